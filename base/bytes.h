@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// base/bytes.h -- little-endian readers and writers with bounds checks, for bytes from outside.
+#pragma once
+
+#include <bit>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <livebtl/types.h>
+
+namespace livebtl {
+
+static_assert(std::endian::native == std::endian::little,
+              "headers are copied as they stand in memory");
+
+using Blob = std::vector<std::byte>;
+
+inline Bytes as_bytes(std::string_view text) noexcept {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+template <class T>
+requires std::is_trivially_copyable_v<T> Bytes bytes_of(const T& value)
+noexcept { return {reinterpret_cast<const std::byte*>(&value), sizeof(T)}; }
+
+/// Reads values off the front of untrusted bytes. After the first read past the end every read
+/// gives zero and ok() is false: check once, at the end.
+class ByteReader {
+ public:
+  explicit ByteReader(Bytes bytes) noexcept : rest_(bytes) {}
+
+  template <class T>
+  requires std::is_trivially_copyable_v<T> T take()
+  noexcept {
+    T value{};
+    const Bytes piece = take_bytes(sizeof(T));
+    if (!piece.empty()) std::memcpy(&value, piece.data(), sizeof(T));
+    return value;
+  }
+  Bytes take_bytes(std::size_t count) noexcept {
+    if (count > rest_.size()) {
+      ok_ = false;
+      rest_ = {};
+      return {};
+    }
+    const Bytes piece = rest_.first(count);
+    rest_ = rest_.subspan(count);
+    return piece;
+  }
+  /// A 16-bit length and that many bytes, at most bytes_max.
+  Bytes take_counted(std::size_t bytes_max) noexcept {
+    const std::size_t count = take<std::uint16_t>();
+    if (count > bytes_max) {
+      ok_ = false;
+      rest_ = {};
+      return {};
+    }
+    return take_bytes(count);
+  }
+  Bytes rest() const noexcept { return rest_; }
+  bool ok() const noexcept { return ok_; }
+  /// All read, and nothing read past the end.
+  bool finished() const noexcept { return ok_ && rest_.empty(); }
+
+ private:
+  Bytes rest_;
+  bool ok_ = true;
+};
+
+class ByteWriter {
+ public:
+  template <class T>
+  requires std::is_trivially_copyable_v<T>
+  void put(const T& value) { put_bytes(bytes_of(value)); }
+  void put_bytes(Bytes bytes) { blob_.insert(blob_.end(), bytes.begin(), bytes.end()); }
+  /// bytes: at most 65535.
+  void put_counted(Bytes bytes) {
+    put(static_cast<std::uint16_t>(bytes.size()));
+    put_bytes(bytes);
+  }
+  const Blob& blob() const noexcept { return blob_; }
+  Blob take() noexcept { return std::move(blob_); }
+
+ private:
+  Blob blob_;
+};
+
+}  // namespace livebtl

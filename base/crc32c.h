@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// base/crc32c.h -- CRC32C (Castagnoli, RFC 3720 appendix B.4) by ISA-L, which picks the CPU's best
+// instructions.
+#pragma once
+
+#include <cstdint>
+
+#include "livebtl/types.h"
+
+namespace livebtl {
+
+/// Continue from an earlier result to checksum in pieces; start with 0. crc32c("123456789") ==
+/// 0xE3069283.
+std::uint32_t crc32c(Bytes bytes, std::uint32_t so_far = 0) noexcept;
+
+}  // namespace livebtl

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// base/log.cc -- one write(2) a line, so that lines of many processes do not mix. Any thread.
+#include "base/log.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdarg>
+#include <cstdio>
+#include <mutex>
+#include <span>
+
+namespace livebtl {
+namespace {
+
+constexpr std::size_t kLineMax = 1024;
+
+std::atomic<LogLevel> g_level{LogLevel::kWarn};
+
+// Leaked on purpose: the agent may still log while static objects are destroyed at exit.
+struct Prefix {
+  std::mutex mutex;
+  std::string text = "livebtl";
+};
+Prefix& prefix() {
+  static Prefix* const kept = new Prefix;
+  return *kept;
+}
+
+const char* level_name(LogLevel level) noexcept {
+  switch (level) {
+    case LogLevel::kError:
+      return "error";
+    case LogLevel::kWarn:
+      return "warn";
+    case LogLevel::kInfo:
+      return "info";
+    case LogLevel::kDebug:
+      return "debug";
+  }
+  return "?";
+}
+
+// What a stranger sent must not be able to forge a second line or to move the terminal's cursor.
+void neutralise(std::span<char> text) noexcept {
+  std::replace_if(
+      text.begin(), text.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+}
+
+// The length that snprintf reports, cut to what fits.
+std::size_t written(int reported, std::size_t room) noexcept {
+  if (reported < 0 || room == 0) return 0;
+  return std::min(static_cast<std::size_t>(reported), room - 1);
+}
+
+}  // namespace
+
+void set_log_level(LogLevel level) noexcept { g_level.store(level, std::memory_order_relaxed); }
+
+LogLevel log_level() noexcept { return g_level.load(std::memory_order_relaxed); }
+
+void set_log_prefix(std::string text) {
+  Prefix& current = prefix();
+  const std::lock_guard hold(current.mutex);
+  current.text = std::move(text);
+}
+
+void log(LogLevel level, const char* subsystem, const char* format, ...) noexcept {
+  if (level > log_level()) return;
+  std::array<char, kLineMax> line{};
+  std::size_t used = 0;
+  {
+    Prefix& current = prefix();
+    const std::lock_guard hold(current.mutex);
+    used = written(std::snprintf(line.data(), line.size(), "%.*s %s %s: ", 128,
+                                 current.text.c_str(), level_name(level), subsystem),
+                   line.size());
+  }
+  va_list arguments;
+  va_start(arguments, format);
+  const std::size_t room = line.size() - used;
+  used += written(std::vsnprintf(line.data() + used, room, format, arguments), room);
+  va_end(arguments);
+  neutralise(std::span(line).first(used));
+  line[used] = '\n';  // there is room: written() leaves the place of the terminating zero
+  // A full or closed stderr is no reason to disturb the job.
+  [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, line.data(), used + 1);
+}
+
+bool LogLimit::allow(TimeNs now) noexcept {
+  if (now - window_start_ >= interval_ns_) {
+    window_start_ = now;
+    in_window_ = 0;
+  }
+  if (in_window_ >= burst_) {
+    ++suppressed_;
+    return false;
+  }
+  ++in_window_;
+  return true;
+}
+
+}  // namespace livebtl

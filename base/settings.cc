@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// base/settings.cc -- looks settings up by name: environment, second spelling, unknown names. The
+// table itself and what each value may be is in settings_table.cc. Any thread; nothing is kept.
+#include "base/settings.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/log.h"
+#include "base/nearest.h"
+#include "base/settings_table.h"
+
+namespace livebtl {
+namespace {
+
+constexpr std::string_view kPrefix = "LIVEBTL_";
+constexpr std::string_view kSecondPrefix = "FI_LIVEBTL_";
+
+const SettingEntry* find_entry(std::string_view name) noexcept {
+  for (const SettingEntry& entry : setting_entries())
+    if (entry.info.name == name) return &entry;
+  return nullptr;
+}
+
+std::string did_you_mean(std::string_view name, std::string_view prefix) {
+  std::vector<std::string_view> names;
+  for (const SettingInfo& info : setting_table()) names.push_back(info.name);
+  const std::optional<std::string_view> near = nearest(name, names);
+  return near ? "; did you mean " + std::string(prefix) + std::string(*near) + "?" : std::string();
+}
+
+// Values are quoted in messages: cut, and without what would spoil a terminal (log.cc sees to
+// that).
+std::string quoted(std::string_view value) {
+  constexpr std::size_t kShownMax = 80;
+  return "\"" + std::string(value.substr(0, kShownMax)) +
+         (value.size() > kShownMax ? "...\"" : "\"");
+}
+
+Status apply(Settings& settings, const SettingEntry& entry, std::string_view variable,
+             std::string_view value) {
+  Status done = entry.set(settings, value);
+  if (done) return done;
+  return fail(Errc::kInvalid,
+              std::string(variable) + " cannot be " + quoted(value) + ": " + done.error().text);
+}
+
+struct Found {
+  std::string variable;
+  std::string value;
+};
+
+// A variable that is set to nothing counts as not set, as shells make it easy to leave one behind.
+std::optional<Found> look_up(
+    const std::function<std::optional<std::string>(std::string_view)>& lookup,
+    std::string_view name) {
+  for (const std::string_view prefix : {kPrefix, kSecondPrefix}) {
+    std::string variable = std::string(prefix) + std::string(name);
+    std::optional<std::string> value = lookup(variable);
+    if (value && !value->empty()) return Found{std::move(variable), std::move(*value)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<Settings> read_settings(
+    const std::function<std::optional<std::string>(std::string_view)>& lookup) {
+  Settings settings;
+  for (const SettingEntry& entry : setting_entries()) {
+    const std::optional<Found> found = look_up(lookup, entry.info.name);
+    if (!found) continue;
+    if (Status done = apply(settings, entry, found->variable, found->value); !done)
+      return tl::unexpected(std::move(done.error()));
+  }
+  return settings;
+}
+
+std::optional<std::string> unknown_setting_warning(std::string_view variable) {
+  for (const std::string_view prefix : {kPrefix, kSecondPrefix}) {
+    if (!variable.starts_with(prefix)) continue;
+    const std::string_view name = variable.substr(prefix.size());
+    if (find_entry(name) != nullptr) return std::nullopt;
+    return quoted(variable) + " is no setting of livebtl and has no effect" +
+           did_you_mean(name, prefix);
+  }
+  return std::nullopt;
+}
+
+Result<Settings> read_settings_from_environment() {
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string_view text(*variable);
+    const auto warning = unknown_setting_warning(text.substr(0, text.find('=')));
+    if (warning) log(LogLevel::kWarn, "settings", "%s", warning->c_str());
+  }
+  return read_settings([](std::string_view variable) -> std::optional<std::string> {
+    const char* value = std::getenv(std::string(variable).c_str());
+    if (value == nullptr) return std::nullopt;
+    return value;
+  });
+}
+
+Status set_setting(Settings& settings, std::string_view name, std::string_view value) {
+  const SettingEntry* entry = find_entry(name);
+  if (entry == nullptr)
+    return fail(Errc::kNotFound, "there is no setting " + quoted(name) + did_you_mean(name, ""));
+  return apply(settings, *entry, name, value);
+}
+
+}  // namespace livebtl

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What `cmake --install` puts where: the library with its headers, package files for CMake and pkg-config, the
+# libfabric provider, btlctl, man pages, example.
+include(CMakePackageConfigHelpers)
+
+target_include_directories(livebtl INTERFACE
+  $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_compile_features(livebtl INTERFACE cxx_std_20)
+add_library(livebtl::livebtl ALIAS livebtl)
+
+install(TARGETS livebtl EXPORT livebtl
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_COMPONENT development)
+install(DIRECTORY include/livebtl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+set(livebtl_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/livebtl)
+install(EXPORT livebtl NAMESPACE livebtl:: FILE livebtl-targets.cmake DESTINATION ${livebtl_cmake_dir})
+configure_package_config_file(cmake/livebtl-config.cmake.in livebtl-config.cmake
+  INSTALL_DESTINATION ${livebtl_cmake_dir})
+# Before 1.0 a minor version may break its users.
+write_basic_package_version_file(livebtl-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/livebtl-config.cmake ${CMAKE_BINARY_DIR}/livebtl-config-version.cmake
+  DESTINATION ${livebtl_cmake_dir})
+configure_file(cmake/livebtl.pc.in livebtl.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/livebtl.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# libfabric looks for providers in its own folder when FI_PROVIDER_PATH is not set.
+if(TARGET livebtl-fi)
+  install(TARGETS livebtl-fi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/libfabric)
+endif()
+if(TARGET btlctl)
+  install(TARGETS btlctl RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+foreach(section 1 7)
+  install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section} FILES_MATCHING PATTERN "*.${section}")
+endforeach()
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/agent.cc -- see agent.h: the thread, its sleep, and who is woken by what.
+//
+// Everything in AgentThread below `run()` belongs to the agent's thread. A forked child has no such
+// thread: there the destructor leaves everything as it is, since ZeroMQ may not even be closed.
+#include "control/agent.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <optional>
+#include <thread>
+
+#include "base/log.h"
+#include "control/fork_watch.h"
+#include "control/join.h"
+#include "control/mailroom.h"
+#include "control/member_service.h"
+#include "control/relay.h"
+#include "control/rundir.h"
+
+namespace livebtl::control {
+namespace {
+
+/// All signals go to the application's threads.
+class AllSignalsBlocked {
+ public:
+  AllSignalsBlocked() noexcept {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
+  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
+  ~AllSignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+/// Wakes the thread; from any thread, and under any lock.
+class Bell {
+ public:
+  Bell() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  bool usable() const noexcept { return static_cast<bool>(fd_); }
+  int fd() const noexcept { return fd_.number(); }
+  void ring() const noexcept {
+    const std::uint64_t one = 1;
+    while (::write(fd_.number(), &one, sizeof one) < 0 && errno == EINTR) {
+    }
+  }
+  void silence() const noexcept {
+    std::uint64_t rings = 0;
+    while (::read(fd_.number(), &rings, sizeof rings) < 0 && errno == EINTR) {
+    }
+  }
+
+ private:
+  Fd fd_;
+};
+
+class AgentThread final : public Agent {
+ public:
+  AgentThread(const JobFacts& job, MemberId self, core::Admin& admin)
+      : job_(job), self_(self), admin_(admin) {}
+  ~AgentThread() override;
+
+  Status start();
+
+ private:
+  void run(std::promise<Status> started);
+  Status join_job();
+  void serve();
+  void send_all(const std::vector<MemberService::Reply>& replies);
+  void sleep(std::int64_t sleep_ns);
+  MemberCard card() const;
+  void relay_if_nobody_does();
+
+  JobFacts job_;
+  const MemberId self_;
+  core::Admin& admin_;
+  Bell bell_;
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> reported_{false};
+  std::thread thread_;
+
+  struct Belongings {  // of the agent's thread
+    Mailroom mailroom;
+    MemberService service;
+    MemberFile file;
+  };
+  std::unique_ptr<Belongings> mine_;
+  std::optional<RelayDuty> duty_;
+  std::string relay_;  // as others write it; empty: another member relays, or nobody needs to
+  bool joined_ = false;
+  std::vector<pollfd> fds_;
+};
+
+MemberCard AgentThread::card() const {
+  MemberCard card;
+  card.member = self_;
+  card.pid = ::getpid();
+  card.rank = job_.rank;
+  card.name = job_.label;
+  card.node = process_name(ProcessId{job_.node});
+  card.host = job_.host;
+  card.announced = job_.announced;
+  card.joined = joined_;
+  card.relay = relay_;
+  return card;
+}
+
+Status AgentThread::start() {
+  if (!bell_.usable()) {
+    return fail(Errc::kNoMemory, "no descriptor for the control agent; raise ulimit -n");
+  }
+  std::promise<Status> started;
+  auto result = started.get_future();
+  {
+    const AllSignalsBlocked blocked;  // inherited by the thread and by those of ZeroMQ
+    thread_ =
+        std::thread([this, promise = std::move(started)]() mutable { run(std::move(promise)); });
+  }
+  return result.get();
+}
+
+AgentThread::~AgentThread() {
+  if (in_forked_child()) {
+    if (thread_.joinable()) thread_.detach();
+    static_cast<void>(mine_.release());  // its memory is the parent's business
+    return;
+  }
+  stop_.store(true);
+  bell_.ring();
+  if (thread_.joinable()) thread_.join();
+  leave_job_directory(job_.directory, std::move(job_.hold));
+}
+
+Status AgentThread::join_job() {
+  auto mailroom = Mailroom::open(job_, self_.process);
+  if (!mailroom) return tl::unexpected(mailroom.error());
+  auto file = MemberFile::publish(job_.directory, card());
+  if (!file) return tl::unexpected(file.error());
+  mine_.reset(
+      new Belongings{std::move(*mailroom), MemberService(job_, self_, admin_), std::move(*file)});
+  if (job_.many_nodes) {
+    duty_.emplace(job_);
+    relay_if_nobody_does();
+  }
+  const auto how = learn_standing(mine_->mailroom.context(), job_, self_.process, stop_);
+  if (!how) return tl::unexpected(how.error());
+  admin_.on_report([this] {
+    reported_.store(true);
+    bell_.ring();
+  });
+  send_all(mine_->service.join(*how, monotonic_now()));
+  joined_ = true;
+  return mine_->file.update(card());
+}
+
+void AgentThread::relay_if_nobody_does() {
+  if (!duty_ || !relay_.empty() || !duty_->take()) return;
+  auto relay = mine_->mailroom.open_relay(relay_addresses(job_.relay_on));
+  if (!relay) {
+    log(LogLevel::kWarn, "agent", "no relay for this node: %s; other nodes cannot reach it",
+        relay.error().text.c_str());
+    return;
+  }
+  relay_ = std::move(*relay);
+  admin_.publish_relay(relay_);
+  const auto written = mine_->file.update(card());
+  if (!written) log(LogLevel::kWarn, "agent", "%s", written.error().text.c_str());
+}
+
+void AgentThread::run(std::promise<Status> started) {
+  ::pthread_setname_np(::pthread_self(), "livebtl-agent");
+  auto joined = join_job();
+  const bool go_on = joined.has_value();
+  started.set_value(std::move(joined));
+  while (go_on && !stop_.load()) {
+    serve();
+    sleep(admin_.agent_turn());
+  }
+  admin_.on_report([] {});
+  mine_.reset();
+  duty_.reset();
+}
+
+void AgentThread::serve() {
+  bell_.silence();
+  if (duty_ && duty_->may_be_free()) relay_if_nobody_does();
+  if (reported_.exchange(false)) send_all(mine_->service.report_changed(monotonic_now()));
+  while (auto letter = mine_->mailroom.receive()) {
+    send_all(mine_->service.handle(letter->from, letter->body, monotonic_now()));
+  }
+}
+
+void AgentThread::send_all(const std::vector<MemberService::Reply>& replies) {
+  for (const auto& reply : replies) {
+    const auto body = encode(reply.message);
+    if (body) {
+      mine_->mailroom.answer(reply.to, *body);
+      continue;
+    }
+    log(LogLevel::kWarn, "agent", "cannot answer: %s", body.error().text.c_str());
+  }
+}
+
+/// sleep_ns < 0: until something happens.
+void AgentThread::sleep(std::int64_t sleep_ns) {
+  if (mine_->mailroom.pending() || stop_.load()) return;
+  fds_.clear();
+  fds_.push_back({bell_.fd(), POLLIN, 0});
+  mine_->mailroom.add_poll_fds(fds_);
+  if (duty_ && duty_->fd() >= 0) fds_.push_back({duty_->fd(), POLLIN, 0});
+  for (const int fd : admin_.wait_fds()) fds_.push_back({fd, POLLIN, 0});
+  timespec limit{};
+  limit.tv_sec = static_cast<time_t>(sleep_ns / kSecond);
+  limit.tv_nsec = static_cast<long>(sleep_ns % kSecond);
+  ::ppoll(fds_.data(), fds_.size(), sleep_ns < 0 ? nullptr : &limit, nullptr);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Agent>> Agent::start(const JobFacts& job, ProcessId process,
+                                            Incarnation incarnation, core::Admin& admin) {
+  auto agent = std::make_unique<AgentThread>(job, MemberId{process, incarnation}, admin);
+  auto started = agent->start();
+  if (!started) return tl::unexpected(started.error());
+  return agent;
+}
+
+}  // namespace livebtl::control

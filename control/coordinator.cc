@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/coordinator.cc -- events, phases, and who is sent what and when. The rungs are in
+// coordinator_ladder.cc, the outcome in coordinator_outcome.cc.
+#include "control/coordinator.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace livebtl::control {
+namespace {
+/// A takeover may be outbid by another one; of several, the one with the highest term wins.
+constexpr int kRaisesMax = 3;
+}  // namespace
+
+CoordinatorMachine::CoordinatorMachine(Command command, TimeNs now)
+    : command_(std::move(command)), now_(now), deadline_(now + command_.times.total) {
+  outcome_.verb = command_.verb;
+  outcome_.arguments = command_.arguments;
+}
+
+std::vector<CoordinatorAction> CoordinatorMachine::step(const CoordinatorEvent& event, TimeNs now) {
+  now_ = now;
+  actions_.clear();
+  if (done()) return {};
+  std::visit([this](const auto& known) { handle(known); }, event);
+  advance();
+  send_due();
+  if (phase_ == Phase::kGoodbye) advance_goodbye();
+  return std::exchange(actions_, {});
+}
+
+// -- events
+
+void CoordinatorMachine::handle(const MembersFound& found) {
+  scan_answered_ = std::max(scan_answered_, found.scan);
+  for (const MemberId member : found.members) roster_.add(member);
+}
+
+void CoordinatorMachine::handle(const MemberGone& gone) {
+  roster_.remove(gone.member, gone.rank);
+  if (roster_.empty() && phase_ != Phase::kFind) {
+    end(ExitCode::kNotFound, "every member of the job has left");
+  }
+}
+
+void CoordinatorMachine::handle(const Standing& standing) {
+  if (roster_.update(standing) != nullptr) meet_other_term(standing);
+}
+
+void CoordinatorMachine::handle(const PlanAnswer& answer) {
+  RosterEntry* entry = roster_.find(answer.member);
+  if (phase_ == Phase::kPlan && entry != nullptr) entry->plan = answer.plan;
+}
+
+/// Another coordinator has been here. Who has the higher term goes on; who has not ends as busy,
+/// or, if the other one is no longer alive, tries again above it.
+void CoordinatorMachine::meet_other_term(const Standing& standing) {
+  const bool ordering = phase_ == Phase::kPromise || phase_ == Phase::kRung;
+  if (!ordering || standing.joining) return;
+  if (standing.term > term_) {
+    const bool may_raise = phase_ == Phase::kPromise && (takeover() || !standing.busy);
+    if (may_raise && raises_ < kRaisesMax) return raise_term(standing.term.number);
+    return end_busy(standing);
+  }
+  // One that only collects promises yet gives way to us by itself; one that orders does not.
+  const bool others_ladder = standing.term < term_ && standing.busy && standing.seq > 0;
+  if (phase_ == Phase::kPromise && others_ladder && !takeover()) end_busy(standing);
+}
+
+void CoordinatorMachine::raise_term(std::uint64_t above) {
+  ++raises_;
+  term_ = {above + 1, command_.coordinator};
+  scan_wanted_ = true;
+}
+
+// -- phases
+
+void CoordinatorMachine::advance() {
+  for (Phase before = Phase::kDone; before != phase_;) {
+    before = phase_;
+    switch (phase_) {
+      case Phase::kFind:
+        advance_find();
+        break;
+      case Phase::kPlan:
+        advance_plan();
+        break;
+      case Phase::kPromise:
+        advance_promise();
+        break;
+      case Phase::kRung:
+        advance_rung();
+        break;
+      case Phase::kGoodbye:
+        advance_goodbye();
+        break;
+      case Phase::kDone:
+        break;
+    }
+  }
+}
+
+bool CoordinatorMachine::all_known() {
+  if (scan_wanted_) {
+    scan_wanted_ = false;
+    scan_asked_at_ = now_;
+    actions_.emplace_back(Scan{++scan_asked_});
+    return false;
+  }
+  return scan_answered_ == scan_asked_;
+}
+
+void CoordinatorMachine::advance_find() {
+  const bool looked = all_known();
+  if (looked && roster_.all_stand() && !roster_.empty() && roster_.missing() == 0) {
+    if (settle()) return;
+    if (command_.dry_run) {
+      phase_ = Phase::kPlan;
+      return;
+    }
+    term_ = {roster_.highest_term_number() + 1, command_.coordinator};
+    scan_wanted_ = true;
+    phase_ = Phase::kPromise;
+    return;
+  }
+  if (now_ >= deadline_) {
+    if (roster_.empty()) return end(ExitCode::kNotFound, "no member of the job answers");
+    if (roster_.missing() == 0) return end(ExitCode::kRetracted, "time-out; nothing was changed");
+    outcome_.missing_ranks = roster_.missing_ranks();
+    return end(ExitCode::kMembersMissing,
+               std::to_string(roster_.missing()) + " announced members cannot be found");
+  }
+  if (now_ >= rescan_at()) {
+    scan_wanted_ = true;
+    all_known();
+  }
+}
+
+/// A job that is still starting is looked at again and again.
+TimeNs CoordinatorMachine::rescan_at() const {
+  const bool incomplete = roster_.empty() || roster_.missing() > 0;
+  const bool looked = scan_answered_ == scan_asked_;
+  if (phase_ != Phase::kFind || !incomplete || !looked) return INT64_MAX;
+  return scan_asked_at_ + command_.times.rescan;
+}
+
+void CoordinatorMachine::advance_promise() {
+  if (roster_.all_promised(term_) && all_known()) {
+    if (!settle()) begin_ladder();
+    return;
+  }
+  if (now_ >= deadline_) {
+    for (const auto& [member, entry] : roster_.entries()) {
+      if (entry.standing && entry.standing->busy && entry.standing->term != term_) {
+        return end_busy(*entry.standing);
+      }
+    }
+    end(ExitCode::kRetracted, "time-out while asking for promises; nothing was changed");
+  }
+}
+
+void CoordinatorMachine::advance_goodbye() {
+  bool all_know = true;
+  for (const auto& [member, entry] : roster_.entries()) all_know = all_know && answered(entry);
+  if (all_know || now_ >= rung_deadline_) phase_ = Phase::kDone;
+}
+
+// -- sending
+
+Request CoordinatorMachine::request_for(const RosterEntry& entry) const {
+  switch (phase_) {
+    case Phase::kPlan:
+      return PlanRequest{command_.job, after_};
+    case Phase::kPromise:
+      return PromiseRequest{command_.job, term_, takeover()};
+    case Phase::kRung:
+      if (entry.standing && promised(*entry.standing, term_)) return order_;
+      return PromiseRequest{command_.job, term_, takeover()};
+    case Phase::kGoodbye:
+      return LadderEnd{command_.job, term_};
+    case Phase::kFind:
+    case Phase::kDone:
+      break;
+  }
+  return StandingRequest{command_.job};
+}
+
+/// Has it answered what it was asked in this phase?
+bool CoordinatorMachine::answered(const RosterEntry& entry) const {
+  if (phase_ == Phase::kPlan) return entry.plan.has_value();
+  if (phase_ == Phase::kGoodbye && !entry.told_end) return false;
+  if (!entry.standing) return false;
+  const Standing& standing = *entry.standing;
+  switch (phase_) {
+    case Phase::kPromise:
+      return promised(standing, term_);
+    case Phase::kRung:
+      return acknowledged(standing, order_);
+    case Phase::kGoodbye:
+      return standing.term != term_ || !standing.busy || behind(entry);
+    default:
+      return !standing.joining;
+  }
+}
+
+TimeNs CoordinatorMachine::due_at(const RosterEntry& entry) const {
+  const bool asks_once = phase_ == Phase::kFind || phase_ == Phase::kPlan;
+  if (!answered(entry)) return entry.sent_at + command_.times.resend;
+  return asks_once || phase_ == Phase::kGoodbye ? INT64_MAX
+                                                : entry.sent_at + command_.times.keepalive;
+}
+
+void CoordinatorMachine::send_due() {
+  if (done()) return;
+  for (auto& [member, entry] : roster_.entries()) {
+    Request request = request_for(entry);
+    const std::uint64_t seq = std::holds_alternative<Order>(request) ? order_.seq : 0;
+    const bool same =
+        entry.sent_kind == request.index() && entry.sent_term == term_ && entry.sent_seq == seq;
+    if (same && now_ < due_at(entry)) continue;
+    entry.sent_kind = request.index();
+    entry.sent_term = term_;
+    entry.sent_seq = seq;
+    entry.sent_at = now_;
+    entry.told_end = std::holds_alternative<LadderEnd>(request);
+    actions_.emplace_back(Send{member, std::move(request)});
+  }
+}
+
+TimeNs CoordinatorMachine::wake_at() const noexcept {
+  if (done()) return INT64_MAX;
+  const bool has_rung_deadline = phase_ == Phase::kRung || phase_ == Phase::kGoodbye;
+  TimeNs wake = has_rung_deadline ? rung_deadline_ : deadline_;
+  wake = std::min(wake, rescan_at());
+  for (const auto& [member, entry] : roster_.entries()) wake = std::min(wake, due_at(entry));
+  return std::max(wake, now_);
+}
+
+}  // namespace livebtl::control

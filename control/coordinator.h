@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/coordinator.h -- whoever drives a switch: asks, orders, waits, retracts, and says what
+// came of it.
+//
+// Pure: no socket, no clock; time is an argument. Driven by btlctl in the product and by the
+// simulator. Keeps no state that members do not have too: killed at any point, the next one
+// finishes its work (resume) or undoes it (abort). Phases: find members -> (dry run: ask for plans)
+// -> promises from all -> rung by rung, each ordered only after all acknowledged the last -> say
+// goodbye -> done. docs/SWITCH.md has the rules.
+#pragma once
+
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "control/outcome.h"
+#include "control/roster.h"
+#include "control/verbs.h"
+
+namespace livebtl::control {
+
+struct CoordinatorTimes {
+  TimeNs total = 30 * kSecond;
+  TimeNs rung = 10 * kSecond;
+  TimeNs rescan = 100 * kMillisecond;     // while members are still missing
+  TimeNs resend = 100 * kMillisecond;     // to members that have not answered
+  TimeNs keepalive = 500 * kMillisecond;  // to all others, so that they know that we live
+  TimeNs goodbye = 300 * kMillisecond;    // how long to wait for the answers to our end
+};
+
+struct Command {
+  std::string job;
+  std::string verb;  // add | quiesce | remove | switch | set | resume | abort
+  std::vector<std::string> arguments;
+  bool dry_run = false;
+  std::uint64_t coordinator = 0;  // random, not 0
+  std::uint64_t operation = 0;    // random, not 0: the id of the ladder, if there will be one
+  CoordinatorTimes times;
+};
+
+/// The answer to Scan: all members that can be found now. Absence from it proves nothing.
+struct MembersFound {
+  std::uint64_t scan = 0;  // Scan::number
+  std::vector<MemberId> members;
+};
+/// Proof that a member has left: its lock is free, its pidfd is readable, it said goodbye. Also of
+/// members never seen.
+struct MemberGone {
+  MemberId member;
+  int rank = -1;
+};
+/// Time has passed; nothing else happened.
+struct Tick {};
+using CoordinatorEvent = std::variant<MembersFound, MemberGone, Standing, PlanAnswer, Tick>;
+
+using Request = std::variant<StandingRequest, PromiseRequest, Order, LadderEnd, PlanRequest>;
+/// Look for members now, and answer with MembersFound. The look must begin after this action was
+/// given.
+struct Scan {
+  std::uint64_t number = 0;
+};
+struct Send {
+  MemberId to;
+  Request request;
+};
+/// For people who watch.
+struct Progress {
+  Rung rung = Rung::kOld;
+  bool undoing = false;
+  std::uint32_t acknowledged = 0;
+  std::uint32_t members = 0;
+};
+using CoordinatorAction = std::variant<Scan, Send, Progress>;
+
+class CoordinatorMachine {
+ public:
+  CoordinatorMachine(Command command, TimeNs now);
+
+  /// First call: step(Tick{}, now). Later: whenever something arrived, and at wake_at().
+  std::vector<CoordinatorAction> step(const CoordinatorEvent& event, TimeNs now);
+  TimeNs wake_at() const noexcept;
+  bool done() const noexcept { return phase_ == Phase::kDone; }
+  /// Requires: done().
+  const Outcome& outcome() const noexcept { return outcome_; }
+
+ private:
+  friend struct LadderProbe;  // tests/sim: what decides a machine's future, for exploration
+  enum class Phase : std::uint8_t { kFind, kPlan, kPromise, kRung, kGoodbye, kDone };
+
+  // coordinator.cc: events, phases, who is sent what and when.
+  void handle(const MembersFound& found);
+  void handle(const MemberGone& gone);
+  void handle(const Standing& standing);
+  void handle(const PlanAnswer& answer);
+  void handle(const Tick&) {}
+  void advance();  // does whatever can be done now
+  void advance_find();
+  void advance_promise();
+  void advance_goodbye();
+  void meet_other_term(const Standing& standing);
+  bool all_known();  // no member can be found that we do not know; asks for a scan first
+  void raise_term(std::uint64_t above);
+  void send_due();
+  Request request_for(const RosterEntry& entry) const;
+  bool answered(const RosterEntry& entry) const;
+  TimeNs due_at(const RosterEntry& entry) const;
+  TimeNs rescan_at() const;
+
+  // coordinator_ladder.cc: what is to be done, and the rungs.
+  bool settle();  // ends at once if there is nothing to do, or if it must not be done
+  bool settle_takeover();
+  bool settle_routing();
+  bool must_not_begin();
+  void begin_ladder();
+  void begin_takeover();
+  void advance_rung();
+  void order(Rung rung, bool undoing);
+  void next_rung();
+  void rung_failed(const Standing* refusal);
+  void undo_from(Rung rung, ExitCode why);
+  const Standing* unfinished() const;  // of the newest operation that is; nullptr: none
+
+  // coordinator_outcome.cc: what came of it.
+  void advance_plan();
+  void end(ExitCode code, std::string text);
+  void end_busy(const Standing& standing);
+  void finish_climb();
+  void finish_undo();
+  void note_rung_time(bool complete);
+  void note_pairs();
+  void note_stragglers();
+  bool behind(const RosterEntry& entry) const;
+  std::string title() const;  // "switch sm tcp"
+
+  bool takeover() const noexcept { return command_.verb == "resume" || command_.verb == "abort"; }
+
+  Command command_;
+  TimeNs now_;
+  TimeNs deadline_;           // of the whole
+  TimeNs rung_deadline_ = 0;  // of the rung, or of the goodbye
+  TimeNs rung_started_ = 0;
+  TimeNs scan_asked_at_ = 0;
+  std::vector<CoordinatorAction> actions_;
+  Phase phase_ = Phase::kFind;
+  Roster roster_;
+  Term term_;
+  int raises_ = 0;
+  std::uint64_t scan_asked_ = 0;  // number of the last Scan
+  std::uint64_t scan_answered_ = 0;
+  bool scan_wanted_ = true;     // the current step needs a scan that begins from now on
+  Routing after_;               // what the verb makes of the routing in force
+  Order order_;                 // kRung: the current one
+  std::uint32_t progress_ = 0;  // kRung: acknowledgements last told
+  std::optional<Rung>
+      retract_to_;  // kRung: may be ordered without the current order's acknowledgements
+  ExitCode why_undoing_ = ExitCode::kDone;
+  std::string why_text_;
+  Outcome outcome_;
+};
+
+}  // namespace livebtl::control

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/coordinator_outcome.cc -- how a command ends, and what is said of it.
+#include <algorithm>
+
+#include "control/coordinator.h"
+
+namespace livebtl::control {
+
+std::string CoordinatorMachine::title() const {
+  std::string text = outcome_.verb;
+  for (const auto& argument : outcome_.arguments) text += " " + argument;
+  return text;
+}
+
+void CoordinatorMachine::end(ExitCode code, std::string text) {
+  if (phase_ >= Phase::kGoodbye) return;
+  outcome_.code = code;
+  outcome_.text = std::move(text);
+  outcome_.members = roster_.size();
+  outcome_.rung = order_.rung;
+  outcome_.operation = order_.operation.id;
+  outcome_.epoch = order_.epoch;
+  note_pairs();
+  const bool all_did = code == ExitCode::kDone || code == ExitCode::kForeign;
+  if (!all_did && code != ExitCode::kBusy) note_stragglers();
+  const bool promised_us = phase_ == Phase::kPromise || phase_ == Phase::kRung;
+  phase_ = promised_us ? Phase::kGoodbye : Phase::kDone;
+  rung_deadline_ = now_ + command_.times.goodbye;
+}
+
+void CoordinatorMachine::end_busy(const Standing& standing) {
+  end(ExitCode::kBusy,
+      phase_ == Phase::kRung
+          ? "another coordinator has taken over; `btlctl status` shows where it stands"
+          : "another command is at work (" + standing.name +
+                " follows it); try again when it has ended");
+}
+
+/// Dry run: what the members say would happen is the outcome.
+void CoordinatorMachine::advance_plan() {
+  bool complete = true;
+  for (const auto& [member, entry] : roster_.entries()) complete = complete && entry.plan;
+  if (!complete) {
+    if (now_ >= deadline_) end(ExitCode::kRetracted, "time-out; nothing was changed");
+    return;
+  }
+  bool cut_off = false;
+  for (const auto& [member, entry] : roster_.entries()) {
+    cut_off = cut_off || !entry.plan->cut_off.empty();
+    outcome_.plans.push_back({entry.standing->name, *entry.plan});
+  }
+  end(cut_off ? ExitCode::kRefused : ExitCode::kDone,
+      cut_off ? title() + " would be refused: it would cut off peers"
+              : title() + " would change what is shown; nothing was changed");
+}
+
+void CoordinatorMachine::finish_climb() {
+  const Operation& operation = order_.operation;
+  outcome_.verb = operation.verb;
+  outcome_.arguments = operation.arguments;
+  for (const auto& [member, entry] : roster_.entries()) {
+    for (const auto& holder : entry.standing->report.foreign) {
+      outcome_.foreign.push_back(entry.standing->name + ": " + holder);
+    }
+  }
+  outcome_.released = operation.release;
+  if (operation.release && !outcome_.foreign.empty()) {
+    return end(ExitCode::kForeign,
+               title() + ": released by this job, but held by somebody else; do not detach");
+  }
+  end(ExitCode::kDone, title() + (operation.release ? ": released" : ": done"));
+}
+
+void CoordinatorMachine::finish_undo() {
+  if (why_undoing_ == ExitCode::kDone)
+    return end(ExitCode::kDone, "taken back; all stand where they were");
+  end(why_undoing_, why_text_ + "; taken back, all stand where they were");
+}
+
+void CoordinatorMachine::note_rung_time(bool complete) {
+  const double milliseconds = static_cast<double>(now_ - rung_started_) / 1e6;
+  outcome_.rungs.push_back({order_.rung, order_.undoing, complete, milliseconds});
+}
+
+/// Each pair is counted by both of its ends.
+void CoordinatorMachine::note_pairs() {
+  std::uint64_t moved = 0, left = 0;
+  for (const auto& [member, entry] : roster_.entries()) {
+    if (phase_ != Phase::kRung || !entry.standing || order_.undoing) continue;
+    const core::RungReport& report = entry.standing->report;
+    if (report.operation != order_.operation.id) continue;
+    moved += report.pairs_moved;
+    left += report.pairs_left;
+    for (const auto& pair : report.pairs) {
+      if (outcome_.pairs.size() < kNamesMax && entry.standing->refused_seq == 0) {
+        outcome_.pairs.push_back(entry.standing->name + " - " + pair);
+      }
+    }
+  }
+  outcome_.pairs_moved = static_cast<std::uint32_t>((moved + 1) / 2);
+  outcome_.pairs_left = static_cast<std::uint32_t>((left + 1) / 2);
+}
+
+/// In the phase that ends: does it still owe what was asked of it?
+bool CoordinatorMachine::behind(const RosterEntry& entry) const {
+  if (phase_ != Phase::kGoodbye) return !answered(entry);
+  if (entry.standing && acknowledged(*entry.standing, order_)) return false;  // it has caught up
+  return std::any_of(outcome_.stragglers.begin(), outcome_.stragglers.end(),
+                     [&](const Straggler& one) { return one.member == entry.member; });
+}
+
+void CoordinatorMachine::note_stragglers() {
+  for (const auto& [member, entry] : roster_.entries()) {
+    const bool noted =
+        std::any_of(outcome_.stragglers.begin(), outcome_.stragglers.end(),
+                    [&entry = entry](const Straggler& one) { return one.member == entry.member; });
+    if (noted || !behind(entry)) continue;
+    ++outcome_.stragglers_total;
+    if (outcome_.stragglers.size() == kNamesMax) continue;
+    Straggler straggler;
+    straggler.member = member;
+    if (entry.standing) {
+      straggler.name = entry.standing->name;
+      straggler.rank = entry.standing->rank;
+      straggler.rung = place_on(*entry.standing, order_.operation.id);
+      const bool answered_us = phase_ == Phase::kRung && promised(*entry.standing, term_) &&
+                               entry.standing->seq == order_.seq;
+      if (answered_us) straggler.waiting = entry.standing->report.waiting;
+    }
+    outcome_.stragglers.push_back(std::move(straggler));
+  }
+}
+
+}  // namespace livebtl::control

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/mailroom.cc -- see mailroom.h.
+#include "control/mailroom.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "control/messages.h"
+
+namespace livebtl::control {
+namespace {
+
+constexpr int kSocketsMax = 256;
+constexpr std::size_t kForwardersMax = 128;
+
+}  // namespace
+
+Mailroom::Mailroom(const JobFacts& job, ProcessId self, std::unique_ptr<zmq::context_t> context,
+                   ZmqSocket local)
+    : job_(job), self_(self), context_(std::move(context)), local_(std::move(local)) {}
+
+Result<Mailroom> Mailroom::open(const JobFacts& job, ProcessId self) {
+  auto made = make_zmq_context(kSocketsMax);
+  if (!made) return tl::unexpected(made.error());
+  auto context = std::make_unique<zmq::context_t>(std::move(*made));
+  const std::string path = socket_path(job.directory, self);
+  auto local = ZmqSocket::listen(*context, "ipc://" + path, Secret());
+  if (!local) return tl::unexpected(local.error());
+  ::chmod(path.c_str(), 0600);
+  return Mailroom(job, self, std::move(context), std::move(*local));
+}
+
+Result<std::string> Mailroom::open_relay(const std::vector<std::string>& addresses) {
+  if (addresses.empty()) return fail(Errc::kSystem, "no network interface is up");
+  if (job_.secret.present()) {
+    auto gate = ZmqGate::open(*context_, job_.secret);
+    if (!gate) return tl::unexpected(gate.error());
+    gate_ = std::move(*gate);
+  }
+  auto socket = ZmqSocket::listen(*context_, "tcp://" + addresses.front() + ":*", job_.secret);
+  if (!socket) return tl::unexpected(socket.error());
+  std::string relay = socket->endpoint();
+  const std::string port = relay.substr(relay.rfind(':'));
+  for (std::size_t i = 1; i < addresses.size(); ++i) {
+    const std::string other = "tcp://" + addresses[i] + port;
+    if (valid_relay(relay + "," + other) && socket->also_listen(other)) relay += "," + other;
+  }
+  relay_ = std::move(*socket);
+  return relay;
+}
+
+ZmqSocket* Mailroom::listener(std::uint8_t number) {
+  if (number == kLocal) return &*local_;
+  return number == kRelay && relay_ ? &*relay_ : nullptr;
+}
+
+std::optional<Mailroom::Incoming> Mailroom::receive() {
+  if (gate_) gate_->serve();
+  bring_back();
+  for (const std::uint8_t number : {kLocal, kRelay}) {
+    ZmqSocket* socket = listener(number);
+    if (socket == nullptr) continue;
+    while (auto letter = socket->receive()) {
+      if (auto incoming = take(number, std::move(*letter))) return incoming;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Mailroom::Incoming> Mailroom::take(std::uint8_t from, Letter letter) {
+  const auto route = parse_route(letter.to);
+  if (!route) {
+    refuse(from, letter, "the letter's address is malformed");
+    return std::nullopt;
+  }
+  const bool here = route->relay.empty();
+  if (here && (route->process == ProcessId{} || route->process == self_)) {
+    return Incoming{{from, std::move(letter.peer), std::move(letter.back)}, std::move(letter.body)};
+  }
+  if (!here && from == kRelay) {
+    refuse(from, letter, "a relay passes letters on within its node only");
+    return std::nullopt;
+  }
+  pass_on(from, letter, *route);
+  return std::nullopt;
+}
+
+void Mailroom::pass_on(std::uint8_t from, const Letter& letter, const Route& route) {
+  const auto back = push_return({from, letter.peer, letter.back});
+  if (!back) return refuse(from, letter, "the letter has been passed on too often");
+  std::string endpoint = route.relay;
+  Letter onward{.peer = "", .back = *back, .to = "", .body = letter.body};
+  if (endpoint.empty()) {
+    const std::string path = socket_path(job_.directory, route.process);
+    if (::access(path.c_str(), F_OK) != 0) {
+      return refuse(from, letter, "no member " + process_name(route.process) + " on this node");
+    }
+    endpoint = "ipc://" + path;
+  } else {
+    onward.to = format_route({"", route.process});
+  }
+  Forwarder* forwarder = forwarder_to(endpoint);
+  if (forwarder == nullptr || !forwarder->socket.send(onward)) {
+    refuse(from, letter, "cannot pass the letter on to " + endpoint);
+  }
+}
+
+Mailroom::Forwarder* Mailroom::forwarder_to(const std::string& endpoint) {
+  auto found = forwarders_.find(endpoint);
+  if (found == forwarders_.end()) {
+    if (forwarders_.size() == kForwardersMax) {
+      const auto older = [](const auto& a, const auto& b) { return a.second.used < b.second.used; };
+      forwarders_.erase(std::min_element(forwarders_.begin(), forwarders_.end(), older));
+    }
+    auto socket = ZmqSocket::connect(*context_, endpoint, job_.secret);
+    if (!socket) return nullptr;
+    found = forwarders_.emplace(endpoint, Forwarder{std::move(*socket), 0}).first;
+  }
+  found->second.used = ++uses_;
+  return &found->second;
+}
+
+void Mailroom::bring_back() {
+  for (auto& [endpoint, forwarder] : forwarders_) {
+    while (auto letter = forwarder.socket.receive()) {
+      const auto to = pop_return(letter->back);
+      ZmqSocket* socket = to ? listener(to->listener) : nullptr;
+      if (socket == nullptr) continue;
+      socket->send({.peer = to->peer, .back = to->back, .to = letter->to, .body = letter->body});
+    }
+  }
+}
+
+void Mailroom::answer(const Return& to, const std::string& body) {
+  ZmqSocket* socket = listener(to.listener);
+  if (socket == nullptr) return;
+  socket->send({.peer = to.peer, .back = to.back, .to = process_name(self_), .body = body});
+}
+
+void Mailroom::refuse(std::uint8_t from, const Letter& letter, std::string text) {
+  const auto body = encode(ErrorAnswer{Errc::kUnreachable, std::move(text)});
+  if (body) answer({from, letter.peer, letter.back}, *body);
+}
+
+void Mailroom::add_poll_fds(std::vector<pollfd>& fds) const {
+  const auto add = [&fds](int fd) { fds.push_back({fd, POLLIN, 0}); };
+  add(local_->fd());
+  if (relay_) add(relay_->fd());
+  if (gate_) add(gate_->fd());
+  for (const auto& [endpoint, forwarder] : forwarders_) add(forwarder.socket.fd());
+}
+
+bool Mailroom::pending() const {
+  if (local_->pending() || (relay_ && relay_->pending()) || (gate_ && gate_->pending()))
+    return true;
+  return std::any_of(forwarders_.begin(), forwarders_.end(),
+                     [](const auto& entry) { return entry.second.socket.pending(); });
+}
+
+}  // namespace livebtl::control

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/mailroom.h -- a member's sockets: takes letters in, answers them, and passes on those for
+// others.
+//
+// Passing on keeps no state but open sockets: the way back travels in the letter. Letters from
+// outside the node are passed on to members of this node only, so nothing goes round in circles.
+// Threads: the agent's alone.
+#pragma once
+
+#include <poll.h>
+
+#include <map>
+#include <vector>
+
+#include "control/member_file.h"
+#include "control/route.h"
+#include "control/zmq_socket.h"
+
+namespace livebtl::control {
+
+class Mailroom {
+ public:
+  /// Listens on the member's socket in the job's directory. Errors: kSystem.
+  static Result<Mailroom> open(const JobFacts& job, ProcessId self);
+  Mailroom(Mailroom&&) = default;
+  Mailroom& operator=(Mailroom&&) = default;
+
+  /// Also listens for other nodes, on these addresses and one port. Returns the relay as others are
+  /// to write it (route.h). Errors: kSystem (on none of them).
+  Result<std::string> open_relay(const std::vector<std::string>& addresses);
+
+  struct Incoming {
+    Return from;
+    std::string body;
+  };
+  /// The next letter for this member. Passes on what is for others meanwhile.
+  std::optional<Incoming> receive();
+  void answer(const Return& to, const std::string& body);
+
+  /// Adds what to poll for POLLIN; ask pending() before sleeping.
+  void add_poll_fds(std::vector<pollfd>& fds) const;
+  bool pending() const;
+  zmq::context_t& context() noexcept { return *context_; }
+
+ private:
+  static constexpr std::uint8_t kLocal = 0;
+  static constexpr std::uint8_t kRelay = 1;
+  struct Forwarder {
+    ZmqSocket socket;
+    std::uint64_t used = 0;
+  };
+
+  Mailroom(const JobFacts& job, ProcessId self, std::unique_ptr<zmq::context_t> context,
+           ZmqSocket local);
+  std::optional<Incoming> take(std::uint8_t listener, Letter letter);
+  void pass_on(std::uint8_t listener, const Letter& letter, const Route& route);
+  void bring_back();
+  Forwarder* forwarder_to(const std::string& endpoint);
+  ZmqSocket* listener(std::uint8_t number);
+  void refuse(std::uint8_t listener, const Letter& letter, std::string text);
+
+  JobFacts job_;
+  ProcessId self_;
+  std::unique_ptr<zmq::context_t> context_;  // before the sockets: they go first
+  std::optional<ZmqGate> gate_;
+  std::optional<ZmqSocket> relay_;
+  std::optional<ZmqSocket> local_;
+  std::map<std::string, Forwarder> forwarders_;  // by endpoint
+  std::uint64_t uses_ = 0;
+};
+
+}  // namespace livebtl::control

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/messages.h -- the JSON form of everything that members, coordinators and btlctl say to
+// one another.
+//
+// Pure; any thread. Input is hostile: size, depth, types and ranges are checked; what does not fit
+// is an Error that names the field. Unknown keys are ignored, so that a newer minor version may add
+// some; another schema number is refused. 64-bit ids are hex strings ("0x1f"), since many JSON
+// readers have only doubles.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "control/coordinator.h"
+#include "control/ladder_types.h"
+#include "control/outcome.h"
+#include "livebtl/result.h"
+
+namespace livebtl::control {
+
+inline constexpr std::size_t kMessageBytesMax = 64 * 1024;
+inline constexpr int kMessageDepthMax = 16;
+
+/// "Which members do you know?" Asked of a relay; paged, since a job may be large.
+struct MembersRequest {
+  std::string job;
+  std::uint32_t offset = 0;
+};
+struct MemberEntry {
+  MemberId member;
+  std::string name;
+  int rank = -1;
+  std::string node;
+  bool gone = false;  // it has left, and this is proof
+  friend bool operator==(const MemberEntry&, const MemberEntry&) = default;
+};
+struct MembersAnswer {
+  std::string job;
+  std::uint32_t offset = 0;
+  std::uint32_t total = 0;
+  bool complete = true;  // all files could be read: who was there before and is not, has left
+  std::vector<MemberEntry> members;
+  std::vector<std::string> relays;  // of other nodes, as this member has learnt them
+};
+
+/// "What do you use, and how much?" peers: include them, from peers_offset on.
+struct StatusRequest {
+  std::string job;
+  bool peers = false;
+  std::uint32_t peers_offset = 0;
+};
+/// engine.peers: one page; peers_total: of all pages.
+struct StatusAnswer {
+  Standing standing;
+  core::EngineStatus engine;
+  std::uint32_t peers_offset = 0;
+  std::uint32_t peers_total = 0;
+};
+
+/// "Which transports have you?"
+struct ListRequest {
+  std::string job;
+};
+struct ListAnswer {
+  MemberId member;
+  std::string name;
+  int rank = -1;
+  std::string node;
+  std::vector<core::TransportStatus> transports;
+};
+
+/// "Tell me of changes", for lease_ms; asked again before it expires.
+struct WatchRequest {
+  std::string job;
+  std::uint32_t lease_ms = 10'000;
+};
+struct WatchEvent {
+  std::string kind;  // standing | joined | left
+  Standing standing;
+};
+
+/// A request that could not be carried out. Also the answer to one that could not be read.
+struct ErrorAnswer {
+  Errc code = Errc::kInvalid;
+  std::string text;
+};
+
+using Message =
+    std::variant<StandingRequest, PromiseRequest, Order, LadderEnd, Standing, PlanRequest,
+                 PlanAnswer, MembersRequest, MembersAnswer, StatusRequest, StatusAnswer,
+                 ListRequest, ListAnswer, WatchRequest, WatchEvent, ErrorAnswer>;
+
+/// At most kMessageBytesMax: lists are cut to fit where they are for people; a message that still
+/// does not fit is an Error (kLimit). Strings are made valid UTF-8.
+Result<std::string> encode(const Message& message);
+/// Errors: kInvalid (with the field), kUnsupported (a schema that we do not speak), kLimit (too
+/// long or too deep).
+Result<Message> decode(std::string_view text);
+/// How many peers of `answer`, from its front, fit into one message.
+StatusAnswer fit_page(StatusAnswer answer);
+
+/// For `--json`: the outcome as a document, "livebtl.outcome/1". One way only.
+std::string outcome_json(const Outcome& outcome);
+
+}  // namespace livebtl::control

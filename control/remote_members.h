@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/remote_members.h -- what btlctl knows of a job's members on other nodes, by what their
+// relays answer.
+//
+// Pure: no socket; time is an argument. A relay that does not answer takes nothing away from what
+// is known.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "control/messages.h"
+
+namespace livebtl::control {
+
+class RemoteMembers {
+ public:
+  /// A member has told of these relays; malformed ones are passed over.
+  void learn(const std::vector<std::string>& relays);
+
+  /// Begins a round: all relays are to be asked again, but for those that were silent lately.
+  void begin_round(TimeNs now);
+  /// Pages to ask for now: relay and offset.
+  struct Question {
+    std::string relay;
+    std::uint32_t offset = 0;
+  };
+  std::vector<Question> take_questions();
+  void answer(const std::string& relay, const MembersAnswer& page);
+  bool round_complete() const;
+  /// The time is over: who has not answered is not asked for a while.
+  void end_round(TimeNs now);
+
+  bool empty() const noexcept { return relays_.empty(); }
+  /// Adds the members that are there, and those proved gone.
+  void add_to(std::vector<MemberEntry>& live, std::vector<MemberEntry>& gone) const;
+  /// Which relay leads to this process; nullptr: none.
+  const std::string* relay_of(ProcessId process) const;
+
+ private:
+  struct Relay {
+    bool asked = false;     // in this round
+    bool to_ask = false;    // a question is due
+    bool answered = false;  // all pages of this round are here
+    bool complete = true;   // of this round's pages
+    TimeNs silent_until = 0;
+    std::vector<MemberEntry> pages;  // of this round, so far
+    std::vector<MemberEntry> live, gone;
+  };
+  void settle(Relay& relay);
+
+  std::map<std::string, Relay> relays_;
+};
+
+}  // namespace livebtl::control

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/roster.cc -- queries over the members that a coordinator knows.
+#include "control/roster.h"
+
+#include <algorithm>
+
+namespace livebtl::control {
+namespace {
+
+template <class Predicate>
+bool all_of(const std::map<MemberId, RosterEntry>& entries, Predicate predicate) {
+  return std::all_of(entries.begin(), entries.end(), [&](const auto& item) {
+    return item.second.standing.has_value() && predicate(*item.second.standing);
+  });
+}
+
+}  // namespace
+
+bool promised(const Standing& standing, const Term& term) noexcept {
+  return !standing.joining && standing.term == term;
+}
+
+bool acknowledged(const Standing& standing, const Order& order) noexcept {
+  return promised(standing, order.term) && standing.seq == order.seq &&
+         standing.operation.id == order.operation.id && standing.rung == order.rung &&
+         standing.reached && standing.refused_seq != order.seq;
+}
+
+bool at_rest(const Standing& standing) noexcept {
+  const bool ends = standing.rung == Rung::kOld || standing.rung == Rung::kNew;
+  return standing.operation.id == 0 || (ends && standing.reached);
+}
+
+Rung place_on(const Standing& standing, std::uint64_t operation) noexcept {
+  return standing.operation.id == operation ? standing.rung : Rung::kOld;
+}
+
+bool Roster::add(MemberId member) {
+  if (gone_.count(member) != 0) return false;
+  const auto [at, added] = entries_.try_emplace(member);
+  at->second.member = member;
+  return added;
+}
+
+void Roster::remove(MemberId member, int rank) {
+  const auto at = entries_.find(member);
+  if (at != entries_.end()) {
+    if (at->second.standing) rank = std::max(rank, at->second.standing->rank);
+    entries_.erase(at);
+  }
+  gone_.insert(member);
+  if (rank >= 0) gone_ranks_.insert(rank);
+}
+
+RosterEntry* Roster::update(const Standing& standing) {
+  RosterEntry* entry = find(standing.member);
+  if (entry == nullptr) return nullptr;
+  if (entry->standing && entry->standing->version >= standing.version) return nullptr;
+  entry->standing = standing;
+  return entry;
+}
+
+RosterEntry* Roster::find(MemberId member) {
+  const auto at = entries_.find(member);
+  return at == entries_.end() ? nullptr : &at->second;
+}
+
+bool Roster::all_stand() const {
+  return all_of(entries_, [](const Standing& standing) { return !standing.joining; });
+}
+
+bool Roster::all_promised(const Term& term) const {
+  return all_of(entries_, [&](const Standing& standing) { return promised(standing, term); });
+}
+
+bool Roster::all_acknowledged(const Order& order) const {
+  return all_of(entries_, [&](const Standing& standing) { return acknowledged(standing, order); });
+}
+
+std::uint32_t Roster::missing() const {
+  std::size_t announced = 0;
+  for (const auto& [member, entry] : entries_) {
+    if (entry.standing) announced = std::max<std::size_t>(announced, entry.standing->announced);
+  }
+  const std::size_t known = entries_.size() + gone_.size();
+  return announced > known ? static_cast<std::uint32_t>(announced - known) : 0;
+}
+
+std::vector<int> Roster::missing_ranks() const {
+  std::set<int> seen = gone_ranks_;
+  std::uint32_t announced = 0;
+  for (const auto& [member, entry] : entries_) {
+    if (!entry.standing || entry.standing->rank < 0) return {};
+    seen.insert(entry.standing->rank);
+    announced = std::max(announced, entry.standing->announced);
+  }
+  std::vector<int> ranks;
+  const std::size_t wanted = std::min<std::size_t>(missing(), 1024);
+  for (int rank = 0; ranks.size() < wanted && static_cast<std::uint32_t>(rank) < announced;
+       ++rank) {
+    if (seen.count(rank) == 0) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+std::uint64_t Roster::highest_term_number() const {
+  std::uint64_t highest = 0;
+  for (const auto& [member, entry] : entries_) {
+    if (entry.standing) highest = std::max(highest, entry.standing->term.number);
+  }
+  return highest;
+}
+
+std::uint32_t Roster::highest_epoch() const {
+  std::uint32_t highest = 0;
+  for (const auto& [member, entry] : entries_) {
+    if (entry.standing) highest = std::max(highest, entry.standing->epoch);
+  }
+  return highest;
+}
+
+const Standing* Roster::refusal(const Order& order) const {
+  for (const auto& [member, entry] : entries_) {
+    const bool refused = entry.standing && promised(*entry.standing, order.term) &&
+                         entry.standing->refused_seq == order.seq;
+    if (refused) return &*entry.standing;
+  }
+  return nullptr;
+}
+
+}  // namespace livebtl::control

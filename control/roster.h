@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/roster.h -- the members as a coordinator knows them: who is there, where each stands, who
+// is missing.
+//
+// Pure data with queries; owned by one CoordinatorMachine. A member leaves only by remove(), which
+// needs proof.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "control/outcome.h"
+
+namespace livebtl::control {
+
+struct RosterEntry {
+  MemberId member;
+  std::optional<Standing> standing;  // the newest; nullopt: it has not answered yet
+  std::optional<core::RoutingPlan> plan;
+  // What was sent last, and when; a request of another kind or number is due at once.
+  std::size_t sent_kind = SIZE_MAX;
+  Term sent_term;
+  std::uint64_t sent_seq = 0;
+  TimeNs sent_at = 0;
+  bool told_end = false;
+};
+
+class Roster {
+ public:
+  /// true: it was not known.
+  bool add(MemberId member);
+  void remove(MemberId member, int rank);
+  /// Keeps the newer of two standings. nullptr: not a member that we know, or older than what we
+  /// have.
+  RosterEntry* update(const Standing& standing);
+  RosterEntry* find(MemberId member);
+
+  std::map<MemberId, RosterEntry>& entries() noexcept { return entries_; }
+  const std::map<MemberId, RosterEntry>& entries() const noexcept { return entries_; }
+  bool empty() const noexcept { return entries_.empty(); }
+  std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(entries_.size()); }
+
+  /// All have answered and none is still joining.
+  bool all_stand() const;
+  bool all_promised(const Term& term) const;
+  bool all_acknowledged(const Order& order) const;
+  /// Members that the launcher announced, less those here and those gone: how many, and their ranks
+  /// where known.
+  std::uint32_t missing() const;
+  std::vector<int> missing_ranks() const;
+  std::uint64_t highest_term_number() const;
+  std::uint32_t highest_epoch() const;
+  const Standing* refusal(const Order& order) const;
+
+ private:
+  std::map<MemberId, RosterEntry> entries_;
+  std::set<MemberId> gone_;
+  std::set<int> gone_ranks_;
+};
+
+bool promised(const Standing& standing, const Term& term) noexcept;
+bool acknowledged(const Standing& standing, const Order& order) noexcept;
+/// At rest: an operation is finished here, or has never begun.
+bool at_rest(const Standing& standing) noexcept;
+/// Where the member stands on the ladder of `operation`; a member at rest of another one stands at
+/// its foot.
+Rung place_on(const Standing& standing, std::uint64_t operation) noexcept;
+
+}  // namespace livebtl::control

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/verbs.cc -- verbs as changes of the routing.
+#include "control/verbs.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace livebtl::control {
+namespace {
+
+tl::unexpected<VerbError> no(ExitCode code, std::string text) {
+  return tl::unexpected<VerbError>(VerbError{code, std::move(text)});
+}
+
+std::string known_names(const std::vector<KnownTransport>& transports) {
+  std::string list;
+  for (const auto& transport : transports) list += (list.empty() ? "" : ", ") + transport.name;
+  return list.empty() ? "none" : list;
+}
+
+tl::expected<std::string, VerbError> canonical(const std::string& name,
+                                               const std::vector<KnownTransport>& transports) {
+  for (const auto& transport : transports) {
+    if (name == transport.name || (!name.empty() && name == transport.alias)) return transport.name;
+  }
+  return no(ExitCode::kNotFound,
+            "no transport '" + name + "' in this job; it has: " + known_names(transports));
+}
+
+/// "weight=5" or "weight=default".
+struct Assignment {
+  std::string_view key;
+  std::optional<std::uint32_t> value;
+};
+
+std::optional<Assignment> parse_assignment(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return std::nullopt;
+  Assignment assignment{text.substr(0, equals), std::nullopt};
+  const std::string_view value = text.substr(equals + 1);
+  if (assignment.key != "exclusivity" && assignment.key != "weight") return std::nullopt;
+  if (value == "default") return assignment;
+  const char* last = value.data() + value.size();
+  const auto [end, code] = std::from_chars(value.data(), last, assignment.value.emplace());
+  if (code != std::errc{} || end != last) return std::nullopt;
+  return assignment;
+}
+
+void apply_set(const std::vector<std::string>& arguments, Routing& routing) {
+  core::Tuning& tuning = routing.tuning[arguments[0]];
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const auto assignment = parse_assignment(arguments[i]);
+    (assignment->key == "weight" ? tuning.weight : tuning.exclusivity) = assignment->value;
+  }
+  if (tuning == core::Tuning{}) routing.tuning.erase(arguments[0]);
+}
+
+std::string count_problem(std::string_view verb, std::size_t count) {
+  if (verb == "switch") return count == 2 ? "" : "switch needs two transports: FROM TO";
+  if (verb != "set") return count == 1 ? "" : std::string(verb) + " needs one transport";
+  return count == 2 || count == 3 ? "" : "set needs a transport and exclusivity=N or weight=N";
+}
+
+}  // namespace
+
+bool is_routing_verb(std::string_view verb) noexcept {
+  constexpr std::array<std::string_view, 5> kVerbs = {"add", "quiesce", "remove", "switch", "set"};
+  return std::find(kVerbs.begin(), kVerbs.end(), verb) != kVerbs.end();
+}
+
+tl::expected<std::vector<std::string>, VerbError> resolve_arguments(
+    std::string_view verb, const std::vector<std::string>& arguments,
+    const std::vector<KnownTransport>& transports) {
+  if (verb == "resume" || verb == "abort") {
+    if (arguments.empty()) return arguments;
+    return no(ExitCode::kUsage, std::string(verb) + " takes no transport");
+  }
+  if (!is_routing_verb(verb)) {
+    return no(ExitCode::kUsage, "no command '" + std::string(verb) + "'");
+  }
+  const std::size_t names = verb == "switch" ? 2 : 1;
+  if (std::string wrong = count_problem(verb, arguments.size()); !wrong.empty()) {
+    return no(ExitCode::kUsage, std::move(wrong));
+  }
+  std::vector<std::string> resolved = arguments;
+  for (std::size_t i = 0; i < names; ++i) {
+    auto name = canonical(arguments[i], transports);
+    if (!name) return tl::unexpected<VerbError>(name.error());
+    resolved[i] = std::move(*name);
+  }
+  if (verb == "switch" && resolved[0] == resolved[1]) {
+    return no(ExitCode::kUsage, "switch needs two different transports");
+  }
+  for (std::size_t i = 1; verb == "set" && i < resolved.size(); ++i) {
+    if (!parse_assignment(resolved[i])) {
+      return no(ExitCode::kUsage,
+                "'" + resolved[i] + "' is not exclusivity=N or weight=N (N: a number, or default)");
+    }
+  }
+  return resolved;
+}
+
+tl::expected<Routing, VerbError> apply_verb(std::string_view verb,
+                                            const std::vector<std::string>& arguments,
+                                            Routing routing) {
+  const std::string& name = arguments.front();
+  if (verb == "add") {
+    routing.excluded.erase(name);
+    routing.quiesced.erase(name);
+    routing.moved.erase(name);
+  } else if (verb == "quiesce") {
+    routing.quiesced.insert(name);
+  } else if (verb == "remove") {
+    routing.excluded.insert(name);
+  } else if (verb == "set") {
+    apply_set(arguments, routing);
+  } else {
+    const std::string& to = arguments[1];
+    if (routing.excluded.count(to) != 0) {
+      return no(ExitCode::kRefused,
+                to + " has been removed; `btlctl add " + to + "` brings it back");
+    }
+    routing.moved.erase(to);
+    routing.moved[name] = to;
+    routing.quiesced.erase(to);
+  }
+  return routing;
+}
+
+}  // namespace livebtl::control

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/verbs.h -- what the commands mean, as changes of the job's routing. Pure; docs/SWITCH.md
+// has the table.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "control/ladder_types.h"
+#include "control/outcome.h"
+#include "livebtl/result.h"
+
+namespace livebtl::control {
+
+/// A verb with its arguments is not applicable, and why.
+struct VerbError {
+  ExitCode code = ExitCode::kUsage;
+  std::string text;
+};
+
+/// add | quiesce | remove | switch | set: those that change the routing.
+bool is_routing_verb(std::string_view verb) noexcept;
+
+/// Replaces aliases ("vader" by "sm") and checks number and form of the arguments. Errors: kUsage,
+/// kNotFound.
+tl::expected<std::vector<std::string>, VerbError> resolve_arguments(
+    std::string_view verb, const std::vector<std::string>& arguments,
+    const std::vector<KnownTransport>& transports);
+
+/// The routing after the verb. arguments: from resolve_arguments(). Errors: kRefused (`switch` to a
+/// removed one).
+tl::expected<Routing, VerbError> apply_verb(std::string_view verb,
+                                            const std::vector<std::string>& arguments,
+                                            Routing routing);
+
+}  // namespace livebtl::control

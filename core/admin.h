@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/admin.h -- what the control plane may ask of an engine, and what it is told: values only.
+//
+// Threads: submit() and snapshots may be called from any thread; they pass through the engine's
+// mailbox and lock.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/routing.h"
+#include "livebtl/types.h"
+
+namespace livebtl::core {
+
+/// A member's place in a switch. Rules: docs/SWITCH.md.
+enum class Rung : std::uint8_t { kOld = 0, kJoint = 1, kNewTx = 2, kNew = 3 };
+
+/// "Be on this rung of this operation." An idempotent wish, never a toggle.
+struct RungOrder {
+  // id of the ladder; a new id is accepted when the engine is at rest (kOld or kNew)
+  std::uint64_t operation = 0;
+  std::uint32_t epoch = 0;  // of `after`
+  Rung rung = Rung::kOld;
+  Routing before;  // in force at kOld
+  Routing after;   // in force at kNew
+  friend bool operator==(const RungOrder&, const RungOrder&) = default;
+};
+
+/// How far an engine has come with the last RungOrder.
+struct RungReport {
+  std::uint64_t operation = 0;
+  std::uint32_t epoch = 0;
+  Rung rung = Rung::kOld;  // the ordered one
+  bool reached = true;     // the rung's condition holds
+  // not empty: cannot be reached, and why; the engine stays where it was
+  std::string refusal;
+  bool refused_last_path = false;  // the refusal is: these peers would be cut off
+  // refusal: the peers concerned, by name; else: pairs left on old (at most 32)
+  std::vector<std::string> pairs;
+  std::uint32_t pairs_moved = 0;
+  std::uint32_t pairs_left = 0;      // cannot use the new transport
+  std::vector<std::string> waiting;  // what the rung still waits for, for people (at most 32)
+  // holds on a released transport's device that are not ours: owner, descriptor
+  std::vector<std::string> foreign;
+};
+
+/// What a routing would do to this process, without doing it.
+struct RoutingPlan {
+  std::vector<std::string> cut_off;                                   // peers left without any path
+  std::map<std::string, std::map<std::string, std::uint32_t>> moves;  // from -> to -> pairs
+  std::uint32_t unchanged = 0;
+};
+
+struct TransportStatus {
+  std::string name;
+  std::string alias;  // "" or the name it had in Open MPI
+  bool open = false;
+  bool excluded = false;
+  bool quiesced = false;
+  std::uint32_t exclusivity = 0;
+  std::uint32_t weight = 0;
+  std::uint32_t peers = 0;  // pairs that use it now
+  // since process start
+  std::uint64_t frames_sent = 0, frames_received = 0, bytes_sent = 0, bytes_received = 0;
+  std::uint64_t paths_lost = 0;
+  std::uint64_t corrupt_frames = 0;
+};
+
+struct PeerStatus {
+  ProcessId process{};
+  std::string name;       // "rank 3 on node17 (5f3a...)" as far as known
+  std::string transport;  // in use for sending; empty: not connected
+  std::string receiving;  // last received on
+  std::uint32_t generation = 0;
+  // Messages, and one-sided operations where they start.
+  std::uint64_t messages_sent = 0, messages_received = 0;
+  std::uint64_t kept_bytes = 0;  // unacknowledged
+  // by transport, since process start
+  std::map<std::string, std::uint64_t> frames_sent, frames_received;
+  bool lost = false;
+};
+
+struct EngineStatus {
+  ProcessId process{};
+  Incarnation incarnation{};
+  std::uint32_t epoch = 0;
+  RungReport rung;
+  Routing routing;
+  std::vector<TransportStatus> transports;
+  std::vector<PeerStatus> peers;
+  std::uint64_t retransmitted_frames = 0, duplicate_frames = 0, reordered_frames = 0;
+};
+
+class Admin {
+ public:
+  /// Gives the engine an order. It is at work on it when this returns; see report().
+  virtual void submit(const RungOrder& order) = 0;
+  virtual RungReport report() = 0;
+  virtual RoutingPlan plan(const Routing& routing) = 0;
+  virtual EngineStatus status() = 0;
+  /// The routing and epoch of the job when this process joins one that runs, before it opens a
+  /// transport.
+  virtual void adopt(const RungOrder& standing) = 0;
+  /// Called (under the engine's lock; must only signal) whenever report() changed.
+  virtual void on_report(std::function<void()> signal) = 0;
+
+  /// Where this process relays orders for its node, as peers are told in the first frames of each
+  /// connection; empty: it does not. At most 256 bytes, opaque here.
+  virtual void publish_relay(const std::string& relay) = 0;
+  /// What peers have told so: each text once.
+  virtual std::vector<std::string> relays() = 0;
+
+  /// The agent's turn: moves the engine for at most about 100 us if no application thread did so
+  /// for away_us, or if there is an order at work. Returns how long the agent may sleep, in ns.
+  virtual std::int64_t agent_turn() = 0;
+  /// Descriptors that, when readable, mean there is work (agent_turn then).
+  virtual std::vector<int> wait_fds() = 0;
+
+ protected:
+  ~Admin() = default;
+};
+
+}  // namespace livebtl::core

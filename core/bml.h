@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/bml.h -- which paths serve a peer: opens transports, dials, accepts, elects, fails over,
+// clears away.
+//
+// Threads:   under the engine's lock.
+// Ownership: owns the transports, the peers and the paths that have not said who they are.
+// Rule:      path sets are computed from the routing in force (switching.h) and from what both ends
+// reach; nothing
+//            here remembers a choice.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "core/peer.h"
+#include "core/routing.h"
+#include "livebtl/port.h"
+
+namespace livebtl::core {
+
+struct Core;
+
+/// How the relay's contact is told from transports' addresses in a hello.
+inline constexpr const char* kRelayAddress = "relay";
+inline constexpr std::size_t kRelayBytesMax = 256;
+
+/// One transport of this process: open or not.
+struct TransportSlot {
+  TransportKind kind;
+  std::unique_ptr<Transport> transport;  // null: closed
+  Caps caps;                             // of the last time it was open
+  Blob last_address;
+  EndpointStats closed_stats;  // of endpoints that are gone
+  std::uint64_t paths_lost = 0;
+  std::uint64_t corrupt_frames = 0;
+  bool open() const noexcept { return transport != nullptr; }
+  const std::string& name() const noexcept { return kind.name; }
+};
+
+class Bml final : private TransportSink {
+ public:
+  explicit Bml(Core& core) : core_(core) {}
+  ~Bml();
+  Bml(const Bml&) = delete;
+  Bml& operator=(const Bml&) = delete;
+
+  // Transports.
+  /// Lists every transport of the configuration, closed. Once.
+  void add_kinds();
+  Status open_transport(const std::string& name);
+  /// Destroys the transport and all its paths. The caller has drained them (or the paths count as
+  /// lost).
+  void close_transport(const std::string& name) noexcept;
+  TransportSlot* find_slot(std::string_view name) noexcept;
+  std::vector<std::unique_ptr<TransportSlot>>& slots() noexcept { return slots_; }
+  void announce_addresses() noexcept;
+  std::vector<TransportAddress> own_addresses() const;
+  /// The control plane's contact travels beside the transports' addresses.
+  void publish_relay(const std::string& relay) noexcept;
+  std::vector<std::string> relays() const;
+
+  // Peers.
+  Result<Destination> resolve(const Address& address);
+  Address address_of(ProcessId process, PortNumber port,
+                     const std::map<std::string, Blob>& addresses) const;
+  Address own_address(PortNumber port) const;
+  Peer& peer(ProcessId process);
+  Peer* find_peer(ProcessId process) noexcept;
+  template <class Visit>
+  void for_each_peer(Visit visit) {
+    for (auto& [id, record] : peers_) visit(*record);
+  }
+
+  // Paths.
+  /// Transports that the pair reaches now, with their defaults tuned by the routing.
+  std::vector<Candidate> reachable(const Peer& peer) const;
+  /// The transport that `routing` gives the pair; empty: none.
+  std::string choice(const Peer& peer, const Routing& routing) const;
+  Path* open_path(Peer& peer, std::string_view transport) noexcept;
+  bool dialling(const Peer& peer, std::string_view transport) const noexcept;
+  /// Makes sure that a path is there or on its way.
+  void want_path(Peer& peer) noexcept;
+  /// Starts a connection. false: could not even start (noted for back-off).
+  bool dial(Peer& peer, TransportSlot& slot);
+  /// Chooses again among the open paths and dials the wanted ones; moves the ordered lane if that
+  /// changes it.
+  void elect(Peer& peer) noexcept;
+  /// Closes a path in good order (by a switch).
+  void close_path(Path& path) noexcept;
+  void note_down(Path& path) noexcept { down_.push_back(&path); }
+  void on_hello(Path& path, Bytes payload) noexcept;
+  void on_marker_ack(Path& path) noexcept;
+  void on_peer_path_down(Peer& peer, std::uint64_t path_id) noexcept;
+  void lose_peer(Peer& peer, const std::string& why) noexcept;
+
+  /// Moves the transports. Returns frames moved.
+  std::size_t progress_transports(std::size_t frames_max) noexcept;
+  /// Clears away broken paths, opens wanted ones. Every progress; cheap when nothing is to do.
+  void tidy() noexcept;
+  /// Time-outs, probes, late acknowledgements. Every millisecond or so.
+  void housekeeping() noexcept;
+  /// Frames unacknowledged, queued or owed: is there anything that wants the agent?
+  bool work_pending() const noexcept;
+  bool any_open_path() const noexcept;
+  /// Nothing of ours is on its way to a living peer.
+  bool settled() const noexcept;
+  /// No broken path waits to be cleared away.
+  bool all_cleared() const noexcept { return down_.empty() && graveyard_.empty(); }
+  void say_goodbye() noexcept;
+  /// Asks peers that owe an acknowledgement for it (a probe answers with one).
+  void request_acks() noexcept;
+  /// Closes everything at once.
+  void shut_down() noexcept;
+
+ private:
+  void on_accept(std::unique_ptr<Endpoint> endpoint) noexcept override;
+  HelloFacts facts(const Peer& peer, std::uint64_t path, std::uint64_t replaces) const;
+  void take_step(Path& path, Handshake::Step step) noexcept;
+  Handshake::Step answer_hello(Path& path) noexcept;
+  RefuseReason judge_hello(Path& path, Peer& peer) noexcept;
+  void refused(Path& path, const Handshake::Step& step) noexcept;
+  void opened(Path& path) noexcept;
+  void adopt_path(Path& path, Peer& record) noexcept;
+  void log_refused_stranger(const Path& path, const std::string& text) noexcept;
+  bool benign(const Path& path) const noexcept;
+  void recover(Peer& peer, Path& path) noexcept;
+  void greet() noexcept;
+  bool streams_fit(const Peer& peer, const HelloFacts& theirs) const noexcept;
+  void move_send_path(Peer& peer, Path* to) noexcept;
+  void refresh_bulk_paths(Peer& peer) noexcept;
+  void flush_hello(Path& path) noexcept;
+  void clear_down() noexcept;
+  void path_lost(Path& path) noexcept;
+  std::unique_ptr<Path> take_out(Path& path) noexcept;
+  void dial_failed(Path& path) noexcept;
+  void check_path(Peer& peer, Path& path) noexcept;
+  void fail_lost_peers() noexcept;
+  void dial_wanted(Peer& peer) noexcept;
+  void back_off(Peer& peer, const std::string& transport) noexcept;
+
+  Core& core_;
+  std::string relay_;  // of this process; empty: none
+  std::vector<std::unique_ptr<TransportSlot>> slots_;
+  TransportSlot* accepting_ = nullptr;  // whose progress() runs
+  std::unordered_map<std::uint64_t, std::unique_ptr<Peer>> peers_;
+  std::vector<std::unique_ptr<Path>> strangers_;  // accepted, hello not finished
+  std::vector<std::unique_ptr<Path>> graveyard_;  // destroyed when no transport call is running
+  std::vector<Path*> down_;
+  std::vector<Peer*> wanting_;
+  TimeNs stranger_logged_ = 0;
+  std::vector<Path*> greeting_;  // have a hello message to post
+};
+
+}  // namespace livebtl::core

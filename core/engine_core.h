@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/engine_core.h -- the engine: puts the parts together, guards them, and moves them.
+//
+// Threads: public functions take the lock. progress() on application threads, agent_turn() on the
+// agent's; whoever holds
+//          the lock moves everything. No thread of its own.
+// The loop (progress_locked) is the table of contents: transports -> broken and wanted paths ->
+// what is queued -> the switch -> time.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "core/admin.h"
+#include "core/core.h"
+#include "livebtl/engine.h"
+
+namespace livebtl::core {
+
+class EngineCore final : public Engine, public Admin {
+ public:
+  explicit EngineCore(EngineConfig config);
+  ~EngineCore() override;
+
+  /// What open ports keep alive (the whole runtime, with the agent). Unset: nothing.
+  void set_owner(std::weak_ptr<void> owner) noexcept { owner_ = std::move(owner); }
+  /// Opens every transport of the configuration that the routing does not exclude. Errors: none
+  /// could be opened.
+  Status open_transports();
+  /// Waits (bounded) until everything sent is taken, and says goodbye. Before destruction.
+  void linger(TimeNs at_most) noexcept;
+
+  // Engine
+  ProcessId process_id() const noexcept override { return core_.config.process; }
+  Result<std::unique_ptr<Port>> open_port(const PortOptions& options) override;
+  Result<Destination> peer(const Address& address) override;
+  Address address_of(const Destination& destination) const noexcept override;
+  std::size_t progress() noexcept override;
+  void wait(std::int64_t timeout_ns) noexcept override;
+  int add_waker(std::function<void()> signal) override;
+  void remove_waker(int id) noexcept override;
+  void on_event(std::function<void(const EngineEvent&)> call) override;
+
+  // Admin
+  void submit(const RungOrder& order) override;
+  RungReport report() override;
+  RoutingPlan plan(const Routing& routing) override;
+  EngineStatus status() override;
+  void adopt(const RungOrder& standing) override;
+  void on_report(std::function<void()> signal) override;
+  void publish_relay(const std::string& relay) override;
+  std::vector<std::string> relays() override;
+  std::int64_t agent_turn() override;
+  std::vector<int> wait_fds() override;
+
+ private:
+  std::size_t progress_locked(std::size_t frames_max) noexcept;
+  void keep_time() noexcept;
+  void deliver_events();
+  void wake_waiters() noexcept;
+  void arm_transports() noexcept;
+  PeerStatus status_of(const Peer& peer) const;
+  TransportStatus status_of(const TransportSlot& slot) const;
+
+  mutable Core core_;
+  std::weak_ptr<void> owner_;
+  TimeNs housekept_ = 0;
+  std::uint32_t rounds_ = 0;             // progress calls since the clock was read
+  std::atomic<std::uint64_t> calls_{0};  // by applications; the agent looks whether it moves
+  std::uint64_t calls_seen_ = 0;         // agent's
+  std::atomic<bool> switching_at_work_{false};
+  bool away_ = false;  // agent's: the application does not call
+  std::mutex wakers_mutex_;
+  std::map<int, std::function<void()>> wakers_;
+  int next_waker_ = 1;
+  std::function<void(const EngineEvent&)> event_call_;
+};
+
+}  // namespace livebtl::core

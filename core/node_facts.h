@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/node_facts.h -- what a transport is told about its process when it is made.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/settings.h"
+#include "core/transport.h"
+
+namespace livebtl::core {
+
+struct NodeFacts {
+  ProcessId process{};
+  // hash of the node identity: equal for processes that may share memory
+  std::uint64_t node = 0;
+  std::string job_directory;  // the job's run directory, mode 0700, ours
+  const Settings* settings = nullptr;
+  Blob previous_address;  // address() of the last time it was open; a transport takes it again
+                          // where it can, so that peers that never connected still find it
+};
+
+/// One kind of transport: how to make it. `make` is called for each add; it opens devices, and may
+/// fail.
+struct TransportKind {
+  std::string name;   // "tcp"
+  std::string alias;  // "" or the name it had in Open MPI ("vader", "openib")
+  std::function<Result<std::unique_ptr<Transport>>(const NodeFacts&)> make;
+};
+
+}  // namespace livebtl::core

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/onesided.cc -- see onesided.h.
+#include "core/onesided.h"
+
+#include "core/atomics.h"
+#include "core/core.h"
+
+namespace livebtl::core {
+
+// Origin
+// ---------------------------------------------------------------------------------------------------------
+
+bool OneSided::admit(CorePort& port, Peer& peer, Accept& answer) const noexcept {
+  answer = peer.lost                                                      ? Accept::kPeerLost
+           : port.open_operations >= core_.config.settings.operations_max ? Accept::kBusy
+                                                                          : Accept::kAccepted;
+  return answer == Accept::kAccepted;
+}
+
+// in: an admitted operation. out: it stands last in the port's order.
+void OneSided::open(CorePort& port, Operation& operation, Peer& peer, std::size_t bytes) noexcept {
+  SendState& state = start_state<SendState>(operation);
+  state.port = &port;
+  state.peer = &peer;
+  state.bytes = bytes;
+  state.number = ++port.one_sided_number;
+  state.frame.operation = &operation;
+  state.previous = port.one_sided_last;
+  (port.one_sided_last != nullptr ? state_of<SendState>(*port.one_sided_last).next
+                                  : port.one_sided_first) = &operation;
+  port.one_sided_last = &operation;
+  ++port.open_operations;
+  ++peer.counts.messages_sent;
+}
+
+std::uint64_t OneSided::remember(Operation& operation, Peer& peer,
+                                 std::span<const MutableSlice> slices, std::uint64_t bytes) {
+  std::uint64_t name = 0;
+  Pending& pending = pending_.acquire(name);
+  pending.operation = &operation;
+  pending.peer = &peer;
+  pending.bytes = bytes;
+  pending.slice_count = static_cast<std::uint8_t>(slices.size());
+  std::copy(slices.begin(), slices.end(), pending.slices);
+  return name;
+}
+
+namespace {
+
+template <class Body>
+void fill_frame(OutFrame& frame, FrameKind kind, std::uint8_t flags, PortNumber target,
+                PortNumber source, const Body& body) noexcept {
+  const Header<Body> header{{kind, flags, 0, target, source, 0, 0}, body};
+  std::memcpy(frame.header, &header, sizeof(header));
+  frame.header_bytes = sizeof(header);
+}
+
+}  // namespace
+
+Accept OneSided::put(CorePort& port, const PutRequest& request, Operation& operation) noexcept {
+  Peer& peer = *request.to.peer;
+  Accept answer{};
+  const std::size_t bytes = total_bytes(request.slices);
+  // The eight bytes of remote data travel in front of the payload, in a slice of their own.
+  const std::size_t extra = request.data.has_value() ? 1 : 0;
+  if (request.slices.size() + extra > kSlicesMax) return Accept::kInvalid;
+  if (!admit(port, peer, answer)) return answer;
+  open(port, operation, peer, bytes);
+  SendState& state = state_of<SendState>(operation);
+  OutFrame& frame = state.frame;
+  if (extra != 0) {
+    state.remote_data = *request.data;
+    frame.slices[0] = {&state.remote_data, sizeof(state.remote_data)};
+    frame.slice_count = 1;
+    frame.payload_bytes = sizeof(state.remote_data);
+  }
+  const std::uint8_t flags = extra != 0 ? kFlagHasData : 0;
+  if (bytes <= kPutEagerBytesMax) {
+    const std::uint64_t name = remember(operation, peer, {}, bytes);
+    fill_frame(frame, FrameKind::kPut, flags, request.to.port, port.number_,
+               RemoteBody{request.remote.key, request.remote.address, bytes, name});
+    std::copy(request.slices.begin(), request.slices.end(), frame.slices + extra);
+    frame.slice_count = static_cast<std::uint8_t>(request.slices.size() + extra);
+    frame.payload_bytes += bytes;
+  } else {
+    std::uint64_t name = 0;
+    core_.transfers.offer(peer, &port, &operation, request.slices, bytes, name).one_sided = true;
+    fill_frame(frame, FrameKind::kRts, static_cast<std::uint8_t>(flags | kFlagPut), request.to.port,
+               port.number_, RtsBody{request.remote.key, request.remote.address, bytes, name});
+  }
+  core_.sender.queue(peer, frame);
+  return Accept::kAccepted;
+}
+
+Accept OneSided::get(CorePort& port, const GetRequest& request, Operation& operation) noexcept {
+  Peer& peer = *request.to.peer;
+  Accept answer{};
+  if (request.slices.size() > kSlicesMax) return Accept::kInvalid;
+  if (!admit(port, peer, answer)) return answer;
+  std::size_t bytes = 0;
+  for (const MutableSlice& slice : request.slices) bytes += slice.bytes;
+  open(port, operation, peer, bytes);
+  const std::uint64_t name = remember(operation, peer, request.slices, bytes);
+  OutFrame& frame = state_of<SendState>(operation).frame;
+  fill_frame(frame, FrameKind::kGet, 0, request.to.port, port.number_,
+             RemoteBody{request.remote.key, request.remote.address, bytes, name});
+  core_.sender.queue(peer, frame);
+  return Accept::kAccepted;
+}
+
+Accept OneSided::atomic(CorePort& port, const AtomicRequest& request,
+                        Operation& operation) noexcept {
+  Peer& peer = *request.to.peer;
+  Accept answer{};
+  const std::size_t bytes = request.count * scalar_bytes(request.scalar);
+  if (request.count == 0 || bytes > kAtomicBytesMax ||
+      !atomic_supported(request.op, request.scalar))
+    return Accept::kInvalid;
+  if (!admit(port, peer, answer)) return answer;
+  open(port, operation, peer, bytes);
+  const bool fetch = request.fetched != nullptr;
+  const MutableSlice into{request.fetched, bytes};
+  const std::uint64_t name = remember(operation, peer, {&into, fetch ? 1U : 0U}, bytes);
+  std::byte operands[2 * kAtomicBytesMax];
+  std::size_t operand_bytes = 0;
+  for (const void* operand : {request.operand, request.compare}) {
+    if (operand == nullptr) continue;
+    std::memcpy(operands + operand_bytes, operand, bytes);
+    operand_bytes += bytes;
+  }
+  core_.sender.queue_control(
+      peer, FrameKind::kAtomic, 0, request.to.port, port.number_,
+      AtomicBody{request.remote.key, request.remote.address, name,
+                 static_cast<std::uint32_t>(request.count), static_cast<std::uint8_t>(request.op),
+                 static_cast<std::uint8_t>(request.scalar),
+                 static_cast<std::uint8_t>(fetch ? 1 : 0), 0},
+      {operands, operand_bytes});
+  return Accept::kAccepted;
+}
+
+Accept OneSided::flush(CorePort& port, Peer* peer, Operation& operation) noexcept {
+  port.flush_waits.push_back({&operation, peer, port.one_sided_number});
+  check_flushes(port);
+  return Accept::kAccepted;
+}
+
+void OneSided::check_flushes(CorePort& port) noexcept {
+  for (std::size_t i = 0; i < port.flush_waits.size();) {
+    const CorePort::FlushWait wait = port.flush_waits[i];
+    bool open_ones = false;
+    for (Operation* each = port.one_sided_first; each != nullptr && !open_ones;) {
+      const SendState& state = state_of<SendState>(*each);
+      if (state.number > wait.number) break;
+      open_ones = wait.peer == nullptr || wait.peer == state.peer;
+      each = state.next;
+    }
+    if (open_ones) {
+      ++i;
+      continue;
+    }
+    port.flush_waits.erase(port.flush_waits.begin() + static_cast<std::ptrdiff_t>(i));
+    wait.operation->done(*wait.operation, {});
+  }
+}
+
+void OneSided::complete(Operation& operation, const Completion& completion) noexcept {
+  SendState& state = state_of<SendState>(operation);
+  CorePort& port = *state.port;
+  (state.previous != nullptr ? state_of<SendState>(*state.previous).next : port.one_sided_first) =
+      state.next;
+  (state.next != nullptr ? state_of<SendState>(*state.next).previous : port.one_sided_last) =
+      state.previous;
+  --port.open_operations;
+  operation.done(operation, completion);
+  if (!port.flush_waits.empty()) check_flushes(port);
+}
+
+void OneSided::on_answer(Peer& peer, const FinBody& body, Bytes payload) noexcept {
+  Pending* pending = pending_.find(body.operation);
+  if (pending == nullptr || pending->peer != &peer) return;
+  const Pending done = *pending;
+  pending_.release(body.operation);
+  Completion completion{.code = static_cast<Errc>(body.code), .bytes = done.bytes};
+  if (completion.code == Errc::kOk && done.slice_count != 0) {
+    if (payload.size() == done.bytes) {
+      scatter({done.slices, done.slice_count}, 0, payload);
+    } else {
+      completion.code =
+          Errc::kCorrupt;  // a peer that answers with another length is not to be believed
+    }
+  }
+  complete(*done.operation, completion);
+}
+
+void OneSided::on_get_offer(Peer& peer, const RtsBody& body) noexcept {
+  Pending* pending = pending_.find(body.tag);
+  if (pending == nullptr || pending->peer != &peer || pending->bytes != body.length) {
+    core_.transfers.reject(peer, body.transfer, Errc::kCancelled);
+    return;
+  }
+  InTransfer in;
+  in.purpose = InTransfer::Purpose::kGet;
+  in.operation = pending->operation;
+  in.port = state_of<SendState>(*pending->operation).port;
+  in.completion = {.bytes = pending->bytes};
+  in.slice_count = pending->slice_count;
+  std::copy(pending->slices, pending->slices + pending->slice_count, in.slices);
+  in.transfer = body.transfer;
+  const std::uint64_t wanted = pending->bytes;
+  pending_.release(body.tag);
+  core_.transfers.fetch(peer, std::move(in), wanted);
+}
+
+void OneSided::fail_all(Peer& peer) noexcept {
+  pending_.for_each([&](std::uint64_t name, Pending& pending) {
+    if (pending.peer != &peer) return;
+    Operation& operation = *pending.operation;
+    pending_.release(name);
+    complete(operation, {.code = Errc::kPeerLost});
+  });
+}
+
+void OneSided::cancel_port(CorePort& port) noexcept {
+  pending_.for_each([&](std::uint64_t name, Pending& pending) {
+    if (state_of<SendState>(*pending.operation).port != &port) return;
+    Operation& operation = *pending.operation;
+    pending_.release(name);
+    complete(operation, {.code = Errc::kCancelled});
+  });
+}
+
+// Target
+// ---------------------------------------------------------------------------------------------------------
+
+namespace {
+
+void answer(Core& core, Peer& peer, FrameKind kind, std::uint64_t operation, Errc code,
+            Bytes payload = {}) {
+  core.sender.queue_control(peer, kind, 0, 0, 0,
+                            FinBody{operation, static_cast<std::uint32_t>(code), 0}, payload);
+}
+
+}  // namespace
+
+void OneSided::on_put(Peer& peer, const FrameHead& head, const RemoteBody& body,
+                      Bytes payload) noexcept {
+  ByteReader reader(payload);
+  RemoteAccess access{{&peer, head.source_port}, Access::kWrite, body.key, body.length, {}};
+  if ((head.flags & kFlagHasData) != 0) access.data = reader.take<std::uint64_t>();
+  const Bytes bytes = reader.rest();
+  CorePort* port = core_.ports.find(head.target_port);
+  if (!reader.ok() || bytes.size() != body.length || port == nullptr)
+    return answer(core_, peer, FrameKind::kDone, body.operation, Errc::kInvalid);
+  std::byte* target =
+      regions.check(port->options_.space, body.key, body.address, body.length, Access::kWrite);
+  if (target == nullptr)
+    return answer(core_, peer, FrameKind::kDone, body.operation, Errc::kBadKey);
+  if (!bytes.empty()) std::memcpy(target, bytes.data(), bytes.size());
+  answer(core_, peer, FrameKind::kDone, body.operation, Errc::kOk);
+  port->tell_remote_access(access);
+}
+
+void OneSided::on_put_offer(Peer& peer, const FrameHead& head, const RtsBody& body,
+                            Bytes payload) noexcept {
+  CorePort* port = core_.ports.find(head.target_port);
+  std::byte* target = port == nullptr ? nullptr
+                                      : regions.check(port->options_.space, body.tag, body.data,
+                                                      body.length, Access::kWrite);
+  if (target == nullptr) return core_.transfers.reject(peer, body.transfer, Errc::kBadKey);
+  InTransfer in;
+  in.purpose = InTransfer::Purpose::kPut;
+  in.port = port;
+  in.access = {{&peer, head.source_port}, Access::kWrite, body.tag, body.length, {}};
+  if ((head.flags & kFlagHasData) != 0) in.access.data = ByteReader(payload).take<std::uint64_t>();
+  in.slices[0] = {target, body.length};
+  in.slice_count = 1;
+  in.transfer = body.transfer;
+  core_.transfers.fetch(peer, std::move(in), body.length);
+}
+
+void OneSided::on_get(Peer& peer, const FrameHead& head, const RemoteBody& body) noexcept {
+  CorePort* port = core_.ports.find(head.target_port);
+  const std::byte* source =
+      port == nullptr
+          ? nullptr
+          : regions.check(port->options_.space, body.key, body.address, body.length, Access::kRead);
+  if (source == nullptr)
+    return answer(core_, peer, FrameKind::kGetReply, body.operation, Errc::kBadKey);
+  port->tell_remote_access({{&peer, head.source_port}, Access::kRead, body.key, body.length, {}});
+  if (body.length <= kPutEagerBytesMax)
+    return answer(core_, peer, FrameKind::kGetReply, body.operation, Errc::kOk,
+                  {source, body.length});
+  std::uint64_t name = 0;
+  const Slice slice{source, body.length};
+  core_.transfers.offer(peer, nullptr, nullptr, {&slice, 1}, body.length, name);
+  core_.sender.queue_control(peer, FrameKind::kRts, kFlagGet, head.source_port, head.target_port,
+                             RtsBody{body.operation, 0, body.length, name});
+}
+
+void OneSided::on_atomic(Peer& peer, const FrameHead& head, const AtomicBody& body,
+                         Bytes payload) noexcept {
+  const auto reply = body.fetch != 0 ? FrameKind::kAtomicReply : FrameKind::kDone;
+  CorePort* port = core_.ports.find(head.target_port);
+  if (body.op > static_cast<std::uint8_t>(AtomicOp::kMaskedSwap) ||
+      body.scalar > static_cast<std::uint8_t>(Scalar::kF64) || body.count == 0 ||
+      body.count > kAtomicBytesMax || port == nullptr)
+    return answer(core_, peer, reply, body.operation, Errc::kInvalid);
+  const auto op = static_cast<AtomicOp>(body.op);
+  const auto scalar = static_cast<Scalar>(body.scalar);
+  const std::size_t bytes = body.count * scalar_bytes(scalar);
+  if (bytes > kAtomicBytesMax || payload.size() % bytes != 0 || payload.size() > 2 * bytes)
+    return answer(core_, peer, reply, body.operation, Errc::kInvalid);
+  const Access wanted = op == AtomicOp::kRead ? Access::kRead : Access::kWrite;
+  std::byte* target = regions.check(port->options_.space, body.key, body.address, bytes, wanted);
+  if (target == nullptr) return answer(core_, peer, reply, body.operation, Errc::kBadKey);
+  std::byte fetched[kAtomicBytesMax];
+  const std::byte* operand = payload.size() >= bytes ? payload.data() : nullptr;
+  const std::byte* compare = payload.size() == 2 * bytes ? payload.data() + bytes : nullptr;
+  const bool done = execute_atomic(op, scalar, body.count, target, operand, compare, fetched);
+  answer(core_, peer, reply, body.operation, done ? Errc::kOk : Errc::kInvalid,
+         body.fetch != 0 && done ? Bytes{fetched, bytes} : Bytes{});
+  if (done)
+    port->tell_remote_access({{&peer, head.source_port}, Access::kReadWrite, body.key, bytes, {}});
+}
+
+}  // namespace livebtl::core

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/path.h -- an endpoint in use by the BML: handshake, marker state, and where its events go.
+//
+// Threads: under the engine's lock. Ownership: a Peer (or the BML, before the hello) owns the Path,
+// the Path its Endpoint. A path that broke is only noted here; the BML clears it away between calls
+// into the transport.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "core/handshake.h"
+#include "core/transport.h"
+
+namespace livebtl {
+struct Peer;
+}
+
+namespace livebtl::core {
+
+struct Core;
+struct TransportSlot;
+
+class Path final : public EndpointSink {
+ public:
+  enum class State : std::uint8_t { kHello, kOpen, kDown };
+
+  Path(Core& core, TransportSlot& slot, std::unique_ptr<Endpoint> endpoint, bool dialled,
+       TimeNs deadline);
+  ~Path();
+  Path(const Path&) = delete;
+  Path& operator=(const Path&) = delete;
+
+  MutableBytes on_place(Bytes header, std::size_t payload_bytes) noexcept override;
+  void on_frame(Bytes header, Bytes payload) noexcept override;
+  void on_sent(std::uint64_t cookie) noexcept override;
+  void on_down(const Error& why) noexcept override;
+
+  /// Marks it broken for a reason of our own (protocol error, probe without answer, order to
+  /// close).
+  void break_down(Error why) noexcept;
+
+  bool open() const noexcept { return state == State::kOpen; }
+  /// Nothing that we sent can still be on its way: our marker is acknowledged, nothing is posted.
+  bool emptied() const noexcept {
+    return marker_acked && endpoint->in_flight() == 0 && posted.empty();
+  }
+
+  double striped_share() const noexcept { return static_cast<double>(striped_bytes) / weight; }
+
+  Core& core;
+  TransportSlot& slot;
+  std::unique_ptr<Endpoint> endpoint;
+  Peer* peer = nullptr;                  // null until the hello says who it is
+  std::unique_ptr<Handshake> handshake;  // until open
+  std::optional<Blob> hello_out;         // a hello message that waits to be posted
+  std::uint64_t id = 0;                  // drawn by the dialler; the pair's name for this path
+  std::uint64_t peer_next = 0;           // what the peer expected next when it opened
+  std::uint64_t sent_before = 0;         // our next number when it became the send path
+  TimeNs deadline = 0;                   // of the hello
+  TimeNs heard = 0;                      // last time a frame came (checked at housekeeping)
+  std::uint64_t heard_frames = 0;        // ... and the count then
+  TimeNs probed = 0;                     // 0: no probe out
+  std::deque<std::uint64_t> posted;      // transfers whose data is posted and not on_sent, in order
+  std::uint64_t striped_bytes = 0;       // placed data since the bulk paths last changed
+  std::uint32_t weight = 1;              // share of placed data
+  // A fragment that the transport reads straight into this transfer's buffer just now
+  // (rendezvous.h).
+  std::uint64_t placing = 0;  // 0: none
+  std::uint64_t placing_begin = 0;
+  std::uint64_t placing_end = 0;
+  bool bulk_busy = false;  // answered retry in this round
+  RefuseReason refusal = RefuseReason::kNone;
+  std::optional<Error> down_reason;
+  State state = State::kHello;
+  const bool dialled;
+  const bool keeps;
+  // May be sent on. An accepted path that does not keep waits for a frame of the dialler's: before,
+  // the dialler may still give it up for another one, and nothing must be lost with it.
+  bool confirmed = false;
+  bool was_open = false;  // before it went down
+  bool vouched = false;
+  // Our marker: due -> sent -> acknowledged. Cleared when the path becomes the send path again.
+  bool marker_due = false;
+  bool marker_sent = false;
+  bool marker_acked = false;
+  bool peer_marker_seen = false;  // the peer has moved away from it
+  bool marker_ack_due = false;
+  bool closing = false;  // closed by order: its end is no loss
+  bool probe_due = false;
+  std::uint64_t path_down_due = 0;  // tell the peer that this other path is lost
+};
+
+}  // namespace livebtl::core

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/status.cc -- EngineCore::status(): a copy of what people and btlctl ask for.
+#include "core/engine_core.h"
+#include "core/guard.h"
+
+namespace livebtl::core {
+
+TransportStatus EngineCore::status_of(const TransportSlot& slot) const {
+  const Routing& routing = core_.switching.in_force();
+  const auto tuned = routing.tuning.find(slot.name());
+  const Tuning tuning = tuned == routing.tuning.end() ? Tuning{} : tuned->second;
+  TransportStatus status;
+  status.name = slot.name();
+  status.alias = slot.kind.alias;
+  status.open = slot.open();
+  status.excluded = routing.excluded.contains(slot.name());
+  status.quiesced = routing.quiesced.contains(slot.name());
+  status.exclusivity = tuning.exclusivity.value_or(slot.caps.exclusivity);
+  status.weight = tuning.weight.value_or(std::max(1U, slot.caps.bandwidth_mbps / 1000));
+  status.frames_sent = slot.closed_stats.frames_sent;
+  status.frames_received = slot.closed_stats.frames_received;
+  status.bytes_sent = slot.closed_stats.bytes_sent;
+  status.bytes_received = slot.closed_stats.bytes_received;
+  status.paths_lost = slot.paths_lost;
+  status.corrupt_frames = slot.corrupt_frames;
+  core_.bml.for_each_peer([&](const Peer& peer) {
+    if (peer.send_path != nullptr && &peer.send_path->slot == &slot) ++status.peers;
+    for (const auto& path : peer.paths) {
+      if (&path->slot != &slot || path->state == Path::State::kDown) continue;
+      const EndpointStats stats = path->endpoint->stats();
+      status.frames_sent += stats.frames_sent;
+      status.frames_received += stats.frames_received;
+      status.bytes_sent += stats.bytes_sent;
+      status.bytes_received += stats.bytes_received;
+    }
+  });
+  return status;
+}
+
+PeerStatus EngineCore::status_of(const Peer& peer) const {
+  PeerStatus status;
+  status.process = peer.process;
+  status.name = peer.name();
+  status.transport = peer.send_path != nullptr ? peer.send_path->slot.name() : "";
+  status.generation = peer.generation;
+  status.messages_sent = peer.counts.messages_sent;
+  status.messages_received = peer.counts.messages_received;
+  status.kept_bytes = peer.tx.window ? peer.tx.window->kept_bytes() : 0;
+  status.lost = peer.lost && !peer.departed;
+  for (const auto& [name, stats] : peer.closed_stats) {
+    status.frames_sent[name] += stats.frames_sent;
+    status.frames_received[name] += stats.frames_received;
+  }
+  for (const auto& path : peer.paths) {
+    if (path->state == Path::State::kDown) continue;
+    const EndpointStats stats = path->endpoint->stats();
+    status.frames_sent[path->slot.name()] += stats.frames_sent;
+    status.frames_received[path->slot.name()] += stats.frames_received;
+    if (path->open() && !path->peer_marker_seen) status.receiving = path->slot.name();
+  }
+  return status;
+}
+
+EngineStatus EngineCore::status() {
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  EngineStatus status;
+  status.process = core_.config.process;
+  status.incarnation = core_.config.incarnation;
+  status.rung = core_.switching.report();
+  status.epoch = status.rung.epoch;
+  status.routing = core_.switching.in_force();
+  for (const auto& slot : core_.bml.slots()) status.transports.push_back(status_of(*slot));
+  core_.bml.for_each_peer([&](const Peer& peer) {
+    if (!peer.departed) status.peers.push_back(status_of(peer));
+    status.retransmitted_frames += peer.counts.retransmitted;
+    status.duplicate_frames += peer.counts.duplicates;
+    status.reordered_frames += peer.counts.reordered;
+  });
+  return status;
+}
+
+}  // namespace livebtl::core

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/switching.cc -- see switching.h.
+#include "core/switching.h"
+
+#include "base/log.h"
+#include "core/core.h"
+#include "core/released.h"
+
+namespace livebtl::core {
+
+namespace {
+constexpr std::size_t kNamesMax = 32;  // in a report; the counts are exact
+}
+
+void Switching::changed() noexcept {
+  if (signal) signal();
+}
+
+void Switching::adopt(const RungOrder& standing) {
+  order_ = standing;
+  report_ = {};
+  report_.operation = standing.operation;
+  report_.epoch = standing.epoch;
+  report_.rung = standing.rung;
+  report_.reached = standing.rung == Rung::kOld || standing.rung == Rung::kNew;
+}
+
+bool Switching::accepts(const std::string& transport) const noexcept {
+  // Old and new are both received on until the last rung; which paths carry frames is the sender's
+  // matter.
+  const bool old_allows = !order_.before.excluded.contains(transport);
+  const bool new_allows = !order_.after.excluded.contains(transport);
+  if (order_.rung == Rung::kOld) return old_allows;
+  return order_.rung == Rung::kNew ? new_allows : old_allows || new_allows;
+}
+
+void Switching::refuse(std::string text) {
+  report_.refusal = std::move(text);
+  report_.reached = false;
+  log(LogLevel::kWarn, "switch", "refused rung=%u operation=%016llx: %s",
+      static_cast<unsigned>(report_.rung), static_cast<unsigned long long>(report_.operation),
+      report_.refusal.c_str());
+}
+
+void Switching::wait_for(const Peer& peer, const char* what) {
+  if (report_.waiting.size() < kNamesMax) report_.waiting.push_back(peer.name() + ": " + what);
+}
+
+// in: an order newer than all before (control checked that). out: the engine works on it, or says
+// why it refuses.
+void Switching::order(const RungOrder& order) {
+  const bool same_operation = order.operation == order_.operation;
+  if (same_operation && order.rung == order_.rung && report_.refusal.empty()) return;
+  const Rung from = same_operation ? order_.rung : Rung::kOld;
+  descending_ = order.rung < from;
+  report_ = {};
+  report_.operation = order.operation;
+  report_.epoch = order.epoch;
+  report_.rung = order.rung;
+  report_.reached = false;
+  order_ = order;
+  log(LogLevel::kInfo, "switch", "operation=%016llx epoch=%u rung=%u",
+      static_cast<unsigned long long>(order.operation), order.epoch,
+      static_cast<unsigned>(order.rung));
+  if (from == Rung::kOld && order.rung != Rung::kOld && (refuse_if_cut_off() || !open_added())) {
+    // Stays where it was: the routing in force is unchanged.
+    const Rung ordered = order.rung;
+    order_.rung = Rung::kOld;
+    report_.rung = ordered;
+    return changed();
+  }
+  settle_pairs();
+  if (order.rung == Rung::kOld || order.rung == Rung::kNew) close_dropped();
+  tick();
+}
+
+RoutingPlan Switching::plan(const Routing& routing) const {
+  RoutingPlan plan;
+  core_.bml.for_each_peer([&](Peer& peer) {
+    if (peer.lost || peer.departed || peer.process == core_.config.process) return;
+    // A transport that the new routing adds is not open yet: it can only help, so what is open
+    // decides.
+    const std::vector<Candidate> candidates = core_.bml.reachable(peer);
+    const std::string now = peer.send_path != nullptr ? peer.send_path->slot.name()
+                                                      : choose(in_force(), candidates).value_or("");
+    const std::string then = choose(routing, candidates).value_or("");
+    if (now == then) {
+      ++plan.unchanged;
+    } else if (then.empty()) {
+      plan.cut_off.push_back(peer.name());
+    } else {
+      ++plan.moves[now][then];
+    }
+  });
+  return plan;
+}
+
+bool Switching::refuse_if_cut_off() {
+  const bool adds =
+      std::any_of(order_.before.excluded.begin(), order_.before.excluded.end(),
+                  [&](const auto& name) { return !order_.after.excluded.contains(name); });
+  if (adds) return false;
+  const RoutingPlan would = plan(order_.after);
+  if (would.cut_off.empty()) return false;
+  report_.refused_last_path = true;
+  report_.pairs.assign(would.cut_off.begin(),
+                       would.cut_off.begin() +
+                           static_cast<std::ptrdiff_t>(std::min(would.cut_off.size(), kNamesMax)));
+  refuse("it is the last path to " + std::to_string(would.cut_off.size()) + " peer(s), first " +
+         would.cut_off[0] + "; add another transport first");
+  return true;
+}
+
+bool Switching::open_added() {
+  for (const std::string& name : order_.before.excluded) {
+    if (order_.after.excluded.contains(name)) continue;
+    if (const auto opened = core_.bml.open_transport(name); !opened) {
+      refuse(opened.error().text);
+      close_unwanted(order_.before);
+      return false;
+    }
+  }
+  core_.bml.announce_addresses();
+  return true;
+}
+
+// Transports that the routing now in force excludes. Their pairs were drained by the rungs before.
+void Switching::close_dropped() noexcept {
+  const Routing& routing = order_.rung == Rung::kNew ? order_.after : order_.before;
+  close_moved_pairs();
+  close_unwanted(routing);
+}
+
+void Switching::close_unwanted(const Routing& routing) noexcept {
+  for (const std::string& name : routing.excluded) {
+    TransportSlot* slot = core_.bml.find_slot(name);
+    if (slot == nullptr || !slot->open()) continue;
+    const Holdings holdings = Holdings::of_process(slot->transport->descriptors());
+    core_.bml.close_transport(name);
+    for (std::string& left : holdings.still_held()) report_.foreign.push_back(name + ": " + left);
+  }
+}
+
+// The endpoints that a pair no longer uses are closed, where the routing took their transport out
+// of use.
+void Switching::close_moved_pairs() noexcept {
+  const Routing& routing = in_force();
+  core_.bml.for_each_peer([&](Peer& peer) {
+    for (auto& path : peer.paths) {
+      const std::string& name = path->slot.name();
+      const bool out_of_use = routing.excluded.contains(name) || routing.moved.contains(name);
+      if (path->open() && path.get() != peer.send_path && out_of_use &&
+          peer.process != core_.config.process)
+        core_.bml.close_path(*path);
+    }
+  });
+}
+
+void Switching::settle_pairs() noexcept {
+  core_.bml.for_each_peer([&](Peer& peer) {
+    if (peer.send_path != nullptr || !peer.paths.empty()) core_.bml.elect(peer);
+  });
+}
+
+void Switching::tick() noexcept {
+  if (report_.reached || !report_.refusal.empty()) [[likely]]
+    return;
+  report_.waiting.clear();
+  report_.pairs.clear();
+  report_.pairs_moved = report_.pairs_left = 0;
+  bool reached = true;
+  core_.bml.for_each_peer([&](Peer& peer) {
+    if (peer.lost || peer.departed || peer.paths.empty()) return;
+    reached = pair_ready(peer) && reached;
+  });
+  if (order_.rung == Rung::kNew && !core_.bml.all_cleared()) reached = false;
+  if (!reached) return;
+  report_.reached = true;
+  if (order_.rung == Rung::kNew) core_.events.push({EngineEvent::Kind::kSwitched, ProcessId{}, ""});
+  changed();
+}
+
+// Has this pair done what the rung asks? Helps it along where it has not.
+bool Switching::pair_ready(Peer& peer) noexcept {
+  const std::string then = core_.bml.choice(peer, order_.after);
+  const std::string now = core_.bml.choice(peer, order_.before);
+  if (now != then) ++report_.pairs_moved;
+  count_left(peer, then);
+  switch (order_.rung) {
+    case Rung::kJoint:
+      if (descending_) return emptied(peer);  // the new transport may be what failed
+      if (then.empty() || peer.send_path == nullptr || core_.bml.open_path(peer, then) != nullptr)
+        return true;
+      open_early(peer, then);
+      wait_for(peer, "the new path is not open yet");
+      return false;
+    case Rung::kOld:
+    case Rung::kNewTx:
+      return emptied(peer);
+    case Rung::kNew:
+      return true;
+  }
+  return true;
+}
+
+void Switching::count_left(const Peer& peer, const std::string& then) noexcept {
+  const auto moved = order_.after.moved.find(then);
+  const bool new_rule = moved != order_.after.moved.end() && !order_.before.moved.contains(then);
+  if (!new_rule) return;
+  ++report_.pairs_left;
+  if (report_.pairs.size() < kNamesMax) report_.pairs.push_back(peer.name());
+}
+
+// Pairs in use get their new path now; the lower process id dials first, so that the two dials
+// seldom cross.
+void Switching::open_early(Peer& peer, const std::string& transport) noexcept {
+  if (core_.bml.dialling(peer, transport)) return;
+  const auto failed = peer.failed_until.find(transport);
+  if (failed != peer.failed_until.end() && failed->second > core_.now) return;
+  if (core_.config.process > peer.process && failed == peer.failed_until.end()) {
+    peer.failed_until[transport] = core_.now + 3 * kMillisecond;
+    return;
+  }
+  TransportSlot* slot = core_.bml.find_slot(transport);
+  if (slot != nullptr && slot->open()) core_.bml.dial(peer, *slot);
+}
+
+// All that this end sent on paths it has left is proved taken: markers acknowledged, nothing posted
+// there.
+bool Switching::emptied(Peer& peer) noexcept {
+  const std::string wanted = core_.bml.choice(peer, in_force());
+  if (peer.send_path == nullptr || (!wanted.empty() && peer.send_path->slot.name() != wanted)) {
+    core_.bml.elect(peer);
+    wait_for(peer, "the path to send on is not open");
+    return false;
+  }
+  for (auto& path : peer.paths) {
+    const bool left = path->open() && path.get() != peer.send_path && path->sent_before != 0;
+    if (left && !path->emptied()) {
+      wait_for(peer, path->marker_acked
+                         ? "frames are still in the old path's buffers"
+                         : "the peer has not acknowledged the marker on the old path");
+      return false;
+    }
+  }
+  if (peer.tx.replay_seq < peer.tx.replay_end) {
+    wait_for(peer, "frames of a lost path are being sent again");
+    return false;
+  }
+  return true;
+}
+
+}  // namespace livebtl::core

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/switching.h -- carries out rung orders: what each rung means for the transports and the
+// pairs of this process.
+//
+// Threads: under the engine's lock. Rules: docs/SWITCH.md. The ladder itself (who may order what)
+// is control's.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/admin.h"
+#include "core/routing.h"
+
+namespace livebtl {
+struct Peer;
+}
+
+namespace livebtl::core {
+
+struct Core;
+
+class Switching {
+ public:
+  explicit Switching(Core& core) : core_(core) {}
+
+  void order(const RungOrder& order);
+  /// The standing of the job, before any transport is open.
+  void adopt(const RungOrder& standing);
+  /// Looks whether the ordered rung is reached, and helps it along. Cheap when at rest.
+  void tick() noexcept;
+
+  const RungReport& report() const noexcept { return report_; }
+  /// Routing for new sends.
+  const Routing& in_force() const noexcept {
+    return order_.rung >= Rung::kNewTx ? order_.after : order_.before;
+  }
+  /// May a path on this transport be opened by a peer now?
+  bool accepts(const std::string& transport) const noexcept;
+  bool at_work() const noexcept { return !report_.reached && report_.refusal.empty(); }
+  RoutingPlan plan(const Routing& routing) const;
+  std::function<void()> signal;
+
+ private:
+  bool refuse_if_cut_off();
+  bool open_added();
+  void close_dropped() noexcept;
+  void close_unwanted(const Routing& routing) noexcept;
+  void close_moved_pairs() noexcept;
+  bool pair_ready(Peer& peer) noexcept;
+  void count_left(const Peer& peer, const std::string& then) noexcept;
+  void open_early(Peer& peer, const std::string& transport) noexcept;
+  bool emptied(Peer& peer) noexcept;
+  void settle_pairs() noexcept;
+  void refuse(std::string text);
+  void wait_for(const Peer& peer, const char* what);
+  void changed() noexcept;
+
+  Core& core_;
+  RungOrder order_;
+  RungReport report_;
+  bool descending_ = false;  // the last order went down
+};
+
+}  // namespace livebtl::core

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/ask.h -- one question to all members of a job, and their answers; who is silent is
+// named.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "control/job_links.h"
+
+namespace livebtl::tool {
+
+/// Asks again every half second until the time is over. Answer: the message type that answers the
+/// question.
+template <class Answer>
+class Asker {
+ public:
+  Asker(control::JobLinks& links, TimeNs timeout, const std::atomic<bool>& stop)
+      : links_(links), timeout_(timeout), stop_(stop) {}
+
+  struct Result {
+    std::vector<std::pair<control::MemberEntry, Answer>> answers;
+    std::vector<control::MemberEntry> silent;
+  };
+
+  Result ask_all(const control::Message& question) {
+    std::vector<control::MemberEntry> waiting = links_.scan().live;
+    Result result;
+    const TimeNs deadline = monotonic_now() + timeout_;
+    TimeNs send_at = 0;
+    while (!waiting.empty() && monotonic_now() < deadline && !stop_.load()) {
+      if (monotonic_now() >= send_at) {
+        for (const auto& member : waiting) links_.send(member.member, question);
+        send_at = monotonic_now() + kResend;
+      }
+      const TimeNs until = std::min(deadline, send_at);
+      if (auto heard = links_.receive(until - monotonic_now())) take(*heard, waiting, result);
+    }
+    result.silent = std::move(waiting);
+    std::sort(result.answers.begin(), result.answers.end(), by_rank);
+    return result;
+  }
+
+  std::optional<Answer> ask_one(control::MemberId member, const control::Message& question) {
+    const TimeNs deadline = monotonic_now() + timeout_;
+    while (monotonic_now() < deadline && !stop_.load()) {
+      links_.send(member, question);
+      const TimeNs resend_at = std::min(deadline, monotonic_now() + kResend);
+      while (auto heard = links_.receive(resend_at - monotonic_now())) {
+        auto* answer = std::get_if<Answer>(&heard->message);
+        if (answer != nullptr && heard->from == member) return std::move(*answer);
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr TimeNs kResend = 500 * kMillisecond;
+
+  static bool by_rank(const std::pair<control::MemberEntry, Answer>& a,
+                      const std::pair<control::MemberEntry, Answer>& b) {
+    const auto place = [](const control::MemberEntry& m) {
+      return std::tuple(m.rank < 0, m.rank, m.member);
+    };
+    return place(a.first) < place(b.first);
+  }
+
+  static void take(control::JobLinks::Heard& heard, std::vector<control::MemberEntry>& waiting,
+                   Result& result) {
+    auto* answer = std::get_if<Answer>(&heard.message);
+    if (answer == nullptr) return;
+    const auto found = std::find_if(waiting.begin(), waiting.end(), [&](const auto& member) {
+      return member.member == heard.from;
+    });
+    if (found == waiting.end()) return;
+    result.answers.emplace_back(std::move(*found), std::move(*answer));
+    waiting.erase(found);
+  }
+
+  control::JobLinks& links_;
+  TimeNs timeout_;
+  const std::atomic<bool>& stop_;
+};
+
+}  // namespace livebtl::tool

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/choose_job.cc -- see choose_job.h.
+#include "ctl-tool/choose_job.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace livebtl::tool {
+namespace {
+
+using control::ExitCode;
+using control::JobPlace;
+
+std::optional<std::string> environment(std::string_view name) {
+  const char* value = ::secure_getenv(std::string(name).c_str());
+  return value ? std::optional<std::string>(value) : std::nullopt;
+}
+
+std::string names(const std::vector<JobPlace>& jobs) {
+  std::string text;
+  for (const JobPlace& job : jobs) text += "\n  --job " + job.id;
+  return text;
+}
+
+tl::unexpected<NoJob> none(std::string text, ExitCode code = ExitCode::kNotFound) {
+  return tl::unexpected<NoJob>(NoJob{code, std::move(text)});
+}
+
+}  // namespace
+
+std::vector<JobPlace> all_jobs() {
+  const std::string rundir = environment("LIVEBTL_RUNDIR").value_or("");
+  return control::find_jobs(control::run_directories(rundir, environment));
+}
+
+tl::expected<JobPlace, NoJob> choose_job(std::vector<JobPlace> jobs, const std::string& wanted) {
+  if (wanted.empty()) {
+    if (jobs.size() == 1) return std::move(jobs.front());
+    if (jobs.empty()) {
+      return none(
+          "no job runs on this node; start one over livebtl, or set LIVEBTL_RUNDIR as it "
+          "was set for the job");
+    }
+    return none("several jobs run on this node; name one:" + names(jobs), ExitCode::kUsage);
+  }
+  std::erase_if(jobs, [&](const JobPlace& job) { return job.id != wanted; });
+  if (jobs.size() == 1) return std::move(jobs.front());
+  if (jobs.empty()) return none("no job " + wanted + " on this node; see: btlctl jobs");
+  return none("several users have a job " + wanted +
+                  "; set LIVEBTL_RUNDIR to the run directory of "
+                  "the one you mean",
+              ExitCode::kUsage);
+}
+
+tl::expected<JobPlace, NoJob> wait_for_job(const std::string& wanted, TimeNs timeout,
+                                           const std::atomic<bool>& stop) {
+  const TimeNs deadline = monotonic_now() + timeout;
+  for (;;) {
+    auto job = choose_job(all_jobs(), wanted);
+    if (job || job.error().code != ExitCode::kNotFound) return job;
+    if (monotonic_now() >= deadline || stop.load()) return job;
+    const timespec pause{0, 50 * kMillisecond};
+    ::nanosleep(&pause, nullptr);
+  }
+}
+
+}  // namespace livebtl::tool

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/choose_job.h -- which job does the user mean?
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "control/discovery.h"
+#include "control/outcome.h"
+
+namespace livebtl::tool {
+
+struct NoJob {
+  control::ExitCode code = control::ExitCode::kNotFound;
+  std::string text;
+};
+
+/// All jobs of this user (root: of all users).
+std::vector<control::JobPlace> all_jobs();
+
+/// Of these the named one, or the only one.
+tl::expected<control::JobPlace, NoJob> choose_job(std::vector<control::JobPlace> jobs,
+                                                  const std::string& wanted);
+
+/// Waits for the named job, or for any, to appear. Ends early when `stop` is set.
+tl::expected<control::JobPlace, NoJob> wait_for_job(const std::string& wanted, TimeNs timeout,
+                                                    const std::atomic<bool>& stop);
+
+}  // namespace livebtl::tool

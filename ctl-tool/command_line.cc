@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/command_line.cc -- see command_line.h. CLI11 and its exceptions stay in here and in
+// generate.cc.
+#include "ctl-tool/command_line.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+namespace livebtl::tool {
+namespace {
+
+constexpr int kUsage = 1;
+constexpr std::size_t kArgumentBytesMax = 256;
+
+struct Verb {
+  const char* name;
+  const char* summary;
+  const char* detail;
+};
+
+constexpr Verb kPlain[] = {
+    {"jobs", "List the jobs on this node",
+     "Lists all jobs of yours on this node (root: of all users) with their processes.\n\n"
+     "Example:\n  btlctl jobs"},
+    {"list", "List the job's transports",
+     "Shows each transport: whether it may be used, its exclusivity and weight, how many pairs use "
+     "it\n"
+     "now, and the bytes it has carried.\n\nExample:\n  btlctl list"},
+    {"abort", "Take back an unfinished switch",
+     "A switch whose btlctl was killed stays where it is, and the job runs on. This takes it back\n"
+     "rung by rung; past the point of no return it is refused, and `btlctl resume` finishes it.\n\n"
+     "Example:\n  btlctl abort"},
+    {"resume", "Finish an unfinished switch",
+     "A switch whose btlctl was killed, or that ended with 'committed but not released', is "
+     "carried on\n"
+     "to its end.\n\nExample:\n  btlctl resume"},
+    {"settings", "List all settings",
+     "Lists the settings of the library, to be given as LIVEBTL_NAME in the job's environment, "
+     "with\n"
+     "type, default and meaning.\n\nExample:\n  btlctl settings"},
+};
+
+constexpr Verb kOnTransport[] = {
+    {"add", "Let a removed or quiesced transport be used again",
+     "The transport is opened wherever both ends reach it. Traffic moves to it only if it wins by\n"
+     "exclusivity (`btlctl set`). Succeeds at once if it is in use already.\n\n"
+     "Example:\n  btlctl add sm"},
+    {"quiesce", "Give a transport no new traffic, but keep it connected",
+     "All pairs are drained off the transport; its connections stay open and unused.\n\n"
+     "Example:\n  btlctl quiesce tcp"},
+    {"remove", "Drain, close and release a transport",
+     "Answers 'released' only after no descriptor, mapping, thread or registration of ours is left "
+     "on\n"
+     "it: then its device may be detached. Refused, with the pairs named, if one would be cut "
+     "off.\n\n"
+     "Examples:\n  btlctl remove sm\n  btlctl --dry-run remove tcp     # who would be cut off?"},
+};
+
+constexpr Verb kSwitch = {
+    "switch", "Move traffic from one transport to another",
+    "All pairs that use FROM and reach TO move to TO; pairs that do not reach TO stay, and are\n"
+    "reported. Nothing is lost, repeated or reordered, and the program never notices. Succeeds\n"
+    "at once if all are there already. FROM's device may stay open: see `btlctl remove`.\n\n"
+    "Examples:\n  btlctl switch sm tcp\n  btlctl --timeout 5 switch tcp sm"};
+
+constexpr Verb kSet = {
+    "set", "Change a transport's exclusivity or weight",
+    "Among the transports that a pair reaches, the one of highest exclusivity is used. The weight\n"
+    "is the share of bulk data where several are used at once. `default` restores a value.\n\n"
+    "Examples:\n  btlctl set tcp exclusivity=70000\n  btlctl set tcp weight=2\n"
+    "  btlctl set tcp exclusivity=default"};
+
+constexpr Verb kStatus = {
+    "status", "Show where each process stands",
+    "Shows for each process the rung it stands on, what it waits for, and which transports its\n"
+    "pairs use; with --peers also every pair.\n\n"
+    "Examples:\n  btlctl status\n  btlctl status --peers\n  btlctl --json status"};
+
+constexpr Verb kWatch = {"watch", "Show the job as it changes, until interrupted",
+                         "Prints a line whenever a process changes its rung, joins or leaves, and "
+                         "each transport's rate.\n"
+                         "With --json: one JSON document a line.\n\nExample:\n  btlctl watch"};
+
+void define_global(CLI::App& app, RawArguments& raw) {
+  CommandLine& line = raw.line;
+  app.add_option("--job", line.job, "The job; needed only if this node has several (btlctl jobs)")
+      ->type_name("ID");
+  app.add_flag("--json", line.json, "Print one JSON document instead of tables");
+  app.add_flag("--quiet", line.quiet, "Print no progress");
+  app.add_option("--timeout", line.timeout_s,
+                 "Give up after this time, and take back what is not committed (30; to look: 5)")
+      ->type_name("SECONDS");
+  app.add_flag("--dry-run", line.dry_run,
+               "Say what a command would do to each process; do nothing");
+  app.add_flag("--wait", line.wait, "Wait for the end; this is the default");
+  app.add_flag("--no-wait", raw.no_wait, "Go on in the background once the command has begun");
+  app.add_option("--generate", line.generate, "Print man, completion or settings-man, and end")
+      ->type_name("WHAT")
+      ->group("");
+  app.set_version_flag("--version", std::string("btlctl ") + LIVEBTL_VERSION, "Print the version");
+}
+
+CLI::App* define_verb(CLI::App& app, RawArguments& raw, const Verb& verb) {
+  CLI::App* command = app.add_subcommand(verb.name, verb.summary);
+  command->footer(verb.detail);
+  command->callback([&raw, name = std::string(verb.name)] { raw.line.verb = name; });
+  return command;
+}
+
+void add_positional(CLI::App* command, const char* name, std::string& value, const char* text) {
+  command->add_option(name, value, text)->required()->type_name(" ");
+}
+
+void define_transport_verbs(CLI::App& app, RawArguments& raw) {
+  for (const Verb& verb : kOnTransport) {
+    add_positional(define_verb(app, raw, verb), "NAME", raw.first,
+                   "A transport: sm, tcp, ... (btlctl list)");
+  }
+  CLI::App* command = define_verb(app, raw, kSwitch);
+  add_positional(command, "FROM", raw.first, "The transport that traffic leaves");
+  add_positional(command, "TO", raw.second, "The transport that it goes to");
+  command = define_verb(app, raw, kSet);
+  add_positional(command, "NAME", raw.first, "A transport");
+  command
+      ->add_option("KEY=VALUE", raw.assignments,
+                   "exclusivity=N and/or weight=N; N: a number, or default")
+      ->required()
+      ->type_name(" ")
+      ->expected(1, 2);
+}
+
+void define_views(CLI::App& app, RawArguments& raw) {
+  CommandLine& line = raw.line;
+  define_verb(app, raw, kStatus)
+      ->add_flag("--peers", line.peers, "Show each pair: transport, messages, bytes kept");
+  CLI::App* watch = define_verb(app, raw, kWatch);
+  watch->add_option("--interval", line.interval_s, "Time between two looks")
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  watch->add_flag("--once", line.once, "Look once, and end");
+}
+
+std::string footer() {
+  std::ostringstream text;
+  text << "Examples:\n"
+          "  btlctl list                 what transports are there?\n"
+          "  btlctl switch sm tcp        move traffic, live\n"
+          "  btlctl remove sm            ... and let its device go\n"
+          "  btlctl add sm               bring it back\n"
+          "  btlctl COMMAND --help       more on one command\n\n"
+          "Names from Open MPI are understood too: vader is sm, openib is verbs.\n\n"
+          "Exit codes:\n";
+  for (const auto& entry : exit_codes()) {
+    text << (entry.code < 10 ? "   " : "  ") << entry.code << "  " << entry.meaning << "\n";
+  }
+  return text.str();
+}
+
+EndNow usage(const std::string& text) {
+  return {kUsage, "btlctl: " + text + "\nTry: btlctl --help\n"};
+}
+
+CommandLine assemble(RawArguments& raw) {
+  CommandLine line = std::move(raw.line);
+  line.wait = !raw.no_wait;
+  if (!raw.first.empty()) line.arguments.push_back(canonical_transport(raw.first));
+  if (!raw.second.empty()) line.arguments.push_back(canonical_transport(raw.second));
+  line.arguments.insert(line.arguments.end(), raw.assignments.begin(), raw.assignments.end());
+  return line;
+}
+
+std::variant<CommandLine, EndNow> check(CommandLine line) {
+  constexpr double kSecondsMax = 86'400.0;
+  const bool timeout_given = line.timeout_s != 0.0;
+  if (timeout_given && !(line.timeout_s >= 0.001 && line.timeout_s <= kSecondsMax)) {
+    return usage("--timeout takes seconds, from 0.001 to 86400");
+  }
+  if (!(line.interval_s >= 0.05 && line.interval_s <= kSecondsMax)) {
+    return usage("--interval takes seconds, from 0.05 to 86400");
+  }
+  const auto too_long = [](const std::string& text) { return text.size() > kArgumentBytesMax; };
+  if (too_long(line.job) || std::any_of(line.arguments.begin(), line.arguments.end(), too_long)) {
+    return usage("an argument is longer than 256 bytes");
+  }
+  constexpr const char* kKinds[] = {"", "man", "completion", "settings-man"};
+  if (std::find(std::begin(kKinds), std::end(kKinds), line.generate) == std::end(kKinds)) {
+    return usage("--generate takes man, completion or settings-man");
+  }
+  if (line.verb.empty() && line.generate.empty()) return usage("a command is needed");
+  return line;
+}
+
+}  // namespace
+
+const std::vector<ExitCodeMeaning>& exit_codes() {
+  static const std::vector<ExitCodeMeaning> codes = {
+      {0, "done, or already so"},
+      {1, "the command line is wrong"},
+      {2, "no such job or transport"},
+      {3,
+       "refused: a pair would lose its last path, or a transport cannot be opened; names follow"},
+      {4, "busy: another switch is in progress, or one was left unfinished (resume, abort)"},
+      {5, "timed out, and taken back"},
+      {6, "committed, but not everybody has released the old transport (resume)"},
+      {7, "released by the job, but held by somebody else: do not detach the device"},
+      {8, "the snapshots are inconsistent"},
+      {9, "no permission, or not authenticated"},
+      {10, "processes are missing: they have not started yet, or cannot be reached"},
+      {130, "interrupted (Ctrl-C): the job runs on; resume or abort ends what was begun"}};
+  return codes;
+}
+
+std::string canonical_transport(const std::string& name) {
+  if (name == "vader") return "sm";
+  if (name == "openib") return "verbs";
+  return name;
+}
+
+std::unique_ptr<CLI::App> define_command_line(RawArguments& raw) {
+  auto app = std::make_unique<CLI::App>(
+      "btlctl -- changes the network under a running MPI job, without its noticing", "btlctl");
+  app->require_subcommand(0, 1);
+  app->fallthrough();
+  define_global(*app, raw);
+  for (const Verb& verb : kPlain) define_verb(*app, raw, verb);
+  define_transport_verbs(*app, raw);
+  define_views(*app, raw);
+  app->footer(footer());
+  return app;
+}
+
+std::variant<CommandLine, EndNow> parse_command_line(std::vector<std::string> arguments,
+                                                     const std::string& environment_job) {
+  RawArguments raw;
+  const auto app = define_command_line(raw);
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  try {
+    app->parse(std::move(arguments));
+  } catch (const CLI::Success& end) {  // --help, --version
+    std::ostringstream text;
+    std::ostringstream ignored;
+    app->exit(end, text, ignored);
+    return EndNow{0, text.str()};
+  } catch (const CLI::Error& error) {
+    return usage(error.what());
+  }
+  if (raw.line.job.empty()) raw.line.job = environment_job;
+  return check(assemble(raw));
+}
+
+}  // namespace livebtl::tool

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/command_line.h -- btlctl's command line: one definition, from which parsing, help, the
+// manual page and the shell completion are made.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace CLI {
+class App;
+}
+
+namespace livebtl::tool {
+
+struct CommandLine {
+  std::string verb;                    // "" only with `generate`
+  std::vector<std::string> arguments;  // transports (aliases resolved), then assignments
+  std::string job;
+  bool json = false;
+  bool quiet = false;
+  bool dry_run = false;
+  bool wait = true;
+  bool peers = false;
+  bool once = false;
+  double timeout_s = 0.0;  // 0: not given
+  double interval_s = 1.0;
+  std::string generate;  // man | completion | settings-man
+
+  /// Whoever changes something waits longer than whoever looks.
+  TimeNs timeout_for_change() const noexcept { return in_ns(timeout_s > 0 ? timeout_s : 30.0); }
+  TimeNs timeout_for_look() const noexcept { return in_ns(timeout_s > 0 ? timeout_s : 5.0); }
+  TimeNs interval() const noexcept { return in_ns(interval_s); }
+
+ private:
+  static TimeNs in_ns(double seconds) noexcept { return static_cast<TimeNs>(seconds * 1e9); }
+};
+
+/// Nothing is to be run: print the text and end.
+struct EndNow {
+  int exit_code = 0;
+  std::string text;  // on stdout if the code is 0, else on stderr
+};
+
+/// arguments: without the program's name; hostile. environment_job: LIVEBTL_JOB, or "".
+std::variant<CommandLine, EndNow> parse_command_line(std::vector<std::string> arguments,
+                                                     const std::string& environment_job);
+
+struct RawArguments {
+  CommandLine line;
+  std::string first, second;
+  std::vector<std::string> assignments;
+  bool no_wait = false;
+};
+/// The definition itself, for the parser and for generators. What is given lands in `raw`, which
+/// must outlive it.
+std::unique_ptr<CLI::App> define_command_line(RawArguments& raw);
+
+/// What the exit codes mean, in order.
+struct ExitCodeMeaning {
+  int code;
+  const char* meaning;
+};
+const std::vector<ExitCodeMeaning>& exit_codes();
+
+/// "sm" for "vader" and so on; other names as they are.
+std::string canonical_transport(const std::string& name);
+
+}  // namespace livebtl::tool

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/generate.cc -- see generate.h.
+#include "ctl-tool/generate.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <sstream>
+
+#include "base/settings.h"
+#include "ctl-tool/command_line.h"
+
+namespace livebtl::tool {
+namespace {
+
+/// Text in roff: nothing in it is a request or an escape.
+std::string roff(const std::string& text) {
+  std::string out;
+  bool line_start = true;
+  for (const char c : text) {
+    if (line_start && (c == '.' || c == '\'')) out += "\\&";
+    if (c == '\\') {
+      out += "\\e";
+    } else if (c == '-') {
+      out += "\\-";
+    } else {
+      out += c;
+    }
+    line_start = c == '\n';
+  }
+  return out;
+}
+
+/// Explanation, then "Example:" and commands, which keep their lines.
+void write_detail(std::ostringstream& page, const std::string& detail) {
+  const auto example = detail.find("Example");
+  page << roff(detail.substr(0, example)) << "\n";
+  if (example == std::string::npos) return;
+  const auto commands = detail.find('\n', example);
+  page << ".PP\nFor example:\n.PP\n.nf\n" << roff(detail.substr(commands + 1)) << "\n.fi\n";
+}
+
+void write_option(std::ostringstream& page, const CLI::Option& option) {
+  if (option.get_group().empty()) return;
+  const bool flag = option.get_expected_max() == 0;
+  page << ".TP\n.B " << roff(option.get_name(option.get_positional(), true));
+  if (!flag && !option.get_positional()) page << " \\fI" << roff(option.get_type_name()) << "\\fR";
+  page << "\n" << roff(option.get_description()) << ".\n";
+}
+
+std::string usage_of(const CLI::App& command) {
+  std::string text = command.get_name();
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_positional()) text += " " + option->get_name(true, false);
+  }
+  return text;
+}
+
+void write_command(std::ostringstream& page, const CLI::App& command) {
+  page << ".SS btlctl " << roff(usage_of(command)) << "\n"
+       << roff(command.get_description()) << ".\n.PP\n";
+  write_detail(page, command.get_footer());
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_name() != "--help") write_option(page, *option);
+  }
+}
+
+void write_exit_codes(std::ostringstream& page) {
+  page << ".SH EXIT STATUS\n";
+  for (const auto& entry : exit_codes()) {
+    page << ".TP\n.B " << entry.code << "\n" << roff(entry.meaning) << ".\n";
+  }
+}
+
+std::string join_names(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : " ") + name;
+  return text;
+}
+
+}  // namespace
+
+std::string manual_page() {
+  RawArguments raw;
+  const auto app = define_command_line(raw);
+  std::ostringstream page;
+  page << ".\\\" SPDX-License-Identifier: BSD-3-Clause\n"
+       << ".\\\" Made by: btlctl --generate man\n"
+       << ".TH BTLCTL 1 \"\" \"livebtl " << LIVEBTL_VERSION << "\" \"livebtl\"\n"
+       << ".SH NAME\nbtlctl \\- changes the network under a running MPI job\n"
+       << ".SH SYNOPSIS\n.B btlctl\n[\\fIoptions\\fR] \\fIcommand\\fR [\\fIarguments\\fR]\n"
+       << ".SH DESCRIPTION\nMoves the traffic of a running, unmodified MPI job from one transport "
+          "to "
+          "another, closes transports and brings them back. The job runs on; no message is lost, "
+          "repeated or reordered. Names from Open MPI are understood: vader is sm, openib is "
+          "verbs.\n"
+       << ".PP\nbtlctl is no daemon's client: it speaks to every process of the job itself. Killed "
+          "at "
+          "any point it leaves a job that runs; \\fBbtlctl resume\\fR or \\fBbtlctl abort\\fR ends "
+          "what "
+          "was begun. Data goes to standard output, all else to standard error.\n"
+       << ".SH OPTIONS\n";
+  for (const CLI::Option* option : app->get_options()) write_option(page, *option);
+  page << ".SH COMMANDS\n";
+  for (const CLI::App* command : app->get_subcommands({})) write_command(page, *command);
+  write_exit_codes(page);
+  page << ".SH ENVIRONMENT\n.TP\n.B LIVEBTL_JOB\nThe job, if \\-\\-job is not given.\n"
+       << ".TP\n.B LIVEBTL_RUNDIR\nWhere jobs are looked for, if not in the usual places "
+          "(/run/livebtl/UID, $XDG_RUNTIME_DIR/livebtl, /tmp/livebtl\\-UID).\n"
+       << ".SH SEE ALSO\n.BR livebtl\\-settings (7)\n";
+  return page.str();
+}
+
+std::string settings_page() {
+  std::ostringstream page;
+  page
+      << ".\\\" SPDX-License-Identifier: BSD-3-Clause\n"
+      << ".\\\" Made by: btlctl --generate settings-man\n"
+      << ".TH LIVEBTL\\-SETTINGS 7 \"\" \"livebtl " << LIVEBTL_VERSION << "\" \"livebtl\"\n"
+      << ".SH NAME\nlivebtl\\-settings \\- settings of the livebtl library\n"
+      << ".SH DESCRIPTION\nEach is read from the environment of the job's processes when the "
+         "library "
+         "starts, as LIVEBTL_\\fINAME\\fR, or else as FI_LIVEBTL_\\fINAME\\fR. A wrong value is an "
+         "error that names it; an unknown name is warned of. \\fBbtlctl settings\\fR prints this "
+         "list.\n.SH SETTINGS\n";
+  for (const SettingInfo& setting : setting_table()) {
+    page << ".TP\n.B LIVEBTL_" << setting.name << " \\fR(" << roff(std::string(setting.type))
+         << ", default: "
+         << (setting.fallback.empty() ? "empty" : roff(std::string(setting.fallback))) << ")\n"
+         << roff(std::string(setting.meaning)) << (setting.live ? " (live)" : "") << ".\n";
+  }
+  page << ".SH SEE ALSO\n.BR btlctl (1)\n";
+  return page.str();
+}
+
+std::string completion() {
+  RawArguments raw;
+  const auto app = define_command_line(raw);
+  std::vector<std::string> commands, options, on_transports;
+  for (const CLI::App* command : app->get_subcommands({})) {
+    commands.push_back(command->get_name());
+    for (const CLI::Option* option : command->get_options()) {
+      if (option->get_positional()) on_transports.push_back(command->get_name());
+      if (!option->get_positional()) options.push_back(option->get_name());
+    }
+  }
+  for (const CLI::Option* option : app->get_options()) {
+    if (!option->get_group().empty()) options.push_back(option->get_name());
+  }
+  std::sort(options.begin(), options.end());
+  options.erase(std::unique(options.begin(), options.end()), options.end());
+  std::ostringstream script;
+  script << "# SPDX-License-Identifier: BSD-3-Clause\n# Made by: btlctl --generate completion\n"
+         << "_btlctl() {\n"
+         << "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command= w\n"
+         << "  for w in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
+         << "    case \" " << join_names(commands) << " \" in *\" $w \"*) command=$w ;; esac\n"
+         << "  done\n"
+         << "  if [[ $before == --job ]]; then\n"
+         << "    COMPREPLY=($(compgen -W \"$(btlctl jobs 2>/dev/null | awk 'NR > 1 { print $1 "
+            "}')\" -- "
+            "\"$word\"))\n"
+         << "  elif [[ $word == -* ]]; then\n"
+         << "    COMPREPLY=($(compgen -W \"" << join_names(options) << "\" -- \"$word\"))\n"
+         << "  elif [[ -z $command ]]; then\n"
+         << "    COMPREPLY=($(compgen -W \"" << join_names(commands) << "\" -- \"$word\"))\n"
+         << "  elif [[ \" " << join_names(on_transports) << " \" == *\" $command \"* ]]; then\n"
+         << "    COMPREPLY=($(compgen -W \"$(btlctl --timeout 1 list 2>/dev/null | awk 'NR > 1 { "
+            "print "
+            "$1 }')\" -- \"$word\"))\n"
+         << "  fi\n}\ncomplete -F _btlctl btlctl\n";
+  return script.str();
+}
+
+}  // namespace livebtl::tool

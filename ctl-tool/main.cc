@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/main.cc -- btlctl: signals and arguments; everything else is in run.cc and what it
+// calls.
+#include <signal.h>
+
+#include <exception>
+
+#include "ctl-tool/commands.h"
+#include "ctl-tool/say.h"
+
+namespace {
+
+std::atomic<bool> stop_wanted{false};
+
+void want_stop(int) { stop_wanted.store(true); }
+
+void stop_on(int signal_number) {
+  struct sigaction action {};
+  action.sa_handler = want_stop;
+  action.sa_flags = SA_RESETHAND;  // the second Ctrl-C ends at once
+  ::sigaction(signal_number, &action, nullptr);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  stop_on(SIGINT);
+  stop_on(SIGTERM);
+  return livebtl::tool::run({argv + 1, argv + argc}, stop_wanted);
+} catch (const std::exception& error) {
+  livebtl::tool::complain(std::string("cannot go on: ") + error.what());
+  return static_cast<int>(livebtl::control::ExitCode::kNotPermitted);
+}

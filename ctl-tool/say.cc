@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/say.cc -- see say.h.
+#include "ctl-tool/say.h"
+
+#include <cstdio>
+
+#include "ctl-tool/table.h"
+
+namespace livebtl::tool {
+
+void print(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+void print_json(const Json& document) {
+  print(document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void complain(const std::string& text) { std::fprintf(stderr, "btlctl: %s\n", text.c_str()); }
+
+int fail_early(const CommandLine& line, const NoJob& why) {
+  complain(why.text);
+  if (line.json) {
+    print_json({{"schema", "livebtl.outcome/1"},
+                {"exit_code", static_cast<int>(why.code)},
+                {"verb", line.verb},
+                {"arguments", line.arguments},
+                {"text", why.text}});
+  }
+  return static_cast<int>(why.code);
+}
+
+Json as_json(const control::Message& message) {
+  const auto text = control::encode(message);
+  if (!text) return Json::object();
+  Json json = Json::parse(*text, nullptr, false);
+  if (!json.is_object()) return Json::object();
+  json.erase("schema");
+  return json;
+}
+
+std::string names_of(const std::vector<control::MemberEntry>& members) {
+  std::vector<std::string> names;
+  for (const auto& member : members) {
+    if (names.size() == control::kNamesMax) break;
+    names.push_back(printable(member.name));
+  }
+  std::string text = join(names, ", ");
+  if (members.size() > names.size()) {
+    text += " and " + std::to_string(members.size() - names.size()) + " more";
+  }
+  return text;
+}
+
+}  // namespace livebtl::tool

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/say.h -- how the tool speaks: documents and tables on stdout, errors and progress on
+// stderr.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "control/messages.h"
+#include "ctl-tool/choose_job.h"
+#include "ctl-tool/command_line.h"
+
+namespace livebtl::tool {
+
+using Json = nlohmann::json;
+
+inline constexpr int kInterrupted = 130;
+
+void print(const std::string& text);     // stdout, as it is
+void print_json(const Json& document);   // stdout, one line
+void complain(const std::string& text);  // stderr: "btlctl: ..."
+
+/// A command that ended before it could begin. With --json also a document on stdout.
+int fail_early(const CommandLine& line, const NoJob& why);
+
+/// A message as the JSON that goes over the wire, without its envelope's schema.
+Json as_json(const control::Message& message);
+
+/// "rank 3 on node17, rank 5 on node18" and how many more.
+std::string names_of(const std::vector<control::MemberEntry>& members);
+
+}  // namespace livebtl::tool

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/table.cc -- see table.h.
+#include "ctl-tool/table.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace livebtl::tool {
+namespace {
+
+std::string padded(const std::string& text, std::size_t width, bool right) {
+  const std::string space(width > text.size() ? width - text.size() : 0, ' ');
+  return right ? space + text : text + space;
+}
+
+}  // namespace
+
+std::string Table::text() const {
+  std::vector<std::string> titles = titles_;
+  std::vector<bool> right;
+  std::vector<std::size_t> widths;
+  for (std::string& title : titles) {
+    right.push_back(!title.empty() && title.back() == '>');
+    if (right.back()) title.pop_back();
+    widths.push_back(title.size());
+  }
+  for (const auto& row : rows_) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string out;
+  const auto add_line = [&](const std::vector<std::string>& cells) {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (i > 0) line += "  ";
+      line += padded(cells[i], widths[i], right[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  };
+  add_line(titles);
+  for (const auto& row : rows_) add_line(row);
+  return out;
+}
+
+std::string human_bytes(std::uint64_t bytes) {
+  if (bytes < 1024) return std::to_string(bytes) + " B";
+  constexpr std::array<const char*, 6> kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double value = static_cast<double>(bytes) / 1024.0;
+  std::size_t unit = 0;
+  while (value >= 1024.0 && unit + 1 < kUnits.size()) {
+    value /= 1024.0;
+    ++unit;
+  }
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f %s", value, kUnits[unit]);
+  return text.data();
+}
+
+std::string counted(std::uint64_t count, const std::string& one, const std::string& many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+std::string printable(const std::string& text) {
+  std::string clean = text;
+  for (char& c : clean) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) c = '?';
+  }
+  return clean;
+}
+
+std::string join(const std::vector<std::string>& parts, const std::string& between) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : between) + part;
+  return text;
+}
+
+}  // namespace livebtl::tool

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/table.h -- columns for people: as wide as needed, numbers to the right, two spaces
+// between.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace livebtl::tool {
+
+class Table {
+ public:
+  /// A title that ends in '>' is aligned to the right.
+  explicit Table(std::vector<std::string> titles) : titles_(std::move(titles)) {}
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  bool empty() const noexcept { return rows_.empty(); }
+  std::string text() const;
+
+ private:
+  std::vector<std::string> titles_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// 1.5 GiB, 12 B.
+std::string human_bytes(std::uint64_t bytes);
+/// "1 member", "2 members".
+std::string counted(std::uint64_t count, const std::string& one, const std::string& many);
+/// Without control characters: what comes from others must not move the cursor.
+std::string printable(const std::string& text);
+std::string join(const std::vector<std::string>& parts, const std::string& between);
+
+}  // namespace livebtl::tool

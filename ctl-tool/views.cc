@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/views.cc -- jobs, list, status, settings: what is, without changing it.
+#include <pwd.h>
+
+#include <map>
+
+#include "base/settings.h"
+#include "control/job.h"
+#include "ctl-tool/ask.h"
+#include "ctl-tool/commands.h"
+#include "ctl-tool/say.h"
+#include "ctl-tool/table.h"
+
+namespace livebtl::tool {
+namespace {
+
+using control::ExitCode;
+using control::JobLinks;
+using control::ListAnswer;
+using control::MemberEntry;
+using control::StatusAnswer;
+
+std::string user_name(uid_t user) {
+  const passwd* entry = ::getpwuid(user);  // this program has one thread
+  return entry != nullptr ? entry->pw_name : std::to_string(user);
+}
+
+Json member_json(const control::MemberCard& card) {
+  return {{"process", control::process_name(card.member.process)},
+          {"incarnation", static_cast<std::uint32_t>(card.member.incarnation)},
+          {"pid", card.pid},
+          {"rank", card.rank},
+          {"name", card.name},
+          {"host", card.host},
+          {"node", card.node}};
+}
+
+std::uint32_t announced(const control::JobPlace& job) {
+  std::uint32_t most = 0;
+  for (const auto& card : job.members.live) most = std::max(most, card.announced);
+  return most;
+}
+
+tl::expected<JobLinks, NoJob> open_job(const CommandLine& line) {
+  auto job = choose_job(all_jobs(), line.job);
+  if (!job) return tl::unexpected(job.error());
+  auto links = JobLinks::open(*job);
+  if (links) return std::move(*links);
+  return tl::unexpected(NoJob{ExitCode::kNotPermitted, links.error().text});
+}
+
+/// Says who did not answer; the exit code that follows from it.
+int note_silent(const std::vector<MemberEntry>& silent, const std::atomic<bool>& stop) {
+  if (stop.load()) return kInterrupted;
+  if (silent.empty()) return 0;
+  complain("no answer from " + names_of(silent) + "; is it stopped?");
+  return static_cast<int>(ExitCode::kMembersMissing);
+}
+
+/// One transport over all members.
+struct Sum {
+  core::TransportStatus total;
+  std::uint32_t members = 0, open = 0, excluded = 0, quiesced = 0;
+};
+
+std::map<std::string, Sum> sum_transports(
+    const std::vector<std::pair<MemberEntry, ListAnswer>>& answers) {
+  std::map<std::string, Sum> sums;
+  for (const auto& [member, answer] : answers) {
+    for (const auto& transport : answer.transports) {
+      Sum& sum = sums[transport.name];
+      sum.total.alias = transport.alias;
+      sum.total.exclusivity = transport.exclusivity;
+      sum.total.weight = transport.weight;
+      sum.total.peers += transport.peers;
+      sum.total.bytes_sent += transport.bytes_sent;
+      sum.total.bytes_received += transport.bytes_received;
+      sum.total.paths_lost += transport.paths_lost;
+      sum.total.corrupt_frames += transport.corrupt_frames;
+      sum.members += 1;
+      sum.open += transport.open ? 1 : 0;
+      sum.excluded += transport.excluded ? 1 : 0;
+      sum.quiesced += transport.quiesced ? 1 : 0;
+    }
+  }
+  return sums;
+}
+
+std::string state_of(const Sum& sum) {
+  if (sum.excluded > 0) return sum.excluded == sum.members ? "removed" : "changing";
+  if (sum.quiesced > 0) return sum.quiesced == sum.members ? "quiesced" : "changing";
+  if (sum.open == 0) return "closed";
+  return sum.open == sum.members ? "open" : "open in " + std::to_string(sum.open);
+}
+
+std::string transports_in_use(const core::EngineStatus& engine) {
+  std::vector<std::string> used;
+  for (const auto& transport : engine.transports) {
+    if (transport.peers > 0) {
+      used.push_back(printable(transport.name) + ":" + std::to_string(transport.peers));
+    }
+  }
+  return used.empty() ? "-" : join(used, " ");
+}
+
+std::string doing(const control::Standing& standing) {
+  if (standing.joining) return "joining";
+  if (!standing.report.refusal.empty()) return "refused: " + printable(standing.report.refusal);
+  const bool resting =
+      standing.reached && (standing.rung == core::Rung::kOld || standing.rung == core::Rung::kNew);
+  if (resting) return "at rest";
+  std::string text = standing.undoing ? "going back" : "in a ladder";
+  if (!standing.reached && !standing.report.waiting.empty()) {
+    text += ", waits for " + printable(join(standing.report.waiting, ", "));
+  }
+  return text;
+}
+
+/// All pages of one member's peers, the first being in `answer`.
+void add_other_pages(Asker<StatusAnswer>& asker, const std::string& job, const MemberEntry& member,
+                     StatusAnswer& answer) {
+  auto& peers = answer.engine.peers;
+  while (peers.size() < answer.peers_total) {
+    const control::StatusRequest request{job, true, static_cast<std::uint32_t>(peers.size())};
+    auto page = asker.ask_one(member.member, request);
+    if (!page || page->engine.peers.empty()) return;
+    peers.insert(peers.end(), page->engine.peers.begin(), page->engine.peers.end());
+  }
+}
+
+Json status_member(const StatusAnswer& answer, bool peers) {
+  Json json = as_json(answer.standing);
+  StatusAnswer rest = answer;
+  rest.engine.peers.clear();
+  json["engine"] = as_json(rest)["engine"];
+  if (!peers) return json;
+  Json list = Json::array();
+  for (const auto& peer : answer.engine.peers) {
+    StatusAnswer one;
+    one.engine.peers.push_back(peer);
+    list.push_back(as_json(one)["engine"]["peers"][0]);
+  }
+  json["engine"]["peers"] = std::move(list);
+  return json;
+}
+
+std::string rank_text(int rank) { return rank < 0 ? "-" : std::to_string(rank); }
+
+void print_status(const std::vector<std::pair<MemberEntry, StatusAnswer>>& answers) {
+  Table table({"RANK>", "PROCESS", "RUNG", "EPOCH>", "PAIRS", "STATE"});
+  for (const auto& [member, answer] : answers) {
+    table.add({rank_text(member.rank), printable(member.name),
+               control::rung_name(answer.standing.rung), std::to_string(answer.standing.epoch),
+               transports_in_use(answer.engine), doing(answer.standing)});
+  }
+  print(table.text());
+}
+
+void print_peers(const std::vector<std::pair<MemberEntry, StatusAnswer>>& answers) {
+  Table table({"PROCESS", "PEER", "SENDS ON", "RECEIVES ON", "SENT>", "RECEIVED>", "KEPT>"});
+  for (const auto& [member, answer] : answers) {
+    for (const auto& peer : answer.engine.peers) {
+      const auto name = [](const std::string& text) {
+        return text.empty() ? "-" : printable(text);
+      };
+      table.add({printable(member.name), name(peer.name), peer.lost ? "lost" : name(peer.transport),
+                 name(peer.receiving), std::to_string(peer.messages_sent),
+                 std::to_string(peer.messages_received), human_bytes(peer.kept_bytes)});
+    }
+  }
+  if (!table.empty()) print("\n" + table.text());
+}
+
+}  // namespace
+
+int show_jobs(const CommandLine& line) {
+  const auto jobs = all_jobs();
+  if (line.json) {
+    Json document = {{"schema", "livebtl.jobs/1"}, {"jobs", Json::array()}};
+    for (const auto& job : jobs) {
+      Json members = Json::array();
+      for (const auto& card : job.members.live) members.push_back(member_json(card));
+      document["jobs"].push_back({{"job", job.id},
+                                  {"directory", job.directory},
+                                  {"user", user_name(job.owner)},
+                                  {"announced", announced(job)},
+                                  {"members", std::move(members)}});
+    }
+    print_json(document);
+    return 0;
+  }
+  if (jobs.empty()) {
+    complain("no job runs on this node");
+    return 0;
+  }
+  Table table({"JOB", "USER", "HERE>", "ANNOUNCED>", "PROCESSES"});
+  for (const auto& job : jobs) {
+    std::vector<std::string> pids;
+    for (const auto& card : job.members.live) {
+      if (pids.size() == 8) break;
+      pids.push_back(std::to_string(card.pid));
+    }
+    if (job.members.live.size() > pids.size()) pids.emplace_back("...");
+    table.add({job.id, user_name(job.owner), std::to_string(job.members.live.size()),
+               announced(job) == 0 ? "-" : std::to_string(announced(job)), join(pids, " ")});
+  }
+  print(table.text());
+  return 0;
+}
+
+int show_list(const CommandLine& line, const std::atomic<bool>& stop) {
+  auto links = open_job(line);
+  if (!links) return fail_early(line, links.error());
+  Asker<ListAnswer> asker(*links, line.timeout_for_look(), stop);
+  const auto result = asker.ask_all(control::ListRequest{links->job()});
+  if (line.json) {
+    Json document = {
+        {"schema", "livebtl.list/1"}, {"job", links->job()}, {"members", Json::array()}};
+    for (const auto& [member, answer] : result.answers) {
+      document["members"].push_back(as_json(answer));
+    }
+    print_json(document);
+    return note_silent(result.silent, stop);
+  }
+  Table table({"TRANSPORT", "STATE", "EXCLUSIVITY>", "WEIGHT>", "PAIRS>", "SENT>", "RECEIVED>",
+               "PATHS LOST>", "CORRUPT>"});
+  for (const auto& [name, sum] : sum_transports(result.answers)) {
+    const std::string label = sum.total.alias.empty() ? name : name + " (" + sum.total.alias + ")";
+    table.add({printable(label), state_of(sum), std::to_string(sum.total.exclusivity),
+               std::to_string(sum.total.weight), std::to_string(sum.total.peers),
+               human_bytes(sum.total.bytes_sent), human_bytes(sum.total.bytes_received),
+               std::to_string(sum.total.paths_lost), std::to_string(sum.total.corrupt_frames)});
+  }
+  print(table.text());
+  return note_silent(result.silent, stop);
+}
+
+int show_status(const CommandLine& line, const std::atomic<bool>& stop) {
+  auto links = open_job(line);
+  if (!links) return fail_early(line, links.error());
+  Asker<StatusAnswer> asker(*links, line.timeout_for_look(), stop);
+  auto result = asker.ask_all(control::StatusRequest{links->job(), line.peers, 0});
+  if (line.peers) {
+    for (auto& [member, answer] : result.answers) {
+      add_other_pages(asker, links->job(), member, answer);
+    }
+  }
+  if (line.json) {
+    Json document = {{"schema", "livebtl.status/1"},
+                     {"job", links->job()},
+                     {"members", Json::array()},
+                     {"silent", Json::array()}};
+    for (const auto& [member, answer] : result.answers) {
+      document["members"].push_back(status_member(answer, line.peers));
+    }
+    for (const auto& member : result.silent) document["silent"].push_back(member.name);
+    print_json(document);
+  } else {
+    print_status(result.answers);
+    if (line.peers) print_peers(result.answers);
+  }
+  return note_silent(result.silent, stop);
+}
+
+int show_settings(const CommandLine& line) {
+  Json list = Json::array();
+  Table table({"SETTING", "TYPE", "DEFAULT", "MEANING"});
+  for (const SettingInfo& setting : setting_table()) {
+    const std::string name = "LIVEBTL_" + std::string(setting.name);
+    table.add({name, std::string(setting.type),
+               setting.fallback.empty() ? "-" : std::string(setting.fallback),
+               std::string(setting.meaning) + (setting.live ? " (live)" : "")});
+    list.push_back({{"name", name},
+                    {"type", setting.type},
+                    {"default", setting.fallback},
+                    {"meaning", setting.meaning},
+                    {"live", setting.live}});
+  }
+  if (line.json) {
+    print_json({{"schema", "livebtl.settings/1"}, {"settings", std::move(list)}});
+  } else {
+    print(table.text());
+  }
+  return 0;
+}
+
+}  // namespace livebtl::tool

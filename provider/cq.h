@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// provider/cq.h -- fi_cq: finished operations, linked as they are; it cannot overrun, and its size
+// is a hint that is ignored.
+//
+// Two lists: what the engine's side finished, and what a call of the application finished by itself
+// (a peek, an inject that wanted to be told). Reading is the application's side: under the gate.
+#pragma once
+
+#include <rdma/fi_domain.h>
+#include <rdma/fi_eq.h>
+
+#include <vector>
+
+#include "provider/completion.h"
+#include "provider/domain.h"
+#include "provider/wait.h"
+
+namespace livebtl::fi {
+
+class CompletionQueue final : public fid_cq, public Waitable {
+ public:
+  CompletionQueue(Domain& domain, fi_cq_format format, void* context) noexcept;
+  ~CompletionQueue();
+  static CompletionQueue& of(fid_cq* queue) noexcept {
+    return static_cast<CompletionQueue&>(*queue);
+  }
+  static CompletionQueue& of(fid_t object) noexcept {
+    return of(reinterpret_cast<fid_cq*>(object));
+  }
+  /// Returns 0 or a negative error.
+  int set_wait(const fi_cq_attr& attr);
+
+  // Engine's side.
+  void push(Completed& node) noexcept {
+    arrivals_.push(node);
+    wait_fd_.notify();
+  }
+  /// A node for an event that no posted operation stands for: one more message in a multi-receive
+  /// buffer, a peer's write with data.
+  Completed& make_event() noexcept;
+
+  // Application's side, the gate held.
+  void push_local(Completed& node) noexcept;
+  /// The endpoint is about to go: entries that wait no longer refer to it.
+  void forget(const Endpoint& endpoint) noexcept;
+
+  // Application's calls.
+  ssize_t read(void* entries, std::size_t count, fi_addr_t* sources) noexcept;
+  ssize_t read_error(fi_cq_err_entry* entry, std::uint64_t flags) noexcept;
+  ssize_t read_waiting(void* entries, std::size_t count, fi_addr_t* sources,
+                       int timeout_ms) noexcept;
+  void signal() noexcept;
+
+  void keep() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }
+  void drop() noexcept { users_.fetch_sub(1, std::memory_order_relaxed); }
+  bool used() const noexcept { return users_.load(std::memory_order_relaxed) != 0; }
+  /// Somebody sleeps on a descriptor, so completions must come without a caller.
+  bool wants_automatic_progress() const noexcept { return wait_fd_.number() >= 0; }
+  Domain& domain() noexcept { return domain_; }
+  fi_wait_obj wait_object() const noexcept { return wait_object_; }
+
+  bool ready() noexcept override;
+  Engine* engine() noexcept override { return &domain_.engine(); }
+  WaitFd* wait_fd() noexcept override { return &wait_fd_; }
+  void* user_context() noexcept override { return fid.context; }
+
+ private:
+  using Copy = void (*)(const Completed& from, void* entries, std::size_t index) noexcept;
+
+  Completed* front() const noexcept { return local_first_ ? local_first_ : arrivals_.front(); }
+  void pop() noexcept;
+  void release(Completed& node) noexcept;
+  ssize_t drain(void* entries, std::size_t count, fi_addr_t* sources) noexcept;
+  static Copy copy_for(fi_cq_format format) noexcept;
+
+  Domain& domain_;
+  const Copy copy_;
+  CompletedQueue arrivals_;
+  Completed* local_first_ = nullptr;
+  Completed* local_last_ = nullptr;
+  IdleSpins spins_;
+
+  CompletedQueue events_back_;            // read events, on their way back to the engine's side
+  std::vector<Completed*> events_spare_;  // engine's side
+  std::vector<std::unique_ptr<Completed>> events_;
+
+  WaitFd wait_fd_;
+  WaitSet* wait_set_ = nullptr;
+  fi_wait_obj wait_object_ = FI_WAIT_NONE;
+  std::atomic<bool> signalled_{false};
+  std::atomic<int> users_{0};
+};
+
+}  // namespace livebtl::fi

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// provider/one_sided.cc -- starts puts, gets and atomics on the port: the application's side.
+#include <cstring>
+
+#include "provider/ep.h"
+#include "provider/provider.h"
+
+namespace livebtl::fi {
+namespace {
+
+std::size_t total_bytes(std::span<const MutableSlice> slices) noexcept {
+  std::size_t bytes = 0;
+  for (const MutableSlice& slice : slices) bytes += slice.bytes;
+  return bytes;
+}
+
+/// Copies the request's bytes into the operation, so that the caller's buffer is free at once.
+bool bounce(Op& op, std::span<const Slice> slices, Slice& copy) noexcept {
+  std::byte* const to = bounce_of(op);
+  if (!to) return false;
+  std::size_t bytes = 0;
+  for (const Slice& slice : slices) {
+    if (slice.bytes > kInjectBytes - bytes) return false;
+    if (slice.bytes > 0) std::memcpy(to + bytes, slice.data, slice.bytes);
+    bytes += slice.bytes;
+  }
+  copy = {to, bytes};
+  return true;
+}
+
+}  // namespace
+
+ssize_t Endpoint::put(PutRequest& request, fi_addr_t to, const Start& start) noexcept {
+  const Destination* const destination = av_->find(to);
+  if (!destination) return -FI_EINVAL;
+  if (must_wait_turn()) return -FI_EAGAIN;
+  request.to = *destination;
+  Op* const op = take(domain_.transmits());
+  if (!op) {
+    one_sided_pending_.store(0);
+    return -FI_EAGAIN;
+  }
+  prepare(*op, one_sided_done, transmit_queue_, write_counter_, start);
+  Slice copy;
+  if (start.flags & FI_INJECT) {
+    if (!bounce(*op, request.slices, copy)) return refuse(*op);
+    request.slices = {&copy, 1};
+  }
+  return settle_one_sided(*op, port_->put(request, *op));
+}
+
+ssize_t Endpoint::get(GetRequest& request, fi_addr_t to, const Start& start) noexcept {
+  const Destination* const destination = av_->find(to);
+  if (!destination) return -FI_EINVAL;
+  if (must_wait_turn()) return -FI_EAGAIN;
+  request.to = *destination;
+  Op* const op = take(domain_.transmits());
+  if (!op) {
+    one_sided_pending_.store(0);
+    return -FI_EAGAIN;
+  }
+  prepare(*op, one_sided_done, transmit_queue_, read_counter_, start);
+  return settle_one_sided(*op, port_->get(request, *op));
+}
+
+ssize_t Endpoint::atomic(AtomicRequest& request, fi_addr_t to,
+                         std::span<const MutableSlice> results, const Start& start) noexcept {
+  const Destination* const destination = av_->find(to);
+  if (!destination) return -FI_EINVAL;
+  if (must_wait_turn()) return -FI_EAGAIN;
+  request.to = *destination;
+  Op* const op = take(domain_.transmits());
+  if (!op) {
+    one_sided_pending_.store(0);
+    return -FI_EAGAIN;
+  }
+  Counter* const counter = results.empty() ? write_counter_ : read_counter_;
+  prepare(*op, one_sided_done, transmit_queue_, counter, start);
+  if (results.size() == 1) {
+    request.fetched = results[0].data;
+  } else if (!results.empty()) {
+    if (total_bytes(results) > kBounceBytes || !bounce_of(*op)) return refuse(*op);
+    request.fetched = op->bounce.get();
+    op->scatter_count = results.size();
+    for (std::size_t i = 0; i < results.size(); ++i) op->scatter[i] = results[i];
+  }
+  return settle_one_sided(*op, port_->atomic(request, *op));
+}
+
+ssize_t Endpoint::settle_one_sided(Op& op, Accept accept) noexcept {
+  if (accept != Accept::kAccepted && one_sided_ordered_) one_sided_pending_.store(0);
+  return settle(op, accept);
+}
+
+/// The call asked for more than the limits in fi_info allow.
+ssize_t Endpoint::refuse(Op& op) noexcept { return settle_one_sided(op, Accept::kInvalid); }
+
+}  // namespace livebtl::fi

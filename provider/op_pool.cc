@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "provider/op_pool.h"
+
+#include <new>
+
+namespace livebtl::fi {
+
+bool OpPool::refill() noexcept {
+  while (retired_.front()) {
+    if (Completed* spent = retired_.pop()) give_back(static_cast<Op&>(*spent));
+  }
+  if (free_) return true;
+  if (made_ + kChunk > limit_) return false;
+  try {
+    auto chunk = std::make_unique<Op[]>(kChunk);
+    for (std::size_t i = kChunk; i-- > 0;) {
+      chunk[i].pool = this;
+      give_back(chunk[i]);
+    }
+    chunks_.push_back(std::move(chunk));
+  } catch (const std::bad_alloc&) {
+    free_ = nullptr;
+    return false;
+  }
+  made_ += kChunk;
+  return true;
+}
+
+std::byte* bounce_of(Op& op) noexcept {
+  if (!op.bounce) op.bounce.reset(new (std::nothrow) std::byte[kBounceBytes]);
+  return op.bounce.get();
+}
+
+}  // namespace livebtl::fi

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// provider/op_pool.h -- storage of outstanding operations: a free list that grows by chunks up to a
+// limit, beyond which the data calls answer -FI_EAGAIN.
+//
+// The application's side takes and gives back, under the domain's gate. The engine's side may only
+// retire an operation that nobody is told of. Chunks live as long as the domain, since an operation
+// may stay linked in a queue after its endpoint is closed.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "provider/completion.h"
+
+namespace livebtl::fi {
+
+class Counter;
+class CompletionQueue;
+
+struct Op : Completed, Operation {
+  CompletionQueue* queue = nullptr;  // told of the end; null: there is none
+  Counter* counter = nullptr;        // counts the end; null: there is none
+  bool report = false;               // success is reported too, not only failure
+  bool posted = false;               // application's side: not yet given back
+  Op* next_free = nullptr;
+  std::unique_ptr<std::byte[]> bounce;  // a copy of what an inject call was given; see bounce_of()
+  std::size_t scatter_count = 0;        // fetched values wait in `bounce` for these places
+  MutableSlice scatter[kSlicesMax];
+};
+
+class OpPool {
+ public:
+  explicit OpPool(std::size_t limit) noexcept : limit_(limit) {}
+
+  /// null: the limit is reached, or no memory.
+  Op* take() noexcept {
+    if (!free_ && !refill()) [[unlikely]]
+      return nullptr;
+    Op* const op = free_;
+    free_ = op->next_free;
+    op->posted = true;
+    return op;
+  }
+  void give_back(Op& op) noexcept {
+    op.posted = false;
+    op.next_free = free_;
+    free_ = &op;
+  }
+  /// Engine's side.
+  void retire(Op& op) noexcept { retired_.push(op); }
+
+  /// Calls `visit` for each taken operation until it returns true.
+  template <class Visit>
+  bool find(Visit visit) noexcept {
+    for (const auto& chunk : chunks_) {
+      for (std::size_t i = 0; i < kChunk; ++i) {
+        if (chunk[i].posted && visit(chunk[i])) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::size_t kChunk = 64;
+
+  bool refill() noexcept;
+
+  Op* free_ = nullptr;
+  CompletedQueue retired_;
+  std::vector<std::unique_ptr<Op[]>> chunks_;
+  std::size_t made_ = 0;
+  const std::size_t limit_;
+};
+
+/// kBounceBytes of memory that belong to the operation; null: no memory.
+inline constexpr std::size_t kBounceBytes = 4096;
+std::byte* bounce_of(Op& op) noexcept;
+
+}  // namespace livebtl::fi

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// provider/provider.cc -- what libfabric calls when it has loaded us: the one exported symbol.
+#include "provider/provider.h"
+
+#include <rdma/providers/fi_prov.h>
+
+#include "provider/fabric.h"
+#include "provider/getinfo.h"
+
+namespace livebtl::fi {
+
+int errno_of(Errc code) noexcept {
+  switch (code) {
+    case Errc::kOk:
+      return 0;
+    case Errc::kInvalid:
+      return FI_EINVAL;
+    case Errc::kUnreachable:
+    case Errc::kDown:
+      return FI_EHOSTUNREACH;
+    case Errc::kRefused:
+      return FI_ECONNREFUSED;
+    case Errc::kTimeout:
+      return FI_ETIMEDOUT;
+    case Errc::kAuth:
+      return FI_EPERM;
+    case Errc::kNoMemory:
+      return FI_ENOMEM;
+    case Errc::kLimit:
+      return FI_EMSGSIZE;
+    case Errc::kUnsupported:
+      return FI_EOPNOTSUPP;
+    case Errc::kCancelled:
+      return FI_ECANCELED;
+    case Errc::kTruncated:
+      return FI_ETRUNC;
+    case Errc::kPeerLost:
+      return FI_ECONNABORTED;
+    case Errc::kNotFound:
+      return FI_ENOENT;
+    case Errc::kBadKey:
+      return FI_ENOKEY;
+    case Errc::kSystem:
+    case Errc::kCorrupt:
+      break;
+  }
+  return FI_EIO;
+}
+
+namespace {
+
+// Called at exit, after our statics are gone: engines ended with their domains.
+void clean_up() {}
+
+fi_provider record = {
+    .version = FI_VERSION(0, 1),
+    .fi_version = 0,
+    .context = {},
+    .name = kProviderName,
+    .getinfo = get_info,
+    .fabric = open_fabric,
+    .cleanup = clean_up,
+};
+
+}  // namespace
+
+fi_provider& provider_record() noexcept { return record; }
+
+}  // namespace livebtl::fi
+
+extern "C" __attribute__((visibility("default"))) fi_provider* fi_prov_ini();
+
+extern "C" fi_provider* fi_prov_ini() {
+  livebtl::fi::record.fi_version = fi_version();
+  return &livebtl::fi::record;
+}

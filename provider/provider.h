@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// provider/provider.h -- what every file of the libfabric provider shares: names, limits, errors,
+// stubs.
+//
+// The provider is a thin layer on the public interface in include/livebtl: one domain holds the
+// process's engine, one endpoint is one Port. No exception leaves a function that libfabric calls.
+#pragma once
+
+#include <rdma/fabric.h>
+#include <rdma/fi_errno.h>
+#include <sys/types.h>
+
+#include <exception>
+#include <new>
+
+#include "livebtl/engine.h"
+
+namespace livebtl::fi {
+
+inline constexpr char kProviderName[] = "livebtl";
+inline constexpr char kFabricName[] = "livebtl";
+inline constexpr char kDomainName[] = "livebtl0";
+
+inline constexpr std::size_t kAddressBytes = sizeof(Address::raw);
+inline constexpr std::size_t kIovMax = kSlicesMax;
+inline constexpr std::size_t kInjectBytes = kInjectBytesMin;
+inline constexpr std::size_t kMessageBytesMax = std::size_t{1} << 40;
+/// Sends, puts, gets and atomics accepted and not yet read from the completion queue; beyond it
+/// data calls answer -FI_EAGAIN.
+inline constexpr std::size_t kTransmitsMax = 65536;
+/// The same for posted receives: a program may well post them all before it sends.
+inline constexpr std::size_t kReceivesMax = std::size_t{1} << 20;
+
+/// libfabric's positive error number for one of ours.
+int errno_of(Errc code) noexcept;
+
+/// What a data call returns for the engine's answer.
+inline ssize_t return_of(Accept accept) noexcept {
+  switch (accept) {
+    case Accept::kAccepted:
+      return 0;
+    case Accept::kBusy:
+      return -FI_EAGAIN;
+    case Accept::kPeerLost:
+      return -FI_ECONNABORTED;
+    case Accept::kInvalid:
+      break;
+  }
+  return -FI_EINVAL;
+}
+
+/// Fills a table's slot for a call that is not offered: the inline wrappers of libfabric do not
+/// check for null.
+template <class R, class... Args>
+R nosys(Args...) noexcept {
+  return static_cast<R>(-FI_ENOSYS);
+}
+
+/// Calls `body`, which returns an int, and turns what memory shortage throws into -FI_ENOMEM.
+template <class Body>
+int guarded(Body&& body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return -FI_ENOMEM;
+  } catch (const std::exception&) {
+    return -FI_EOTHER;
+  }
+}
+
+}  // namespace livebtl::fi

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// provider/service.h -- node and service names, for programs that meet by them and not by exchanged
+// addresses.
+//
+// fi_getinfo must have no side effects, and the service may start later than its client: so a name
+// becomes an address of its own kind, which the server's endpoint publishes when it is enabled and
+// the client's address vector resolves when it is inserted. The meeting place is a file in the run
+// directory: processes of one host, or of hosts that share LIVEBTL_RUNDIR.
+#pragma once
+
+#include <cstddef>
+
+#include "livebtl/engine.h"
+
+namespace livebtl::fi {
+
+/// The address that stands for a service of this host until it is resolved. service null: any.
+/// Errors: kNotFound (the node is not this host), kInvalid (the service's name).
+Result<Address> service_address(const char* node, const char* service);
+bool is_service_address(const Address& address) noexcept;
+
+/// Waits up to some seconds for the service to be published. Errors: kNotFound, kSystem, kAuth.
+Result<Address> resolve_service(const Address& service);
+
+/// A service's file, held and locked while the endpoint lives; a file without lock is stale.
+class PublishedService {
+ public:
+  PublishedService() noexcept = default;
+  PublishedService(const PublishedService&) = delete;
+  PublishedService& operator=(const PublishedService&) = delete;
+  ~PublishedService();
+
+  /// Nothing to do for a service address without name. Errors: kSystem, kAuth (the run directory
+  /// is not ours), kRefused (another live endpoint has the name).
+  Status publish(const Address& service, const Address& endpoint);
+
+ private:
+  int fd_ = -1;
+  std::string path_;
+};
+
+/// For people: "livebtl:service/9228", "livebtl:01ab...". text: kAddressTextBytes.
+inline constexpr std::size_t kAddressTextBytes = 160;
+void write_address_text(const Address& address, char* text) noexcept;
+
+}  // namespace livebtl::fi

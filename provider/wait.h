@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// provider/wait.h -- how threads sleep until a queue or counter has something: timed waits, the
+// descriptor behind FI_WAIT_FD, wait sets and poll sets.
+//
+// A sleeper in a timed wait moves the engine itself. A sleeper on a descriptor is woken by the side
+// that made the entry, which the engine's own agent does when nobody calls in.
+#pragma once
+
+#include <rdma/fi_domain.h>
+#include <rdma/fi_eq.h>
+#include <sched.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "livebtl/engine.h"
+
+namespace livebtl::fi {
+
+class WaitSet;
+
+/// An eventfd that is written only while somebody said that he sleeps on it.
+class WaitFd {
+ public:
+  WaitFd() noexcept = default;
+  WaitFd(const WaitFd&) = delete;
+  WaitFd& operator=(const WaitFd&) = delete;
+  ~WaitFd();
+
+  /// Returns 0 or a negative error.
+  int open() noexcept;
+  int number() const noexcept { return fd_; }
+  /// After the entry is visible. Costs one comparison where there is no descriptor.
+  void notify() noexcept {
+    if (fd_ < 0) [[likely]]
+      return;
+    // Either we see that he armed, or his arming sees our entry: both exchange the same word.
+    if (armed_.exchange(false, std::memory_order_acq_rel)) ring();
+  }
+  void ring() noexcept;
+  /// Before sleeping: forgets old rings. The caller looks once more at what it waits for.
+  void arm() noexcept;
+
+ private:
+  int fd_ = -1;
+  std::atomic<bool> armed_{false};
+};
+
+/// Gives the processor away once a reader has looked in vain many times: ranks that spin while they
+/// outnumber the processors would keep each other from sending. Any thread.
+class IdleSpins {
+ public:
+  void found() noexcept { spins_.store(0, std::memory_order_relaxed); }
+  void found_nothing() noexcept {
+    constexpr std::uint32_t kSpins = 2000;
+    const std::uint32_t spins = spins_.load(std::memory_order_relaxed);
+    if (spins < kSpins) {
+      spins_.store(spins + 1, std::memory_order_relaxed);
+    } else {
+      ::sched_yield();
+    }
+  }
+
+ private:
+  std::atomic<std::uint32_t> spins_{0};
+};
+
+/// What one can wait for.
+class Waitable {
+ public:
+  /// Moves the engine; is there something to read? `polled`: a look by a poll set.
+  virtual bool ready() noexcept = 0;
+  virtual Engine* engine() noexcept = 0;  // null: needs none
+  virtual WaitFd* wait_fd() noexcept = 0;
+  virtual void* user_context() noexcept = 0;
+
+ protected:
+  ~Waitable() = default;
+};
+
+/// The queue or counter behind a fid, or null.
+Waitable* waitable_of(fid_t object) noexcept;
+
+/// Sleeps at most `timeout_ms` (< 0: no limit) until `ready` answers true, and returns its last
+/// answer. `ready` moves the engine. Woken at least each 10 ms, since another thread may take what
+/// was waited for.
+template <class Ready>
+bool wait_until(Engine* engine, int timeout_ms, Ready ready) noexcept {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::int64_t kSliceNs = 10'000'000;
+  const auto until = Clock::now() + std::chrono::milliseconds(timeout_ms);
+  for (;;) {
+    if (ready()) return true;
+    std::int64_t slice_ns = kSliceNs;
+    if (timeout_ms >= 0) {
+      const std::int64_t left_ns =
+          std::chrono::duration_cast<std::chrono::nanoseconds>(until - Clock::now()).count();
+      if (left_ns <= 0) return false;
+      if (left_ns < slice_ns) slice_ns = left_ns;
+    }
+    if (engine) {
+      engine->wait(slice_ns);
+    } else {
+      timespec pause{0, slice_ns < 1'000'000 ? static_cast<long>(slice_ns) : 1'000'000L};
+      ::nanosleep(&pause, nullptr);
+    }
+  }
+}
+
+int open_wait_set(fid_fabric* fabric, fi_wait_attr* attr, fid_wait** set);
+int try_wait(fid_fabric* fabric, fid** objects, int count);
+int open_poll_set(fid_domain* domain, fi_poll_attr* attr, fid_poll** set);
+
+/// fi_wait_open's object: its members are all that were opened with it as their wait set.
+class WaitSet final : public fid_wait {
+ public:
+  WaitSet() noexcept;
+  static WaitSet& of(fid_wait* set) noexcept { return static_cast<WaitSet&>(*set); }
+
+  void add(Waitable& member) { members_.push_back(&member); }
+  void remove(Waitable& member) noexcept;
+  bool used() const noexcept { return !members_.empty(); }
+  int wait(int timeout_ms) noexcept;
+
+ private:
+  std::vector<Waitable*> members_;
+};
+
+}  // namespace livebtl::fi

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// runtime/runtime.cc -- see runtime.h.
+#include "runtime/runtime.h"
+
+#include <mutex>
+
+#include "base/log.h"
+#include "transports/builtin.h"
+
+namespace livebtl::runtime {
+
+namespace {
+
+constexpr TimeNs kLingerMax =
+    5 * kSecond;  // a stopped peer must not hold up the end of a job for ever
+
+/// The transports that the settings name, all if they name none.
+Result<std::vector<core::TransportKind>> wanted_kinds(const Settings& settings) {
+  std::vector<core::TransportKind> all = transports::builtin();
+  if (settings.transports.empty()) return all;
+  std::vector<core::TransportKind> wanted;
+  for (const std::string& name : settings.transports) {
+    const auto kind = std::find_if(all.begin(), all.end(), [&](const auto& each) {
+      return each.name == name || each.alias == name;
+    });
+    if (kind == all.end()) {
+      std::string known;
+      for (const auto& each : all) known += " " + each.name;
+      return fail(Errc::kInvalid,
+                  "LIVEBTL_TRANSPORTS names '" + name + "'; this build has:" + known);
+    }
+    wanted.push_back(*kind);
+  }
+  return wanted;
+}
+
+void set_log(const Settings& settings, const std::string& label) {
+  static constexpr std::pair<std::string_view, LogLevel> kLevels[] = {{"error", LogLevel::kError},
+                                                                      {"warn", LogLevel::kWarn},
+                                                                      {"info", LogLevel::kInfo},
+                                                                      {"debug", LogLevel::kDebug}};
+  for (const auto& [name, level] : kLevels) {
+    if (settings.log_level == name) set_log_level(level);
+  }
+  set_log_prefix("livebtl[" + label + "]");
+}
+
+}  // namespace
+
+// Order matters: the agent joins the job, and learns its routing, before any transport is opened.
+Result<std::shared_ptr<Runtime>> Runtime::start() {
+  auto settings = read_settings_from_environment();
+  if (!settings) return tl::unexpected(settings.error());
+  auto kinds = wanted_kinds(*settings);
+  if (!kinds) return tl::unexpected(kinds.error());
+  core::EngineConfig config;
+  do {
+    config.process = static_cast<ProcessId>(random_u64());
+  } while (config.process == ProcessId{0});
+  const auto job = control::find_job(*settings, config.process);
+  if (!job) return tl::unexpected(job.error());
+  set_log(*settings, job->label);
+  config.settings = *settings;
+  config.kinds = std::move(*kinds);
+  config.job = job->id;
+  config.label = job->label;
+  config.secret = job->secret;
+  config.node = job->node;
+  config.job_directory = job->directory;
+  config.seed = random_u64();
+
+  std::shared_ptr<Runtime> runtime(new Runtime());
+  const ProcessId process = config.process;
+  const Incarnation incarnation = config.incarnation;
+  runtime->engine_ = std::make_unique<core::EngineCore>(std::move(config));
+  runtime->engine_->set_owner(runtime);
+  auto agent = control::Agent::start(*job, process, incarnation, *runtime->engine_);
+  if (!agent) return tl::unexpected(agent.error());
+  runtime->agent_ = std::move(*agent);
+  if (auto opened = runtime->engine_->open_transports(); !opened)
+    return tl::unexpected(opened.error());
+  return runtime;
+}
+
+Runtime::~Runtime() {
+  if (engine_ && agent_) engine_->linger(kLingerMax);
+  agent_.reset();
+}
+
+}  // namespace livebtl::runtime
+
+livebtl::Result<std::shared_ptr<livebtl::Engine>> livebtl::Engine::acquire() {
+  // Never destroyed: a library may still hold the engine when static objects die.
+  static auto& mutex = *new std::mutex;
+  static auto& current = *new std::weak_ptr<runtime::Runtime>;
+  const std::lock_guard lock(mutex);
+  auto runtime = current.lock();
+  if (!runtime) {
+    auto started = runtime::Runtime::start();
+    if (!started) return tl::unexpected(started.error());
+    runtime = *started;
+    current = runtime;
+  }
+  return std::shared_ptr<Engine>(runtime, &runtime->engine());
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// runtime/runtime.h -- the one engine of a process, with its agent: who makes them, in which order,
+// and who ends them.
+//
+// Threads:   acquire() from any; the destructor runs on the thread that drops the last reference.
+// Ownership: everybody who acquired, and every open port, shares it. When the last is gone the
+// engine lingers until
+//            what it sent is taken, says goodbye, and ends.
+#pragma once
+
+#include <memory>
+
+#include "control/agent.h"
+#include "core/engine_core.h"
+
+namespace livebtl::runtime {
+
+class Runtime {
+ public:
+  /// Errors: as Engine::acquire().
+  static Result<std::shared_ptr<Runtime>> start();
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  core::EngineCore& engine() noexcept { return *engine_; }
+
+ private:
+  Runtime() = default;
+
+  std::unique_ptr<core::EngineCore> engine_;
+  std::unique_ptr<control::Agent> agent_;
+};
+
+}  // namespace livebtl::runtime

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who may include whom. docs/ARCHITECTURE.md gives the reasons; change both."""
+import os
+import re
+
+from lintlib import cpp
+
+# Folder -> what its files may include of the project: folders, or single headers.
+# A folder always sees itself. "tests" is not listed: tests see everything, and nobody sees them.
+ALLOWED = {
+    "include": [],
+    "base": ["include"],
+    "core": ["include", "base"],
+    "transports": ["include", "base", "core/transport.h", "core/node_facts.h"],
+    "control": ["include", "base", "core/admin.h", "core/routing.h"],
+    "ctl-tool": ["include", "base", "control"],
+    "provider": ["include", "base"],
+    "runtime": ["include", "base", "core", "transports", "transports/builtin", "control"],
+    "bench": ["include", "base", "core", "transports"],
+    "examples": ["include"],
+}
+# What only these folders may include of other libraries. Tests may include all.
+FOREIGN = [
+    (re.compile(r"^(zmq|zmq_addon)\.h(pp)?$"), ["control"]),
+    (re.compile(r"^infiniband/"), ["transports/verbs"]),
+    (re.compile(r"^rdma/rdma_"), ["transports/verbs"]),
+    (re.compile(r"^rdma/"), ["provider", "transports/ofi", "bench"]),
+    (re.compile(r"^mpi\.h$"), ["bench"]),
+]
+TRANSPORT_NAMES = {"self", "sm", "tcp", "verbs", "ofi", "vader", "openib"}
+
+
+def folder_of(path):
+    """Each transport is a folder of its own; transports/builtin.* knows them all."""
+    parts = path.split("/")
+    if parts[0] == "transports" and len(parts) > 2:
+        return "transports/" + parts[1]
+    return "transports/builtin" if parts[0] == "transports" else parts[0]
+
+
+def _allowed_for(folder):
+    if folder == "transports/builtin":
+        return ALLOWED["transports"] + ["transports"]
+    if folder.startswith("transports/"):
+        return ALLOWED["transports"]
+    return ALLOWED.get(folder)
+
+
+def _permits(allowed, target):
+    folder = folder_of(target)
+    return any(
+        target == entry or folder == entry or folder.startswith(entry + "/") for entry in allowed
+    )
+
+
+def resolve(files, path, quoted, name):
+    """The project's file that an include means; None: another library's."""
+    candidates = ["include/" + name, name]
+    if quoted:
+        candidates.insert(0, os.path.normpath(os.path.join(os.path.dirname(path), name)))
+    return next((each for each in candidates if each in files), None)
+
+
+def _edges(files):
+    for path in files.cpp():
+        for line, quoted, name in cpp.includes(files.text(path)):
+            yield path, line, name, quoted, resolve(files, path, quoted, name)
+
+
+def check_includes(files):
+    for path, line, name, quoted, target in _edges(files):
+        folder = folder_of(path)
+        if folder == "tests":
+            continue
+        for pattern, owners in FOREIGN:
+            if target is None and pattern.match(name):
+                if folder not in owners:
+                    yield f"{path}:{line}: includes {name}, which belongs to {' and '.join(owners)}"
+                break
+        if target is None:
+            if quoted:
+                yield f'{path}:{line}: "{name}" is no file of the project; use <> for a library'
+            continue
+        allowed = _allowed_for(folder)
+        if allowed is None:
+            yield f"{path}:{line}: folder {folder} has no rule in scripts/lintlib/folders.py"
+        elif folder_of(target) != folder and not _permits(allowed, target):
+            yield f"{path}:{line}: {folder} must not include {target}"
+
+
+def check_transport_names(files):
+    for path in files.cpp():
+        if not path.startswith("core/"):
+            continue
+        for line, value in cpp.string_literals(files.text(path)):
+            if value in TRANSPORT_NAMES:
+                yield f'{path}:{line}: core names the transport "{value}"'
+
+
+def _cycle(graph):
+    """One cycle as a list of nodes, first and last the same; None: there is none."""
+    done, trail = set(), []
+
+    def visit(node):
+        if node in trail:
+            return trail[trail.index(node) :] + [node]
+        if node in done:
+            return None
+        trail.append(node)
+        for following in sorted(graph.get(node, ())):
+            found = visit(following)
+            if found:
+                return found
+        trail.pop()
+        done.add(node)
+        return None
+
+    for node in sorted(graph):
+        found = visit(node)
+        if found:
+            return found
+    return None
+
+
+def check_cycles(files):
+    headers, folders = {}, {}
+    for path, _, _, _, target in _edges(files):
+        if target is None or folder_of(path) == "tests":
+            continue
+        headers.setdefault(path, set()).add(target)
+        if folder_of(path) != folder_of(target):
+            folders.setdefault(folder_of(path), set()).add(folder_of(target))
+    for what, graph in (("folders", folders), ("files", headers)):
+        found = _cycle(graph)
+        if found:
+            yield f"{found[0]}: {what} include each other in a circle: {' -> '.join(found)}"

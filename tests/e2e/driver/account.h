@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/e2e/driver/account.h -- when does a switch count? Pure.
+//
+// A switch to T counts once every pair that was active on the transport left, in the time before
+// the switch, has sent a message and a frame on T after the switch had ended. Pairs that vanish (a
+// spawned process left) are let off.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/admin.h"
+
+namespace livebtl::e2e {
+
+/// What one process sent to one peer so far.
+struct PairCounts {
+  std::uint64_t messages = 0;
+  std::map<std::string, std::uint64_t> frames;  // by transport
+};
+using PairName = std::pair<ProcessId, ProcessId>;  // sender, peer
+using Counts = std::map<PairName, PairCounts>;
+
+/// All pairs of the engines' answers, but for those that are lost or with oneself.
+Counts counts_of(const std::vector<core::EngineStatus>& engines);
+
+class SwitchAccount {
+ public:
+  /// The job before the switch that is ordered next. from: the transport it will leave.
+  void before_switch(const Counts& counts, const std::string& from);
+  /// The job when the switch had ended.
+  void after_switch(const Counts& counts, const std::string& to);
+  /// Pairs that still have to show traffic on the new transport; empty: the switch counts.
+  std::vector<PairName> outstanding(const Counts& now) const;
+  std::size_t active_pairs() const noexcept { return active_.size(); }
+
+ private:
+  Counts at_last_;  // when the last switch had ended
+  Counts after_;
+  std::string to_;
+  std::vector<PairName> active_;  // sent on `from` between the last switch and this one
+};
+
+/// The value below which `percent` of the values lie (nearest rank). Requires: values not empty.
+double percentile(std::vector<double> values, double percent);
+
+}  // namespace livebtl::e2e

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/e2e/driver/job_view.h -- what all members of a job say about their traffic, and one switch
+// ordered.
+//
+// Speaks the control protocol, as btlctl does; knows nothing of the engine but its status values.
+// Threads: one.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "control/drive.h"
+#include "tests/e2e/driver/account.h"
+
+namespace livebtl::e2e {
+
+/// The job of that name, or the only one. Errors: kNotFound, kInvalid (several).
+Result<control::JobPlace> find_job(const std::string& wanted);
+
+/// The counts of all pairs. Members that leave while they are asked are left out.
+/// Errors: kTimeout, with the silent members.
+Result<Counts> ask_counts(control::JobLinks& links, TimeNs timeout);
+
+/// One `switch from to`. nullopt: stopped.
+std::optional<control::Outcome> order_switch(control::JobLinks& links, const std::string& from,
+                                             const std::string& to, TimeNs timeout,
+                                             const std::atomic<bool>& stop);
+
+}  // namespace livebtl::e2e

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What happens to the one who gives the orders: killed at every rung, stopped members, two at once, a joining process."""
+import os
+import signal
+import time
+
+from . import processes
+from .control import BUSY, DONE, NOT_RELEASED, RETRACTED, btlctl, order, start_btlctl
+from .job import MpiJob
+from .ladders import RUNGS, HeldLadder, standings
+from .waiting import Failed, check, wait_until
+
+ATTEMPTS = 40  # to stop btlctl on a rung before it goes on
+
+
+def hold_at(job, rung, *arguments, options=()):
+    """A HeldLadder in which some member stands at `rung`. Ladders that were too quick are let end and tried again."""
+    for _ in range(ATTEMPTS):
+        ladder = HeldLadder(job, *arguments, options=options)
+        if ladder.stop_at(rung) and rung in standings(job):
+            return ladder
+        if ladder.process.poll() is None:
+            ladder.go_on().expect(DONE)
+        undo = {"switch": ("switch", arguments[-1], arguments[1]), "remove": ("add", arguments[1])}[arguments[0]]
+        order(job, *undo)
+    raise Failed(f"btlctl could not be stopped at {rung} in {ATTEMPTS} attempts")
+
+
+def killed_coordinator(context, verb):
+    """kill -9 of btlctl at every rung; then resume, or abort; then the next switch works."""
+    notes = []
+    with MpiJob(context.build, context.logs, "storm", 4, ("--bytes", "100000")) as job:
+        job.wait_ready()
+        for rung in RUNGS:
+            with hold_at(job, rung, "switch", "sm", "tcp") as ladder:
+                ladder.kill()
+            busy = btlctl(job, "switch", "tcp", "sm").expect(BUSY, DONE)
+            answer = order(job, verb)
+            check(standings(job) <= {"old", "new"}, f"{verb} left members at {standings(job)}")
+            notes.append(f"{rung}: {'busy' if busy.code == BUSY else 'done'} before, {verb} {answer.code}")
+            order(job, "switch", "sm", "tcp")
+            order(job, "switch", "tcp", "sm")
+        job.finish(120)
+    return "; ".join(notes)
+
+
+def stopped_before_commit(context):
+    """A rank is stopped; the switch is retracted and names it; the job goes on; afterwards the switch works."""
+    with MpiJob(context.build, context.logs, "stream", 3) as job:
+        job.wait_ready()
+        pid = job.rank_pids()[2]
+        os.kill(pid, signal.SIGSTOP)
+        answer = btlctl(job, "--timeout", "3", "switch", "sm", "tcp").expect(RETRACTED)
+        check("rank 2" in answer.output, f"the straggler is not named: {answer}")
+        os.kill(pid, signal.SIGCONT)
+        btlctl(job, "resume").expect(DONE)
+        check(standings(job) <= {"old", "new"}, f"members stand at {standings(job)}")
+        btlctl(job, "switch", "sm", "tcp").expect(DONE)
+        totals = job.finish(60)
+    return f"retracted with the straggler named, then switched; {totals['received']} messages"
+
+
+def stopped_after_commit(context):
+    """A rank is stopped between NEWTX and NEW: committed, not released, straggler named; after SIGCONT resume ends it."""
+    with MpiJob(context.build, context.logs, "stream", 3) as job:
+        job.wait_ready()
+        pid = job.rank_pids()[2]
+        for _ in range(ATTEMPTS):
+            ladder = hold_at(job, "newtx", "remove", "sm", options=("--timeout", "5"))
+            os.kill(pid, signal.SIGSTOP)
+            answer = ladder.go_on().expect(NOT_RELEASED, RETRACTED, DONE)
+            os.kill(pid, signal.SIGCONT)
+            if answer.code == NOT_RELEASED:
+                break
+            btlctl(job, "resume").expect(DONE)
+            btlctl(job, "add", "sm").expect(DONE)
+        check(answer.code == NOT_RELEASED, f"never 'committed, not released': {answer}")
+        check("rank 2" in answer.output, f"the straggler is not named: {answer}")
+        btlctl(job, "resume").expect(DONE)
+        check(standings(job) == {"new"}, f"members stand at {standings(job)}")
+        totals = job.finish(60)
+    return f"committed, not released; resumed; {totals['received']} messages"
+
+
+def two_coordinators(context):
+    """Opposite switches ordered at once, over and over: each is done or refused as busy, and nothing is lost."""
+    codes = []
+    with MpiJob(context.build, context.logs, "stream", 4) as job:
+        job.wait_ready()
+        for _ in range(max(3, context.switches // 10)):
+            rivals = [start_btlctl(job, "switch", *route) for route in (("sm", "tcp"), ("tcp", "sm"), ("sm", "tcp"))]
+            for rival in rivals:
+                output, errors = rival.communicate(timeout=60)
+                check(rival.returncode in (DONE, BUSY), f"code {rival.returncode}: {output}{errors}")
+                codes.append(rival.returncode)
+            job.check_running()
+        order(job, "switch", "sm", "tcp")
+        totals = job.finish(60)
+    check(DONE in codes, "no coordinator ever succeeded")
+    return f"{codes.count(DONE)} done, {codes.count(BUSY)} busy; {totals['received']} messages"
+
+
+def spawned_in_mid_ladder(context):
+    """Processes are spawned while a ladder stands at JOINT; it then goes on, with them."""
+    with MpiJob(context.build, context.logs, "spawn", 2) as job:
+        job.wait_ready()
+        parents = set(job.rank_pids().values())
+
+        def spawned():
+            job.check_running()
+            return {pid for pid in processes.with_variable("LIVEBTL_RUNDIR", job.rundir)
+                    if processes.program(pid) == "e2e_spawn"} - parents
+        rounds = max(2, context.switches // 20)
+        for route in [("sm", "tcp"), ("tcp", "sm")] * rounds:
+            ladder = hold_at(job, "joint", "switch", *route)
+            before = spawned()
+            wait_until("processes spawned in mid-ladder", lambda: spawned() - before, 30)
+            ladder.go_on().expect(DONE)
+        totals = job.finish(120)
+    return f"{2 * rounds} ladders with processes that joined at JOINT; {totals['received']} messages"
+
+
+def no_hostage(context):
+    """All ranks compute without an MPI call; a switch and a removal must end all the same."""
+    with MpiJob(context.build, context.logs, "compute", 2) as job:
+        job.wait_ready()
+        started = time.monotonic()
+        switched = btlctl(job, "switch", "sm", "tcp").expect(DONE)
+        middle = time.monotonic()
+        removed = btlctl(job, "remove", "sm").expect(DONE)
+        ended = time.monotonic()
+        check(switched.json["pairs_moved"] > 0, f"no pair moved: {switched}")
+        check(removed.json["released"], f"not released: {removed}")
+        job.finish(60)
+    rungs = sum(rung["milliseconds"] for rung in switched.json["rungs"])
+    return (f"switch {1000 * (middle - started):.0f} ms with btlctl's start, ladder {rungs:.1f} ms; "
+            f"remove {1000 * (ended - middle):.0f} ms")
+
+
+CASES = (
+    ("coordinator-killed-resume", lambda context: killed_coordinator(context, "resume")),
+    ("coordinator-killed-abort", lambda context: killed_coordinator(context, "abort")),
+    ("rank-stopped-before-commit", stopped_before_commit),
+    ("rank-stopped-after-commit", stopped_after_commit),
+    ("two-coordinators", two_coordinators),
+    ("spawned-in-mid-ladder", spawned_in_mid_ladder),
+    ("no-hostage", no_hostage),
+)

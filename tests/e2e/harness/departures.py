@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Removing transports: the last one is refused; nothing of a removed one is left; a hundred times leave no growth."""
+from . import processes
+from .control import DONE, REFUSED, btlctl
+from .job import MpiJob
+from .waiting import check
+
+SM_MEMORY = "memfd:livebtl"  # as /proc/PID/maps names the segments of sm
+
+
+def last_transport_refused(context):
+    """Whoever would be cut off is named, and nothing has changed."""
+    with MpiJob(context.build, context.logs, "stream", 3) as job:
+        job.wait_ready()
+        btlctl(job, "remove", "sm").expect(DONE)
+        refused = btlctl(job, "remove", "tcp").expect(REFUSED)
+        check(refused.json["pairs"], f"no pairs are named: {refused}")
+        check(any("rank" in pair for pair in refused.json["pairs"]), f"pairs without ranks: {refused.json['pairs']}")
+        btlctl(job, "add", "sm").expect(DONE)
+        btlctl(job, "remove", "tcp").expect(DONE)
+        btlctl(job, "add", "tcp").expect(DONE)
+        totals = job.finish(60)
+    return f"refused, naming {', '.join(refused.json['pairs'][:3])}; {totals['received']} messages"
+
+
+def _nothing_left_of_sm(job):
+    for rank, pid in job.rank_pids().items():
+        left = processes.mappings(pid, SM_MEMORY)
+        left += [name for name in processes.descriptors(pid).values() if SM_MEMORY in name]
+        check(not left, f"rank {rank} still holds {left[:3]} after sm was removed")
+
+
+def hundred_removals(context):
+    """Descriptors, mappings and threads counted: the last cycle ends with what the first warm one ended with."""
+    cycles = max(10, context.switches)
+    with MpiJob(context.build, context.logs, "stream", 2) as job:
+        job.wait_ready()
+        pids = job.rank_pids()
+
+        def cycle():
+            answer = btlctl(job, "remove", "sm").expect(DONE)
+            check(answer.json["released"], f"not released: {answer}")
+            _nothing_left_of_sm(job)
+            btlctl(job, "add", "sm").expect(DONE)
+        for _ in range(3):
+            cycle()
+        before = {rank: processes.holdings(pid) for rank, pid in pids.items()}
+        for _ in range(cycles):
+            cycle()
+        after = {rank: processes.holdings(pid) for rank, pid in pids.items()}
+        for rank in pids:
+            check(after[rank].descriptors <= before[rank].descriptors and after[rank].threads <= before[rank].threads,
+                  f"rank {rank} grew from {before[rank]} to {after[rank]}")
+            check(after[rank].mappings <= before[rank].mappings + 4,  # the C library's own heap may map a piece more
+                  f"rank {rank} grew from {before[rank]} to {after[rank]}")
+        totals = job.finish(60)
+    return f"{cycles} removals and additions: {before[0]} before, {after[0]} after; {totals['received']} messages"
+
+
+def flood_then_compute(context):
+    """Two ranks flood each other, then compute without receiving; switched meanwhile, memory bounded."""
+    switches = max(4, context.switches // 10)
+    with MpiJob(context.build, context.logs, "flood_compute", 2,
+                ("--bytes", "65536", "--messages", "1000", "--growth", str(64 << 20))) as job:
+        job.wait_ready(120)
+        for i in range(switches):
+            btlctl(job, "switch", *(("sm", "tcp") if i % 2 == 0 else ("tcp", "sm"))).expect(DONE)
+        totals = job.finish(120)
+    return f"{switches} switches under a flood that nobody received; {totals['received']} messages"
+
+
+CASES = (
+    ("last-transport-refused", last_transport_refused),
+    ("removals-and-additions", hundred_removals),
+    ("flood-then-compute", flood_then_compute),
+)

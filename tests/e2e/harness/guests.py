@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPI programs of others, as Debian ships them, switched while they run; each is judged by its own checks."""
+import os
+import re
+
+from .control import BUSY, DONE, MISSING, NOT_FOUND, btlctl
+from .job import MpiJob
+from .waiting import check
+
+HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
+RING = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "programs", "ring.py")
+
+
+class GuestJob(MpiJob):
+    """A program that knows neither stop file nor proof, and ends by itself."""
+
+    def __init__(self, context, ranks, command):
+        super().__init__(context.build, context.logs, command[0], ranks)
+        self.guest = command
+
+    def program_command(self):
+        return self.guest
+
+    def switch_to_the_end(self, seconds):
+        """Orders switches until the program has ended; returns how many were done."""
+        done, codes = 0, set()
+        route = ("sm", "tcp")
+        for _ in range(100 * seconds):
+            if not self.running():
+                break
+            answer = btlctl(self, "--timeout", "10", "switch", *route)
+            if answer.code == DONE and not answer.json["already"]:
+                done, route = done + 1, route[::-1]
+            codes.add(answer.code)
+        check(not self.running(), f"still running after {100 * seconds} switches")
+        check(self.mpirun.returncode == 0, f"mpirun gave {self.mpirun.returncode}: {self.log_tail()}")
+        # At its start and end a job has no or too few members.
+        check(codes <= {DONE, NOT_FOUND, MISSING, BUSY}, f"btlctl gave {codes}")
+        check(done > 0, "no switch was done while it ran")
+        return done
+
+
+def netpipe(context):
+    """NetPIPE's integrity check."""
+    with GuestJob(context, 2, ["NPopenmpi", "-i", "-n", "300", "-u", "300000", "-o", "/dev/null"]) as job:
+        switches = job.switch_to_the_end(120)
+        text = "".join(job.output_lines()) + "".join(job.error_lines())
+    check("Integrity check passed" in text and "failed" not in text.lower(), f"NetPIPE: {text[-300:]}")
+    return f"{text.count('Integrity check passed')} sizes, {switches} switches"
+
+
+def hpcc(context):
+    """HPL, PTRANS, RandomAccess, FFT, b_eff: the residual checks of the whole."""
+    with open(HPCC_INPUT) as file:
+        text = re.sub(r"^1000 ", "400 ", file.read(), flags=re.MULTILINE)
+    with open(os.path.join(context.logs, "hpccinf.txt"), "w") as file:
+        file.write(text)
+    output = os.path.join(context.logs, "hpccoutf.txt")
+    if os.path.exists(output):
+        os.remove(output)
+    with GuestJob(context, 4, ["hpcc"]) as job:
+        switches = job.switch_to_the_end(300)
+    with open(output) as file:
+        text = file.read()
+    check("Success=1" in text and "FAILED" not in text, f"hpcc: see {output}")
+    return f"Success=1, {text.count('PASSED')} residual checks passed, {switches} switches"
+
+
+def mpi4py(context):
+    """Pickled objects of all sizes among all ranks, by a small program that checks them."""
+    with GuestJob(context, 3, ["/usr/bin/python3", RING, "300"]) as job:
+        switches = job.switch_to_the_end(120)
+        text = "".join(job.output_lines())
+    check(text.count("ok 300 rounds") == 3, f"mpi4py: {text[-300:]}")
+    return f"3 ranks, 300 rounds, {switches} switches"
+
+
+CASES = (("guest-netpipe", netpipe), ("guest-hpcc", hpcc), ("guest-mpi4py", mpi4py))

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One MPI job under mpirun: started with livebtl's settings in a run directory of its own, stopped, judged, cleaned up."""
+import glob
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+from . import diagnosis, processes
+from .waiting import Failed, check, wait_until
+
+FAULTS = ("lost", "repeated", "out_of_order", "corrupt", "wrong")
+
+
+class Build:
+    """Where the products stand."""
+
+    def __init__(self, directory):
+        self.directory = os.path.abspath(directory)
+        self.provider_directory = os.path.join(self.directory, "lib")
+        self.btlctl = os.path.join(self.directory, "bin", "btlctl")
+        self.driver = os.path.join(self.directory, "bin", "livebtl-switch-driver")
+
+    def program(self, name):
+        return os.path.join(self.directory, "e2e", f"e2e_{name}")
+
+
+class MpiJob:
+    """Use as a context manager: leaving it ends every process of the job."""
+
+    def __init__(self, build, log_directory, program, ranks, arguments=(), mca=(), environment=None, stock=False):
+        self.build = build
+        self.logs = log_directory
+        self.program = program
+        self.ranks = ranks
+        self.arguments = list(arguments)
+        self.mca = list(mca)
+        self.stock = stock          # True: stock Open MPI, without livebtl
+        self.enter = []             # words before every command, to run it on another node (nodes.py)
+        self.rundir = tempfile.mkdtemp(prefix="lb-", dir="/tmp")  # short: Unix socket paths end at 108 bytes
+        self.shared = tempfile.mkdtemp(prefix="lb-shared-", dir="/tmp")
+        self.stop_file = os.path.join(self.shared, "stop")
+        self.ready_file = os.path.join(self.shared, "ready")
+        self.environment = dict(os.environ, LIVEBTL_RUNDIR=self.rundir, FI_PROVIDER_PATH=build.provider_directory,
+                                PYTHONUNBUFFERED="1")
+        self.environment.pop("LIVEBTL_JOB", None)
+        self.environment.update(environment or {})
+        self.mpirun = None
+
+    def __enter__(self):
+        os.makedirs(self.logs, exist_ok=True)
+        shutil.rmtree(os.path.join(self.logs, "out"), ignore_errors=True)  # of an earlier run
+        self.log = open(os.path.join(self.logs, "mpirun.log"), "w")
+        self.mpirun = subprocess.Popen(self.command(), stdout=self.log, stderr=subprocess.STDOUT, cwd=self.logs,
+                                       stdin=subprocess.DEVNULL, env=self.environment, start_new_session=True)
+        return self
+
+    def __exit__(self, failure, *_):
+        if failure:
+            diagnosis.save(self)
+        self.kill()
+        self.log.close()
+        shutil.rmtree(self.rundir, ignore_errors=True)
+        shutil.rmtree(self.shared, ignore_errors=True)
+
+    def command(self):
+        command = [*self.enter, "mpirun", "--oversubscribe", "-n", str(self.ranks),
+                   "--output-filename", os.path.join(self.logs, "out") + ":nocopy"]
+        if os.geteuid() == 0:
+            command.append("--allow-run-as-root")
+        if self.stock:
+            command += ["--mca", "pml", "ob1", "--mca", "btl_vader_single_copy_mechanism", "none",
+                        "--mca", "osc", "pt2pt,sm"]
+        else:
+            command += ["--mca", "pml", "cm", "--mca", "mtl", "ofi",
+                        "--mca", "opal_common_ofi_provider_include", "livebtl"]
+        for name in sorted(n for n in self.environment if n.startswith(("LIVEBTL_", "FI_"))):
+            command += ["-x", name]
+        return command + self.mca + self.program_command()
+
+    def program_command(self):
+        return [self.build.program(self.program), "--stop", self.stop_file, "--ready", self.ready_file,
+                *self.arguments]
+
+    def running(self):
+        return self.mpirun.poll() is None
+
+    def check_running(self):
+        check(self.running(), f"mpirun ended early with code {self.mpirun.poll()}: {self.log_tail()}")
+
+    def wait_ready(self, seconds=60):
+        """All ranks are where the scenario wants them."""
+        def all_ready():
+            self.check_running()
+            return len(glob.glob(self.ready_file + ".*")) >= self.ranks
+        wait_until(f"{self.ranks} ranks of {self.program} to be ready", all_ready, seconds)
+
+    def rank_pids(self):
+        """{rank: pid} of the program's own processes (not spawned ones)."""
+        pids = {}
+        for path in glob.glob(self.ready_file + ".*"):
+            with open(path) as file:
+                pids[int(path.rpartition(".")[2])] = int(file.read())
+        return pids
+
+    def stop(self):
+        with open(self.stop_file, "w"):
+            pass
+
+    def finish(self, seconds):
+        """Stops the job and judges its proof: all ranks answered, and none found a fault. Returns the totals."""
+        self.stop()
+        wait_until(f"the end of {self.program}", lambda: not self.running(), seconds, interval=0.05)
+        return self.judge()
+
+    def judge(self):
+        proofs = self.proofs()
+        totals = {key: sum(proof[key] for proof in proofs) for key in ("sent", "received", "received_bytes", *FAULTS)}
+        errors = [f"rank {proof['rank']}: {text}" for proof in proofs for text in proof["errors"]]
+        check(not errors, f"{len(errors)} errors: " + "; ".join(errors[:5]))
+        check(self.mpirun.returncode == 0, f"mpirun gave {self.mpirun.returncode}: {self.log_tail()}")
+        ranks = sorted(proof["rank"] for proof in proofs if proof["proof"] == self.program)
+        check(ranks == list(range(self.ranks)), f"only ranks {ranks} of {self.ranks} gave proof")
+        check(all(totals[fault] == 0 for fault in FAULTS), f"faults: {totals}")
+        check(totals["sent"] > 0 and totals["received"] > 0, "the job sent nothing")
+        return totals
+
+    def proofs(self):
+        found = []
+        for line in self.output_lines():
+            if line.startswith('{"proof"'):
+                found.append(json.loads(line))
+        return found
+
+    def output_lines(self, which="stdout"):
+        for path in sorted(glob.glob(os.path.join(self.logs, "out", "*", "rank.*", which))):
+            with open(path, errors="replace") as file:
+                yield from file
+
+    def error_lines(self):
+        return self.output_lines("stderr")
+
+    def log_tail(self):
+        self.log.flush()
+        texts = []
+        errors = sorted(glob.glob(os.path.join(self.logs, "out", "*", "rank.*", "stderr")))
+        for path in [os.path.join(self.logs, "mpirun.log"), *errors]:
+            with open(path, errors="replace") as file:
+                texts += [line.strip() for line in file.read().splitlines() if line.strip("- ")]
+        return " | ".join(texts[-6:])
+
+    def kill(self):
+        """Ends whatever of the job is left, stopped processes too: found by its own run directory, so nobody else's."""
+        def leftovers():
+            return [pid for pid in processes.with_variable("LIVEBTL_RUNDIR", self.rundir)
+                    if processes.state(pid) not in ("Z", "")]
+        if self.mpirun is None:
+            return
+        if self.running():
+            self.mpirun.terminate()
+            try:
+                self.mpirun.wait(2)
+            except subprocess.TimeoutExpired:
+                self.mpirun.kill()
+        for pid in leftovers():
+            processes.kill(pid)
+        self.mpirun.wait(10)
+        try:
+            wait_until("the job's processes to be gone", lambda: not leftovers(), 10)
+        except Failed as failure:
+            print(f"warning: {failure}: {leftovers()}", flush=True)

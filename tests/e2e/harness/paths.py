@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Paths that break, strangers that connect, and two nodes with a network between them."""
+import os
+import random
+import re
+import socket
+import subprocess
+
+from . import kernel
+from .control import DONE, btlctl, drive
+from .job import MpiJob
+from .nodes import TwoNodes
+from .waiting import check, wait_until
+
+
+def severed_connections(context):
+    """ss -K on the data connections under load, again and again: nothing is lost."""
+    wanted = max(10, context.switches // 2)
+    with MpiJob(context.build, context.logs, "stream", 3, environment={"LIVEBTL_TRANSPORTS": "self,tcp"}) as job:
+        job.wait_ready()
+        pids = set(job.rank_pids().values())
+        chance = random.Random(1)
+        for _ in range(wanted):
+            def connected():
+                job.check_running()
+                return [end for end in kernel.rank_connections(pids) if end.bytes_sent > 100_000]
+            ends = wait_until("a data connection under load", connected, 30)
+            end = chance.choice(sorted(ends, key=lambda end: (end.local, end.remote)))
+            kernel.sever(end)
+        lost = sum(t["paths_lost"] for member in btlctl(job, "status").expect(DONE).json["members"]
+                   for t in member["engine"]["transports"])
+        check(lost >= wanted // 2, f"{wanted} connections were cut, but only {lost} path losses were seen")
+        totals = job.finish(60)
+    return f"{wanted} connections cut, {lost} path losses seen; {totals['received']} messages, none lost"
+
+
+def severed_and_switched(context):
+    """The driver switches while a connection is cut now and then."""
+    switches = max(5, context.switches // 2)
+    with MpiJob(context.build, context.logs, "stream", 2) as job:
+        job.wait_ready()
+        pids = set(job.rank_pids().values())
+        cutter = subprocess.Popen(["python3", "-c", _CUTTER, os.path.dirname(os.path.dirname(__file__)),
+                                   *map(str, pids)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        try:
+            drive(job, switches, 120 + 3 * switches)
+        finally:
+            cutter.terminate()
+            cuts = int(cutter.communicate(timeout=20)[0] or 0)
+        check(cuts > 0, "no connection was cut")
+        totals = job.finish(60)
+    return f"{switches} switches with {cuts} connections cut meanwhile; {totals['received']} messages, none lost"
+
+
+_CUTTER = """
+import signal, sys, time
+sys.path.insert(0, sys.argv[1])
+from harness import kernel
+pids, cuts = set(map(int, sys.argv[2:])), 0
+def end(*_):
+    print(cuts, flush=True)
+    sys.exit(0)
+signal.signal(signal.SIGTERM, end)
+while True:
+    for end_point in kernel.rank_connections(pids)[:1]:
+        cuts += kernel.sever(end_point)
+    time.sleep(0.5)  # the pace of the cuts, nothing is waited for
+"""
+
+
+def _listening_ports(pids):
+    output = subprocess.run(["ss", "-tlnpHO"], capture_output=True, text=True, check=True, timeout=20).stdout
+    found = []
+    for line in output.splitlines():
+        owner = re.search(r"pid=(\d+)", line)
+        if owner and int(owner.group(1)) in pids:
+            address, _, port = line.split()[3].rpartition(":")
+            found.append((address.strip("[]").split("%")[0], int(port)))
+    return found
+
+
+def strangers(context):
+    """Rubbish on every listening port of the ranks: the strangers are dropped, the job does not notice."""
+    with MpiJob(context.build, context.logs, "stream", 2) as job:
+        job.wait_ready()
+        btlctl(job, "switch", "sm", "tcp").expect(DONE)
+        ports = wait_until("listening ports", lambda: _listening_ports(set(job.rank_pids().values())), 10)
+        chance = random.Random(2)
+        for attempt in range(40):
+            address, port = ports[attempt % len(ports)]
+            host = {"0.0.0.0": "127.0.0.1", "*": "127.0.0.1", "::": "::1"}.get(address, address)
+            with socket.create_connection((host, port), timeout=10) as stranger:
+                try:
+                    stranger.sendall(chance.randbytes(chance.randrange(1, 5000)))
+                    stranger.shutdown(socket.SHUT_WR)
+                    stranger.settimeout(30)
+                    while stranger.recv(4096):
+                        pass
+                except (ConnectionResetError, BrokenPipeError):
+                    pass  # dropped, as it should be
+        btlctl(job, "switch", "tcp", "sm").expect(DONE)
+        totals = job.finish(60)
+    return f"40 strangers on {len(ports)} ports dropped; {totals['received']} messages"
+
+
+def two_nodes(context):
+    """Two nodes with a network of their own between them: orders reach all members, only same-node pairs use sm."""
+    job = MpiJob(context.build, context.logs, "stream", 4)
+    with TwoNodes(job.rundir, job.shared) as nodes:
+        job.enter = nodes.nodes[0].enter()
+        job.mca += nodes.mpirun_options(2)
+        with job:
+            job.wait_ready()
+            for i in range(max(4, context.switches // 10)):
+                route = ("sm", "tcp") if i % 2 == 0 else ("tcp", "sm")
+                answer = btlctl(job, "switch", *route).expect(DONE)
+                check(answer.json["members"] == 4, f"only {answer.json['members']} members took part")
+            job.enter = nodes.nodes[1].enter()  # and from the other node
+            btlctl(job, "remove", "sm").expect(DONE)
+            btlctl(job, "add", "sm").expect(DONE)
+            job.enter = nodes.nodes[0].enter()
+            totals = job.finish(60)
+    return f"{i + 1} switches over two nodes; {totals['received']} messages"
+
+
+NEEDS_ROOT = ("connections-severed", "connections-severed-and-switched", "two-nodes")
+CASES = (
+    ("connections-severed", severed_connections),
+    ("connections-severed-and-switched", severed_and_switched),
+    ("strangers", strangers),
+    ("two-nodes", two_nodes),
+)

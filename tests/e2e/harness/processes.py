@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Looks into /proc: which processes are a job's, and what they hold."""
+import os
+import signal
+from collections import namedtuple
+
+# What a process holds: numbers of descriptors, mappings and threads.
+Holdings = namedtuple("Holdings", "descriptors mappings threads")
+
+
+def _read(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def with_variable(name, value):
+    """Pids of all processes whose environment has name=value, but for our own."""
+    wanted = f"{name}={value}".encode()
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit() and int(entry) != os.getpid():
+            if wanted in _read(f"/proc/{entry}/environ").split(b"\0"):
+                found.append(int(entry))
+    return sorted(found)
+
+
+def variable(pid, name):
+    for item in _read(f"/proc/{pid}/environ").split(b"\0"):
+        key, _, value = item.partition(b"=")
+        if key == name.encode():
+            return value.decode()
+    return None
+
+
+def program(pid):
+    try:
+        return os.path.basename(os.readlink(f"/proc/{pid}/exe"))
+    except OSError:
+        return ""
+
+
+def state(pid):
+    """'R', 'S', 'T' and so on; '' if there is no such process."""
+    stat = _read(f"/proc/{pid}/stat").decode(errors="replace")
+    return stat.rpartition(")")[2].split()[0] if ")" in stat else ""
+
+
+def holdings(pid):
+    return Holdings(len(os.listdir(f"/proc/{pid}/fd")), _read(f"/proc/{pid}/maps").count(b"\n"),
+                    len(os.listdir(f"/proc/{pid}/task")))
+
+
+def descriptors(pid):
+    """{number: what it refers to}"""
+    found = {}
+    for number in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            found[int(number)] = os.readlink(f"/proc/{pid}/fd/{number}")
+        except OSError:
+            pass  # closed in between
+    return found
+
+
+def mappings(pid, part):
+    """Lines of /proc/PID/maps that contain `part`."""
+    return [line for line in _read(f"/proc/{pid}/maps").decode(errors="replace").splitlines() if part in line]
+
+
+def kill(pid):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The scenarios in which a program runs while switches are driven under it: data, and how one is run."""
+from dataclasses import dataclass, field
+
+from .control import drive
+from .job import MpiJob
+
+ONE_SIDED = ("--mca", "btl", "self,ofi", "--mca", "osc", "rdma")
+GIB = 1 << 30
+
+
+@dataclass(frozen=True)
+class Scenario:
+    name: str
+    program: str
+    ranks: int
+    arguments: tuple = ()
+    mca: tuple = ()
+    share: float = 1.0          # of the switches asked for: for programs whose rounds are slow
+    environment: dict = field(default_factory=dict)
+
+
+SCENARIOS = (
+    Scenario("storm-2", "storm", 2),
+    Scenario("storm-4", "storm", 4, ("--bytes", str(16 << 20))),
+    Scenario("storm-8", "storm", 8, ("--bytes", "100000", "--messages", "40")),
+    Scenario("storm-1gib", "storm", 2, ("--bytes", str(GIB)), share=0.1),
+    Scenario("stream-3", "stream", 3),
+    Scenario("collectives-5", "collectives", 5),
+    Scenario("onesided-3", "onesided", 3, mca=ONE_SIDED),
+    Scenario("threads-2", "threads", 2),
+    Scenario("threads-4", "threads", 4, ("--bytes", "100000")),
+    Scenario("spawn-2", "spawn", 2, share=0.3),
+    Scenario("rendezvous-unmatched", "rendezvous", 2, ("--bytes", str(GIB))),
+)
+
+
+def run(scenario, context):
+    """Returns a line of figures; raises Failed."""
+    switches = max(5, int(context.switches * scenario.share))
+    seconds = 60 + 2 * switches
+    with MpiJob(context.build, context.logs, scenario.program, scenario.ranks, scenario.arguments, scenario.mca,
+                scenario.environment) as job:
+        job.wait_ready()
+        summary = drive(job, switches, seconds)
+        totals = job.finish(60 + seconds)
+    return (f"{switches} switches (p50 {summary['p50_ms']:.1f} ms, p99 {summary['p99_ms']:.1f} ms), "
+            f"{totals['received']} messages, {totals['received_bytes'] >> 20} MiB, lost 0, repeated 0, out of order 0")
+
+
+def run_stock(scenario, context):
+    """The program alone over stock Open MPI, without livebtl: shows that the program itself is right."""
+    with MpiJob(context.build, context.logs, scenario.program, scenario.ranks, (*scenario.arguments, "--rounds", "3"),
+                stock=True) as job:
+        job.wait_ready()
+        totals = job.finish(120)
+    return f"{totals['received']} messages over stock Open MPI"

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/e2e/programs/proof.cc -- options, agreement about the end, and the line of proof.
+#include "proof.h"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+namespace e2e {
+namespace {
+
+[[noreturn]] void usage(const char* program, const char* option) {
+  std::fprintf(
+      stderr,
+      "%s: cannot use option '%s'\nusage: %s [--stop FILE] [--ready FILE] [--rounds N] [--bytes N] "
+      "[--messages N] [--growth N] [--seed N]\n",
+      program, option, program);
+  MPI_Abort(MPI_COMM_WORLD, 2);
+  std::abort();
+}
+
+template <class Number>
+bool parse(std::string_view text, Number& number) {
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return code == std::errc{} && end == text.data() + text.size();
+}
+
+bool set_option(Options& options, std::string_view name, const char* value) {
+  if (name == "--stop") return options.stop_file = value, true;
+  if (name == "--ready") return options.ready_file = value, true;
+  if (name == "--rounds") return parse(value, options.rounds_max);
+  if (name == "--bytes") return parse(value, options.bytes_max);
+  if (name == "--messages") return parse(value, options.messages);
+  if (name == "--growth") return parse(value, options.growth_bytes);
+  if (name == "--seed") return parse(value, options.seed);
+  return false;
+}
+
+bool exists(const std::string& path) { return !path.empty() && access(path.c_str(), F_OK) == 0; }
+
+/// JSON text of a message of ours: printable, but for quotes and backslashes.
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += (c >= ' ' && c <= '~') ? c : '?';
+  }
+  return out + '"';
+}
+
+}  // namespace
+
+Proof::Proof(int argc, char** argv, const char* program) : program_(program) {
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  for (int i = 1; i < argc; i += 2) {
+    if (i + 1 == argc || !set_option(options_, argv[i], argv[i + 1])) usage(program, argv[i]);
+  }
+}
+
+bool Proof::next_round() {
+  int more = 1;
+  if (rank_ == 0) {
+    if (exists(options_.stop_file)) more = 0;
+    if (options_.rounds_max > 0 && rounds_ >= options_.rounds_max) more = 0;
+  }
+  MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  if (rounds_ == 1 || (rounds_ == 0 && more == 0)) ready();
+  if (more != 0) ++rounds_;
+  return more != 0;
+}
+
+void Proof::ready() const {
+  if (options_.ready_file.empty()) return;
+  const std::string path = options_.ready_file + "." + std::to_string(rank_);
+  if (std::FILE* file = std::fopen(path.c_str(), "w")) {
+    std::fprintf(file, "%d\n", static_cast<int>(getpid()));
+    std::fclose(file);
+  }
+}
+
+void Proof::compute_until_stop() const {
+  volatile std::uint64_t work = options_.seed;
+  while (!exists(options_.stop_file)) {
+    for (int i = 0; i < 200000; ++i) work = work * 6364136223846793005U + 1442695040888963407U;
+  }
+}
+
+void Proof::note_sent(std::size_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  ++sent_;
+  sent_bytes_ += bytes;
+}
+
+void Proof::note_received(std::size_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  ++received_;
+  received_bytes_ += bytes;
+}
+
+void Proof::error(Fault fault, const std::string& text, std::uint64_t count) {
+  const std::lock_guard lock(mutex_);
+  switch (fault) {
+    case Fault::kLost:
+      lost_ += count;
+      break;
+    case Fault::kRepeated:
+      repeated_ += count;
+      break;
+    case Fault::kOutOfOrder:
+      out_of_order_ += count;
+      break;
+    case Fault::kCorrupt:
+      corrupt_ += count;
+      break;
+    case Fault::kWrong:
+      wrong_ += count;
+      break;
+  }
+  if (errors_.size() < 10) errors_.push_back("round " + std::to_string(rounds_) + ": " + text);
+}
+
+void Proof::expect(bool good, const char* text) {
+  if (!good) error(Fault::kWrong, text);
+}
+
+int Proof::print_proof() {
+  const std::lock_guard lock(mutex_);
+  std::string errors;
+  for (const std::string& text : errors_) errors += (errors.empty() ? "" : ", ") + quoted(text);
+  std::string line = "{\"proof\": " + quoted(program_) + ", \"rank\": " + std::to_string(rank_) +
+                     ", \"size\": " + std::to_string(size_) +
+                     ", \"pid\": " + std::to_string(getpid());
+  const auto add = [&line](const char* name, std::uint64_t value) {
+    line += std::string(", \"") + name + "\": " + std::to_string(value);
+  };
+  add("rounds", rounds_);
+  add("sent", sent_);
+  add("received", received_);
+  add("lost", lost_);
+  add("repeated", repeated_);
+  add("out_of_order", out_of_order_);
+  add("corrupt", corrupt_);
+  add("wrong", wrong_);
+  add("sent_bytes", sent_bytes_);
+  add("received_bytes", received_bytes_);
+  line += ", \"errors\": [" + errors + "]}\n";
+  std::fwrite(line.data(), 1, line.size(), stdout);
+  std::fflush(stdout);
+  return lost_ + repeated_ + out_of_order_ + corrupt_ + wrong_ == 0 ? 0 : 1;
+}
+
+int Proof::finish() {
+  MPI_Barrier(MPI_COMM_WORLD);
+  return print_proof();
+}
+
+}  // namespace e2e

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// btlctl's command line from hostile text: one argument a line. What is accepted must be whole, and
+// whatever is not must end with the documented code and a hint.
+#include "ctl-tool/command_line.h"
+
+#include <string_view>
+
+#include "tests/fuzz/reached.h"
+
+namespace {
+
+using namespace livebtl;
+using namespace livebtl::tool;
+
+std::vector<std::string> lines(std::string_view text) {
+  constexpr std::size_t kArgumentsMax = 64;
+  std::vector<std::string> arguments;
+  while (!text.empty() && arguments.size() < kArgumentsMax) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    arguments.emplace_back(line);
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return arguments;
+}
+
+void check(const CommandLine& line) {
+  fuzz::must_hold(!line.verb.empty() || !line.generate.empty(), "there is something to do");
+  fuzz::must_hold(line.timeout_for_change() > 0 && line.timeout_for_look() > 0,
+                  "times are positive");
+  fuzz::must_hold(line.timeout_for_change() <= 86'400 * kSecond, "times are bounded");
+  fuzz::must_hold(line.job.size() <= 256 && line.arguments.size() <= 3, "sizes are bounded");
+  fuzz::must_hold(line.verb != "switch" || line.arguments.size() == 2, "switch has two arguments");
+  for (const auto& argument : line.arguments)
+    fuzz::must_hold(!argument.empty() && argument.size() <= 256, "arguments are bounded");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto parsed = parse_command_line(lines({reinterpret_cast<const char*>(data), size}), "");
+  const auto* line = std::get_if<CommandLine>(&parsed);
+  if (line != nullptr) {
+    check(*line);
+  } else {
+    const auto& end = std::get<EndNow>(parsed);
+    fuzz::must_hold((end.exit_code == 0 || end.exit_code == 1) && !end.text.empty(),
+                    "who ends says why, with code 0 or 1");
+  }
+  fuzz::Reached::note(line != nullptr);
+  return 0;
+}

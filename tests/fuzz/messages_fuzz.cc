@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Any bytes as a control message: what is accepted must come out of encode() as a message that is
+// accepted again and says the same; what is refused must say why.
+#include <string_view>
+
+#include "control/messages.h"
+#include "tests/fuzz/reached.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace livebtl;
+  using namespace livebtl::control;
+  const auto message = decode({reinterpret_cast<const char*>(data), size});
+  fuzz::Reached::note(message.has_value());
+  if (!message) {
+    fuzz::must_hold(!message.error().text.empty(), "a refusal says why");
+    fuzz::must_hold(message.error().text.size() < 1024, "a refusal is short");
+    return 0;
+  }
+  // Numbers and escapes can grow by being written out: a message near the limit may not fit again.
+  const auto text = encode(*message);
+  if (!text) {
+    fuzz::must_hold(text.error().code == Errc::kLimit, "only length keeps a message from encoding");
+    return 0;
+  }
+  const auto again = decode(*text);
+  fuzz::must_hold(again.has_value(), "what was encoded is accepted");
+  fuzz::must_hold(again->index() == message->index(), "it is the same kind of message");
+  const auto text_again = encode(*again);
+  fuzz::must_hold(text_again && *text_again == *text, "it says the same");
+  return 0;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Settings from hostile text. The input is lines of NAME=VALUE; each is a variable in an
+// environment and a single setting. What is accepted must lie within the documented limits.
+#include <map>
+
+#include "base/nearest.h"
+#include "base/settings.h"
+#include "tests/fuzz/reached.h"
+
+namespace {
+
+using namespace livebtl;
+
+using Variables = std::map<std::string, std::string, std::less<>>;
+
+Variables parse(std::string_view text) {
+  Variables variables;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    variables.emplace(line.substr(0, equals), line.substr(equals + 1));
+  }
+  return variables;
+}
+
+void check_limits(const Settings& settings) {
+  fuzz::must_hold(settings.job.size() <= 64 && settings.job.find('/') == std::string::npos &&
+                      !settings.job.starts_with('.'),
+                  "a job id is a file's name");
+  fuzz::must_hold(settings.rundir.empty() || settings.rundir.front() == '/', "RUNDIR is absolute");
+  fuzz::must_hold(settings.window_bytes >= 65536 && settings.window_bytes <= 1u << 30,
+                  "WINDOW_BYTES is in range");
+  fuzz::must_hold(settings.sm_ring_bytes >= 16384, "SM_RING_BYTES is in range");
+  fuzz::must_hold(settings.size <= 1u << 20, "SIZE is in range");
+  for (const std::string& name : settings.transports)
+    fuzz::must_hold(!name.empty() && name.size() <= 16, "a transport's name is short");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const Variables variables = parse({reinterpret_cast<const char*>(data), size});
+  bool used = false;
+  const auto settings = read_settings([&](std::string_view name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    if (found == variables.end()) return std::nullopt;
+    used = used || !found->second.empty();
+    return found->second;
+  });
+  if (settings) check_limits(*settings);
+  if (used) fuzz::Reached::note(settings.has_value());
+
+  Settings single;
+  for (const auto& [name, value] : variables) {
+    (void)unknown_setting_warning(name);
+    const Status done = set_setting(single, name, value);
+    fuzz::must_hold(done || !done.error().text.empty(), "an error has a text");
+  }
+  check_limits(single);
+  return 0;
+}

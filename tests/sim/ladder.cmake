@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+find_package(nlohmann_json REQUIRED)
+# The machines of the ladder once more, optimised in every build: simulations live by their number.
+add_library(livebtl_ladder_fast OBJECT
+  ${CMAKE_SOURCE_DIR}/base/assert.cc
+  ${CMAKE_SOURCE_DIR}/base/result.cc
+  ${CMAKE_SOURCE_DIR}/control/coordinator.cc
+  ${CMAKE_SOURCE_DIR}/control/coordinator_ladder.cc
+  ${CMAKE_SOURCE_DIR}/control/coordinator_outcome.cc
+  ${CMAKE_SOURCE_DIR}/control/member.cc
+  ${CMAKE_SOURCE_DIR}/control/outcome.cc
+  ${CMAKE_SOURCE_DIR}/control/roster.cc
+  ${CMAKE_SOURCE_DIR}/control/verbs.cc
+  ${CMAKE_SOURCE_DIR}/core/routing.cc
+  ladder_world.cc
+  ladder_world_engine.cc)
+target_link_libraries(livebtl_ladder_fast PUBLIC livebtl_options nlohmann_json::nlohmann_json)
+target_compile_options(livebtl_ladder_fast PUBLIC -O2)
+
+add_executable(ladder_seeds ladder_seeds.cc)
+target_link_libraries(ladder_seeds PRIVATE livebtl_ladder_fast)
+add_test(NAME ladder_seeds COMMAND ladder_seeds 1 2000)
+
+add_executable(ladder_explore ladder_explore.cc)
+target_link_libraries(ladder_explore PRIVATE livebtl_ladder_fast)
+add_test(NAME ladder_explore COMMAND ladder_explore)

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/control/agent_test.cc -- ladders over real sockets: agents, a coordinator, and what
+// goes wrong with them.
+#include "control/agent.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <fstream>
+
+#include "job_of_fakes.h"
+
+using namespace livebtl;
+using namespace livebtl::control;
+using namespace livebtl::test;
+using core::Rung;
+
+namespace {
+
+/// A coordinator that dies when a rung is ordered: its connections vanish without a word.
+void die_at(const JobOfFakes& job, const Command& command, Rung rung) {
+  auto links = job.links();
+  std::atomic<bool> stop{false};
+  const auto outcome = drive(
+      links, command,
+      [&](const Progress& progress) {
+        if (progress.rung == rung && !progress.undoing) stop.store(true);
+      },
+      stop);
+  CHECK_FALSE(outcome);
+}
+
+std::size_t descriptors() {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("a switch reaches every member, rung by rung") {
+  JobOfFakes job(3);
+  job.add_members(3);
+  const auto outcome = job.run("switch", {"sm", "tcp"});
+  CHECK(outcome.code == ExitCode::kDone);
+  CHECK(outcome.members == 3);
+  for (std::size_t i = 0; i < job.size(); ++i) {
+    const auto orders = job.admin(i).orders();
+    REQUIRE(orders.size() == 3);
+    CHECK(orders[0].rung == Rung::kJoint);
+    CHECK(orders[1].rung == Rung::kNewTx);
+    CHECK(orders[2].rung == Rung::kNew);
+    CHECK(orders[2].after.moved.at("sm") == "tcp");
+  }
+}
+
+TEST_CASE("a switch to where all are already succeeds at once") {
+  JobOfFakes job(2);
+  job.add_members(2);
+  REQUIRE(job.run("switch", {"sm", "tcp"}).code == ExitCode::kDone);
+  const auto again = job.run("switch", {"sm", "tcp"});
+  CHECK(again.code == ExitCode::kDone);
+  CHECK(again.already);
+  CHECK(job.admin(0).orders().size() == 3);
+}
+
+TEST_CASE("unknown transports are named with the known ones") {
+  JobOfFakes job(1);
+  job.add_member();
+  const auto outcome = job.run("remove", {"carrier-pigeon"});
+  CHECK(outcome.code == ExitCode::kNotFound);
+  CHECK(outcome.text.find("sm") != std::string::npos);
+}
+
+TEST_CASE("a member that refuses stops the ladder, and all are back") {
+  JobOfFakes job(2);
+  job.add_members(2);
+  job.admin(1).refuse(Rung::kJoint, "no such device");
+  const auto outcome = job.run("switch", {"sm", "tcp"});
+  CHECK(outcome.code == ExitCode::kRefused);
+  CHECK(job.admin(0).last().rung == Rung::kOld);
+}
+
+TEST_CASE("a straggler is named, and the switch is taken back") {
+  JobOfFakes job(3);
+  job.add_members(3);
+  job.admin(2).hold(Rung::kNewTx);
+  auto command = JobOfFakes::command("switch", {"sm", "tcp"});
+  command.times.rung = 300 * kMillisecond;
+  const auto outcome = job.run(command);
+  CHECK(outcome.code == ExitCode::kRetracted);
+  REQUIRE(outcome.stragglers.size() == 1);
+  CHECK(outcome.stragglers[0].name == "rank 2 on test");
+  CHECK(outcome.stragglers[0].waiting == std::vector<std::string>{"the test"});
+}
+
+TEST_CASE("a member that reaches its rung late tells so unasked") {
+  JobOfFakes job(2);
+  job.add_members(2);
+  job.admin(1).hold(Rung::kNewTx);
+  std::thread late([&] {
+    CHECK(eventually([&] { return job.admin(1).last().rung == Rung::kNewTx; }));
+    job.admin(1).release();
+  });
+  const auto outcome = job.run("switch", {"sm", "tcp"});
+  late.join();
+  CHECK(outcome.code == ExitCode::kDone);
+}
+
+TEST_CASE("after the commit point a straggler means: committed but not released; resume finishes") {
+  JobOfFakes job(2);
+  job.add_members(2);
+  job.admin(0).hold(Rung::kNew);
+  auto command = JobOfFakes::command("remove", {"sm"});
+  command.times.rung = 300 * kMillisecond;
+  const auto outcome = job.run(command);
+  CHECK(outcome.code == ExitCode::kNotReleased);
+  CHECK_FALSE(outcome.released);
+  job.admin(0).release();
+  const auto resumed = job.run("resume");
+  CHECK(resumed.code == ExitCode::kDone);
+  CHECK(job.all_on(Rung::kNew));
+}
+
+TEST_CASE("only remove answers released") {
+  JobOfFakes job(2);
+  job.add_members(2);
+  CHECK_FALSE(job.run("switch", {"sm", "tcp"}).released);
+  CHECK(job.run("remove", {"sm"}).released);
+}
+
+TEST_CASE("a coordinator killed on any rung is followed by resume") {
+  for (const Rung rung : {Rung::kJoint, Rung::kNewTx, Rung::kNew}) {
+    JobOfFakes job(3);
+    job.add_members(3);
+    die_at(job, JobOfFakes::command("switch", {"sm", "tcp"}), rung);
+    const auto outcome = job.run("resume");
+    CHECK(outcome.code == ExitCode::kDone);
+    CHECK(job.all_on(Rung::kNew));
+  }
+}
+
+TEST_CASE("a coordinator killed before the commit point is followed by abort") {
+  for (const Rung rung : {Rung::kJoint, Rung::kNewTx}) {
+    JobOfFakes job(3);
+    job.add_members(3);
+    die_at(job, JobOfFakes::command("switch", {"sm", "tcp"}), rung);
+    const auto outcome = job.run("abort");
+    CHECK(outcome.code == ExitCode::kDone);
+    CHECK(job.all_on(Rung::kOld));
+  }
+}
+
+TEST_CASE("a second switch during one is refused as busy") {
+  JobOfFakes job(2);
+  job.add_members(2);
+  job.admin(0).hold(Rung::kNewTx);
+  Outcome first;
+  std::thread other([&] { first = job.run("switch", {"sm", "tcp"}); });
+  CHECK(eventually([&] { return job.admin(0).last().rung == Rung::kNewTx; }));
+  const auto second = job.run("remove", {"tcp"});
+  CHECK(second.code == ExitCode::kBusy);
+  job.admin(0).release();
+  other.join();
+  CHECK(first.code == ExitCode::kDone);
+}
+
+TEST_CASE("of two coordinators at once, each is told the truth, and the members agree") {
+  JobOfFakes job(4);
+  job.add_members(4);
+  for (int round = 0; round < 5; ++round) {
+    Outcome outcomes[2];
+    std::thread one([&] { outcomes[0] = job.run("switch", {"sm", "tcp"}); });
+    std::thread two([&] { outcomes[1] = job.run("switch", {"tcp", "sm"}); });
+    one.join();
+    two.join();
+    for (const auto& outcome : outcomes) {
+      const bool honest = outcome.code == ExitCode::kDone || outcome.code == ExitCode::kBusy;
+      CHECK_MESSAGE(honest, outcome.text);
+    }
+    CHECK((outcomes[0].code == ExitCode::kDone || outcomes[1].code == ExitCode::kDone));
+    CHECK(job.run("resume").code == ExitCode::kDone);
+    for (std::size_t i = 1; i < job.size(); ++i) {
+      CHECK(job.admin(i).last().after == job.admin(0).last().after);
+    }
+  }
+}
+
+TEST_CASE("announced ranks that are not there are named, and nothing is ordered") {
+  JobOfFakes job(3);
+  job.add_members(2);
+  auto command = JobOfFakes::command("switch", {"sm", "tcp"});
+  command.times.total = 300 * kMillisecond;
+  const auto outcome = job.run(command);
+  CHECK(outcome.code == ExitCode::kMembersMissing);
+  CHECK(outcome.missing_ranks == std::vector<int>{2});
+  CHECK(job.admin(0).orders().empty());
+}
+
+TEST_CASE("a job that is still starting is waited for") {
+  JobOfFakes job(3);
+  job.add_members(2);
+  Outcome outcome;
+  std::thread command([&] { outcome = job.run("switch", {"sm", "tcp"}); });
+  job.add_member();
+  command.join();
+  CHECK(outcome.code == ExitCode::kDone);
+  CHECK(job.all_on(Rung::kNew));
+}
+
+TEST_CASE("a rank that has left is not waited for") {
+  JobOfFakes job(3);
+  job.add_members(3);
+  job.remove_member(1);
+  CHECK(job.run("switch", {"sm", "tcp"}).code == ExitCode::kDone);
+  CHECK(job.place().members.gone.size() == 1);
+}
+
+TEST_CASE("a process that joins after a switch is where the job is") {
+  JobOfFakes job(2);
+  job.add_members(2);
+  REQUIRE(job.run("switch", {"sm", "tcp"}).code == ExitCode::kDone);
+  job.add_member();
+  CHECK(job.admin(2).adopted().rung == Rung::kNew);
+  CHECK(job.admin(2).adopted().after.moved.at("sm") == "tcp");
+  CHECK(job.run("switch", {"tcp", "sm"}).code == ExitCode::kDone);
+}
+
+TEST_CASE("a process that joins in mid-ladder climbs with the others") {
+  JobOfFakes job(2);
+  job.add_members(2);
+  job.admin(0).hold(Rung::kNewTx);
+  Outcome outcome;
+  std::thread command([&] { outcome = job.run("switch", {"sm", "tcp"}); });
+  CHECK(eventually([&] { return job.admin(0).last().rung == Rung::kNewTx; }));
+  job.add_member();
+  const Rung joined_at = job.admin(2).adopted().rung;
+  CHECK((joined_at == Rung::kJoint || joined_at == Rung::kNewTx));
+  job.admin(0).release();
+  command.join();
+  CHECK(outcome.code == ExitCode::kDone);
+  CHECK(job.all_on(Rung::kNew));
+}
+
+TEST_CASE("a dry run orders nothing and says what would happen") {
+  JobOfFakes job(2);
+  job.add_members(2);
+  auto command = JobOfFakes::command("switch", {"sm", "tcp"});
+  command.dry_run = true;
+  const auto outcome = job.run(command);
+  CHECK(outcome.code == ExitCode::kDone);
+  CHECK(outcome.plans.size() == 2);
+  CHECK(job.admin(0).orders().empty());
+}
+
+TEST_CASE("an idle agent sleeps") {
+  JobOfFakes job(1);
+  job.add_member();
+  auto links = job.links();
+  const auto ask = [&] {
+    REQUIRE(links.send(links.found().live[0].member, StandingRequest{"test"}));
+    REQUIRE(links.receive(20 * kSecond));
+  };
+  ask();
+  const std::uint64_t before = job.admin(0).turns.load();
+  ask();  // the agent was asleep in between, and is woken by this alone
+  CHECK(job.admin(0).turns.load() - before <= 4);
+}
+
+TEST_CASE("the agent's threads take no signals") {
+  JobOfFakes job(1);
+  job.add_member();
+  int agents = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::getline(std::ifstream(task.path() / "comm"), name);
+    if (name != "livebtl-agent") continue;
+    ++agents;
+    std::ifstream status(task.path() / "status");
+    std::string line;
+    while (std::getline(status, line)) {
+      if (!line.starts_with("SigBlk:")) continue;
+      const auto mask = std::stoull(line.substr(7), nullptr, 16);
+      CHECK((mask & (1ull << (SIGINT - 1))) != 0);
+      CHECK((mask & (1ull << (SIGALRM - 1))) != 0);
+    }
+  }
+  CHECK(agents == 1);
+}
+
+TEST_CASE("a forked child is no member and harms none") {
+  JobOfFakes job(1);
+  job.add_member();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    job.remove_member(0);  // what exit() in a child may do
+    ::_exit(0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(job.place().members.live.size() == 1);
+  CHECK(job.run("switch", {"sm", "tcp"}).code == ExitCode::kDone);
+}
+
+TEST_CASE("a member whose child lives on is gone when it dies") {
+  Scratch scratch;
+  Settings settings;
+  settings.rundir = scratch / "run";
+  settings.job = "test";
+  int ready[2], hold[2];
+  REQUIRE(::pipe(ready) == 0);
+  REQUIRE(::pipe(hold) == 0);
+  const pid_t member = ::fork();
+  if (member == 0) {
+    FakeAdmin admin;
+    const auto facts = find_job(settings, ProcessId{77});
+    const auto agent =
+        facts ? Agent::start(*facts, ProcessId{77}, Incarnation{1}, admin) : fail(Errc::kDown, "");
+    char byte = agent ? 'y' : 'n';
+    if (::fork() == 0) {  // keeps a copy of every descriptor, until the test ends
+      ::close(hold[1]);
+      [[maybe_unused]] const auto end = ::read(hold[0], &byte, 1);
+      ::_exit(0);
+    }
+    [[maybe_unused]] const auto sent = ::write(ready[1], &byte, 1);
+    ::close(hold[1]);
+    [[maybe_unused]] const auto end = ::read(hold[0], &byte, 1);
+    ::_exit(0);
+  }
+  ::close(hold[0]);
+  char byte = 0;
+  REQUIRE(::read(ready[0], &byte, 1) == 1);
+  CHECK(byte == 'y');
+  const std::string directory = settings.rundir + "/test";
+  CHECK(scan_members(directory, ::geteuid()).live.size() == 1);
+  ::kill(member, SIGKILL);
+  int status = 0;
+  REQUIRE(::waitpid(member, &status, 0) == member);
+  CHECK(eventually([&] { return scan_members(directory, ::geteuid()).live.empty(); }));
+  CHECK(scan_members(directory, ::geteuid()).gone.size() == 1);
+  ::close(hold[1]);
+  ::close(ready[0]);
+  ::close(ready[1]);
+}
+
+TEST_CASE("the last to leave takes the job's directory along") {
+  std::string directory;
+  {
+    JobOfFakes job(2);
+    job.add_members(2);
+    directory = job.directory();
+    job.remove_member(0);
+    CHECK(std::filesystem::exists(directory));
+    job.remove_member(1);
+    CHECK_FALSE(std::filesystem::exists(directory));
+  }
+}
+
+TEST_CASE("members that come and go leave no descriptors") {
+  JobOfFakes job(0);
+  job.add_member();
+  const auto round = [&] {
+    job.add_member();
+    job.remove_member(job.size() - 1);
+  };
+  round();
+  const std::size_t before = descriptors();
+  for (int i = 0; i < 10; ++i) round();
+  CHECK(descriptors() == before);
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/control/fake_admin.h -- an engine with three transports and no data, whose rungs a
+// test can hold or refuse. Any thread.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <set>
+
+#include "core/admin.h"
+
+namespace livebtl::test {
+
+class FakeAdmin final : public core::Admin {
+ public:
+  explicit FakeAdmin(std::vector<std::string> transports = {"self", "sm", "tcp"})
+      : transports_(std::move(transports)) {}
+
+  void submit(const core::RungOrder& order) override {
+    const std::lock_guard guard(mutex_);
+    orders_.push_back(order);
+    take(order);
+  }
+  void adopt(const core::RungOrder& standing) override {
+    const std::lock_guard guard(mutex_);
+    adopted_ = standing;
+    take(standing);
+  }
+  core::RungReport report() override {
+    const std::lock_guard guard(mutex_);
+    return report_;
+  }
+  core::RoutingPlan plan(const core::Routing& routing) override {
+    core::RoutingPlan plan;
+    if (routing.excluded.contains("sm") && routing.excluded.contains("tcp")) {
+      plan.cut_off = {"rank 9 on nowhere"};
+    } else {
+      plan.moves["sm"]["tcp"] = 1;
+    }
+    return plan;
+  }
+  core::EngineStatus status() override {
+    const std::lock_guard guard(mutex_);
+    core::EngineStatus status;
+    status.rung = report_;
+    status.epoch = report_.epoch;
+    status.routing = order_.rung == core::Rung::kNew ? order_.after : order_.before;
+    for (const auto& name : transports_) {
+      core::TransportStatus transport;
+      transport.name = name;
+      transport.alias = name == "sm" ? "vader" : "";
+      transport.open = !status.routing.excluded.contains(name);
+      transport.excluded = status.routing.excluded.contains(name);
+      status.transports.push_back(transport);
+    }
+    for (std::size_t i = 0; i < peers; ++i) {
+      core::PeerStatus peer;
+      peer.process = ProcessId{i + 1};
+      peer.name = "peer " + std::to_string(i) + std::string(100, '.');
+      status.peers.push_back(peer);
+    }
+    return status;
+  }
+  void on_report(std::function<void()> signal) override {
+    const std::lock_guard guard(mutex_);
+    signal_ = std::move(signal);
+  }
+  void publish_relay(const std::string& relay) override {
+    const std::lock_guard guard(mutex_);
+    published_ = relay;
+  }
+  std::vector<std::string> relays() override {
+    const std::lock_guard guard(mutex_);
+    return relays_;
+  }
+  std::int64_t agent_turn() override {
+    turns.fetch_add(1);
+    return -1;
+  }
+  std::vector<int> wait_fds() override { return {}; }
+
+  /// From now on this rung is not reached until release().
+  void hold(core::Rung rung) {
+    const std::lock_guard guard(mutex_);
+    held_.insert(rung);
+  }
+  void release() {
+    std::function<void()> signal;
+    {
+      const std::lock_guard guard(mutex_);
+      held_.clear();
+      report_.reached = true;
+      report_.waiting.clear();
+      signal = signal_;
+    }
+    if (signal) signal();
+  }
+  void refuse(core::Rung rung, std::string why) {
+    const std::lock_guard guard(mutex_);
+    refused_rung_ = rung;
+    refusal_ = std::move(why);
+  }
+
+  std::string published() const {
+    const std::lock_guard guard(mutex_);
+    return published_;
+  }
+  /// As if a peer had told it.
+  void learn_relay(const std::string& relay) {
+    const std::lock_guard guard(mutex_);
+    relays_.push_back(relay);
+  }
+  std::vector<core::RungOrder> orders() const {
+    const std::lock_guard guard(mutex_);
+    return orders_;
+  }
+  core::RungOrder adopted() const {
+    const std::lock_guard guard(mutex_);
+    return adopted_;
+  }
+  core::RungOrder last() const {
+    const std::lock_guard guard(mutex_);
+    return order_;
+  }
+
+  std::atomic<std::uint64_t> turns{0};
+  std::size_t peers = 0;
+
+ private:
+  void take(const core::RungOrder& order) {
+    report_ = {};
+    report_.operation = order.operation;
+    report_.epoch = order.epoch;
+    report_.rung = order.rung;
+    if (!refusal_.empty() && order.rung == refused_rung_) {
+      report_.reached = false;
+      report_.refusal = refusal_;
+      return;
+    }
+    order_ = order;
+    if (held_.contains(order.rung)) {
+      report_.reached = false;
+      report_.waiting = {"the test"};
+    }
+  }
+
+  mutable std::mutex mutex_;
+  std::vector<std::string> transports_;
+  std::function<void()> signal_ = [] {};
+  std::string published_;
+  std::vector<std::string> relays_;
+  core::RungReport report_;
+  core::RungOrder order_;
+  core::RungOrder adopted_;
+  std::vector<core::RungOrder> orders_;
+  std::set<core::Rung> held_;
+  core::Rung refused_rung_ = core::Rung::kOld;
+  std::string refusal_;
+};
+
+}  // namespace livebtl::test

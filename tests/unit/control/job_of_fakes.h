@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/control/job_of_fakes.h -- a job in one process: real agents over real sockets, fake
+// engines.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "control/agent.h"
+#include "control/drive.h"
+#include "control/job_links.h"
+#include "fake_admin.h"
+#include "scratch.h"
+
+namespace livebtl::test {
+
+/// Waits for a condition, never for a time; the limit only ends a test that has failed.
+template <class Condition>
+bool eventually(Condition condition) {
+  const TimeNs deadline = monotonic_now() + 20 * kSecond;
+  while (monotonic_now() < deadline) {
+    if (condition()) return true;
+    std::this_thread::yield();
+  }
+  return condition();
+}
+
+class JobOfFakes {
+ public:
+  explicit JobOfFakes(std::uint32_t announced) : JobOfFakes(announced, "test", 0) {}
+  /// One node of a job of several, with its first rank. Nodes that share a secret file are one job.
+  JobOfFakes(std::uint32_t announced, std::string node, std::uint64_t first_rank,
+             std::string secret_file = "")
+      : started_(first_rank), first_(first_rank) {
+    settings_.rundir = scratch_ / "run";
+    settings_.job = "test";
+    settings_.node = std::move(node);
+    settings_.size = announced;
+    settings_.secret_file = std::move(secret_file);
+    settings_.tcp_if = {"lo"};
+  }
+
+  /// The next member starts and joins.
+  void add_member() {
+    const ProcessId process{0x1000 + started_++};
+    auto facts = control::find_job(settings_, process);
+    REQUIRE(facts);
+    facts->rank = static_cast<int>(started_) - 1;
+    facts->label = "rank " + std::to_string(facts->rank) + " on " + settings_.node;
+    auto admin = std::make_unique<FakeAdmin>();
+    auto agent = control::Agent::start(*facts, process, Incarnation{1}, *admin);
+    REQUIRE(agent);
+    admins_.push_back(std::move(admin));
+    agents_.push_back(std::move(*agent));
+  }
+  void add_members(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) add_member();
+  }
+  void remove_member(std::size_t index) { agents_[index].reset(); }
+  ProcessId process(std::size_t index) const { return ProcessId{0x1000 + first_ + index}; }
+
+  FakeAdmin& admin(std::size_t index) { return *admins_[index]; }
+  std::size_t size() const { return admins_.size(); }
+  control::JobPlace place() const {
+    return {"test", settings_.rundir + "/test", ::geteuid(),
+            control::scan_members(settings_.rundir + "/test", ::geteuid())};
+  }
+  std::string directory() const { return settings_.rundir + "/test"; }
+  const Settings& settings() const { return settings_; }
+
+  control::JobLinks links() const {
+    auto links = control::JobLinks::open(place());
+    REQUIRE(links);
+    return std::move(*links);
+  }
+  /// Short times: a test that waits for a time-out waits this long.
+  static control::Command command(std::string verb, std::vector<std::string> arguments = {}) {
+    control::Command command;
+    command.job = "test";
+    command.verb = std::move(verb);
+    command.arguments = std::move(arguments);
+    command.coordinator = random_u64() | 1;
+    command.operation = random_u64() | 1;
+    return command;
+  }
+  control::Outcome run(const control::Command& command,
+                       const std::function<void(const control::Progress&)>& progress = {}) const {
+    auto to = links();
+    const std::atomic<bool> stop{false};
+    const auto outcome = control::drive(to, command, progress, stop);
+    REQUIRE(outcome);
+    return *outcome;
+  }
+  control::Outcome run(std::string verb, std::vector<std::string> arguments = {}) const {
+    return run(command(std::move(verb), std::move(arguments)));
+  }
+  /// All engines were last ordered to this rung.
+  bool all_on(core::Rung rung) const {
+    for (const auto& admin : admins_) {
+      if (admin->last().rung != rung) return false;
+    }
+    return true;
+  }
+
+ private:
+  Scratch scratch_;
+  Settings settings_;
+  std::uint64_t started_;
+  std::uint64_t first_;
+  std::vector<std::unique_ptr<FakeAdmin>> admins_;  // outlive the agents
+  std::vector<std::unique_ptr<control::Agent>> agents_;
+};
+
+}  // namespace livebtl::test

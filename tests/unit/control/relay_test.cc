@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/control/relay_test.cc -- several nodes: run directories that do not see each other,
+// joined by relays over the loopback. What the engine would carry (relays' addresses) the test
+// carries.
+#include "control/relay.h"
+
+#include <algorithm>
+
+#include "base/random.h"
+#include "control/discovery.h"
+#include "control/mailroom.h"
+#include "control/remote_members.h"
+#include "job_of_fakes.h"
+
+using namespace livebtl;
+using namespace livebtl::control;
+using namespace livebtl::test;
+using core::Rung;
+
+namespace {
+
+const std::string kKey = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+const std::string kOtherKey = "ff0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+
+std::string relay_of(JobOfFakes& node) {
+  for (const auto& card : node.place().members.live) {
+    if (!card.relay.empty()) return card.relay;
+  }
+  return "";
+}
+
+/// Two nodes with two ranks each, each of whose members has heard of the other's relay.
+struct TwoNodes {
+  explicit TwoNodes(const std::string& second_key = "") {
+    write_file(keys / "one", kKey);
+    write_file(keys / "two", second_key.empty() ? kKey : second_key);
+    one = std::make_unique<JobOfFakes>(4, "alpha", 0, keys / "one");
+    two = std::make_unique<JobOfFakes>(4, "beta", 2, keys / "two");
+    one->add_members(2);
+    two->add_members(2);
+    one->admin(1).learn_relay(relay_of(*two));
+    two->admin(0).learn_relay(relay_of(*one));
+  }
+  Scratch keys;
+  std::unique_ptr<JobOfFakes> one, two;
+};
+
+MemberEntry entry(std::uint64_t process, bool gone = false) {
+  return {{ProcessId{process}, Incarnation{1}}, "p" + std::to_string(process), -1, "n", gone};
+}
+MembersAnswer page(std::uint32_t offset, std::uint32_t total, std::vector<MemberEntry> members) {
+  MembersAnswer answer;
+  answer.offset = offset;
+  answer.total = total;
+  answer.members = std::move(members);
+  return answer;
+}
+
+}  // namespace
+
+TEST_CASE("one member of a node relays, and tells its engine") {
+  TwoNodes nodes;
+  int relays = 0;
+  for (const auto& card : nodes.one->place().members.live) relays += card.relay.empty() ? 0 : 1;
+  CHECK(relays == 1);
+  CHECK(nodes.one->admin(0).published() == relay_of(*nodes.one));
+  CHECK(valid_relay(relay_of(*nodes.one)));
+}
+
+TEST_CASE("a switch reaches the members of both nodes, from either") {
+  TwoNodes nodes;
+  const auto there = nodes.one->run("switch", {"sm", "tcp"});
+  CHECK(there.code == ExitCode::kDone);
+  CHECK(there.members == 4);
+  CHECK(nodes.two->all_on(Rung::kNew));
+  const auto back = nodes.two->run("switch", {"tcp", "sm"});
+  CHECK(back.code == ExitCode::kDone);
+  CHECK(nodes.one->admin(0).last().after.moved.at("tcp") == "sm");
+}
+
+TEST_CASE("a straggler on the other node is named") {
+  TwoNodes nodes;
+  nodes.two->admin(1).hold(Rung::kNewTx);
+  auto command = JobOfFakes::command("switch", {"sm", "tcp"});
+  command.times.rung = 500 * kMillisecond;
+  const auto outcome = nodes.one->run(command);
+  CHECK(outcome.code == ExitCode::kRetracted);
+  REQUIRE(outcome.stragglers.size() == 1);
+  CHECK(outcome.stragglers[0].name == "rank 3 on beta");
+}
+
+TEST_CASE("the relay's duty passes on when its holder leaves") {
+  TwoNodes nodes;
+  const std::string before = relay_of(*nodes.two);
+  nodes.two->remove_member(0);
+  CHECK(eventually([&] {
+    const std::string now = relay_of(*nodes.two);
+    return !now.empty() && now != before;
+  }));
+  nodes.one->admin(0).learn_relay(relay_of(*nodes.two));
+  const auto outcome = nodes.one->run("switch", {"sm", "tcp"});
+  CHECK(outcome.code == ExitCode::kDone);
+  CHECK(outcome.members == 3);
+}
+
+TEST_CASE("a coordinator on the other node can be followed by one here") {
+  TwoNodes nodes;
+  auto links = nodes.two->links();
+  std::atomic<bool> stop{false};
+  const auto outcome = drive(
+      links, JobOfFakes::command("switch", {"sm", "tcp"}),
+      [&](const Progress& progress) {
+        if (progress.rung == Rung::kNewTx) stop.store(true);
+      },
+      stop);
+  CHECK_FALSE(outcome);
+  CHECK(nodes.one->run("resume").code == ExitCode::kDone);
+  CHECK(nodes.two->all_on(Rung::kNew));
+}
+
+TEST_CASE("a node with another secret cannot be reached, and nothing is ordered") {
+  TwoNodes nodes(kOtherKey);
+  auto command = JobOfFakes::command("switch", {"sm", "tcp"});
+  command.times.total = 2 * kSecond;
+  const auto outcome = nodes.one->run(command);
+  CHECK(outcome.code == ExitCode::kMembersMissing);
+  CHECK(outcome.missing_ranks == std::vector<int>{2, 3});
+  CHECK(nodes.two->admin(0).orders().empty());
+  CHECK(nodes.one->admin(0).orders().empty());
+}
+
+TEST_CASE("who does not hold the secret gets no answer from a relay") {
+  TwoNodes nodes;
+  auto context = make_zmq_context(16);
+  REQUIRE(context);
+  const std::string relay = relay_of(*nodes.two);
+  const auto request = encode(MembersRequest{"test", 0});
+  REQUIRE(request);
+  std::array<std::byte, 32> wrong{};
+  auto plain = ZmqSocket::connect(*context, relay, Secret());
+  auto stranger = ZmqSocket::connect(*context, relay, Secret(wrong));
+  REQUIRE(plain);
+  REQUIRE(stranger);
+  // Neither handshake ever completes, so nothing can be sent while a whole switch goes through.
+  CHECK(nodes.one->run("switch", {"sm", "tcp"}).code == ExitCode::kDone);
+  for (auto* socket : {&*plain, &*stranger}) {
+    CHECK_FALSE(socket->send({.peer = "", .back = "", .to = "", .body = *request}));
+    CHECK_FALSE(socket->receive());
+  }
+}
+
+TEST_CASE("a relay passes letters on within its node only") {
+  TwoNodes nodes;
+  auto context = make_zmq_context(16);
+  std::array<std::byte, 32> key{};
+  for (std::size_t i = 0; i < key.size(); ++i) key[i] = static_cast<std::byte>(i);
+  auto socket = ZmqSocket::connect(*context, relay_of(*nodes.two), Secret(key));
+  REQUIRE(socket);
+  const auto request = encode(MembersRequest{"test", 0});
+  const std::string away = format_route({relay_of(*nodes.one), ProcessId{}});
+  CHECK(eventually(
+      [&] { return socket->send({.peer = "", .back = "tag", .to = away, .body = *request}); }));
+  std::optional<Letter> answer;
+  CHECK(eventually([&] { return (answer = socket->receive()).has_value(); }));
+  CHECK(answer->back == "tag");
+  const auto message = decode(answer->body);
+  REQUIRE(message);
+  CHECK(std::holds_alternative<ErrorAnswer>(*message));
+}
+
+TEST_CASE("rubbish sent to a member's socket harms nobody") {
+  JobOfFakes job(1);
+  job.add_member();
+  auto context = make_zmq_context(16);
+  auto socket = ZmqSocket::connect(
+      *context, "ipc://" + socket_path(job.directory(), job.process(0)), Secret());
+  REQUIRE(socket);
+  Random chance(7);
+  for (int i = 0; i < 200; ++i) {
+    std::string bytes(chance.below(200), '\0');
+    for (char& c : bytes) c = static_cast<char>(chance.next());
+    Letter letter{.peer = "", .back = bytes, .to = i % 2 == 0 ? "" : bytes, .body = bytes};
+    socket->send(letter);
+  }
+  CHECK(job.run("switch", {"sm", "tcp"}).code == ExitCode::kDone);
+}
+
+TEST_CASE("routes and ways back survive the round trip; malformed ones are refused") {
+  for (const Route& route :
+       {Route{}, Route{"", ProcessId{7}}, Route{"tcp://10.0.0.1:80", ProcessId{7}},
+        Route{"tcp://[fd00::1]:80,tcp://h-1.x:9", ProcessId{}}}) {
+    const auto parsed = parse_route(format_route(route));
+    REQUIRE(parsed);
+    CHECK(*parsed == route);
+  }
+  for (const char* bad : {"x", "0", "000000000000000G", "tcp://h:1", "tcp://h:0 ", "tcp://h:70000 ",
+                          "tcp://:1 ", "ipc:///tmp/x ", "tcp://h:1, ", "tcp://a b:1 ",
+                          "tcp://h:1,tcp://h:1,tcp://h:1,tcp://h:1,tcp://h:1 "}) {
+    CHECK_FALSE(parse_route(bad));
+  }
+  const Return from{1, "peer", "back"};
+  const auto pushed = push_return(from);
+  REQUIRE(pushed);
+  const auto popped = pop_return(*pushed);
+  REQUIRE(popped);
+  CHECK(popped->listener == 1);
+  CHECK(popped->peer == "peer");
+  CHECK(popped->back == "back");
+  CHECK_FALSE(push_return({0, std::string(256, 'p'), ""}));
+  CHECK_FALSE(push_return({0, "p", std::string(512, 'b')}));
+  CHECK_FALSE(pop_return(""));
+  CHECK_FALSE(
+      pop_return(std::string("\0\x05"
+                             "abc",
+                             5)));
+}
+
+TEST_CASE("a relay's pages make a node; who vanishes from a whole one has left") {
+  RemoteMembers remote;
+  const std::string relay = "tcp://10.0.0.1:80";
+  remote.learn({relay, "nonsense"});
+  remote.begin_round(0);
+  auto questions = remote.take_questions();
+  REQUIRE(questions.size() == 1);
+  remote.answer(relay, page(0, 3, {entry(1), entry(2)}));
+  questions = remote.take_questions();
+  REQUIRE(questions.size() == 1);
+  CHECK(questions[0].offset == 2);
+  CHECK_FALSE(remote.round_complete());
+  remote.answer(relay, page(2, 3, {entry(3)}));
+  CHECK(remote.round_complete());
+  std::vector<MemberEntry> live, gone;
+  remote.add_to(live, gone);
+  CHECK(live.size() == 3);
+  CHECK(*remote.relay_of(ProcessId{2}) == relay);
+  remote.begin_round(1);
+  auto partial = page(0, 1, {entry(1)});
+  partial.complete = false;
+  remote.answer(relay, partial);
+  live.clear();
+  remote.add_to(live, gone);
+  CHECK(live.size() == 3);
+  remote.begin_round(2);
+  remote.answer(relay, page(0, 2, {entry(1), entry(2, true)}));
+  live.clear();
+  remote.add_to(live, gone);
+  CHECK(live.size() == 1);
+  CHECK(gone.size() == 2);
+}
+
+TEST_CASE("a silent relay is not waited for again at once, and what is known of it stays") {
+  RemoteMembers remote;
+  remote.learn({"tcp://10.0.0.1:80"});
+  remote.begin_round(0);
+  remote.answer("tcp://10.0.0.1:80", page(0, 1, {entry(1)}));
+  remote.begin_round(1);
+  remote.take_questions();
+  remote.end_round(1);
+  remote.begin_round(2);
+  CHECK(remote.round_complete());
+  CHECK(remote.take_questions().empty());
+  std::vector<MemberEntry> live, gone;
+  remote.add_to(live, gone);
+  CHECK(live.size() == 1);
+  remote.begin_round(60 * kSecond);
+  CHECK(remote.take_questions().size() == 1);
+}
+
+TEST_CASE("relays listen on the interfaces and networks that are named") {
+  CHECK(relay_addresses({"lo"}).front() == "127.0.0.1");
+  CHECK(relay_addresses({"127.0.0.0/8"}) == std::vector<std::string>{"127.0.0.1"});
+  for (const char* none : {"no-such-interface", "203.0.113.0/24", "127.0.0.0/33", "x/8"}) {
+    CHECK(relay_addresses({none}).empty());
+  }
+  CHECK(relay_addresses({}).size() <= 4);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/control/rundir_test.cc -- run and job directories: whose, how open, when removed.
+#include "control/rundir.h"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "scratch.h"
+
+using namespace livebtl;
+using namespace livebtl::control;
+using livebtl::test::Scratch;
+using livebtl::test::write_file;
+
+namespace {
+std::optional<std::string> nothing(std::string_view) { return std::nullopt; }
+}  // namespace
+
+TEST_CASE("a run directory is made private") {
+  Scratch scratch;
+  const auto rundir = make_run_directory(scratch / "run", nothing);
+  REQUIRE(rundir);
+  struct stat facts {};
+  REQUIRE(::stat(rundir->c_str(), &facts) == 0);
+  CHECK((facts.st_mode & 0777) == 0700);
+  CHECK(make_run_directory(scratch / "run", nothing));
+}
+
+TEST_CASE("a run directory that others can enter is refused, with the remedy") {
+  Scratch scratch;
+  const std::string path = scratch / "run";
+  REQUIRE(::mkdir(path.c_str(), 0700) == 0);
+  for (mode_t mode : {0770, 0707, 0701, 0750}) {
+    REQUIRE(::chmod(path.c_str(), mode) == 0);
+    const auto rundir = make_run_directory(path, nothing);
+    REQUIRE_FALSE(rundir);
+    CHECK(rundir.error().code == Errc::kAuth);
+    CHECK(rundir.error().text.find("chmod 700") != std::string::npos);
+  }
+}
+
+TEST_CASE("a link or a file in the run directory's place is refused") {
+  Scratch scratch;
+  REQUIRE(::mkdir((scratch / "real").c_str(), 0700) == 0);
+  REQUIRE(::symlink((scratch / "real").c_str(), (scratch / "link").c_str()) == 0);
+  write_file(scratch / "file", "");
+  CHECK(make_run_directory(scratch / "link", nothing).error().code == Errc::kAuth);
+  CHECK(make_run_directory(scratch / "file", nothing).error().code == Errc::kAuth);
+  CHECK(make_run_directory("relative", nothing).error().code == Errc::kInvalid);
+}
+
+TEST_CASE("another user's directory is refused" * doctest::skip(::geteuid() != 0)) {
+  Scratch scratch;
+  REQUIRE(::mkdir((scratch / "run").c_str(), 0700) == 0);
+  constexpr uid_t kNobody = 65534;
+  REQUIRE(::chown((scratch / "run").c_str(), kNobody, kNobody) == 0);
+  CHECK(make_run_directory(scratch / "run", nothing).error().code == Errc::kAuth);
+  CHECK(run_directories(scratch / "run", nothing).empty());
+  CHECK(open_private_directory(scratch / "run", kNobody));
+}
+
+TEST_CASE("a job directory whose sockets would not fit is refused") {
+  Scratch scratch;
+  const auto job = make_job_directory(scratch.path(), std::string(90, 'j'));
+  REQUIRE_FALSE(job);
+  CHECK(job.error().code == Errc::kLimit);
+}
+
+TEST_CASE("a held job directory stays, an abandoned one goes") {
+  Scratch scratch;
+  auto one = make_job_directory(scratch.path(), "job");
+  auto other = make_job_directory(scratch.path(), "job");
+  REQUIRE(one);
+  REQUIRE(other);
+  write_file(one->path + "/secret", "x");
+  one->hold.reset();
+  remove_if_abandoned(other->path);
+  CHECK(std::filesystem::exists(other->path + "/secret"));
+  other->hold.reset();
+  remove_if_abandoned(other->path);
+  CHECK_FALSE(std::filesystem::exists(other->path));
+}
+
+TEST_CASE("the places searched are those that exist and are private") {
+  Scratch scratch;
+  CHECK(run_directories(scratch / "missing", nothing).empty());
+  const auto found = run_directories(scratch.path(), nothing);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].path == scratch.path());
+  CHECK(found[0].owner == ::geteuid());
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// verbs_test.cc -- what each command makes of the routing.
+#include "control/verbs.h"
+
+#include <doctest/doctest.h>
+
+using namespace livebtl::control;
+
+namespace {
+const std::vector<KnownTransport> kTransports = {{"sm", "vader"}, {"tcp", ""}, {"verbs", "openib"}};
+
+Routing after(const char* verb, const std::vector<std::string>& arguments,
+              const Routing& before = {}) {
+  const auto resolved = resolve_arguments(verb, arguments, kTransports);
+  REQUIRE(resolved);
+  const auto routing = apply_verb(verb, *resolved, before);
+  REQUIRE(routing);
+  return *routing;
+}
+
+ExitCode refusal(const char* verb, const std::vector<std::string>& arguments) {
+  const auto resolved = resolve_arguments(verb, arguments, kTransports);
+  return resolved ? ExitCode::kDone : resolved.error().code;
+}
+}  // namespace
+
+TEST_CASE("switch moves one transport's pairs to another and back; nothing toggles") {
+  const Routing there = after("switch", {"sm", "tcp"});
+  CHECK(there.moved == std::map<std::string, std::string>{{"sm", "tcp"}});
+  CHECK(after("switch", {"sm", "tcp"}, there) == there);
+  const Routing back = after("switch", {"tcp", "sm"}, there);
+  CHECK(back.moved == std::map<std::string, std::string>{{"tcp", "sm"}});
+}
+
+TEST_CASE("moves never form a circle") {
+  Routing routing = after("switch", {"sm", "tcp"});
+  routing = after("switch", {"tcp", "verbs"}, routing);
+  routing = after("switch", {"verbs", "sm"}, routing);
+  std::string at = "tcp";
+  for (int steps = 0; routing.moved.count(at) != 0; ++steps) {
+    REQUIRE(steps < 3);
+    at = routing.moved[at];
+  }
+  CHECK(at == "sm");
+}
+
+TEST_CASE("add takes back every reason not to use a transport") {
+  Routing routing;
+  routing.excluded = routing.quiesced = {"sm", "tcp"};
+  routing.moved["sm"] = "tcp";
+  const Routing added = after("add", {"sm"}, routing);
+  CHECK(added.excluded == std::set<std::string>{"tcp"});
+  CHECK(added.quiesced == std::set<std::string>{"tcp"});
+  CHECK(added.moved.empty());
+}
+
+TEST_CASE("quiesce, remove and set change what they name") {
+  CHECK(after("quiesce", {"sm"}).quiesced == std::set<std::string>{"sm"});
+  CHECK(after("remove", {"sm"}).excluded == std::set<std::string>{"sm"});
+  const Routing set = after("set", {"sm", "weight=3", "exclusivity=9"});
+  CHECK(set.tuning.at("sm").weight == 3U);
+  CHECK(set.tuning.at("sm").exclusivity == 9U);
+  CHECK(after("set", {"sm", "weight=default", "exclusivity=default"}, set) == Routing{});
+}
+
+TEST_CASE("a switch to a quiesced transport uses it, to a removed one is refused") {
+  Routing routing = after("quiesce", {"tcp"});
+  CHECK(after("switch", {"sm", "tcp"}, routing).quiesced.empty());
+  routing = after("remove", {"tcp"});
+  const auto result = apply_verb("switch", {"sm", "tcp"}, routing);
+  REQUIRE_FALSE(result);
+  CHECK(result.error().code == ExitCode::kRefused);
+}
+
+TEST_CASE("names from Open MPI are understood") {
+  CHECK(after("switch", {"vader", "openib"}).moved.at("sm") == "verbs");
+}
+
+TEST_CASE("malformed commands say which kind of wrong they are") {
+  CHECK(refusal("switch", {"sm"}) == ExitCode::kUsage);
+  CHECK(refusal("switch", {"sm", "vader"}) == ExitCode::kUsage);
+  CHECK(refusal("switch", {"sm", "ofi"}) == ExitCode::kNotFound);
+  CHECK(refusal("remove", {}) == ExitCode::kUsage);
+  CHECK(refusal("remove", {""}) == ExitCode::kNotFound);
+  CHECK(refusal("resume", {"sm"}) == ExitCode::kUsage);
+  CHECK(refusal("resume", {}) == ExitCode::kDone);
+  CHECK(refusal("explode", {"sm"}) == ExitCode::kUsage);
+  for (const char* bad :
+       {"weight", "weight=", "weight=-1", "weight=4294967296", "weight=1x", "colour=3"}) {
+    CHECK(refusal("set", {"sm", bad}) == ExitCode::kUsage);
+  }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/engine/rig.h -- engines of several "processes" in one test thread, over real
+// transports on loopback.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "core/engine_core.h"
+#include "transports/builtin.h"
+
+namespace livebtl::test {
+
+/// An operation that remembers how it ended.
+struct Watched : Operation {
+  Completion completion{};
+  int done_count = 0;
+  Watched() {
+    done = [](Operation& operation, const Completion& how) noexcept {
+      auto& self = static_cast<Watched&>(operation);
+      self.completion = how;
+      ++self.done_count;
+    };
+  }
+};
+
+inline core::TransportKind kind(const std::string& name, const std::string& as = "") {
+  for (core::TransportKind& each : transports::builtin()) {
+    if (each.name != name) continue;
+    if (!as.empty()) each.name = as;
+    return each;
+  }
+  FAIL("no transport ", name);
+  return {};
+}
+
+class Rig {
+ public:
+  explicit Rig(std::size_t count, std::vector<core::TransportKind> kinds,
+               std::uint64_t first_seq = 1, Settings settings = {}) {
+    char path[] = "/tmp/livebtl-test-XXXXXX";
+    if (std::getenv("LIVEBTL_LOG") != nullptr) set_log_level(LogLevel::kDebug);
+    directory_ = ::mkdtemp(path);
+    for (std::size_t i = 0; i < count; ++i) {
+      core::EngineConfig config;
+      config.settings = settings;
+      config.settings.tcp_if = {"lo"};
+      config.job = "test";
+      config.label = "rank " + std::to_string(i);
+      config.secret = Secret(std::array<std::byte, 32>{std::byte{7}});
+      config.process = ProcessId{100 + i};
+      config.node = 42;
+      config.job_directory = directory_;
+      config.kinds = kinds;
+      config.seed = i + 1;
+      config.first_seq = first_seq;
+      engines.push_back(std::make_unique<core::EngineCore>(config));
+      REQUIRE(engines.back()->open_transports());
+      auto port = engines.back()->open_port({});
+      REQUIRE(port);
+      ports.push_back(std::move(*port));
+    }
+  }
+  ~Rig() {
+    ports.clear();
+    engines.clear();
+    std::filesystem::remove_all(directory_);
+  }
+
+  Destination to(std::size_t from, std::size_t target) {
+    return *engines[from]->peer(ports[target]->address());
+  }
+  /// Moves all engines until the condition holds; fails the test after a generous time.
+  template <class Condition>
+  void until(Condition condition) {
+    const TimeNs deadline = monotonic_now() + 20 * kSecond;
+    while (!condition()) {
+      for (auto& engine : engines) {
+        engine->progress();
+        engine->agent_turn();
+      }
+      if (monotonic_now() > deadline) {
+        FAIL("nothing more happens");
+        return;
+      }
+    }
+  }
+
+  std::vector<std::unique_ptr<core::EngineCore>> engines;
+  std::vector<std::unique_ptr<Port>> ports;
+
+ private:
+  std::string directory_;
+};
+
+inline std::vector<std::byte> pattern(std::size_t bytes, std::uint64_t seed) {
+  std::vector<std::byte> data(bytes);
+  Random random(seed);
+  for (auto& each : data) each = static_cast<std::byte>(random.next());
+  return data;
+}
+
+}  // namespace livebtl::test

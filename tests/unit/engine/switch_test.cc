@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A switch under load between engines over real sockets, rung by rung, and what comes back when it
+// is refused.
+#include "tests/unit/engine/rig.h"
+
+using namespace livebtl;
+using namespace livebtl::test;
+using core::Routing;
+using core::Rung;
+using core::RungOrder;
+
+namespace {
+
+/// A stream of numbered messages from each rank to the next, checked at the receiver.
+class Traffic {
+ public:
+  ~Traffic() { rig_.ports.clear(); }  // ends what is open: its memory goes now
+  explicit Traffic(Rig& rig) : rig_(rig), lanes_(rig.ports.size()) {
+    for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i].buffer.resize(kBytesMax);
+  }
+  void step() {
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+      send_next(i);
+      receive_next(i);
+    }
+  }
+  std::uint64_t received(std::size_t i) const { return lanes_[i].received; }
+
+ private:
+  static constexpr std::size_t kBytesMax = 120000;
+  static std::size_t bytes_of(std::uint64_t number) {
+    return number % 7 == 0 ? kBytesMax : number % 900;
+  }
+
+  struct Lane {
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+    std::unique_ptr<Watched> send;
+    std::unique_ptr<Watched> receive;
+    std::vector<std::byte> data;
+    std::vector<std::byte> buffer;
+  };
+
+  void send_next(std::size_t i) {
+    Lane& lane = lanes_[i];
+    if (lane.send && lane.send->done_count == 0) return;
+    lane.data = pattern(bytes_of(lane.sent), lane.sent);
+    const Slice slice{lane.data.data(), lane.data.size()};
+    lane.send = std::make_unique<Watched>();
+    SendRequest request{.to = rig_.to(i, (i + 1) % lanes_.size()), .tag = lane.sent++};
+    request.slices = {&slice, 1};
+    REQUIRE(rig_.ports[i]->send(request, *lane.send) == Accept::kAccepted);
+  }
+  void receive_next(std::size_t i) {
+    Lane& lane = lanes_[i];
+    if (lane.receive) {
+      if (lane.receive->done_count == 0) return;
+      const Completion& how = lane.receive->completion;
+      REQUIRE(how.tag == lane.received);
+      REQUIRE(how.bytes == bytes_of(lane.received));
+      const auto wanted = pattern(how.bytes, lane.received);
+      REQUIRE(std::equal(wanted.begin(), wanted.end(), lane.buffer.begin()));
+      ++lane.received;
+    }
+    const MutableSlice slice{lane.buffer.data(), lane.buffer.size()};
+    lane.receive = std::make_unique<Watched>();
+    ReceiveRequest request{.ignore = ~Tag{0}};
+    request.slices = {&slice, 1};
+    REQUIRE(rig_.ports[i]->receive(request, *lane.receive) == Accept::kAccepted);
+  }
+
+  Rig& rig_;
+  std::vector<Lane> lanes_;
+};
+
+struct Ladder {
+  Rig& rig;
+  Traffic& traffic;
+  Routing in_force{};
+  std::uint64_t operation = 0;
+  std::uint32_t epoch = 0;
+
+  void order(std::size_t i, Rung rung, const Routing& after) {
+    rig.engines[i]->submit({operation, epoch, rung, in_force, after});
+  }
+  void climb_to(Rung rung, const Routing& after) {
+    for (std::size_t i = 0; i < rig.engines.size(); ++i) order(i, rung, after);
+    rig.until([&] {
+      traffic.step();
+      return std::all_of(rig.engines.begin(), rig.engines.end(), [](auto& engine) {
+        REQUIRE(engine->report().refusal == "");
+        return engine->report().reached;
+      });
+    });
+  }
+  void go(const Routing& after) {
+    ++operation;
+    ++epoch;
+    for (const Rung rung : {Rung::kJoint, Rung::kNewTx, Rung::kNew}) climb_to(rung, after);
+    in_force = after;
+  }
+};
+
+void run(Rig& rig, Traffic& traffic, std::uint64_t more) {
+  const std::uint64_t goal = traffic.received(0) + more;
+  rig.until([&] {
+    traffic.step();
+    for (std::size_t i = 0; i < rig.engines.size(); ++i) {
+      if (traffic.received(i) < goal) return false;
+    }
+    return true;
+  });
+}
+
+std::string used(Rig& rig, std::size_t i, std::size_t to) {
+  for (const auto& peer : rig.engines[i]->status().peers) {
+    if (peer.process == rig.engines[to]->process_id()) return peer.transport;
+  }
+  return "";
+}
+
+std::vector<core::TransportKind> two_networks() {
+  return {kind("self"), kind("tcp", "alpha"), kind("tcp", "beta")};
+}
+
+Routing prefer(const std::string& name) {
+  Routing routing;
+  routing.tuning[name].exclusivity = 5000;
+  return routing;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "traffic moves from one transport to the other and back, again and again, and nothing is "
+    "lost") {
+  for (const std::uint64_t first_seq :
+       {std::uint64_t{1}, (std::uint64_t{1} << 32U) - 3, (std::uint64_t{1} << 63U) - 3}) {
+    Rig rig(3, two_networks(), first_seq);
+    Traffic traffic(rig);
+    Ladder ladder{rig, traffic};
+    ladder.go(prefer("alpha"));
+    run(rig, traffic, 20);
+    for (int round = 0; round < 6; ++round) {
+      const bool to_beta = round % 2 == 0;
+      Routing after = ladder.in_force;
+      after.moved.erase(to_beta ? "beta" : "alpha");
+      after.moved[to_beta ? "alpha" : "beta"] = to_beta ? "beta" : "alpha";
+      ladder.go(after);
+      run(rig, traffic, 20);
+      for (std::size_t i = 0; i < 3; ++i)
+        CHECK(used(rig, i, (i + 1) % 3) == (to_beta ? "beta" : "alpha"));
+    }
+  }
+}
+
+TEST_CASE(
+    "a transport is removed and added again under load; its descriptors are gone in between") {
+  Rig rig(2, two_networks());
+  Traffic traffic(rig);
+  Ladder ladder{rig, traffic};
+  ladder.go(prefer("alpha"));
+  run(rig, traffic, 20);
+  for (int round = 0; round < 5; ++round) {
+    Routing without = ladder.in_force;
+    without.excluded.insert("alpha");
+    ladder.go(without);
+    for (auto& engine : rig.engines) CHECK(engine->report().foreign.empty());
+    run(rig, traffic, 20);
+    CHECK(used(rig, 0, 1) == "beta");
+    Routing with = without;
+    with.excluded.erase("alpha");
+    ladder.go(with);
+    run(rig, traffic, 20);
+    CHECK(used(rig, 0, 1) == "alpha");
+  }
+}
+
+TEST_CASE("removing the last path is refused and names the peer") {
+  Rig rig(2, {kind("self"), kind("tcp", "alpha")});
+  Traffic traffic(rig);
+  run(rig, traffic, 20);
+  Routing without;
+  without.excluded.insert("alpha");
+  rig.engines[0]->submit({1, 1, Rung::kJoint, {}, without});
+  const auto report = rig.engines[0]->report();
+  CHECK(report.refused_last_path);
+  REQUIRE(report.pairs.size() == 1);
+  CHECK(report.pairs[0].find("rank 1") != std::string::npos);
+  run(rig, traffic, 20);
+}
+
+TEST_CASE("a switch is taken back from each rung below the commit point") {
+  Rig rig(2, two_networks());
+  Traffic traffic(rig);
+  Ladder ladder{rig, traffic};
+  ladder.go(prefer("alpha"));
+  run(rig, traffic, 20);
+  Routing after = ladder.in_force;
+  after.moved["alpha"] = "beta";
+  for (const bool from_new_tx : {false, true}) {
+    ++ladder.operation;
+    ++ladder.epoch;
+    ladder.climb_to(Rung::kJoint, after);
+    run(rig, traffic, 10);
+    if (from_new_tx) {
+      ladder.climb_to(Rung::kNewTx, after);
+      run(rig, traffic, 10);
+      CHECK(used(rig, 0, 1) == "beta");
+      ladder.climb_to(Rung::kJoint, after);
+    }
+    ladder.climb_to(Rung::kOld, after);
+    run(rig, traffic, 20);
+    CHECK(used(rig, 0, 1) == "alpha");
+  }
+}

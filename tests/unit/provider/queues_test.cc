@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Completion queues, counters, event queues, poll and wait sets.
+#include <doctest/doctest.h>
+#include <poll.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "pair.h"
+
+using namespace livebtl;
+using namespace livebtl::fake;
+
+TEST_CASE("good entries come before the news of an error") {
+  Pair pair;
+  char buffer[4];
+  int good = 0;
+  int bad = 0;
+  fi_trecv(pair.ep[1], buffer, 4, nullptr, FI_ADDR_UNSPEC, 1, 0, &good);
+  fi_trecv(pair.ep[1], buffer, 4, nullptr, FI_ADDR_UNSPEC, 2, 0, &bad);
+  fi_tinject(pair.ep[0], "x", 1, pair.address[1], 1);
+  fi_cq_tagged_entry entries[4];
+  CHECK(fi_cq_read(pair.cq[1], nullptr, 0) == -FI_EAGAIN);
+  fi_cancel(&pair.ep[1]->fid, &bad);
+  REQUIRE(fi_cq_read(pair.cq[1], entries, 4) == 1);
+  CHECK(entries[0].op_context == &good);
+  CHECK(fi_cq_read(pair.cq[1], entries, 4) == -FI_EAVAIL);
+}
+
+TEST_CASE("fi_cq_readfrom names the sender") {
+  Pair pair;
+  char buffer[4];
+  fi_trecv(pair.ep[1], buffer, 4, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr);
+  fi_tinject(pair.ep[0], "x", 1, pair.address[1], 1);
+  fi_cq_tagged_entry entry;
+  fi_addr_t source = FI_ADDR_NOTAVAIL;
+  REQUIRE(fi_cq_readfrom(pair.cq[1], &entry, 1, &source) == 1);
+  CHECK(source == pair.address[0]);
+}
+
+TEST_CASE("a signal ends a wait that was to last long, before or during it") {
+  Pair pair;
+  fi_cq_tagged_entry entry;
+  fi_cq_signal(pair.cq[0]);
+  CHECK(fi_cq_sread(pair.cq[0], &entry, 1, nullptr, -1) == -FI_EAGAIN);
+  std::thread signaller([&] { fi_cq_signal(pair.cq[0]); });
+  CHECK(fi_cq_sread(pair.cq[0], &entry, 1, nullptr, -1) == -FI_EAGAIN);
+  signaller.join();
+  CHECK(fi_cq_sread(pair.cq[0], &entry, 1, nullptr, 1) == -FI_EAGAIN);
+}
+
+TEST_CASE("a sleeper on a queue's descriptor wakes when a completion comes") {
+  PairOptions options;
+  options.wait = FI_WAIT_FD;
+  Pair pair(options);
+  CHECK(engine().last_port_automatic);
+  int fd = -1;
+  REQUIRE(fi_control(&pair.cq[1]->fid, FI_GETWAIT, &fd) == 0);
+  char buffer[4];
+  fi_trecv(pair.ep[1], buffer, 4, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr);
+  fid_t objects[] = {&pair.cq[1]->fid};
+  REQUIRE(fi_trywait(pair.fabric, objects, 1) == 0);
+  pollfd waiting{fd, POLLIN, 0};
+  CHECK(::poll(&waiting, 1, 0) == 0);
+  fi_tinject(pair.ep[0], "x", 1, pair.address[1], 1);
+  engine().progress();
+  CHECK(::poll(&waiting, 1, -1) == 1);
+  CHECK(fi_trywait(pair.fabric, objects, 1) == -FI_EAGAIN);
+  fi_cq_tagged_entry entry;
+  CHECK(pair.next(1, entry) == 1);
+  CHECK(fi_trywait(pair.fabric, objects, 1) == 0);
+}
+
+TEST_CASE("a queue in use, and a domain in use, cannot be closed") {
+  Pair pair;
+  CHECK(fi_close(&pair.cq[0]->fid) == -FI_EBUSY);
+  CHECK(fi_close(&pair.av->fid) == -FI_EBUSY);
+  CHECK(fi_close(&pair.domain->fid) == -FI_EBUSY);
+  CHECK(fi_close(&pair.fabric->fid) == -FI_EBUSY);
+}
+
+TEST_CASE("closing an endpoint with open receives leaves its shared queue quiet") {
+  Pair pair;
+  fid_ep* third = nullptr;
+  REQUIRE(fi_endpoint(pair.domain, pair.info.get(), &third, nullptr) == 0);
+  REQUIRE(fi_ep_bind(third, &pair.av->fid, 0) == 0);
+  CHECK(fi_enable(third) == -FI_ENOCQ);
+  REQUIRE(fi_ep_bind(third, &pair.cq[0]->fid, FI_TRANSMIT | FI_RECV) == 0);
+  REQUIRE(fi_enable(third) == 0);
+  char buffer[4];
+  fi_trecv(third, buffer, 4, nullptr, FI_ADDR_UNSPEC, 1, 0, buffer);
+  REQUIRE(fi_close(&third->fid) == 0);
+  fi_cq_tagged_entry entry;
+  CHECK(pair.next(0, entry) == -FI_EAGAIN);
+}
+
+TEST_CASE("counters count sends, injects and receives, and wait for a threshold") {
+  Pair pair;
+  fid_cntr* counter = nullptr;
+  fi_cntr_attr attr{};
+  REQUIRE(fi_cntr_open(pair.domain, &attr, &counter, nullptr) == 0);
+  fid_ep* third = nullptr;
+  REQUIRE(fi_endpoint(pair.domain, pair.info.get(), &third, nullptr) == 0);
+  REQUIRE(fi_ep_bind(third, &pair.av->fid, 0) == 0);
+  REQUIRE(fi_ep_bind(third, &counter->fid, FI_SEND | FI_RECV) == 0);
+  REQUIRE(fi_enable(third) == 0);
+  fi_tinject(third, "x", 1, pair.address[1], 1);
+  fi_tsend(third, "x", 1, nullptr, pair.address[1], 1, nullptr);
+  CHECK(fi_cntr_read(counter) == 2);
+  CHECK(fi_cntr_wait(counter, 2, -1) == 0);
+  CHECK(fi_cntr_wait(counter, 3, 1) == -FI_ETIMEDOUT);
+  fi_cntr_add(counter, 5);
+  CHECK(fi_cntr_read(counter) == 7);
+  fi_cntr_set(counter, 0);
+  CHECK(fi_cntr_read(counter) == 0);
+  CHECK(fi_close(&counter->fid) == -FI_EBUSY);
+  fi_close(&third->fid);
+  CHECK(fi_close(&counter->fid) == 0);
+}
+
+TEST_CASE("an event queue gives back what was written, in order, and keeps what was peeked") {
+  Pair pair;
+  fid_eq* events = nullptr;
+  fi_eq_attr attr{};
+  attr.flags = FI_WRITE;
+  attr.wait_obj = FI_WAIT_FD;
+  REQUIRE(fi_eq_open(pair.fabric, &attr, &events, nullptr) == 0);
+  fi_eq_entry entry{};
+  std::uint32_t number = 0;
+  CHECK(fi_eq_read(events, &number, &entry, sizeof entry, 0) == -FI_EAGAIN);
+  for (std::uint64_t i = 1; i <= 2; ++i) {
+    entry.data = i;
+    REQUIRE(fi_eq_write(events, FI_NOTIFY, &entry, sizeof entry, 0) == sizeof entry);
+  }
+  REQUIRE(fi_eq_read(events, &number, &entry, sizeof entry, FI_PEEK) == sizeof entry);
+  CHECK(entry.data == 1);
+  REQUIRE(fi_eq_sread(events, &number, &entry, sizeof entry, -1, 0) == sizeof entry);
+  CHECK(entry.data == 1);
+  CHECK(fi_eq_read(events, &number, &entry, 1, 0) == -FI_ETOOSMALL);
+  REQUIRE(fi_eq_read(events, &number, &entry, sizeof entry, 0) == sizeof entry);
+  CHECK(entry.data == 2);
+  CHECK(fi_close(&events->fid) == 0);
+}
+
+TEST_CASE("a poll set names the queue that has something; a wait set wakes for it") {
+  Pair pair;
+  fid_wait* set = nullptr;
+  fi_wait_attr wait_attr{};
+  wait_attr.wait_obj = FI_WAIT_UNSPEC;
+  REQUIRE(fi_wait_open(pair.fabric, &wait_attr, &set) == 0);
+  fi_cq_attr cq_attr{};
+  cq_attr.wait_obj = FI_WAIT_SET;
+  cq_attr.wait_set = set;
+  fid_cq* queue = nullptr;
+  int name = 0;
+  REQUIRE(fi_cq_open(pair.domain, &cq_attr, &queue, &name) == 0);
+  fid_ep* third = nullptr;
+  REQUIRE(fi_endpoint(pair.domain, pair.info.get(), &third, nullptr) == 0);
+  REQUIRE(fi_ep_bind(third, &pair.av->fid, 0) == 0);
+  REQUIRE(fi_ep_bind(third, &queue->fid, FI_TRANSMIT | FI_RECV) == 0);
+  REQUIRE(fi_enable(third) == 0);
+  fid_poll* poll_set = nullptr;
+  REQUIRE(fi_poll_open(pair.domain, nullptr, &poll_set) == 0);
+  REQUIRE(fi_poll_add(poll_set, &queue->fid, 0) == 0);
+  void* found = nullptr;
+  CHECK(fi_poll(poll_set, &found, 1) == 0);
+  CHECK(fi_wait(set, 1) == -FI_ETIMEDOUT);
+  fi_tsend(third, "x", 1, nullptr, pair.address[1], 1, nullptr);
+  CHECK(fi_wait(set, -1) == 0);
+  REQUIRE(fi_poll(poll_set, &found, 1) == 1);
+  CHECK(found == &name);
+  fi_close(&poll_set->fid);
+  fi_close(&third->fid);
+  CHECK(fi_close(&set->fid) == -FI_EBUSY);
+  fi_close(&queue->fid);
+  CHECK(fi_close(&set->fid) == 0);
+}
+
+TEST_CASE("threads that post and read at once lose and repeat nothing") {
+  Pair pair;
+  constexpr std::uintptr_t kEach = 5000;
+  constexpr std::uintptr_t kThreads = 3;
+  std::vector<std::atomic<int>> seen(kEach * kThreads);
+  std::atomic<std::uintptr_t> read{0};
+  std::vector<std::thread> threads;
+  for (std::uintptr_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::uintptr_t i = 0; i < kEach; ++i) {
+        void* const context = reinterpret_cast<void*>(t * kEach + i);
+        while (fi_tsend(pair.ep[0], "x", 1, nullptr, pair.address[1], 1, context) != 0) {
+          std::this_thread::yield();
+        }
+      }
+    });
+    threads.emplace_back([&] {
+      fi_cq_tagged_entry entries[8];
+      while (read.load() < kEach * kThreads) {
+        const ssize_t count = fi_cq_read(pair.cq[0], entries, 8);
+        for (ssize_t i = 0; i < count; ++i) {
+          ++seen[reinterpret_cast<std::uintptr_t>(entries[i].op_context)];
+        }
+        if (count > 0) read.fetch_add(static_cast<std::uintptr_t>(count));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::size_t wrong = 0;
+  for (const auto& count : seen) wrong += count == 1 ? 0 : 1;
+  CHECK(wrong == 0);
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/builtin.cc -- see builtin.h. A new transport adds its include and its line here.
+#include "transports/builtin.h"
+
+#include "transports/self/self_transport.h"
+#include "transports/sm/sm_transport.h"
+#include "transports/tcp/tcp_kind.h"
+
+namespace livebtl::transports {
+
+std::vector<core::TransportKind> builtin() {
+  return {self::self_kind(), sm::sm_kind(), tcp::tcp_kind()};
+}
+
+}  // namespace livebtl::transports

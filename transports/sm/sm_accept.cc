@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/sm/sm_accept.cc -- what happens seldom in SmTransport: dialling, strangers, bells, the
+// ends of peers.
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "base/log.h"
+#include "transports/sm/sm_transport.h"
+
+namespace livebtl::sm {
+namespace {
+
+constexpr std::uint64_t kListenerToken = 0;
+constexpr std::size_t kStrangersMax = 64;
+constexpr TimeNs kIntroductionTime = 10 * kSecond;
+constexpr int kEventsMax = 32;
+
+}  // namespace
+
+Status SmTransport::start() {
+  epoll_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll_) return fail(Errc::kNoMemory, std::string("epoll: ") + std::strerror(errno));
+  auto listener = directory_.listen(socket_name(process_));
+  if (!listener) return tl::unexpected<Error>(listener.error());
+  listener_ = std::move(*listener);
+  listening_ = watch_descriptor(listener_.number(), kListenerToken);
+  if (!listening_) return fail(Errc::kSystem, std::string("epoll: ") + std::strerror(errno));
+  return {};
+}
+
+Status SmTransport::dial(SmEndpoint& endpoint) {
+  auto socket = directory_.connect(socket_name(endpoint.peer()));
+  if (!socket) return tl::unexpected<Error>(socket.error());
+  if (!*socket) return {};  // its queue is full: again in settle_endpoints()
+  const auto pid = check_peer(*socket);
+  if (!pid) return tl::unexpected<Error>(pid.error());
+  auto made = Segment::make(ring_bytes_);
+  if (!made) return tl::unexpected<Error>(made.error());
+  Setup setup;
+  setup.node = node_;
+  setup.from = process_;
+  setup.to = endpoint.peer();
+  setup.ring_bytes = ring_bytes_;
+  if (const Status sent = send_setup(*socket, setup, made->memory); !sent) return sent;
+  endpoint.open({std::move(*socket), std::move(made->segment), *pid}, true);
+  return {};
+}
+
+void SmTransport::turn_sockets(core::TransportSink& accept, TimeNs now) noexcept {
+  wake();
+  std::array<epoll_event, kEventsMax> events{};
+  const int count = ::epoll_wait(epoll_.number(), events.data(), kEventsMax, 0);
+  for (int i = 0; i < count; ++i)
+    handle_event(events[static_cast<std::size_t>(i)].data.u64, accept, now);
+  settle_endpoints(now);
+}
+
+// Tokens are numbers, never used again: an endpoint may be gone by the time its event is looked at.
+void SmTransport::handle_event(std::uint64_t token, core::TransportSink& accept, TimeNs now) {
+  if (token == kListenerToken) return accept_strangers(accept, now);
+  const std::uint64_t id = token >> 1;
+  const auto endpoint = std::find_if(endpoints_.begin(), endpoints_.end(),
+                                     [&](const SmEndpoint* each) { return each->id() == id; });
+  if (endpoint != endpoints_.end())
+    return token % 2 == 1 ? (*endpoint)->peer_ended() : (*endpoint)->socket_event();
+  const auto stranger = std::find_if(strangers_.begin(), strangers_.end(),
+                                     [&](const Stranger& each) { return each.id == id; });
+  if (stranger == strangers_.end()) return;
+  Stranger taken = std::move(*stranger);
+  strangers_.erase(stranger);
+  if (!introduce(taken, accept)) strangers_.push_back(std::move(taken));
+}
+
+void SmTransport::accept_strangers(core::TransportSink& accept, TimeNs now) {
+  for (int i = 0; i < kEventsMax; ++i) {
+    Fd socket(::accept4(listener_.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!socket) {
+      if (errno != EMFILE && errno != ENFILE && errno != ENOMEM) return;
+      log(LogLevel::kError, "sm", "cannot accept: %s; raise the limit of open files",
+          std::strerror(errno));
+      ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, listener_.number(), nullptr);
+      listening_ = false;  // else we would be woken without end; settle_endpoints() tries again
+      return;
+    }
+    const auto pid = check_peer(socket);
+    if (!pid) {
+      refuse(pid.error());
+      continue;
+    }
+    Stranger stranger{next_id_++, std::move(socket), *pid, now + kIntroductionTime};
+    if (introduce(stranger, accept)) continue;
+    if (strangers_.size() == kStrangersMax) strangers_.erase(strangers_.begin());
+    watch_descriptor(stranger.socket.number(), stranger.id << 1);
+    strangers_.push_back(std::move(stranger));
+  }
+}
+
+// false: it has said nothing yet.
+bool SmTransport::introduce(Stranger& stranger, core::TransportSink& accept) {
+  auto received = receive_setup(stranger.socket);
+  if (!received) {
+    if (received.error().code != Errc::kDown) refuse(received.error());
+    return true;
+  }
+  if (!received->complete) return false;
+  const Setup& setup = received->setup;
+  if (setup.to != process_ || setup.node != node_ || setup.from == ProcessId{}) {
+    refuse({Errc::kInvalid, "an sm peer looks for another process"});
+    return true;
+  }
+  if (setup.ring_bytes != ring_bytes_) {
+    refuse({Errc::kInvalid,
+            "an sm peer has another ring size; set LIVEBTL_SM_RING_BYTES alike on all"});
+    return true;
+  }
+  auto segment = Segment::adopt(received->memory, ring_bytes_);
+  if (!segment) {
+    refuse(segment.error());
+    return true;
+  }
+  ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, stranger.socket.number(), nullptr);
+  auto endpoint = std::make_unique<SmEndpoint>(*this, next_id_++, setup.from);
+  endpoint->open({std::move(stranger.socket), std::move(*segment), stranger.pid}, false);
+  accept.on_accept(std::move(endpoint));
+  return true;
+}
+
+void SmTransport::settle_endpoints(TimeNs now) {
+  std::erase_if(strangers_, [&](const Stranger& each) { return each.deadline <= now; });
+  if (!listening_) listening_ = watch_descriptor(listener_.number(), kListenerToken);
+  // By index and from the back: going down takes an endpoint out of polled_, and its sink may close
+  // others.
+  for (std::size_t i = polled_.size(); i-- > 0;) {
+    if (i >= polled_.size()) continue;
+    SmEndpoint& endpoint = *polled_[i];
+    if (endpoint.dialling()) {
+      if (const Status dialled = dial(endpoint); !dialled) endpoint.fail_to_open(dialled.error());
+      continue;
+    }
+    if (endpoint.closing()) sockets_due_ = now;  // look again in the next turn
+    endpoint.settle();
+  }
+}
+
+// Anybody of our user may cause this: said once, at a level that is shown, and then no more.
+void SmTransport::refuse(const Error& why) {
+  log(refusal_logged_ ? LogLevel::kDebug : LogLevel::kWarn, "sm", "connection refused: %s",
+      why.text.c_str());
+  refusal_logged_ = true;
+}
+
+}  // namespace livebtl::sm

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/sm/sm_bell.h -- how a reader that falls asleep and a writer that has just written
+// cannot miss each other.
+//
+// The reader says that it sleeps, then looks once more; the writer writes, then looks whether the
+// reader sleeps. That is safe only with a full barrier between the two steps on both sides. The
+// reader, which is in no hurry, makes it for both by membarrier(2), which reaches every registered
+// process; so the writer's path has none. Where the kernel refuses membarrier, the writer pays for
+// its own.
+#pragma once
+
+namespace livebtl::sm {
+
+/// Registers this process. false: refused; writers must order by themselves. Once a process; cheap
+/// to repeat.
+bool register_barrier() noexcept;
+/// A barrier on all processors that run registered processes. No-op if registering was refused.
+void barrier_everywhere() noexcept;
+
+}  // namespace livebtl::sm

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/sm/sm_endpoint.cc -- see sm_endpoint.h. post() and deliver() are the hot path.
+#include "transports/sm/sm_endpoint.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "base/assert.h"
+#include "transports/sm/sm_transport.h"
+
+namespace livebtl::sm {
+
+SmEndpoint::SmEndpoint(SmTransport& transport, std::uint64_t id, ProcessId peer)
+    : payload_bytes_max_(transport.caps().payload_bytes_max),
+      ordered_(!transport.has_barrier()),
+      transport_(transport),
+      id_(id),
+      peer_(peer) {
+  transport_.add(*this);
+}
+
+SmEndpoint::~SmEndpoint() { transport_.remove(*this); }
+
+void SmEndpoint::open(Parts parts, bool dialler) {
+  parts_ = std::move(parts);
+  out_ = parts_.segment.writer(dialler ? 0 : 1);
+  in_ = parts_.segment.reader(dialler ? 1 : 0);
+  state_ = State::kOpen;
+  if (parts_.pid > 0 && parts_.pid != ::getpid())
+    process_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, parts_.pid, 0)));
+  transport_.watch(*this, parts_.socket, process_);
+}
+
+void SmEndpoint::attach(core::EndpointSink& sink) noexcept {
+  LIVEBTL_ASSERT(!sink_, "attach() is called once");
+  sink_ = &sink;
+  transport_.poll(*this);
+}
+
+void SmEndpoint::trust() noexcept { payload_accepted_ = payload_bytes_max_; }
+
+// Small frames into a ring with room: nothing is called. All else is handed on.
+core::Post SmEndpoint::post(const core::Frame& frame) noexcept {
+  LIVEBTL_ASSERT(frame.header.size() - 1 < core::kHeaderBytesMax, "a header of 1 to 64 bytes");
+  const std::size_t record = record_bytes(frame.header.size(), frame.payload.size());
+  if (frame.payload.size() > kSmallBytes || !out_.fits(record) || ordered_) [[unlikely]]
+    return post_rarely(frame, record);
+  out_.put<true>(frame.header, frame.payload, record);
+  ++stats_.frames_sent;
+  stats_.bytes_sent += frame.header.size() + frame.payload.size();
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // written first, then looked; see sm_bell.h
+  const std::uint32_t sleeping = out_.reader_sleeping();
+  if (sleeping % 2 == 1) [[unlikely]]
+    return ring_bell(sleeping);
+  return core::Post::kDone;
+}
+
+core::Post SmEndpoint::post_rarely(const core::Frame& frame, std::size_t record) noexcept {
+  LIVEBTL_ASSERT(frame.payload.size() <= payload_bytes_max_,
+                 "a payload within caps().payload_bytes_max");
+  if (!out_.fits(record) && !out_.make_room(record)) return core::Post::kRetry;
+  if (frame.payload.size() > kSmallBytes)
+    out_.put<false>(frame.header, frame.payload, record);
+  else
+    out_.put<true>(frame.header, frame.payload, record);
+  ++stats_.frames_sent;
+  stats_.bytes_sent += frame.header.size() + frame.payload.size();
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  const std::uint32_t sleeping = ordered_ ? out_.reader_sleeping_ordered() : out_.reader_sleeping();
+  return sleeping % 2 == 1 ? ring_bell(sleeping) : core::Post::kDone;
+}
+
+std::size_t SmEndpoint::deliver(std::size_t frames_max) noexcept {
+  std::size_t moved = 0;
+  RingReader::Record record;
+  do {
+    const RingReader::Look look = in_.look(payload_accepted_, record);
+    if (look != RingReader::Look::kFrame) {
+      if (look == RingReader::Look::kCorrupt) [[unlikely]]
+        take_down_corrupt();
+      break;
+    }
+    alignas(16) std::byte header[core::kHeaderBytesMax];  // the peer can no longer change it
+    copy_small(header, record.header, record.header_bytes);
+    ++stats_.frames_received;
+    stats_.bytes_received += record.header_bytes + record.payload.size();
+    sink_->on_frame({header, record.header_bytes}, record.payload);
+    in_.release();
+  } while (++moved < frames_max);
+  return moved;
+}
+
+void SmEndpoint::take_down_corrupt() noexcept {
+  take_down({Errc::kCorrupt, describe() + ": malformed frame in shared memory"});
+}
+
+// Once for each sleep: the bell may lie there for long.
+core::Post SmEndpoint::ring_bell(std::uint32_t sleeping) noexcept {
+  if (sleeping != rung_) sm::ring_bell(parts_.socket);
+  rung_ = sleeping;
+  return core::Post::kDone;
+}
+
+void SmEndpoint::socket_event() noexcept {
+  if (state_ == State::kOpen && !take_bells(parts_.socket)) peer_ended();
+}
+
+void SmEndpoint::peer_ended() noexcept {
+  if (state_ != State::kOpen) return;
+  state_ = State::kClosing;
+  out_ = RingWriter();
+  process_.reset();
+  parts_.socket.reset();
+}
+
+void SmEndpoint::settle() noexcept {
+  if (!sink_) return;
+  if (state_ == State::kOpen && out_.corrupt())
+    take_down({Errc::kCorrupt, describe() + ": impossible position in shared memory"});
+  else if (state_ == State::kClosing && !in_.waiting())
+    take_down({Errc::kDown, describe() + ": the peer closed or died"});
+}
+
+void SmEndpoint::fail_to_open(const Error& why) noexcept { take_down(why); }
+
+void SmEndpoint::take_down(const Error& why) noexcept {
+  state_ = State::kDown;
+  transport_.stop_polling(*this);
+  out_ = RingWriter();
+  in_ = RingReader();
+  process_.reset();
+  parts_ = Parts();
+  sink_->on_down(why);
+}
+
+std::string SmEndpoint::describe() const {
+  char text[96];
+  std::snprintf(text, sizeof(text), "sm %016llx -> %016llx (pid %d)",
+                static_cast<unsigned long long>(transport_.process()),
+                static_cast<unsigned long long>(peer_), static_cast<int>(parts_.pid));
+  return text;
+}
+
+}  // namespace livebtl::sm

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/sm/sm_endpoint.h -- one connection over shared memory: a ring each way and the socket
+// beside them.
+//
+// Life: dialling (only while the peer's queue of connections is full) -> open -> closing (the
+// socket has ended, frames that the peer had written are still delivered) -> down. A malformed ring
+// goes from open to down at once. Ownership: the engine owns the endpoint; the transport borrows it
+// to move it, until ~SmEndpoint.
+#pragma once
+
+#include <sys/types.h>
+
+#include "core/transport.h"
+#include "transports/sm/sm_segment.h"
+#include "transports/sm/sm_socket.h"
+
+namespace livebtl::sm {
+
+class SmTransport;
+
+class SmEndpoint final : public core::Endpoint {
+ public:
+  /// What a connection is made of, on either side.
+  struct Parts {
+    Fd socket;
+    Segment segment;
+    pid_t pid = 0;
+  };
+
+  SmEndpoint(SmTransport& transport, std::uint64_t id, ProcessId peer);
+  ~SmEndpoint() override;
+
+  /// dialler: we made the segment. Once.
+  void open(Parts parts, bool dialler);
+
+  void attach(core::EndpointSink& sink) noexcept override;
+  core::Post post(const core::Frame& frame) noexcept override;
+  std::size_t in_flight() const noexcept override {
+    return 0;
+  }  // taken is written where the peer reads
+  void trust() noexcept override;
+  bool kernel_vouched() const noexcept override { return true; }
+  core::EndpointStats stats() const noexcept override { return stats_; }
+  std::string describe() const override;
+
+  // For the transport.
+  std::uint64_t id() const noexcept { return id_; }
+  ProcessId peer() const noexcept { return peer_; }
+  bool dialling() const noexcept { return state_ == State::kDialling; }
+  bool closing() const noexcept { return state_ == State::kClosing; }
+  bool waiting() const noexcept { return in_.waiting(); }
+  /// Delivers at most frames_max (> 0) frames. Requires: waiting().
+  std::size_t deliver(std::size_t frames_max) noexcept;
+  /// Something happened on the socket, or the peer's process has ended.
+  void socket_event() noexcept;
+  void peer_ended() noexcept;
+  /// Closing and all delivered: goes down. What sm does seldom also looks for a corrupt head here.
+  void settle() noexcept;
+  /// The connection could not be made.
+  void fail_to_open(const Error& why) noexcept;
+  void fall_asleep() noexcept { in_.fall_asleep(); }
+  void wake() noexcept { in_.wake(); }
+
+ private:
+  enum class State : std::uint8_t { kDialling, kOpen, kClosing, kDown };
+
+  core::Post post_rarely(const core::Frame& frame, std::size_t record) noexcept;
+  core::Post ring_bell(std::uint32_t sleeping) noexcept;
+  void take_down_corrupt() noexcept;
+  void take_down(const Error& why) noexcept;
+
+  // What post() touches, then what deliver() touches.
+  RingWriter out_;
+  const std::uint32_t payload_bytes_max_;  // caps()
+  std::uint32_t rung_ = 0;                 // the sleep for which the bell was rung
+  const bool ordered_;                     // the writer must order by itself, see sm_bell.h
+  State state_ = State::kDialling;
+  core::EndpointStats stats_;
+  RingReader in_;
+  core::EndpointSink* sink_ = nullptr;
+  std::size_t payload_accepted_ = core::kUntrustedPayloadMax;
+
+  SmTransport& transport_;
+  const std::uint64_t id_;
+  const ProcessId peer_;
+  Parts parts_;
+  Fd process_;  // pidfd: a fork of the peer may hold its socket open after its death
+};
+
+}  // namespace livebtl::sm

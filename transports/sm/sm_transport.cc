@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/sm/sm_transport.cc -- making, addresses and the hot path; sm_accept.cc has what
+// happens seldom.
+#include "transports/sm/sm_transport.h"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "transports/sm/sm_bell.h"
+
+namespace livebtl::sm {
+namespace {
+
+constexpr std::uint8_t kVersion = 1;
+constexpr std::size_t kBurst = 16;  // frames of one endpoint before the next has its turn
+constexpr TimeNs kSocketsEvery = 100 * kMicrosecond;
+
+struct PeerAddress {
+  std::uint64_t node = 0;
+  ProcessId process{};
+  bool valid = false;
+};
+
+PeerAddress parse_address(Bytes address) noexcept {
+  ByteReader reader(address);
+  const auto version = reader.take<std::uint8_t>();
+  PeerAddress parsed;
+  parsed.node = reader.take<std::uint64_t>();
+  parsed.process = reader.take<ProcessId>();
+  parsed.valid = reader.finished() && version == kVersion && parsed.process != ProcessId{};
+  return parsed;
+}
+
+std::size_t usable_ring_bytes(std::size_t wanted) noexcept {
+  return std::bit_ceil(std::clamp(wanted, kRingBytesMin, kRingBytesMax));
+}
+
+}  // namespace
+
+core::TransportKind sm_kind() {
+  return {"sm", "vader", [](const core::NodeFacts& facts) {
+            return SmTransport::make(facts, facts.settings->sm_ring_bytes);
+          }};
+}
+
+Result<std::unique_ptr<core::Transport>> SmTransport::make(const core::NodeFacts& facts,
+                                                           std::size_t ring_bytes) {
+  auto directory = SocketDirectory::open(facts.job_directory);
+  if (!directory) return tl::unexpected<Error>(directory.error());
+  std::unique_ptr<SmTransport> made(
+      new SmTransport(facts, std::move(*directory), usable_ring_bytes(ring_bytes)));
+  if (const Status started = made->start(); !started) return tl::unexpected<Error>(started.error());
+  return made;
+}
+
+SmTransport::SmTransport(const core::NodeFacts& facts, SocketDirectory directory,
+                         std::size_t ring_bytes)
+    : process_(facts.process),
+      node_(facts.node),
+      ring_bytes_(ring_bytes),
+      has_barrier_(register_barrier()),
+      directory_(std::move(directory)) {
+  caps_.payload_bytes_max = static_cast<std::uint32_t>(ring_payload_max(ring_bytes));
+  caps_.eager_bytes_max = std::min<std::uint32_t>(caps_.payload_bytes_max, 32u << 10);
+  caps_.keeps = false;
+  caps_.same_node_only = true;
+  caps_.exclusivity = 1024;
+  caps_.latency_ns = 100;
+  caps_.bandwidth_mbps = 80'000;
+}
+
+SmTransport::~SmTransport() {
+  if (listener_) directory_.remove(socket_name(process_));
+}
+
+Blob SmTransport::address() const {
+  ByteWriter writer;
+  writer.put(kVersion);
+  writer.put(node_);
+  writer.put(process_);
+  return writer.take();
+}
+
+bool SmTransport::reaches(Bytes address) const noexcept {
+  const PeerAddress peer = parse_address(address);
+  return peer.valid && peer.node == node_;
+}
+
+Result<std::unique_ptr<core::Endpoint>> SmTransport::connect(Bytes address) {
+  const PeerAddress peer = parse_address(address);
+  if (!peer.valid) return fail(Errc::kInvalid, "not an address of sm");
+  if (peer.node != node_)
+    return fail(Errc::kUnreachable, "that process is on another node; sm serves one node only");
+  auto endpoint = std::make_unique<SmEndpoint>(*this, next_id_++, peer.process);
+  if (const Status dialled = dial(*endpoint); !dialled)
+    return tl::unexpected<Error>(dialled.error());
+  return endpoint;
+}
+
+std::size_t SmTransport::progress(core::TransportSink& accept, TimeNs now,
+                                  std::size_t frames_max) noexcept {
+  if (now >= sockets_due_) [[unlikely]] {
+    sockets_due_ = now + kSocketsEvery;
+    turn_sockets(accept, now);
+  }
+  std::size_t moved = 0;
+  // By index: a sink may open endpoints, and close others than its own.
+  for (std::size_t left = polled_.size(); left > 0 && moved < frames_max; --left) {
+    if (turn_ >= polled_.size()) {
+      turn_ = 0;
+      if (polled_.empty()) break;
+    }
+    SmEndpoint& endpoint = *polled_[turn_++];
+    if (endpoint.waiting()) moved += endpoint.deliver(std::min(frames_max - moved, kBurst));
+  }
+  return moved;
+}
+
+bool SmTransport::arm() noexcept {
+  for (SmEndpoint* endpoint : polled_) endpoint->fall_asleep();
+  asleep_ = true;
+  sockets_due_ = std::numeric_limits<TimeNs>::min();
+  barrier_everywhere();
+  return std::none_of(polled_.begin(), polled_.end(), [](const SmEndpoint* endpoint) {
+    return endpoint->waiting() || endpoint->dialling() || endpoint->closing();
+  });
+}
+
+void SmTransport::wake() noexcept {
+  if (!asleep_) return;
+  asleep_ = false;
+  for (SmEndpoint* endpoint : polled_) endpoint->wake();
+}
+
+void SmTransport::remove(SmEndpoint& endpoint) noexcept {
+  stop_polling(endpoint);
+  std::erase(endpoints_, &endpoint);
+}
+
+void SmTransport::stop_polling(SmEndpoint& endpoint) noexcept { std::erase(polled_, &endpoint); }
+
+void SmTransport::watch(SmEndpoint& endpoint, const Fd& socket, const Fd& process) noexcept {
+  watch_descriptor(socket.number(), endpoint.id() << 1);
+  if (process) watch_descriptor(process.number(), endpoint.id() << 1 | 1);
+}
+
+bool SmTransport::watch_descriptor(int fd, std::uint64_t token) noexcept {
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLRDHUP;
+  event.data.u64 = token;
+  return ::epoll_ctl(epoll_.number(), EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+}  // namespace livebtl::sm

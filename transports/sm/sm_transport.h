@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/sm/sm_transport.h -- shared memory between the processes of a job on one machine.
+//
+// A dialler makes the memory, connects to the peer's Unix socket in the job directory, hands the
+// memory over and may write at once; the acceptor maps it. Frames are then moved by loads and
+// stores alone (sm_ring.h); the socket serves for bells and to learn of the peer's end. Ownership:
+// listener, epoll descriptor, connections that have not introduced themselves. Endpoints are the
+// engine's.
+#pragma once
+
+#include <vector>
+
+#include "core/node_facts.h"
+#include "transports/sm/sm_endpoint.h"
+
+namespace livebtl::sm {
+
+class SmTransport final : public core::Transport {
+ public:
+  /// ring_bytes is rounded up to a power of two within the ring's limits. Errors: kSystem,
+  /// kNoMemory.
+  static Result<std::unique_ptr<core::Transport>> make(const core::NodeFacts& facts,
+                                                       std::size_t ring_bytes);
+  ~SmTransport() override;
+
+  std::string_view name() const noexcept override { return "sm"; }
+  const core::Caps& caps() const noexcept override { return caps_; }
+  Blob address() const override;
+  Blob contact() const override { return address(); }
+  bool reaches(Bytes address) const noexcept override;
+  Result<std::unique_ptr<core::Endpoint>> connect(Bytes address) override;
+  std::size_t progress(core::TransportSink& accept, TimeNs now,
+                       std::size_t frames_max) noexcept override;
+  int wait_fd() const noexcept override { return epoll_.number(); }
+  bool arm() noexcept override;
+
+  // For endpoints.
+  ProcessId process() const noexcept { return process_; }
+  bool has_barrier() const noexcept { return has_barrier_; }
+  void add(SmEndpoint& endpoint) { endpoints_.push_back(&endpoint); }
+  void remove(SmEndpoint& endpoint) noexcept;
+  void poll(SmEndpoint& endpoint) { polled_.push_back(&endpoint); }
+  void stop_polling(SmEndpoint& endpoint) noexcept;
+  void watch(SmEndpoint& endpoint, const Fd& socket, const Fd& process) noexcept;
+
+ private:
+  /// A connection whose setup message has not come yet.
+  struct Stranger {
+    std::uint64_t id = 0;
+    Fd socket;
+    pid_t pid = 0;
+    TimeNs deadline = 0;
+  };
+
+  SmTransport(const core::NodeFacts& facts, SocketDirectory directory, std::size_t ring_bytes);
+  Status start();
+
+  // What happens seldom: connections, bells, ends.
+  void turn_sockets(core::TransportSink& accept, TimeNs now) noexcept;
+  void handle_event(std::uint64_t token, core::TransportSink& accept, TimeNs now);
+  void accept_strangers(core::TransportSink& accept, TimeNs now);
+  bool introduce(Stranger& stranger, core::TransportSink& accept);
+  void settle_endpoints(TimeNs now);
+  Status dial(SmEndpoint& endpoint);
+  void refuse(const Error& why);
+  bool watch_descriptor(int fd, std::uint64_t token) noexcept;
+  void wake() noexcept;
+
+  const ProcessId process_;
+  const std::uint64_t node_;
+  const std::size_t ring_bytes_;
+  core::Caps caps_;
+  bool has_barrier_ = false;
+
+  bool asleep_ = false;
+  TimeNs sockets_due_ = 0;
+  std::size_t turn_ = 0;                // whose turn it is
+  std::vector<SmEndpoint*> polled_;     // attached, and not down
+  std::vector<SmEndpoint*> endpoints_;  // all
+  std::uint64_t next_id_ = 1;
+  std::vector<Stranger> strangers_;
+  bool refusal_logged_ = false;
+  bool listening_ = false;  // the listener is watched
+  SocketDirectory directory_;
+  Fd listener_;
+  Fd epoll_;
+};
+
+core::TransportKind sm_kind();
+
+}  // namespace livebtl::sm

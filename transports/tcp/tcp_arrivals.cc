@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/tcp/tcp_arrivals.cc -- see tcp_arrivals.h.
+#include "transports/tcp/tcp_arrivals.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "transports/tcp/tcp_dialler.h"
+#include "transports/tcp/tcp_endpoint.h"
+
+namespace livebtl::tcp {
+namespace {
+
+constexpr int kAcceptsPerTurn = 16;
+
+Fd open_spare() noexcept { return Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
+
+}  // namespace
+
+Arrivals::~Arrivals() {
+  for (const Listener& listener : listeners_)
+    shared_.poller.remove(listener.token, listener.fd.number());
+}
+
+Status Arrivals::listen(const IpBytes& ip, std::uint16_t port) {
+  if (!spare_) spare_ = open_spare();
+  auto fd = listen_at(ip, port, shared_.options);
+  if (!fd) return tl::unexpected(fd.error());
+  const auto token = shared_.poller.add(fd->number(), EPOLLIN, *this);
+  if (!token) return tl::unexpected(token.error());
+  listeners_.push_back({std::move(*fd), *token});
+  return {};
+}
+
+std::uint16_t Arrivals::last_port() const noexcept {
+  const auto end = listeners_.empty() ? std::nullopt : local_end(listeners_.back().fd.number());
+  return end ? end->port : std::uint16_t{0};
+}
+
+std::vector<SocketAddress> Arrivals::listening() const {
+  std::vector<SocketAddress> ends;
+  for (const Listener& listener : listeners_) {
+    if (const auto end = local_end(listener.fd.number())) ends.push_back(*end);
+  }
+  return ends;
+}
+
+void Arrivals::on_ready(Turn& turn) noexcept {
+  for (const Listener& listener : listeners_) accept_from(listener, turn);
+}
+
+void Arrivals::accept_from(const Listener& listener, Turn& turn) noexcept {
+  for (int i = 0; i < kAcceptsPerTurn; ++i) {
+    Fd fd(::accept4(listener.fd.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (fd) {
+      greet(std::move(fd), turn);
+      continue;
+    }
+    if (errno == EMFILE || errno == ENFILE) {
+      log_stranger(shared_, turn.now, "listener",
+                   "no descriptor left; raise the limit (ulimit -n)");
+      refuse_one(listener);
+    }
+    // A connection that was gone before it was accepted is no reason to stop.
+    if (errno != ECONNABORTED && errno != EINTR) return;
+  }
+}
+
+void Arrivals::greet(Fd fd, Turn& turn) noexcept {
+  const auto remote = remote_end(fd.number());
+  const std::string from = remote ? to_text(*remote) : "?";
+  if (arrivals_.size() + shared_.untrusted >= kUntrustedMax) {
+    log_stranger(shared_, turn.now, from, "too many connections that have not proved who they are");
+    return;
+  }
+  if (!set_data_options(fd.number(), shared_.options)) return;  // gone already
+  auto arrival = std::make_unique<Arrival>(*this, std::move(fd), from, turn.now + kPreambleLimitNs);
+  if (arrival->watch()) arrivals_.push_back(std::move(arrival));
+}
+
+/// Out of descriptors the listener would stay readable for ever.
+void Arrivals::refuse_one(const Listener& listener) noexcept {
+  spare_.reset();
+  Fd(::accept4(listener.fd.number(), nullptr, nullptr, SOCK_CLOEXEC)).reset();
+  spare_ = open_spare();
+  errno = EMFILE;
+}
+
+void Arrivals::sweep(TimeNs now) noexcept {
+  const auto over = [&](const std::unique_ptr<Arrival>& arrival) {
+    if (!arrival->is_over(now)) return false;
+    if (arrival->timed_out())
+      log_stranger(shared_, now, arrival->from(), "said nothing sensible in time");
+    return true;
+  };
+  arrivals_.erase(std::remove_if(arrivals_.begin(), arrivals_.end(), over), arrivals_.end());
+}
+
+Status Arrivals::Arrival::watch() {
+  const auto token = door_.shared_.poller.add(fd_.number(), EPOLLIN, *this);
+  if (!token) return tl::unexpected(token.error());
+  token_ = *token;
+  return {};
+}
+
+void Arrivals::Arrival::on_ready(Turn& turn) noexcept {
+  // Not a byte beyond the preamble is read: what follows are frames, for the endpoint.
+  const auto room = MutableBytes(preamble_).subspan(preamble_bytes_);
+  const ssize_t count = ::recv(fd_.number(), room.data(), room.size(), MSG_DONTWAIT);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (count <= 0) return leave();  // a port scan: not worth a line
+  preamble_bytes_ += static_cast<std::size_t>(count);
+  if (preamble_bytes_ < preamble_.size()) return;
+  if (const auto preamble = decode_preamble(preamble_)) return admit(preamble->node, turn);
+  log_stranger(door_.shared_, turn.now, from_, "not livebtl, or another version of it");
+  leave();
+}
+
+void Arrivals::Arrival::admit(std::uint64_t peer_node, Turn& turn) noexcept {
+  const auto answer = encode_preamble({door_.shared_.node});
+  const ssize_t sent =
+      ::send(fd_.number(), answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent != static_cast<ssize_t>(answer.size())) return leave();
+  door_.shared_.poller.remove(std::exchange(token_, Poller::Token::kNone), fd_.number());
+  ++turn.frames;  // so that the engine sees that something happened
+  turn.accept->on_accept(std::make_unique<TcpEndpoint>(door_.shared_, std::move(fd_), peer_node));
+}
+
+void Arrivals::Arrival::leave() noexcept {
+  if (!fd_) return;
+  door_.shared_.poller.remove(std::exchange(token_, Poller::Token::kNone), fd_.number());
+  fd_.reset();
+}
+
+}  // namespace livebtl::tcp

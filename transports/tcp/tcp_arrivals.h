@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/tcp/tcp_arrivals.h -- the door: listening sockets, and connections that have not said
+// a good preamble.
+//
+// A stranger gets no byte from us, one log line in a while, a place among kUntrustedMax and
+// kPreambleLimitNs of time. Owned by the transport; under the engine's lock.
+#pragma once
+
+#include <memory>
+
+#include "transports/tcp/tcp_shared.h"
+
+namespace livebtl::tcp {
+
+/// Accepted connections that the core has not trusted yet; further ones are closed at once.
+inline constexpr std::size_t kUntrustedMax = 256;
+
+class Arrivals final : public PollTarget {
+ public:
+  explicit Arrivals(Shared& shared) noexcept : shared_(shared) {}
+  Arrivals(const Arrivals&) = delete;
+  Arrivals& operator=(const Arrivals&) = delete;
+  ~Arrivals();
+
+  Status listen(const IpBytes& ip, std::uint16_t port);
+  /// The port of the last listening socket.
+  std::uint16_t last_port() const noexcept;
+  /// Own ends of the listening sockets.
+  std::vector<SocketAddress> listening() const;
+
+  bool empty() const noexcept { return arrivals_.empty(); }
+  /// A listening socket is readable.
+  void on_ready(Turn& turn) noexcept override;
+  /// Those whose time is over leave.
+  void sweep(TimeNs now) noexcept;
+
+ private:
+  /// One connection whose preamble is not complete.
+  class Arrival final : public PollTarget {
+   public:
+    Arrival(Arrivals& door, Fd fd, std::string from, TimeNs deadline) noexcept
+        : door_(door), fd_(std::move(fd)), from_(std::move(from)), deadline_(deadline) {}
+    Arrival(const Arrival&) = delete;
+    Arrival& operator=(const Arrival&) = delete;
+    ~Arrival() { leave(); }
+
+    Status watch();
+    void on_ready(Turn& turn) noexcept override;
+    bool is_over(TimeNs now) const noexcept { return !fd_ || now >= deadline_; }
+    bool timed_out() const noexcept { return static_cast<bool>(fd_); }
+    const std::string& from() const noexcept { return from_; }
+
+   private:
+    void admit(std::uint64_t peer_node, Turn& turn) noexcept;
+    void leave() noexcept;
+
+    Arrivals& door_;
+    Fd fd_;  // none: gone or admitted
+    std::string from_;
+    TimeNs deadline_;
+    Poller::Token token_ = Poller::Token::kNone;
+    std::array<std::byte, kPreambleBytes> preamble_{};
+    std::size_t preamble_bytes_ = 0;
+  };
+
+  struct Listener {
+    Fd fd;
+    Poller::Token token;
+  };
+
+  void accept_from(const Listener& listener, Turn& turn) noexcept;
+  void greet(Fd fd, Turn& turn) noexcept;
+  void refuse_one(const Listener& listener) noexcept;
+
+  Shared& shared_;
+  std::vector<Listener> listeners_;
+  std::vector<std::unique_ptr<Arrival>> arrivals_;
+  Fd spare_;  // given up to accept and close one connection when the process has no descriptor left
+};
+
+}  // namespace livebtl::tcp

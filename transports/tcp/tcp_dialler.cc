@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/tcp/tcp_dialler.cc -- see tcp_dialler.h.
+#include "transports/tcp/tcp_dialler.h"
+
+#include <poll.h>
+#include <sys/epoll.h>
+
+#include <cerrno>
+
+namespace livebtl::tcp {
+
+Dialler::Dialler(std::vector<SocketAddress> candidates, std::optional<std::uint64_t> peer_node,
+                 std::uint64_t own_node, const SocketOptions& options)
+    : candidates_(std::move(candidates)),
+      peer_node_(peer_node),
+      own_node_(own_node),
+      options_(options) {}
+
+Dialler::State Dialler::step(TimeNs now) {
+  for (;;) {
+    if (!fd_) {
+      if (next_ == candidates_.size()) return State::kFailed;
+      if (!start(now)) continue;
+    }
+    if (!connected_ && !connected()) {
+      if (!fd_) continue;
+    } else if (read_answer()) {
+      return State::kOpen;
+    }
+    if (!fd_) continue;
+    if (now < deadline_) return State::kWaiting;
+    give_up(connected_ ? "connected, but no answer" : "no answer");
+  }
+}
+
+bool Dialler::start(TimeNs now) {
+  auto fd = start_connect(candidates_[next_], options_);
+  if (!fd) {
+    give_up(fd.error().text);
+    return false;
+  }
+  fd_ = std::move(*fd);
+  ++attempt_;
+  deadline_ = now + kPreambleLimitNs;
+  return true;
+}
+
+/// Has the connection been made? If so our preamble is sent.
+bool Dialler::connected() {
+  pollfd wanted{fd_.number(), POLLOUT, 0};
+  if (::poll(&wanted, 1, 0) != 1) return false;
+  if (const int error = connect_error(fd_.number()); error != 0) {
+    give_up(errno_text(error));
+    return false;
+  }
+  // A port of ours that nobody listens on may be drawn as the source port: then the socket is
+  // connected to itself.
+  if (local_end(fd_.number()) == remote_end(fd_.number())) {
+    give_up("nobody listens");
+    return false;
+  }
+  const auto preamble = encode_preamble({own_node_});
+  const ssize_t sent = ::send(fd_.number(), preamble.data(), preamble.size(), MSG_NOSIGNAL);
+  if (sent != static_cast<ssize_t>(preamble.size())) {
+    give_up(sent < 0 ? errno_text(errno) : "cannot send");
+    return false;
+  }
+  connected_ = true;
+  return true;
+}
+
+bool Dialler::read_answer() {
+  // Not a byte beyond the preamble is read: what follows are frames, for the endpoint.
+  const auto room = MutableBytes(answer_).subspan(answer_bytes_);
+  const ssize_t count = ::recv(fd_.number(), room.data(), room.size(), 0);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+  if (count <= 0) {
+    give_up(count < 0 ? errno_text(errno) : "closed without an answer");
+    return false;
+  }
+  answer_bytes_ += static_cast<std::size_t>(count);
+  if (answer_bytes_ < answer_.size()) return false;
+  const auto preamble = decode_preamble(answer_);
+  if (!preamble) {
+    give_up("what answers there is not livebtl, or another version");
+    return false;
+  }
+  if (peer_node_ && *peer_node_ != preamble->node) {
+    give_up("another node answers there");
+    return false;
+  }
+  answered_node_ = preamble->node;
+  return true;
+}
+
+void Dialler::give_up(const std::string& why) {
+  if (!failures_.empty()) failures_ += "; ";
+  failures_ += to_text(candidates_[next_]) + ": " + why;
+  ++next_;
+  fd_.reset();
+  connected_ = false;
+  answer_bytes_ = 0;
+}
+
+std::uint32_t Dialler::events() const noexcept { return connected_ ? EPOLLIN : EPOLLOUT; }
+
+std::string Dialler::targets() const {
+  std::string text;
+  for (const SocketAddress& candidate : candidates_) {
+    if (!text.empty()) text += " ";
+    text += to_text(candidate);
+  }
+  return text;
+}
+
+}  // namespace livebtl::tcp

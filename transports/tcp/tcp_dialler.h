@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/tcp/tcp_dialler.h -- connects to a peer: tries its addresses one after the other until
+// one answers with a good preamble from the right node. Never blocks; owned by the endpoint that it
+// becomes the socket of.
+#pragma once
+
+#include "base/clock.h"
+#include "transports/tcp/tcp_frame.h"
+#include "transports/tcp/tcp_socket.h"
+
+namespace livebtl::tcp {
+
+/// For an answer, preamble included; on either side.
+inline constexpr TimeNs kPreambleLimitNs = 3 * kSecond;
+
+class Dialler {
+ public:
+  /// candidates: at least one, best first. peer_node: who must answer; nullopt: not known.
+  Dialler(std::vector<SocketAddress> candidates, std::optional<std::uint64_t> peer_node,
+          std::uint64_t own_node, const SocketOptions& options);
+
+  enum class State : std::uint8_t { kWaiting, kOpen, kFailed };
+  /// Goes on as far as it can without waiting.
+  State step(TimeNs now);
+
+  /// The socket of the attempt under way; -1: none.
+  int fd() const noexcept { return fd_.number(); }
+  /// Raised with each new socket.
+  unsigned attempt() const noexcept { return attempt_; }
+  /// EPOLLIN or EPOLLOUT: what the attempt waits for.
+  std::uint32_t events() const noexcept;
+
+  /// kOpen only.
+  Fd take_fd() noexcept { return std::move(fd_); }
+  std::uint64_t answered_node() const noexcept { return answered_node_; }
+  /// kFailed: each address and why.
+  const std::string& failures() const noexcept { return failures_; }
+  /// For people: the addresses.
+  std::string targets() const;
+
+ private:
+  bool start(TimeNs now);
+  bool connected();
+  bool read_answer();
+  void give_up(const std::string& why);
+
+  std::vector<SocketAddress> candidates_;
+  std::optional<std::uint64_t> peer_node_;
+  std::uint64_t own_node_;
+  SocketOptions options_;
+  std::size_t next_ = 0;  // candidate
+  unsigned attempt_ = 0;
+  Fd fd_;
+  bool connected_ = false;
+  TimeNs deadline_ = 0;
+  std::array<std::byte, kPreambleBytes> answer_{};
+  std::size_t answer_bytes_ = 0;
+  std::uint64_t answered_node_ = 0;
+  std::string failures_;
+};
+
+}  // namespace livebtl::tcp

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/tcp/tcp_endpoint.cc -- life and receiving half of an endpoint (see tcp_endpoint.h);
+// the sending half is in tcp_endpoint_send.cc.
+#include "transports/tcp/tcp_endpoint.h"
+
+#include <sys/epoll.h>
+
+#include <cerrno>
+
+#include "base/assert.h"
+
+namespace livebtl::tcp {
+namespace {
+
+/// Reads in one move; then others have their turn.
+constexpr int kReadsPerMove = 8;
+
+std::string ends_text(int fd) {
+  const auto local = local_end(fd);
+  const auto remote = remote_end(fd);
+  return "tcp " + (local ? to_text(*local) : "?") + " -> " + (remote ? to_text(*remote) : "?");
+}
+
+}  // namespace
+
+TcpEndpoint::TcpEndpoint(Shared& shared, std::unique_ptr<Dialler> dialler)
+    : shared_(shared),
+      state_(State::kDialling),
+      framer_(core::kUntrustedPayloadMax),
+      dialler_(std::move(dialler)),
+      described_("tcp -> " + dialler_->targets()) {
+  shared_.dialling.add(*this);
+  wait_for_turn();
+}
+
+TcpEndpoint::TcpEndpoint(Shared& shared, Fd fd, std::uint64_t peer_node)
+    : shared_(shared),
+      state_(State::kDialling),
+      counted_untrusted_(true),
+      framer_(core::kUntrustedPayloadMax) {
+  ++shared_.untrusted;
+  become_open(std::move(fd), peer_node);
+}
+
+TcpEndpoint::~TcpEndpoint() {
+  leave_untrusted();
+  set_backlogged(false);
+  if (on_waiting_list_) shared_.waiting.remove(*this);
+  shared_.open.remove(*this);
+  shared_.dialling.remove(*this);
+  shared_.poller.remove(token_, fd_ ? fd_.number() : -1);
+  shared_.out_blocks.put(out_.drop());
+  shared_.in_blocks.put(framer_.drop());
+}
+
+void TcpEndpoint::attach(core::EndpointSink& sink) noexcept {
+  LIVEBTL_ASSERT(sink_ == nullptr, "an endpoint is attached once");
+  sink_ = &sink;
+  wait_for_turn();
+}
+
+void TcpEndpoint::trust() noexcept {
+  framer_.set_payload_bytes_max(kPayloadBytesMax);
+  leave_untrusted();
+}
+
+void TcpEndpoint::leave_untrusted() noexcept {
+  if (std::exchange(counted_untrusted_, false)) --shared_.untrusted;
+}
+
+core::EndpointStats TcpEndpoint::stats() const noexcept {
+  core::EndpointStats stats = stats_;
+  stats.bytes_received = framer_.bytes_delivered();
+  return stats;
+}
+
+void TcpEndpoint::move_waiting(Turn& turn) noexcept {
+  shared_.waiting.remove(*this);
+  on_waiting_list_ = false;
+  move(turn);
+}
+
+void TcpEndpoint::wait_for_turn() noexcept {
+  if (std::exchange(on_waiting_list_, true)) return;
+  shared_.waiting.add(*this);
+}
+
+void TcpEndpoint::move(Turn& turn) noexcept {
+  if (sink_ == nullptr || state_ == State::kDown) return;
+  if (state_ == State::kDialling) dial(turn);
+  if (state_ == State::kOpen && !out_.empty()) flush(turn);
+  // After a failed write too: what the peer sent before it went is taken.
+  const Framer::Stop stop = fd_ ? receive(turn) : Framer::Stop::kNeedBytes;
+  if (stop == Framer::Stop::kBudget) wait_for_turn();
+  if (state_ == State::kBroken && stop != Framer::Stop::kBudget) go_down(turn);
+}
+
+void TcpEndpoint::dial(Turn& turn) noexcept {
+  const Dialler::State result = dialler_->step(turn.now);
+  if (dialler_->attempt() !=
+      dial_attempt_) {  // the earlier socket is closed, and with it epoll's own record of it
+    shared_.poller.remove(std::exchange(token_, Poller::Token::kNone), -1);
+    dial_attempt_ = dialler_->attempt();
+  }
+  if (result == Dialler::State::kWaiting) {
+    watch(dialler_->fd(), dialler_->events());
+    return;
+  }
+  shared_.dialling.remove(*this);
+  if (result == Dialler::State::kOpen) {
+    const std::uint64_t node = dialler_->answered_node();
+    become_open(dialler_->take_fd(), node);
+  } else {
+    fail_with(
+        Errc::kUnreachable,
+        "tcp: no address of the peer answers (" + dialler_->failures() +
+            "); is a firewall between the nodes, or does LIVEBTL_TCP_IF name the wrong network?");
+  }
+  dialler_.reset();
+}
+
+void TcpEndpoint::become_open(Fd fd, std::uint64_t peer_node) noexcept {
+  fd_ = std::move(fd);
+  state_ = State::kOpen;
+  payload_crc_ = shared_.crc == CrcMode::kAlways ||
+                 (shared_.crc == CrcMode::kNetwork && peer_node != shared_.node);
+  described_ = ends_text(fd_.number());
+  shared_.open.add(*this);
+  watch(fd_.number(), EPOLLIN);
+}
+
+void TcpEndpoint::watch(int fd, std::uint32_t events) noexcept {
+  if (token_ == Poller::Token::kNone) {
+    const auto token = shared_.poller.add(fd, events, *this);
+    if (!token) return fail_with(token.error().code, token.error().text);
+    token_ = *token;
+  } else if (events != events_) {
+    if (const Status changed = shared_.poller.change(token_, fd, events); !changed) {
+      return fail_with(changed.error().code, changed.error().text);
+    }
+  }
+  events_ = events;
+}
+
+Framer::Stop TcpEndpoint::receive(Turn& turn) noexcept {
+  const std::size_t frames_before = turn.frames;
+  Framer::Stop stop = framer_.parse(*sink_, turn.budget(), turn.frames);
+  for (int i = 0; i < kReadsPerMove && stop == Framer::Stop::kNeedBytes && !read_ended_; ++i) {
+    const Read result = read_once();
+    if (result == Read::kNothing) break;
+    stop = framer_.parse(*sink_, turn.budget(), turn.frames);
+    if (result == Read::kSome) break;
+  }
+  stats_.frames_received += turn.frames - frames_before;
+  if (stop == Framer::Stop::kCorrupt) {
+    fail_with(Errc::kCorrupt, std::string("tcp: ") + framer_.corruption() + " from " + described_);
+  }
+  shared_.in_blocks.put(framer_.give_back());
+  return stop == Framer::Stop::kBudget && !framer_.has_block() ? Framer::Stop::kNeedBytes : stop;
+}
+
+/// kAll: there was as much as there was room for, so there may be more.
+TcpEndpoint::Read TcpEndpoint::read_once() noexcept {
+  if (!framer_.has_block()) framer_.lend(shared_.in_blocks.take());
+  const auto room = framer_.room();
+  ssize_t count = 0;
+  if (room[1].empty()) {
+    count = ::recv(fd_.number(), room[0].data(), room[0].size(), MSG_DONTWAIT);
+  } else {
+    std::array<iovec, 2> pieces{
+        {{room[0].data(), room[0].size()}, {room[1].data(), room[1].size()}}};
+    count = ::readv(fd_.number(), pieces.data(), static_cast<int>(pieces.size()));
+  }
+  if (count > 0) {
+    const auto bytes = static_cast<std::size_t>(count);
+    framer_.filled(bytes);
+    return bytes == room[0].size() + room[1].size() ? Read::kAll : Read::kSome;
+  }
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return Read::kNothing;
+  read_ended_ = true;
+  fail_with(Errc::kDown, count == 0 ? "tcp: the peer closed " + described_
+                                    : "tcp: " + described_ + ": " + errno_text(errno));
+  return Read::kNothing;
+}
+
+/// The first failure stands; it is told to the sink by the next move().
+void TcpEndpoint::fail_with(Errc code, std::string text) noexcept {
+  if (state_ == State::kBroken || state_ == State::kDown) return;
+  state_ = State::kBroken;
+  error_ = Error{code, std::move(text)};
+  wait_for_turn();
+}
+
+void TcpEndpoint::go_down(Turn& turn) noexcept {
+  if (counted_untrusted_ && error_.code == Errc::kCorrupt) {
+    log_stranger(shared_, turn.now, described_, framer_.corruption());
+  }
+  state_ = State::kDown;
+  leave_untrusted();
+  set_backlogged(false);
+  shared_.open.remove(*this);
+  shared_.poller.remove(std::exchange(token_, Poller::Token::kNone), fd_ ? fd_.number() : -1);
+  fd_.reset();
+  shared_.out_blocks.put(out_.drop());
+  shared_.in_blocks.put(framer_.drop());
+  sink_->on_down(error_);  // may not destroy us, but may post: the answer is kRetry
+}
+
+}  // namespace livebtl::tcp

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/tcp/tcp_shared.h -- what the endpoints of one transport have in common. Owned by the
+// transport, which outlives them; all under the engine's lock.
+#pragma once
+
+#include <vector>
+
+#include "base/settings.h"
+#include "transports/tcp/tcp_block.h"
+#include "transports/tcp/tcp_framer.h"
+#include "transports/tcp/tcp_out_queue.h"
+#include "transports/tcp/tcp_poller.h"
+#include "transports/tcp/tcp_socket.h"
+
+namespace livebtl::tcp {
+
+class TcpEndpoint;
+
+/// Endpoints in some state. May change while it is walked: who is removed is not visited any more,
+/// who is added only by the next walk.
+class Roster {
+ public:
+  void add(TcpEndpoint& endpoint) { items_.push_back(&endpoint); }
+  void remove(const TcpEndpoint& endpoint) noexcept;
+  bool empty() const noexcept { return count() == 0; }
+  std::size_t count() const noexcept { return items_.size() - holes_; }
+
+  template <class Call>
+  void walk(Call call) {
+    const std::size_t end = items_.size();
+    ++walks_;
+    for (std::size_t i = 0; i < end; ++i) {
+      if (items_[i] != nullptr) call(*items_[i]);
+    }
+    if (--walks_ == 0 && holes_ != 0) close_holes();
+  }
+
+ private:
+  void close_holes() noexcept;
+
+  std::vector<TcpEndpoint*> items_;
+  std::size_t holes_ = 0;
+  unsigned walks_ = 0;
+};
+
+/// A stranger may cause a log line once in a while, not at will.
+class LogLimit {
+ public:
+  /// May a line be written now? Else it is counted.
+  bool allows(TimeNs now) noexcept {
+    if (now < next_) {
+      ++withheld_;
+      return false;
+    }
+    next_ = now + kQuietNs;
+    return true;
+  }
+  /// Lines withheld since the last one.
+  std::uint64_t take_withheld() noexcept { return std::exchange(withheld_, 0); }
+
+ private:
+  static constexpr TimeNs kQuietNs = 10 * kSecond;
+  TimeNs next_ = 0;
+  std::uint64_t withheld_ = 0;
+};
+
+struct Shared {
+  Poller poller;
+  Pool<InBlock> in_blocks{};
+  Pool<OutBlock> out_blocks{};
+  Roster open{};      // connected
+  Roster dialling{};  // not yet
+  Roster
+      waiting{};  // has something to do that no socket shows: bytes not parsed, a loss not reported
+  std::size_t backlogged = 0;  // endpoints with bytes that wait for room in the socket
+  std::size_t untrusted = 0;   // accepted connections that have not proved anything yet
+  LogLimit strangers{};
+  std::uint64_t node = 0;
+  CrcMode crc = CrcMode::kNetwork;
+  SocketOptions options{};
+};
+
+/// Says once in a while what a stranger did.
+void log_stranger(Shared& shared, TimeNs now, const std::string& who, const std::string& what);
+
+}  // namespace livebtl::tcp

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/tcp/tcp_transport.cc -- see tcp_transport.h.
+#include "transports/tcp/tcp_transport.h"
+
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/assert.h"
+#include "transports/tcp/tcp_endpoint.h"
+
+namespace livebtl::tcp {
+namespace {
+
+constexpr core::Caps kCaps{
+    .payload_bytes_max = kPayloadBytesMax,
+    .eager_bytes_max = 16u << 10,
+    .keeps = true,
+    .same_node_only = false,
+    .exclusivity = 100,
+    .latency_ns = 5'000,
+    .bandwidth_mbps = 10'000,
+};
+
+constexpr long kTickNs = 250 * kMillisecond;
+
+// A look costs a system call. While frames come, every progress() looks; after kQuietNs without
+// one, one in kLookEveryNs does, or every so many-th, since the caller's clock may be a coarse one:
+// more often if there is anybody who could send than if somebody could only connect.
+constexpr TimeNs kQuietNs = kMillisecond;
+constexpr TimeNs kLookEveryNs = 5 * kMicrosecond;
+constexpr unsigned kLooksSkippedMax = 8;
+constexpr unsigned kLooksSkippedAloneMax = 64;
+
+// So few connections are read from directly; epoll then only every kTurnsPerPoll-th time, for new
+// connections.
+constexpr std::size_t kDirectMax = 2;
+constexpr unsigned kTurnsPerPoll = 16;
+
+}  // namespace
+
+core::TransportKind tcp_kind() {
+  return {"tcp", "", [](const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
+            auto made = TcpTransport::make(facts);
+            if (!made) return tl::unexpected(made.error());
+            return std::unique_ptr<core::Transport>(std::move(*made));
+          }};
+}
+
+Result<std::unique_ptr<TcpTransport>> TcpTransport::make(const core::NodeFacts& facts,
+                                                         const SocketOptions& options) {
+  LIVEBTL_ASSERT(facts.settings != nullptr, "the facts have settings");
+  auto local = choose_addresses(local_addresses(), facts.settings->tcp_if);
+  if (!local) return tl::unexpected(local.error());
+  if (local->empty()) {
+    return fail(Errc::kUnreachable,
+                "tcp: no network interface is up; bring one up (ip link set lo up)");
+  }
+  auto poller = Poller::make();
+  if (!poller) return tl::unexpected(poller.error());
+  Shared shared{.poller = std::move(*poller)};
+  shared.node = facts.node;
+  shared.crc = facts.settings->crc;
+  shared.options = options;
+  auto transport = std::unique_ptr<TcpTransport>(
+      new TcpTransport(std::move(shared), facts.settings->tcp_if, std::move(*local)));
+  if (const Status opened = transport->open(facts.settings->tcp_port); !opened)
+    return tl::unexpected(opened.error());
+  return transport;
+}
+
+TcpTransport::TcpTransport(Shared shared, std::vector<std::string> interfaces,
+                           std::vector<LocalAddress> local)
+    : shared_(std::move(shared)),
+      interfaces_(std::move(interfaces)),
+      local_(std::move(local)),
+      network_(network_hash()) {}
+
+TcpTransport::~TcpTransport() {
+  LIVEBTL_ASSERT(shared_.open.empty() && shared_.dialling.empty(),
+                 "endpoints are destroyed before their transport");
+  shared_.poller.remove(tick_token_, tick_.number());
+}
+
+/// All addresses by one socket; chosen ones by one each, on one port where that is free.
+Status TcpTransport::open(std::uint16_t port) {
+  tick_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+  if (!tick_) return fail(Errc::kNoMemory, "tcp: cannot create a timer: " + errno_text(errno));
+  const auto token = shared_.poller.add(tick_.number(), EPOLLIN, *this);
+  if (!token) return tl::unexpected(token.error());
+  tick_token_ = *token;
+  if (interfaces_.empty()) return arrivals_.listen(IpBytes{}, port);
+  for (std::size_t i = 0; i < std::min(local_.size(), kSocketsMax); ++i) {
+    Status listening = arrivals_.listen(local_[i].ip, port != 0 ? port : arrivals_.last_port());
+    if (!listening && port == 0) listening = arrivals_.listen(local_[i].ip, 0);
+    if (!listening) return listening;
+  }
+  return {};
+}
+
+const core::Caps& TcpTransport::caps() const noexcept { return kCaps; }
+
+Reachable TcpTransport::describe_own(const std::vector<LocalAddress>& local) const {
+  Reachable own;
+  own.network = network_;
+  own.node = shared_.node;
+  own.sockets = arrivals_.listening();
+  if (!interfaces_.empty()) return own;
+  const SocketAddress any = own.sockets.front();
+  own.sockets.clear();
+  for (const LocalAddress& address : local) {
+    const bool served = is_v4(address.ip) || !is_v4(any.ip);
+    if (served && own.sockets.size() < kSocketsMax) own.sockets.push_back({address.ip, any.port});
+  }
+  return own;
+}
+
+Blob TcpTransport::address() const {
+  // Addresses come and go, when a machine migrates for instance; those of the start are better than
+  // none.
+  const auto now = interfaces_.empty() ? local_addresses() : local_;
+  return encode_address(describe_own(now.empty() ? local_ : now));
+}
+
+Blob TcpTransport::contact() const { return encode_contact(describe_own(local_)); }
+
+bool TcpTransport::reaches(Bytes address) const noexcept {
+  const auto peer = decode_address(address);
+  return peer && !order_candidates(describe_own(local_), local_, *peer).empty();
+}
+
+Result<std::unique_ptr<core::Endpoint>> TcpTransport::connect(Bytes address) {
+  const auto peer = decode_address(address);
+  if (!peer) return tl::unexpected(peer.error());
+  const auto now = interfaces_.empty() ? local_addresses() : local_;
+  auto candidates = order_candidates(describe_own(local_), now, *peer);
+  if (candidates.empty()) {
+    return fail(Errc::kUnreachable,
+                "tcp: no address of the peer (first: " + to_text(peer->sockets.front()) +
+                    ") is reachable from here; see LIVEBTL_TCP_IF");
+  }
+  auto dialler =
+      std::make_unique<Dialler>(std::move(candidates), peer->node, shared_.node, shared_.options);
+  return std::make_unique<TcpEndpoint>(shared_, std::move(dialler));
+}
+
+bool TcpTransport::is_due(TimeNs now) noexcept {
+  const bool busy = now - last_frame_ < kQuietNs || !shared_.waiting.empty();
+  const unsigned skipped_max = shared_.open.empty() ? kLooksSkippedAloneMax : kLooksSkippedMax;
+  if (busy || now - last_look_ >= kLookEveryNs || ++looks_skipped_ >= skipped_max) {
+    looks_skipped_ = 0;
+    last_look_ = now;
+    return true;
+  }
+  return false;
+}
+
+std::size_t TcpTransport::progress(core::TransportSink& accept, TimeNs now,
+                                   std::size_t frames_max) noexcept {
+  if (!is_due(now)) return 0;
+  Turn turn{&accept, now, frames_max};
+  shared_.waiting.walk([&](TcpEndpoint& endpoint) { endpoint.move_waiting(turn); });
+  const bool deadlines = !shared_.dialling.empty() || !arrivals_.empty();
+  const bool direct = !deadlines && shared_.backlogged == 0 && shared_.open.count() <= kDirectMax;
+  if (direct) shared_.open.walk([&](TcpEndpoint& endpoint) { endpoint.move(turn); });
+  if (!direct || shared_.open.empty() || ++turns_since_poll_ >= kTurnsPerPoll) {
+    turns_since_poll_ = 0;
+    shared_.poller.run(turn);
+  }
+  if (deadlines) {
+    shared_.dialling.walk([&](TcpEndpoint& endpoint) { endpoint.move(turn); });
+    arrivals_.sweep(now);
+  }
+  set_ticking(!shared_.dialling.empty() || !arrivals_.empty());
+  if (turn.frames > 0) last_frame_ = now;
+  return turn.frames;
+}
+
+void TcpTransport::set_ticking(bool ticking) noexcept {
+  if (ticking_ == ticking) return;
+  ticking_ = ticking;
+  itimerspec period{};
+  if (ticking) period.it_value.tv_nsec = period.it_interval.tv_nsec = kTickNs;
+  ::timerfd_settime(tick_.number(), 0, &period, nullptr);
+}
+
+void TcpTransport::on_ready(Turn&) noexcept {
+  std::uint64_t expirations = 0;
+  // What is due is looked for by every progress() with deadlines; here the descriptor is only made
+  // unreadable.
+  [[maybe_unused]] const ssize_t count = ::read(tick_.number(), &expirations, sizeof(expirations));
+}
+
+}  // namespace livebtl::tcp

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/tcp/tcp_transport.h -- frames over TCP connections, IPv4 and IPv6, on all or on chosen
+// interfaces.
+//
+// Threads: none of its own; every call under the engine's lock. Wire format: docs/WIRE.md, "TCP".
+#pragma once
+
+#include "transports/tcp/tcp_arrivals.h"
+#include "transports/tcp/tcp_interfaces.h"
+#include "transports/tcp/tcp_kind.h"
+
+namespace livebtl::tcp {
+
+class TcpTransport final : public core::Transport, public PollTarget {
+ public:
+  /// Listens. Errors: kInvalid and kUnreachable (settings), kSystem, kNoMemory.
+  static Result<std::unique_ptr<TcpTransport>> make(const core::NodeFacts& facts,
+                                                    const SocketOptions& options = {});
+  TcpTransport(const TcpTransport&) = delete;
+  TcpTransport& operator=(const TcpTransport&) = delete;
+  ~TcpTransport() override;
+
+  std::string_view name() const noexcept override { return "tcp"; }
+  const core::Caps& caps() const noexcept override;
+  Blob address() const override;
+  Blob contact() const override;
+  bool reaches(Bytes address) const noexcept override;
+  Result<std::unique_ptr<core::Endpoint>> connect(Bytes address) override;
+  std::size_t progress(core::TransportSink& accept, TimeNs now,
+                       std::size_t frames_max) noexcept override;
+  int wait_fd() const noexcept override { return shared_.poller.fd(); }
+  bool arm() noexcept override { return shared_.waiting.empty(); }
+
+  /// The tick: time may be over for somebody.
+  void on_ready(Turn& turn) noexcept override;
+
+ private:
+  TcpTransport(Shared shared, std::vector<std::string> interfaces, std::vector<LocalAddress> local);
+  Status open(std::uint16_t port);
+  bool is_due(TimeNs now) noexcept;
+  void set_ticking(bool ticking) noexcept;
+  Reachable describe_own(const std::vector<LocalAddress>& local) const;
+
+  Shared shared_;
+  std::vector<std::string> interfaces_;  // TCP_IF
+  std::vector<LocalAddress> local_;      // as of the start
+  std::uint64_t network_;
+  Arrivals arrivals_{shared_};
+  Fd tick_;  // readable every kTickNs while somebody has a deadline: it wakes who sleeps on
+             // wait_fd()
+  Poller::Token tick_token_ = Poller::Token::kNone;
+  bool ticking_ = false;
+  TimeNs last_look_ = 0;
+  TimeNs last_frame_ = 0;
+  unsigned looks_skipped_ = 0;
+  unsigned turns_since_poll_ = 0;
+};
+
+}  // namespace livebtl::tcp
