@@ -128,6 +128,7 @@ class Bml final : private TransportSink {
   void greet() noexcept;
   bool streams_fit(const Peer& peer, const HelloFacts& theirs) const noexcept;
   void move_send_path(Peer& peer, Path* to) noexcept;
+  void note_left_paths(Peer& peer) noexcept;
   void refresh_bulk_paths(Peer& peer) noexcept;
   void flush_hello(Path& path) noexcept;
   void clear_down() noexcept;

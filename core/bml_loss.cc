@@ -100,7 +100,7 @@ void Bml::path_lost(Path& path) noexcept {
     // passing does not tell the credit, so that is to be told again by itself.
     peer->rx.ack_wanted = true;
     peer->rx.advertised_bytes = peer->rx.advertised_headers = 0;
-    core_.sender.mark_dirty(*peer);
+    note_left_paths(*peer);  // it holds nothing any more
     if (!path.was_open) {
       dial_failed(path);
     } else if (peer->lost || peer->departed || benign(path)) {
@@ -118,9 +118,11 @@ void Bml::path_lost(Path& path) noexcept {
   graveyard_.push_back(std::move(taken));
 }
 
-// Closed by order, by the peer after both ends were done with it, or never used by us.
+// Never used by us, or ended after both ends had left it; or closed by order. Of a path that keeps,
+// frames may still be unacknowledged then: those go again, whoever closed it.
 bool Bml::benign(const Path& path) const noexcept {
-  return path.closing || (path.marker_acked && path.peer_marker_seen) || path.sent_before == 0;
+  if (path.sent_before == 0 || (path.marker_acked && path.peer_marker_seen)) return true;
+  return path.closing && (!path.keeps || path.marker_acked);
 }
 
 void Bml::dial_failed(Path& path) noexcept {
@@ -156,7 +158,6 @@ void Bml::recover(Peer& peer, Path& path) noexcept {
   const std::uint64_t end = was_current ? peer.tx.next_seq : peer.send_path->sent_before;
   if (path.sent_before != 0) core_.sender.replay(peer, peer.tx.acked, end);
   core_.transfers.path_lost(peer, path);
-  on_marker_ack(path);  // a lost path holds nothing any more
   ++peer.generation;
   elect(peer);
   want_path(peer);

@@ -332,7 +332,11 @@ void Bml::move_send_path(Peer& peer, Path* to) noexcept {
 
 void Bml::on_marker_ack(Path& path) noexcept {
   path.marker_acked = true;
-  Peer& peer = *path.peer;
+  note_left_paths(*path.peer);
+}
+
+// Once no path that we have left holds anything any more, nothing can be overtaken.
+void Bml::note_left_paths(Peer& peer) noexcept {
   const bool others_wait = std::any_of(peer.paths.begin(), peer.paths.end(), [](const auto& each) {
     return each->open() && (each->marker_due || each->marker_sent) && !each->marker_acked;
   });

@@ -34,7 +34,7 @@ enum class FrameKind : std::uint8_t {
   // Path control: not numbered, not credited; about this path or pair.
   kAck = 64,        // body CreditBody; head.ack acknowledges
   kMarker = 65,     // body PathBody: nothing more comes on this path
-  kMarkerAck = 66,  // body PathBody: the marker of that path has arrived, and all before it
+  kMarkerAck = 66,  // body PathBody: that marker of that path has arrived, and all before it
   kPathDown = 67,   // body PathBody: that path is lost; take it down too
   kProbe = 68,      // body PathBody: answer with kAck
   kHello = 69,      // no body, payload a handshake message (core/handshake.h)
@@ -117,7 +117,7 @@ struct CreditBody {
 };
 struct PathBody {
   std::uint64_t path = 0;  // the path's id, drawn by the dialler
-  std::uint64_t seq = 0;   // kMarker: the next sequence number; else 0
+  std::uint64_t seq = 0;   // kMarker: the next sequence number; kMarkerAck: the marker's; else 0
 };
 
 /// Does the kind belong to the ordered lane?

@@ -85,9 +85,10 @@ class Path final : public EndpointSink {
   bool marker_due = false;
   bool marker_sent = false;
   bool marker_acked = false;
-  bool peer_marker_seen = false;  // the peer has moved away from it
-  bool marker_ack_due = false;
-  bool closing = false;  // closed by order: its end is no loss
+  bool peer_marker_seen = false;     // the peer has moved away from it, and has not come back
+  std::uint64_t marker_seq = 0;      // in our last marker: its acknowledgement says which it means
+  std::uint64_t marker_ack_due = 0;  // the number in the peer's marker; 0: none is owed
+  bool closing = false;              // closed by order: its end is no loss
   bool probe_due = false;
   std::uint64_t path_down_due = 0;  // tell the peer that this other path is lost
 };

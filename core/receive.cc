@@ -30,6 +30,7 @@ void Receiver::on_frame(Path& path, Bytes header, Bytes payload) noexcept {
   if (head->ack > peer.tx.acked && !core_.sender.acknowledged(peer, head->ack))
     return path.break_down({Errc::kCorrupt, "the peer acknowledged what was never sent"});
   if (is_ordered(head->kind)) {
+    path.peer_marker_seen = false;  // it has come back
     on_ordered(path, *head, header, payload);
   } else if (head->kind == FrameKind::kData) {
     core_.transfers.on_data(path, decode_body<DataBody>(header), payload);
@@ -323,13 +324,12 @@ void Receiver::on_path_control(Path& path, const FrameHead& head, Bytes header) 
       return;
     }
     case FrameKind::kMarker:
-      path.peer_marker_seen = true;
-      path.marker_ack_due = true;
-      peer.rx.ack_wanted = true;
-      return core_.sender.mark_dirty(peer);
-    case FrameKind::kMarkerAck:
-      if (decode_body<PathBody>(header).path != path.id || !path.marker_sent) return;
+      return on_marker(path, decode_body<PathBody>(header));
+    case FrameKind::kMarkerAck: {
+      const auto body = decode_body<PathBody>(header);
+      if (body.path != path.id || !path.marker_sent || body.seq != path.marker_seq) return;
       return core_.bml.on_marker_ack(path);
+    }
     case FrameKind::kPathDown:
       return core_.bml.on_peer_path_down(peer, decode_body<PathBody>(header).path);
     case FrameKind::kProbe:
@@ -341,6 +341,18 @@ void Receiver::on_path_control(Path& path, const FrameHead& head, Bytes header) 
     default:
       LIVEBTL_ASSERT(false, "decode_head knows the kinds");
   }
+}
+
+// The peer has left this path. Where we have not used it either (since our last marker), we say so
+// too: each side knows then that the path is no more needed, and does not take its end for a loss.
+void Receiver::on_marker(Path& path, const PathBody& body) noexcept {
+  if (body.seq == 0) return path.break_down({Errc::kCorrupt, "the peer sent a marker of number 0"});
+  Peer& peer = *path.peer;
+  path.peer_marker_seen = true;
+  path.marker_ack_due = body.seq;
+  if (&path != peer.send_path && !path.marker_sent) path.marker_due = true;
+  peer.rx.ack_wanted = true;
+  core_.sender.mark_dirty(peer);
 }
 
 void Receiver::on_addresses(Peer& peer, Bytes payload) noexcept {

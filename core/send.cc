@@ -271,57 +271,6 @@ bool Sender::flush_replay(Peer& peer, Path& path) noexcept {
   return true;
 }
 
-bool Sender::post_ack(Peer& peer, Path& path) noexcept {
-  RxLane& rx = peer.rx;
-  const Header<CreditBody> header{{FrameKind::kAck, 0, 0, 0, 0, 0, rx.reorder.expected()},
-                                  {rx.released_bytes, rx.released_headers}};
-  if (path.endpoint->post({bytes_of(header), {}, 0, false}) == Post::kRetry) return false;
-  rx.ack_sent = header.head.ack;
-  rx.unacked_bytes = 0;
-  rx.ack_wanted = false;
-  rx.advertised_bytes = rx.released_bytes;
-  rx.advertised_headers = rx.released_headers;
-  return true;
-}
-
-namespace {
-
-bool post_note(Peer& peer, Path& path, FrameKind kind, std::uint64_t about,
-               std::uint64_t seq = 0) noexcept {
-  const std::uint8_t flags =
-      kind == FrameKind::kMarker || kind == FrameKind::kProbe ? kFlagAckWanted : 0;
-  const Header<PathBody> header{{kind, flags, 0, 0, 0, 0, peer.rx.reorder.expected()},
-                                {about, seq}};
-  return path.endpoint->post({bytes_of(header), {}, 0, false}) != Post::kRetry;
-}
-
-}  // namespace
-
-// Markers and what else is about paths: posted on the path itself, so that a marker is behind all
-// that went before.
-void Sender::flush_path_notes(Peer& peer) noexcept {
-  bool again = false;
-  for (auto& path : peer.paths) {
-    if (!path->open()) continue;
-    if (path->path_down_due != 0) {
-      if (post_note(peer, *path, FrameKind::kPathDown, path->path_down_due))
-        path->path_down_due = 0;
-    }
-    if (path->marker_due &&
-        post_note(peer, *path, FrameKind::kMarker, path->id, peer.tx.next_seq)) {
-      path->marker_due = false;
-      path->marker_sent = true;
-    }
-    if (path->marker_ack_due && post_note(peer, *path, FrameKind::kMarkerAck, path->id))
-      path->marker_ack_due = false;
-    if (path->probe_due && post_note(peer, *path, FrameKind::kProbe, path->id))
-      path->probe_due = false;
-    again |=
-        path->path_down_due != 0 || path->marker_due || path->marker_ack_due || path->probe_due;
-  }
-  if (again) mark_dirty(peer);
-}
-
 std::size_t Sender::flush(Peer& peer) noexcept {
   std::size_t posted = 0;
   flush_path_notes(peer);

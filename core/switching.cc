@@ -142,13 +142,16 @@ void Switching::close_unwanted(const Routing& routing) noexcept {
 }
 
 // The endpoints that a pair no longer uses are closed, where the routing took their transport out
-// of use.
+// of use for it: a pair that cannot use what it should move to stays on what it should leave.
 void Switching::close_moved_pairs() noexcept {
   const Routing& routing = in_force();
   core_.bml.for_each_peer([&](Peer& peer) {
+    const std::vector<std::string> usable = permitted(routing, core_.bml.reachable(peer));
     for (auto& path : peer.paths) {
       const std::string& name = path->slot.name();
-      const bool out_of_use = routing.excluded.contains(name) || routing.moved.contains(name);
+      const bool out_of_use =
+          routing.excluded.contains(name) ||
+          (routing.moved.contains(name) && std::ranges::find(usable, name) == usable.end());
       if (path->open() && path.get() != peer.send_path && out_of_use &&
           peer.process != core_.config.process)
         core_.bml.close_path(*path);
