@@ -72,7 +72,7 @@ class Application {
   std::vector<std::uint64_t> region_;  // [0]: the counter; then a cell for each process
   std::vector<std::size_t> to_check_;  // others whose cell holds a put that was done
   std::uint64_t any_posted_ = 0;
-  int any_open_ = 0;
+  std::size_t any_open_ = 0;
 };
 
 }  // namespace livebtl::sim

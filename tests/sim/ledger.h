@@ -50,6 +50,7 @@ class Ledger {
   /// Nothing more will come from or to it: its streams are not waited for.
   void lost(std::uint64_t process) { lost_.insert(process); }
   bool is_lost(std::uint64_t process) const { return lost_.contains(process); }
+  std::size_t lost_count() const noexcept { return lost_.size(); }
   /// All that was sent between living processes has arrived.
   bool complete() const;
   /// What is missing, for people.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/sim/livebtl_sim.cc -- runs simulated jobs by seed: livebtl-sim [--seeds N] [--first S]
-// [--all-faults] [--trace]
+// [--part I/N] [--all-faults] [--keep-going] [--trace] [--twice]
 //
-// Exit code 0: every run held; 1: one did not (its seed is printed, and with --trace its log), or
-// with --all-faults some kind of fault was never injected; 2: usage.
+// Without --seeds, LIVEBTL_SIM_SEEDS in the environment says how many. Exit code 0: every run held;
+// 1: one did not (its seed is printed with the command that replays it, and with --trace its log),
+// or with --all-faults some kind of fault was never injected; 2: usage.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
@@ -16,9 +17,12 @@ using namespace livebtl::sim;
 namespace {
 
 struct Options {
-  std::uint64_t seeds = 100;
+  std::uint64_t seeds = LIVEBTL_SIM_SEEDS_DEFAULT;
   std::uint64_t first = 1;
+  std::uint64_t part = 1;  // of that many equal parts of the seeds, which one is run
+  std::uint64_t parts = 1;
   bool all_faults = false;
+  bool keep_going = false;
   bool trace = false;
   bool twice = false;
 };
@@ -62,26 +66,48 @@ bool all_injected(const FaultCounts& faults) {
   return all;
 }
 
+// true: the seed holds.
+bool run_one(std::uint64_t seed, const Options& options, Totals& totals) {
+  const WorldResult result = run_seed(seed);
+  totals.add(result);
+  std::string failure = result.failure;
+  if (failure.empty() && options.twice && run_seed(seed).fingerprint != result.fingerprint)
+    failure = "it does not replay";
+  if (failure.empty()) return true;
+  std::printf("seed %llu FAILED at %.6f s: %s\n", static_cast<unsigned long long>(seed),
+              static_cast<double>(result.virtual_time) / 1e9, failure.c_str());
+  std::printf("replay: livebtl-sim --first %llu --seeds 1 --trace\n",
+              static_cast<unsigned long long>(seed));
+  std::fflush(stdout);
+  return false;
+}
+
 int run(const Options& options) {
+  const std::uint64_t begin = options.first + options.seeds * (options.part - 1) / options.parts;
+  const std::uint64_t end = options.first + options.seeds * options.part / options.parts;
   Totals totals;
-  for (std::uint64_t seed = options.first; seed < options.first + options.seeds; ++seed) {
-    const WorldResult result = run_seed(seed);
-    totals.add(result);
-    if (!result.failure.empty()) {
-      std::printf("seed %llu FAILED at %.6f s: %s\n", static_cast<unsigned long long>(seed),
-                  static_cast<double>(result.virtual_time) / 1e9, result.failure.c_str());
-      totals.print();
-      return 1;
-    }
-    if (options.twice && run_seed(seed).fingerprint != result.fingerprint) {
-      std::printf("seed %llu does not replay\n", static_cast<unsigned long long>(seed));
-      return 1;
-    }
+  std::uint64_t failed = 0;
+  for (std::uint64_t seed = begin; seed < end; ++seed) {
+    if (run_one(seed, options, totals)) continue;
+    ++failed;
+    if (!options.keep_going) break;
   }
-  std::printf("%llu seeds from %llu: all held\n", static_cast<unsigned long long>(options.seeds),
-              static_cast<unsigned long long>(options.first));
+  std::printf("seeds %llu to %llu: %s\n", static_cast<unsigned long long>(begin),
+              static_cast<unsigned long long>(end - 1),
+              failed == 0 ? "all held" : (std::to_string(failed) + " FAILED").c_str());
   totals.print();
+  if (failed != 0) return 1;
   return options.all_faults && !all_injected(totals.faults) ? 1 : 0;
+}
+
+/// "2/4": the second of four parts.
+bool read_part(const std::string& text, Options& options) {
+  unsigned long long part = 0, parts = 0;
+  char rest = 0;
+  if (std::sscanf(text.c_str(), "%llu/%llu%c", &part, &parts, &rest) != 2) return false;
+  options.part = part;
+  options.parts = parts;
+  return part >= 1 && part <= parts;
 }
 
 }  // namespace
@@ -89,8 +115,11 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   Options options;
   CLI::App app("Runs simulated jobs by seed and prints the first seed that fails.", "livebtl-sim");
-  app.add_option("--seeds", options.seeds, "how many");
+  std::string part = "1/1";
+  app.add_option("--seeds", options.seeds, "how many")->envname("LIVEBTL_SIM_SEEDS");
   app.add_option("--first", options.first, "the first");
+  app.add_option("--part", part, "run only the I-th of N equal parts of them, as I/N");
+  app.add_flag("--keep-going", options.keep_going, "do not stop at the first that fails");
   app.add_flag("--all-faults", options.all_faults, "fail if a kind of fault was never injected");
   app.add_flag("--trace", options.trace, "print what the engines log");
   app.add_flag("--twice", options.twice, "run each seed twice and fail if the runs differ");
@@ -98,6 +127,10 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
+  }
+  if (!read_part(part, options)) {
+    std::fprintf(stderr, "livebtl-sim: --part takes I/N with 1 <= I <= N, not %s\n", part.c_str());
+    return 2;
   }
   set_log_level(options.trace ? LogLevel::kDebug : LogLevel::kError);
   return run(options);

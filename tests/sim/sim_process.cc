@@ -3,6 +3,9 @@
 #include "tests/sim/sim_process.h"
 
 #include <algorithm>
+#include <cstdio>
+
+#include "base/log.h"
 
 namespace livebtl::sim {
 namespace {
@@ -17,6 +20,15 @@ control::MemberFacts facts_of(const ProcessOptions& options) {
   facts.announced = options.announced;
   for (const SimKind& kind : sim_kinds()) facts.transports.push_back({kind.name, ""});
   return facts;
+}
+
+/// Whose log lines follow, and when: all engines share one log.
+void name_in_log(std::uint64_t number, TimeNs now) {
+  if (log_level() < LogLevel::kInfo) return;
+  char text[48];
+  std::snprintf(text, sizeof text, "%10.6f process %llu:", static_cast<double>(now) / 1e9,
+                static_cast<unsigned long long>(number));
+  set_log_prefix(text);
 }
 
 }  // namespace
@@ -99,6 +111,7 @@ void SimProcess::thaw() {
 void SimProcess::turn(bool sending) {
   const TimeNs now = network_.clock().now();
   thaw();
+  name_in_log(number(), now);
   std::size_t moved = 0;
   if (now >= agent_at_) {
     agent_at_ = now + kMillisecond;
@@ -126,6 +139,7 @@ void SimProcess::report_back(const Reply& reply) {
 
 void SimProcess::step(const control::MemberEvent& event, const Reply& reply) {
   if (std::holds_alternative<core::RungReport>(event)) report_due_ = false;
+  name_in_log(number(), network_.clock().now());
   for (const control::MemberAction& action : member_.step(event, clock_.now())) {
     if (const auto* submit = std::get_if<control::Submit>(&action)) {
       told_.reached = false;

@@ -52,10 +52,25 @@ World::~World() {
   }
 }
 
+// Who joins later joins where somebody is: else the members may have removed, with no pair that
+// objected, all that leaves their node, and a process that no transport reaches hears of none that
+// is added either.
+std::uint64_t World::draw_node() {
+  const std::uint64_t drawn = 1 + random_.below(2);
+  if (processes_.size() < announced_) return drawn;
+  std::uint64_t taken = 0;
+  for (const auto& process : processes_) {
+    if (!process->alive()) continue;
+    if (process->node() == drawn) return drawn;
+    taken = process->node();
+  }
+  return taken;
+}
+
 SimProcess& World::add_process(bool first) {
   ProcessOptions options;
   options.number = processes_.size() + 1;
-  options.node = 1 + random_.below(2);
+  options.node = draw_node();
   options.announced = announced_;
   options.seed = random_.next();
   options.first_seq = first_seq_;
@@ -139,7 +154,7 @@ void World::break_something() {
   if (which < plan_.member_crash) {
     const auto living =
         std::ranges::count_if(processes_, [](const auto& process) { return process->alive(); });
-    if (living <= 2 || &victim == joining_) return;
+    if (living <= 2 || joining_ != nullptr) return;
     ledger_.lost(victim.number());
     victim.die();
     return;

@@ -42,6 +42,7 @@ class World {
   std::string describe();
 
  private:
+  std::uint64_t draw_node();
   SimProcess& add_process(bool first);
   void everyone_meets(SimProcess& fresh);
   void pass_time();
