@@ -6,6 +6,7 @@
 // line a switch and, last, a summary with percentiles. Exit code 0 only if all switches succeeded
 // and counted.
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -29,12 +30,14 @@ struct Options {
   std::vector<std::string> transports{"sm", "tcp"};
   std::string btlctl;
   double timeout_s = 300;
+  unsigned rest_ms = 0;
 
   TimeNs timeout() const { return static_cast<TimeNs>(timeout_s * 1e9); }
 };
 
-/// One switch: how long it took, and who ordered it.
+/// One switch: when it was ordered, how long it took, and who ordered it.
 struct Done {
+  TimeNs begin = 0;
   double milliseconds = 0;
   bool by_btlctl = false;
 };
@@ -105,6 +108,15 @@ Result<e2e::Counts> wait_for_traffic(control::JobLinks& links, e2e::SwitchAccoun
   }
 }
 
+void print_switch(unsigned number, const std::string& to, const Done& done, std::size_t pairs) {
+  std::printf(
+      "{\"switch\": %u, \"to\": \"%s\", \"begin_ns\": %lld, \"ms\": %.2f, \"btlctl\": %s, "
+      "\"pairs\": %zu}\n",
+      number, to.c_str(), static_cast<long long>(done.begin), done.milliseconds,
+      done.by_btlctl ? "true" : "false", pairs);
+  std::fflush(stdout);
+}
+
 Status drive(const Options& options, control::JobLinks& links, std::vector<Done>& done) {
   e2e::SwitchAccount account;
   const TimeNs deadline = monotonic_now() + options.timeout();
@@ -115,19 +127,16 @@ Status drive(const Options& options, control::JobLinks& links, std::vector<Done>
     if (auto traffic = wait_for_traffic(links, account, from, deadline); !traffic) {
       return tl::unexpected(traffic.error());
     }
+    const TimeNs begin = monotonic_now();
     const auto milliseconds = switch_once(options, links, by_btlctl, from, to);
     if (!milliseconds) return tl::unexpected(milliseconds.error());
     const auto after = e2e::ask_counts(links, 10 * kSecond);
     if (!after) return tl::unexpected(after.error());
     account.after_switch(*after, to);
     if (auto counted = wait_until_it_counts(links, account, deadline); !counted) return counted;
-    done.push_back({*milliseconds, by_btlctl});
-    std::printf(
-        "{\"switch\": %u, \"from\": \"%s\", \"to\": \"%s\", \"ms\": %.2f, \"btlctl\": %s, "
-        "\"pairs\": %zu}\n",
-        number, from.c_str(), to.c_str(), *milliseconds, by_btlctl ? "true" : "false",
-        account.active_pairs());
-    std::fflush(stdout);
+    done.push_back({begin, *milliseconds, by_btlctl});
+    print_switch(number, to, done.back(), account.active_pairs());
+    if (options.rest_ms > 0) ::poll(nullptr, 0, static_cast<int>(options.rest_ms));
   }
   return {};
 }
@@ -175,6 +184,8 @@ int main(int argc, char** argv) {
       ->delimiter(',')
       ->expected(2);
   app.add_option("--btlctl", options.btlctl, "btlctl's path: every tenth switch goes through it");
+  app.add_option("--rest-ms", options.rest_ms, "leave the job alone so long after each switch")
+      ->check(CLI::Range(0u, 60'000u));
   app.add_option("--timeout-s", options.timeout_s, "for the whole")->check(CLI::Range(1.0, 1e6));
   CLI11_PARSE(app, argc, argv);
   for (const int number : {SIGINT, SIGTERM}) {

@@ -56,11 +56,12 @@ def order(job, *arguments, seconds=60):
     return wait_until(f"btlctl {' '.join(arguments)} to be done", attempt, seconds, interval=0.2)
 
 
-def drive(job, switches, seconds, transports="sm,tcp"):
-    """The switch driver: one switch after the other, every tenth through btlctl. Returns its summary."""
+def drive(job, switches, seconds, transports="sm,tcp", rest_ms=0):
+    """The switch driver: one switch after the other, every tenth through btlctl. Returns its summary; driver.log in
+    the job's logs has a line a switch."""
     path = os.path.join(job.logs, "driver.log")
     command = [*job.enter, job.build.driver, "--count", str(switches), "--transports", transports, "--btlctl", job.build.btlctl,
-               "--timeout-s", str(seconds)]
+               "--rest-ms", str(rest_ms), "--timeout-s", str(seconds)]
     with open(path, "w") as log:
         try:
             code = subprocess.run(command, env=job.environment, stdin=subprocess.DEVNULL, stdout=log,

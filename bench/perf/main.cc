@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// bench/perf/main.cc -- btlperf: an MPI program that measures when it is told to, so that several
+// jobs over different transports can stand ready and take turns. Started by scripts/bench.
+//
+//   btlperf [--threads] orders DIRECTORY    reads orders from the pipe DIRECTORY/order.RANK, the
+//                                           same on both ranks; rank 0 answers with a number a line
+//                                           in the pipe DIRECTORY/answer:
+//                                             latency BYTES ROUNDS | bandwidth BYTES ROUNDS | quit
+//   btlperf counted BYTES ROUNDS FILE       lock step, for callgrind (measure.h)
+//   btlperf gaps BYTES STOP LOG READY       ping-pong until STOP exists (measure.h)
+//   btlperf idle|spin STOP READY            all ranks met once; sleep, or call MPI without pause
+// READY: each rank makes READY.RANK, with its process number, when it is where it should be.
+#include <mpi.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "measure.h"
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+[[noreturn]] void usage() {
+  std::fprintf(stderr,
+               "usage: btlperf [--threads] orders DIRECTORY\n"
+               "       btlperf counted BYTES ROUNDS FILE\n"
+               "       btlperf gaps BYTES STOP LOG READY\n"
+               "       btlperf idle|spin STOP READY\n");
+  std::exit(2);
+}
+
+std::uint64_t number(const std::string& word) { return std::strtoull(word.c_str(), nullptr, 10); }
+
+void make_ready(const std::string& file, int rank) {
+  std::ofstream(file + "." + std::to_string(rank)) << ::getpid() << "\n";
+}
+
+int take_orders(const perf::Pair& pair, const std::string& directory) {
+  std::ofstream answers;
+  if (pair.rank == 0) answers.open(directory + "/answer");
+  std::ifstream orders(directory + "/order." + std::to_string(pair.rank));
+  std::string kind;
+  std::size_t bytes = 0;
+  std::uint64_t rounds = 0;
+  while (orders >> kind && kind != "quit" && orders >> bytes >> rounds) {
+    const double value = kind == "latency" ? perf::half_round_trip_us(pair, bytes, rounds)
+                                           : perf::bandwidth_gbs(pair, bytes, rounds);
+    if (pair.rank == 0) answers << value << std::endl;
+  }
+  return orders ? 0 : 1;
+}
+
+// Each rank knows its neighbours, as a program has it that exchanges halos.
+void meet_neighbours(int rank, int size) {
+  int out = rank, in = 0;
+  MPI_Sendrecv(&out, 1, MPI_INT, (rank + 1) % size, 0, &in, 1, MPI_INT, (rank + size - 1) % size, 0,
+               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+void stay(bool spinning, const std::string& stop_file) {
+  while (::access(stop_file.c_str(), F_OK) != 0) {
+    for (int i = 0; spinning && i < 1000; ++i) {
+      int there = 0;
+      MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+    }
+    if (!spinning) ::usleep(50'000);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int run(const Words& words, int rank, int size) {
+  const perf::Pair pair{rank, 1 - rank};
+  const std::string& mode = words[0];
+  if (mode == "orders" && words.size() == 2 && size == 2) return take_orders(pair, words[1]);
+  if (mode == "counted" && words.size() == 4 && size == 2) {
+    perf::counted(pair, number(words[1]), number(words[2]), words[3]);
+  } else if (mode == "gaps" && words.size() == 5 && size == 2) {
+    make_ready(words[4], rank);
+    perf::gaps(pair, number(words[1]), words[2], words[3]);
+  } else if ((mode == "idle" || mode == "spin") && words.size() == 3) {
+    meet_neighbours(rank, size);
+    make_ready(words[2], rank);
+    stay(mode == "spin", words[1]);
+  } else {
+    usage();
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Words words(argv + 1, argv + argc);
+  const bool threads = !words.empty() && words[0] == "--threads";
+  if (threads) words.erase(words.begin());
+  if (words.empty()) usage();
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+  if (threads && provided != MPI_THREAD_MULTIPLE) {
+    std::fprintf(stderr, "btlperf: this MPI gives no MPI_THREAD_MULTIPLE here\n");
+    MPI_Abort(MPI_COMM_WORLD, 3);
+  }
+  int rank = 0, size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const int code = run(words, rank, size);
+  MPI_Finalize();
+  return code;
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// bench/perf/measure.h -- what btlperf measures between rank 0 and rank 1. Plain MPI: the same
+// program runs over livebtl and over its peers. Both ranks call the same function with the same
+// arguments. Threads: one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace perf {
+
+struct Pair {
+  int rank = 0;
+  int other = 1;
+};
+
+/// Ping-pong of blocking calls: microseconds of half a round trip; median over pieces of the time.
+double half_round_trip_us(const Pair& pair, std::size_t bytes, std::uint64_t rounds);
+
+/// Rank 0 streams, a window of messages at a time: gigabytes a second.
+double bandwidth_gbs(const Pair& pair, std::size_t bytes, std::uint64_t rounds);
+
+/// Ping-pong in lock step, told by a word in `shared_file` and not by MPI that the message is
+/// there: each receive finds it at its first look, so that callgrind counts the same instructions
+/// in every run. It counts what runs within the functions counted_send and counted_receive.
+void counted(const Pair& pair, std::size_t bytes, std::uint64_t rounds,
+             const std::string& shared_file);
+
+/// Ping-pong until `stop_file` exists (rank 0 looks). Each rank then writes `log_file`.RANK: a line
+/// "BEGIN LENGTH" (nanoseconds of CLOCK_MONOTONIC) for each gap between two deliveries that is
+/// longer than 5 us, and last "messages N".
+void gaps(const Pair& pair, std::size_t bytes, const std::string& stop_file,
+          const std::string& log_file);
+
+}  // namespace perf

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The contenders: one MPI job each, two ranks of btlperf that stand ready and measure when they are told to."""
+import os
+import select
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
+from harness.job import MpiJob  # noqa: E402
+from harness.waiting import Failed  # noqa: E402
+
+OFI = ["--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "opal_common_ofi_provider_include"]
+LIVEBTL = [*OFI, "livebtl"]
+# How each is started: options of mpirun, and environment. Over TCP all use loopback alone.
+CONTENDERS = {
+    "livebtl-sm": (LIVEBTL, {}),
+    "vader": (["--mca", "pml", "ob1", "--mca", "btl", "self,vader"], {}),
+    "ucx-sm": (["--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"],
+               {"UCX_TLS": "self,sm"}),
+    "livebtl-tcp": (LIVEBTL, {"LIVEBTL_TRANSPORTS": "self,tcp", "LIVEBTL_TCP_IF": "lo"}),
+    "ob1-tcp": (["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo"], {}),
+    "ofi-rxm-tcp": ([*OFI, "tcp;ofi_rxm"], {"FI_TCP_IFACE": "lo"}),
+}
+
+
+class PerfJob(MpiJob):
+    """btlperf under mpirun. options: of mpirun; program: words after btlperf."""
+
+    def __init__(self, build, logs, options, environment, ranks, program, wrapper=()):
+        super().__init__(build, logs, "btlperf", ranks, environment=environment)
+        self.options, self.words, self.wrapper, self.extra = options, program, list(wrapper), environment
+
+    def command(self):
+        command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(self.ranks),
+                   "--output-filename", os.path.join(self.logs, "out") + ":nocopy", "--mca", "osc", "^ucx"]
+        if os.geteuid() == 0:
+            command.append("--allow-run-as-root")
+        for name in ("LIVEBTL_RUNDIR", "FI_PROVIDER_PATH", *self.extra):
+            command += ["-x", name]
+        # With more ranks than processors Open MPI gives up the processor after each look; two ranks are never more.
+        yields = "1" if self.ranks > (os.cpu_count() or 1) else "0"
+        command += ["--mca", "mpi_yield_when_idle", yields, *self.options]
+        return [*command, *self.wrapper, os.path.join(self.build.directory, "bin", "btlperf"), *self.words]
+
+
+class Contender:
+    """A job that waits for orders. Use as a context manager."""
+
+    def __init__(self, build, logs, name, threads=False):
+        self.name = name
+        options, environment = CONTENDERS[name]
+        self.job = PerfJob(build, os.path.join(logs, name), options, environment, 2, [])
+        directory = self.job.shared
+        self.job.words = [*(["--threads"] if threads else []), "orders", directory]
+        self.paths = [os.path.join(directory, f"order.{rank}") for rank in range(2)]
+        self.answer_path = os.path.join(directory, "answer")
+        self.orders, self.answers, self.unread = [], -1, ""
+
+    def __enter__(self):
+        for path in (*self.paths, self.answer_path):
+            os.mkfifo(path)
+        self.job.__enter__()
+        try:
+            # Both ends, so that opening waits for nobody and a dead rank is seen by mpirun's end.
+            self.orders = [os.open(path, os.O_RDWR) for path in self.paths]
+            self.answers = os.open(self.answer_path, os.O_RDWR)
+        except OSError:
+            self.__exit__(None)
+            raise
+        return self
+
+    def __exit__(self, *failure):
+        for number in (*self.orders, self.answers):
+            if number >= 0:
+                os.close(number)
+        self.job.__exit__(*(failure or (None,)))
+
+    def measure(self, kind, size, rounds, seconds=60):
+        for pipe in self.orders:
+            os.write(pipe, f"{kind} {size} {rounds}\n".encode())
+        while "\n" not in self.unread:
+            ready, _, _ = select.select([self.answers], [], [], 1)
+            if ready:
+                self.unread += os.read(self.answers, 4096).decode()
+            elif not self.job.running():
+                raise Failed(f"{self.name}: mpirun ended: {self.job.log_tail()}")
+            else:
+                seconds -= 1
+            if seconds <= 0:
+                raise Failed(f"{self.name}: no answer to: {kind} {size} {rounds}")
+        line, _, self.unread = self.unread.partition("\n")
+        return float(line)
+
+    def quit(self):
+        for pipe in self.orders:
+            os.write(pipe, b"quit\n")

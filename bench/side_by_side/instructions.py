@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Instructions a message, counted by callgrind: the same on a loaded machine. Where they go, by library and by file."""
+import collections
+import glob
+import os
+import re
+import shutil
+import subprocess
+
+from contenders import CONTENDERS, ROOT, PerfJob
+from harness.waiting import Failed, check
+
+NAME = re.compile(r"\((\d+)\)(?: (.*))?")
+
+
+class Profile:
+    """Self cost of one callgrind file, by (library, source file). Calls are counted where they run."""
+
+    def __init__(self, path):
+        self.cost = collections.Counter()
+        self._names = {"ob": {}, "f": {}}
+        self._object = self._file = ""
+        skip = False  # the line behind calls= is the cost of the callee
+        with open(path) as file:
+            for line in file:
+                if skip:
+                    skip = False
+                elif line.startswith("calls="):
+                    skip = True
+                elif "=" in line:
+                    self._name(*line.rstrip().split("=", 1))
+                elif line[:1] in "+-*0123456789" and len(line.split()) == 2:
+                    self.cost[self._object, self._file] += int(line.split()[1])
+
+    def _name(self, key, text):
+        kind = "ob" if key in ("ob", "cob") else "f" if key in ("fl", "fi", "fe", "cfi", "cfl") else None
+        found = NAME.fullmatch(text) if kind else None
+        if not found:
+            return
+        name = self._names[kind].setdefault(found.group(1), found.group(2) or "")
+        if key == "ob":
+            self._object = os.path.basename(name)
+        elif key in ("fl", "fi", "fe"):
+            self._file = os.path.relpath(name, ROOT) if name.startswith(ROOT) else os.path.basename(name)
+
+
+def add_up(pattern, messages):
+    """{"total", "libraries", "files" (of ours)}, each per message."""
+    cost = collections.Counter()
+    paths = glob.glob(pattern)
+    check(paths, f"callgrind left no {pattern}")
+    for path in paths:
+        cost.update(Profile(path).cost)
+    libraries, files = collections.Counter(), collections.Counter()
+    for (library, file), count in cost.items():
+        libraries[library] += count / messages
+        if library.startswith("liblivebtl") or not library.startswith("lib"):
+            files[file] += count / messages
+    return {"total": sum(libraries.values()), "libraries": dict(libraries.most_common()),
+            "files": dict(files.most_common())}
+
+
+def callgrind(out):
+    return ["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}", "--collect-atstart=no"]
+
+
+def of_contender(build, logs, name, size, rounds):
+    """MPI_Send and MPI_Recv of one message, both ends together."""
+    logs = os.path.join(logs, f"count-{name}-{size}")
+    shutil.rmtree(logs, ignore_errors=True)
+    options, environment = CONTENDERS[name]
+    wrapper = [*callgrind(os.path.join(logs, "callgrind.%p")), "--toggle-collect=*counted_*"]
+    job = PerfJob(build, logs, options, environment, 2, [], wrapper)
+    job.words = ["counted", str(size), str(rounds), os.path.join(job.shared, "word")]
+    with job:
+        job.mpirun.wait(600)
+        check(job.mpirun.returncode == 0, f"{name}: mpirun gave {job.mpirun.returncode}: {job.log_tail()}")
+    return {"what": "instructions", "who": name, "bytes": size, **add_up(os.path.join(logs, "callgrind.*"), 2 * rounds)}
+
+
+def of_bare_transport(build, logs, size, frames):
+    """A frame over sm with nothing above it: post() and progress()."""
+    os.makedirs(logs, exist_ok=True)
+    out = os.path.join(logs, f"callgrind-bare-{size}")
+    ring = os.path.join(build.directory, "bin", "sm_ring_bench")
+    command = [*callgrind(out), "--toggle-collect=*post_and_progress*", ring, "stream", str(frames), str(size)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    check(done.returncode == 0, f"sm_ring_bench: {done.stderr.strip()}")
+    return {"what": "instructions", "who": "bare sm transport", "bytes": size, **add_up(out, frames)}
+
+
+def run(build, logs, rounds=2000, size=8):
+    check(shutil.which("valgrind"), "valgrind is not installed: scripts/setup bench")
+    lines = [of_bare_transport(build, logs, size, 20000)]
+    show(lines[0])
+    for name in ("livebtl-sm", "vader", "ucx-sm"):
+        try:
+            lines.append(of_contender(build, logs, name, size, rounds))
+            show(lines[-1])
+        except Failed as failure:
+            print(f"  {name}: not counted: {failure}", flush=True)
+    return lines
+
+
+def show(line):
+    print(f"  {line['who']}, {line['bytes']} B: {line['total']:.0f} instructions a message, both ends", flush=True)
+    for kind in ("libraries", "files"):
+        cells = [f"{name} {count:.0f}" for name, count in line[kind].items() if count >= 1]
+        print(f"      {kind}: {', '.join(cells)}", flush=True)

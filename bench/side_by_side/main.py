@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""scripts/bench: measures livebtl beside its peers and prints ratios."""
+import argparse
+import json
+import os
+import platform
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import instructions  # noqa: E402
+import switching  # noqa: E402
+import turns  # noqa: E402
+from harness.job import Build  # noqa: E402
+from harness.waiting import Failed  # noqa: E402
+
+PARTS = {
+    "ratios": "latency and bandwidth beside Open MPI's own transports and UCX",
+    "threads": "the same under MPI_THREAD_MULTIPLE, small messages",
+    "gaps": "longest gap between deliveries in a switch, beside as long a time without",
+    "ladder": "order to last acknowledgement for idle and for spinning members",
+    "hostage": "a switch and a removal while all ranks compute",
+    "instructions": "instructions a message, by callgrind",
+}
+
+
+def run_ladders(options, build):
+    lines = []
+    for mode, members in [("idle", n) for n in options.members] + [("spin", n) for n in options.members]:
+        lines.append(switching.ladder(build, options.logs, members, mode, 20))
+        switching.show(lines[-1])
+    return lines
+
+
+def run_one(part, options, build):
+    """The lines of one part, shown as they come."""
+    if part in ("ratios", "threads"):
+        return turns.run(build, options.logs, options.turns, part == "threads")
+    if part == "ladder":
+        return run_ladders(options, build)
+    if part == "instructions":
+        return instructions.run(build, options.logs)
+    line = (switching.longest_gaps(build, options.logs, options.switches) if part == "gaps"
+            else switching.hostage(build, options.logs, 20))
+    switching.show(line)
+    return [line]
+
+
+def conditions():
+    with open("/proc/cpuinfo") as file:
+        model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "?")
+    return {"date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "processors": os.cpu_count(), "model": model,
+            "kernel": platform.release(), "load": os.getloadavg()[0], "nice": os.nice(0)}
+
+
+def parse():
+    names = "\n".join(f"  {name:13} {text}" for name, text in PARTS.items())
+    parser = argparse.ArgumentParser(prog="scripts/bench", formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     description="Measures livebtl beside its peers, in turns, and prints ratios "
+                                                 "(median of the ratios of neighbours in time).",
+                                     epilog=f"parts:\n{names}\nTo take part of a loaded machine's noise away: "
+                                            "nice -n -15 scripts/bench (as root).")
+    parser.add_argument("--only", default=",".join(PARTS), help="parts, with commas (default: all)")
+    parser.add_argument("--turns", type=int, default=25, help="measurements of each point (default: 25)")
+    parser.add_argument("--switches", type=int, default=1000, help="for gaps (default: 1000)")
+    parser.add_argument("--members", type=lambda text: [int(each) for each in text.split(",")], default=[2, 8, 64],
+                        help="for ladder (default: 2,8,64)")
+    parser.add_argument("--json", metavar="FILE", help="also write all figures there; - for stdout, at the end")
+    parser.add_argument("--build", default="build/release", help=argparse.SUPPRESS)
+    parser.add_argument("--logs", default=os.path.abspath("build/bench-logs"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    options.only = options.only.split(",")
+    unknown = [part for part in options.only if part not in PARTS]
+    if unknown:
+        parser.error(f"no such part: {', '.join(unknown)} (there are {', '.join(PARTS)})")
+    return options
+
+
+def write_json(path, document):
+    text = json.dumps(document, indent=1)
+    if path == "-":
+        print(text)
+    elif path:
+        with open(path, "w") as file:
+            file.write(text + "\n")
+
+
+def main():
+    options = parse()
+    build = Build(options.build)
+    document = {"schema": "livebtl.bench/1", "conditions": conditions(), "lines": [], "failed": {}}
+    told = document["conditions"]
+    print(f"{told['date']}, {told['processors']} processors ({told['model']}), load {told['load']:.1f}", flush=True)
+    for part in options.only:
+        print(f"{part}: {PARTS[part]}", flush=True)
+        try:
+            document["lines"] += run_one(part, options, build)
+        except Failed as failure:
+            document["failed"][part] = str(failure)
+            print(f"  FAILED: {failure}", flush=True)
+    write_json(options.json, document)
+    return 1 if document["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a switch costs those who run: gaps between deliveries, time to the last acknowledgement, ranks that compute."""
+import bisect
+import json
+import os
+import time
+
+from contenders import LIVEBTL, PerfJob
+from harness.control import DONE, btlctl, drive
+from harness.job import MpiJob
+from harness.waiting import check
+
+REST_MS = 12  # between two switches: room for a window of the same length without one
+GAP_FLOOR_US = 5  # btlperf notes gaps from here on
+
+
+def percentile(values, percent):
+    """Nearest rank."""
+    values = sorted(values)
+    return values[max(0, -(-len(values) * percent // 100) - 1)]
+
+
+def summary(values):
+    return {"p50": percentile(values, 50), "p99": percentile(values, 99), "max": max(values)}
+
+
+class Gaps:
+    """The gaps that one rank noted; they do not overlap."""
+
+    def __init__(self, path):
+        with open(path) as file:
+            lines = file.read().splitlines()
+        self.messages = int(lines[-1].split()[1])
+        self.gaps = [tuple(map(int, line.split())) for line in lines[:-1]]
+        self.begins = [begin for begin, _ in self.gaps]
+
+    def longest_us(self, begin, end):
+        """Of those that touch [begin, end]."""
+        first = max(0, bisect.bisect_left(self.begins, begin) - 1)
+        last = bisect.bisect_right(self.begins, end)
+        touching = [length for start, length in self.gaps[first:last] if start + length >= begin]
+        return max(touching, default=GAP_FLOOR_US * 1000) / 1000
+
+
+def windows(switches):
+    """[(begin, end) of a switch, the same length of quiet after it]; those without room for the second are left out."""
+    for this, following in zip(switches, [*switches[1:], None]):
+        length = int(this["ms"] * 1e6)
+        quiet = this["begin_ns"] + length + 2_000_000
+        if following and quiet + length < following["begin_ns"]:
+            yield (this["begin_ns"], this["begin_ns"] + length), (quiet, quiet + length)
+
+
+def longest_gaps(build, logs, count, size=1024):
+    """The longest gap in each switch, and in as long a time without one just after it."""
+    job = PerfJob(build, os.path.join(logs, "gaps"), LIVEBTL, {"LIVEBTL_TCP_IF": "lo"}, 2, [])
+    log = os.path.join(job.shared, "gaps")
+    job.words = ["gaps", str(size), job.stop_file, log, job.ready_file]
+    with job:
+        job.wait_ready()
+        drive(job, count, 60 + count, rest_ms=REST_MS)
+        with open(os.path.join(job.logs, "driver.log")) as file:
+            switches = [each for each in map(json.loads, file) if "begin_ns" in each and not each["btlctl"]]
+        job.stop()
+        job.mpirun.wait(60)
+        ranks = [Gaps(f"{log}.{rank}") for rank in range(2)]
+    pairs = list(windows(switches))
+    check(pairs, "no switch had room for a window without one")
+    with_switch = [max(rank.longest_us(*switch) for rank in ranks) for switch, _ in pairs]
+    without = [max(rank.longest_us(*quiet) for rank in ranks) for _, quiet in pairs]
+    return {"what": "gap", "bytes": size, "unit": "us", "switches": len(pairs), "messages": ranks[1].messages,
+            "with": summary(with_switch), "without": summary(without),
+            "switch_ms": summary([each["ms"] for each in switches])}
+
+
+def ladder(build, logs, ranks, mode, count):
+    """Order to last acknowledgement: of each rung, and of whole switches, as btlctl says."""
+    job = PerfJob(build, os.path.join(logs, f"{mode}-{ranks}"), LIVEBTL, {"LIVEBTL_TCP_IF": "lo"}, ranks, [])
+    job.words = [mode, job.stop_file, job.ready_file]
+    rungs, whole = [], []
+    with job:
+        job.wait_ready(300)
+        for number in range(count):
+            route = ("sm", "tcp") if number % 2 == 0 else ("tcp", "sm")
+            answer = btlctl(job, "switch", *route).expect(DONE).json
+            rungs += [rung["milliseconds"] for rung in answer["rungs"]]
+            whole.append(sum(rung["milliseconds"] for rung in answer["rungs"]))
+        job.stop()
+        job.mpirun.wait(300)
+    return {"what": "ladder", "members": ranks, "mode": mode, "unit": "ms", "switches": count,
+            "rung": summary(rungs), "switch": summary(whole)}
+
+
+def hostage(build, logs, count):
+    """Two ranks compute without an MPI call: a switch, and a removal, in ladder time and with btlctl's own start."""
+    ladders, commands, removals = [], [], []
+    with MpiJob(build, os.path.join(logs, "hostage"), "compute", 2) as job:
+        job.wait_ready()
+        for _ in range(count):
+            started = time.monotonic()
+            answer = btlctl(job, "switch", "sm", "tcp").expect(DONE).json
+            commands.append((time.monotonic() - started) * 1000)
+            ladders.append(sum(rung["milliseconds"] for rung in answer["rungs"]))
+            answer = btlctl(job, "remove", "sm").expect(DONE).json
+            removals.append(sum(rung["milliseconds"] for rung in answer["rungs"]))
+            btlctl(job, "add", "sm").expect(DONE)
+            btlctl(job, "switch", "tcp", "sm").expect(DONE)
+        job.finish(60)
+    return {"what": "hostage", "unit": "ms", "ranks": 2, "switches": count, "switch": summary(ladders),
+            "remove": summary(removals), "switch_with_btlctl": summary(commands)}
+
+
+def show(line):
+    def cell(name):
+        value = line[name]
+        return f"{name} p50 {value['p50']:.3g} p99 {value['p99']:.3g} max {value['max']:.3g}"
+    if line["what"] == "gap":
+        print(f"  longest gap, {line['bytes']} B ping-pong, us:  {cell('with')}   {cell('without')}   "
+              f"({line['switches']} switches, each beside as long a time without)")
+    elif line["what"] == "ladder":
+        print(f"  order to last acknowledgement, {line['members']} members, {line['mode']}, ms:  {cell('rung')}   "
+              f"{cell('switch')}")
+    else:
+        print(f"  all ranks compute, ms:  {cell('switch')}   {cell('remove')}   {cell('switch_with_btlctl')}")
