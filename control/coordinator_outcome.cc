@@ -123,9 +123,12 @@ void CoordinatorMachine::note_stragglers() {
       straggler.name = entry.standing->name;
       straggler.rank = entry.standing->rank;
       straggler.rung = place_on(*entry.standing, order_.operation.id);
-      const bool answered_us = phase_ == Phase::kRung && promised(*entry.standing, term_) &&
-                               entry.standing->seq == order_.seq;
-      if (answered_us) straggler.waiting = entry.standing->report.waiting;
+      // Answered: its promise if nothing has been ordered yet, else the last order.
+      const bool took_or_refused =
+          entry.standing->seq == order_.seq || entry.standing->refused_seq == order_.seq;
+      straggler.answered =
+          phase_ == Phase::kRung && promised(*entry.standing, term_) && took_or_refused;
+      if (straggler.answered) straggler.waiting = entry.standing->report.waiting;
     }
     outcome_.stragglers.push_back(std::move(straggler));
   }

@@ -26,6 +26,7 @@ static void fields(JsonWriter& a, const Straggler& v) {
   a("name", v.name);
   a("rank", v.rank);
   a("rung", v.rung);
+  a("answered", v.answered);
   a.names("waiting", v.waiting);
 }
 

@@ -30,9 +30,9 @@ struct Straggler {
   MemberId member;
   std::string name;
   int rank = -1;
-  Rung rung = Rung::kOld;  // where it stands, as far as known
-  std::vector<std::string>
-      waiting;  // what it waits for, by its own account; empty: it did not answer
+  Rung rung = Rung::kOld;            // where it stands, as far as known
+  bool answered = false;             // what was asked of it last; else: silent
+  std::vector<std::string> waiting;  // what it waits for, by its own account
 };
 
 /// One step of the ladder, as the coordinator saw it.

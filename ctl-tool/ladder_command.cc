@@ -105,10 +105,13 @@ void complain_details(const Outcome& outcome) {
   for (const auto& straggler : outcome.stragglers) {
     const std::string name =
         straggler.name.empty() ? "a process that never answered" : straggler.name;
-    complain("  " + printable(name) + " stands on " + control::rung_name(straggler.rung) +
-             (straggler.waiting.empty()
-                  ? ", and did not answer"
-                  : ", waits for " + printable(join(straggler.waiting, ", "))));
+    std::string text = "  " + printable(name) + " stands on " + control::rung_name(straggler.rung);
+    if (!straggler.answered) {
+      text += ", and did not answer";
+    } else if (!straggler.waiting.empty()) {
+      text += ", waits for " + printable(join(straggler.waiting, ", "));
+    }
+    complain(text);
   }
   const auto listed = static_cast<std::uint32_t>(outcome.stragglers.size());
   if (outcome.stragglers_total > listed) {

@@ -47,12 +47,13 @@ def btlctl(job, *arguments, seconds=60):
     return Answer(arguments, process.returncode, output, errors)
 
 
-def order(job, *arguments, seconds=60):
-    """A command that must succeed, asked again while another coordinator is at work or has just been killed."""
+def order(job, *arguments, seconds=60, also=()):
+    """A command that must succeed, or end with a code in `also`; asked again while another coordinator is at work or
+    has just been killed."""
     def attempt():
         answer = btlctl(job, *arguments)
-        answer.expect(DONE, BUSY)
-        return answer if answer.code == DONE else None
+        answer.expect(DONE, BUSY, *also)
+        return answer if answer.code != BUSY else None
     return wait_until(f"btlctl {' '.join(arguments)} to be done", attempt, seconds, interval=0.2)
 
 

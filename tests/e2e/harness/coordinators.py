@@ -35,13 +35,27 @@ def killed_coordinator(context, verb):
             with hold_at(job, rung, "switch", "sm", "tcp") as ladder:
                 ladder.kill()
             busy = btlctl(job, "switch", "tcp", "sm").expect(BUSY, DONE)
-            answer = order(job, verb)
-            check(standings(job) <= {"old", "new"}, f"{verb} left members at {standings(job)}")
+            answer = end_interrupted(job, verb)
             notes.append(f"{rung}: {'busy' if busy.code == BUSY else 'done'} before, {verb} {answer.code}")
             order(job, "switch", "sm", "tcp")
             order(job, "switch", "tcp", "sm")
         job.finish(120)
     return "; ".join(notes)
+
+
+def end_interrupted(job, verb):
+    """resume, or abort. The killed coordinator may have given its next order already: once a member stands on new,
+    nothing is taken back any more; abort then says so, and resume must finish it."""
+    answer = order(job, verb, also=(NOT_RELEASED,) if verb == "abort" else ())
+    rungs = standings(job)
+    if answer.code == NOT_RELEASED:
+        check("new" in rungs and rungs <= {"newtx", "new"}, f"said to be committed, with members at {rungs}: {answer}")
+        check(all(one["answered"] for one in answer.json["stragglers"]), f"members that run are called silent: {answer}")
+        order(job, "resume")
+        rungs = standings(job)
+        check(rungs == {"new"}, f"resume left members at {rungs}")
+    check(rungs <= {"old", "new"}, f"{verb} left members at {rungs}")
+    return answer
 
 
 def stopped_before_commit(context):

@@ -120,6 +120,7 @@ TEST_CASE(
   CHECK(outcome.code == ExitCode::kRetracted);
   REQUIRE(outcome.stragglers.size() == 1);
   CHECK(outcome.stragglers[0].name == "rank 2");
+  CHECK_FALSE(outcome.stragglers[0].answered);
   CHECK_FALSE(at_rung(world, 0, Rung::kNew));
   world.freeze(2, false);
   CHECK(world.finish(world.start("resume")).code == ExitCode::kDone);
@@ -185,6 +186,13 @@ TEST_CASE("abort past the commit point explains, and does nothing") {
   CHECK(outcome.code == ExitCode::kNotReleased);
   CHECK(outcome.text.find("roles swapped") != std::string::npos);
   CHECK(at_rung(world, 0, Rung::kNew));
+  // Whoever has not released yet is named, and nobody is said to be silent: all gave their promise.
+  CHECK_FALSE(outcome.stragglers.empty());
+  for (const auto& straggler : outcome.stragglers) CHECK(straggler.answered);
+  world.member(0).engine.stall = false;
+  CHECK(world.finish(world.start("resume")).code == ExitCode::kDone);
+  CHECK(world.all_rest());
+  CHECK(world.routing().moved.at("sm") == "tcp");
 }
 
 TEST_CASE("what was left unfinished is not run over: busy, with the way out") {

@@ -261,12 +261,13 @@ TEST_CASE("an outcome is a document with its exit code") {
   Outcome outcome;
   outcome.code = ExitCode::kRetracted;
   outcome.verb = "switch";
-  outcome.stragglers.push_back({{ProcessId{1}, {}}, "rank 1", 1, Rung::kJoint, {"marker"}});
+  outcome.stragglers.push_back({{ProcessId{1}, {}}, "rank 1", 1, Rung::kJoint, true, {"marker"}});
   outcome.rungs.push_back({Rung::kJoint, false, true, 0.25});
   outcome.plans.push_back({"rank 1", {}});
   const Json json = Json::parse(outcome_json(outcome));
   CHECK(json["schema"] == "livebtl.outcome/1");
   CHECK(json["exit_code"] == 5);
   CHECK(json["stragglers"][0]["rung"] == "joint");
+  CHECK(json["stragglers"][0]["answered"] == true);
   CHECK(json["rungs"][0]["milliseconds"] == 0.25);
 }
