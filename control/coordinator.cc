@@ -112,6 +112,9 @@ bool CoordinatorMachine::all_known() {
 
 void CoordinatorMachine::advance_find() {
   const bool looked = all_known();
+  if (looked && roster_.empty() && roster_.left() > 0) {
+    return end(ExitCode::kNotFound, "every member of the job has left");
+  }
   if (looked && roster_.all_stand() && !roster_.empty() && roster_.missing() == 0) {
     if (settle()) return;
     if (command_.dry_run) {

@@ -9,7 +9,8 @@
 namespace livebtl::control {
 namespace {
 
-constexpr TimeNs kLongestSleep = 200 * kMillisecond;  // how soon `stop` is noticed
+/// How soon `stop` is noticed, and how soon a member that leaves while others wait for its answer.
+constexpr TimeNs kLongestSleep = 100 * kMillisecond;
 
 class Driver {
  public:
@@ -21,8 +22,10 @@ class Driver {
     feed(Tick{});
     while (!machine_.done()) {
       if (stop.load()) return std::nullopt;
-      const TimeNs sleep = machine_.wake_at() - monotonic_now();
-      const auto heard = links_.receive(std::clamp<TimeNs>(sleep, 0, kLongestSleep));
+      const auto heard = links_.receive(time_to_sleep());
+      if (monotonic_now() >= look_at_) {
+        for (const MemberGone& gone : newly_gone()) feed(gone);
+      }
       if (!heard) {
         feed(Tick{});
       } else if (const auto* standing = std::get_if<Standing>(&heard->message)) {
@@ -35,6 +38,11 @@ class Driver {
   }
 
  private:
+  TimeNs time_to_sleep() const {
+    const TimeNs now = monotonic_now();
+    return std::clamp<TimeNs>(std::min(machine_.wake_at(), look_at_) - now, 0, kLongestSleep);
+  }
+
   /// A member that never answered is known by its file.
   Outcome named(Outcome outcome) const {
     for (Straggler& straggler : outcome.stragglers) {
@@ -66,16 +74,22 @@ class Driver {
     }
   }
 
-  void look_for_members(const Scan& scan, std::deque<CoordinatorEvent>& events) {
-    const JobLinks::Found& found = links_.scan();
-    for (const MemberEntry& gone : found.gone) {
-      if (told_gone_.insert(gone.member).second) {
-        events.emplace_back(MemberGone{gone.member, gone.rank});
-      }
+  /// Looks for members, and returns those of which proof that they left is new. The machine asks for
+  /// a look only between two rungs; who ends in the middle of one must not be taken for a straggler.
+  std::vector<MemberGone> newly_gone() {
+    std::vector<MemberGone> news;
+    for (const MemberEntry& gone : links_.scan().gone) {
+      if (told_gone_.insert(gone.member).second) news.push_back({gone.member, gone.rank});
     }
+    look_at_ = monotonic_now() + kLongestSleep;
+    return news;
+  }
+
+  void look_for_members(const Scan& scan, std::deque<CoordinatorEvent>& events) {
+    for (const MemberGone& gone : newly_gone()) events.emplace_back(gone);
     MembersFound answer;
     answer.scan = scan.number;
-    for (const MemberEntry& live : found.live) answer.members.push_back(live.member);
+    for (const MemberEntry& live : links_.found().live) answer.members.push_back(live.member);
     events.emplace_back(std::move(answer));
   }
 
@@ -83,6 +97,7 @@ class Driver {
   CoordinatorMachine machine_;
   const std::function<void(const Progress&)>& on_progress_;
   std::set<MemberId> told_gone_;
+  TimeNs look_at_ = 0;
 };
 
 }  // namespace

@@ -21,6 +21,7 @@ namespace {
 
 constexpr int kSocketsMax = 8192;
 constexpr TimeNs kRelayAnswers = kSecond;
+constexpr TimeNs kRelayAskedAgain = 50 * kMillisecond;
 constexpr TimeNs kLocalAnswers = 300 * kMillisecond;
 constexpr std::uint32_t kNoMembers =
     UINT32_MAX;  // an offset past the end: only the relays are wanted
@@ -103,18 +104,21 @@ void JobLinks::Impl::scan_remote() {
   const bool first = !std::exchange(relays_asked, !local.empty());
   if (first || !remote.empty()) ask_for_relays();
   const TimeNs local_deadline = monotonic_now() + (first ? kLocalAnswers : 0);
+  TimeNs ask_again_at = monotonic_now() + kRelayAskedAgain;
   relay_answers = 0;
   for (;;) {
+    ask_relays();
+    while (auto heard = take()) backlog.push_back(std::move(*heard));
     const TimeNs now = monotonic_now();
     const bool hear_locals = relay_answers < local.size() && now < local_deadline;
     const bool hear_relays = !remote.round_complete() && now < deadline;
     if (!hear_locals && !hear_relays) break;
-    ask_relays();
-    if (auto heard = take()) {
-      backlog.push_back(std::move(*heard));
-    } else {
-      wait_for_letters(hear_relays ? deadline : local_deadline);
+    if (now >= ask_again_at) {
+      remote.ask_again();
+      ask_again_at = now + kRelayAskedAgain;
     }
+    ask_relays();
+    wait_for_letters(hear_relays ? std::min(deadline, ask_again_at) : local_deadline);
   }
   remote.end_round(monotonic_now());
 }
@@ -127,7 +131,7 @@ void JobLinks::Impl::ask_for_relays() {
 
 void JobLinks::Impl::ask_relays() {
   for (const auto& question : remote.take_questions()) {
-    send({question.relay, ProcessId{}}, question.relay, MembersRequest{job.id, question.offset});
+    send({question.relay, ProcessId{}}, question.tag, MembersRequest{job.id, question.offset});
   }
 }
 
@@ -144,12 +148,13 @@ void JobLinks::Impl::note_gone(MemberEntry member) {
 }
 
 void JobLinks::Impl::forget_gone() {
-  gateway.reset();
-  std::erase_if(sockets, [this](const auto& entry) {
-    return std::none_of(local.begin(), local.end(), [&](const MemberEntry& live) {
-      return live.member.process == entry.first;
+  const auto has_left = [this](ProcessId process) {
+    return std::none_of(local.begin(), local.end(), [process](const MemberEntry& live) {
+      return live.member.process == process;
     });
-  });
+  };
+  if (gateway && has_left(*gateway)) gateway.reset();
+  std::erase_if(sockets, [&](const auto& entry) { return has_left(entry.first); });
 }
 
 ZmqSocket* JobLinks::Impl::socket_to(ProcessId process) {

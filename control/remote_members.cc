@@ -25,13 +25,15 @@ void RemoteMembers::learn(const std::vector<std::string>& relays) {
   for (const std::string& relay : relays) {
     if (relays_.size() == kRelaysMax || !valid_relay(relay)) continue;
     const auto [entry, is_new] = relays_.try_emplace(relay);
-    if (is_new) entry->second.asked = entry->second.to_ask = true;
+    if (is_new) entry->second.awaited = entry->second.to_ask = true;
   }
 }
 
 void RemoteMembers::begin_round(TimeNs now) {
+  ++round_;
   for (auto& [name, relay] : relays_) {
-    relay.asked = relay.to_ask = now >= relay.silent_until;
+    relay.awaited = now >= relay.silent_until;
+    relay.to_ask = true;
     relay.answered = false;
     relay.complete = true;
     relay.pages.clear();
@@ -42,15 +44,25 @@ std::vector<RemoteMembers::Question> RemoteMembers::take_questions() {
   std::vector<Question> questions;
   for (auto& [name, relay] : relays_) {
     if (!std::exchange(relay.to_ask, false)) continue;
-    questions.push_back({name, static_cast<std::uint32_t>(relay.pages.size())});
+    const auto offset = static_cast<std::uint32_t>(relay.pages.size());
+    questions.push_back({name, offset, std::to_string(round_) + " " + name});
   }
   return questions;
 }
 
-void RemoteMembers::answer(const std::string& relay, const MembersAnswer& page) {
-  const auto found = relays_.find(relay);
+void RemoteMembers::ask_again() {
+  for (auto& [name, relay] : relays_) relay.to_ask = !relay.answered;
+}
+
+void RemoteMembers::answer(std::string_view tag, const MembersAnswer& page) {
+  const std::size_t space = std::min(tag.find(' '), tag.size());
+  const auto found = relays_.find(std::string(tag.substr(std::min(space + 1, tag.size()))));
   if (found == relays_.end() || found->second.answered) return;
   Relay& known = found->second;
+  if (tag.substr(0, space) != std::to_string(round_)) {
+    known.silent_until = 0;
+    return;
+  }
   if (page.offset != known.pages.size() || page.total > kMembersMax) return;  // of another round
   known.pages.insert(known.pages.end(), page.members.begin(), page.members.end());
   known.complete = known.complete && page.complete;
@@ -80,13 +92,13 @@ void RemoteMembers::settle(Relay& relay) {
 
 bool RemoteMembers::round_complete() const {
   return std::all_of(relays_.begin(), relays_.end(), [](const auto& entry) {
-    return entry.second.answered || !entry.second.asked;
+    return entry.second.answered || !entry.second.awaited;
   });
 }
 
 void RemoteMembers::end_round(TimeNs now) {
   for (auto& [name, relay] : relays_) {
-    if (relay.asked && !relay.answered) relay.silent_until = now + kSilence;
+    if (relay.awaited && !relay.answered) relay.silent_until = now + kSilence;
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -20,17 +21,23 @@ class RemoteMembers {
   /// A member has told of these relays; malformed ones are passed over.
   void learn(const std::vector<std::string>& relays);
 
-  /// Begins a round: all relays are to be asked again, but for those that were silent lately.
+  /// Begins a round: all relays are to be asked again; those that were silent lately are not waited
+  /// for.
   void begin_round(TimeNs now);
-  /// Pages to ask for now: relay and offset.
+  /// Pages to ask for now. tag: comes back with the answer, and says which question it answers.
   struct Question {
     std::string relay;
     std::uint32_t offset = 0;
+    std::string tag;
   };
   std::vector<Question> take_questions();
-  void answer(const std::string& relay, const MembersAnswer& page);
+  /// Letters get lost, the first ones above all: a relay that was never spoken to is not connected
+  /// yet. Whoever has not answered is to be asked once more.
+  void ask_again();
+  /// tag: hostile. Of an answer to an earlier round only this is taken: the relay speaks again.
+  void answer(std::string_view tag, const MembersAnswer& page);
   bool round_complete() const;
-  /// The time is over: who has not answered is not asked for a while.
+  /// The time is over: who has not answered is not waited for in a while.
   void end_round(TimeNs now);
 
   bool empty() const noexcept { return relays_.empty(); }
@@ -41,7 +48,7 @@ class RemoteMembers {
 
  private:
   struct Relay {
-    bool asked = false;     // in this round
+    bool awaited = false;   // in this round
     bool to_ask = false;    // a question is due
     bool answered = false;  // all pages of this round are here
     bool complete = true;   // of this round's pages
@@ -52,6 +59,7 @@ class RemoteMembers {
   void settle(Relay& relay);
 
   std::map<std::string, Relay> relays_;
+  std::uint64_t round_ = 0;
 };
 
 }  // namespace livebtl::control

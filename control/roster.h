@@ -43,6 +43,8 @@ class Roster {
   const std::map<MemberId, RosterEntry>& entries() const noexcept { return entries_; }
   bool empty() const noexcept { return entries_.empty(); }
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(entries_.size()); }
+  /// How many are proved to have left.
+  std::size_t left() const noexcept { return gone_.size(); }
 
   /// All have answered and none is still joining.
   bool all_stand() const;

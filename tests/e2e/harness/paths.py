@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Paths that break, strangers that connect, and two nodes with a network between them."""
-import os
 import random
-import re
 import socket
-import subprocess
+import threading
 
 from . import kernel
 from .control import DONE, btlctl, drive
@@ -34,49 +32,54 @@ def severed_connections(context):
     return f"{wanted} connections cut, {lost} path losses seen; {totals['received']} messages, none lost"
 
 
+class Cutter(threading.Thread):
+    """Breaks whatever connections there are between the ranks, again and again. Use as a context manager."""
+
+    PACE = 0.1  # seconds between two cuts: the job has to get on in between
+
+    def __init__(self, pids, ports):
+        super().__init__(daemon=True)
+        self.pids, self.ports = pids, ports
+        self.cuts, self.failure = 0, None
+        self._enough = threading.Event()
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self._enough.set()
+        self.join()
+
+    def run(self):
+        try:
+            while not self._enough.is_set():
+                cut = kernel.sever_all(self.pids, self.ports)
+                self.cuts += cut
+                if cut:
+                    self._enough.wait(self.PACE)
+        except Exception as failure:  # told by the scenario's own thread
+            self.failure = failure
+
+
 def severed_and_switched(context):
-    """The driver switches while a connection is cut now and then."""
-    switches = max(5, context.switches // 2)
+    """The driver switches while connections are cut; it goes on until enough of them were."""
+    switches = 2 * max(5, context.switches // 4)
+    wanted, done = max(5, context.switches // 10), 0
     with MpiJob(context.build, context.logs, "stream", 2) as job:
         job.wait_ready()
         pids = set(job.rank_pids().values())
-        cutter = subprocess.Popen(["python3", "-c", _CUTTER, os.path.dirname(os.path.dirname(__file__)),
-                                   *map(str, pids)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-        try:
-            drive(job, switches, 120 + 3 * switches)
-        finally:
-            cutter.terminate()
-            cuts = int(cutter.communicate(timeout=20)[0] or 0)
-        check(cuts > 0, "no connection was cut")
+        ports = {port for _, port in wait_until("listening ports", lambda: kernel.listening_ports(pids), 10)}
+        with Cutter(pids, ports) as cutter:
+            for _ in range(50):  # an even number of switches each, so that traffic is on sm again
+                drive(job, switches, 120 + 3 * switches)
+                done += switches
+                if cutter.cuts >= wanted or cutter.failure:
+                    break
+        check(cutter.failure is None, f"the cutter failed: {cutter.failure}")
+        check(cutter.cuts >= wanted, f"only {cutter.cuts} connections were cut in {done} switches")
         totals = job.finish(60)
-    return f"{switches} switches with {cuts} connections cut meanwhile; {totals['received']} messages, none lost"
-
-
-_CUTTER = """
-import signal, sys, time
-sys.path.insert(0, sys.argv[1])
-from harness import kernel
-pids, cuts = set(map(int, sys.argv[2:])), 0
-def end(*_):
-    print(cuts, flush=True)
-    sys.exit(0)
-signal.signal(signal.SIGTERM, end)
-while True:
-    for end_point in kernel.rank_connections(pids)[:1]:
-        cuts += kernel.sever(end_point)
-    time.sleep(0.5)  # the pace of the cuts, nothing is waited for
-"""
-
-
-def _listening_ports(pids):
-    output = subprocess.run(["ss", "-tlnpHO"], capture_output=True, text=True, check=True, timeout=20).stdout
-    found = []
-    for line in output.splitlines():
-        owner = re.search(r"pid=(\d+)", line)
-        if owner and int(owner.group(1)) in pids:
-            address, _, port = line.split()[3].rpartition(":")
-            found.append((address.strip("[]").split("%")[0], int(port)))
-    return found
+    return f"{done} switches with {cutter.cuts} connections cut meanwhile; {totals['received']} messages, none lost"
 
 
 def strangers(context):
@@ -84,7 +87,7 @@ def strangers(context):
     with MpiJob(context.build, context.logs, "stream", 2) as job:
         job.wait_ready()
         btlctl(job, "switch", "sm", "tcp").expect(DONE)
-        ports = wait_until("listening ports", lambda: _listening_ports(set(job.rank_pids().values())), 10)
+        ports = wait_until("listening ports", lambda: kernel.listening_ports(set(job.rank_pids().values())), 10)
         chance = random.Random(2)
         for attempt in range(40):
             address, port = ports[attempt % len(ports)]

@@ -56,6 +56,18 @@ TEST_CASE("a switch reaches every member, rung by rung") {
   }
 }
 
+TEST_CASE("a look for members ends when all have answered, not when the time for it is over") {
+  JobOfFakes job(3);
+  job.add_members(3);
+  TimeNs fastest = INT64_MAX;  // the machine may be slow now and then, but not always
+  for (int i = 0; i < 10; ++i) {
+    const TimeNs start = monotonic_now();
+    CHECK(job.links().found().live.size() == 3);
+    fastest = std::min(fastest, monotonic_now() - start);
+  }
+  CHECK(fastest < 150 * kMillisecond);
+}
+
 TEST_CASE("a switch to where all are already succeeds at once") {
   JobOfFakes job(2);
   job.add_members(2);
@@ -94,6 +106,35 @@ TEST_CASE("a straggler is named, and the switch is taken back") {
   REQUIRE(outcome.stragglers.size() == 1);
   CHECK(outcome.stragglers[0].name == "rank 2 on test");
   CHECK(outcome.stragglers[0].waiting == std::vector<std::string>{"the test"});
+}
+
+TEST_CASE("a member that ends in the middle of a rung is no straggler: the switch goes on without it") {
+  JobOfFakes job(3);
+  job.add_members(3);
+  job.admin(2).hold(Rung::kNewTx);
+  std::thread leaves([&] {
+    CHECK(eventually([&] { return job.admin(2).last().rung == Rung::kNewTx; }));
+    job.remove_member(2);
+  });
+  const auto outcome = job.run("switch", {"sm", "tcp"});
+  leaves.join();
+  CHECK(outcome.code == ExitCode::kDone);
+  CHECK(outcome.stragglers.empty());
+  CHECK(outcome.members == 2);
+}
+
+TEST_CASE("a command that all members leave while it waits for them ends at once") {
+  JobOfFakes job(2);
+  job.add_members(2);
+  job.admin(1).hold(Rung::kJoint);
+  std::thread leaves([&] {
+    CHECK(eventually([&] { return job.admin(1).last().rung == Rung::kJoint; }));
+    job.remove_member(0);
+    job.remove_member(1);
+  });
+  const auto outcome = job.run("switch", {"sm", "tcp"});
+  leaves.join();
+  CHECK(outcome.code == ExitCode::kNotFound);
 }
 
 TEST_CASE("a member that reaches its rung late tells so unasked") {

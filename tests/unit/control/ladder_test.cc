@@ -120,13 +120,26 @@ TEST_CASE(
   CHECK(outcome.code == ExitCode::kRetracted);
   REQUIRE(outcome.stragglers.size() == 1);
   CHECK(outcome.stragglers[0].name == "rank 2");
-  CHECK_FALSE(outcome.stragglers[0].answered);
   CHECK_FALSE(at_rung(world, 0, Rung::kNew));
   world.freeze(2, false);
   CHECK(world.finish(world.start("resume")).code == ExitCode::kDone);
   CHECK(world.all_rest());
   CHECK(world.routing() == Routing{});
   CHECK(world.finish(world.start("switch", kSmTcp)).code == ExitCode::kDone);
+}
+
+TEST_CASE("a member that never answered an order is said to be silent") {
+  LadderWorld world(3, 9, {0, 0, kMillisecond, true});
+  const std::size_t first = world.start("switch", kSmTcp);
+  world.run_until([&] {
+    return at_rung(world, 2, Rung::kJoint) && world.member(2).machine.standing(world.now()).reached;
+  });
+  world.freeze(2, true);
+  const Outcome outcome = world.finish(first);
+  CHECK(outcome.code == ExitCode::kRetracted);
+  REQUIRE(outcome.stragglers.size() == 1);
+  CHECK(outcome.stragglers[0].name == "rank 2");
+  CHECK_FALSE(outcome.stragglers[0].answered);
 }
 
 TEST_CASE(

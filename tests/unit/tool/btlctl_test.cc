@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -122,7 +123,14 @@ class Node {
     return {code, child->out, child->err};
   }
   std::vector<std::string> environment() const {
-    return {"LIVEBTL_RUNDIR=" + (scratch_ / "run"), "LIVEBTL_TCP_IF=lo", "PATH=/usr/bin:/bin"};
+    std::vector<std::string> variables{"LIVEBTL_RUNDIR=" + (scratch_ / "run"), "LIVEBTL_TCP_IF=lo",
+                                       "PATH=/usr/bin:/bin"};
+    // What the build's sanitizers were told holds for the programs that we start too.
+    for (const char* name : {"ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"}) {
+      const char* value = std::getenv(name);
+      if (value != nullptr) variables.push_back(std::string(name) + "=" + value);
+    }
+    return variables;
   }
 
  private:
@@ -185,11 +193,11 @@ TEST_CASE("a stopped process is named and makes the tool neither hang nor lie") 
   Node node;
   const auto one = node.member(0), two = node.member(1);
   two->signal(SIGSTOP);
-  const auto status = node.btlctl({"--timeout", "0.3", "status"});
+  const auto status = node.btlctl({"--timeout", "2", "status"});
   CHECK(status.code == 10);
   CHECK(status.out.find("rank 0") != std::string::npos);
   CHECK(status.err.find("rank 1") != std::string::npos);
-  const auto change = node.btlctl({"--timeout", "0.5", "switch", "sm", "tcp"});
+  const auto change = node.btlctl({"--timeout", "2", "switch", "sm", "tcp"});
   CHECK(change.code == 5);
   CHECK(change.err.find("rank 1") != std::string::npos);
   two->signal(SIGCONT);
@@ -199,7 +207,7 @@ TEST_CASE("a stopped process is named and makes the tool neither hang nor lie") 
 TEST_CASE("exit codes: refused, unknown, missing") {
   Node node;
   const auto one = node.member(0);
-  CHECK(node.btlctl({"--timeout", "0.3", "switch", "sm", "tcp"}).code == 10);
+  CHECK(node.btlctl({"--timeout", "2", "switch", "sm", "tcp"}).code == 10);
   const auto two = node.member(1);
   CHECK(node.btlctl({"remove", "pigeon"}).code == 2);
   CHECK(two->say("refuse joint") == "ok");
