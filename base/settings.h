@@ -33,6 +33,8 @@ struct Settings {
   std::string secret_file;  // SECRET_FILE: 0600 file with the job secret
   // TRANSPORTS: those compiled in by default; order means nothing
   std::vector<std::string> transports;
+  // EXCLUDE: of these, those that stay closed until `btlctl add`; alike for the whole job
+  std::vector<std::string> exclude;
   // TCP_IF: interfaces or CIDR networks; empty: all that are up
   std::vector<std::string> tcp_if;
   std::uint16_t tcp_port = 0;             // TCP_PORT: listening port; 0: any

@@ -136,6 +136,9 @@ Status set_log(Settings& s, std::string_view v) {
 Status set_transports(Settings& s, std::string_view v) {
   return set_list(s.transports, v, is_transport_name, "it takes transports' names, as in sm,tcp");
 }
+Status set_exclude(Settings& s, std::string_view v) {
+  return set_list(s.exclude, v, is_transport_name, "it takes transports' names, as in sm,tcp");
+}
 Status set_tcp_if(Settings& s, std::string_view v) {
   return set_list(s.tcp_if, v, is_interface_or_network,
                   "it takes interfaces or networks, as in eth0,10.1.0.0/16");
@@ -158,6 +161,8 @@ constexpr SettingEntry kEntries[] = {
      [](Settings& s, std::string_view v) { return set_path(s.secret_file, v); }},
     {{"TRANSPORTS", "list", "", "transports to use; empty: all that are compiled in"},
      set_transports},
+    {{"EXCLUDE", "list", "", "transports that stay closed until btlctl add; alike in all processes"},
+     set_exclude},
     {{"TCP_IF", "list", "", "interfaces or networks tcp uses; empty: all that are up"}, set_tcp_if},
     {{"TCP_PORT", "count", "0", "port tcp listens on; 0: any"},
      [](Settings& s, std::string_view v) {

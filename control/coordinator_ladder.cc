@@ -54,7 +54,8 @@ bool CoordinatorMachine::settle_takeover() {
 bool CoordinatorMachine::settle_routing() {
   if (must_not_begin()) return true;
   const Standing& first = *roster_.entries().begin()->second.standing;
-  auto arguments = resolve_arguments(command_.verb, command_.arguments, first.transports);
+  auto arguments =
+      resolve_arguments(command_.verb, command_.arguments, roster_.known_transports());
   if (!arguments) {
     end(arguments.error().code, arguments.error().text);
     return true;
@@ -94,7 +95,7 @@ bool CoordinatorMachine::must_not_begin() {
     if (entry.standing->routing == first.routing) continue;
     end(ExitCode::kRefused, "members disagree about the routing in force: " + first.name + " and " +
                                 entry.standing->name +
-                                "; were they started with the same LIVEBTL_TRANSPORTS?");
+                                "; were they started with the same LIVEBTL_EXCLUDE?");
     return true;
   }
   return false;

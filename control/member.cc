@@ -47,10 +47,9 @@ void MemberMachine::handle(const JoinFrom& event, TimeNs now, Actions& actions) 
   undoing_ = from.undoing;
   ended_ = !from.busy;
   heard_ = now;
-  if (operation_.id == 0) {
-    facts_.routing = from.routing;
-    return;
-  }
+  // Before any operation each has the routing it was started with; the coordinator refuses to begin
+  // while these differ.
+  if (operation_.id == 0) return;
   reached_ = acknowledged_ = false;
   actions.emplace_back(Adopt{rung_order()});
 }

@@ -103,6 +103,17 @@ std::vector<int> Roster::missing_ranks() const {
   return ranks;
 }
 
+std::vector<KnownTransport> Roster::known_transports() const {
+  std::vector<KnownTransport> known;
+  for (const auto& [member, entry] : entries_) {
+    if (!entry.standing) continue;
+    for (const KnownTransport& transport : entry.standing->transports) {
+      if (std::find(known.begin(), known.end(), transport) == known.end()) known.push_back(transport);
+    }
+  }
+  return known;
+}
+
 std::uint64_t Roster::highest_term_number() const {
   std::uint64_t highest = 0;
   for (const auto& [member, entry] : entries_) {

@@ -54,6 +54,8 @@ class Roster {
   /// where known.
   std::uint32_t missing() const;
   std::vector<int> missing_ranks() const;
+  /// What any member has; processes of a job need not be alike.
+  std::vector<KnownTransport> known_transports() const;
   std::uint64_t highest_term_number() const;
   std::uint32_t highest_epoch() const;
   const Standing* refusal(const Order& order) const;

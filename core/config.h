@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/secret.h"
 #include "core/node_facts.h"
+#include "core/routing.h"
 
 namespace livebtl::core {
 
@@ -23,6 +24,7 @@ struct EngineConfig {
   std::uint64_t node = 0;
   std::string job_directory;
   std::vector<TransportKind> kinds;             // those that may be opened
+  Routing routing;                              // until the first order
   std::function<TimeNs()> now = monotonic_now;  // virtual in the simulator
   std::uint64_t seed = 0;                       // for path ids and back-off
   std::uint64_t first_seq = 1;                  // of every ordered lane; tests start near a wrap

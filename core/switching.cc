@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kNamesMax = 32;  // in a report; the counts are exact
 }
 
+Switching::Switching(Core& core) : core_(core) { order_.before = core.config.routing; }
+
 void Switching::changed() noexcept {
   if (signal) signal();
 }
@@ -113,7 +115,8 @@ bool Switching::refuse_if_cut_off() {
 
 bool Switching::open_added() {
   for (const std::string& name : order_.before.excluded) {
-    if (order_.after.excluded.contains(name)) continue;
+    // What this process was not built or set up with is added by those who have it.
+    if (order_.after.excluded.contains(name) || core_.bml.find_slot(name) == nullptr) continue;
     if (const auto opened = core_.bml.open_transport(name); !opened) {
       refuse(opened.error().text);
       close_unwanted(order_.before);

@@ -23,7 +23,7 @@ struct Core;
 
 class Switching {
  public:
-  explicit Switching(Core& core) : core_(core) {}
+  explicit Switching(Core& core);
 
   void order(const RungOrder& order);
   /// The standing of the job, before any transport is open.

@@ -14,24 +14,42 @@ namespace {
 constexpr TimeNs kLingerMax =
     5 * kSecond;  // a stopped peer must not hold up the end of a job for ever
 
+using Kinds = std::vector<core::TransportKind>;
+
+/// The kind that the setting `variable` calls `name`.
+Result<core::TransportKind> kind_named(const Kinds& kinds, const std::string& name,
+                                       const char* variable) {
+  std::string known;
+  for (const auto& kind : kinds) {
+    if (kind.name == name || kind.alias == name) return kind;
+    known += " " + kind.name;
+  }
+  return fail(Errc::kInvalid,
+              std::string(variable) + " names '" + name + "'; this build has:" + known);
+}
+
 /// The transports that the settings name, all if they name none.
-Result<std::vector<core::TransportKind>> wanted_kinds(const Settings& settings) {
-  std::vector<core::TransportKind> all = transports::builtin();
+Result<Kinds> wanted_kinds(const Settings& settings) {
+  Kinds all = transports::builtin();
   if (settings.transports.empty()) return all;
-  std::vector<core::TransportKind> wanted;
+  Kinds wanted;
   for (const std::string& name : settings.transports) {
-    const auto kind = std::find_if(all.begin(), all.end(), [&](const auto& each) {
-      return each.name == name || each.alias == name;
-    });
-    if (kind == all.end()) {
-      std::string known;
-      for (const auto& each : all) known += " " + each.name;
-      return fail(Errc::kInvalid,
-                  "LIVEBTL_TRANSPORTS names '" + name + "'; this build has:" + known);
-    }
-    wanted.push_back(*kind);
+    auto kind = kind_named(all, name, "LIVEBTL_TRANSPORTS");
+    if (!kind) return tl::unexpected(kind.error());
+    wanted.push_back(std::move(*kind));
   }
   return wanted;
+}
+
+/// The routing until the first order.
+Result<core::Routing> first_routing(const Settings& settings) {
+  core::Routing routing;
+  for (const std::string& name : settings.exclude) {
+    const auto kind = kind_named(transports::builtin(), name, "LIVEBTL_EXCLUDE");
+    if (!kind) return tl::unexpected(kind.error());
+    routing.excluded.insert(kind->name);
+  }
+  return routing;
 }
 
 void set_log(const Settings& settings, const std::string& label) {
@@ -53,7 +71,10 @@ Result<std::shared_ptr<Runtime>> Runtime::start() {
   if (!settings) return tl::unexpected(settings.error());
   auto kinds = wanted_kinds(*settings);
   if (!kinds) return tl::unexpected(kinds.error());
+  auto routing = first_routing(*settings);
+  if (!routing) return tl::unexpected(routing.error());
   core::EngineConfig config;
+  config.routing = std::move(*routing);
   do {
     config.process = static_cast<ProcessId>(random_u64());
   } while (config.process == ProcessId{0});

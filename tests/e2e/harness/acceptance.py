@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs whose processes are not all alike, a transport that was absent at first, two failures at once."""
+from . import kernel, processes
+from .control import DONE, btlctl, drive, order
+from .coordinators import hold_at
+from .departures import SM_MEMORY
+from .job import MpiJob
+from .ladders import standings
+from .waiting import check
+
+
+class UnevenJob(MpiJob):
+    """Rank r has the transports of `sets[r % len(sets)]` alone."""
+
+    def __init__(self, context, program, ranks, sets, **more):
+        super().__init__(context.build, context.logs, program, ranks, **more)
+        self.sets = sets
+
+    def program_command(self):
+        script = "".join(f'if [ $((OMPI_COMM_WORLD_RANK % {len(self.sets)})) -eq {i} ]; '
+                         f'then export LIVEBTL_TRANSPORTS={names}; fi; ' for i, names in enumerate(self.sets))
+        return ["sh", "-c", script + 'exec "$@"', "sh", *super().program_command()]
+
+
+def added_when_absent(context):
+    """sm is closed from the start in every process; it is added while messages run, used, and removed again."""
+    with MpiJob(context.build, context.logs, "stream", 3, environment={"LIVEBTL_EXCLUDE": "vader"}) as job:
+        job.wait_ready()
+        check(not any(processes.mappings(pid, SM_MEMORY) for pid in job.rank_pids().values()), "sm is open from the start")
+        for _ in range(max(3, context.switches // 10)):
+            added = btlctl(job, "add", "sm").expect(DONE)
+            check(added.json["pairs_moved"] > 0, f"no pair moved to sm: {added}")
+            for rank, pid in job.rank_pids().items():
+                check(processes.mappings(pid, SM_MEMORY), f"rank {rank} has no shared memory after sm was added")
+            btlctl(job, "remove", "sm").expect(DONE)
+        totals = job.finish(60)
+    return f"a transport that was absent was added and used; {totals['received']} messages"
+
+
+def asymmetric_sets(context):
+    """All to all among ranks of which some cannot use sm: pairs that can move do, the others are reported and go on."""
+    sets = ("self,sm,tcp", "self,tcp", "self,sm,tcp", "self,sm,tcp")
+    switches = max(4, context.switches // 5)
+    with UnevenJob(context, "collectives", 4, sets) as job:
+        job.wait_ready()
+        for i in range(switches):
+            answer = order(job, "switch", *(("sm", "tcp") if i % 2 == 0 else ("tcp", "sm")))
+            moved, left = answer.json["pairs_moved"], answer.json["pairs_left"]
+            check(moved == 3, f"three pairs of ranks have sm, but {moved} moved: {answer}")
+        totals = job.finish(120)
+    return f"{switches} switches, {moved} pairs moved and {left} left, in a job of which one rank has no sm; {totals['received']} messages"
+
+
+def killed_and_severed(context):
+    """Two failures in one switch: on each rung btlctl is killed and every data connection is cut; resume ends it."""
+    cuts = 0
+    with MpiJob(context.build, context.logs, "stream", 3) as job:
+        job.wait_ready()
+        pids = set(job.rank_pids().values())
+        for route in [("sm", "tcp"), ("tcp", "sm")] * max(1, context.switches // 100):
+            for rung in ("joint", "newtx", "new"):
+                with hold_at(job, rung, "switch", *route) as ladder:
+                    ladder.kill()
+                    for end in kernel.rank_connections(pids):
+                        cuts += kernel.sever(end)
+                order(job, "resume")
+                check(standings(job) <= {"old", "new"}, f"resume left members at {standings(job)}")
+                order(job, "switch", *reversed(route))
+            order(job, "switch", *route)
+        check(cuts > 0, "no connection was cut")
+        totals = job.finish(120)
+    return f"{cuts} connections cut while the coordinator was killed; {totals['received']} messages"
+
+
+def forks(context):
+    """Ranks fork all the time, children that live on among them, while switches run."""
+    with MpiJob(context.build, context.logs, "forks", 3) as job:
+        job.wait_ready()
+        summary = drive(job, context.switches, 60 + 2 * context.switches)
+        totals = job.finish(120)
+    return f"{summary['switches']} switches among forks; {totals['received']} messages"
+
+
+NEEDS_ROOT = ("killed-and-severed",)
+CASES = (
+    ("added-when-absent", added_when_absent),
+    ("asymmetric-sets", asymmetric_sets),
+    ("killed-and-severed", killed_and_severed),
+    ("forks", forks),
+)
