@@ -65,7 +65,8 @@ class MpiJob:
         shutil.rmtree(self.shared, ignore_errors=True)
 
     def command(self):
-        command = [*self.enter, "mpirun", "--oversubscribe", "-n", str(self.ranks),
+        # Unbound: two ranks that spin, each bound to its core, would keep btlctl and everything else from running.
+        command = [*self.enter, "mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(self.ranks),
                    "--output-filename", os.path.join(self.logs, "out") + ":nocopy"]
         if os.geteuid() == 0:
             command.append("--allow-run-as-root")
