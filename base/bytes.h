@@ -25,6 +25,30 @@ template <class T>
 requires std::is_trivially_copyable_v<T> Bytes bytes_of(const T& value)
 noexcept { return {reinterpret_cast<const std::byte*>(&value), sizeof(T)}; }
 
+/// memcpy of at most 64 bytes without a call: two overlapping moves of the largest size that fits.
+inline void copy_small(std::byte* to, const std::byte* from, std::size_t count) noexcept {
+  if (count > 32) {
+    std::memcpy(to, from, 32);
+    std::memcpy(to + count - 32, from + count - 32, 32);
+  } else if (count > 16) {
+    std::memcpy(to, from, 16);
+    std::memcpy(to + count - 16, from + count - 16, 16);
+  } else if (count >= 8) {
+    std::memcpy(to, from, 8);
+    std::memcpy(to + count - 8, from + count - 8, 8);
+  } else {
+    for (std::size_t i = 0; i < count; ++i) to[i] = from[i];
+  }
+}
+inline constexpr std::size_t kSmallBytes = 64;
+/// memcpy for messages, most of which are small.
+inline void copy_bytes(void* to, const void* from, std::size_t count) noexcept {
+  if (count <= kSmallBytes)
+    copy_small(static_cast<std::byte*>(to), static_cast<const std::byte*>(from), count);
+  else
+    std::memcpy(to, from, count);
+}
+
 /// Reads values off the front of untrusted bytes. After the first read past the end every read
 /// gives zero and ok() is false: check once, at the end.
 class ByteReader {

@@ -97,7 +97,11 @@ class Bml final : private TransportSink {
   /// Moves the transports. Returns frames moved.
   std::size_t progress_transports(std::size_t frames_max) noexcept;
   /// Clears away broken paths, opens wanted ones. Every progress; cheap when nothing is to do.
-  void tidy() noexcept;
+  void tidy() noexcept {
+    if (!down_.empty() || !graveyard_.empty() || !greeting_.empty() || !wanting_.empty())
+        [[unlikely]]
+      tidy_up();
+  }
   /// Time-outs, probes, late acknowledgements. Every millisecond or so.
   void housekeeping() noexcept;
   /// Frames unacknowledged, queued or owed: is there anything that wants the agent?
@@ -115,6 +119,7 @@ class Bml final : private TransportSink {
 
  private:
   void on_accept(std::unique_ptr<Endpoint> endpoint) noexcept override;
+  void tidy_up() noexcept;
   HelloFacts facts(const Peer& peer, std::uint64_t path, std::uint64_t replaces) const;
   void take_step(Path& path, Handshake::Step step) noexcept;
   Handshake::Step answer_hello(Path& path) noexcept;

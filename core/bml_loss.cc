@@ -17,15 +17,10 @@ std::size_t Bml::progress_transports(std::size_t frames_max) noexcept {
   return moved;
 }
 
-void Bml::tidy() noexcept {
-  if (!down_.empty()) [[unlikely]]
-    clear_down();
-  if (!graveyard_.empty()) [[unlikely]]
-    graveyard_.clear();
-  if (!greeting_.empty()) [[unlikely]]
-    greet();
-  if (wanting_.empty()) [[likely]]
-    return;
+void Bml::tidy_up() noexcept {
+  if (!down_.empty()) clear_down();
+  graveyard_.clear();
+  if (!greeting_.empty()) greet();
   std::vector<Peer*> wanting;
   wanting.swap(wanting_);
   for (Peer* peer : wanting) {

@@ -23,7 +23,7 @@ constexpr std::array<FrameShape, kFrameKindsEnd> all_shapes() {
     return shapes[static_cast<std::size_t>(kind)];
   };
   constexpr bool kRules = true;
-  at(FrameKind::kEager) = shape<MessageBody>(kFlagHasData | kFlagTagged | kFlagWantDone);
+  at(FrameKind::kEager) = shape<MessageBody>(kEagerFlags);
   at(FrameKind::kRts) =
       shape<RtsBody>(kFlagHasData | kFlagTagged | kFlagWantDone | kFlagPut | kFlagGet, kRules);
   at(FrameKind::kCts) = shape<CtsBody>(0, kRules);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -144,6 +145,19 @@ extern const std::array<FrameShape, kFrameKindsEnd> kFrameShapes;
 /// Are the reserved fields of the body 0, and the fields that say yes or no 0 or 1? Requires: the
 /// right size.
 bool body_keeps_rules(FrameKind kind, Bytes header) noexcept;
+
+inline constexpr std::uint8_t kEagerFlags =
+    kFlagHasData | kFlagTagged | kFlagWantDone | kFlagAckWanted;
+/// What decode_head() would say of the kind, the flags and the reserved bits of an eager message,
+/// in one comparison; its size and its number are the caller's to check.
+inline bool is_eager(const FrameHead& head) noexcept {
+  std::uint32_t first;
+  std::memcpy(&first, &head, sizeof first);
+  return (first & ~(std::uint32_t{kEagerFlags} << 8U)) ==
+         static_cast<std::uint32_t>(FrameKind::kEager);
+}
+static_assert(offsetof(FrameHead, kind) == 0 && offsetof(FrameHead, flags) == 1 &&
+              offsetof(FrameHead, reserved) == 2);
 
 /// The head of a frame from outside; nullopt: malformed (unknown kind, size other than head and
 /// body of that kind, reserved bits set, flags that the kind does not have, a number where none

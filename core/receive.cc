@@ -15,7 +15,30 @@ MutableBytes Receiver::on_place(Path& path, Bytes header, std::size_t payload_by
 }
 
 // in: a frame as it came. out: its part of the engine has it, or its path is broken down.
+// An eager message that comes in order on a path in use goes straight to its port.
 void Receiver::on_frame(Path& path, Bytes header, Bytes payload) noexcept {
+  if (header.size() == sizeof(Header<MessageBody>) && path.open() && path.confirmed) [[likely]] {
+    Header<MessageBody> message;
+    std::memcpy(&message, header.data(), sizeof message);
+    if (is_eager(message.head) && message.head.seq == path.peer->rx.reorder.expected()) [[likely]]
+      return on_next_message(path, message, payload);
+  }
+  on_any_frame(path, header, payload);
+}
+
+void Receiver::on_next_message(Path& path, const Header<MessageBody>& message,
+                               Bytes payload) noexcept {
+  Peer& peer = *path.peer;
+  if (message.head.ack > peer.tx.acked && !core_.sender.acknowledged(peer, message.head.ack))
+    return path.break_down({Errc::kCorrupt, "the peer acknowledged what was never sent"});
+  peer.rx.reorder.arrived_next();
+  count_ack_owed(peer, message.head, sizeof message + payload.size());
+  on_message(peer, message.head, message.body, payload);
+  if (peer.rx.reorder.early_bytes() != 0) [[unlikely]]
+    deliver_early(peer);
+}
+
+void Receiver::on_any_frame(Path& path, Bytes header, Bytes payload) noexcept {
   if (path.state == Path::State::kDown) return;
   const auto head = decode_head(header);
   if (!head) return path.break_down({Errc::kCorrupt, "the peer sent a malformed frame header"});
@@ -46,12 +69,7 @@ void Receiver::on_ordered(Path& path, const FrameHead& head, Bytes header, Bytes
       [[likely]];
       count_ack_owed(peer, head, header.size() + payload.size());
       dispatch(peer, head, header, payload);
-      while (auto early = peer.rx.reorder.take_next()) {
-        const auto early_head = decode_head(early->header);
-        count_ack_owed(peer, *early_head, early->header.size() + early->payload.size());
-        dispatch(peer, *early_head, early->header, early->payload);
-      }
-      return;
+      return deliver_early(peer);
     case Reorder::Verdict::kEarly:
       ++peer.counts.reordered;
       return;
@@ -64,6 +82,15 @@ void Receiver::on_ordered(Path& path, const FrameHead& head, Bytes header, Bytes
     case Reorder::Verdict::kOverflow:
       path.break_down(
           {Errc::kLimit, "the peer ran further ahead of its old path than the protocol allows"});
+  }
+}
+
+// What came early and is next by now.
+void Receiver::deliver_early(Peer& peer) noexcept {
+  while (auto early = peer.rx.reorder.take_next()) {
+    const auto head = decode_head(early->header);
+    count_ack_owed(peer, *head, early->header.size() + early->payload.size());
+    dispatch(peer, *head, early->header, early->payload);
   }
 }
 
@@ -163,13 +190,17 @@ void Receiver::on_message(Peer& peer, const FrameHead& head, const MessageBody& 
     release_credit(peer, payload.size());
     return;
   }
+  keep_unexpected(*port, envelope, payload);
+}
+
+void Receiver::keep_unexpected(CorePort& port, const Envelope& envelope, Bytes payload) noexcept {
   auto message = std::make_unique<Unexpected>();
   message->envelope = envelope;
   if (!payload.empty()) {
     message->payload = std::make_unique_for_overwrite<std::byte[]>(payload.size());
     std::memcpy(message->payload.get(), payload.data(), payload.size());
   }
-  port->matcher.add_unexpected(std::move(message));
+  port.matcher.add_unexpected(std::move(message));
 }
 
 void Receiver::deliver_eager(Operation& receive, const Envelope& envelope, Bytes payload) noexcept {
@@ -182,9 +213,12 @@ void Receiver::deliver_eager(Operation& receive, const Envelope& envelope, Bytes
     if (bytes != 0) std::memcpy(place.data, payload.data(), bytes);
   } else {
     completion.buffer = state.slice_count != 0 ? state.slices[0].data : nullptr;
-    if (bytes != 0) scatter({state.slices, state.slice_count}, 0, payload.first(bytes));
+    if (state.slice_count == 1) [[likely]]
+      copy_bytes(completion.buffer, payload.data(), bytes);
+    else
+      scatter({state.slices, state.slice_count}, 0, payload.first(bytes));
   }
-  if (envelope.want_done)
+  if (envelope.want_done) [[unlikely]]
     core_.sender.queue_control(*envelope.source.peer, FrameKind::kDone, kFlagWantDone, 0, 0,
                                FinBody{envelope.transfer, 0, 0});
   complete_receive(receive, completion);

@@ -32,7 +32,10 @@ class Receiver {
   void release_credit(Peer& peer, std::size_t bytes) noexcept;
 
  private:
+  void on_any_frame(Path& path, Bytes header, Bytes payload) noexcept;
+  void on_next_message(Path& path, const Header<MessageBody>& message, Bytes payload) noexcept;
   void on_ordered(Path& path, const FrameHead& head, Bytes header, Bytes payload) noexcept;
+  void deliver_early(Peer& peer) noexcept;
   void dispatch(Peer& peer, const FrameHead& head, Bytes header, Bytes payload) noexcept;
   void on_message(Peer& peer, const FrameHead& head, const MessageBody& body,
                   Bytes payload) noexcept;
@@ -43,6 +46,7 @@ class Receiver {
   void on_marker(Path& path, const PathBody& body) noexcept;
   void on_path_control(Path& path, const FrameHead& head, Bytes header) noexcept;
   void on_addresses(Peer& peer, Bytes payload) noexcept;
+  void keep_unexpected(CorePort& port, const Envelope& envelope, Bytes payload) noexcept;
   void deliver_eager(Operation& receive, const Envelope& envelope, Bytes payload) noexcept;
   void deliver_offer(CorePort& port, Operation& receive, const Envelope& envelope) noexcept;
   void count_ack_owed(Peer& peer, const FrameHead& head, std::size_t bytes) noexcept;

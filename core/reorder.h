@@ -36,6 +36,9 @@ class Reorder {
     return arrived_out_of_order(seq, header, payload);
   }
 
+  /// The same for a frame that is known to be next.
+  void arrived_next() noexcept { ++expected_; }
+
   struct Early {
     Blob header;
     Blob payload;

@@ -59,9 +59,8 @@ void Sender::queue_addresses(Peer& peer, Bytes payload) {
   queue_pooled(peer, bytes_of(head), payload, false);
 }
 
-Bytes Sender::gather(std::span<const Slice> slices, std::size_t bytes) noexcept {
+Bytes Sender::gather_several(std::span<const Slice> slices, std::size_t bytes) noexcept {
   if (bytes == 0) return {};
-  if (slices.size() == 1) return {static_cast<const std::byte*>(slices[0].data), bytes};
   if (scratch_.size() < bytes) scratch_.resize(bytes);
   std::size_t filled = 0;
   for (const Slice& slice : slices) {
@@ -293,9 +292,7 @@ std::size_t Sender::flush(Peer& peer) noexcept {
   return posted;
 }
 
-std::size_t Sender::flush_all() noexcept {
-  if (dirty_.empty()) [[likely]]
-    return 0;
+std::size_t Sender::flush_dirty() noexcept {
   std::size_t posted = 0;
   dirty_now_.swap(dirty_);
   for (Peer* peer : dirty_now_) {
@@ -306,15 +303,10 @@ std::size_t Sender::flush_all() noexcept {
   return posted;
 }
 
-bool Sender::acknowledged(Peer& peer, std::uint64_t ack) noexcept {
-  TxLane& tx = peer.tx;
-  if (ack > tx.next_seq) return false;
-  tx.acked = ack;
-  if (tx.window) {
-    tx.window->release(ack);
-    if (!tx.idle()) mark_dirty(peer);
-  }
-  return true;
+// What the peer has acknowledged need not be kept any more.
+void Sender::release(Peer& peer) noexcept {
+  peer.tx.window->release(peer.tx.acked);
+  if (!peer.tx.idle()) mark_dirty(peer);
 }
 
 void Sender::cancel_port(CorePort& port) noexcept {

@@ -59,11 +59,16 @@ class Sender {
   /// Posts what can be posted for this peer. Returns frames posted.
   std::size_t flush(Peer& peer) noexcept;
   /// All peers that have something to send.
-  std::size_t flush_all() noexcept;
+  std::size_t flush_all() noexcept { return dirty_.empty() ? 0 : flush_dirty(); }
   void mark_dirty(Peer& peer) noexcept;
 
   /// The peer has taken all numbers below ack. false: it cannot have (ack was never sent).
-  bool acknowledged(Peer& peer, std::uint64_t ack) noexcept;
+  bool acknowledged(Peer& peer, std::uint64_t ack) noexcept {
+    if (ack > peer.tx.next_seq) return false;
+    peer.tx.acked = ack;
+    if (peer.tx.window) release(peer);
+    return true;
+  }
   /// A standalone acknowledgement with credit, if a path can take it now.
   bool post_ack(Peer& peer, Path& path) noexcept;
   /// Frames [from, end) must be sent again.
@@ -74,6 +79,8 @@ class Sender {
   void fail_all(Peer& peer) noexcept;
 
  private:
+  std::size_t flush_dirty() noexcept;
+  void release(Peer& peer) noexcept;
   Post post_ordered(Peer& peer, Path& path, FrameHead& head, std::size_t header_bytes,
                     Bytes payload) noexcept;
   void queue_pooled(Peer& peer, Bytes header, Bytes payload, bool credited);
@@ -86,7 +93,13 @@ class Sender {
   bool flush_queue(Peer& peer, Path& path, FrameQueue& queue, std::size_t& posted) noexcept;
   void flush_path_notes(Peer& peer) noexcept;
   void taken(Peer& peer, OutFrame& frame, std::uint64_t seq) noexcept;
-  Bytes gather(std::span<const Slice> slices, std::size_t bytes) noexcept;
+  /// One piece, in scratch_ if it was several.
+  Bytes gather(std::span<const Slice> slices, std::size_t bytes) noexcept {
+    if (slices.size() == 1) [[likely]]
+      return {static_cast<const std::byte*>(slices[0].data), bytes};
+    return gather_several(slices, bytes);
+  }
+  Bytes gather_several(std::span<const Slice> slices, std::size_t bytes) noexcept;
 
   struct PooledFrame : OutFrame {
     Blob payload_copy;

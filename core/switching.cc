@@ -168,9 +168,7 @@ void Switching::settle_pairs() noexcept {
   });
 }
 
-void Switching::tick() noexcept {
-  if (report_.reached || !report_.refusal.empty()) [[likely]]
-    return;
+void Switching::look() noexcept {
   report_.waiting.clear();
   report_.pairs.clear();
   report_.pairs_moved = report_.pairs_left = 0;

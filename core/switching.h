@@ -29,7 +29,10 @@ class Switching {
   /// The standing of the job, before any transport is open.
   void adopt(const RungOrder& standing);
   /// Looks whether the ordered rung is reached, and helps it along. Cheap when at rest.
-  void tick() noexcept;
+  void tick() noexcept {
+    if (at_work()) [[unlikely]]
+      look();
+  }
 
   const RungReport& report() const noexcept { return report_; }
   /// Routing for new sends.
@@ -43,6 +46,7 @@ class Switching {
   std::function<void()> signal;
 
  private:
+  void look() noexcept;
   bool refuse_if_cut_off();
   bool open_added();
   void close_dropped() noexcept;

@@ -127,11 +127,22 @@ ssize_t CompletionQueue::drain(void* entries, std::size_t count, fi_addr_t* sour
 }
 
 ssize_t CompletionQueue::read(void* entries, std::size_t count, fi_addr_t* sources) noexcept {
-  if (const ssize_t taken = drain(entries, count, sources)) return taken;
+  if (anything()) {
+    if (const ssize_t taken = drain(entries, count, sources)) return taken;
+  }
+  // A reader calls until nothing is left. The call that ends such a series comes just after one
+  // that moved the engine, and need not move it again.
+  if (series_.load(std::memory_order_relaxed)) {
+    series_.store(false, std::memory_order_relaxed);
+    return -FI_EAGAIN;
+  }
   domain_.engine().progress();
-  if (const ssize_t taken = drain(entries, count, sources)) {
-    spins_.found();
-    return taken;
+  if (anything()) {
+    if (const ssize_t taken = drain(entries, count, sources)) {
+      spins_.found();
+      series_.store(true, std::memory_order_relaxed);
+      return taken;
+    }
   }
   spins_.found_nothing();
   return -FI_EAGAIN;
@@ -171,13 +182,9 @@ void CompletionQueue::signal() noexcept {
 }
 
 bool CompletionQueue::ready() noexcept {
-  {
-    const std::lock_guard hold(domain_.gate());
-    if (front()) return true;
-  }
+  if (anything()) return true;
   domain_.engine().progress();
-  const std::lock_guard hold(domain_.gate());
-  return front() != nullptr;
+  return anything();
 }
 
 int CompletionQueue::set_wait(const fi_cq_attr& attr) {

@@ -9,6 +9,7 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_eq.h>
 
+#include <mutex>
 #include <vector>
 
 #include "provider/completion.h"
@@ -68,6 +69,10 @@ class CompletionQueue final : public fid_cq, public Waitable {
   using Copy = void (*)(const Completed& from, void* entries, std::size_t index) noexcept;
 
   Completed* front() const noexcept { return local_first_ ? local_first_ : arrivals_.front(); }
+  bool anything() noexcept {
+    const std::lock_guard hold(domain_.gate());
+    return front() != nullptr;
+  }
   void pop() noexcept;
   void release(Completed& node) noexcept;
   ssize_t drain(void* entries, std::size_t count, fi_addr_t* sources) noexcept;
@@ -79,6 +84,7 @@ class CompletionQueue final : public fid_cq, public Waitable {
   Completed* local_first_ = nullptr;
   Completed* local_last_ = nullptr;
   IdleSpins spins_;
+  std::atomic<bool> series_{false};  // the last read moved the engine, and found something
 
   CompletedQueue events_back_;            // read events, on their way back to the engine's side
   std::vector<Completed*> events_spare_;  // engine's side

@@ -127,6 +127,30 @@ class Endpoint final : public fid_ep {
   PublishedService service_;
 };
 
+inline Op* Endpoint::take(OpPool& pool) noexcept {
+  const std::lock_guard hold(domain_.gate());
+  return pool.take();
+}
+
+inline void Endpoint::prepare(Op& op, Done done, CompletionQueue* queue, Counter* counter,
+                              const Start& start) noexcept {
+  op.done = done;
+  op.queue = queue;
+  op.counter = counter;
+  op.report = (start.flags & FI_COMPLETION) != 0;
+  op.endpoint = this;
+  op.context = start.context;
+  op.flags = start.completion_flags;
+  op.bytes = 0;
+  op.bytes_lost = 0;
+  op.buffer = nullptr;
+  op.data = 0;
+  op.tag = 0;
+  op.source = {};
+  op.error = 0;
+  op.scatter_count = 0;
+}
+
 /// Under which address its source is known; FI_ADDR_NOTAVAIL if it is not.
 fi_addr_t source_of(const Completed& completed) noexcept;
 

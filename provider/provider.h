@@ -34,6 +34,9 @@ inline constexpr std::size_t kReceivesMax = std::size_t{1} << 20;
 /// libfabric's positive error number for one of ours.
 int errno_of(Errc code) noexcept;
 
+/// The same for a result that is most often good.
+inline int errno_if_bad(Errc code) noexcept { return code == Errc::kOk ? 0 : errno_of(code); }
+
 /// What a data call returns for the engine's answer.
 inline ssize_t return_of(Accept accept) noexcept {
   switch (accept) {

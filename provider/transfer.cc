@@ -11,33 +11,9 @@
 
 namespace livebtl::fi {
 
-Op* Endpoint::take(OpPool& pool) noexcept {
-  const std::lock_guard hold(domain_.gate());
-  return pool.take();
-}
-
 void Endpoint::give_back(Op& op) noexcept {
   const std::lock_guard hold(domain_.gate());
   op.pool->give_back(op);
-}
-
-void Endpoint::prepare(Op& op, Done done, CompletionQueue* queue, Counter* counter,
-                       const Start& start) noexcept {
-  op.done = done;
-  op.queue = queue;
-  op.counter = counter;
-  op.report = (start.flags & FI_COMPLETION) != 0;
-  op.endpoint = this;
-  op.context = start.context;
-  op.flags = start.completion_flags;
-  op.bytes = 0;
-  op.bytes_lost = 0;
-  op.buffer = nullptr;
-  op.data = 0;
-  op.tag = 0;
-  op.source = {};
-  op.error = 0;
-  op.scatter_count = 0;
 }
 
 /// After the engine answered: once it accepted, the operation may be gone already.
@@ -47,7 +23,7 @@ ssize_t Endpoint::settle(Op& op, Accept accept) noexcept {
   return return_of(accept);
 }
 
-void Endpoint::finish(Op& op) noexcept {
+inline void Endpoint::finish(Op& op) noexcept {
   if (op.counter) op.counter->count(op.error);
   const bool told = op.queue && (op.report || op.error) && !op.endpoint->closing_;
   if (told) {
@@ -59,7 +35,7 @@ void Endpoint::finish(Op& op) noexcept {
 
 void Endpoint::send_done(Operation& operation, const Completion& completion) noexcept {
   Op& op = static_cast<Op&>(operation);
-  op.error = errno_of(completion.code);
+  op.error = errno_if_bad(completion.code);
   finish(op);
 }
 
@@ -73,7 +49,7 @@ void note_message(Completed& node, const Completion& completion) noexcept {
   node.tag = completion.tag;
   node.source = completion.source;
   node.buffer = completion.buffer;
-  node.error = errno_of(completion.code);
+  node.error = errno_if_bad(completion.code);
 }
 
 }  // namespace
@@ -191,7 +167,7 @@ void Endpoint::complete_locally(Op& op, int error) noexcept {
   }
 }
 
-bool Endpoint::set_source(ReceiveRequest& request, fi_addr_t from) const noexcept {
+inline bool Endpoint::set_source(ReceiveRequest& request, fi_addr_t from) const noexcept {
   if (!directed_ || from == FI_ADDR_UNSPEC) return true;
   const Destination* const source = av_->find(from);
   if (source) request.from = *source;

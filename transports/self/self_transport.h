@@ -32,6 +32,8 @@ class SelfTransport final : public core::Transport {
   void remove(SelfEndpoint& endpoint) noexcept;
 
  private:
+  std::size_t move(core::TransportSink& accept, std::size_t frames_max) noexcept;
+
   static const core::Caps kCaps;
 
   const ProcessId process_;

@@ -59,25 +59,6 @@ inline std::atomic_ref<std::uint64_t> commit_at(std::byte* place) noexcept {
   return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(place));
 }
 
-/// Payloads up to here are copied without calling memcpy().
-inline constexpr std::size_t kSmallBytes = 64;
-
-/// memcpy of at most 64 bytes without a call: two overlapping moves of the largest size that fits.
-inline void copy_small(std::byte* to, const std::byte* from, std::size_t count) noexcept {
-  if (count > 32) {
-    std::memcpy(to, from, 32);
-    std::memcpy(to + count - 32, from + count - 32, 32);
-  } else if (count > 16) {
-    std::memcpy(to, from, 16);
-    std::memcpy(to + count - 16, from + count - 16, 16);
-  } else if (count >= 8) {
-    std::memcpy(to, from, 8);
-    std::memcpy(to + count - 8, from + count - 8, 8);
-  } else {
-    for (std::size_t i = 0; i < count; ++i) to[i] = from[i];
-  }
-}
-
 class RingWriter {
  public:
   /// Takes nothing, like a ring that is full.

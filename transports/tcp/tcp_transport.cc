@@ -159,7 +159,11 @@ bool TcpTransport::is_due(TimeNs now) noexcept {
 
 std::size_t TcpTransport::progress(core::TransportSink& accept, TimeNs now,
                                    std::size_t frames_max) noexcept {
-  if (!is_due(now)) return 0;
+  return is_due(now) ? look(accept, now, frames_max) : 0;
+}
+
+std::size_t TcpTransport::look(core::TransportSink& accept, TimeNs now,
+                               std::size_t frames_max) noexcept {
   Turn turn{&accept, now, frames_max};
   shared_.waiting.walk([&](TcpEndpoint& endpoint) { endpoint.move_waiting(turn); });
   const bool deadlines = !shared_.dialling.empty() || !arrivals_.empty();

@@ -38,6 +38,7 @@ class TcpTransport final : public core::Transport, public PollTarget {
   TcpTransport(Shared shared, std::vector<std::string> interfaces, std::vector<LocalAddress> local);
   Status open(std::uint16_t port);
   bool is_due(TimeNs now) noexcept;
+  std::size_t look(core::TransportSink& accept, TimeNs now, std::size_t frames_max) noexcept;
   void set_ticking(bool ticking) noexcept;
   Reachable describe_own(const std::vector<LocalAddress>& local) const;
 
