@@ -166,6 +166,25 @@ TEST_CASE("reserved and yes-or-no fields of bodies are checked") {
   CHECK_FALSE(accepted_with(FrameKind::kAtomic, atomic));
 }
 
+TEST_CASE("the short check of an eager message's head says what the long one does") {
+  Blob header = header_of(kKinds[0]);
+  for (unsigned kind = 0; kind < 256; ++kind) {
+    for (unsigned flags = 0; flags < 256; ++flags) {
+      for (const unsigned reserved : {0u, 1u, 0x100u, 0xffffu}) {
+        FrameHead head;
+        std::memcpy(&head, header.data(), sizeof head);
+        head.kind = static_cast<FrameKind>(kind);
+        head.flags = static_cast<std::uint8_t>(flags);
+        head.reserved = static_cast<std::uint16_t>(reserved);
+        std::memcpy(header.data(), &head, sizeof head);
+        const auto long_check = decode_head(header);
+        const bool eager = long_check && long_check->kind == FrameKind::kEager;
+        if (is_eager(head) != eager) FAIL("kind ", kind, " flags ", flags, " reserved ", reserved);
+      }
+    }
+  }
+}
+
 TEST_CASE("a body comes out as it was put in") {
   Header<AtomicBody> header{};
   header.head.kind = FrameKind::kAtomic;
