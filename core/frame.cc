@@ -27,7 +27,7 @@ constexpr std::array<FrameShape, kFrameKindsEnd> all_shapes() {
   at(FrameKind::kRts) =
       shape<RtsBody>(kFlagHasData | kFlagTagged | kFlagWantDone | kFlagPut | kFlagGet, kRules);
   at(FrameKind::kCts) = shape<CtsBody>(0, kRules);
-  at(FrameKind::kFin) = shape<FinBody>(0, kRules);
+  at(FrameKind::kFin) = shape<FinBody>(kFlagGivenUp, kRules);
   at(FrameKind::kDone) = shape<FinBody>(kFlagWantDone, kRules);
   at(FrameKind::kActive) = shape<MessageBody>(0);
   at(FrameKind::kPut) = shape<RemoteBody>(kFlagHasData);

@@ -21,7 +21,7 @@ enum class FrameKind : std::uint8_t {
   kEager = 1,  // body MessageBody, payload the message
   kRts = 2,    // body RtsBody: a rendezvous is offered; plain, tagged, put or get
   kCts = 3,    // body CtsBody: send me the transfer from `offset` on, as attempt n
-  kFin = 4,    // body FinBody: the transfer is complete (code 0) or was given up
+  kFin = 4,    // body FinBody: the transfer is complete (code 0) or was given up, by either side
   kDone = 5,   // body FinBody: an operation with delivery_complete, put or valueless atomic is done
   kActive = 6,    // body MessageBody: tag is the argument, data the handler; payload the message
   kPut = 7,       // body RemoteBody, payload the bytes
@@ -53,6 +53,7 @@ enum FrameFlag : std::uint8_t {
   kFlagAckWanted = 8,  // any: acknowledge soon
   kFlagPut = 16,       // kRts: a put (RtsBody.tag is the key, data the address)
   kFlagGet = 32,       // kRts: answers a kGet (RtsBody.tag is its operation, data 0)
+  kFlagGivenUp = 64,   // kFin: of the data's sender: no more comes; names the receiver's handle
 };
 
 /// 24 bytes, first in every header.

@@ -211,6 +211,12 @@ void OneSided::on_get_offer(Peer& peer, const RtsBody& body) noexcept {
   core_.transfers.fetch(peer, std::move(in), wanted);
 }
 
+Status OneSided::deregister(std::uint32_t space, std::uint64_t key) noexcept {
+  const Status removed = regions.remove(space, key);
+  if (removed) core_.transfers.cancel_region({space, key});
+  return removed;
+}
+
 void OneSided::fail_all(Peer& peer) noexcept {
   pending_.for_each([&](std::uint64_t name, Pending& pending) {
     if (pending.peer != &peer) return;
@@ -270,6 +276,7 @@ void OneSided::on_put_offer(Peer& peer, const FrameHead& head, const RtsBody& bo
   InTransfer in;
   in.purpose = InTransfer::Purpose::kPut;
   in.port = port;
+  in.region = {port->options_.space, body.tag};
   in.access = {{&peer, head.source_port}, Access::kWrite, body.tag, body.length, {}};
   if ((head.flags & kFlagHasData) != 0) in.access.data = ByteReader(payload).take<std::uint64_t>();
   in.slices[0] = {target, body.length};
@@ -292,7 +299,8 @@ void OneSided::on_get(Peer& peer, const FrameHead& head, const RemoteBody& body)
                   {source, body.length});
   std::uint64_t name = 0;
   const Slice slice{source, body.length};
-  core_.transfers.offer(peer, nullptr, nullptr, {&slice, 1}, body.length, name);
+  core_.transfers.offer(peer, nullptr, nullptr, {&slice, 1}, body.length, name).region = {
+      port->options_.space, body.key};
   core_.sender.queue_control(peer, FrameKind::kRts, kFlagGet, head.source_port, head.target_port,
                              RtsBody{body.operation, 0, body.length, name});
 }

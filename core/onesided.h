@@ -41,6 +41,8 @@ class OneSided {
   /// The operation is over (also called by rendezvous for large puts and gets).
   void complete(Operation& operation, const Completion& completion) noexcept;
 
+  /// The region's memory is the caller's again when this returns: what peers still do there ends.
+  Status deregister(std::uint32_t space, std::uint64_t key) noexcept;
   void fail_all(Peer& peer) noexcept;
   void cancel_port(CorePort& port) noexcept;
 

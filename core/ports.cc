@@ -146,7 +146,9 @@ Result<std::uint64_t> CorePort::register_region(const RegionRequest& request) {
 
 Status CorePort::deregister_region(std::uint64_t key) {
   const Guard guard(core_);
-  return core_.onesided.regions.remove(options_.space, key);
+  Status done = core_.onesided.deregister(options_.space, key);
+  core_.sender.flush_all();
+  return done;
 }
 
 void CorePort::on_remote_access(RemoteAccessHandler call, void* user) noexcept {

@@ -112,7 +112,7 @@ void Receiver::dispatch(Peer& peer, const FrameHead& head, Bytes header, Bytes p
     case FrameKind::kCts:
       return core_.transfers.on_cts(peer, decode_body<CtsBody>(header));
     case FrameKind::kFin:
-      return core_.transfers.on_fin(peer, decode_body<FinBody>(header));
+      return core_.transfers.on_fin(peer, head, decode_body<FinBody>(header));
     case FrameKind::kDone:
     case FrameKind::kGetReply:
     case FrameKind::kAtomicReply:

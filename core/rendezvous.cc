@@ -83,6 +83,10 @@ void Transfers::on_cts(Peer& peer, const CtsBody& cts) noexcept {
     return;
   if (cts.attempt < out->attempt) return;
   out->handle = cts.handle;
+  if (out->given_up) {
+    tell_given_up(*out);
+    return complete_out_if_done(cts.transfer);
+  }
   out->wanted = cts.length;
   out->attempt = cts.attempt;
   out->next_offset = out->asked_offset = cts.offset;
@@ -91,11 +95,12 @@ void Transfers::on_cts(Peer& peer, const CtsBody& cts) noexcept {
   core_.sender.mark_dirty(peer);
 }
 
-void Transfers::on_fin(Peer& peer, const FinBody& fin) noexcept {
+void Transfers::on_fin(Peer& peer, const FrameHead& head, const FinBody& fin) noexcept {
+  if ((head.flags & kFlagGivenUp) != 0) return on_given_up(peer, fin);
   OutTransfer* out = out_.find(fin.operation);
   if (out == nullptr || out->peer != &peer || out->finished) return;
   out->finished = true;
-  out->code = static_cast<Errc>(fin.code);
+  if (!out->given_up) out->code = static_cast<Errc>(fin.code);
   complete_out_if_done(fin.operation);
 }
 
@@ -105,7 +110,10 @@ void Transfers::complete_out_if_done(std::uint64_t name) noexcept {
   std::erase(out->peer->sending, name);
   const OutTransfer done = *out;
   out_.release(name);
-  if (done.operation == nullptr) return;
+  if (done.operation != nullptr) complete_out(done);
+}
+
+void Transfers::complete_out(const OutTransfer& done) noexcept {
   const Completion completion{.code = done.code, .bytes = done.bytes};
   if (done.one_sided) {
     core_.onesided.complete(*done.operation, completion);
@@ -276,40 +284,6 @@ void Transfers::rewind_outgoing(Peer& peer) noexcept {
       peer.sending.push_back(name);
   });
   core_.sender.mark_dirty(peer);
-}
-
-void Transfers::fail_all(Peer& peer) noexcept {
-  out_.for_each([&](std::uint64_t name, OutTransfer& out) {
-    if (out.peer != &peer) return;
-    out.finished = true;
-    out.code = Errc::kPeerLost;
-    complete_out_if_done(name);
-  });
-  in_.for_each([&](std::uint64_t handle, InTransfer& in) {
-    if (in.peer != &peer) return;
-    InTransfer lost = std::move(in);
-    in_.release(handle);
-    lost.completion.code = Errc::kPeerLost;
-    lost.completion.bytes = lost.arrived.prefix();
-    if (lost.purpose != InTransfer::Purpose::kPut) finish(lost);
-  });
-}
-
-void Transfers::cancel_port(CorePort& port) noexcept {
-  out_.for_each([&](std::uint64_t name, OutTransfer& out) {
-    if (out.port != &port) return;
-    out.finished = true;
-    out.code = Errc::kCancelled;
-    complete_out_if_done(name);
-  });
-  in_.for_each([&](std::uint64_t handle, InTransfer& in) {
-    if (in.port != &port) return;
-    InTransfer cancelled = std::move(in);
-    in_.release(handle);
-    reject(*cancelled.peer, cancelled.transfer, Errc::kCancelled);
-    cancelled.completion.code = Errc::kCancelled;
-    if (cancelled.purpose != InTransfer::Purpose::kPut) finish(cancelled);
-  });
 }
 
 }  // namespace livebtl::core

@@ -320,6 +320,9 @@ void Sender::cancel_port(CorePort& port) noexcept {
                    frame->head().kind == FrameKind::kActive) {
           --port.open_operations;
           frame->operation->done(*frame->operation, {.code = Errc::kCancelled});
+        } else if (frame->head().kind == FrameKind::kRts) {
+          core_.transfers.withdraw_offer(
+              decode_body<RtsBody>({frame->header, frame->header_bytes}).transfer);
         }  // others are ended by the part that keeps them: transfers, one-sided
       }
       *queue = kept;

@@ -94,6 +94,10 @@ class Endpoint {
   /// Frames that are kPosted and not yet on_sent(), plus those taken as kDone that still wait in
   /// the endpoint's own buffers for the wire. 0: nothing of ours is left here.
   virtual std::size_t in_flight() const noexcept = 0;
+  /// Refers to nobody else's memory any more: what posted payloads still have to go is copied
+  /// (their on_sent() follows as before), and the rest of a payload that is read into a place goes
+  /// to the transport's own buffer. For owners of memory that want it back at once; seldom.
+  virtual void let_go() noexcept = 0;
   /// The peer has proved who it is: payloads up to caps().payload_bytes_max are now accepted.
   virtual void trust() noexcept = 0;
   /// The other end is a process on this machine, shown by the kernel (peer credentials), with our

@@ -173,6 +173,8 @@ class Port {
 
   /// Regions of one process share one key space per group of ports opened with the same `space`.
   virtual Result<std::uint64_t> register_region(const RegionRequest& request) = 0;
+  /// The memory is the caller's alone when this returns; puts and gets of peers that are under way
+  /// there end with kBadKey at the peer.
   virtual Status deregister_region(std::uint64_t key) = 0;
 
   /// call: told of each access to our regions that named this port as its target; null: nobody is

@@ -41,6 +41,38 @@ void acceptor_sends_as_well(const Subject& subject) {
   check_received(*link.a, frames);
 }
 
+// What the sender had posted and the receiver was placing still arrives, from copies.
+void lets_go_of_memory(const Subject& subject) {
+  Rig rig(subject);
+  Link link = rig.link();
+  const Blob header = pattern(3, 16);
+  const Blob payload = pattern(4, rig.payload_max());
+  Blob lent = payload;
+  Blob place(rig.payload_max());
+  bool may_place = true;
+  link.b->place = [&](Bytes, std::size_t payload_bytes) {
+    return may_place ? MutableBytes(place).first(payload_bytes) : MutableBytes{};
+  };
+  std::uint64_t posted = 0, lent_frames = 0;
+  for (;; ++posted) {
+    const Post post = link.a->endpoint().post({header, lent, posted, true});
+    if (post == Post::kRetry) break;
+    lent_frames += post == Post::kPosted ? 1 : 0;
+    REQUIRE_MESSAGE(posted < 1'000'000, "a receiver that rests must lead to kRetry");
+  }
+  // Some of it is on its way when both sides want their memory back.
+  for (int i = 0; i < 3; ++i) rig.turn();
+  link.a->endpoint().let_go();
+  link.b->endpoint().let_go();
+  std::fill(lent.begin(), lent.end(), std::byte{0xEE});
+  std::fill(place.begin(), place.end(), std::byte{0xDD});
+  may_place = false;
+  REQUIRE(rig.until(
+      [&] { return link.b->received.size() == posted && link.a->sent.size() == lent_frames; }));
+  for (const auto& frame : link.b->received) CHECK(frame.payload == payload);
+  CHECK(std::all_of(place.begin(), place.end(), [](std::byte b) { return b == std::byte{0xDD}; }));
+}
+
 void floods_both_ways_do_not_deadlock(const Subject& subject) {
   Rig rig(subject);
   Link link = rig.link();
@@ -259,6 +291,7 @@ constexpr std::array kBehaviours{
     Behaviour{"payload that is not stable is copied", payload_that_is_not_stable_is_copied},
     Behaviour{"stable payload is given back exactly once", stable_payload_is_given_back_once},
     Behaviour{"in_flight reaches zero", in_flight_reaches_zero},
+    Behaviour{"let_go() gives memory back at once, and loses nothing", lets_go_of_memory},
     Behaviour{"placed or not, the bytes are right", placed_or_not_the_bytes_are_right},
     Behaviour{"a sink may post", a_sink_may_post},
     Behaviour{"nothing is delivered before attach", nothing_is_delivered_before_attach},

@@ -27,6 +27,9 @@ class FaultyEndpoint final : public Endpoint, private core::EndpointSink {
   }
   Post post(const Frame& frame) noexcept override;
   std::size_t in_flight() const noexcept override { return beneath_ ? beneath_->in_flight() : 0; }
+  void let_go() noexcept override {
+    if (beneath_) beneath_->let_go();
+  }
   void trust() noexcept override {
     if (beneath_) beneath_->trust();
   }

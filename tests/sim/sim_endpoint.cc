@@ -68,6 +68,14 @@ core::Post SimEndpoint::post(const core::Frame& frame) noexcept {
   return outbox_.back().posted ? core::Post::kPosted : core::Post::kDone;
 }
 
+void SimEndpoint::let_go() noexcept {
+  for (Waiting& waiting : outbox_) {
+    if (waiting.borrowed.empty()) continue;
+    waiting.parcel.payload.assign(waiting.borrowed.begin(), waiting.borrowed.end());
+    waiting.borrowed = {};
+  }
+}
+
 std::string SimEndpoint::describe() const {
   return connection_.transport + " #" + std::to_string(connection_.number) +
          (side_ == 0 ? " dialled" : " accepted");
@@ -93,7 +101,7 @@ std::size_t SimEndpoint::flush(std::size_t frames_max, bool tell) {
          (!tell || mine().wire.size() < kWireMax)) {
     Waiting waiting = std::move(outbox_.front());
     outbox_.pop_front();
-    if (waiting.posted)
+    if (!waiting.borrowed.empty())
       waiting.parcel.payload.assign(waiting.borrowed.begin(), waiting.borrowed.end());
     network_.put_on_wire(connection_, side_, std::move(waiting.parcel));
     ++moved;

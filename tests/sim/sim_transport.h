@@ -20,6 +20,7 @@ class SimEndpoint final : public core::Endpoint {
   void attach(core::EndpointSink& sink) noexcept override;
   core::Post post(const core::Frame& frame) noexcept override;
   std::size_t in_flight() const noexcept override { return outbox_.size(); }
+  void let_go() noexcept override;
   void trust() noexcept override { trusted_ = true; }
   bool kernel_vouched() const noexcept override { return !connection_.keeps; }
   core::EndpointStats stats() const noexcept override { return stats_; }
@@ -32,7 +33,7 @@ class SimEndpoint final : public core::Endpoint {
  private:
   struct Waiting {
     Parcel parcel;
-    Bytes borrowed;  // posted: read when it goes on the wire
+    Bytes borrowed;  // posted and not let go: read when it goes on the wire
     std::uint64_t cookie = 0;
     bool posted = false;
   };

@@ -13,7 +13,8 @@ SelfEndpoint::SelfEndpoint(SelfTransport& transport) : transport_(transport) {
 
 SelfEndpoint::~SelfEndpoint() {
   if (other_) {
-    other_->keep_lent_payloads();
+    other_->copy_lent_payloads();
+    for (Slot& slot : other_->inbox_) slot.lent = false;
     other_->other_ = nullptr;
   }
   transport_.remove(*this);
@@ -45,16 +46,18 @@ core::Post SelfEndpoint::post(const core::Frame& frame) noexcept {
   return core::Post::kPosted;
 }
 
-// The sender closes and takes its buffers back, but what it posted is still delivered: nothing is
-// lost here.
-void SelfEndpoint::keep_lent_payloads() {
+// The sender takes its buffers back, but what it posted is still delivered: nothing is lost here.
+void SelfEndpoint::copy_lent_payloads() {
   for (std::size_t i = 0; i < waiting_; ++i) {
     Slot& slot = inbox_[(first_ + i) % kSlots];
-    if (!slot.lent) continue;
+    if (slot.payload.data() == slot.copy.data()) continue;
     slot.copy.assign(slot.payload.begin(), slot.payload.end());
     slot.payload = slot.copy;
-    slot.lent = false;
   }
+}
+
+void SelfEndpoint::let_go() noexcept {
+  if (other_) other_->copy_lent_payloads();
 }
 
 std::size_t SelfEndpoint::deliver(std::size_t frames_max) noexcept {

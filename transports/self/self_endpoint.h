@@ -25,6 +25,7 @@ class SelfEndpoint final : public core::Endpoint {
   void attach(core::EndpointSink& sink) noexcept override { sink_ = &sink; }
   core::Post post(const core::Frame& frame) noexcept override;
   std::size_t in_flight() const noexcept override { return lent_; }
+  void let_go() noexcept override;
   void trust() noexcept override { payload_max_ = kPayloadBytesMax; }
   bool kernel_vouched() const noexcept override { return true; }
   core::EndpointStats stats() const noexcept override { return stats_; }
@@ -41,12 +42,12 @@ class SelfEndpoint final : public core::Endpoint {
     std::byte header[core::kHeaderBytesMax];
     std::size_t header_bytes = 0;
     Blob copy;
-    Bytes payload;  // in `copy`, or lent by the sender
+    Bytes payload;  // in `copy`, or in the sender's memory
     std::uint64_t cookie = 0;
-    bool lent = false;
+    bool lent = false;  // its sender waits for on_sent()
   };
 
-  void keep_lent_payloads();
+  void copy_lent_payloads();
   void deliver_first() noexcept;
   void take_down(Errc code, const char* text) noexcept;
 

@@ -25,6 +25,10 @@ class TcpEndpoint final : public core::Endpoint, public PollTarget {
   void attach(core::EndpointSink& sink) noexcept override;
   core::Post post(const core::Frame& frame) noexcept override;
   std::size_t in_flight() const noexcept override { return out_.frames(); }
+  void let_go() noexcept override {
+    out_.own_borrowed();
+    framer_.own_place();
+  }
   void trust() noexcept override;
   bool kernel_vouched() const noexcept override { return false; }
   core::EndpointStats stats() const noexcept override;

@@ -123,6 +123,13 @@ void Framer::ask_place(core::EndpointSink& sink) noexcept {
   end_ = begin_ + head_bytes();
 }
 
+void Framer::own_place() noexcept {
+  if (place_.empty() || !own_place_.empty()) return;
+  own_place_.resize(place_.size());
+  std::memcpy(own_place_.data(), place_.data(), placed_bytes_);
+  place_ = own_place_;
+}
+
 Framer::Step Framer::deliver(core::EndpointSink& sink, Bytes payload) noexcept {
   const bool has_crc = (prelude_.flags & kFlagPayloadCrc) != 0;
   if (has_crc && crc32c(payload) != prelude_.payload_crc)
@@ -139,6 +146,8 @@ void Framer::next_frame(std::size_t consumed) noexcept {
   head_checked_ = asked_ = false;
   place_ = {};
   placed_bytes_ = 0;
+  if (!own_place_.empty()) [[unlikely]]
+    own_place_ = {};
 }
 
 Framer::Step Framer::corrupt(const char* why) noexcept {

@@ -46,6 +46,8 @@ class Framer {
   /// Delivers at most frames_max frames; `frames` is raised by each. After kCorrupt: corruption(),
   /// and nothing else.
   Stop parse(core::EndpointSink& sink, std::size_t frames_max, std::size_t& frames) noexcept;
+  /// The rest of a payload that is being placed goes to memory of our own.
+  void own_place() noexcept;
   const char* corruption() const noexcept { return corruption_; }
 
   /// Header and payload bytes delivered so far.
@@ -72,6 +74,7 @@ class Framer {
   Prelude prelude_;     // of the current frame; valid if head_checked_
   MutableBytes place_;  // not empty: the payload goes here
   std::size_t placed_bytes_ = 0;
+  Blob own_place_;
   std::size_t payload_bytes_max_;
   std::size_t read_bytes_ = kReadBytesMin;
   std::size_t last_room_bytes_ = 0;

@@ -7,7 +7,8 @@
 namespace livebtl::tcp {
 
 std::unique_ptr<OutBlock> OutQueue::drop() noexcept {
-  first_piece_ = last_piece_ = used_bytes_ = frames_ = 0;
+  reset();
+  frames_ = 0;
   return std::move(block_);
 }
 
@@ -37,6 +38,15 @@ void OutQueue::push_borrowed(Bytes head, Bytes payload, std::uint64_t cookie) no
   if (!head.empty()) push_piece({copy(head), head.size(), 0, false, false});
   push_piece({payload.data(), payload.size(), cookie, true, true});
   ++frames_;
+}
+
+void OutQueue::own_borrowed() {
+  for (std::size_t i = first_piece_; i < last_piece_; ++i) {
+    OutPiece& piece = block_->pieces[i];
+    if (!piece.borrowed) continue;
+    owned_.emplace_back(piece.data, piece.data + piece.bytes);
+    piece.data = owned_.back().data();
+  }
 }
 
 std::size_t OutQueue::gather(std::span<iovec> vectors) const noexcept {

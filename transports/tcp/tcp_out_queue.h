@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "transports/tcp/tcp_frame.h"
 
@@ -52,6 +53,9 @@ class OutQueue {
   /// The payload is borrowed until its cookie comes back from consume().
   void push_borrowed(Bytes head, Bytes payload, std::uint64_t cookie) noexcept;
 
+  /// Copies what is borrowed; the cookies still come back from consume().
+  void own_borrowed();
+
   /// The next pieces to write.
   std::size_t gather(std::span<iovec> vectors) const noexcept;
   /// So many bytes were written: drops them, and calls on_sent(cookie) for each borrowed payload
@@ -62,6 +66,10 @@ class OutQueue {
  private:
   void push_piece(const OutPiece& piece) noexcept { block_->pieces[last_piece_++] = piece; }
   const std::byte* copy(Bytes bytes) noexcept;
+  void reset() noexcept {
+    first_piece_ = last_piece_ = used_bytes_ = 0;
+    owned_.clear();
+  }
 
   std::unique_ptr<OutBlock> block_;
   std::size_t first_piece_ = 0;
@@ -69,6 +77,7 @@ class OutQueue {
   std::size_t used_bytes_ =
       0;  // starts again from 0 when the queue is empty: it is written out before it wraps
   std::size_t frames_ = 0;
+  std::vector<Blob> owned_;  // copies of pieces that were borrowed
 };
 
 template <class OnSent>
@@ -83,7 +92,7 @@ std::size_t OutQueue::consume(std::size_t bytes, OnSent on_sent) noexcept {
     }
     bytes -= piece.bytes;
     const OutPiece done = piece;
-    if (++first_piece_ == last_piece_) first_piece_ = last_piece_ = used_bytes_ = 0;
+    if (++first_piece_ == last_piece_) reset();
     if (done.ends_frame) {
       --frames_;
       ++ended;

@@ -27,7 +27,7 @@ const Kind kKinds[] = {
     {FrameKind::kRts, sizeof(RtsBody),
      kFlagHasData | kFlagTagged | kFlagWantDone | kFlagPut | kFlagGet | kAckOnly},
     {FrameKind::kCts, sizeof(CtsBody), kAckOnly},
-    {FrameKind::kFin, sizeof(FinBody), kAckOnly},
+    {FrameKind::kFin, sizeof(FinBody), kAckOnly | kFlagGivenUp},
     {FrameKind::kDone, sizeof(FinBody), kFlagWantDone | kAckOnly},
     {FrameKind::kActive, sizeof(MessageBody), kAckOnly},
     {FrameKind::kPut, sizeof(RemoteBody), kFlagHasData | kAckOnly},

@@ -51,6 +51,29 @@ std::vector<Message> three_messages() {
   return {kit::message(1, 24, 0), kit::message(2, 64, 8), kit::message(3, 1, 200)};
 }
 
+TEST_CASE("a place that is wanted back is not written to, and the payload arrives all the same") {
+  const std::vector<Message> messages = {kit::message(5, 30, 9000), kit::message(6, 30, 9000)};
+  const Blob stream = kit::encode(messages, true);
+  for (std::size_t cut : {std::size_t{200}, std::size_t{5000}, std::size_t{9000}}) {
+    Framer framer(kPayloadBytesMax);
+    FrameLog log;
+    log.place_every = 1;
+    feed(framer, log, Bytes(stream).first(cut), [] { return std::size_t{4096}; });
+    REQUIRE(log.placed == 1);
+    framer.own_place();
+    std::fill(log.place.begin(), log.place.end(), std::byte{0xDD});
+    const Blob untouched = log.place;
+    log.place_every = 0;
+    const std::size_t first = std::min<std::size_t>(stream.size(), 9200);
+    feed(framer, log, Bytes(stream).subspan(cut, first - cut), [] { return std::size_t{100}; });
+    CHECK(log.place == untouched);
+    CHECK(log.messages == std::vector<Message>{messages[0]});
+    log.messages.clear();
+    feed(framer, log, Bytes(stream).subspan(first), [] { return std::size_t{4096}; });
+    CHECK(log.messages == std::vector<Message>{messages[1]});
+  }
+}
+
 TEST_CASE("frames split at every byte arrive whole") {
   for (const bool crc : {false, true}) {
     const auto messages = three_messages();

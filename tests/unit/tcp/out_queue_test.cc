@@ -25,6 +25,23 @@ std::size_t write(const OutQueue& queue, Blob& wire, std::size_t most) {
   return written;
 }
 
+TEST_CASE("what was borrowed and is wanted back leaves as it was, and its cookie comes back") {
+  OutQueue queue;
+  queue.lend(std::make_unique<OutBlock>());
+  auto [header, payload] = kit::message(1, 20, 9000);
+  const Blob whole = payload;
+  queue.push_borrowed(header, payload, 7);
+  Blob wire;
+  std::vector<std::uint64_t> cookies;
+  const auto note = [&](std::uint64_t cookie) { cookies.push_back(cookie); };
+  queue.consume(write(queue, wire, 1000), note);
+  queue.own_borrowed();
+  std::fill(payload.begin(), payload.end(), std::byte{0xEE});
+  while (!queue.empty()) queue.consume(write(queue, wire, 3000), note);
+  CHECK(cookies == std::vector<std::uint64_t>{7});
+  CHECK(Blob(wire.begin() + 20, wire.end()) == whole);
+}
+
 TEST_CASE("pieces leave in order and cookies come back once each, for any partial writes") {
   Random random(3);
   for (int round = 0; round < 50; ++round) {
