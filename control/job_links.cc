@@ -30,11 +30,6 @@ MemberEntry entry_of(const MemberCard& card, bool gone) {
   return {card.member, card.name, card.rank, card.node, gone};
 }
 
-bool holds(const std::vector<MemberEntry>& members, MemberId wanted) {
-  return std::any_of(members.begin(), members.end(),
-                     [&](const MemberEntry& each) { return each.member == wanted; });
-}
-
 }  // namespace
 
 struct JobLinks::Impl {

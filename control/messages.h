@@ -8,6 +8,7 @@
 // readers have only doubles.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -36,6 +37,11 @@ struct MemberEntry {
   bool gone = false;  // it has left, and this is proof
   friend bool operator==(const MemberEntry&, const MemberEntry&) = default;
 };
+/// Is this member in the list?
+inline bool holds(const std::vector<MemberEntry>& members, MemberId wanted) {
+  return std::any_of(members.begin(), members.end(),
+                     [&](const MemberEntry& each) { return each.member == wanted; });
+}
 struct MembersAnswer {
   std::string job;
   std::uint32_t offset = 0;

@@ -14,11 +14,6 @@ constexpr std::size_t kRelaysMax = 1024;
 constexpr std::size_t kMembersMax = 65'536;  // of one node
 constexpr TimeNs kSilence = 10 * kSecond;
 
-bool holds(const std::vector<MemberEntry>& members, MemberId wanted) {
-  return std::any_of(members.begin(), members.end(),
-                     [&](const MemberEntry& each) { return each.member == wanted; });
-}
-
 }  // namespace
 
 void RemoteMembers::learn(const std::vector<std::string>& relays) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ladder_explore.cc -- runs the explorer (ladder_explorer.h) on each case.
 //
-// usage: ladder_explore [CASE|all [STATES_MAX]]
+// usage: ladder_explore [CASE...]     default: all
+#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -27,34 +27,46 @@ const std::vector<Case>& cases() {
   return all;
 }
 
+constexpr std::size_t kStatesMax = 5'000'000;
+
+/// true: all was visited, and nothing was wrong.
+bool explore(const Case& one) {
+  Explorer explorer(one);
+  try {
+    const char* wrong = nullptr;
+    if (!explorer.run(kStatesMax)) {
+      wrong = "NOT all states visited";
+    } else if (!explorer.all_new_reached()) {
+      wrong = "NEW was never reached by all";
+    }
+    std::printf("%-20s %s: %zu states, %zu transitions, %zu ends\n", one.name,
+                wrong != nullptr ? wrong : "all states visited", explorer.states(),
+                explorer.transitions(), explorer.ends_checked());
+    return wrong == nullptr;
+  } catch (const Violation& violation) {
+    std::printf("%-20s VIOLATION after %zu states: %s\n", one.name, explorer.states(),
+                violation.what());
+    return false;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string only = argc > 1 ? argv[1] : "all";
-  const std::size_t states_max = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 5'000'000;
-  int bad = 0;
-  bool any = false;
-  for (const Case& one : cases()) {
-    if (only != "all" && only != one.name) continue;
-    any = true;
-    Explorer explorer(one);
-    const char* result = "all states visited";
-    try {
-      if (!explorer.run(states_max)) {
-        result = "NOT all states visited";
-        ++bad;
-      } else if (!explorer.all_new_reached()) {
-        result = "NEW was never reached by all";
-        ++bad;
-      }
-      std::printf("%-20s %s: %zu states, %zu transitions, %zu ends\n", one.name, result,
-                  explorer.states(), explorer.transitions(), explorer.ends_checked());
-    } catch (const Violation& violation) {
-      ++bad;
-      std::printf("%-20s VIOLATION after %zu states: %s\n", one.name, explorer.states(),
-                  violation.what());
+  std::vector<std::string> wanted(argv + 1, argv + argc);
+  if (wanted.empty()) {
+    for (const Case& one : cases()) wanted.emplace_back(one.name);
+  }
+  bool good = true;
+  for (const std::string& name : wanted) {
+    const auto which = std::find_if(cases().begin(), cases().end(),
+                                    [&](const Case& one) { return one.name == name; });
+    if (which == cases().end()) {
+      std::printf("there is no case %s\n", name.c_str());
+      return 2;
     }
+    good = explore(*which) && good;
     std::fflush(stdout);
   }
-  return bad == 0 && any ? 0 : 1;
+  return good ? 0 : 1;
 }

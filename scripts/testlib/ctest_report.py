@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""scripts/testlib/ctest_report.py -- the end of each failed test's output, from ctest's JUnit file; last line "GOOD BAD".
+
+usage: ctest_report.py FILE [LINES]   LINES: how many of each failed test (default 60)
+"""
+import sys
+import xml.etree.ElementTree as xml
+
+
+def main(path, lines="60"):
+    good = bad = 0
+    for case in xml.parse(path).getroot().iter("testcase"):
+        if case.get("status") == "run" and case.find("failure") is None:
+            good += 1
+            continue
+        bad += 1
+        output = (case.findtext("system-out") or "").splitlines()
+        print(f"---- {case.get('name')} failed after {float(case.get('time') or 0):.0f} s; its last lines:")
+        print("\n".join(output[-int(lines):]))
+    print(good, bad)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
