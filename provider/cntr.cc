@@ -121,21 +121,7 @@ bool Counter::ready() noexcept {
 }
 
 int Counter::set_wait(const fi_cntr_attr& attr) {
-  switch (attr.wait_obj) {
-    case FI_WAIT_FD:
-      return wait_fd_.open();
-    case FI_WAIT_SET:
-      if (!attr.wait_set) return -FI_EINVAL;
-      wait_set_ = &WaitSet::of(attr.wait_set);
-      wait_set_->add(*this);
-      return 0;
-    case FI_WAIT_NONE:
-    case FI_WAIT_UNSPEC:
-    case FI_WAIT_YIELD:
-      return 0;
-    default:
-      return -FI_ENOSYS;
-  }
+  return choose_wait(attr.wait_obj, attr.wait_set, *this, wait_fd_, wait_set_);
 }
 
 int open_counter(fid_domain* domain, fi_cntr_attr* attr, fid_cntr** counter, void* context) {

@@ -189,21 +189,7 @@ bool CompletionQueue::ready() noexcept {
 
 int CompletionQueue::set_wait(const fi_cq_attr& attr) {
   wait_object_ = attr.wait_obj;
-  switch (attr.wait_obj) {
-    case FI_WAIT_FD:
-      return wait_fd_.open();
-    case FI_WAIT_SET:
-      if (!attr.wait_set) return -FI_EINVAL;
-      wait_set_ = &WaitSet::of(attr.wait_set);
-      wait_set_->add(*this);
-      return 0;
-    case FI_WAIT_NONE:
-    case FI_WAIT_UNSPEC:
-    case FI_WAIT_YIELD:
-      return 0;
-    default:
-      return -FI_ENOSYS;
-  }
+  return choose_wait(attr.wait_obj, attr.wait_set, *this, wait_fd_, wait_set_);
 }
 
 }  // namespace livebtl::fi

@@ -95,6 +95,7 @@ class Endpoint final : public fid_ep {
   bool set_source(ReceiveRequest& request, fi_addr_t from) const noexcept;
   /// One-sided operations of a program that asked for their order go one at a time.
   bool must_wait_turn() noexcept;
+  Op* begin_one_sided(fi_addr_t to, Destination& found, ssize_t& error) noexcept;
 
   int bind_queue(CompletionQueue& queue, std::uint64_t flags) noexcept;
   int bind_counter(Counter& counter, std::uint64_t flags) noexcept;

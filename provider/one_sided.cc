@@ -30,16 +30,25 @@ bool bounce(Op& op, std::span<const Slice> slices, Slice& copy) noexcept {
 
 }  // namespace
 
-ssize_t Endpoint::put(PutRequest& request, fi_addr_t to, const Start& start) noexcept {
+/// Whom it goes to, its turn and its record; null: `error` says why not.
+Op* Endpoint::begin_one_sided(fi_addr_t to, Destination& found, ssize_t& error) noexcept {
   const Destination* const destination = av_->find(to);
-  if (!destination) return -FI_EINVAL;
-  if (must_wait_turn()) return -FI_EAGAIN;
-  request.to = *destination;
-  Op* const op = take(domain_.transmits());
-  if (!op) {
-    one_sided_pending_.store(0);
-    return -FI_EAGAIN;
+  if (!destination) {
+    error = -FI_EINVAL;
+    return nullptr;
   }
+  found = *destination;
+  error = -FI_EAGAIN;
+  if (must_wait_turn()) return nullptr;
+  Op* const op = take(domain_.transmits());
+  if (!op) one_sided_pending_.store(0);
+  return op;
+}
+
+ssize_t Endpoint::put(PutRequest& request, fi_addr_t to, const Start& start) noexcept {
+  ssize_t error = 0;
+  Op* const op = begin_one_sided(to, request.to, error);
+  if (!op) return error;
   prepare(*op, one_sided_done, transmit_queue_, write_counter_, start);
   Slice copy;
   if (start.flags & FI_INJECT) {
@@ -50,30 +59,18 @@ ssize_t Endpoint::put(PutRequest& request, fi_addr_t to, const Start& start) noe
 }
 
 ssize_t Endpoint::get(GetRequest& request, fi_addr_t to, const Start& start) noexcept {
-  const Destination* const destination = av_->find(to);
-  if (!destination) return -FI_EINVAL;
-  if (must_wait_turn()) return -FI_EAGAIN;
-  request.to = *destination;
-  Op* const op = take(domain_.transmits());
-  if (!op) {
-    one_sided_pending_.store(0);
-    return -FI_EAGAIN;
-  }
+  ssize_t error = 0;
+  Op* const op = begin_one_sided(to, request.to, error);
+  if (!op) return error;
   prepare(*op, one_sided_done, transmit_queue_, read_counter_, start);
   return settle_one_sided(*op, port_->get(request, *op));
 }
 
 ssize_t Endpoint::atomic(AtomicRequest& request, fi_addr_t to,
                          std::span<const MutableSlice> results, const Start& start) noexcept {
-  const Destination* const destination = av_->find(to);
-  if (!destination) return -FI_EINVAL;
-  if (must_wait_turn()) return -FI_EAGAIN;
-  request.to = *destination;
-  Op* const op = take(domain_.transmits());
-  if (!op) {
-    one_sided_pending_.store(0);
-    return -FI_EAGAIN;
-  }
+  ssize_t error = 0;
+  Op* const op = begin_one_sided(to, request.to, error);
+  if (!op) return error;
   Counter* const counter = results.empty() ? write_counter_ : read_counter_;
   prepare(*op, one_sided_done, transmit_queue_, counter, start);
   if (results.size() == 1) {

@@ -98,6 +98,25 @@ int WaitSet::wait(int timeout_ms) noexcept {
   return ready ? 0 : -FI_ETIMEDOUT;
 }
 
+int choose_wait(fi_wait_obj how, fid_wait* set, Waitable& waited, WaitFd& fd,
+                WaitSet*& joined) noexcept {
+  switch (how) {
+    case FI_WAIT_FD:
+      return fd.open();
+    case FI_WAIT_SET:
+      if (!set) return -FI_EINVAL;
+      joined = &WaitSet::of(set);
+      joined->add(waited);
+      return 0;
+    case FI_WAIT_NONE:
+    case FI_WAIT_UNSPEC:
+    case FI_WAIT_YIELD:
+      return 0;
+    default:
+      return -FI_ENOSYS;
+  }
+}
+
 int open_wait_set(fid_fabric*, fi_wait_attr* attr, fid_wait** set) {
   if (!attr || attr->flags != 0) return -FI_EINVAL;
   if (attr->wait_obj != FI_WAIT_UNSPEC && attr->wait_obj != FI_WAIT_YIELD) return -FI_ENOSYS;

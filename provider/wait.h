@@ -109,6 +109,10 @@ bool wait_until(Engine* engine, int timeout_ms, Ready ready) noexcept {
   }
 }
 
+/// What a queue or counter is opened with: opens its descriptor, or joins the set (remembered in
+/// `joined`), as `how` says. Returns 0 or a negative error.
+int choose_wait(fi_wait_obj how, fid_wait* set, Waitable& waited, WaitFd& fd,
+                WaitSet*& joined) noexcept;
 int open_wait_set(fid_fabric* fabric, fi_wait_attr* attr, fid_wait** set);
 int try_wait(fid_fabric* fabric, fid** objects, int count);
 int open_poll_set(fid_domain* domain, fi_poll_attr* attr, fid_poll** set);

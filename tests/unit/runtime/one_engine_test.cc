@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// one_engine_test.cc -- a program that links liblivebtl.so.0 and, through libfabric, opens
+// domains of liblivebtl-fi.so: there is one engine and one member of the job, whoever asked first.
+#include <doctest/doctest.h>
+#include <livebtl/engine.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "tests/unit/control/scratch.h"
+
+using namespace livebtl;
+
+namespace {
+
+struct Close {
+  template <class Fid>
+  void operator()(Fid* object) const {
+    fi_close(&object->fid);
+  }
+};
+template <class Fid>
+using Held = std::unique_ptr<Fid, Close>;
+
+/// Calls one of libfabric's fi_*_open(), whose last arguments are where to put it and a context.
+template <class Fid, class Open, class... Arguments>
+Held<Fid> open(Open call, Arguments... arguments) {
+  Fid* made = nullptr;
+  REQUIRE(call(arguments..., &made, nullptr) == 0);
+  return Held<Fid>(made);
+}
+
+/// What libfabric finds of ours in the folder that the build put it in.
+struct Info {
+  Info() {
+    const std::unique_ptr<fi_info, decltype(&fi_freeinfo)> hints(fi_allocinfo(), fi_freeinfo);
+    hints->caps = FI_TAGGED;
+    hints->fabric_attr->prov_name = ::strdup("livebtl");
+    REQUIRE(fi_getinfo(FI_VERSION(1, 17), nullptr, nullptr, 0, hints.get(), &found) == 0);
+  }
+  ~Info() { fi_freeinfo(found); }
+  Info(const Info&) = delete;
+  Info& operator=(const Info&) = delete;
+
+  fi_info* found = nullptr;
+};
+
+/// A domain with one endpoint, as each of Open MPI's components opens one.
+class Side {
+ public:
+  explicit Side(const Info& info)
+      : fabric_(open<fid_fabric>(fi_fabric, info.found->fabric_attr)),
+        domain_(open<fid_domain>(fi_domain, fabric_.get(), info.found)),
+        av_(open<fid_av>(fi_av_open, domain_.get(), &av_attr_)),
+        cq_(open<fid_cq>(fi_cq_open, domain_.get(), &cq_attr_)),
+        ep_(open<fid_ep>(fi_endpoint, domain_.get(), info.found)) {
+    REQUIRE(fi_ep_bind(ep_.get(), &av_->fid, 0) == 0);
+    REQUIRE(fi_ep_bind(ep_.get(), &cq_->fid, FI_TRANSMIT | FI_RECV) == 0);
+    REQUIRE(fi_enable(ep_.get()) == 0);
+  }
+
+  Address address() const {
+    Address name;
+    std::size_t bytes = name.raw.size();
+    REQUIRE(fi_getname(&ep_->fid, name.raw.data(), &bytes) == 0);
+    return name;
+  }
+
+ private:
+  fi_av_attr av_attr_{};
+  fi_cq_attr cq_attr_{};
+  Held<fid_fabric> fabric_;
+  Held<fid_domain> domain_;
+  Held<fid_av> av_;
+  Held<fid_cq> cq_;
+  Held<fid_ep> ep_;
+};
+
+class Job {
+ public:
+  Job() {
+    ::setenv("LIVEBTL_RUNDIR", rundir_.path().c_str(), 1);
+    ::setenv("LIVEBTL_JOB", "one", 1);
+    ::setenv("FI_PROVIDER", "livebtl", 1);
+    ::setenv("FI_PROVIDER_PATH", LIVEBTL_PROVIDER_PATH, 1);
+  }
+  /// A member of a job listens on a socket of its own.
+  long members() const {
+    const std::filesystem::directory_iterator files(rundir_ / "one");
+    return std::count_if(begin(files), end(files),
+                         [](const auto& file) { return file.path().extension() == ".ctl"; });
+  }
+
+ private:
+  test::Scratch rundir_;
+};
+
+}  // namespace
+
+TEST_CASE("the provider's domains and the C++ interface share one engine") {
+  const Job job;
+  const Info info;
+  auto engine = Engine::acquire();
+  REQUIRE(engine);
+  {
+    const Side mtl(info), btl(info);
+    CHECK(job.members() == 1);
+    auto port = (*engine)->open_port({});
+    REQUIRE(port);
+    const auto own = (*engine)->peer((*port)->address());
+    const auto first = (*engine)->peer(mtl.address());
+    const auto second = (*engine)->peer(btl.address());
+    REQUIRE((own && first && second));
+    CHECK(first->peer == own->peer);
+    CHECK(second->peer == own->peer);
+    CHECK(first->port != second->port);
+    CHECK(first->port != own->port);
+  }
+  CHECK(job.members() == 1);
+}
+
+TEST_CASE("an engine that a domain started is the one that the C++ interface gets") {
+  const Job job;
+  const Info info;
+  const Side mtl(info);
+  CHECK(job.members() == 1);
+  const auto engine = Engine::acquire();
+  REQUIRE(engine);
+  CHECK(job.members() == 1);
+  const auto destination = (*engine)->peer(mtl.address());
+  REQUIRE(destination);
+  CHECK(destination->peer != nullptr);
+}
