@@ -89,6 +89,10 @@ MemberScan scan_members(const std::string& directory, uid_t owner) {
   return scan;
 }
 
+MemberEntry entry_of(const MemberCard& card, bool gone) {
+  return {card.member, card.name, card.rank, card.node, gone};
+}
+
 std::vector<JobPlace> find_jobs(std::span<const RunDirectory> rundirs) {
   std::vector<JobPlace> jobs;
   for (const RunDirectory& rundir : rundirs) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "control/member_file.h"
+#include "control/messages.h"
 #include "control/rundir.h"
 
 namespace livebtl::control {
@@ -30,6 +31,9 @@ struct JobPlace {
 
 /// `owner`: of the directory, as its files must be. Sorted by rank, then by process.
 MemberScan scan_members(const std::string& directory, uid_t owner);
+
+/// A member as the others are told of it.
+MemberEntry entry_of(const MemberCard& card, bool gone);
 
 /// Jobs with live members, sorted by id. Removes abandoned directories of our own.
 std::vector<JobPlace> find_jobs(std::span<const RunDirectory> rundirs);

@@ -74,8 +74,9 @@ class Driver {
     }
   }
 
-  /// Looks for members, and returns those of which proof that they left is new. The machine asks for
-  /// a look only between two rungs; who ends in the middle of one must not be taken for a straggler.
+  /// Looks for members, and returns those of which proof that they left is new. The machine asks
+  /// for a look only between two rungs; who ends in the middle of one must not be taken for a
+  /// straggler.
   std::vector<MemberGone> newly_gone() {
     std::vector<MemberGone> news;
     for (const MemberEntry& gone : links_.scan().gone) {

@@ -26,10 +26,6 @@ constexpr TimeNs kLocalAnswers = 300 * kMillisecond;
 constexpr std::uint32_t kNoMembers =
     UINT32_MAX;  // an offset past the end: only the relays are wanted
 
-MemberEntry entry_of(const MemberCard& card, bool gone) {
-  return {card.member, card.name, card.rank, card.node, gone};
-}
-
 }  // namespace
 
 struct JobLinks::Impl {

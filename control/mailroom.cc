@@ -12,7 +12,7 @@
 namespace livebtl::control {
 namespace {
 
-constexpr int kSocketsMax = 256;
+constexpr int kMailroomSocketsMax = 256;
 constexpr std::size_t kForwardersMax = 128;
 
 }  // namespace
@@ -22,7 +22,7 @@ Mailroom::Mailroom(const JobFacts& job, ProcessId self, std::unique_ptr<zmq::con
     : job_(job), self_(self), context_(std::move(context)), local_(std::move(local)) {}
 
 Result<Mailroom> Mailroom::open(const JobFacts& job, ProcessId self) {
-  auto made = make_zmq_context(kSocketsMax);
+  auto made = make_zmq_context(kMailroomSocketsMax);
   if (!made) return tl::unexpected(made.error());
   auto context = std::make_unique<zmq::context_t>(std::move(*made));
   const std::string path = socket_path(job.directory, self);

@@ -17,8 +17,6 @@
 namespace livebtl::control {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::size_t kCardBytes = 4096;  // always written as a whole
 constexpr std::size_t kCrcDigits = 8;
 constexpr std::size_t kTextMax = 512;
@@ -51,7 +49,7 @@ std::optional<std::uint64_t> parse_hex(std::string_view text) {
 /// Typed, bounded look-ups in a JSON object from outside; ok() at the end.
 class CardReader {
  public:
-  explicit CardReader(const Json& json) : json_(json) {}
+  explicit CardReader(const nlohmann::json& json) : json_(json) {}
 
   std::string text(const char* name, std::size_t bytes_max = kTextMax) {
     const auto found = json_.find(name);
@@ -80,7 +78,7 @@ class CardReader {
     ok_ = false;
     return value;
   }
-  const Json& json_;
+  const nlohmann::json& json_;
   bool ok_ = true;
 };
 
@@ -104,18 +102,19 @@ MemberCard read_card(CardReader& reader) {
 }  // namespace
 
 std::string format_card(const MemberCard& card) {
-  const Json json = {{"schema", kSchema},
-                     {"process", hex(static_cast<std::uint64_t>(card.member.process), 16)},
-                     {"incarnation", static_cast<std::uint32_t>(card.member.incarnation)},
-                     {"pid", card.pid},
-                     {"rank", card.rank},
-                     {"name", card.name},
-                     {"node", card.node},
-                     {"host", card.host},
-                     {"announced", card.announced},
-                     {"joined", card.joined},
-                     {"relay", card.relay}};
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const nlohmann::json json = {
+      {"schema", kSchema},
+      {"process", hex(static_cast<std::uint64_t>(card.member.process), 16)},
+      {"incarnation", static_cast<std::uint32_t>(card.member.incarnation)},
+      {"pid", card.pid},
+      {"rank", card.rank},
+      {"name", card.name},
+      {"node", card.node},
+      {"host", card.host},
+      {"announced", card.announced},
+      {"joined", card.joined},
+      {"relay", card.relay}};
+  std::string text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   text.resize(kCardBytes - kCrcDigits - 1, ' ');
   return text + hex(crc32c(as_bytes(text)), kCrcDigits) + "\n";
 }
@@ -126,7 +125,7 @@ Result<MemberCard> parse_card(std::string_view text) {
   if (parse_hex(text.substr(body.size(), kCrcDigits)) != crc32c(as_bytes(body))) {
     return fail(Errc::kCorrupt, "a member's file has a wrong checksum");
   }
-  const Json json = Json::parse(body, nullptr, false);
+  const nlohmann::json json = nlohmann::json::parse(body, nullptr, false);
   if (!json.is_object()) return fail(Errc::kInvalid, "a member's file is not a JSON object");
   CardReader reader(json);
   const bool known = reader.text("schema") == kSchema;

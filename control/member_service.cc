@@ -36,10 +36,6 @@ MemberFacts member_facts(const JobFacts& job, MemberId self, core::Admin& admin)
   return facts;
 }
 
-MemberEntry entry_of(const MemberCard& card, bool gone) {
-  return {card.member, card.name, card.rank, card.node, gone};
-}
-
 }  // namespace
 
 MemberService::MemberService(const JobFacts& job, MemberId self, core::Admin& admin)
