@@ -3,11 +3,6 @@
 // goes wrong with them.
 #include "control/agent.h"
 
-#include <signal.h>
-#include <sys/wait.h>
-
-#include <fstream>
-
 #include "job_of_fakes.h"
 
 using namespace livebtl;
@@ -28,14 +23,6 @@ void die_at(const JobOfFakes& job, const Command& command, Rung rung) {
       },
       stop);
   CHECK_FALSE(outcome);
-}
-
-std::size_t descriptors() {
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-    ++count;
-  }
-  return count;
 }
 
 }  // namespace
@@ -106,35 +93,6 @@ TEST_CASE("a straggler is named, and the switch is taken back") {
   REQUIRE(outcome.stragglers.size() == 1);
   CHECK(outcome.stragglers[0].name == "rank 2 on test");
   CHECK(outcome.stragglers[0].waiting == std::vector<std::string>{"the test"});
-}
-
-TEST_CASE("a member that ends in the middle of a rung is no straggler: the switch goes on without it") {
-  JobOfFakes job(3);
-  job.add_members(3);
-  job.admin(2).hold(Rung::kNewTx);
-  std::thread leaves([&] {
-    CHECK(eventually([&] { return job.admin(2).last().rung == Rung::kNewTx; }));
-    job.remove_member(2);
-  });
-  const auto outcome = job.run("switch", {"sm", "tcp"});
-  leaves.join();
-  CHECK(outcome.code == ExitCode::kDone);
-  CHECK(outcome.stragglers.empty());
-  CHECK(outcome.members == 2);
-}
-
-TEST_CASE("a command that all members leave while it waits for them ends at once") {
-  JobOfFakes job(2);
-  job.add_members(2);
-  job.admin(1).hold(Rung::kJoint);
-  std::thread leaves([&] {
-    CHECK(eventually([&] { return job.admin(1).last().rung == Rung::kJoint; }));
-    job.remove_member(0);
-    job.remove_member(1);
-  });
-  const auto outcome = job.run("switch", {"sm", "tcp"});
-  leaves.join();
-  CHECK(outcome.code == ExitCode::kNotFound);
 }
 
 TEST_CASE("a member that reaches its rung late tells so unasked") {
@@ -229,62 +187,6 @@ TEST_CASE("of two coordinators at once, each is told the truth, and the members 
   }
 }
 
-TEST_CASE("announced ranks that are not there are named, and nothing is ordered") {
-  JobOfFakes job(3);
-  job.add_members(2);
-  auto command = JobOfFakes::command("switch", {"sm", "tcp"});
-  command.times.total = 300 * kMillisecond;
-  const auto outcome = job.run(command);
-  CHECK(outcome.code == ExitCode::kMembersMissing);
-  CHECK(outcome.missing_ranks == std::vector<int>{2});
-  CHECK(job.admin(0).orders().empty());
-}
-
-TEST_CASE("a job that is still starting is waited for") {
-  JobOfFakes job(3);
-  job.add_members(2);
-  Outcome outcome;
-  std::thread command([&] { outcome = job.run("switch", {"sm", "tcp"}); });
-  job.add_member();
-  command.join();
-  CHECK(outcome.code == ExitCode::kDone);
-  CHECK(job.all_on(Rung::kNew));
-}
-
-TEST_CASE("a rank that has left is not waited for") {
-  JobOfFakes job(3);
-  job.add_members(3);
-  job.remove_member(1);
-  CHECK(job.run("switch", {"sm", "tcp"}).code == ExitCode::kDone);
-  CHECK(job.place().members.gone.size() == 1);
-}
-
-TEST_CASE("a process that joins after a switch is where the job is") {
-  JobOfFakes job(2);
-  job.add_members(2);
-  REQUIRE(job.run("switch", {"sm", "tcp"}).code == ExitCode::kDone);
-  job.add_member();
-  CHECK(job.admin(2).adopted().rung == Rung::kNew);
-  CHECK(job.admin(2).adopted().after.moved.at("sm") == "tcp");
-  CHECK(job.run("switch", {"tcp", "sm"}).code == ExitCode::kDone);
-}
-
-TEST_CASE("a process that joins in mid-ladder climbs with the others") {
-  JobOfFakes job(2);
-  job.add_members(2);
-  job.admin(0).hold(Rung::kNewTx);
-  Outcome outcome;
-  std::thread command([&] { outcome = job.run("switch", {"sm", "tcp"}); });
-  CHECK(eventually([&] { return job.admin(0).last().rung == Rung::kNewTx; }));
-  job.add_member();
-  const Rung joined_at = job.admin(2).adopted().rung;
-  CHECK((joined_at == Rung::kJoint || joined_at == Rung::kNewTx));
-  job.admin(0).release();
-  command.join();
-  CHECK(outcome.code == ExitCode::kDone);
-  CHECK(job.all_on(Rung::kNew));
-}
-
 TEST_CASE("a dry run orders nothing and says what would happen") {
   JobOfFakes job(2);
   job.add_members(2);
@@ -294,122 +196,4 @@ TEST_CASE("a dry run orders nothing and says what would happen") {
   CHECK(outcome.code == ExitCode::kDone);
   CHECK(outcome.plans.size() == 2);
   CHECK(job.admin(0).orders().empty());
-}
-
-TEST_CASE("an idle agent sleeps") {
-  JobOfFakes job(1);
-  job.add_member();
-  auto links = job.links();
-  const auto ask = [&] {
-    REQUIRE(links.send(links.found().live[0].member, StandingRequest{"test"}));
-    REQUIRE(links.receive(20 * kSecond));
-  };
-  ask();
-  const std::uint64_t before = job.admin(0).turns.load();
-  ask();  // the agent was asleep in between, and is woken by this alone
-  CHECK(job.admin(0).turns.load() - before <= 4);
-}
-
-TEST_CASE("the agent's threads take no signals") {
-  JobOfFakes job(1);
-  job.add_member();
-  int agents = 0;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::string name;
-    std::getline(std::ifstream(task.path() / "comm"), name);
-    if (name != "livebtl-agent") continue;
-    ++agents;
-    std::ifstream status(task.path() / "status");
-    std::string line;
-    while (std::getline(status, line)) {
-      if (!line.starts_with("SigBlk:")) continue;
-      const auto mask = std::stoull(line.substr(7), nullptr, 16);
-      CHECK((mask & (1ull << (SIGINT - 1))) != 0);
-      CHECK((mask & (1ull << (SIGALRM - 1))) != 0);
-    }
-  }
-  CHECK(agents == 1);
-}
-
-TEST_CASE("a forked child is no member and harms none") {
-  JobOfFakes job(1);
-  job.add_member();
-  const pid_t child = ::fork();
-  if (child == 0) {
-    job.remove_member(0);  // what exit() in a child may do
-    ::_exit(0);
-  }
-  int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  CHECK(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 0);
-  CHECK(job.place().members.live.size() == 1);
-  CHECK(job.run("switch", {"sm", "tcp"}).code == ExitCode::kDone);
-}
-
-TEST_CASE("a member whose child lives on is gone when it dies") {
-  Scratch scratch;
-  Settings settings;
-  settings.rundir = scratch / "run";
-  settings.job = "test";
-  int ready[2], hold[2];
-  REQUIRE(::pipe(ready) == 0);
-  REQUIRE(::pipe(hold) == 0);
-  const pid_t member = ::fork();
-  if (member == 0) {
-    FakeAdmin admin;
-    const auto facts = find_job(settings, ProcessId{77});
-    const auto agent =
-        facts ? Agent::start(*facts, ProcessId{77}, Incarnation{1}, admin) : fail(Errc::kDown, "");
-    char byte = agent ? 'y' : 'n';
-    if (::fork() == 0) {  // keeps a copy of every descriptor, until the test ends
-      ::close(hold[1]);
-      [[maybe_unused]] const auto end = ::read(hold[0], &byte, 1);
-      ::_exit(0);
-    }
-    [[maybe_unused]] const auto sent = ::write(ready[1], &byte, 1);
-    ::close(hold[1]);
-    [[maybe_unused]] const auto end = ::read(hold[0], &byte, 1);
-    ::_exit(0);
-  }
-  ::close(hold[0]);
-  char byte = 0;
-  REQUIRE(::read(ready[0], &byte, 1) == 1);
-  CHECK(byte == 'y');
-  const std::string directory = settings.rundir + "/test";
-  CHECK(scan_members(directory, ::geteuid()).live.size() == 1);
-  ::kill(member, SIGKILL);
-  int status = 0;
-  REQUIRE(::waitpid(member, &status, 0) == member);
-  CHECK(eventually([&] { return scan_members(directory, ::geteuid()).live.empty(); }));
-  CHECK(scan_members(directory, ::geteuid()).gone.size() == 1);
-  ::close(hold[1]);
-  ::close(ready[0]);
-  ::close(ready[1]);
-}
-
-TEST_CASE("the last to leave takes the job's directory along") {
-  std::string directory;
-  {
-    JobOfFakes job(2);
-    job.add_members(2);
-    directory = job.directory();
-    job.remove_member(0);
-    CHECK(std::filesystem::exists(directory));
-    job.remove_member(1);
-    CHECK_FALSE(std::filesystem::exists(directory));
-  }
-}
-
-TEST_CASE("members that come and go leave no descriptors") {
-  JobOfFakes job(0);
-  job.add_member();
-  const auto round = [&] {
-    job.add_member();
-    job.remove_member(job.size() - 1);
-  };
-  round();
-  const std::size_t before = descriptors();
-  for (int i = 0; i < 10; ++i) round();
-  CHECK(descriptors() == before);
 }
