@@ -3,25 +3,13 @@
 // whatever is not must end with the documented code and a hint.
 #include "ctl-tool/command_line.h"
 
-#include <string_view>
-
+#include "tests/fuzz/lines.h"
 #include "tests/fuzz/reached.h"
 
 namespace {
 
 using namespace livebtl;
 using namespace livebtl::tool;
-
-std::vector<std::string> lines(std::string_view text) {
-  constexpr std::size_t kArgumentsMax = 64;
-  std::vector<std::string> arguments;
-  while (!text.empty() && arguments.size() < kArgumentsMax) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    arguments.emplace_back(line);
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-  }
-  return arguments;
-}
 
 void check(const CommandLine& line) {
   fuzz::must_hold(!line.verb.empty() || !line.generate.empty(), "there is something to do");
@@ -37,7 +25,8 @@ void check(const CommandLine& line) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto parsed = parse_command_line(lines({reinterpret_cast<const char*>(data), size}), "");
+  const auto parsed =
+      parse_command_line(fuzz::lines_of({reinterpret_cast<const char*>(data), size}), "");
   const auto* line = std::get_if<CommandLine>(&parsed);
   if (line != nullptr) {
     check(*line);

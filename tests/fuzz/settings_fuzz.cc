@@ -1,29 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Settings from hostile text. The input is lines of NAME=VALUE; each is a variable in an
 // environment and a single setting. What is accepted must lie within the documented limits.
-#include <map>
-
 #include "base/nearest.h"
 #include "base/settings.h"
+#include "tests/fuzz/lines.h"
 #include "tests/fuzz/reached.h"
 
 namespace {
 
 using namespace livebtl;
-
-using Variables = std::map<std::string, std::string, std::less<>>;
-
-Variables parse(std::string_view text) {
-  Variables variables;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    const std::size_t equals = line.find('=');
-    if (equals == std::string_view::npos) continue;
-    variables.emplace(line.substr(0, equals), line.substr(equals + 1));
-  }
-  return variables;
-}
 
 void check_limits(const Settings& settings) {
   fuzz::must_hold(settings.job.size() <= 64 && settings.job.find('/') == std::string::npos &&
@@ -41,7 +26,7 @@ void check_limits(const Settings& settings) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const Variables variables = parse({reinterpret_cast<const char*>(data), size});
+  const fuzz::Variables variables = fuzz::variables_of({reinterpret_cast<const char*>(data), size});
   bool used = false;
   const auto settings = read_settings([&](std::string_view name) -> std::optional<std::string> {
     const auto found = variables.find(name);
