@@ -30,7 +30,7 @@ inline constexpr std::size_t kStringBytesMax = 1024;
 inline constexpr std::size_t kListMax = 1024;
 
 template <class T>
-inline constexpr bool is_id = std::is_same_v<T, std::uint64_t> || std::is_same_v<T, ProcessId>;
+concept IsId = std::is_same_v<T, std::uint64_t> || std::is_same_v<T, ProcessId>;
 
 inline std::string hex_id(std::uint64_t id) {
   char text[2 + 16] = {'0', 'x'};
@@ -85,7 +85,7 @@ class JsonWriter {
   }
   template <class T>
   static Json to_json(const T& value) {
-    if constexpr (is_id<T>) {
+    if constexpr (IsId<T>) {
       return hex_id(static_cast<std::uint64_t>(value));
     } else if constexpr (std::is_arithmetic_v<T>) {
       return value;

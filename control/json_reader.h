@@ -72,7 +72,7 @@ class JsonReader {
     value = Incarnation{plain};
   }
   template <class T>
-  requires is_id<T>
+  requires IsId<T>
   void read(const Json& json, const std::string& path, T& value) {
     const auto* text = json.get_ptr<const std::string*>();
     if (text == nullptr || text->size() < 3 || text->compare(0, 2, "0x") != 0) {

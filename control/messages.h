@@ -21,7 +21,7 @@
 
 namespace livebtl::control {
 
-inline constexpr std::size_t kMessageBytesMax = 64 * 1024;
+inline constexpr std::size_t kMessageBytesMax = 65'536;
 inline constexpr int kMessageDepthMax = 16;
 
 /// "Which members do you know?" Asked of a relay; paged, since a job may be large.

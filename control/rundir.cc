@@ -202,6 +202,7 @@ void remove_if_abandoned(const std::string& job_directory) noexcept try {
 void leave_job_directory(const std::string& job_directory, std::shared_ptr<const Fd> hold) noexcept
     try {
   if (hold) remove_if_unheld(job_directory, hold->number());
+  hold.reset();
 } catch (const std::bad_alloc&) {
   return;  // it is tidied by the next one who looks
 }

@@ -116,6 +116,7 @@ Address Bml::own_address(PortNumber port) const {
            std::pair(b->caps.same_node_only, b->caps.exclusivity);
   });
   std::vector<std::pair<std::string, Blob>> contacts;
+  contacts.reserve(open.size());
   for (const TransportSlot* slot : open) {
     contacts.emplace_back(slot->name(), slot->transport->contact());
   }

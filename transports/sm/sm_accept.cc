@@ -45,7 +45,7 @@ Status SmTransport::dial(SmEndpoint& endpoint) {
   setup.from = process_;
   setup.to = endpoint.peer();
   setup.ring_bytes = ring_bytes_;
-  if (const Status sent = send_setup(*socket, setup, made->memory); !sent) return sent;
+  if (Status sent = send_setup(*socket, setup, made->memory); !sent) return sent;
   endpoint.open({std::move(*socket), std::move(made->segment), *pid}, true);
   return {};
 }

@@ -161,6 +161,7 @@ std::vector<SocketAddress> order_candidates(const Reachable& own,
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const auto& one, const auto& other) { return one.first < other.first; });
   std::vector<SocketAddress> result;
+  result.reserve(ranked.size());
   for (const auto& [place, candidate] : ranked) result.push_back(candidate);
   return result;
 }
