@@ -54,8 +54,7 @@ bool CoordinatorMachine::settle_takeover() {
 bool CoordinatorMachine::settle_routing() {
   if (must_not_begin()) return true;
   const Standing& first = *roster_.entries().begin()->second.standing;
-  auto arguments =
-      resolve_arguments(command_.verb, command_.arguments, roster_.known_transports());
+  auto arguments = resolve_arguments(command_.verb, command_.arguments, roster_.known_transports());
   if (!arguments) {
     end(arguments.error().code, arguments.error().text);
     return true;

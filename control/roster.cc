@@ -108,7 +108,8 @@ std::vector<KnownTransport> Roster::known_transports() const {
   for (const auto& [member, entry] : entries_) {
     if (!entry.standing) continue;
     for (const KnownTransport& transport : entry.standing->transports) {
-      if (std::find(known.begin(), known.end(), transport) == known.end()) known.push_back(transport);
+      if (std::find(known.begin(), known.end(), transport) == known.end())
+        known.push_back(transport);
     }
   }
   return known;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/programs/forks.cc -- processes fork in the middle of their messages: a child that ends by
-// exit(), and so runs what the libraries left for the end of a process; one that runs another program;
-// one that lives on for some rounds with copies of all that its parent holds.
+// tests/e2e/programs/forks.cc -- processes fork in the middle of their messages: a child that ends
+// by exit(), and so runs what the libraries left for the end of a process; one that runs another
+// program; one that lives on for some rounds with copies of all that its parent holds.
 //
 // A child makes no MPI call. Whatever it does, its parent's messages must not suffer.
 #include <sys/wait.h>
