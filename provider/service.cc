@@ -178,7 +178,8 @@ Result<Address> service_address(const char* node, const char* service) {
   if (!good_name(service)) {
     return fail(Errc::kInvalid, "a service name has 1 to 55 letters, digits, dots, dashes");
   }
-  std::memcpy(address.raw.data() + sizeof kMagic, service, std::strlen(service));
+  const Bytes name = std::as_bytes(std::span(service, std::strlen(service)));
+  std::copy(name.begin(), name.end(), address.raw.begin() + sizeof kMagic);
   return address;
 }
 
