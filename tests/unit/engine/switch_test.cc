@@ -15,7 +15,9 @@ namespace {
 class Traffic {
  public:
   ~Traffic() { rig_.ports.clear(); }  // ends what is open: its memory goes now
-  explicit Traffic(Rig& rig) : rig_(rig), lanes_(rig.ports.size()) {
+  enum class Sizes { kAll, kEager };
+  explicit Traffic(Rig& rig, Sizes sizes = Sizes::kAll)
+      : rig_(rig), sizes_(sizes), lanes_(rig.ports.size()) {
     for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i].buffer.resize(kBytesMax);
   }
   void step() {
@@ -28,8 +30,8 @@ class Traffic {
 
  private:
   static constexpr std::size_t kBytesMax = 120000;
-  static std::size_t bytes_of(std::uint64_t number) {
-    return number % 7 == 0 ? kBytesMax : number % 900;
+  std::size_t bytes_of(std::uint64_t number) const {
+    return sizes_ == Sizes::kAll && number % 7 == 0 ? kBytesMax : number % 900;
   }
 
   struct Lane {
@@ -70,6 +72,7 @@ class Traffic {
   }
 
   Rig& rig_;
+  Sizes sizes_;
   std::vector<Lane> lanes_;
 };
 
@@ -213,4 +216,21 @@ TEST_CASE("a switch is taken back from each rung below the commit point") {
     run(rig, traffic, 20);
     CHECK(used(rig, 0, 1) == "alpha");
   }
+}
+
+TEST_CASE("a path that the peer goes back to counts as used again, if by eager messages alone") {
+  Rig rig(2, two_networks());
+  Traffic traffic(rig, Traffic::Sizes::kEager);
+  Ladder ladder{rig, traffic};
+  ladder.go(prefer("alpha"));
+  run(rig, traffic, 20);
+  Routing after = ladder.in_force;
+  after.moved["alpha"] = "beta";
+  ++ladder.operation;
+  ++ladder.epoch;
+  for (const Rung rung : {Rung::kJoint, Rung::kNewTx, Rung::kJoint, Rung::kOld}) {
+    ladder.climb_to(rung, after);
+    run(rig, traffic, 20);
+  }
+  CHECK(rig.engines[0]->status().peers.at(0).receiving == "alpha");
 }
