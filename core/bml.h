@@ -49,6 +49,8 @@ class Bml final : private TransportSink {
   /// Lists every transport of the configuration, closed. Once.
   void add_kinds();
   Status open_transport(const std::string& name);
+  /// An order changes what may be dialled: nobody waits out a back-off from before.
+  void forget_failed_dials() noexcept;
   /// Destroys the transport and all its paths. The caller has drained them (or the paths count as
   /// lost).
   void close_transport(const std::string& name) noexcept;
@@ -118,6 +120,7 @@ class Bml final : private TransportSink {
   void shut_down() noexcept;
 
  private:
+  Status check_caps(const std::string& name, const Caps& caps) const;
   void on_accept(std::unique_ptr<Endpoint> endpoint) noexcept override;
   void tidy_up() noexcept;
   HelloFacts facts(const Peer& peer, std::uint64_t path, std::uint64_t replaces) const;

@@ -82,6 +82,13 @@ void Bml::back_off(Peer& peer, const std::string& transport) noexcept {
   want_path(peer);
 }
 
+void Bml::forget_failed_dials() noexcept {
+  for_each_peer([](Peer& peer) {
+    peer.failed_until.clear();
+    peer.dial_delay = peer.dial_after = 0;
+  });
+}
+
 void Bml::on_accept(std::unique_ptr<Endpoint> endpoint) noexcept {
   auto path = std::make_unique<Path>(core_, *accepting_, std::move(endpoint), false,
                                      core_.now + kHelloTimeout);

@@ -26,6 +26,31 @@ TransportSlot* Bml::find_slot(std::string_view name) noexcept {
   return nullptr;
 }
 
+// A frame that was kept for one transport must fit the next.
+Status Bml::check_caps(const std::string& name, const Caps& caps) const {
+  const auto too_small = [](const std::string& who, std::uint32_t has, std::uint32_t needs,
+                            const std::string& why) {
+    return fail(Errc::kInvalid, "transport '" + who + "' carries at most " + std::to_string(has) +
+                                    " bytes of payload in a frame; " + std::to_string(needs) +
+                                    " are needed: " + why);
+  };
+  if (caps.payload_bytes_max < kPayloadBytesMin)
+    return too_small(name, caps.payload_bytes_max, kPayloadBytesMin,
+                     "what is not cut into pieces must fit");
+  if (caps.payload_bytes_max < caps.eager_bytes_max)
+    return too_small(name, caps.payload_bytes_max, caps.eager_bytes_max, "its own eager messages");
+  for (const auto& other : slots_) {
+    if (other->caps.payload_bytes_max == 0) continue;  // never open yet
+    if (caps.payload_bytes_max < other->caps.eager_bytes_max)
+      return too_small(name, caps.payload_bytes_max, other->caps.eager_bytes_max,
+                       "the eager messages of '" + other->name() + "'");
+    if (other->caps.payload_bytes_max < caps.eager_bytes_max)
+      return too_small(other->name(), other->caps.payload_bytes_max, caps.eager_bytes_max,
+                       "the eager messages of '" + name + "'");
+  }
+  return {};
+}
+
 Status Bml::open_transport(const std::string& name) {
   TransportSlot* slot = find_slot(name);
   if (slot == nullptr)
@@ -40,6 +65,7 @@ Status Bml::open_transport(const std::string& name) {
   facts.previous_address = slot->last_address;
   auto made = slot->kind.make(facts);
   if (!made) return tl::unexpected(made.error());
+  if (const Status fits = check_caps(name, (*made)->caps()); !fits) return fits;
   slot->transport = std::move(*made);
   slot->caps = slot->transport->caps();
   slot->last_address = slot->transport->address();

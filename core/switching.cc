@@ -71,6 +71,7 @@ void Switching::order(const RungOrder& order) {
     report_.rung = ordered;
     return changed();
   }
+  core_.bml.forget_failed_dials();
   settle_pairs();
   if (order.rung == Rung::kOld || order.rung == Rung::kNew) close_dropped();
   tick();

@@ -26,6 +26,9 @@ namespace livebtl::core {
 
 /// A frame's header: at most this long; a transport never looks into it.
 inline constexpr std::size_t kHeaderBytesMax = 64;
+/// A transport's payload_bytes_max is at least this: puts of 8192 bytes with 8 of remote data, get
+/// replies and active messages travel in one frame over whatever path the pair has.
+inline constexpr std::uint32_t kPayloadBytesMin = 8200;
 /// Largest payload of a frame on an endpoint that has not been trusted yet (the hello frames).
 inline constexpr std::size_t kUntrustedPayloadMax = 2048;
 
@@ -46,8 +49,10 @@ struct Frame {
 
 /// What a transport can do; constant while it lives.
 struct Caps {
-  std::uint32_t payload_bytes_max = 0;  // largest payload of one frame
-  std::uint32_t eager_bytes_max = 0;    // above this, rendezvous is expected to be faster
+  // Largest payload of one frame: at least kPayloadBytesMin, and at least the eager_bytes_max of
+  // every transport in the process: a frame that one may have lost is sent again over another.
+  std::uint32_t payload_bytes_max = 0;
+  std::uint32_t eager_bytes_max = 0;  // above this, rendezvous is expected to be faster
   // true: frames can be lost when a path breaks, so the BML keeps them until acknowledged.
   bool keeps = false;
   // false: self and sm, which end by their marker alone

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an engine refuses to open.
+#include "tests/unit/engine/rig.h"
+
+using namespace livebtl;
+using namespace livebtl::test;
+
+namespace {
+
+/// A transport with other limits than it has; it is never connected.
+class Limited final : public core::Transport {
+ public:
+  Limited(std::unique_ptr<core::Transport> beneath, std::uint32_t payload, std::uint32_t eager)
+      : beneath_(std::move(beneath)), caps_(beneath_->caps()) {
+    caps_.payload_bytes_max = payload;
+    caps_.eager_bytes_max = eager;
+  }
+  std::string_view name() const noexcept override { return beneath_->name(); }
+  const core::Caps& caps() const noexcept override { return caps_; }
+  Blob address() const override { return beneath_->address(); }
+  Blob contact() const override { return beneath_->contact(); }
+  bool reaches(Bytes address) const noexcept override { return beneath_->reaches(address); }
+  Result<std::unique_ptr<core::Endpoint>> connect(Bytes address) override {
+    return beneath_->connect(address);
+  }
+  std::size_t progress(core::TransportSink& accept, TimeNs now,
+                       std::size_t frames_max) noexcept override {
+    return beneath_->progress(accept, now, frames_max);
+  }
+  int wait_fd() const noexcept override { return beneath_->wait_fd(); }
+  bool arm() noexcept override { return beneath_->arm(); }
+
+ private:
+  std::unique_ptr<core::Transport> beneath_;
+  core::Caps caps_;
+};
+
+core::TransportKind limited(const std::string& name, std::uint32_t payload, std::uint32_t eager) {
+  core::TransportKind made = kind("self", name);
+  made.make = [make = made.make, payload,
+               eager](const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
+    auto beneath = make(facts);
+    if (!beneath) return beneath;
+    return std::make_unique<Limited>(std::move(*beneath), payload, eager);
+  };
+  return made;
+}
+
+/// Opens the first at the start, and adds the second, if there is one.
+std::string refusal(std::vector<core::TransportKind> kinds) {
+  core::EngineConfig config;
+  config.job = "test";
+  config.process = ProcessId{1};
+  config.kinds = std::move(kinds);
+  core::EngineCore engine(config);
+  core::RungOrder order;
+  order.operation = 1;
+  if (config.kinds.size() > 1) order.before.excluded.insert(config.kinds[1].name);
+  engine.adopt(order);
+  if (const Status opened = engine.open_transports(); !opened) return opened.error().text;
+  order.operation = 2;
+  order.rung = core::Rung::kJoint;
+  engine.submit(order);
+  return engine.report().refusal;
+}
+
+}  // namespace
+
+TEST_CASE("a transport whose frames are too small is refused, and the message says for what") {
+  CHECK(refusal({limited("a", 8200, 8200)}).empty());
+  CHECK(refusal({limited("a", 8199, 100)}).find("'a' carries at most 8199 bytes") !=
+        std::string::npos);
+  CHECK(refusal({limited("a", 9000, 9001)}).find("its own eager messages") != std::string::npos);
+}
+
+TEST_CASE("a transport must carry what another one may have to send again") {
+  CHECK(refusal({limited("a", 20000, 9000), limited("b", 9000, 500)}).empty());
+  CHECK(
+      refusal({limited("a", 20000, 9001), limited("b", 9000, 500)})
+          .find("'b' carries at most 9000 bytes of payload in a frame; 9001 are needed: the eager "
+                "messages of 'a'") != std::string::npos);
+  CHECK(refusal({limited("b", 9000, 500), limited("a", 20000, 9001)}).find("'b' carries at most") !=
+        std::string::npos);
+}
