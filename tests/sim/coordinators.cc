@@ -70,6 +70,7 @@ void Coordinators::start(const std::string& verb, const std::vector<std::string>
   command.times = quick_times();
   Driver driver;
   driver.id = command.coordinator;
+  driver.started = network_.clock().now();
   driver.command = verb;
   for (const std::string& argument : arguments) driver.command += ' ' + argument;
   driver.machine =
@@ -95,7 +96,8 @@ void Coordinators::feed(std::uint64_t id, const control::CoordinatorEvent& event
   const auto actions = driver->machine->step(event, network_.clock().now());
   for (const control::CoordinatorAction& action : actions) act(id, action);
   if (!driver->machine->done()) return;
-  ended_.push_back({driver->command, driver->machine->outcome()});
+  ended_.push_back(
+      {driver->command, driver->machine->outcome(), network_.clock().now() - driver->started});
   drivers_.erase(drivers_.begin() + (driver - drivers_.data()));
 }
 

@@ -29,6 +29,7 @@ class Coordinators {
   struct Ended {
     std::string command;
     control::Outcome outcome;
+    TimeNs took = 0;
   };
   std::vector<Ended> take_ended() { return std::exchange(ended_, {}); }
 
@@ -47,6 +48,7 @@ class Coordinators {
   struct Driver {
     std::uint64_t id = 0;
     std::string command;
+    TimeNs started = 0;
     std::unique_ptr<control::CoordinatorMachine> machine;
   };
   struct Letter {

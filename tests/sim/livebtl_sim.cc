@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/sim/livebtl_sim.cc -- runs simulated jobs by seed: livebtl-sim [--seeds N] [--first S]
-// [--part I/N] [--all-faults] [--keep-going] [--trace] [--twice]
+// [--part I/N] [--all-faults] [--calm] [--slowest-ms N] [--keep-going] [--trace] [--twice]
 //
 // Without --seeds, LIVEBTL_SIM_SEEDS in the environment says how many. Exit code 0: every run held;
 // 1: one did not (its seed is printed with the command that replays it, and with --trace its log),
@@ -23,6 +23,8 @@ struct Options {
   std::uint64_t parts = 1;
   bool all_faults = false;
   bool keep_going = false;
+  bool calm = false;
+  std::int64_t slowest_ms = 0;  // 0: no limit
   bool trace = false;
   bool twice = false;
 };
@@ -54,7 +56,9 @@ struct Totals {
   }
 };
 
-WorldResult run_seed(std::uint64_t seed) { return World(seed, FaultPlan::from_seed(seed)).run(); }
+WorldResult run_seed(std::uint64_t seed, const Options& options) {
+  return World(seed, options.calm ? FaultPlan::calm() : FaultPlan::from_seed(seed)).run();
+}
 
 bool all_injected(const FaultCounts& faults) {
   bool all = true;
@@ -68,11 +72,15 @@ bool all_injected(const FaultCounts& faults) {
 
 // true: the seed holds.
 bool run_one(std::uint64_t seed, const Options& options, Totals& totals) {
-  const WorldResult result = run_seed(seed);
+  const WorldResult result = run_seed(seed, options);
   totals.add(result);
   std::string failure = result.failure;
-  if (failure.empty() && options.twice && run_seed(seed).fingerprint != result.fingerprint)
+  if (failure.empty() && options.twice && run_seed(seed, options).fingerprint != result.fingerprint)
     failure = "it does not replay";
+  if (failure.empty() && options.slowest_ms != 0 &&
+      result.slowest > options.slowest_ms * kMillisecond)
+    failure =
+        result.slowest_command + " took " + std::to_string(result.slowest / kMillisecond) + " ms";
   if (failure.empty()) return true;
   std::printf("seed %llu FAILED at %.6f s: %s\n", static_cast<unsigned long long>(seed),
               static_cast<double>(result.virtual_time) / 1e9, failure.c_str());
@@ -119,6 +127,9 @@ int main(int argc, char** argv) {
   app.add_option("--seeds", options.seeds, "how many")->envname("LIVEBTL_SIM_SEEDS");
   app.add_option("--first", options.first, "the first");
   app.add_option("--part", part, "run only the I-th of N equal parts of them, as I/N");
+  app.add_flag("--calm", options.calm, "inject no faults");
+  app.add_option("--slowest-ms", options.slowest_ms,
+                 "fail if a command that is carried out takes longer, in virtual time");
   app.add_flag("--keep-going", options.keep_going, "do not stop at the first that fails");
   app.add_flag("--all-faults", options.all_faults, "fail if a kind of fault was never injected");
   app.add_flag("--trace", options.trace, "print what the engines log");

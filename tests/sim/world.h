@@ -25,6 +25,8 @@ struct WorldResult {
   std::string failure;  // empty: all held
   FaultCounts faults;
   std::map<std::string, std::uint64_t> outcomes;  // "switch: 0" -> how often
+  TimeNs slowest = 0;                             // of the commands that were carried out
+  std::string slowest_command;
   std::uint64_t messages = 0;
   std::uint64_t steps = 0;
   std::uint64_t retransmitted = 0, duplicates = 0, reordered = 0;
