@@ -56,6 +56,10 @@ class Matcher {
     append(receive, state);
     return nullptr;
   }
+  /// The same when no message waits at all.
+  void post_unmatched(Operation& receive) noexcept {
+    append(receive, state_of<ReceiveState>(receive));
+  }
   /// A message has arrived. Answers the receive it goes to: removed from the list, unless it is a
   /// multi-receive that still has multi_bytes_min left after envelope.length bytes (the caller
   /// updates capacity and multi_used *before* the next call; a multi-receive too small for the

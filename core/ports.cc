@@ -46,17 +46,18 @@ Accept CorePort::inject(const SendRequest& request) noexcept {
 
 std::size_t CorePort::inject_bytes_max() const noexcept { return kInjectBytesMin; }
 
-bool CorePort::fill(const ReceiveRequest& request, Operation& operation) const noexcept {
+inline bool CorePort::fill(const ReceiveRequest& request, Operation& operation) const noexcept {
   const bool multi = request.multi_bytes_min != 0;
-  if (request.slices.size() > kSlicesMax || (multi && request.slices.size() != 1)) return false;
+  const std::size_t slice_count = request.slices.size();
+  if (slice_count > kSlicesMax || (multi && slice_count != 1)) return false;
   ReceiveState& state = start_state<ReceiveState>(operation);
   state.kind = request.kind;
   state.tag = request.tag;
   state.ignore = request.ignore;
   state.from = request.from;
-  state.slice_count = static_cast<std::uint8_t>(request.slices.size());
+  state.slice_count = static_cast<std::uint8_t>(slice_count);
   state.multi_bytes_min = request.multi_bytes_min;
-  for (std::size_t i = 0; i < request.slices.size(); ++i) {
+  for (std::size_t i = 0; i < slice_count; ++i) {
     state.slices[i] = request.slices[i];
     state.capacity += request.slices[i].bytes;
   }
@@ -66,6 +67,14 @@ bool CorePort::fill(const ReceiveRequest& request, Operation& operation) const n
 Accept CorePort::receive(const ReceiveRequest& request, Operation& operation) noexcept {
   const Guard guard(core_);
   if (!fill(request, operation)) return Accept::kInvalid;
+  if (matcher.unexpected_count() == 0) [[likely]] {
+    matcher.post_unmatched(operation);
+    return Accept::kAccepted;
+  }
+  return receive_waiting(operation);
+}
+
+Accept CorePort::receive_waiting(Operation& operation) noexcept {
   ReceiveState& state = state_of<ReceiveState>(operation);
   // A multi-receive may take several waiting messages, one after the other.
   while (auto message = matcher.post(operation)) {

@@ -72,6 +72,7 @@ class CorePort final : public Port {
   std::deque<PendingActive> pending_active;
 
  private:
+  Accept receive_waiting(Operation& operation) noexcept;
   bool fill(const ReceiveRequest& request, Operation& operation) const noexcept;
 
   RemoteAccessHandler remote_access_ = nullptr;

@@ -25,7 +25,7 @@ class Receiver {
   void deliver_unexpected(CorePort& port, std::unique_ptr<Unexpected> message,
                           Operation& receive) noexcept;
   /// All bytes of a receive are in place.
-  void complete_receive(Operation& receive, Completion completion) noexcept;
+  void complete_receive(Operation& receive, const Completion& completion) noexcept;
   /// An unexpected message that nobody will receive.
   void drop_unexpected(std::unique_ptr<Unexpected> message) noexcept;
   /// Unexpected-message credit back to the peer.

@@ -72,8 +72,9 @@ Bytes Sender::gather_several(std::span<const Slice> slices, std::size_t bytes) n
 
 // in: a header without number. out: on kDone it has one, and the frame is kept if its path may lose
 // it.
-Post Sender::post_ordered(Peer& peer, Path& path, FrameHead& head, std::size_t header_bytes,
-                          Bytes payload) noexcept {
+[[gnu::always_inline]] inline Post Sender::post_ordered(Peer& peer, Path& path, FrameHead& head,
+                                                        std::size_t header_bytes,
+                                                        Bytes payload) noexcept {
   TxLane& tx = peer.tx;
   const std::size_t bytes = header_bytes + payload.size();
   if (bytes > tx.overtake_bytes) return Post::kRetry;
@@ -119,6 +120,12 @@ Accept Sender::send(CorePort& port, const SendRequest& request, Operation* opera
     if (operation != nullptr) operation->done(*operation, {.tag = request.tag, .bytes = bytes});
     return Accept::kAccepted;
   }
+  return send_later(port, request, operation, header, bytes);
+}
+
+Accept Sender::send_later(CorePort& port, const SendRequest& request, Operation* operation,
+                          const Header<MessageBody>& header, std::size_t bytes) noexcept {
+  Peer& peer = *request.to.peer;
   if (operation == nullptr) {
     // The buffer is the caller's again: what cannot go now waits as a copy, up to the peer's credit
     // for headers.

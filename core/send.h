@@ -85,6 +85,8 @@ class Sender {
                     Bytes payload) noexcept;
   void queue_pooled(Peer& peer, Bytes header, Bytes payload, bool credited);
   void queue_copy(Peer& peer, Bytes header, std::span<const Slice> slices, std::size_t bytes);
+  Accept send_later(CorePort& port, const SendRequest& request, Operation* operation,
+                    const Header<MessageBody>& header, std::size_t bytes) noexcept;
   void queue_send(Peer& peer, CorePort& port, const SendRequest& request, Operation& operation,
                   std::size_t bytes) noexcept;
   void offer_instead(Peer& peer, OutFrame& frame) noexcept;

@@ -108,7 +108,8 @@ void CompletionQueue::forget(const Endpoint& endpoint) noexcept {
   }
 }
 
-ssize_t CompletionQueue::drain(void* entries, std::size_t count, fi_addr_t* sources) noexcept {
+inline ssize_t CompletionQueue::drain(void* entries, std::size_t count,
+                                      fi_addr_t* sources) noexcept {
   const std::lock_guard hold(domain_.gate());
   std::size_t taken = 0;
   while (taken < count) {
