@@ -50,8 +50,9 @@ Status read_place(const Lookup& lookup, std::string_view rank_name, std::string_
   if (!rank) return tl::unexpected(rank.error());
   if (*size && **size > 0) facts.announced = static_cast<std::uint32_t>(**size);
   if (!*rank) return {};
-  if (*size && **rank >= **size) {
+  if (**rank >= (*size ? **size : facts.announced)) {
     return fail(Errc::kInvalid, std::string(rank_name) + " is not below " + std::string(size_name) +
+                                    (*size ? "" : ", which is not set") +
                                     "; unset both, or start the program by its launcher");
   }
   facts.rank = static_cast<int>(**rank);

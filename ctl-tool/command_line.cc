@@ -235,6 +235,10 @@ std::unique_ptr<CLI::App> define_command_line(RawArguments& raw) {
 
 std::variant<CommandLine, EndNow> parse_command_line(std::vector<std::string> arguments,
                                                      const std::string& environment_job) {
+  const auto empty = [](const std::string& argument) { return argument.empty(); };
+  if (std::any_of(arguments.begin(), arguments.end(), empty)) {
+    return usage("an argument is empty; is a variable of your script not set?");
+  }
   RawArguments raw;
   const auto app = define_command_line(raw);
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them

@@ -116,6 +116,14 @@ TEST_CASE("malformed numbers are refused by name") {
   }
 }
 
+TEST_CASE("a rank needs the size of its job") {
+  Environment environment = kOmpiRank1;
+  environment.erase("OMPI_COMM_WORLD_SIZE");
+  const auto facts = facts_of(environment);
+  REQUIRE_FALSE(facts);
+  CHECK(facts.error().text.find("OMPI_COMM_WORLD_SIZE, which is not set") != std::string::npos);
+}
+
 TEST_CASE("job ids cannot leave the run directory") {
   CHECK(valid_job_id("a"));
   CHECK(valid_job_id("ompi-12ab_c.d"));

@@ -98,6 +98,9 @@ TEST_CASE("malformed command lines end with code 1 and a hint") {
                                                        {"--generate", "poems"},
                                                        {"list", "status"},
                                                        {"add", std::string(300, 'a')},
+                                                       {"switch", "", "tcp"},
+                                                       {"set", "tcp", "", "weight=2"},
+                                                       {"--job", "", "list"},
                                                        {"--job", std::string(300, 'a'), "list"},
                                                        {std::string("\0\xff", 2)}};
   for (const auto& line : lines) {
