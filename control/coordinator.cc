@@ -165,7 +165,9 @@ void CoordinatorMachine::advance_promise() {
 void CoordinatorMachine::advance_goodbye() {
   bool all_know = true;
   for (const auto& [member, entry] : roster_.entries()) all_know = all_know && answered(entry);
-  if (all_know || now_ >= rung_deadline_) phase_ = Phase::kDone;
+  // Who joined after our last look may have learnt from a member that we are at work, and would
+  // keep the next command waiting. From now on nobody can: so one more look finds all of them.
+  if ((all_know && all_known()) || now_ >= rung_deadline_) phase_ = Phase::kDone;
 }
 
 // -- sending
@@ -200,7 +202,7 @@ bool CoordinatorMachine::answered(const RosterEntry& entry) const {
     case Phase::kRung:
       return acknowledged(standing, order_);
     case Phase::kGoodbye:
-      return standing.term != term_ || !standing.busy || behind(entry);
+      return !standing.joining && (standing.term != term_ || !standing.busy || behind(entry));
     default:
       return !standing.joining;
   }

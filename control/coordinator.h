@@ -26,7 +26,7 @@ struct CoordinatorTimes {
   TimeNs rescan = 100 * kMillisecond;     // while members are still missing
   TimeNs resend = 100 * kMillisecond;     // to members that have not answered
   TimeNs keepalive = 500 * kMillisecond;  // to all others, so that they know that we live
-  TimeNs goodbye = 300 * kMillisecond;    // how long to wait for the answers to our end
+  TimeNs goodbye = kSecond;               // at most, for the answers to our end
 };
 
 struct Command {

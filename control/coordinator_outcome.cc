@@ -26,6 +26,7 @@ void CoordinatorMachine::end(ExitCode code, std::string text) {
   const bool promised_us = phase_ == Phase::kPromise || phase_ == Phase::kRung;
   phase_ = promised_us ? Phase::kGoodbye : Phase::kDone;
   rung_deadline_ = now_ + command_.times.goodbye;
+  scan_wanted_ = true;
 }
 
 void CoordinatorMachine::end_busy(const Standing& standing) {

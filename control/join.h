@@ -11,7 +11,7 @@
 
 namespace livebtl::control {
 
-/// Asks the joined members of this node, one after another, until one answers. One answer is
+/// Asks the joined members of this node, a few more at each try, until one answers. One answer is
 /// enough: all members stand within one rung, and a coordinator that looked before we could be
 /// found looks again before it goes on. Requires: this process's file is published already. Blocks;
 /// ends early when `stop` is set. Errors: kTimeout (members are there, and none answers),

@@ -34,12 +34,14 @@ class Asker {
     TimeNs send_at = 0;
     while (!waiting.empty() && monotonic_now() < deadline && !stop_.load()) {
       if (monotonic_now() >= send_at) {
+        if (send_at != 0) forget_those_who_left(waiting);
         for (const auto& member : waiting) links_.send(member.member, question);
         send_at = monotonic_now() + kResend;
       }
       const TimeNs until = std::min(deadline, send_at);
       if (auto heard = links_.receive(until - monotonic_now())) take(*heard, waiting, result);
     }
+    if (!waiting.empty()) forget_those_who_left(waiting);
     result.silent = std::move(waiting);
     std::sort(result.answers.begin(), result.answers.end(), by_rank);
     return result;
@@ -67,6 +69,16 @@ class Asker {
       return std::tuple(m.rank < 0, m.rank, m.member);
     };
     return place(a.first) < place(b.first);
+  }
+
+  /// Who is proved to have left is not silent.
+  void forget_those_who_left(std::vector<control::MemberEntry>& waiting) {
+    const auto& gone = links_.scan().gone;
+    std::erase_if(waiting, [&gone](const control::MemberEntry& member) {
+      return std::any_of(gone.begin(), gone.end(), [&member](const control::MemberEntry& one) {
+        return one.member == member.member;
+      });
+    });
   }
 
   static void take(control::JobLinks::Heard& heard, std::vector<control::MemberEntry>& waiting,

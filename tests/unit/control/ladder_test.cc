@@ -300,6 +300,19 @@ TEST_CASE("a member that joins in mid-ladder climbs with the others") {
   }
 }
 
+TEST_CASE("a member that joins while a command ends does not keep the next one waiting") {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    LadderWorld world(3, 500 + seed, {0, 0, kMillisecond, true});
+    const std::size_t command = world.start("switch", kSmTcp);
+    const TimeNs joins_at = static_cast<TimeNs>(seed) * kMillisecond / 20;
+    world.run_until([&] { return world.now() >= joins_at; });
+    world.join_member();
+    REQUIRE(world.finish(command).code == ExitCode::kDone);
+    CAPTURE(seed);
+    CHECK(world.finish(world.start("switch", kTcpSm)).code == ExitCode::kDone);
+  }
+}
+
 TEST_CASE("a member that dies in mid-ladder is left behind on proof") {
   LadderWorld world(3, 18);
   world.member(1).engine.stall = true;
