@@ -9,6 +9,7 @@
 // goodbye -> done. docs/SWITCH.md has the rules.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -22,12 +23,20 @@ namespace livebtl::control {
 
 struct CoordinatorTimes {
   TimeNs total = 30 * kSecond;
-  TimeNs rung = 10 * kSecond;
+  TimeNs rung = 10 * kSecond;             // a third of the total, if that is longer
   TimeNs rescan = 100 * kMillisecond;     // while members are still missing
   TimeNs resend = 100 * kMillisecond;     // to members that have not answered
   TimeNs keepalive = 500 * kMillisecond;  // to all others, so that they know that we live
   TimeNs goodbye = kSecond;               // at most, for the answers to our end
 };
+
+/// The times of a command that may take so long in all.
+constexpr CoordinatorTimes times_within(TimeNs total) noexcept {
+  CoordinatorTimes times;
+  times.rung = std::max(std::min(times.rung, total), total / 3);
+  times.total = total;
+  return times;
+}
 
 struct Command {
   std::string job;

@@ -67,8 +67,7 @@ control::Command command_of(const CommandLine& line, const std::string& job) {
   command.dry_run = line.dry_run;
   command.coordinator = random_u64() | 1;
   command.operation = random_u64() | 1;
-  command.times.total = line.timeout_for_change();
-  command.times.rung = std::min(command.times.rung, line.timeout_for_change());
+  command.times = control::times_within(line.timeout_for_change());
   return command;
 }
 

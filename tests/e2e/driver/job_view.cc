@@ -111,7 +111,7 @@ std::optional<control::Outcome> order_switch(control::JobLinks& links, const std
   command.arguments = {from, to};
   command.coordinator = random_u64() | 1;
   command.operation = random_u64() | 1;
-  command.times.total = timeout;
+  command.times = control::times_within(timeout);
   return control::drive(links, command, {}, stop);
 }
 

@@ -24,6 +24,9 @@ using namespace livebtl;
 
 std::atomic<bool> stop_requested{false};
 
+// Only ends what has failed: a busy machine is several times slower than one of its own.
+constexpr TimeNs kPatience = 120 * kSecond;
+
 struct Options {
   std::string job;
   unsigned count = 100;
@@ -44,7 +47,9 @@ struct Done {
 
 int run_btlctl(const Options& options, const std::string& job, const std::string& from,
                const std::string& to) {
-  std::vector<std::string> words{options.btlctl, "--quiet", "--job", job, "switch", from, to};
+  const std::string seconds = std::to_string(kPatience / kSecond);
+  std::vector<std::string> words{options.btlctl, "--quiet",   "--timeout", seconds, "--job",
+                                 job,            "switch", from,        to};
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
@@ -71,7 +76,7 @@ Result<double> switch_once(const Options& options, control::JobLinks& links, boo
     const int code = run_btlctl(options, links.job(), from, to);
     if (code != 0) return fail(Errc::kRefused, "btlctl ended with " + std::to_string(code));
   } else {
-    const auto outcome = e2e::order_switch(links, from, to, 30 * kSecond, stop_requested);
+    const auto outcome = e2e::order_switch(links, from, to, kPatience, stop_requested);
     if (!outcome) return fail(Errc::kCancelled, "stopped by a signal");
     if (outcome->code != control::ExitCode::kDone) return fail(Errc::kRefused, outcome->text);
     if (outcome->already) return fail(Errc::kRefused, "nothing was switched: " + outcome->text);
@@ -83,7 +88,7 @@ Result<double> switch_once(const Options& options, control::JobLinks& links, boo
 Status wait_until_it_counts(control::JobLinks& links, const e2e::SwitchAccount& account,
                             TimeNs deadline) {
   for (;;) {
-    const auto now = e2e::ask_counts(links, 10 * kSecond);
+    const auto now = e2e::ask_counts(links, kPatience);
     if (!now) return tl::unexpected(now.error());
     const auto outstanding = account.outstanding(*now);
     if (outstanding.empty()) return {};
@@ -99,7 +104,7 @@ Status wait_until_it_counts(control::JobLinks& links, const e2e::SwitchAccount& 
 Result<e2e::Counts> wait_for_traffic(control::JobLinks& links, e2e::SwitchAccount& account,
                                      const std::string& from, TimeNs deadline) {
   for (;;) {
-    auto counts = e2e::ask_counts(links, 10 * kSecond);
+    auto counts = e2e::ask_counts(links, kPatience);
     if (!counts) return counts;
     account.before_switch(*counts, from);
     if (account.active_pairs() > 0) return counts;
@@ -130,7 +135,7 @@ Status drive(const Options& options, control::JobLinks& links, std::vector<Done>
     const TimeNs begin = monotonic_now();
     const auto milliseconds = switch_once(options, links, by_btlctl, from, to);
     if (!milliseconds) return tl::unexpected(milliseconds.error());
-    const auto after = e2e::ask_counts(links, 10 * kSecond);
+    const auto after = e2e::ask_counts(links, kPatience);
     if (!after) return tl::unexpected(after.error());
     account.after_switch(*after, to);
     if (auto counted = wait_until_it_counts(links, account, deadline); !counted) return counted;

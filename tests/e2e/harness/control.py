@@ -4,11 +4,14 @@ import json
 import os
 import subprocess
 
-from .waiting import Failed, check, wait_until
+from .waiting import PATIENCE, Failed, check
 
 # btlctl's exit codes (btlctl(1)).
 DONE, USAGE, NOT_FOUND, REFUSED, BUSY, RETRACTED, NOT_RELEASED, FOREIGN = range(8)
 NOT_PERMITTED, MISSING = 9, 10
+
+# What btlctl is given unless a scenario is about its time-out: a slow machine is no reason to take a switch back.
+TIMEOUT = ("--timeout", "120")
 
 
 class Answer:
@@ -29,15 +32,20 @@ class Answer:
         return self
 
 
-def start_btlctl(job, *arguments, json_output=True):
-    """btlctl as a process of its own, for scenarios that kill it."""
-    command = [*job.enter, job.build.btlctl, *(["--json"] if json_output else []), *arguments]
-    return subprocess.Popen(command, env=job.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True)
+def command_line(job, *arguments):
+    timeout = () if "--timeout" in arguments else TIMEOUT
+    return [*job.enter, job.build.btlctl, "--json", *timeout, *arguments]
 
 
-def btlctl(job, *arguments, seconds=60):
+def start_btlctl(job, *arguments):
+    """btlctl as a process of its own, for scenarios with several of them."""
+    return subprocess.Popen(command_line(job, *arguments), env=job.environment, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def btlctl(job, *arguments):
     process = start_btlctl(job, *arguments)
+    seconds = 60 * PATIENCE
     try:
         output, errors = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
@@ -47,14 +55,9 @@ def btlctl(job, *arguments, seconds=60):
     return Answer(arguments, process.returncode, output, errors)
 
 
-def order(job, *arguments, seconds=60, also=()):
-    """A command that must succeed, or end with a code in `also`; asked again while another coordinator is at work or
-    has just been killed."""
-    def attempt():
-        answer = btlctl(job, *arguments)
-        answer.expect(DONE, BUSY, *also)
-        return answer if answer.code != BUSY else None
-    return wait_until(f"btlctl {' '.join(arguments)} to be done", attempt, seconds, interval=0.2)
+def order(job, *arguments, also=()):
+    """A command that must succeed at once, or end with a code in `also`."""
+    return btlctl(job, *arguments).expect(DONE, *also)
 
 
 def drive(job, switches, seconds, transports="sm,tcp", rest_ms=0):
@@ -62,11 +65,11 @@ def drive(job, switches, seconds, transports="sm,tcp", rest_ms=0):
     the job's logs has a line a switch."""
     path = os.path.join(job.logs, "driver.log")
     command = [*job.enter, job.build.driver, "--count", str(switches), "--transports", transports, "--btlctl", job.build.btlctl,
-               "--rest-ms", str(rest_ms), "--timeout-s", str(seconds)]
+               "--rest-ms", str(rest_ms), "--timeout-s", str(PATIENCE * seconds)]
     with open(path, "w") as log:
         try:
             code = subprocess.run(command, env=job.environment, stdin=subprocess.DEVNULL, stdout=log,
-                                  stderr=subprocess.STDOUT, timeout=seconds + 10, check=False).returncode
+                                  stderr=subprocess.STDOUT, timeout=PATIENCE * (seconds + 10), check=False).returncode
         except subprocess.TimeoutExpired:
             code = "time-out"
     with open(path, errors="replace") as log:

@@ -1,46 +1,61 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What happens to the one who gives the orders: killed at every rung, stopped members, two at once, a joining process."""
 import os
+import random
 import signal
+import subprocess
 import time
 
 from . import processes
 from .control import BUSY, DONE, NOT_RELEASED, RETRACTED, btlctl, order, start_btlctl
 from .job import MpiJob
 from .ladders import RUNGS, HeldLadder, standings
-from .waiting import Failed, check, wait_until
+from .waiting import PATIENCE, check, wait_until
 
-ATTEMPTS = 40  # to stop btlctl on a rung before it goes on
+LEASE = 3  # seconds, as docs/SWITCH.md has it
 
 
-def hold_at(job, rung, *arguments, options=()):
-    """A HeldLadder in which some member stands at `rung`. Ladders that were too quick are let end and tried again."""
-    for _ in range(ATTEMPTS):
-        ladder = HeldLadder(job, *arguments, options=options)
-        if ladder.stop_at(rung) and rung in standings(job):
-            return ladder
-        if ladder.process.poll() is None:
-            ladder.go_on().expect(DONE)
-        undo = {"switch": ("switch", arguments[-1], arguments[1]), "remove": ("add", arguments[1])}[arguments[0]]
-        order(job, *undo)
-    raise Failed(f"btlctl could not be stopped at {rung} in {ATTEMPTS} attempts")
+def killed_at(job, moment, chance):
+    """Starts a switch and kills its btlctl: on a rung, or anywhere."""
+    if moment != "anywhere":
+        with HeldLadder(job, moment, "switch", "sm", "tcp") as ladder:
+            ladder.kill()
+        return
+    process = start_btlctl(job, "switch", "sm", "tcp")
+    try:
+        process.wait(chance.uniform(0, 0.1))  # mostly in mid-ladder; wherever it is, the rest must hold
+    except subprocess.TimeoutExpired:
+        process.kill()
+    process.communicate()
 
 
 def killed_coordinator(context, verb):
-    """kill -9 of btlctl at every rung; then resume, or abort; then the next switch works."""
+    """kill -9 of btlctl at every rung, and anywhere; then resume, or abort; then the next switch works."""
     notes = []
+    chance = random.Random(1)
     with MpiJob(context.build, context.logs, "storm", 4, ("--bytes", "100000")) as job:
         job.wait_ready()
-        for rung in RUNGS:
-            with hold_at(job, rung, "switch", "sm", "tcp") as ladder:
-                ladder.kill()
+        for moment in (*RUNGS, *["anywhere"] * max(3, context.switches // 10)):
+            killed_at(job, moment, chance)
             busy = btlctl(job, "switch", "tcp", "sm").expect(BUSY, DONE)
+            if moment == "newtx":
+                lease_ends(job, busy)
             answer = end_interrupted(job, verb)
-            notes.append(f"{rung}: {'busy' if busy.code == BUSY else 'done'} before, {verb} {answer.code}")
+            notes.append(f"{moment}: {'busy' if busy.code == BUSY else 'done'} before, {verb} {answer.code}")
             order(job, "switch", "sm", "tcp")
             order(job, "switch", "tcp", "sm")
         job.finish(120)
     return "; ".join(notes)
+
+
+def lease_ends(job, answer):
+    """Who is killed counts as at work for LEASE seconds; then whoever comes is told that it left something unfinished,
+    and what to do."""
+    def told():
+        answer = btlctl(job, "switch", "tcp", "sm").expect(BUSY, DONE)
+        return answer.code == DONE or "left unfinished" in answer.json["text"]
+    if answer.code == BUSY:
+        wait_until("the killed coordinator's lease to end", told, LEASE, interval=0.2)
 
 
 def end_interrupted(job, verb):
@@ -79,16 +94,11 @@ def stopped_after_commit(context):
     with MpiJob(context.build, context.logs, "stream", 3) as job:
         job.wait_ready()
         pid = job.rank_pids()[2]
-        for _ in range(ATTEMPTS):
-            ladder = hold_at(job, "newtx", "remove", "sm", options=("--timeout", "5"))
+        with HeldLadder(job, "newtx", "--timeout", "20", "remove", "sm") as ladder:
             os.kill(pid, signal.SIGSTOP)
-            answer = ladder.go_on().expect(NOT_RELEASED, RETRACTED, DONE)
-            os.kill(pid, signal.SIGCONT)
-            if answer.code == NOT_RELEASED:
-                break
-            btlctl(job, "resume").expect(DONE)
-            btlctl(job, "add", "sm").expect(DONE)
-        check(answer.code == NOT_RELEASED, f"never 'committed, not released': {answer}")
+            answer = ladder.go_on()
+        os.kill(pid, signal.SIGCONT)
+        answer.expect(NOT_RELEASED)
         check("rank 2" in answer.output, f"the straggler is not named: {answer}")
         btlctl(job, "resume").expect(DONE)
         check(standings(job) == {"new"}, f"members stand at {standings(job)}")
@@ -104,7 +114,7 @@ def two_coordinators(context):
         for _ in range(max(3, context.switches // 10)):
             rivals = [start_btlctl(job, "switch", *route) for route in (("sm", "tcp"), ("tcp", "sm"), ("sm", "tcp"))]
             for rival in rivals:
-                output, errors = rival.communicate(timeout=60)
+                output, errors = rival.communicate(timeout=60 * PATIENCE)
                 check(rival.returncode in (DONE, BUSY), f"code {rival.returncode}: {output}{errors}")
                 codes.append(rival.returncode)
             job.check_running()
@@ -126,10 +136,10 @@ def spawned_in_mid_ladder(context):
                     if processes.program(pid) == "e2e_spawn"} - parents
         rounds = max(2, context.switches // 20)
         for route in [("sm", "tcp"), ("tcp", "sm")] * rounds:
-            ladder = hold_at(job, "joint", "switch", *route)
-            before = spawned()
-            wait_until("processes spawned in mid-ladder", lambda: spawned() - before, 30)
-            ladder.go_on().expect(DONE)
+            with HeldLadder(job, "joint", "switch", *route) as ladder:
+                before = spawned()
+                wait_until("processes spawned in mid-ladder", lambda: spawned() - before, 30)
+                ladder.go_on().expect(DONE)
         totals = job.finish(120)
     return f"{2 * rounds} ladders with processes that joined at JOINT; {totals['received']} messages"
 

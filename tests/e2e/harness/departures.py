@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Removing transports: the last one is refused; nothing of a removed one is left; a hundred times leave no growth."""
+import json
+
 from . import processes
 from .control import DONE, REFUSED, btlctl
 from .job import MpiJob
@@ -57,16 +59,23 @@ def hundred_removals(context):
     return f"{cycles} removals and additions: {before[0]} before, {after[0]} after; {totals['received']} messages"
 
 
+# Each rank of the flood wants to be rid of FLOOD bytes, in messages that every transport would send at once if it could.
+FLOOD, FLOOD_MESSAGE, FLOOD_GROWTH = 384 << 20, 16 << 10, 64 << 20
+
+
 def flood_then_compute(context):
     """Two ranks flood each other, then compute without receiving; switched meanwhile, memory bounded."""
     switches = max(4, context.switches // 10)
     with MpiJob(context.build, context.logs, "flood_compute", 2,
-                ("--bytes", "65536", "--messages", "1000", "--growth", str(64 << 20))) as job:
+                ("--bytes", str(FLOOD_MESSAGE), "--messages", str(FLOOD // FLOOD_MESSAGE),
+                 "--growth", str(FLOOD_GROWTH))) as job:
         job.wait_ready(120)
         for i in range(switches):
             btlctl(job, "switch", *(("sm", "tcp") if i % 2 == 0 else ("tcp", "sm"))).expect(DONE)
         totals = job.finish(120)
-    return f"{switches} switches under a flood that nobody received; {totals['received']} messages"
+        grown = max(json.loads(line)["grown"] for line in job.output_lines() if line.startswith('{"grown"'))
+    return (f"{switches} switches under {FLOOD >> 20} MiB that nobody received, memory grew by {grown >> 20} MiB; "
+            f"{totals['received']} messages")
 
 
 CASES = (

@@ -3,7 +3,7 @@
 import os
 import re
 
-from .control import BUSY, DONE, MISSING, NOT_FOUND, btlctl
+from .control import DONE, MISSING, NOT_FOUND, btlctl
 from .job import MpiJob
 from .waiting import check
 
@@ -28,14 +28,14 @@ class GuestJob(MpiJob):
         for _ in range(100 * seconds):
             if not self.running():
                 break
-            answer = btlctl(self, "--timeout", "10", "switch", *route)
+            answer = btlctl(self, "switch", *route)
             if answer.code == DONE and not answer.json["already"]:
                 done, route = done + 1, route[::-1]
             codes.add(answer.code)
         check(not self.running(), f"still running after {100 * seconds} switches")
         check(self.mpirun.returncode == 0, f"mpirun gave {self.mpirun.returncode}: {self.log_tail()}")
         # At its start and end a job has no or too few members.
-        check(codes <= {DONE, NOT_FOUND, MISSING, BUSY}, f"btlctl gave {codes}")
+        check(codes <= {DONE, NOT_FOUND, MISSING}, f"btlctl gave {codes}")
         check(done > 0, "no switch was done while it ran")
         return done
 

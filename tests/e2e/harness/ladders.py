@@ -1,27 +1,50 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Catches a ladder on a given rung: btlctl is stopped (SIGSTOP) when it says that it is there.
+"""Holds a ladder on a given rung: btlctl has no room left to write its next line of progress, and waits for it.
 
-A member moves only on an order, so while its coordinator is stopped the ladder stays where it is.
+When all members have reached a rung it says so ("joint 4/4") before it orders the next one. Its standard error is a
+pipe with room for everything up to the line that says that the rung is ordered ("joint 0/4"), and for nothing more.
+A member moves only on an order, so the ladder stays where it is until the pipe is read, or btlctl killed.
 """
+import fcntl
 import os
-import signal
 import subprocess
+import threading
 
-from . import processes
-from .control import Answer, btlctl
-from .waiting import Failed, check, wait_until
+from .control import Answer, btlctl, command_line
+from .waiting import PATIENCE, Failed, check, wait_until
 
 RUNGS = ("joint", "newtx", "new")
+F_SETPIPE_SZ = 1031  # fcntl has a name for it since Python 3.10 only
+PIPE_BYTES = os.sysconf("SC_PAGESIZE")
+
+
+def _lines_up_to(rung):
+    """What btlctl says until `rung` is ordered; the number of members has one digit."""
+    said = []
+    for each in RUNGS:
+        said.append(f"{each} 0/4\n")
+        if each == rung:
+            return "".join(said)
+        said.append(f"{each} 4/4\n")
+    raise ValueError(rung)
 
 
 class HeldLadder:
-    """A btlctl that was stopped in mid-ladder. Leaving the context ends it."""
+    """A btlctl that waits in mid-ladder, all members on `rung`. Leaving the context ends it."""
 
-    def __init__(self, job, *arguments, options=()):
-        self.job, self.arguments = job, arguments
-        self.process = subprocess.Popen([*job.enter, job.build.btlctl, "--json", *options, *arguments], env=job.environment,
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        text=True)
+    def __init__(self, job, rung, *arguments):
+        self.arguments = arguments
+        self.errors, pipe = os.pipe()
+        check(fcntl.fcntl(pipe, F_SETPIPE_SZ, PIPE_BYTES) == PIPE_BYTES, "the size of a pipe cannot be set")
+        os.write(pipe, b"\n" * (PIPE_BYTES - len(_lines_up_to(rung))))
+        self.process = subprocess.Popen(command_line(job, *arguments), env=job.environment, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=pipe, text=True)
+        os.close(pipe)
+        try:
+            wait_until(f"all members to stand on {rung}", lambda: self._held_at(job, rung), 30)
+        except BaseException:
+            self.kill()
+            raise
 
     def __enter__(self):
         return self
@@ -29,27 +52,36 @@ class HeldLadder:
     def __exit__(self, *_):
         self.kill()
 
-    def stop_at(self, rung):
-        """Reads btlctl's progress ("joint 0/4") and stops it at once when `rung` is ordered. False: it ended before."""
-        for line in self.process.stderr:
-            if line.split()[:1] == [rung]:
-                os.kill(self.process.pid, signal.SIGSTOP)
-                wait_until("btlctl to stop", lambda: processes.state(self.process.pid) in ("T", "Z", ""), 5)
-                return processes.state(self.process.pid) == "T"
-        return False
+    def _held_at(self, job, rung):
+        if self.process.poll() is not None:
+            raise Failed(f"not held at {rung}: {self.go_on()}")
+        members = btlctl(job, "status").expect(0).json["members"]
+        return members and all(member["rung"] == rung and member["reached"] for member in members)
 
-    def go_on(self, seconds=60):
-        os.kill(self.process.pid, signal.SIGCONT)
+    def go_on(self):
+        """Reads what it has to say, so that it can go on, and waits for its end."""
+        said = []
+        reader = threading.Thread(target=lambda: said.append(self._read_errors()), daemon=True)
+        reader.start()
         try:
-            output, errors = self.process.communicate(timeout=seconds)
+            output, _ = self.process.communicate(timeout=60 * PATIENCE)
         except subprocess.TimeoutExpired:
-            raise Failed(f"btlctl {' '.join(self.arguments)} did not end within {seconds} s") from None
-        return Answer(self.arguments, self.process.returncode, output, errors)
+            raise Failed(f"btlctl {' '.join(self.arguments)} did not end within {60 * PATIENCE} s") from None
+        reader.join()
+        return Answer(self.arguments, self.process.returncode, output, said[0].lstrip("\n"))
 
     def kill(self):
         if self.process.poll() is None:
             self.process.kill()
-        self.process.communicate()
+            self.process.communicate()
+        self._read_errors()
+
+    def _read_errors(self):
+        if self.errors is None:
+            return ""
+        with os.fdopen(self.errors) as errors:
+            self.errors = None
+            return errors.read()
 
 
 def standings(job):

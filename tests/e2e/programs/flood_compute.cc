@@ -6,6 +6,7 @@
 // The bound (--growth) is on what the process grew by, read from /proc/self/status, over the point
 // where its own buffers had been made and touched. The ready file is made before the computing
 // begins.
+#include <cstdio>
 #include <fstream>
 
 #include "proof.h"
@@ -69,6 +70,8 @@ int main(int argc, char** argv) {
     }
     MPI_Waitall(static_cast<int>(messages), requests.data(), MPI_STATUSES_IGNORE);
     const std::size_t grown = peak_resident_bytes() - before;
+    std::printf("{\"grown\": %zu}\n", grown);
+    std::fflush(stdout);
     proof.expect(before > 0 && grown <= proof.options().growth_bytes,
                  ("memory grew by " + std::to_string(grown) + " bytes").c_str());
     ledger.settle();

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -25,7 +26,7 @@ bool eventually(Condition condition) {
   const TimeNs deadline = monotonic_now() + 20 * kSecond;
   while (monotonic_now() < deadline) {
     if (condition()) return true;
-    std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return condition();
 }
