@@ -19,7 +19,7 @@ namespace {
 
 constexpr TimeNs kPatience = 30 * kSecond;
 constexpr TimeNs kAskAgain = 200 * kMillisecond;
-constexpr int kPollMs = 50;           // how soon `stop` is noticed
+constexpr int kPollMs = 50;             // how soon `stop` is noticed
 constexpr std::size_t kMoreAtOnce = 2;  // a job that starts is not to be flooded with questions
 
 /// Asks ever more of the members that are there, until one answers. Connections are kept: on a busy

@@ -48,8 +48,8 @@ struct Done {
 int run_btlctl(const Options& options, const std::string& job, const std::string& from,
                const std::string& to) {
   const std::string seconds = std::to_string(kPatience / kSecond);
-  std::vector<std::string> words{options.btlctl, "--quiet",   "--timeout", seconds, "--job",
-                                 job,            "switch", from,        to};
+  std::vector<std::string> words{options.btlctl, "--quiet", "--timeout", seconds, "--job", job,
+                                 "switch",       from,      to};
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from .waiting import PATIENCE, Failed, check
+from .waiting import PATIENCE, Failed, check, wait_until
 
 # btlctl's exit codes (btlctl(1)).
 DONE, USAGE, NOT_FOUND, REFUSED, BUSY, RETRACTED, NOT_RELEASED, FOREIGN = range(8)
@@ -67,15 +67,22 @@ def drive(job, switches, seconds, transports="sm,tcp", rest_ms=0):
     command = [*job.enter, job.build.driver, "--count", str(switches), "--transports", transports, "--btlctl", job.build.btlctl,
                "--rest-ms", str(rest_ms), "--timeout-s", str(PATIENCE * seconds)]
     with open(path, "w") as log:
-        try:
-            code = subprocess.run(command, env=job.environment, stdin=subprocess.DEVNULL, stdout=log,
-                                  stderr=subprocess.STDOUT, timeout=PATIENCE * (seconds + 10), check=False).returncode
-        except subprocess.TimeoutExpired:
-            code = "time-out"
+        driver = subprocess.Popen(command, env=job.environment, stdin=subprocess.DEVNULL, stdout=log,
+                                  stderr=subprocess.STDOUT)
+
+    def ended():
+        job.check_running()
+        return driver.poll() is not None
+    try:
+        wait_until("the switch driver to end", ended, seconds + 10, interval=0.05)
+    finally:
+        if driver.poll() is None:
+            driver.kill()
+        driver.wait()
     with open(path, errors="replace") as log:
         lines = log.read().splitlines()
     job.check_running()
-    check(code == 0, f"the switch driver ended with {code}: {' | '.join(lines[-3:])}")
+    check(driver.returncode == 0, f"the switch driver ended with {driver.returncode}: {' | '.join(lines[-3:])}")
     summary = json.loads(lines[-1])
     check(summary["switches"] == switches, f"only {summary['switches']} of {switches} switches")
     return summary

@@ -2,6 +2,7 @@
 """Looks into /proc: which processes are a job's, and what they hold."""
 import os
 import signal
+import time
 from collections import namedtuple
 
 # What a process holds: numbers of descriptors, mappings and threads.
@@ -46,6 +47,15 @@ def state(pid):
     """'R', 'S', 'T' and so on; '' if there is no such process."""
     stat = _read(f"/proc/{pid}/stat").decode(errors="replace")
     return stat.rpartition(")")[2].split()[0] if ")" in stat else ""
+
+
+def age(pid):
+    """Seconds since it was started; 0 if there is no such process."""
+    stat = _read(f"/proc/{pid}/stat").decode(errors="replace")
+    if ")" not in stat:
+        return 0
+    started = int(stat.rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - started
 
 
 def holdings(pid):

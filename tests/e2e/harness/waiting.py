@@ -12,6 +12,10 @@ class Failed(Exception):
     """A scenario found something wrong. The text says what."""
 
 
+class LauncherFault(Failed):
+    """Open MPI's launcher failed before our library was even loaded: nothing was tested, so try again."""
+
+
 def wait_until(what, condition, seconds, interval=0.02):
     """Returns the first true value of condition(); Failed after `seconds`, as a machine of its own would take them."""
     deadline = time.monotonic() + PATIENCE * seconds
