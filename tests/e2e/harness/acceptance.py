@@ -2,10 +2,9 @@
 """Jobs whose processes are not all alike, a transport that was absent at first, two failures at once."""
 from . import kernel, processes
 from .control import DONE, btlctl, drive, order
-from .coordinators import hold_at
 from .departures import SM_MEMORY
 from .job import MpiJob
-from .ladders import standings
+from .ladders import RUNGS, HeldLadder, standings
 from .waiting import check
 
 
@@ -58,8 +57,8 @@ def killed_and_severed(context):
         job.wait_ready()
         pids = set(job.rank_pids().values())
         for route in [("sm", "tcp"), ("tcp", "sm")] * max(1, context.switches // 100):
-            for rung in ("joint", "newtx", "new"):
-                with hold_at(job, rung, "switch", *route) as ladder:
+            for rung in RUNGS:
+                with HeldLadder(job, rung, "switch", *route) as ladder:
                     ladder.kill()
                     for end in kernel.rank_connections(pids):
                         cuts += kernel.sever(end)

@@ -78,7 +78,7 @@ def stopped_before_commit(context):
     with MpiJob(context.build, context.logs, "stream", 3) as job:
         job.wait_ready()
         pid = job.rank_pids()[2]
-        os.kill(pid, signal.SIGSTOP)
+        processes.stop(pid)
         answer = btlctl(job, "--timeout", "3", "switch", "sm", "tcp").expect(RETRACTED)
         check("rank 2" in answer.output, f"the straggler is not named: {answer}")
         os.kill(pid, signal.SIGCONT)
@@ -95,7 +95,7 @@ def stopped_after_commit(context):
         job.wait_ready()
         pid = job.rank_pids()[2]
         with HeldLadder(job, "newtx", "--timeout", "20", "remove", "sm") as ladder:
-            os.kill(pid, signal.SIGSTOP)
+            processes.stop(pid)
             answer = ladder.go_on()
         os.kill(pid, signal.SIGCONT)
         answer.expect(NOT_RELEASED)

@@ -5,6 +5,8 @@ import signal
 import time
 from collections import namedtuple
 
+from .waiting import wait_until
+
 # What a process holds: numbers of descriptors, mappings and threads.
 Holdings = namedtuple("Holdings", "descriptors mappings threads")
 
@@ -77,6 +79,16 @@ def descriptors(pid):
 def mappings(pid, part):
     """Lines of /proc/PID/maps that contain `part`."""
     return [line for line in _read(f"/proc/{pid}/maps").decode(errors="replace").splitlines() if part in line]
+
+
+def stop(pid):
+    """SIGSTOP, and waits until no thread of it runs any more: the signal acts when some thread of it gets the processor,
+    and until then the others go on."""
+    def all_stopped():
+        return all(_read(f"/proc/{pid}/task/{task}/stat").decode(errors="replace").rpartition(")")[2].split()[:1] == ["T"]
+                   for task in os.listdir(f"/proc/{pid}/task"))
+    os.kill(pid, signal.SIGSTOP)
+    wait_until(f"process {pid} to stop", all_stopped, 10)
 
 
 def kill(pid):
