@@ -17,7 +17,7 @@ void want_stop(int) { stop_wanted.store(true); }
 void stop_on(int signal_number) {
   struct sigaction action {};
   action.sa_handler = want_stop;
-  action.sa_flags = SA_RESETHAND;  // the second Ctrl-C ends at once
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second Ctrl-C ends at once
   ::sigaction(signal_number, &action, nullptr);
 }
 

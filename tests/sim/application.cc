@@ -267,7 +267,11 @@ void Application::finish(Task& task, const Completion& completion) {
 
 void Application::finish_receive(Task& task, const Completion& completion) {
   const bool any = task.kind == kReceiveAny;
-  any ? --any_open_ : --others_[task.other].receives_open[task.tag];
+  if (any) {
+    --any_open_;
+  } else {
+    --others_[task.other].receives_open[task.tag];
+  }
   if (completion.code == Errc::kCancelled || completion.code == Errc::kPeerLost) {
     if (completion.code == Errc::kPeerLost && !any &&
         !ledger_.is_lost(others_[task.other].process)) {

@@ -73,7 +73,6 @@ class Coordinators {
   Processes& processes_;
   Random& random_;
   std::uint64_t next_number_ = 1;
-  std::uint64_t next_id_ = 1;
   std::vector<Driver> drivers_;
   std::vector<Ended> ended_;
   std::priority_queue<Letter, std::vector<Letter>, std::greater<>> letters_;

@@ -155,7 +155,7 @@ Routing LadderWorld::routing() {
 }
 
 bool LadderWorld::all_rest() {
-  return std::all_of(members_.begin(), members_.end(), [this](const auto& one) {
+  return std::all_of(members_.begin(), members_.end(), [](const auto& one) {
     return !one->alive || (one->machine.joined() && !one->machine.unfinished());
   });
 }

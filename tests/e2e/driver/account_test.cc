@@ -61,7 +61,7 @@ TEST_CASE("a pair that has left is let off") {
 TEST_CASE("lost peers and oneself are no pairs") {
   core::EngineStatus engine;
   engine.process = ProcessId{1};
-  for (const std::uint64_t id : {1, 2, 3}) engine.peers.emplace_back().process = ProcessId{id};
+  for (const std::uint64_t id : {1u, 2u, 3u}) engine.peers.emplace_back().process = ProcessId{id};
   engine.peers[2].lost = true;
   const Counts counts = counts_of({engine});
   CHECK(counts.size() == 1);

@@ -60,7 +60,7 @@ struct Exchange {
 
   void begin() {
     for (int step = 1; step < size; ++step) {
-      for (const std::size_t bytes : {16, 5000, 100000}) {
+      for (const std::size_t bytes : {16u, 5000u, 100000u}) {
         const int peer = (rank + step) % size;
         MPI_Request request;
         in.emplace_back(bytes);

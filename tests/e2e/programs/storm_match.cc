@@ -14,7 +14,6 @@ constexpr int kTagProbe = 200;  // 200..203
 constexpr int kTagNever = 300;
 constexpr int kTagCancelled = 301;
 constexpr int kTagSynchronous = 310;
-constexpr int kTagGo = 311;
 constexpr int kTagTruncated = 320;
 
 /// Every rank sends `count` messages to every other; sizes differ. Returns the open requests.

@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
     e2e::Ledger ledger(proof, MPI_COMM_WORLD);
     std::vector<Lane> lanes;
     for (int step = 1; step < proof.size(); ++step) {
-      for (const std::size_t bytes : {8, 64, 1000, 4096, 30000, 200000}) {
+      for (const std::size_t bytes : {8u, 64u, 1000u, 4096u, 30000u, 200000u}) {
         const std::size_t capped = std::min(bytes, proof.options().bytes_max);
         lanes.push_back({(proof.rank() + step) % proof.size(), capped,
                          std::vector<std::byte>(capped), std::vector<std::byte>(capped)});

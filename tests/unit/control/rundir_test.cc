@@ -31,7 +31,7 @@ TEST_CASE("a run directory that others can enter is refused, with the remedy") {
   Scratch scratch;
   const std::string path = scratch / "run";
   REQUIRE(::mkdir(path.c_str(), 0700) == 0);
-  for (mode_t mode : {0770, 0707, 0701, 0750}) {
+  for (mode_t mode : {0770u, 0707u, 0701u, 0750u}) {
     REQUIRE(::chmod(path.c_str(), mode) == 0);
     const auto rundir = make_run_directory(path, nothing);
     REQUIRE_FALSE(rundir);
