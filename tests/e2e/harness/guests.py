@@ -8,6 +8,7 @@ from .job import MpiJob
 from .waiting import check
 
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
+MPI4PY_ROUNDS = 3000  # some seconds
 RING = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "programs", "ring.py")
 
 
@@ -52,7 +53,7 @@ def netpipe(context):
 def hpcc(context):
     """HPL, PTRANS, RandomAccess, FFT, b_eff: the residual checks of the whole."""
     with open(HPCC_INPUT) as file:
-        text = re.sub(r"^1000 ", "400 ", file.read(), flags=re.MULTILINE)
+        text = re.sub(r"^1000 ", "800 ", file.read(), flags=re.MULTILINE)
     with open(os.path.join(context.logs, "hpccinf.txt"), "w") as file:
         file.write(text)
     output = os.path.join(context.logs, "hpccoutf.txt")
@@ -68,11 +69,11 @@ def hpcc(context):
 
 def mpi4py(context):
     """Pickled objects of all sizes among all ranks, by a small program that checks them."""
-    with GuestJob(context, 3, ["/usr/bin/python3", RING, "300"]) as job:
+    with GuestJob(context, 3, ["/usr/bin/python3", RING, str(MPI4PY_ROUNDS)]) as job:
         switches = job.switch_to_the_end(120)
         text = "".join(job.output_lines())
-    check(text.count("ok 300 rounds") == 3, f"mpi4py: {text[-300:]}")
-    return f"3 ranks, 300 rounds, {switches} switches"
+    check(text.count(f"ok {MPI4PY_ROUNDS} rounds") == 3, f"mpi4py: {text[-300:]}")
+    return f"3 ranks, {MPI4PY_ROUNDS} rounds, {switches} switches"
 
 
 CASES = (("guest-netpipe", netpipe), ("guest-hpcc", hpcc), ("guest-mpi4py", mpi4py))
