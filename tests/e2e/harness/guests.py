@@ -53,7 +53,7 @@ def netpipe(context):
 def hpcc(context):
     """HPL, PTRANS, RandomAccess, FFT, b_eff: the residual checks of the whole."""
     with open(HPCC_INPUT) as file:
-        text = re.sub(r"^1000 ", "800 ", file.read(), flags=re.MULTILINE)
+        text = re.sub(r"^1000 ", "1500 ", file.read(), flags=re.MULTILINE)
     with open(os.path.join(context.logs, "hpccinf.txt"), "w") as file:
         file.write(text)
     output = os.path.join(context.logs, "hpccoutf.txt")
