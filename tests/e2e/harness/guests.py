@@ -8,22 +8,22 @@ from .job import MpiJob
 from .waiting import check
 
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
-MPI4PY_ROUNDS = 3000  # some seconds
+STOP = "STOP"  # in a command: the path of the stop file
 RING = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "programs", "ring.py")
 
 
 class GuestJob(MpiJob):
-    """A program that knows neither stop file nor proof, and ends by itself."""
+    """A program that gives no proof of its own; it ends by itself, or when the file STOP exists."""
 
     def __init__(self, context, ranks, command):
         super().__init__(context.build, context.logs, command[0], ranks)
         self.guest = command
 
     def program_command(self):
-        return self.guest
+        return [self.stop_file if word == STOP else word for word in self.guest]
 
-    def switch_to_the_end(self, seconds):
-        """Orders switches until the program has ended; returns how many were done."""
+    def switch_to_the_end(self, seconds, wanted=None):
+        """Orders switches until the program has ended; asks it to end when `wanted` are done. Returns how many were."""
         done, codes = 0, set()
         route = ("sm", "tcp")
         for _ in range(100 * seconds):
@@ -32,6 +32,8 @@ class GuestJob(MpiJob):
             answer = btlctl(self, "switch", *route)
             if answer.code == DONE and not answer.json["already"]:
                 done, route = done + 1, route[::-1]
+                if done == wanted:
+                    self.stop()
             codes.add(answer.code)
         check(not self.running(), f"still running after {100 * seconds} switches")
         check(self.mpirun.returncode == 0, f"mpirun gave {self.mpirun.returncode}: {self.log_tail()}")
@@ -69,11 +71,12 @@ def hpcc(context):
 
 def mpi4py(context):
     """Pickled objects of all sizes among all ranks, by a small program that checks them."""
-    with GuestJob(context, 3, ["/usr/bin/python3", RING, str(MPI4PY_ROUNDS)]) as job:
-        switches = job.switch_to_the_end(120)
+    with GuestJob(context, 3, ["/usr/bin/python3", RING, STOP]) as job:
+        switches = job.switch_to_the_end(120, context.switches)
         text = "".join(job.output_lines())
-    check(text.count(f"ok {MPI4PY_ROUNDS} rounds") == 3, f"mpi4py: {text[-300:]}")
-    return f"3 ranks, {MPI4PY_ROUNDS} rounds, {switches} switches"
+    rounds = re.findall(r"^ok (\d+) rounds$", text, flags=re.MULTILINE)
+    check(len(rounds) == 3 and int(rounds[0]) > 0 and switches >= context.switches, f"mpi4py, {switches} switches: {text[-300:]}")
+    return f"3 ranks, {rounds[0]} rounds, {switches} switches"
 
 
 CASES = (("guest-netpipe", netpipe), ("guest-hpcc", hpcc), ("guest-mpi4py", mpi4py))
