@@ -65,7 +65,7 @@ Status Bml::open_transport(const std::string& name) {
   facts.previous_address = slot->last_address;
   auto made = slot->kind.make(facts);
   if (!made) return tl::unexpected(made.error());
-  if (const Status fits = check_caps(name, (*made)->caps()); !fits) return fits;
+  if (Status fits = check_caps(name, (*made)->caps()); !fits) return fits;
   slot->transport = std::move(*made);
   slot->caps = slot->transport->caps();
   slot->last_address = slot->transport->address();

@@ -212,7 +212,7 @@ void OneSided::on_get_offer(Peer& peer, const RtsBody& body) noexcept {
 }
 
 Status OneSided::deregister(std::uint32_t space, std::uint64_t key) noexcept {
-  const Status removed = regions.remove(space, key);
+  Status removed = regions.remove(space, key);
   if (removed) core_.transfers.cancel_region({space, key});
   return removed;
 }
