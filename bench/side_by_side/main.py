@@ -27,7 +27,7 @@ PARTS = {
 
 def run_ladders(options, build):
     lines = []
-    for mode, members in [("idle", n) for n in options.members] + [("spin", n) for n in options.members]:
+    for mode, members in [(mode, n) for mode in options.modes for n in options.members]:
         lines.append(switching.ladder(build, options.logs, members, mode, 20))
         switching.show(lines[-1])
     return lines
@@ -66,6 +66,8 @@ def parse():
     parser.add_argument("--switches", type=int, default=1000, help="for gaps (default: 1000)")
     parser.add_argument("--members", type=lambda text: [int(each) for each in text.split(",")], default=[2, 8, 64],
                         help="for ladder (default: 2,8,64)")
+    parser.add_argument("--modes", type=lambda text: text.split(","), default=["idle", "spin"],
+                        help="for ladder: what the members do (default: idle,spin)")
     parser.add_argument("--json", metavar="FILE", help="also write all figures there; - for stdout, at the end")
     parser.add_argument("--build", default="build/release", help=argparse.SUPPRESS)
     parser.add_argument("--logs", default=os.path.abspath("build/bench-logs"), help=argparse.SUPPRESS)

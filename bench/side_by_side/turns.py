@@ -37,7 +37,9 @@ def start(stack, build, logs, names, threads):
 def take_turns(ready, kind, size, turns):
     """{name: [value of each turn]}; every other turn in the opposite order."""
     values = {name: [] for name in ready}
-    rounds = {name: rounds_for(kind, contender.measure(kind, size, 5)) for name, contender in ready.items()}
+    best = min if kind == LATENCY else max
+    rounds = {name: rounds_for(kind, best(contender.measure(kind, size, 5) for _ in range(3)))
+              for name, contender in ready.items()}
     for turn in range(turns):
         for name in list(ready)[::1 if turn % 2 else -1]:
             values[name].append(ready[name].measure(kind, size, rounds[name]))
@@ -46,15 +48,16 @@ def take_turns(ready, kind, size, turns):
 
 def compare(kind, size, values, ours, peers):
     """One line of the table. A ratio below 1 is good for a latency, above 1 for a bandwidth."""
+    best = {name: (min if kind == LATENCY else max)(values[name]) for name in values}
     line = {"what": kind, "bytes": size, "ours": ours, "threads": False,
             "unit": "us" if kind == LATENCY else "GB/s", "turns": len(values[ours]),
             "median": {name: statistics.median(values[name]) for name in values},
-            "best": {name: (min if kind == LATENCY else max)(values[name]) for name in values}, "ratio": {}}
+            "best": best, "ratio": {}}
     for peer in peers:
         if peer in values:
             ratios = sorted(own / other for own, other in zip(values[ours], values[peer]))
             line["ratio"][peer] = {"median": statistics.median(ratios), "low": ratios[len(ratios) // 4],
-                                   "high": ratios[-1 - len(ratios) // 4]}
+                                   "high": ratios[-1 - len(ratios) // 4], "best": best[ours] / best[peer]}
     return line
 
 
@@ -62,7 +65,8 @@ def show(line):
     cells = []
     for name, value in line["median"].items():
         ratio = line["ratio"].get(name)
-        cells.append(f"{name} {value:.3g}" + (f" ({ratio['median']:.2f}x, {ratio['low']:.2f}-{ratio['high']:.2f})"
+        cells.append(f"{name} {value:.3g}" + (f" ({ratio['median']:.2f}x, half of the turns {ratio['low']:.2f}-"
+                                              f"{ratio['high']:.2f}, of the best {ratio['best']:.2f})"
                                               if ratio else ""))
     size = line["bytes"] if line["bytes"] < 1024 else f"{line['bytes'] >> 10} Ki"
     mode = " MPI_THREAD_MULTIPLE" if line["threads"] else ""
