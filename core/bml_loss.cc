@@ -196,6 +196,17 @@ void Bml::fail_lost_peers() noexcept {
   });
 }
 
+namespace {
+
+// Over a path that does not keep, an acknowledgement goes in passing, or when it is asked for:
+// nobody waits for it.
+bool owes_acknowledgement(const Peer& peer) noexcept {
+  return peer.send_path != nullptr && peer.send_path->keeps &&
+         peer.rx.ack_sent != peer.rx.reorder.expected();
+}
+
+}  // namespace
+
 void Bml::housekeeping() noexcept {
   for (auto& stranger : strangers_) {
     if (core_.now > stranger->deadline && stranger->state != Path::State::kDown) {
@@ -205,10 +216,8 @@ void Bml::housekeeping() noexcept {
   }
   for_each_peer([&](Peer& peer) {
     for (auto& path : peer.paths) check_path(peer, *path);
-    RxLane& rx = peer.rx;
-    if (peer.send_path != nullptr && peer.send_path->keeps &&
-        rx.ack_sent != rx.reorder.expected()) {
-      rx.ack_wanted = true;
+    if (owes_acknowledgement(peer)) {
+      peer.rx.ack_wanted = true;
       core_.sender.mark_dirty(peer);
     }
   });
@@ -246,9 +255,9 @@ void Bml::check_path(Peer& peer, Path& path) noexcept {
 bool Bml::work_pending() const noexcept {
   return std::any_of(peers_.begin(), peers_.end(), [](const auto& entry) {
     const Peer& peer = *entry.second;
-    return !peer.lost && (!peer.tx.idle() || !peer.sending.empty() || peer.wants_path ||
-                          peer.rx.ack_sent != peer.rx.reorder.expected() ||
-                          (peer.tx.window && !peer.tx.window->empty()));
+    return !peer.lost &&
+           (!peer.tx.idle() || !peer.sending.empty() || peer.wants_path ||
+            owes_acknowledgement(peer) || (peer.tx.window && !peer.tx.window->empty()));
   });
 }
 

@@ -12,6 +12,9 @@ namespace livebtl::core {
 namespace {
 constexpr std::size_t kFramesPerTurn = 64;
 constexpr std::uint32_t kRoundsPerClock = 64;  // reading the clock costs as much as an empty round
+// How long the agent of an idle process sleeps at most between two looks: bells wake it anyhow, and
+// a node may have more processes than it has processors to look with.
+constexpr std::int64_t kQuietSleepMax = 10 * kMillisecond;
 }  // namespace
 
 EngineCore::EngineCore(EngineConfig config) : core_(std::move(config)) {
@@ -211,26 +214,33 @@ std::int64_t EngineCore::agent_turn() {
   calls_seen_ = calls;
   const std::int64_t look_again = core_.config.settings.away_us * kMicrosecond;
   const bool at_work = switching_at_work_.load(std::memory_order_relaxed);
-  if (!away_ && !at_work) return look_again;
+  if (!away_ && !at_work) return quiet_sleep_ = look_again;
   std::size_t moved = 0;
-  bool idle = false;
+  bool idle = false, quiet = false;
   {
     const Guard guard(core_, BiasedLock::Caller::kAgent);
     keep_time();
     moved = progress_locked(kFramesPerTurn);
-    idle = !core_.bml.any_open_path() && !core_.bml.work_pending();
+    const bool pending = core_.bml.work_pending();
+    idle = !core_.bml.any_open_path() && !pending;
     switching_at_work_.store(core_.switching.at_work(), std::memory_order_relaxed);
-    if (moved == 0 && !idle) arm_transports();
+    const bool armed = moved == 0 && !idle && arm_transports();
+    quiet = armed && !pending && !core_.switching.at_work();
   }
+  const std::int64_t longest = std::max(look_again, kQuietSleepMax);
+  quiet_sleep_ = quiet ? std::clamp(2 * quiet_sleep_, look_again, longest) : look_again;
   if (moved != 0) wake_waiters();
   if (moved != 0) return 0;
-  return idle ? 100 * kMillisecond : look_again;
+  return idle ? 100 * kMillisecond : quiet_sleep_;
 }
 
-void EngineCore::arm_transports() noexcept {
+// true: each will ring when there is work.
+bool EngineCore::arm_transports() noexcept {
+  bool armed = true;
   for (auto& slot : core_.bml.slots()) {
-    if (slot->open()) (void)slot->transport->arm();
+    if (slot->open() && !slot->transport->arm()) armed = false;
   }
+  return armed;
 }
 
 // While the application calls in, its own polling finds what comes: the agent must not be woken by

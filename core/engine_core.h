@@ -60,7 +60,7 @@ class EngineCore final : public Engine, public Admin {
   void keep_time() noexcept;
   void deliver_events();
   void wake_waiters() noexcept;
-  void arm_transports() noexcept;
+  bool arm_transports() noexcept;
   PeerStatus status_of(const Peer& peer) const;
   TransportStatus status_of(const TransportSlot& slot) const;
 
@@ -71,7 +71,8 @@ class EngineCore final : public Engine, public Admin {
   std::atomic<std::uint64_t> calls_{0};  // by applications; the agent looks whether it moves
   std::uint64_t calls_seen_ = 0;         // agent's
   std::atomic<bool> switching_at_work_{false};
-  bool away_ = false;  // agent's: the application does not call
+  bool away_ = false;             // agent's: the application does not call
+  std::int64_t quiet_sleep_ = 0;  // agent's: longer from look to look while nothing comes
   std::mutex wakers_mutex_;
   std::map<int, std::function<void()>> wakers_;
   int next_waker_ = 1;
