@@ -57,6 +57,10 @@ class Bml final : private TransportSink {
   TransportSlot* find_slot(std::string_view name) noexcept;
   std::vector<std::unique_ptr<TransportSlot>>& slots() noexcept { return slots_; }
   void announce_addresses() noexcept;
+  /// Has the peer taken our present addresses, so that both ends choose alike?
+  bool addresses_known(const Peer& peer) const noexcept {
+    return peer.announcements_queued == 0 && peer.tx.acked >= peer.announced;
+  }
   std::vector<TransportAddress> own_addresses() const;
   /// The control plane's contact travels beside the transports' addresses.
   void publish_relay(const std::string& relay) noexcept;
@@ -133,6 +137,7 @@ class Bml final : private TransportSink {
   void log_refused_stranger(const Path& path, const std::string& text) noexcept;
   bool benign(const Path& path) const noexcept;
   void recover(Peer& peer, Path& path) noexcept;
+  bool gave_way(Path& path) noexcept;
   void greet() noexcept;
   bool streams_fit(const Peer& peer, const HelloFacts& theirs) const noexcept;
   void move_send_path(Peer& peer, Path* to) noexcept;
@@ -149,7 +154,8 @@ class Bml final : private TransportSink {
   void back_off(Peer& peer, const std::string& transport) noexcept;
 
   Core& core_;
-  std::string relay_;  // of this process; empty: none
+  std::string relay_;                    // of this process; empty: none
+  std::uint32_t addresses_version_ = 1;  // raised with each announcement
   std::vector<std::unique_ptr<TransportSlot>> slots_;
   TransportSlot* accepting_ = nullptr;  // whose progress() runs
   std::unordered_map<std::uint64_t, std::unique_ptr<Peer>> peers_;

@@ -37,7 +37,7 @@ void Bml::greet() noexcept {
   std::vector<Path*> greeting;
   greeting.swap(greeting_);
   for (Path* path : greeting) {
-    if (path->state == Path::State::kDown) continue;
+    if (path->state == Path::State::kDown || gave_way(*path)) continue;
     if (path->hello_out) flush_hello(*path);
     if (!path->hello_out && path->handshake && path->handshake->open()) opened(*path);
     if (path->state != Path::State::kDown && path->hello_out) greeting_.push_back(path);

@@ -64,6 +64,7 @@ bool Bml::dial(Peer& peer, TransportSlot& slot) {
   } while (path->id == 0);
   const auto replaced = peer.lost_paths.find(slot.name());
   const std::uint64_t replaces = replaced == peer.lost_paths.end() ? 0 : replaced->second;
+  path->told_addresses = addresses_version_;
   path->handshake = std::make_unique<Handshake>(
       Handshake::dial(core_.config.secret, facts(peer, path->id, replaces), peer.process));
   path->hello_out = path->handshake->start().send;
@@ -122,15 +123,22 @@ bool superseded(const Path& path, const Peer* peer, ProcessId own) noexcept {
 
 }  // namespace
 
+// Asked again as long as the welcome waits to be posted: the other path may open meanwhile.
+bool Bml::gave_way(Path& path) noexcept {
+  if (!path.handshake || !path.handshake->open() ||
+      !superseded(path, find_peer(path.handshake->peer().process), core_.config.process))
+    return false;
+  path.break_down({Errc::kRefused, "another path to this peer opened first"});
+  return true;
+}
+
 // in: what the handshake says after a message. out: an answer is on its way, or the path is open or
 // going down.
 void Bml::take_step(Path& path, Handshake::Step step) noexcept {
   if (step.ask) {
     step = answer_hello(path);
   }
-  if (step.open &&
-      superseded(path, find_peer(path.handshake->peer().process), core_.config.process))
-    return path.break_down({Errc::kRefused, "another path to this peer opened first"});
+  if (gave_way(path)) return;
   if (step.send) {
     path.hello_out = std::move(step.send);
     flush_hello(path);
@@ -147,6 +155,7 @@ Handshake::Step Bml::answer_hello(Path& path) noexcept {
   const HelloFacts& theirs = path.handshake->peer();
   Peer& record = peer(theirs.process);
   const RefuseReason reason = judge_hello(path, record);
+  path.told_addresses = addresses_version_;
   if (reason == RefuseReason::kNone) return path.handshake->answer(facts(record, theirs.path, 0));
   std::vector<std::string> instead;
   for (const auto& slot : slots_) {
@@ -254,6 +263,8 @@ void Bml::opened(Path& path) noexcept {
   log(LogLevel::kInfo, "engine", "path to %s by %s is open: %s", record.name().c_str(),
       path.slot.name().c_str(), path.endpoint->describe().c_str());
   elect(record);
+  if (path.told_addresses != addresses_version_ && record.process != core_.config.process)
+    core_.sender.queue_addresses(record, encode_addresses(own_addresses()));
   core_.sender.mark_dirty(record);
 }
 

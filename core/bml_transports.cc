@@ -122,6 +122,7 @@ std::vector<std::string> Bml::relays() const {
 }
 
 void Bml::announce_addresses() noexcept {
+  ++addresses_version_;
   const Blob blob = encode_addresses(own_addresses());
   for_each_peer([&](Peer& peer) {
     if (peer.send_path != nullptr && peer.process != core_.config.process)

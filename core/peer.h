@@ -125,9 +125,11 @@ struct Peer {
       awaiting_done;  // delivery_complete sends, by number of their frame
   std::map<std::string, core::EndpointStats> closed_stats;  // of paths that are gone, by transport
   core::PeerCounts counts;
-  std::uint32_t queued_injects = 0;  // injected copies that wait
-  std::uint32_t generation = 0;      // raised by each change of the path set
-  TimeNs dial_after = 0;             // back-off
+  std::uint32_t queued_injects = 0;        // injected copies that wait
+  std::uint32_t announcements_queued = 0;  // of our addresses, not posted yet
+  std::uint64_t announced = 0;             // the last one is taken once this is acknowledged
+  std::uint32_t generation = 0;            // raised by each change of the path set
+  TimeNs dial_after = 0;                   // back-off
   TimeNs dial_delay = 0;
   std::map<std::string, TimeNs> failed_until;  // transports that could not be dialled lately
   std::vector<std::uint64_t> sending;          // transfers with data still to post (rendezvous.h)

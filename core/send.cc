@@ -55,7 +55,8 @@ void Sender::queue_copy(Peer& peer, Bytes header, std::span<const Slice> slices,
 }
 
 void Sender::queue_addresses(Peer& peer, Bytes payload) {
-  const FrameHead head{FrameKind::kAddresses, 0, 0, 0, 0, 0, 0};
+  const FrameHead head{FrameKind::kAddresses, kFlagAckWanted, 0, 0, 0, 0, 0};
+  ++peer.announcements_queued;
   queue_pooled(peer, bytes_of(head), payload, false);
 }
 
@@ -228,6 +229,10 @@ void Sender::taken(Peer& peer, OutFrame& frame, std::uint64_t seq) noexcept {
   }
   if (frame.pooled) {
     if (frame.credited) --peer.queued_injects;
+    if (frame.head().kind == FrameKind::kAddresses) {
+      --peer.announcements_queued;
+      peer.announced = seq + 1;
+    }
     recycle(static_cast<PooledFrame&>(frame));
     return;
   }

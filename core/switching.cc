@@ -194,6 +194,10 @@ bool Switching::pair_ready(Peer& peer) noexcept {
   switch (order_.rung) {
     case Rung::kJoint:
       if (descending_) return emptied(peer);  // the new transport may be what failed
+      if (!core_.bml.addresses_known(peer)) {
+        wait_for(peer, "the peer has not taken our new addresses");
+        return false;
+      }
       if (then.empty() || peer.send_path == nullptr || core_.bml.open_path(peer, then) != nullptr)
         return true;
       open_early(peer, then);
