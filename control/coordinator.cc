@@ -116,7 +116,10 @@ void CoordinatorMachine::advance_find() {
     return end(ExitCode::kNotFound, "every member of the job has left");
   }
   if (looked && roster_.all_stand() && !roster_.empty() && roster_.missing() == 0) {
-    if (settle()) return;
+    // Whoever takes over asks for promises first: an order of the dead coordinator may still be on
+    // its way, and nothing but a promise keeps it from beginning what was just said not to exist.
+    const bool promises_first = takeover() && !command_.dry_run;
+    if (promises_first ? malformed_takeover() : settle()) return;
     if (command_.dry_run) {
       phase_ = Phase::kPlan;
       return;

@@ -118,6 +118,7 @@ class CoordinatorMachine {
 
   // coordinator_ladder.cc: what is to be done, and the rungs.
   bool settle();  // ends at once if there is nothing to do, or if it must not be done
+  bool malformed_takeover();
   bool settle_takeover();
   bool settle_routing();
   bool must_not_begin();

@@ -36,12 +36,14 @@ const Standing* CoordinatorMachine::unfinished() const {
 
 bool CoordinatorMachine::settle() { return takeover() ? settle_takeover() : settle_routing(); }
 
-bool CoordinatorMachine::settle_takeover() {
+bool CoordinatorMachine::malformed_takeover() {
   const auto arguments = resolve_arguments(command_.verb, command_.arguments, {});
-  if (!arguments) {
-    end(arguments.error().code, arguments.error().text);
-    return true;
-  }
+  if (!arguments) end(arguments.error().code, arguments.error().text);
+  return !arguments;
+}
+
+bool CoordinatorMachine::settle_takeover() {
+  if (malformed_takeover()) return true;
   const Standing* open = unfinished();
   if (open != nullptr && !command_.dry_run) return false;
   outcome_.already = open == nullptr;

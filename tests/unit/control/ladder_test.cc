@@ -208,6 +208,20 @@ TEST_CASE("abort past the commit point explains, and does nothing") {
   CHECK(world.routing().moved.at("sm") == "tcp");
 }
 
+TEST_CASE("abort fences out the orders that a killed coordinator still has on their way") {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    LadderWorld world(1, 700 + seed, {0, 0, 20 * kMillisecond, false});
+    const std::size_t first = world.start("switch", kSmTcp);
+    world.run_until([&] { return !world.coordinator(first).progress.empty(); });
+    world.kill_coordinator(first);
+    CAPTURE(seed);
+    REQUIRE(world.finish(world.start("abort")).code == ExitCode::kDone);
+    world.run_until([] { return false; }, 50 * kMillisecond);
+    CHECK(world.all_rest());
+    CHECK(world.finish(world.start("switch", kTcpSm)).code == ExitCode::kDone);
+  }
+}
+
 TEST_CASE("what was left unfinished is not run over: busy, with the way out") {
   LadderWorld world(2, 13);
   world.member(1).engine.stall = true;
