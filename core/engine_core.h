@@ -56,6 +56,8 @@ class EngineCore final : public Engine, public Admin {
   std::vector<int> wait_fds() override;
 
  private:
+  static constexpr std::size_t kFramesPerTurn = 64;
+
   std::size_t progress_locked(std::size_t frames_max) noexcept;
   void keep_time() noexcept;
   void deliver_events();

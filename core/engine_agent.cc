@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/engine_agent.cc -- what the agent asks of the engine: orders, where it stands, a turn when
+// the application is away. The agent's thread, under the engine's lock.
+#include "core/engine_core.h"
+#include "core/guard.h"
+
+namespace livebtl::core {
+
+namespace {
+// How long the agent of an idle process sleeps at most between two looks: bells wake it anyhow, and
+// a node may have more processes than it has processors to look with.
+constexpr std::int64_t kQuietSleepMax = 10 * kMillisecond;
+}  // namespace
+
+void EngineCore::submit(const RungOrder& order) {
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  core_.now = core_.config.now();
+  core_.switching.order(order);
+  progress_locked(kFramesPerTurn);
+  switching_at_work_.store(core_.switching.at_work(), std::memory_order_relaxed);
+}
+
+RungReport EngineCore::report() {
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  return core_.switching.report();
+}
+
+RoutingPlan EngineCore::plan(const Routing& routing) {
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  return core_.switching.plan(routing);
+}
+
+void EngineCore::adopt(const RungOrder& standing) {
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  core_.switching.adopt(standing);
+}
+
+void EngineCore::on_report(std::function<void()> signal) {
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  core_.switching.signal = std::move(signal);
+}
+
+void EngineCore::publish_relay(const std::string& relay) {
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  core_.bml.publish_relay(relay);
+}
+
+std::vector<std::string> EngineCore::relays() {
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  return core_.bml.relays();
+}
+
+// in: the application may or may not be calling. out: if it is not, or there is an order, the
+// engine has moved.
+std::int64_t EngineCore::agent_turn() {
+  const std::uint64_t calls = calls_.load(std::memory_order_relaxed);
+  away_ = calls == calls_seen_;
+  calls_seen_ = calls;
+  const std::int64_t look_again = core_.config.settings.away_us * kMicrosecond;
+  const bool at_work = switching_at_work_.load(std::memory_order_relaxed);
+  if (!away_ && !at_work) return quiet_sleep_ = look_again;
+  std::size_t moved = 0;
+  bool idle = false, quiet = false;
+  {
+    const Guard guard(core_, BiasedLock::Caller::kAgent);
+    keep_time();
+    moved = progress_locked(kFramesPerTurn);
+    const bool pending = core_.bml.work_pending();
+    idle = !core_.bml.any_open_path() && !pending;
+    switching_at_work_.store(core_.switching.at_work(), std::memory_order_relaxed);
+    const bool armed = moved == 0 && !idle && arm_transports();
+    quiet = armed && !pending && !core_.switching.at_work();
+  }
+  const std::int64_t longest = std::max(look_again, kQuietSleepMax);
+  quiet_sleep_ = quiet ? std::clamp(2 * quiet_sleep_, look_again, longest) : look_again;
+  if (moved != 0) wake_waiters();
+  if (moved != 0) return 0;
+  return idle ? 100 * kMillisecond : quiet_sleep_;
+}
+
+// true: each will ring when there is work.
+bool EngineCore::arm_transports() noexcept {
+  bool armed = true;
+  for (auto& slot : core_.bml.slots()) {
+    if (slot->open() && !slot->transport->arm()) armed = false;
+  }
+  return armed;
+}
+
+// While the application calls in, its own polling finds what comes: the agent must not be woken by
+// each frame.
+std::vector<int> EngineCore::wait_fds() {
+  std::vector<int> fds;
+  if (!away_) return fds;
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  for (auto& slot : core_.bml.slots()) {
+    if (slot->open() && slot->transport->wait_fd() >= 0) fds.push_back(slot->transport->wait_fd());
+  }
+  return fds;
+}
+
+}  // namespace livebtl::core
