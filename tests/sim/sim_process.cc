@@ -18,7 +18,9 @@ control::MemberFacts facts_of(const ProcessOptions& options) {
   facts.rank = static_cast<int>(options.number) - 1;
   facts.node = "node" + std::to_string(options.node);
   facts.announced = options.announced;
-  for (const SimKind& kind : sim_kinds()) facts.transports.push_back({kind.name, ""});
+  for (const SimKind& kind : sim_kinds()) {
+    if (kind.name != options.lacks) facts.transports.push_back({kind.name, ""});
+  }
   return facts;
 }
 
@@ -63,6 +65,7 @@ core::EngineConfig SimProcess::config() {
   made.process = id();
   made.node = options_.node;
   made.kinds = network_.kinds();
+  std::erase_if(made.kinds, [this](const auto& kind) { return kind.name == options_.lacks; });
   made.now = [this] { return clock_.now(); };
   made.seed = random_.next();
   made.first_seq = options_.first_seq;
@@ -74,7 +77,8 @@ void SimProcess::begin() {
   const auto all_open = [this] {
     const core::Routing routing = engine_->status().routing;
     return std::ranges::all_of(sim_kinds(), [&](const SimKind& kind) {
-      return routing.excluded.contains(kind.name) || network_.find(kind.name, id()) != nullptr;
+      return kind.name == options_.lacks || routing.excluded.contains(kind.name) ||
+             network_.find(kind.name, id()) != nullptr;
     });
   };
   while (!all_open()) static_cast<void>(engine_->open_transports());

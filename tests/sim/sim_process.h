@@ -26,6 +26,7 @@ struct ProcessOptions {
   std::uint64_t seed = 0;
   std::uint64_t first_seq = 1;
   bool secret = false;
+  std::string lacks;  // a transport that this process was not built with; empty: none
 };
 
 class SimProcess {
@@ -38,6 +39,7 @@ class SimProcess {
   std::uint64_t number() const noexcept { return options_.number; }
   ProcessId id() const noexcept { return ProcessId{options_.number}; }
   std::uint64_t node() const noexcept { return options_.node; }
+  const std::string& lacks() const noexcept { return options_.lacks; }
   control::MemberId member_id() const noexcept { return {id(), Incarnation{1}}; }
   Application& application() noexcept { return application_; }
   core::EngineCore& engine() noexcept { return *engine_; }

@@ -28,6 +28,7 @@ World::World(std::uint64_t seed, const FaultPlan& plan)
     : seed_(seed),
       plan_(plan),
       random_(seed),
+      other_random_(seed ^ 0x1A3E),
       ledger_(seed),
       network_(clock_, random_.next(), FaultPlan::calm()),
       coordinators_(network_, processes_, random_) {
@@ -75,6 +76,8 @@ SimProcess& World::add_process(bool first) {
   options.seed = random_.next();
   options.first_seq = first_seq_;
   options.secret = seed_ % 2 == 0;
+  // Not who joins later: it may be that the members have removed all else.
+  if (processes_.size() < announced_ && other_random_.chance(0.15)) options.lacks = "beta";
   processes_.push_back(std::make_unique<SimProcess>(network_, ledger_, options));
   SimProcess& fresh = *processes_.back();
   if (processes_.size() > announced_) return fresh;  // joins later, by asking
@@ -157,6 +160,9 @@ void World::break_something() {
     if (living <= 2 || joining_ != nullptr) return;
     ledger_.lost(victim.number());
     victim.die();
+    // It may be started again: a new process, that joins as any other.
+    if (join_at_ == 0 && other_random_.chance(0.7))
+      join_at_ = now() + 1 + static_cast<TimeNs>(other_random_.below(20 * kMillisecond));
     return;
   }
   const bool clock_stops = which < plan_.member_crash + plan_.freeze;
