@@ -46,13 +46,15 @@ TEST_CASE("a switch reaches every member, rung by rung") {
 TEST_CASE("a look for members ends when all have answered, not when the time for it is over") {
   JobOfFakes job(3);
   job.add_members(3);
-  TimeNs fastest = INT64_MAX;  // the machine may be slow now and then, but not always
-  for (int i = 0; i < 10; ++i) {
+  // A look that waits its time out never takes less than 300 ms. The machine may be slow now and
+  // then, but not always.
+  bool early = false;
+  for (int i = 0; i < 100 && !early; ++i) {
     const TimeNs start = monotonic_now();
     CHECK(job.links().found().live.size() == 3);
-    fastest = std::min(fastest, monotonic_now() - start);
+    early = monotonic_now() - start < 250 * kMillisecond;
   }
-  CHECK(fastest < 150 * kMillisecond);
+  CHECK(early);
 }
 
 TEST_CASE("a switch to where all are already succeeds at once") {
