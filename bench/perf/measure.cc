@@ -22,7 +22,7 @@ namespace {
 constexpr int kTag = 1;
 constexpr int kStopTag = 2;
 constexpr std::size_t kWindowBytes = 16 << 20;
-constexpr int kWindowMax = 32;
+constexpr std::size_t kWindowMax = 32;
 constexpr std::int64_t kGapNs = 5000;
 constexpr std::uint64_t kPieces = 50;  // of one measurement; their median leaves out interruptions
 
@@ -52,23 +52,28 @@ void ping_pong(const Pair& pair, const Buffer& out, Buffer& in, std::uint64_t ro
   }
 }
 
-void stream(const Pair& pair, Buffer& buffer, std::uint64_t rounds, int window) {
-  std::vector<MPI_Request> requests(static_cast<std::size_t>(window));
-  for (std::uint64_t i = 0; i < rounds; ++i) {
-    for (MPI_Request& request : requests) {
-      const int bytes = static_cast<int>(buffer.size());
-      if (pair.rank == 0)
-        MPI_Isend(buffer.data(), bytes, MPI_CHAR, pair.other, kTag, MPI_COMM_WORLD, &request);
-      else
-        MPI_Irecv(buffer.data(), bytes, MPI_CHAR, pair.other, kTag, MPI_COMM_WORLD, &request);
-    }
-    MPI_Waitall(window, requests.data(), MPI_STATUSES_IGNORE);
-    Buffer taken(1);
+/// A window of messages one way, and a short one back when all have come.
+void stream(const Pair& pair, std::vector<Buffer>& buffers) {
+  std::vector<MPI_Request> requests(buffers.size());
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const int bytes = static_cast<int>(buffers[i].size());
     if (pair.rank == 0)
-      receive(taken, pair.other);
+      MPI_Isend(buffers[i].data(), bytes, MPI_CHAR, pair.other, kTag, MPI_COMM_WORLD, &requests[i]);
     else
-      send(taken, pair.other);
+      MPI_Irecv(buffers[i].data(), bytes, MPI_CHAR, pair.other, kTag, MPI_COMM_WORLD, &requests[i]);
   }
+  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  Buffer taken(1);
+  if (pair.rank == 0)
+    receive(taken, pair.other);
+  else
+    send(taken, pair.other);
+}
+
+std::int64_t median(std::vector<std::int64_t>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
 /// The names that callgrind looks for.
@@ -132,20 +137,21 @@ double half_round_trip_us(const Pair& pair, std::size_t bytes, std::uint64_t rou
     ping_pong(pair, out, in, piece);
     times.push_back(now_ns() - start);
   }
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return static_cast<double>(*middle) / 2e3 / static_cast<double>(piece);
+  return static_cast<double>(median(times)) / 2e3 / static_cast<double>(piece);
 }
 
 double bandwidth_gbs(const Pair& pair, std::size_t bytes, std::uint64_t rounds) {
-  const int window =
-      std::clamp(static_cast<int>(kWindowBytes / std::max<std::size_t>(bytes, 1)), 1, kWindowMax);
-  Buffer buffer(bytes, 'x');
-  stream(pair, buffer, 1, window);
-  const std::int64_t start = now_ns();
-  stream(pair, buffer, rounds, window);
-  const double all = static_cast<double>(bytes) * window * static_cast<double>(rounds);
-  return all / static_cast<double>(now_ns() - start);
+  const std::size_t window =
+      std::clamp<std::size_t>(kWindowBytes / std::max<std::size_t>(bytes, 1), 1, kWindowMax);
+  std::vector<Buffer> buffers(window, Buffer(bytes, 'x'));
+  stream(pair, buffers);
+  std::vector<std::int64_t> times;
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+    const std::int64_t start = now_ns();
+    stream(pair, buffers);
+    times.push_back(now_ns() - start);
+  }
+  return static_cast<double>(bytes * window) / static_cast<double>(median(times));
 }
 
 void counted(const Pair& pair, std::size_t bytes, std::uint64_t rounds,

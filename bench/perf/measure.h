@@ -18,7 +18,8 @@ struct Pair {
 /// Ping-pong of blocking calls: microseconds of half a round trip; median over pieces of the time.
 double half_round_trip_us(const Pair& pair, std::size_t bytes, std::uint64_t rounds);
 
-/// Rank 0 streams, a window of messages at a time: gigabytes a second.
+/// Rank 0 streams, a window of messages at a time, each in a buffer of its own: gigabytes a second,
+/// median over the windows.
 double bandwidth_gbs(const Pair& pair, std::size_t bytes, std::uint64_t rounds);
 
 /// Ping-pong in lock step, told by a word in `shared_file` and not by MPI that the message is

@@ -24,14 +24,17 @@ CONTENDERS = {
 
 
 class PerfJob(MpiJob):
-    """btlperf under mpirun. options: of mpirun; program: words after btlperf."""
+    """btlperf under mpirun. options: of mpirun; program: words after btlperf; bound: each rank has a processor of its
+    own (else two that spin may share one, and what is measured is the scheduler)."""
 
-    def __init__(self, build, logs, options, environment, ranks, program, wrapper=()):
+    def __init__(self, build, logs, options, environment, ranks, program, wrapper=(), bound=False):
         super().__init__(build, logs, "btlperf", ranks, environment=environment)
+        self.binding = (["--use-hwthread-cpus", "--map-by", "hwthread", "--bind-to", "hwthread"] if bound
+                        else ["--oversubscribe", "--bind-to", "none"])
         self.options, self.words, self.wrapper, self.extra = options, program, list(wrapper), environment
 
     def command(self):
-        command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(self.ranks),
+        command = ["mpirun", *self.binding, "-n", str(self.ranks),
                    "--output-filename", os.path.join(self.logs, "out") + ":nocopy", "--mca", "osc", "^ucx"]
         if os.geteuid() == 0:
             command.append("--allow-run-as-root")
@@ -49,7 +52,7 @@ class Contender:
     def __init__(self, build, logs, name, threads=False):
         self.name = name
         options, environment = CONTENDERS[name]
-        self.job = PerfJob(build, os.path.join(logs, name), options, environment, 2, [])
+        self.job = PerfJob(build, os.path.join(logs, name), options, environment, 2, [], bound=(os.cpu_count() or 1) >= 2)
         directory = self.job.shared
         self.job.words = [*(["--threads"] if threads else []), "orders", directory]
         self.paths = [os.path.join(directory, f"order.{rank}") for rank in range(2)]

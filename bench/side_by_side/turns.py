@@ -18,7 +18,7 @@ def rounds_for(kind, first):
     """How many rounds last a turn, from one measured value."""
     if kind == LATENCY:
         return max(5, int(TURN_SECONDS * 1e6 / max(0.05, 2 * first)))
-    return max(1, int(TURN_SECONDS * first * 1e9 / (16 << 20)))
+    return max(3, int(TURN_SECONDS * first * 1e9 / (16 << 20)))
 
 
 def start(stack, build, logs, names, threads):
