@@ -19,7 +19,11 @@ target_compile_options(livebtl_ladder_fast PUBLIC -O2)
 
 add_executable(ladder_seeds ladder_seeds.cc)
 target_link_libraries(ladder_seeds PRIVATE livebtl_ladder_fast)
-add_test(NAME ladder_seeds COMMAND ladder_seeds 1 2000)
+set(ladder_seed_count 2000)
+if(LIVEBTL_SANITIZE)
+  set(ladder_seed_count 300)
+endif()
+add_test(NAME ladder_seeds COMMAND ladder_seeds 1 ${ladder_seed_count})
 
 add_executable(ladder_explore ladder_explore.cc)
 target_link_libraries(ladder_explore PRIVATE livebtl_ladder_fast)
