@@ -53,6 +53,8 @@ unsigned flags_of(unsigned kind) {
       return kAckWanted | 1 | 2 | 4;
     case 2:
       return kAckWanted | 1 | 2 | 4 | 16 | 32;
+    case 4:
+      return kAckWanted | 64;
     case 5:
       return kAckWanted | 4;
     case 7:
