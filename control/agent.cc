@@ -80,6 +80,7 @@ class AgentThread final : public Agent {
   void send_all(const std::vector<MemberService::Reply>& replies);
   void sleep(std::int64_t sleep_ns);
   MemberCard card() const;
+  void stand_for_relay();
   void relay_if_nobody_does();
 
   JobFacts job_;
@@ -149,10 +150,7 @@ Status AgentThread::join_job() {
   if (!file) return tl::unexpected(file.error());
   mine_.reset(
       new Belongings{std::move(*mailroom), MemberService(job_, self_, admin_), std::move(*file)});
-  if (job_.many_nodes) {
-    duty_.emplace(job_);
-    relay_if_nobody_does();
-  }
+  stand_for_relay();
   const auto how = learn_standing(mine_->mailroom.context(), job_, self_.process, stop_);
   if (!how) return tl::unexpected(how.error());
   admin_.on_report([this] {
@@ -162,6 +160,14 @@ Status AgentThread::join_job() {
   send_all(mine_->service.join(*how, monotonic_now()));
   joined_ = true;
   return mine_->file.update(card());
+}
+
+/// A launcher may have spread the job over several nodes; of spawned processes it does not tell,
+/// but whoever is elsewhere shows it when it connects.
+void AgentThread::stand_for_relay() {
+  if (duty_ || !(job_.many_nodes || admin_.spans_nodes())) return;
+  duty_.emplace(job_);
+  relay_if_nobody_does();
 }
 
 void AgentThread::relay_if_nobody_does() {
@@ -194,6 +200,7 @@ void AgentThread::run(std::promise<Status> started) {
 
 void AgentThread::serve() {
   bell_.silence();
+  stand_for_relay();
   if (duty_ && duty_->may_be_free()) relay_if_nobody_does();
   if (reported_.exchange(false)) send_all(mine_->service.report_changed(monotonic_now()));
   while (auto letter = mine_->mailroom.receive()) {

@@ -101,7 +101,6 @@ void mark_spawned(LauncherFacts& facts, std::string_view pmix_namespace) {
   }
   facts.rank = -1;
   facts.announced = 0;
-  facts.one_node = false;  // its parents may be elsewhere
 }
 
 Result<bool> read_openmpi(const Lookup& lookup, LauncherFacts& facts) {

@@ -111,6 +111,8 @@ class Admin {
   virtual void publish_relay(const std::string& relay) = 0;
   /// What peers have told so: each text once.
   virtual std::vector<std::string> relays() = 0;
+  /// Has a peer on another node been met? Then this node needs a relay, whatever the launcher said.
+  virtual bool spans_nodes() const noexcept = 0;
 
   /// The agent's turn: moves the engine for at most about 100 us if no application thread did so
   /// for away_us, or if there is an order at work. Returns how long the agent may sleep, in ns.

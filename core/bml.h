@@ -9,6 +9,7 @@
 //            here remembers a choice.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -65,6 +66,8 @@ class Bml final : private TransportSink {
   /// The control plane's contact travels beside the transports' addresses.
   void publish_relay(const std::string& relay) noexcept;
   std::vector<std::string> relays() const;
+  /// Any thread.
+  bool spans_nodes() const noexcept { return spans_nodes_.load(std::memory_order_relaxed); }
 
   // Peers.
   Result<Destination> resolve(const Address& address);
@@ -133,6 +136,7 @@ class Bml final : private TransportSink {
   RefuseReason judge_hello(Path& path, Peer& peer) noexcept;
   void refused(Path& path, const Handshake::Step& step) noexcept;
   void opened(Path& path) noexcept;
+  void remember(Peer& record, const HelloFacts& theirs) noexcept;
   void adopt_path(Path& path, Peer& record) noexcept;
   void log_refused_stranger(const Path& path, const std::string& text) noexcept;
   bool benign(const Path& path) const noexcept;
@@ -154,8 +158,9 @@ class Bml final : private TransportSink {
   void back_off(Peer& peer, const std::string& transport) noexcept;
 
   Core& core_;
-  std::string relay_;                    // of this process; empty: none
-  std::uint32_t addresses_version_ = 1;  // raised with each announcement
+  std::string relay_;                     // of this process; empty: none
+  std::atomic<bool> spans_nodes_{false};  // a peer on another node has been met
+  std::uint32_t addresses_version_ = 1;   // raised with each announcement
   std::vector<std::unique_ptr<TransportSlot>> slots_;
   TransportSlot* accepting_ = nullptr;  // whose progress() runs
   std::unordered_map<std::uint64_t, std::unique_ptr<Peer>> peers_;

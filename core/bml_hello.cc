@@ -184,12 +184,7 @@ void Bml::opened(Path& path) noexcept {
   path.peer_next = theirs.next_expected;
   path.id = theirs.path;
   path.handshake.reset();
-  record.incarnation = theirs.incarnation;
-  record.label = theirs.label;
-  for (const auto& address : theirs.addresses)
-    record.addresses[address.transport] = address.address;
-  record.tx.credit_bytes = theirs.credit_bytes;
-  record.tx.credit_headers = theirs.credit_headers;
+  remember(record, theirs);
   record.dial_delay = 0;
   record.failed_until.clear();
   record.lost_paths.erase(path.slot.name());
@@ -202,6 +197,17 @@ void Bml::opened(Path& path) noexcept {
   if (path.told_addresses != addresses_version_ && record.process != core_.config.process)
     core_.sender.queue_addresses(record, encode_addresses(own_addresses()));
   core_.sender.mark_dirty(record);
+}
+
+// What a peer has proved to be, and has told of itself.
+void Bml::remember(Peer& record, const HelloFacts& theirs) noexcept {
+  record.incarnation = theirs.incarnation;
+  record.label = theirs.label;
+  for (const auto& address : theirs.addresses)
+    record.addresses[address.transport] = address.address;
+  record.tx.credit_bytes = theirs.credit_bytes;
+  record.tx.credit_headers = theirs.credit_headers;
+  if (theirs.node != core_.config.node) spans_nodes_.store(true, std::memory_order_relaxed);
 }
 
 // A dialler's path is its peer's already; an acceptor's moves over from the strangers, and ends

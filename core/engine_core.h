@@ -52,6 +52,7 @@ class EngineCore final : public Engine, public Admin {
   void on_report(std::function<void()> signal) override;
   void publish_relay(const std::string& relay) override;
   std::vector<std::string> relays() override;
+  bool spans_nodes() const noexcept override { return core_.bml.spans_nodes(); }
   std::int64_t agent_turn() override;
   std::vector<int> wait_fds() override;
 

@@ -73,6 +73,7 @@ class FakeAdmin final : public core::Admin {
     const std::lock_guard guard(mutex_);
     return relays_;
   }
+  bool spans_nodes() const noexcept override { return spans_nodes_.load(); }
   std::int64_t agent_turn() override {
     turns.fetch_add(1);
     return -1;
@@ -109,6 +110,11 @@ class FakeAdmin final : public core::Admin {
   void learn_relay(const std::string& relay) {
     const std::lock_guard guard(mutex_);
     relays_.push_back(relay);
+  }
+  /// As if a peer on another node had connected.
+  void meet_other_node() {
+    spans_nodes_.store(true);
+    release();  // whatever an engine reports wakes its agent
   }
   std::vector<core::RungOrder> orders() const {
     const std::lock_guard guard(mutex_);
@@ -149,6 +155,7 @@ class FakeAdmin final : public core::Admin {
   std::function<void()> signal_ = [] {};
   std::string published_;
   std::vector<std::string> relays_;
+  std::atomic<bool> spans_nodes_{false};
   core::RungReport report_;
   core::RungOrder order_;
   core::RungOrder adopted_;

@@ -66,6 +66,15 @@ TEST_CASE("a spawned process has its root's job and adds itself") {
   CHECK(spawned->place == "rank 1 of world 2");
 }
 
+TEST_CASE("that a process was spawned does not mean that the job is on several nodes") {
+  Environment child = kOmpiRank1;
+  child["OMPI_COMM_WORLD_LOCAL_SIZE"] = child["OMPI_COMM_WORLD_SIZE"];
+  child["OMPI_PARENT_PORT"] = "1909129217.0:846681992";
+  const auto spawned = facts_of(child);
+  REQUIRE(spawned);
+  CHECK(spawned->one_node);
+}
+
 TEST_CASE("another mpirun is another job") {
   Environment other = kOmpiRank1;
   other["OMPI_MCA_orte_precondition_transports"] = "2c0af7a1617fb41f-91fce5a0dfb64626";

@@ -55,6 +55,17 @@ TEST_CASE("one member of a node relays, and tells its engine") {
   CHECK(valid_relay(relay_of(*nodes.one)));
 }
 
+TEST_CASE("a member of a job of one node relays once a peer on another node was met") {
+  Scratch keys;
+  write_file(keys / "one", kKey);
+  JobOfFakes job(1, "alpha", 0, keys / "one");
+  job.add_member();
+  CHECK(relay_of(job).empty());
+  job.admin(0).meet_other_node();
+  CHECK(eventually([&] { return valid_relay(relay_of(job)); }));
+  CHECK(job.admin(0).published() == relay_of(job));
+}
+
 TEST_CASE("a switch reaches the members of both nodes, from either") {
   TwoNodes nodes;
   const auto there = nodes.one->run("switch", {"sm", "tcp"});

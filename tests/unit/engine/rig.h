@@ -42,7 +42,7 @@ inline core::TransportKind kind(const std::string& name, const std::string& as =
 class Rig {
  public:
   explicit Rig(std::size_t count, std::vector<core::TransportKind> kinds,
-               std::uint64_t first_seq = 1, Settings settings = {}) {
+               std::uint64_t first_seq = 1, Settings settings = {}, std::size_t nodes = 1) {
     char path[] = "/tmp/livebtl-test-XXXXXX";
     if (std::getenv("LIVEBTL_LOG") != nullptr) set_log_level(LogLevel::kDebug);
     directory_ = ::mkdtemp(path);
@@ -54,7 +54,7 @@ class Rig {
       config.label = "rank " + std::to_string(i);
       config.secret = Secret(std::array<std::byte, 32>{std::byte{7}});
       config.process = ProcessId{100 + i};
-      config.node = 42;
+      config.node = 42 + i % nodes;
       config.job_directory = directory_;
       config.kinds = kinds;
       config.seed = i + 1;
