@@ -77,7 +77,7 @@ std::uint64_t Counter::read() noexcept {
   domain_.engine().progress();
   const std::uint64_t value = value_.load(std::memory_order_acquire);
   if (value_read_.exchange(value, std::memory_order_relaxed) == value) {
-    spins_.found_nothing();
+    spins_.found_nothing(domain_.engine());
   } else {
     spins_.found();
   }

@@ -137,7 +137,7 @@ ssize_t CompletionQueue::read(void* entries, std::size_t count, fi_addr_t* sourc
     series_.store(false, std::memory_order_relaxed);
     return -FI_EAGAIN;
   }
-  domain_.engine().progress();
+  const std::size_t moved = domain_.engine().progress();
   if (anything()) {
     if (const ssize_t taken = drain(entries, count, sources)) {
       spins_.found();
@@ -145,7 +145,11 @@ ssize_t CompletionQueue::read(void* entries, std::size_t count, fi_addr_t* sourc
       return taken;
     }
   }
-  spins_.found_nothing();
+  if (moved != 0) {
+    spins_.found();  // parts of a long message, perhaps: what is waited for is coming
+  } else {
+    spins_.found_nothing(domain_.engine());
+  }
   return -FI_EAGAIN;
 }
 

@@ -8,7 +8,6 @@
 
 #include <rdma/fi_domain.h>
 #include <rdma/fi_eq.h>
-#include <sched.h>
 
 #include <atomic>
 #include <chrono>
@@ -49,22 +48,31 @@ class WaitFd {
 };
 
 /// Gives the processor away once a reader has looked in vain many times: ranks that spin while they
-/// outnumber the processors would keep each other from sending. Any thread.
+/// outnumber the processors would keep each other from sending. A yield that lasts shows that
+/// somebody else had the processor; then the reader looks but briefly and sleeps until a bell
+/// rings, since many threads that yield to each other keep the scheduler busy with nothing. Any
+/// thread.
 class IdleSpins {
  public:
-  void found() noexcept { spins_.store(0, std::memory_order_relaxed); }
-  void found_nothing() noexcept {
-    constexpr std::uint32_t kSpins = 2000;
-    const std::uint32_t spins = spins_.load(std::memory_order_relaxed);
-    if (spins < kSpins) {
-      spins_.store(spins + 1, std::memory_order_relaxed);
+  void found() noexcept { looks_.store(0, std::memory_order_relaxed); }
+  void found_nothing(Engine& engine) noexcept {
+    const bool crowded = naps_left_.load(std::memory_order_relaxed) != 0;
+    const std::uint32_t looks = looks_.load(std::memory_order_relaxed);
+    if (looks < (crowded ? kLooksCrowded : kLooks)) [[likely]] {
+      looks_.store(looks + 1, std::memory_order_relaxed);
     } else {
-      ::sched_yield();
+      give_way(engine);
     }
   }
 
  private:
-  std::atomic<std::uint32_t> spins_{0};
+  static constexpr std::uint32_t kLooks = 2000;
+  static constexpr std::uint32_t kLooksCrowded = 50;
+
+  void give_way(Engine& engine) noexcept;
+
+  std::atomic<std::uint32_t> looks_{0};      // in vain, since something was found
+  std::atomic<std::uint32_t> naps_left_{0};  // until a yield shows again whether others want to run
 };
 
 /// What one can wait for.

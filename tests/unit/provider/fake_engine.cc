@@ -111,6 +111,7 @@ std::size_t FakeEngine::progress() noexcept {
 }
 
 void FakeEngine::wait(std::int64_t timeout_ns) noexcept {
+  ++waits;
   timespec pause{0, static_cast<long>(std::min<std::int64_t>(timeout_ns, 100'000))};
   ::nanosleep(&pause, nullptr);
 }

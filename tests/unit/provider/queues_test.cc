@@ -2,6 +2,7 @@
 // Completion queues, counters, event queues, poll and wait sets.
 #include <doctest/doctest.h>
 #include <poll.h>
+#include <sched.h>
 
 #include <atomic>
 #include <thread>
@@ -26,6 +27,40 @@ TEST_CASE("good entries come before the news of an error") {
   REQUIRE(fi_cq_read(pair.cq[1], entries, 4) == 1);
   CHECK(entries[0].op_context == &good);
   CHECK(fi_cq_read(pair.cq[1], entries, 4) == -FI_EAVAIL);
+}
+
+TEST_CASE(
+    "a reader in vain sleeps if others want its processor, and looks on if it finds something") {
+  cpu_set_t allowed;
+  REQUIRE(::sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+  int mine = 0;
+  while (!CPU_ISSET(mine, &allowed)) ++mine;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(mine, &one);
+  REQUIRE(::sched_setaffinity(0, sizeof one, &one) == 0);
+
+  Pair pair;
+  fi_cq_tagged_entry entry;
+  std::atomic<bool> done{false};
+  std::thread other([&] {  // inherits the processor
+    while (!done.load()) {
+    }
+  });
+  const std::uint64_t waits_before = engine().waits;
+  while (engine().waits == waits_before) fi_cq_read(pair.cq[0], &entry, 1);
+  const std::uint64_t waits = engine().waits;
+  char buffer[4];
+  for (int i = 0; i < 100; ++i) {
+    fi_trecv(pair.ep[1], buffer, 4, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr);
+    fi_tinject(pair.ep[0], "x", 1, pair.address[1], 1);
+    while (fi_cq_read(pair.cq[1], &entry, 1) == -FI_EAGAIN) {
+    }
+  }
+  CHECK(engine().waits == waits);
+  done.store(true);
+  other.join();
+  CHECK(::sched_setaffinity(0, sizeof allowed, &allowed) == 0);
 }
 
 TEST_CASE("fi_cq_readfrom names the sender") {
