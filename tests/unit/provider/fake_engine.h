@@ -5,6 +5,7 @@
 // It defines Engine::acquire() itself, so a program that links it must not link liblivebtl.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <list>
@@ -106,7 +107,7 @@ class FakeEngine final : public Engine {
   // What tests set and see.
   bool busy = false;  // every call that starts something answers kBusy
   bool last_port_automatic = false;
-  std::uint64_t waits = 0;  // calls of wait()
+  std::atomic<std::uint64_t> waits{0};  // calls of wait()
 
   std::recursive_mutex lock;  // the engine's
   std::map<PortNumber, FakePort*> ports;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Completion queues, counters, event queues, poll and wait sets.
+// Completion queues, counters, event queues.
 #include <doctest/doctest.h>
 #include <poll.h>
-#include <sched.h>
 
 #include <atomic>
 #include <thread>
@@ -27,40 +26,6 @@ TEST_CASE("good entries come before the news of an error") {
   REQUIRE(fi_cq_read(pair.cq[1], entries, 4) == 1);
   CHECK(entries[0].op_context == &good);
   CHECK(fi_cq_read(pair.cq[1], entries, 4) == -FI_EAVAIL);
-}
-
-TEST_CASE(
-    "a reader in vain sleeps if others want its processor, and looks on if it finds something") {
-  cpu_set_t allowed;
-  REQUIRE(::sched_getaffinity(0, sizeof allowed, &allowed) == 0);
-  int mine = 0;
-  while (!CPU_ISSET(mine, &allowed)) ++mine;
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(mine, &one);
-  REQUIRE(::sched_setaffinity(0, sizeof one, &one) == 0);
-
-  Pair pair;
-  fi_cq_tagged_entry entry;
-  std::atomic<bool> done{false};
-  std::thread other([&] {  // inherits the processor
-    while (!done.load()) {
-    }
-  });
-  const std::uint64_t waits_before = engine().waits;
-  while (engine().waits == waits_before) fi_cq_read(pair.cq[0], &entry, 1);
-  const std::uint64_t waits = engine().waits;
-  char buffer[4];
-  for (int i = 0; i < 100; ++i) {
-    fi_trecv(pair.ep[1], buffer, 4, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr);
-    fi_tinject(pair.ep[0], "x", 1, pair.address[1], 1);
-    while (fi_cq_read(pair.cq[1], &entry, 1) == -FI_EAGAIN) {
-    }
-  }
-  CHECK(engine().waits == waits);
-  done.store(true);
-  other.join();
-  CHECK(::sched_setaffinity(0, sizeof allowed, &allowed) == 0);
 }
 
 TEST_CASE("fi_cq_readfrom names the sender") {
@@ -176,40 +141,6 @@ TEST_CASE("an event queue gives back what was written, in order, and keeps what 
   REQUIRE(fi_eq_read(events, &number, &entry, sizeof entry, 0) == sizeof entry);
   CHECK(entry.data == 2);
   CHECK(fi_close(&events->fid) == 0);
-}
-
-TEST_CASE("a poll set names the queue that has something; a wait set wakes for it") {
-  Pair pair;
-  fid_wait* set = nullptr;
-  fi_wait_attr wait_attr{};
-  wait_attr.wait_obj = FI_WAIT_UNSPEC;
-  REQUIRE(fi_wait_open(pair.fabric, &wait_attr, &set) == 0);
-  fi_cq_attr cq_attr{};
-  cq_attr.wait_obj = FI_WAIT_SET;
-  cq_attr.wait_set = set;
-  fid_cq* queue = nullptr;
-  int name = 0;
-  REQUIRE(fi_cq_open(pair.domain, &cq_attr, &queue, &name) == 0);
-  fid_ep* third = nullptr;
-  REQUIRE(fi_endpoint(pair.domain, pair.info.get(), &third, nullptr) == 0);
-  REQUIRE(fi_ep_bind(third, &pair.av->fid, 0) == 0);
-  REQUIRE(fi_ep_bind(third, &queue->fid, FI_TRANSMIT | FI_RECV) == 0);
-  REQUIRE(fi_enable(third) == 0);
-  fid_poll* poll_set = nullptr;
-  REQUIRE(fi_poll_open(pair.domain, nullptr, &poll_set) == 0);
-  REQUIRE(fi_poll_add(poll_set, &queue->fid, 0) == 0);
-  void* found = nullptr;
-  CHECK(fi_poll(poll_set, &found, 1) == 0);
-  CHECK(fi_wait(set, 1) == -FI_ETIMEDOUT);
-  fi_tsend(third, "x", 1, nullptr, pair.address[1], 1, nullptr);
-  CHECK(fi_wait(set, -1) == 0);
-  REQUIRE(fi_poll(poll_set, &found, 1) == 1);
-  CHECK(found == &name);
-  fi_close(&poll_set->fid);
-  fi_close(&third->fid);
-  CHECK(fi_close(&set->fid) == -FI_EBUSY);
-  fi_close(&queue->fid);
-  CHECK(fi_close(&set->fid) == 0);
 }
 
 TEST_CASE("threads that post and read at once lose and repeat nothing") {
