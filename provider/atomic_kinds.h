@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// provider/atomic_kinds.h -- which atomics are offered, in libfabric's terms and in the engine's.
+// Not offered: complex and long double, bit operations on floats. Any thread.
+#pragma once
+
+#include <rdma/fi_atomic.h>
+
+#include <cstddef>
+#include <optional>
+
+#include "livebtl/port.h"
+
+namespace livebtl::fi {
+
+/// fi_atomic, fi_fetch_atomic, fi_compare_atomic.
+enum class AtomicFamily { kWrite, kFetch, kCompare };
+
+struct ScalarFacts {
+  Scalar scalar;
+  std::size_t bytes;
+  bool is_float;
+};
+
+/// Empty: not offered.
+std::optional<ScalarFacts> scalar_facts(fi_datatype datatype) noexcept;
+/// `op` in the engine's words; it must be one of those that atomic_offered() allows.
+AtomicOp engine_op(fi_op op) noexcept;
+/// Is the pair offered in this family of calls?
+bool atomic_offered(AtomicFamily family, const ScalarFacts& facts, fi_op op) noexcept;
+
+}  // namespace livebtl::fi
