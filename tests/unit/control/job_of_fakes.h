@@ -79,7 +79,7 @@ class JobOfFakes {
     REQUIRE(links);
     return std::move(*links);
   }
-  /// Short times: a test that waits for a time-out waits this long.
+  /// Times that only end what has failed; a test that waits for a time-out sets a shorter one.
   static control::Command command(std::string verb, std::vector<std::string> arguments = {}) {
     control::Command command;
     command.job = "test";
@@ -87,6 +87,7 @@ class JobOfFakes {
     command.arguments = std::move(arguments);
     command.coordinator = random_u64() | 1;
     command.operation = random_u64() | 1;
+    command.times = control::times_within(120 * kSecond);
     return command;
   }
   control::Outcome run(const control::Command& command,
