@@ -37,6 +37,7 @@ Counts counts_of(const std::vector<core::EngineStatus>& engines) {
 
 void SwitchAccount::before_switch(const Counts& counts, const std::string& from) {
   active_.clear();
+  from_ = from;
   for (const auto& [pair, now] : counts) {
     if (moved_on(find_or_zero(at_last_, pair), now, from)) active_.push_back(pair);
   }
@@ -56,6 +57,15 @@ std::vector<PairName> SwitchAccount::outstanding(const Counts& now) const {
     if (!moved_on(find_or_zero(after_, pair), found->second, to_)) waiting.push_back(pair);
   }
   return waiting;
+}
+
+std::vector<PairName> SwitchAccount::stayed(const Counts& now) const {
+  std::vector<PairName> found;
+  for (const PairName& pair : active_) {
+    if (frames_on(find_or_zero(now, pair), from_) > frames_on(find_or_zero(after_, pair), from_))
+      found.push_back(pair);
+  }
+  return found;
 }
 
 double percentile(std::vector<double> values, double percent) {

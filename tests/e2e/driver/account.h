@@ -3,7 +3,8 @@
 //
 // A switch to T counts once every pair that was active on the transport left, in the time before
 // the switch, has sent a message and a frame on T after the switch had ended. Pairs that vanish (a
-// spawned process left) are let off.
+// spawned process left) are let off. A frame of such a pair on the transport left, after the switch
+// had ended, proves that the switch did not do what it said.
 #pragma once
 
 #include <cstdint>
@@ -35,12 +36,15 @@ class SwitchAccount {
   void after_switch(const Counts& counts, const std::string& to);
   /// Pairs that still have to show traffic on the new transport; empty: the switch counts.
   std::vector<PairName> outstanding(const Counts& now) const;
+  /// Pairs that went on sending on the transport that they should have left: must be empty.
+  std::vector<PairName> stayed(const Counts& now) const;
+  const std::string& from() const noexcept { return from_; }
   std::size_t active_pairs() const noexcept { return active_.size(); }
 
  private:
   Counts at_last_;  // when the last switch had ended
   Counts after_;
-  std::string to_;
+  std::string from_, to_;
   std::vector<PairName> active_;  // sent on `from` between the last switch and this one
 };
 

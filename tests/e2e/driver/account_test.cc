@@ -36,6 +36,15 @@ TEST_CASE("messages that went on over the old transport do not count") {
   CHECK(account.outstanding({{kPair, sent(8, 12, 1)}}).size() == 1);
 }
 
+TEST_CASE("a frame on the transport left, after the switch had ended, is told") {
+  SwitchAccount account;
+  account.before_switch({{kPair, sent(5, 9, 0)}, {kOther, sent(3, 4, 0)}}, "sm");
+  account.after_switch({{kPair, sent(6, 10, 1)}, {kOther, sent(3, 4, 1)}}, "tcp");
+  CHECK(account.stayed({{kPair, sent(6, 10, 1)}, {kOther, sent(9, 4, 9)}}).empty());
+  CHECK(account.stayed({{kPair, sent(7, 11, 3)}, {kOther, sent(9, 4, 9)}}) == std::vector{kPair});
+  CHECK(account.stayed({}).empty());
+}
+
 TEST_CASE("control frames without a message do not count") {
   SwitchAccount account;
   account.before_switch({{kPair, sent(5, 9, 0)}}, "sm");

@@ -84,12 +84,19 @@ Result<double> switch_once(const Options& options, control::JobLinks& links, boo
   return static_cast<double>(monotonic_now() - start) / 1e6;
 }
 
-/// Waits until the switch counts. Errors: kTimeout, with the number of pairs outstanding.
+/// Waits until the switch counts. Errors: kTimeout, with the number of pairs outstanding;
+/// kRefused: pairs that the switch should have moved go on as before.
 Status wait_until_it_counts(control::JobLinks& links, const e2e::SwitchAccount& account,
                             TimeNs deadline) {
   for (;;) {
     const auto now = e2e::ask_counts(links, kPatience);
     if (!now) return tl::unexpected(now.error());
+    if (const auto stayed = account.stayed(*now); !stayed.empty()) {
+      return fail(Errc::kRefused, std::to_string(stayed.size()) + " of " +
+                                      std::to_string(account.active_pairs()) +
+                                      " active pairs went on over " + account.from() +
+                                      " after they had been switched");
+    }
     const auto outstanding = account.outstanding(*now);
     if (outstanding.empty()) return {};
     if (monotonic_now() >= deadline || stop_requested) {
