@@ -49,6 +49,7 @@ class MpiJob:
         self.environment.update(environment or {})
         self.mpirun = None
         self.look_at = 0            # when to look again whether the launcher has forgotten a process
+        self.look_for_faults_at = 0  # ... and whether a rank has found a fault
 
     def __enter__(self):
         os.makedirs(self.logs, exist_ok=True)
@@ -90,8 +91,17 @@ class MpiJob:
         return self.mpirun.poll() is None
 
     def check_running(self):
+        self._check_faults()
         check(self.running(), f"mpirun ended early with code {self.mpirun.poll()}: {self.log_tail()}")
         self._check_launcher()
+
+    def _check_faults(self):
+        """What a rank found wrong is told at once: without the message that it lost, the job may never end."""
+        if self.running() and time.monotonic() < self.look_for_faults_at:
+            return
+        self.look_for_faults_at = time.monotonic() + 1
+        faults = [line.strip() for line in self.error_lines() if line.startswith("fault: ")]
+        check(not faults, f"{len(faults)} faults: " + "; ".join(faults[:5]))
 
     def _check_launcher(self):
         """Open MPI 4.1.4 over PMIx 4.2.2 now and then forgets a process, mostly a spawned one: it asks the launcher for
@@ -129,6 +139,7 @@ class MpiJob:
         self.stop()
 
         def ended():
+            self._check_faults()
             self._check_launcher()
             return not self.running()
         wait_until(f"the end of {self.program}", ended, seconds, interval=0.05)

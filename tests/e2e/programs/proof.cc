@@ -101,26 +101,29 @@ void Proof::note_received(std::size_t bytes) noexcept {
   received_bytes_ += bytes;
 }
 
-void Proof::error(Fault fault, const std::string& text, std::uint64_t count) {
-  const std::lock_guard lock(mutex_);
+std::pair<const char*, std::uint64_t*> Proof::named(Fault fault) {
   switch (fault) {
     case Fault::kLost:
-      lost_ += count;
-      break;
+      return {"lost", &lost_};
     case Fault::kRepeated:
-      repeated_ += count;
-      break;
+      return {"repeated", &repeated_};
     case Fault::kOutOfOrder:
-      out_of_order_ += count;
-      break;
+      return {"out of order", &out_of_order_};
     case Fault::kCorrupt:
-      corrupt_ += count;
-      break;
+      return {"corrupt", &corrupt_};
     case Fault::kWrong:
-      wrong_ += count;
       break;
   }
-  if (errors_.size() < 10) errors_.push_back("round " + std::to_string(rounds_) + ": " + text);
+  return {"wrong", &wrong_};
+}
+
+void Proof::error(Fault fault, const std::string& text, std::uint64_t count) {
+  const std::lock_guard lock(mutex_);
+  const auto [name, counter] = named(fault);
+  *counter += count;
+  if (errors_.size() >= 10) return;
+  errors_.push_back(std::string(name) + ": round " + std::to_string(rounds_) + ": " + text);
+  std::fprintf(stderr, "fault: %s\n", errors_.back().c_str());
 }
 
 void Proof::expect(bool good, const char* text) {

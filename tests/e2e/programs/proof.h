@@ -14,6 +14,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace e2e {
@@ -78,6 +79,7 @@ class Proof {
   void note_sent(std::size_t bytes) noexcept;
   void note_received(std::size_t bytes) noexcept;
   enum class Fault { kLost, kRepeated, kOutOfOrder, kCorrupt, kWrong };
+  /// Also told on stderr at once: a job that lost a message may wait for it for ever.
   void error(Fault fault, const std::string& text, std::uint64_t count = 1);
   /// error(kWrong) with `text` unless `good`.
   void expect(bool good, const char* text);
@@ -88,6 +90,9 @@ class Proof {
   int print_proof();
 
  private:
+  /// What it is called, and where it is counted.
+  std::pair<const char*, std::uint64_t*> named(Fault fault);
+
   const char* program_;
   Options options_;
   int rank_ = 0;
