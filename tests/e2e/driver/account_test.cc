@@ -4,6 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+
+#include "tests/e2e/driver/starved.h"
+
 using namespace livebtl;
 using namespace livebtl::e2e;
 
@@ -81,4 +85,17 @@ TEST_CASE("percentiles are by nearest rank") {
   CHECK(percentile({3, 1, 2, 4}, 50) == 2);
   CHECK(percentile({3, 1, 2, 4}, 99) == 4);
   CHECK(percentile({7}, 50) == 7);
+}
+
+TEST_CASE("the kernel's account of a thread's waiting is read, and nothing else") {
+  CHECK(parse_run_delay("441204 1200 7") == 1200);
+  CHECK(parse_run_delay("0 0 0") == 0);
+  for (const char* bad : {"", "441204", "1 x 2", "1 2x 3", " "}) CHECK_FALSE(parse_run_delay(bad));
+}
+
+TEST_CASE("the longest wait is that of one thread, and a new thread's counts from its start") {
+  CHECK(longest_wait({{1, 100}, {2, 50}}, {{1, 130}, {2, 90}}) == 40);
+  CHECK(longest_wait({{1, 100}}, {{1, 110}, {3, 70}}) == 70);
+  CHECK(longest_wait({{1, 100}, {2, 5}}, {{1, 100}}) == 0);
+  CHECK(run_delays().empty() == !std::filesystem::exists("/proc/self/schedstat"));
 }

@@ -15,6 +15,7 @@
 #include <cstdio>
 
 #include "tests/e2e/driver/job_view.h"
+#include "tests/e2e/driver/starved.h"
 
 extern char** environ;
 
@@ -42,6 +43,7 @@ struct Options {
 struct Done {
   TimeNs begin = 0;
   double milliseconds = 0;
+  double starved_ms = 0;  // of that, our own wait for a processor
   bool by_btlctl = false;
 };
 
@@ -122,9 +124,9 @@ Result<e2e::Counts> wait_for_traffic(control::JobLinks& links, e2e::SwitchAccoun
 
 void print_switch(unsigned number, const std::string& to, const Done& done, std::size_t pairs) {
   std::printf(
-      "{\"switch\": %u, \"to\": \"%s\", \"begin_ns\": %lld, \"ms\": %.2f, \"btlctl\": %s, "
-      "\"pairs\": %zu}\n",
-      number, to.c_str(), static_cast<long long>(done.begin), done.milliseconds,
+      "{\"switch\": %u, \"to\": \"%s\", \"begin_ns\": %lld, \"ms\": %.2f, \"starved_ms\": %.2f, "
+      "\"btlctl\": %s, \"pairs\": %zu}\n",
+      number, to.c_str(), static_cast<long long>(done.begin), done.milliseconds, done.starved_ms,
       done.by_btlctl ? "true" : "false", pairs);
   std::fflush(stdout);
 }
@@ -139,14 +141,17 @@ Status drive(const Options& options, control::JobLinks& links, std::vector<Done>
     if (auto traffic = wait_for_traffic(links, account, from, deadline); !traffic) {
       return tl::unexpected(traffic.error());
     }
+    const e2e::RunDelays delays = e2e::run_delays();
     const TimeNs begin = monotonic_now();
     const auto milliseconds = switch_once(options, links, by_btlctl, from, to);
     if (!milliseconds) return tl::unexpected(milliseconds.error());
+    const double starved_ms =
+        static_cast<double>(e2e::longest_wait(delays, e2e::run_delays())) / 1e6;
     const auto after = e2e::ask_counts(links, kPatience);
     if (!after) return tl::unexpected(after.error());
     account.after_switch(*after, to);
     if (auto counted = wait_until_it_counts(links, account, deadline); !counted) return counted;
-    done.push_back({begin, *milliseconds, by_btlctl});
+    done.push_back({begin, *milliseconds, starved_ms, by_btlctl});
     print_switch(number, to, done.back(), account.active_pairs());
     if (options.rest_ms > 0) ::poll(nullptr, 0, static_cast<int>(options.rest_ms));
   }
@@ -156,13 +161,18 @@ Status drive(const Options& options, control::JobLinks& links, std::vector<Done>
 /// Percentiles of what the protocol alone took; btlctl's own start would blur them.
 void print_summary(const std::vector<Done>& done) {
   std::vector<double> direct{};
+  Done slowest;
   for (const Done& one : done) {
-    if (!one.by_btlctl) direct.push_back(one.milliseconds);
+    if (one.by_btlctl) continue;
+    direct.push_back(one.milliseconds);
+    if (one.milliseconds > slowest.milliseconds) slowest = one;
   }
   if (direct.empty()) direct.push_back(0);
-  std::printf("{\"switches\": %zu, \"p50_ms\": %.2f, \"p99_ms\": %.2f, \"max_ms\": %.2f}\n",
-              done.size(), e2e::percentile(direct, 50), e2e::percentile(direct, 99),
-              e2e::percentile(direct, 100));
+  std::printf(
+      "{\"switches\": %zu, \"p50_ms\": %.2f, \"p99_ms\": %.2f, \"max_ms\": %.2f, "
+      "\"max_starved_ms\": %.2f}\n",
+      done.size(), e2e::percentile(direct, 50), e2e::percentile(direct, 99), slowest.milliseconds,
+      slowest.starved_ms);
 }
 
 int run(const Options& options) {
