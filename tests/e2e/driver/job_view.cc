@@ -102,13 +102,13 @@ Result<Counts> ask_counts(control::JobLinks& links, TimeNs timeout) {
   return counts_of(questions.engines());
 }
 
-std::optional<control::Outcome> order_switch(control::JobLinks& links, const std::string& from,
-                                             const std::string& to, TimeNs timeout,
-                                             const std::atomic<bool>& stop) {
+std::optional<control::Outcome> order(control::JobLinks& links, const std::string& verb,
+                                      const std::vector<std::string>& arguments, TimeNs timeout,
+                                      const std::atomic<bool>& stop) {
   control::Command command;
   command.job = links.job();
-  command.verb = "switch";
-  command.arguments = {from, to};
+  command.verb = verb;
+  command.arguments = arguments;
   command.coordinator = random_u64() | 1;
   command.operation = random_u64() | 1;
   command.times = control::times_within(timeout);

@@ -21,9 +21,9 @@ Result<control::JobPlace> find_job(const std::string& wanted);
 /// Errors: kTimeout, with the silent members.
 Result<Counts> ask_counts(control::JobLinks& links, TimeNs timeout);
 
-/// One `switch from to`. nullopt: stopped.
-std::optional<control::Outcome> order_switch(control::JobLinks& links, const std::string& from,
-                                             const std::string& to, TimeNs timeout,
-                                             const std::atomic<bool>& stop);
+/// One command, as btlctl would give it. nullopt: stopped.
+std::optional<control::Outcome> order(control::JobLinks& links, const std::string& verb,
+                                      const std::vector<std::string>& arguments, TimeNs timeout,
+                                      const std::atomic<bool>& stop);
 
 }  // namespace livebtl::e2e

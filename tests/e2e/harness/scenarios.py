@@ -44,8 +44,9 @@ def run(scenario, context):
         job.wait_ready()
         summary = drive(job, switches, seconds)
         totals = job.finish(60 + seconds)
+    lost = f", {summary['lost']} ladders lost to another coordinator and finished" if summary["lost"] else ""
     return (f"{switches} switches (p50 {summary['p50_ms']:.1f} ms, slowest {summary['max_ms']:.1f} ms, in which "
-            f"the driver waited {summary['max_starved_ms']:.1f} ms for a processor), "
+            f"the driver waited {summary['max_starved_ms']:.1f} ms for a processor{lost}), "
             f"{totals['received']} messages, {totals['received_bytes'] >> 20} MiB, lost 0, repeated 0, out of order 0")
 
 

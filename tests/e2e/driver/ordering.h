@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/e2e/driver/ordering.h -- one switch, by btlctl or straight over the control protocol.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "base/clock.h"
+#include "control/job_links.h"
+
+namespace livebtl::e2e {
+
+// Only ends what has failed: a busy machine is several times slower than one of its own.
+inline constexpr TimeNs kPatience = 120 * kSecond;
+
+/// Whom the orders go to, and by what.
+struct Orders {
+  control::JobLinks& links;
+  std::string btlctl;  // its path
+  const std::atomic<bool>& stop;
+};
+
+/// One switch: when it was ordered, how long it took, and who ordered it.
+struct Done {
+  TimeNs begin = 0;
+  double milliseconds = 0;
+  double starved_ms = 0;  // of that, our own wait for a processor
+  bool by_btlctl = false;
+  bool lost = false;  // to another coordinator, and finished like btlctl says
+};
+
+/// Errors: the switch did not succeed, or there was nothing to switch.
+Result<Done> switch_once(const Orders& orders, bool by_btlctl, const std::string& from,
+                         const std::string& to);
+
+}  // namespace livebtl::e2e
