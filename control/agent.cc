@@ -100,6 +100,7 @@ class AgentThread final : public Agent {
   std::optional<RelayDuty> duty_;
   std::string relay_;  // as others write it; empty: another member relays, or nobody needs to
   bool joined_ = false;
+  bool alone_here_ = false;
   std::vector<pollfd> fds_;
 };
 
@@ -153,6 +154,9 @@ Status AgentThread::join_job() {
   stand_for_relay();
   const auto how = learn_standing(mine_->mailroom.context(), job_, self_.process, stop_);
   if (!how) return tl::unexpected(how.error());
+  // A spawned process that finds nobody here has its parents elsewhere.
+  alone_here_ = job_.announced == 0 && std::holds_alternative<JoinAsFirst>(*how);
+  stand_for_relay();
   admin_.on_report([this] {
     reported_.store(true);
     bell_.ring();
@@ -162,10 +166,10 @@ Status AgentThread::join_job() {
   return mine_->file.update(card());
 }
 
-/// A launcher may have spread the job over several nodes; of spawned processes it does not tell,
-/// but whoever is elsewhere shows it when it connects.
+/// A launcher may have spread the job over several nodes. Of spawned processes it does not tell,
+/// but those that are elsewhere know it, and show it to the others when they connect.
 void AgentThread::stand_for_relay() {
-  if (duty_ || !(job_.many_nodes || admin_.spans_nodes())) return;
+  if (duty_ || !(job_.many_nodes || alone_here_ || admin_.spans_nodes())) return;
   duty_.emplace(job_);
   relay_if_nobody_does();
 }

@@ -103,7 +103,7 @@ class Admin {
   /// The routing and epoch of the job when this process joins one that runs, before it opens a
   /// transport.
   virtual void adopt(const RungOrder& standing) = 0;
-  /// Called (under the engine's lock; must only signal) whenever report() changed.
+  /// Called (under the engine's lock; must only signal) whenever report() or spans_nodes() changed.
   virtual void on_report(std::function<void()> signal) = 0;
 
   /// Where this process relays orders for its node, as peers are told in the first frames of each

@@ -207,7 +207,8 @@ void Bml::remember(Peer& record, const HelloFacts& theirs) noexcept {
     record.addresses[address.transport] = address.address;
   record.tx.credit_bytes = theirs.credit_bytes;
   record.tx.credit_headers = theirs.credit_headers;
-  if (theirs.node != core_.config.node) spans_nodes_.store(true, std::memory_order_relaxed);
+  const bool news = theirs.node != core_.config.node && !spans_nodes_.exchange(true);
+  if (news && core_.switching.signal) core_.switching.signal();  // the agent has something to do
 }
 
 // A dialler's path is its peer's already; an acceptor's moves over from the strangers, and ends

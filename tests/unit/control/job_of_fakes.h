@@ -47,17 +47,13 @@ class JobOfFakes {
   }
 
   /// The next member starts and joins.
-  void add_member() {
-    const ProcessId process{0x1000 + started_++};
-    auto facts = control::find_job(settings_, process);
-    REQUIRE(facts);
-    facts->rank = static_cast<int>(started_) - 1;
-    facts->label = "rank " + std::to_string(facts->rank) + " on " + settings_.node;
-    auto admin = std::make_unique<FakeAdmin>();
-    auto agent = control::Agent::start(*facts, process, Incarnation{1}, *admin);
-    REQUIRE(agent);
-    admins_.push_back(std::move(admin));
-    agents_.push_back(std::move(*agent));
+  void add_member() { start(find_facts()); }
+  /// ... by MPI_Comm_spawn: the launcher says neither where nor how many there are.
+  void add_spawned_member() {
+    control::JobFacts facts = find_facts();
+    facts.announced = 0;
+    facts.many_nodes = false;
+    start(std::move(facts));
   }
   void add_members(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) add_member();
@@ -110,6 +106,22 @@ class JobOfFakes {
   }
 
  private:
+  control::JobFacts find_facts() {
+    auto facts = control::find_job(settings_, ProcessId{0x1000 + started_++});
+    REQUIRE(facts);
+    facts->rank = static_cast<int>(started_) - 1;
+    facts->label = "rank " + std::to_string(facts->rank) + " on " + settings_.node;
+    return std::move(*facts);
+  }
+  void start(const control::JobFacts& facts) {
+    auto admin = std::make_unique<FakeAdmin>();
+    auto agent =
+        control::Agent::start(facts, ProcessId{0x1000 + started_ - 1}, Incarnation{1}, *admin);
+    REQUIRE(agent);
+    admins_.push_back(std::move(admin));
+    agents_.push_back(std::move(*agent));
+  }
+
   Scratch scratch_;
   Settings settings_;
   std::uint64_t started_;

@@ -66,6 +66,20 @@ TEST_CASE("a member of a job of one node relays once a peer on another node was 
   CHECK(job.admin(0).published() == relay_of(job));
 }
 
+TEST_CASE("a spawned process relays if it finds nobody of its job on its node, and else does not") {
+  Scratch keys;
+  write_file(keys / "one", kKey);
+  JobOfFakes beside_parent(1, "alpha", 0, keys / "one");
+  beside_parent.add_member();
+  beside_parent.add_spawned_member();
+  CHECK(relay_of(beside_parent).empty());
+  CHECK(beside_parent.admin(1).published().empty());
+  JobOfFakes elsewhere(1, "beta", 1, keys / "one");
+  elsewhere.add_spawned_member();
+  CHECK(valid_relay(relay_of(elsewhere)));
+  CHECK(elsewhere.admin(0).published() == relay_of(elsewhere));
+}
+
 TEST_CASE("a switch reaches the members of both nodes, from either") {
   TwoNodes nodes;
   const auto there = nodes.one->run("switch", {"sm", "tcp"});

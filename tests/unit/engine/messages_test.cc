@@ -227,6 +227,8 @@ TEST_CASE("the agent of a quiet process looks ever less often, and is woken by t
 TEST_CASE("engines know when they have met a peer on another node") {
   for (const std::size_t nodes : {1u, 2u}) {
     Rig rig(2, {kind("tcp")}, 1, {}, nodes);
+    int signals = 0;
+    rig.engines[0]->on_report([&] { ++signals; });
     Watched sent, received;
     REQUIRE(rig.ports[1]->receive({}, received) == Accept::kAccepted);
     const SendRequest request{.to = rig.to(0, 1)};
@@ -234,5 +236,7 @@ TEST_CASE("engines know when they have met a peer on another node") {
     rig.until([&] { return received.done_count == 1; });
     CHECK(rig.engines[0]->spans_nodes() == (nodes == 2));
     CHECK(rig.engines[1]->spans_nodes() == (nodes == 2));
+    CHECK(signals == (nodes == 2 ? 1 : 0));
+    rig.engines[0]->on_report({});
   }
 }
