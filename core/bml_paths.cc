@@ -98,9 +98,9 @@ void Bml::dial_wanted(Peer& peer) noexcept {
   const Routing& routing = core_.switching.in_force();
   const std::vector<Candidate> candidates = reachable(peer);
   std::vector<std::string> order = permitted(routing, candidates);
-  const std::string wanted = choose(routing, candidates).value_or("");
-  std::erase(order, wanted);
-  if (!wanted.empty()) order.insert(order.begin(), wanted);
+  // An address has room for few contacts. Over a quiesced transport no traffic goes, but the hello
+  // tells what else the peer reaches.
+  if (order.empty()) order = connectable(routing, candidates);
   for (const std::string& name : order) {
     if (open_path(peer, name) != nullptr) return;  // nothing better could be dialled
     if (dialling(peer, name)) return;

@@ -63,4 +63,12 @@ std::vector<std::string> permitted(const Routing& routing, std::span<const Candi
   return names;
 }
 
+std::vector<std::string> connectable(const Routing& routing, std::span<const Candidate> reachable) {
+  std::vector<std::string> names;
+  for (const Candidate& candidate : reachable) {
+    if (!routing.excluded.contains(candidate.name)) names.push_back(candidate.name);
+  }
+  return names;
+}
+
 }  // namespace livebtl::core

@@ -45,5 +45,7 @@ std::optional<std::string> choose(const Routing& routing, std::span<const Candid
 /// fail-over, without excluded, quiesced and moved-from ones. Equal on both ends, whatever the
 /// order of `reachable`.
 std::vector<std::string> permitted(const Routing& routing, std::span<const Candidate> reachable);
+/// What a pair may connect over, quiesced ones too: for a hello, not for traffic.
+std::vector<std::string> connectable(const Routing& routing, std::span<const Candidate> reachable);
 
 }  // namespace livebtl::core

@@ -90,6 +90,21 @@ void World::check_end() {
   ledger_.check_end(counters);
 }
 
+namespace {
+
+std::string transports_text(const core::EngineStatus& status) {
+  std::string text = "transports:";
+  for (const core::TransportStatus& transport : status.transports) {
+    text += " " + transport.name + (transport.open ? "" : " closed") +
+            (transport.excluded ? " excluded" : "") + (transport.quiesced ? " quiesced" : "");
+    const auto moved = status.routing.moved.find(transport.name);
+    text += moved == status.routing.moved.end() ? ";" : " moved to " + moved->second + ";";
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string World::describe() {
   std::string text = "missing: " + ledger_.missing();
   for (const auto& process : processes_) {
@@ -105,6 +120,7 @@ std::string World::describe() {
             ", waits for: " + process->application().waiting();
     for (const std::string& waiting : standing.report.waiting) text += "; rung waits: " + waiting;
     const core::EngineStatus status = process->engine().status();
+    text += "\n    " + transports_text(status);
     for (const core::PeerStatus& peer : status.peers) {
       text += "\n    to " + std::to_string(static_cast<std::uint64_t>(peer.process)) + " by '" +
               peer.transport + "', kept " + std::to_string(peer.kept_bytes) +

@@ -34,6 +34,7 @@ TEST_CASE("excluded and quiesced transports are not used, not for fail-over eith
   routing.quiesced.insert("tcp");
   CHECK_FALSE(choose(routing, kAll));
   CHECK(permitted(routing, kAll).empty());
+  CHECK(connectable(routing, kAll) == Names{"tcp", "verbs"});
   CHECK_FALSE(choose({}, {}));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an engine refuses to open.
+// What an engine refuses to open, and how two meet whose addresses have no room for all contacts.
+#include "core/address.h"
 #include "tests/unit/engine/rig.h"
 
 using namespace livebtl;
@@ -81,4 +82,37 @@ TEST_CASE("a transport must carry what another one may have to send again") {
                 "messages of 'a'") != std::string::npos);
   CHECK(refusal({limited("b", 9000, 500), limited("a", 20000, 9001)}).find("'b' carries at most") !=
         std::string::npos);
+}
+
+TEST_CASE(
+    "a pair whose addresses name only quiesced transports meets over one of them, and moves on") {
+  Rig rig(2, {kind("tcp", "a"), kind("tcp", "b"), kind("tcp", "c")});
+  const auto named = core::decode_address(rig.ports[1]->address());
+  REQUIRE(named);
+  core::RungOrder standing;
+  standing.operation = 1;
+  standing.rung = core::Rung::kNew;
+  std::string left_out;
+  for (const char* const name : {"a", "b", "c"}) {
+    if (named->contacts.contains(core::name_hash(name)))
+      standing.after.quiesced.insert(name);
+    else
+      left_out = name;
+  }
+  REQUIRE(standing.after.quiesced.size() == 2);
+  for (auto& engine : rig.engines) engine->adopt(standing);
+
+  Watched send, receive;
+  std::uint64_t word = 42, taken = 0;
+  const Slice from{&word, sizeof word};
+  const MutableSlice into{&taken, sizeof taken};
+  ReceiveRequest wanted{.ignore = ~Tag{0}};
+  wanted.slices = {&into, 1};
+  REQUIRE(rig.ports[1]->receive(wanted, receive) == Accept::kAccepted);
+  SendRequest request{.to = rig.to(0, 1)};
+  request.slices = {&from, 1};
+  REQUIRE(rig.ports[0]->send(request, send) == Accept::kAccepted);
+  rig.until([&] { return receive.done_count != 0; });
+  CHECK(taken == word);
+  CHECK(rig.engines[0]->status().peers.front().transport == left_out);
 }
