@@ -84,15 +84,15 @@ TEST_CASE("a transport must carry what another one may have to send again") {
         std::string::npos);
 }
 
-TEST_CASE(
-    "a pair whose addresses name only quiesced transports meets over one of them, and moves on") {
-  Rig rig(2, {kind("tcp", "a"), kind("tcp", "b"), kind("tcp", "c")});
+namespace {
+
+/// A standing in which all of the rig's transports are quiesced that the address of rank 1 names.
+core::RungOrder quiesced_but_one(const Rig& rig, std::string& left_out) {
   const auto named = core::decode_address(rig.ports[1]->address());
   REQUIRE(named);
   core::RungOrder standing;
   standing.operation = 1;
   standing.rung = core::Rung::kNew;
-  std::string left_out;
   for (const char* const name : {"a", "b", "c"}) {
     if (named->contacts.contains(core::name_hash(name)))
       standing.after.quiesced.insert(name);
@@ -100,6 +100,16 @@ TEST_CASE(
       left_out = name;
   }
   REQUIRE(standing.after.quiesced.size() == 2);
+  return standing;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a pair whose addresses name only quiesced transports meets over one of them, and moves on") {
+  Rig rig(2, {kind("tcp", "a"), kind("tcp", "b"), kind("tcp", "c")});
+  std::string left_out;
+  const core::RungOrder standing = quiesced_but_one(rig, left_out);
   for (auto& engine : rig.engines) engine->adopt(standing);
 
   Watched send, receive;
