@@ -25,20 +25,25 @@ PARTS = {
 }
 
 
-def run_ladders(options, build):
+def run_ladders(options, build, failed):
+    """Members that spin and far outnumber the processors may starve whoever drives the switch: that is noted."""
     lines = []
     for mode, members in [(mode, n) for mode in options.modes for n in options.members]:
-        lines.append(switching.ladder(build, options.logs, members, mode, 20))
-        switching.show(lines[-1])
+        try:
+            lines.append(switching.ladder(build, options.logs, members, mode, 20))
+            switching.show(lines[-1])
+        except Failed as failure:
+            failed[f"ladder {members} {mode}"] = str(failure)
+            print(f"  {members} members, {mode}: FAILED: {failure}", flush=True)
     return lines
 
 
-def run_one(part, options, build):
-    """The lines of one part, shown as they come."""
+def run_one(part, options, build, failed):
+    """The lines of one part, shown as they come; what could not be measured is put into `failed`."""
     if part in ("ratios", "threads"):
         return turns.run(build, options.logs, options.turns, part == "threads")
     if part == "ladder":
-        return run_ladders(options, build)
+        return run_ladders(options, build, failed)
     if part == "instructions":
         return instructions.run(build, options.logs)
     line = (switching.longest_gaps(build, options.logs, options.switches) if part == "gaps"
@@ -97,7 +102,7 @@ def main():
     for part in options.only:
         print(f"{part}: {PARTS[part]}", flush=True)
         try:
-            document["lines"] += run_one(part, options, build)
+            document["lines"] += run_one(part, options, build, document["failed"])
         except Failed as failure:
             document["failed"][part] = str(failure)
             print(f"  FAILED: {failure}", flush=True)

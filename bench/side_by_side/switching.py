@@ -58,13 +58,14 @@ def longest_gaps(build, logs, count, size=1024):
     job.words = ["gaps", str(size), job.stop_file, log, job.ready_file]
     with job:
         job.wait_ready()
-        drive(job, count, 60 + count, rest_ms=REST_MS)
+        # Every tenth goes through btlctl and is not measured; some leave no room for the second window.
+        drive(job, count + count // 4, 60 + count, rest_ms=REST_MS)
         with open(os.path.join(job.logs, "driver.log")) as file:
             switches = [each for each in map(json.loads, file) if "begin_ns" in each and not each["btlctl"]]
         job.stop()
         job.mpirun.wait(60)
         ranks = [Gaps(f"{log}.{rank}") for rank in range(2)]
-    pairs = list(windows(switches))
+    pairs = list(windows(switches))[:count]
     check(pairs, "no switch had room for a window without one")
     with_switch = [max(rank.longest_us(*switch) for rank in ranks) for switch, _ in pairs]
     without = [max(rank.longest_us(*quiet) for rank in ranks) for _, quiet in pairs]
