@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -16,11 +17,13 @@
 #include <optional>
 
 #include "control/directory.h"
+#include "control/member_file.h"
 
 namespace livebtl::control {
 namespace {
 
 constexpr mode_t kPrivate = 0700;
+constexpr off_t kSecretBytes = 32;  // job_secret.cc
 constexpr std::string_view kSystemRuns = "/run/livebtl";
 
 std::string system_words(const std::string& what) { return what + ": " + std::strerror(errno); }
@@ -100,8 +103,7 @@ Result<Fd> open_private_directory(const std::string& path, uid_t owner) {
   if (!fd) {
     if (errno == ENOENT) return fail(Errc::kNotFound, path + " does not exist");
     if (errno == ELOOP || errno == ENOTDIR) {
-      return fail(Errc::kAuth,
-                  path + " is not a directory; remove it, or set LIVEBTL_RUNDIR to another");
+      return fail(Errc::kAuth, path + " is not a directory; set LIVEBTL_RUNDIR to one of your own");
     }
     return fail(Errc::kSystem, system_words("cannot open " + path));
   }
@@ -113,7 +115,9 @@ Result<Fd> open_private_directory(const std::string& path, uid_t owner) {
                                  "; set LIVEBTL_RUNDIR to a directory of your own");
   }
   if ((facts.st_mode & 077) != 0) {
-    return fail(Errc::kAuth, path + " is open to other users; run: chmod 700 " + path);
+    return fail(Errc::kAuth, path +
+                                 " is open to other users; set LIVEBTL_RUNDIR to a directory of "
+                                 "your own with mode 0700");
   }
   return fd;
 }
@@ -183,18 +187,50 @@ Result<JobDirectory> make_job_directory(const std::string& rundir, std::string_v
 
 namespace {
 
-/// fd: an open description of the directory whose lock may become exclusive.
+bool names_process(std::string_view name) {
+  constexpr std::string_view kSuffixes[] = {".lock", ".lock.new", ".gone", ".ctl", ".sm"};
+  return std::any_of(std::begin(kSuffixes), std::end(kSuffixes), [&](std::string_view suffix) {
+    return parse_process_name(name, suffix).has_value();
+  });
+}
+
+bool is_secret(int directory, const std::string& name) {
+  struct stat facts {};
+  return name.starts_with("secret") &&
+         ::fstatat(directory, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISREG(facts.st_mode) && facts.st_size == kSecretBytes;
+}
+
+bool is_relay_lock(std::string_view name) {
+  constexpr std::string_view kPrefix = "relay-";
+  return name.starts_with(kPrefix) && parse_process_name(name.substr(kPrefix.size()), ".lock");
+}
+
+/// fd: an open description of the directory whose lock may become exclusive. Only what processes of
+/// a job leave there is removed: a run directory may be a place where a user keeps other things.
 void remove_if_unheld(const std::string& path, int fd) {
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) return;
-  for (const std::string& name : list_directory(path)) ::unlinkat(fd, name.c_str(), 0);
+  for (const std::string& name : list_directory(path)) {
+    if (names_process(name) || is_relay_lock(name) || is_secret(fd, name))
+      ::unlinkat(fd, name.c_str(), 0);
+  }
   ::rmdir(path.c_str());
+}
+
+/// Has a process of a job ever been there?
+bool was_used(const std::string& path, int fd) {
+  const std::vector<std::string> names = list_directory(path);
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return names_process(name) || is_secret(fd, name);
+  });
 }
 
 }  // namespace
 
 void remove_if_abandoned(const std::string& job_directory) noexcept try {
   const auto opened = open_private_directory(job_directory, ::geteuid());
-  if (opened) remove_if_unheld(job_directory, opened->number());
+  if (opened && was_used(job_directory, opened->number()))
+    remove_if_unheld(job_directory, opened->number());
 } catch (const std::bad_alloc&) {
   return;  // it is tidied by the next one who looks
 }

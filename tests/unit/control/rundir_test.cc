@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "control/discovery.h"
 #include "scratch.h"
 
 using namespace livebtl;
@@ -36,7 +37,7 @@ TEST_CASE("a run directory that others can enter is refused, with the remedy") {
     const auto rundir = make_run_directory(path, nothing);
     REQUIRE_FALSE(rundir);
     CHECK(rundir.error().code == Errc::kAuth);
-    CHECK(rundir.error().text.find("chmod 700") != std::string::npos);
+    CHECK(rundir.error().text.find("of your own with mode 0700") != std::string::npos);
   }
 }
 
@@ -73,13 +74,35 @@ TEST_CASE("a held job directory stays, an abandoned one goes") {
   auto other = make_job_directory(scratch.path(), "job");
   REQUIRE(one);
   REQUIRE(other);
-  write_file(one->path + "/secret", "x");
+  for (const char* name : {"/secret", "/00000000000000ab.lock", "/relay-00000000000000ab.lock"})
+    write_file(one->path + name, std::string(32, 'x'));
   one->hold.reset();
   remove_if_abandoned(other->path);
   CHECK(std::filesystem::exists(other->path + "/secret"));
   other->hold.reset();
   remove_if_abandoned(other->path);
   CHECK_FALSE(std::filesystem::exists(other->path));
+}
+
+TEST_CASE("whoever asks for jobs, or leaves one, touches nothing of the user's") {
+  Scratch scratch;
+  for (const char* mine : {"/thesis", "/empty", "/job"}) {
+    std::filesystem::create_directory(scratch.path() + mine);
+    ::chmod((scratch.path() + mine).c_str(), 0700);
+  }
+  write_file(scratch.path() + "/thesis/secret", "of no job's length");
+  write_file(scratch.path() + "/thesis/chapter.lock", "x");
+  write_file(scratch.path() + "/job/notes", "x");
+  auto job = make_job_directory(scratch.path(), "job");
+  REQUIRE(job);
+  write_file(job->path + "/00000000000000ab.gone", "x");
+  CHECK(find_jobs(run_directories(scratch.path(), nothing)).empty());
+  leave_job_directory(job->path, std::move(job->hold));
+  CHECK(std::filesystem::exists(scratch.path() + "/thesis/secret"));
+  CHECK(std::filesystem::exists(scratch.path() + "/thesis/chapter.lock"));
+  CHECK(std::filesystem::exists(scratch.path() + "/empty"));
+  CHECK(std::filesystem::exists(scratch.path() + "/job/notes"));
+  CHECK_FALSE(std::filesystem::exists(scratch.path() + "/job/00000000000000ab.gone"));
 }
 
 TEST_CASE("the places searched are those that exist and are private") {
