@@ -44,9 +44,9 @@ struct JobDirectory {
 /// Errors: kAuth, kSystem, kLimit (socket paths in it would be too long).
 Result<JobDirectory> make_job_directory(const std::string& rundir, std::string_view job);
 
-/// Removes what a job's processes left in its directory, and the directory if nothing else is in it,
-/// if no process holds it. Touches no other files, and no directory that no job has used. Only for
-/// directories of our own.
+/// Removes what a job's processes left in its directory, and the directory if nothing else is in
+/// it, if no process holds it. Touches no other files, and no directory that no job has used. Only
+/// for directories of our own.
 void remove_if_abandoned(const std::string& job_directory) noexcept;
 
 /// Gives up the hold of a process that leaves, and removes the directory if it was the last.

@@ -37,19 +37,25 @@ Result<Fd> open_socket(int family) {
   return fd;
 }
 
+/// A port that was named is taken although connections of before linger on it. Of a port that the
+/// kernel chooses that would be wrong: it might choose one where somebody is about to listen.
+bool bind_to(int fd, const SocketAddress& at) noexcept {
+  if (at.port != 0 && !set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1)) return false;
+  const RawAddress raw = to_raw(at);
+  return ::bind(fd, raw.get(), raw.bytes) == 0;
+}
+
 /// The any-address of both families in one socket; IPv4 alone where the kernel has no IPv6.
 Result<Fd> bind_any(std::uint16_t port, const SocketOptions& options) {
   auto fd = open_socket(AF_INET6);
-  RawAddress raw = to_raw({IpBytes{}, port});
   if (!fd || !set_option(fd->number(), IPPROTO_IPV6, IPV6_V6ONLY, 0) ||
-      ::bind(fd->number(), raw.get(), raw.bytes) != 0) {
+      !bind_to(fd->number(), {IpBytes{}, port})) {
     if (fd && errno != EADDRNOTAVAIL && errno != EAFNOSUPPORT) {
       return system_failure("cannot listen on port " + std::to_string(port), errno);
     }
     fd = open_socket(AF_INET);
     if (!fd) return fd;
-    raw = to_raw({*parse_ip("0.0.0.0"), port});
-    if (::bind(fd->number(), raw.get(), raw.bytes) != 0) {
+    if (!bind_to(fd->number(), {*parse_ip("0.0.0.0"), port})) {
       return system_failure("cannot listen on port " + std::to_string(port), errno);
     }
   }
@@ -64,8 +70,7 @@ Result<Fd> bind_one(const SocketAddress& at, const SocketOptions& options) {
   if (!is_v4(at.ip) && !set_option(fd->number(), IPPROTO_IPV6, IPV6_V6ONLY, 1)) {
     return system_failure("cannot set IPV6_V6ONLY", errno);
   }
-  const RawAddress raw = to_raw(at);
-  if (::bind(fd->number(), raw.get(), raw.bytes) != 0) {
+  if (!bind_to(fd->number(), at)) {
     return system_failure("cannot listen at " + to_text(at), errno);
   }
   if (!set_buffers(fd->number(), options))

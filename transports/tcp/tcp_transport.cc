@@ -66,7 +66,10 @@ Result<std::unique_ptr<TcpTransport>> TcpTransport::make(const core::NodeFacts& 
   shared.options = options;
   auto transport = std::unique_ptr<TcpTransport>(
       new TcpTransport(std::move(shared), facts.settings->tcp_if, std::move(*local)));
-  if (const Status opened = transport->open(facts.settings->tcp_port); !opened)
+  // Peers that have not connected yet know only the address of before.
+  const auto before = decode_address(facts.previous_address);
+  const std::uint16_t port_before = before ? before->sockets.front().port : 0;
+  if (const Status opened = transport->open(facts.settings->tcp_port, port_before); !opened)
     return tl::unexpected(opened.error());
   return transport;
 }
@@ -84,18 +87,23 @@ TcpTransport::~TcpTransport() {
   shared_.poller.remove(tick_token_, tick_.number());
 }
 
+/// `port` 0: any, `wish` if that is free.
+Status TcpTransport::listen(const IpBytes& ip, std::uint16_t port, std::uint16_t wish) {
+  if (port == 0 && wish != 0 && arrivals_.listen(ip, wish)) return {};
+  return arrivals_.listen(ip, port);
+}
+
 /// All addresses by one socket; chosen ones by one each, on one port where that is free.
-Status TcpTransport::open(std::uint16_t port) {
+Status TcpTransport::open(std::uint16_t port, std::uint16_t port_before) {
   tick_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
   if (!tick_) return fail(Errc::kNoMemory, "tcp: cannot create a timer: " + errno_text(errno));
   const auto token = shared_.poller.add(tick_.number(), EPOLLIN, *this);
   if (!token) return tl::unexpected(token.error());
   tick_token_ = *token;
-  if (interfaces_.empty()) return arrivals_.listen(IpBytes{}, port);
+  if (interfaces_.empty()) return listen(IpBytes{}, port, port_before);
   for (std::size_t i = 0; i < std::min(local_.size(), kSocketsMax); ++i) {
-    Status listening = arrivals_.listen(local_[i].ip, port != 0 ? port : arrivals_.last_port());
-    if (!listening && port == 0) listening = arrivals_.listen(local_[i].ip, 0);
-    if (!listening) return listening;
+    const std::uint16_t wish = i == 0 ? port_before : arrivals_.last_port();
+    if (Status listening = listen(local_[i].ip, port, wish); !listening) return listening;
   }
   return {};
 }

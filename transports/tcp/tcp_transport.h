@@ -36,7 +36,8 @@ class TcpTransport final : public core::Transport, public PollTarget {
 
  private:
   TcpTransport(Shared shared, std::vector<std::string> interfaces, std::vector<LocalAddress> local);
-  Status open(std::uint16_t port);
+  Status open(std::uint16_t port, std::uint16_t port_before);
+  Status listen(const IpBytes& ip, std::uint16_t port, std::uint16_t wish);
   bool is_due(TimeNs now) noexcept;
   std::size_t look(core::TransportSink& accept, TimeNs now, std::size_t frames_max) noexcept;
   void set_ticking(bool ticking) noexcept;

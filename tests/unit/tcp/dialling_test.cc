@@ -53,6 +53,47 @@ struct Dial {
   TimeNs later = 0;
 };
 
+std::unique_ptr<TcpTransport> opened_again(const Settings& settings, const Blob& address) {
+  core::NodeFacts facts;
+  facts.process = ProcessId{1};
+  facts.node = 1;
+  facts.settings = &settings;
+  facts.previous_address = address;
+  auto made = TcpTransport::make(facts);
+  REQUIRE(made);
+  return std::move(*made);
+}
+
+std::uint16_t port_of(const core::Transport& transport) {
+  return decode_address(transport.address())->sockets.front().port;
+}
+
+TEST_CASE("a transport that is opened again listens where it did, if it can") {
+  for (const char* const where : {"", "127.0.0.1"}) {
+    Settings settings;
+    if (*where != 0) settings.tcp_if = {where};
+    Blob address;
+    {
+      const auto subject = kit::two_nodes();
+      Rig rig(subject);
+      auto first = opened_again(settings, {});
+      address = first->address();
+      // A connection that is closed at this end first lingers on the port.
+      Dial dial(rig, address);
+      REQUIRE(rig.until([&] {
+        first->progress(rig.b(), monotonic_now(), 64);
+        kit::take_accepted(rig.b(), dial.b);
+        return dial.b.open();
+      }));
+      dial.b.close();
+    }
+    const auto second = opened_again(settings, address);
+    CHECK(port_of(*second) == decode_address(address)->sockets.front().port);
+    const auto third = opened_again(settings, address);  // taken by the second
+    CHECK(port_of(*third) != port_of(*second));
+  }
+}
+
 TEST_CASE("a dead address is passed over") {
   const auto subject = kit::two_nodes();
   Rig rig(subject);
