@@ -201,6 +201,11 @@ constexpr SettingEntry kEntries[] = {
      [](Settings& s, std::string_view v) {
        return set_number<std::uint32_t>(s.away_us, v, 10, 1'000'000);
      }},
+    {{"TAKEOVER", "word", "on",
+      "on or off: after some seconds the job finishes by itself what a killed btlctl has left"},
+     [](Settings& s, std::string_view v) {
+       return set_word<bool>(s.takeover, v, {{"on", true}, {"off", false}});
+     }},
     {{"LOG", "word", "warn", "error, warn, info or debug: what is written to stderr"}, set_log},
 };
 

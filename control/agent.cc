@@ -7,8 +7,6 @@
 
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,52 +16,17 @@
 #include <thread>
 
 #include "base/log.h"
+#include "control/bell.h"
 #include "control/fork_watch.h"
 #include "control/join.h"
 #include "control/mailroom.h"
 #include "control/member_service.h"
 #include "control/relay.h"
 #include "control/rundir.h"
+#include "control/takeover.h"
 
 namespace livebtl::control {
 namespace {
-
-/// All signals go to the application's threads.
-class AllSignalsBlocked {
- public:
-  AllSignalsBlocked() noexcept {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
-  ~AllSignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
-
-/// Wakes the thread; from any thread, and under any lock.
-class Bell {
- public:
-  Bell() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
-  bool usable() const noexcept { return static_cast<bool>(fd_); }
-  int fd() const noexcept { return fd_.number(); }
-  void ring() const noexcept {
-    const std::uint64_t one = 1;
-    while (::write(fd_.number(), &one, sizeof one) < 0 && errno == EINTR) {
-    }
-  }
-  void silence() const noexcept {
-    std::uint64_t rings = 0;
-    while (::read(fd_.number(), &rings, sizeof rings) < 0 && errno == EINTR) {
-    }
-  }
-
- private:
-  Fd fd_;
-};
 
 class AgentThread final : public Agent {
  public:
@@ -82,6 +45,7 @@ class AgentThread final : public Agent {
   MemberCard card() const;
   void stand_for_relay();
   void relay_if_nobody_does();
+  void finish_what_was_left();
 
   JobFacts job_;
   const MemberId self_;
@@ -98,6 +62,7 @@ class AgentThread final : public Agent {
   };
   std::unique_ptr<Belongings> mine_;
   std::optional<RelayDuty> duty_;
+  std::unique_ptr<Takeover> takeover_;  // null: switched off
   std::string relay_;  // as others write it; empty: another member relays, or nobody needs to
   bool joined_ = false;
   bool alone_here_ = false;
@@ -136,6 +101,7 @@ AgentThread::~AgentThread() {
   if (in_forked_child()) {
     if (thread_.joinable()) thread_.detach();
     static_cast<void>(mine_.release());  // its memory is the parent's business
+    static_cast<void>(takeover_.release());
     return;
   }
   stop_.store(true);
@@ -163,6 +129,9 @@ Status AgentThread::join_job() {
   });
   send_all(mine_->service.join(*how, monotonic_now()));
   joined_ = true;
+  if (job_.takes_over) {
+    takeover_ = std::make_unique<Takeover>(job_, self_, [this] { bell_.ring(); });
+  }
   return mine_->file.update(card());
 }
 
@@ -195,8 +164,10 @@ void AgentThread::run(std::promise<Status> started) {
   started.set_value(std::move(joined));
   while (go_on && !stop_.load()) {
     serve();
+    finish_what_was_left();
     sleep(admin_.agent_turn());
   }
+  takeover_.reset();
   admin_.on_report([] {});
   mine_.reset();
   duty_.reset();
@@ -210,6 +181,12 @@ void AgentThread::serve() {
   while (auto letter = mine_->mailroom.receive()) {
     send_all(mine_->service.handle(letter->from, letter->body, monotonic_now()));
   }
+}
+
+void AgentThread::finish_what_was_left() {
+  if (!takeover_) return;
+  const auto relays = duty_ ? std::optional<bool>(!relay_.empty()) : std::nullopt;
+  takeover_->turn(mine_->service.machine(), relays, monotonic_now());
 }
 
 void AgentThread::send_all(const std::vector<MemberService::Reply>& replies) {
@@ -226,6 +203,11 @@ void AgentThread::send_all(const std::vector<MemberService::Reply>& replies) {
 /// sleep_ns < 0: until something happens.
 void AgentThread::sleep(std::int64_t sleep_ns) {
   if (mine_->mailroom.pending() || stop_.load()) return;
+  const TimeNs wake = takeover_ ? takeover_->wake_at(mine_->service.machine()) : INT64_MAX;
+  if (wake != INT64_MAX) {
+    const TimeNs left = std::max<TimeNs>(wake - monotonic_now(), 0);
+    sleep_ns = sleep_ns < 0 ? left : std::min(sleep_ns, left);
+  }
   fds_.clear();
   fds_.push_back({bell_.fd(), POLLIN, 0});
   mine_->mailroom.add_poll_fds(fds_);

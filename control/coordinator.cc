@@ -33,7 +33,12 @@ std::vector<CoordinatorAction> CoordinatorMachine::step(const CoordinatorEvent& 
 
 void CoordinatorMachine::handle(const MembersFound& found) {
   scan_answered_ = std::max(scan_answered_, found.scan);
-  for (const MemberId member : found.members) roster_.add(member);
+  // Who joins from a newcomer may stand where all others have left: so one more look after its
+  // answer.
+  const bool ordering = phase_ == Phase::kPromise || phase_ == Phase::kRung;
+  for (const MemberId member : found.members) {
+    scan_wanted_ = (roster_.add(member) && ordering) || scan_wanted_;
+  }
 }
 
 void CoordinatorMachine::handle(const MemberGone& gone) {
@@ -58,13 +63,13 @@ void CoordinatorMachine::meet_other_term(const Standing& standing) {
   const bool ordering = phase_ == Phase::kPromise || phase_ == Phase::kRung;
   if (!ordering || standing.joining) return;
   if (standing.term > term_) {
-    const bool may_raise = phase_ == Phase::kPromise && (takeover() || !standing.busy);
+    const bool may_raise = phase_ == Phase::kPromise && (forces() || !standing.busy);
     if (may_raise && raises_ < kRaisesMax) return raise_term(standing.term.number);
     return end_busy(standing);
   }
   // One that only collects promises yet gives way to us by itself; one that orders does not.
   const bool others_ladder = standing.term < term_ && standing.busy && standing.seq > 0;
-  if (phase_ == Phase::kPromise && others_ladder && !takeover()) end_busy(standing);
+  if (phase_ == Phase::kPromise && others_ladder && !forces()) end_busy(standing);
 }
 
 void CoordinatorMachine::raise_term(std::uint64_t above) {
@@ -119,7 +124,7 @@ void CoordinatorMachine::advance_find() {
     // Whoever takes over asks for promises first: an order of the dead coordinator may still be on
     // its way, and nothing but a promise keeps it from beginning what was just said not to exist.
     const bool promises_first = takeover() && !command_.dry_run;
-    if (promises_first ? malformed_takeover() : settle()) return;
+    if (gives_way() || (promises_first ? malformed_takeover() : settle())) return;
     if (command_.dry_run) {
       phase_ = Phase::kPlan;
       return;
@@ -180,12 +185,12 @@ Request CoordinatorMachine::request_for(const RosterEntry& entry) const {
     case Phase::kPlan:
       return PlanRequest{command_.job, after_};
     case Phase::kPromise:
-      return PromiseRequest{command_.job, term_, takeover()};
+      return PromiseRequest{command_.job, term_, forces()};
     case Phase::kRung:
       if (entry.standing && promised(*entry.standing, term_)) return order_;
-      return PromiseRequest{command_.job, term_, takeover()};
+      return PromiseRequest{command_.job, term_, forces()};
     case Phase::kGoodbye:
-      return LadderEnd{command_.job, term_};
+      return LadderEnd{command_.job, term_, leaves_open()};
     case Phase::kFind:
     case Phase::kDone:
       break;

@@ -43,6 +43,8 @@ struct Command {
   std::string verb;  // add | quiesce | remove | switch | set | resume | abort
   std::vector<std::string> arguments;
   bool dry_run = false;
+  // resume, and nobody has asked for it: gives way to whoever is at work, instead of taking over
+  bool by_itself = false;
   std::uint64_t coordinator = 0;  // random, not 0
   std::uint64_t operation = 0;    // random, not 0: the id of the ladder, if there will be one
   CoordinatorTimes times;
@@ -130,11 +132,13 @@ class CoordinatorMachine {
   void rung_failed(const Standing* refusal);
   void undo_from(Rung rung, ExitCode why);
   const Standing* unfinished() const;  // of the newest operation that is; nullptr: none
+  bool leaves_open() const;            // whoever comes next may have something to finish
 
   // coordinator_outcome.cc: what came of it.
   void advance_plan();
   void end(ExitCode code, std::string text);
   void end_busy(const Standing& standing);
+  bool gives_way();
   void finish_climb();
   void finish_undo();
   void note_rung_time(bool complete);
@@ -144,6 +148,8 @@ class CoordinatorMachine {
   std::string title() const;  // "switch sm tcp"
 
   bool takeover() const noexcept { return command_.verb == "resume" || command_.verb == "abort"; }
+  /// May it take the job from a coordinator that lives?
+  bool forces() const noexcept { return takeover() && !command_.by_itself; }
 
   Command command_;
   TimeNs now_;

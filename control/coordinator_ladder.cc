@@ -34,6 +34,12 @@ const Standing* CoordinatorMachine::unfinished() const {
   return newest;
 }
 
+bool CoordinatorMachine::leaves_open() const {
+  return std::any_of(roster_.entries().begin(), roster_.entries().end(), [](const auto& item) {
+    return !item.second.standing || !at_rest(*item.second.standing);
+  });
+}
+
 bool CoordinatorMachine::settle() { return takeover() ? settle_takeover() : settle_routing(); }
 
 bool CoordinatorMachine::malformed_takeover() {
@@ -49,7 +55,9 @@ bool CoordinatorMachine::settle_takeover() {
   outcome_.already = open == nullptr;
   end(ExitCode::kDone, open == nullptr
                            ? "no ladder is unfinished; nothing to " + command_.verb
-                           : "would " + command_.verb + " '" + title_of(open->operation) + "'");
+                           : "would " + command_.verb + " '" + title_of(open->operation) +
+                                 "', which was left at rung " + rung_name(open->rung) +
+                                 (open->undoing ? ", going back" : "") + "; nothing was changed");
   return true;
 }
 

@@ -49,6 +49,7 @@ Result<JobFacts> read_facts(const Settings& settings, const LauncherFacts& launc
   const bool named_node = !settings.node.empty();  // what the launcher takes for one may be several
   facts.many_nodes = facts.announced != 1 && (named_node || !launcher.one_node);
   facts.relay_on = settings.tcp_if;
+  facts.takes_over = settings.takeover;
   facts.rank = launcher.rank;
   facts.host = settings.node.empty() ? host_name() : settings.node;
   const std::string place =

@@ -30,6 +30,7 @@ struct JobFacts {
   Secret secret;          // absent with auth none
   // Orders may come from other nodes: one member of this node has to listen for them.
   bool many_nodes = false;
+  bool takes_over = true;             // TAKEOVER: may it finish what a coordinator has left?
   std::vector<std::string> relay_on;  // TCP_IF: interfaces or networks; empty: all that are up
 
   std::shared_ptr<const Fd> hold;  // while open, nobody takes the directory for abandoned

@@ -72,6 +72,7 @@ struct StandingRequest {
 struct LadderEnd {
   std::string job;
   Term term;
+  bool unfinished = false;  // somebody is still on a rung in between, or has not answered
 };
 
 /// "What would this routing do to you?" Changes nothing.
@@ -108,6 +109,7 @@ struct Standing {
   bool joining = false;       // has not got the job's standing yet: follows nobody
   bool stale = false;         // the question this answers was older than what the member follows
   bool busy = false;          // the coordinator of `term` was heard recently and has not ended
+  bool left_open = false;     // ... has not ended, or said that it leaves something unfinished
   std::uint64_t refused_seq = 0;  // order of `term` that was refused (report.refusal: why); 0: none
   Operation operation;            // the last one; id 0: none ever
   core::RungReport report;        // refusal, pairs, waiting, foreign

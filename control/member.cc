@@ -46,6 +46,7 @@ void MemberMachine::handle(const JoinFrom& event, TimeNs now, Actions& actions) 
   rung_ = rung_before_ = from.rung;
   undoing_ = from.undoing;
   ended_ = !from.busy;
+  left_open_ = from.left_open;
   heard_ = now;
   // Before any operation each has the routing it was started with; the coordinator refuses to begin
   // while these differ.
@@ -78,6 +79,7 @@ void MemberMachine::handle(const PromiseRequest& request, TimeNs now, Actions& a
 
 void MemberMachine::handle(const LadderEnd& end, TimeNs now, Actions& actions) {
   if (end.job != facts_.job) return;
+  if (end.term == term_) left_open_ = end.unfinished;
   if (end.term == term_) ended_ = true;
   answer(end.term < term_, now, actions);
 }
@@ -168,6 +170,7 @@ Standing MemberMachine::standing(TimeNs now) const {
   standing.undoing = undoing_;
   standing.joining = !joined_;
   standing.busy = live(now);
+  standing.left_open = !ended_ || left_open_;
   standing.refused_seq = refused_seq_;
   standing.operation = operation_;
   standing.report = report_;
@@ -183,7 +186,10 @@ bool MemberMachine::unfinished() const noexcept {
   return joined_ && operation_.id != 0 && (!resting(rung_) || !reached_);
 }
 
-TimeNs MemberMachine::silent_for(TimeNs now) const noexcept { return live(now) ? 0 : now - heard_; }
+std::optional<TimeNs> MemberMachine::abandoned_since() const noexcept {
+  const bool abandoned = joined_ && (unfinished() || !ended_ || left_open_);
+  return abandoned ? std::optional<TimeNs>(heard_) : std::nullopt;
+}
 
 bool MemberMachine::live(TimeNs now) const noexcept {
   return !ended_ && now - heard_ < kCoordinatorLease;
@@ -196,12 +202,6 @@ const Routing& MemberMachine::in_force() const noexcept {
 
 core::RungOrder MemberMachine::rung_order() const {
   return {operation_.id, epoch_, rung_, operation_.before, operation_.after};
-}
-
-bool should_take_over(bool lowest_node, bool unfinished, TimeNs silent_for,
-                      std::uint64_t random) noexcept {
-  const auto delay = static_cast<TimeNs>(random % static_cast<std::uint64_t>(2 * kSecond));
-  return lowest_node && unfinished && silent_for > kCoordinatorLease + delay;
 }
 
 }  // namespace livebtl::control

@@ -11,6 +11,7 @@
 //  routing in force.
 #pragma once
 
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -77,8 +78,9 @@ class MemberMachine {
   bool joined() const noexcept { return joined_; }
   /// A ladder is unfinished here.
   bool unfinished() const noexcept;
-  /// For how long no coordinator of the current term was heard; 0 while one is live.
-  TimeNs silent_for(TimeNs now) const noexcept;
+  /// Since when nobody is heard of who should finish what was begun, here or, by all that is known
+  /// here, elsewhere; nullopt: there is nothing to finish.
+  std::optional<TimeNs> abandoned_since() const noexcept;
   void set_list_size(std::uint32_t members) noexcept { list_size_ = members; }
 
  private:
@@ -103,8 +105,9 @@ class MemberMachine {
   bool joined_ = false;
   Term term_;
   std::uint64_t seq_ = 0;
-  TimeNs heard_ = 0;   // when a coordinator of term_ was last heard
-  bool ended_ = true;  // it has said that it ended
+  TimeNs heard_ = 0;        // when a coordinator of term_ was last heard
+  bool ended_ = true;       // it has said that it ended
+  bool left_open_ = false;  // ... and left something unfinished somewhere
   Operation operation_;
   std::uint32_t epoch_ = 0;
   Rung rung_ = Rung::kOld;
@@ -118,10 +121,5 @@ class MemberMachine {
   std::uint32_t list_size_ = 1;
   std::uint64_t version_ = 0;
 };
-
-/// May the live relay of the lowest-numbered node finish this ladder by itself? `random`: drawn
-/// once by each relay.
-bool should_take_over(bool lowest_node, bool unfinished, TimeNs silent_for,
-                      std::uint64_t random) noexcept;
 
 }  // namespace livebtl::control

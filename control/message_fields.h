@@ -35,6 +35,7 @@ template <class A>
 void fields(A& a, Is<LadderEnd> auto& v) {
   a("job", v.job);
   a("term", v.term);
+  a("unfinished", v.unfinished);
 }
 
 template <class A>
@@ -53,6 +54,7 @@ void fields(A& a, Is<Standing> auto& v) {
   a("joining", v.joining);
   a("stale", v.stale);
   a("busy", v.busy);
+  a("left_open", v.left_open);
   a("refused_seq", v.refused_seq);
   a("operation", v.operation);
   a("report", v.report);

@@ -67,12 +67,22 @@ void Coordinators::start(const std::string& verb, const std::vector<std::string>
   command.arguments = arguments;
   command.coordinator = random_.next() | 1;
   command.operation = random_.next() | 1;
+  std::string name = verb;
+  for (const std::string& argument : arguments) name += ' ' + argument;
+  add(std::move(command), std::move(name), nullptr);
+}
+
+void Coordinators::take_over(SimProcess& process) {
+  add(control::takeover_command("sim", random_.next()), "takeover", &process);
+}
+
+void Coordinators::add(control::Command command, std::string name, SimProcess* owner) {
   command.times = quick_times();
   Driver driver;
   driver.id = command.coordinator;
   driver.started = network_.clock().now();
-  driver.command = verb;
-  for (const std::string& argument : arguments) driver.command += ' ' + argument;
+  driver.command = std::move(name);
+  driver.owner = owner;
   driver.machine =
       std::make_unique<control::CoordinatorMachine>(std::move(command), network_.clock().now());
   drivers_.push_back(std::move(driver));
@@ -87,8 +97,8 @@ void Coordinators::crash_one() {
 
 void Coordinators::feed(std::uint64_t id, const control::CoordinatorEvent& event) {
   Driver* const driver = find(id);
-  if (driver == nullptr) return;
-  if (random_.chance(network_.plan().coordinator_crash)) {
+  if (driver == nullptr || owner_is_away(*driver, event)) return;
+  if (driver->owner == nullptr && random_.chance(network_.plan().coordinator_crash)) {
     network_.counts().note(Fault::kCoordinatorCrash);
     drivers_.erase(drivers_.begin() + (driver - drivers_.data()));
     return;
@@ -96,9 +106,23 @@ void Coordinators::feed(std::uint64_t id, const control::CoordinatorEvent& event
   const auto actions = driver->machine->step(event, network_.clock().now());
   for (const control::CoordinatorAction& action : actions) act(id, action);
   if (!driver->machine->done()) return;
-  ended_.push_back(
-      {driver->command, driver->machine->outcome(), network_.clock().now() - driver->started});
+  ended_.push_back({driver->command, driver->machine->outcome(),
+                    network_.clock().now() - driver->started, driver->owner});
   drivers_.erase(drivers_.begin() + (driver - drivers_.data()));
+}
+
+bool Coordinators::owner_is_away(const Driver& driver, const control::CoordinatorEvent& event) {
+  if (driver.owner == nullptr) return false;
+  if (!driver.owner->alive()) {
+    drivers_.erase(drivers_.begin() + (&driver - drivers_.data()));
+    return true;
+  }
+  if (!driver.owner->frozen()) return false;
+  if (!std::holds_alternative<control::Tick>(event)) {
+    letters_.push({driver.owner->frozen_until(), next_number_++,
+                   [this, id = driver.id, event] { feed(id, event); }});
+  }
+  return true;
 }
 
 void Coordinators::act(std::uint64_t id, const control::CoordinatorAction& action) {
@@ -186,7 +210,10 @@ void Coordinators::run() {
 
 TimeNs Coordinators::next_event() const {
   TimeNs next = letters_.empty() ? kNever : letters_.top().at;
-  for (const Driver& driver : drivers_) next = std::min(next, driver.machine->wake_at());
+  for (const Driver& driver : drivers_) {
+    const bool away = driver.owner != nullptr && driver.owner->alive() && driver.owner->frozen();
+    next = std::min(next, away ? driver.owner->frozen_until() : driver.machine->wake_at());
+  }
   return next;
 }
 

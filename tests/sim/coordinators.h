@@ -22,6 +22,8 @@ class Coordinators {
   Coordinators(SimNetwork& network, Processes& processes, Random& random);
 
   void start(const std::string& verb, const std::vector<std::string>& arguments);
+  /// A process finishes what a coordinator has left; what it runs stands still and dies with it.
+  void take_over(SimProcess& process);
   /// Whoever drives a ladder now vanishes.
   void crash_one();
   bool any() const noexcept { return !drivers_.empty(); }
@@ -30,6 +32,7 @@ class Coordinators {
     std::string command;
     control::Outcome outcome;
     TimeNs took = 0;
+    SimProcess* owner = nullptr;  // of a takeover
   };
   std::vector<Ended> take_ended() { return std::exchange(ended_, {}); }
 
@@ -49,6 +52,7 @@ class Coordinators {
     std::uint64_t id = 0;
     std::string command;
     TimeNs started = 0;
+    SimProcess* owner = nullptr;  // null: a btlctl, which is no part of the job
     std::unique_ptr<control::CoordinatorMachine> machine;
   };
   struct Letter {
@@ -63,7 +67,9 @@ class Coordinators {
   SimProcess* find(control::MemberId member);
   Driver* find(std::uint64_t id);
   void post(std::function<void()> open, bool reliable = false);
+  void add(control::Command command, std::string name, SimProcess* owner);
   void feed(std::uint64_t id, const control::CoordinatorEvent& event);
+  bool owner_is_away(const Driver& driver, const control::CoordinatorEvent& event);
   void act(std::uint64_t id, const control::CoordinatorAction& action);
   void answer_scan(std::uint64_t id, std::uint64_t number);
   void deliver(SimProcess& process, const control::MemberEvent& event, std::uint64_t from);

@@ -10,10 +10,12 @@ add_library(livebtl_ladder_fast OBJECT
   ${CMAKE_SOURCE_DIR}/control/member.cc
   ${CMAKE_SOURCE_DIR}/control/outcome.cc
   ${CMAKE_SOURCE_DIR}/control/roster.cc
+  ${CMAKE_SOURCE_DIR}/control/takeover_watch.cc
   ${CMAKE_SOURCE_DIR}/control/verbs.cc
   ${CMAKE_SOURCE_DIR}/core/routing.cc
   ladder_world.cc
-  ladder_world_engine.cc)
+  ladder_world_engine.cc
+  ladder_world_takeover.cc)
 target_link_libraries(livebtl_ladder_fast PUBLIC livebtl_options nlohmann_json::nlohmann_json)
 target_compile_options(livebtl_ladder_fast PUBLIC -O2)
 

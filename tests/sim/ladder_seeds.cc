@@ -89,23 +89,33 @@ void require(bool condition, const char* what) {
   if (!condition) throw Violation(what);
 }
 
-/// Faults have stopped: every ladder must end, resume must bring all to rest, and a new one
-/// succeed.
-void must_end_well(LadderWorld& world) {
-  world.calm();
-  for (std::size_t i = 0; i < world.coordinator_count(); ++i) {
-    if (world.coordinator(i).alive) world.finish(i);
-  }
+/// Whoever comes last finishes what was left: an operator, or nobody but the members themselves.
+void finish_all(LadderWorld& world, bool by_themselves) {
   CoordinatorTimes times;
+  if (by_themselves) {
+    const bool rest = world.run_until([&] { return world.all_rest(); }, 200 * kSecond);
+    if (!rest) throw Violation("nobody called resume: not at rest" + world.describe());
+    return;
+  }
   for (int attempt = 0; attempt < 3; ++attempt) {
     world.finish(world.start("resume", {}, times));
     if (world.all_rest()) break;
   }
+}
+
+/// Faults have stopped: every ladder must end, all members come to rest, and a new one succeed.
+void must_end_well(LadderWorld& world, bool by_themselves) {
+  world.calm();
+  for (std::size_t i = 0; i < world.coordinator_count(); ++i) {
+    if (world.coordinator(i).alive) world.finish(i);
+  }
+  finish_all(world, by_themselves);
   // A late question of a dead coordinator may have kept a member busy: for a lease from its
   // arrival, not longer. It arrives while the faults that held it up are let go of.
-  world.run_until([] { return false; }, kCoordinatorLease + kSecond);
-  require(world.all_rest(), "resume did not bring all members to rest");
+  world.run_until([] { return false; }, kCoordinatorLease + (by_themselves ? 30 : 1) * kSecond);
+  require(world.all_rest(), "not all members were brought to rest");
   world.routing();
+  CoordinatorTimes times;
   const Outcome added = world.finish(world.start("add", {"sm"}, times));
   if (added.code != ExitCode::kDone) throw Violation("add failed: " + added.text);
   const auto code = world.finish(world.start("switch", {"sm", "tcp"}, times)).code;
@@ -121,11 +131,13 @@ void run_seed(std::uint64_t seed, FaultCounts& total) {
   faults.delay_max = static_cast<TimeNs>(1 + chance.below(4)) * kMillisecond / 2;
   faults.traffic = true;
   LadderWorld world(2 + chance.below(3), chance.next(), faults);
+  const bool by_themselves = seed % 2 == 0;
+  if (by_themselves) world.members_take_over();
   for (int i = 0; i < 60; ++i) {
     fate(world);
     world.run_until([] { return false; }, static_cast<TimeNs>(world.random().below(30'000'000)));
   }
-  must_end_well(world);
+  must_end_well(world, by_themselves);
   const FaultCounts& one = world.counts();
   total.dropped += one.dropped;
   total.repeated += one.repeated;
@@ -137,6 +149,7 @@ void run_seed(std::uint64_t seed, FaultCounts& total) {
   total.clock_jumps += one.clock_jumps;
   total.refusals += one.refusals;
   total.losses += one.losses;
+  total.takeovers += one.takeovers;
 }
 
 bool report(const FaultCounts& total) {
@@ -150,10 +163,11 @@ bool report(const FaultCounts& total) {
       {"freezes", total.freezes},
       {"clock jumps", total.clock_jumps},
       {"refused opens", total.refusals},
-      {"path losses", total.losses}};
+      {"path losses", total.losses},
+      {"ladders finished by members", total.takeovers}};
   bool all = true;
   for (const auto& [name, count] : kinds) {
-    std::printf("  %-20s %llu\n", name, static_cast<unsigned long long>(count));
+    std::printf("  %-28s %llu\n", name, static_cast<unsigned long long>(count));
     all = all && count > 0;
   }
   if (!all) std::printf("a kind of fault never happened: run more seeds\n");

@@ -29,7 +29,7 @@ MemberFacts LadderWorld::facts_of(std::size_t index, std::uint32_t announced) {
 LadderWorld::LadderWorld(std::size_t members, std::uint64_t seed, WorldFaults faults)
     : random_(seed), faults_(faults), announced_(static_cast<std::uint32_t>(members)) {
   for (std::size_t i = 0; i < members; ++i) {
-    members_.push_back(std::make_unique<Member>(facts_of(i, announced_)));
+    members_.push_back(std::make_unique<Member>(facts_of(i, announced_), seed + i));
     members_[i]->id = facts_of(i, announced_).member;
     members_[i]->machine.step(JoinAsFirst{}, now_);
   }
@@ -110,14 +110,22 @@ std::size_t LadderWorld::start(const std::string& verb, const std::vector<std::s
   command.coordinator = random_.next() | 1;
   command.operation = random_.next() | 1;
   command.times = times;
+  return add_coordinator(command, std::nullopt);
+}
+
+std::size_t LadderWorld::add_coordinator(const Command& command, std::optional<std::size_t> owner) {
   const std::size_t index = coordinators_.size();
-  coordinators_.push_back(std::make_unique<Coordinator>(command, now_));
+  const TimeNs offset = owner ? member(*owner).clock_offset : 0;
+  coordinators_.push_back(std::make_unique<Coordinator>(command, now_ + offset));
+  coordinators_[index]->owner = owner;
+  coordinators_[index]->clock_offset = offset;
   at(now_, [this, index] { feed_coordinator(index, Tick{}); });
   return index;
 }
 
 void LadderWorld::kill_coordinator(std::size_t index) {
   Coordinator& one = coordinator(index);
+  if (one.owner) return;  // dies with its member
   if (one.alive && !one.machine.done()) ++counts_.coordinator_crashes;
   one.alive = false;
 }
@@ -130,9 +138,9 @@ void LadderWorld::jump_clock(std::size_t index, TimeNs by) {
 
 void LadderWorld::feed_coordinator(std::size_t index, const CoordinatorEvent& event) {
   Coordinator& one = coordinator(index);
-  if (!one.alive || one.machine.done()) return;
+  if (!one.alive || one.machine.done() || owner_is_away(index, event)) return;
   for (const auto& action : one.machine.step(event, now_ + one.clock_offset)) act(index, action);
-  if (one.machine.done()) return;
+  if (one.machine.done()) return note_takeover(one);
   const TimeNs wake = std::max(one.machine.wake_at() - one.clock_offset, now_ + 1);
   if (one.tick_at > now_ && one.tick_at <= wake) return;
   one.tick_at = wake;
@@ -213,6 +221,7 @@ void LadderWorld::feed_member(std::size_t index, const MemberEvent& event,
     }
   }
   check_rungs();
+  watch(index);
 }
 
 void LadderWorld::notify(const Standing& standing) {
@@ -240,7 +249,7 @@ std::size_t LadderWorld::join_member() {
   ++counts_.joins;
   const std::size_t index = members_.size();
   MemberFacts facts = facts_of(index, announced_);
-  members_.push_back(std::make_unique<Member>(facts));
+  members_.push_back(std::make_unique<Member>(facts, random_.next()));
   members_[index]->id = facts.member;
   at(now_ + some_delay(), [this, index] { ask_to_join(index); });
   return index;

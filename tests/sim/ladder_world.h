@@ -18,6 +18,7 @@
 #include "base/random.h"
 #include "control/coordinator.h"
 #include "control/member.h"
+#include "control/takeover_watch.h"
 
 namespace livebtl::control {
 
@@ -29,7 +30,7 @@ struct Violation : std::runtime_error {
 struct FaultCounts {
   std::uint64_t dropped = 0, repeated = 0, reordered = 0, coordinator_crashes = 0,
                 member_crashes = 0, joins = 0, freezes = 0, clock_jumps = 0, refusals = 0,
-                losses = 0;
+                losses = 0, takeovers = 0;
 };
 
 struct WorldFaults {
@@ -52,6 +53,8 @@ class LadderWorld {
   std::size_t join_member();
   void jump_clock(std::size_t coordinator, TimeNs by);
   void calm();  // faults stop
+  /// From now on the first member that lives finishes what coordinators leave behind.
+  void members_take_over();
   /// Runs events until the predicate holds (true) or virtual time is over (false).
   bool run_until(const std::function<bool()>& predicate, TimeNs longest = 120 * kSecond);
   /// Runs until coordinator `index` is done.
@@ -70,8 +73,11 @@ class LadderWorld {
     int rungs_down = 0;  // orders to a lower rung, ever
   };
   struct Member {
-    explicit Member(MemberFacts facts) : machine(std::move(facts)) {}
+    Member(MemberFacts facts, std::uint64_t chance) : machine(std::move(facts)), watch(chance) {}
     MemberMachine machine;
+    TakeoverWatch watch;
+    TimeNs look_at = INT64_MAX;  // when the watch is asked next
+    bool taking_over = false;
     Engine engine;
     MemberId id;
     bool alive = true;
@@ -83,6 +89,7 @@ class LadderWorld {
   struct Coordinator {
     Coordinator(Command command, TimeNs now) : machine(std::move(command), now) {}
     CoordinatorMachine machine;
+    std::optional<std::size_t> owner;  // the member that took over; else a btlctl of its own
     bool alive = true;
     TimeNs clock_offset = 0;
     TimeNs tick_at = 0;
@@ -98,6 +105,8 @@ class LadderWorld {
   /// The routing that all living members have in force; throws if they differ.
   Routing routing();
   bool all_rest();
+  /// Where everybody stands, for people.
+  std::string describe() const;
   std::uint64_t frames_delivered() const { return frames_delivered_; }
 
   static CoordinatorTimes default_times();
@@ -125,6 +134,13 @@ class LadderWorld {
   void feed_member(std::size_t index, const MemberEvent& event,
                    std::function<void(Standing)> reply);
   void feed_coordinator(std::size_t index, const CoordinatorEvent& event);
+  std::size_t add_coordinator(const Command& command, std::optional<std::size_t> owner);
+  void watch(std::size_t index);
+  void look(std::size_t index);
+  bool is_chief(std::size_t index) const;
+  void take_over(std::size_t index);
+  bool owner_is_away(std::size_t index, const CoordinatorEvent& event);
+  void note_takeover(const Coordinator& one);
   void act(std::size_t index, const CoordinatorAction& action);
   void send(std::size_t coordinator, const Send& send);
   void engine_take(std::size_t index, const core::RungOrder& order, bool adopted);
@@ -149,6 +165,7 @@ class LadderWorld {
   std::vector<std::unique_ptr<Member>> members_;
   std::vector<std::unique_ptr<Coordinator>> coordinators_;
   FaultCounts counts_;
+  bool takes_over_ = false;
 };
 
 }  // namespace livebtl::control

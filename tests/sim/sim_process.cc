@@ -42,6 +42,7 @@ SimProcess::SimProcess(SimNetwork& network, Ledger& ledger, const ProcessOptions
       clock_(network.clock()),
       application_(options.number, ledger, random_.next()),
       member_(facts_of(options)),
+      watch_(options.seed),
       engine_(std::make_unique<core::EngineCore>(config())),
       next_turn_(network.clock().now()) {
   engine_->on_report([this] { report_due_ = true; });

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "control/member.h"
+#include "control/takeover_watch.h"
 #include "core/engine_core.h"
 #include "tests/sim/application.h"
 #include "tests/sim/sim_network.h"
@@ -70,6 +71,10 @@ class SimProcess {
   control::Standing standing() const { return member_.standing(clock_.now()); }
   bool joined() const noexcept { return member_.joined(); }
   bool unfinished() const noexcept { return member_.unfinished(); }
+  /// Is it time to finish what a coordinator has left?
+  bool takeover_due() { return watch_.due(member_, clock_.now()); }
+  void not_ours() noexcept { watch_.not_ours(clock_.now()); }
+  void tried(bool in_vain) noexcept { watch_.tried(in_vain, clock_.now()); }
   /// What the engine last said, as the member machine knows it; not reached while an order is being
   /// handed over.
   const core::RungReport& told() const noexcept { return told_; }
@@ -85,6 +90,7 @@ class SimProcess {
   ProcessClock clock_;
   Application application_;
   control::MemberMachine member_;
+  control::TakeoverWatch watch_;
   std::unique_ptr<core::EngineCore> engine_;
   core::RungReport told_;
   core::RungOrder order_;

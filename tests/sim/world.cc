@@ -41,6 +41,7 @@ World::World(std::uint64_t seed, const FaultPlan& plan)
   for (std::uint32_t i = 0; i < announced_; ++i) add_process(i == 0);
   network_.set_plan(plan_);
   chaos_ends_ = now() + (100 + static_cast<TimeNs>(random_.below(300))) * kMillisecond;
+  nobody_resumes_ = other_random_.chance(0.5);
   if (random_.chance(0.3))
     join_at_ = now() + static_cast<TimeNs>(random_.below(200 * kMillisecond));
 }
@@ -106,6 +107,7 @@ WorldResult World::run() {
     coordinators_.run();
     move_processes();
     note_ended();
+    take_over();
     if (!calm_) {
       break_something();
       give_commands();
@@ -230,12 +232,35 @@ void World::note_ended() {
       fail("a correct command is called wrong: " + ended.command);
     // What it waits for may take a while: not the next one at once.
     if (calm_) next_command_ = now() + 10 * kMillisecond;
+    if (ended.owner == nullptr) continue;
+    at_it_ = nullptr;
+    ended.owner->tried(ended.outcome.code != control::ExitCode::kDone);
   }
 }
 
 void World::finish_ladders() {
-  if (coordinators_.any() || now() < next_command_ || all_rest()) return;
+  if (nobody_resumes_ || coordinators_.any() || now() < next_command_ || all_rest()) return;
   coordinators_.start("resume", {});
+}
+
+/// In place of the agents: the first process of the lowest node is its relay.
+void World::take_over() {
+  if (at_it_ != nullptr && at_it_->alive()) return;
+  at_it_ = nullptr;
+  SimProcess* chief = nullptr;
+  for (const auto& process : processes_) {
+    if (!process->alive() || !process->joined()) continue;
+    if (chief == nullptr || process->node() < chief->node()) chief = process.get();
+  }
+  for (const auto& process : processes_) {
+    if (!process->alive() || process->frozen() || !process->takeover_due()) continue;
+    if (process.get() != chief) {
+      process->not_ours();
+      continue;
+    }
+    at_it_ = chief;
+    coordinators_.take_over(*chief);
+  }
 }
 
 bool World::all_rest() {

@@ -53,6 +53,7 @@ class World {
   void give_commands();
   void start_random_command();
   void finish_ladders();
+  void take_over();
   void note_ended();
   void join_one();
   bool all_done();
@@ -79,6 +80,8 @@ class World {
   std::uint32_t announced_ = 0;
   std::uint64_t first_seq_ = 1;
   bool calm_ = false;
+  bool nobody_resumes_ = false;  // the members have to finish by themselves what was left
+  SimProcess* at_it_ = nullptr;  // the one that does so now
   TimeNs chaos_ends_ = 0;
   TimeNs deadline_ = 0;
   TimeNs next_command_ = 0;

@@ -12,6 +12,7 @@ from .job import MpiJob
 from .ladders import RUNGS, HeldLadder, standings
 from .waiting import PATIENCE, check, wait_until
 
+NO_TAKEOVER = {"LIVEBTL_TAKEOVER": "off"}
 LEASE = 3  # seconds, as docs/SWITCH.md has it
 
 
@@ -73,6 +74,31 @@ def end_interrupted(job, verb):
     return answer
 
 
+def killed_and_left(context):
+    """kill -9 of btlctl at every rung, and then nobody does anything: the job finishes the ladder by itself."""
+    waits = []
+    with MpiJob(context.build, context.logs, "storm", 4, ("--bytes", "100000")) as job:
+        job.wait_ready()
+        for rung, route in zip(RUNGS, (("sm", "tcp"), ("tcp", "sm"), ("sm", "tcp"))):
+            with HeldLadder(job, rung, "switch", *route) as ladder:
+                ladder.kill()
+                killed = time.monotonic()
+            wait_until(f"the ladder left on {rung} to end", lambda: finished(job, route), 30, interval=0.2)
+            waits.append(f"{rung} {time.monotonic() - killed:.1f} s")
+            answer = btlctl(job, "resume").expect(DONE, BUSY)
+            check(answer.code == BUSY or answer.json["already"], f"something was left to resume: {answer}")
+        totals = job.finish(120)
+    return f"finished by the job itself: {', '.join(waits)}; {totals['received']} messages"
+
+
+def finished(job, route):
+    """All members rest at the end of this switch, and none waits for a coordinator."""
+    job.check_running()
+    members = btlctl(job, "status").expect(DONE).json["members"]
+    return all(one["rung"] == "new" and one["reached"] and not one["left_open"] and
+               one["operation"]["arguments"] == list(route) for one in members)
+
+
 def stopped_before_commit(context):
     """A rank is stopped; the switch is retracted and names it; the job goes on; afterwards the switch works."""
     with MpiJob(context.build, context.logs, "stream", 3) as job:
@@ -91,7 +117,7 @@ def stopped_before_commit(context):
 
 def stopped_after_commit(context):
     """A rank is stopped between NEWTX and NEW: committed, not released, straggler named; after SIGCONT resume ends it."""
-    with MpiJob(context.build, context.logs, "stream", 3) as job:
+    with MpiJob(context.build, context.logs, "stream", 3, environment=NO_TAKEOVER) as job:
         job.wait_ready()
         pid = job.rank_pids()[2]
         with HeldLadder(job, "newtx", "--timeout", "20", "remove", "sm") as ladder:
@@ -129,7 +155,8 @@ def two_coordinators(context):
 
 def spawned_in_mid_ladder(context):
     """Processes are spawned while a ladder stands at JOINT; it then goes on, with them."""
-    with MpiJob(context.build, context.logs, "spawn", 2) as job:
+    # A btlctl that is held is as good as dead: the job would finish its ladder.
+    with MpiJob(context.build, context.logs, "spawn", 2, environment=NO_TAKEOVER) as job:
         job.wait_ready()
         parents = set(job.rank_pids().values())
 
@@ -167,6 +194,7 @@ def no_hostage(context):
 CASES = (
     ("coordinator-killed-resume", lambda context: killed_coordinator(context, "resume")),
     ("coordinator-killed-abort", lambda context: killed_coordinator(context, "abort")),
+    ("coordinator-killed-and-left", killed_and_left),
     ("rank-stopped-before-commit", stopped_before_commit),
     ("rank-stopped-after-commit", stopped_after_commit),
     ("two-coordinators", two_coordinators),

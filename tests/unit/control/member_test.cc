@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // member_test.cc -- which orders a member takes, and what it answers.
 #include "control/member.h"
+#include "control/takeover_watch.h"
 
 #include <doctest/doctest.h>
 
@@ -190,10 +191,44 @@ TEST_CASE("another job's messages are not answered") {
   CHECK(bench.machine.step(other, 0).empty());
 }
 
-TEST_CASE(
-    "only the lowest node's relay takes over, after lease and delay, and only what is unfinished") {
-  CHECK(should_take_over(true, true, kCoordinatorLease + 3 * kSecond, 12345));
-  CHECK_FALSE(should_take_over(true, true, kCoordinatorLease, 12345));
-  CHECK_FALSE(should_take_over(false, true, kCoordinatorLease + 3 * kSecond, 12345));
-  CHECK_FALSE(should_take_over(true, false, kCoordinatorLease + 3 * kSecond, 12345));
+TEST_CASE("a ladder is abandoned while its coordinator has not ended, or left it open") {
+  Bench bench;
+  CHECK_FALSE(bench.machine.abandoned_since());
+  bench.feed(PromiseRequest{"j", kFirst}, 5);
+  CHECK(bench.machine.abandoned_since() == 5);
+  bench.feed(LadderEnd{"j", kFirst, false}, 6);
+  CHECK_FALSE(bench.machine.abandoned_since());
+  bench.feed(PromiseRequest{"j", kLater}, 7);
+  bench.feed(LadderEnd{"j", kLater, true}, 8);
+  CHECK(bench.machine.abandoned_since() == 7);
+  CHECK(bench.machine.standing(8).left_open);
+  CHECK_FALSE(bench.machine.standing(8).busy);
+  MemberFacts facts;
+  facts.job = "j";
+  MemberMachine fresh(facts);
+  fresh.step(JoinFrom{bench.machine.standing(8)}, 9);
+  CHECK(fresh.abandoned_since() == 9);
+}
+
+TEST_CASE("a member takes over after lease and delay, later again if in vain, never overslept") {
+  Bench bench;
+  TakeoverWatch watch(500 * kMillisecond);  // waits 1.5 s after the lease
+  const TimeNs delay = 1500 * kMillisecond;
+  CHECK(watch.due_at(bench.machine) == INT64_MAX);
+  CHECK_FALSE(watch.due(bench.machine, 100 * kSecond));
+  bench.feed(PromiseRequest{"j", kFirst}, kSecond);
+  const TimeNs first = kSecond + kCoordinatorLease + delay;
+  CHECK(watch.due_at(bench.machine) == first);
+  CHECK_FALSE(watch.due(bench.machine, first - 1));
+  bench.feed(PromiseRequest{"j", kFirst}, 2 * kSecond);  // its coordinator lives
+  CHECK_FALSE(watch.due(bench.machine, first));
+  CHECK(watch.due(bench.machine, first + kSecond));
+  watch.tried(true, first + kSecond);
+  CHECK(watch.due_at(bench.machine) == first + 3 * kSecond);
+  watch.tried(true, first + 3 * kSecond);
+  CHECK(watch.due_at(bench.machine) == first + 7 * kSecond);
+  // It stood still for a minute: others may be at work.
+  CHECK_FALSE(watch.due(bench.machine, first + kSecond * 67));
+  CHECK(watch.due_at(bench.machine) == first + kSecond * 67 + delay);
+  CHECK(watch.due(bench.machine, first + kSecond * 70));
 }

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// takeover_test.cc -- ladders that a coordinator has left, and members that finish them.
+#include <doctest/doctest.h>
+
+#include "tests/sim/ladder_world.h"
+
+using namespace livebtl;
+using namespace livebtl::control;
+
+namespace {
+
+bool at_rung(LadderWorld& world, std::size_t member, Rung rung) {
+  return world.member(member).machine.standing(world.now()).rung == rung;
+}
+
+const std::vector<std::string> kSmTcp = {"sm", "tcp"};
+
+}  // namespace
+
+TEST_CASE("a ladder whose coordinator is killed ends although nobody calls resume") {
+  for (const Rung rung : {Rung::kJoint, Rung::kNewTx, Rung::kNew}) {
+    LadderWorld world(3, 40 + static_cast<std::uint64_t>(rung), {0, 0, kMillisecond, true});
+    world.members_take_over();
+    const auto index = world.start("switch", kSmTcp);
+    REQUIRE(world.run_until([&] { return at_rung(world, 2, rung); }));
+    world.kill_coordinator(index);
+    const TimeNs killed = world.now();
+    const auto ended = [&] {
+      return world.all_rest() && !world.member(0).machine.abandoned_since();
+    };
+    REQUIRE(world.run_until(ended));
+    CHECK(world.now() - killed >= kCoordinatorLease);
+    CHECK(world.now() - killed < kCoordinatorLease + 4 * kSecond);
+    CHECK(world.routing().moved.at("sm") == "tcp");
+    world.run_until([] { return false; }, 60 * kSecond);
+    CHECK(world.coordinator_count() == 2);  // and it is left at that
+  }
+}
+
+TEST_CASE("members finish what an orderly end has left to a stopped one") {
+  LadderWorld world(3, 50);
+  world.members_take_over();
+  world.freeze(2, true);
+  world.start("switch", kSmTcp);
+  const auto index = world.start("switch", kSmTcp);
+  world.freeze(2, false);
+  world.finish(index);
+  REQUIRE(world.run_until([&] { return at_rung(world, 2, Rung::kNewTx); }));
+  world.freeze(2, true);
+  world.run_until([] { return false; }, 20 * kSecond);
+  CHECK_FALSE(world.all_rest());
+  world.freeze(2, false);
+  CHECK(world.run_until([&] { return world.all_rest(); }));
+}
+
+TEST_CASE("members take nothing from a coordinator that lives, however long it waits") {
+  LadderWorld world(3, 51);
+  world.members_take_over();
+  world.member(1).engine.stall = true;
+  CoordinatorTimes times = LadderWorld::default_times();
+  times.total = times.rung = 60 * kSecond;
+  const auto index = world.start("switch", kSmTcp, times);
+  world.run_until([] { return false; }, 50 * kSecond);
+  CHECK(world.coordinator_count() == 1);
+  world.calm();
+  CHECK(world.finish(index).code == ExitCode::kDone);
+}
