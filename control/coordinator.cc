@@ -33,12 +33,9 @@ std::vector<CoordinatorAction> CoordinatorMachine::step(const CoordinatorEvent& 
 
 void CoordinatorMachine::handle(const MembersFound& found) {
   scan_answered_ = std::max(scan_answered_, found.scan);
-  // Who joins from a newcomer may stand where all others have left: so one more look after its
-  // answer.
+  // Who joins from a newcomer may stand where all others have left: so one more look.
   const bool ordering = phase_ == Phase::kPromise || phase_ == Phase::kRung;
-  for (const MemberId member : found.members) {
-    scan_wanted_ = (roster_.add(member) && ordering) || scan_wanted_;
-  }
+  for (const MemberId each : found.members) scan_wanted_ |= roster_.add(each) && ordering;
 }
 
 void CoordinatorMachine::handle(const MemberGone& gone) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // control/coordinator_outcome.cc -- how a command ends, and what is said of it.
 #include <algorithm>
+#include <iterator>
 
 #include "control/coordinator.h"
 
@@ -37,6 +38,17 @@ void CoordinatorMachine::end_busy(const Standing& standing) {
                 " follows it); try again when it has ended");
 }
 
+/// Whoever comes unasked does not even begin where somebody is at work.
+bool CoordinatorMachine::gives_way() {
+  if (!command_.by_itself) return false;
+  for (const auto& [member, entry] : roster_.entries()) {
+    if (!entry.standing->busy) continue;
+    end_busy(*entry.standing);
+    return true;
+  }
+  return false;
+}
+
 /// Dry run: what the members say would happen is the outcome.
 void CoordinatorMachine::advance_plan() {
   bool complete = true;
@@ -45,6 +57,11 @@ void CoordinatorMachine::advance_plan() {
     if (now_ >= deadline_) end(ExitCode::kRetracted, "time-out; nothing was changed");
     return;
   }
+  const Routing& before = roster_.entries().begin()->second.standing->routing;
+  std::set_difference(before.excluded.begin(), before.excluded.end(), after_.excluded.begin(),
+                      after_.excluded.end(), std::back_inserter(outcome_.opens));
+  std::set_difference(after_.excluded.begin(), after_.excluded.end(), before.excluded.begin(),
+                      before.excluded.end(), std::back_inserter(outcome_.closes));
   bool cut_off = false;
   for (const auto& [member, entry] : roster_.entries()) {
     cut_off = cut_off || !entry.plan->cut_off.empty();

@@ -64,6 +64,8 @@ std::string outcome_json(const Outcome& outcome) {
   a("rungs", outcome.rungs);
   a.names("foreign", outcome.foreign);
   a("plans", outcome.plans);
+  a.names("opens", outcome.opens);
+  a.names("closes", outcome.closes);
   return a.object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -28,6 +28,8 @@ tl::expected<std::string, VerbError> canonical(const std::string& name,
             "no transport '" + name + "' in this job; it has: " + known_names(transports));
 }
 
+constexpr std::uint32_t kWeightMax = 1'000'000;
+
 /// "weight=5" or "weight=default".
 struct Assignment {
   std::string_view key;
@@ -44,6 +46,9 @@ std::optional<Assignment> parse_assignment(std::string_view text) {
   const char* last = value.data() + value.size();
   const auto [end, code] = std::from_chars(value.data(), last, assignment.value.emplace());
   if (code != std::errc{} || end != last) return std::nullopt;
+  // A share of nothing is what `quiesce` is for.
+  const bool is_share = *assignment.value >= 1 && *assignment.value <= kWeightMax;
+  if (assignment.key == "weight" && !is_share) return std::nullopt;
   return assignment;
 }
 
@@ -69,6 +74,23 @@ bool is_routing_verb(std::string_view verb) noexcept {
   return std::find(kVerbs.begin(), kVerbs.end(), verb) != kVerbs.end();
 }
 
+std::string assignments_problem(std::span<const std::string> assignments) {
+  std::vector<std::string_view> keys;
+  for (const std::string& text : assignments) {
+    const auto assignment = parse_assignment(text);
+    if (!assignment) {
+      return "'" + text +
+             "' is not exclusivity=N (0 to 4294967295) or weight=N (1 to 1000000); N may be "
+             "default";
+    }
+    if (std::find(keys.begin(), keys.end(), assignment->key) != keys.end()) {
+      return std::string(assignment->key) + " is given twice";
+    }
+    keys.push_back(assignment->key);
+  }
+  return "";
+}
+
 tl::expected<std::vector<std::string>, VerbError> resolve_arguments(
     std::string_view verb, const std::vector<std::string>& arguments,
     const std::vector<KnownTransport>& transports) {
@@ -92,11 +114,9 @@ tl::expected<std::vector<std::string>, VerbError> resolve_arguments(
   if (verb == "switch" && resolved[0] == resolved[1]) {
     return no(ExitCode::kUsage, "switch needs two different transports");
   }
-  for (std::size_t i = 1; verb == "set" && i < resolved.size(); ++i) {
-    if (!parse_assignment(resolved[i])) {
-      return no(ExitCode::kUsage,
-                "'" + resolved[i] + "' is not exclusivity=N or weight=N (N: a number, or default)");
-    }
+  if (verb == "set") {
+    std::string wrong = assignments_problem(std::span(resolved).subspan(1));
+    if (!wrong.empty()) return no(ExitCode::kUsage, std::move(wrong));
   }
   return resolved;
 }

@@ -3,6 +3,7 @@
 // has the table.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,9 @@ struct VerbError {
 
 /// add | quiesce | remove | switch | set: those that change the routing.
 bool is_routing_verb(std::string_view verb) noexcept;
+
+/// What is wrong with `KEY=VALUE ...` of `set`; "": nothing.
+std::string assignments_problem(std::span<const std::string> assignments);
 
 /// Replaces aliases ("vader" by "sm") and checks number and form of the arguments. Errors: kUsage,
 /// kNotFound.

@@ -10,6 +10,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "control/verbs.h"
+
 namespace livebtl::tool {
 namespace {
 
@@ -31,13 +33,16 @@ constexpr Verb kPlain[] = {
      "it\n"
      "now, and the bytes it has carried.\n\nExample:\n  btlctl list"},
     {"abort", "Take back an unfinished switch",
-     "A switch whose btlctl was killed stays where it is, and the job runs on. This takes it back\n"
-     "rung by rung; past the point of no return it is refused, and `btlctl resume` finishes it.\n\n"
+     "A switch whose btlctl was killed stays where it is, and the job runs on; after some seconds\n"
+     "it finishes it by itself. Called before, this takes it back rung by rung; past the point of "
+     "no\n"
+     "return it is refused, and `btlctl resume` finishes it.\n\n"
      "Example:\n  btlctl abort"},
     {"resume", "Finish an unfinished switch",
      "A switch whose btlctl was killed, or that ended with 'committed but not released', is "
      "carried on\n"
-     "to its end.\n\nExample:\n  btlctl resume"},
+     "to its end. It is what the job does by itself if nobody calls it "
+     "(LIVEBTL_TAKEOVER).\n\nExample:\n  btlctl resume"},
     {"settings", "List all settings",
      "Lists the settings of the library, to be given as LIVEBTL_NAME in the job's environment, "
      "with\n"
@@ -89,15 +94,20 @@ void define_global(CLI::App& app, RawArguments& raw) {
   CommandLine& line = raw.line;
   app.add_option("--job", line.job, "The job; needed only if this node has several (btlctl jobs)")
       ->type_name("ID");
-  app.add_flag("--json", line.json, "Print one JSON document instead of tables");
-  app.add_flag("--quiet", line.quiet, "Print no progress");
+  app.add_flag("--json", line.json,
+               "Print one JSON document on standard output, whatever comes of it; with watch one a "
+               "line");
+  app.add_flag("--progress", line.progress, "Print progress even where nobody watches a terminal");
+  app.add_flag("--quiet", line.quiet, "Print no progress")->excludes("--progress");
   app.add_option("--timeout", line.timeout_s,
-                 "Give up after this time, and take back what is not committed (30; to look: 5)")
+                 "Give up after this time, and take back what is not committed (30; to look: 5; "
+                 "watch: then it ends)")
       ->type_name("SECONDS");
   app.add_flag("--dry-run", line.dry_run,
-               "Say what a command would do to each process; do nothing");
+               "Say what a command would do to each process, and change nothing");
   app.add_flag("--wait", line.wait, "Wait for the end; this is the default");
-  app.add_flag("--no-wait", raw.no_wait, "Go on in the background once the command has begun");
+  app.add_flag("--no-wait", raw.no_wait, "Go on in the background once the command has begun")
+      ->excludes("--wait");
   app.add_option("--generate", line.generate, "Print man, completion or settings-man, and end")
       ->type_name("WHAT")
       ->group("");
@@ -127,7 +137,7 @@ void define_transport_verbs(CLI::App& app, RawArguments& raw) {
   add_positional(command, "NAME", raw.first, "A transport");
   command
       ->add_option("KEY=VALUE", raw.assignments,
-                   "exclusivity=N and/or weight=N; N: a number, or default")
+                   "exclusivity=N and/or weight=N; N: a number (weight: from 1), or default")
       ->required()
       ->type_name(" ")
       ->expected(1, 2);
@@ -175,8 +185,7 @@ CommandLine assemble(RawArguments& raw) {
 
 std::variant<CommandLine, EndNow> check(CommandLine line) {
   constexpr double kSecondsMax = 86'400.0;
-  const bool timeout_given = line.timeout_s != 0.0;
-  if (timeout_given && !(line.timeout_s >= 0.001 && line.timeout_s <= kSecondsMax)) {
+  if (line.timeout_s && !(*line.timeout_s >= 0.001 && *line.timeout_s <= kSecondsMax)) {
     return usage("--timeout takes seconds, from 0.001 to 86400");
   }
   if (!(line.interval_s >= 0.05 && line.interval_s <= kSecondsMax)) {
@@ -185,6 +194,11 @@ std::variant<CommandLine, EndNow> check(CommandLine line) {
   const auto too_long = [](const std::string& text) { return text.size() > kArgumentBytesMax; };
   if (too_long(line.job) || std::any_of(line.arguments.begin(), line.arguments.end(), too_long)) {
     return usage("an argument is longer than 256 bytes");
+  }
+  if (line.verb == "set") {
+    const std::string wrong =
+        control::assignments_problem(std::span<const std::string>(line.arguments).subspan(1));
+    if (!wrong.empty()) return usage(wrong);
   }
   constexpr const char* kKinds[] = {"", "man", "completion", "settings-man"};
   if (std::find(std::begin(kKinds), std::end(kKinds), line.generate) == std::end(kKinds)) {

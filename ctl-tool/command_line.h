@@ -23,17 +23,18 @@ struct CommandLine {
   std::string job;
   bool json = false;
   bool quiet = false;
+  bool progress = false;
   bool dry_run = false;
   bool wait = true;
   bool peers = false;
   bool once = false;
-  double timeout_s = 0.0;  // 0: not given
+  std::optional<double> timeout_s;
   double interval_s = 1.0;
   std::string generate;  // man | completion | settings-man
 
   /// Whoever changes something waits longer than whoever looks.
-  TimeNs timeout_for_change() const noexcept { return in_ns(timeout_s > 0 ? timeout_s : 30.0); }
-  TimeNs timeout_for_look() const noexcept { return in_ns(timeout_s > 0 ? timeout_s : 5.0); }
+  TimeNs timeout_for_change() const noexcept { return in_ns(timeout_s.value_or(30.0)); }
+  TimeNs timeout_for_look() const noexcept { return in_ns(timeout_s.value_or(5.0)); }
   TimeNs interval() const noexcept { return in_ns(interval_s); }
 
  private:

@@ -72,6 +72,24 @@ void write_exit_codes(std::ostringstream& page) {
   }
 }
 
+void write_documents(std::ostringstream& page) {
+  constexpr std::pair<const char*, const char*> kDocuments[] = {
+      {"livebtl.jobs/1", "jobs"},
+      {"livebtl.list/1", "list: by process; silent: who did not answer"},
+      {"livebtl.status/1", "status: by process; silent: who did not answer"},
+      {"livebtl.settings/1", "settings"},
+      {"livebtl.watch/1", "watch: one for each line"},
+      {"livebtl.outcome/1",
+       "all commands that change something, and whatever ends before it could begin: exit_code and "
+       "text say what came of it"}};
+  page
+      << ".SH JSON DOCUMENTS\nWith \\-\\-json exactly one document goes to standard output, on one "
+         "line. Its schema says which fields there are; within a version fields are only added.\n";
+  for (const auto& [schema, meaning] : kDocuments) {
+    page << ".TP\n.B " << schema << "\n" << roff(meaning) << ".\n";
+  }
+}
+
 std::string join_names(const std::vector<std::string>& names) {
   std::string text;
   for (const auto& name : names) text += (text.empty() ? "" : " ") + name;
@@ -98,12 +116,14 @@ std::string manual_page() {
           "at "
           "any point it leaves a job that runs; \\fBbtlctl resume\\fR or \\fBbtlctl abort\\fR ends "
           "what "
-          "was begun. Data goes to standard output, all else to standard error.\n"
+          "was begun, and if nobody comes the job finishes it by itself after some seconds "
+          "(LIVEBTL_TAKEOVER). Data goes to standard output, all else to standard error.\n"
        << ".SH OPTIONS\n";
   for (const CLI::Option* option : app->get_options()) write_option(page, *option);
   page << ".SH COMMANDS\n";
   for (const CLI::App* command : app->get_subcommands({})) write_command(page, *command);
   write_exit_codes(page);
+  write_documents(page);
   page << ".SH ENVIRONMENT\n.TP\n.B LIVEBTL_JOB\nThe job, if \\-\\-job is not given.\n"
        << ".TP\n.B LIVEBTL_RUNDIR\nWhere jobs are looked for, if not in the usual places "
           "(/run/livebtl/UID, $XDG_RUNTIME_DIR/livebtl, /tmp/livebtl\\-UID).\n"

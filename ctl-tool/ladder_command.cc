@@ -26,11 +26,13 @@ using control::Progress;
 
 constexpr TimeNs kJobAppears = 2 * kSecond;  // a job that has been started just now
 
-/// One line that is redrawn on a terminal; elsewhere a line when a rung is ordered and one when all
-/// are on it.
+/// One line that is redrawn on a terminal; elsewhere, and only if it is asked for, a line when a
+/// rung is ordered and one when all are on it.
 class ProgressLine {
  public:
-  explicit ProgressLine(bool quiet) : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) == 1) {}
+  explicit ProgressLine(const CommandLine& line)
+      : terminal_(::isatty(STDERR_FILENO) == 1),
+        quiet_(line.quiet || (!terminal_ && !line.progress)) {}
   ~ProgressLine() { clear(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
@@ -54,8 +56,8 @@ class ProgressLine {
   }
 
  private:
-  bool quiet_;
   bool terminal_;
+  bool quiet_;
   bool drawn_ = false;
 };
 
@@ -129,12 +131,25 @@ void report(const CommandLine& line, const Outcome& outcome) {
   const bool done = outcome.code == ExitCode::kDone;
   if (done && !line.json) {
     if (!outcome.plans.empty()) print_plans(outcome);
+    for (const auto& name : outcome.opens)
+      print("opens " + printable(name) + " where it is closed\n");
+    for (const auto& name : outcome.closes) print("closes " + printable(name) + "\n");
     print(printable(outcome.text) + " (" + facts_of(outcome) + ")\n");
     for (const auto& pair : outcome.pairs) print("  left: " + printable(pair) + "\n");
   } else if (!done) {
     complain(printable(outcome.text));
     complain_details(outcome);
   }
+}
+
+int say_interrupted(const CommandLine& line, bool begun) {
+  const std::string text =
+      begun ? "interrupted; the job runs on. End what was begun with: btlctl resume, or btlctl "
+              "abort; else the job finishes it by itself after some seconds"
+            : "interrupted; nothing was changed";
+  complain(text);
+  if (line.json) print(control::outcome_json(plain_outcome(line, kInterrupted, text)) + "\n");
+  return kInterrupted;
 }
 
 /// on_begun: called once, when the first order is out.
@@ -145,7 +160,7 @@ int coordinate(const CommandLine& line, const std::atomic<bool>& stop,
   auto links = control::JobLinks::open(*job);
   if (!links) return fail_early(line, {ExitCode::kNotPermitted, links.error().text});
   bool begun = false;
-  ProgressLine progress(line.quiet);
+  ProgressLine progress(line);
   const auto outcome = control::drive(
       *links, command_of(line, job->id),
       [&](const Progress& now) {
@@ -154,12 +169,7 @@ int coordinate(const CommandLine& line, const std::atomic<bool>& stop,
       },
       stop);
   progress.clear();
-  if (!outcome) {
-    complain(begun ? "interrupted; the job runs on. End what was begun with: btlctl resume, or "
-                     "btlctl abort"
-                   : "interrupted; nothing was changed");
-    return kInterrupted;
-  }
+  if (!outcome) return say_interrupted(line, begun);
   report(line, *outcome);
   return static_cast<int>(outcome->code);
 }
@@ -195,7 +205,8 @@ int coordinate_in_background(const CommandLine& line, const std::atomic<bool>& s
   writer.reset();
   char begun = 0;
   if (::read(reader.number(), &begun, 1) == 1) {
-    if (!line.json) print(line.verb + " goes on in the background; see: btlctl status\n");
+    const std::string text = line.verb + " goes on in the background; see: btlctl status";
+    print(line.json ? control::outcome_json(plain_outcome(line, 0, text)) + "\n" : text + "\n");
     return 0;
   }
   int status = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctl-tool/run.cc -- from the command line to the function that does it.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -9,13 +10,25 @@
 
 namespace livebtl::tool {
 
+namespace {
+
+int end_now(const EndNow& end, bool wants_json) {
+  std::fputs(end.text.c_str(), end.exit_code == 0 ? stdout : stderr);
+  if (end.exit_code != 0 && wants_json) {
+    print(control::outcome_json(plain_outcome({}, end.exit_code, end.text)) + "\n");
+  }
+  return end.exit_code;
+}
+
+}  // namespace
+
 int run(std::vector<std::string> arguments, const std::atomic<bool>& stop) {
+  // Also of a command line that cannot be read, programs want a document.
+  const bool wants_json =
+      std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
   const char* job = std::getenv("LIVEBTL_JOB");
   const auto parsed = parse_command_line(std::move(arguments), job != nullptr ? job : "");
-  if (const auto* end = std::get_if<EndNow>(&parsed)) {
-    std::fputs(end->text.c_str(), end->exit_code == 0 ? stdout : stderr);
-    return end->exit_code;
-  }
+  if (const auto* end = std::get_if<EndNow>(&parsed)) return end_now(*end, wants_json);
   const auto& line = std::get<CommandLine>(parsed);
   if (line.generate == "man") {
     print(manual_page());

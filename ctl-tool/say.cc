@@ -19,14 +19,20 @@ void print_json(const Json& document) {
 
 void complain(const std::string& text) { std::fprintf(stderr, "btlctl: %s\n", text.c_str()); }
 
+control::Outcome plain_outcome(const CommandLine& line, int code, std::string text) {
+  control::Outcome outcome;
+  outcome.code = static_cast<control::ExitCode>(code);
+  outcome.verb = line.verb;
+  outcome.arguments = line.arguments;
+  outcome.text = std::move(text);
+  return outcome;
+}
+
 int fail_early(const CommandLine& line, const NoJob& why) {
   complain(why.text);
   if (line.json) {
-    print_json({{"schema", "livebtl.outcome/1"},
-                {"exit_code", static_cast<int>(why.code)},
-                {"verb", line.verb},
-                {"arguments", line.arguments},
-                {"text", why.text}});
+    const auto outcome = plain_outcome(line, static_cast<int>(why.code), why.text);
+    print(control::outcome_json(outcome) + "\n");
   }
   return static_cast<int>(why.code);
 }

@@ -20,6 +20,9 @@ void print(const std::string& text);     // stdout, as it is
 void print_json(const Json& document);   // stdout, one line
 void complain(const std::string& text);  // stderr: "btlctl: ..."
 
+/// An outcome of which nothing is known but the code and the text.
+control::Outcome plain_outcome(const CommandLine& line, int code, std::string text);
+
 /// A command that ended before it could begin. With --json also a document on stdout.
 int fail_early(const CommandLine& line, const NoJob& why);
 

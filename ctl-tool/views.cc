@@ -49,6 +49,12 @@ tl::expected<JobLinks, NoJob> open_job(const CommandLine& line) {
   return tl::unexpected(NoJob{ExitCode::kNotPermitted, links.error().text});
 }
 
+Json silent_json(const std::vector<MemberEntry>& silent) {
+  Json names = Json::array();
+  for (const auto& member : silent) names.push_back(member.name);
+  return names;
+}
+
 /// Says who did not answer; the exit code that follows from it.
 int note_silent(const std::vector<MemberEntry>& silent, const std::atomic<bool>& stop) {
   if (stop.load()) return kInterrupted;
@@ -174,7 +180,12 @@ void print_peers(const std::vector<std::pair<MemberEntry, StatusAnswer>>& answer
 }  // namespace
 
 int show_jobs(const CommandLine& line) {
-  const auto jobs = all_jobs();
+  auto jobs = all_jobs();
+  if (!line.job.empty()) {
+    std::erase_if(jobs, [&](const auto& job) { return job.id != line.job; });
+    if (jobs.empty())
+      return fail_early(line, {ExitCode::kNotFound, "no job " + line.job + " here"});
+  }
   if (line.json) {
     Json document = {{"schema", "livebtl.jobs/1"}, {"jobs", Json::array()}};
     for (const auto& job : jobs) {
@@ -216,6 +227,7 @@ int show_list(const CommandLine& line, const std::atomic<bool>& stop) {
   if (line.json) {
     Json document = {
         {"schema", "livebtl.list/1"}, {"job", links->job()}, {"members", Json::array()}};
+    document["silent"] = silent_json(result.silent);
     for (const auto& [member, answer] : result.answers) {
       document["members"].push_back(as_json(answer));
     }
@@ -249,11 +261,10 @@ int show_status(const CommandLine& line, const std::atomic<bool>& stop) {
     Json document = {{"schema", "livebtl.status/1"},
                      {"job", links->job()},
                      {"members", Json::array()},
-                     {"silent", Json::array()}};
+                     {"silent", silent_json(result.silent)}};
     for (const auto& [member, answer] : result.answers) {
       document["members"].push_back(status_member(answer, line.peers));
     }
-    for (const auto& member : result.silent) document["silent"].push_back(member.name);
     print_json(document);
   } else {
     print_status(result.answers);

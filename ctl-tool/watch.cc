@@ -48,10 +48,10 @@ class Watch {
   Watch(const CommandLine& line, JobLinks& links) : line_(line), links_(links) {}
 
   /// One interval: ask, then show what comes.
-  void look(const std::atomic<bool>& stop) {
+  void look(const std::atomic<bool>& stop, TimeNs end) {
     greet_and_miss();
     const TimeNs interval = line_.interval();
-    const TimeNs until = monotonic_now() + interval;
+    const TimeNs until = std::min(end, monotonic_now() + interval);
     for (const auto& member : links_.found().live) {
       links_.send(member.member, control::WatchRequest{links_.job(), lease_ms(interval)});
       links_.send(member.member, control::StatusRequest{links_.job(), false, 0});
@@ -138,10 +138,12 @@ int watch(const CommandLine& line, const std::atomic<bool>& stop) {
   auto links = JobLinks::open(*job);
   if (!links) return fail_early(line, {control::ExitCode::kNotPermitted, links.error().text});
   Watch watch(line, *links);
+  const TimeNs end = line.timeout_s ? monotonic_now() + line.timeout_for_look() : INT64_MAX;
+  const auto over = [&] { return stop.load() || line.once || monotonic_now() >= end; };
   do {
-    watch.look(stop);
-  } while (!stop.load() && !line.once && !links->found().live.empty());
-  if (!stop.load() && !line.once) complain("the job has ended");
+    watch.look(stop, end);
+  } while (!over() && !links->found().live.empty());
+  if (!over()) complain("the job has ended");
   return 0;
 }
 

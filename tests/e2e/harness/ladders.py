@@ -37,7 +37,7 @@ class HeldLadder:
         self.errors, pipe = os.pipe()
         check(fcntl.fcntl(pipe, F_SETPIPE_SZ, PIPE_BYTES) == PIPE_BYTES, "the size of a pipe cannot be set")
         os.write(pipe, b"\n" * (PIPE_BYTES - len(_lines_up_to(rung))))
-        self.process = subprocess.Popen(command_line(job, *arguments), env=job.environment, stdin=subprocess.DEVNULL,
+        self.process = subprocess.Popen(command_line(job, "--progress", *arguments), env=job.environment, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=pipe, text=True)
         os.close(pipe)
         try:
@@ -56,7 +56,12 @@ class HeldLadder:
         if self.process.poll() is not None:
             raise Failed(f"not held at {rung}: {self.go_on()}")
         members = btlctl(job, "status").expect(0).json["members"]
-        return members and all(member["rung"] == rung and member["reached"] for member in members)
+        return members and all(member["rung"] == rung and member["reached"] and self._is_ours(member) for member in members)
+
+    def _is_ours(self, member):
+        """An earlier ladder may rest on the same rung."""
+        words = (member["operation"]["verb"], *member["operation"]["arguments"])
+        return words == self.arguments[-len(words):]
 
     def go_on(self):
         """Reads what it has to say, so that it can go on, and waits for its end."""

@@ -17,6 +17,12 @@ TEST_CASE("without a job there is nothing to switch, and the text says what to d
   const auto answer = node.btlctl({"list"});
   CHECK(answer.code == 2);
   CHECK(answer.out.empty());
+  for (const auto& command : {std::vector<std::string>{"--json", "list"}, {"--json", "fly"}}) {
+    const auto failed = node.btlctl(command);
+    CHECK(failed.json()["schema"] == "livebtl.outcome/1");
+    CHECK(failed.json()["exit_code"] == failed.code);
+    CHECK_FALSE(failed.err.empty());
+  }
   CHECK(answer.err.find("LIVEBTL_RUNDIR") != std::string::npos);
   CHECK(node.btlctl({"jobs"}).code == 0);
   CHECK(node.btlctl({"--json", "jobs"}).json()["jobs"].empty());
@@ -28,14 +34,14 @@ TEST_CASE("a job alone on its node needs no name") {
   const auto jobs = node.btlctl({"--json", "jobs"}).json();
   CHECK(jobs["schema"] == "livebtl.jobs/1");
   CHECK(jobs["jobs"][0]["members"].size() == 2);
-  const auto answer = node.btlctl({"--json", "switch", "sm", "tcp"});
+  const auto answer = node.btlctl({"--json", "--progress", "switch", "sm", "tcp"});
   CHECK(answer.code == 0);
   CHECK(answer.json()["schema"] == "livebtl.outcome/1");
   CHECK(answer.json()["exit_code"] == 0);
   CHECK(answer.json()["released"] == false);
   CHECK(answer.err.find("joint 0/2") != std::string::npos);
   CHECK(node.btlctl({"--json", "switch", "vader", "tcp"}).json()["already"] == true);
-  CHECK(node.btlctl({"--quiet", "remove", "sm"}).err.empty());
+  CHECK(node.btlctl({"remove", "sm"}).err.empty());
 }
 
 TEST_CASE("of two jobs one must be named") {
@@ -94,7 +100,7 @@ TEST_CASE("a killed btlctl is followed by resume, or by abort") {
     Node node;
     const auto one = node.member(0), two = node.member(1);
     CHECK(two->say("hold newtx") == "ok");
-    const auto held = node.start({"switch", "sm", "tcp"});
+    const auto held = node.start({"--progress", "switch", "sm", "tcp"});
     while (held->error_line() != "newtx 0/2") {
     }
     CHECK(node.btlctl({"remove", "tcp"}).code == 4);
@@ -112,7 +118,7 @@ TEST_CASE("Ctrl-C says how to go on") {
   Node node;
   const auto one = node.member(0), two = node.member(1);
   CHECK(two->say("hold newtx") == "ok");
-  const auto held = node.start({"switch", "sm", "tcp"});
+  const auto held = node.start({"--progress", "switch", "sm", "tcp"});
   while (held->error_line() != "newtx 0/2") {
   }
   held->signal(SIGINT);
@@ -144,6 +150,8 @@ TEST_CASE("a dry run changes nothing") {
   const auto dry = node.btlctl({"--dry-run", "switch", "sm", "tcp"});
   CHECK(dry.code == 0);
   CHECK(dry.out.find("sm -> tcp: 1") != std::string::npos);
+  CHECK(node.btlctl({"--dry-run", "remove", "sm"}).out.find("closes sm") != std::string::npos);
+  CHECK(node.btlctl({"--dry-run", "--json", "remove", "sm"}).json()["closes"][0] == "sm");
   CHECK(node.btlctl({"--json", "status"}).json()["members"][0]["rung"] == "old");
 }
 
