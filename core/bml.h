@@ -155,6 +155,7 @@ class Bml final : private TransportSink {
   void check_path(Peer& peer, Path& path) noexcept;
   void fail_lost_peers() noexcept;
   void dial_wanted(Peer& peer) noexcept;
+  void note_cut_off(Peer& peer) noexcept;
   void back_off(Peer& peer, const std::string& transport) noexcept;
 
   Core& core_;

@@ -101,6 +101,10 @@ void Bml::dial_wanted(Peer& peer) noexcept {
   // An address has room for few contacts. Over a quiesced transport no traffic goes, but the hello
   // tells what else the peer reaches.
   if (order.empty()) order = connectable(routing, candidates);
+  if (order.empty())
+    note_cut_off(peer);
+  else
+    peer.cut_off_since = 0;
   for (const std::string& name : order) {
     if (open_path(peer, name) != nullptr) return;  // nothing better could be dialled
     if (dialling(peer, name)) return;
@@ -109,6 +113,23 @@ void Bml::dial_wanted(Peer& peer) noexcept {
     if (dial(peer, *find_slot(name))) return;
   }
   want_path(peer);  // all failed lately, or none is permitted now: again later
+}
+
+// Messages wait for a transport that may be added yet, but nobody should have to guess it.
+void Bml::note_cut_off(Peer& peer) noexcept {
+  if (peer.cut_off_since == 0) peer.cut_off_since = core_.now;
+  if (peer.cut_off_told || core_.now - peer.cut_off_since < kSecond) return;
+  peer.cut_off_told = true;
+  std::string ours, theirs;
+  for (const auto& slot : slots_) {
+    if (slot->open()) ours += " " + slot->name();
+    if (peer.addresses.contains(slot->name())) theirs += " " + slot->name();
+  }
+  log(LogLevel::kWarn, "engine",
+      "no transport reaches %s: open here:%s; it offered:%s; messages to it wait until one that "
+      "both have is added (btlctl add; LIVEBTL_TRANSPORTS and LIVEBTL_EXCLUDE leave some out)",
+      peer.name().c_str(), ours.empty() ? " none" : ours.c_str(),
+      theirs.empty() ? " none" : theirs.c_str());
 }
 
 void Bml::move_send_path(Peer& peer, Path* to) noexcept {

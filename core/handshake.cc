@@ -104,13 +104,21 @@ Handshake::Step Handshake::on_hello(Bytes message) {
   return step;
 }
 
+namespace {
+
+std::string other_job(const std::string& theirs, const std::string& mine) {
+  return "the peer belongs to job " + theirs + " and this process to " + mine +
+         "; where no launcher says it, LIVEBTL_JOB must be alike in all processes of a job";
+}
+
+}  // namespace
+
 Handshake::Step Handshake::answer(HelloFacts mine) {
   LIVEBTL_ASSERT(state_ == State::kAsked, "an acceptor answers once, when asked");
   mine_ = std::move(mine);
   mine_.path = peer_.path;
   LIVEBTL_ASSERT(check_facts(mine_).has_value(), "own facts are within the hello's limits");
-  if (peer_.job != mine_.job)
-    return stop(RefuseReason::kWrongJob, "the peer belongs to job " + peer_.job);
+  if (peer_.job != mine_.job) return stop(RefuseReason::kWrongJob, other_job(peer_.job, mine_.job));
   if (dialled_ != ProcessId{0} && dialled_ != mine_.process)
     return stop(RefuseReason::kNotMe, "the peer dialled another process");
   // A process may talk to itself; that it is really itself the engine knows by the path's id.
@@ -128,8 +136,7 @@ Handshake::Step Handshake::on_challenge(Bytes message) {
   if (!challenge || challenge->facts.path != mine_.path)
     return stop(RefuseReason::kMalformed, "a malformed CHALLENGE");
   peer_ = std::move(challenge->facts);
-  if (peer_.job != mine_.job)
-    return stop(RefuseReason::kWrongJob, "the peer belongs to job " + peer_.job);
+  if (peer_.job != mine_.job) return stop(RefuseReason::kWrongJob, other_job(peer_.job, mine_.job));
   if (dialled_ != ProcessId{0} && peer_.process != dialled_)
     return stop(RefuseReason::kNotMe, "another process answered than was dialled");
   if (peer_.process == mine_.process && dialled_ != mine_.process)

@@ -130,6 +130,8 @@ struct Peer {
   std::uint64_t announced = 0;             // the last one is taken once this is acknowledged
   std::uint32_t generation = 0;            // raised by each change of the path set
   TimeNs dial_after = 0;                   // back-off
+  TimeNs cut_off_since = 0;                // no transport reaches it; 0: one does
+  bool cut_off_told = false;
   TimeNs dial_delay = 0;
   std::map<std::string, TimeNs> failed_until;  // transports that could not be dialled lately
   std::vector<std::uint64_t> sending;          // transfers with data still to post (rendezvous.h)

@@ -80,7 +80,8 @@ void Switching::order(const RungOrder& order) {
 RoutingPlan Switching::plan(const Routing& routing) const {
   RoutingPlan plan;
   core_.bml.for_each_peer([&](Peer& peer) {
-    if (peer.lost || peer.departed || peer.process == core_.config.process) return;
+    if (peer.lost || peer.departed) return;
+    if (peer.process == core_.config.process && peer.send_path == nullptr) return;  // not in use
     // A transport that the new routing adds is not open yet: it can only help, so what is open
     // decides.
     const std::vector<Candidate> candidates = core_.bml.reachable(peer);

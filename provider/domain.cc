@@ -104,7 +104,7 @@ int open_domain(fid_fabric* fabric, fi_info* info, fid_domain** domain, void* co
   return guarded([&] {
     auto engine = Engine::acquire();
     if (!engine) {
-      FI_WARN(&provider_record(), FI_LOG_DOMAIN, "%s\n", engine.error().text.c_str());
+      tell_user(engine.error());
       return -errno_of(engine.error().code);
     }
     Fabric& owner = Fabric::of(fabric);

@@ -141,7 +141,7 @@ int Endpoint::enable() {
   if (const int missing = check_bound()) return missing;
   auto port = domain_.engine().open_port({domain_.space(), wants_automatic_progress()});
   if (!port) {
-    FI_WARN(&provider_record(), FI_LOG_EP_CTRL, "%s\n", port.error().text.c_str());
+    tell_user(port.error());
     return -errno_of(port.error().code);
   }
   port_ = std::move(*port);

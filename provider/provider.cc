@@ -2,7 +2,10 @@
 // provider/provider.cc -- what libfabric calls when it has loaded us: the one exported symbol.
 #include "provider/provider.h"
 
+#include <rdma/providers/fi_log.h>
 #include <rdma/providers/fi_prov.h>
+
+#include <cstdio>
 
 #include "provider/fabric.h"
 #include "provider/getinfo.h"
@@ -65,6 +68,14 @@ fi_provider record = {
 }  // namespace
 
 fi_provider& provider_record() noexcept { return record; }
+
+void tell_user(const Error& error) noexcept {
+  if (fi_log_enabled(&record, FI_LOG_WARN, FI_LOG_DOMAIN)) {
+    FI_WARN(&record, FI_LOG_DOMAIN, "%s\n", error.text.c_str());
+  } else {
+    std::fprintf(stderr, "livebtl error provider: %s\n", error.text.c_str());
+  }
+}
 
 }  // namespace livebtl::fi
 

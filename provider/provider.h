@@ -31,9 +31,12 @@ inline constexpr std::size_t kTransmitsMax = 65536;
 /// The same for posted receives: a program may well post them all before it sends.
 inline constexpr std::size_t kReceivesMax = std::size_t{1} << 20;
 
+/// Says why the provider cannot be used, and what to do: to libfabric's log, or to stderr where
+/// that is silent, as it is by default. The program above knows the number alone.
+void tell_user(const Error& error) noexcept;
+
 /// libfabric's positive error number for one of ours.
 int errno_of(Errc code) noexcept;
-
 /// The same for a result that is most often good.
 inline int errno_if_bad(Errc code) noexcept { return code == Errc::kOk ? 0 : errno_of(code); }
 

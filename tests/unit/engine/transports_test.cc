@@ -84,6 +84,22 @@ TEST_CASE("a transport must carry what another one may have to send again") {
         std::string::npos);
 }
 
+TEST_CASE("the last transport by which a process reaches itself is not taken away") {
+  Rig rig(1, {kind("self")});
+  Watched send, receive;
+  ReceiveRequest wanted{.ignore = ~Tag{0}};
+  REQUIRE(rig.ports[0]->receive(wanted, receive) == Accept::kAccepted);
+  REQUIRE(rig.ports[0]->send({.to = rig.to(0, 0)}, send) == Accept::kAccepted);
+  rig.until([&] { return receive.done_count != 0; });
+  core::RungOrder order;
+  order.operation = 1;
+  order.rung = core::Rung::kJoint;
+  order.after.excluded = {"self"};
+  rig.engines[0]->submit(order);
+  CHECK(rig.engines[0]->report().refused_last_path);
+  CHECK(rig.engines[0]->report().pairs.size() == 1);
+}
+
 namespace {
 
 /// A standing in which all of the rig's transports are quiesced that the address of rank 1 names.
