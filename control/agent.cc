@@ -175,6 +175,7 @@ void AgentThread::run(std::promise<Status> started) {
 
 void AgentThread::serve() {
   bell_.silence();
+  mine_->mailroom.mind_descriptors();
   stand_for_relay();
   if (duty_ && duty_->may_be_free()) relay_if_nobody_does();
   if (reported_.exchange(false)) send_all(mine_->service.report_changed(monotonic_now()));

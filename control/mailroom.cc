@@ -2,11 +2,15 @@
 // control/mailroom.cc -- see mailroom.h.
 #include "control/mailroom.h"
 
+#include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 
+#include "base/log.h"
 #include "control/messages.h"
 
 namespace livebtl::control {
@@ -14,6 +18,18 @@ namespace {
 
 constexpr int kMailroomSocketsMax = 256;
 constexpr std::size_t kForwardersMax = 128;
+// What libzmq takes at once: to start, and for the connections of a few commands.
+constexpr rlim_t kDescriptorsToStart = 32;
+constexpr rlim_t kDescriptorsToAccept = 16;
+
+/// Are `count` descriptors left? Looks at the lowest that is free.
+bool descriptors_left(rlim_t count) noexcept {
+  rlimit limit{};
+  const Fd lowest(::eventfd(0, EFD_CLOEXEC));
+  if (!lowest || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return false;
+  return limit.rlim_cur == RLIM_INFINITY ||
+         static_cast<rlim_t>(lowest.number()) + count <= limit.rlim_cur;
+}
 
 }  // namespace
 
@@ -22,6 +38,11 @@ Mailroom::Mailroom(const JobFacts& job, ProcessId self, std::unique_ptr<zmq::con
     : job_(job), self_(self), context_(std::move(context)), local_(std::move(local)) {}
 
 Result<Mailroom> Mailroom::open(const JobFacts& job, ProcessId self) {
+  if (!descriptors_left(kDescriptorsToStart)) {
+    return fail(Errc::kNoMemory,
+                "fewer than " + std::to_string(kDescriptorsToStart) +
+                    " descriptors are left for the control agent; raise ulimit -n");
+  }
   auto made = make_zmq_context(kMailroomSocketsMax);
   if (!made) return tl::unexpected(made.error());
   auto context = std::make_unique<zmq::context_t>(std::move(*made));
@@ -30,6 +51,22 @@ Result<Mailroom> Mailroom::open(const JobFacts& job, ProcessId self) {
   if (!local) return tl::unexpected(local.error());
   ::chmod(path.c_str(), 0600);
   return Mailroom(job, self, std::move(context), std::move(*local));
+}
+
+void Mailroom::mind_descriptors() {
+  const bool hide = !descriptors_left(kDescriptorsToAccept);
+  if (hide == hidden_) return;
+  const std::string path = socket_path(job_.directory, self_);
+  const std::string aside = path + ".off";
+  const int moved =
+      hide ? std::rename(path.c_str(), aside.c_str()) : std::rename(aside.c_str(), path.c_str());
+  if (moved != 0) return;
+  hidden_ = hide;
+  if (hide) {
+    log(LogLevel::kWarn, "agent",
+        "hardly a descriptor is left in this process (ulimit -n): btlctl cannot reach it until "
+        "some are closed");
+  }
 }
 
 Result<std::string> Mailroom::open_relay(const std::vector<std::string>& addresses) {

@@ -20,7 +20,8 @@ namespace livebtl::control {
 
 class Mailroom {
  public:
-  /// Listens on the member's socket in the job's directory. Errors: kSystem.
+  /// Listens on the member's socket in the job's directory. Errors: kSystem, kNoMemory (of
+  /// descriptors).
   static Result<Mailroom> open(const JobFacts& job, ProcessId self);
   Mailroom(Mailroom&&) = default;
   Mailroom& operator=(Mailroom&&) = default;
@@ -36,6 +37,10 @@ class Mailroom {
   /// The next letter for this member. Passes on what is for others meanwhile.
   std::optional<Incoming> receive();
   void answer(const Return& to, const std::string& body);
+
+  /// Once in each turn of the agent: while hardly any descriptor is left in the process, nobody can
+  /// connect to it. libzmq would end the process if it had none for a connection that it accepts.
+  void mind_descriptors();
 
   /// Adds what to poll for POLLIN; ask pending() before sleeping.
   void add_poll_fds(std::vector<pollfd>& fds) const;
@@ -67,6 +72,7 @@ class Mailroom {
   std::optional<ZmqSocket> local_;
   std::map<std::string, Forwarder> forwarders_;  // by endpoint
   std::uint64_t uses_ = 0;
+  bool hidden_ = false;  // the socket has another name meanwhile
 };
 
 }  // namespace livebtl::control

@@ -179,6 +179,7 @@ void retire(const std::string& directory, const MemberCard& card) noexcept try {
   }
   const std::string name = directory + "/" + process_name(card.member.process);
   ::unlink((name + ".ctl").c_str());
+  ::unlink((name + ".ctl.off").c_str());
   ::unlink((name + ".sm").c_str());
 } catch (const std::bad_alloc&) {
   return;  // the files are stale, and the next one who looks tidies them

@@ -188,7 +188,8 @@ Result<JobDirectory> make_job_directory(const std::string& rundir, std::string_v
 namespace {
 
 bool names_process(std::string_view name) {
-  constexpr std::string_view kSuffixes[] = {".lock", ".lock.new", ".gone", ".ctl", ".sm"};
+  constexpr std::string_view kSuffixes[] = {".lock", ".lock.new", ".gone",
+                                            ".ctl",  ".ctl.off",  ".sm"};
   return std::any_of(std::begin(kSuffixes), std::end(kSuffixes), [&](std::string_view suffix) {
     return parse_process_name(name, suffix).has_value();
   });
