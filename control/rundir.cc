@@ -23,7 +23,7 @@ namespace livebtl::control {
 namespace {
 
 constexpr mode_t kPrivate = 0700;
-constexpr off_t kSecretBytes = 32;  // job_secret.cc
+constexpr off_t kSecretFileBytes = 32;  // job_secret.cc
 constexpr std::string_view kSystemRuns = "/run/livebtl";
 
 std::string system_words(const std::string& what) { return what + ": " + std::strerror(errno); }
@@ -199,7 +199,7 @@ bool is_secret(int directory, const std::string& name) {
   struct stat facts {};
   return name.starts_with("secret") &&
          ::fstatat(directory, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
-         S_ISREG(facts.st_mode) && facts.st_size == kSecretBytes;
+         S_ISREG(facts.st_mode) && facts.st_size == kSecretFileBytes;
 }
 
 bool is_relay_lock(std::string_view name) {

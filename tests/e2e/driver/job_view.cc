@@ -24,13 +24,14 @@ std::optional<std::string> environment(std::string_view name) {
 /// The answers of all members, while they come in.
 class Questions {
  public:
-  explicit Questions(control::JobLinks& links) : links_(links) {
+  Questions(control::JobLinks& links, std::uint32_t epoch_min)
+      : links_(links), epoch_min_(epoch_min) {
     for (const MemberEntry& member : links.scan().live) waiting_[member.member] = 0;
   }
 
   bool complete() const { return waiting_.empty(); }
   std::size_t silent() const { return waiting_.size(); }
-  std::vector<core::EngineStatus>& engines() { return engines_; }
+  View view() const { return {counts_of(engines_), epoch_}; }
 
   void ask() {
     forget_those_who_left();
@@ -42,6 +43,8 @@ class Questions {
     const auto found = waiting_.find(heard.from);
     if (answer == nullptr || found == waiting_.end() || answer->peers_offset != found->second)
       return;
+    if (answer->standing.epoch < epoch_min_) return;
+    epoch_ = std::max(epoch_, answer->standing.epoch);
     engines_.push_back(answer->engine);  // one page; counts_of() does not mind several of an engine
     found->second += static_cast<std::uint32_t>(answer->engine.peers.size());
     if (found->second >= answer->peers_total || answer->engine.peers.empty()) {
@@ -69,6 +72,8 @@ class Questions {
   }
 
   control::JobLinks& links_;
+  const std::uint32_t epoch_min_;
+  std::uint32_t epoch_ = 0;                    // the newest of the answers
   std::map<MemberId, std::uint32_t> waiting_;  // and the offset of the page that is wanted
   std::vector<core::EngineStatus> engines_;
 };
@@ -84,8 +89,8 @@ Result<control::JobPlace> find_job(const std::string& wanted) {
   return fail(Errc::kInvalid, "several jobs run here; name one with --job");
 }
 
-Result<Counts> ask_counts(control::JobLinks& links, TimeNs timeout) {
-  Questions questions(links);
+Result<View> ask_counts(control::JobLinks& links, TimeNs timeout, std::uint32_t epoch_min) {
+  Questions questions(links, epoch_min);
   const TimeNs deadline = monotonic_now() + timeout;
   TimeNs ask_at = 0;
   while (!questions.complete()) {
@@ -99,7 +104,7 @@ Result<Counts> ask_counts(control::JobLinks& links, TimeNs timeout) {
     }
     if (auto heard = links.receive(std::min(deadline, ask_at) - now)) questions.take(*heard);
   }
-  return counts_of(questions.engines());
+  return questions.view();
 }
 
 std::optional<control::Outcome> order(control::JobLinks& links, const std::string& verb,

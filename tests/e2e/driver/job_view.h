@@ -17,9 +17,15 @@ namespace livebtl::e2e {
 /// The job of that name, or the only one. Errors: kNotFound, kInvalid (several).
 Result<control::JobPlace> find_job(const std::string& wanted);
 
-/// The counts of all pairs. Members that leave while they are asked are left out.
+/// What the members count, and the newest epoch that one of them stands in.
+struct View {
+  Counts counts;
+  std::uint32_t epoch = 0;
+};
+/// The counts of all pairs. Members that leave while they are asked are left out, and answers from
+/// before `epoch_min`: who is slow to answer is asked again, and may answer the first time later.
 /// Errors: kTimeout, with the silent members.
-Result<Counts> ask_counts(control::JobLinks& links, TimeNs timeout);
+Result<View> ask_counts(control::JobLinks& links, TimeNs timeout, std::uint32_t epoch_min = 0);
 
 /// One command, as btlctl would give it. nullopt: stopped.
 std::optional<control::Outcome> order(control::JobLinks& links, const std::string& verb,

@@ -36,17 +36,17 @@ struct Options {
 /// Waits until the switch counts. Errors: kTimeout, with the number of pairs outstanding;
 /// kRefused: pairs that the switch should have moved go on as before.
 Status wait_until_it_counts(control::JobLinks& links, const e2e::SwitchAccount& account,
-                            TimeNs deadline) {
+                            std::uint32_t epoch, TimeNs deadline) {
   for (;;) {
-    const auto now = e2e::ask_counts(links, kPatience);
-    if (!now) return tl::unexpected(now.error());
-    if (const auto stayed = account.stayed(*now); !stayed.empty()) {
+    const auto view = e2e::ask_counts(links, kPatience, epoch);
+    if (!view) return tl::unexpected(view.error());
+    if (const auto stayed = account.stayed(view->counts); !stayed.empty()) {
       return fail(Errc::kRefused, std::to_string(stayed.size()) + " of " +
                                       std::to_string(account.active_pairs()) +
                                       " active pairs went on over " + account.from() +
                                       " after they had been switched");
     }
-    const auto outstanding = account.outstanding(*now);
+    const auto outstanding = account.outstanding(view->counts);
     if (outstanding.empty()) return {};
     if (monotonic_now() >= deadline || stop_requested) {
       return fail(Errc::kTimeout, std::to_string(outstanding.size()) + " of " +
@@ -56,14 +56,15 @@ Status wait_until_it_counts(control::JobLinks& links, const e2e::SwitchAccount& 
   }
 }
 
-/// Waits until some pair has sent on `from`, so that there is something to switch.
-Result<e2e::Counts> wait_for_traffic(control::JobLinks& links, e2e::SwitchAccount& account,
-                                     const std::string& from, TimeNs deadline) {
+/// Waits until some pair has sent on `from`, so that there is something to switch. Returns the
+/// epoch.
+Result<std::uint32_t> wait_for_traffic(control::JobLinks& links, e2e::SwitchAccount& account,
+                                       const std::string& from, TimeNs deadline) {
   for (;;) {
-    auto counts = e2e::ask_counts(links, kPatience);
-    if (!counts) return counts;
-    account.before_switch(*counts, from);
-    if (account.active_pairs() > 0) return counts;
+    const auto view = e2e::ask_counts(links, kPatience);
+    if (!view) return tl::unexpected(view.error());
+    account.before_switch(view->counts, from);
+    if (account.active_pairs() > 0) return view->epoch;
     if (monotonic_now() >= deadline || stop_requested)
       return fail(Errc::kTimeout, "no pair sends over " + from);
   }
@@ -86,15 +87,15 @@ Status drive(const Options& options, control::JobLinks& links, std::vector<Done>
     const std::string& from = options.transports[(number - 1) % 2];
     const std::string& to = options.transports[number % 2];
     const bool by_btlctl = number % 10 == 0 && !options.btlctl.empty();
-    if (auto traffic = wait_for_traffic(links, account, from, deadline); !traffic) {
-      return tl::unexpected(traffic.error());
-    }
+    const auto epoch_before = wait_for_traffic(links, account, from, deadline);
+    if (!epoch_before) return tl::unexpected(epoch_before.error());
     const auto switched = e2e::switch_once(orders, by_btlctl, from, to);
     if (!switched) return tl::unexpected(switched.error());
-    const auto after = e2e::ask_counts(links, kPatience);
+    const auto after = e2e::ask_counts(links, kPatience, *epoch_before + 1);
     if (!after) return tl::unexpected(after.error());
-    account.after_switch(*after, to);
-    if (auto counted = wait_until_it_counts(links, account, deadline); !counted) return counted;
+    account.after_switch(after->counts, to);
+    if (auto counted = wait_until_it_counts(links, account, after->epoch, deadline); !counted)
+      return counted;
     done.push_back(*switched);
     print_switch(number, to, done.back(), account.active_pairs());
     if (options.rest_ms > 0) ::poll(nullptr, 0, static_cast<int>(options.rest_ms));
