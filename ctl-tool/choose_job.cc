@@ -3,6 +3,7 @@
 #include "ctl-tool/choose_job.h"
 
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -26,6 +27,16 @@ std::string names(const std::vector<JobPlace>& jobs) {
 
 tl::unexpected<NoJob> none(std::string text, ExitCode code = ExitCode::kNotFound) {
   return tl::unexpected<NoJob>(NoJob{code, std::move(text)});
+}
+
+/// A run directory that was named and may not be used is why no job was found; one that is not
+/// there may yet be made.
+std::optional<NoJob> unusable_run_directory() {
+  const auto named = environment("LIVEBTL_RUNDIR");
+  if (!named || named->empty()) return std::nullopt;
+  const auto opened = control::open_private_directory(*named, ::geteuid());
+  if (opened || opened.error().code == Errc::kNotFound) return std::nullopt;
+  return NoJob{ExitCode::kNotPermitted, "LIVEBTL_RUNDIR: " + opened.error().text};
 }
 
 }  // namespace
@@ -54,11 +65,17 @@ tl::expected<JobPlace, NoJob> choose_job(std::vector<JobPlace> jobs, const std::
               ExitCode::kUsage);
 }
 
+tl::expected<JobPlace, NoJob> find_job(const std::string& wanted) {
+  auto job = choose_job(all_jobs(), wanted);
+  if (auto why = job ? std::nullopt : unusable_run_directory()) return tl::unexpected(*why);
+  return job;
+}
+
 tl::expected<JobPlace, NoJob> wait_for_job(const std::string& wanted, TimeNs timeout,
                                            const std::atomic<bool>& stop) {
   const TimeNs deadline = monotonic_now() + timeout;
   for (;;) {
-    auto job = choose_job(all_jobs(), wanted);
+    auto job = find_job(wanted);
     if (job || job.error().code != ExitCode::kNotFound) return job;
     if (monotonic_now() >= deadline || stop.load()) return job;
     const timespec pause{0, 50 * kMillisecond};

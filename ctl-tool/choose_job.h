@@ -23,6 +23,9 @@ std::vector<control::JobPlace> all_jobs();
 /// Of these the named one, or the only one.
 tl::expected<control::JobPlace, NoJob> choose_job(std::vector<control::JobPlace> jobs,
                                                   const std::string& wanted);
+/// The same of all_jobs(); says why there is none if the run directory that was named may not be
+/// used.
+tl::expected<control::JobPlace, NoJob> find_job(const std::string& wanted);
 
 /// Waits for the named job, or for any, to appear. Ends early when `stop` is set.
 tl::expected<control::JobPlace, NoJob> wait_for_job(const std::string& wanted, TimeNs timeout,

@@ -213,7 +213,7 @@ std::variant<CommandLine, EndNow> check(CommandLine line) {
 const std::vector<ExitCodeMeaning>& exit_codes() {
   static const std::vector<ExitCodeMeaning> codes = {
       {0, "done, or already so"},
-      {1, "the command line is wrong"},
+      {1, "the command line is wrong, or the answer could not be written"},
       {2, "no such job or transport"},
       {3,
        "refused: a pair would lose its last path, or a transport cannot be opened; names follow"},

@@ -3,6 +3,7 @@
 // calls.
 #include <signal.h>
 
+#include <cstdio>
 #include <exception>
 
 #include "ctl-tool/commands.h"
@@ -26,7 +27,11 @@ void stop_on(int signal_number) {
 int main(int argc, char** argv) try {
   stop_on(SIGINT);
   stop_on(SIGTERM);
-  return livebtl::tool::run({argv + 1, argv + argc}, stop_wanted);
+  const int code = livebtl::tool::run({argv + 1, argv + argc}, stop_wanted);
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  livebtl::tool::complain(
+      "the answer could not be written; is the disk full, or standard output closed?");
+  return code != 0 ? code : static_cast<int>(livebtl::control::ExitCode::kUsage);
 } catch (const std::exception& error) {
   livebtl::tool::complain(std::string("cannot go on: ") + error.what());
   return static_cast<int>(livebtl::control::ExitCode::kNotPermitted);

@@ -42,7 +42,7 @@ std::uint32_t announced(const control::JobPlace& job) {
 }
 
 tl::expected<JobLinks, NoJob> open_job(const CommandLine& line) {
-  auto job = choose_job(all_jobs(), line.job);
+  auto job = find_job(line.job);
   if (!job) return tl::unexpected(job.error());
   auto links = JobLinks::open(*job);
   if (links) return std::move(*links);

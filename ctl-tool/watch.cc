@@ -133,7 +133,7 @@ class Watch {
 }  // namespace
 
 int watch(const CommandLine& line, const std::atomic<bool>& stop) {
-  auto job = choose_job(all_jobs(), line.job);
+  auto job = find_job(line.job);
   if (!job) return fail_early(line, job.error());
   auto links = JobLinks::open(*job);
   if (!links) return fail_early(line, {control::ExitCode::kNotPermitted, links.error().text});

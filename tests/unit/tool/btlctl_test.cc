@@ -28,6 +28,16 @@ TEST_CASE("without a job there is nothing to switch, and the text says what to d
   CHECK(node.btlctl({"--json", "jobs"}).json()["jobs"].empty());
 }
 
+TEST_CASE(
+    "a run directory that may not be used is said to be why, and an answer that is lost too") {
+  Node node;
+  const auto one = node.member(0, "job", 1);
+  CHECK(node.shell("btlctl status > /dev/full").code == 1);
+  CHECK(node.shell("btlctl status >&-").code == 1);
+  CHECK(node.shell("chmod 755 $LIVEBTL_RUNDIR; btlctl status").code == 9);
+  CHECK(node.shell("chmod 700 $LIVEBTL_RUNDIR; btlctl status").code == 0);
+}
+
 TEST_CASE("a job alone on its node needs no name") {
   Node node;
   const auto one = node.member(0), two = node.member(1);

@@ -120,6 +120,13 @@ class Node {
     const int code = child->end();
     return {code, child->out, child->err};
   }
+  /// A script in which btlctl is the program under test.
+  Answer shell(const std::string& script) {
+    const std::string whole = std::string("btlctl() { ") + LIVEBTL_BTLCTL + " \"$@\"; }; " + script;
+    Child child({"/bin/sh", "-c", whole}, environment());
+    const int code = child.end();
+    return {code, child.out, child.err};
+  }
   std::vector<std::string> environment() const {
     std::vector<std::string> variables{"LIVEBTL_RUNDIR=" + (scratch_ / "run"), "LIVEBTL_TCP_IF=lo",
                                        "PATH=/usr/bin:/bin"};
