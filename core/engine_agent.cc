@@ -54,7 +54,9 @@ std::vector<std::string> EngineCore::relays() {
 // engine has moved.
 std::int64_t EngineCore::agent_turn() {
   const std::uint64_t calls = calls_.load(std::memory_order_relaxed);
-  away_ = calls == calls_seen_;
+  // Who sleeps in wait() looks by himself; were the agent to move the engine meanwhile, it would
+  // take the bell that is to wake him.
+  away_ = calls == calls_seen_ && waiting_.load(std::memory_order_relaxed) == 0;
   calls_seen_ = calls;
   const std::int64_t look_again = core_.config.settings.away_us * kMicrosecond;
   const bool at_work = switching_at_work_.load(std::memory_order_relaxed);

@@ -105,6 +105,11 @@ void EngineCore::deliver_events() {
 }
 
 void EngineCore::wait(std::int64_t timeout_ns) noexcept {
+  struct Present {
+    explicit Present(std::atomic<int>& threads) noexcept : count(threads) { ++count; }
+    ~Present() { --count; }
+    std::atomic<int>& count;
+  } const present(waiting_);
   std::vector<pollfd> polled;
   {
     const Guard guard(core_);
