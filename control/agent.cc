@@ -15,14 +15,15 @@
 #include <optional>
 #include <thread>
 
+#include "base/bell.h"
 #include "base/log.h"
-#include "control/bell.h"
 #include "control/fork_watch.h"
 #include "control/join.h"
 #include "control/mailroom.h"
 #include "control/member_service.h"
 #include "control/relay.h"
 #include "control/rundir.h"
+#include "control/signals.h"
 #include "control/takeover.h"
 
 namespace livebtl::control {
@@ -175,7 +176,7 @@ void AgentThread::run(std::promise<Status> started) {
 
 void AgentThread::serve() {
   bell_.silence();
-  mine_->mailroom.mind_descriptors();
+  mine_->mailroom.mind_descriptors(monotonic_now());
   stand_for_relay();
   if (duty_ && duty_->may_be_free()) relay_if_nobody_does();
   if (reported_.exchange(false)) send_all(mine_->service.report_changed(monotonic_now()));

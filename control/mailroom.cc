@@ -21,6 +21,7 @@ constexpr std::size_t kForwardersMax = 128;
 // What libzmq takes at once: to start, and for the connections of a few commands.
 constexpr rlim_t kDescriptorsToStart = 32;
 constexpr rlim_t kDescriptorsToAccept = 16;
+constexpr TimeNs kDescriptorsEvery = 10 * kMillisecond;
 
 /// Are `count` descriptors left? Looks at the lowest that is free.
 bool descriptors_left(rlim_t count) noexcept {
@@ -53,7 +54,9 @@ Result<Mailroom> Mailroom::open(const JobFacts& job, ProcessId self) {
   return Mailroom(job, self, std::move(context), std::move(*local));
 }
 
-void Mailroom::mind_descriptors() {
+void Mailroom::mind_descriptors(TimeNs now) {
+  if (now < descriptors_due_) return;
+  descriptors_due_ = now + kDescriptorsEvery;
   const bool hide = !descriptors_left(kDescriptorsToAccept);
   if (hide == hidden_) return;
   const std::string path = socket_path(job_.directory, self_);

@@ -12,6 +12,7 @@
 #include <map>
 #include <vector>
 
+#include "base/clock.h"
 #include "control/member_file.h"
 #include "control/route.h"
 #include "control/zmq_socket.h"
@@ -38,9 +39,10 @@ class Mailroom {
   std::optional<Incoming> receive();
   void answer(const Return& to, const std::string& body);
 
-  /// Once in each turn of the agent: while hardly any descriptor is left in the process, nobody can
-  /// connect to it. libzmq would end the process if it had none for a connection that it accepts.
-  void mind_descriptors();
+  /// In each turn of the agent; looks now and then. While hardly any descriptor is left in the
+  /// process, nobody can connect to it. libzmq would end the process if it had none for a
+  /// connection that it accepts.
+  void mind_descriptors(TimeNs now);
 
   /// Adds what to poll for POLLIN; ask pending() before sleeping.
   void add_poll_fds(std::vector<pollfd>& fds) const;
@@ -72,6 +74,7 @@ class Mailroom {
   std::optional<ZmqSocket> local_;
   std::map<std::string, Forwarder> forwarders_;  // by endpoint
   std::uint64_t uses_ = 0;
+  TimeNs descriptors_due_ = 0;
   bool hidden_ = false;  // the socket has another name meanwhile
 };
 

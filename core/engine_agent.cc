@@ -67,6 +67,7 @@ std::int64_t EngineCore::agent_turn() {
     const Guard guard(core_, BiasedLock::Caller::kAgent);
     keep_time();
     moved = progress_locked(kFramesPerTurn);
+    if (moved != 0) agent_moved_.store(true);
     const bool pending = core_.bml.work_pending();
     idle = !core_.bml.any_open_path() && !pending;
     switching_at_work_.store(core_.switching.at_work(), std::memory_order_relaxed);
@@ -75,8 +76,10 @@ std::int64_t EngineCore::agent_turn() {
   }
   const std::int64_t longest = std::max(look_again, kQuietSleepMax);
   quiet_sleep_ = quiet ? std::clamp(2 * quiet_sleep_, look_again, longest) : look_again;
-  if (moved != 0) wake_waiters();
-  if (moved != 0) return 0;
+  if (moved != 0) {
+    wake_waiters();
+    return 0;
+  }
   return idle ? 100 * kMillisecond : quiet_sleep_;
 }
 

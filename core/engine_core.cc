@@ -110,11 +110,12 @@ void EngineCore::wait(std::int64_t timeout_ns) noexcept {
     ~Present() { --count; }
     std::atomic<int>& count;
   } const present(waiting_);
-  std::vector<pollfd> polled;
+  std::vector<pollfd> polled{{bell_.fd(), POLLIN, 0}};
   {
     const Guard guard(core_);
     keep_time();
-    if (progress_locked(kFramesPerTurn) != 0) return;
+    // What the agent has moved between the caller's last look and now, it will not tell again.
+    if (agent_moved_.exchange(false) || progress_locked(kFramesPerTurn) != 0) return;
     for (auto& slot : core_.bml.slots()) {
       if (!slot->open()) continue;
       if (!slot->transport->arm()) return;
@@ -127,6 +128,9 @@ void EngineCore::wait(std::int64_t timeout_ns) noexcept {
   const std::int64_t at_most_ms =
       timeout_ns < 0 ? 1 : std::min<std::int64_t>(timeout_ns / kMillisecond, 1);
   ::poll(polled.data(), polled.size(), static_cast<int>(at_most_ms));
+  if (polled.front().revents == 0) return;
+  bell_.silence();
+  agent_moved_.store(false);
 }
 
 Result<std::unique_ptr<Port>> EngineCore::open_port(const PortOptions& options) {
@@ -157,6 +161,7 @@ void EngineCore::remove_waker(int id) noexcept {
 }
 
 void EngineCore::wake_waiters() noexcept {
+  if (waiting_.load() != 0) bell_.ring();
   const std::lock_guard lock(wakers_mutex_);
   for (const auto& [id, signal] : wakers_) signal();
 }

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 
+#include "base/bell.h"
 #include "core/admin.h"
 #include "core/core.h"
 #include "livebtl/engine.h"
@@ -73,7 +74,11 @@ class EngineCore final : public Engine, public Admin {
   std::uint32_t rounds_ = 0;             // progress calls since the clock was read
   std::atomic<std::uint64_t> calls_{0};  // by applications; the agent looks whether it moves
   std::uint64_t calls_seen_ = 0;         // agent's
-  std::atomic<int> waiting_{0};  // application threads in wait(): bells are theirs, not the agent's
+  // Application threads in wait(). Transports' bells are theirs, not the agent's; what the agent
+  // moved for them all the same, because of an order, it tells by a bell of our own.
+  std::atomic<int> waiting_{0};
+  std::atomic<bool> agent_moved_{false};  // since a thread last came out of wait()
+  Bell bell_;
   std::atomic<bool> switching_at_work_{false};
   bool away_ = false;             // agent's: the application does not call
   std::int64_t quiet_sleep_ = 0;  // agent's: longer from look to look while nothing comes

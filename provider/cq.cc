@@ -129,7 +129,10 @@ inline ssize_t CompletionQueue::drain(void* entries, std::size_t count,
 
 ssize_t CompletionQueue::read(void* entries, std::size_t count, fi_addr_t* sources) noexcept {
   if (anything()) {
-    if (const ssize_t taken = drain(entries, count, sources)) return taken;
+    if (const ssize_t taken = drain(entries, count, sources)) {
+      spins_.found();  // the next look is not one more in vain: the reader is about to answer
+      return taken;
+    }
   }
   // A reader calls until nothing is left. The call that ends such a series comes just after one
   // that moved the engine, and need not move it again.
