@@ -38,6 +38,7 @@ struct Settings {
   // TCP_IF: interfaces or CIDR networks; empty: all that are up
   std::vector<std::string> tcp_if;
   std::uint16_t tcp_port = 0;             // TCP_PORT: listening port; 0: any
+  bool relay = false;                     // RELAY: does a job of one node relay for those outside?
   std::string node;                       // NODE: node identity; empty: boot id and namespaces
   AuthLevel auth = AuthLevel::kAuth;      // AUTH: none | auth
   CrcMode crc = CrcMode::kNetwork;        // CRC: network | always | never

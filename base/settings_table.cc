@@ -169,6 +169,11 @@ constexpr SettingEntry kEntries[] = {
      [](Settings& s, std::string_view v) {
        return set_number<std::uint16_t>(s.tcp_port, v, 0, 65535);
      }},
+    {{"RELAY", "word", "auto",
+      "auto or on: can btlctl --connect reach a job of one node too? One of several nodes it can"},
+     [](Settings& s, std::string_view v) {
+       return set_word<bool>(s.relay, v, {{"auto", false}, {"on", true}});
+     }},
     {{"NODE", "name", "", "node identity; empty: boot id and namespaces"},
      [](Settings& s, std::string_view v) { return set_name(s.node, v); }},
     {{"AUTH", "word", "auth", "none or auth: do peers prove that they know the job secret?"},

@@ -139,7 +139,7 @@ Status AgentThread::join_job() {
 /// A launcher may have spread the job over several nodes. Of spawned processes it does not tell,
 /// but those that are elsewhere know it, and show it to the others when they connect.
 void AgentThread::stand_for_relay() {
-  if (duty_ || !(job_.many_nodes || alone_here_ || admin_.spans_nodes())) return;
+  if (duty_ || !(job_.relays || alone_here_ || admin_.spans_nodes())) return;
   duty_.emplace(job_);
   relay_if_nobody_does();
 }

@@ -28,8 +28,8 @@ struct JobFacts {
   std::string rundir;     // checked: ours, mode 0700
   std::string directory;  // rundir/id, made if it was not there, mode 0700
   Secret secret;          // absent with auth none
-  // Orders may come from other nodes: one member of this node has to listen for them.
-  bool many_nodes = false;
+  // Orders may come from elsewhere: one member of this node has to listen for them.
+  bool relays = false;
   bool takes_over = true;             // TAKEOVER: may it finish what a coordinator has left?
   std::vector<std::string> relay_on;  // TCP_IF: interfaces or networks; empty: all that are up
 

@@ -7,19 +7,15 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <deque>
-#include <map>
 #include <utility>
 
+#include "control/job_links_impl.h"
 #include "control/member_file.h"
-#include "control/remote_members.h"
 #include "control/route.h"
-#include "control/zmq_socket.h"
 
 namespace livebtl::control {
 namespace {
 
-constexpr int kSocketsMax = 8192;
 constexpr TimeNs kRelayAnswers = kSecond;
 constexpr TimeNs kRelayAskedAgain = 50 * kMillisecond;
 constexpr TimeNs kLocalAnswers = 300 * kMillisecond;
@@ -27,33 +23,6 @@ constexpr std::uint32_t kNoMembers =
     UINT32_MAX;  // an offset past the end: only the relays are wanted
 
 }  // namespace
-
-struct JobLinks::Impl {
-  Impl(JobPlace place, zmq::context_t made) : job(std::move(place)), context(std::move(made)) {}
-
-  ZmqSocket* socket_to(ProcessId process);
-  bool send(const Route& route, const std::string& back, const Message& message);
-  bool wait_for_letters(TimeNs until);
-  void ask_for_relays();
-  void ask_relays();
-  void scan_remote();
-  std::optional<Heard> take();
-  void forget_gone();
-  void note_gone(MemberEntry member);
-  bool file_is_gone(ProcessId process) const;
-
-  JobPlace job;
-  zmq::context_t context;  // before the sockets: they go first
-  std::map<ProcessId, ZmqSocket> sockets;
-  Found found;
-  std::vector<MemberEntry> local;
-  RemoteMembers remote;
-  bool relays_asked = false;
-  std::size_t relay_answers = 0;     // of members of this node, in this look
-  std::optional<ProcessId> gateway;  // a member of this node that has answered lately
-  std::deque<Heard> backlog;         // came while we looked for members
-  std::vector<pollfd> fds;
-};
 
 JobLinks::JobLinks(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 JobLinks::JobLinks(JobLinks&&) noexcept = default;
@@ -63,7 +32,7 @@ const JobLinks::Found& JobLinks::found() const noexcept { return impl_->found; }
 const std::string& JobLinks::job() const noexcept { return impl_->job.id; }
 
 Result<JobLinks> JobLinks::open(const JobPlace& job) {
-  auto context = make_zmq_context(kSocketsMax);
+  auto context = make_zmq_context(kLinkSocketsMax);
   if (!context) return tl::unexpected(context.error());
   JobLinks links(std::make_unique<Impl>(job, std::move(*context)));
   links.scan();
@@ -71,6 +40,12 @@ Result<JobLinks> JobLinks::open(const JobPlace& job) {
 }
 
 const JobLinks::Found& JobLinks::scan() {
+  if (impl_->outside) {
+    impl_->scan_remote();
+    impl_->found = {};
+    impl_->remote.add_to(impl_->found.live, impl_->found.gone);
+    return impl_->found;
+  }
   const MemberScan scan = scan_members(impl_->job.directory, impl_->job.owner);
   const std::vector<MemberEntry> before = std::exchange(impl_->local, {});
   for (const auto& card : scan.live) impl_->local.push_back(entry_of(card, false));
@@ -92,7 +67,8 @@ const JobLinks::Found& JobLinks::scan() {
 void JobLinks::Impl::scan_remote() {
   const TimeNs deadline = monotonic_now() + kRelayAnswers;
   remote.begin_round(monotonic_now());
-  const bool first = !std::exchange(relays_asked, !local.empty());
+  const std::size_t asked = near().size();
+  const bool first = !std::exchange(relays_asked, asked != 0);
   if (first || !remote.empty()) ask_for_relays();
   const TimeNs local_deadline = monotonic_now() + (first ? kLocalAnswers : 0);
   TimeNs ask_again_at = monotonic_now() + kRelayAskedAgain;
@@ -101,7 +77,7 @@ void JobLinks::Impl::scan_remote() {
     ask_relays();
     while (auto heard = take()) backlog.push_back(std::move(*heard));
     const TimeNs now = monotonic_now();
-    const bool hear_locals = relay_answers < local.size() && now < local_deadline;
+    const bool hear_locals = relay_answers < asked && now < local_deadline;
     const bool hear_relays = !remote.round_complete() && now < deadline;
     if (!hear_locals && !hear_relays) break;
     if (now >= ask_again_at) {
@@ -115,9 +91,18 @@ void JobLinks::Impl::scan_remote() {
 }
 
 void JobLinks::Impl::ask_for_relays() {
-  for (const MemberEntry& member : local) {
-    send({"", member.member.process}, "", MembersRequest{job.id, kNoMembers});
+  for (const ProcessId member : near()) {
+    send({outside_relay, member}, "", MembersRequest{job.id, kNoMembers});
   }
+}
+
+/// Whom to ask which relays there are: the members of this node; from outside, those of the node of
+/// our relay, as far as they are known.
+std::vector<ProcessId> JobLinks::Impl::near() const {
+  if (outside) return remote.behind(outside_relay);
+  std::vector<ProcessId> members;
+  for (const MemberEntry& member : local) members.push_back(member.member.process);
+  return members;
 }
 
 void JobLinks::Impl::ask_relays() {
@@ -160,6 +145,11 @@ ZmqSocket* JobLinks::Impl::socket_to(ProcessId process) {
 bool JobLinks::Impl::send(const Route& route, const std::string& back, const Message& message) {
   const auto body = encode(message);
   if (!body) return false;
+  if (outside) {
+    const std::string relay = route.relay == outside_relay ? "" : route.relay;
+    const std::string to = format_route({relay, route.process});
+    return outside->send({.peer = "", .back = back, .to = to, .body = *body});
+  }
   if (route.relay.empty()) {
     ZmqSocket* socket = socket_to(route.process);
     return socket != nullptr && socket->send({.peer = "", .back = back, .to = "", .body = *body});
@@ -181,22 +171,28 @@ bool JobLinks::send(MemberId to, const Message& message) {
 }
 
 std::optional<JobLinks::Heard> JobLinks::Impl::take() {
+  if (outside) return take_from(*outside);
   for (auto& [process, socket] : sockets) {
-    while (auto letter = socket.receive()) {
-      auto message = decode(letter->body);
-      const auto from = parse_route(letter->to);
-      if (!message || !from) continue;
-      if (from->process == process) gateway = process;
-      if (const auto* page = std::get_if<MembersAnswer>(&*message)) {
-        remote.learn(page->relays);
-        if (letter->back.empty()) ++relay_answers;
-        if (!letter->back.empty()) remote.answer(letter->back, *page);
-        continue;
-      }
-      for (const auto* list : {&local, &found.live}) {
-        for (const MemberEntry& live : *list) {
-          if (live.member.process == from->process) return Heard{live.member, std::move(*message)};
-        }
+    if (auto heard = take_from(socket)) return heard;
+  }
+  return std::nullopt;
+}
+
+std::optional<JobLinks::Heard> JobLinks::Impl::take_from(ZmqSocket& socket) {
+  while (auto letter = socket.receive()) {
+    auto message = decode(letter->body);
+    const auto from = parse_route(letter->to);
+    if (!message || !from) continue;
+    if (sockets.contains(from->process)) gateway = from->process;
+    if (const auto* page = std::get_if<MembersAnswer>(&*message)) {
+      remote.learn(page->relays);
+      if (letter->back.empty()) ++relay_answers;
+      if (!letter->back.empty()) remote.answer(letter->back, *page);
+      continue;
+    }
+    for (const auto* list : {&local, &found.live}) {
+      for (const MemberEntry& live : *list) {
+        if (live.member.process == from->process) return Heard{live.member, std::move(*message)};
       }
     }
   }
@@ -208,6 +204,8 @@ bool JobLinks::Impl::wait_for_letters(TimeNs until) {
   const TimeNs left = until - monotonic_now();
   if (left <= 0) return true;
   fds.clear();
+  if (outside && outside->pending()) return true;
+  if (outside) fds.push_back({outside->fd(), POLLIN, 0});
   for (auto& [process, socket] : sockets) {
     if (socket.pending()) return true;
     fds.push_back({socket.fd(), POLLIN, 0});

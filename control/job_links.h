@@ -2,9 +2,11 @@
 // control/job_links.h -- btlctl's connections to the members of one job.
 //
 // Members of this node are spoken to directly, each over its own socket, so that a stopped one
-// blocks only itself. Threads: one. No exceptions come out.
+// blocks only itself; those of other nodes by relays. From outside all goes by one relay.
+// Threads: one. No exceptions come out.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,15 +14,34 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/secret.h"
 #include "control/discovery.h"
 #include "control/messages.h"
 
 namespace livebtl::control {
 
+/// Where a relay is, for those outside.
+struct RelayPlace {
+  std::string name;       // as it was given, for people
+  std::string endpoints;  // route.h
+  Secret secret;          // absent: the job has none
+};
+
+/// How long somebody may be waited for, and what ends it early.
+struct Patience {
+  TimeNs timeout = 0;
+  const std::atomic<bool>& stop;
+};
+
 class JobLinks {
  public:
   /// Errors: kSystem.
   static Result<JobLinks> open(const JobPlace& job);
+  /// From outside the job's nodes: everything goes by this relay, which is waited for. job: "" for
+  /// whichever it is of. Errors: kAuth (it does not take the secret), kUnreachable (nobody
+  /// answers), kNotFound (it is of another job), kCancelled, kSystem.
+  static Result<JobLinks> connect(const RelayPlace& relay, const std::string& job,
+                                  const Patience& patience);
   JobLinks(JobLinks&&) noexcept;
   JobLinks& operator=(JobLinks&&) noexcept;
   ~JobLinks();

@@ -117,6 +117,29 @@ Result<Secret> read_secret_file(const std::string& path) {
   return as_secret(path, *text);
 }
 
+std::string secret_text(const Secret& secret) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  if (!secret.present()) return text;
+  for (const std::byte each : secret.key()) {
+    text += kDigits[std::to_integer<std::size_t>(each >> 4)];
+    text += kDigits[std::to_integer<std::size_t>(each & std::byte{15})];
+  }
+  return text;
+}
+
+Status write_secret_file(const std::string& path, std::string_view text) {
+  const Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!fd && errno == EEXIST) {
+    return fail(Errc::kRefused, path + " exists already; name a new file, or remove it first");
+  }
+  if (!fd) return fail(Errc::kSystem, "cannot make " + path + ": " + std::strerror(errno));
+  auto written = write_descriptor(fd.number(), std::string(text) + "\n");
+  if (written) return {};
+  ::unlink(path.c_str());
+  return fail(written.error().code, path + ": " + written.error().text);
+}
+
 Result<Secret> find_secret(const Settings& settings, std::string_view seed,
                            const std::string& job_directory) {
   if (settings.auth == AuthLevel::kNone) return Secret{};

@@ -20,4 +20,9 @@ Result<Secret> find_secret(const Settings& settings, std::string_view seed,
 /// For btlctl from outside. Errors as above.
 Result<Secret> read_secret_file(const std::string& path);
 
+/// As it stands in such a file: 64 hexadecimal digits; empty: absent.
+std::string secret_text(const Secret& secret);
+/// Makes the file, with mode 0600. Errors: kRefused (there is one already), kSystem.
+Status write_secret_file(const std::string& path, std::string_view text);
+
 }  // namespace livebtl::control

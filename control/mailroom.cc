@@ -81,13 +81,15 @@ Result<std::string> Mailroom::open_relay(const std::vector<std::string>& address
   }
   auto socket = ZmqSocket::listen(*context_, "tcp://" + addresses.front() + ":*", job_.secret);
   if (!socket) return tl::unexpected(socket.error());
-  std::string relay = socket->endpoint();
-  const std::string port = relay.substr(relay.rfind(':'));
+  const std::string endpoint = socket->endpoint();  // of IPv4 in the words of IPv6
+  const std::string port = endpoint.substr(endpoint.rfind(':'));
+  std::string relay = "tcp://" + addresses.front() + port;
   for (std::size_t i = 1; i < addresses.size(); ++i) {
     const std::string other = "tcp://" + addresses[i] + port;
     if (valid_relay(relay + "," + other) && socket->also_listen(other)) relay += "," + other;
   }
   relay_ = std::move(*socket);
+  relay_name_ = relay;
   return relay;
 }
 
@@ -110,17 +112,20 @@ std::optional<Mailroom::Incoming> Mailroom::receive() {
 }
 
 std::optional<Mailroom::Incoming> Mailroom::take(std::uint8_t from, Letter letter) {
-  const auto route = parse_route(letter.to);
+  auto route = parse_route(letter.to);
   if (!route) {
     refuse(from, letter, "the letter's address is malformed");
     return std::nullopt;
   }
+  if (route->relay == relay_name_) route->relay.clear();  // who came by another name of ours
   const bool here = route->relay.empty();
   if (here && (route->process == ProcessId{} || route->process == self_)) {
     return Incoming{{from, std::move(letter.peer), std::move(letter.back)}, std::move(letter.body)};
   }
-  if (!here && from == kRelay) {
-    refuse(from, letter, "a relay passes letters on within its node only");
+  // Who comes from outside the job's nodes speaks to all of them by one relay. A letter names at
+  // most one relay more, so none goes round in circles; and strangers get nobody to call for them.
+  if (!here && from == kRelay && !job_.secret.present()) {
+    refuse(from, letter, "without authentication a relay passes letters on within its node only");
     return std::nullopt;
   }
   pass_on(from, letter, *route);

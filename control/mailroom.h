@@ -2,8 +2,8 @@
 // control/mailroom.h -- a member's sockets: takes letters in, answers them, and passes on those for
 // others.
 //
-// Passing on keeps no state but open sockets: the way back travels in the letter. Letters from
-// outside the node are passed on to members of this node only, so nothing goes round in circles.
+// Passing on keeps no state but open sockets: the way back travels in the letter. A letter names at
+// most one relay and one process, so nothing goes round in circles.
 // Threads: the agent's alone.
 #pragma once
 
@@ -71,6 +71,7 @@ class Mailroom {
   std::unique_ptr<zmq::context_t> context_;  // before the sockets: they go first
   std::optional<ZmqGate> gate_;
   std::optional<ZmqSocket> relay_;
+  std::string relay_name_;  // route.h; empty: this member does not relay
   std::optional<ZmqSocket> local_;
   std::map<std::string, Forwarder> forwarders_;  // by endpoint
   std::uint64_t uses_ = 0;

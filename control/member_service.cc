@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "control/directory.h"
+#include "control/job_secret.h"
 
 namespace livebtl::control {
 namespace {
@@ -19,6 +20,12 @@ constexpr std::size_t kMembersPage = 128;
 
 template <class T, class... Others>
 concept OneOf = (std::is_same_v<T, Others> || ...);
+
+/// Who comes from outside may ask for the members of whichever job it is.
+template <class Request>
+bool concerns(const std::string& wanted, const std::string& job) {
+  return wanted == job || (std::is_same_v<Request, MembersRequest> && wanted.empty());
+}
 
 MemberFacts member_facts(const JobFacts& job, MemberId self, core::Admin& admin) {
   MemberFacts facts;
@@ -64,9 +71,8 @@ std::vector<MemberService::Reply> MemberService::dispatch(const Return& from,
       [&](const auto& request) -> std::vector<Reply> {
         using T = std::remove_cvref_t<decltype(request)>;
         if constexpr (requires { request.job; }) {
-          if (request.job != job_.id) {
+          if (!concerns<T>(request.job, job_.id))
             return {{from, ErrorAnswer{Errc::kNotFound, "this is a member of job " + job_.id}}};
-          }
         }
         if constexpr (OneOf<T, StandingRequest, PromiseRequest, Order, LadderEnd>) {
           count_members(now);
@@ -79,6 +85,8 @@ std::vector<MemberService::Reply> MemberService::dispatch(const Return& from,
           return {{from, list()}};
         } else if constexpr (OneOf<T, PlanRequest>) {
           return {{from, plan(request)}};
+        } else if constexpr (OneOf<T, SecretRequest>) {
+          return {{from, SecretAnswer{secret_text(job_.secret)}}};
         } else if constexpr (OneOf<T, WatchRequest>) {
           return {{from, watch(from, request, now)}};
         } else {

@@ -144,6 +144,16 @@ void fields(A& a, Is<WatchEvent> auto& v) {
 }
 
 template <class A>
+void fields(A& a, Is<SecretRequest> auto& v) {
+  a("job", v.job);
+}
+
+template <class A>
+void fields(A& a, Is<SecretAnswer> auto& v) {
+  a("secret", v.secret);
+}
+
+template <class A>
 void fields(A& a, Is<ErrorAnswer> auto& v) {
   a("code", v.code);
   a("text", v.text);

@@ -30,6 +30,8 @@ constexpr std::array<const char*, std::variant_size_v<Message>> kSchemas = {
     "livebtl.list/1",
     "livebtl.watch-request/1",
     "livebtl.watch-event/1",
+    "livebtl.secret-request/1",
+    "livebtl.secret/1",
     "livebtl.error/1"};
 
 bool plain_name(std::string_view text, std::size_t bytes_max) {
@@ -93,9 +95,19 @@ std::string check(const WatchEvent& event) {
   const bool known = event.kind == "standing" || event.kind == "joined" || event.kind == "left";
   return known ? check(event.standing) : "'kind' must be standing, joined or left";
 }
+std::string check(const MembersRequest& request) {
+  return request.job.empty() ? "" : check_job(request.job);
+}
 template <class T>
 requires requires(const T& request) { request.job; }
 std::string check(const T& request) { return check_job(request.job); }
+std::string check(const SecretAnswer& answer) {
+  const bool digits = std::all_of(answer.secret.begin(), answer.secret.end(),
+                                  [](unsigned char c) { return std::isxdigit(c) != 0; });
+  return digits && (answer.secret.empty() || answer.secret.size() == 64)
+             ? ""
+             : "'secret' must be 64 hexadecimal digits, or empty";
+}
 std::string check(const PlanAnswer&) { return ""; }
 std::string check(const ListAnswer&) { return ""; }
 std::string check(const ErrorAnswer&) { return ""; }

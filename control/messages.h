@@ -24,7 +24,8 @@ namespace livebtl::control {
 inline constexpr std::size_t kMessageBytesMax = 65'536;
 inline constexpr int kMessageDepthMax = 16;
 
-/// "Which members do you know?" Asked of a relay; paged, since a job may be large.
+/// "Which members do you know?" Asked of a relay; paged, since a job may be large. job: "" for
+/// whichever it is of, since who comes from outside cannot know.
 struct MembersRequest {
   std::string job;
   std::uint32_t offset = 0;
@@ -87,16 +88,25 @@ struct WatchEvent {
   Standing standing;
 };
 
+/// "What is the job's secret?" Asked on the member's own node, where only its user and root can;
+/// who asks by a relay has shown that he knows it.
+struct SecretRequest {
+  std::string job;
+};
+struct SecretAnswer {
+  std::string secret;  // 64 hexadecimal digits; empty: the job has none
+};
+
 /// A request that could not be carried out. Also the answer to one that could not be read.
 struct ErrorAnswer {
   Errc code = Errc::kInvalid;
   std::string text;
 };
 
-using Message =
-    std::variant<StandingRequest, PromiseRequest, Order, LadderEnd, Standing, PlanRequest,
-                 PlanAnswer, MembersRequest, MembersAnswer, StatusRequest, StatusAnswer,
-                 ListRequest, ListAnswer, WatchRequest, WatchEvent, ErrorAnswer>;
+using Message = std::variant<StandingRequest, PromiseRequest, Order, LadderEnd, Standing,
+                             PlanRequest, PlanAnswer, MembersRequest, MembersAnswer, StatusRequest,
+                             StatusAnswer, ListRequest, ListAnswer, WatchRequest, WatchEvent,
+                             SecretRequest, SecretAnswer, ErrorAnswer>;
 
 /// At most kMessageBytesMax: lists are cut to fit where they are for people; a message that still
 /// does not fit is an Error (kLimit). Strings are made valid UTF-8.

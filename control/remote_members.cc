@@ -122,4 +122,12 @@ const std::string* RemoteMembers::relay_of(ProcessId process) const {
   return silent;
 }
 
+std::vector<ProcessId> RemoteMembers::behind(const std::string& relay) const {
+  std::vector<ProcessId> processes;
+  const auto known = relays_.find(relay);
+  if (known == relays_.end()) return processes;
+  for (const auto& member : known->second.live) processes.push_back(member.member.process);
+  return processes;
+}
+
 }  // namespace livebtl::control

@@ -45,6 +45,8 @@ class RemoteMembers {
   void add_to(std::vector<MemberEntry>& live, std::vector<MemberEntry>& gone) const;
   /// Which relay leads to this process; nullptr: none.
   const std::string* relay_of(ProcessId process) const;
+  /// Who lives where this relay is.
+  std::vector<ProcessId> behind(const std::string& relay) const;
 
  private:
   struct Relay {

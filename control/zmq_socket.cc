@@ -133,19 +133,36 @@ Result<ZmqSocket> ZmqSocket::listen(zmq::context_t& context, const std::string& 
   return tl::unexpected(zmq_error("cannot listen on " + endpoint, error));
 }
 
-Result<ZmqSocket> ZmqSocket::connect(zmq::context_t& context, const std::string& endpoint,
-                                     const Secret& secret) try {
+Result<ZmqSocket> ZmqSocket::caller(zmq::context_t& context, const Secret& secret) try {
   zmq::socket_t socket(context, zmq::socket_type::dealer);
   set_common(socket);
-  if (endpoint.starts_with("ipc:")) {
-    socket.connect(endpoint);
-    return ZmqSocket(std::move(socket), false);
-  }
   protect_caller(socket, secret);
   socket.set(zmq::sockopt::immediate,
              true);  // nothing is queued towards addresses that lead nowhere
-  for (const std::string& each : relay_endpoints(endpoint)) socket.connect(each);
   return ZmqSocket(std::move(socket), false);
+} catch (const zmq::error_t& error) {
+  return tl::unexpected(zmq_error("cannot make a socket", error));
+}
+
+Status ZmqSocket::call(const std::string& endpoint) try {
+  for (const std::string& each : relay_endpoints(endpoint)) socket_.connect(each);
+  return {};
+} catch (const zmq::error_t& error) {
+  return tl::unexpected(zmq_error("cannot connect to " + endpoint, error));
+}
+
+Result<ZmqSocket> ZmqSocket::connect(zmq::context_t& context, const std::string& endpoint,
+                                     const Secret& secret) try {
+  if (endpoint.starts_with("ipc:")) {
+    zmq::socket_t socket(context, zmq::socket_type::dealer);
+    set_common(socket);
+    socket.connect(endpoint);
+    return ZmqSocket(std::move(socket), false);
+  }
+  auto socket = caller(context, secret);
+  if (!socket) return socket;
+  if (const auto called = socket->call(endpoint); !called) return tl::unexpected(called.error());
+  return socket;
 } catch (const zmq::error_t& error) {
   return tl::unexpected(zmq_error("cannot connect to " + endpoint, error));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/zmq_socket.h -- letters over ZeroMQ: the only file, with its .cc, that knows the library.
+// control/zmq_socket.h -- letters over ZeroMQ: with zmq_watch.h the only files that know the
+// library.
 //
 // A letter is three frames: back, to, body. `back` is returned unread by whoever answers, so that
 // those who pass letters on keep no state. Nothing here blocks. Sending may drop and tells nothing
@@ -39,6 +40,9 @@ class ZmqSocket {
   /// endpoint: or several of one listener, separated by commas: whichever can be reached is used.
   static Result<ZmqSocket> connect(zmq::context_t& context, const std::string& endpoint,
                                    const Secret& secret);
+  /// The same in two steps, for tcp, so that the socket can be watched in between (zmq_watch.h).
+  static Result<ZmqSocket> caller(zmq::context_t& context, const Secret& secret);
+  Status call(const std::string& endpoint);
 
   /// The next whole letter; malformed ones are dropped.
   std::optional<Letter> receive();
@@ -51,6 +55,8 @@ class ZmqSocket {
   bool pending() const;
   /// The address it listens on, with the port that was picked.
   std::string endpoint() const;
+  /// As the C interface knows it.
+  void* handle() { return socket_.handle(); }
 
  private:
   ZmqSocket(zmq::socket_t socket, bool listens) : socket_(std::move(socket)), listens_(listens) {}

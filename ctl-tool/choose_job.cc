@@ -8,6 +8,11 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "control/job_secret.h"
+#include "control/relay_address.h"
+#include "ctl-tool/say.h"
+#include "ctl-tool/table.h"
+
 namespace livebtl::tool {
 namespace {
 
@@ -81,6 +86,53 @@ tl::expected<JobPlace, NoJob> wait_for_job(const std::string& wanted, TimeNs tim
     const timespec pause{0, 50 * kMillisecond};
     ::nanosleep(&pause, nullptr);
   }
+}
+
+namespace {
+
+ExitCode code_of(Errc error) {
+  if (error == Errc::kCancelled) return static_cast<ExitCode>(kInterrupted);
+  const bool nobody = error == Errc::kUnreachable || error == Errc::kNotFound;
+  return nobody ? ExitCode::kNotFound : ExitCode::kNotPermitted;
+}
+
+/// --secret-file, else what the job's own processes are told by; absent: neither.
+Result<Secret> secret_for(const CommandLine& line) {
+  const std::string file = !line.secret_file.empty()
+                               ? line.secret_file
+                               : environment("LIVEBTL_SECRET_FILE").value_or("");
+  return file.empty() ? Secret() : control::read_secret_file(file);
+}
+
+tl::expected<control::JobLinks, NoJob> connect_outside(const CommandLine& line, TimeNs patience,
+                                                       const std::atomic<bool>& stop) {
+  const auto place = control::parse_host_port(line.connect);
+  if (!place) return none(place.error().text, ExitCode::kUsage);
+  const auto secret = secret_for(line);
+  if (!secret) return none(secret.error().text, ExitCode::kNotPermitted);
+  if (!line.job.empty() && !control::valid_job_id(line.job))
+    return none("'" + printable(line.job) + "' is no job's id");
+  const auto endpoints = control::relay_at(*place);
+  if (!endpoints) return none(endpoints.error().text, code_of(endpoints.error().code));
+  auto links =
+      control::JobLinks::connect({line.connect, *endpoints, *secret}, line.job, {patience, stop});
+  if (links) return std::move(*links);
+  return none(links.error().text, code_of(links.error().code));
+}
+
+}  // namespace
+
+tl::expected<control::JobLinks, NoJob> open_job(const CommandLine& line, TimeNs patience,
+                                                const std::atomic<bool>& stop) {
+  if (!line.connect.empty()) {
+    // Names are looked up and connections made: that takes longer than a look into a directory.
+    return connect_outside(line, std::max(patience, line.timeout_for_look()), stop);
+  }
+  auto job = wait_for_job(line.job, patience, stop);
+  if (!job) return tl::unexpected(job.error());
+  auto links = control::JobLinks::open(*job);
+  if (links) return std::move(*links);
+  return none(links.error().text, ExitCode::kNotPermitted);
 }
 
 }  // namespace livebtl::tool

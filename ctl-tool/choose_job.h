@@ -8,7 +8,9 @@
 
 #include "base/clock.h"
 #include "control/discovery.h"
+#include "control/job_links.h"
 #include "control/outcome.h"
+#include "ctl-tool/command_line.h"
 
 namespace livebtl::tool {
 
@@ -30,5 +32,10 @@ tl::expected<control::JobPlace, NoJob> find_job(const std::string& wanted);
 /// Waits for the named job, or for any, to appear. Ends early when `stop` is set.
 tl::expected<control::JobPlace, NoJob> wait_for_job(const std::string& wanted, TimeNs timeout,
                                                     const std::atomic<bool>& stop);
+
+/// Connections to the job that the command line means: on this node, or by --connect. patience: for
+/// it to appear.
+tl::expected<control::JobLinks, NoJob> open_job(const CommandLine& line, TimeNs patience,
+                                                const std::atomic<bool>& stop);
 
 }  // namespace livebtl::tool

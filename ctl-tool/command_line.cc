@@ -10,6 +10,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "control/relay_address.h"
 #include "control/verbs.h"
 
 namespace livebtl::tool {
@@ -26,8 +27,13 @@ struct Verb {
 
 constexpr Verb kPlain[] = {
     {"jobs", "List the jobs on this node",
-     "Lists all jobs of yours on this node (root: of all users) with their processes.\n\n"
-     "Example:\n  btlctl jobs"},
+     "Lists all jobs of yours on this node (root: of all users) with their processes, and where "
+     "each\n"
+     "can be reached from other machines (RELAY, for --connect). A job of one node has no relay, "
+     "unless\n"
+     "LIVEBTL_RELAY=on was set for it.\n\n"
+     "Examples:\n  btlctl jobs\n"
+     "  btlctl --connect node7:40123 --secret-file job.secret jobs"},
     {"list", "List the job's transports",
      "Shows each transport: whether it may be used, its exclusivity and weight, how many pairs use "
      "it\n"
@@ -79,6 +85,15 @@ constexpr Verb kSet = {
     "Examples:\n  btlctl set tcp exclusivity=70000\n  btlctl set tcp weight=2\n"
     "  btlctl set tcp exclusivity=default"};
 
+constexpr Verb kSecret = {
+    "secret", "Write the job's secret to a new file",
+    "The file is for `btlctl --secret-file` on a machine that has no process of the job: copy it "
+    "there,\n"
+    "readable by you alone. Whoever holds it commands the job, and can pose as one of its "
+    "processes.\n\n"
+    "Examples:\n  btlctl secret job.secret\n  btlctl jobs          # RELAY: node7:40123\n"
+    "  btlctl --connect node7:40123 --secret-file job.secret status     # elsewhere"};
+
 constexpr Verb kStatus = {
     "status", "Show where each process stands",
     "Shows for each process the rung it stands on, what it waits for, and which transports its\n"
@@ -89,6 +104,19 @@ constexpr Verb kWatch = {"watch", "Show the job as it changes, until interrupted
                          "Prints a line whenever a process changes its rung, joins or leaves, and "
                          "each transport's rate.\n"
                          "With --json: one JSON document a line.\n\nExample:\n  btlctl watch"};
+
+void define_outside(CLI::App& app, CommandLine& line) {
+  CLI::Option* connect =
+      app.add_option("--connect", line.connect,
+                     "Reach a job from a machine that has none of its processes, by the relay of "
+                     "any of its nodes (btlctl jobs shows them)")
+          ->type_name("HOST:PORT");
+  app.add_option("--secret-file", line.secret_file,
+                 "With --connect: the job's secret, a file of mode 0600 that is yours (btlctl "
+                 "secret writes it)")
+      ->type_name("FILE")
+      ->needs(connect);
+}
 
 void define_global(CLI::App& app, RawArguments& raw) {
   CommandLine& line = raw.line;
@@ -152,6 +180,10 @@ void define_views(CLI::App& app, RawArguments& raw) {
       ->type_name("SECONDS")
       ->capture_default_str();
   watch->add_flag("--once", line.once, "Look once, and end");
+  define_verb(app, raw, kSecret)
+      ->add_option("FILE", line.file, "The file to make, with mode 0600")
+      ->required()
+      ->type_name(" ");
 }
 
 std::string footer() {
@@ -161,6 +193,8 @@ std::string footer() {
           "  btlctl switch sm tcp        move traffic, live\n"
           "  btlctl remove sm            ... and let its device go\n"
           "  btlctl add sm               bring it back\n"
+          "  btlctl --connect node7:40123 --secret-file job.secret list\n"
+          "                              the same from a machine outside the job\n"
           "  btlctl COMMAND --help       more on one command\n\n"
           "Names from Open MPI are understood too: vader is sm, openib is verbs.\n\n"
           "Exit codes:\n";
@@ -200,6 +234,10 @@ std::variant<CommandLine, EndNow> check(CommandLine line) {
         control::assignments_problem(std::span<const std::string>(line.arguments).subspan(1));
     if (!wrong.empty()) return usage(wrong);
   }
+  if (!line.connect.empty()) {
+    if (const auto place = control::parse_host_port(line.connect); !place)
+      return usage("--connect: " + place.error().text);
+  }
   constexpr const char* kKinds[] = {"", "man", "completion", "settings-man"};
   if (std::find(std::begin(kKinds), std::end(kKinds), line.generate) == std::end(kKinds)) {
     return usage("--generate takes man, completion or settings-man");
@@ -214,7 +252,7 @@ const std::vector<ExitCodeMeaning>& exit_codes() {
   static const std::vector<ExitCodeMeaning> codes = {
       {0, "done, or already so"},
       {1, "the command line is wrong, or the answer could not be written"},
-      {2, "no such job or transport"},
+      {2, "no such job or transport, or nobody answers at --connect"},
       {3,
        "refused: a pair would lose its last path, or a transport cannot be opened; names follow"},
       {4, "busy: another switch is in progress, or one was left unfinished (resume, abort)"},
@@ -239,6 +277,7 @@ std::unique_ptr<CLI::App> define_command_line(RawArguments& raw) {
       "btlctl -- changes the network under a running MPI job, without its noticing", "btlctl");
   app->require_subcommand(0, 1);
   app->fallthrough();
+  define_outside(*app, raw.line);
   define_global(*app, raw);
   for (const Verb& verb : kPlain) define_verb(*app, raw, verb);
   define_transport_verbs(*app, raw);

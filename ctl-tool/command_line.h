@@ -21,6 +21,9 @@ struct CommandLine {
   std::string verb;                    // "" only with `generate`
   std::vector<std::string> arguments;  // transports (aliases resolved), then assignments
   std::string job;
+  std::string connect;      // HOST:PORT of a relay; empty: jobs of this node
+  std::string secret_file;  // with connect
+  std::string file;         // of the verb secret
   bool json = false;
   bool quiet = false;
   bool progress = false;

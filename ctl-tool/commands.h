@@ -9,10 +9,11 @@
 
 namespace livebtl::tool {
 
-int show_jobs(const CommandLine& line);
+int show_jobs(const CommandLine& line, const std::atomic<bool>& stop);
 int show_list(const CommandLine& line, const std::atomic<bool>& stop);
 int show_status(const CommandLine& line, const std::atomic<bool>& stop);
 int show_settings(const CommandLine& line);
+int write_secret(const CommandLine& line, const std::atomic<bool>& stop);
 int watch(const CommandLine& line, const std::atomic<bool>& stop);
 /// add | quiesce | remove | switch | set | resume | abort
 int run_ladder(const CommandLine& line, const std::atomic<bool>& stop);

@@ -65,6 +65,18 @@ void write_command(std::ostringstream& page, const CLI::App& command) {
   }
 }
 
+void write_outside(std::ostringstream& page) {
+  page << ".SH FROM OUTSIDE\nOn a node of the job btlctl needs no options. From elsewhere it takes "
+          "the address of a relay and the job's secret. One process of each node relays if the job "
+          "has several nodes, or if LIVEBTL_RELAY=on was set for it; \\fBbtlctl jobs\\fR on that "
+          "node shows where. All commands then work by this one relay, on all nodes of the job; "
+          "should its process end meanwhile, use another node's, or ask \\fBbtlctl jobs\\fR "
+          "again, and \\fBbtlctl resume\\fR what was begun. The secret is the file that "
+          "LIVEBTL_SECRET_FILE named for the job; where the job got it otherwise, \\fBbtlctl "
+          "secret\\fR writes it to a file.\n.PP\nA job with LIVEBTL_AUTH=none has no secret: "
+          "\\-\\-connect then reaches the processes of the relay's own node alone.\n";
+}
+
 void write_exit_codes(std::ostringstream& page) {
   page << ".SH EXIT STATUS\n";
   for (const auto& entry : exit_codes()) {
@@ -74,7 +86,7 @@ void write_exit_codes(std::ostringstream& page) {
 
 void write_documents(std::ostringstream& page) {
   constexpr std::pair<const char*, const char*> kDocuments[] = {
-      {"livebtl.jobs/1", "jobs"},
+      {"livebtl.jobs/1", "jobs; with --connect without directory, user, announced and pids"},
       {"livebtl.list/1", "list: by process; silent: who did not answer"},
       {"livebtl.status/1", "status: by process; silent: who did not answer"},
       {"livebtl.settings/1", "settings"},
@@ -122,11 +134,14 @@ std::string manual_page() {
   for (const CLI::Option* option : app->get_options()) write_option(page, *option);
   page << ".SH COMMANDS\n";
   for (const CLI::App* command : app->get_subcommands({})) write_command(page, *command);
+  write_outside(page);
   write_exit_codes(page);
   write_documents(page);
   page << ".SH ENVIRONMENT\n.TP\n.B LIVEBTL_JOB\nThe job, if \\-\\-job is not given.\n"
        << ".TP\n.B LIVEBTL_RUNDIR\nWhere jobs are looked for, if not in the usual places "
           "(/run/livebtl/UID, $XDG_RUNTIME_DIR/livebtl, /tmp/livebtl\\-UID).\n"
+       << ".TP\n.B LIVEBTL_SECRET_FILE\nThe job's secret for \\-\\-connect, if "
+          "\\-\\-secret\\-file is not given.\n"
        << ".SH SEE ALSO\n.BR livebtl\\-settings (7)\n";
   return page.str();
 }
@@ -156,11 +171,12 @@ std::string settings_page() {
 std::string completion() {
   RawArguments raw;
   const auto app = define_command_line(raw);
-  std::vector<std::string> commands, options, on_transports;
+  std::vector<std::string> commands, options, on_transports, on_files;
   for (const CLI::App* command : app->get_subcommands({})) {
     commands.push_back(command->get_name());
     for (const CLI::Option* option : command->get_options()) {
-      if (option->get_positional()) on_transports.push_back(command->get_name());
+      auto& names = option->get_name(true) == "FILE" ? on_files : on_transports;
+      if (option->get_positional()) names.push_back(command->get_name());
       if (!option->get_positional()) options.push_back(option->get_name());
     }
   }
@@ -180,6 +196,9 @@ std::string completion() {
          << "    COMPREPLY=($(compgen -W \"$(btlctl jobs 2>/dev/null | awk 'NR > 1 { print $1 "
             "}')\" -- "
             "\"$word\"))\n"
+         << "  elif [[ $before == --secret-file || \" " << join_names(on_files)
+         << " \" == *\" $command \"* ]]; then\n"
+         << "    COMPREPLY=($(compgen -f -- \"$word\"))\n"
          << "  elif [[ $word == -* ]]; then\n"
          << "    COMPREPLY=($(compgen -W \"" << join_names(options) << "\" -- \"$word\"))\n"
          << "  elif [[ -z $command ]]; then\n"

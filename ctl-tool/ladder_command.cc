@@ -155,14 +155,12 @@ int say_interrupted(const CommandLine& line, bool begun) {
 /// on_begun: called once, when the first order is out.
 int coordinate(const CommandLine& line, const std::atomic<bool>& stop,
                const std::function<void()>& on_begun) {
-  auto job = wait_for_job(line.job, std::min(line.timeout_for_change(), kJobAppears), stop);
-  if (!job) return fail_early(line, job.error());
-  auto links = control::JobLinks::open(*job);
-  if (!links) return fail_early(line, {ExitCode::kNotPermitted, links.error().text});
+  auto links = open_job(line, std::min(line.timeout_for_change(), kJobAppears), stop);
+  if (!links) return fail_early(line, links.error());
   bool begun = false;
   ProgressLine progress(line);
   const auto outcome = control::drive(
-      *links, command_of(line, job->id),
+      *links, command_of(line, links->job()),
       [&](const Progress& now) {
         progress.show(now);
         if (!std::exchange(begun, true)) on_begun();

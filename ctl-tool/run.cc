@@ -37,13 +37,15 @@ int run(std::vector<std::string> arguments, const std::atomic<bool>& stop) {
   } else if (line.generate == "completion") {
     print(completion());
   } else if (line.verb == "jobs") {
-    return show_jobs(line);
+    return show_jobs(line, stop);
   } else if (line.verb == "list") {
     return show_list(line, stop);
   } else if (line.verb == "status") {
     return show_status(line, stop);
   } else if (line.verb == "settings") {
     return show_settings(line);
+  } else if (line.verb == "secret") {
+    return write_secret(line, stop);
   } else if (line.verb == "watch") {
     return watch(line, stop);
   } else {

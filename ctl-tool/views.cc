@@ -6,6 +6,7 @@
 
 #include "base/settings.h"
 #include "control/job.h"
+#include "control/relay_address.h"
 #include "ctl-tool/ask.h"
 #include "ctl-tool/commands.h"
 #include "ctl-tool/say.h"
@@ -39,14 +40,6 @@ std::uint32_t announced(const control::JobPlace& job) {
   std::uint32_t most = 0;
   for (const auto& card : job.members.live) most = std::max(most, card.announced);
   return most;
-}
-
-tl::expected<JobLinks, NoJob> open_job(const CommandLine& line) {
-  auto job = find_job(line.job);
-  if (!job) return tl::unexpected(job.error());
-  auto links = JobLinks::open(*job);
-  if (links) return std::move(*links);
-  return tl::unexpected(NoJob{ExitCode::kNotPermitted, links.error().text});
 }
 
 Json silent_json(const std::vector<MemberEntry>& silent) {
@@ -177,35 +170,56 @@ void print_peers(const std::vector<std::pair<MemberEntry, StatusAnswer>>& answer
   if (!table.empty()) print("\n" + table.text());
 }
 
-}  // namespace
+/// Where members of this node relay: what --connect takes.
+std::vector<std::string> relays_of(const control::JobPlace& job) {
+  for (const auto& card : job.members.live) {
+    if (auto places = control::host_ports(card.relay); !places.empty()) return places;
+  }
+  return {};
+}
 
-int show_jobs(const CommandLine& line) {
-  auto jobs = all_jobs();
-  if (!line.job.empty()) {
-    std::erase_if(jobs, [&](const auto& job) { return job.id != line.job; });
-    if (jobs.empty())
-      return fail_early(line, {ExitCode::kNotFound, "no job " + line.job + " here"});
+/// The members, as their relays name them.
+int show_job_behind_relay(const CommandLine& line, const std::atomic<bool>& stop) {
+  const auto links = open_job(line, 0, stop);
+  if (!links) return fail_early(line, links.error());
+  Json members = Json::array();
+  Table table({"JOB", "RANK>", "PROCESS"});
+  for (const MemberEntry& member : links->found().live) {
+    members.push_back({{"process", control::process_name(member.member.process)},
+                       {"incarnation", static_cast<std::uint32_t>(member.member.incarnation)},
+                       {"rank", member.rank},
+                       {"name", member.name},
+                       {"node", member.node}});
+    table.add({links->job(), rank_text(member.rank), printable(member.name)});
   }
   if (line.json) {
-    Json document = {{"schema", "livebtl.jobs/1"}, {"jobs", Json::array()}};
-    for (const auto& job : jobs) {
-      Json members = Json::array();
-      for (const auto& card : job.members.live) members.push_back(member_json(card));
-      document["jobs"].push_back({{"job", job.id},
-                                  {"directory", job.directory},
-                                  {"user", user_name(job.owner)},
-                                  {"announced", announced(job)},
-                                  {"members", std::move(members)}});
-    }
-    print_json(document);
-    return 0;
+    print_json({{"schema", "livebtl.jobs/1"},
+                {"jobs", Json::array({{{"job", links->job()}, {"members", std::move(members)}}})}});
+  } else {
+    print(table.text());
   }
-  if (jobs.empty()) {
-    complain("no job runs on this node");
-    return 0;
-  }
-  Table table({"JOB", "USER", "HERE>", "ANNOUNCED>", "PROCESSES"});
+  return 0;
+}
+
+Json jobs_json(const std::vector<control::JobPlace>& jobs) {
+  Json document = {{"schema", "livebtl.jobs/1"}, {"jobs", Json::array()}};
   for (const auto& job : jobs) {
+    Json members = Json::array();
+    for (const auto& card : job.members.live) members.push_back(member_json(card));
+    document["jobs"].push_back({{"job", job.id},
+                                {"directory", job.directory},
+                                {"user", user_name(job.owner)},
+                                {"announced", announced(job)},
+                                {"relays", relays_of(job)},
+                                {"members", std::move(members)}});
+  }
+  return document;
+}
+
+void print_jobs(const std::vector<control::JobPlace>& jobs) {
+  Table table({"JOB", "USER", "HERE>", "ANNOUNCED>", "RELAY", "PROCESSES"});
+  for (const auto& job : jobs) {
+    const auto relays = relays_of(job);
     std::vector<std::string> pids;
     for (const auto& card : job.members.live) {
       if (pids.size() == 8) break;
@@ -213,14 +227,34 @@ int show_jobs(const CommandLine& line) {
     }
     if (job.members.live.size() > pids.size()) pids.emplace_back("...");
     table.add({job.id, user_name(job.owner), std::to_string(job.members.live.size()),
-               announced(job) == 0 ? "-" : std::to_string(announced(job)), join(pids, " ")});
+               announced(job) == 0 ? "-" : std::to_string(announced(job)),
+               relays.empty() ? "-" : relays.front(), join(pids, " ")});
   }
   print(table.text());
+}
+
+}  // namespace
+
+int show_jobs(const CommandLine& line, const std::atomic<bool>& stop) {
+  if (!line.connect.empty()) return show_job_behind_relay(line, stop);
+  auto jobs = all_jobs();
+  if (!line.job.empty()) {
+    std::erase_if(jobs, [&](const auto& job) { return job.id != line.job; });
+    if (jobs.empty())
+      return fail_early(line, {ExitCode::kNotFound, "no job " + line.job + " here"});
+  }
+  if (line.json) {
+    print_json(jobs_json(jobs));
+  } else if (jobs.empty()) {
+    complain("no job runs on this node");
+  } else {
+    print_jobs(jobs);
+  }
   return 0;
 }
 
 int show_list(const CommandLine& line, const std::atomic<bool>& stop) {
-  auto links = open_job(line);
+  auto links = open_job(line, 0, stop);
   if (!links) return fail_early(line, links.error());
   Asker<ListAnswer> asker(*links, line.timeout_for_look(), stop);
   const auto result = asker.ask_all(control::ListRequest{links->job()});
@@ -248,7 +282,7 @@ int show_list(const CommandLine& line, const std::atomic<bool>& stop) {
 }
 
 int show_status(const CommandLine& line, const std::atomic<bool>& stop) {
-  auto links = open_job(line);
+  auto links = open_job(line, 0, stop);
   if (!links) return fail_early(line, links.error());
   Asker<StatusAnswer> asker(*links, line.timeout_for_look(), stop);
   auto result = asker.ask_all(control::StatusRequest{links->job(), line.peers, 0});

@@ -133,10 +133,8 @@ class Watch {
 }  // namespace
 
 int watch(const CommandLine& line, const std::atomic<bool>& stop) {
-  auto job = find_job(line.job);
-  if (!job) return fail_early(line, job.error());
-  auto links = JobLinks::open(*job);
-  if (!links) return fail_early(line, {control::ExitCode::kNotPermitted, links.error().text});
+  auto links = open_job(line, 0, stop);
+  if (!links) return fail_early(line, links.error());
   Watch watch(line, *links);
   const TimeNs end = line.timeout_s ? monotonic_now() + line.timeout_for_look() : INT64_MAX;
   const auto over = [&] { return stop.load() || line.once || monotonic_now() >= end; };

@@ -5,7 +5,7 @@ import os
 import pty
 import subprocess
 
-from .control import BUSY, DONE, NOT_FOUND, REFUSED, TIMEOUT, USAGE
+from .control import BUSY, DONE, NOT_FOUND, NOT_PERMITTED, REFUSED, TIMEOUT, USAGE
 from .job import MpiJob
 from .waiting import PATIENCE, check, wait_until
 
@@ -21,7 +21,9 @@ WRONG = (
     (("remove", "pigeon"), NOT_FOUND), (("switch", "sm", "pigeon"), NOT_FOUND), (("--dry-run", "add", "pigeon"), NOT_FOUND),
     (("--job", "none", "--timeout", "0.2", "add", "sm"), NOT_FOUND), (("--job", "none", "status"), NOT_FOUND),
     (("--job", "none", "jobs"), NOT_FOUND), (("--job", "none", "list"), NOT_FOUND),
-    (("--job", "none", "watch", "--once"), NOT_FOUND),
+    (("--job", "none", "watch", "--once"), NOT_FOUND), (("--job", "none", "secret", "s"), NOT_FOUND),
+    (("secret",), USAGE), (("--secret-file", "s", "list"), USAGE), (("--connect", "nonsense", "list"), USAGE),
+    (("--connect", "127.0.0.1:9", "--timeout", "0.2", "list"), NOT_FOUND),
 )
 
 
@@ -81,9 +83,18 @@ def _views(verbs):
     check([member["rank"] for member in members] == [0, 1, 2], f"not three ranks: {members}")
     check(all(member["engine"]["peers"] for member in members), "--peers shows no peers")
     check("rank 2" in verbs.run("status", "--peers"), verbs.said)
+    _secret(verbs)
     verbs.document("livebtl.settings/1", "settings")
     check("LIVEBTL_TAKEOVER" in verbs.run("settings"), verbs.said)
     return name
+
+
+def _secret(verbs):
+    """What --connect needs from outside (outside.py)."""
+    file = os.path.join(verbs.job.shared, "secret")
+    check(file in verbs.document(OUTCOME, "secret", file)["text"], verbs.said)
+    check(os.stat(file).st_mode & 0o777 == 0o600, "the secret can be read by others")
+    verbs.document(OUTCOME, "secret", file, code=NOT_PERMITTED, errors="exists already")
 
 
 def _changes(verbs, name):

@@ -36,7 +36,7 @@ class JobOfFakes {
   explicit JobOfFakes(std::uint32_t announced) : JobOfFakes(announced, "test", 0) {}
   /// One node of a job of several, with its first rank. Nodes that share a secret file are one job.
   JobOfFakes(std::uint32_t announced, std::string node, std::uint64_t first_rank,
-             std::string secret_file = "")
+             std::string secret_file = "", bool authenticated = true)
       : started_(first_rank), first_(first_rank) {
     settings_.rundir = scratch_ / "run";
     settings_.job = "test";
@@ -44,6 +44,7 @@ class JobOfFakes {
     settings_.size = announced;
     settings_.secret_file = std::move(secret_file);
     settings_.tcp_if = {"lo"};
+    if (!authenticated) settings_.auth = AuthLevel::kNone;
   }
 
   /// The next member starts and joins.
@@ -52,7 +53,7 @@ class JobOfFakes {
   void add_spawned_member() {
     control::JobFacts facts = find_facts();
     facts.announced = 0;
-    facts.many_nodes = false;
+    facts.relays = false;
     start(std::move(facts));
   }
   void add_members(std::size_t count) {

@@ -130,6 +130,16 @@ TEST_CASE("every other message goes through") {
   CHECK(through(ErrorAnswer{Errc::kAuth, "no"}).code == Errc::kAuth);
 }
 
+TEST_CASE("a secret is whole or absent, and only members are asked for without a job") {
+  through(SecretRequest{"j"});
+  CHECK(through(SecretAnswer{std::string(64, 'a')}).secret == std::string(64, 'a'));
+  CHECK(through(SecretAnswer{}).secret.empty());
+  CHECK_FALSE(decode(*encode(SecretAnswer{"abc"})));
+  CHECK_FALSE(decode(*encode(SecretAnswer{std::string(64, 'x')})));
+  CHECK(through(MembersRequest{"", 0}).job.empty());
+  CHECK_FALSE(decode(*encode(ListRequest{""})));
+}
+
 TEST_CASE("what is not JSON, not an object or not ours is refused") {
   for (const char* text : {"", " ", "{", "[]", "1", "\"x\"", "null", "{}", "{\"schema\":1}",
                            "{\"schema\":\"livebtl.order\"}", "{\"schema\":\"\"}", "{\"a\":1,}",

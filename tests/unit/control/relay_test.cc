@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "control/discovery.h"
+#include "control/job_secret.h"
 #include "control/mailroom.h"
 #include "job_of_fakes.h"
 
@@ -162,23 +163,51 @@ TEST_CASE("who does not hold the secret gets no answer from a relay") {
   }
 }
 
-TEST_CASE("a relay passes letters on within its node only") {
+TEST_CASE("a relay passes letters on to other nodes only for those who hold the secret") {
+  Scratch keys;
+  write_file(keys / "one", kKey);
+  for (const bool secret : {true, false}) {
+    JobOfFakes job(4, "alpha", 0, secret ? keys / "one" : "", secret);
+    job.add_members(2);
+    auto context = make_zmq_context(16);
+    auto socket = ZmqSocket::connect(*context, relay_of(job),
+                                     secret ? *read_secret_file(keys / "one") : Secret());
+    REQUIRE(socket);
+    const auto request = encode(MembersRequest{"", 0});
+    const std::string away = format_route({"tcp://127.0.0.1:9", ProcessId{}});
+    CHECK(eventually(
+        [&] { return socket->send({.peer = "", .back = "tag", .to = away, .body = *request}); }));
+    std::optional<Letter> answer;
+    CHECK(eventually([&] { return (answer = socket->receive()).has_value(); }));
+    CHECK(answer->back == "tag");
+    const auto message = decode(answer->body);
+    REQUIRE(message);
+    const auto* error = std::get_if<ErrorAnswer>(&*message);
+    REQUIRE(error != nullptr);
+    CHECK((error->text.find("without authentication") == std::string::npos) == secret);
+  }
+}
+
+TEST_CASE("from outside one relay leads to all nodes") {
   TwoNodes nodes;
-  auto context = make_zmq_context(16);
-  std::array<std::byte, 32> key{};
-  for (std::size_t i = 0; i < key.size(); ++i) key[i] = static_cast<std::byte>(i);
-  auto socket = ZmqSocket::connect(*context, relay_of(*nodes.two), Secret(key));
-  REQUIRE(socket);
-  const auto request = encode(MembersRequest{"test", 0});
-  const std::string away = format_route({relay_of(*nodes.one), ProcessId{}});
-  CHECK(eventually(
-      [&] { return socket->send({.peer = "", .back = "tag", .to = away, .body = *request}); }));
-  std::optional<Letter> answer;
-  CHECK(eventually([&] { return (answer = socket->receive()).has_value(); }));
-  CHECK(answer->back == "tag");
-  const auto message = decode(answer->body);
-  REQUIRE(message);
-  CHECK(std::holds_alternative<ErrorAnswer>(*message));
+  const std::atomic<bool> stop{false};
+  const std::string relay = relay_of(*nodes.one);
+  const auto secret = read_secret_file(nodes.keys / "one");
+  REQUIRE(secret);
+  const Patience patience{20 * kSecond, stop};
+  auto links = JobLinks::connect({"one", relay, *secret}, "", patience);
+  REQUIRE(links);
+  CHECK(links->job() == "test");
+  const auto outcome = drive(*links, JobOfFakes::command("switch", {"sm", "tcp"}), {}, stop);
+  REQUIRE(outcome);
+  CHECK(outcome->code == ExitCode::kDone);
+  CHECK(outcome->members == 4);
+  CHECK(nodes.two->all_on(Rung::kNew));
+  nodes.two->remove_member(1);
+  CHECK(eventually([&] { return links->scan().live.size() == 3; }));
+  const auto other = JobLinks::connect({"one", relay, *secret}, "another", patience);
+  REQUIRE_FALSE(other);
+  CHECK(other.error().code == Errc::kNotFound);
 }
 
 TEST_CASE("rubbish sent to a member's socket harms nobody") {

@@ -78,6 +78,25 @@ TEST_CASE("the job may come from the environment, and the option wins") {
   CHECK(std::get<CommandLine>(parse({"--job", "opt", "list"}, "env")).job == "opt");
 }
 
+TEST_CASE("a job outside is named by its relay and a file") {
+  const auto line =
+      good({"--connect", "[fd00::7]:40123", "--secret-file", "/tmp/s", "switch", "sm", "tcp"});
+  CHECK(line.connect == "[fd00::7]:40123");
+  CHECK(line.secret_file == "/tmp/s");
+  CHECK(good({"--connect", "node7:40123", "list"}).secret_file.empty());
+  CHECK(good({"secret", "vader"}).file == "vader");
+  const std::vector<std::vector<std::string>> wrong = {{"--connect", "node7", "list"},
+                                                       {"--connect", "node7:0", "list"},
+                                                       {"--connect", "fd00::7:1", "list"},
+                                                       {"--connect", "[fd00::7:1", "list"},
+                                                       {"--connect", "a:1,b:1", "list"},
+                                                       {"--connect", "", "list"},
+                                                       {"--secret-file", "s", "list"},
+                                                       {"secret"},
+                                                       {"secret", "a", "b"}};
+  for (const auto& each : wrong) CHECK(ended(each).exit_code == 1);
+}
+
 TEST_CASE("malformed command lines end with code 1 and a hint") {
   const std::vector<std::vector<std::string>> lines = {{},
                                                        {"fly"},
@@ -128,7 +147,7 @@ TEST_CASE("help teaches, by example, with the exit codes") {
     CHECK(help.text.find(entry.meaning) != std::string::npos);
   }
   for (const char* verb : {"jobs", "list", "status", "add", "quiesce", "remove", "switch", "set",
-                           "abort", "resume", "watch", "settings"}) {
+                           "abort", "resume", "watch", "settings", "secret"}) {
     const auto one = ended({verb, "--help"});
     CHECK(one.exit_code == 0);
     CHECK(one.text.find("Example") != std::string::npos);
@@ -157,7 +176,7 @@ TEST_CASE("the committed manual pages are what the program makes") {
 TEST_CASE("the manual page has every command and exit code") {
   const std::string page = manual_page();
   for (const char* verb : {"jobs", "list", "status", "add", "quiesce", "remove", "switch", "set",
-                           "abort", "resume", "watch", "settings"}) {
+                           "abort", "resume", "watch", "settings", "secret"}) {
     CHECK(page.find(std::string(".SS btlctl ") + verb) != std::string::npos);
     CHECK(completion().find(verb) != std::string::npos);
   }

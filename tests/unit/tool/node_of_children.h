@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "control/directory.h"
 #include "tests/unit/control/scratch.h"
 
 namespace livebtl::test {
@@ -102,8 +103,11 @@ struct Answer {
 
 class Node {
  public:
-  std::unique_ptr<Child> member(int rank, const std::string& job = "job", int size = 2) {
+  /// also: more variables, "NAME=value".
+  std::unique_ptr<Child> member(int rank, const std::string& job = "job", int size = 2,
+                                const std::vector<std::string>& also = {}) {
     auto variables = environment();
+    variables.insert(variables.end(), also.begin(), also.end());
     variables.push_back("LIVEBTL_JOB=" + job);
     variables.push_back("LIVEBTL_SIZE=" + std::to_string(size));
     auto child = std::make_unique<Child>(
