@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // control/coordinator.cc -- events, phases, and who is sent what and when. The rungs are in
-// coordinator_ladder.cc, the outcome in coordinator_outcome.cc.
+// coordinator_ladder.cc, other coordinators in coordinator_rivals.cc, the outcome in
+// coordinator_outcome.cc.
 #include "control/coordinator.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace livebtl::control {
-namespace {
-/// A takeover may be outbid by another one; of several, the one with the highest term wins.
-constexpr int kRaisesMax = 3;
-}  // namespace
-
 CoordinatorMachine::CoordinatorMachine(Command command, TimeNs now)
     : command_(std::move(command)), now_(now), deadline_(now + command_.times.total) {
   outcome_.verb = command_.verb;
@@ -54,27 +50,6 @@ void CoordinatorMachine::handle(const PlanAnswer& answer) {
   if (phase_ == Phase::kPlan && entry != nullptr) entry->plan = answer.plan;
 }
 
-/// Another coordinator has been here. Who has the higher term goes on; who has not ends as busy,
-/// or, if the other one is no longer alive, tries again above it.
-void CoordinatorMachine::meet_other_term(const Standing& standing) {
-  const bool ordering = phase_ == Phase::kPromise || phase_ == Phase::kRung;
-  if (!ordering || standing.joining) return;
-  if (standing.term > term_) {
-    const bool may_raise = phase_ == Phase::kPromise && (forces() || !standing.busy);
-    if (may_raise && raises_ < kRaisesMax) return raise_term(standing.term.number);
-    return end_busy(standing);
-  }
-  // One that only collects promises yet gives way to us by itself; one that orders does not.
-  const bool others_ladder = standing.term < term_ && standing.busy && standing.seq > 0;
-  if (phase_ == Phase::kPromise && others_ladder && !forces()) end_busy(standing);
-}
-
-void CoordinatorMachine::raise_term(std::uint64_t above) {
-  ++raises_;
-  term_ = {above + 1, command_.coordinator};
-  scan_wanted_ = true;
-}
-
 // -- phases
 
 void CoordinatorMachine::advance() {
@@ -92,6 +67,9 @@ void CoordinatorMachine::advance() {
         break;
       case Phase::kRung:
         advance_rung();
+        break;
+      case Phase::kFollow:
+        advance_follow();
         break;
       case Phase::kGoodbye:
         advance_goodbye();
@@ -189,6 +167,7 @@ Request CoordinatorMachine::request_for(const RosterEntry& entry) const {
     case Phase::kGoodbye:
       return LadderEnd{command_.job, term_, leaves_open()};
     case Phase::kFind:
+    case Phase::kFollow:
     case Phase::kDone:
       break;
   }
@@ -206,6 +185,8 @@ bool CoordinatorMachine::answered(const RosterEntry& entry) const {
       return promised(standing, term_);
     case Phase::kRung:
       return acknowledged(standing, order_);
+    case Phase::kFollow:
+      return settled(standing);
     case Phase::kGoodbye:
       return !standing.joining && (standing.term != term_ || !standing.busy || behind(entry));
     default:

@@ -97,7 +97,7 @@ class CoordinatorMachine {
 
  private:
   friend struct LadderProbe;  // tests/sim: what decides a machine's future, for exploration
-  enum class Phase : std::uint8_t { kFind, kPlan, kPromise, kRung, kGoodbye, kDone };
+  enum class Phase : std::uint8_t { kFind, kPlan, kPromise, kRung, kFollow, kGoodbye, kDone };
 
   // coordinator.cc: events, phases, who is sent what and when.
   void handle(const MembersFound& found);
@@ -109,9 +109,7 @@ class CoordinatorMachine {
   void advance_find();
   void advance_promise();
   void advance_goodbye();
-  void meet_other_term(const Standing& standing);
   bool all_known();  // no member can be found that we do not know; asks for a scan first
-  void raise_term(std::uint64_t above);
   void send_due();
   Request request_for(const RosterEntry& entry) const;
   bool answered(const RosterEntry& entry) const;
@@ -134,11 +132,18 @@ class CoordinatorMachine {
   const Standing* unfinished() const;  // of the newest operation that is; nullptr: none
   bool leaves_open() const;            // whoever comes next may have something to finish
 
+  // coordinator_rivals.cc: other coordinators.
+  void meet_other_term(const Standing& standing);
+  void raise_term(std::uint64_t above);
+  void end_busy(const Standing& standing);
+  bool gives_way();
+  void follow(const Standing& standing);
+  void advance_follow();
+  bool settled(const Standing& standing) const;
+
   // coordinator_outcome.cc: what came of it.
   void advance_plan();
   void end(ExitCode code, std::string text);
-  void end_busy(const Standing& standing);
-  bool gives_way();
   void finish_climb();
   void finish_undo();
   void note_rung_time(bool complete);

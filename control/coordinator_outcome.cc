@@ -30,25 +30,6 @@ void CoordinatorMachine::end(ExitCode code, std::string text) {
   scan_wanted_ = true;
 }
 
-void CoordinatorMachine::end_busy(const Standing& standing) {
-  end(ExitCode::kBusy,
-      phase_ == Phase::kRung
-          ? "another coordinator has taken over; `btlctl status` shows where it stands"
-          : "another command is at work (" + standing.name +
-                " follows it); try again when it has ended");
-}
-
-/// Whoever comes unasked does not even begin where somebody is at work.
-bool CoordinatorMachine::gives_way() {
-  if (!command_.by_itself) return false;
-  for (const auto& [member, entry] : roster_.entries()) {
-    if (!entry.standing->busy) continue;
-    end_busy(*entry.standing);
-    return true;
-  }
-  return false;
-}
-
 /// Dry run: what the members say would happen is the outcome.
 void CoordinatorMachine::advance_plan() {
   bool complete = true;
@@ -104,7 +85,8 @@ void CoordinatorMachine::note_rung_time(bool complete) {
 void CoordinatorMachine::note_pairs() {
   std::uint64_t moved = 0, left = 0;
   for (const auto& [member, entry] : roster_.entries()) {
-    if (phase_ != Phase::kRung || !entry.standing || order_.undoing) continue;
+    const bool climbed = phase_ == Phase::kRung || phase_ == Phase::kFollow;
+    if (!climbed || !entry.standing || order_.undoing) continue;
     const core::RungReport& report = entry.standing->report;
     if (report.operation != order_.operation.id) continue;
     moved += report.pairs_moved;

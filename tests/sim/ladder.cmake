@@ -7,6 +7,7 @@ add_library(livebtl_ladder_fast OBJECT
   ${CMAKE_SOURCE_DIR}/control/coordinator.cc
   ${CMAKE_SOURCE_DIR}/control/coordinator_ladder.cc
   ${CMAKE_SOURCE_DIR}/control/coordinator_outcome.cc
+  ${CMAKE_SOURCE_DIR}/control/coordinator_rivals.cc
   ${CMAKE_SOURCE_DIR}/control/member.cc
   ${CMAKE_SOURCE_DIR}/control/outcome.cc
   ${CMAKE_SOURCE_DIR}/control/roster.cc

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/coordinator_rivals.cc -- other coordinators: to whom we give way, and what we do once our
+// ladder is somebody else's.
+//
+// It becomes somebody else's when an operator calls `resume` or `abort`, and when this process got
+// no processor for so long that the job took it for dead. Then it orders nothing any more and
+// watches: whoever waits for the command wants to know what came of it, not who did it.
+#include <algorithm>
+
+#include "control/coordinator.h"
+
+namespace livebtl::control {
+namespace {
+/// A takeover may be outbid by another one; of several, the one with the highest term wins.
+constexpr int kRaisesMax = 3;
+}  // namespace
+
+/// Another coordinator has been here. Who has the higher term goes on; who has not follows it, ends
+/// as busy if it had ordered nothing, or, if the other one is no longer alive, tries again above
+/// it.
+void CoordinatorMachine::meet_other_term(const Standing& standing) {
+  const bool ordering = phase_ == Phase::kPromise || phase_ == Phase::kRung;
+  if (!ordering || standing.joining) return;
+  if (standing.term > term_) {
+    const bool may_raise = phase_ == Phase::kPromise && (forces() || !standing.busy);
+    if (may_raise && raises_ < kRaisesMax) return raise_term(standing.term.number);
+    return phase_ == Phase::kRung ? follow(standing) : end_busy(standing);
+  }
+  // One that only collects promises yet gives way to us by itself; one that orders does not.
+  const bool others_ladder = standing.term < term_ && standing.busy && standing.seq > 0;
+  if (phase_ == Phase::kPromise && others_ladder && !forces()) end_busy(standing);
+}
+
+void CoordinatorMachine::raise_term(std::uint64_t above) {
+  ++raises_;
+  term_ = {above + 1, command_.coordinator};
+  scan_wanted_ = true;
+}
+
+void CoordinatorMachine::end_busy(const Standing& standing) {
+  end(ExitCode::kBusy,
+      "another command is at work (" + standing.name + " follows it); try again when it has ended");
+}
+
+/// Whoever comes unasked does not even begin where somebody is at work.
+bool CoordinatorMachine::gives_way() {
+  if (!command_.by_itself) return false;
+  for (const auto& [member, entry] : roster_.entries()) {
+    if (!entry.standing->busy) continue;
+    end_busy(*entry.standing);
+    return true;
+  }
+  return false;
+}
+
+void CoordinatorMachine::follow(const Standing& standing) {
+  if (command_.by_itself) return end_busy(standing);
+  phase_ = Phase::kFollow;
+  retract_to_.reset();
+}
+
+/// Has the ladder ended for this member, as far as we can know? Who still follows our own term has
+/// not heard of the other coordinator yet.
+bool CoordinatorMachine::settled(const Standing& standing) const {
+  return standing.term > term_ && !standing.joining && !standing.busy && at_rest(standing);
+}
+
+void CoordinatorMachine::advance_follow() {
+  bool all_settled = true, all_ours = true;
+  Rung lowest = Rung::kNew, highest = Rung::kOld;
+  for (const auto& [member, entry] : roster_.entries()) {
+    const Standing& standing = *entry.standing;
+    all_settled = all_settled && settled(standing);
+    all_ours = all_ours && standing.operation.id == order_.operation.id;
+    const Rung place = place_on(standing, order_.operation.id);
+    lowest = std::min(lowest, place);
+    highest = std::max(highest, place);
+  }
+  if (all_settled && all_ours && lowest == Rung::kNew) return finish_climb();
+  if (all_settled && highest == Rung::kOld) {
+    return end(ExitCode::kRetracted,
+               title() + ": taken back by another coordinator; all stand where they were");
+  }
+  if (all_settled || now_ >= deadline_) {
+    end(ExitCode::kBusy,
+        "another coordinator has taken over; `btlctl status` shows where it stands");
+  }
+}
+
+}  // namespace livebtl::control

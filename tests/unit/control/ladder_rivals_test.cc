@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ladder_rivals_test.cc -- commands that are killed, taken over, or find another one's work.
+#include <doctest/doctest.h>
+
+#include "tests/sim/ladder_world.h"
+
+using namespace livebtl;
+using namespace livebtl::control;
+
+namespace {
+
+bool at_rung(LadderWorld& world, std::size_t member, Rung rung) {
+  return world.member(member).machine.standing(world.now()).rung == rung;
+}
+
+const std::vector<std::string> kSmTcp = {"sm", "tcp"};
+const std::vector<std::string> kTcpSm = {"tcp", "sm"};
+
+}  // namespace
+
+TEST_CASE("a coordinator killed at each rung: resume finishes, abort takes back or explains") {
+  for (const Rung rung : {Rung::kJoint, Rung::kNewTx, Rung::kNew}) {
+    for (const std::string verb : {"resume", "abort"}) {
+      CAPTURE(verb);
+      CAPTURE(rung_name(rung));
+      LadderWorld world(3, 11);
+      world.member(1).engine.stall = rung == Rung::kJoint;
+      const std::size_t first = world.start("switch", kSmTcp);
+      world.run_until([&] { return at_rung(world, 1, rung); });
+      world.kill_coordinator(first);
+      world.calm();
+      const Outcome outcome = world.finish(world.start(verb));
+      CHECK(world.all_rest());
+      const bool committed = rung == Rung::kNew;
+      if (verb == "resume") {
+        CHECK(outcome.code == ExitCode::kDone);
+        CHECK(world.routing().moved.at("sm") == "tcp");
+      } else if (!committed) {
+        CHECK(outcome.code == ExitCode::kDone);
+        CHECK(world.routing() == Routing{});
+      }
+    }
+  }
+}
+
+TEST_CASE("abort past the commit point explains, and does nothing") {
+  LadderWorld world(2, 12);
+  const std::size_t first = world.start("switch", kSmTcp);
+  world.run_until([&] { return at_rung(world, 0, Rung::kNew); });
+  world.member(0).engine.stall = true;
+  world.kill_coordinator(first);
+  const Outcome outcome = world.finish(world.start("abort"));
+  CHECK(outcome.code == ExitCode::kNotReleased);
+  CHECK(outcome.text.find("roles swapped") != std::string::npos);
+  CHECK(at_rung(world, 0, Rung::kNew));
+  // Whoever has not released yet is named, and nobody is said to be silent: all gave their promise.
+  CHECK_FALSE(outcome.stragglers.empty());
+  for (const auto& straggler : outcome.stragglers) CHECK(straggler.answered);
+  world.member(0).engine.stall = false;
+  CHECK(world.finish(world.start("resume")).code == ExitCode::kDone);
+  CHECK(world.all_rest());
+  CHECK(world.routing().moved.at("sm") == "tcp");
+}
+
+TEST_CASE("abort fences out the orders that a killed coordinator still has on their way") {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    LadderWorld world(1, 700 + seed, {0, 0, 20 * kMillisecond, false});
+    const std::size_t first = world.start("switch", kSmTcp);
+    world.run_until([&] { return !world.coordinator(first).progress.empty(); });
+    world.kill_coordinator(first);
+    CAPTURE(seed);
+    REQUIRE(world.finish(world.start("abort")).code == ExitCode::kDone);
+    world.run_until([] { return false; }, 50 * kMillisecond);
+    CHECK(world.all_rest());
+    CHECK(world.finish(world.start("switch", kTcpSm)).code == ExitCode::kDone);
+  }
+}
+
+TEST_CASE("what was left unfinished is not run over: busy, with the way out") {
+  LadderWorld world(2, 13);
+  world.member(1).engine.stall = true;
+  const std::size_t first = world.start("switch", kSmTcp);
+  world.run_until([&] { return at_rung(world, 1, Rung::kJoint); });
+  world.kill_coordinator(first);
+  world.run_until([] { return false; }, 5 * kSecond);
+  const Outcome outcome = world.finish(world.start("remove", {"sm"}));
+  CHECK(outcome.code == ExitCode::kBusy);
+  CHECK(outcome.text.find("resume") != std::string::npos);
+}
+
+TEST_CASE("abort takes over from a living coordinator, which then says so") {
+  LadderWorld world(3, 15);
+  world.member(1).engine.stall = true;
+  const std::size_t first = world.start("switch", kSmTcp);
+  world.run_until([&] { return at_rung(world, 1, Rung::kJoint); });
+  const std::size_t second = world.start("abort");
+  world.run_until([&] { return !world.coordinator(second).progress.empty(); });
+  world.calm();
+  CHECK(world.finish(second).code == ExitCode::kDone);
+  const Outcome outcome = world.finish(first);
+  CHECK(outcome.code == ExitCode::kRetracted);
+  CHECK(outcome.text.find("taken back by another") != std::string::npos);
+  CHECK(world.routing() == Routing{});
+}
+
+TEST_CASE("a command that somebody else has finished is done") {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    CAPTURE(seed);
+    LadderWorld world(3, 700 + seed, {0, 0, kMillisecond, true});
+    world.member(1).engine.stall = true;
+    const std::size_t first = world.start("switch", kSmTcp);
+    world.run_until([&] { return at_rung(world, 1, Rung::kJoint); });
+    const std::size_t second = world.start("resume");
+    world.run_until([&] { return !world.coordinator(second).progress.empty(); });
+    world.calm();
+    CHECK(world.finish(second).code == ExitCode::kDone);
+    const Outcome outcome = world.finish(first);
+    CHECK(outcome.code == ExitCode::kDone);
+    CHECK(outcome.text.find("switch sm tcp: done") != std::string::npos);
+    CHECK(world.routing().moved.at("sm") == "tcp");
+  }
+}
+
+TEST_CASE("a command that was taken over and left lying ends as busy, at its time-out") {
+  LadderWorld world(2, 19);
+  world.member(1).engine.stall = true;
+  const std::size_t first = world.start("switch", kSmTcp);
+  world.run_until([&] { return at_rung(world, 1, Rung::kJoint); });
+  const std::size_t second = world.start("resume");
+  world.run_until([&] { return !world.coordinator(second).progress.empty(); });
+  world.kill_coordinator(second);
+  const Outcome outcome = world.finish(first);
+  CHECK(outcome.code == ExitCode::kBusy);
+  CHECK(outcome.text.find("taken over") != std::string::npos);
+}
