@@ -23,6 +23,7 @@
 #include "control/member_service.h"
 #include "control/relay.h"
 #include "control/rundir.h"
+#include "control/search.h"
 #include "control/signals.h"
 #include "control/takeover.h"
 
@@ -62,6 +63,7 @@ class AgentThread final : public Agent {
     MemberFile file;
   };
   std::unique_ptr<Belongings> mine_;
+  std::optional<Search> search_;  // uses what is mine
   std::optional<RelayDuty> duty_;
   std::unique_ptr<Takeover> takeover_;  // null: switched off
   std::string relay_;  // as others write it; empty: another member relays, or nobody needs to
@@ -118,6 +120,7 @@ Status AgentThread::join_job() {
   if (!file) return tl::unexpected(file.error());
   mine_.reset(
       new Belongings{std::move(*mailroom), MemberService(job_, self_, admin_), std::move(*file)});
+  search_.emplace(job_, self_.process, admin_, mine_->mailroom);
   stand_for_relay();
   const auto how = learn_standing(mine_->mailroom.context(), job_, self_.process, stop_);
   if (!how) return tl::unexpected(how.error());
@@ -170,6 +173,7 @@ void AgentThread::run(std::promise<Status> started) {
   }
   takeover_.reset();
   admin_.on_report([] {});
+  search_.reset();
   mine_.reset();
   duty_.reset();
 }
@@ -179,10 +183,15 @@ void AgentThread::serve() {
   mine_->mailroom.mind_descriptors(monotonic_now());
   stand_for_relay();
   if (duty_ && duty_->may_be_free()) relay_if_nobody_does();
-  if (reported_.exchange(false)) send_all(mine_->service.report_changed(monotonic_now()));
+  if (reported_.exchange(false)) {
+    send_all(mine_->service.report_changed(monotonic_now()));
+    search_->hurry();
+  }
   while (auto letter = mine_->mailroom.receive()) {
     send_all(mine_->service.handle(letter->from, letter->body, monotonic_now()));
   }
+  while (const auto answer = mine_->mailroom.next_answer()) search_->hear(*answer);
+  search_->turn(monotonic_now());
 }
 
 void AgentThread::finish_what_was_left() {
@@ -205,7 +214,8 @@ void AgentThread::send_all(const std::vector<MemberService::Reply>& replies) {
 /// sleep_ns < 0: until something happens.
 void AgentThread::sleep(std::int64_t sleep_ns) {
   if (mine_->mailroom.pending() || stop_.load()) return;
-  const TimeNs wake = takeover_ ? takeover_->wake_at(mine_->service.machine()) : INT64_MAX;
+  const TimeNs finish = takeover_ ? takeover_->wake_at(mine_->service.machine()) : INT64_MAX;
+  const TimeNs wake = std::min(finish, search_->wake_at());
   if (wake != INT64_MAX) {
     const TimeNs left = std::max<TimeNs>(wake - monotonic_now(), 0);
     sleep_ns = sleep_ns < 0 ? left : std::min(sleep_ns, left);

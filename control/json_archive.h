@@ -12,9 +12,11 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
+#include "base/bytes.h"
 #include "control/outcome.h"
 #include "livebtl/result.h"
 
@@ -63,6 +65,15 @@ class JsonWriter {
 
  private:
   static Json to_json(const std::string& text) { return text.substr(0, kStringBytesMax); }
+  static Json to_json(const Blob& bytes) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    std::string text;
+    for (const std::byte byte : bytes) {
+      text += kDigits[std::to_integer<std::size_t>(byte >> 4)];
+      text += kDigits[std::to_integer<std::size_t>(byte & std::byte{15})];
+    }
+    return text;
+  }
   static Json to_json(Rung rung) { return rung_name(rung); }
   static Json to_json(Errc code) { return errc_name(code); }
   static Json to_json(Incarnation value) { return static_cast<std::uint32_t>(value); }

@@ -5,6 +5,7 @@
 // do nothing; check once, at the end. Pure; internal to messages.cc.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 
 #include "control/json_archive.h"
@@ -50,6 +51,20 @@ class JsonReader {
     const auto& text = json.get_ref<const std::string&>();
     if (text.size() > kStringBytesMax) return fail_at(path, "is too long (1024 bytes at most)");
     value = text;
+  }
+  /// Two lower-case hexadecimal digits a byte.
+  void read(const Json& json, const std::string& path, Blob& bytes) {
+    std::string text;
+    read(json, path, text);
+    const bool digits = std::all_of(text.begin(), text.end(), [](char c) {
+      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+    });
+    if (!digits || text.size() % 2 != 0) return fail_at(path, "must be hexadecimal bytes");
+    bytes.assign(text.size() / 2, std::byte{0});
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const int digit = text[i] <= '9' ? text[i] - '0' : text[i] - 'a' + 10;
+      bytes[i / 2] = (bytes[i / 2] << 4) | static_cast<std::byte>(digit);
+    }
   }
   void read(const Json& json, const std::string& path, int& value) {
     if (!json.is_number_integer()) return fail_at(path, "must be a whole number");

@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kMailroomSocketsMax = 256;
 constexpr std::size_t kForwardersMax = 128;
+constexpr std::size_t kAnswersMax = 1024;
 // What libzmq takes at once: to start, and for the connections of a few commands.
 constexpr rlim_t kDescriptorsToStart = 32;
 constexpr rlim_t kDescriptorsToAccept = 16;
@@ -135,21 +136,51 @@ std::optional<Mailroom::Incoming> Mailroom::take(std::uint8_t from, Letter lette
 void Mailroom::pass_on(std::uint8_t from, const Letter& letter, const Route& route) {
   const auto back = push_return({from, letter.peer, letter.back});
   if (!back) return refuse(from, letter, "the letter has been passed on too often");
-  std::string endpoint = route.relay;
-  Letter onward{.peer = "", .back = *back, .to = "", .body = letter.body};
-  if (endpoint.empty()) {
-    const std::string path = socket_path(job_.directory, route.process);
-    if (::access(path.c_str(), F_OK) != 0) {
-      return refuse(from, letter, "no member " + process_name(route.process) + " on this node");
-    }
-    endpoint = "ipc://" + path;
-  } else {
-    onward.to = format_route({"", route.process});
+  if (route.relay.empty() && !lives_here(route.process)) {
+    return refuse(from, letter, "no member " + process_name(route.process) + " on this node");
   }
+  const std::string endpoint = endpoint_of(route);
+  Letter onward{.peer = "", .back = *back, .to = "", .body = letter.body};
+  if (!route.relay.empty()) onward.to = format_route({"", route.process});
   Forwarder* forwarder = forwarder_to(endpoint);
+  if (forwarder != nullptr) forwarder->passes_on = true;
   if (forwarder == nullptr || !forwarder->socket.send(onward)) {
     refuse(from, letter, "cannot pass the letter on to " + endpoint);
   }
+}
+
+bool Mailroom::lives_here(ProcessId process) const {
+  return ::access(socket_path(job_.directory, process).c_str(), F_OK) == 0;
+}
+
+std::string Mailroom::endpoint_of(const Route& route) const {
+  if (!route.relay.empty()) return route.relay;
+  return "ipc://" + socket_path(job_.directory, route.process);
+}
+
+void Mailroom::ask(const Route& to, ProcessId asked, const std::string& body) {
+  const auto note = push_return({kOwn, process_name(asked), ""});
+  Forwarder* forwarder = note ? forwarder_to(endpoint_of(to)) : nullptr;
+  if (forwarder == nullptr) return;
+  const std::string onward = to.relay.empty() ? "" : format_route({"", to.process});
+  forwarder->socket.send({.peer = "", .back = *note, .to = onward, .body = body});
+}
+
+/// More than was asked for at once is not kept: whoever misses one asks again.
+void Mailroom::take_answer(const Return& note, Letter letter) {
+  const auto asked = parse_process_name(note.peer, "");
+  if (asked && answers_.size() < kAnswersMax) answers_.push_back({*asked, std::move(letter.body)});
+}
+
+std::optional<Mailroom::Answered> Mailroom::next_answer() {
+  if (answers_.empty()) return std::nullopt;
+  Answered answer = std::move(answers_.front());
+  answers_.pop_front();
+  return answer;
+}
+
+void Mailroom::hang_up() {
+  std::erase_if(forwarders_, [](const auto& entry) { return !entry.second.passes_on; });
 }
 
 Mailroom::Forwarder* Mailroom::forwarder_to(const std::string& endpoint) {
@@ -161,7 +192,7 @@ Mailroom::Forwarder* Mailroom::forwarder_to(const std::string& endpoint) {
     }
     auto socket = ZmqSocket::connect(*context_, endpoint, job_.secret);
     if (!socket) return nullptr;
-    found = forwarders_.emplace(endpoint, Forwarder{std::move(*socket), 0}).first;
+    found = forwarders_.emplace(endpoint, Forwarder{std::move(*socket)}).first;
   }
   found->second.used = ++uses_;
   return &found->second;
@@ -171,6 +202,10 @@ void Mailroom::bring_back() {
   for (auto& [endpoint, forwarder] : forwarders_) {
     while (auto letter = forwarder.socket.receive()) {
       const auto to = pop_return(letter->back);
+      if (to && to->listener == kOwn) {
+        take_answer(*to, std::move(*letter));
+        continue;
+      }
       ZmqSocket* socket = to ? listener(to->listener) : nullptr;
       if (socket == nullptr) continue;
       socket->send({.peer = to->peer, .back = to->back, .to = letter->to, .body = letter->body});

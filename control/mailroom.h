@@ -9,6 +9,7 @@
 
 #include <poll.h>
 
+#include <deque>
 #include <map>
 #include <vector>
 
@@ -39,6 +40,19 @@ class Mailroom {
   std::optional<Incoming> receive();
   void answer(const Return& to, const std::string& body);
 
+  /// A question of this member's own, for `asked`. Its answer comes by next_answer(), or never.
+  void ask(const Route& to, ProcessId asked, const std::string& body);
+  struct Answered {
+    ProcessId asked{};  // by this member's own note, which the answer brought back
+    std::string body;   // hostile
+  };
+  /// receive() has collected it.
+  std::optional<Answered> next_answer();
+  /// Closes what was opened for questions alone.
+  void hang_up();
+  /// Has a member of that name a socket on this node?
+  bool lives_here(ProcessId process) const;
+
   /// In each turn of the agent; looks now and then. While hardly any descriptor is left in the
   /// process, nobody can connect to it. libzmq would end the process if it had none for a
   /// connection that it accepts.
@@ -52,9 +66,11 @@ class Mailroom {
  private:
   static constexpr std::uint8_t kLocal = 0;
   static constexpr std::uint8_t kRelay = 1;
+  static constexpr std::uint8_t kOwn = 2;  // in the way back: nobody else asked
   struct Forwarder {
     ZmqSocket socket;
     std::uint64_t used = 0;
+    bool passes_on = false;  // letters of others, too
   };
 
   Mailroom(const JobFacts& job, ProcessId self, std::unique_ptr<zmq::context_t> context,
@@ -63,6 +79,8 @@ class Mailroom {
   void pass_on(std::uint8_t listener, const Letter& letter, const Route& route);
   void bring_back();
   Forwarder* forwarder_to(const std::string& endpoint);
+  std::string endpoint_of(const Route& route) const;
+  void take_answer(const Return& note, Letter letter);
   ZmqSocket* listener(std::uint8_t number);
   void refuse(std::uint8_t listener, const Letter& letter, std::string text);
 
@@ -74,6 +92,7 @@ class Mailroom {
   std::string relay_name_;  // route.h; empty: this member does not relay
   std::optional<ZmqSocket> local_;
   std::map<std::string, Forwarder> forwarders_;  // by endpoint
+  std::deque<Answered> answers_;
   std::uint64_t uses_ = 0;
   TimeNs descriptors_due_ = 0;
   bool hidden_ = false;  // the socket has another name meanwhile

@@ -77,14 +77,10 @@ std::vector<MemberService::Reply> MemberService::dispatch(const Return& from,
         if constexpr (OneOf<T, StandingRequest, PromiseRequest, Order, LadderEnd>) {
           count_members(now);
           return step(request, &from, now);
-        } else if constexpr (OneOf<T, MembersRequest>) {
-          return {{from, members(request)}};
         } else if constexpr (OneOf<T, StatusRequest>) {
           return {{from, status(request, now)}};
-        } else if constexpr (OneOf<T, ListRequest>) {
-          return {{from, list()}};
-        } else if constexpr (OneOf<T, PlanRequest>) {
-          return {{from, plan(request)}};
+        } else if constexpr (OneOf<T, MembersRequest, ListRequest, PlanRequest, AddressesRequest>) {
+          return {{from, answer(request)}};
         } else if constexpr (OneOf<T, SecretRequest>) {
           return {{from, SecretAnswer{secret_text(job_.secret)}}};
         } else if constexpr (OneOf<T, WatchRequest>) {
@@ -146,22 +142,22 @@ void MemberService::count_members(TimeNs now) {
   machine_.set_list_size(static_cast<std::uint32_t>(locks));
 }
 
-Message MemberService::members(const MembersRequest& request) const {
+Message MemberService::answer(const MembersRequest& request) const {
   const auto scan = scan_members(job_.directory, ::geteuid());
   std::vector<MemberEntry> entries;
   for (const auto& card : scan.live) entries.push_back(entry_of(card, false));
   for (const auto& card : scan.gone) entries.push_back(entry_of(card, true));
-  MembersAnswer answer;
-  answer.job = job_.id;
-  answer.offset = request.offset;
-  answer.total = static_cast<std::uint32_t>(entries.size());
-  answer.complete = scan.complete;
-  answer.relays = admin_.relays();
+  MembersAnswer page;
+  page.job = job_.id;
+  page.offset = request.offset;
+  page.total = static_cast<std::uint32_t>(entries.size());
+  page.complete = scan.complete;
+  page.relays = admin_.relays();
   const std::size_t first = std::min<std::size_t>(request.offset, entries.size());
   const std::size_t last = std::min(first + kMembersPage, entries.size());
-  answer.members.assign(entries.begin() + static_cast<std::ptrdiff_t>(first),
-                        entries.begin() + static_cast<std::ptrdiff_t>(last));
-  return answer;
+  page.members.assign(entries.begin() + static_cast<std::ptrdiff_t>(first),
+                      entries.begin() + static_cast<std::ptrdiff_t>(last));
+  return page;
 }
 
 Message MemberService::status(const StatusRequest& request, TimeNs now) const {
@@ -180,18 +176,22 @@ Message MemberService::status(const StatusRequest& request, TimeNs now) const {
   return fit_page(std::move(answer));
 }
 
-Message MemberService::list() const {
-  ListAnswer answer;
-  answer.member = self_;
-  answer.name = job_.label;
-  answer.rank = job_.rank;
-  answer.node = process_name(ProcessId{job_.node});
-  answer.transports = admin_.status().transports;
-  return answer;
+Message MemberService::answer(const ListRequest&) const {
+  ListAnswer list;
+  list.member = self_;
+  list.name = job_.label;
+  list.rank = job_.rank;
+  list.node = process_name(ProcessId{job_.node});
+  list.transports = admin_.status().transports;
+  return list;
 }
 
-Message MemberService::plan(const PlanRequest& request) const {
+Message MemberService::answer(const PlanRequest& request) const {
   return PlanAnswer{self_, job_.label, admin_.plan(request.routing)};
+}
+
+Message MemberService::answer(const AddressesRequest&) const {
+  return AddressesAnswer{self_, admin_.contacts()};
 }
 
 Message MemberService::watch(const Return& from, const WatchRequest& request, TimeNs now) {

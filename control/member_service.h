@@ -40,10 +40,11 @@ class MemberService {
   std::vector<Reply> step(const MemberEvent& event, const Return* from, TimeNs now);
   void tell_watchers(std::vector<Reply>& replies, TimeNs now);
   std::vector<Reply> dispatch(const Return& from, const Message& message, TimeNs now);
-  Message members(const MembersRequest& request) const;
+  Message answer(const MembersRequest& request) const;
+  Message answer(const ListRequest& request) const;
+  Message answer(const PlanRequest& request) const;
+  Message answer(const AddressesRequest& request) const;
   Message status(const StatusRequest& request, TimeNs now) const;
-  Message list() const;
-  Message plan(const PlanRequest& request) const;
   Message watch(const Return& from, const WatchRequest& request, TimeNs now);
   void count_members(TimeNs now);
 

@@ -154,6 +154,17 @@ void fields(A& a, Is<SecretAnswer> auto& v) {
 }
 
 template <class A>
+void fields(A& a, Is<AddressesRequest> auto& v) {
+  a("job", v.job);
+}
+
+template <class A>
+void fields(A& a, Is<AddressesAnswer> auto& v) {
+  a("member", v.member);
+  a("addresses", v.addresses);
+}
+
+template <class A>
 void fields(A& a, Is<ErrorAnswer> auto& v) {
   a("code", v.code);
   a("text", v.text);

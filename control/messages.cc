@@ -32,6 +32,8 @@ constexpr std::array<const char*, std::variant_size_v<Message>> kSchemas = {
     "livebtl.watch-event/1",
     "livebtl.secret-request/1",
     "livebtl.secret/1",
+    "livebtl.addresses-request/1",
+    "livebtl.addresses/1",
     "livebtl.error/1"};
 
 bool plain_name(std::string_view text, std::size_t bytes_max) {
@@ -97,6 +99,19 @@ std::string check(const WatchEvent& event) {
 }
 std::string check(const MembersRequest& request) {
   return request.job.empty() ? "" : check_job(request.job);
+}
+/// As in a hello (docs/WIRE.md).
+std::string check(const AddressesAnswer& answer) {
+  if (answer.member.process == ProcessId{}) return "'member.process' must not be zero";
+  if (answer.addresses.size() > 8) return "'addresses' has more than 8 entries";
+  for (const auto& [name, address] : answer.addresses) {
+    const bool good = !name.empty() && name.size() <= 16 && std::ranges::all_of(name, [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    });
+    if (!good) return "'addresses' names what is no transport";
+    if (address.size() > 512) return "'addresses." + name + "' has more than 512 bytes";
+  }
+  return "";
 }
 template <class T>
 requires requires(const T& request) { request.job; }

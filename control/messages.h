@@ -97,16 +97,27 @@ struct SecretAnswer {
   std::string secret;  // 64 hexadecimal digits; empty: the job has none
 };
 
+/// "Where do you listen?" Asked by a member whose engine has something for this one and cannot
+/// reach it.
+struct AddressesRequest {
+  std::string job;
+};
+struct AddressesAnswer {
+  MemberId member;
+  core::Contacts addresses;  // at most 8
+};
+
 /// A request that could not be carried out. Also the answer to one that could not be read.
 struct ErrorAnswer {
   Errc code = Errc::kInvalid;
   std::string text;
 };
 
-using Message = std::variant<StandingRequest, PromiseRequest, Order, LadderEnd, Standing,
-                             PlanRequest, PlanAnswer, MembersRequest, MembersAnswer, StatusRequest,
-                             StatusAnswer, ListRequest, ListAnswer, WatchRequest, WatchEvent,
-                             SecretRequest, SecretAnswer, ErrorAnswer>;
+using Message =
+    std::variant<StandingRequest, PromiseRequest, Order, LadderEnd, Standing, PlanRequest,
+                 PlanAnswer, MembersRequest, MembersAnswer, StatusRequest, StatusAnswer,
+                 ListRequest, ListAnswer, WatchRequest, WatchEvent, SecretRequest, SecretAnswer,
+                 AddressesRequest, AddressesAnswer, ErrorAnswer>;
 
 /// At most kMessageBytesMax: lists are cut to fit where they are for people; a message that still
 /// does not fit is an Error (kLimit). Strings are made valid UTF-8.

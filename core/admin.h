@@ -6,9 +6,11 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "base/bytes.h"
 #include "core/routing.h"
 #include "livebtl/types.h"
 
@@ -93,6 +95,10 @@ struct EngineStatus {
   std::uint64_t retransmitted_frames = 0, duplicate_frames = 0, reordered_frames = 0;
 };
 
+/// Where a process listens, by transport: names of at most 16 characters, addresses of at most 512
+/// bytes.
+using Contacts = std::map<std::string, Blob>;
+
 class Admin {
  public:
   /// Gives the engine an order. It is at work on it when this returns; see report().
@@ -103,7 +109,8 @@ class Admin {
   /// The routing and epoch of the job when this process joins one that runs, before it opens a
   /// transport.
   virtual void adopt(const RungOrder& standing) = 0;
-  /// Called (under the engine's lock; must only signal) whenever report() or spans_nodes() changed.
+  /// Called (under the engine's lock; must only signal) whenever report() or spans_nodes() changed,
+  /// or unreached() would name somebody again.
   virtual void on_report(std::function<void()> signal) = 0;
 
   /// Where this process relays orders for its node, as peers are told in the first frames of each
@@ -113,6 +120,16 @@ class Admin {
   virtual std::vector<std::string> relays() = 0;
   /// Has a peer on another node been met? Then this node needs a relay, whatever the launcher said.
   virtual bool spans_nodes() const noexcept = 0;
+
+  /// Where this process listens now.
+  virtual Contacts contacts() = 0;
+  /// false: unreached() names nobody. Costs nothing; any thread.
+  virtual bool seeks() const noexcept = 0;
+  /// Living peers to which something is to be sent, and that no address reaches which is known
+  /// here. Sorted.
+  virtual std::vector<ProcessId> unreached() = 0;
+  /// What such a peer answered that was asked where it listens. Hostile; of others it is ignored.
+  virtual void introduce(ProcessId peer, const Contacts& addresses) = 0;
 
   /// The agent's turn: moves the engine for at most about 100 us if no application thread did so
   /// for away_us, or if there is an order at work. Returns how long the agent may sleep, in ns.

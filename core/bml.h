@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/admin.h"
 #include "core/peer.h"
 #include "core/routing.h"
 #include "livebtl/port.h"
@@ -25,6 +26,8 @@ struct Core;
 /// How the relay's contact is told from transports' addresses in a hello.
 inline constexpr const char* kRelayAddress = "relay";
 inline constexpr std::size_t kRelayBytesMax = 256;
+/// A back-off of dials as long as this: five have failed, so the address may be an old one.
+inline constexpr TimeNs kDialledInVain = 16 * kMillisecond;
 
 /// One transport of this process: open or not.
 struct TransportSlot {
@@ -81,6 +84,12 @@ class Bml final : private TransportSink {
     for (auto& [id, record] : peers_) visit(*record);
   }
 
+  // Peers that nothing reaches; see core::Admin.
+  bool seeks() const noexcept { return seeks_.load(std::memory_order_relaxed); }
+  std::vector<ProcessId> unreached();
+  void introduce(ProcessId process, const Contacts& addresses);
+  Contacts contacts() const;
+
   // Paths.
   /// Transports that the pair reaches now, with their defaults tuned by the routing.
   std::vector<Candidate> reachable(const Peer& peer) const;
@@ -95,6 +104,8 @@ class Bml final : private TransportSink {
   /// Chooses again among the open paths and dials the wanted ones; moves the ordered lane if that
   /// changes it.
   void elect(Peer& peer) noexcept;
+  /// Leaves the send path, by a marker, for none. Requires: there is one.
+  void stop_sending(Peer& peer) noexcept;
   /// Closes a path in good order (by a switch).
   void close_path(Path& path) noexcept;
   void note_down(Path& path) noexcept { down_.push_back(&path); }
@@ -156,11 +167,14 @@ class Bml final : private TransportSink {
   void fail_lost_peers() noexcept;
   void dial_wanted(Peer& peer) noexcept;
   void note_cut_off(Peer& peer) noexcept;
+  void seek(const Peer& peer) noexcept;
+  bool is_unreached(const Peer& peer) const noexcept;
   void back_off(Peer& peer, const std::string& transport) noexcept;
 
   Core& core_;
   std::string relay_;                     // of this process; empty: none
   std::atomic<bool> spans_nodes_{false};  // a peer on another node has been met
+  std::atomic<bool> seeks_{false};        // unreached() may name somebody; the agent knows
   std::uint32_t addresses_version_ = 1;   // raised with each announcement
   std::vector<std::unique_ptr<TransportSlot>> slots_;
   TransportSlot* accepting_ = nullptr;  // whose progress() runs

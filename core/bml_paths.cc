@@ -58,6 +58,7 @@ void Bml::back_off(Peer& peer, const std::string& transport) noexcept {
   TimeNs& delay = peer.dial_delay;
   delay = std::clamp<TimeNs>(delay * 2, kMillisecond, 200 * kMillisecond);
   peer.failed_until[transport] = core_.now + delay;
+  if (delay >= kDialledInVain) seek(peer);
   // Two ends that dial each other must not do so in step.
   peer.dial_after = core_.now + delay / 2 +
                     static_cast<TimeNs>(core_.random.below(static_cast<std::uint64_t>(delay)));
@@ -115,23 +116,6 @@ void Bml::dial_wanted(Peer& peer) noexcept {
   want_path(peer);  // all failed lately, or none is permitted now: again later
 }
 
-// Messages wait for a transport that may be added yet, but nobody should have to guess it.
-void Bml::note_cut_off(Peer& peer) noexcept {
-  if (peer.cut_off_since == 0) peer.cut_off_since = core_.now;
-  if (peer.cut_off_told || core_.now - peer.cut_off_since < kSecond) return;
-  peer.cut_off_told = true;
-  std::string ours, theirs;
-  for (const auto& slot : slots_) {
-    if (slot->open()) ours += " " + slot->name();
-    if (peer.addresses.contains(slot->name())) theirs += " " + slot->name();
-  }
-  log(LogLevel::kWarn, "engine",
-      "no transport reaches %s: open here:%s; it offered:%s; messages to it wait until one that "
-      "both have is added (btlctl add; LIVEBTL_TRANSPORTS and LIVEBTL_EXCLUDE leave some out)",
-      peer.name().c_str(), ours.empty() ? " none" : ours.c_str(),
-      theirs.empty() ? " none" : theirs.c_str());
-}
-
 void Bml::move_send_path(Peer& peer, Path* to) noexcept {
   Path* from = peer.send_path;
   if (from == to) return;
@@ -152,6 +136,21 @@ void Bml::move_send_path(Peer& peer, Path* to) noexcept {
       peer.name().c_str(), to->slot.name().c_str(),
       from == nullptr ? "nothing" : from->slot.name().c_str(),
       static_cast<unsigned long long>(tx.next_seq));
+}
+
+// The routing takes away what the pair sends on, and has nothing else for it: what is sent from now
+// on waits.
+void Bml::stop_sending(Peer& peer) noexcept {
+  Path& from = *peer.send_path;
+  from.marker_due = true;
+  from.marker_sent = from.marker_acked = false;
+  peer.tx.overtake_bytes = kOvertakeBytesMax;
+  peer.send_path = nullptr;
+  peer.bulk_paths.clear();
+  ++peer.generation;
+  core_.sender.mark_dirty(peer);
+  log(LogLevel::kInfo, "engine", "pair %s sends by nothing (was %s): no transport is left to it",
+      peer.name().c_str(), from.slot.name().c_str());
 }
 
 void Bml::on_marker_ack(Path& path) noexcept {

@@ -50,6 +50,21 @@ std::vector<std::string> EngineCore::relays() {
   return core_.bml.relays();
 }
 
+Contacts EngineCore::contacts() {
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  return core_.bml.contacts();
+}
+
+std::vector<ProcessId> EngineCore::unreached() {
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  return core_.bml.unreached();
+}
+
+void EngineCore::introduce(ProcessId peer, const Contacts& addresses) {
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  core_.bml.introduce(peer, addresses);
+}
+
 // in: the application may or may not be calling. out: if it is not, or there is an order, the
 // engine has moved.
 std::int64_t EngineCore::agent_turn() {

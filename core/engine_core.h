@@ -54,6 +54,10 @@ class EngineCore final : public Engine, public Admin {
   void publish_relay(const std::string& relay) override;
   std::vector<std::string> relays() override;
   bool spans_nodes() const noexcept override { return core_.bml.spans_nodes(); }
+  Contacts contacts() override;
+  bool seeks() const noexcept override { return core_.bml.seeks(); }
+  std::vector<ProcessId> unreached() override;
+  void introduce(ProcessId peer, const Contacts& addresses) override;
   std::int64_t agent_turn() override;
   std::vector<int> wait_fds() override;
 

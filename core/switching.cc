@@ -239,7 +239,10 @@ void Switching::open_early(Peer& peer, const std::string& transport) noexcept {
 // there.
 bool Switching::emptied(Peer& peer) noexcept {
   const std::string wanted = core_.bml.choice(peer, in_force());
-  if (peer.send_path == nullptr || (!wanted.empty() && peer.send_path->slot.name() != wanted)) {
+  if (wanted.empty()) {
+    // What met over a transport that is taken back has no other: its frames wait for one.
+    if (peer.send_path != nullptr) core_.bml.stop_sending(peer);
+  } else if (peer.send_path == nullptr || peer.send_path->slot.name() != wanted) {
     core_.bml.elect(peer);
     wait_for(peer, "the path to send on is not open");
     return false;
@@ -253,7 +256,7 @@ bool Switching::emptied(Peer& peer) noexcept {
       return false;
     }
   }
-  if (peer.tx.replay_seq < peer.tx.replay_end) {
+  if (!wanted.empty() && peer.tx.replay_seq < peer.tx.replay_end) {
     wait_for(peer, "frames of a lost path are being sent again");
     return false;
   }

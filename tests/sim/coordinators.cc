@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "control/messages.h"
+
 namespace livebtl::sim {
 namespace {
 
@@ -195,6 +197,28 @@ void Coordinators::ask_to_join(SimProcess& process) {
   });
 }
 
+void Coordinators::search() {
+  for (const auto& process : processes_) {
+    if (!process->alive() || process->frozen()) continue;
+    for (const ProcessId wanted : process->to_ask()) ask_addresses(*process, wanted);
+  }
+}
+
+// Through the message's own text, as over a wire.
+void Coordinators::ask_addresses(SimProcess& asker, ProcessId wanted) {
+  post([this, &asker, wanted] {
+    SimProcess* const asked = find({wanted, Incarnation{1}});
+    if (asked == nullptr || !asked->alive() || asked->frozen()) return;
+    const auto text =
+        control::encode(control::AddressesAnswer{asked->member_id(), asked->engine().contacts()});
+    post([&asker, wanted, text = text.value()] {
+      if (!asker.alive() || asker.frozen()) return;
+      const auto message = control::decode(text).value();
+      asker.engine().introduce(wanted, std::get<control::AddressesAnswer>(message).addresses);
+    });
+  });
+}
+
 void Coordinators::run() {
   while (!letters_.empty() && letters_.top().at <= network_.clock().now()) {
     const std::function<void()> open = letters_.top().open;
@@ -206,6 +230,7 @@ void Coordinators::run() {
     if (driver.machine->wake_at() <= network_.clock().now()) due.push_back(driver.id);
   }
   for (const std::uint64_t id : due) feed(id, control::Tick{});
+  search();
 }
 
 TimeNs Coordinators::next_event() const {

@@ -41,7 +41,7 @@ class Coordinators {
   /// Tells the member machine what its engine reports.
   void report(SimProcess& process);
 
-  /// Delivers what is due, and steps the coordinators.
+  /// Delivers what is due, and steps the coordinators and those who seek somebody.
   void run();
   TimeNs next_event() const;
   /// Called after every step of a member machine.
@@ -71,6 +71,9 @@ class Coordinators {
   void feed(std::uint64_t id, const control::CoordinatorEvent& event);
   bool owner_is_away(const Driver& driver, const control::CoordinatorEvent& event);
   void act(std::uint64_t id, const control::CoordinatorAction& action);
+  /// In place of the agents: those whose engines seek peers ask these where they listen.
+  void search();
+  void ask_addresses(SimProcess& asker, ProcessId wanted);
   void answer_scan(std::uint64_t id, std::uint64_t number);
   void deliver(SimProcess& process, const control::MemberEvent& event, std::uint64_t from);
   void send_to_driver(std::uint64_t id, const control::Standing& standing);

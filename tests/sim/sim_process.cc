@@ -18,6 +18,7 @@ control::MemberFacts facts_of(const ProcessOptions& options) {
   facts.rank = static_cast<int>(options.number) - 1;
   facts.node = "node" + std::to_string(options.node);
   facts.announced = options.announced;
+  facts.routing.excluded = options.excluded;
   for (const SimKind& kind : sim_kinds()) {
     if (kind.name != options.lacks) facts.transports.push_back({kind.name, ""});
   }
@@ -65,6 +66,7 @@ core::EngineConfig SimProcess::config() {
   if (options_.secret) made.secret = Secret(std::array<std::byte, 32>{std::byte{42}});
   made.process = id();
   made.node = options_.node;
+  made.routing.excluded = options_.excluded;
   made.kinds = network_.kinds();
   std::erase_if(made.kinds, [this](const auto& kind) { return kind.name == options_.lacks; });
   made.now = [this] { return clock_.now(); };
@@ -138,12 +140,21 @@ void SimProcess::turn(bool sending) {
 
 void SimProcess::report_back(const Reply& reply) {
   report_due_ = false;
+  search_.hurry();
   told_ = engine_->report();
   step(told_, reply);
 }
 
+std::vector<ProcessId> SimProcess::to_ask() {
+  if (!begun_ || !engine_->seeks() || clock_.now() < search_.due_at()) return {};
+  return search_.due(engine_->unreached(), clock_.now());
+}
+
 void SimProcess::step(const control::MemberEvent& event, const Reply& reply) {
-  if (std::holds_alternative<core::RungReport>(event)) report_due_ = false;
+  if (std::holds_alternative<core::RungReport>(event)) {
+    report_due_ = false;
+    search_.hurry();
+  }
   name_in_log(number(), network_.clock().now());
   for (const control::MemberAction& action : member_.step(event, clock_.now())) {
     if (const auto* submit = std::get_if<control::Submit>(&action)) {

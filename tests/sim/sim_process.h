@@ -9,10 +9,12 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "control/member.h"
+#include "control/search_plan.h"
 #include "control/takeover_watch.h"
 #include "core/engine_core.h"
 #include "tests/sim/application.h"
@@ -27,7 +29,8 @@ struct ProcessOptions {
   std::uint64_t seed = 0;
   std::uint64_t first_seq = 1;
   bool secret = false;
-  std::string lacks;  // a transport that this process was not built with; empty: none
+  std::string lacks;               // a transport that this process was not built with; empty: none
+  std::set<std::string> excluded;  // closed from the start, in all processes of the job
 };
 
 class SimProcess {
@@ -75,6 +78,8 @@ class SimProcess {
   bool takeover_due() { return watch_.due(member_, clock_.now()); }
   void not_ours() noexcept { watch_.not_ours(clock_.now()); }
   void tried(bool in_vain) noexcept { watch_.tried(in_vain, clock_.now()); }
+  /// Whom its agent asks now where they listen.
+  std::vector<ProcessId> to_ask();
   /// What the engine last said, as the member machine knows it; not reached while an order is being
   /// handed over.
   const core::RungReport& told() const noexcept { return told_; }
@@ -91,6 +96,7 @@ class SimProcess {
   Application application_;
   control::MemberMachine member_;
   control::TakeoverWatch watch_;
+  control::SearchPlan search_;
   std::unique_ptr<core::EngineCore> engine_;
   core::RungReport told_;
   core::RungOrder order_;

@@ -38,6 +38,9 @@ World::World(std::uint64_t seed, const FaultPlan& plan)
   network_.on_post = [this](ProcessId from, ProcessId, const std::string& transport, Bytes header) {
     check_post(from, transport, header);
   };
+  if (other_random_.chance(0.1)) {
+    for (const SimKind& kind : sim_kinds()) excluded_.insert(kind.name);
+  }
   for (std::uint32_t i = 0; i < announced_; ++i) add_process(i == 0);
   network_.set_plan(plan_);
   chaos_ends_ = now() + (100 + static_cast<TimeNs>(random_.below(300))) * kMillisecond;
@@ -54,31 +57,16 @@ World::~World() {
   }
 }
 
-// Who joins later joins where somebody is: else the members may have removed, with no pair that
-// objected, all that leaves their node, and a process that no transport reaches hears of none that
-// is added either.
-std::uint64_t World::draw_node() {
-  const std::uint64_t drawn = 1 + random_.below(2);
-  if (processes_.size() < announced_) return drawn;
-  std::uint64_t taken = 0;
-  for (const auto& process : processes_) {
-    if (!process->alive()) continue;
-    if (process->node() == drawn) return drawn;
-    taken = process->node();
-  }
-  return taken;
-}
-
 SimProcess& World::add_process(bool first) {
   ProcessOptions options;
   options.number = processes_.size() + 1;
-  options.node = draw_node();
+  options.node = 1 + random_.below(2);
   options.announced = announced_;
   options.seed = random_.next();
   options.first_seq = first_seq_;
   options.secret = seed_ % 2 == 0;
-  // Not who joins later: it may be that the members have removed all else.
-  if (processes_.size() < announced_ && other_random_.chance(0.15)) options.lacks = "beta";
+  options.excluded = excluded_;
+  if (other_random_.chance(0.15)) options.lacks = "beta";
   processes_.push_back(std::make_unique<SimProcess>(network_, ledger_, options));
   SimProcess& fresh = *processes_.back();
   if (processes_.size() > announced_) return fresh;  // joins later, by asking
@@ -118,6 +106,7 @@ WorldResult World::run() {
         fail("faults stopped long ago, and it has not come to an end; " + describe());
       join_one();
       finish_ladders();
+      rejoin();
       if (all_done()) break;
     }
   }
@@ -241,6 +230,20 @@ void World::note_ended() {
 void World::finish_ladders() {
   if (nobody_resumes_ || coordinators_.any() || now() < next_command_ || all_rest()) return;
   coordinators_.start("resume", {});
+}
+
+/// The commands may have left the job in parts that nothing joins: an operator sees it, and adds
+/// what every process has.
+void World::rejoin() {
+  if (coordinators_.any() || at_it_ != nullptr || now() < next_command_ || !all_rest()) return;
+  const auto lives = [this](ProcessId id) {
+    return std::ranges::any_of(
+        processes_, [id](const auto& process) { return process->id() == id && process->alive(); });
+  };
+  const bool apart = std::ranges::any_of(processes_, [&](const auto& process) {
+    return process->alive() && std::ranges::any_of(process->engine().unreached(), lives);
+  });
+  if (apart) coordinators_.start("add", {"alpha"});
 }
 
 /// In place of the agents: the first process of the lowest node is its relay.

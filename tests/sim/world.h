@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,6 @@ class World {
   std::string describe();
 
  private:
-  std::uint64_t draw_node();
   SimProcess& add_process(bool first);
   void everyone_meets(SimProcess& fresh);
   void pass_time();
@@ -53,6 +53,7 @@ class World {
   void give_commands();
   void start_random_command();
   void finish_ladders();
+  void rejoin();
   void take_over();
   void note_ended();
   void join_one();
@@ -77,6 +78,7 @@ class World {
   std::vector<std::unique_ptr<SimProcess>> processes_;
   Coordinators coordinators_;
   WorldResult result_;
+  std::set<std::string> excluded_;  // from the start
   std::uint32_t announced_ = 0;
   std::uint64_t first_seq_ = 1;
   bool calm_ = false;

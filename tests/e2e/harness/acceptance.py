@@ -5,7 +5,7 @@ from .control import DONE, btlctl, drive, order
 from .departures import SM_MEMORY
 from .job import MpiJob
 from .ladders import RUNGS, HeldLadder, standings
-from .waiting import check
+from .waiting import check, wait_until
 
 
 class UnevenJob(MpiJob):
@@ -34,6 +34,48 @@ def added_when_absent(context):
             btlctl(job, "remove", "sm").expect(DONE)
         totals = job.finish(60)
     return f"a transport that was absent was added and used; {totals['received']} messages"
+
+
+def _unconnected(job):
+    """Nobody has sent to another process, and somebody wants to."""
+    members = btlctl(job, "status", "--peers").expect(DONE).json["members"]
+    peers = [peer for member in members for peer in member["engine"]["peers"] if peer["process"] != member["engine"]["process"]]
+    return peers and not any(peer["transport"] for peer in peers)
+
+
+def started_apart(context):
+    """Nothing joins the processes at the start, so their addresses name no transport: all messages wait for the one that is
+    added, and go over it; then the job is switched as any other."""
+    with MpiJob(context.build, context.logs, "stream", 3, environment={"LIVEBTL_EXCLUDE": "sm,tcp"}) as job:
+        def members():
+            job.check_running()
+            answer = btlctl(job, "status")
+            return answer.code == DONE and len(answer.json["members"]) == 3
+        wait_until("three members without a transport", members, 60)
+        wait_until("messages that wait", lambda: _unconnected(job), 60)
+        btlctl(job, "add", "tcp").expect(DONE)
+        job.wait_ready()
+        btlctl(job, "add", "sm").expect(DONE)
+        btlctl(job, "remove", "tcp").expect(DONE)
+        btlctl(job, "add", "tcp").expect(DONE)
+        summary = drive(job, max(4, context.switches // 5), 60)
+        totals = job.finish(60)
+    return f"three processes apart met over the first transport added; {summary['switches']} switches, {totals['received']} messages"
+
+
+def spawned_apart(context):
+    """Spawned processes without the one transport that their parents use: they meet once another is added."""
+    only_tcp = {"LIVEBTL_EXCLUDE": "tcp", "LIVEBTL_TRANSPORTS": "self,tcp"}
+    with UnevenJob(context, "spawn", 2, ("self,sm,tcp",), environment=only_tcp) as job:
+        def all_there():
+            job.check_running()
+            answer = btlctl(job, "status")
+            return answer.code == DONE and len(answer.json["members"]) == 4
+        wait_until("two parents and two children", all_there, 120)
+        btlctl(job, "add", "tcp").expect(DONE)
+        job.wait_ready(120)
+        totals = job.finish(120)
+    return f"children met their parents over a transport that was added; {totals['received']} messages"
 
 
 def asymmetric_sets(context):
@@ -83,6 +125,8 @@ def forks(context):
 NEEDS_ROOT = ("killed-and-severed",)
 CASES = (
     ("added-when-absent", added_when_absent),
+    ("started-apart", started_apart),
+    ("spawned-apart", spawned_apart),
     ("asymmetric-sets", asymmetric_sets),
     ("killed-and-severed", killed_and_severed),
     ("forks", forks),

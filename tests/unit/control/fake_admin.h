@@ -74,6 +74,23 @@ class FakeAdmin final : public core::Admin {
     return relays_;
   }
   bool spans_nodes() const noexcept override { return spans_nodes_.load(); }
+  core::Contacts contacts() override {
+    const std::lock_guard guard(mutex_);
+    return contacts_;
+  }
+  bool seeks() const noexcept override { return seeks_.load(); }
+  std::vector<ProcessId> unreached() override {
+    const std::lock_guard guard(mutex_);
+    if (sought_.empty()) seeks_.store(false);
+    return {sought_.begin(), sought_.end()};
+  }
+  void introduce(ProcessId peer, const core::Contacts& addresses) override {
+    const std::lock_guard guard(mutex_);
+    ++answers_[peer];
+    if (addresses.empty()) return;
+    introduced_[peer] = addresses;
+    sought_.erase(peer);
+  }
   std::int64_t agent_turn() override {
     turns.fetch_add(1);
     return -1;
@@ -116,6 +133,31 @@ class FakeAdmin final : public core::Admin {
     spans_nodes_.store(true);
     release();  // whatever an engine reports wakes its agent
   }
+  void listen_at(core::Contacts contacts) {
+    const std::lock_guard guard(mutex_);
+    contacts_ = std::move(contacts);
+  }
+  /// As if something were to be sent to it, and nothing reached it.
+  void seek(ProcessId peer) {
+    {
+      const std::lock_guard guard(mutex_);
+      sought_.insert(peer);
+      seeks_.store(true);
+    }
+    release();  // whatever an engine reports wakes its agent
+  }
+  /// What it was told of this peer; nothing yet: empty.
+  core::Contacts introduced(ProcessId peer) const {
+    const std::lock_guard guard(mutex_);
+    const auto found = introduced_.find(peer);
+    return found == introduced_.end() ? core::Contacts{} : found->second;
+  }
+  /// How often this peer has answered.
+  int answers(ProcessId peer) const {
+    const std::lock_guard guard(mutex_);
+    const auto found = answers_.find(peer);
+    return found == answers_.end() ? 0 : found->second;
+  }
   std::vector<core::RungOrder> orders() const {
     const std::lock_guard guard(mutex_);
     return orders_;
@@ -156,6 +198,11 @@ class FakeAdmin final : public core::Admin {
   std::string published_;
   std::vector<std::string> relays_;
   std::atomic<bool> spans_nodes_{false};
+  core::Contacts contacts_;
+  std::atomic<bool> seeks_{false};
+  std::set<ProcessId> sought_;
+  std::map<ProcessId, core::Contacts> introduced_;
+  std::map<ProcessId, int> answers_;
   core::RungReport report_;
   core::RungOrder order_;
   core::RungOrder adopted_;

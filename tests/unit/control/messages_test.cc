@@ -127,6 +127,9 @@ TEST_CASE("every other message goes through") {
   through(ListAnswer{{ProcessId{1}, {}}, "rank 1", 1, "n", {{}}});
   CHECK(through(WatchRequest{"j", 500}).lease_ms == 500);
   through(WatchEvent{"left", some_standing()});
+  through(AddressesRequest{"j"});
+  const core::Contacts contacts = {{"tcp", {std::byte{0}, std::byte{0xaf}}}, {"sm", {}}};
+  CHECK(through(AddressesAnswer{{ProcessId{7}, {}}, contacts}).addresses == contacts);
   CHECK(through(ErrorAnswer{Errc::kAuth, "no"}).code == Errc::kAuth);
 }
 
@@ -138,6 +141,32 @@ TEST_CASE("a secret is whole or absent, and only members are asked for without a
   CHECK_FALSE(decode(*encode(SecretAnswer{std::string(64, 'x')})));
   CHECK(through(MembersRequest{"", 0}).job.empty());
   CHECK_FALSE(decode(*encode(ListRequest{""})));
+}
+
+TEST_CASE("addresses that do not fit into a hello are refused") {
+  AddressesAnswer good{{ProcessId{7}, {}}, {{"tcp", Blob(512)}}};
+  for (int i = 0; i < 7; ++i) good.addresses["t" + std::to_string(i)] = Blob(1);
+  through(good);
+  AddressesAnswer many = good, long_one = good, odd = good, nobody = good;
+  many.addresses["t7"] = Blob(1);
+  long_one.addresses["tcp"] = Blob(513);
+  odd.addresses.erase("tcp");
+  odd.addresses["tcp/ip"] = Blob(1);
+  nobody.member.process = ProcessId{};
+  CHECK(mentions(refused(as_json(many)), "more than 8"));
+  CHECK(mentions(refused(as_json(long_one)), "addresses.tcp"));
+  CHECK(mentions(refused(as_json(odd)), "no transport"));
+  CHECK(mentions(refused(as_json(nobody)), "member.process"));
+  for (const char* text : {"0", "0g", "0A", "zz", " 00", "0x00"}) {
+    Json json = as_json(good);
+    json["addresses"]["tcp"] = text;
+    CHECK(mentions(refused(json), "addresses.tcp"));
+  }
+  for (const Json& wrong : {Json(1), Json(nullptr), Json::array(), Json::object()}) {
+    Json json = as_json(good);
+    json["addresses"]["tcp"] = wrong;
+    CHECK(mentions(refused(json), "addresses.tcp"));
+  }
 }
 
 TEST_CASE("what is not JSON, not an object or not ours is refused") {

@@ -92,6 +92,19 @@ TEST_CASE("a switch reaches the members of both nodes, from either") {
   CHECK(nodes.one->admin(0).last().after.moved.at("tcp") == "sm");
 }
 
+TEST_CASE("a process on another node is found through its relay, known here or to a fellow") {
+  TwoNodes nodes;  // of the first one only the second member knows the other's relay
+  const core::Contacts somewhere = {{"tcp", Blob(26, std::byte{1})}};
+  for (std::size_t asked = 0; asked < 2; ++asked) nodes.two->admin(asked).listen_at(somewhere);
+  for (std::size_t asker = 0; asker < 2; ++asker) {
+    for (std::size_t asked = 0; asked < 2; ++asked) {
+      const ProcessId wanted = nodes.two->process(asked);
+      nodes.one->admin(asker).seek(wanted);
+      CHECK(eventually([&] { return nodes.one->admin(asker).introduced(wanted) == somewhere; }));
+    }
+  }
+}
+
 TEST_CASE("a straggler on the other node is named") {
   TwoNodes nodes;
   nodes.two->admin(1).hold(Rung::kNewTx);

@@ -44,7 +44,8 @@ inline core::TransportKind kind(const std::string& name, const std::string& as =
 class Rig {
  public:
   explicit Rig(std::size_t count, std::vector<core::TransportKind> kinds,
-               std::uint64_t first_seq = 1, Settings settings = {}, std::size_t nodes = 1) {
+               std::uint64_t first_seq = 1, Settings settings = {}, std::size_t nodes = 1,
+               const core::Routing& routing = {}) {
     char path[] = "/tmp/livebtl-test-XXXXXX";
     if (std::getenv("LIVEBTL_LOG") != nullptr) set_log_level(LogLevel::kDebug);
     directory_ = ::mkdtemp(path);
@@ -59,6 +60,7 @@ class Rig {
       config.node = 42 + i % nodes;
       config.job_directory = directory_;
       config.kinds = kinds;
+      config.routing = routing;
       config.seed = i + 1;
       config.first_seq = first_seq;
       engines.push_back(std::make_unique<core::EngineCore>(config));

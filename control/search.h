@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/search.h -- asks peers that the engine cannot reach where they listen, and tells it.
+//
+// A member of this node is asked over its own socket; any other by way of every relay that is known
+// here, since nobody knows on which node it is. Whoever is asked in vain is asked again
+// (search_plan.h). Nothing is done, and nothing is kept open, while the engine seeks nobody.
+// Threads: the agent's alone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "control/mailroom.h"
+#include "control/messages.h"
+#include "control/search_plan.h"
+#include "core/admin.h"
+
+namespace livebtl::control {
+
+class Search {
+ public:
+  Search(const JobFacts& job, ProcessId self, core::Admin& admin, Mailroom& mailroom);
+
+  /// Once in each turn of the agent.
+  void turn(TimeNs now);
+  void hear(const Mailroom::Answered& answer);
+  void hurry() noexcept { plan_.hurry(); }
+  /// When turn() wants to be called next; INT64_MAX: when the engine seeks somebody.
+  TimeNs wake_at() const noexcept;
+
+ private:
+  void ask(ProcessId process);
+  void ask_relays(ProcessId process);
+  void ask_for_relays();
+  void learn(const std::vector<std::string>& relays);
+  void rest();
+
+  JobFacts job_;
+  const ProcessId self_;
+  core::Admin& admin_;
+  Mailroom& mailroom_;
+  SearchPlan plan_;
+  bool at_work_ = false;
+  std::vector<std::string> relays_;
+  std::uint64_t fellows_ = 0;  // asked for relays so far
+};
+
+}  // namespace livebtl::control

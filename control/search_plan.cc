@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/search_plan.cc -- see search_plan.h.
+#include "control/search_plan.h"
+
+#include <algorithm>
+
+namespace livebtl::control {
+
+std::vector<ProcessId> SearchPlan::due(const std::vector<ProcessId>& sought, TimeNs now) {
+  std::vector<ProcessId> asked;
+  if (now < due_at_ || sought.empty()) return asked;
+  const std::size_t count = std::min(kAtOnce, sought.size());
+  auto next = std::upper_bound(sought.begin(), sought.end(), last_);
+  bool all_round = false;
+  while (asked.size() < count) {
+    if (next == sought.end()) {
+      next = sought.begin();
+      all_round = true;
+    }
+    asked.push_back(*next++);
+  }
+  last_ = asked.back();
+  if (all_round) pause_ = std::clamp(2 * pause_, kPauseLeast, kPauseMost);
+  due_at_ = now + std::max(pause_, kPauseLeast);
+  return asked;
+}
+
+}  // namespace livebtl::control

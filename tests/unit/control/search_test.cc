@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// search_test.cc -- agents that find out for their engines where a peer listens: over real sockets,
+// with fake engines. What goes through relays stands in relay_test.cc.
+#include "control/mailroom.h"
+#include "control/messages.h"
+#include "job_of_fakes.h"
+
+using namespace livebtl;
+using namespace livebtl::control;
+using namespace livebtl::test;
+
+namespace {
+const core::Contacts kSomewhere = {{"tcp", Blob(26, std::byte{1})}, {"sm", Blob(8, std::byte{2})}};
+const core::Contacts kElsewhere = {{"tcp", Blob(26, std::byte{3})}};
+}  // namespace
+
+TEST_CASE("a member that cannot be reached is asked where it listens, and the engine is told") {
+  JobOfFakes job(3);
+  job.add_members(3);
+  job.admin(1).listen_at(kSomewhere);
+  job.admin(2).listen_at(kElsewhere);
+  job.admin(0).seek(job.process(1));
+  job.admin(0).seek(job.process(2));
+  CHECK(eventually([&] { return job.admin(0).introduced(job.process(1)) == kSomewhere; }));
+  CHECK(eventually([&] { return job.admin(0).introduced(job.process(2)) == kElsewhere; }));
+  CHECK(eventually([&] { return !job.admin(0).seeks(); }));
+}
+
+TEST_CASE("whoever listens nowhere yet is asked again, and answers once it does") {
+  JobOfFakes job(2);
+  job.add_members(2);
+  job.admin(0).seek(job.process(1));
+  CHECK(eventually([&] { return job.admin(0).answers(job.process(1)) >= 3; }));
+  CHECK(job.admin(0).seeks());
+  job.admin(1).listen_at(kSomewhere);
+  CHECK(eventually([&] { return job.admin(0).introduced(job.process(1)) == kSomewhere; }));
+}
+
+TEST_CASE("a member that has left is asked in vain, and orders go on meanwhile") {
+  JobOfFakes job(3);
+  job.add_members(3);
+  job.remove_member(2);
+  job.admin(0).seek(job.process(2));
+  CHECK(job.run("switch", {"sm", "tcp"}).code == ExitCode::kDone);
+  CHECK(job.admin(0).seeks());
+  CHECK(job.admin(0).answers(job.process(2)) == 0);
+}
+
+namespace {
+
+/// A member's socket that answers whatever is asked with the same words.
+class Liar {
+ public:
+  Liar(const JobOfFakes& job, ProcessId as, Message answer) : as_(as), answer_(encode(answer)) {
+    auto made = make_zmq_context(4);
+    REQUIRE(made);
+    context_ = std::make_unique<zmq::context_t>(std::move(*made));
+    auto socket =
+        ZmqSocket::listen(*context_, "ipc://" + socket_path(job.directory(), as), Secret());
+    REQUIRE(socket);
+    REQUIRE(answer_);
+    socket_.emplace(std::move(*socket));
+  }
+  /// true: a question was answered.
+  bool answer_one() {
+    const auto letter = socket_->receive();
+    if (!letter) return false;
+    return socket_->send(
+        {.peer = letter->peer, .back = letter->back, .to = process_name(as_), .body = *answer_});
+  }
+
+ private:
+  ProcessId as_;
+  Result<std::string> answer_;
+  std::unique_ptr<zmq::context_t> context_;  // before its socket
+  std::optional<ZmqSocket> socket_;
+};
+
+}  // namespace
+
+TEST_CASE("an answer counts for nobody but the process that was asked") {
+  JobOfFakes job(2);
+  job.add_members(2);
+  job.admin(1).listen_at(kSomewhere);
+  const ProcessId liar_id{0x9999};
+  Liar liar(job, liar_id, AddressesAnswer{{job.process(1), Incarnation{1}}, kElsewhere});
+  job.admin(0).seek(liar_id);
+  int answered = 0;
+  CHECK(eventually([&] { return (answered += liar.answer_one() ? 1 : 0) >= 3; }));
+  CHECK(job.admin(0).introduced(job.process(1)).empty());
+  job.admin(0).seek(job.process(1));
+  CHECK(eventually([&] { return job.admin(0).introduced(job.process(1)) == kSomewhere; }));
+  CHECK(job.admin(0).answers(liar_id) == 0);
+  CHECK(job.admin(0).introduced(liar_id).empty());
+}
