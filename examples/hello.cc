@@ -3,13 +3,15 @@
 // interface.
 //
 //   export LIVEBTL_JOB=hello LIVEBTL_SIZE=2
-//   ./hello 0 /tmp/hello & ./hello 1 /tmp/hello        (the last argument: a directory to meet in)
+//   mkdir -p /tmp/hello                                (a directory to meet in)
+//   ./hello 0 /tmp/hello & ./hello 1 /tmp/hello
 //
 // While it runs, `btlctl --job hello switch sm tcp` changes what the messages travel on.
 #include <livebtl/engine.h>
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -69,19 +71,40 @@ void start(Engine& engine, Start start_it) {
   }
 }
 
-/// How the processes learn each other's address is their business; here, by files.
+/// What stands in a process's file: its address, and whose address it has read.
+struct Card {
+  livebtl::Address mine, theirs;
+};
+
+void write_card(const std::string& file, const Card& card) {
+  std::ofstream(file + ".new", std::ios::binary)
+      .write(reinterpret_cast<const char*>(&card), sizeof card);
+  std::filesystem::rename(file + ".new", file);
+}
+
+bool read_card(const std::string& file, Card& card) {
+  std::ifstream in(file, std::ios::binary);
+  return static_cast<bool>(in.read(reinterpret_cast<char*>(&card), sizeof card));
+}
+
+/// How the processes learn each other's address is their business; here, by files. A file may be
+/// one that an earlier run has left: only who has read our address is our peer of today.
 livebtl::Address swap_addresses(const livebtl::Address& mine, const std::string& directory,
                                 int rank) {
   const std::string my_file = directory + "/" + std::to_string(rank);
   const std::string their_file = directory + "/" + std::to_string(1 - rank);
-  std::ofstream(my_file + ".new", std::ios::binary)
-      .write(reinterpret_cast<const char*>(mine.raw.data()), sizeof mine.raw);
-  std::filesystem::rename(my_file + ".new", my_file);
-  while (!std::filesystem::exists(their_file)) std::this_thread::yield();
-  livebtl::Address theirs;
-  std::ifstream(their_file, std::ios::binary)
-      .read(reinterpret_cast<char*>(theirs.raw.data()), sizeof theirs.raw);
-  return theirs;
+  Card ours{mine, {}}, theirs;
+  write_card(my_file, ours);
+  while (!read_card(their_file, theirs) || !(theirs.theirs == mine)) {
+    if (!(theirs.mine == ours.theirs)) {
+      ours.theirs = theirs.mine;
+      write_card(my_file, ours);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  ours.theirs = theirs.mine;
+  write_card(my_file, ours);
+  return theirs.mine;
 }
 
 /// Rank 0 sends numbered messages, rank 1 sends each back.
@@ -131,6 +154,10 @@ int main(int argc, char** argv) {
     return 1;
   }
   const int rank = std::atoi(argv[1]);
+  if (!std::filesystem::is_directory(argv[2])) {
+    std::cerr << "hello: " << argv[2] << " is not a directory; make it first\n";
+    return 1;
+  }
   const auto engine = value_or_end(Engine::acquire());
   const auto port = value_or_end(engine->open_port({}));
   std::atomic<bool> greeted = false;
@@ -148,5 +175,6 @@ int main(int argc, char** argv) {
   }
   greet(*engine, *port, peer, rank, greeted);
   std::cout << "rank " << rank << ": " << kMessages << " messages there and back\n";
+  std::filesystem::remove(std::string(argv[2]) + "/" + std::to_string(rank));
   return 0;
 }
