@@ -95,7 +95,7 @@ void CoordinatorMachine::advance_find() {
   if (looked && roster_.empty() && roster_.left() > 0) {
     return end(ExitCode::kNotFound, "every member of the job has left");
   }
-  if (looked && roster_.all_stand() && !roster_.empty() && roster_.missing() == 0) {
+  if (looked && roster_.all_stand() && !roster_.empty() && roster_.missing().count == 0) {
     // Whoever takes over asks for promises first: an order of the dead coordinator may still be on
     // its way, and nothing but a promise keeps it from beginning what was just said not to exist.
     const bool promises_first = takeover() && !command_.dry_run;
@@ -111,10 +111,11 @@ void CoordinatorMachine::advance_find() {
   }
   if (now_ >= deadline_) {
     if (roster_.empty()) return end(ExitCode::kNotFound, "no member of the job answers");
-    if (roster_.missing() == 0) return end(ExitCode::kRetracted, "time-out; nothing was changed");
-    outcome_.missing_ranks = roster_.missing_ranks();
+    const Missing missing = roster_.missing();
+    if (missing.count == 0) return end(ExitCode::kRetracted, "time-out; nothing was changed");
+    outcome_.missing_ranks = missing.ranks;
     return end(ExitCode::kMembersMissing,
-               std::to_string(roster_.missing()) + " announced members cannot be found");
+               std::to_string(missing.count) + " announced members cannot be found");
   }
   if (now_ >= rescan_at()) {
     scan_wanted_ = true;
@@ -124,7 +125,7 @@ void CoordinatorMachine::advance_find() {
 
 /// A job that is still starting is looked at again and again.
 TimeNs CoordinatorMachine::rescan_at() const {
-  const bool incomplete = roster_.empty() || roster_.missing() > 0;
+  const bool incomplete = roster_.empty() || roster_.missing().count > 0;
   const bool looked = scan_answered_ == scan_asked_;
   if (phase_ != Phase::kFind || !incomplete || !looked) return INT64_MAX;
   return scan_asked_at_ + command_.times.rescan;

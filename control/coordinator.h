@@ -122,6 +122,7 @@ class CoordinatorMachine {
   bool settle_takeover();
   bool settle_routing();
   bool must_not_begin();
+  bool mixes_jobs();  // coordinator_outcome.cc
   void begin_ladder();
   void begin_takeover();
   void advance_rung();
@@ -148,6 +149,7 @@ class CoordinatorMachine {
   void finish_undo();
   void note_rung_time(bool complete);
   void note_pairs();
+  void note_cut_off(const std::string& name, const std::string& peer);
   void note_stragglers();
   bool behind(const RosterEntry& entry) const;
   std::string title() const;  // "switch sm tcp"

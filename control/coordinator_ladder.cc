@@ -62,7 +62,7 @@ bool CoordinatorMachine::settle_takeover() {
 }
 
 bool CoordinatorMachine::settle_routing() {
-  if (must_not_begin()) return true;
+  if (must_not_begin() || mixes_jobs()) return true;
   const Standing& first = *roster_.entries().begin()->second.standing;
   auto arguments = resolve_arguments(command_.verb, command_.arguments, roster_.known_transports());
   if (!arguments) {

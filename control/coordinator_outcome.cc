@@ -30,6 +30,14 @@ void CoordinatorMachine::end(ExitCode code, std::string text) {
   scan_wanted_ = true;
 }
 
+/// An order to two jobs that go by one name would be carried out by both.
+bool CoordinatorMachine::mixes_jobs() {
+  std::string why = several_jobs(command_.job, roster_.counted());
+  if (why.empty()) return false;
+  end(ExitCode::kRefused, std::move(why));
+  return true;
+}
+
 /// Dry run: what the members say would happen is the outcome.
 void CoordinatorMachine::advance_plan() {
   bool complete = true;
@@ -46,11 +54,21 @@ void CoordinatorMachine::advance_plan() {
   bool cut_off = false;
   for (const auto& [member, entry] : roster_.entries()) {
     cut_off = cut_off || !entry.plan->cut_off.empty();
+    for (const auto& peer : entry.plan->cut_off) note_cut_off(entry.standing->name, peer);
     outcome_.plans.push_back({entry.standing->name, *entry.plan});
   }
   end(cut_off ? ExitCode::kRefused : ExitCode::kDone,
       cut_off ? title() + " would be refused: it would cut off peers"
               : title() + " would change what is shown; nothing was changed");
+}
+
+/// Both ends name the pair; once is enough. An engine's name of a peer ends in its id.
+void CoordinatorMachine::note_cut_off(const std::string& name, const std::string& peer) {
+  const std::string other = peer.substr(0, peer.rfind(" ("));
+  const std::string pair = std::min(name, other) + " - " + std::max(name, other);
+  auto& pairs = outcome_.pairs;
+  const bool noted = std::find(pairs.begin(), pairs.end(), pair) != pairs.end();
+  if (!noted && pairs.size() < kNamesMax) pairs.push_back(pair);
 }
 
 void CoordinatorMachine::finish_climb() {

@@ -79,7 +79,7 @@ class JsonWriter {
   static Json to_json(Incarnation value) { return static_cast<std::uint32_t>(value); }
   template <class T>
   static Json to_json(const std::optional<T>& value) {
-    return value ? Json(*value) : Json(nullptr);
+    return value ? to_json(*value) : Json(nullptr);
   }
   template <class T>
   static Json to_json(const std::vector<T>& list) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,7 @@ struct Straggler {
   MemberId member;
   std::string name;
   int rank = -1;
-  Rung rung = Rung::kOld;            // where it stands, as far as known
+  std::optional<Rung> rung;          // where it stood when it last answered; nullopt: it never did
   bool answered = false;             // what was asked of it last; else: silent
   std::vector<std::string> waiting;  // what it waits for, by its own account
 };

@@ -77,31 +77,17 @@ bool Roster::all_acknowledged(const Order& order) const {
   return all_of(entries_, [&](const Standing& standing) { return acknowledged(standing, order); });
 }
 
-std::uint32_t Roster::missing() const {
-  std::size_t announced = 0;
+std::vector<Counted> Roster::counted() const {
+  std::vector<Counted> list;
   for (const auto& [member, entry] : entries_) {
-    if (entry.standing) announced = std::max<std::size_t>(announced, entry.standing->announced);
+    list.emplace_back();
+    if (!entry.standing) continue;
+    list.back() = {entry.standing->name, entry.standing->rank, entry.standing->announced};
   }
-  const std::size_t known = entries_.size() + gone_.size();
-  return announced > known ? static_cast<std::uint32_t>(announced - known) : 0;
+  return list;
 }
 
-std::vector<int> Roster::missing_ranks() const {
-  std::set<int> seen = gone_ranks_;
-  std::uint32_t announced = 0;
-  for (const auto& [member, entry] : entries_) {
-    if (!entry.standing || entry.standing->rank < 0) return {};
-    seen.insert(entry.standing->rank);
-    announced = std::max(announced, entry.standing->announced);
-  }
-  std::vector<int> ranks;
-  const std::size_t wanted = std::min<std::size_t>(missing(), 1024);
-  for (int rank = 0; ranks.size() < wanted && static_cast<std::uint32_t>(rank) < announced;
-       ++rank) {
-    if (seen.count(rank) == 0) ranks.push_back(rank);
-  }
-  return ranks;
-}
+Missing Roster::missing() const { return missing_members(counted(), gone_ranks_, gone_.size()); }
 
 std::vector<KnownTransport> Roster::known_transports() const {
   std::vector<KnownTransport> known;

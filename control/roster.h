@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "control/census.h"
 #include "control/outcome.h"
 
 namespace livebtl::control {
@@ -50,10 +51,9 @@ class Roster {
   bool all_stand() const;
   bool all_promised(const Term& term) const;
   bool all_acknowledged(const Order& order) const;
-  /// Members that the launcher announced, less those here and those gone: how many, and their ranks
-  /// where known.
-  std::uint32_t missing() const;
-  std::vector<int> missing_ranks() const;
+  /// As far as they have answered.
+  std::vector<Counted> counted() const;
+  Missing missing() const;
   /// What any member has; processes of a job need not be alike.
   std::vector<KnownTransport> known_transports() const;
   std::uint64_t highest_term_number() const;

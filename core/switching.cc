@@ -2,6 +2,8 @@
 // core/switching.cc -- see switching.h.
 #include "core/switching.h"
 
+#include <utility>
+
 #include "base/log.h"
 #include "core/core.h"
 #include "core/released.h"
@@ -55,7 +57,8 @@ void Switching::order(const RungOrder& order) {
   if (same_operation && order.rung == order_.rung && report_.refusal.empty()) return;
   const Rung from = same_operation ? order_.rung : Rung::kOld;
   descending_ = order.rung < from;
-  report_ = {};
+  const RungReport before = std::exchange(report_, {});
+  if (same_operation && order.rung == Rung::kNew) keep_pairs(before);
   report_.operation = order.operation;
   report_.epoch = order.epoch;
   report_.rung = order.rung;
@@ -172,8 +175,7 @@ void Switching::settle_pairs() noexcept {
 
 void Switching::look() noexcept {
   report_.waiting.clear();
-  report_.pairs.clear();
-  report_.pairs_moved = report_.pairs_left = 0;
+  if (order_.rung != Rung::kNew) keep_pairs({});
   bool reached = true;
   core_.bml.for_each_peer([&](Peer& peer) {
     if (peer.lost || peer.departed || peer.paths.empty()) return;
@@ -186,8 +188,17 @@ void Switching::look() noexcept {
   changed();
 }
 
+// Pairs are counted while both transports are open: on the last rung nobody knows any more which
+// of them has come from where.
+void Switching::keep_pairs(const RungReport& counted) noexcept {
+  report_.pairs = counted.pairs;
+  report_.pairs_moved = counted.pairs_moved;
+  report_.pairs_left = counted.pairs_left;
+}
+
 // Has this pair done what the rung asks? Helps it along where it has not.
 bool Switching::pair_ready(Peer& peer) noexcept {
+  if (order_.rung == Rung::kNew) return true;
   const std::string then = core_.bml.choice(peer, order_.after);
   const std::string now = core_.bml.choice(peer, order_.before);
   if (now != then) ++report_.pairs_moved;

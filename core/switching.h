@@ -53,6 +53,7 @@ class Switching {
   void close_unwanted(const Routing& routing) noexcept;
   void close_moved_pairs() noexcept;
   bool pair_ready(Peer& peer) noexcept;
+  void keep_pairs(const RungReport& counted) noexcept;
   void count_left(const Peer& peer, const std::string& then) noexcept;
   void open_early(Peer& peer, const std::string& transport) noexcept;
   bool emptied(Peer& peer) noexcept;

@@ -37,7 +37,12 @@ constexpr Verb kPlain[] = {
     {"list", "List the job's transports",
      "Shows each transport: whether it may be used, its exclusivity and weight, how many pairs use "
      "it\n"
-     "now, and the bytes it has carried.\n\nExample:\n  btlctl list"},
+     "now, and the bytes it has carried. A pair is two processes that are connected: it counts "
+     "once,\n"
+     "here and in what `btlctl switch`, `add` and the others say to have moved. In lines of one "
+     "process\n"
+     "(`btlctl status`, --dry-run, --json by process) its own pairs stand, each thus with both "
+     "ends.\n\nExample:\n  btlctl list"},
     {"abort", "Take back an unfinished switch",
      "A switch whose btlctl was killed stays where it is, and the job runs on; after some seconds\n"
      "it finishes it by itself. Called before, this takes it back rung by rung; past the point of "
@@ -254,7 +259,9 @@ const std::vector<ExitCodeMeaning>& exit_codes() {
       {1, "the command line is wrong, or the answer could not be written"},
       {2, "no such job or transport, or nobody answers at --connect"},
       {3,
-       "refused: a pair would lose its last path, or a transport cannot be opened; names follow"},
+       "refused: a pair would lose its last path, a transport cannot be opened, or two jobs go by "
+       "one "
+       "name; names follow"},
       {4, "busy: another switch is in progress, or one was left unfinished (resume, abort)"},
       {5, "timed out, and taken back"},
       {6, "committed, but not everybody has released the old transport (resume)"},

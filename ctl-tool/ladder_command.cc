@@ -104,10 +104,12 @@ void print_plans(const Outcome& outcome) {
 void complain_details(const Outcome& outcome) {
   for (const auto& pair : outcome.pairs) complain("  " + printable(pair));
   for (const auto& straggler : outcome.stragglers) {
-    const std::string name =
-        straggler.name.empty() ? "a process that never answered" : straggler.name;
-    std::string text = "  " + printable(name) + " stands on " + control::rung_name(straggler.rung);
-    if (!straggler.answered) {
+    const std::string name = straggler.name.empty() ? "a process" : straggler.name;
+    std::string text = "  " + printable(name);
+    if (straggler.rung) text += std::string(" stands on ") + control::rung_name(*straggler.rung);
+    if (!straggler.rung) {
+      text += " is silent: it has answered nothing; is it stopped?";
+    } else if (!straggler.answered) {
       text += ", and did not answer";
     } else if (!straggler.waiting.empty()) {
       text += ", waits for " + printable(join(straggler.waiting, ", "));

@@ -59,4 +59,19 @@ std::string names_of(const std::vector<control::MemberEntry>& members) {
   return text;
 }
 
+Json silent_json(const std::vector<control::MemberEntry>& silent) {
+  Json names = Json::array();
+  for (const auto& member : silent) names.push_back(member.name);
+  return names;
+}
+
+int note_silent(const std::vector<control::MemberEntry>& silent, const std::atomic<bool>& stop) {
+  if (stop.load()) return kInterrupted;
+  if (silent.empty()) return 0;
+  complain("no answer from " + names_of(silent) + "; is it stopped?");
+  return static_cast<int>(control::ExitCode::kMembersMissing);
+}
+
+std::string rank_text(int rank) { return rank < 0 ? "-" : std::to_string(rank); }
+
 }  // namespace livebtl::tool

@@ -3,6 +3,7 @@
 // stderr.
 #pragma once
 
+#include <atomic>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -28,6 +29,12 @@ int fail_early(const CommandLine& line, const NoJob& why);
 
 /// A message as the JSON that goes over the wire, without its envelope's schema.
 Json as_json(const control::Message& message);
+
+std::string rank_text(int rank);
+
+Json silent_json(const std::vector<control::MemberEntry>& silent);
+/// Says who did not answer; the exit code that follows from it.
+int note_silent(const std::vector<control::MemberEntry>& silent, const std::atomic<bool>& stop);
 
 /// "rank 3 on node17, rank 5 on node18" and how many more.
 std::string names_of(const std::vector<control::MemberEntry>& members);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/views.cc -- jobs, list, status, settings: what is, without changing it.
+// ctl-tool/views.cc -- jobs, list, settings: what is, without changing it.
 #include <pwd.h>
 
 #include <map>
 
 #include "base/settings.h"
+#include "control/census.h"
 #include "control/job.h"
 #include "control/relay_address.h"
 #include "ctl-tool/ask.h"
@@ -19,7 +20,6 @@ using control::ExitCode;
 using control::JobLinks;
 using control::ListAnswer;
 using control::MemberEntry;
-using control::StatusAnswer;
 
 std::string user_name(uid_t user) {
   const passwd* entry = ::getpwuid(user);  // this program has one thread
@@ -40,20 +40,6 @@ std::uint32_t announced(const control::JobPlace& job) {
   std::uint32_t most = 0;
   for (const auto& card : job.members.live) most = std::max(most, card.announced);
   return most;
-}
-
-Json silent_json(const std::vector<MemberEntry>& silent) {
-  Json names = Json::array();
-  for (const auto& member : silent) names.push_back(member.name);
-  return names;
-}
-
-/// Says who did not answer; the exit code that follows from it.
-int note_silent(const std::vector<MemberEntry>& silent, const std::atomic<bool>& stop) {
-  if (stop.load()) return kInterrupted;
-  if (silent.empty()) return 0;
-  complain("no answer from " + names_of(silent) + "; is it stopped?");
-  return static_cast<int>(ExitCode::kMembersMissing);
 }
 
 /// One transport over all members.
@@ -85,89 +71,16 @@ std::map<std::string, Sum> sum_transports(
   return sums;
 }
 
+/// Each end counts a pair; a process that sends to itself is one.
+std::uint32_t pairs_of(const std::string& transport, const Sum& sum) {
+  return transport == "self" ? sum.total.peers : (sum.total.peers + 1) / 2;
+}
+
 std::string state_of(const Sum& sum) {
   if (sum.excluded > 0) return sum.excluded == sum.members ? "removed" : "changing";
   if (sum.quiesced > 0) return sum.quiesced == sum.members ? "quiesced" : "changing";
   if (sum.open == 0) return "closed";
   return sum.open == sum.members ? "open" : "open in " + std::to_string(sum.open);
-}
-
-std::string transports_in_use(const core::EngineStatus& engine) {
-  std::vector<std::string> used;
-  for (const auto& transport : engine.transports) {
-    if (transport.peers > 0) {
-      used.push_back(printable(transport.name) + ":" + std::to_string(transport.peers));
-    }
-  }
-  return used.empty() ? "-" : join(used, " ");
-}
-
-std::string doing(const control::Standing& standing) {
-  if (standing.joining) return "joining";
-  if (!standing.report.refusal.empty()) return "refused: " + printable(standing.report.refusal);
-  const bool resting =
-      standing.reached && (standing.rung == core::Rung::kOld || standing.rung == core::Rung::kNew);
-  if (resting) return "at rest";
-  std::string text = standing.undoing ? "going back" : "in a ladder";
-  if (!standing.reached && !standing.report.waiting.empty()) {
-    text += ", waits for " + printable(join(standing.report.waiting, ", "));
-  }
-  return text;
-}
-
-/// All pages of one member's peers, the first being in `answer`.
-void add_other_pages(Asker<StatusAnswer>& asker, const std::string& job, const MemberEntry& member,
-                     StatusAnswer& answer) {
-  auto& peers = answer.engine.peers;
-  while (peers.size() < answer.peers_total) {
-    const control::StatusRequest request{job, true, static_cast<std::uint32_t>(peers.size())};
-    auto page = asker.ask_one(member.member, request);
-    if (!page || page->engine.peers.empty()) return;
-    peers.insert(peers.end(), page->engine.peers.begin(), page->engine.peers.end());
-  }
-}
-
-Json status_member(const StatusAnswer& answer, bool peers) {
-  Json json = as_json(answer.standing);
-  StatusAnswer rest = answer;
-  rest.engine.peers.clear();
-  json["engine"] = as_json(rest)["engine"];
-  if (!peers) return json;
-  Json list = Json::array();
-  for (const auto& peer : answer.engine.peers) {
-    StatusAnswer one;
-    one.engine.peers.push_back(peer);
-    list.push_back(as_json(one)["engine"]["peers"][0]);
-  }
-  json["engine"]["peers"] = std::move(list);
-  return json;
-}
-
-std::string rank_text(int rank) { return rank < 0 ? "-" : std::to_string(rank); }
-
-void print_status(const std::vector<std::pair<MemberEntry, StatusAnswer>>& answers) {
-  Table table({"RANK>", "PROCESS", "RUNG", "EPOCH>", "PAIRS", "STATE"});
-  for (const auto& [member, answer] : answers) {
-    table.add({rank_text(member.rank), printable(member.name),
-               control::rung_name(answer.standing.rung), std::to_string(answer.standing.epoch),
-               transports_in_use(answer.engine), doing(answer.standing)});
-  }
-  print(table.text());
-}
-
-void print_peers(const std::vector<std::pair<MemberEntry, StatusAnswer>>& answers) {
-  Table table({"PROCESS", "PEER", "SENDS ON", "RECEIVES ON", "SENT>", "RECEIVED>", "KEPT>"});
-  for (const auto& [member, answer] : answers) {
-    for (const auto& peer : answer.engine.peers) {
-      const auto name = [](const std::string& text) {
-        return text.empty() ? "-" : printable(text);
-      };
-      table.add({printable(member.name), name(peer.name), peer.lost ? "lost" : name(peer.transport),
-                 name(peer.receiving), std::to_string(peer.messages_sent),
-                 std::to_string(peer.messages_received), human_bytes(peer.kept_bytes)});
-    }
-  }
-  if (!table.empty()) print("\n" + table.text());
 }
 
 /// Where members of this node relay: what --connect takes.
@@ -201,6 +114,12 @@ int show_job_behind_relay(const CommandLine& line, const std::atomic<bool>& stop
   return 0;
 }
 
+std::string conflict_in(const control::JobPlace& job) {
+  std::vector<control::Counted> live;
+  for (const auto& card : job.members.live) live.push_back({card.name, card.rank, card.announced});
+  return control::several_jobs(job.id, live);
+}
+
 Json jobs_json(const std::vector<control::JobPlace>& jobs) {
   Json document = {{"schema", "livebtl.jobs/1"}, {"jobs", Json::array()}};
   for (const auto& job : jobs) {
@@ -211,6 +130,7 @@ Json jobs_json(const std::vector<control::JobPlace>& jobs) {
                                 {"user", user_name(job.owner)},
                                 {"announced", announced(job)},
                                 {"relays", relays_of(job)},
+                                {"conflict", conflict_in(job)},
                                 {"members", std::move(members)}});
   }
   return document;
@@ -243,6 +163,9 @@ int show_jobs(const CommandLine& line, const std::atomic<bool>& stop) {
     if (jobs.empty())
       return fail_early(line, {ExitCode::kNotFound, "no job " + line.job + " here"});
   }
+  for (const auto& job : jobs) {
+    if (const std::string why = conflict_in(job); !why.empty()) complain(why);
+  }
   if (line.json) {
     print_json(jobs_json(jobs));
   } else if (jobs.empty()) {
@@ -273,37 +196,11 @@ int show_list(const CommandLine& line, const std::atomic<bool>& stop) {
   for (const auto& [name, sum] : sum_transports(result.answers)) {
     const std::string label = sum.total.alias.empty() ? name : name + " (" + sum.total.alias + ")";
     table.add({printable(label), state_of(sum), std::to_string(sum.total.exclusivity),
-               std::to_string(sum.total.weight), std::to_string(sum.total.peers),
+               std::to_string(sum.total.weight), std::to_string(pairs_of(name, sum)),
                human_bytes(sum.total.bytes_sent), human_bytes(sum.total.bytes_received),
                std::to_string(sum.total.paths_lost), std::to_string(sum.total.corrupt_frames)});
   }
   print(table.text());
-  return note_silent(result.silent, stop);
-}
-
-int show_status(const CommandLine& line, const std::atomic<bool>& stop) {
-  auto links = open_job(line, 0, stop);
-  if (!links) return fail_early(line, links.error());
-  Asker<StatusAnswer> asker(*links, line.timeout_for_look(), stop);
-  auto result = asker.ask_all(control::StatusRequest{links->job(), line.peers, 0});
-  if (line.peers) {
-    for (auto& [member, answer] : result.answers) {
-      add_other_pages(asker, links->job(), member, answer);
-    }
-  }
-  if (line.json) {
-    Json document = {{"schema", "livebtl.status/1"},
-                     {"job", links->job()},
-                     {"members", Json::array()},
-                     {"silent", silent_json(result.silent)}};
-    for (const auto& [member, answer] : result.answers) {
-      document["members"].push_back(status_member(answer, line.peers));
-    }
-    print_json(document);
-  } else {
-    print_status(result.answers);
-    if (line.peers) print_peers(result.answers);
-  }
   return note_silent(result.silent, stop);
 }
 

@@ -4,6 +4,7 @@ find_package(nlohmann_json REQUIRED)
 add_library(livebtl_ladder_fast OBJECT
   ${CMAKE_SOURCE_DIR}/base/assert.cc
   ${CMAKE_SOURCE_DIR}/base/result.cc
+  ${CMAKE_SOURCE_DIR}/control/census.cc
   ${CMAKE_SOURCE_DIR}/control/coordinator.cc
   ${CMAKE_SOURCE_DIR}/control/coordinator_ladder.cc
   ${CMAKE_SOURCE_DIR}/control/coordinator_outcome.cc

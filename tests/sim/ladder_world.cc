@@ -248,7 +248,7 @@ void LadderWorld::crash_member(std::size_t index) {
 std::size_t LadderWorld::join_member() {
   ++counts_.joins;
   const std::size_t index = members_.size();
-  MemberFacts facts = facts_of(index, announced_);
+  MemberFacts facts = facts_of(index, 0);  // spawned: it adds itself
   members_.push_back(std::make_unique<Member>(facts, random_.next()));
   members_[index]->id = facts.member;
   at(now_ + some_delay(), [this, index] { ask_to_join(index); });

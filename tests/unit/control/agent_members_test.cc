@@ -86,7 +86,7 @@ TEST_CASE("a process that joins after a switch is where the job is") {
   JobOfFakes job(2);
   job.add_members(2);
   REQUIRE(job.run("switch", {"sm", "tcp"}).code == ExitCode::kDone);
-  job.add_member();
+  job.add_spawned_member();
   CHECK(job.admin(2).adopted().rung == Rung::kNew);
   CHECK(job.admin(2).adopted().after.moved.at("sm") == "tcp");
   CHECK(job.run("switch", {"tcp", "sm"}).code == ExitCode::kDone);
@@ -99,7 +99,7 @@ TEST_CASE("a process that joins in mid-ladder climbs with the others") {
   Outcome outcome;
   std::thread command([&] { outcome = job.run("switch", {"sm", "tcp"}); });
   CHECK(eventually([&] { return job.admin(0).last().rung == Rung::kNewTx; }));
-  job.add_member();
+  job.add_spawned_member();
   const Rung joined_at = job.admin(2).adopted().rung;
   CHECK((joined_at == Rung::kJoint || joined_at == Rung::kNewTx));
   job.admin(0).release();

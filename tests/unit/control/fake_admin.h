@@ -49,6 +49,7 @@ class FakeAdmin final : public core::Admin {
       core::TransportStatus transport;
       transport.name = name;
       transport.alias = name == "sm" ? "vader" : "";
+      transport.peers = name == "sm" ? static_cast<std::uint32_t>(peers) : 0;
       transport.open = !status.routing.excluded.contains(name);
       transport.excluded = status.routing.excluded.contains(name);
       status.transports.push_back(transport);

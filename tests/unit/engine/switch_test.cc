@@ -168,7 +168,10 @@ TEST_CASE(
     Routing without = ladder.in_force;
     without.excluded.insert("alpha");
     ladder.go(without);
-    for (auto& engine : rig.engines) CHECK(engine->report().foreign.empty());
+    for (auto& engine : rig.engines) {
+      CHECK(engine->report().foreign.empty());
+      CHECK(engine->report().pairs_moved == 1);
+    }
     run(rig, traffic, 20);
     CHECK(used(rig, 0, 1) == "beta");
     Routing with = without;

@@ -69,7 +69,8 @@ TEST_CASE("list and status show every process") {
   const auto one = node.member(0), two = node.member(1);
   const auto list = node.btlctl({"list"});
   CHECK(list.code == 0);
-  CHECK(list.out.find("sm (vader)") != std::string::npos);
+  // Each of the two has three peers on sm: three pairs.
+  CHECK(list.out.find("sm (vader)  open             0       0      3 ") != std::string::npos);
   const auto status = node.btlctl({"--json", "status", "--peers"}).json();
   REQUIRE(status["members"].size() == 2);
   CHECK(status["members"][0]["rung"] == "old");
@@ -86,16 +87,45 @@ TEST_CASE("a stopped process is named and makes the tool neither hang nor lie") 
   CHECK(status.code == 10);
   CHECK(status.out.find("rank 0") != std::string::npos);
   CHECK(status.err.find("rank 1") != std::string::npos);
-  const auto change = node.btlctl({"--timeout", "2", "switch", "sm", "tcp"});
+  const auto change = node.btlctl({"--json", "--timeout", "2", "switch", "sm", "tcp"});
   CHECK(change.code == 5);
   CHECK(change.err.find("rank 1") != std::string::npos);
+  CHECK(change.err.find("is silent") != std::string::npos);
+  CHECK(change.err.find("stands on") == std::string::npos);
+  CHECK(change.json()["stragglers"][0]["rung"].is_null());
   two->signal(SIGCONT);
   CHECK(node.btlctl({"switch", "sm", "tcp"}).code == 0);
+}
+
+TEST_CASE("two jobs that go by one name are said to be two, and get no orders") {
+  for (const int size : {2, 3}) {  // as many as the first, or another number
+    Node node;
+    const auto one = node.member(0), two = node.member(1);
+    CHECK(node.btlctl({"status"}).err.empty());
+    CHECK(node.btlctl({"--json", "status"}).json()["conflict"] == "");
+    const auto other = node.member(size - 2, "job", size);
+    for (const char* verb : {"status", "jobs"}) {
+      const auto answer = node.btlctl({"--json", verb});
+      CHECK(answer.code == 0);
+      CHECK(answer.err.find("LIVEBTL_JOB") != std::string::npos);
+      const auto document = answer.json();
+      const auto& said = verb == std::string("jobs") ? document["jobs"][0] : document;
+      CHECK(said["conflict"].get<std::string>().find("two jobs go by the name job") == 0);
+    }
+    const auto order = node.btlctl({"--timeout", "2", "switch", "sm", "tcp"});
+    CHECK(order.code == 3);
+    CHECK(order.err.find("LIVEBTL_JOB") != std::string::npos);
+  }
 }
 
 TEST_CASE("exit codes: refused, unknown, missing") {
   Node node;
   const auto one = node.member(0);
+  CHECK(node.btlctl({"status"}).out.find("missing: 1 of 2") != std::string::npos);
+  CHECK(node.btlctl({"status"}).out.find("ranks 1:") != std::string::npos);
+  const auto status = node.btlctl({"--json", "status"}).json();
+  CHECK(status["missing"] == 1);
+  CHECK(status["missing_ranks"] == std::vector<int>{1});
   CHECK(node.btlctl({"--timeout", "2", "switch", "sm", "tcp"}).code == 10);
   const auto two = node.member(1);
   CHECK(node.btlctl({"remove", "pigeon"}).code == 2);
@@ -163,6 +193,14 @@ TEST_CASE("a dry run changes nothing") {
   CHECK(node.btlctl({"--dry-run", "remove", "sm"}).out.find("closes sm") != std::string::npos);
   CHECK(node.btlctl({"--dry-run", "--json", "remove", "sm"}).json()["closes"][0] == "sm");
   CHECK(node.btlctl({"--json", "status"}).json()["members"][0]["rung"] == "old");
+  CHECK(node.btlctl({"remove", "sm"}).code == 0);
+  const auto refused = node.btlctl({"--dry-run", "remove", "tcp"});
+  CHECK(refused.code == 3);
+  for (const char* rank : {"rank 0 on", "rank 1 on"}) {
+    const auto named = refused.err.find(rank);
+    REQUIRE(named != std::string::npos);
+    CHECK(refused.err.find(" - rank 9 on nowhere", named) != std::string::npos);
+  }
 }
 
 TEST_CASE("watch tells of a switch while it happens") {

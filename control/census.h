@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/census.h -- are these the members of one job, and all of it? By what the launcher told
+// each of them. Pure.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace livebtl::control {
+
+struct Counted {
+  std::string name;
+  int rank = -1;                // -1: not known
+  std::uint32_t announced = 0;  // initial processes of its job; 0: it was spawned, or has not said
+};
+
+/// What shows that processes of several jobs go by one name, and what to do; "": nothing does.
+std::string several_jobs(const std::string& job, const std::vector<Counted>& live);
+
+/// Of the processes that the launcher announced, those that are neither there nor gone.
+struct Missing {
+  std::uint32_t count = 0;
+  std::uint32_t announced = 0;
+  std::vector<int> ranks;  // empty if ranks are not known; at most 1024
+};
+/// gone_ranks: of those proved gone; gone: how many they are.
+Missing missing_members(const std::vector<Counted>& live, const std::set<int>& gone_ranks,
+                        std::size_t gone);
+
+}  // namespace livebtl::control
