@@ -55,6 +55,17 @@ Status write_descriptor(int fd, std::string_view text) {
   return {};
 }
 
+namespace {
+
+/// Whose file that is, and whom it is open to, may be as it should be: it is another that is
+/// needed.
+const char* advice(const FileRule& rule) noexcept {
+  return rule.secret ? "; make a file of your own: (umask 077; head -c 32 /dev/urandom > FILE)"
+                     : "";
+}
+
+}  // namespace
+
 Result<std::string> read_small_file(const std::string& path, const FileRule& rule) {
   const Fd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd && errno == ENOENT) return fail(Errc::kNotFound, path + " does not exist");
@@ -66,11 +77,11 @@ Result<std::string> read_small_file(const std::string& path, const FileRule& rul
   if (!S_ISREG(facts.st_mode)) return fail(Errc::kAuth, path + " is not an ordinary file");
   if (facts.st_uid != rule.owner) {
     return fail(Errc::kAuth, path + " belongs to user " + std::to_string(facts.st_uid) +
-                                 ", not to " + std::to_string(rule.owner) + "; run: chown");
+                                 ", not to " + std::to_string(rule.owner) + advice(rule));
   }
   if (rule.secret && (facts.st_mode & 077) != 0) {
-    return fail(Errc::kAuth, path + " can be read by other users; run: chmod 600 " + path +
-                                 ", and use a new secret if others may have seen it");
+    return fail(Errc::kAuth,
+                path + " can be read by other users, and so holds no secret" + advice(rule));
   }
   auto text = read_descriptor(fd.number(), rule.bytes_max);
   if (!text) return fail(text.error().code, path + ": " + text.error().text);

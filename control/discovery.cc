@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/process_files.h"
 #include "control/directory.h"
 
 namespace livebtl::control {
@@ -78,9 +79,9 @@ MemberScan scan_members(const std::string& directory, uid_t owner) {
   MemberScan scan;
   const std::vector<std::string> names = list_directory(directory);
   for (const std::string& name : names) {
-    if (const auto process = parse_process_name(name, ".lock")) {
+    if (const auto process = parse_process_name(name, kCardFile)) {
       look_at_lock(directory, owner, *process, scan);
-    } else if (const auto gone = parse_process_name(name, ".gone")) {
+    } else if (const auto gone = parse_process_name(name, kGoneFile)) {
       look_at_proof(directory, owner, *gone, scan);
     }
   }

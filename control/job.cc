@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 
 #include "base/log.h"
 #include "base/node_identity.h"
+#include "base/process_files.h"
 #include "control/job_secret.h"
 #include "control/launcher.h"
 #include "control/rundir.h"
@@ -73,11 +73,7 @@ void warn_of_secret_per_node(const Settings& settings, const LauncherFacts& laun
 
 }  // namespace
 
-std::string process_name(ProcessId process) {
-  std::array<char, 17> text{};
-  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(process));
-  return text.data();
-}
+std::string process_name(ProcessId process) { return process_file(process, ""); }
 
 Result<JobFacts> find_job(const Settings& settings, ProcessId process) {
   const auto launcher = read_launcher(environment, process_manager_id);

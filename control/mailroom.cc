@@ -11,6 +11,7 @@
 #include <cstdio>
 
 #include "base/log.h"
+#include "base/process_files.h"
 #include "control/messages.h"
 
 namespace livebtl::control {
@@ -61,7 +62,7 @@ void Mailroom::mind_descriptors(TimeNs now) {
   const bool hide = !descriptors_left(kDescriptorsToAccept);
   if (hide == hidden_) return;
   const std::string path = socket_path(job_.directory, self_);
-  const std::string aside = path + ".off";
+  const std::string aside = job_.directory + "/" + process_file(self_, kHiddenSocket);
   const int moved =
       hide ? std::rename(path.c_str(), aside.c_str()) : std::rename(aside.c_str(), path.c_str());
   if (moved != 0) return;

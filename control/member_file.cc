@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/crc32c.h"
+#include "base/process_files.h"
 #include "control/directory.h"
 #include "control/fork_watch.h"
 
@@ -137,13 +138,13 @@ Result<MemberCard> parse_card(std::string_view text) {
 }
 
 std::string card_path(const std::string& directory, ProcessId process) {
-  return directory + "/" + process_name(process) + ".lock";
+  return directory + "/" + process_file(process, kCardFile);
 }
 std::string gone_path(const std::string& directory, ProcessId process) {
-  return directory + "/" + process_name(process) + ".gone";
+  return directory + "/" + process_file(process, kGoneFile);
 }
 std::string socket_path(const std::string& directory, ProcessId process) {
-  return directory + "/" + process_name(process) + ".ctl";
+  return directory + "/" + process_file(process, kControlSocket);
 }
 
 std::optional<ProcessId> parse_process_name(std::string_view name, std::string_view suffix) {
@@ -177,10 +178,9 @@ void retire(const std::string& directory, const MemberCard& card) noexcept try {
   } else {
     ::unlink(lock.c_str());
   }
-  const std::string name = directory + "/" + process_name(card.member.process);
-  ::unlink((name + ".ctl").c_str());
-  ::unlink((name + ".ctl.off").c_str());
-  ::unlink((name + ".sm").c_str());
+  for (const std::string_view kind : {kControlSocket, kHiddenSocket, kMemorySocket}) {
+    ::unlink((directory + "/" + process_file(card.member.process, kind)).c_str());
+  }
 } catch (const std::bad_alloc&) {
   return;  // the files are stale, and the next one who looks tidies them
 }
@@ -196,7 +196,7 @@ MemberFile::~MemberFile() { leave(); }
 
 Result<MemberFile> MemberFile::publish(const std::string& directory, const MemberCard& card) {
   const std::string path = card_path(directory, card.member.process);
-  const std::string unnamed = path + ".new";
+  const std::string unnamed = directory + "/" + process_file(card.member.process, kNewCardFile);
   Fd fd(::open(unnamed.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!fd) return fail(Errc::kSystem, "cannot make " + unnamed + ": " + std::strerror(errno));
   const bool locked = take_lock(fd.number());

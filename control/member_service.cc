@@ -8,6 +8,7 @@
 #include <deque>
 #include <type_traits>
 
+#include "base/process_files.h"
 #include "control/directory.h"
 #include "control/job_secret.h"
 
@@ -137,7 +138,7 @@ void MemberService::count_members(TimeNs now) {
   counted_at_ = now;
   const auto names = list_directory(job_.directory);
   const auto locks = std::count_if(names.begin(), names.end(), [](const std::string& name) {
-    return parse_process_name(name, ".lock").has_value();
+    return parse_process_name(name, kCardFile).has_value();
   });
   machine_.set_list_size(static_cast<std::uint32_t>(locks));
 }

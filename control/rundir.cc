@@ -16,6 +16,7 @@
 #include <functional>
 #include <optional>
 
+#include "base/process_files.h"
 #include "control/directory.h"
 #include "control/member_file.h"
 
@@ -188,11 +189,9 @@ Result<JobDirectory> make_job_directory(const std::string& rundir, std::string_v
 namespace {
 
 bool names_process(std::string_view name) {
-  constexpr std::string_view kSuffixes[] = {".lock", ".lock.new", ".gone",
-                                            ".ctl",  ".ctl.off",  ".sm"};
-  return std::any_of(std::begin(kSuffixes), std::end(kSuffixes), [&](std::string_view suffix) {
-    return parse_process_name(name, suffix).has_value();
-  });
+  return std::any_of(
+      std::begin(kProcessFiles), std::end(kProcessFiles),
+      [&](std::string_view suffix) { return parse_process_name(name, suffix).has_value(); });
 }
 
 bool is_secret(int directory, const std::string& name) {

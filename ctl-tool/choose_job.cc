@@ -63,8 +63,8 @@ tl::expected<JobPlace, NoJob> choose_job(std::vector<JobPlace> jobs, const std::
   }
   std::erase_if(jobs, [&](const JobPlace& job) { return job.id != wanted; });
   if (jobs.size() == 1) return std::move(jobs.front());
-  if (jobs.empty()) return none("no job " + wanted + " on this node; see: btlctl jobs");
-  return none("several users have a job " + wanted +
+  if (jobs.empty()) return none("no job " + printable(wanted) + " on this node; see: btlctl jobs");
+  return none("several users have a job " + printable(wanted) +
                   "; set LIVEBTL_RUNDIR to the run directory of "
                   "the one you mean",
               ExitCode::kUsage);

@@ -10,8 +10,10 @@
 #include <cmath>
 #include <sstream>
 
+#include "base/nearest.h"
 #include "control/relay_address.h"
 #include "control/verbs.h"
+#include "ctl-tool/table.h"
 
 namespace livebtl::tool {
 namespace {
@@ -210,7 +212,35 @@ std::string footer() {
 }
 
 EndNow usage(const std::string& text) {
-  return {kUsage, "btlctl: " + text + "\nTry: btlctl --help\n"};
+  return {kUsage, "btlctl: " + printable(text) + "\nTry: btlctl --help\n"};
+}
+
+std::vector<std::string> known_words(const CLI::App& app, bool options) {
+  std::vector<std::string> known;
+  if (!options) {
+    for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
+    return known;
+  }
+  for (const CLI::Option* option : app.get_options()) known.push_back(option->get_name());
+  for (const CLI::App* command : app.get_subcommands()) {  // the one that was given
+    for (const CLI::Option* option : command->get_options()) known.push_back(option->get_name());
+  }
+  return known;
+}
+
+/// What was typed that is no command or option, and what may have been meant; "": something else is
+/// wrong.
+std::string unknown_word(const CLI::App& app) {
+  const std::vector<std::string> unknown = app.remaining(true);
+  if (unknown.empty()) return "";
+  const std::string word = unknown.front().substr(0, unknown.front().find('='));
+  const bool option = word.starts_with('-');
+  if (!option && !app.get_subcommands().empty()) return "";
+  const std::vector<std::string> known = known_words(app, option);
+  const std::vector<std::string_view> candidates(known.begin(), known.end());
+  const auto near = nearest(word, candidates);
+  return std::string("there is no ") + (option ? "option '" : "command '") + word + "'" +
+         (near ? "; did you mean " + std::string(*near) + "?" : "");
 }
 
 CommandLine assemble(RawArguments& raw) {
@@ -310,7 +340,8 @@ std::variant<CommandLine, EndNow> parse_command_line(std::vector<std::string> ar
     app->exit(end, text, ignored);
     return EndNow{0, text.str()};
   } catch (const CLI::Error& error) {
-    return usage(error.what());
+    const std::string unknown = unknown_word(*app);
+    return usage(unknown.empty() ? error.what() : unknown);
   }
   if (raw.line.job.empty()) raw.line.job = environment_job;
   return check(assemble(raw));

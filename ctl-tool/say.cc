@@ -17,7 +17,9 @@ void print_json(const Json& document) {
   print(document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-void complain(const std::string& text) { std::fprintf(stderr, "btlctl: %s\n", text.c_str()); }
+void complain(const std::string& text) {
+  std::fprintf(stderr, "btlctl: %s\n", printable_lines(text).c_str());
+}
 
 control::Outcome plain_outcome(const CommandLine& line, int code, std::string text) {
   control::Outcome outcome;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <string_view>
 
 namespace livebtl::tool {
 namespace {
@@ -12,6 +13,20 @@ namespace {
 std::string padded(const std::string& text, std::size_t width, bool right) {
   const std::string space(width > text.size() ? width - text.size() : 0, ' ');
   return right ? space + text : text + space;
+}
+
+/// The bytes of the character that the text begins with, if it is UTF-8 and moves no cursor; else
+/// 0. Of control characters there are some beyond ASCII too.
+std::size_t harmless_bytes(std::string_view text) {
+  const auto byte = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (byte(0) < 0x80) return byte(0) < 0x20 || byte(0) == 0x7f ? 0 : 1;
+  const std::size_t bytes = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
+  if (byte(0) < 0xc2 || byte(0) > 0xf4 || text.size() < bytes) return 0;
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  const bool control = byte(0) == 0xc2 && byte(1) < 0xa0;
+  return control ? 0 : bytes;
 }
 
 }  // namespace
@@ -62,10 +77,22 @@ std::string counted(std::uint64_t count, const std::string& one, const std::stri
 }
 
 std::string printable(const std::string& text) {
-  std::string clean = text;
-  for (char& c : clean) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) c = '?';
+  std::string clean;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t bytes = harmless_bytes(std::string_view(text).substr(at));
+    clean += bytes == 0 ? "?" : text.substr(at, bytes);
+    at += std::max<std::size_t>(bytes, 1);
+  }
+  return clean;
+}
+
+std::string printable_lines(const std::string& text) {
+  std::string clean;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    clean += printable(text.substr(at, end - at));
+    if (end < text.size()) clean += '\n';
+    at = end + 1;
   }
   return clean;
 }

@@ -28,6 +28,8 @@ std::string human_bytes(std::uint64_t bytes);
 std::string counted(std::uint64_t count, const std::string& one, const std::string& many);
 /// Without control characters: what comes from others must not move the cursor.
 std::string printable(const std::string& text);
+/// The same, but its lines stay lines.
+std::string printable_lines(const std::string& text);
 std::string join(const std::vector<std::string>& parts, const std::string& between);
 
 }  // namespace livebtl::tool

@@ -161,7 +161,7 @@ int show_jobs(const CommandLine& line, const std::atomic<bool>& stop) {
   if (!line.job.empty()) {
     std::erase_if(jobs, [&](const auto& job) { return job.id != line.job; });
     if (jobs.empty())
-      return fail_early(line, {ExitCode::kNotFound, "no job " + line.job + " here"});
+      return fail_early(line, {ExitCode::kNotFound, "no job " + printable(line.job) + " here"});
   }
   for (const auto& job : jobs) {
     if (const std::string why = conflict_in(job); !why.empty()) complain(why);

@@ -9,7 +9,8 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
+
+#include "base/process_files.h"
 
 namespace livebtl::sm {
 namespace {
@@ -46,11 +47,7 @@ Errc code_of_connect(int error) noexcept {
 
 }  // namespace
 
-std::string socket_name(ProcessId process) {
-  std::array<char, 24> text{};
-  std::snprintf(text.data(), text.size(), "%016llx.sm", static_cast<unsigned long long>(process));
-  return text.data();
-}
+std::string socket_name(ProcessId process) { return process_file(process, kMemorySocket); }
 
 Result<SocketDirectory> SocketDirectory::open(std::string path) {
   SocketDirectory made;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/process_files.h"
 #include "control/discovery.h"
 #include "scratch.h"
 
@@ -74,8 +75,10 @@ TEST_CASE("a held job directory stays, an abandoned one goes") {
   auto other = make_job_directory(scratch.path(), "job");
   REQUIRE(one);
   REQUIRE(other);
-  for (const char* name : {"/secret", "/00000000000000ab.lock", "/relay-00000000000000ab.lock"})
+  for (const char* name : {"/secret", "/relay-00000000000000ab.lock"})
     write_file(one->path + name, std::string(32, 'x'));
+  for (const std::string_view kind : kProcessFiles)
+    write_file(one->path + "/" + process_file(ProcessId{0xab}, kind), "x");
   one->hold.reset();
   remove_if_abandoned(other->path);
   CHECK(std::filesystem::exists(other->path + "/secret"));

@@ -218,6 +218,22 @@ TEST_CASE("watch tells of a switch while it happens") {
   CHECK(watch->end() == 0);
 }
 
+TEST_CASE("what was typed is never echoed raw") {
+  Node node;
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"jobs"}, {"list"}, {"--timeout", "0.1", "add", "sm"}}) {
+    for (const bool outside : {false, true}) {
+      std::vector<std::string> words{"--job", "a\033[2J\nb\xc2\x9b"};
+      if (outside) words.insert(words.end(), {"--connect", "127.0.0.1:9"});
+      words.insert(words.end(), command.begin(), command.end());
+      const auto answer = node.btlctl(words);
+      CHECK(answer.code == 2);
+      CHECK(answer.err.find("a?[2J?b??") != std::string::npos);
+      CHECK(answer.err.find_first_of("\033\x9b") == std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("settings are listed with their defaults") {
   Node node;
   const auto settings = node.btlctl({"--json", "settings"}).json();

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -139,6 +140,28 @@ TEST_CASE("malformed command lines end with code 1 and a hint") {
   }
 }
 
+TEST_CASE("of an unknown word the nearest known one is suggested, and nothing raw is echoed") {
+  CHECK(ended({"swich", "sm", "tcp"}).text.find("'swich'; did you mean switch?") !=
+        std::string::npos);
+  CHECK(ended({"--json", "stauts"}).text.find("did you mean status?") != std::string::npos);
+  CHECK(ended({"--timout=5", "list"}).text.find("'--timout'; did you mean --timeout?") !=
+        std::string::npos);
+  CHECK(ended({"status", "--pers"}).text.find("did you mean --peers?") != std::string::npos);
+  const auto far = ended({"fly"}).text;
+  CHECK(far.find("there is no command 'fly'\n") != std::string::npos);
+  for (const std::string& raw : {std::string("f\033[2Jy"), std::string("--\x07\n")}) {
+    for (const auto& line : {std::vector<std::string>{raw},
+                             {"list", raw},
+                             {"--timeout", raw},
+                             {"switch", "sm", "tcp", raw},
+                             {"set", "tcp", raw}}) {
+      const std::string text = ended(line).text;
+      CHECK(text.find_first_of("\033\x07") == std::string::npos);
+      CHECK(std::count(text.begin(), text.end(), '\n') == 2);
+    }
+  }
+}
+
 TEST_CASE("help teaches, by example, with the exit codes") {
   const auto help = ended({"--help"});
   CHECK(help.exit_code == 0);
@@ -200,6 +223,14 @@ TEST_CASE("tables line up, and numbers stand to the right") {
 
 TEST_CASE("text from others cannot move the cursor") {
   CHECK(printable("a\033[2Jb\n") == "a?[2Jb?");
+  CHECK(printable("J\xc3\xbcrgen \xe2\x82\xac") == "J\xc3\xbcrgen \xe2\x82\xac");
+  CHECK(printable("\xc2\x9b"
+                  "2J\x9b\xc3(\xe2\x82") ==
+        "?"
+        "?2J?"
+        "?(?"
+        "?");
+  CHECK(printable_lines("a\n\x1b\n\nb") == "a\n?\n\nb");
   CHECK(human_bytes(1536) == "1.5 KiB");
   CHECK(human_bytes(12) == "12 B");
 }

@@ -97,11 +97,10 @@ TEST_CASE("who has not the job's secret is turned away, and told what to do") {
   write_file(job.files / "wrong", std::string(64, '7'));
   write_file(job.files / "short", "7");
   write_file(job.files / "open", std::string(64, '7'), 0644);
-  const std::pair<std::string, std::string> files[] = {{job.files / "wrong", "btlctl secret"},
-                                                       {job.files / "short", "32 bytes"},
-                                                       {job.files / "open", "chmod 600"},
-                                                       {job.files / "none", "does not exist"},
-                                                       {job.files / "", "ordinary file"}};
+  const std::pair<std::string, std::string> files[] = {
+      {job.files / "wrong", "btlctl secret"},   {job.files / "short", "32 bytes"},
+      {job.files / "open", "file of your own"}, {"/etc/passwd", "file of your own"},
+      {job.files / "none", "does not exist"},   {job.files / "", "ordinary file"}};
   for (const auto& [file, words] : files) {
     for (const Words& verb : {Words{"status"}, Words{"switch", "sm", "tcp"}}) {
       const auto answer =
