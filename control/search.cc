@@ -13,10 +13,10 @@
 namespace livebtl::control {
 namespace {
 
-constexpr std::size_t kRelaysMax = 1024;
+constexpr std::size_t kRelaysKnownMax = 1024;
 constexpr std::size_t kRelaysAtOnce = 32;
 constexpr std::size_t kFellowsAtOnce = 4;
-constexpr std::uint32_t kNoMembers = UINT32_MAX;  // an offset past the end: only relays are wanted
+constexpr std::uint32_t kPastTheEnd = UINT32_MAX;  // only relays are wanted, and no member
 
 }  // namespace
 
@@ -60,7 +60,7 @@ void Search::ask_relays(ProcessId process) {
 
 /// A relay of another node is known to those members of this one that have met somebody there.
 void Search::ask_for_relays() {
-  const auto question = encode(MembersRequest{job_.id, kNoMembers});
+  const auto question = encode(MembersRequest{job_.id, kPastTheEnd});
   std::vector<MemberCard> fellows = scan_members(job_.directory, ::geteuid()).live;
   std::erase_if(fellows, [&](const MemberCard& card) {
     return !card.joined || card.member.process == self_;
@@ -75,7 +75,7 @@ void Search::ask_for_relays() {
 void Search::learn(const std::vector<std::string>& relays) {
   for (const std::string& relay : relays) {
     const bool known = std::find(relays_.begin(), relays_.end(), relay) != relays_.end();
-    if (!known && relays_.size() < kRelaysMax && valid_relay(relay)) relays_.push_back(relay);
+    if (!known && relays_.size() < kRelaysKnownMax && valid_relay(relay)) relays_.push_back(relay);
   }
 }
 

@@ -28,7 +28,8 @@ Status EngineCore::open_transports() {
   std::string reasons;
   std::size_t open_count = 0;
   for (const TransportKind& kind : core_.config.kinds) {
-    if (core_.switching.in_force().excluded.contains(kind.name)) continue;
+    // Who joins in mid-ladder opens what either end of it needs, as the others have.
+    if (!core_.switching.accepts(kind.name)) continue;
     if (const auto opened = core_.bml.open_transport(kind.name); opened) {
       ++open_count;
     } else {

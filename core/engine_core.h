@@ -27,7 +27,7 @@ class EngineCore final : public Engine, public Admin {
 
   /// What open ports keep alive (the whole runtime, with the agent). Unset: nothing.
   void set_owner(std::weak_ptr<void> owner) noexcept { owner_ = std::move(owner); }
-  /// Opens every transport of the configuration that the routing does not exclude. Errors: none
+  /// Opens every transport of the configuration that peers may use now. Errors: none
   /// could be opened.
   Status open_transports();
   /// Waits (bounded) until everything sent is taken, and says goodbye. Before destruction.

@@ -206,7 +206,8 @@ bool Switching::pair_ready(Peer& peer) noexcept {
   switch (order_.rung) {
     case Rung::kJoint:
       if (descending_) return emptied(peer);  // the new transport may be what failed
-      if (!core_.bml.addresses_known(peer)) {
+      // Nothing can be told over a path that only said hello, on a quiesced transport.
+      if (peer.send_path != nullptr && !core_.bml.addresses_known(peer)) {
         wait_for(peer, "the peer has not taken our new addresses");
         return false;
       }

@@ -77,10 +77,16 @@ core::EngineConfig SimProcess::config() {
 
 void SimProcess::begin() {
   // A device that refuses to open is tried again: a process without its transports is another test.
-  const auto all_open = [this] {
-    const core::Routing routing = engine_->status().routing;
+  const auto excluded = [this](const std::string& name) {
+    if (order_.operation == 0) return options_.excluded.contains(name);
+    const bool by_old = order_.before.excluded.contains(name);
+    const bool by_new = order_.after.excluded.contains(name);
+    if (order_.rung == core::Rung::kOld) return by_old;
+    return order_.rung == core::Rung::kNew ? by_new : by_old && by_new;
+  };
+  const auto all_open = [&] {
     return std::ranges::all_of(sim_kinds(), [&](const SimKind& kind) {
-      return kind.name == options_.lacks || routing.excluded.contains(kind.name) ||
+      return kind.name == options_.lacks || excluded(kind.name) ||
              network_.find(kind.name, id()) != nullptr;
     });
   };

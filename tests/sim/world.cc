@@ -232,18 +232,32 @@ void World::finish_ladders() {
   coordinators_.start("resume", {});
 }
 
+namespace {
+
+/// Is there a transport that both have, that leads from the one's node to the other's, and that the
+/// routing permits?
+bool joined_by(const core::Routing& routing, const SimProcess& one, const SimProcess& other) {
+  return std::ranges::any_of(sim_kinds(), [&](const SimKind& kind) {
+    return kind.name != one.lacks() && kind.name != other.lacks() &&
+           (!kind.caps.same_node_only || one.node() == other.node()) &&
+           !routing.excluded.contains(kind.name) && !routing.quiesced.contains(kind.name);
+  });
+}
+
+}  // namespace
+
 /// The commands may have left the job in parts that nothing joins: an operator sees it, and adds
 /// what every process has.
 void World::rejoin() {
   if (coordinators_.any() || at_it_ != nullptr || now() < next_command_ || !all_rest()) return;
-  const auto lives = [this](ProcessId id) {
-    return std::ranges::any_of(
-        processes_, [id](const auto& process) { return process->id() == id && process->alive(); });
-  };
-  const bool apart = std::ranges::any_of(processes_, [&](const auto& process) {
-    return process->alive() && std::ranges::any_of(process->engine().unreached(), lives);
-  });
-  if (apart) coordinators_.start("add", {"alpha"});
+  for (const auto& one : processes_) {
+    if (!one->alive()) continue;
+    const core::Routing routing = one->standing().routing;
+    const bool apart = std::ranges::any_of(processes_, [&](const auto& other) {
+      return other->alive() && !joined_by(routing, *one, *other);
+    });
+    if (apart) return coordinators_.start("add", {"alpha"});
+  }
 }
 
 /// In place of the agents: the first process of the lowest node is its relay.

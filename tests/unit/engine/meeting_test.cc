@@ -185,3 +185,37 @@ TEST_CASE("what met over a transport that is taken back waits for the next, and 
     });
   }
 }
+
+TEST_CASE("a pair that has only said hello over what is quiesced holds up no ladder") {
+  Routing quiet, open;
+  quiet.quiesced = {"a", "b"};
+  Rig rig(2, {kind("tcp", "a"), kind("tcp", "b")}, 1, {}, 1, quiet);
+  Stream stream(rig);
+  stream.send(1);
+  rig.engines[0]->progress();  // dials: its hello does not know of the announcement that follows
+  order(rig, 1, Rung::kJoint, quiet, open);
+  rig.until([&] { return !rig.engines[0]->status().peers.front().receiving.empty(); });
+  order(rig, 1, Rung::kOld, quiet, open);
+  CHECK(stream.received() == 0);
+  for (const Rung rung : {Rung::kJoint, Rung::kNewTx, Rung::kNew}) order(rig, 2, rung, quiet, open);
+  rig.until([&] { return stream.all_received(); });
+}
+
+TEST_CASE("who joins between the ends of a ladder opens what either end of it needs") {
+  for (const Rung rung : {Rung::kOld, Rung::kJoint, Rung::kNewTx, Rung::kNew}) {
+    for (const bool added : {true, false}) {
+      core::EngineConfig config;
+      config.job = "test";
+      config.process = ProcessId{1};
+      config.kinds = {kind("self"), kind("self", "other")};
+      core::EngineCore engine(config);
+      core::RungOrder standing;
+      standing.operation = 1;
+      standing.rung = rung;
+      (added ? standing.before : standing.after).excluded.insert("other");
+      engine.adopt(standing);
+      REQUIRE(engine.open_transports());
+      CHECK(engine.contacts().contains("other") == (rung != (added ? Rung::kOld : Rung::kNew)));
+    }
+  }
+}
