@@ -13,7 +13,7 @@ namespace {
 constexpr TimeNs kAskedAgain = 100 * kMillisecond;
 // Of several addresses of one name another may lead to the relay.
 constexpr TimeNs kOtherAddresses = 500 * kMillisecond;
-constexpr std::uint32_t kNoMembers = UINT32_MAX;  // an offset past the end: only the job is wanted
+constexpr std::uint32_t kJobAlone = UINT32_MAX;  // an offset past the end: only the job is wanted
 
 /// Waits for letters, but not much longer than it takes to notice what else may happen.
 void wait_a_little(const ZmqSocket& socket, TimeNs at_most) {
@@ -59,7 +59,7 @@ std::optional<Result<std::string>> first_answer(ZmqSocket& socket, const std::st
 
 Result<std::string> greet(ZmqSocket& socket, ConnectionWatch& watch, const RelayPlace& relay,
                           const std::string& job, const Patience& patience) {
-  const auto question = encode(MembersRequest{job, kNoMembers});
+  const auto question = encode(MembersRequest{job, kJobAlone});
   if (!question) return tl::unexpected(question.error());
   TimeNs give_up = monotonic_now() + patience.timeout;
   while (!patience.stop.load()) {

@@ -17,9 +17,9 @@
 namespace livebtl::control {
 namespace {
 
-constexpr std::string_view kTcp = "tcp://";
+constexpr std::string_view kScheme = "tcp://";
 constexpr std::size_t kHostBytesMax = 253;
-constexpr std::size_t kAddressesMax = 4;
+constexpr std::size_t kHostAddressesMax = 4;
 constexpr const char* kTakes =
     "it takes HOST:PORT, as in node7:40123, 10.1.0.7:40123 or [fd00::7]:40123";
 
@@ -55,7 +55,7 @@ std::optional<std::string> endpoint_of(const addrinfo& entry, std::uint16_t port
   }
   const std::string text =
       entry.ai_family == AF_INET6 ? "[" + std::string(host.data()) + "]" : host.data();
-  return std::string(kTcp) + text + ":" + std::to_string(port);
+  return std::string(kScheme) + text + ":" + std::to_string(port);
 }
 
 }  // namespace
@@ -87,7 +87,7 @@ Result<std::string> relay_at(const HostPort& where) {
   for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
     const auto endpoint = endpoint_of(*entry, where.port);
     const bool known = std::find(endpoints.begin(), endpoints.end(), endpoint) != endpoints.end();
-    if (endpoint && !known && endpoints.size() < kAddressesMax) endpoints.push_back(*endpoint);
+    if (endpoint && !known && endpoints.size() < kHostAddressesMax) endpoints.push_back(*endpoint);
   }
   std::string relay;
   for (const std::string& each : endpoints) relay += (relay.empty() ? "" : ",") + each;
@@ -99,7 +99,7 @@ std::vector<std::string> host_ports(std::string_view relay) {
   std::vector<std::string> list;
   if (!valid_relay(relay)) return list;
   for (const std::string& endpoint : relay_endpoints(relay)) {
-    list.push_back(endpoint.substr(kTcp.size()));
+    list.push_back(endpoint.substr(kScheme.size()));
   }
   return list;
 }
