@@ -151,7 +151,7 @@ void Coordinators::answer_scan(std::uint64_t id, std::uint64_t number) {
     if (process->alive())
       found.members.push_back(process->member_id());
     else
-      feed(id, control::MemberGone{process->member_id(), static_cast<int>(process->number()) - 1});
+      feed(id, control::MemberGone{process->member_id(), process->standing().rank});
   }
   feed(id, found);
 }

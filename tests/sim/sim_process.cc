@@ -15,7 +15,7 @@ control::MemberFacts facts_of(const ProcessOptions& options) {
   facts.job = "sim";
   facts.member = {ProcessId{options.number}, Incarnation{1}};
   facts.name = "rank " + std::to_string(options.number - 1);
-  facts.rank = static_cast<int>(options.number) - 1;
+  if (options.announced != 0) facts.rank = static_cast<int>(options.number) - 1;
   facts.node = "node" + std::to_string(options.node);
   facts.announced = options.announced;
   facts.routing.excluded = options.excluded;

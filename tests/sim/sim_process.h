@@ -25,7 +25,7 @@ namespace livebtl::sim {
 struct ProcessOptions {
   std::uint64_t number = 1;  // process id, and rank + 1
   std::uint64_t node = 1;
-  std::uint32_t announced = 1;
+  std::uint32_t announced = 1;  // with how many the job began; 0: this one was not among them
   std::uint64_t seed = 0;
   std::uint64_t first_seq = 1;
   bool secret = false;

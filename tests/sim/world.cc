@@ -61,7 +61,7 @@ SimProcess& World::add_process(bool first) {
   ProcessOptions options;
   options.number = processes_.size() + 1;
   options.node = 1 + random_.below(2);
-  options.announced = announced_;
+  options.announced = processes_.size() < announced_ ? announced_ : 0;  // else it adds itself
   options.seed = random_.next();
   options.first_seq = first_seq_;
   options.secret = seed_ % 2 == 0;
