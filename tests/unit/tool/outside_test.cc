@@ -32,7 +32,7 @@ struct Reached {
   /// What leads there.
   Words way() {
     if (::access(secret.c_str(), F_OK) != 0) REQUIRE(node.btlctl({"secret", secret}).code == 0);
-    return {"--connect", relay, "--secret-file", secret};
+    return {"--timeout", "60", "--connect", relay, "--secret-file", secret};
   }
   Scratch files;
   Node node, outside;
@@ -103,15 +103,15 @@ TEST_CASE("who has not the job's secret is turned away, and told what to do") {
       {job.files / "none", "does not exist"},   {job.files / "", "ordinary file"}};
   for (const auto& [file, words] : files) {
     for (const Words& verb : {Words{"status"}, Words{"switch", "sm", "tcp"}}) {
-      const auto answer =
-          job.outside.btlctl(Words{"--json", "--connect", job.relay, "--secret-file", file} + verb);
+      const auto answer = job.outside.btlctl(
+          Words{"--json", "--timeout", "60", "--connect", job.relay, "--secret-file", file} + verb);
       INFO(answer.err);
       CHECK(answer.code == 9);
       CHECK(holds(answer.err, words));
       CHECK(answer.json()["exit_code"] == 9);
     }
   }
-  const auto without = job.outside.btlctl({"--connect", job.relay, "status"});
+  const auto without = job.outside.btlctl({"--timeout", "60", "--connect", job.relay, "status"});
   CHECK(without.code == 9);
   CHECK(holds(without.err, "--secret-file"));
   CHECK(job.node.btlctl({"--json", "status"}).json()["members"][0]["epoch"] == 0);
@@ -127,7 +127,7 @@ TEST_CASE("where nobody answers that is said, within the time-out") {
   for (const auto& [place, words] : places) {
     for (const Words& verb : {Words{"status"}, Words{"switch", "sm", "tcp"}}) {
       const auto answer = job.outside.btlctl(
-          Words{"--timeout", "0.3", "--connect", place, "--secret-file", job.secret} + verb);
+          Words{"--timeout", "1", "--connect", place, "--secret-file", job.secret} + verb);
       INFO(answer.err);
       CHECK(answer.code == 2);
       CHECK(holds(answer.err, words));
@@ -136,7 +136,8 @@ TEST_CASE("where nobody answers that is said, within the time-out") {
   }
   job.one->signal(SIGSTOP);
   job.two->signal(SIGSTOP);
-  const auto stopped = job.outside.btlctl(job.way() + Words{"--timeout", "0.3", "status"});
+  const auto stopped = job.outside.btlctl(
+      {"--timeout", "1", "--connect", job.relay, "--secret-file", job.secret, "status"});
   CHECK(stopped.code == 2);
   CHECK(holds(stopped.err, "is the process stopped"));
 }
