@@ -166,6 +166,10 @@ class Bml final : private TransportSink {
   void check_path(Peer& peer, Path& path) noexcept;
   void fail_lost_peers() noexcept;
   void dial_wanted(Peer& peer) noexcept;
+  void dial_equals(Peer& peer);
+  std::vector<std::string> missing_equals(Peer& peer);
+  bool failed_lately(const Peer& peer, const std::string& transport) const;
+  std::pair<std::uint32_t, std::uint32_t> tuned(const TransportSlot& slot) const;
   void note_cut_off(Peer& peer) noexcept;
   void seek(const Peer& peer) noexcept;
   bool is_unreached(const Peer& peer) const noexcept;

@@ -88,9 +88,22 @@ void Bml::elect(Peer& peer) noexcept {
   }
   if (best != nullptr) move_send_path(peer, best);
   refresh_bulk_paths(peer);
-  if (open_path(peer, wanted) == nullptr &&
-      (peer.send_path != nullptr || !peer.tx.idle() || !peer.sending.empty()))
-    want_path(peer);
+  const bool missing = open_path(peer, wanted) == nullptr &&
+                       (peer.send_path != nullptr || !peer.tx.idle() || !peer.sending.empty());
+  if (missing || !missing_equals(peer).empty()) want_path(peer);
+}
+
+// What could share bulk data with the path that the pair sends on, and has no path yet.
+std::vector<std::string> Bml::missing_equals(Peer& peer) {
+  std::vector<std::string> missing;
+  if (peer.send_path == nullptr || peer.process == core_.config.process) return missing;
+  const std::uint32_t exclusivity = tuned(peer.send_path->slot).first;
+  for (const std::string& name : permitted(core_.switching.in_force(), reachable(peer))) {
+    const TransportSlot* slot = find_slot(name);
+    if (slot != nullptr && tuned(*slot).first == exclusivity && open_path(peer, name) == nullptr)
+      missing.push_back(name);
+  }
+  return missing;
 }
 
 void Bml::dial_wanted(Peer& peer) noexcept {
@@ -107,13 +120,23 @@ void Bml::dial_wanted(Peer& peer) noexcept {
   else
     peer.cut_off_since = 0;
   for (const std::string& name : order) {
-    if (open_path(peer, name) != nullptr) return;  // nothing better could be dialled
+    if (open_path(peer, name) != nullptr) return dial_equals(peer);  // nothing better is there
     if (dialling(peer, name)) return;
-    const auto failed = peer.failed_until.find(name);
-    if (failed != peer.failed_until.end() && failed->second > core_.now) continue;
-    if (dial(peer, *find_slot(name))) return;
+    if (!failed_lately(peer, name) && dial(peer, *find_slot(name))) return;
   }
   want_path(peer);  // all failed lately, or none is permitted now: again later
+}
+
+void Bml::dial_equals(Peer& peer) {
+  for (const std::string& name : missing_equals(peer)) {
+    if (dialling(peer, name)) continue;
+    if (failed_lately(peer, name) || !dial(peer, *find_slot(name))) want_path(peer);
+  }
+}
+
+bool Bml::failed_lately(const Peer& peer, const std::string& transport) const {
+  const auto failed = peer.failed_until.find(transport);
+  return failed != peer.failed_until.end() && failed->second > core_.now;
 }
 
 void Bml::move_send_path(Peer& peer, Path* to) noexcept {
@@ -167,16 +190,18 @@ void Bml::note_left_paths(Peer& peer) noexcept {
   core_.sender.mark_dirty(peer);
 }
 
+// Exclusivity and weight in force.
+std::pair<std::uint32_t, std::uint32_t> Bml::tuned(const TransportSlot& slot) const {
+  const auto& tuning = core_.switching.in_force().tuning;
+  const auto found = tuning.find(slot.name());
+  const Tuning values = found == tuning.end() ? Tuning{} : found->second;
+  return {values.exclusivity.value_or(slot.caps.exclusivity),
+          std::max(1U, values.weight.value_or(std::max(1U, slot.caps.bandwidth_mbps / 1000)))};
+}
+
 void Bml::refresh_bulk_paths(Peer& peer) noexcept {
   peer.bulk_paths.clear();
   if (peer.send_path == nullptr) return;
-  const auto tuned = [&](const TransportSlot& slot) -> std::pair<std::uint32_t, std::uint32_t> {
-    const auto& tuning = core_.switching.in_force().tuning;
-    const auto found = tuning.find(slot.name());
-    const Tuning values = found == tuning.end() ? Tuning{} : found->second;
-    return {values.exclusivity.value_or(slot.caps.exclusivity),
-            std::max(1U, values.weight.value_or(std::max(1U, slot.caps.bandwidth_mbps / 1000)))};
-  };
   const std::uint32_t exclusivity = tuned(peer.send_path->slot).first;
   const std::vector<std::string> allowed = permitted(core_.switching.in_force(), reachable(peer));
   for (auto& path : peer.paths) {

@@ -63,7 +63,6 @@ def set_weight(context):
         job.wait_ready()
         alone = _share_of_tcp(job, 32)
         listed = {one["name"]: one for one in order(job, "list").json["members"][0]["transports"]}
-        order(job, "set", "tcp", "exclusivity=70000")  # opens a path by tcp beside that by sm
         order(job, "set", "tcp", f"exclusivity={listed['sm']['exclusivity']}", "weight=1")
         order(job, "set", "sm", "weight=1000")
         little = _share_of_tcp(job, 64)
