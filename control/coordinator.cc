@@ -19,6 +19,7 @@ std::vector<CoordinatorAction> CoordinatorMachine::step(const CoordinatorEvent& 
   actions_.clear();
   if (done()) return {};
   std::visit([this](const auto& known) { handle(known); }, event);
+  if (phase_ == Phase::kGoodbye) leaves_open_ = leaves_open();
   advance();
   send_due();
   if (phase_ == Phase::kGoodbye) advance_goodbye();
@@ -150,8 +151,10 @@ void CoordinatorMachine::advance_goodbye() {
   bool all_know = true;
   for (const auto& [member, entry] : roster_.entries()) all_know = all_know && answered(entry);
   // Who joined after our last look may have learnt from a member that we are at work, and would
-  // keep the next command waiting. From now on nobody can: so one more look finds all of them.
-  if ((all_know && all_known()) || now_ >= rung_deadline_) phase_ = Phase::kDone;
+  // keep the next command waiting, or stand where all others have left. From now on nobody can: so
+  // one more look finds all of them, and whoever has heard that nothing is left open hears better.
+  const bool looked = all_known();
+  if ((all_know && looked) || now_ >= rung_deadline_) phase_ = Phase::kDone;
 }
 
 // -- sending
@@ -166,7 +169,7 @@ Request CoordinatorMachine::request_for(const RosterEntry& entry) const {
       if (entry.standing && promised(*entry.standing, term_)) return order_;
       return PromiseRequest{command_.job, term_, forces()};
     case Phase::kGoodbye:
-      return LadderEnd{command_.job, term_, leaves_open()};
+      return LadderEnd{command_.job, term_, leaves_open_};
     case Phase::kFind:
     case Phase::kFollow:
     case Phase::kDone:
@@ -175,10 +178,14 @@ Request CoordinatorMachine::request_for(const RosterEntry& entry) const {
   return StandingRequest{command_.job};
 }
 
+bool CoordinatorMachine::heard_end(const Standing& standing) const noexcept {
+  return !standing.busy && standing.left_open == leaves_open_;
+}
+
 /// Has it answered what it was asked in this phase?
 bool CoordinatorMachine::answered(const RosterEntry& entry) const {
   if (phase_ == Phase::kPlan) return entry.plan.has_value();
-  if (phase_ == Phase::kGoodbye && !entry.told_end) return false;
+  if (phase_ == Phase::kGoodbye && entry.told_open != leaves_open_) return false;
   if (!entry.standing) return false;
   const Standing& standing = *entry.standing;
   switch (phase_) {
@@ -189,7 +196,7 @@ bool CoordinatorMachine::answered(const RosterEntry& entry) const {
     case Phase::kFollow:
       return settled(standing);
     case Phase::kGoodbye:
-      return !standing.joining && (standing.term != term_ || !standing.busy || behind(entry));
+      return !standing.joining && (standing.term != term_ || heard_end(standing) || behind(entry));
     default:
       return !standing.joining;
   }
@@ -207,14 +214,16 @@ void CoordinatorMachine::send_due() {
   for (auto& [member, entry] : roster_.entries()) {
     Request request = request_for(entry);
     const std::uint64_t seq = std::holds_alternative<Order>(request) ? order_.seq : 0;
-    const bool same =
-        entry.sent_kind == request.index() && entry.sent_term == term_ && entry.sent_seq == seq;
+    const auto* farewell = std::get_if<LadderEnd>(&request);
+    const bool same = entry.sent_kind == request.index() && entry.sent_term == term_ &&
+                      entry.sent_seq == seq &&
+                      (farewell == nullptr || entry.told_open == farewell->unfinished);
     if (same && now_ < due_at(entry)) continue;
     entry.sent_kind = request.index();
     entry.sent_term = term_;
     entry.sent_seq = seq;
     entry.sent_at = now_;
-    entry.told_end = std::holds_alternative<LadderEnd>(request);
+    entry.told_open = farewell == nullptr ? std::nullopt : std::optional(farewell->unfinished);
     actions_.emplace_back(Send{member, std::move(request)});
   }
 }

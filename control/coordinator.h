@@ -113,6 +113,7 @@ class CoordinatorMachine {
   void send_due();
   Request request_for(const RosterEntry& entry) const;
   bool answered(const RosterEntry& entry) const;
+  bool heard_end(const Standing& standing) const noexcept;
   TimeNs due_at(const RosterEntry& entry) const;
   TimeNs rescan_at() const;
 
@@ -174,6 +175,7 @@ class CoordinatorMachine {
   bool scan_wanted_ = true;     // the current step needs a scan that begins from now on
   Routing after_;               // what the verb makes of the routing in force
   Order order_;                 // kRung: the current one
+  bool leaves_open_ = false;    // kGoodbye: what the members are told
   std::uint32_t progress_ = 0;  // kRung: acknowledgements last told
   std::optional<Rung>
       retract_to_;  // kRung: may be ordered without the current order's acknowledgements

@@ -26,6 +26,7 @@ void CoordinatorMachine::end(ExitCode code, std::string text) {
   if (!all_did && code != ExitCode::kBusy) note_stragglers();
   const bool promised_us = phase_ == Phase::kPromise || phase_ == Phase::kRung;
   phase_ = promised_us ? Phase::kGoodbye : Phase::kDone;
+  leaves_open_ = leaves_open();
   rung_deadline_ = now_ + command_.times.goodbye;
   scan_wanted_ = true;
 }

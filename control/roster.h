@@ -27,7 +27,7 @@ struct RosterEntry {
   Term sent_term;
   std::uint64_t sent_seq = 0;
   TimeNs sent_at = 0;
-  bool told_end = false;
+  std::optional<bool> told_open;  // what the last LadderEnd said of it; unset: none was sent last
 };
 
 class Roster {

@@ -133,3 +133,21 @@ TEST_CASE("a command that was taken over and left lying ends as busy, at its tim
   CHECK(outcome.code == ExitCode::kBusy);
   CHECK(outcome.text.find("taken over") != std::string::npos);
 }
+
+TEST_CASE("a newcomer that a failed ladder leaves on a rung keeps it open for whoever comes next") {
+  LadderWorld world(3, 21);
+  const std::size_t first = world.start("switch", kSmTcp);
+  world.run_until([&] { return world.member(2).machine.standing(world.now()).term.number == 1; });
+  world.freeze(2, true);  // it has promised, and gets no order
+  world.run_until([&] { return at_rung(world, 0, Rung::kJoint); });
+  const std::size_t joined = world.join_member();
+  world.run_until([&] { return world.member(joined).machine.joined(); });
+  CHECK(world.finish(first).code == ExitCode::kRetracted);
+  world.run_until([&] { return world.coordinator(first).machine.done(); });
+  REQUIRE(at_rung(world, joined, Rung::kJoint));
+  CHECK(world.member(0).machine.standing(world.now()).left_open);
+  world.freeze(2, false);
+  world.calm();
+  CHECK(world.finish(world.start("resume")).code == ExitCode::kDone);
+  CHECK(world.all_rest());
+}
