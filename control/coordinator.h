@@ -141,11 +141,13 @@ class CoordinatorMachine {
   bool gives_way();
   void follow(const Standing& standing);
   void advance_follow();
+  void finish_followed(bool at_top, bool begun);
   bool settled(const Standing& standing) const;
 
   // coordinator_outcome.cc: what came of it.
   void advance_plan();
   void end(ExitCode code, std::string text);
+  void end_past_commit();
   void finish_climb();
   void finish_undo();
   void note_rung_time(bool complete);

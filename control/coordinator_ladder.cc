@@ -146,15 +146,20 @@ void CoordinatorMachine::begin_takeover() {
   order_.rung = highest;
   if (command_.verb == "abort") {
     if (highest != Rung::kNew) return order(lowest, true);
-    return end(ExitCode::kNotReleased,
-               "'" + title_of(order_.operation) +
-                   "' is past its commit point and cannot be taken back; `btlctl resume` finishes "
-                   "it, and a new command with the roles swapped goes back");
+    return end_past_commit();
   }
   if (undoing && highest < Rung::kNewTx) return order(lowest, true);
   // Some may stand one rung below: that is as far as this first order may be retracted.
   if (lowest != highest) retract_to_ = lowest;
   order(highest, false);
+}
+
+/// What `abort` says where it comes too late.
+void CoordinatorMachine::end_past_commit() {
+  end(ExitCode::kNotReleased,
+      "'" + title_of(order_.operation) +
+          "' is past its commit point and cannot be taken back; `btlctl resume` finishes it, and a "
+          "new command with the roles swapped goes back");
 }
 
 void CoordinatorMachine::order(Rung rung, bool undoing) {

@@ -66,25 +66,39 @@ bool CoordinatorMachine::settled(const Standing& standing) const {
 }
 
 void CoordinatorMachine::advance_follow() {
-  bool all_settled = true, all_ours = true;
+  bool all_settled = true, newer = false, begun = false;
   Rung lowest = Rung::kNew, highest = Rung::kOld;
   for (const auto& [member, entry] : roster_.entries()) {
+    if (!entry.standing || !settled(*entry.standing)) {
+      all_settled = false;
+      continue;
+    }
     const Standing& standing = *entry.standing;
-    all_settled = all_settled && settled(standing);
-    all_ours = all_ours && standing.operation.id == order_.operation.id;
+    begun = begun || standing.operation.id == order_.operation.id;
+    newer = newer || standing.epoch > order_.epoch;
     const Rung place = place_on(standing, order_.operation.id);
     lowest = std::min(lowest, place);
     highest = std::max(highest, place);
   }
-  if (all_settled && all_ours && lowest == Rung::kNew) return finish_climb();
-  if (all_settled && highest == Rung::kOld) {
-    return end(ExitCode::kRetracted,
-               title() + ": taken back by another coordinator; all stand where they were");
-  }
+  if (all_settled && !newer && lowest == Rung::kNew) return finish_followed(true, begun);
+  if (all_settled && !newer && highest == Rung::kOld) return finish_followed(false, begun);
   if (all_settled || now_ >= deadline_) {
     end(ExitCode::kBusy,
         "another coordinator has taken over; `btlctl status` shows where it stands");
   }
+}
+
+/// All rest, and nothing newer has been ordered: at the top of our ladder, or at its foot.
+void CoordinatorMachine::finish_followed(bool at_top, bool begun) {
+  const bool aborts = command_.verb == "abort";
+  if (at_top && aborts) return end_past_commit();
+  if (at_top || aborts) return at_top ? finish_climb() : finish_undo();
+  end(ExitCode::kRetracted, begun ? title() +
+                                        ": taken back by another coordinator; all stand where "
+                                        "they were"
+                                  : title() +
+                                        ": another coordinator came before it had begun; "
+                                        "nothing was changed");
 }
 
 }  // namespace livebtl::control

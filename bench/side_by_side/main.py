@@ -5,6 +5,7 @@ import argparse
 import json
 import os
 import platform
+import signal
 import sys
 import time
 
@@ -95,6 +96,7 @@ def write_json(path, document):
 
 def main():
     options = parse()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that jobs are ended on the way out
     build = Build(options.build)
     document = {"schema": "livebtl.bench/1", "conditions": conditions(), "lines": [], "failed": {}}
     told = document["conditions"]

@@ -2,6 +2,8 @@
 // ladder_rivals_test.cc -- commands that are killed, taken over, or find another one's work.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/sim/ladder_world.h"
 
 using namespace livebtl;
@@ -119,6 +121,92 @@ TEST_CASE("a command that somebody else has finished is done") {
     CHECK(outcome.text.find("switch sm tcp: done") != std::string::npos);
     CHECK(world.routing().moved.at("sm") == "tcp");
   }
+}
+
+TEST_CASE(
+    "what came after a command that was taken over does not make it one that was taken back") {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    CAPTURE(seed);
+    LadderWorld world(3, 750 + seed, {0, 0, kMillisecond, true});
+    world.member(1).engine.stall = true;
+    const std::size_t first = world.start("switch", kSmTcp);
+    world.run_until([&] { return at_rung(world, 1, Rung::kJoint); });
+    const std::size_t second = world.start("resume");
+    world.run_until([&] { return !world.coordinator(second).progress.empty(); });
+    world.calm();
+    CHECK(world.finish(second).code == ExitCode::kDone);
+    CHECK(world.finish(world.start("remove", {"sm"})).code == ExitCode::kDone);
+    const ExitCode code = world.finish(first).code;
+    const bool true_word = code == ExitCode::kDone || code == ExitCode::kBusy;
+    CHECK(true_word);
+  }
+}
+
+TEST_CASE("abort that is outbid says whether there is anything left to take back") {
+  for (const Rung rung : {Rung::kJoint, Rung::kNewTx}) {
+    CAPTURE(rung_name(rung));
+    LadderWorld world(3, 22);
+    world.member(1).engine.stall = true;
+    const std::size_t first = world.start("switch", kSmTcp);
+    world.run_until([&] { return at_rung(world, 1, Rung::kJoint); });
+    if (rung == Rung::kNewTx) {
+      world.member(1).engine.stall = false;
+      world.run_until([&] { return at_rung(world, 1, rung); });
+      world.member(1).engine.stall = true;
+    }
+    world.kill_coordinator(first);
+    const std::size_t abort = world.start("abort");
+    world.run_until([&] { return !world.coordinator(abort).progress.empty(); });
+    const std::size_t resume = world.start("resume");
+    world.run_until([&] { return !world.coordinator(resume).progress.empty(); });
+    world.member(1).engine.stall = false;
+    world.calm();
+    CHECK(world.finish(resume).code == ExitCode::kDone);
+    const bool back = world.routing() == Routing{};
+    CHECK(back ==
+          (rung == Rung::kJoint));  // a retraction that has begun is completed by resume too
+    CHECK(world.finish(abort).code == (back ? ExitCode::kDone : ExitCode::kNotReleased));
+  }
+}
+
+TEST_CASE("whoever follows waits for a newcomer that has not answered yet") {
+  Command command;
+  command.job = "job";
+  command.verb = "switch";
+  command.arguments = kSmTcp;
+  command.coordinator = 1;
+  command.operation = 7;
+  CoordinatorMachine machine(command, 0);
+  Standing old_one;
+  old_one.member = {ProcessId{1}, Incarnation{1}};
+  old_one.transports = {{"sm", ""}, {"tcp", ""}};
+  const auto tell = [&](std::uint64_t term_number) {
+    ++old_one.version;
+    old_one.term = {term_number, term_number == 1 ? 1U : 2U};
+    return machine.step(old_one, 0);
+  };
+  machine.step(Tick{}, 0);
+  machine.step(MembersFound{1, {old_one.member}}, 0);
+  old_one.version = 1;
+  machine.step(old_one, 0);
+  tell(1);
+  const auto actions = machine.step(MembersFound{2, {old_one.member}}, 0);
+  const auto ordered = std::any_of(actions.begin(), actions.end(), [](const auto& action) {
+    const auto* one = std::get_if<Send>(&action);
+    return one != nullptr && std::holds_alternative<Order>(one->request);
+  });
+  REQUIRE(ordered);
+  Standing newcomer = old_one;
+  newcomer.member.process = ProcessId{2};
+  machine.step(MembersFound{3, {old_one.member, newcomer.member}}, 0);
+  tell(2);
+  CHECK_FALSE(machine.done());
+  newcomer.term = old_one.term;
+  newcomer.version = 1;
+  machine.step(newcomer, 0);
+  REQUIRE(machine.done());
+  CHECK(machine.outcome().code == ExitCode::kRetracted);
+  CHECK(machine.outcome().text.find("nothing was changed") != std::string::npos);
 }
 
 TEST_CASE("a command that was taken over and left lying ends as busy, at its time-out") {
