@@ -18,6 +18,23 @@ bool at_rung(LadderWorld& world, std::size_t member, Rung rung) {
 const std::vector<std::string> kSmTcp = {"sm", "tcp"};
 const std::vector<std::string> kTcpSm = {"tcp", "sm"};
 
+Command switch_command() {
+  Command command;
+  command.job = "job";
+  command.verb = "switch";
+  command.arguments = kSmTcp;
+  command.coordinator = 1;
+  command.operation = 7;
+  return command;
+}
+
+bool has_order(const std::vector<CoordinatorAction>& actions) {
+  return std::any_of(actions.begin(), actions.end(), [](const auto& action) {
+    const auto* one = std::get_if<Send>(&action);
+    return one != nullptr && std::holds_alternative<Order>(one->request);
+  });
+}
+
 }  // namespace
 
 TEST_CASE("a coordinator killed at each rung: resume finishes, abort takes back or explains") {
@@ -170,13 +187,7 @@ TEST_CASE("abort that is outbid says whether there is anything left to take back
 }
 
 TEST_CASE("whoever follows waits for a newcomer that has not answered yet") {
-  Command command;
-  command.job = "job";
-  command.verb = "switch";
-  command.arguments = kSmTcp;
-  command.coordinator = 1;
-  command.operation = 7;
-  CoordinatorMachine machine(command, 0);
+  CoordinatorMachine machine(switch_command(), 0);
   Standing old_one;
   old_one.member = {ProcessId{1}, Incarnation{1}};
   old_one.transports = {{"sm", ""}, {"tcp", ""}};
@@ -190,12 +201,7 @@ TEST_CASE("whoever follows waits for a newcomer that has not answered yet") {
   old_one.version = 1;
   machine.step(old_one, 0);
   tell(1);
-  const auto actions = machine.step(MembersFound{2, {old_one.member}}, 0);
-  const auto ordered = std::any_of(actions.begin(), actions.end(), [](const auto& action) {
-    const auto* one = std::get_if<Send>(&action);
-    return one != nullptr && std::holds_alternative<Order>(one->request);
-  });
-  REQUIRE(ordered);
+  REQUIRE(has_order(machine.step(MembersFound{2, {old_one.member}}, 0)));
   Standing newcomer = old_one;
   newcomer.member.process = ProcessId{2};
   machine.step(MembersFound{3, {old_one.member, newcomer.member}}, 0);
