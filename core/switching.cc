@@ -56,7 +56,8 @@ void Switching::order(const RungOrder& order) {
   const bool same_operation = order.operation == order_.operation;
   if (same_operation && order.rung == order_.rung && report_.refusal.empty()) return;
   const Rung from = same_operation ? order_.rung : Rung::kOld;
-  descending_ = order.rung < from;
+  // Also what it was ordered to before, and refused, is above.
+  descending_ = same_operation && order.rung < report_.rung;
   const RungReport before = std::exchange(report_, {});
   if (same_operation && order.rung == Rung::kNew) keep_pairs(before);
   report_.operation = order.operation;
@@ -67,11 +68,8 @@ void Switching::order(const RungOrder& order) {
   log(LogLevel::kInfo, "switch", "operation=%016llx epoch=%u rung=%u",
       static_cast<unsigned long long>(order.operation), order.epoch,
       static_cast<unsigned>(order.rung));
-  if (from == Rung::kOld && order.rung != Rung::kOld && (refuse_if_cut_off() || !open_added())) {
-    // Stays where it was: the routing in force is unchanged.
-    const Rung ordered = order.rung;
-    order_.rung = Rung::kOld;
-    report_.rung = ordered;
+  if (order.rung > from && !may_rise(from)) {
+    order_.rung = from;  // stays where it was: the routing in force is unchanged
     return changed();
   }
   core_.bml.forget_failed_dials();
@@ -102,11 +100,19 @@ RoutingPlan Switching::plan(const Routing& routing) const {
   return plan;
 }
 
+// Before anything is changed. From joint on, what the routing adds is open, and who joined since
+// the first order may have nothing but what it takes away. Once committed nobody refuses.
+bool Switching::may_rise(Rung from) {
+  if (from == Rung::kOld) return (adds() || !refuse_if_cut_off()) && open_added();
+  return order_.rung == Rung::kNew || !refuse_if_cut_off();
+}
+
+bool Switching::adds() const {
+  return std::any_of(order_.before.excluded.begin(), order_.before.excluded.end(),
+                     [&](const auto& name) { return !order_.after.excluded.contains(name); });
+}
+
 bool Switching::refuse_if_cut_off() {
-  const bool adds =
-      std::any_of(order_.before.excluded.begin(), order_.before.excluded.end(),
-                  [&](const auto& name) { return !order_.after.excluded.contains(name); });
-  if (adds) return false;
   const RoutingPlan would = plan(order_.after);
   if (would.cut_off.empty()) return false;
   report_.refused_last_path = true;
@@ -247,11 +253,22 @@ void Switching::open_early(Peer& peer, const std::string& transport) noexcept {
   if (slot != nullptr && slot->open()) core_.bml.dial(peer, *slot);
 }
 
+// A pair that met, or was still meeting, when the order to newtx came, over what is taken away.
+bool Switching::would_be_cut_off(const Peer& peer) const {
+  const bool used = peer.send_path != nullptr || !peer.tx.idle() || !peer.sending.empty();
+  return order_.rung == Rung::kNewTx && !descending_ && used &&
+         !core_.bml.choice(peer, order_.before).empty();
+}
+
 // All that this end sent on paths it has left is proved taken: markers acknowledged, nothing posted
 // there.
 bool Switching::emptied(Peer& peer) noexcept {
   const std::string wanted = core_.bml.choice(peer, in_force());
   if (wanted.empty()) {
+    if (would_be_cut_off(peer)) {
+      wait_for(peer, "no transport would be left to it");
+      return false;
+    }
     // What met over a transport that is taken back has no other: its frames wait for one.
     if (peer.send_path != nullptr) core_.bml.stop_sending(peer);
   } else if (peer.send_path == nullptr || peer.send_path->slot.name() != wanted) {

@@ -47,6 +47,8 @@ class Switching {
 
  private:
   void look() noexcept;
+  bool may_rise(Rung from);
+  bool adds() const;
   bool refuse_if_cut_off();
   bool open_added();
   void close_dropped() noexcept;
@@ -56,6 +58,7 @@ class Switching {
   void keep_pairs(const RungReport& counted) noexcept;
   void count_left(const Peer& peer, const std::string& then) noexcept;
   void open_early(Peer& peer, const std::string& transport) noexcept;
+  bool would_be_cut_off(const Peer& peer) const;
   bool emptied(Peer& peer) noexcept;
   void settle_pairs() noexcept;
   void refuse(std::string text);

@@ -49,26 +49,18 @@ class Rig {
     char path[] = "/tmp/livebtl-test-XXXXXX";
     if (std::getenv("LIVEBTL_LOG") != nullptr) set_log_level(LogLevel::kDebug);
     directory_ = ::mkdtemp(path);
-    for (std::size_t i = 0; i < count; ++i) {
-      core::EngineConfig config;
-      config.settings = settings;
-      config.settings.tcp_if = {"lo"};
-      config.job = "test";
-      config.label = "rank " + std::to_string(i);
-      config.secret = Secret(std::array<std::byte, 32>{std::byte{7}});
-      config.process = ProcessId{100 + i};
-      config.node = 42 + i % nodes;
-      config.job_directory = directory_;
-      config.kinds = kinds;
-      config.routing = routing;
-      config.seed = i + 1;
-      config.first_seq = first_seq;
-      engines.push_back(std::make_unique<core::EngineCore>(config));
-      REQUIRE(engines.back()->open_transports());
-      auto port = engines.back()->open_port({});
-      REQUIRE(port);
-      ports.push_back(std::move(*port));
-    }
+    config_.settings = settings;
+    config_.settings.tcp_if = {"lo"};
+    config_.job = "test";
+    config_.secret = Secret(std::array<std::byte, 32>{std::byte{7}});
+    config_.job_directory = directory_;
+    config_.routing = routing;
+    config_.first_seq = first_seq;
+    for (std::size_t i = 0; i < count; ++i) start(kinds, 42 + i % nodes, nullptr);
+  }
+  /// One more process, while a ladder stands there.
+  void join(std::vector<core::TransportKind> kinds, const core::RungOrder& standing) {
+    start(std::move(kinds), 42, &standing);
   }
   ~Rig() {
     ports.clear();
@@ -99,7 +91,25 @@ class Rig {
   std::vector<std::unique_ptr<Port>> ports;
 
  private:
+  void start(std::vector<core::TransportKind> kinds, std::uint64_t node,
+             const core::RungOrder* standing) {
+    const std::size_t i = engines.size();
+    core::EngineConfig config = config_;
+    config.label = "rank " + std::to_string(i);
+    config.process = ProcessId{100 + i};
+    config.node = node;
+    config.kinds = std::move(kinds);
+    config.seed = i + 1;
+    engines.push_back(std::make_unique<core::EngineCore>(config));
+    if (standing != nullptr) engines.back()->adopt(*standing);
+    REQUIRE(engines.back()->open_transports());
+    auto port = engines.back()->open_port({});
+    REQUIRE(port);
+    ports.push_back(std::move(*port));
+  }
+
   std::string directory_;
+  core::EngineConfig config_;
 };
 
 /// By words: some tests want megabytes, in sanitizer builds too.
