@@ -13,6 +13,16 @@ std::string advice(const std::string& job, const std::string& sign) {
          "; end one, or give each its own LIVEBTL_JOB";
 }
 
+std::string size_advice(const std::string& job, const std::string& sign) {
+  return advice(job, sign) + "; if they are one job, set LIVEBTL_SIZE to the size of it for all";
+}
+
+/// Who knows no rank and announces itself alone was told nothing: it goes by a name that others may
+/// have too, such as a server and its client (docs/PROVIDER.md).
+bool tells_size(const Counted& each) {
+  return each.announced > 1 || (each.announced == 1 && each.rank >= 0);
+}
+
 }  // namespace
 
 std::string several_jobs(const std::string& job, const std::vector<Counted>& live) {
@@ -25,16 +35,17 @@ std::string several_jobs(const std::string& job, const std::vector<Counted>& liv
       return advice(job, "rank " + std::to_string(each.rank) + " is there twice, as " +
                              known->second->name + " and as " + each.name);
     }
-    if (each.announced == 0) continue;
+    if (!tells_size(each)) continue;
     ++initial;
     if (first == nullptr) first = &each;
     if (each.announced == first->announced) continue;
-    return advice(job, first->name + " was started as one of " + std::to_string(first->announced) +
-                           ", " + each.name + " as one of " + std::to_string(each.announced));
+    return size_advice(job, first->name + " was started as one of " +
+                                std::to_string(first->announced) + ", " + each.name +
+                                " as one of " + std::to_string(each.announced));
   }
   if (first == nullptr || initial <= first->announced) return "";
-  return advice(job, std::to_string(initial) + " processes were each started as one of " +
-                         std::to_string(first->announced));
+  return size_advice(job, std::to_string(initial) + " processes were each started as one of " +
+                              std::to_string(first->announced));
 }
 
 Missing missing_members(const std::vector<Counted>& live, const std::set<int>& gone_ranks,

@@ -12,8 +12,10 @@ namespace livebtl::control {
 
 struct Counted {
   std::string name;
-  int rank = -1;                // -1: not known
-  std::uint32_t announced = 0;  // initial processes of its job; 0: it was spawned, or has not said
+  int rank = -1;  // -1: not known
+  // Initial processes of its job; 0: it was spawned, or has not said. 1 without a rank: nobody told
+  // it how many.
+  std::uint32_t announced = 0;
 };
 
 /// What shows that processes of several jobs go by one name, and what to do; "": nothing does.

@@ -95,7 +95,9 @@ void mark_spawned(LauncherFacts& facts, std::string_view pmix_namespace) {
   const char* end = pmix_namespace.data() + pmix_namespace.size();
   const auto [rest, error] = std::from_chars(pmix_namespace.data(), end, jobid);
   const bool orte_jobid = error == std::errc{} && rest == end;  // family << 16 | world
-  if (!facts.place.empty()) {
+  if (pmix_namespace.empty()) {
+    if (!facts.place.empty()) facts.place = "spawned " + facts.place;
+  } else if (!facts.place.empty()) {
     facts.place += orte_jobid ? " of world " + std::to_string(jobid & 0xffff)
                               : " of spawned " + std::string(pmix_namespace);
   }
@@ -130,6 +132,7 @@ Result<bool> read_pmi(const Lookup& lookup, const std::function<std::string()>& 
   if (!status) return tl::unexpected(status.error());
   const auto name = lookup("PMI_JOBID");
   facts.job = as_job_id("pmi-", name ? *name : manager_id());
+  if (lookup("PMI_SPAWNED") == "1") mark_spawned(facts, "");
   return true;
 }
 

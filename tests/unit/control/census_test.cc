@@ -19,6 +19,10 @@ TEST_CASE("the processes of one job are taken for one") {
   CHECK(one_job({{"a", -1, 2}, {"b", -1, 2}}));                            // started by hand
   CHECK(one_job({{"a", 0, 2}, {"b", 1, 2}, {"c", -1, 0}, {"d", -1, 0}}));  // two spawned
   CHECK(one_job({{"a", 0, 2}, {"", -1, 0}}));                              // one has not answered
+  // By one LIVEBTL_JOB, without a size: a server and its clients, alone or beside an mpirun's.
+  CHECK(one_job({{"a", -1, 1}, {"b", -1, 1}, {"c", -1, 1}}));
+  CHECK(one_job({{"s", -1, 1}, {"a", 0, 2}, {"b", 1, 2}}));
+  CHECK(one_job({{"a", -1, 2}, {"b", -1, 2}, {"s", -1, 1}}));
 }
 
 TEST_CASE("those of two jobs are not, and what shows it is named") {
@@ -28,13 +32,17 @@ TEST_CASE("those of two jobs are not, and what shows it is named") {
   };
   for (const Case& each :
        {Case{{{"a", 0, 2}, {"b", 0, 2}}, "rank 0 is there twice, as a and as b"},
+        Case{{{"a", 0, 1}, {"b", 0, 1}}, "rank 0 is there twice, as a and as b"},
         Case{{{"a", 0, 2}, {"b", 1, 3}}, "a was started as one of 2, b as one of 3"},
-        Case{{{"a", -1, 1}, {"b", -1, 1}}, "2 processes were each started as one"},
-        Case{{{"s", -1, 0}, {"a", -1, 4}, {"b", -1, 2}}, "b as one of 2"}}) {
+        Case{{{"a", 0, 1}, {"b", 1, 2}}, "a was started as one of 1, b as one of 2"},
+        Case{{{"a", -1, 2}, {"b", -1, 2}, {"c", -1, 2}}, "3 processes were each started as one of"},
+        Case{{{"s", -1, 0}, {"a", -1, 4}, {"t", -1, 1}, {"b", -1, 2}}, "b as one of 2"}}) {
     const std::string text = several_jobs("j", each.live);
     CHECK(text.find(each.sign) != std::string::npos);
     CHECK(text.find("the name j") != std::string::npos);
     CHECK(text.find("LIVEBTL_JOB") != std::string::npos);
+    const bool by_size = each.sign.find("one of") != std::string::npos;
+    CHECK((text.find("LIVEBTL_SIZE") != std::string::npos) == by_size);
   }
 }
 

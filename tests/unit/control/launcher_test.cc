@@ -104,6 +104,22 @@ TEST_CASE("MPICH's ranks of one process manager are one job") {
   CHECK(facts->announced == 3);
 }
 
+TEST_CASE("MPICH's spawned processes have their parents' job, and not their ranks") {
+  Environment child = {{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"MPI_LOCALNRANKS", "2"}};
+  child["PMI_SPAWNED"] = "0";
+  const auto parent = facts_of(child);
+  child["PMI_SPAWNED"] = "1";
+  const auto spawned = facts_of(child);
+  REQUIRE(parent);
+  REQUIRE(spawned);
+  CHECK(parent->rank == 0);
+  CHECK(spawned->job == parent->job);
+  CHECK(spawned->rank == -1);
+  CHECK(spawned->announced == 0);
+  CHECK(spawned->one_node);
+  CHECK(spawned->place == "spawned rank 0");
+}
+
 TEST_CASE("a Slurm step is a job, a batch script's own process is not") {
   Environment step = {{"SLURM_JOB_ID", "77"}, {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}};
   CHECK(facts_of(step)->job.empty());

@@ -97,27 +97,6 @@ TEST_CASE("a stopped process is named and makes the tool neither hang nor lie") 
   CHECK(node.btlctl({"switch", "sm", "tcp"}).code == 0);
 }
 
-TEST_CASE("two jobs that go by one name are said to be two, and get no orders") {
-  for (const int size : {2, 3}) {  // as many as the first, or another number
-    Node node;
-    const auto one = node.member(0), two = node.member(1);
-    CHECK(node.btlctl({"status"}).err.empty());
-    CHECK(node.btlctl({"--json", "status"}).json()["conflict"] == "");
-    const auto other = node.member(size - 2, "job", size);
-    for (const char* verb : {"status", "jobs"}) {
-      const auto answer = node.btlctl({"--json", verb});
-      CHECK(answer.code == 0);
-      CHECK(answer.err.find("LIVEBTL_JOB") != std::string::npos);
-      const auto document = answer.json();
-      const auto& said = verb == std::string("jobs") ? document["jobs"][0] : document;
-      CHECK(said["conflict"].get<std::string>().find("two jobs go by the name job") == 0);
-    }
-    const auto order = node.btlctl({"--timeout", "2", "switch", "sm", "tcp"});
-    CHECK(order.code == 3);
-    CHECK(order.err.find("LIVEBTL_JOB") != std::string::npos);
-  }
-}
-
 TEST_CASE("exit codes: refused, unknown, missing") {
   Node node;
   const auto one = node.member(0);
