@@ -185,7 +185,7 @@ void AgentThread::serve() {
   if (duty_ && duty_->may_be_free()) relay_if_nobody_does();
   if (reported_.exchange(false)) {
     send_all(mine_->service.report_changed(monotonic_now()));
-    search_->hurry();
+    search_->reported();
   }
   while (auto letter = mine_->mailroom.receive()) {
     send_all(mine_->service.handle(letter->from, letter->body, monotonic_now()));

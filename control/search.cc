@@ -42,6 +42,14 @@ void Search::turn(TimeNs now) {
   if (elsewhere) ask_for_relays();
 }
 
+void Search::reported() {
+  const core::RungReport report = admin_.report();
+  const Reached now{report.operation, report.rung};
+  if (!report.reached || now == reached_) return;
+  reached_ = now;
+  plan_.hurry();
+}
+
 void Search::ask(ProcessId process) {
   const auto question = encode(AddressesRequest{job_.id});
   if (question) mailroom_.ask({"", process}, process, *question);
@@ -93,6 +101,7 @@ void Search::hear(const Mailroom::Answered& answer) {
 
 void Search::rest() {
   if (!std::exchange(at_work_, false)) return;
+  plan_.hurry();  // whoever is sought next was not asked yet
   mailroom_.hang_up();
   relays_.clear();
 }

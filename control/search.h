@@ -25,7 +25,8 @@ class Search {
   /// Once in each turn of the agent.
   void turn(TimeNs now);
   void hear(const Mailroom::Answered& answer);
-  void hurry() noexcept { plan_.hurry(); }
+  /// The engine reported something. An order that was carried out ends the pause.
+  void reported();
   /// When turn() wants to be called next; INT64_MAX: when the engine seeks somebody.
   TimeNs wake_at() const noexcept;
 
@@ -36,11 +37,18 @@ class Search {
   void learn(const std::vector<std::string>& relays);
   void rest();
 
+  struct Reached {  // the last order that was
+    std::uint64_t operation = 0;
+    core::Rung rung = core::Rung::kOld;
+    bool operator==(const Reached&) const = default;
+  };
+
   JobFacts job_;
   const ProcessId self_;
   core::Admin& admin_;
   Mailroom& mailroom_;
   SearchPlan plan_;
+  Reached reached_;
   bool at_work_ = false;
   std::vector<std::string> relays_;
   std::uint64_t fellows_ = 0;  // asked for relays so far

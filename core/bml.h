@@ -171,6 +171,8 @@ class Bml final : private TransportSink {
   bool failed_lately(const Peer& peer, const std::string& transport) const;
   std::pair<std::uint32_t, std::uint32_t> tuned(const TransportSlot& slot) const;
   void note_cut_off(Peer& peer) noexcept;
+  bool connected(const Peer& peer) const noexcept;
+  bool dialling(const Peer& peer) const noexcept;
   void seek(const Peer& peer) noexcept;
   bool is_unreached(const Peer& peer) const noexcept;
   void back_off(Peer& peer, const std::string& transport) noexcept;

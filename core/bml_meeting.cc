@@ -12,7 +12,7 @@ constexpr std::size_t kAddressBytesMax = 512;  // as in a hello
 
 // Messages wait for a transport that may be added yet, but nobody should have to guess it.
 void Bml::note_cut_off(Peer& peer) noexcept {
-  seek(peer);
+  if (!connected(peer)) seek(peer);
   if (peer.cut_off_since == 0) peer.cut_off_since = core_.now;
   if (peer.cut_off_told || core_.now - peer.cut_off_since < kSecond) return;
   peer.cut_off_told = true;
@@ -36,13 +36,12 @@ void Bml::seek(const Peer& peer) noexcept {
 }
 
 // Over an open path it would tell its addresses itself. Dials that all fail may go to where it
-// listened before its transport was closed and opened again.
+// listened before its transport was closed and opened again; one more that is under way changes
+// nothing of that, and may take seconds to fail.
 bool Bml::is_unreached(const Peer& peer) const noexcept {
-  if (!peer.wants_path || peer.lost || peer.departed || peer.process == core_.config.process)
-    return false;
-  const bool connected = std::any_of(peer.paths.begin(), peer.paths.end(),
-                                     [](const auto& path) { return path->open(); });
-  return !connected && (peer.cut_off_since != 0 || peer.dial_delay >= kDialledInVain);
+  if (peer.lost || peer.departed || peer.process == core_.config.process) return false;
+  if (!peer.wants_path && !dialling(peer)) return false;
+  return !connected(peer) && (peer.cut_off_since != 0 || peer.dial_delay >= kDialledInVain);
 }
 
 std::vector<ProcessId> Bml::unreached() {

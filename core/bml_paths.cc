@@ -21,6 +21,17 @@ bool Bml::dialling(const Peer& peer, std::string_view transport) const noexcept 
   });
 }
 
+bool Bml::dialling(const Peer& peer) const noexcept {
+  return std::any_of(peer.paths.begin(), peer.paths.end(), [](const auto& path) {
+    return path->dialled && path->state == Path::State::kHello;
+  });
+}
+
+bool Bml::connected(const Peer& peer) const noexcept {
+  return std::any_of(peer.paths.begin(), peer.paths.end(),
+                     [](const auto& path) { return path->open(); });
+}
+
 void Bml::want_path(Peer& peer) noexcept {
   if (peer.wants_path || peer.lost) return;
   peer.wants_path = true;
@@ -58,7 +69,7 @@ void Bml::back_off(Peer& peer, const std::string& transport) noexcept {
   TimeNs& delay = peer.dial_delay;
   delay = std::clamp<TimeNs>(delay * 2, kMillisecond, 200 * kMillisecond);
   peer.failed_until[transport] = core_.now + delay;
-  if (delay >= kDialledInVain) seek(peer);
+  if (delay >= kDialledInVain && !connected(peer)) seek(peer);
   // Two ends that dial each other must not do so in step.
   peer.dial_after = core_.now + delay / 2 +
                     static_cast<TimeNs>(core_.random.below(static_cast<std::uint64_t>(delay)));

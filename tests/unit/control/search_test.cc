@@ -3,6 +3,7 @@
 // with fake engines. What goes through relays stands in relay_test.cc.
 #include "control/mailroom.h"
 #include "control/messages.h"
+#include "control/search_plan.h"
 #include "job_of_fakes.h"
 
 using namespace livebtl;
@@ -92,4 +93,19 @@ TEST_CASE("an answer counts for nobody but the process that was asked") {
   CHECK(eventually([&] { return job.admin(0).introduced(job.process(1)) == kSomewhere; }));
   CHECK(job.admin(0).answers(liar_id) == 0);
   CHECK(job.admin(0).introduced(liar_id).empty());
+}
+
+TEST_CASE("what an engine reports does not end the pause, unless an order was carried out") {
+  JobOfFakes job(1);
+  job.add_members(1);
+  const ProcessId liar_id{0x9999};
+  Liar liar(job, liar_id, AddressesAnswer{{job.process(0), Incarnation{1}}, kElsewhere});
+  const TimeNs start = monotonic_now();
+  job.admin(0).seek(liar_id);
+  int answered = 0;
+  CHECK(eventually([&] {
+    job.admin(0).release();  // reports
+    return (answered += liar.answer_one() ? 1 : 0) >= 5;
+  }));
+  CHECK(monotonic_now() - start >= (1 + 1 + 2 + 4) * SearchPlan::kPauseLeast);
 }

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pairs that have a transport which cannot be dialled: when the agent is called for them, and when
+// it is not.
+#include "tests/unit/engine/rig.h"
+
+using namespace livebtl;
+using namespace livebtl::test;
+
+namespace {
+
+/// A connection that never gets as far as a hello.
+class Silent final : public core::Endpoint {
+ public:
+  void attach(core::EndpointSink&) noexcept override {}
+  core::Post post(const core::Frame&) noexcept override { return core::Post::kRetry; }
+  std::size_t in_flight() const noexcept override { return 0; }
+  void let_go() noexcept override {}
+  void trust() noexcept override {}
+  bool kernel_vouched() const noexcept override { return false; }
+  core::EndpointStats stats() const noexcept override { return {}; }
+  std::string describe() const override { return "nothing"; }
+};
+
+struct Dials {
+  bool swallowed = false;  // else refused
+  int count = 0;
+};
+
+/// Others reach it, but it reaches nobody.
+class Undialled final : public core::Transport {
+ public:
+  Undialled(std::unique_ptr<core::Transport> beneath, Dials& dials)
+      : beneath_(std::move(beneath)), dials_(dials) {}
+  std::string_view name() const noexcept override { return beneath_->name(); }
+  const core::Caps& caps() const noexcept override { return beneath_->caps(); }
+  Blob address() const override { return beneath_->address(); }
+  Blob contact() const override { return beneath_->contact(); }
+  bool reaches(Bytes address) const noexcept override { return beneath_->reaches(address); }
+  Result<std::unique_ptr<core::Endpoint>> connect(Bytes) override {
+    ++dials_.count;
+    if (dials_.swallowed) return std::make_unique<Silent>();
+    return fail(Errc::kUnreachable, "the test refuses it");
+  }
+  std::size_t progress(core::TransportSink& accept, TimeNs now,
+                       std::size_t frames_max) noexcept override {
+    return beneath_->progress(accept, now, frames_max);
+  }
+  int wait_fd() const noexcept override { return beneath_->wait_fd(); }
+  bool arm() noexcept override { return beneath_->arm(); }
+
+ private:
+  std::unique_ptr<core::Transport> beneath_;
+  Dials& dials_;
+};
+
+core::TransportKind undialled(const std::string& name, Dials& dials) {
+  core::TransportKind made = kind("tcp", name);
+  made.make = [make = made.make,
+               &dials](const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
+    auto beneath = make(facts);
+    if (!beneath) return beneath;
+    return std::make_unique<Undialled>(std::move(*beneath), dials);
+  };
+  return made;
+}
+
+/// One byte from rank 0 to rank 1.
+class Byte {
+ public:
+  explicit Byte(Rig& rig) : rig_(rig) {
+    const MutableSlice into{&in_, 1};
+    ReceiveRequest wanted{.tag = 1};
+    wanted.slices = {&into, 1};
+    REQUIRE(rig_.ports[1]->receive(wanted, receive_) == Accept::kAccepted);
+    const Slice from{&out_, 1};
+    SendRequest request{.to = rig_.to(0, 1), .tag = 1};
+    request.slices = {&from, 1};
+    REQUIRE(rig_.ports[0]->send(request, send_) == Accept::kAccepted);
+  }
+  ~Byte() { rig_.ports.clear(); }  // ends what is open: its memory goes now
+  bool received() const { return receive_.done_count == 1; }
+
+ private:
+  Rig& rig_;
+  Watched send_, receive_;
+  std::byte in_{}, out_{};
+};
+
+constexpr int kInVain = 8;  // dials: more than make the engine seek somebody
+
+}  // namespace
+
+TEST_CASE("a pair that is connected is not sought, if another transport is dialled in vain") {
+  Dials dials;
+  Rig rig(2, {kind("self"), kind("tcp", "alpha"), undialled("beta", dials)});
+  int signals = 0;
+  rig.engines[0]->on_report([&] { ++signals; });
+  const Byte byte(rig);
+  rig.until([&] { return byte.received(); });
+  const int before = dials.count;
+  rig.until([&] { return dials.count >= before + 2 * kInVain; });
+  CHECK(signals == 0);
+  CHECK_FALSE(rig.engines[0]->seeks());
+  CHECK(rig.engines[0]->unreached().empty());
+}
+
+TEST_CASE("who was dialled in vain is sought while one more dial is under way, and is found") {
+  Dials dials;
+  core::Routing beta_alone;
+  beta_alone.excluded.insert("alpha");
+  Rig rig(2, {kind("self"), kind("tcp", "alpha"), undialled("beta", dials)}, 1, {}, 1, beta_alone);
+  const Byte byte(rig);
+  auto& engine = *rig.engines[0];
+  rig.until([&] { return dials.count >= kInVain; });
+  dials.swallowed = true;
+  const int before = dials.count;
+  rig.until([&] { return dials.count > before; });
+  CHECK(engine.unreached() == std::vector<ProcessId>{ProcessId{101}});
+  CHECK(engine.seeks());
+  core::Contacts elsewhere = rig.engines[1]->contacts();
+  elsewhere.at("beta") = engine.contacts().at("beta");
+  engine.introduce(ProcessId{101}, elsewhere);
+  CHECK(engine.unreached().empty());  // it was heard: what it said is tried first
+}
