@@ -13,6 +13,8 @@ namespace {
 constexpr TimeNs kAskedAgain = 100 * kMillisecond;
 // Of several addresses of one name another may lead to the relay.
 constexpr TimeNs kOtherAddresses = 500 * kMillisecond;
+// Who floods us must not keep us from the time-out and from Ctrl-C.
+constexpr int kLettersALook = 64;
 constexpr std::uint32_t kJobAlone = UINT32_MAX;  // an offset past the end: only the job is wanted
 
 /// Waits for letters, but not much longer than it takes to notice what else may happen.
@@ -47,7 +49,9 @@ std::string no_answer(const RelayPlace& relay, const ConnectionWatch& watch) {
 
 /// The job that the relay is of: what it answers to our first question.
 std::optional<Result<std::string>> first_answer(ZmqSocket& socket, const std::string& name) {
-  while (const auto letter = socket.receive()) {
+  for (int i = 0; i < kLettersALook; ++i) {
+    const auto letter = socket.receive();
+    if (!letter) break;
     const auto message = decode(letter->body);
     if (!message) continue;
     if (const auto* answer = std::get_if<MembersAnswer>(&*message)) return answer->job;
@@ -93,6 +97,11 @@ Result<JobLinks> JobLinks::connect(const RelayPlace& relay, const std::string& j
     auto greeted = greet(*socket, *watch, relay, job, patience);
     if (!greeted) return tl::unexpected(greeted.error());
     name = std::move(*greeted);
+    if (!job.empty() && name != job) {
+      return fail(Errc::kUnreachable, relay.name + " is a relay of the job " + name + ", not of " +
+                                          job +
+                                          "; `btlctl jobs` on a node of the job shows its own");
+    }
   }
   JobLinks links(std::make_unique<Impl>(JobPlace{name, "", 0, {}}, std::move(*context)));
   links.impl_->outside = std::move(*socket);
