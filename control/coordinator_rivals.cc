@@ -57,6 +57,9 @@ void CoordinatorMachine::follow(const Standing& standing) {
   if (command_.by_itself) return end_busy(standing);
   phase_ = Phase::kFollow;
   retract_to_.reset();
+  // Whoever stood behind our last order has other orders now.
+  outcome_.stragglers.clear();
+  outcome_.stragglers_total = 0;
 }
 
 /// Has the ladder ended for this member, as far as we can know? Who still follows our own term has

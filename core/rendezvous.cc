@@ -10,6 +10,8 @@ namespace livebtl::core {
 
 namespace {
 
+constexpr double kAheadBytesMax = 1 << 20;  // of placed data, beside a path that is busy
+
 /// The contiguous piece of scattered memory at `offset`, at most bytes_max long.
 template <class SliceType>
 SliceType piece_at(std::span<const SliceType> slices, std::uint64_t offset,
@@ -199,11 +201,19 @@ void Transfers::on_sent(Path& path, std::uint64_t name) noexcept {
   complete_out_if_done(name);
 }
 
-// The path that has carried least for its weight; all equal when there is one.
+// The path that has carried least for its weight; all equal when there is one. While that one takes
+// nothing others may run ahead of it, but not far: else speed would decide the shares, not weight.
 Path* Transfers::pick_path(Peer& peer) noexcept {
+  Path* least = nullptr;
+  for (Path* path : peer.bulk_paths) {
+    if (path->open() && (least == nullptr || path->striped_share() < least->striped_share()))
+      least = path;
+  }
+  if (least == nullptr || !least->bulk_busy) return least;
   Path* best = nullptr;
   for (Path* path : peer.bulk_paths) {
-    if (path->open() && !path->bulk_busy &&
+    const double ahead = (path->striped_share() - least->striped_share()) * path->weight;
+    if (path->open() && !path->bulk_busy && ahead < kAheadBytesMax &&
         (best == nullptr || path->striped_share() < best->striped_share()))
       best = path;
   }

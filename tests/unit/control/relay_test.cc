@@ -194,8 +194,7 @@ TEST_CASE("a relay passes letters on to other nodes only for those who hold the 
     CHECK(eventually([&] { return (answer = socket->receive()).has_value(); }));
     CHECK(answer->back == "tag");
     const auto message = decode(answer->body);
-    REQUIRE(message);
-    const auto* error = std::get_if<ErrorAnswer>(&*message);
+    const auto* error = message ? std::get_if<ErrorAnswer>(&*message) : nullptr;
     REQUIRE(error != nullptr);
     CHECK(error->text.find(secret ? "cannot pass the letter" : "without auth") !=
           std::string::npos);
