@@ -134,8 +134,12 @@ Status write_secret_file(const std::string& path, std::string_view text) {
   if (!fd && errno == EEXIST) {
     return fail(Errc::kRefused, path + " exists already; name a new file, or remove it first");
   }
-  if (!fd) return fail(Errc::kSystem, "cannot make " + path + ": " + std::strerror(errno));
-  auto written = write_descriptor(fd.number(), std::string(text) + "\n");
+  if (!fd) {
+    const Errc code = errno == EACCES || errno == EPERM ? Errc::kAuth : Errc::kSystem;
+    return fail(code, "cannot make " + path + ": " + std::strerror(errno));
+  }
+  auto written = write_descriptor(fd.number(), text);
+  if (written) written = write_descriptor(fd.number(), "\n");
   if (written) return {};
   ::unlink(path.c_str());
   return fail(written.error().code, path + ": " + written.error().text);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctl-tool/secret_command.cc -- secret: what whoever commands the job from outside has to show.
+#include <cstring>
+
 #include "control/job_secret.h"
 #include "ctl-tool/ask.h"
 #include "ctl-tool/commands.h"
@@ -12,32 +14,42 @@ namespace {
 using control::ExitCode;
 using control::SecretAnswer;
 
-/// Of whichever member answers: all know the same.
-std::optional<std::string> ask_for_secret(control::JobLinks& links, const CommandLine& line,
-                                          const std::atomic<bool>& stop) {
-  Asker<SecretAnswer> asker(links, line.timeout_for_look(), stop);
-  const auto result = asker.ask_all(control::SecretRequest{links.job()});
-  if (result.answers.empty()) return std::nullopt;
-  return result.answers.front().second.secret;
+/// A file that was named wrongly, or for which there is no room, is no matter of rights.
+ExitCode code_of_failed_write(Errc error) {
+  return error == Errc::kAuth ? ExitCode::kNotPermitted : ExitCode::kUsage;
 }
+
+/// Wiped at its end.
+struct Held {
+  SecretAnswer answer;
+  explicit Held(SecretAnswer heard) : answer(std::move(heard)) {}
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held() { ::explicit_bzero(answer.secret.data(), answer.secret.size()); }
+};
 
 }  // namespace
 
 int write_secret(const CommandLine& line, const std::atomic<bool>& stop) {
   auto links = open_job(line, 0, stop);
   if (!links) return fail_early(line, links.error());
-  const auto secret = ask_for_secret(*links, line, stop);
-  if (!secret)
+  Asker<SecretAnswer> asker(*links, line.timeout_for_look(), stop);
+  auto heard = asker.ask_any(control::SecretRequest{links->job()});
+  const Held held(heard ? std::move(*heard) : SecretAnswer{});
+  if (stop.load())
+    return fail_early(line, {static_cast<ExitCode>(kInterrupted), "interrupted; no file was made"});
+  if (!heard)
     return fail_early(line, {ExitCode::kMembersMissing, "no process answers; are they stopped?"});
-  if (secret->empty()) {
+  const std::string& secret = held.answer.secret;
+  if (secret.empty()) {
     return fail_early(line, {ExitCode::kNotPermitted,
                              "this job has no secret (LIVEBTL_AUTH=none): btlctl --connect needs "
                              "none"});
   }
   std::string text = "the secret of job " + links->job() + " would be written to " + line.file;
   if (!line.dry_run) {
-    if (const auto written = control::write_secret_file(line.file, *secret); !written)
-      return fail_early(line, {ExitCode::kNotPermitted, written.error().text});
+    if (const auto written = control::write_secret_file(line.file, secret); !written)
+      return fail_early(line, {code_of_failed_write(written.error().code), written.error().text});
     text = "the secret of job " + links->job() + " is in " + line.file;
   }
   if (line.json) {

@@ -5,7 +5,7 @@ import os
 import pty
 import subprocess
 
-from .control import BUSY, DONE, NOT_FOUND, NOT_PERMITTED, REFUSED, TIMEOUT, USAGE
+from .control import BUSY, DONE, NOT_FOUND, REFUSED, TIMEOUT, USAGE
 from .job import MpiJob
 from .waiting import PATIENCE, check, wait_until
 
@@ -94,7 +94,7 @@ def _secret(verbs):
     file = os.path.join(verbs.job.shared, "secret")
     check(file in verbs.document(OUTCOME, "secret", file)["text"], verbs.said)
     check(os.stat(file).st_mode & 0o777 == 0o600, "the secret can be read by others")
-    verbs.document(OUTCOME, "secret", file, code=NOT_PERMITTED, errors="exists already")
+    verbs.document(OUTCOME, "secret", file, code=USAGE, errors="exists already")
 
 
 def _changes(verbs, name):
