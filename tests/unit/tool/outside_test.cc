@@ -160,9 +160,9 @@ TEST_CASE("the secret is written once, for its owner alone") {
   REQUIRE(::stat(job.secret.c_str(), &facts) == 0);
   CHECK((facts.st_mode & 0777) == 0600);
   const auto again = job.node.btlctl({"--json", "secret", job.secret});
-  CHECK(again.code == 9);
+  CHECK(again.code == 1);
   CHECK(holds(again.err, "exists already"));
-  CHECK(again.json()["exit_code"] == 9);
+  CHECK(again.json()["exit_code"] == 1);
 }
 
 TEST_CASE("a job of one node relays only if it was told to, and needs no secret without any") {
