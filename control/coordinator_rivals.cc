@@ -94,14 +94,12 @@ void CoordinatorMachine::advance_follow() {
 /// All rest, and nothing newer has been ordered: at the top of our ladder, or at its foot.
 void CoordinatorMachine::finish_followed(bool at_top, bool begun) {
   const bool aborts = command_.verb == "abort";
-  if (at_top && aborts) return end_past_commit();
-  if (at_top || aborts) return at_top ? finish_climb() : finish_undo();
-  end(ExitCode::kRetracted, begun ? title() +
-                                        ": taken back by another coordinator; all stand where "
-                                        "they were"
-                                  : title() +
-                                        ": another coordinator came before it had begun; "
-                                        "nothing was changed");
+  if (at_top) return aborts ? end_past_commit() : finish_climb();
+  if (aborts) return finish_undo();
+  const char* const how = begun ? ": taken back by another coordinator; all stand where they were"
+                                : ": another coordinator came before it had begun; nothing was "
+                                  "changed";
+  end(ExitCode::kRetracted, title() + how);
 }
 
 }  // namespace livebtl::control

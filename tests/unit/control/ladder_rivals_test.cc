@@ -28,6 +28,18 @@ Command switch_command() {
   return command;
 }
 
+/// A switch that another coordinator took over at JOINT and finished; the first one lives.
+std::size_t taken_over_and_finished(LadderWorld& world) {
+  world.member(1).engine.stall = true;
+  const std::size_t first = world.start("switch", kSmTcp);
+  world.run_until([&] { return at_rung(world, 1, Rung::kJoint); });
+  const std::size_t second = world.start("resume");
+  world.run_until([&] { return !world.coordinator(second).progress.empty(); });
+  world.calm();
+  CHECK(world.finish(second).code == ExitCode::kDone);
+  return first;
+}
+
 bool has_order(const std::vector<CoordinatorAction>& actions) {
   return std::any_of(actions.begin(), actions.end(), [](const auto& action) {
     const auto* one = std::get_if<Send>(&action);
@@ -126,13 +138,7 @@ TEST_CASE("a command that somebody else has finished is done") {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     CAPTURE(seed);
     LadderWorld world(3, 700 + seed, {0, 0, kMillisecond, true});
-    world.member(1).engine.stall = true;
-    const std::size_t first = world.start("switch", kSmTcp);
-    world.run_until([&] { return at_rung(world, 1, Rung::kJoint); });
-    const std::size_t second = world.start("resume");
-    world.run_until([&] { return !world.coordinator(second).progress.empty(); });
-    world.calm();
-    CHECK(world.finish(second).code == ExitCode::kDone);
+    const std::size_t first = taken_over_and_finished(world);
     const Outcome outcome = world.finish(first);
     CHECK(outcome.code == ExitCode::kDone);
     CHECK(outcome.text.find("switch sm tcp: done") != std::string::npos);
@@ -145,13 +151,7 @@ TEST_CASE(
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     CAPTURE(seed);
     LadderWorld world(3, 750 + seed, {0, 0, kMillisecond, true});
-    world.member(1).engine.stall = true;
-    const std::size_t first = world.start("switch", kSmTcp);
-    world.run_until([&] { return at_rung(world, 1, Rung::kJoint); });
-    const std::size_t second = world.start("resume");
-    world.run_until([&] { return !world.coordinator(second).progress.empty(); });
-    world.calm();
-    CHECK(world.finish(second).code == ExitCode::kDone);
+    const std::size_t first = taken_over_and_finished(world);
     CHECK(world.finish(world.start("remove", {"sm"})).code == ExitCode::kDone);
     const ExitCode code = world.finish(first).code;
     const bool true_word = code == ExitCode::kDone || code == ExitCode::kBusy;
@@ -180,8 +180,7 @@ TEST_CASE("abort that is outbid says whether there is anything left to take back
     world.calm();
     CHECK(world.finish(resume).code == ExitCode::kDone);
     const bool back = world.routing() == Routing{};
-    CHECK(back ==
-          (rung == Rung::kJoint));  // a retraction that has begun is completed by resume too
+    CHECK(back == (rung == Rung::kJoint));  // resume completes a retraction that has begun
     CHECK(world.finish(abort).code == (back ? ExitCode::kDone : ExitCode::kNotReleased));
   }
 }
