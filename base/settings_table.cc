@@ -35,6 +35,15 @@ Status set_path(std::string& target, std::string_view value) {
   return {};
 }
 
+// The verbs transport knows which devices exist; here only the alphabet is checked.
+Status set_device(std::string& target, std::string_view value) {
+  const auto good = [](char c) { return is_name_char(c) || c == ':'; };
+  if (value.size() > 64 || !std::ranges::all_of(value, good))
+    return fail(Errc::kInvalid, "it takes a device, as in mlx5_0, mlx5_0:1 or mlx5_0:1:3");
+  target = value;
+  return {};
+}
+
 template <class Number>
 Status out_of_range(Number low, Number high) {
   return fail(Errc::kInvalid,
@@ -159,7 +168,8 @@ constexpr SettingEntry kEntries[] = {
      [](Settings& s, std::string_view v) { return set_number<int>(s.secret_fd, v, -1, 1 << 20); }},
     {{"SECRET_FILE", "path", "", "file of mode 0600 with the job secret"},
      [](Settings& s, std::string_view v) { return set_path(s.secret_file, v); }},
-    {{"TRANSPORTS", "list", "", "transports to use; empty: all that are compiled in"},
+    {{"TRANSPORTS", "list", "",
+      "transports to use; empty: all that are compiled in, verbs once it is added"},
      set_transports},
     {{"EXCLUDE", "list", "",
       "transports that stay closed until btlctl add; alike in all processes"},
@@ -169,6 +179,10 @@ constexpr SettingEntry kEntries[] = {
      [](Settings& s, std::string_view v) {
        return set_number<std::uint16_t>(s.tcp_port, v, 0, 65535);
      }},
+    {{"VERBS_DEVICE", "name", "",
+      "RDMA device that verbs uses, as in mlx5_0, mlx5_0:1 (port) or mlx5_0:1:3 (address); empty: "
+      "the first that can be used"},
+     [](Settings& s, std::string_view v) { return set_device(s.verbs_device, v); }},
     {{"RELAY", "word", "auto",
       "auto or on: can btlctl --connect reach a job of one node too? One of several nodes it can"},
      [](Settings& s, std::string_view v) {

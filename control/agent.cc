@@ -180,7 +180,7 @@ void AgentThread::run(std::promise<Status> started) {
 
 void AgentThread::serve() {
   bell_.silence();
-  mine_->mailroom.mind_descriptors(monotonic_now());
+  mine_->mailroom.turn(monotonic_now());
   stand_for_relay();
   if (duty_ && duty_->may_be_free()) relay_if_nobody_does();
   if (reported_.exchange(false)) {
@@ -215,7 +215,7 @@ void AgentThread::send_all(const std::vector<MemberService::Reply>& replies) {
 void AgentThread::sleep(std::int64_t sleep_ns) {
   if (mine_->mailroom.pending() || stop_.load()) return;
   const TimeNs finish = takeover_ ? takeover_->wake_at(mine_->service.machine()) : INT64_MAX;
-  const TimeNs wake = std::min(finish, search_->wake_at());
+  const TimeNs wake = std::min({finish, search_->wake_at(), mine_->mailroom.wake_at()});
   if (wake != INT64_MAX) {
     const TimeNs left = std::max<TimeNs>(wake - monotonic_now(), 0);
     sleep_ns = sleep_ns < 0 ? left : std::min(sleep_ns, left);

@@ -52,11 +52,13 @@ Missing missing_members(const std::vector<Counted>& live, const std::set<int>& g
                         std::size_t gone) {
   Missing missing;
   std::set<int> seen = gone_ranks;
+  std::size_t known = gone;
   for (const Counted& each : live) {
+    if (each.answered && !tells_size(each)) continue;
     missing.announced = std::max(missing.announced, each.announced);
     seen.insert(each.rank);
+    ++known;
   }
-  const std::size_t known = live.size() + gone;
   if (missing.announced <= known) return missing;
   missing.count = missing.announced - static_cast<std::uint32_t>(known);
   if (seen.contains(-1)) return missing;

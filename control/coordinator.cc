@@ -100,12 +100,12 @@ void CoordinatorMachine::advance_find() {
     // Whoever takes over asks for promises first: an order of the dead coordinator may still be on
     // its way, and nothing but a promise keeps it from beginning what was just said not to exist.
     const bool promises_first = takeover() && !command_.dry_run;
-    if (gives_way() || (promises_first ? malformed_takeover() : settle())) return;
+    if (gives_way() || (promises_first ? malformed_takeover() || mixes_jobs() : settle())) return;
     if (command_.dry_run) {
       phase_ = Phase::kPlan;
       return;
     }
-    term_ = {roster_.highest_term_number() + 1, command_.coordinator};
+    term_ = {roster_.highest_term().number + 1, command_.coordinator};
     scan_wanted_ = true;
     phase_ = Phase::kPromise;
     return;
@@ -126,10 +126,10 @@ void CoordinatorMachine::advance_find() {
 
 /// A job that is still starting is looked at again and again.
 TimeNs CoordinatorMachine::rescan_at() const {
-  const bool incomplete = roster_.empty() || roster_.missing().count > 0;
   const bool looked = scan_answered_ == scan_asked_;
-  if (phase_ != Phase::kFind || !incomplete || !looked) return INT64_MAX;
-  return scan_asked_at_ + command_.times.rescan;
+  if (phase_ != Phase::kFind || !looked) return INT64_MAX;
+  const bool incomplete = roster_.empty() || roster_.missing().count > 0;
+  return incomplete ? scan_asked_at_ + command_.times.rescan : INT64_MAX;
 }
 
 void CoordinatorMachine::advance_promise() {

@@ -86,6 +86,9 @@ using CoordinatorAction = std::variant<Scan, Send, Progress>;
 
 class CoordinatorMachine {
  public:
+  using Event = CoordinatorEvent;
+  using Action = CoordinatorAction;
+
   CoordinatorMachine(Command command, TimeNs now);
 
   /// First call: step(Tick{}, now). Later: whenever something arrived, and at wake_at().
@@ -142,6 +145,7 @@ class CoordinatorMachine {
   void follow(const Standing& standing);
   void advance_follow();
   void finish_followed(bool at_top, bool begun);
+  bool begins_anew();
   bool settled(const Standing& standing) const;
 
   // coordinator_outcome.cc: what came of it.

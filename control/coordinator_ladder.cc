@@ -49,7 +49,7 @@ bool CoordinatorMachine::malformed_takeover() {
 }
 
 bool CoordinatorMachine::settle_takeover() {
-  if (malformed_takeover()) return true;
+  if (malformed_takeover() || mixes_jobs()) return true;
   const Standing* open = unfinished();
   if (open != nullptr && !command_.dry_run) return false;
   outcome_.already = open == nullptr;
@@ -102,9 +102,10 @@ bool CoordinatorMachine::must_not_begin() {
   }
   for (const auto& [member, entry] : roster_.entries()) {
     if (entry.standing->routing == first.routing) continue;
-    end(ExitCode::kRefused, "members disagree about the routing in force: " + first.name + " and " +
-                                entry.standing->name +
-                                "; were they started with the same LIVEBTL_EXCLUDE?");
+    end(ExitCode::kRefused,
+        "members disagree about the routing in force: " + first.name + " and " +
+            entry.standing->name +
+            "; were they started with the same LIVEBTL_EXCLUDE and LIVEBTL_TRANSPORTS?");
     return true;
   }
   return false;

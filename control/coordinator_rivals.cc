@@ -91,11 +91,27 @@ void CoordinatorMachine::advance_follow() {
   }
 }
 
+/// The job took us for dead before anybody had followed our first order, found nothing to finish,
+/// and rests: what we came for is still to be done. Not so if an operator came: he may have wanted
+/// us to stop.
+bool CoordinatorMachine::begins_anew() {
+  const Term rival = roster_.highest_term();
+  const bool by_the_job = rival.coordinator % 2 == 0;
+  if (takeover() || !by_the_job || raises_ >= kRaisesMax || now_ >= deadline_) return false;
+  raise_term(rival.number);
+  phase_ = Phase::kPromise;
+  return true;
+}
+
 /// All rest, and nothing newer has been ordered: at the top of our ladder, or at its foot.
 void CoordinatorMachine::finish_followed(bool at_top, bool begun) {
   const bool aborts = command_.verb == "abort";
+  // That is where all are, wherever our last order was to lead.
+  order_.rung = at_top ? Rung::kNew : Rung::kOld;
+  order_.undoing = !at_top;
   if (at_top) return aborts ? end_past_commit() : finish_climb();
   if (aborts) return finish_undo();
+  if (!begun && begins_anew()) return;
   const char* const how = begun ? ": taken back by another coordinator; all stand where they were"
                                 : ": another coordinator came before it had begun; nothing was "
                                   "changed";

@@ -12,10 +12,38 @@ namespace {
 /// How soon `stop` is noticed, and how soon a member that leaves while others wait for its answer.
 constexpr TimeNs kLongestSleep = 100 * kMillisecond;
 
+/// What of the answers each machine takes; only in the sender's own name.
+struct OfSwitch {
+  using Machine = CoordinatorMachine;
+  using Progress = control::Progress;
+  static std::optional<CoordinatorEvent> event(const JobLinks::Heard& heard) {
+    if (const auto* standing = std::get_if<Standing>(&heard.message)) {
+      if (standing->member == heard.from) return *standing;
+    } else if (const auto* plan = std::get_if<PlanAnswer>(&heard.message)) {
+      if (plan->member == heard.from) return *plan;
+    }
+    return std::nullopt;
+  }
+};
+struct OfHold {
+  using Machine = HoldMachine;
+  using Progress = HoldProgress;
+  static std::optional<HoldEvent> event(const JobLinks::Heard& heard) {
+    const auto* answer = std::get_if<HoldAnswer>(&heard.message);
+    if (answer == nullptr || answer->member != heard.from) return std::nullopt;
+    return *answer;
+  }
+};
+
+template <class Kind>
 class Driver {
  public:
-  Driver(JobLinks& links, const Command& command,
-         const std::function<void(const Progress&)>& on_progress)
+  using Machine = typename Kind::Machine;
+  using Event = typename Machine::Event;
+  using OnProgress = std::function<void(const typename Kind::Progress&)>;
+
+  template <class What>
+  Driver(JobLinks& links, const What& command, const OnProgress& on_progress)
       : links_(links), machine_(command, monotonic_now()), on_progress_(on_progress) {}
 
   std::optional<Outcome> run(const std::atomic<bool>& stop) {
@@ -28,10 +56,8 @@ class Driver {
       }
       if (!heard) {
         feed(Tick{});
-      } else if (const auto* standing = std::get_if<Standing>(&heard->message)) {
-        if (standing->member == heard->from) feed(*standing);
-      } else if (const auto* plan = std::get_if<PlanAnswer>(&heard->message)) {
-        if (plan->member == heard->from) feed(*plan);
+      } else if (const auto event = Kind::event(*heard)) {
+        feed(*event);
       }
     }
     return named(machine_.outcome());
@@ -55,8 +81,8 @@ class Driver {
     return outcome;
   }
 
-  void feed(const CoordinatorEvent& event) {
-    std::deque<CoordinatorEvent> events{event};
+  void feed(const Event& event) {
+    std::deque<Event> events{event};
     while (!events.empty()) {
       const auto actions = machine_.step(events.front(), monotonic_now());
       events.pop_front();
@@ -64,14 +90,20 @@ class Driver {
     }
   }
 
-  void carry_out(const CoordinatorAction& action, std::deque<CoordinatorEvent>& events) {
-    if (const auto* send = std::get_if<Send>(&action)) {
-      std::visit([&](const auto& request) { links_.send(send->to, request); }, send->request);
-    } else if (const auto* scan = std::get_if<Scan>(&action)) {
-      look_for_members(*scan, events);
-    } else if (on_progress_) {
-      on_progress_(std::get<Progress>(action));
-    }
+  void carry_out(const typename Machine::Action& action, std::deque<Event>& events) {
+    std::visit([&](const auto& wanted) { carry_out_one(wanted, events); }, action);
+  }
+  void carry_out_one(const Send& send, std::deque<Event>&) {
+    std::visit([&](const auto& request) { links_.send(send.to, request); }, send.request);
+  }
+  void carry_out_one(const HoldSend& send, std::deque<Event>&) {
+    links_.send(send.to, send.request);
+  }
+  void carry_out_one(const Scan& scan, std::deque<Event>& events) {
+    look_for_members(scan, events);
+  }
+  void carry_out_one(const typename Kind::Progress& progress, std::deque<Event>&) {
+    if (on_progress_) on_progress_(progress);
   }
 
   /// Looks for members, and returns those of which proof that they left is new. The machine asks
@@ -86,7 +118,7 @@ class Driver {
     return news;
   }
 
-  void look_for_members(const Scan& scan, std::deque<CoordinatorEvent>& events) {
+  void look_for_members(const Scan& scan, std::deque<Event>& events) {
     for (const MemberGone& gone : newly_gone()) events.emplace_back(gone);
     MembersFound answer;
     answer.scan = scan.number;
@@ -95,8 +127,8 @@ class Driver {
   }
 
   JobLinks& links_;
-  CoordinatorMachine machine_;
-  const std::function<void(const Progress&)>& on_progress_;
+  Machine machine_;
+  const OnProgress& on_progress_;
   std::set<MemberId> told_gone_;
   TimeNs look_at_ = 0;
 };
@@ -106,7 +138,13 @@ class Driver {
 std::optional<Outcome> drive(JobLinks& links, const Command& command,
                              const std::function<void(const Progress&)>& on_progress,
                              const std::atomic<bool>& stop) {
-  return Driver(links, command, on_progress).run(stop);
+  return Driver<OfSwitch>(links, command, on_progress).run(stop);
+}
+
+std::optional<Outcome> drive(JobLinks& links, const HoldCommand& command,
+                             const std::function<void(const HoldProgress&)>& on_progress,
+                             const std::atomic<bool>& stop) {
+  return Driver<OfHold>(links, command, on_progress).run(stop);
 }
 
 }  // namespace livebtl::control

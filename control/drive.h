@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "control/coordinator.h"
+#include "control/hold_machine.h"
 #include "control/job_links.h"
 
 namespace livebtl::control {
@@ -16,6 +17,11 @@ namespace livebtl::control {
 /// on_progress: may be empty. stop: when it becomes true the drive ends where it is; nullopt then.
 std::optional<Outcome> drive(JobLinks& links, const Command& command,
                              const std::function<void(const Progress&)>& on_progress,
+                             const std::atomic<bool>& stop);
+/// The same for who holds a job. Ended by `stop`, it leaves a hold that `hold end` or its lease
+/// ends.
+std::optional<Outcome> drive(JobLinks& links, const HoldCommand& command,
+                             const std::function<void(const HoldProgress&)>& on_progress,
                              const std::atomic<bool>& stop);
 
 }  // namespace livebtl::control

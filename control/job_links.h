@@ -17,6 +17,7 @@
 #include "base/secret.h"
 #include "control/discovery.h"
 #include "control/messages.h"
+#include "control/patience.h"
 
 namespace livebtl::control {
 
@@ -25,12 +26,6 @@ struct RelayPlace {
   std::string name;       // as it was given, for people
   std::string endpoints;  // route.h
   Secret secret;          // absent: the job has none
-};
-
-/// How long somebody may be waited for, and what ends it early.
-struct Patience {
-  TimeNs timeout = 0;
-  const std::atomic<bool>& stop;
 };
 
 class JobLinks {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "control/hold_types.h"
 #include "control/outcome.h"
 #include "livebtl/result.h"
 
@@ -75,6 +76,8 @@ class JsonWriter {
     return text;
   }
   static Json to_json(Rung rung) { return rung_name(rung); }
+  static Json to_json(core::HoldState state) { return hold_state_name(state); }
+  static Json to_json(HoldAction action) { return hold_action_name(action); }
   static Json to_json(Errc code) { return errc_name(code); }
   static Json to_json(Incarnation value) { return static_cast<std::uint32_t>(value); }
   template <class T>

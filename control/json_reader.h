@@ -109,6 +109,25 @@ class JsonReader {
     }
     fail_at(path, "must be old, joint, newtx or new");
   }
+  void read(const Json& json, const std::string& path, core::HoldState& value) {
+    const auto* text = json.get_ptr<const std::string*>();
+    using enum core::HoldState;
+    for (const core::HoldState state : {kNone, kParking, kParked, kBroken}) {
+      if (text == nullptr || *text != hold_state_name(state)) continue;
+      value = state;
+      return;
+    }
+    fail_at(path, "must be none, parking, parked or broken");
+  }
+  void read(const Json& json, const std::string& path, HoldAction& value) {
+    const auto* text = json.get_ptr<const std::string*>();
+    for (const HoldAction action : {HoldAction::kAsk, HoldAction::kStart, HoldAction::kEnd}) {
+      if (text == nullptr || *text != hold_action_name(action)) continue;
+      value = action;
+      return;
+    }
+    fail_at(path, "must be ask, start or end");
+  }
   /// A code that a later version may have becomes kInvalid: it is only an addition to the text.
   void read(const Json& json, const std::string& path, Errc& value) {
     const auto* text = json.get_ptr<const std::string*>();

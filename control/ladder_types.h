@@ -18,6 +18,8 @@ using core::Rung;
 /// nobody yet.
 struct Term {
   std::uint64_t number = 0;
+  // Random. Odd: somebody's command; even: a member that finishes by itself what a coordinator
+  // left.
   std::uint64_t coordinator = 0;
   friend auto operator<=>(const Term&, const Term&) = default;
 };

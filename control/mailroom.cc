@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 
 #include "base/log.h"
@@ -18,7 +17,6 @@ namespace livebtl::control {
 namespace {
 
 constexpr int kMailroomSocketsMax = 256;
-constexpr std::size_t kForwardersMax = 128;
 constexpr std::size_t kAnswersMax = 1024;
 // What libzmq takes at once: to start, and for the connections of a few commands.
 constexpr rlim_t kDescriptorsToStart = 32;
@@ -54,6 +52,12 @@ Result<Mailroom> Mailroom::open(const JobFacts& job, ProcessId self) {
   if (!local) return tl::unexpected(local.error());
   ::chmod(path.c_str(), 0600);
   return Mailroom(job, self, std::move(context), std::move(*local));
+}
+
+void Mailroom::turn(TimeNs now) {
+  passing_.close_idle(now);
+  questions_.close_idle(now);
+  mind_descriptors(now);
 }
 
 void Mailroom::mind_descriptors(TimeNs now) {
@@ -102,7 +106,12 @@ ZmqSocket* Mailroom::listener(std::uint8_t number) {
 
 std::optional<Mailroom::Incoming> Mailroom::receive() {
   if (gate_) gate_->serve();
-  bring_back();
+  passing_.each([this](ZmqSocket& socket) {
+    while (auto letter = socket.receive()) bring_back(*letter);
+  });
+  questions_.each([this](ZmqSocket& socket) {
+    while (auto letter = socket.receive()) take_answer(std::move(*letter));
+  });
   for (const std::uint8_t number : {kLocal, kRelay}) {
     ZmqSocket* socket = listener(number);
     if (socket == nullptr) continue;
@@ -143,9 +152,8 @@ void Mailroom::pass_on(std::uint8_t from, const Letter& letter, const Route& rou
   const std::string endpoint = endpoint_of(route);
   Letter onward{.peer = "", .back = *back, .to = "", .body = letter.body};
   if (!route.relay.empty()) onward.to = format_route({"", route.process});
-  Forwarder* forwarder = forwarder_to(endpoint);
-  if (forwarder != nullptr) forwarder->passes_on = true;
-  if (forwarder == nullptr || !forwarder->socket.send(onward)) {
+  ZmqSocket* socket = passing_.to(endpoint, *context_, job_.secret);
+  if (socket == nullptr || !socket->send(onward)) {
     refuse(from, letter, "cannot pass the letter on to " + endpoint);
   }
 }
@@ -160,16 +168,15 @@ std::string Mailroom::endpoint_of(const Route& route) const {
 }
 
 void Mailroom::ask(const Route& to, ProcessId asked, const std::string& body) {
-  const auto note = push_return({kOwn, process_name(asked), ""});
-  Forwarder* forwarder = note ? forwarder_to(endpoint_of(to)) : nullptr;
-  if (forwarder == nullptr) return;
+  ZmqSocket* socket = questions_.to(endpoint_of(to), *context_, job_.secret);
+  if (socket == nullptr) return;
   const std::string onward = to.relay.empty() ? "" : format_route({"", to.process});
-  forwarder->socket.send({.peer = "", .back = *note, .to = onward, .body = body});
+  socket->send({.peer = "", .back = process_name(asked), .to = onward, .body = body});
 }
 
 /// More than was asked for at once is not kept: whoever misses one asks again.
-void Mailroom::take_answer(const Return& note, Letter letter) {
-  const auto asked = parse_process_name(note.peer, "");
+void Mailroom::take_answer(Letter letter) {
+  const auto asked = parse_process_name(letter.back, "");
   if (asked && answers_.size() < kAnswersMax) answers_.push_back({*asked, std::move(letter.body)});
 }
 
@@ -180,38 +187,11 @@ std::optional<Mailroom::Answered> Mailroom::next_answer() {
   return answer;
 }
 
-void Mailroom::hang_up() {
-  std::erase_if(forwarders_, [](const auto& entry) { return !entry.second.passes_on; });
-}
-
-Mailroom::Forwarder* Mailroom::forwarder_to(const std::string& endpoint) {
-  auto found = forwarders_.find(endpoint);
-  if (found == forwarders_.end()) {
-    if (forwarders_.size() == kForwardersMax) {
-      const auto older = [](const auto& a, const auto& b) { return a.second.used < b.second.used; };
-      forwarders_.erase(std::min_element(forwarders_.begin(), forwarders_.end(), older));
-    }
-    auto socket = ZmqSocket::connect(*context_, endpoint, job_.secret);
-    if (!socket) return nullptr;
-    found = forwarders_.emplace(endpoint, Forwarder{std::move(*socket)}).first;
-  }
-  found->second.used = ++uses_;
-  return &found->second;
-}
-
-void Mailroom::bring_back() {
-  for (auto& [endpoint, forwarder] : forwarders_) {
-    while (auto letter = forwarder.socket.receive()) {
-      const auto to = pop_return(letter->back);
-      if (to && to->listener == kOwn) {
-        take_answer(*to, std::move(*letter));
-        continue;
-      }
-      ZmqSocket* socket = to ? listener(to->listener) : nullptr;
-      if (socket == nullptr) continue;
-      socket->send({.peer = to->peer, .back = to->back, .to = letter->to, .body = letter->body});
-    }
-  }
+void Mailroom::bring_back(const Letter& letter) {
+  const auto to = pop_return(letter.back);
+  ZmqSocket* socket = to ? listener(to->listener) : nullptr;
+  if (socket == nullptr) return;
+  socket->send({.peer = to->peer, .back = to->back, .to = letter.to, .body = letter.body});
 }
 
 void Mailroom::answer(const Return& to, const std::string& body) {
@@ -230,14 +210,19 @@ void Mailroom::add_poll_fds(std::vector<pollfd>& fds) const {
   add(local_->fd());
   if (relay_) add(relay_->fd());
   if (gate_) add(gate_->fd());
-  for (const auto& [endpoint, forwarder] : forwarders_) add(forwarder.socket.fd());
+  const auto add_socket = [&add](const ZmqSocket& socket) { add(socket.fd()); };
+  passing_.each(add_socket);
+  questions_.each(add_socket);
 }
 
 bool Mailroom::pending() const {
   if (local_->pending() || (relay_ && relay_->pending()) || (gate_ && gate_->pending()))
     return true;
-  return std::any_of(forwarders_.begin(), forwarders_.end(),
-                     [](const auto& entry) { return entry.second.socket.pending(); });
+  bool any = false;
+  const auto look = [&any](const ZmqSocket& socket) { any = any || socket.pending(); };
+  passing_.each(look);
+  questions_.each(look);
+  return any;
 }
 
 }  // namespace livebtl::control

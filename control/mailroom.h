@@ -3,17 +3,19 @@
 // others.
 //
 // Passing on keeps no state but open sockets: the way back travels in the letter. A letter names at
-// most one relay and one process, so nothing goes round in circles.
-// Threads: the agent's alone.
+// most one relay and one process, so nothing goes round in circles. The sockets of this member's
+// own questions are others than those of the letters that it passes on: however many it asks,
+// whoever commands the job by way of it notices nothing. Threads: the agent's alone.
 #pragma once
 
 #include <poll.h>
 
+#include <algorithm>
 #include <deque>
-#include <map>
 #include <vector>
 
 #include "base/clock.h"
+#include "control/forwarders.h"
 #include "control/member_file.h"
 #include "control/route.h"
 #include "control/zmq_socket.h"
@@ -49,14 +51,15 @@ class Mailroom {
   /// receive() has collected it.
   std::optional<Answered> next_answer();
   /// Closes what was opened for questions alone.
-  void hang_up();
+  void hang_up() { questions_.close_all(); }
   /// Has a member of that name a socket on this node?
   bool lives_here(ProcessId process) const;
 
-  /// In each turn of the agent; looks now and then. While hardly any descriptor is left in the
-  /// process, nobody can connect to it. libzmq would end the process if it had none for a
-  /// connection that it accepts.
-  void mind_descriptors(TimeNs now);
+  /// In each turn of the agent: closes sockets that are idle, and sees to it that some descriptors
+  /// are left.
+  void turn(TimeNs now);
+  /// When turn() wants to be called for that; INT64_MAX: nothing is open.
+  TimeNs wake_at() const noexcept { return std::min(passing_.due_at(), questions_.due_at()); }
 
   /// Adds what to poll for POLLIN; ask pending() before sleeping.
   void add_poll_fds(std::vector<pollfd>& fds) const;
@@ -64,23 +67,21 @@ class Mailroom {
   zmq::context_t& context() noexcept { return *context_; }
 
  private:
+  static constexpr std::size_t kPassingMax = 128;   // sockets
+  static constexpr std::size_t kQuestionsMax = 64;  // sockets
   static constexpr std::uint8_t kLocal = 0;
   static constexpr std::uint8_t kRelay = 1;
-  static constexpr std::uint8_t kOwn = 2;  // in the way back: nobody else asked
-  struct Forwarder {
-    ZmqSocket socket;
-    std::uint64_t used = 0;
-    bool passes_on = false;  // letters of others, too
-  };
 
   Mailroom(const JobFacts& job, ProcessId self, std::unique_ptr<zmq::context_t> context,
            ZmqSocket local);
   std::optional<Incoming> take(std::uint8_t listener, Letter letter);
   void pass_on(std::uint8_t listener, const Letter& letter, const Route& route);
-  void bring_back();
-  Forwarder* forwarder_to(const std::string& endpoint);
+  /// While hardly any descriptor is left in the process, nobody can connect to it. libzmq would end
+  /// the process if it had none for a connection that it accepts. Looks now and then.
+  void mind_descriptors(TimeNs now);
+  void bring_back(const Letter& letter);
   std::string endpoint_of(const Route& route) const;
-  void take_answer(const Return& note, Letter letter);
+  void take_answer(Letter letter);
   ZmqSocket* listener(std::uint8_t number);
   void refuse(std::uint8_t listener, const Letter& letter, std::string text);
 
@@ -91,9 +92,9 @@ class Mailroom {
   std::optional<ZmqSocket> relay_;
   std::string relay_name_;  // route.h; empty: this member does not relay
   std::optional<ZmqSocket> local_;
-  std::map<std::string, Forwarder> forwarders_;  // by endpoint
+  Forwarders passing_{kPassingMax};
+  Forwarders questions_{kQuestionsMax};
   std::deque<Answered> answers_;
-  std::uint64_t uses_ = 0;
   TimeNs descriptors_due_ = 0;
   bool hidden_ = false;  // the socket has another name meanwhile
 };

@@ -80,7 +80,8 @@ std::vector<MemberService::Reply> MemberService::dispatch(const Return& from,
           return step(request, &from, now);
         } else if constexpr (OneOf<T, StatusRequest>) {
           return {{from, status(request, now)}};
-        } else if constexpr (OneOf<T, MembersRequest, ListRequest, PlanRequest, AddressesRequest>) {
+        } else if constexpr (OneOf<T, MembersRequest, ListRequest, PlanRequest, AddressesRequest,
+                                   HoldRequest>) {
           return {{from, answer(request)}};
         } else if constexpr (OneOf<T, SecretRequest>) {
           return {{from, SecretAnswer{secret_text(job_.secret)}}};
@@ -191,8 +192,24 @@ Message MemberService::answer(const PlanRequest& request) const {
   return PlanAnswer{self_, job_.label, admin_.plan(request.routing)};
 }
 
-Message MemberService::answer(const AddressesRequest&) const {
-  return AddressesAnswer{self_, admin_.contacts()};
+Message MemberService::answer(const AddressesRequest& request) const {
+  return AddressesAnswer{self_, request.question, admin_.contacts()};
+}
+
+Message MemberService::answer(const HoldRequest& request) const {
+  HoldAnswer held{self_, job_.label, job_.rank, job_.announced, request.number, {}};
+  switch (request.action) {
+    case HoldAction::kAsk:
+      held.report = admin_.hold_report();
+      break;
+    case HoldAction::kStart:
+      held.report = admin_.hold(request.id, request.lease_ms * kMillisecond, request.members);
+      break;
+    case HoldAction::kEnd:
+      held.report = admin_.end_hold(request.id);
+      break;
+  }
+  return held;
 }
 
 Message MemberService::watch(const Return& from, const WatchRequest& request, TimeNs now) {

@@ -44,6 +44,7 @@ class MemberService {
   Message answer(const ListRequest& request) const;
   Message answer(const PlanRequest& request) const;
   Message answer(const AddressesRequest& request) const;
+  Message answer(const HoldRequest& request) const;
   Message status(const StatusRequest& request, TimeNs now) const;
   Message watch(const Return& from, const WatchRequest& request, TimeNs now);
   void count_members(TimeNs now);

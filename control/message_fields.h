@@ -156,12 +156,34 @@ void fields(A& a, Is<SecretAnswer> auto& v) {
 template <class A>
 void fields(A& a, Is<AddressesRequest> auto& v) {
   a("job", v.job);
+  a("question", v.question);
 }
 
 template <class A>
 void fields(A& a, Is<AddressesAnswer> auto& v) {
   a("member", v.member);
+  a("question", v.question);
   a("addresses", v.addresses);
+}
+
+template <class A>
+void fields(A& a, Is<HoldRequest> auto& v) {
+  a("job", v.job);
+  a("action", v.action);
+  a("id", v.id);
+  a("lease_ms", v.lease_ms);
+  a("members", v.members);
+  a("number", v.number);
+}
+
+template <class A>
+void fields(A& a, Is<HoldAnswer> auto& v) {
+  a("member", v.member);
+  a("name", v.name);
+  a("rank", v.rank);
+  a("announced", v.announced);
+  a("number", v.number);
+  a("report", v.report);
 }
 
 template <class A>

@@ -32,8 +32,10 @@ constexpr std::array<const char*, std::variant_size_v<Message>> kSchemas = {
     "livebtl.watch-event/1",
     "livebtl.secret-request/1",
     "livebtl.secret/1",
-    "livebtl.addresses-request/1",
-    "livebtl.addresses/1",
+    "livebtl.addresses-request/2",
+    "livebtl.addresses/2",
+    "livebtl.hold-request/1",
+    "livebtl.hold/1",
     "livebtl.error/1"};
 
 bool plain_name(std::string_view text, std::size_t bytes_max) {
@@ -122,6 +124,16 @@ std::string check(const SecretAnswer& answer) {
   return digits && (answer.secret.empty() || answer.secret.size() == 64)
              ? ""
              : "'secret' must be 64 hexadecimal digits, or empty";
+}
+std::string check(const HoldRequest& request) {
+  const bool starts = request.action == HoldAction::kStart;
+  if (request.id == 0 && request.action != HoldAction::kAsk) return "'id' must not be zero";
+  if (starts && (request.lease_ms == 0 || request.lease_ms > kHoldLeaseMaxMs))
+    return "'lease_ms' must be from 1 to 86400000";
+  return check_job(request.job);
+}
+std::string check(const HoldAnswer& answer) {
+  return answer.member.process == ProcessId{} ? "'member.process' must not be zero" : "";
 }
 std::string check(const PlanAnswer&) { return ""; }
 std::string check(const ListAnswer&) { return ""; }

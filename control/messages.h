@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "control/coordinator.h"
+#include "control/hold_types.h"
 #include "control/ladder_types.h"
 #include "control/outcome.h"
 #include "livebtl/result.h"
@@ -101,10 +102,12 @@ struct SecretAnswer {
 /// reach it.
 struct AddressesRequest {
   std::string job;
+  std::uint64_t question = 0;  // by chance; comes back with the answer
 };
 struct AddressesAnswer {
   MemberId member;
-  core::Contacts addresses;  // at most 8
+  std::uint64_t question = 0;  // as it was asked
+  core::Contacts addresses;    // at most 8
 };
 
 /// A request that could not be carried out. Also the answer to one that could not be read.
@@ -117,7 +120,7 @@ using Message =
     std::variant<StandingRequest, PromiseRequest, Order, LadderEnd, Standing, PlanRequest,
                  PlanAnswer, MembersRequest, MembersAnswer, StatusRequest, StatusAnswer,
                  ListRequest, ListAnswer, WatchRequest, WatchEvent, SecretRequest, SecretAnswer,
-                 AddressesRequest, AddressesAnswer, ErrorAnswer>;
+                 AddressesRequest, AddressesAnswer, HoldRequest, HoldAnswer, ErrorAnswer>;
 
 /// At most kMessageBytesMax: lists are cut to fit where they are for people; a message that still
 /// does not fit is an Error (kLimit). Strings are made valid UTF-8.

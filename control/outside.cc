@@ -3,8 +3,10 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "control/job_links_impl.h"
+#include "control/relay_address.h"
 #include "control/zmq_watch.h"
 
 namespace livebtl::control {
@@ -13,6 +15,7 @@ namespace {
 constexpr TimeNs kAskedAgain = 100 * kMillisecond;
 // Of several addresses of one name another may lead to the relay.
 constexpr TimeNs kOtherAddresses = 500 * kMillisecond;
+constexpr TimeNs kRefusedWithin = 200 * kMillisecond;
 // Who floods us must not keep us from the time-out and from Ctrl-C.
 constexpr int kLettersALook = 64;
 constexpr std::uint32_t kJobAlone = UINT32_MAX;  // an offset past the end: only the job is wanted
@@ -47,6 +50,15 @@ std::string no_answer(const RelayPlace& relay, const ConnectionWatch& watch) {
          "LIVEBTL_RELAY=on a job of one node does too)";
 }
 
+/// A relay has the port that it was given when it began, and `btlctl jobs` shows it only then:
+/// where nobody listens now nobody will, and there is nothing to wait for.
+std::string nobody_listens(const RelayPlace& relay) {
+  return "nobody listens at " + relay.name +
+         ": the connection is refused; if that was a relay, its process has ended: `btlctl jobs` "
+         "on "
+         "a node of the job shows where it relays now";
+}
+
 /// The job that the relay is of: what it answers to our first question.
 std::optional<Result<std::string>> first_answer(ZmqSocket& socket, const std::string& name) {
   for (int i = 0; i < kLettersALook; ++i) {
@@ -66,11 +78,15 @@ Result<std::string> greet(ZmqSocket& socket, ConnectionWatch& watch, const Relay
   const auto question = encode(MembersRequest{job, kJobAlone});
   if (!question) return tl::unexpected(question.error());
   TimeNs give_up = monotonic_now() + patience.timeout;
+  std::uint64_t failures = 0;
   while (!patience.stop.load()) {
     socket.send({.peer = "", .back = "greeting", .to = "", .body = *question});
     wait_a_little(socket, give_up - monotonic_now());
     if (auto answer = first_answer(socket, relay.name)) return std::move(*answer);
     watch.look();
+    const bool failed_again = std::exchange(failures, watch.failures()) != watch.failures();
+    if (failed_again && !watch.connected() && all_refuse(relay.endpoints, kRefusedWithin))
+      return fail(Errc::kUnreachable, nobody_listens(relay));
     const TimeNs now = monotonic_now();
     const bool stranger = watch.turned_away() && !watch.welcomed();
     if (stranger) give_up = std::min(give_up, now + kOtherAddresses);

@@ -3,16 +3,22 @@
 #include "control/relay_address.h"
 
 #include <arpa/inet.h>
-#include <netdb.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
+#include <chrono>
+#include <future>
 #include <memory>
 #include <optional>
+#include <thread>
 
+#include "base/fd.h"
 #include "control/route.h"
+#include "control/signals.h"
 
 namespace livebtl::control {
 namespace {
@@ -71,20 +77,62 @@ Result<HostPort> parse_host_port(std::string_view text) {
   return HostPort{std::string(host), *port};
 }
 
-Result<std::string> relay_at(const HostPort& where) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* list = nullptr;
-  const int error = ::getaddrinfo(where.host.c_str(), nullptr, &hints, &list);
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, &::freeaddrinfo);
-  if (error != 0) {
+namespace {
+
+using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
+struct LookedUp {
+  int error = EAI_AGAIN;
+  Addresses addresses{nullptr, &::freeaddrinfo};
+};
+
+/// Nothing ends a look-up early, so it has a thread of its own, which is left behind if it takes
+/// too long. nullopt: patience is over.
+std::optional<LookedUp> look_up_within(const std::string& host, const Patience& patience,
+                                       LookUp look_up) {
+  constexpr auto kLook = std::chrono::milliseconds(20);
+  std::packaged_task<LookedUp()> task([host, look_up = std::move(look_up)] {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* list = nullptr;
+    LookedUp found;
+    found.error = look_up(host.c_str(), nullptr, &hints, &list);
+    found.addresses.reset(list);
+    return found;
+  });
+  auto found = task.get_future();
+  const TimeNs deadline = monotonic_now() + patience.timeout;
+  {
+    const AllSignalsBlocked blocked;
+    std::thread(std::move(task)).detach();
+  }
+  while (found.wait_for(kLook) != std::future_status::ready) {
+    if (patience.stop.load() || monotonic_now() >= deadline) return std::nullopt;
+  }
+  return found.get();
+}
+
+}  // namespace
+
+Result<std::string> relay_at(const HostPort& where, const Patience& patience, LookUp look_up) {
+  const auto found = look_up_within(where.host, patience, std::move(look_up));
+  if (!found && patience.stop.load()) {
+    return fail(Errc::kCancelled, "interrupted; nothing was changed");
+  }
+  if (!found) {
+    return fail(Errc::kUnreachable,
+                "the name " + where.host +
+                    " was not found within the time-out: no name server answers; give an address, "
+                    "as `btlctl jobs` on a node of the job shows it");
+  }
+  if (found->error != 0) {
     return fail(Errc::kUnreachable, "there is no host " + where.host + ": " +
-                                        ::gai_strerror(error) +
+                                        ::gai_strerror(found->error) +
                                         "; `btlctl jobs` on a node of the "
                                         "job shows its address");
   }
   std::vector<std::string> endpoints;
-  for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
+  const addrinfo* entry = found->addresses.get();
+  for (; entry != nullptr; entry = entry->ai_next) {
     const auto endpoint = endpoint_of(*entry, where.port);
     const bool known = std::find(endpoints.begin(), endpoints.end(), endpoint) != endpoints.end();
     if (endpoint && !known && endpoints.size() < kHostAddressesMax) endpoints.push_back(*endpoint);
@@ -93,6 +141,51 @@ Result<std::string> relay_at(const HostPort& where) {
   for (const std::string& each : endpoints) relay += (relay.empty() ? "" : ",") + each;
   if (valid_relay(relay)) return relay;
   return fail(Errc::kUnreachable, where.host + " has no address of IPv4 or IPv6");
+}
+
+namespace {
+
+struct Knock {
+  Fd fd;  // of a connection that is being made; none: it could not even be begun
+  bool refused = false;
+};
+
+Knock knock_at(const std::string& endpoint) {
+  const auto place = parse_host_port(std::string_view(endpoint).substr(kScheme.size()));
+  if (!place) return {};
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+  addrinfo* list = nullptr;
+  if (::getaddrinfo(place->host.c_str(), std::to_string(place->port).c_str(), &hints, &list) != 0)
+    return {};
+  const Addresses owner(list, &::freeaddrinfo);
+  Knock knock{Fd(::socket(list->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0))};
+  knock.refused = knock.fd && ::connect(knock.fd.number(), list->ai_addr, list->ai_addrlen) != 0 &&
+                  errno == ECONNREFUSED;
+  return knock;
+}
+
+bool is_refused(const Knock& knock, TimeNs timeout) {
+  if (knock.refused || !knock.fd) return knock.refused;
+  pollfd ready{knock.fd.number(), POLLOUT, 0};
+  if (::poll(&ready, 1, static_cast<int>(timeout / kMillisecond)) != 1) return false;
+  int error = 0;
+  socklen_t bytes = sizeof error;
+  ::getsockopt(knock.fd.number(), SOL_SOCKET, SO_ERROR, &error, &bytes);
+  return error == ECONNREFUSED;
+}
+
+}  // namespace
+
+bool all_refuse(std::string_view relay, TimeNs timeout) {
+  if (!valid_relay(relay)) return false;
+  std::vector<Knock> knocks;
+  for (const std::string& endpoint : relay_endpoints(relay)) knocks.push_back(knock_at(endpoint));
+  const TimeNs deadline = monotonic_now() + timeout;
+  return std::all_of(knocks.begin(), knocks.end(), [deadline](const Knock& knock) {
+    return is_refused(knock, std::max<TimeNs>(deadline - monotonic_now(), 0));
+  });
 }
 
 std::vector<std::string> host_ports(std::string_view relay) {

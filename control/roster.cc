@@ -80,7 +80,7 @@ bool Roster::all_acknowledged(const Order& order) const {
 std::vector<Counted> Roster::counted() const {
   std::vector<Counted> list;
   for (const auto& [member, entry] : entries_) {
-    list.emplace_back();
+    list.emplace_back().answered = entry.standing.has_value();
     if (!entry.standing) continue;
     list.back() = {entry.standing->name, entry.standing->rank, entry.standing->announced};
   }
@@ -101,10 +101,10 @@ std::vector<KnownTransport> Roster::known_transports() const {
   return known;
 }
 
-std::uint64_t Roster::highest_term_number() const {
-  std::uint64_t highest = 0;
+Term Roster::highest_term() const {
+  Term highest;
   for (const auto& [member, entry] : entries_) {
-    if (entry.standing) highest = std::max(highest, entry.standing->term.number);
+    if (entry.standing) highest = std::max(highest, entry.standing->term);
   }
   return highest;
 }

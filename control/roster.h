@@ -56,7 +56,7 @@ class Roster {
   Missing missing() const;
   /// What any member has; processes of a job need not be alike.
   std::vector<KnownTransport> known_transports() const;
-  std::uint64_t highest_term_number() const;
+  Term highest_term() const;
   std::uint32_t highest_epoch() const;
   const Standing* refusal(const Order& order) const;
 

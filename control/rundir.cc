@@ -106,7 +106,8 @@ Result<Fd> open_private_directory(const std::string& path, uid_t owner) {
     if (errno == ELOOP || errno == ENOTDIR) {
       return fail(Errc::kAuth, path + " is not a directory; set LIVEBTL_RUNDIR to one of your own");
     }
-    return fail(Errc::kSystem, system_words("cannot open " + path));
+    const Errc code = errno == EACCES || errno == EPERM ? Errc::kAuth : Errc::kSystem;
+    return fail(code, system_words("cannot open " + path));
   }
   struct stat facts {};
   if (::fstat(fd.number(), &facts) != 0) return fail(Errc::kSystem, system_words(path));
@@ -141,21 +142,34 @@ Result<std::string> make_run_directory(const std::string& wanted, const Lookup& 
   return path;
 }
 
+namespace {
+
+/// Where run directories of this user may be.
+std::vector<std::string> own_places(const std::string& wanted, const Lookup& lookup) {
+  if (!wanted.empty()) return {wanted};
+  std::vector<std::string> places{std::string(kSystemRuns) + "/" + user_number()};
+  if (const auto session = lookup("XDG_RUNTIME_DIR")) places.push_back(*session + "/livebtl");
+  places.push_back("/run/user/" + user_number() + "/livebtl");
+  places.push_back("/tmp/livebtl-" + user_number());
+  return places;
+}
+
+}  // namespace
+
 std::vector<RunDirectory> run_directories(const std::string& wanted, const Lookup& lookup) {
   std::vector<RunDirectory> found;
   const uid_t me = ::geteuid();
-  if (!wanted.empty()) {
-    add_if_private(found, wanted, me);
-    return found;
-  }
-  add_if_private(found, std::string(kSystemRuns) + "/" + user_number(), me);
-  if (const auto session = lookup("XDG_RUNTIME_DIR")) {
-    add_if_private(found, *session + "/livebtl", me);
-  }
-  add_if_private(found, "/run/user/" + user_number() + "/livebtl", me);
-  add_if_private(found, "/tmp/livebtl-" + user_number(), me);
-  if (me == 0) add_all_users(found);
+  for (const std::string& place : own_places(wanted, lookup)) add_if_private(found, place, me);
+  if (me == 0 && wanted.empty()) add_all_users(found);
   return found;
+}
+
+std::optional<Error> unusable_run_directory(const std::string& wanted, const Lookup& lookup) {
+  for (const std::string& place : own_places(wanted, lookup)) {
+    const auto opened = open_private_directory(place, ::geteuid());
+    if (!opened && opened.error().code != Errc::kNotFound) return opened.error();
+  }
+  return std::nullopt;
 }
 
 Result<JobDirectory> make_job_directory(const std::string& rundir, std::string_view job) {

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,10 @@ Result<std::string> make_run_directory(const std::string& wanted, const Lookup& 
 /// chosen in any of this user's sessions; for root those of all users. Only existing ones with the
 /// right owner and mode.
 std::vector<RunDirectory> run_directories(const std::string& wanted, const Lookup& lookup);
+
+/// Of these places the first that is there and may not be used, and why: jobs may run that nobody
+/// sees. nullopt: there is none. Code: kAuth (no permission, wrong owner or mode), kSystem.
+std::optional<Error> unusable_run_directory(const std::string& wanted, const Lookup& lookup);
 
 /// A job's directory, made if missing, and a descriptor that holds it: while it is open nobody
 /// removes it.

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kRelaysKnownMax = 1024;
 constexpr std::size_t kRelaysAtOnce = 32;
+constexpr std::uint64_t kRoundsOfRelays = 2;  // the first connects to those that are new
 constexpr std::size_t kFellowsAtOnce = 4;
 constexpr std::uint32_t kPastTheEnd = UINT32_MAX;  // only relays are wanted, and no member
 
@@ -30,16 +31,20 @@ void Search::turn(TimeNs now) {
   if (now < plan_.due_at()) return;
   const std::vector<ProcessId> sought = admin_.unreached();
   if (sought.empty()) return rest();
-  at_work_ = true;
+  const bool begins = !std::exchange(at_work_, true);
+  if (begins) first_relay_ = random_u64() % kRelaysKnownMax;
   learn(admin_.relays());
-  bool elsewhere = false;
-  for (const ProcessId process : plan_.due(sought, now)) {
-    const bool here = mailroom_.lives_here(process);
-    if (here) ask(process);
-    if (!here) ask_relays(process);
-    elsewhere = elsewhere || !here;
-  }
-  if (elsewhere) ask_for_relays();
+  std::erase_if(questions_, [&sought](const auto& entry) {
+    return !std::binary_search(sought.begin(), sought.end(), entry.first);
+  });
+  for (const ProcessId process : plan_.due(sought, now)) ask(process);
+  if (begins || plan_.round_ended()) end_round();
+}
+
+/// To learn of relays takes a look into the job's directory: that is worth while once a round.
+void Search::end_round() {
+  if (std::exchange(elsewhere_, false)) ask_for_relays();
+  if (++rounds_ % kRoundsOfRelays == 0) first_relay_ += kRelaysAtOnce;
 }
 
 void Search::reported() {
@@ -51,18 +56,25 @@ void Search::reported() {
 }
 
 void Search::ask(ProcessId process) {
-  const auto question = encode(AddressesRequest{job_.id});
-  if (question) mailroom_.ask({"", process}, process, *question);
+  const auto question = encode(AddressesRequest{job_.id, question_for(process)});
+  if (!question) return;
+  if (mailroom_.lives_here(process)) return mailroom_.ask({"", process}, process, *question);
+  elsewhere_ = true;
+  ask_relays(process, *question);
 }
 
-/// More relays than are asked at once: some of them, by chance.
-void Search::ask_relays(ProcessId process) {
-  const auto question = encode(AddressesRequest{job_.id});
-  if (!question || relays_.empty()) return;
-  const std::size_t first = relays_.size() > kRelaysAtOnce ? random_u64() % relays_.size() : 0;
+/// Whoever was not asked cannot guess the number, and answers in vain for somebody else.
+std::uint64_t Search::question_for(ProcessId process) {
+  const auto [entry, is_new] = questions_.try_emplace(process);
+  if (is_new || entry->second.answered) entry->second = {random_u64(), false};
+  return entry->second.number;
+}
+
+/// Of more relays than are asked at once other ones come next, in turn, from one that chance picks.
+void Search::ask_relays(ProcessId process, const std::string& question) {
   for (std::size_t i = 0; i < std::min(kRelaysAtOnce, relays_.size()); ++i) {
-    const std::string& relay = relays_[(first + i) % relays_.size()];
-    mailroom_.ask({relay, process}, process, *question);
+    const std::string& relay = relays_[(first_relay_ + i) % relays_.size()];
+    mailroom_.ask({relay, process}, process, question);
   }
 }
 
@@ -87,16 +99,24 @@ void Search::learn(const std::vector<std::string>& relays) {
   }
 }
 
-/// The answer is hostile: it counts for the process that was asked, and the engine takes no more
-/// from it than addresses to try.
 void Search::hear(const Mailroom::Answered& answer) {
   const auto message = decode(answer.body);
   if (!message || !at_work_) return;
   if (const auto* told = std::get_if<AddressesAnswer>(&*message)) {
-    if (told->member.process == answer.asked) admin_.introduce(answer.asked, told->addresses);
+    hear(answer.asked, *told);
   } else if (const auto* members = std::get_if<MembersAnswer>(&*message)) {
     learn(members->relays);
   }
+}
+
+/// Hostile: it counts for a process that was asked and only if it answers what was asked, and the
+/// engine takes no more from it than addresses to try.
+void Search::hear(ProcessId asked, const AddressesAnswer& answer) {
+  const auto question = questions_.find(asked);
+  if (answer.member.process != asked || question == questions_.end()) return;
+  if (question->second.number != answer.question) return;
+  question->second.answered = true;
+  admin_.introduce(asked, answer.addresses);
 }
 
 void Search::rest() {
@@ -104,6 +124,8 @@ void Search::rest() {
   plan_.hurry();  // whoever is sought next was not asked yet
   mailroom_.hang_up();
   relays_.clear();
+  questions_.clear();
+  elsewhere_ = false;
 }
 
 }  // namespace livebtl::control

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,10 @@ class Search {
 
  private:
   void ask(ProcessId process);
-  void ask_relays(ProcessId process);
+  void ask_relays(ProcessId process, const std::string& question);
+  std::uint64_t question_for(ProcessId process);
+  void hear(ProcessId asked, const AddressesAnswer& answer);
+  void end_round();
   void ask_for_relays();
   void learn(const std::vector<std::string>& relays);
   void rest();
@@ -47,10 +51,20 @@ class Search {
   const ProcessId self_;
   core::Admin& admin_;
   Mailroom& mailroom_;
+  /// Repeated under its number until it is answered: the answer to one may come when the pause
+  /// after it is over.
+  struct Question {
+    std::uint64_t number = 0;
+    bool answered = false;
+  };
+  std::map<ProcessId, Question> questions_;  // open, to those that are sought
   SearchPlan plan_;
   Reached reached_;
   bool at_work_ = false;
+  bool elsewhere_ = false;  // somebody sought in this round is not on this node
   std::vector<std::string> relays_;
+  std::size_t first_relay_ = 0;  // of those that are asked now
+  std::uint64_t rounds_ = 0;
   std::uint64_t fellows_ = 0;  // asked for relays so far
 };
 

@@ -23,12 +23,15 @@ class SearchPlan {
   /// Whom to ask now, at most kAtOnce; nobody before due_at(). sought: all that are, sorted.
   std::vector<ProcessId> due(const std::vector<ProcessId>& sought, TimeNs now);
   TimeNs due_at() const noexcept { return due_at_; }
+  /// With those whom due() named last, all that are sought have been asked, once more.
+  bool round_ended() const noexcept { return round_ended_; }
   /// An order was carried out, or somebody is sought anew.
   void hurry() noexcept { due_at_ = pause_ = 0; }
 
  private:
   TimeNs due_at_ = 0;
   TimeNs pause_ = 0;
+  bool round_ended_ = false;
   ProcessId last_{};  // that was asked: those behind it come next
 };
 

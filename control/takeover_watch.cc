@@ -50,7 +50,7 @@ Command takeover_command(std::string job, std::uint64_t coordinator) {
   command.job = std::move(job);
   command.verb = "resume";
   command.by_itself = true;
-  command.coordinator = coordinator | 1;
+  command.coordinator = (coordinator | 2) & ~std::uint64_t{1};
   command.operation = coordinator | 1;  // begins none of its own
   return command;
 }

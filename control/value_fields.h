@@ -66,6 +66,17 @@ void fields(A& a, Is<core::RungReport> auto& v) {
 }
 
 template <class A>
+void fields(A& a, Is<core::HoldReport> auto& v) {
+  a("id", v.id);
+  a("state", v.state);
+  a("members", v.members);
+  a("left_ms", v.left_ms);
+  a("why", v.why);
+  a("refusal", v.refusal);
+  a.names("waiting", v.waiting);
+}
+
+template <class A>
 void fields(A& a, Is<core::RoutingPlan> auto& v) {
   a.names("cut_off", v.cut_off);
   a("moves", v.moves);
@@ -82,6 +93,8 @@ void fields(A& a, Is<core::TransportStatus> auto& v) {
   a("exclusivity", v.exclusivity);
   a("weight", v.weight);
   a("peers", v.peers);
+  a("bulk_peers", v.bulk_peers);
+  a("own_pair", v.own_pair);
   a.count("frames_sent", v.frames_sent);
   a.count("frames_received", v.frames_received);
   a.count("bytes_sent", v.bytes_sent);
@@ -96,6 +109,7 @@ void fields(A& a, Is<core::PeerStatus> auto& v) {
   a("name", v.name);
   a("transport", v.transport);
   a("receiving", v.receiving);
+  a.names("bulk", v.bulk);
   a("generation", v.generation);
   a.count("messages_sent", v.messages_sent);
   a.count("messages_received", v.messages_received);

@@ -9,9 +9,9 @@ namespace livebtl::control {
 namespace {
 
 constexpr const char* kEvents = "inproc://connection-watch";
-constexpr int kKinds = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
-                       ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
-                       ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+constexpr int kKinds = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CONNECT_RETRIED |
+                       ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+                       ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 
 struct Event {
   std::uint16_t kind = 0;
@@ -46,6 +46,7 @@ Result<ConnectionWatch> ConnectionWatch::begin(zmq::context_t& context, ZmqSocke
 ConnectionWatch::ConnectionWatch(ConnectionWatch&& other) noexcept
     : watched_(std::exchange(other.watched_, nullptr)),
       events_(std::move(other.events_)),
+      failures_(other.failures_),
       connected_(other.connected_),
       turned_away_(other.turned_away_),
       welcomed_(other.welcomed_) {}
@@ -59,6 +60,7 @@ void ConnectionWatch::look() try {
   while (const auto event = next_event(events_)) {
     const bool failed = event->kind == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL;
     const bool hung_up = failed && (event->value == EPIPE || event->value == ECONNRESET);
+    failures_ += event->kind == ZMQ_EVENT_CONNECT_RETRIED ? 1 : 0;
     connected_ = connected_ || event->kind == ZMQ_EVENT_CONNECTED;
     welcomed_ = welcomed_ || event->kind == ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
     turned_away_ = turned_away_ || hung_up || event->kind == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL ||

@@ -19,6 +19,8 @@ class ConnectionWatch {
   void look();
   /// Somebody took a connection.
   bool connected() const noexcept { return connected_; }
+  /// How many connections could not be made; each is tried again.
+  std::uint64_t failures() const noexcept { return failures_; }
   /// Somebody took a connection, and ended it before either side had proved who it is.
   bool turned_away() const noexcept { return turned_away_; }
   /// Both sides have proved who they are.
@@ -29,6 +31,7 @@ class ConnectionWatch {
       : watched_(watched), events_(std::move(events)) {}
   void* watched_;
   zmq::socket_t events_;
+  std::uint64_t failures_ = 0;
   bool connected_ = false;
   bool turned_away_ = false;
   bool welcomed_ = false;

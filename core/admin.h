@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "core/routing.h"
 #include "livebtl/types.h"
 
@@ -41,11 +42,30 @@ struct RungReport {
   bool refused_last_path = false;  // the refusal is: these peers would be cut off
   // refusal: the peers concerned, by name; else: pairs left on old (at most 32)
   std::vector<std::string> pairs;
+  // Ends of pairs: of one with itself a process has both.
   std::uint32_t pairs_moved = 0;
   std::uint32_t pairs_left = 0;      // cannot use the new transport
   std::vector<std::string> waiting;  // what the rung still waits for, for people (at most 32)
   // holds on a released transport's device that are not ours: owner, descriptor
   std::vector<std::string> foreign;
+};
+
+/// Of a HOLD (core/hold.h): all that this process sends is parked at a frame boundary.
+enum class HoldState : std::uint8_t {
+  kNone,     // nothing is held, and nothing was since this process began or the last hold ended
+  kParking,  // no new frame is sent; what is on its way is waited for
+  kParked,   // nothing of ours is on its way, on any path
+  kBroken,   // it was not held without interruption, and never will have been
+};
+
+struct HoldReport {
+  std::uint64_t id = 0;  // of the hold that `state` is about; 0: none
+  HoldState state = HoldState::kNone;
+  std::uint32_t members = 0;         // all so many were parked at one time; 0: nobody has said so
+  std::uint32_t left_ms = 0;         // of the lease, kParking and kParked
+  std::string why;                   // kBroken: what broke it
+  std::string refusal;               // not empty: the request was not followed, and why
+  std::vector<std::string> waiting;  // kParking: for what, for people (at most 32)
 };
 
 /// What a routing would do to this process, without doing it.
@@ -63,7 +83,10 @@ struct TransportStatus {
   bool quiesced = false;
   std::uint32_t exclusivity = 0;
   std::uint32_t weight = 0;
-  std::uint32_t peers = 0;  // pairs that use it now
+  // Pairs of this process that use it now to send, by lane. One with itself has both its ends here.
+  std::uint32_t peers = 0;       // ordered lane: messages up to a size, and all that leads the rest
+  std::uint32_t bulk_peers = 0;  // placed lane: the bytes of large messages, shared by several
+  bool own_pair = false;         // this process's pair with itself is among them
   // since process start
   std::uint64_t frames_sent = 0, frames_received = 0, bytes_sent = 0, bytes_received = 0;
   std::uint64_t paths_lost = 0;
@@ -72,9 +95,10 @@ struct TransportStatus {
 
 struct PeerStatus {
   ProcessId process{};
-  std::string name;       // "rank 3 on node17 (5f3a...)" as far as known
-  std::string transport;  // in use for sending; empty: not connected
-  std::string receiving;  // last received on
+  std::string name;               // "rank 3 on node17 (5f3a...)" as far as known
+  std::string transport;          // the ordered lane is sent on; empty: not connected
+  std::string receiving;          // the ordered lane was last received on; empty: nothing yet
+  std::vector<std::string> bulk;  // the placed lane is sent on: shared, by weight
   std::uint32_t generation = 0;
   // Messages, and one-sided operations where they start.
   std::uint64_t messages_sent = 0, messages_received = 0;
@@ -109,6 +133,14 @@ class Admin {
   /// The routing and epoch of the job when this process joins one that runs, before it opens a
   /// transport.
   virtual void adopt(const RungOrder& standing) = 0;
+  /// Parks all that this process sends, or renews the lease of that same hold. Refused during a
+  /// switch, during another hold or before that is ended, and if this one is broken or has ended.
+  /// id: not 0; lease: above 0. members: if not 0, all so many are parked: from now on whatever
+  /// comes from outside the hold breaks it.
+  virtual HoldReport hold(std::uint64_t id, TimeNs lease, std::uint32_t members) = 0;
+  /// Ends the hold of that id and sends on; of another id nothing changes.
+  virtual HoldReport end_hold(std::uint64_t id) = 0;
+  virtual HoldReport hold_report() = 0;
   /// Called (under the engine's lock; must only signal) whenever report() or spans_nodes() changed,
   /// or unreached() would name somebody again.
   virtual void on_report(std::function<void()> signal) = 0;

@@ -33,7 +33,7 @@ inline constexpr TimeNs kDialledInVain = 16 * kMillisecond;
 struct TransportSlot {
   TransportKind kind;
   std::unique_ptr<Transport> transport;  // null: closed
-  Caps caps;                             // of the last time it was open
+  Caps caps;  // of the last time it was open; until then only what the kind says
   Blob last_address;
   EndpointStats closed_stats;  // of endpoints that are gone
   std::uint64_t paths_lost = 0;
@@ -104,22 +104,31 @@ class Bml final : private TransportSink {
   /// Chooses again among the open paths and dials the wanted ones; moves the ordered lane if that
   /// changes it.
   void elect(Peer& peer) noexcept;
-  /// Leaves the send path, by a marker, for none. Requires: there is one.
-  void stop_sending(Peer& peer) noexcept;
+  /// Leaves the send path, by a marker, for none. Requires: there is one. why: for the log.
+  void stop_sending(Peer& peer, const char* why) noexcept;
+  // A HOLD, see hold.h: leaves all paths, tells what is still on its way, takes them up again.
+  void park(Peer& peer) noexcept;
+  std::string unparked(const Peer& peer) const;
+  void unpark(Peer& peer) noexcept;
+  /// Numbered frames that all peers have sent and that were taken, since the beginning.
+  std::uint64_t frames_taken() const noexcept;
   /// Closes a path in good order (by a switch).
   void close_path(Path& path) noexcept;
   void note_down(Path& path) noexcept { down_.push_back(&path); }
   void on_hello(Path& path, Bytes payload) noexcept;
   void on_marker_ack(Path& path) noexcept;
   void on_peer_path_down(Peer& peer, std::uint64_t path_id) noexcept;
+  /// A peer dials by tickets (bml_tickets.cc). payload: hostile.
+  void on_ticket(Path& carrier, std::uint64_t path_id, Bytes payload) noexcept;
+  void on_ticket_back(Peer& peer, std::uint64_t path_id, Bytes ticket) noexcept;
   void lose_peer(Peer& peer, const std::string& why) noexcept;
 
   /// Moves the transports. Returns frames moved.
   std::size_t progress_transports(std::size_t frames_max) noexcept;
   /// Clears away broken paths, opens wanted ones. Every progress; cheap when nothing is to do.
   void tidy() noexcept {
-    if (!down_.empty() || !graveyard_.empty() || !greeting_.empty() || !wanting_.empty())
-        [[unlikely]]
+    if (!down_.empty() || !graveyard_.empty() || !greeting_.empty() || !tickets_.empty() ||
+        !wanting_.empty()) [[unlikely]]
       tidy_up();
   }
   /// Time-outs, probes, late acknowledgements. Every millisecond or so.
@@ -140,6 +149,12 @@ class Bml final : private TransportSink {
  private:
   Status check_caps(const std::string& name, const Caps& caps) const;
   void on_accept(std::unique_ptr<Endpoint> endpoint) noexcept override;
+  void take_in(TransportSlot& slot, std::unique_ptr<Endpoint> endpoint) noexcept;
+  bool can_dial(const Peer& peer, const TransportSlot& slot) const noexcept;
+  std::vector<std::string> to_dial(const Peer& peer) const;
+  void exchange_tickets(Path& dialled);
+  std::unique_ptr<Endpoint> admit(const std::string& transport, Bytes ticket);
+  void flush_tickets() noexcept;
   void tidy_up() noexcept;
   HelloFacts facts(const Peer& peer, std::uint64_t path, std::uint64_t replaces) const;
   void take_step(Path& path, Handshake::Step step) noexcept;
@@ -191,6 +206,14 @@ class Bml final : private TransportSink {
   std::vector<Peer*> wanting_;
   TimeNs stranger_logged_ = 0;
   std::vector<Path*> greeting_;  // have a hello message to post
+  struct TicketOut {
+    ProcessId to;
+    FrameKind kind;
+    std::uint64_t path;  // to be made
+    Blob payload;
+  };
+  std::vector<TicketOut> tickets_;  // wait to be posted, on whatever open path
+  bool post_ticket(const TicketOut& ticket) noexcept;
 };
 
 }  // namespace livebtl::core

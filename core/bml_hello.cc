@@ -27,8 +27,12 @@ HelloFacts Bml::facts(const Peer& peer, std::uint64_t path, std::uint64_t replac
 }
 
 void Bml::on_accept(std::unique_ptr<Endpoint> endpoint) noexcept {
-  auto path = std::make_unique<Path>(core_, *accepting_, std::move(endpoint), false,
-                                     core_.now + kHelloTimeout);
+  take_in(*accepting_, std::move(endpoint));
+}
+
+void Bml::take_in(TransportSlot& slot, std::unique_ptr<Endpoint> endpoint) noexcept {
+  auto path =
+      std::make_unique<Path>(core_, slot, std::move(endpoint), false, core_.now + kHelloTimeout);
   path->handshake = std::make_unique<Handshake>(Handshake::accept(core_.config.secret));
   strangers_.push_back(std::move(path));
 }

@@ -20,6 +20,7 @@ std::size_t Bml::progress_transports(std::size_t frames_max) noexcept {
 void Bml::tidy_up() noexcept {
   if (!down_.empty()) clear_down();
   graveyard_.clear();
+  if (!tickets_.empty()) flush_tickets();
   if (!greeting_.empty()) greet();
   std::vector<Peer*> wanting;
   wanting.swap(wanting_);
@@ -232,10 +233,10 @@ void Bml::check_path(Peer& peer, Path& path) noexcept {
   if (!path.open()) return;
   const std::uint64_t frames = path.endpoint->stats().frames_received;
   // What we wait for: acknowledgements, an empty buffer (the other end may be gone without our
-  // seeing it), or the answer to a marker.
-  const bool unacknowledged =
-      path.keeps && ((peer.tx.window && !peer.tx.window->empty()) ||
-                     path.endpoint->in_flight() != 0 || (path.marker_sent && !path.marker_acked));
+  // seeing it), or the answer to a marker. What a hold keeps back is not on its way.
+  const bool sends = peer.tx.window && !peer.tx.window->empty() && !core_.hold.parks();
+  const bool unacknowledged = path.keeps && (sends || path.endpoint->in_flight() != 0 ||
+                                             (path.marker_sent && !path.marker_acked));
   if (frames != path.heard_frames || !unacknowledged) {
     path.heard_frames = frames;
     path.heard = core_.now;
@@ -301,6 +302,7 @@ void Bml::say_goodbye() noexcept {
 
 void Bml::shut_down() noexcept {
   greeting_.clear();
+  tickets_.clear();
   down_.clear();
   strangers_.clear();
   graveyard_.clear();

@@ -12,20 +12,22 @@ constexpr std::size_t kAddressBytesMax = 512;  // as in a hello
 
 // Messages wait for a transport that may be added yet, but nobody should have to guess it.
 void Bml::note_cut_off(Peer& peer) noexcept {
-  if (!connected(peer)) seek(peer);
+  if (peer.send_path == nullptr) seek(peer);
   if (peer.cut_off_since == 0) peer.cut_off_since = core_.now;
   if (peer.cut_off_told || core_.now - peer.cut_off_since < kSecond) return;
   peer.cut_off_told = true;
-  std::string ours, theirs;
+  std::string ours, theirs, by_ticket;
   for (const auto& slot : slots_) {
     if (slot->open()) ours += " " + slot->name();
     if (peer.addresses.contains(slot->name())) theirs += " " + slot->name();
+    if (slot->open() && slot->caps.by_ticket)
+      by_ticket = "; " + slot->name() + " connects only over a path of another transport";
   }
   log(LogLevel::kWarn, "engine",
       "no transport reaches %s: open here:%s; it offered:%s; messages to it wait until one that "
-      "both have is added (btlctl add; LIVEBTL_TRANSPORTS and LIVEBTL_EXCLUDE leave some out)",
+      "both have is added (btlctl add; LIVEBTL_TRANSPORTS and LIVEBTL_EXCLUDE leave some out)%s",
       peer.name().c_str(), ours.empty() ? " none" : ours.c_str(),
-      theirs.empty() ? " none" : theirs.c_str());
+      theirs.empty() ? " none" : theirs.c_str(), by_ticket.c_str());
 }
 
 // Cheap: asked whenever such a peer is looked at. The agent is called once, until unreached() has
@@ -35,13 +37,14 @@ void Bml::seek(const Peer& peer) noexcept {
   if (core_.switching.signal) core_.switching.signal();
 }
 
-// Over an open path it would tell its addresses itself. Dials that all fail may go to where it
-// listened before its transport was closed and opened again; one more that is under way changes
-// nothing of that, and may take seconds to fail.
+// Over a path that is in use it would tell its addresses itself. Dials that all fail may go to
+// where it listened before its transport was closed and opened again; one more that is under way
+// changes nothing of that, and may take seconds to fail.
 bool Bml::is_unreached(const Peer& peer) const noexcept {
   if (peer.lost || peer.departed || peer.process == core_.config.process) return false;
   if (!peer.wants_path && !dialling(peer)) return false;
-  return !connected(peer) && (peer.cut_off_since != 0 || peer.dial_delay >= kDialledInVain);
+  return peer.send_path == nullptr &&
+         (peer.cut_off_since != 0 || peer.dial_delay >= kDialledInVain);
 }
 
 std::vector<ProcessId> Bml::unreached() {
@@ -67,6 +70,10 @@ void Bml::introduce(ProcessId process, const Contacts& addresses) {
     if (known == told->second) continue;
     known = told->second;
     news += " " + slot->name();
+    for (auto& path : peer->paths) {
+      if (path->dialled && path->state == Path::State::kHello && &path->slot == slot.get())
+        path->break_down({Errc::kCancelled, "the peer listens elsewhere"});
+    }
   }
   if (news.empty()) return;
   log(LogLevel::kInfo, "engine", "%s was found: it listens on%s", peer->name().c_str(),

@@ -16,6 +16,8 @@ void Bml::add_kinds() {
   for (const TransportKind& kind : core_.config.kinds) {
     slots_.push_back(std::make_unique<TransportSlot>());
     slots_.back()->kind = kind;
+    slots_.back()->caps.exclusivity = kind.exclusivity;
+    slots_.back()->caps.bandwidth_mbps = kind.bandwidth_mbps;
   }
 }
 
@@ -132,11 +134,11 @@ void Bml::announce_addresses() noexcept {
 
 // Not all contacts fit. The widest reach goes first; of the transports within the node the one of
 // lowest exclusivity, since the highest reaches oneself only. What is left out is told by the
-// hello.
+// hello; what connects by tickets needs that first.
 Address Bml::own_address(PortNumber port) const {
   std::vector<const TransportSlot*> open;
   for (const auto& slot : slots_) {
-    if (slot->open()) open.push_back(slot.get());
+    if (slot->open() && !slot->caps.by_ticket) open.push_back(slot.get());
   }
   std::stable_sort(open.begin(), open.end(), [](const TransportSlot* a, const TransportSlot* b) {
     return std::pair(a->caps.same_node_only, a->caps.exclusivity) <

@@ -10,6 +10,7 @@
 #include "core/biased_lock.h"
 #include "core/bml.h"
 #include "core/config.h"
+#include "core/hold.h"
 #include "core/onesided.h"
 #include "core/ports.h"
 #include "core/receive.h"
@@ -44,7 +45,8 @@ struct Core {
         receiver(*this),
         ports(*this),
         bml(*this),
-        switching(*this) {}
+        switching(*this),
+        hold(*this) {}
 
   EngineConfig config;
   Random random;
@@ -59,6 +61,7 @@ struct Core {
   Ports ports;
   Bml bml;
   Switching switching;
+  Hold hold;
 };
 
 }  // namespace livebtl::core

@@ -17,7 +17,39 @@ void EngineCore::submit(const RungOrder& order) {
   core_.now = core_.config.now();
   core_.switching.order(order);
   progress_locked(kFramesPerTurn);
-  switching_at_work_.store(core_.switching.at_work(), std::memory_order_relaxed);
+  note_at_work();
+}
+
+void EngineCore::note_at_work() noexcept {
+  at_work_.store(core_.switching.at_work() || core_.hold.at_work(), std::memory_order_relaxed);
+}
+
+HoldReport EngineCore::hold(std::uint64_t id, TimeNs lease, std::uint32_t members) {
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  core_.now = core_.config.now();
+  core_.hold.keep_time();
+  HoldReport report = core_.hold.start(id, lease, members);
+  progress_locked(kFramesPerTurn);
+  note_at_work();
+  if (report.refusal.empty()) report = core_.hold.report();
+  return report;
+}
+
+HoldReport EngineCore::end_hold(std::uint64_t id) {
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  core_.now = core_.config.now();
+  core_.hold.keep_time();
+  HoldReport report = core_.hold.end(id);
+  progress_locked(kFramesPerTurn);
+  note_at_work();
+  return report;
+}
+
+HoldReport EngineCore::hold_report() {
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  core_.now = core_.config.now();
+  core_.hold.keep_time();
+  return core_.hold.report();
 }
 
 RungReport EngineCore::report() {
@@ -74,7 +106,7 @@ std::int64_t EngineCore::agent_turn() {
   away_ = calls == calls_seen_ && waiting_.load(std::memory_order_relaxed) == 0;
   calls_seen_ = calls;
   const std::int64_t look_again = core_.config.settings.away_us * kMicrosecond;
-  const bool at_work = switching_at_work_.load(std::memory_order_relaxed);
+  const bool at_work = at_work_.load(std::memory_order_relaxed);
   if (!away_ && !at_work) return quiet_sleep_ = look_again;
   std::size_t moved = 0;
   bool idle = false, quiet = false;
@@ -85,9 +117,9 @@ std::int64_t EngineCore::agent_turn() {
     if (moved != 0) agent_moved_.store(true);
     const bool pending = core_.bml.work_pending();
     idle = !core_.bml.any_open_path() && !pending;
-    switching_at_work_.store(core_.switching.at_work(), std::memory_order_relaxed);
+    note_at_work();
     const bool armed = moved == 0 && !idle && arm_transports();
-    quiet = armed && !pending && !core_.switching.at_work();
+    quiet = armed && !pending && !at_work_.load(std::memory_order_relaxed);
   }
   const std::int64_t longest = std::max(look_again, kQuietSleepMax);
   quiet_sleep_ = quiet ? std::clamp(2 * quiet_sleep_, look_again, longest) : look_again;

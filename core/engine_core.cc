@@ -25,11 +25,14 @@ EngineCore::~EngineCore() {
 
 Status EngineCore::open_transports() {
   const Guard guard(core_);
-  std::string reasons;
+  std::string reasons, excluded;
   std::size_t open_count = 0;
   for (const TransportKind& kind : core_.config.kinds) {
     // Who joins in mid-ladder opens what either end of it needs, as the others have.
-    if (!core_.switching.accepts(kind.name)) continue;
+    if (!core_.switching.accepts(kind.name)) {
+      excluded += (excluded.empty() ? "" : ", ") + kind.name;
+      continue;
+    }
     if (const auto opened = core_.bml.open_transport(kind.name); opened) {
       ++open_count;
     } else {
@@ -38,17 +41,31 @@ Status EngineCore::open_transports() {
       reasons += " " + kind.name + ": " + opened.error().text + ";";
     }
   }
-  if (open_count == 0) return fail(Errc::kUnreachable, "no transport could be opened:" + reasons);
-  return {};
+  if (open_count > 0) return {};
+  if (reasons.empty()) {
+    return fail(Errc::kUnreachable,
+                "no transport is left to open: " + excluded +
+                    " are excluded; name fewer in LIVEBTL_EXCLUDE, or, if the job runs already, "
+                    "bring one back first (btlctl add)");
+  }
+  return fail(Errc::kUnreachable, "no transport could be opened:" + reasons);
 }
 
 void EngineCore::linger(TimeNs at_most) noexcept {
-  const TimeNs until = core_.config.now() + at_most;
+  TimeNs until = core_.config.now() + at_most;
+  bool told = false;
   for (;;) {
     {
       const Guard guard(core_);
       core_.now = core_.config.now();
       progress_locked(kFramesPerTurn);
+      core_.hold.keep_time();
+      // What a hold keeps back is sent after it: its lease is bounded.
+      if (core_.hold.parks()) {
+        if (!std::exchange(told, true))
+          log(LogLevel::kWarn, "hold", "this process would end, and waits: the job is held");
+        until = core_.now + at_most;
+      }
       if (core_.bml.settled() || core_.now > until) {
         core_.bml.say_goodbye();
         progress_locked(kFramesPerTurn);
@@ -66,6 +83,7 @@ std::size_t EngineCore::progress_locked(std::size_t frames_max) noexcept {
   core_.bml.tidy();
   moved += core_.sender.flush_all();
   core_.switching.tick();
+  core_.hold.tick();
   return moved;
 }
 
@@ -74,6 +92,7 @@ void EngineCore::keep_time() noexcept {
   if (core_.now - housekept_ < kMillisecond) return;
   housekept_ = core_.now;
   core_.bml.housekeeping();
+  core_.hold.keep_time();
 }
 
 std::size_t EngineCore::progress() noexcept {

@@ -50,6 +50,9 @@ class EngineCore final : public Engine, public Admin {
   RoutingPlan plan(const Routing& routing) override;
   EngineStatus status() override;
   void adopt(const RungOrder& standing) override;
+  HoldReport hold(std::uint64_t id, TimeNs lease, std::uint32_t members) override;
+  HoldReport end_hold(std::uint64_t id) override;
+  HoldReport hold_report() override;
   void on_report(std::function<void()> signal) override;
   void publish_relay(const std::string& relay) override;
   std::vector<std::string> relays() override;
@@ -66,11 +69,13 @@ class EngineCore final : public Engine, public Admin {
 
   std::size_t progress_locked(std::size_t frames_max) noexcept;
   void keep_time() noexcept;
+  void note_at_work() noexcept;
   void deliver_events();
   void wake_waiters() noexcept;
   bool arm_transports() noexcept;
   PeerStatus status_of(const Peer& peer) const;
   TransportStatus status_of(const TransportSlot& slot) const;
+  void count_pair(const Peer& peer, const TransportSlot& slot, TransportStatus& status) const;
 
   mutable Core core_;
   std::weak_ptr<void> owner_;
@@ -83,9 +88,9 @@ class EngineCore final : public Engine, public Admin {
   std::atomic<int> waiting_{0};
   std::atomic<bool> agent_moved_{false};  // since a thread last came out of wait()
   Bell bell_;
-  std::atomic<bool> switching_at_work_{false};
-  bool away_ = false;             // agent's: the application does not call
-  std::int64_t quiet_sleep_ = 0;  // agent's: longer from look to look while nothing comes
+  std::atomic<bool> at_work_{false};  // a switch or a hold is: the agent moves the engine
+  bool away_ = false;                 // agent's: the application does not call
+  std::int64_t quiet_sleep_ = 0;      // agent's: longer from look to look while nothing comes
   std::mutex wakers_mutex_;
   std::map<int, std::function<void()>> wakers_;
   int next_waker_ = 1;

@@ -37,8 +37,9 @@ constexpr std::array<FrameShape, kFrameKindsEnd> all_shapes() {
   at(FrameKind::kAtomicReply) = shape<FinBody>(0, kRules);
   at(FrameKind::kData) = shape<DataBody>(0, kRules);
   at(FrameKind::kAck) = shape<CreditBody>(0);
-  for (const FrameKind kind : {FrameKind::kMarker, FrameKind::kMarkerAck, FrameKind::kPathDown,
-                               FrameKind::kProbe, FrameKind::kGoodbye}) {
+  for (const FrameKind kind :
+       {FrameKind::kMarker, FrameKind::kMarkerAck, FrameKind::kPathDown, FrameKind::kProbe,
+        FrameKind::kGoodbye, FrameKind::kTicket, FrameKind::kTicketBack}) {
     at(kind) = shape<PathBody>(0);
   }
   at(FrameKind::kAddresses) = {sizeof(FrameHead), kFlagAckWanted, false};
@@ -46,48 +47,38 @@ constexpr std::array<FrameShape, kFrameKindsEnd> all_shapes() {
   return shapes;
 }
 
+struct KindName {
+  FrameKind kind;
+  const char* name;
+};
+constexpr KindName kKindNames[] = {
+    {FrameKind::kEager, "eager"},
+    {FrameKind::kRts, "rts"},
+    {FrameKind::kCts, "cts"},
+    {FrameKind::kFin, "fin"},
+    {FrameKind::kDone, "done"},
+    {FrameKind::kActive, "active"},
+    {FrameKind::kPut, "put"},
+    {FrameKind::kGet, "get"},
+    {FrameKind::kGetReply, "get-reply"},
+    {FrameKind::kAtomic, "atomic"},
+    {FrameKind::kAtomicReply, "atomic-reply"},
+    {FrameKind::kAddresses, "addresses"},
+    {FrameKind::kData, "data"},
+    {FrameKind::kAck, "ack"},
+    {FrameKind::kMarker, "marker"},
+    {FrameKind::kMarkerAck, "marker-ack"},
+    {FrameKind::kPathDown, "path-down"},
+    {FrameKind::kProbe, "probe"},
+    {FrameKind::kHello, "hello"},
+    {FrameKind::kGoodbye, "goodbye"},
+    {FrameKind::kTicket, "ticket"},
+    {FrameKind::kTicketBack, "ticket-back"},
+};
+
 const char* kind_name(FrameKind kind) noexcept {
-  switch (kind) {
-    case FrameKind::kEager:
-      return "eager";
-    case FrameKind::kRts:
-      return "rts";
-    case FrameKind::kCts:
-      return "cts";
-    case FrameKind::kFin:
-      return "fin";
-    case FrameKind::kDone:
-      return "done";
-    case FrameKind::kActive:
-      return "active";
-    case FrameKind::kPut:
-      return "put";
-    case FrameKind::kGet:
-      return "get";
-    case FrameKind::kGetReply:
-      return "get-reply";
-    case FrameKind::kAtomic:
-      return "atomic";
-    case FrameKind::kAtomicReply:
-      return "atomic-reply";
-    case FrameKind::kAddresses:
-      return "addresses";
-    case FrameKind::kData:
-      return "data";
-    case FrameKind::kAck:
-      return "ack";
-    case FrameKind::kMarker:
-      return "marker";
-    case FrameKind::kMarkerAck:
-      return "marker-ack";
-    case FrameKind::kPathDown:
-      return "path-down";
-    case FrameKind::kProbe:
-      return "probe";
-    case FrameKind::kHello:
-      return "hello";
-    case FrameKind::kGoodbye:
-      return "goodbye";
+  for (const KindName& each : kKindNames) {
+    if (each.kind == kind) return each.name;
   }
   return "unknown";
 }

@@ -40,6 +40,9 @@ enum class FrameKind : std::uint8_t {
   kProbe = 68,      // body PathBody: answer with kAck
   kHello = 69,      // no body, payload a handshake message (core/handshake.h)
   kGoodbye = 70,    // body PathBody: the process ends in good order
+  // body PathBody: of a path to be made; payload: its transport, the dialler's ticket
+  kTicket = 71,
+  kTicketBack = 72,  // body PathBody, payload the other end's ticket; empty: refused
 };
 
 enum FrameFlag : std::uint8_t {
@@ -119,7 +122,7 @@ struct CreditBody {
 };
 struct PathBody {
   std::uint64_t path = 0;  // the path's id, drawn by the dialler
-  std::uint64_t seq = 0;   // kMarker: the next sequence number; kMarkerAck: the marker's; else 0
+  std::uint64_t seq = 0;   // kMarker: the how manieth on its path; kMarkerAck: the marker's; else 0
 };
 
 /// Does the kind belong to the ordered lane?
@@ -139,7 +142,7 @@ struct FrameShape {
   std::uint8_t flags_allowed = 0;
   bool body_has_rules = false;  // reserved fields or 0/1 fields in the body
 };
-inline constexpr std::size_t kFrameKindsEnd = 71;
+inline constexpr std::size_t kFrameKindsEnd = 73;
 /// Indexed by kind.
 extern const std::array<FrameShape, kFrameKindsEnd> kFrameShapes;
 

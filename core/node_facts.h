@@ -28,6 +28,12 @@ struct TransportKind {
   std::string name;   // "tcp"
   std::string alias;  // "" or the name it had in Open MPI ("vader", "openib")
   std::function<Result<std::unique_ptr<Transport>>(const NodeFacts&)> make;
+  // As in the caps of one that is open: for those who ask before it ever was.
+  std::uint32_t exclusivity = 0;
+  std::uint32_t bandwidth_mbps = 0;
+  // Needs what a node may lack: in a job it is excluded until it is added, unless the settings name
+  // it. So all processes begin with one routing, whatever their nodes have.
+  bool on_request = false;
 };
 
 }  // namespace livebtl::core

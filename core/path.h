@@ -71,7 +71,8 @@ class Path final : public EndpointSink {
   std::uint64_t placing = 0;  // 0: none
   std::uint64_t placing_begin = 0;
   std::uint64_t placing_end = 0;
-  bool bulk_busy = false;  // answered retry in this round
+  bool bulk_busy = false;     // answered retry in this round
+  bool ticket_taken = false;  // of a dialled path by tickets: the peer's has come
   RefuseReason refusal = RefuseReason::kNone;
   std::optional<Error> down_reason;
   State state = State::kHello;
@@ -86,8 +87,12 @@ class Path final : public EndpointSink {
   bool marker_due = false;
   bool marker_sent = false;
   bool marker_acked = false;
-  bool peer_marker_seen = false;     // the peer has moved away from it, and has not come back
-  std::uint64_t marker_seq = 0;      // in our last marker: its acknowledgement says which it means
+  // The peer sends its ordered lane here, as far as has been heard; and from which number on.
+  bool carries_ordered = false;
+  std::uint64_t ordered_since = 0;
+  bool peer_marker_seen = false;  // the peer has moved away from it, and has not come back
+  std::uint64_t marker_seq =
+      0;  // of our last marker on it: the acknowledgement says which it means
   std::uint64_t marker_ack_due = 0;  // the number in the peer's marker; 0: none is owed
   bool closing = false;              // closed by order: its end is no loss
   bool probe_due = false;

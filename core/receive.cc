@@ -18,10 +18,10 @@ MutableBytes Receiver::on_place(Path& path, Bytes header, std::size_t payload_by
 
 // in: a frame as it came. out: its part of the engine has it, or its path is broken down.
 // An eager message that comes in order on a path in use goes straight to its port. The first one on
-// a path that the peer had left takes the long way, where its return is noted.
+// a path, or on one that the peer had left, takes the long way, where that is noted.
 void Receiver::on_frame(Path& path, Bytes header, Bytes payload) noexcept {
   if (header.size() == sizeof(Header<MessageBody>) && path.open() && path.confirmed &&
-      !path.peer_marker_seen) [[likely]] {
+      path.carries_ordered) [[likely]] {
     Header<MessageBody> message;
     std::memcpy(&message, header.data(), sizeof message);
     if (is_eager(message.head) && message.head.seq == path.peer->rx.reorder.expected()) [[likely]]
@@ -59,11 +59,13 @@ void Receiver::on_any_frame(Path& path, Bytes header, Bytes payload) noexcept {
     return path.break_down({Errc::kCorrupt, "the peer acknowledged what was never sent"});
   if (is_ordered(head->kind)) {
     path.peer_marker_seen = false;  // it has come back
+    if (!path.carries_ordered) path.ordered_since = head->seq;
+    path.carries_ordered = true;
     on_ordered(path, *head, header, payload);
   } else if (head->kind == FrameKind::kData) {
     core_.transfers.on_data(path, decode_body<DataBody>(header), payload);
   } else {
-    on_path_control(path, *head, header);
+    on_path_control(path, *head, header, payload);
   }
 }
 

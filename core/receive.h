@@ -43,8 +43,9 @@ class Receiver {
   void on_answer(Peer& peer, const FrameHead& head, const FinBody& body, Bytes payload) noexcept;
   void on_active(Peer& peer, const FrameHead& head, const MessageBody& body,
                  Bytes payload) noexcept;
+  void on_credit(Path& path, const CreditBody& credit) noexcept;
   void on_marker(Path& path, const PathBody& body) noexcept;
-  void on_path_control(Path& path, const FrameHead& head, Bytes header) noexcept;
+  void on_path_control(Path& path, const FrameHead& head, Bytes header, Bytes payload) noexcept;
   void on_addresses(Peer& peer, Bytes payload) noexcept;
   void keep_unexpected(CorePort& port, const Envelope& envelope, Bytes payload) noexcept;
   void deliver_eager(Operation& receive, const Envelope& envelope, Bytes payload) noexcept;

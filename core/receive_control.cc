@@ -34,19 +34,21 @@ void Receiver::on_answer(Peer& peer, const FrameHead& head, const FinBody& body,
   operation.done(operation, {.bytes = state.bytes});
 }
 
-void Receiver::on_path_control(Path& path, const FrameHead& head, Bytes header) noexcept {
+void Receiver::on_credit(Path& path, const CreditBody& credit) noexcept {
+  TxLane& tx = path.peer->tx;
+  if (credit.released_bytes > tx.used_bytes || credit.released_headers > tx.used_headers)
+    return path.break_down({Errc::kCorrupt, "the peer gave back credit that was never used"});
+  tx.released_bytes = std::max(tx.released_bytes, credit.released_bytes);
+  tx.released_headers = std::max(tx.released_headers, credit.released_headers);
+  if (!tx.idle()) core_.sender.mark_dirty(*path.peer);
+}
+
+void Receiver::on_path_control(Path& path, const FrameHead& head, Bytes header,
+                               Bytes payload) noexcept {
   Peer& peer = *path.peer;
   switch (head.kind) {
-    case FrameKind::kAck: {
-      const auto credit = decode_body<CreditBody>(header);
-      TxLane& tx = peer.tx;
-      if (credit.released_bytes > tx.used_bytes || credit.released_headers > tx.used_headers)
-        return path.break_down({Errc::kCorrupt, "the peer gave back credit that was never used"});
-      tx.released_bytes = std::max(tx.released_bytes, credit.released_bytes);
-      tx.released_headers = std::max(tx.released_headers, credit.released_headers);
-      if (!tx.idle()) core_.sender.mark_dirty(peer);
-      return;
-    }
+    case FrameKind::kAck:
+      return on_credit(path, decode_body<CreditBody>(header));
     case FrameKind::kMarker:
       return on_marker(path, decode_body<PathBody>(header));
     case FrameKind::kMarkerAck: {
@@ -62,6 +64,10 @@ void Receiver::on_path_control(Path& path, const FrameHead& head, Bytes header) 
     case FrameKind::kGoodbye:
       peer.departed = true;
       return;
+    case FrameKind::kTicket:
+      return core_.bml.on_ticket(path, decode_body<PathBody>(header).path, payload);
+    case FrameKind::kTicketBack:
+      return core_.bml.on_ticket_back(peer, decode_body<PathBody>(header).path, payload);
     default:
       LIVEBTL_ASSERT(false, "decode_head knows the kinds");
   }
@@ -69,12 +75,14 @@ void Receiver::on_path_control(Path& path, const FrameHead& head, Bytes header) 
 
 // The peer has left this path. Where we have not used it either (since our last marker), we say so
 // too: each side knows then that the path is no more needed, and does not take its end for a loss.
+// In a hold the peer has left all paths, and comes back to them.
 void Receiver::on_marker(Path& path, const PathBody& body) noexcept {
   if (body.seq == 0) return path.break_down({Errc::kCorrupt, "the peer sent a marker of number 0"});
   Peer& peer = *path.peer;
+  path.carries_ordered = false;
   path.peer_marker_seen = true;
   path.marker_ack_due = body.seq;
-  if (&path != peer.send_path && !path.marker_sent) path.marker_due = true;
+  if (&path != peer.send_path && !path.marker_sent && !core_.hold.parks()) path.marker_due = true;
   peer.rx.ack_wanted = true;
   core_.sender.mark_dirty(peer);
 }

@@ -94,6 +94,7 @@ class Sender {
   bool flush_replay(Peer& peer, Path& path) noexcept;
   bool flush_queue(Peer& peer, Path& path, FrameQueue& queue, std::size_t& posted) noexcept;
   void flush_path_notes(Peer& peer) noexcept;
+  void answer_without_path(Peer& peer) noexcept;
   void taken(Peer& peer, OutFrame& frame, std::uint64_t seq) noexcept;
   /// One piece, in scratch_ if it was several.
   Bytes gather(std::span<const Slice> slices, std::size_t bytes) noexcept {

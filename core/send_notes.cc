@@ -31,9 +31,25 @@ bool post_note(Peer& peer, Path& path, FrameKind kind, std::uint64_t about,
 
 }  // namespace
 
+// Who sends nothing now (its transport was taken away, or the job is held) still says what has
+// come: the other end would take silence for a broken path. Not where a marker is to be
+// acknowledged: that says the same, and nothing may come behind it.
+void Sender::answer_without_path(Peer& peer) noexcept {
+  if (!peer.rx.ack_wanted) return;
+  Path* used = nullptr;  // by the peer
+  for (auto& path : peer.paths) {
+    if (!path->open() || !path->confirmed || path->closing) continue;
+    if (path->marker_ack_due != 0) return;
+    if (path->carries_ordered || (used == nullptr && !path->peer_marker_seen)) used = path.get();
+  }
+  if (used != nullptr && !post_ack(peer, *used)) mark_dirty(peer);
+}
+
 // Markers and what else is about paths: posted on the path itself, so that a marker is behind all
 // that went before.
 void Sender::flush_path_notes(Peer& peer) noexcept {
+  if (peer.send_path == nullptr) [[unlikely]]
+    answer_without_path(peer);
   bool again = false;
   for (auto& path : peer.paths) {
     if (!path->open()) continue;
@@ -42,15 +58,19 @@ void Sender::flush_path_notes(Peer& peer) noexcept {
         path->path_down_due = 0;
     }
     if (path->marker_due &&
-        post_note(peer, *path, FrameKind::kMarker, path->id, peer.tx.next_seq)) {
+        post_note(peer, *path, FrameKind::kMarker, path->id, path->marker_seq + 1)) {
       path->marker_due = false;
       path->marker_sent = true;
-      path->marker_seq = peer.tx.next_seq;
+      ++path->marker_seq;
     }
     // Behind our own marker: who has the acknowledgement may close the path.
     if (path->marker_ack_due != 0 && !path->marker_due &&
-        post_note(peer, *path, FrameKind::kMarkerAck, path->id, path->marker_ack_due))
+        post_note(peer, *path, FrameKind::kMarkerAck, path->id, path->marker_ack_due)) {
       path->marker_ack_due = 0;
+      peer.rx.ack_sent = peer.rx.reorder.expected();
+      peer.rx.unacked_bytes = 0;
+      peer.rx.ack_wanted = false;
+    }
     if (path->probe_due && post_note(peer, *path, FrameKind::kProbe, path->id))
       path->probe_due = false;
     again |= path->path_down_due != 0 || path->marker_due || path->marker_ack_due != 0 ||

@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // core/status.cc -- EngineCore::status(): a copy of what people and btlctl ask for.
+#include <algorithm>
+#include <set>
+
 #include "core/engine_core.h"
 #include "core/guard.h"
 
 namespace livebtl::core {
+
+void EngineCore::count_pair(const Peer& peer, const TransportSlot& slot,
+                            TransportStatus& status) const {
+  const auto by_slot = [&slot](const Path* path) { return &path->slot == &slot; };
+  const bool ordered = peer.send_path != nullptr && by_slot(peer.send_path);
+  const bool bulk = std::any_of(peer.bulk_paths.begin(), peer.bulk_paths.end(), by_slot);
+  status.peers += ordered ? 1 : 0;
+  status.bulk_peers += bulk ? 1 : 0;
+  if (peer.process == core_.config.process) status.own_pair = ordered || bulk;
+}
 
 TransportStatus EngineCore::status_of(const TransportSlot& slot) const {
   const Routing& routing = core_.switching.in_force();
@@ -24,7 +37,7 @@ TransportStatus EngineCore::status_of(const TransportSlot& slot) const {
   status.paths_lost = slot.paths_lost;
   status.corrupt_frames = slot.corrupt_frames;
   core_.bml.for_each_peer([&](const Peer& peer) {
-    if (peer.send_path != nullptr && &peer.send_path->slot == &slot) ++status.peers;
+    count_pair(peer, slot, status);
     for (const auto& path : peer.paths) {
       if (&path->slot != &slot || path->state == Path::State::kDown) continue;
       const EndpointStats stats = path->endpoint->stats();
@@ -51,12 +64,18 @@ PeerStatus EngineCore::status_of(const Peer& peer) const {
     status.frames_sent[name] += stats.frames_sent;
     status.frames_received[name] += stats.frames_received;
   }
+  std::set<std::string> bulk;
+  for (const Path* path : peer.bulk_paths) bulk.insert(path->slot.name());
+  status.bulk.assign(bulk.begin(), bulk.end());
+  std::uint64_t since = 0;
   for (const auto& path : peer.paths) {
     if (path->state == Path::State::kDown) continue;
     const EndpointStats stats = path->endpoint->stats();
     status.frames_sent[path->slot.name()] += stats.frames_sent;
     status.frames_received[path->slot.name()] += stats.frames_received;
-    if (path->open() && !path->peer_marker_seen) status.receiving = path->slot.name();
+    if (!path->open() || !path->carries_ordered || path->ordered_since < since) continue;
+    since = path->ordered_since;
+    status.receiving = path->slot.name();
   }
   return status;
 }

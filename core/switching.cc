@@ -103,6 +103,10 @@ RoutingPlan Switching::plan(const Routing& routing) const {
 // Before anything is changed. From joint on, what the routing adds is open, and who joined since
 // the first order may have nothing but what it takes away. Once committed nobody refuses.
 bool Switching::may_rise(Rung from) {
+  if (core_.hold.parks()) {
+    refuse("the job is held for a snapshot; end the hold first");
+    return false;
+  }
   if (from == Rung::kOld) return (adds() || !refuse_if_cut_off()) && open_added();
   return order_.rung == Rung::kNew || !refuse_if_cut_off();
 }
@@ -207,7 +211,8 @@ bool Switching::pair_ready(Peer& peer) noexcept {
   if (order_.rung == Rung::kNew) return true;
   const std::string then = core_.bml.choice(peer, order_.after);
   const std::string now = core_.bml.choice(peer, order_.before);
-  if (now != then) ++report_.pairs_moved;
+  const std::uint32_t ends = peer.process == core_.config.process ? 2 : 1;
+  if (now != then) report_.pairs_moved += ends;
   count_left(peer, then);
   switch (order_.rung) {
     case Rung::kJoint:
@@ -235,7 +240,7 @@ void Switching::count_left(const Peer& peer, const std::string& then) noexcept {
   const auto moved = order_.after.moved.find(then);
   const bool new_rule = moved != order_.after.moved.end() && !order_.before.moved.contains(then);
   if (!new_rule) return;
-  ++report_.pairs_left;
+  report_.pairs_left += peer.process == core_.config.process ? 2 : 1;
   if (report_.pairs.size() < kNamesMax) report_.pairs.push_back(peer.name());
 }
 
@@ -263,6 +268,8 @@ bool Switching::would_be_cut_off(const Peer& peer) const {
 // All that this end sent on paths it has left is proved taken: markers acknowledged, nothing posted
 // there.
 bool Switching::emptied(Peer& peer) noexcept {
+  if (core_.hold.parks())
+    return true;  // who is held has refused to rise: there is nothing to empty
   const std::string wanted = core_.bml.choice(peer, in_force());
   if (wanted.empty()) {
     if (would_be_cut_off(peer)) {
@@ -270,7 +277,7 @@ bool Switching::emptied(Peer& peer) noexcept {
       return false;
     }
     // What met over a transport that is taken back has no other: its frames wait for one.
-    if (peer.send_path != nullptr) core_.bml.stop_sending(peer);
+    if (peer.send_path != nullptr) core_.bml.stop_sending(peer, "no transport is left to it");
   } else if (peer.send_path == nullptr || peer.send_path->slot.name() != wanted) {
     core_.bml.elect(peer);
     wait_for(peer, "the path to send on is not open");

@@ -42,6 +42,10 @@ class Switching {
   /// May a path on this transport be opened by a peer now?
   bool accepts(const std::string& transport) const noexcept;
   bool at_work() const noexcept { return !report_.reached && report_.refusal.empty(); }
+  /// No ladder stands between its ends.
+  bool at_rest() const noexcept {
+    return !at_work() && (order_.rung == Rung::kOld || order_.rung == Rung::kNew);
+  }
   RoutingPlan plan(const Routing& routing) const;
   std::function<void()> signal;
 

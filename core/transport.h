@@ -31,6 +31,8 @@ inline constexpr std::size_t kHeaderBytesMax = 64;
 inline constexpr std::uint32_t kPayloadBytesMin = 8200;
 /// Largest payload of a frame on an endpoint that has not been trusted yet (the hello frames).
 inline constexpr std::size_t kUntrustedPayloadMax = 2048;
+/// Largest ticket() of an endpoint.
+inline constexpr std::size_t kTicketBytesMax = 128;
 
 enum class Post : std::uint8_t {
   kDone,  // taken, and `payload` is the caller's again; no on_sent() follows
@@ -57,6 +59,8 @@ struct Caps {
   bool keeps = false;
   // false: self and sm, which end by their marker alone
   bool same_node_only = false;
+  // true: an address does not do to connect; both ends exchange tickets, see Endpoint::ticket()
+  bool by_ticket = false;
   std::uint32_t exclusivity = 0;     // default; the highest that both ends reach is used
   std::uint32_t latency_ns = 0;      // typical, for ranking only
   std::uint32_t bandwidth_mbps = 0;  // typical, for weights only; 0: unknown
@@ -109,6 +113,13 @@ class Endpoint {
   /// user id or root.
   virtual bool kernel_vouched() const noexcept = 0;
   virtual EndpointStats stats() const noexcept = 0;
+  /// caps().by_ticket: what the other end must know of this one, for instance the number of a
+  /// queue. At most kTicketBytesMax bytes, never changes. The engine carries the dialler's to the
+  /// peer's admit(), and the admitted endpoint's back, over another path of the pair.
+  virtual Blob ticket() const { return {}; }
+  /// Of the dialler's endpoint: the admitted one's ticket. At most once. Hostile; what cannot be
+  /// used leads to on_down().
+  virtual void take_ticket(Bytes /*ticket*/) noexcept {}
   /// For people: "tcp 10.0.0.1:4242 -> 10.0.0.2:5151".
   virtual std::string describe() const = 0;
 };
@@ -137,6 +148,11 @@ class Transport {
   virtual bool reaches(Bytes address) const noexcept = 0;
   /// Starts to connect. Errors: kInvalid (malformed address), kUnreachable, kNoMemory, kSystem.
   virtual Result<std::unique_ptr<Endpoint>> connect(Bytes address) = 0;
+  /// caps().by_ticket: a peer dials, and that is its endpoint's ticket. Hostile. Errors: as
+  /// connect().
+  virtual Result<std::unique_ptr<Endpoint>> admit(Bytes /*ticket*/) {
+    return fail(Errc::kUnsupported, "this transport connects by addresses");
+  }
   /// Moves at most `frames_max` frames and returns how many; reads no clock. accept: told of new
   /// endpoints.
   virtual std::size_t progress(TransportSink& accept, TimeNs now,

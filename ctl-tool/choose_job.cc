@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "control/census.h"
 #include "control/job_secret.h"
 #include "control/relay_address.h"
 #include "ctl-tool/say.h"
@@ -34,17 +35,16 @@ tl::unexpected<NoJob> none(std::string text, ExitCode code = ExitCode::kNotFound
   return tl::unexpected<NoJob>(NoJob{code, std::move(text)});
 }
 
-/// A run directory that was named and may not be used is why no job was found; one that is not
-/// there may yet be made.
-std::optional<NoJob> unusable_run_directory() {
-  const auto named = environment("LIVEBTL_RUNDIR");
-  if (!named || named->empty()) return std::nullopt;
-  const auto opened = control::open_private_directory(*named, ::geteuid());
-  if (opened || opened.error().code == Errc::kNotFound) return std::nullopt;
-  return NoJob{ExitCode::kNotPermitted, "LIVEBTL_RUNDIR: " + opened.error().text};
-}
-
 }  // namespace
+
+std::optional<NoJob> unusable_run_directory() {
+  const std::string named = environment("LIVEBTL_RUNDIR").value_or("");
+  const auto why = control::unusable_run_directory(named, environment);
+  if (!why) return std::nullopt;
+  const bool forbidden = why->code == Errc::kAuth;
+  return NoJob{forbidden ? ExitCode::kNotPermitted : ExitCode::kNotFound,
+               (named.empty() ? "" : "LIVEBTL_RUNDIR: ") + why->text};
+}
 
 std::vector<JobPlace> all_jobs() {
   const std::string rundir = environment("LIVEBTL_RUNDIR").value_or("");
@@ -74,6 +74,12 @@ tl::expected<JobPlace, NoJob> find_job(const std::string& wanted) {
   auto job = choose_job(all_jobs(), wanted);
   if (auto why = job ? std::nullopt : unusable_run_directory()) return tl::unexpected(*why);
   return job;
+}
+
+std::string conflict_in(const JobPlace& job) {
+  std::vector<control::Counted> live;
+  for (const auto& card : job.members.live) live.push_back({card.name, card.rank, card.announced});
+  return control::several_jobs(job.id, live);
 }
 
 tl::expected<JobPlace, NoJob> wait_for_job(const std::string& wanted, TimeNs timeout,
@@ -112,10 +118,12 @@ tl::expected<control::JobLinks, NoJob> connect_outside(const CommandLine& line, 
   if (!secret) return none(secret.error().text, ExitCode::kNotPermitted);
   if (!line.job.empty() && !control::valid_job_id(line.job))
     return none("'" + printable(line.job) + "' is no job's id");
-  const auto endpoints = control::relay_at(*place);
+  const control::Patience whole{patience, stop};
+  const TimeNs begun = monotonic_now();
+  const auto endpoints = control::relay_at(*place, whole);
   if (!endpoints) return none(endpoints.error().text, code_of(endpoints.error().code));
-  auto links =
-      control::JobLinks::connect({line.connect, *endpoints, *secret}, line.job, {patience, stop});
+  auto links = control::JobLinks::connect({line.connect, *endpoints, *secret}, line.job,
+                                          whole.since(begun, monotonic_now()));
   if (links) return std::move(*links);
   return none(links.error().text, code_of(links.error().code));
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@
 
 namespace livebtl::tool {
 
+/// How long a command that changes something waits for a job that has been started just now.
+inline constexpr TimeNs kJobAppears = 2 * kSecond;
+
 struct NoJob {
   control::ExitCode code = control::ExitCode::kNotFound;
   std::string text;
@@ -22,12 +26,18 @@ struct NoJob {
 /// All jobs of this user (root: of all users).
 std::vector<control::JobPlace> all_jobs();
 
+/// A run directory that is there and may not be used: jobs may run that all_jobs() does not see.
+/// One that is not there may yet be made.
+std::optional<NoJob> unusable_run_directory();
+
 /// Of these the named one, or the only one.
 tl::expected<control::JobPlace, NoJob> choose_job(std::vector<control::JobPlace> jobs,
                                                   const std::string& wanted);
-/// The same of all_jobs(); says why there is none if the run directory that was named may not be
-/// used.
+/// The same of all_jobs(); says why there is none if a run directory may not be used.
 tl::expected<control::JobPlace, NoJob> find_job(const std::string& wanted);
+
+/// Do the processes of this job go by the name of several? What shows it; "": nothing does.
+std::string conflict_in(const control::JobPlace& job);
 
 /// Waits for the named job, or for any, to appear. Ends early when `stop` is set.
 tl::expected<control::JobPlace, NoJob> wait_for_job(const std::string& wanted, TimeNs timeout,

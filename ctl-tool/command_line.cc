@@ -7,6 +7,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <sstream>
 
@@ -14,103 +15,13 @@
 #include "control/relay_address.h"
 #include "control/verbs.h"
 #include "ctl-tool/table.h"
+#include "ctl-tool/verb_texts.h"
 
 namespace livebtl::tool {
 namespace {
 
 constexpr int kUsage = 1;
 constexpr std::size_t kArgumentBytesMax = 256;
-
-struct Verb {
-  const char* name;
-  const char* summary;
-  const char* detail;
-};
-
-constexpr Verb kPlain[] = {
-    {"jobs", "List the jobs on this node",
-     "Lists all jobs of yours on this node (root: of all users) with their processes, and where "
-     "each\n"
-     "can be reached from other machines (RELAY, for --connect). A job of one node has no relay, "
-     "unless\n"
-     "LIVEBTL_RELAY=on was set for it.\n\n"
-     "Examples:\n  btlctl jobs\n"
-     "  btlctl --connect node7:40123 --secret-file job.secret jobs"},
-    {"list", "List the job's transports",
-     "Shows each transport: whether it may be used, its exclusivity and weight, how many pairs use "
-     "it\n"
-     "now, and the bytes it has carried. A pair is two processes that are connected: it counts "
-     "once,\n"
-     "here and in what `btlctl switch`, `add` and the others say to have moved. In lines of one "
-     "process\n"
-     "(`btlctl status`, --dry-run, --json by process) its own pairs stand, each thus with both "
-     "ends.\n\nExample:\n  btlctl list"},
-    {"abort", "Take back an unfinished switch",
-     "A switch whose btlctl was killed stays where it is, and the job runs on; after some seconds\n"
-     "it finishes it by itself. Called before, this takes it back rung by rung; past the point of "
-     "no\n"
-     "return it is refused, and `btlctl resume` finishes it.\n\n"
-     "Example:\n  btlctl abort"},
-    {"resume", "Finish an unfinished switch",
-     "A switch whose btlctl was killed, or that ended with 'committed but not released', is "
-     "carried on\n"
-     "to its end. It is what the job does by itself if nobody calls it "
-     "(LIVEBTL_TAKEOVER).\n\nExample:\n  btlctl resume"},
-    {"settings", "List all settings",
-     "Lists the settings of the library, to be given as LIVEBTL_NAME in the job's environment, "
-     "with\n"
-     "type, default and meaning.\n\nExample:\n  btlctl settings"},
-};
-
-constexpr Verb kOnTransport[] = {
-    {"add", "Let a removed or quiesced transport be used again",
-     "The transport is opened wherever both ends reach it. Traffic moves to it only if it wins by\n"
-     "exclusivity (`btlctl set`). Succeeds at once if it is in use already.\n\n"
-     "Example:\n  btlctl add sm"},
-    {"quiesce", "Give a transport no new traffic, but keep it connected",
-     "All pairs are drained off the transport; its connections stay open and unused.\n\n"
-     "Example:\n  btlctl quiesce tcp"},
-    {"remove", "Drain, close and release a transport",
-     "Answers 'released' only after no descriptor, mapping, thread or registration of ours is left "
-     "on\n"
-     "it: then its device may be detached. Refused, with the pairs named, if one would be cut "
-     "off.\n\n"
-     "Examples:\n  btlctl remove sm\n  btlctl --dry-run remove tcp     # who would be cut off?"},
-};
-
-constexpr Verb kSwitch = {
-    "switch", "Move traffic from one transport to another",
-    "All pairs that use FROM and reach TO move to TO; pairs that do not reach TO stay, and are\n"
-    "reported. Nothing is lost, repeated or reordered, and the program never notices. Succeeds\n"
-    "at once if all are there already. FROM's device may stay open: see `btlctl remove`.\n\n"
-    "Examples:\n  btlctl switch sm tcp\n  btlctl --timeout 5 switch tcp sm"};
-
-constexpr Verb kSet = {
-    "set", "Change a transport's exclusivity or weight",
-    "Among the transports that a pair reaches, the one of highest exclusivity is used. The weight\n"
-    "is the share of bulk data where several are used at once. `default` restores a value.\n\n"
-    "Examples:\n  btlctl set tcp exclusivity=70000\n  btlctl set tcp weight=2\n"
-    "  btlctl set tcp exclusivity=default"};
-
-constexpr Verb kSecret = {
-    "secret", "Write the job's secret to a new file",
-    "The file is for `btlctl --secret-file` on a machine that has no process of the job: copy it "
-    "there,\n"
-    "readable by you alone. Whoever holds it commands the job, and can pose as one of its "
-    "processes.\n\n"
-    "Examples:\n  btlctl secret job.secret\n  btlctl jobs          # RELAY: node7:40123\n"
-    "  btlctl --connect node7:40123 --secret-file job.secret status     # elsewhere"};
-
-constexpr Verb kStatus = {
-    "status", "Show where each process stands",
-    "Shows for each process the rung it stands on, what it waits for, and which transports its\n"
-    "pairs use; with --peers also every pair.\n\n"
-    "Examples:\n  btlctl status\n  btlctl status --peers\n  btlctl --json status"};
-
-constexpr Verb kWatch = {"watch", "Show the job as it changes, until interrupted",
-                         "Prints a line whenever a process changes its rung, joins or leaves, and "
-                         "each transport's rate.\n"
-                         "With --json: one JSON document a line.\n\nExample:\n  btlctl watch"};
 
 void define_outside(CLI::App& app, CommandLine& line) {
   CLI::Option* connect =
@@ -193,6 +104,20 @@ void define_views(CLI::App& app, RawArguments& raw) {
       ->type_name(" ");
 }
 
+void define_hold(CLI::App& app, RawArguments& raw) {
+  CLI::App* command = define_verb(app, raw, kHold);
+  add_positional(command, "ACTION", raw.first, "start, check or end");
+  command
+      ->add_option("--lease", raw.line.lease_s,
+                   "With start: how long it lasts if nobody ends it (at most 86400)")
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  command
+      ->add_option("--id", raw.line.hold_id,
+                   "With check and end: only this hold, as start names it")
+      ->type_name("ID");
+}
+
 std::string footer() {
   std::ostringstream text;
   text << "Examples:\n"
@@ -252,6 +177,42 @@ CommandLine assemble(RawArguments& raw) {
   return line;
 }
 
+/// What is wrong with `hold`; "": nothing.
+std::string hold_problem(const CommandLine& line) {
+  const std::string& action = line.arguments.front();
+  if (action != "start" && action != "check" && action != "end")
+    return "hold takes start, check or end";
+  if (!(line.lease_s >= 0.001 && line.lease_s <= 86'400.0))
+    return "--lease takes seconds, from 0.001 to 86400";
+  if (!line.wait) return "hold waits: what is not parked yet must not be snapshot";
+  if (line.hold_id.empty()) return "";
+  if (action == "start") return "hold start draws an id of its own";
+  return read_hold_id(line.hold_id)
+             ? ""
+             : "--id takes what hold start named, such as 0x1f2e3d4c5b6a7988";
+}
+
+/// What is wrong with what stands behind the command; "": nothing.
+std::string problem_of_words(const CommandLine& line) {
+  const auto too_long = [](const std::string& text) { return text.size() > kArgumentBytesMax; };
+  if (too_long(line.job) || std::any_of(line.arguments.begin(), line.arguments.end(), too_long)) {
+    return "an argument is longer than 256 bytes";
+  }
+  if (line.verb == "secret" && line.file == "-") {
+    return "a secret is written to a file that only its owner can read, never to the output; a "
+           "file "
+           "of that name would be ./-";
+  }
+  if (line.verb == "hold") return hold_problem(line);
+  if (line.verb != "set") return "";
+  return control::assignments_problem(std::span<const std::string>(line.arguments).subspan(1));
+}
+
+bool generates(const std::string& kind) {
+  constexpr const char* kKinds[] = {"", "man", "completion", "settings-man"};
+  return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
+}
+
 std::variant<CommandLine, EndNow> check(CommandLine line) {
   constexpr double kSecondsMax = 86'400.0;
   if (line.timeout_s && !(*line.timeout_s >= 0.001 && *line.timeout_s <= kSecondsMax)) {
@@ -260,21 +221,12 @@ std::variant<CommandLine, EndNow> check(CommandLine line) {
   if (!(line.interval_s >= 0.05 && line.interval_s <= kSecondsMax)) {
     return usage("--interval takes seconds, from 0.05 to 86400");
   }
-  const auto too_long = [](const std::string& text) { return text.size() > kArgumentBytesMax; };
-  if (too_long(line.job) || std::any_of(line.arguments.begin(), line.arguments.end(), too_long)) {
-    return usage("an argument is longer than 256 bytes");
-  }
-  if (line.verb == "set") {
-    const std::string wrong =
-        control::assignments_problem(std::span<const std::string>(line.arguments).subspan(1));
-    if (!wrong.empty()) return usage(wrong);
-  }
+  if (const std::string wrong = problem_of_words(line); !wrong.empty()) return usage(wrong);
   if (!line.connect.empty()) {
     if (const auto place = control::parse_host_port(line.connect); !place)
       return usage("--connect: " + place.error().text);
   }
-  constexpr const char* kKinds[] = {"", "man", "completion", "settings-man"};
-  if (std::find(std::begin(kKinds), std::end(kKinds), line.generate) == std::end(kKinds)) {
+  if (!generates(line.generate)) {
     return usage("--generate takes man, completion or settings-man");
   }
   if (line.verb.empty() && line.generate.empty()) return usage("a command is needed");
@@ -303,6 +255,15 @@ const std::vector<ExitCodeMeaning>& exit_codes() {
   return codes;
 }
 
+std::optional<std::uint64_t> read_hold_id(const std::string& text) {
+  std::uint64_t id = 0;
+  if (!text.starts_with("0x")) return std::nullopt;
+  const char* const last = text.data() + text.size();
+  const auto [end, code] = std::from_chars(text.data() + 2, last, id, 16);
+  if (code != std::errc{} || end != last || id == 0) return std::nullopt;
+  return id;
+}
+
 std::string canonical_transport(const std::string& name) {
   if (name == "vader") return "sm";
   if (name == "openib") return "verbs";
@@ -318,6 +279,7 @@ std::unique_ptr<CLI::App> define_command_line(RawArguments& raw) {
   define_global(*app, raw);
   for (const Verb& verb : kPlain) define_verb(*app, raw, verb);
   define_transport_verbs(*app, raw);
+  define_hold(*app, raw);
   define_views(*app, raw);
   app->footer(footer());
   return app;

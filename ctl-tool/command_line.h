@@ -24,6 +24,8 @@ struct CommandLine {
   std::string connect;      // HOST:PORT of a relay; empty: jobs of this node
   std::string secret_file;  // with connect
   std::string file;         // of the verb secret
+  std::string hold_id;      // of the verb hold; empty: whichever there is
+  double lease_s = 60.0;    // ... and for how long
   bool json = false;
   bool quiet = false;
   bool progress = false;
@@ -70,6 +72,9 @@ struct ExitCodeMeaning {
   const char* meaning;
 };
 const std::vector<ExitCodeMeaning>& exit_codes();
+
+/// "0x1f2e"; nullopt: that is no id of a hold.
+std::optional<std::uint64_t> read_hold_id(const std::string& text);
 
 /// "sm" for "vader" and so on; other names as they are.
 std::string canonical_transport(const std::string& name);

@@ -15,6 +15,8 @@ int show_status(const CommandLine& line, const std::atomic<bool>& stop);
 int show_settings(const CommandLine& line);
 int write_secret(const CommandLine& line, const std::atomic<bool>& stop);
 int watch(const CommandLine& line, const std::atomic<bool>& stop);
+/// hold start | check | end
+int run_hold(const CommandLine& line, const std::atomic<bool>& stop);
 /// add | quiesce | remove | switch | set | resume | abort
 int run_ladder(const CommandLine& line, const std::atomic<bool>& stop);
 

@@ -71,7 +71,8 @@ void write_outside(std::ostringstream& page) {
           "has several nodes, or if LIVEBTL_RELAY=on was set for it; \\fBbtlctl jobs\\fR on that "
           "node shows where. All commands then work by this one relay, on all nodes of the job; "
           "should its process end meanwhile, use another node's, or ask \\fBbtlctl jobs\\fR "
-          "again, and \\fBbtlctl resume\\fR what was begun. The secret is the file that "
+          "again, and \\fBbtlctl resume\\fR what was begun. Where connections are refused no relay "
+          "listens any more, which is said at once. The secret is the file that "
           "LIVEBTL_SECRET_FILE named for the job; where the job got it otherwise, \\fBbtlctl "
           "secret\\fR writes it to a file.\n.PP\nA job with LIVEBTL_AUTH=none has no secret: "
           "\\-\\-connect then reaches the processes of the relay's own node alone.\n";
@@ -87,8 +88,16 @@ void write_exit_codes(std::ostringstream& page) {
 void write_documents(std::ostringstream& page) {
   constexpr std::pair<const char*, const char*> kDocuments[] = {
       {"livebtl.jobs/1", "jobs; with --connect without directory, user, announced and pids"},
-      {"livebtl.list/1", "list: by process; silent: who did not answer"},
-      {"livebtl.status/1", "status: by process; silent: who did not answer"},
+      {"livebtl.list/1",
+       "list: by process; of a transport peers counts the pairs that send messages on it, "
+       "bulk_peers "
+       "those that share the data of large ones; own_pair: the process's pair with itself is among "
+       "them; silent: who did not answer"},
+      {"livebtl.status/1",
+       "status: by process; transports as in list; of a peer transport is what messages are sent "
+       "on, "
+       "bulk what the data of large ones is shared by, receiving what its messages came on last; "
+       "silent: who did not answer"},
       {"livebtl.settings/1", "settings"},
       {"livebtl.watch/1", "watch: one for each line"},
       {"livebtl.outcome/1",

@@ -20,6 +20,23 @@ int end_now(const EndNow& end, bool wants_json) {
   return end.exit_code;
 }
 
+/// Commands with a function of their own; all others are ladders.
+struct OwnCommand {
+  const char* verb;
+  int (*run)(const CommandLine&, const std::atomic<bool>&);
+};
+constexpr OwnCommand kOwnCommands[] = {{"jobs", show_jobs},     {"list", show_list},
+                                       {"status", show_status}, {"secret", write_secret},
+                                       {"hold", run_hold},      {"watch", watch}};
+
+/// true: that was all.
+bool generated(const std::string& what) {
+  if (what == "man") print(manual_page());
+  if (what == "settings-man") print(settings_page());
+  if (what == "completion") print(completion());
+  return !what.empty();
+}
+
 }  // namespace
 
 int run(std::vector<std::string> arguments, const std::atomic<bool>& stop) {
@@ -30,28 +47,11 @@ int run(std::vector<std::string> arguments, const std::atomic<bool>& stop) {
   const auto parsed = parse_command_line(std::move(arguments), job != nullptr ? job : "");
   if (const auto* end = std::get_if<EndNow>(&parsed)) return end_now(*end, wants_json);
   const auto& line = std::get<CommandLine>(parsed);
-  if (line.generate == "man") {
-    print(manual_page());
-  } else if (line.generate == "settings-man") {
-    print(settings_page());
-  } else if (line.generate == "completion") {
-    print(completion());
-  } else if (line.verb == "jobs") {
-    return show_jobs(line, stop);
-  } else if (line.verb == "list") {
-    return show_list(line, stop);
-  } else if (line.verb == "status") {
-    return show_status(line, stop);
-  } else if (line.verb == "settings") {
-    return show_settings(line);
-  } else if (line.verb == "secret") {
-    return write_secret(line, stop);
-  } else if (line.verb == "watch") {
-    return watch(line, stop);
-  } else {
-    return run_ladder(line, stop);
+  if (generated(line.generate)) return 0;
+  for (const OwnCommand& each : kOwnCommands) {
+    if (line.verb == each.verb) return each.run(line, stop);
   }
-  return 0;
+  return line.verb == "settings" ? show_settings(line) : run_ladder(line, stop);
 }
 
 }  // namespace livebtl::tool

@@ -15,12 +15,12 @@ using control::JobLinks;
 using control::MemberEntry;
 using control::StatusAnswer;
 
-std::string transports_in_use(const core::EngineStatus& engine) {
+/// "sm:3 tcp:1": how many pairs use each; count: of the one lane or the other.
+std::string in_use(const core::EngineStatus& engine, std::uint32_t core::TransportStatus::*count) {
   std::vector<std::string> used;
   for (const auto& transport : engine.transports) {
-    if (transport.peers > 0) {
-      used.push_back(printable(transport.name) + ":" + std::to_string(transport.peers));
-    }
+    if (transport.*count == 0) continue;
+    used.push_back(printable(transport.name) + ":" + std::to_string(transport.*count));
   }
   return used.empty() ? "-" : join(used, " ");
 }
@@ -67,25 +67,28 @@ Json status_member(const StatusAnswer& answer, bool peers) {
 }
 
 void print_status(const std::vector<std::pair<MemberEntry, StatusAnswer>>& answers) {
-  Table table({"RANK>", "PROCESS", "RUNG", "EPOCH>", "PAIRS", "STATE"});
+  Table table({"RANK>", "PROCESS", "RUNG", "EPOCH>", "PAIRS", "BULK", "STATE"});
   for (const auto& [member, answer] : answers) {
     table.add({rank_text(member.rank), printable(member.name),
                control::rung_name(answer.standing.rung), std::to_string(answer.standing.epoch),
-               transports_in_use(answer.engine), doing(answer.standing)});
+               in_use(answer.engine, &core::TransportStatus::peers),
+               in_use(answer.engine, &core::TransportStatus::bulk_peers), doing(answer.standing)});
   }
   print(table.text());
 }
 
 void print_peers(const std::vector<std::pair<MemberEntry, StatusAnswer>>& answers) {
-  Table table({"PROCESS", "PEER", "SENDS ON", "RECEIVES ON", "SENT>", "RECEIVED>", "KEPT>"});
+  Table table(
+      {"PROCESS", "PEER", "SENDS ON", "BULK ON", "RECEIVES ON", "SENT>", "RECEIVED>", "KEPT>"});
   for (const auto& [member, answer] : answers) {
     for (const auto& peer : answer.engine.peers) {
       const auto name = [](const std::string& text) {
         return text.empty() ? "-" : printable(text);
       };
       table.add({printable(member.name), name(peer.name), peer.lost ? "lost" : name(peer.transport),
-                 name(peer.receiving), std::to_string(peer.messages_sent),
-                 std::to_string(peer.messages_received), human_bytes(peer.kept_bytes)});
+                 name(join(peer.bulk, " ")), name(peer.receiving),
+                 std::to_string(peer.messages_sent), std::to_string(peer.messages_received),
+                 human_bytes(peer.kept_bytes)});
     }
   }
   if (!table.empty()) print("\n" + table.text());
@@ -101,7 +104,7 @@ Census take_census(const JobLinks& links, const Asker<StatusAnswer>::Result& res
   std::vector<control::Counted> live;
   for (const auto& [member, answer] : result.answers)
     live.push_back({member.name, answer.standing.rank, answer.standing.announced});
-  for (const auto& member : result.silent) live.push_back({member.name, member.rank, 0});
+  for (const auto& member : result.silent) live.push_back({member.name, member.rank, 0, false});
   std::set<int> gone_ranks;
   for (const auto& member : links.found().gone) {
     if (member.rank >= 0) gone_ranks.insert(member.rank);

@@ -57,7 +57,10 @@ std::map<std::string, Sum> sum_transports(
       sum.total.alias = transport.alias;
       sum.total.exclusivity = transport.exclusivity;
       sum.total.weight = transport.weight;
-      sum.total.peers += transport.peers;
+      // A pair with itself has both its ends in one process.
+      const std::uint32_t own = transport.own_pair ? 1 : 0;
+      sum.total.peers += transport.peers + (transport.peers > 0 ? own : 0);
+      sum.total.bulk_peers += transport.bulk_peers + (transport.bulk_peers > 0 ? own : 0);
       sum.total.bytes_sent += transport.bytes_sent;
       sum.total.bytes_received += transport.bytes_received;
       sum.total.paths_lost += transport.paths_lost;
@@ -71,10 +74,8 @@ std::map<std::string, Sum> sum_transports(
   return sums;
 }
 
-/// Each end counts a pair; a process that sends to itself is one.
-std::uint32_t pairs_of(const std::string& transport, const Sum& sum) {
-  return transport == "self" ? sum.total.peers : (sum.total.peers + 1) / 2;
-}
+/// Each end counts a pair.
+std::string pairs_of(std::uint32_t ends) { return std::to_string((ends + 1) / 2); }
 
 std::string state_of(const Sum& sum) {
   if (sum.excluded > 0) return sum.excluded == sum.members ? "removed" : "changing";
@@ -112,12 +113,6 @@ int show_job_behind_relay(const CommandLine& line, const std::atomic<bool>& stop
     print(table.text());
   }
   return 0;
-}
-
-std::string conflict_in(const control::JobPlace& job) {
-  std::vector<control::Counted> live;
-  for (const auto& card : job.members.live) live.push_back({card.name, card.rank, card.announced});
-  return control::several_jobs(job.id, live);
 }
 
 Json jobs_json(const std::vector<control::JobPlace>& jobs) {
@@ -158,11 +153,12 @@ void print_jobs(const std::vector<control::JobPlace>& jobs) {
 int show_jobs(const CommandLine& line, const std::atomic<bool>& stop) {
   if (!line.connect.empty()) return show_job_behind_relay(line, stop);
   auto jobs = all_jobs();
-  if (!line.job.empty()) {
-    std::erase_if(jobs, [&](const auto& job) { return job.id != line.job; });
-    if (jobs.empty())
-      return fail_early(line, {ExitCode::kNotFound, "no job " + printable(line.job) + " here"});
-  }
+  if (!line.job.empty()) std::erase_if(jobs, [&](const auto& job) { return job.id != line.job; });
+  const auto unusable = unusable_run_directory();
+  if (jobs.empty() && unusable) return fail_early(line, *unusable);
+  if (jobs.empty() && !line.job.empty())
+    return fail_early(line, {ExitCode::kNotFound, "no job " + printable(line.job) + " here"});
+  if (unusable) complain(printable(unusable->text) + "; jobs there are not shown");
   for (const auto& job : jobs) {
     if (const std::string why = conflict_in(job); !why.empty()) complain(why);
   }
@@ -191,14 +187,15 @@ int show_list(const CommandLine& line, const std::atomic<bool>& stop) {
     print_json(document);
     return note_silent(result.silent, stop);
   }
-  Table table({"TRANSPORT", "STATE", "EXCLUSIVITY>", "WEIGHT>", "PAIRS>", "SENT>", "RECEIVED>",
-               "PATHS LOST>", "CORRUPT>"});
+  Table table({"TRANSPORT", "STATE", "EXCLUSIVITY>", "WEIGHT>", "PAIRS>", "BULK>", "SENT>",
+               "RECEIVED>", "PATHS LOST>", "CORRUPT>"});
   for (const auto& [name, sum] : sum_transports(result.answers)) {
     const std::string label = sum.total.alias.empty() ? name : name + " (" + sum.total.alias + ")";
     table.add({printable(label), state_of(sum), std::to_string(sum.total.exclusivity),
-               std::to_string(sum.total.weight), std::to_string(pairs_of(name, sum)),
-               human_bytes(sum.total.bytes_sent), human_bytes(sum.total.bytes_received),
-               std::to_string(sum.total.paths_lost), std::to_string(sum.total.corrupt_frames)});
+               std::to_string(sum.total.weight), pairs_of(sum.total.peers),
+               pairs_of(sum.total.bulk_peers), human_bytes(sum.total.bytes_sent),
+               human_bytes(sum.total.bytes_received), std::to_string(sum.total.paths_lost),
+               std::to_string(sum.total.corrupt_frames)});
   }
   print(table.text());
   return note_silent(result.silent, stop);

@@ -2,6 +2,7 @@
 // runtime/runtime.cc -- see runtime.h.
 #include "runtime/runtime.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "base/log.h"
@@ -41,9 +42,18 @@ Result<Kinds> wanted_kinds(const Settings& settings) {
   return wanted;
 }
 
-/// The routing until the first order.
+bool names(const std::vector<std::string>& names, const core::TransportKind& kind) {
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return name == kind.name || name == kind.alias;
+  });
+}
+
+/// The routing until the first order; equal in all processes of a job, whatever each has.
 Result<core::Routing> first_routing(const Settings& settings) {
   core::Routing routing;
+  for (const core::TransportKind& kind : transports::builtin()) {
+    if (kind.on_request && !names(settings.transports, kind)) routing.excluded.insert(kind.name);
+  }
   for (const std::string& name : settings.exclude) {
     const auto kind = kind_named(transports::builtin(), name, "LIVEBTL_EXCLUDE");
     if (!kind) return tl::unexpected(kind.error());

@@ -5,11 +5,12 @@
 #include "transports/self/self_transport.h"
 #include "transports/sm/sm_transport.h"
 #include "transports/tcp/tcp_kind.h"
+#include "transports/verbs/verbs_kind.h"
 
 namespace livebtl::transports {
 
 std::vector<core::TransportKind> builtin() {
-  return {self::self_kind(), sm::sm_kind(), tcp::tcp_kind()};
+  return {self::self_kind(), sm::sm_kind(), tcp::tcp_kind(), verbs::verbs_kind()};
 }
 
 }  // namespace livebtl::transports

@@ -40,6 +40,7 @@ void addresses_reach(const Subject& subject) {
     End end;
     end.take(std::move(*dialled));
     CHECK(!end.endpoint().describe().empty());
+    if (rig.a().transport->caps().by_ticket) continue;  // an address does not do
     CHECK(rig.until([&] { return end.post_pattern(1, 8, 8) != Post::kRetry; }));
     CHECK(end.downs.empty());
   }
@@ -68,9 +69,50 @@ void malformed_addresses_are_refused(const Subject& subject) {
   }
 }
 
+std::vector<Blob> bad_tickets(const Blob& good) {
+  std::vector<Blob> bad{Blob{}, pattern(3, good.size()), pattern(4, core::kTicketBytesMax)};
+  for (std::size_t length = 0; length < good.size(); ++length)
+    bad.emplace_back(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(length));
+  return bad;
+}
+
+void tickets_are_checked(const Subject& subject) {
+  Rig rig(subject);
+  Transport& transport = *rig.a().transport;
+  const bool by_ticket = transport.caps().by_ticket;
+  auto dialled = transport.connect(rig.b().transport->contact());
+  REQUIRE(dialled.has_value());
+  const Blob good = (*dialled)->ticket();
+  CHECK(good.empty() == !by_ticket);
+  CHECK(good.size() <= core::kTicketBytesMax);
+  CHECK((*dialled)->ticket() == good);
+  for (const Blob& ticket : bad_tickets(good)) {
+    const auto admitted = rig.b().transport->admit(ticket);
+    REQUIRE(!admitted.has_value());
+    CHECK(admitted.error().code == (by_ticket ? Errc::kInvalid : Errc::kUnsupported));
+  }
+}
+
+void who_waits_for_a_ticket_is_left_in_peace(const Subject& subject) {
+  Rig rig(subject);
+  if (!rig.a().transport->caps().by_ticket) return;
+  auto dialled = rig.a().transport->connect(rig.b().transport->contact());
+  REQUIRE(dialled.has_value());
+  End waits;
+  waits.take(std::move(*dialled));
+  rig.settle();
+  CHECK(waits.downs.empty());
+  CHECK(waits.post_pattern(1, 8, 8) == Post::kRetry);
+  waits.endpoint().take_ticket(pattern(3, 40));
+  CHECK(waits.downs.empty());  // told in progress(), as ever
+  REQUIRE(rig.until([&] { return !waits.downs.empty(); }));
+  CHECK(waits.downs[0].code == Errc::kInvalid);
+}
+
 void connecting_to_nobody_fails(const Subject& subject) {
   if (subject.loopback) return;
   Rig rig(subject);
+  if (rig.a().transport->caps().by_ticket) return;  // nobody sends a ticket
   const Blob gone = rig.b().transport->contact();
   rig.stop_b();
   auto dialled = rig.a().transport->connect(gone);
@@ -90,10 +132,8 @@ void connecting_to_nobody_fails(const Subject& subject) {
 void an_endpoint_may_close_before_it_is_open(const Subject& subject) {
   Rig rig(subject);
   for (int i = 0; i < 20; ++i) {
-    auto dialled = rig.a().transport->connect(rig.b().transport->contact());
-    REQUIRE(dialled.has_value());
     End end;
-    end.take(std::move(*dialled));
+    end.take(rig.dial(rig.a(), rig.b()));
     if (i % 2 == 0) rig.turn();
   }
   rig.settle();
@@ -106,6 +146,8 @@ constexpr std::array kBehaviours{
     Behaviour{"capabilities are whole", capabilities_are_whole},
     Behaviour{"addresses reach, in both forms", addresses_reach},
     Behaviour{"malformed addresses are refused", malformed_addresses_are_refused},
+    Behaviour{"tickets are checked", tickets_are_checked},
+    Behaviour{"who waits for a ticket is left in peace", who_waits_for_a_ticket_is_left_in_peace},
     Behaviour{"connecting to nobody fails and does not block", connecting_to_nobody_fails},
     Behaviour{"an endpoint may close before it is open", an_endpoint_may_close_before_it_is_open},
 };

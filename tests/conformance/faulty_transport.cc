@@ -41,6 +41,11 @@ class FaultyEndpoint final : public Endpoint, private core::EndpointSink {
     return beneath_ ? "faulty " + beneath_->describe() : "severed";
   }
 
+  Blob ticket() const override { return beneath_->ticket(); }
+  void take_ticket(Bytes ticket) noexcept override {
+    if (beneath_) beneath_->take_ticket(ticket);
+  }
+
   std::size_t deliver_held(std::size_t frames_max) noexcept;
   bool has_held() const noexcept { return !held_.empty() || down_; }
 
@@ -139,6 +144,12 @@ FaultyTransport::FaultyTransport(std::unique_ptr<core::Transport> beneath, const
 
 Result<std::unique_ptr<Endpoint>> FaultyTransport::connect(Bytes address) {
   auto made = beneath_->connect(address);
+  if (!made) return tl::unexpected<Error>(made.error());
+  return std::make_unique<FaultyEndpoint>(*this, std::move(*made));
+}
+
+Result<std::unique_ptr<Endpoint>> FaultyTransport::admit(Bytes ticket) {
+  auto made = beneath_->admit(ticket);
   if (!made) return tl::unexpected<Error>(made.error());
   return std::make_unique<FaultyEndpoint>(*this, std::move(*made));
 }

@@ -46,6 +46,7 @@ class FaultyTransport final : public core::Transport, private core::TransportSin
   Blob contact() const override { return beneath_->contact(); }
   bool reaches(Bytes address) const noexcept override { return beneath_->reaches(address); }
   Result<std::unique_ptr<core::Endpoint>> connect(Bytes address) override;
+  Result<std::unique_ptr<core::Endpoint>> admit(Bytes ticket) override;
   std::size_t progress(core::TransportSink& accept, TimeNs now,
                        std::size_t frames_max) noexcept override;
   int wait_fd() const noexcept override { return beneath_->wait_fd(); }

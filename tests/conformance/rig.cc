@@ -119,11 +119,20 @@ void Rig::settle() {
   for (int i = 0; i < 2000 || monotonic_now() < end; ++i) turn();
 }
 
-Link Rig::link(Side& from, Side& to, bool trusted) {
-  Link link;
+std::unique_ptr<Endpoint> Rig::dial(Side& from, Side& to) {
   auto dialled = from.transport->connect(to.transport->contact());
   REQUIRE_MESSAGE(dialled.has_value(), (dialled ? std::string() : dialled.error().text));
-  link.a->take(std::move(*dialled));
+  if (!from.transport->caps().by_ticket) return std::move(*dialled);
+  auto admitted = to.transport->admit((*dialled)->ticket());
+  REQUIRE_MESSAGE(admitted.has_value(), (admitted ? std::string() : admitted.error().text));
+  (*dialled)->take_ticket((*admitted)->ticket());
+  to.accepted.push_back(std::move(*admitted));
+  return std::move(*dialled);
+}
+
+Link Rig::link(Side& from, Side& to, bool trusted) {
+  Link link;
+  link.a->take(dial(from, to));
   bool taken = false;
   REQUIRE(until([&] {
     if (!taken) taken = link.a->post_pattern(7, 8, 16) != Post::kRetry;

@@ -114,6 +114,9 @@ class Rig {
   /// Many turns, for what must *not* happen.
   void settle();
 
+  /// Starts to connect, and carries the tickets of a transport that connects by them, as the engine
+  /// would.
+  std::unique_ptr<Endpoint> dial(Side& from, Side& to);
   /// Dials from `from` to `to`, and proves the link with one frame, which is not counted. Both ends
   /// are trusted.
   Link link(Side& from, Side& to, bool trusted = true);

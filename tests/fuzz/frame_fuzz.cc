@@ -28,6 +28,8 @@ std::optional<std::size_t> body_bytes(unsigned kind) {
     case 67:
     case 68:
     case 70:
+    case 71:
+    case 72:
       return 16;
     case 32:
       return 24;

@@ -209,8 +209,8 @@ void Coordinators::ask_addresses(SimProcess& asker, ProcessId wanted) {
   post([this, &asker, wanted] {
     SimProcess* const asked = find({wanted, Incarnation{1}});
     if (asked == nullptr || !asked->alive() || asked->frozen()) return;
-    const auto text =
-        control::encode(control::AddressesAnswer{asked->member_id(), asked->engine().contacts()});
+    const auto text = control::encode(
+        control::AddressesAnswer{asked->member_id(), 0, asked->engine().contacts()});
     post([&asker, wanted, text = text.value()] {
       if (!asker.alive() || asker.frozen()) return;
       const auto message = control::decode(text).value();

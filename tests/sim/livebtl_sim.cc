@@ -33,6 +33,7 @@ struct Totals {
   FaultCounts faults;
   std::map<std::string, std::uint64_t> outcomes;
   std::uint64_t messages = 0, steps = 0, retransmitted = 0, duplicates = 0, reordered = 0;
+  std::uint64_t holds = 0, holds_parked = 0, holds_expired = 0;
 
   void add(const WorldResult& result) {
     faults.add(result.faults);
@@ -42,6 +43,9 @@ struct Totals {
     retransmitted += result.retransmitted;
     duplicates += result.duplicates;
     reordered += result.reordered;
+    holds += result.holds;
+    holds_parked += result.holds_parked;
+    holds_expired += result.holds_expired;
   }
   void print() const {
     std::printf("faults: %s\n", faults.to_text().c_str());
@@ -53,6 +57,10 @@ struct Totals {
                 static_cast<unsigned long long>(retransmitted),
                 static_cast<unsigned long long>(duplicates),
                 static_cast<unsigned long long>(reordered));
+    std::printf("holds=%llu with all parked=%llu leases run out=%llu\n",
+                static_cast<unsigned long long>(holds),
+                static_cast<unsigned long long>(holds_parked),
+                static_cast<unsigned long long>(holds_expired));
   }
 };
 
@@ -96,6 +104,11 @@ int run(const Options& options) {
   Totals totals;
   std::uint64_t failed = 0;
   for (std::uint64_t seed = begin; seed < end; ++seed) {
+    if ((seed - begin) % 10'000 == 9'999)
+      std::fprintf(stderr, "livebtl-sim: %llu of %llu seeds, %llu failed\n",
+                   static_cast<unsigned long long>(seed - begin + 1),
+                   static_cast<unsigned long long>(end - begin),
+                   static_cast<unsigned long long>(failed));
     if (run_one(seed, options, totals)) continue;
     ++failed;
     if (!options.keep_going) break;

@@ -193,6 +193,25 @@ TimeNs SimNetwork::next_event(ProcessId process) const {
   return next;
 }
 
+std::string SimNetwork::find_on_wire(const std::function<std::string(Bytes header)>& name) const {
+  for (const auto& connection : connections_) {
+    for (int side = 0; side < 2; ++side) {
+      const Half& from = connection->halves[side];
+      const Half& to = connection->halves[1 - side];
+      if (connection->broken || dead_.contains(from.process) || dead_.contains(to.process))
+        continue;
+      for (const Parcel& parcel : from.wire) {
+        const std::string found = name(parcel.header);
+        if (found.empty()) continue;
+        return found + " from " + std::to_string(static_cast<std::uint64_t>(from.process)) +
+               " to " + std::to_string(static_cast<std::uint64_t>(to.process)) + " on " +
+               connection->transport;
+      }
+    }
+  }
+  return "";
+}
+
 std::size_t SimNetwork::open_endpoints(ProcessId process, const std::string& transport) const {
   const SimTransport* const at = find(transport, process);
   return at != nullptr ? at->endpoints() : 0;

@@ -100,6 +100,10 @@ class SimNetwork {
   const FaultPlan& plan() const noexcept { return plan_; }
   FaultCounts& counts() noexcept { return counts_; }
 
+  /// The first frame on its way between two living processes to which `name` gives a name, for
+  /// people; "": there is none.
+  std::string find_on_wire(const std::function<std::string(Bytes header)>& name) const;
+
   /// Called for every frame that a transport took. For the oracle.
   std::function<void(ProcessId from, ProcessId to, const std::string& transport, Bytes header)>
       on_post;

@@ -31,13 +31,16 @@ World::World(std::uint64_t seed, const FaultPlan& plan)
       other_random_(seed ^ 0x1A3E),
       ledger_(seed),
       network_(clock_, random_.next(), FaultPlan::calm()),
-      coordinators_(network_, processes_, random_) {
+      coordinators_(network_, processes_, random_),
+      holds_(network_, processes_, seed) {
   announced_ = 2 + static_cast<std::uint32_t>(random_.below(3));
   first_seq_ = draw_first_seq(random_);
   coordinators_.on_step = [this](SimProcess& process) { check_member(process); };
   network_.on_post = [this](ProcessId from, ProcessId, const std::string& transport, Bytes header) {
     check_post(from, transport, header);
+    holds_.posted(header);
   };
+  holds_.on_failure = [this](const std::string& what) { fail(what); };
   if (other_random_.chance(0.1)) {
     for (const SimKind& kind : sim_kinds()) excluded_.insert(kind.name);
   }
@@ -96,6 +99,7 @@ WorldResult World::run() {
     move_processes();
     note_ended();
     take_over();
+    holds_.run(calm_);
     if (!calm_) {
       break_something();
       give_commands();
@@ -111,11 +115,7 @@ WorldResult World::run() {
     }
   }
   check_end();
-  result_.failure = ledger_.failure();
-  result_.faults = network_.counts();
-  result_.messages = ledger_.messages();
-  result_.virtual_time = now();
-  result_.fingerprint = network_.random().next() ^ random_.next();
+  note_result();
   return result_;
 }
 

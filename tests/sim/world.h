@@ -8,6 +8,7 @@
 //  - no numbered or placed frame on a transport that its sender has left by an acknowledged rung
 //  - members of one ladder within one rung
 //  - a transport that is excluded at an acknowledged end of a ladder is closed
+//  - nothing on its way while all say that they are parked for a snapshot (holds.h)
 //  - once faults have stopped, every ladder ends, all members agree, and every message arrives
 #pragma once
 
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "tests/sim/coordinators.h"
+#include "tests/sim/holds.h"
 
 namespace livebtl::sim {
 
@@ -29,6 +31,7 @@ struct WorldResult {
   TimeNs slowest = 0;                             // of the commands that were carried out
   std::string slowest_command;
   std::uint64_t messages = 0;
+  std::uint64_t holds = 0, holds_parked = 0, holds_expired = 0;
   std::uint64_t steps = 0;
   std::uint64_t retransmitted = 0, duplicates = 0, reordered = 0;
   TimeNs virtual_time = 0;
@@ -65,6 +68,7 @@ class World {
   void check_closed(SimProcess& process);
   void check_post(ProcessId from, const std::string& transport, Bytes header);
   void check_end();
+  void note_result();
   void fail(const std::string& what) { ledger_.fail(what); }
   TimeNs now() const noexcept { return clock_.now(); }
 
@@ -77,6 +81,7 @@ class World {
   SimNetwork network_;
   std::vector<std::unique_ptr<SimProcess>> processes_;
   Coordinators coordinators_;
+  Holds holds_;
   WorldResult result_;
   std::set<std::string> excluded_;  // from the start
   std::uint32_t announced_ = 0;

@@ -68,6 +68,17 @@ void World::check_closed(SimProcess& process) {
   }
 }
 
+void World::note_result() {
+  result_.failure = ledger_.failure();
+  result_.faults = network_.counts();
+  result_.messages = ledger_.messages();
+  result_.holds = holds_.begun();
+  result_.holds_parked = holds_.parked();
+  result_.holds_expired = holds_.expired();
+  result_.virtual_time = now();
+  result_.fingerprint = network_.random().next() ^ random_.next();
+}
+
 void World::check_end() {
   std::map<std::uint64_t, std::uint64_t> counters;
   const core::Routing* agreed = nullptr;

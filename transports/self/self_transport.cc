@@ -20,9 +20,11 @@ const core::Caps SelfTransport::kCaps{.payload_bytes_max = SelfEndpoint::kPayloa
                                       .bandwidth_mbps = 80'000};
 
 core::TransportKind self_kind() {
-  return {"self", "", [](const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
+  return {"self", "",
+          [](const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
             return std::make_unique<SelfTransport>(facts.process);
-          }};
+          },
+          SelfTransport::kCaps.exclusivity, SelfTransport::kCaps.bandwidth_mbps};
 }
 
 Blob SelfTransport::address() const {

@@ -15,6 +15,8 @@ namespace livebtl::self {
 
 class SelfTransport final : public core::Transport {
  public:
+  static const core::Caps kCaps;
+
   explicit SelfTransport(ProcessId process) : process_(process) {}
 
   std::string_view name() const noexcept override { return "self"; }
@@ -33,8 +35,6 @@ class SelfTransport final : public core::Transport {
 
  private:
   std::size_t move(core::TransportSink& accept, std::size_t frames_max) noexcept;
-
-  static const core::Caps kCaps;
 
   const ProcessId process_;
   std::vector<SelfEndpoint*> endpoints_;

@@ -34,6 +34,9 @@ PeerAddress parse_address(Bytes address) noexcept {
   return parsed;
 }
 
+constexpr std::uint32_t kExclusivity = 1024;
+constexpr std::uint32_t kBandwidthMbps = 80'000;
+
 std::size_t usable_ring_bytes(std::size_t wanted) noexcept {
   return std::bit_ceil(std::clamp(wanted, kRingBytesMin, kRingBytesMax));
 }
@@ -41,9 +44,11 @@ std::size_t usable_ring_bytes(std::size_t wanted) noexcept {
 }  // namespace
 
 core::TransportKind sm_kind() {
-  return {"sm", "vader", [](const core::NodeFacts& facts) {
+  return {"sm", "vader",
+          [](const core::NodeFacts& facts) {
             return SmTransport::make(facts, facts.settings->sm_ring_bytes);
-          }};
+          },
+          kExclusivity, kBandwidthMbps};
 }
 
 Result<std::unique_ptr<core::Transport>> SmTransport::make(const core::NodeFacts& facts,
@@ -67,9 +72,9 @@ SmTransport::SmTransport(const core::NodeFacts& facts, SocketDirectory directory
   caps_.eager_bytes_max = std::min<std::uint32_t>(caps_.payload_bytes_max, 32u << 10);
   caps_.keeps = false;
   caps_.same_node_only = true;
-  caps_.exclusivity = 1024;
+  caps_.exclusivity = kExclusivity;
   caps_.latency_ns = 100;
-  caps_.bandwidth_mbps = 80'000;
+  caps_.bandwidth_mbps = kBandwidthMbps;
 }
 
 SmTransport::~SmTransport() {

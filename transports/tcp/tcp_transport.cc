@@ -42,11 +42,13 @@ constexpr unsigned kTurnsPerPoll = 16;
 }  // namespace
 
 core::TransportKind tcp_kind() {
-  return {"tcp", "", [](const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
+  return {"tcp", "",
+          [](const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
             auto made = TcpTransport::make(facts);
             if (!made) return tl::unexpected(made.error());
             return std::unique_ptr<core::Transport>(std::move(*made));
-          }};
+          },
+          kCaps.exclusivity, kCaps.bandwidth_mbps};
 }
 
 Result<std::unique_ptr<TcpTransport>> TcpTransport::make(const core::NodeFacts& facts,

@@ -8,7 +8,7 @@ from .waiting import PATIENCE, Failed, check, wait_until
 
 # btlctl's exit codes (btlctl(1)).
 DONE, USAGE, NOT_FOUND, REFUSED, BUSY, RETRACTED, NOT_RELEASED, FOREIGN = range(8)
-NOT_PERMITTED, MISSING = 9, 10
+INCONSISTENT, NOT_PERMITTED, MISSING = 8, 9, 10
 
 # What btlctl is given unless a scenario is about its time-out: a slow machine is no reason to take a switch back.
 TIMEOUT = ("--timeout", "120")

@@ -27,6 +27,16 @@ class Build:
         return os.path.join(self.directory, "e2e", f"e2e_{name}")
 
 
+def judge_proofs(proofs, program, ranks):
+    """Every rank gave one, and none found a fault. Returns the totals."""
+    totals = {key: sum(proof[key] for proof in proofs) for key in ("sent", "received", "received_bytes", *FAULTS)}
+    told = sorted(proof["rank"] for proof in proofs if proof["proof"] == program)
+    check(told == list(range(ranks)), f"only ranks {told} of {ranks} gave proof")
+    check(all(totals[fault] == 0 for fault in FAULTS), f"faults: {totals}")
+    check(totals["sent"] > 0 and totals["received"] > 0, "the job sent nothing")
+    return totals
+
+
 class MpiJob:
     """Use as a context manager: leaving it ends every process of the job."""
 
@@ -147,15 +157,10 @@ class MpiJob:
 
     def judge(self):
         proofs = self.proofs()
-        totals = {key: sum(proof[key] for proof in proofs) for key in ("sent", "received", "received_bytes", *FAULTS)}
         errors = [f"rank {proof['rank']}: {text}" for proof in proofs for text in proof["errors"]]
         check(not errors, f"{len(errors)} errors: " + "; ".join(errors[:5]))
         check(self.mpirun.returncode == 0, f"mpirun gave {self.mpirun.returncode}: {self.log_tail()}")
-        ranks = sorted(proof["rank"] for proof in proofs if proof["proof"] == self.program)
-        check(ranks == list(range(self.ranks)), f"only ranks {ranks} of {self.ranks} gave proof")
-        check(all(totals[fault] == 0 for fault in FAULTS), f"faults: {totals}")
-        check(totals["sent"] > 0 and totals["received"] > 0, "the job sent nothing")
-        return totals
+        return judge_proofs(proofs, self.program, self.ranks)
 
     def proofs(self):
         found = []

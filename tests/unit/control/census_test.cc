@@ -54,6 +54,14 @@ TEST_CASE("who was announced and is neither there nor gone is missing") {
   CHECK(two.count == 2);
   CHECK(two.announced == 4);
   CHECK(two.ranks == std::vector<int>{1, 3});
+  const auto spawned = missing_members({{"a", 0, 3}, {"s", -1, 0}, {"t", 1, 0}}, {}, 0);
+  CHECK(spawned.count == 2);
+  CHECK(spawned.ranks == std::vector<int>{1, 2});
+  const auto silent = missing_members({{"a", 0, 3}, {"b", 1, 0, false}}, {}, 0);
+  CHECK(silent.count == 1);
+  CHECK(silent.ranks == std::vector<int>{2});
+  CHECK(missing_members({{"s", -1, 1}, {"a", 0, 2}}, {}, 0).count == 1);  // a server beside it
+  CHECK(missing_members({{"s", -1, 1}}, {}, 0).count == 0);
   const auto unknown = missing_members({{"a", -1, 3}}, {}, 0);  // by hand: no ranks
   CHECK(unknown.count == 2);
   CHECK(unknown.ranks.empty());

@@ -49,7 +49,10 @@ class FakeAdmin final : public core::Admin {
       core::TransportStatus transport;
       transport.name = name;
       transport.alias = name == "sm" ? "vader" : "";
-      transport.peers = name == "sm" ? static_cast<std::uint32_t>(peers) : 0;
+      const auto count = static_cast<std::uint32_t>(peers);
+      transport.peers = name == "sm" ? count : 0;  // itself and others
+      transport.own_pair = transport.peers > 0;
+      transport.bulk_peers = name == "tcp" ? count : 0;
       transport.open = !status.routing.excluded.contains(name);
       transport.excluded = status.routing.excluded.contains(name);
       status.transports.push_back(transport);
@@ -58,10 +61,31 @@ class FakeAdmin final : public core::Admin {
       core::PeerStatus peer;
       peer.process = ProcessId{i + 1};
       peer.name = "peer " + std::to_string(i) + std::string(100, '.');
+      peer.bulk = {"tcp", "self"};
       status.peers.push_back(peer);
     }
     return status;
   }
+  core::HoldReport hold(std::uint64_t id, TimeNs lease, std::uint32_t members) override {
+    const std::lock_guard guard(mutex_);
+    hold_id_ = id;
+    hold_state = core::HoldState::kParked;
+    hold_members_ = members;
+    return held(static_cast<std::uint32_t>(lease / kMillisecond));
+  }
+  core::HoldReport end_hold(std::uint64_t id) override {
+    const std::lock_guard guard(mutex_);
+    if (id == hold_id_) {
+      hold_id_ = 0;
+      hold_state = core::HoldState::kNone;
+    }
+    return held(0);
+  }
+  core::HoldReport hold_report() override {
+    const std::lock_guard guard(mutex_);
+    return held(0);
+  }
+  std::atomic<core::HoldState> hold_state{core::HoldState::kNone};  // a hold parks at once
   void on_report(std::function<void()> signal) override {
     const std::lock_guard guard(mutex_);
     signal_ = std::move(signal);
@@ -71,6 +95,7 @@ class FakeAdmin final : public core::Admin {
     published_ = relay;
   }
   std::vector<std::string> relays() override {
+    relays_asked.fetch_add(1);
     const std::lock_guard guard(mutex_);
     return relays_;
   }
@@ -81,6 +106,7 @@ class FakeAdmin final : public core::Admin {
   }
   bool seeks() const noexcept override { return seeks_.load(); }
   std::vector<ProcessId> unreached() override {
+    unreached_asked.fetch_add(1);
     const std::lock_guard guard(mutex_);
     if (sought_.empty()) seeks_.store(false);
     return {sought_.begin(), sought_.end()};
@@ -139,10 +165,11 @@ class FakeAdmin final : public core::Admin {
     contacts_ = std::move(contacts);
   }
   /// As if something were to be sent to it, and nothing reached it.
-  void seek(ProcessId peer) {
+  void seek(ProcessId peer) { seek(std::vector{peer}); }
+  void seek(const std::vector<ProcessId>& wanted) {
     {
       const std::lock_guard guard(mutex_);
-      sought_.insert(peer);
+      sought_.insert(wanted.begin(), wanted.end());
       seeks_.store(true);
     }
     release();  // whatever an engine reports wakes its agent
@@ -173,9 +200,16 @@ class FakeAdmin final : public core::Admin {
   }
 
   std::atomic<std::uint64_t> turns{0};
+  // How often its agent has asked for these.
+  std::atomic<std::uint64_t> relays_asked{0}, unreached_asked{0};
   std::size_t peers = 0;
 
  private:
+  core::HoldReport held(std::uint32_t left_ms) const {
+    return {hold_id_, hold_state, hold_members_, left_ms, "", "", {}};
+  }
+  std::uint64_t hold_id_ = 0;
+  std::uint32_t hold_members_ = 0;
   void take(const core::RungOrder& order) {
     report_ = {};
     report_.operation = order.operation;

@@ -192,7 +192,7 @@ TEST_CASE("whoever follows waits for a newcomer that has not answered yet") {
   old_one.transports = {{"sm", ""}, {"tcp", ""}};
   const auto tell = [&](std::uint64_t term_number) {
     ++old_one.version;
-    old_one.term = {term_number, term_number == 1 ? 1U : 2U};
+    old_one.term = {term_number, term_number == 1 ? 1U : 3U};
     return machine.step(old_one, 0);
   };
   machine.step(Tick{}, 0);

@@ -127,10 +127,39 @@ TEST_CASE("every other message goes through") {
   through(ListAnswer{{ProcessId{1}, {}}, "rank 1", 1, "n", {{}}});
   CHECK(through(WatchRequest{"j", 500}).lease_ms == 500);
   through(WatchEvent{"left", some_standing()});
-  through(AddressesRequest{"j"});
+  CHECK(through(AddressesRequest{"j", 5}).question == 5);
   const core::Contacts contacts = {{"tcp", {std::byte{0}, std::byte{0xaf}}}, {"sm", {}}};
-  CHECK(through(AddressesAnswer{{ProcessId{7}, {}}, contacts}).addresses == contacts);
+  const auto answer = through(AddressesAnswer{{ProcessId{7}, {}}, 5, contacts});
+  CHECK(answer.addresses == contacts);
+  CHECK(answer.question == 5);
   CHECK(through(ErrorAnswer{Errc::kAuth, "no"}).code == Errc::kAuth);
+}
+
+TEST_CASE("what is asked and said about a hold comes out as it went in, and must make sense") {
+  const auto request = through(HoldRequest{"j", HoldAction::kStart, 0x51, 60'000, 4, 7});
+  CHECK(request.action == HoldAction::kStart);
+  CHECK(request.id == 0x51);
+  CHECK(request.lease_ms == 60'000);
+  CHECK(request.members == 4);
+  CHECK(request.number == 7);
+  through(HoldRequest{"j", HoldAction::kAsk, 0, 0, 0, 1});
+  HoldAnswer said{{ProcessId{7}, {}}, "rank 6", 6, 8, 7, {}};
+  said.report = {0x51, core::HoldState::kParking, 3, 59'000, "broken", "why", {"rank 1: a frame"}};
+  const auto answer = through(said);
+  CHECK(answer.number == 7);
+  CHECK(answer.announced == 8);
+  CHECK(answer.report.state == core::HoldState::kParking);
+  CHECK(answer.report.left_ms == 59'000);
+  CHECK(answer.report.members == 3);
+  CHECK(answer.report.why == "broken");
+  CHECK(answer.report.refusal == "why");
+  CHECK(answer.report.waiting == said.report.waiting);
+  CHECK_FALSE(decode(*encode(HoldRequest{"j", HoldAction::kStart, 0, 60'000, 0, 1})));
+  CHECK_FALSE(decode(*encode(HoldRequest{"j", HoldAction::kEnd, 0, 0, 0, 1})));
+  CHECK_FALSE(decode(*encode(HoldRequest{"j", HoldAction::kStart, 1, 0, 0, 1})));
+  CHECK_FALSE(decode(*encode(HoldRequest{"j", HoldAction::kStart, 1, kHoldLeaseMaxMs + 1, 0, 1})));
+  CHECK_FALSE(decode(R"({"schema":"livebtl.hold-request/1","job":"j","action":"stop","id":"0x1",)"
+                     R"("lease_ms":1,"members":0,"number":"0x1"})"));
 }
 
 TEST_CASE("a secret is whole or absent, and only members are asked for without a job") {
@@ -144,7 +173,7 @@ TEST_CASE("a secret is whole or absent, and only members are asked for without a
 }
 
 TEST_CASE("addresses that do not fit into a hello are refused") {
-  AddressesAnswer good{{ProcessId{7}, {}}, {{"tcp", Blob(512)}}};
+  AddressesAnswer good{{ProcessId{7}, {}}, 5, {{"tcp", Blob(512)}}};
   for (int i = 0; i < 7; ++i) good.addresses["t" + std::to_string(i)] = Blob(1);
   through(good);
   AddressesAnswer many = good, long_one = good, odd = good, nobody = good;

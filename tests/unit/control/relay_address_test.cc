@@ -3,9 +3,14 @@
 #include "control/relay_address.h"
 
 #include <doctest/doctest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
+#include <future>
 #include <iterator>
 #include <sstream>
+
+#include "base/fd.h"
 
 using namespace livebtl;
 using namespace livebtl::control;
@@ -43,9 +48,11 @@ TEST_CASE("what is no host and port is refused, with an example of what is") {
 }
 
 TEST_CASE("addresses are as relays are written, and back") {
-  CHECK(relay_at({"127.0.0.1", 7}).value() == "tcp://127.0.0.1:7");
-  CHECK(relay_at({"::1", 7}).value() == "tcp://[::1]:7");
-  const auto nowhere = relay_at({"no-such-host.invalid", 7});
+  const std::atomic<bool> stop{false};
+  const Patience patience{60 * kSecond, stop};
+  CHECK(relay_at({"127.0.0.1", 7}, patience).value() == "tcp://127.0.0.1:7");
+  CHECK(relay_at({"::1", 7}, patience).value() == "tcp://[::1]:7");
+  const auto nowhere = relay_at({"no-such-host.invalid", 7}, patience);
   REQUIRE_FALSE(nowhere);
   CHECK(nowhere.error().code == Errc::kUnreachable);
   CHECK(nowhere.error().text.find("no-such-host.invalid") != std::string::npos);
@@ -53,4 +60,40 @@ TEST_CASE("addresses are as relays are written, and back") {
         std::vector<std::string>{"127.0.0.1:7", "[::1]:7"});
   CHECK(host_ports("").empty());
   CHECK(host_ports("rubbish").empty());
+}
+
+TEST_CASE("a name that nobody looks up is waited for no longer than patience lasts") {
+  std::promise<void> promise;
+  const std::shared_future<void> never = promise.get_future();
+  const LookUp hangs = [never](const char*, const char*, const addrinfo*, addrinfo**) {
+    never.wait();
+    return EAI_AGAIN;
+  };
+  const std::atomic<bool> stop{false}, stopped{true};
+  const auto late = relay_at({"node7", 7}, {50 * kMillisecond, stop}, hangs);
+  REQUIRE_FALSE(late);
+  CHECK(late.error().code == Errc::kUnreachable);
+  CHECK(late.error().text.find("node7 was not found within the time-out") != std::string::npos);
+  const auto interrupted = relay_at({"node7", 7}, {600 * kSecond, stopped}, hangs);
+  REQUIRE_FALSE(interrupted);
+  CHECK(interrupted.error().code == Errc::kCancelled);
+  promise.set_value();
+}
+
+TEST_CASE("an address refuses connections if nobody listens, and several only if each does") {
+  const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t bytes = sizeof address;
+  auto* any = reinterpret_cast<sockaddr*>(&address);
+  REQUIRE(::bind(socket.number(), any, bytes) == 0);
+  REQUIRE(::getsockname(socket.number(), any, &bytes) == 0);
+  const std::string bound = "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  CHECK(all_refuse(bound, kSecond));  // nobody else gets this port
+  CHECK(all_refuse("tcp://127.0.0.1:9," + bound, kSecond));
+  REQUIRE(::listen(socket.number(), 8) == 0);
+  CHECK_FALSE(all_refuse(bound, kSecond));
+  CHECK_FALSE(all_refuse("tcp://127.0.0.1:9," + bound, kSecond));
+  CHECK_FALSE(all_refuse("rubbish", kSecond));
 }

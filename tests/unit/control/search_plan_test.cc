@@ -68,6 +68,21 @@ TEST_CASE("of many a few are asked at once, all in turn, before any pause grows"
   for (const auto& [process, times] : asked) CHECK(times <= 2);
 }
 
+TEST_CASE("a round ends with whoever is last, once") {
+  SearchPlan one;
+  for (int i = 0; i < 5; ++i) {
+    one.due(processes(1), one.due_at());
+    CHECK(one.round_ended());
+  }
+  SearchPlan many;
+  const auto sought = processes(5 * SearchPlan::kAtOnce);
+  for (int i = 1; i <= 20; ++i) {
+    const auto due = many.due(sought, many.due_at());
+    CHECK(many.round_ended() == (i % 5 == 0));
+    CHECK(many.round_ended() == (due.back() == sought.back()));
+  }
+}
+
 TEST_CASE("those that were found make room for the others") {
   SearchPlan plan;
   auto sought = processes(40);

@@ -49,42 +49,67 @@ TEST_CASE("a member that has left is asked in vain, and orders go on meanwhile")
 
 namespace {
 
-/// A member's socket that answers whatever is asked with the same words.
+/// A member's socket that tells whoever asks for its addresses some of another member's.
 class Liar {
  public:
-  Liar(const JobOfFakes& job, ProcessId as, Message answer) : as_(as), answer_(encode(answer)) {
+  Liar(const JobOfFakes& job, ProcessId self, ProcessId other)
+      : self_(self), answer_{{other, Incarnation{1}}, 0, kElsewhere} {
     auto made = make_zmq_context(4);
     REQUIRE(made);
     context_ = std::make_unique<zmq::context_t>(std::move(*made));
     auto socket =
-        ZmqSocket::listen(*context_, "ipc://" + socket_path(job.directory(), as), Secret());
+        ZmqSocket::listen(*context_, "ipc://" + socket_path(job.directory(), self), Secret());
     REQUIRE(socket);
-    REQUIRE(answer_);
     socket_.emplace(std::move(*socket));
   }
+  /// Says that it was the other one that was asked, too.
+  void pretend() { pretends_ = true; }
   /// true: a question was answered.
   bool answer_one() {
     const auto letter = socket_->receive();
     if (!letter) return false;
+    const auto message = decode(letter->body);
+    const auto* asked = message ? std::get_if<AddressesRequest>(&*message) : nullptr;
+    if (asked == nullptr) return false;
+    answer_.question = asked->question;
+    const auto body = encode(answer_);
+    REQUIRE(body);
+    const std::string back = pretends_ ? process_name(answer_.member.process) : letter->back;
     return socket_->send(
-        {.peer = letter->peer, .back = letter->back, .to = process_name(as_), .body = *answer_});
+        {.peer = letter->peer, .back = back, .to = process_name(self_), .body = *body});
   }
 
  private:
-  ProcessId as_;
-  Result<std::string> answer_;
+  ProcessId self_;
+  AddressesAnswer answer_;
+  bool pretends_ = false;
   std::unique_ptr<zmq::context_t> context_;  // before its socket
   std::optional<ZmqSocket> socket_;
 };
 
 }  // namespace
 
+TEST_CASE("an answer counts only if that was asked") {
+  JobOfFakes job(2);
+  job.add_members(2);  // the second one is sought, and says that it listens nowhere
+  const ProcessId liar_id{0x9999};
+  Liar liar(job, liar_id, job.process(1));
+  liar.pretend();
+  job.admin(0).seek(std::vector{job.process(1), liar_id});
+  int answered = 0;
+  CHECK(eventually([&] { return (answered += liar.answer_one() ? 1 : 0) >= 3; }));
+  CHECK(eventually([&] { return job.admin(0).answers(job.process(1)) >= 3; }));
+  CHECK(job.admin(0).introduced(job.process(1)).empty());
+  job.admin(1).listen_at(kSomewhere);
+  CHECK(eventually([&] { return job.admin(0).introduced(job.process(1)) == kSomewhere; }));
+}
+
 TEST_CASE("an answer counts for nobody but the process that was asked") {
   JobOfFakes job(2);
   job.add_members(2);
   job.admin(1).listen_at(kSomewhere);
   const ProcessId liar_id{0x9999};
-  Liar liar(job, liar_id, AddressesAnswer{{job.process(1), Incarnation{1}}, kElsewhere});
+  Liar liar(job, liar_id, job.process(1));
   job.admin(0).seek(liar_id);
   int answered = 0;
   CHECK(eventually([&] { return (answered += liar.answer_one() ? 1 : 0) >= 3; }));
@@ -99,7 +124,7 @@ TEST_CASE("what an engine reports does not end the pause, unless an order was ca
   JobOfFakes job(1);
   job.add_members(1);
   const ProcessId liar_id{0x9999};
-  Liar liar(job, liar_id, AddressesAnswer{{job.process(0), Incarnation{1}}, kElsewhere});
+  Liar liar(job, liar_id, job.process(0));
   const TimeNs start = monotonic_now();
   job.admin(0).seek(liar_id);
   int answered = 0;
@@ -108,4 +133,18 @@ TEST_CASE("what an engine reports does not end the pause, unless an order was ca
     return (answered += liar.answer_one() ? 1 : 0) >= 5;
   }));
   CHECK(monotonic_now() - start >= (1 + 1 + 2 + 4) * SearchPlan::kPauseLeast);
+}
+
+TEST_CASE("fellow members are asked for relays once a round, however many are sought") {
+  constexpr std::uint64_t kTurnsARound = 4;
+  JobOfFakes job(2);
+  job.add_members(2);
+  std::vector<ProcessId> nowhere;
+  while (nowhere.size() < kTurnsARound * SearchPlan::kAtOnce)
+    nowhere.push_back(ProcessId{0x9000 + nowhere.size()});
+  job.admin(0).seek(nowhere);
+  CHECK(eventually([&] { return job.admin(1).relays_asked.load() >= 4; }));
+  const std::uint64_t asked = job.admin(1).relays_asked.load();
+  // Once more at the start.
+  CHECK(asked <= job.admin(0).unreached_asked.load() / kTurnsARound + 1);
 }

@@ -15,6 +15,26 @@ bool at_rung(LadderWorld& world, std::size_t member, Rung rung) {
 
 const std::vector<std::string> kSmTcp = {"sm", "tcp"};
 
+Command switch_command() {
+  Command command;
+  command.job = "job";
+  command.verb = "switch";
+  command.arguments = kSmTcp;
+  command.coordinator = 1;
+  command.operation = 7;
+  return command;
+}
+
+/// Of the order that is sent; none: its id is 0.
+Operation operation_in(const std::vector<CoordinatorAction>& actions) {
+  for (const auto& action : actions) {
+    const auto* sent = std::get_if<Send>(&action);
+    const auto* order = sent != nullptr ? std::get_if<Order>(&sent->request) : nullptr;
+    if (order != nullptr) return order->operation;
+  }
+  return {};
+}
+
 }  // namespace
 
 TEST_CASE("a ladder whose coordinator is killed ends although nobody calls resume") {
@@ -64,4 +84,35 @@ TEST_CASE("members take nothing from a coordinator that lives, however long it w
   CHECK(world.coordinator_count() == 1);
   world.calm();
   CHECK(world.finish(index).code == ExitCode::kDone);
+}
+
+TEST_CASE("a command that retracted and was then finished by another tells how many pairs moved") {
+  CoordinatorMachine machine(switch_command(), 0);
+  Standing member;
+  member.member = {ProcessId{1}, Incarnation{1}};
+  member.transports = {{"sm", ""}, {"tcp", ""}};
+  TimeNs now = 0;
+  const auto tell = [&](const Term& term) {
+    ++member.version;
+    member.term = term;
+    return machine.step(member, now);
+  };
+  machine.step(Tick{}, now);
+  machine.step(MembersFound{1, {member.member}}, now);
+  tell({});
+  tell({1, 1});
+  member.operation = operation_in(machine.step(MembersFound{2, {member.member}}, now));
+  REQUIRE(member.operation.id == 7);
+  now += kSecond * 15;
+  machine.step(Tick{}, now);  // the rung's time is over: it goes back
+  REQUIRE_FALSE(machine.done());
+  member.rung = Rung::kNew;
+  member.seq = 9;
+  member.report.operation = member.operation.id;
+  member.report.pairs_moved = 2;
+  tell({2, 2});
+  REQUIRE(machine.done());
+  CHECK(machine.outcome().code == ExitCode::kDone);
+  CHECK(machine.outcome().pairs_moved == 1);
+  CHECK(machine.outcome().rung == Rung::kNew);
 }

@@ -44,6 +44,8 @@ const Kind kKinds[] = {
     {FrameKind::kProbe, sizeof(PathBody), kAckOnly},
     {FrameKind::kHello, 0, 0},
     {FrameKind::kGoodbye, sizeof(PathBody), kAckOnly},
+    {FrameKind::kTicket, sizeof(PathBody), kAckOnly},
+    {FrameKind::kTicketBack, sizeof(PathBody), kAckOnly},
 };
 
 /// A well-formed header of the kind, all body fields 0.

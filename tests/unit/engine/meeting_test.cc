@@ -194,7 +194,7 @@ TEST_CASE("a pair that has only said hello over what is quiesced holds up no lad
   stream.send(1);
   rig.engines[0]->progress();  // dials: its hello does not know of the announcement that follows
   order(rig, 1, Rung::kJoint, quiet, open);
-  rig.until([&] { return !rig.engines[0]->status().peers.front().receiving.empty(); });
+  rig.until([&] { return rig.engines[0]->status().peers.front().generation > 0; });
   order(rig, 1, Rung::kOld, quiet, open);
   CHECK(stream.received() == 0);
   for (const Rung rung : {Rung::kJoint, Rung::kNewTx, Rung::kNew}) order(rig, 2, rung, quiet, open);

@@ -83,7 +83,7 @@ TEST_CASE("a switch waits, and is taken back, if it would cut off a pair that is
   newcomer.talk();
   rig.engines[0]->progress();  // dials
   newcomer.order(Rung::kNewTx);
-  rig.until([&] { return !rig.engines[0]->status().peers.front().receiving.empty(); });
+  rig.until([&] { return rig.engines[0]->status().peers.front().generation > 0; });
   for (int i = 0; i < 20; ++i) rig.engines[0]->progress();
   CHECK_FALSE(rig.engines[0]->report().reached);
   REQUIRE(rig.engines[0]->report().waiting.size() == 1);

@@ -142,3 +142,32 @@ TEST_CASE(
   CHECK(taken == word);
   CHECK(rig.engines[0]->status().peers.front().transport == left_out);
 }
+
+TEST_CASE("a transport that was never open shows the exclusivity and weight that it will have") {
+  Rig open(1, transports::builtin());
+  core::Routing all_but_self;
+  all_but_self.excluded = {"sm", "tcp"};
+  all_but_self.tuning["tcp"].weight = 7;
+  Rig closed(1, transports::builtin(), 1, {}, 1, all_but_self);
+  for (std::size_t i = 0; i < transports::builtin().size(); ++i) {
+    const auto then = open.engines[0]->status().transports.at(i);
+    const auto now = closed.engines[0]->status().transports.at(i);
+    CAPTURE(now.name);
+    CHECK(now.open == (now.name == "self"));
+    CHECK(now.exclusivity == then.exclusivity);
+    CHECK(now.weight == (now.name == "tcp" ? 7 : then.weight));
+  }
+}
+
+TEST_CASE("an engine that may open nothing says what to do") {
+  core::EngineConfig config;
+  config.job = "test";
+  config.process = ProcessId{1};
+  config.kinds = {kind("self"), kind("tcp")};
+  config.routing.excluded = {"self", "tcp"};
+  core::EngineCore engine(config);
+  const Status opened = engine.open_transports();
+  REQUIRE_FALSE(opened);
+  CHECK(opened.error().text.find("self, tcp are excluded") != std::string::npos);
+  CHECK(opened.error().text.find("LIVEBTL_EXCLUDE") != std::string::npos);
+}

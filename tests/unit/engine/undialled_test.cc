@@ -8,9 +8,17 @@ using namespace livebtl::test;
 
 namespace {
 
+struct Dials {
+  bool swallowed = false;  // else refused
+  int count = 0;
+  int ended = 0;  // of those that were swallowed
+};
+
 /// A connection that never gets as far as a hello.
 class Silent final : public core::Endpoint {
  public:
+  explicit Silent(Dials& dials) : dials_(dials) {}
+  ~Silent() override { ++dials_.ended; }
   void attach(core::EndpointSink&) noexcept override {}
   core::Post post(const core::Frame&) noexcept override { return core::Post::kRetry; }
   std::size_t in_flight() const noexcept override { return 0; }
@@ -19,11 +27,9 @@ class Silent final : public core::Endpoint {
   bool kernel_vouched() const noexcept override { return false; }
   core::EndpointStats stats() const noexcept override { return {}; }
   std::string describe() const override { return "nothing"; }
-};
 
-struct Dials {
-  bool swallowed = false;  // else refused
-  int count = 0;
+ private:
+  Dials& dials_;
 };
 
 /// Others reach it, but it reaches nobody.
@@ -38,7 +44,7 @@ class Undialled final : public core::Transport {
   bool reaches(Bytes address) const noexcept override { return beneath_->reaches(address); }
   Result<std::unique_ptr<core::Endpoint>> connect(Bytes) override {
     ++dials_.count;
-    if (dials_.swallowed) return std::make_unique<Silent>();
+    if (dials_.swallowed) return std::make_unique<Silent>(dials_);
     return fail(Errc::kUnreachable, "the test refuses it");
   }
   std::size_t progress(core::TransportSink& accept, TimeNs now,
@@ -121,4 +127,9 @@ TEST_CASE("who was dialled in vain is sought while one more dial is under way, a
   elsewhere.at("beta") = engine.contacts().at("beta");
   engine.introduce(ProcessId{101}, elsewhere);
   CHECK(engine.unreached().empty());  // it was heard: what it said is tried first
+  CHECK(dials.ended == 0);
+  engine.progress();
+  CHECK(dials.ended == 1);  // nobody listens where that dial went
+  const int told = dials.count;
+  rig.until([&] { return dials.count > told; });
 }

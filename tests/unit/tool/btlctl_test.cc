@@ -69,14 +69,38 @@ TEST_CASE("list and status show every process") {
   const auto one = node.member(0), two = node.member(1);
   const auto list = node.btlctl({"list"});
   CHECK(list.code == 0);
-  // Each of the two has three peers on sm: three pairs.
-  CHECK(list.out.find("sm (vader)  open             0       0      3 ") != std::string::npos);
+  // Each of the two has three peers on sm, itself among them: two pairs, and two with themselves.
+  CHECK(list.out.find("sm (vader)  open             0       0      4     0 ") != std::string::npos);
+  CHECK(list.out.find("tcp         open             0       0      0     3 ") != std::string::npos);
   const auto status = node.btlctl({"--json", "status", "--peers"}).json();
   REQUIRE(status["members"].size() == 2);
   CHECK(status["members"][0]["rung"] == "old");
   CHECK(status["members"][1]["rank"] == 1);
   CHECK(status["members"][1]["engine"]["peers"].size() == 3);
-  CHECK(node.btlctl({"status", "--peers"}).out.find("peer 2") != std::string::npos);
+  CHECK(status["members"][0]["engine"]["transports"][1]["own_pair"] == true);
+  CHECK(status["members"][0]["engine"]["transports"][2]["bulk_peers"] == 3);
+  const std::string shown = node.btlctl({"status", "--peers"}).out;
+  for (const char* part : {"peer 2", "PAIRS", "sm:3", "BULK", "tcp:3", "BULK ON", "tcp self"})
+    CHECK(shown.find(part) != std::string::npos);
+}
+
+TEST_CASE("a job is held, is found to be held throughout, and sends on") {
+  Node node;
+  const auto one = node.member(0), two = node.member(1);
+  CHECK(node.btlctl({"hold", "check"}).code == 8);
+  const auto started = node.btlctl({"--json", "hold", "start", "--lease", "100"}).json();
+  CHECK(started["exit_code"] == 0);
+  CHECK(started["members"] == 2);
+  CHECK(started["verb"] == "hold start");
+  const std::string id = started["operation"];
+  CHECK(node.btlctl({"hold", "check"}).out.find("without interruption") != std::string::npos);
+  CHECK(node.btlctl({"hold", "check", "--id", id}).code == 0);
+  CHECK(node.btlctl({"hold", "check", "--id", "0x1"}).code == 8);
+  CHECK(node.btlctl({"--dry-run", "hold", "start"}).code == 4);
+  const auto ended = node.btlctl({"hold", "end"});
+  CHECK(ended.code == 0);
+  CHECK(ended.out.find("never broken") != std::string::npos);
+  CHECK(node.btlctl({"hold", "end"}).code == 8);
 }
 
 TEST_CASE("a stopped process is named and makes the tool neither hang nor lie") {

@@ -86,6 +86,7 @@ TEST_CASE("a job outside is named by its relay and a file") {
   CHECK(line.secret_file == "/tmp/s");
   CHECK(good({"--connect", "node7:40123", "list"}).secret_file.empty());
   CHECK(good({"secret", "vader"}).file == "vader");
+  CHECK(good({"secret", "./-"}).file == "./-");
   const std::vector<std::vector<std::string>> wrong = {{"--connect", "node7", "list"},
                                                        {"--connect", "node7:0", "list"},
                                                        {"--connect", "fd00::7:1", "list"},
@@ -94,6 +95,7 @@ TEST_CASE("a job outside is named by its relay and a file") {
                                                        {"--connect", "", "list"},
                                                        {"--secret-file", "s", "list"},
                                                        {"secret"},
+                                                       {"secret", "-"},
                                                        {"secret", "a", "b"}};
   for (const auto& each : wrong) CHECK(ended(each).exit_code == 1);
 }

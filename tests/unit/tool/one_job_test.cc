@@ -22,9 +22,17 @@ TEST_CASE("two jobs that go by one name are said to be two, and get no orders") 
       const auto& said = verb == std::string("jobs") ? document["jobs"][0] : document;
       CHECK(said["conflict"].get<std::string>().find("two jobs go by the name job") == 0);
     }
-    const auto order = node.btlctl({"--timeout", "2", "switch", "sm", "tcp"});
-    CHECK(order.code == 3);
-    CHECK(order.err.find("LIVEBTL_JOB") != std::string::npos);
+    const Scratch files;
+    const std::vector<std::string> orders[] = {
+        {"switch", "sm", "tcp"}, {"resume"}, {"abort"}, {"secret", files / "secret"}};
+    for (const auto& words : orders) {
+      std::vector<std::string> line{"--timeout", "2"};
+      line.insert(line.end(), words.begin(), words.end());
+      const auto order = node.btlctl(line);
+      CHECK(order.code == 3);
+      CHECK(order.err.find("LIVEBTL_JOB") != std::string::npos);
+    }
+    CHECK(::access((files / "secret").c_str(), F_OK) != 0);
   }
 }
 

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/hold_machine.cc -- see hold_machine.h.
+#include "control/hold_machine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "control/json_archive.h"
+
+namespace livebtl::control {
+
+using core::HoldState;
+
+HoldMachine::HoldMachine(HoldCommand command, TimeNs now)
+    : command_(std::move(command)),
+      now_(now),
+      answer_by_(now + command_.times.answer),
+      deadline_(now + command_.times.total) {
+  outcome_.verb = verb_name(command_.verb);
+}
+
+std::vector<HoldMachine::Action> HoldMachine::step(const Event& event, TimeNs now) {
+  now_ = now;
+  actions_.clear();
+  if (done()) return {};
+  std::visit([this](const auto& known) { handle(known); }, event);
+  advance();
+  send_due();
+  return std::exchange(actions_, {});
+}
+
+// -- events
+
+void HoldMachine::handle(const MembersFound& found) {
+  scan_answered_ = std::max(scan_answered_, found.scan);
+  for (const MemberId member : found.members) {
+    if (gone_.contains(member) || entries_.contains(member)) continue;
+    entries_.emplace(member, Entry{});
+    scan_wanted_ = true;  // it may know of others
+  }
+}
+
+void HoldMachine::handle(const MemberGone& gone) {
+  const auto at = entries_.find(gone.member);
+  int rank = gone.rank;
+  if (at != entries_.end()) {
+    if (at->second.answer) rank = std::max(rank, at->second.answer->rank);
+    entries_.erase(at);
+  }
+  gone_.insert(gone.member);
+  if (rank >= 0) gone_ranks_.insert(rank);
+}
+
+// What was answered to an older question than the last that it answered says nothing any more.
+void HoldMachine::handle(const HoldAnswer& answer) {
+  const auto at = entries_.find(answer.member);
+  if (at == entries_.end() || answer.number == 0 || answer.number > number_) return;
+  Entry& entry = at->second;
+  if (entry.answer && entry.answer->number >= answer.number) return;
+  entry.answer = answer;
+  entry.settled = wanted(answer);
+}
+
+// -- phases
+
+void HoldMachine::advance() {
+  for (Phase before = Phase::kDone; before != phase_;) {
+    before = phase_;
+    switch (phase_) {
+      case Phase::kFind:
+        advance_find();
+        break;
+      case Phase::kPark:
+        advance_park();
+        break;
+      case Phase::kSeal:
+        advance_seal();
+        break;
+      case Phase::kBack:
+        advance_back();
+        break;
+      case Phase::kEnd:
+        advance_end();
+        break;
+      case Phase::kDone:
+        break;
+    }
+  }
+}
+
+/// Has this member answered what the phase waits for?
+bool HoldMachine::wanted(const HoldAnswer& answer) const {
+  switch (phase_) {
+    case Phase::kPark:
+      return answer.report.state == HoldState::kParked && answer.report.id == command_.id;
+    case Phase::kSeal:
+      return answer.report.state == HoldState::kParked && answer.report.id == command_.id &&
+             answer.report.members == entries_.size();
+    case Phase::kBack:
+    case Phase::kEnd:
+      return !parks(answer) || (command_.id != 0 && answer.report.id != command_.id);
+    default:
+      return true;
+  }
+}
+
+bool HoldMachine::all_settled() const {
+  return std::all_of(entries_.begin(), entries_.end(),
+                     [](const auto& item) { return item.second.settled; });
+}
+
+/// Has a look for members, begun in this phase, found nobody new?
+bool HoldMachine::looked() {
+  if (scan_wanted_) {
+    scan_wanted_ = false;
+    scan_asked_at_ = now_;
+    actions_.emplace_back(Scan{++scan_asked_});
+    return false;
+  }
+  return scan_answered_ == scan_asked_;
+}
+
+/// All have said how they stand.
+void HoldMachine::go_on() {
+  if (command_.verb == HoldVerb::kCheck) return conclude_check();
+  if (command_.dry_run) return conclude_dry_run();
+  if (command_.verb == HoldVerb::kStart) {
+    if (!mixes_jobs()) enter(Phase::kPark);
+    return;
+  }
+  broken_ = broken();
+  enter(Phase::kEnd);
+}
+
+void HoldMachine::advance_find() {
+  const bool all = looked() && !entries_.empty() && all_settled();
+  std::vector<int> ranks;
+  const std::uint32_t count = all ? missing(ranks) : 0;
+  if (all && count == 0) return go_on();
+  // Those that can be let go are not kept waiting for those that say nothing.
+  const bool ends = command_.verb == HoldVerb::kEnd && !command_.dry_run;
+  if (ends && !entries_.empty() && now_ >= std::min(answer_by_, deadline_)) {
+    broken_ = "not all processes have answered";
+    return enter(Phase::kEnd);
+  }
+  if (now_ >= deadline_) {
+    if (entries_.empty()) return end(ExitCode::kNotFound, "no member of the job answers");
+    if (count == 0) return end(ExitCode::kRetracted, "time-out; nothing was changed");
+    outcome_.missing_ranks = ranks;
+    return end(ExitCode::kMembersMissing,
+               std::to_string(count) + " announced members cannot be found");
+  }
+  if (scan_answered_ == scan_asked_ && now_ >= scan_asked_at_ + command_.times.rescan) {
+    scan_wanted_ = true;
+    (void)looked();
+  }
+}
+
+/// true: somebody did, and it goes back.
+bool HoldMachine::refused() {
+  for (const auto& [member, entry] : entries_) {
+    if (entry.settled || !entry.answer || entry.answer->report.refusal.empty()) continue;
+    back(ExitCode::kBusy, entry.answer->name + " refused: " + entry.answer->report.refusal);
+    return true;
+  }
+  return false;
+}
+
+void HoldMachine::advance_park() {
+  if (refused()) return;
+  const auto members = static_cast<std::uint32_t>(entries_.size());
+  const auto parked = static_cast<std::uint32_t>(std::count_if(
+      entries_.begin(), entries_.end(), [](const auto& item) { return item.second.settled; }));
+  if (parked != told_) actions_.emplace_back(HoldProgress{told_ = parked, members});
+  if (entries_.empty()) return end(ExitCode::kNotFound, "every member of the job has left");
+  if (parked == members && looked()) return enter(Phase::kSeal);
+  if (now_ >= deadline_) back(ExitCode::kRetracted, "time-out");
+}
+
+/// Each renews its lease by this, or says that it has run out. Who comes or goes meanwhile changes
+/// their number: then once more.
+void HoldMachine::advance_seal() {
+  if (refused()) return;
+  const bool same = std::all_of(entries_.begin(), entries_.end(), [this](const auto& item) {
+    return !item.second.settled || item.second.answer->report.members == entries_.size();
+  });
+  if (!same) return enter(Phase::kPark);
+  if (all_settled() && looked()) {
+    const std::string id = hex_id(command_.id);
+    return end(ExitCode::kDone, "held: " + id +
+                                    ", and nothing is on its way; after the last snapshot `btlctl "
+                                    "hold check --id " +
+                                    id + "`, then `btlctl hold end`");
+  }
+  if (now_ >= deadline_) back(ExitCode::kRetracted, "time-out");
+}
+
+void HoldMachine::enter(Phase phase) {
+  phase_ = phase;
+  scan_wanted_ = true;
+  for (auto& [member, entry] : entries_) {
+    entry.sent_at = INT64_MIN;
+    entry.settled = false;
+    if (entry.answer) entry.answer->report.refusal.clear();  // of another question
+  }
+}
+
+// -- who is sent what, and when
+
+HoldRequest HoldMachine::request_for(const Entry& entry) const {
+  HoldRequest request{command_.job, HoldAction::kAsk, command_.id, 0, 0, number_};
+  if (phase_ == Phase::kPark || phase_ == Phase::kSeal) {
+    request.action = HoldAction::kStart;
+    request.lease_ms = command_.lease_ms;
+    if (phase_ == Phase::kSeal) request.members = static_cast<std::uint32_t>(entries_.size());
+  } else if (phase_ == Phase::kBack || phase_ == Phase::kEnd) {
+    request.action = HoldAction::kEnd;
+    if (request.id == 0 && entry.answer) request.id = entry.answer->report.id;
+    if (request.id == 0) request.action = HoldAction::kAsk;
+  }
+  return request;
+}
+
+void HoldMachine::send_due() {
+  if (done()) return;
+  for (auto& [member, entry] : entries_) {
+    if (entry.settled || (entry.sent_at != INT64_MIN && now_ < entry.sent_at + command_.times.ask))
+      continue;
+    entry.sent_at = now_;
+    ++number_;
+    actions_.emplace_back(HoldSend{member, request_for(entry)});
+  }
+}
+
+TimeNs HoldMachine::wake_at() const noexcept {
+  if (done()) return INT64_MAX;
+  TimeNs wake = deadline_;
+  if (phase_ == Phase::kFind && scan_answered_ == scan_asked_)
+    wake = std::min(wake, scan_asked_at_ + command_.times.rescan);
+  for (const auto& [member, entry] : entries_) {
+    if (!entry.settled) wake = std::min(wake, entry.sent_at + command_.times.ask);
+  }
+  return std::max(wake, now_);
+}
+
+}  // namespace livebtl::control

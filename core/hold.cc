@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/hold.cc -- see hold.h.
+#include "core/hold.h"
+
+#include <utility>
+
+#include "base/log.h"
+#include "core/core.h"
+
+namespace livebtl::core {
+namespace {
+
+constexpr std::size_t kWaitingMax = 32;
+
+std::string hex(std::uint64_t id) {
+  char text[19];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(id));
+  return text;
+}
+
+}  // namespace
+
+HoldReport Hold::start(std::uint64_t id, TimeNs lease, std::uint32_t members) {
+  LIVEBTL_ASSERT(id != 0 && lease > 0, "control checks what it was sent");
+  if (parks() && id != id_)
+    return refused("it is held by " + hex(id_) + " already; end that, or wait for its lease");
+  if (state_ == HoldState::kBroken)
+    return refused("hold " + hex(id_) + " was broken (" + why_ + "); end it before another begins");
+  if (id == ended_) return refused("this hold has ended; start another");
+  if (!parks() && !core_.switching.at_rest())
+    return refused("a switch is at work or was left unfinished; resume or abort it first");
+  until_ = core_.now + lease;
+  if (!parks()) {
+    id_ = id;
+    members_ = 0;
+    state_ = HoldState::kParking;
+    core_.bml.for_each_peer([&](Peer& peer) { core_.bml.park(peer); });
+    log(LogLevel::kInfo, "hold", "%s: parking", hex(id).c_str());
+  }
+  if (members != 0 && state_ == HoldState::kParked) {
+    members_ = members;
+    taken_ = core_.bml.frames_taken();
+  }
+  return report();
+}
+
+HoldReport Hold::end(std::uint64_t id) {
+  if (id != id_ || state_ == HoldState::kNone) return report();
+  if (parks()) release();
+  log(LogLevel::kInfo, "hold", "%s: ended", hex(id).c_str());
+  ended_ = std::exchange(id_, 0);
+  members_ = 0;
+  state_ = HoldState::kNone;
+  return report();
+}
+
+HoldReport Hold::report() const {
+  HoldReport report;
+  report.id = id_;
+  report.state = state_;
+  report.members = members_;
+  if (state_ == HoldState::kBroken) report.why = why_;
+  if (parks())
+    report.left_ms =
+        static_cast<std::uint32_t>(std::max<TimeNs>(0, until_ - core_.now) / kMillisecond);
+  if (state_ != HoldState::kParking) return report;
+  core_.bml.for_each_peer([&](const Peer& peer) {
+    const std::string what = core_.bml.unparked(peer);
+    if (!what.empty() && report.waiting.size() < kWaitingMax)
+      report.waiting.push_back(peer.name() + ": " + what);
+  });
+  return report;
+}
+
+HoldReport Hold::refused(std::string why) const {
+  HoldReport refused = report();
+  refused.refusal = std::move(why);
+  return refused;
+}
+
+// Also a path that opens while others are still being parked is looked at here.
+void Hold::look() noexcept {
+  bool parked = core_.bml.all_cleared();
+  core_.bml.for_each_peer(
+      [&](const Peer& peer) { parked = parked && core_.bml.unparked(peer).empty(); });
+  if (!parked) return;
+  state_ = HoldState::kParked;
+  log(LogLevel::kInfo, "hold", "%s: parked", hex(id_).c_str());
+  if (core_.switching.signal) core_.switching.signal();
+}
+
+void Hold::watch() noexcept {
+  if (core_.now >= until_) return break_up("its lease ran out");
+  if (members_ != 0 && core_.bml.frames_taken() != taken_)
+    break_up("a process that was not held has sent to it");
+}
+
+// Who ordered it finds that out when the snapshots are taken.
+void Hold::break_up(const char* why) noexcept {
+  why_ = why;
+  log(LogLevel::kWarn, "hold",
+      "%s: broken: %s; sending goes on, and a snapshot taken meanwhile is of no use",
+      hex(id_).c_str(), why);
+  release();
+  state_ = HoldState::kBroken;
+  if (core_.switching.signal) core_.switching.signal();
+}
+
+void Hold::release() noexcept {
+  state_ = HoldState::kNone;
+  core_.bml.for_each_peer([&](Peer& peer) { core_.bml.unpark(peer); });
+}
+
+}  // namespace livebtl::core

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/hold_command.cc -- hold start | check | end: parks all traffic of a job while snapshots
+// are taken of its machines.
+#include "base/secret.h"
+#include "control/drive.h"
+#include "ctl-tool/commands.h"
+#include "ctl-tool/progress_line.h"
+#include "ctl-tool/report.h"
+#include "ctl-tool/say.h"
+
+namespace livebtl::tool {
+namespace {
+
+control::HoldCommand hold_of(const CommandLine& line, const std::string& job) {
+  control::HoldCommand command;
+  command.job = job;
+  command.verb = line.arguments.front() == "start"   ? control::HoldVerb::kStart
+                 : line.arguments.front() == "check" ? control::HoldVerb::kCheck
+                                                     : control::HoldVerb::kEnd;
+  command.id = command.verb == control::HoldVerb::kStart ? random_u64() | 1
+                                                         : read_hold_id(line.hold_id).value_or(0);
+  command.lease_ms = static_cast<std::uint32_t>(line.lease_s * 1000.0);
+  command.dry_run = line.dry_run;
+  command.times.total = line.timeout_for_change();
+  return command;
+}
+
+}  // namespace
+
+int run_hold(const CommandLine& line, const std::atomic<bool>& stop) {
+  auto links = open_job(line, std::min(line.timeout_for_change(), kJobAppears), stop);
+  if (!links) return fail_early(line, links.error());
+  ProgressLine progress(line);
+  const auto outcome = control::drive(
+      *links, hold_of(line, links->job()),
+      [&](const control::HoldProgress& now) {
+        progress.show("parked " + std::to_string(now.parked) + "/" + std::to_string(now.members),
+                      now.parked == now.members);
+      },
+      stop);
+  progress.clear();
+  if (outcome) {
+    report(line, *outcome);
+    return static_cast<int>(outcome->code);
+  }
+  const std::string text =
+      "interrupted; btlctl hold end ends what may be held, else its lease does";
+  complain(text);
+  if (line.json) print(control::outcome_json(plain_outcome(line, kInterrupted, text)) + "\n");
+  return kInterrupted;
+}
+
+}  // namespace livebtl::tool

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/verb_texts.h -- btlctl's commands, and what its help and manual say of them. For
+// command_line.cc alone.
+#pragma once
+
+namespace livebtl::tool {
+
+struct Verb {
+  const char* name;
+  const char* summary;
+  const char* detail;
+};
+
+inline constexpr Verb kPlain[] = {
+    {"jobs", "List the jobs on this node",
+     "Lists all jobs of yours on this node (root: of all users) with their processes, and where "
+     "each\n"
+     "can be reached from other machines (RELAY, for --connect). A job of one node has no relay, "
+     "unless\n"
+     "LIVEBTL_RELAY=on was set for it.\n\n"
+     "Examples:\n  btlctl jobs\n"
+     "  btlctl --connect node7:40123 --secret-file job.secret jobs"},
+    {"list", "List the job's transports",
+     "Shows each transport: whether it may be used, its exclusivity and weight, how many pairs use "
+     "it\n"
+     "now, and the bytes it has carried. PAIRS send their messages on it, BULK the data of large "
+     "ones,\n"
+     "which transports of equal exclusivity share by weight. A pair is two processes that are "
+     "connected,\n"
+     "or one with itself: it counts once, here and in what `btlctl switch`, `add` and the others "
+     "say "
+     "to\n"
+     "have moved. In lines of one process (`btlctl status`, --dry-run, --json by process) its own "
+     "pairs\n"
+     "stand, each thus with both ends.\n\nExample:\n  btlctl list"},
+    {"abort", "Take back an unfinished switch",
+     "A switch whose btlctl was killed stays where it is, and the job runs on; after some seconds\n"
+     "it finishes it by itself. Called before, this takes it back rung by rung; past the point of "
+     "no\n"
+     "return it is refused, and `btlctl resume` finishes it.\n\n"
+     "Example:\n  btlctl abort"},
+    {"resume", "Finish an unfinished switch",
+     "A switch whose btlctl was killed, or that ended with 'committed but not released', is "
+     "carried on\n"
+     "to its end. It is what the job does by itself if nobody calls it "
+     "(LIVEBTL_TAKEOVER).\n\nExample:\n  btlctl resume"},
+    {"settings", "List all settings",
+     "Lists the settings of the library, to be given as LIVEBTL_NAME in the job's environment, "
+     "with\n"
+     "type, default and meaning.\n\nExample:\n  btlctl settings"},
+};
+
+inline constexpr Verb kOnTransport[] = {
+    {"add", "Let a removed or quiesced transport be used again",
+     "The transport is opened wherever both ends reach it. Traffic moves to it only if it wins by\n"
+     "exclusivity (`btlctl set`). Succeeds at once if it is in use already.\n\n"
+     "Example:\n  btlctl add sm"},
+    {"quiesce", "Give a transport no new traffic, but keep it connected",
+     "All pairs are drained off the transport; its connections stay open and unused.\n\n"
+     "Example:\n  btlctl quiesce tcp"},
+    {"remove", "Drain, close and release a transport",
+     "Answers 'released' only after no descriptor, mapping, thread or registration of ours is left "
+     "on\n"
+     "it: then its device may be detached. Refused, with the pairs named, if one would be cut "
+     "off.\n\n"
+     "Examples:\n  btlctl remove sm\n  btlctl --dry-run remove tcp     # who would be cut off?"},
+};
+
+inline constexpr Verb kSwitch = {
+    "switch", "Move traffic from one transport to another",
+    "All pairs that use FROM and reach TO move to TO; pairs that do not reach TO stay, and are\n"
+    "reported. Nothing is lost, repeated or reordered, and the program never notices. Succeeds\n"
+    "at once if all are there already. FROM's device may stay open: see `btlctl remove`.\n\n"
+    "Examples:\n  btlctl switch sm tcp\n  btlctl --timeout 5 switch tcp sm"};
+
+inline constexpr Verb kSet = {
+    "set", "Change a transport's exclusivity or weight",
+    "Among the transports that a pair reaches, the one of highest exclusivity is used. The weight\n"
+    "is the share of bulk data where several are used at once. `default` restores a value.\n\n"
+    "Examples:\n  btlctl set tcp exclusivity=70000\n  btlctl set tcp weight=2\n"
+    "  btlctl set tcp exclusivity=default"};
+
+inline constexpr Verb kSecret = {
+    "secret", "Write the job's secret to a new file",
+    "The file is for `btlctl --secret-file` on a machine that has no process of the job: copy it "
+    "there,\n"
+    "readable by you alone. Whoever holds it commands the job, and can pose as one of its "
+    "processes.\n\n"
+    "Examples:\n  btlctl secret job.secret\n  btlctl jobs          # RELAY: node7:40123\n"
+    "  btlctl --connect node7:40123 --secret-file job.secret status     # elsewhere"};
+
+inline constexpr Verb kStatus = {
+    "status", "Show where each process stands",
+    "Shows for each process the rung it stands on, what it waits for, and which transports its\n"
+    "pairs send on: PAIRS messages, BULK the data of large ones. With --peers also every pair: "
+    "what\n"
+    "messages are sent on, what the data of large ones is shared by, and what the peer's messages\n"
+    "came on.\n\n"
+    "Examples:\n  btlctl status\n  btlctl status --peers\n  btlctl --json status"};
+
+inline constexpr Verb kWatch = {
+    "watch", "Show the job as it changes, until interrupted",
+    "Prints a line whenever a process changes its rung, joins or leaves, and "
+    "each transport's rate.\n"
+    "With --json: one JSON document a line.\n\nExample:\n  btlctl watch"};
+
+inline constexpr Verb kHold = {
+    "hold", "Park all traffic while snapshots are taken",
+    "For snapshots of several machines that fit together: start parks each process at a frame\n"
+    "boundary until nothing is on its way between any two of them (what the program sends waits),\n"
+    "check says whether it was so without interruption since, and end sends on, and says it too.\n"
+    "A hold ends by itself when its lease is over, and is then broken for ever: exit code 8.\n"
+    "To migrate one machine no hold is needed.\n\n"
+    "Examples:\n  btlctl hold start --lease 120\n"
+    "  btlctl hold check            # after the last snapshot\n  btlctl hold end"};
+
+}  // namespace livebtl::tool

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where everything of the lab is kept: under build/vmlab of this checkout, and nowhere else."""
+import contextlib
+import fcntl
+import os
+import subprocess
+
+from harness.waiting import Failed
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+STATE = os.path.join(ROOT, "build", "vmlab")
+PACKAGES = os.path.join(STATE, "packages")    # .deb files, as apt fetched them
+IMAGES = os.path.join(STATE, "images")        # KEY/{vmlinux,initrd.img,root.ext4,manifest}
+PRODUCTS = os.path.join(STATE, "products")    # KEY.ext4: what this checkout has built
+GOLDEN = os.path.join(STATE, "golden")        # KEY/vmN.state: booted guests
+SNAPSHOTS = os.path.join(STATE, "snapshots")  # NAME/{vmN.state,snapshot.json}
+RUN = os.path.join(STATE, "run")              # of the lab that is up: sockets, consoles, lab.json
+LOGS = os.path.join(STATE, "logs")
+GUEST_FILES = os.path.join(HERE, "guest")
+
+
+def run(command, what, **options):
+    """Runs a command; Failed, with the end of its output, unless it gives 0. Returns its standard output."""
+    options.setdefault("text", True)
+    if "input" not in options:
+        options.setdefault("stdin", subprocess.DEVNULL)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **options)
+    if done.returncode != 0:
+        errors = done.stderr if isinstance(done.stderr, str) else done.stderr.decode(errors="replace")
+        raise Failed(f"{what}: {command[0]} gave {done.returncode}: {errors.strip()[-800:]}")
+    return done.stdout
+
+
+@contextlib.contextmanager
+def locked(name, advice):
+    """Holds build/vmlab/NAME.lock; Failed with the advice if another process holds it. Gives the descriptor: who inherits
+    it holds the lock too."""
+    os.makedirs(STATE, exist_ok=True)
+    with open(os.path.join(STATE, name + ".lock"), "w", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Failed(advice) from None
+        yield file.fileno()

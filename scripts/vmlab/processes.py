@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The lab's processes: they outlive the command that started them, so they are known by pid and time of start."""
+import os
+import signal
+import subprocess
+import time
+from collections import namedtuple
+
+from .places import RUN
+
+Process = namedtuple("Process", "pid started")
+
+
+def start(words, log, keep=(), with_parent=False):
+    """Starts it in RUN, in a session of its own, so that Ctrl-C is for the lab alone. `keep`: descriptors that it inherits.
+    with_parent: the kernel ends it when this process ends, however that ends."""
+    if with_parent:
+        words = ["setpriv", "--pdeathsig", "KILL", *words]
+    with open(os.path.join(RUN, log), "ab") as output:
+        child = subprocess.Popen(words, cwd=RUN, stdin=subprocess.DEVNULL, stdout=output, stderr=output, pass_fds=keep,
+                                 start_new_session=True)
+    return Process(child.pid, _started(child.pid))
+
+
+def _stat(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()
+    except OSError:
+        return None
+
+
+def _started(pid):
+    stat = _stat(pid)
+    return int(stat[19]) if stat else 0
+
+
+def alive(process):
+    stat = _stat(process.pid)
+    return bool(stat) and int(stat[19]) == process.started and stat[0] not in "ZX"
+
+
+def stop(processes, how=signal.SIGTERM):
+    """Ends them all, by force after five seconds; returns when none is left."""
+    for process in processes:
+        _signal(process, how)
+    deadline = time.monotonic() + 5
+    while any(alive(each) for each in processes):
+        if time.monotonic() > deadline:
+            for process in processes:
+                _signal(process, signal.SIGKILL)
+            deadline += 5
+        time.sleep(0.01)
+    for process in processes:
+        try:
+            os.waitpid(process.pid, os.WNOHANG)  # if it was ours
+        except ChildProcessError:
+            pass
+
+
+def _signal(process, number):
+    if alive(process):
+        try:
+            os.kill(process.pid, number)
+        except ProcessLookupError:
+            pass

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What this checkout has built, on a disk of its own: made anew in a second or two, while the guests' image stays."""
+import glob
+import hashlib
+import os
+import shutil
+import tempfile
+
+from harness.waiting import check
+
+from .image import make_disk
+from .places import PRODUCTS, ROOT, run
+
+# Below the build directory; the same places below MOUNTED in the guest.
+WANTED = ("bin/btlctl", "bin/btlperf", "bin/livebtl-switch-driver", "bin/*_transport_test", "lib/liblivebtl.so.*",
+          "lib/liblivebtl-fi.so", "e2e/e2e_*")
+REQUIRED = ("bin/btlctl", "lib/liblivebtl-fi.so", "e2e/e2e_stream")
+PROGRAMS = ("collectives", "compute", "flood_compute", "forks", "onesided", "rendezvous", "spawn", "storm", "stream", "threads")
+TARGETS = ("livebtl", "livebtl-fi", "btlctl", "btlperf", "livebtl-switch-driver", "tcp_transport_test",
+           *(f"e2e_{name}" for name in PROGRAMS))
+MOUNTED = "/opt/livebtl"
+
+
+def compile_all(say):
+    """Brings build/release up to date."""
+    if not os.path.exists(os.path.join(ROOT, "build", "release", "build.ninja")):
+        say("products: configuring build/release")
+        run(["cmake", "--preset", "release"], "configuring", cwd=ROOT)
+    if "no work to do" not in run(["cmake", "--build", "--preset", "release", "--target", *TARGETS, "--", "-n"], "building", cwd=ROOT):
+        say("products: building build/release (a few minutes the first time)")
+        run(["cmake", "--build", "--preset", "release", "--target", *TARGETS], "building", cwd=ROOT)
+
+
+def build(build_directory, say):
+    """The path of the disk; made only if anything of it has changed."""
+    for name in REQUIRED:
+        check(os.path.exists(os.path.join(build_directory, name)),
+              f"{build_directory}/{name} is missing: cmake --preset release && cmake --build --preset release")
+    paths = sorted(path for pattern in WANTED for path in glob.glob(os.path.join(build_directory, pattern)))
+    facts = [(path, os.lstat(path).st_size, os.lstat(path).st_mtime_ns) for path in paths]
+    disk = os.path.join(PRODUCTS, hashlib.sha256(repr(facts).encode()).hexdigest()[:16] + ".ext4")
+    if os.path.exists(disk):
+        return disk
+    say(f"products: {len(paths)} files of {os.path.relpath(build_directory)}")
+    os.makedirs(PRODUCTS, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="new-", dir=PRODUCTS) as work:
+        tree = os.path.join(work, "tree")
+        for path in paths:
+            _copy(path, os.path.join(tree, os.path.relpath(path, build_directory)))
+        make_disk(tree, os.path.join(work, "disk"))
+        os.rename(os.path.join(work, "disk"), disk)
+    return disk
+
+
+def forget_others(disk):
+    """Removes disks with older products; no guest may be up."""
+    for path in glob.glob(os.path.join(PRODUCTS, "*.ext4")):
+        if path != disk:
+            os.remove(path)
+
+
+def _copy(path, target):
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    if os.path.islink(path):
+        os.symlink(os.readlink(path), target)
+    else:
+        run(["strip", "--strip-debug", "-o", target, path], "copying without debug information")
+        shutil.copymode(path, target)

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/conformance/verbs_device_test.cc -- the suite on transports/verbs over the devices of this
+// machine (LIVEBTL_VERBS_DEVICE chooses one), by the installed libibverbs. Without a port that can
+// be used it says why, and ctest counts it as skipped.
+#include <doctest/doctest.h>
+
+#include <cstdio>
+
+#include "tests/conformance/conformance.h"
+#include "transports/verbs/verbs_kind.h"
+
+namespace livebtl::conformance {
+
+TEST_CASE("verbs conforms on a device of this machine") {
+  Subject subject;
+  subject.name = "verbs";
+  subject.own_threads = true;
+  subject.endpoints_many = 16;
+  const auto settings = read_settings_from_environment();
+  REQUIRE(settings.has_value());
+  subject.make = [&settings](std::uint64_t process) {
+    core::NodeFacts facts;
+    facts.process = ProcessId{process};
+    facts.node = process;
+    facts.settings = &*settings;
+    return verbs::verbs_kind().make(facts);
+  };
+  const auto tried = subject.make(1);
+  if (!tried) {
+    std::printf("skipped: %s\n", tried.error().text.c_str());
+    return;
+  }
+  run_conformance(subject);
+}
+
+}  // namespace livebtl::conformance

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/conformance/verbs_test.cc -- the suite on transports/verbs over a fabric in memory: its
+// devices deliver at once or late, take nothing inline, or are of InfiniBand; and no queue is ever
+// overrun, no object left.
+#include <doctest/doctest.h>
+
+#include "tests/conformance/conformance.h"
+#include "tests/conformance/faulty_transport.h"
+#include "tests/fake_verbs/world.h"
+
+namespace livebtl::conformance {
+namespace {
+
+using fake_verbs::Adapter;
+using fake_verbs::World;
+
+TEST_CASE("verbs conforms where a send is there at once") {
+  World world;
+  run_conformance(world.subject());
+}
+
+TEST_CASE("verbs conforms where sends take their time") {
+  World world(true);
+  run_conformance(world.subject());
+}
+
+TEST_CASE("verbs conforms with a checksum on every payload") {
+  World world;
+  world.settings.crc = CrcMode::kAlways;
+  run_conformance(world.subject());
+}
+
+TEST_CASE("verbs conforms between two nodes, on a device that takes nothing inline") {
+  World world(true);
+  for (Adapter* adapter : world.adapters) adapter->max_inline = 0;
+  run_conformance(world.subject(false));
+}
+
+TEST_CASE("verbs conforms on InfiniBand") {
+  World world;
+  for (Adapter* adapter : world.adapters) {
+    adapter->link_layer = IBV_LINK_LAYER_INFINIBAND;
+    adapter->lid = static_cast<std::uint16_t>(adapter == world.adapters[0] ? 4 : 9);
+    adapter->gids[0].gid = fake_verbs::gid("fe80::2:" + std::to_string(adapter->lid));
+    adapter->gids[0].type = IBV_GID_TYPE_IB;
+  }
+  run_conformance(world.subject());
+}
+
+TEST_CASE("verbs conforms under retries and delays") {
+  World world(true);
+  Subject subject = world.subject();
+  subject.make =
+      [beneath = subject.make](std::uint64_t process) -> Result<std::unique_ptr<core::Transport>> {
+    auto transport = beneath(process);
+    if (!transport) return tl::unexpected(transport.error());
+    const Faults faults{.seed = 1000 + process,
+                        .retry = 0.2,
+                        .retries_max = 5,
+                        .delay = 0.1,
+                        .delay_turns_max = 8,
+                        .sever = 0};
+    return std::make_unique<FaultyTransport>(std::move(*transport), faults);
+  };
+  run_conformance(subject);
+}
+
+}  // namespace
+}  // namespace livebtl::conformance

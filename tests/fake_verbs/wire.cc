@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/fake_verbs/wire.cc -- what the fake fabric does with a send, and what can happen to its
+// devices (see fabric.h). Under the fabric's lock.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "tests/fake_verbs/fabric.h"
+
+namespace livebtl::fake_verbs {
+
+template <class Object>
+bool Fabric::forget(std::set<Object*>& all, void* object) {
+  auto* known = static_cast<Object*>(object);
+  if (all.erase(known) == 0) {
+    ++faults_.unknown;
+    return false;
+  }
+  delete known;
+  return true;
+}
+template bool Fabric::forget(std::set<Context*>&, void*);
+template bool Fabric::forget(std::set<Domain*>&, void*);
+template bool Fabric::forget(std::set<Region*>&, void*);
+template bool Fabric::forget(std::set<Channel*>&, void*);
+template bool Fabric::forget(std::set<Queue*>&, void*);
+template bool Fabric::forget(std::set<SharedQueue*>&, void*);
+template bool Fabric::forget(std::set<Pair*>&, void*);
+
+Faults Fabric::faults() const {
+  const std::lock_guard lock(mutex_);
+  return faults_;
+}
+
+std::size_t Fabric::alive() const {
+  const std::lock_guard lock(mutex_);
+  return contexts_.size() + domains_.size() + regions_.size() + channels_.size() + queues_.size() +
+         shared_.size() + pairs_.size();
+}
+
+std::vector<std::uint32_t> Fabric::pairs() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::uint32_t> numbers;
+  for (const Pair* pair : pairs_) numbers.push_back(pair->qp_num);
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+bool Fabric::registered(const ibv_sge& piece) const {
+  return std::any_of(regions_.begin(), regions_.end(), [&](const Region* region) {
+    const auto begin = reinterpret_cast<std::uint64_t>(region->addr);
+    return region->lkey == piece.lkey && piece.addr >= begin &&
+           piece.addr + piece.length <= begin + region->length;
+  });
+}
+
+Adapter* Fabric::adapter_at(const ibv_ah_attr& route) {
+  const auto found = std::find_if(adapters_.begin(), adapters_.end(), [&](const Adapter* adapter) {
+    if (route.is_global == 0) return adapter->lid == route.dlid && route.dlid != 0;
+    return std::any_of(adapter->gids.begin(), adapter->gids.end(), [&](const GidEntry& entry) {
+      return std::memcmp(entry.gid.data(), route.grh.dgid.raw, entry.gid.size()) == 0;
+    });
+  });
+  return found == adapters_.end() ? nullptr : *found;
+}
+
+Pair* Fabric::other_end(const Pair& pair) {
+  const Adapter* adapter = adapter_at(pair.attributes.ah_attr);
+  const auto found = std::find_if(pairs_.begin(), pairs_.end(), [&](const Pair* each) {
+    return each->qp_num == pair.attributes.dest_qp_num && each->adapter == adapter;
+  });
+  return found == pairs_.end() ? nullptr : *found;
+}
+
+void Fabric::push(ibv_cq* queue, const ibv_wc& done) {
+  auto& known = *static_cast<Queue*>(queue);
+  if (known.done.size() >= static_cast<std::size_t>(known.cqe)) ++faults_.overruns;
+  known.done.push_back(done);
+  if (!std::exchange(known.armed, false)) return;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written =
+      ::write(known.channel_events->event.number(), &one, sizeof one);
+}
+
+void Fabric::complete(Pair& pair, std::uint64_t id, ibv_wc_status status) {
+  ibv_wc done{};
+  done.wr_id = id;
+  done.status = status;
+  done.opcode = IBV_WC_SEND;
+  done.qp_num = pair.qp_num;
+  push(pair.send_cq, done);
+}
+
+void Fabric::break_pair(Pair& pair) {
+  pair.state = IBV_QPS_ERR;
+  for (; !pair.sends.empty(); pair.sends.pop_front())
+    complete(pair, pair.sends.front().id, IBV_WC_WR_FLUSH_ERR);
+}
+
+/// Of nothing: the only one that is ever made.
+ibv_wc_status Fabric::write_nothing(const Pair& to, const Work& work) {
+  const bool may = (to.attributes.qp_access_flags & IBV_ACCESS_REMOTE_WRITE) != 0;
+  return may && !work.has_piece ? IBV_WC_SUCCESS : IBV_WC_REM_ACCESS_ERR;
+}
+
+ibv_wc_status Fabric::deliver(const Pair& from, Pair& to, const Work& work) {
+  if (work.opcode == IBV_WR_RDMA_WRITE) return write_nothing(to, work);
+  if (!work.is_inline && !registered(work.piece)) {
+    ++faults_.wild;
+    return IBV_WC_LOC_PROT_ERR;
+  }
+  auto& receives = static_cast<SharedQueue*>(to.srq)->receives;
+  if (receives.empty()) {
+    ++faults_.not_ready;
+    return IBV_WC_RNR_RETRY_EXC_ERR;
+  }
+  const Receive receive = receives.front();
+  receives.pop_front();
+  if (!registered(receive.piece) || work.piece.length > receive.piece.length) ++faults_.wild;
+  auto* into = reinterpret_cast<std::byte*>(receive.piece.addr);
+  const auto* out =
+      work.is_inline ? work.copy.data() : reinterpret_cast<const std::byte*>(work.piece.addr);
+  std::memcpy(into, out, work.piece.length);
+  if (std::exchange(flip_, false)) into[work.piece.length - 1] ^= std::byte{1};
+  ibv_wc done{};
+  done.wr_id = receive.id;
+  done.opcode = IBV_WC_RECV;
+  done.byte_len = work.piece.length;
+  done.qp_num = to.qp_num;
+  done.src_qp = from.qp_num;
+  push(to.recv_cq, done);
+  return IBV_WC_SUCCESS;
+}
+
+// false: nothing comes of it yet, as of a packet that is sent again and again.
+bool Fabric::carry_out_one(Pair& pair, const Work& work, ibv_wc_status& status) {
+  Adapter& adapter = *pair.adapter;
+  if (!adapter.failures.empty()) {
+    status = adapter.failures.front();
+    adapter.failures.erase(adapter.failures.begin());
+    return true;
+  }
+  status = IBV_WC_LOC_QP_OP_ERR;
+  if (adapter.lost_error != 0) return true;
+  status = IBV_WC_RETRY_EXC_ERR;
+  if (adapter.port_state != IBV_PORT_ACTIVE) return true;
+  const Adapter* there = adapter_at(pair.attributes.ah_attr);
+  if (adapter.mute || (there != nullptr && there->mute)) return false;
+  Pair* other = other_end(pair);
+  if (other == nullptr || there->lost_error != 0 || there->port_state != IBV_PORT_ACTIVE)
+    return true;
+  if (other->state == IBV_QPS_INIT) return false;
+  const bool fits = other->attributes.dest_qp_num == pair.qp_num &&
+                    other->attributes.rq_psn == pair.attributes.sq_psn &&
+                    other->attributes.path_mtu == pair.attributes.path_mtu;
+  if (!fits || (other->state != IBV_QPS_RTR && other->state != IBV_QPS_RTS)) return true;
+  status = deliver(pair, *other, work);
+  return true;
+}
+
+void Fabric::carry_out(Pair& pair, std::size_t count_max) {
+  for (std::size_t i = 0; i < count_max && pair.state == IBV_QPS_RTS && !pair.sends.empty(); ++i) {
+    ibv_wc_status status = IBV_WC_SUCCESS;
+    if (!carry_out_one(pair, pair.sends.front(), status)) return;
+    const std::uint64_t id = pair.sends.front().id;
+    pair.sends.pop_front();
+    complete(pair, id, status);
+    if (status != IBV_WC_SUCCESS) break_pair(pair);
+  }
+}
+
+// -- what happens to devices
+
+void Fabric::tell(Adapter& adapter, ibv_event_type type, ibv_qp* pair) {
+  ibv_async_event event{};
+  event.event_type = type;
+  event.element.port_num = 1;
+  if (pair != nullptr) event.element.qp = pair;
+  const std::uint64_t one = 1;
+  for (Context* context : adapter.contexts) {
+    context->events.push_back(event);
+    [[maybe_unused]] const ssize_t written = ::write(context->async.number(), &one, sizeof one);
+  }
+}
+
+void Fabric::fail(Adapter& adapter) {
+  const std::lock_guard lock(mutex_);
+  adapter.lost_error = EIO;
+  tell(adapter, IBV_EVENT_DEVICE_FATAL);
+  for (Context* context : adapter.contexts) context->dead = EIO;
+}
+
+void Fabric::unplug(Adapter& adapter) {
+  const std::lock_guard lock(mutex_);
+  adapter.lost_error = ENODEV;
+  tell(adapter, IBV_EVENT_GID_CHANGE);
+}
+
+void Fabric::plug_in(Adapter& adapter) {
+  const std::lock_guard lock(mutex_);
+  adapter.lost_error = 0;
+}
+
+void Fabric::set_port(Adapter& adapter, ibv_port_state state) {
+  const std::lock_guard lock(mutex_);
+  adapter.port_state = state;
+  tell(adapter, state == IBV_PORT_ACTIVE ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR);
+}
+
+void Fabric::set_gid(Adapter& adapter, std::size_t index, const verbs::Gid& value) {
+  const std::lock_guard lock(mutex_);
+  adapter.gids[index].gid = value;
+  tell(adapter, IBV_EVENT_GID_CHANGE);
+}
+
+void Fabric::set_lid(Adapter& adapter, std::uint16_t lid) {
+  const std::lock_guard lock(mutex_);
+  adapter.lid = lid;
+  tell(adapter, IBV_EVENT_LID_CHANGE);
+}
+
+void Fabric::pair_fails(Adapter& adapter, std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  for (Pair* pair : pairs_) {
+    if (pair->qp_num == number) {
+      break_pair(*pair);
+      tell(adapter, IBV_EVENT_QP_FATAL, pair);
+    }
+  }
+}
+
+}  // namespace livebtl::fake_verbs

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/sim/holds.h -- who holds the simulated job for snapshots, and what must be true while it is
+// held.
+//
+// In place of an orchestrator: tells each process by itself, late, or never; ends the hold
+// likewise, or lets its lease run out. While all say that they are parked, nothing numbered or
+// placed, no acknowledgement and no marker may be on its way between any two of them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/sim/sim_process.h"
+
+namespace livebtl::sim {
+
+class Holds {
+ public:
+  using Processes = std::vector<std::unique_ptr<SimProcess>>;
+
+  Holds(SimNetwork& network, Processes& processes, std::uint64_t seed);
+
+  /// Once a step. calm: no more holds are begun.
+  void run(bool calm);
+  /// A frame was posted by some process.
+  void posted(Bytes header);
+  std::uint64_t begun() const noexcept { return number_; }
+  /// How often all were parked.
+  std::uint64_t parked() const noexcept { return parked_; }
+  /// Holds of single processes that their leases ended.
+  std::uint64_t expired() const noexcept { return expired_; }
+  std::function<void(const std::string&)> on_failure;
+
+ private:
+  struct Times {
+    TimeNs start = 0;  // kNever: it is never told
+    TimeNs end = 0;
+  };
+
+  void begin();
+  void tell(SimProcess& process, Times& times);
+  void end();
+  bool all_parked();
+
+  SimNetwork& network_;
+  Processes& processes_;
+  Random random_;
+  bool never_ = false;
+  std::uint64_t number_ = 0;  // of the present hold, and its id
+  TimeNs next_at_ = 0;
+  TimeNs lease_ = 0;
+  TimeNs over_at_ = 0;
+  std::map<std::uint64_t, Times> times_;  // by process; empty: none at work
+  bool whole_ = false;                    // all were parked at the last look
+  std::uint64_t posted_ = 0;              // frames since then
+  std::string posted_text_;               // ... and the last of them
+  std::uint64_t parked_ = 0, expired_ = 0;
+};
+
+}  // namespace livebtl::sim

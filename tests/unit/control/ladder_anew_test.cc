@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ladder_anew_test.cc -- a coordinator that the job took for dead before anybody had followed it.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "control/coordinator.h"
+
+using namespace livebtl;
+using namespace livebtl::control;
+
+namespace {
+
+constexpr std::uint64_t kOurs = 1;
+
+/// A coordinator of `switch sm tcp`, and the only member of its job.
+struct OneMember {
+  OneMember() {
+    one.member = {ProcessId{1}, Incarnation{1}};
+    one.transports = {{"sm", ""}, {"tcp", ""}};
+    machine.step(Tick{}, 0);
+    machine.step(MembersFound{++scans, {one.member}}, 0);
+  }
+  static Command command() {
+    Command command;
+    command.job = "job";
+    command.verb = "switch";
+    command.arguments = {"sm", "tcp"};
+    command.coordinator = kOurs;
+    command.operation = 7;
+    return command;
+  }
+  /// Says that it follows this term, and answers every scan that is asked for. Is it given an
+  /// order?
+  bool follows(const Term& term) {
+    ++one.version;
+    one.term = term;
+    auto actions = machine.step(one, 0);
+    while (std::ranges::any_of(
+        actions, [](const auto& action) { return std::holds_alternative<Scan>(action); })) {
+      actions = machine.step(MembersFound{++scans, {one.member}}, 0);
+    }
+    return std::ranges::any_of(actions, [](const auto& action) {
+      const auto* send = std::get_if<Send>(&action);
+      return send != nullptr && std::holds_alternative<Order>(send->request);
+    });
+  }
+
+  CoordinatorMachine machine{command(), 0};
+  Standing one;
+  std::uint64_t scans = 0;
+};
+
+}  // namespace
+
+TEST_CASE("who was taken for dead before anybody followed begins again") {
+  OneMember job;
+  job.follows({});
+  REQUIRE(job.follows({1, kOurs}));
+  job.follows({2, 2});  // the job's own coordinator: found nothing to finish, and rests
+  REQUIRE_FALSE(job.machine.done());
+  CHECK(job.follows({3, kOurs}));
+}
+
+TEST_CASE("... but not if it was an operator who came: he may have wanted it to stop") {
+  OneMember job;
+  job.follows({});
+  REQUIRE(job.follows({1, kOurs}));
+  job.follows({2, 3});
+  REQUIRE(job.machine.done());
+  CHECK(job.machine.outcome().code == ExitCode::kRetracted);
+}

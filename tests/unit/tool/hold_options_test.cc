@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/tool/hold_options_test.cc -- the command line of `btlctl hold`.
+#include <doctest/doctest.h>
+
+#include "ctl-tool/command_line.h"
+
+using namespace livebtl::tool;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+CommandLine good(Words words) {
+  const auto parsed = parse_command_line(std::move(words), "");
+  REQUIRE(std::holds_alternative<CommandLine>(parsed));
+  return std::get<CommandLine>(parsed);
+}
+
+}  // namespace
+
+TEST_CASE("hold takes an action, a lease to start with, and an id to look for") {
+  CHECK(good({"hold", "start"}).lease_s == 60.0);
+  CHECK(good({"hold", "start", "--lease", "0.5"}).lease_s == 0.5);
+  CHECK(read_hold_id(good({"hold", "end", "--id", "0x1f"}).hold_id) == 0x1f);
+}
+
+TEST_CASE("what makes no sense with hold is refused") {
+  const std::vector<Words> lines = {{"hold"},
+                                    {"hold", "on"},
+                                    {"hold", "start", "--lease", "0"},
+                                    {"hold", "start", "--lease", "-1"},
+                                    {"hold", "start", "--lease", "nan"},
+                                    {"hold", "start", "--lease", "1e9"},
+                                    {"hold", "start", "--id", "0x1"},
+                                    {"hold", "end", "--id", "0"},
+                                    {"hold", "end", "--id", "0x"},
+                                    {"hold", "end", "--id", "0x0"},
+                                    {"hold", "check", "--id", "0x10000000000000000"},
+                                    {"hold", "check", "--id", "0x1 "},
+                                    {"--no-wait", "hold", "start"}};
+  for (const Words& line : lines) {
+    CAPTURE(line);
+    const auto parsed = parse_command_line(line, "");
+    REQUIRE(std::holds_alternative<EndNow>(parsed));
+    CHECK(std::get<EndNow>(parsed).exit_code == 1);
+  }
+}

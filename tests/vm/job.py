@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An MPI job of stock Open MPI over livebtl on the guests of a lab: started in the first, judged by its own proof."""
+import glob
+import json
+import os
+import shlex
+
+from harness.control import Answer
+from harness.job import judge_proofs
+from harness.waiting import PATIENCE, Failed, check, wait_until
+
+DIRECTORY = "/run/job"  # in every guest
+STOP, READY, OUTPUT = DIRECTORY + "/stop", DIRECTORY + "/ready", DIRECTORY + "/out"
+MPI = ("--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "opal_common_ofi_provider_include", "livebtl")
+
+
+class GuestsJob:
+    """Context manager; the lab's end is the job's end, so leaving it only brings the logs home."""
+
+    def __init__(self, lab, logs, program="stream", ranks_per_guest=2, arguments=("--bytes", "30000"), transports="self,sm,tcp"):
+        self.lab, self.logs, self.program = lab, logs, program
+        self.per_guest, self.ranks = ranks_per_guest, ranks_per_guest * len(lab.guests)
+        self.arguments = arguments
+        self.environment = {"FI_PROVIDER_PATH": "/opt/livebtl/lib", "LIVEBTL_TRANSPORTS": transports, "LIVEBTL_TCP_IF": "eth0"}
+        self.pid, self.code = None, None
+
+    @property
+    def head(self):
+        """The guest with rank 0, and mpirun."""
+        return self.lab.guests[0]
+
+    def command(self):
+        hosts = ",".join(f"{guest.name}:{self.per_guest}" for guest in self.lab.guests)
+        words = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--host", hosts, "-n", str(self.ranks),
+                 "--mca", "oob_tcp_if_include", "eth0", *MPI, "--output-filename", OUTPUT + ":nocopy"]
+        for name, value in self.environment.items():
+            words += ["-x", f"{name}={value}"]
+        return words + [f"/opt/livebtl/e2e/e2e_{self.program}", "--stop", STOP, "--ready", READY, *self.arguments]
+
+    def __enter__(self):
+        for guest in self.lab.guests:
+            guest.output(f"mkdir {DIRECTORY}")
+        self.pid = self.head.start_script(f"{shlex.join(self.command())} >{DIRECTORY}/mpirun.log 2>&1 </dev/null")
+        return self
+
+    def __exit__(self, *_):
+        try:
+            self.bring_logs()
+        except Failed as failure:
+            print(f"warning: no logs: {failure}", flush=True)
+
+    def bring_logs(self):
+        os.makedirs(self.logs, exist_ok=True)
+        for guest in self.lab.guests:
+            text = guest.output(f"cd {DIRECTORY} && for f in $(find . -type f -name 'std*' -o -name mpirun.log); do "
+                                "echo \"== $f\"; cat $f; done")
+            with open(os.path.join(self.logs, guest.name + ".log"), "w", encoding="utf-8") as file:
+                file.write(text)
+
+    def ended(self):
+        if self.code is None:
+            answer = self.head.agent().status(self.pid)
+            if answer["exited"]:
+                self.code = answer.get("exitcode", 128 + answer.get("signal", 0))
+        return self.code is not None
+
+    def check_running(self):
+        check(not self.ended(), f"mpirun ended early with code {self.code}: {self.tail()}")
+
+    def tail(self):
+        return " | ".join(self._everywhere(f"tail -qn 3 {DIRECTORY}/mpirun.log {OUTPUT}/*/rank.*/stderr 2>/dev/null; true"))
+
+    def _everywhere(self, script):
+        """Lines of a script's output in all guests."""
+        return [line for guest in self.lab.guests for line in guest.output(script).splitlines() if line.strip()]
+
+    def wait_ready(self, seconds=60):
+        def ready():
+            self.check_running()
+            return len(self._everywhere(f"ls {DIRECTORY} | grep ^ready || true")) == self.ranks
+        wait_until(f"{self.ranks} ranks to be ready", ready, seconds * self.lab.pace, interval=0.5)
+
+    def progress(self):
+        """{rank: lines that it has told}; each says that messages were delivered. Failed if a rank found a fault."""
+        lines = self._everywhere(f"cd {OUTPUT} 2>/dev/null && grep -c stream /dev/null */rank.*/stdout; "
+                                 f"grep -h '^fault: ' {OUTPUT}/*/rank.*/stderr 2>/dev/null; true")
+        faults = [line for line in lines if line.startswith("fault: ")]
+        check(not faults, f"{len(faults)} faults: " + "; ".join(faults[:5]))
+        counts = [line.rpartition(":") for line in lines if "rank." in line]
+        return {int(place.partition("rank.")[2].split("/")[0]): int(count) for place, _, count in counts}
+
+    def wait_progress(self, seconds=60):
+        """Until every rank has delivered messages after this call."""
+        before = self.progress()
+
+        def gone_on():
+            self.check_running()
+            now = self.progress()
+            return len(now) == self.ranks and all(now[rank] > before.get(rank, 0) + 1 for rank in now)
+        wait_until("every rank to go on delivering messages", gone_on, seconds * self.lab.pace, interval=0.3)
+
+    def btlctl(self, guest, *arguments, seconds=120):
+        """btlctl in a guest, with --json. A slow machine is no reason to take a switch back."""
+        words = ["btlctl", "--json", "--timeout", str(round(PATIENCE * seconds * self.lab.pace)), *arguments]
+        return Answer(arguments, *guest.run(shlex.join(words), 2 * seconds))
+
+    def finish(self, seconds=120):
+        """Stops the job and judges it: no message lost, repeated, out of order or changed. Returns the totals."""
+        for guest in self.lab.guests:
+            guest.output(f"touch {STOP}")
+
+        def ended():
+            self.progress()  # a rank that waits for a message that was lost never ends, but tells of the next
+            return self.ended()
+        wait_until("the job's end", ended, seconds * self.lab.pace, interval=0.5)
+        self.bring_logs()
+        check(self.code == 0, f"mpirun gave {self.code}: {self.tail()}")
+        return judge_proofs(self._proofs(), self.program, self.ranks)
+
+    def _proofs(self):
+        found = []
+        for path in glob.glob(os.path.join(self.logs, "vm*.log")):
+            with open(path, encoding="utf-8") as file:
+                found += [json.loads(line) for line in file if line.startswith('{"proof"')]
+        errors = [f"rank {proof['rank']}: {text}" for proof in found for text in proof["errors"]]
+        check(not errors, f"{len(errors)} errors: " + "; ".join(errors[:5]))
+        return found

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/verbs/verbs_address.h -- which fabric a verbs port is on, and the tickets by which two
+// queue pairs are connected; as values and as bytes (docs/WIRE.md, "verbs"). Pure: no I/O.
+//
+// Both come from outside: every byte is checked.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "base/bytes.h"
+#include "livebtl/result.h"
+
+namespace livebtl::verbs {
+
+/// As on the wire, first byte first.
+using Gid = std::array<std::byte, 16>;
+
+enum class Fabric : std::uint8_t { kInfiniBand = 1, kRoceV2 = 2, kRoceV1 = 3 };
+
+/// Which RoCE ports can talk: an IPv4 address to IPv4, a global IPv6 to global, a link-local to
+/// link-local.
+enum class GidScope : std::uint8_t { kV4 = 0, kGlobal = 1, kLinkLocal = 2 };
+GidScope scope_of(const Gid& gid) noexcept;
+/// "10.0.1.2", "fe80::5054:ff:fe00:101".
+std::string to_text(const Gid& gid);
+
+struct PortAddress {
+  Fabric fabric{};
+  std::uint16_t lid = 0;  // InfiniBand: not 0. RoCE: 0
+  Gid gid{};
+  friend bool operator==(const PortAddress&, const PortAddress&) = default;
+};
+inline constexpr std::size_t kAddressBytes = 20;
+
+/// Symmetric.
+bool may_reach(const PortAddress& one, const PortAddress& other) noexcept;
+/// Do frames between them need a global route header? InfiniBand: not within a subnet.
+bool needs_global_route(const PortAddress& one, const PortAddress& other) noexcept;
+
+Blob encode_address(const PortAddress& address);
+/// Errors: kInvalid.
+Result<PortAddress> decode_address(Bytes bytes);
+
+/// What one end of a connection must know of the other.
+struct Ticket {
+  PortAddress port;
+  std::uint32_t queue_pair = 0;    // number, 24 bits, not 0
+  std::uint32_t first_packet = 0;  // its first packet sequence number, 24 bits
+  std::uint32_t credits = 0;       // messages that it takes before it says more
+  std::uint32_t payload_bytes_max = 0;
+  std::uint64_t node = 0;  // hash of the node identity
+  std::uint8_t mtu = 0;    // an ibv_mtu: 1 (256 bytes) to 5 (4096)
+  friend bool operator==(const Ticket&, const Ticket&) = default;
+};
+
+Blob encode_ticket(const Ticket& ticket);
+/// Errors: kInvalid, with what is wrong.
+Result<Ticket> decode_ticket(Bytes bytes);
+
+}  // namespace livebtl::verbs

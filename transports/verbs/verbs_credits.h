@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/verbs/verbs_credits.h -- who may send how much into the shared receive queue. Pure.
+//
+// A credit is a promise: one message of that peer's will find a buffer. All promises together are
+// never more than there are buffers, so a receiver is never overrun. Each connection has a floor
+// that nobody can take from it; what else there is, is shared out among those that are open: one
+// alone may have it all.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/assert.h"
+
+namespace livebtl::verbs {
+
+/// Two of them are for frames; one for word of credit and one for the last word, so that two ends
+/// that have used up their frames' credit can still give each other more.
+inline constexpr std::uint32_t kCreditFloor = 4;
+/// Buffers beyond the floors.
+inline constexpr std::uint32_t kSharedBuffers = 60;
+
+class Credits {
+ public:
+  void add_buffers(std::uint32_t count) noexcept { buffers_ += count; }
+  /// May one more connection begin? Else buffers are to be added.
+  bool has_room() const noexcept {
+    return buffers_ >= kSharedBuffers + (connections_ + 1) * kCreditFloor;
+  }
+
+  /// A connection begins. Requires: has_room().
+  void enter() noexcept {
+    LIVEBTL_ASSERT(has_room(), "a connection's floor is there when it begins");
+    ++connections_;
+  }
+  /// It has ended with `open` promises that will not be used any more.
+  void leave(std::uint32_t open) noexcept {
+    shared_out_ -= beyond_floor(open);
+    --connections_;
+  }
+  /// One of `open` promises was used, and its buffer is there again.
+  void used(std::uint32_t& open) noexcept {
+    shared_out_ -= beyond_floor(open) - beyond_floor(open - 1);
+    --open;
+  }
+  /// Promises more: to the floor, and its share beyond. Returns how many.
+  std::uint32_t promise(std::uint32_t& open) noexcept {
+    const std::uint32_t before = open;
+    open = std::max(open, kCreditFloor);
+    const std::uint32_t share = kSharedBuffers / std::max(1U, connections_);
+    const std::uint32_t wanted = share - std::min(share, beyond_floor(open));
+    const std::uint32_t more = std::min(wanted, kSharedBuffers - shared_out_);
+    shared_out_ += more;
+    open += more;
+    return open - before;
+  }
+
+ private:
+  static std::uint32_t beyond_floor(std::uint32_t open) noexcept {
+    return open - std::min(open, kCreditFloor);
+  }
+
+  std::uint32_t buffers_ = 0;
+  std::uint32_t connections_ = 0;
+  std::uint32_t shared_out_ = 0;  // promises beyond the floors
+};
+
+}  // namespace livebtl::verbs

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/verbs/verbs_ports.h -- which port of which device, and which of its addresses (GIDs),
+// a verbs transport uses.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "transports/verbs/verbs_address.h"
+#include "transports/verbs/verbs_calls.h"
+
+namespace livebtl::verbs {
+
+/// LIVEBTL_VERBS_DEVICE: "", "mlx5_0", "mlx5_0:1" or "mlx5_0:1:3".
+struct Wish {
+  std::string device;     // empty: the first with a port that can be used
+  std::uint8_t port = 0;  // 0: the first that can be used
+  int gid_index = -1;     // -1: the best
+};
+/// Errors: kInvalid.
+Result<Wish> parse_wish(const std::string& text);
+
+/// A port as it is now.
+struct PortState {
+  PortAddress address;
+  int gid_index = 0;
+  std::uint8_t mtu = 0;  // an ibv_mtu
+};
+/// Errors: kUnreachable: it is not active, or has no address; kDown: the device is gone.
+Result<PortState> look_at_port(Calls& calls, ibv_context* context, std::uint8_t port,
+                               int gid_index = -1);
+
+/// Of a RoCE port's entries: RoCEv2 before RoCEv1; an IPv4 address before a global IPv6 address
+/// before a link-local one; then the lowest index. Only entries of the port's own network device,
+/// which has the first entry: those of VLANs and bridges above it lead elsewhere.
+std::optional<ibv_gid_entry> choose_gid(std::span<const ibv_gid_entry> entries);
+
+struct OpenPort {
+  ibv_context* context = nullptr;  // the caller's, to close
+  std::string device;              // "mlx5_0"
+  std::uint8_t port = 0;
+  PortState state;
+};
+/// Opens a device with a port that can be used. Errors: kUnreachable (none; all reasons), kAuth,
+/// kNotFound (no such device).
+Result<OpenPort> open_port(Calls& calls, const Wish& wish);
+
+}  // namespace livebtl::verbs

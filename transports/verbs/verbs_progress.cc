@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/verbs/verbs_progress.cc -- what a verbs transport moves: completions, what endpoints
+// left for later, connections that end, and silence (see verbs_transport.h).
+#include <algorithm>
+
+#include "base/assert.h"
+#include "transports/verbs/verbs_errors.h"
+#include "transports/verbs/verbs_transport.h"
+
+namespace livebtl::verbs {
+namespace {
+
+/// A last word gets there at once or, mostly, never: the other end may have gone at the same time.
+constexpr TimeNs kPartingTime = 10 * kMillisecond;
+constexpr TimeNs kEventsEvery = 10 * kMillisecond;
+constexpr TimeNs kSweepEvery = 100 * kMillisecond;
+/// Completions in one progress(), beside those of frames: others have their turn.
+constexpr std::size_t kWordsPerTurn = 256;
+
+}  // namespace
+
+std::size_t VerbsTransport::progress(core::TransportSink& /*accept*/, TimeNs now,
+                                     std::size_t frames_max) noexcept {
+  now_ = now;
+  if (!device_) return 0;
+  // Events are rare; asking for them costs a system call.
+  if (std::exchange(armed_, false) || now - events_at_ >= kEventsEvery) take_events();
+  std::size_t moved = settle(frames_max);
+  moved += take_seen(frames_max - moved);
+  if (seen_count_ == 0) moved += poll(frames_max - moved);
+  if (now >= sweep_at_) sweep();
+  if (!lost_.empty()) {
+    all_down(lost_);
+    if (endpoints_.empty()) close_device();
+  }
+  return moved;
+}
+
+// What arm() saw; frames beyond the budget are kept for the next time.
+std::size_t VerbsTransport::take_seen(std::size_t frames_max) noexcept {
+  std::size_t moved = 0, at = 0;
+  const auto count = static_cast<std::size_t>(seen_count_);
+  while (at < count && moved < frames_max) moved += complete(seen_[at++]) ? 1 : 0;
+  std::copy(seen_.begin() + static_cast<std::ptrdiff_t>(at),
+            seen_.begin() + static_cast<std::ptrdiff_t>(count), seen_.begin());
+  seen_count_ = static_cast<int>(count - at);
+  return moved;
+}
+
+std::size_t VerbsTransport::poll(std::size_t frames_max) noexcept {
+  std::size_t moved = 0, words = 0;
+  std::array<ibv_wc, 16> done;
+  while (moved < frames_max && words < kWordsPerTurn && lost_.empty()) {
+    ++polls_;
+    const int wanted = static_cast<int>(std::min(done.size(), frames_max - moved));
+    const int count = calls_.poll_cq(device_->completions(), wanted, done.data());
+    if (count < 0) {
+      take_events();  // it may say more
+      lose_device("its completions cannot be read any more");
+      break;
+    }
+    if (count < wanted) sweep_parked();
+    for (int i = 0; i < count; ++i)
+      (complete(done[static_cast<std::size_t>(i)]) ? moved : words) += 1;
+    if (count < wanted) break;
+  }
+  return moved;
+}
+
+// true: a frame was handed on.
+bool VerbsTransport::complete(const ibv_wc& done) noexcept {
+  if (WorkId::is_receive(done.wr_id)) return complete_receive(done);
+  complete_send(done);
+  return false;
+}
+
+bool VerbsTransport::complete_receive(const ibv_wc& done) noexcept {
+  const std::uint32_t buffer = WorkId::buffer(done.wr_id);
+  if (VerbsEndpoint* endpoint = find(done.qp_num)) {
+    if (done.status == IBV_WC_SUCCESS) return endpoint->arrived({buffer, done.byte_len});
+    buffer_free(buffer);
+    endpoint->take_down(explain(done.status, endpoint->describe()));
+    return false;
+  }
+  // Whoever it was for has gone; its credit is given back with its queue pair.
+  buffer_free(buffer);
+  if (Parked* parked = find_parked(done.qp_num)) {
+    const char* why = nullptr;
+    const auto message =
+        decode_message(device_->received(buffer, done.byte_len), kPayloadBytesMax, why);
+    const bool over = done.status != IBV_WC_SUCCESS || !message || message->head.kind == Kind::kBye;
+    if (over) break_up(*parked);
+  }
+  return false;
+}
+
+void VerbsTransport::complete_send(const ibv_wc& done) noexcept {
+  Send* const send = device_->find_send(done.wr_id);
+  if (send == nullptr) return;
+  QueuePair* const pair = send->owner;
+  if (pair != nullptr) pair->completed(*send);
+  device_->end_send(*send);
+  if (pair == nullptr) return;  // destroyed meanwhile
+  const bool good = done.status == IBV_WC_SUCCESS;
+  if (VerbsEndpoint* const endpoint = find(pair->number())) {
+    if (good)
+      endpoint->peer_answered();
+    else
+      endpoint->take_down(explain(done.status, endpoint->describe()));
+  } else if (Parked* const parked = find_parked(pair->number())) {
+    if (!good || pair->sends() == 0) break_up(*parked);
+  }
+}
+
+// What endpoints could not say or report when it happened; frames that came before attach().
+std::size_t VerbsTransport::settle(std::size_t frames_max) noexcept {
+  std::size_t moved = 0;
+  // By index: a sink may add to the list, and destroy endpoints, which leaves holes in it.
+  const std::size_t count = unsettled_.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    VerbsEndpoint* const endpoint = std::exchange(unsettled_[i], nullptr);
+    if (endpoint == nullptr) continue;
+    endpoint->settle();
+    moved += endpoint->deliver_early(frames_max - moved);
+    if (endpoint->has_early()) settle_later(*endpoint);
+  }
+  std::erase(unsettled_, nullptr);
+  return moved;
+}
+
+void VerbsTransport::sweep() noexcept {
+  sweep_at_ = now_ + kSweepEvery;
+  for (const auto& [number, endpoint] : endpoints_) endpoint->ask_if_silent(now_);
+}
+
+// The completion queue holds no more than what was just read from it, and was not looked at yet:
+// of what was broken up before that, nothing is left there.
+void VerbsTransport::sweep_parked() noexcept {
+  device_->completions_seen_empty();
+  for (std::size_t i = 0; i < parked_.size();) {
+    Parked& parked = parked_[i];
+    if (parked.broken_at != 0 && parked.broken_at < polls_) {
+      credits_.leave(parked.open_promises);
+      parked_.erase(parked_.begin() + static_cast<std::ptrdiff_t>(i));
+      continue;
+    }
+    if (parked.until == 0) parked.until = now_ + kPartingTime;
+    if (now_ >= parked.until) break_up(parked);
+    ++i;
+  }
+}
+
+void VerbsTransport::break_up(Parked& parked) noexcept {
+  if (parked.broken_at != 0) return;
+  parked.broken_at = polls_;
+  parked.pair->break_up();
+}
+
+void VerbsTransport::buffer_free(std::uint32_t buffer) noexcept {
+  if (!device_ || !lost_.empty()) return;  // nothing comes any more
+  if (!device_->post_receive(buffer)) lose_device("it takes no receive buffers any more");
+}
+
+VerbsTransport::Parked* VerbsTransport::find_parked(std::uint32_t number) noexcept {
+  const auto found = std::find_if(parked_.begin(), parked_.end(), [&](const Parked& parked) {
+    return parked.pair->number() == number;
+  });
+  return found == parked_.end() ? nullptr : &*found;
+}
+
+VerbsEndpoint* VerbsTransport::find(std::uint32_t number) noexcept {
+  const auto found = endpoints_.find(number);
+  return found == endpoints_.end() ? nullptr : found->second;
+}
+
+}  // namespace livebtl::verbs

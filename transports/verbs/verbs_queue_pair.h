@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/verbs/verbs_queue_pair.h -- one reliable connection's queue pair: its states, and
+// what is posted on it. Threads: the engine's lock.
+#pragma once
+
+#include "transports/verbs/verbs_device.h"
+
+namespace livebtl::verbs {
+
+class QueuePair {
+ public:
+  /// Made, and ready to be connected. Errors: kNoMemory, kSystem.
+  static Result<std::unique_ptr<QueuePair>> make(Device& device, std::uint32_t first_packet);
+  /// Destroys it. Messages that arrived and were not read yet may be lost with their buffers,
+  /// unless it was broken up and the completion queue seen empty since.
+  ~QueuePair();
+  QueuePair(const QueuePair&) = delete;
+  QueuePair& operator=(const QueuePair&) = delete;
+
+  std::uint32_t number() const noexcept { return pair_->qp_num; }
+  std::uint32_t first_packet() const noexcept { return first_packet_; }
+  /// Errors: kSystem, kDown.
+  Status connect(const Ticket& peer);
+  /// Nothing is sent or received any more.
+  void break_up() noexcept;
+
+  /// false: no room now, or error() says why never again.
+  bool send_frame(const core::Frame& frame, std::uint32_t promised, bool payload_crc) noexcept;
+  bool send_word(Kind kind, std::uint32_t promised) noexcept;
+  /// Writes nothing into the peer's memory: is its queue pair still there? The device there
+  /// answers, whatever the process does; no credit is used.
+  bool send_nothing() noexcept;
+  /// An errno of a send that the device did not take; 0: none.
+  int error() const noexcept { return error_; }
+
+  /// A send's completion was read.
+  void completed(const Send& send) noexcept;
+  std::uint32_t sends() const noexcept { return sends_; }
+  std::uint32_t frames() const noexcept { return frames_; }
+  std::uint32_t words() const noexcept { return sends_ - frames_; }
+
+ private:
+  QueuePair(Device& device, ibv_qp* pair, std::uint32_t first_packet,
+            std::uint32_t inline_bytes) noexcept;
+  Status become_ready();
+  int make_receive(const Ticket& peer);
+  int make_send();
+  bool post(Send& send, ibv_send_wr& work) noexcept;
+
+  Device& device_;
+  ibv_qp* pair_;
+  std::uint32_t first_packet_;
+  std::uint32_t inline_bytes_;  // messages up to that many bytes are copied by the device's driver
+  std::uint32_t sends_ = 0;     // under way
+  std::uint32_t frames_ = 0;    // of them
+  int error_ = 0;
+};
+
+}  // namespace livebtl::verbs

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/verbs/verbs_transport.cc -- opening, connecting, sleeping (see verbs_transport.h);
+// what moves is in verbs_progress.cc, what the device reports in verbs_events.cc.
+#include "transports/verbs/verbs_transport.h"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/assert.h"
+#include "base/secret.h"
+#include "transports/verbs/verbs_errors.h"
+#include "transports/verbs/verbs_library.h"
+
+namespace livebtl::verbs {
+namespace {
+
+constexpr core::Caps kCaps{
+    .payload_bytes_max = kPayloadBytesMax,
+    .eager_bytes_max = 16u << 10,
+    .keeps = true,
+    .same_node_only = false,
+    .by_ticket = true,
+    .exclusivity = 512,  // before tcp, behind sm
+    .latency_ns = 2'000,
+    .bandwidth_mbps = 50'000,
+};
+
+constexpr TimeNs kReopenEvery = kSecond;
+constexpr std::size_t kStrangersMax = 64;
+
+Status watch(const Fd& epoll, int fd) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  if (::epoll_ctl(epoll.number(), EPOLL_CTL_ADD, fd, &event) == 0) return {};
+  return tl::unexpected(cannot_make("a watch on the device's descriptors", errno));
+}
+
+}  // namespace
+
+core::TransportKind verbs_kind() {
+  return {"verbs",
+          "openib",
+          [](const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
+            auto calls = library();
+            if (!calls) return tl::unexpected(calls.error());
+            auto made = VerbsTransport::make(facts, **calls);
+            if (!made) return tl::unexpected(made.error());
+            return std::unique_ptr<core::Transport>(std::move(*made));
+          },
+          kCaps.exclusivity,
+          kCaps.bandwidth_mbps,
+          true};
+}
+
+Result<std::unique_ptr<VerbsTransport>> VerbsTransport::make(const core::NodeFacts& facts,
+                                                             Calls& calls) {
+  LIVEBTL_ASSERT(facts.settings != nullptr, "the facts have settings");
+  auto wish = parse_wish(facts.settings->verbs_device);
+  if (!wish) return tl::unexpected(wish.error());
+  std::unique_ptr<VerbsTransport> made(new VerbsTransport(facts, calls, std::move(*wish)));
+  made->epoll_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
+  if (!made->epoll_) return tl::unexpected(cannot_make("an epoll descriptor", errno));
+  if (const Status opened = made->open_device(); !opened) return tl::unexpected(opened.error());
+  return made;
+}
+
+VerbsTransport::VerbsTransport(const core::NodeFacts& facts, Calls& calls, Wish wish)
+    : calls_(calls),
+      wish_(std::move(wish)),
+      node_(facts.node),
+      crc_(facts.settings->crc),
+      random_(random_u64()) {}
+
+// Last words that are not on their way by now may be lost with the device: the peers find out by
+// themselves.
+VerbsTransport::~VerbsTransport() {
+  LIVEBTL_ASSERT(endpoints_.empty(), "endpoints are destroyed before their transport");
+  close_device();
+}
+
+const core::Caps& VerbsTransport::caps() const noexcept { return kCaps; }
+
+bool VerbsTransport::reaches(Bytes address) const noexcept {
+  const auto peer = decode_address(address);
+  return peer && may_reach(*peer, address_);
+}
+
+bool VerbsTransport::wants_payload_crc(std::uint64_t peer_node) const noexcept {
+  return crc_ == CrcMode::kAlways || (crc_ == CrcMode::kNetwork && peer_node != node_);
+}
+
+Status VerbsTransport::open_device() {
+  auto device = Device::open(calls_, wish_);
+  if (!device) return tl::unexpected(device.error());
+  Credits credits;
+  while (!credits.has_room()) {
+    const auto added = (*device)->add_receives();
+    if (!added) return tl::unexpected(added.error());
+    credits.add_buffers(*added);
+  }
+  for (const int fd : {(*device)->completion_fd(), (*device)->event_fd()}) {
+    if (Status watched = watch(epoll_, fd); !watched) return watched;
+  }
+  credits_ = credits;
+  device_ = std::move(*device);
+  address_ = device_->port().state.address;
+  lost_.clear();
+  return {};
+}
+
+// A device that was lost may be there again, and a port that was down may be up.
+Status VerbsTransport::ensure_ready() {
+  if (device_ && lost_.empty()) {
+    const Status active = device_->refresh(wish_.gid_index);
+    if (active) {
+      address_ = device_->port().state.address;
+      return {};
+    }
+    return fail(Errc::kUnreachable, "verbs: " + device_->name() + ": " + active.error().text);
+  }
+  if (device_ || now_ < reopen_at_)
+    return fail(Errc::kUnreachable, "verbs: the device is lost: " + lost_);
+  reopen_at_ = now_ + kReopenEvery;
+  return open_device();
+}
+
+Result<std::unique_ptr<VerbsEndpoint>> VerbsTransport::make_endpoint(bool dialled) {
+  if (const Status ready = ensure_ready(); !ready) return tl::unexpected(ready.error());
+  if (endpoints_.size() + parked_.size() >= device_->connections_max())
+    return fail(Errc::kLimit, "verbs: " + device_->name() + " has as many connections as it takes");
+  if (!credits_.has_room()) {
+    const auto added = device_->add_receives();
+    if (!added) return tl::unexpected(added.error());
+    credits_.add_buffers(*added);
+  }
+  constexpr std::uint64_t kPackets = 1u << 24;
+  auto pair = QueuePair::make(*device_, static_cast<std::uint32_t>(random_.below(kPackets)));
+  if (!pair) return tl::unexpected(pair.error());
+  return std::make_unique<VerbsEndpoint>(*this, std::move(*pair), dialled);
+}
+
+Result<std::unique_ptr<core::Endpoint>> VerbsTransport::connect(Bytes address) {
+  const auto peer = decode_address(address);
+  if (!peer) return tl::unexpected(peer.error());
+  auto made = make_endpoint(true);
+  if (!made) return tl::unexpected(made.error());
+  return std::unique_ptr<core::Endpoint>(std::move(*made));
+}
+
+Result<std::unique_ptr<core::Endpoint>> VerbsTransport::admit(Bytes ticket) {
+  const auto peer = decode_ticket(ticket);
+  if (!peer) return tl::unexpected(peer.error());
+  const auto strangers = std::count_if(endpoints_.begin(), endpoints_.end(),
+                                       [](const auto& each) { return !each.second->trusted(); });
+  if (static_cast<std::size_t>(strangers) >= kStrangersMax)
+    return fail(Errc::kLimit, "verbs: too many connections wait for a hello");
+  auto made = make_endpoint(false);
+  if (!made) return tl::unexpected(made.error());
+  if (const Status connected = (*made)->connect(*peer); !connected)
+    return tl::unexpected(connected.error());
+  return std::unique_ptr<core::Endpoint>(std::move(*made));
+}
+
+std::vector<int> VerbsTransport::descriptors() const {
+  std::vector<int> all{epoll_.number()};
+  if (!device_) return all;
+  const std::vector<int> device = device_->descriptors();
+  all.insert(all.end(), device.begin(), device.end());
+  return all;
+}
+
+// First asks for an event, then looks once more: what came between the two shows in one of them.
+bool VerbsTransport::arm() noexcept {
+  if (!unsettled_.empty() || seen_count_ != 0) return false;
+  if (!device_) return true;
+  if (!lost_.empty()) return false;  // progress() gives it back
+  armed_ = true;
+  if (calls_.req_notify_cq(device_->completions()) != 0) return false;
+  seen_count_ = std::max(
+      0, calls_.poll_cq(device_->completions(), static_cast<int>(seen_.size()), seen_.data()));
+  return seen_count_ == 0;
+}
+
+void VerbsTransport::enter(VerbsEndpoint& endpoint) {
+  credits_.enter();
+  endpoints_[endpoint.number()] = &endpoint;
+}
+
+void VerbsTransport::leave(VerbsEndpoint& endpoint) noexcept {
+  endpoints_.erase(endpoint.number());
+  std::replace(unsettled_.begin(), unsettled_.end(), &endpoint,
+               static_cast<VerbsEndpoint*>(nullptr));
+}
+
+void VerbsTransport::settle_later(VerbsEndpoint& endpoint) noexcept {
+  if (std::find(unsettled_.begin(), unsettled_.end(), &endpoint) == unsettled_.end())
+    unsettled_.push_back(&endpoint);
+}
+
+void VerbsTransport::park(std::unique_ptr<QueuePair> pair, std::uint32_t open_promises,
+                          bool parting) noexcept {
+  parked_.push_back({std::move(pair), open_promises, 0, 0});
+  if (!parting) break_up(parked_.back());
+}
+
+}  // namespace livebtl::verbs

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/verbs/verbs_transport.h -- frames over reliable connections of an RDMA device
+// (InfiniBand, RoCE), one queue pair for each peer, with one shared receive queue.
+//
+// Threads: none of its own; every call under the engine's lock. Formats: docs/WIRE.md, "verbs". The
+// device may go away at any time: then all endpoints go down, everything of the device is given
+// back, and it is opened again when somebody connects and it is there.
+#pragma once
+
+#include <array>
+#include <unordered_map>
+
+#include "base/random.h"
+#include "core/node_facts.h"
+#include "transports/verbs/verbs_endpoint.h"
+#include "transports/verbs/verbs_kind.h"
+
+namespace livebtl::verbs {
+
+class VerbsTransport final : public core::Transport {
+ public:
+  /// Opens a device. Errors: as Device::open(); kInvalid (LIVEBTL_VERBS_DEVICE).
+  static Result<std::unique_ptr<VerbsTransport>> make(const core::NodeFacts& facts, Calls& calls);
+  VerbsTransport(const VerbsTransport&) = delete;
+  VerbsTransport& operator=(const VerbsTransport&) = delete;
+  ~VerbsTransport() override;
+
+  std::string_view name() const noexcept override { return "verbs"; }
+  const core::Caps& caps() const noexcept override;
+  Blob address() const override { return encode_address(address_); }
+  Blob contact() const override { return encode_address(address_); }
+  bool reaches(Bytes address) const noexcept override;
+  Result<std::unique_ptr<core::Endpoint>> connect(Bytes address) override;
+  Result<std::unique_ptr<core::Endpoint>> admit(Bytes ticket) override;
+  std::size_t progress(core::TransportSink& accept, TimeNs now,
+                       std::size_t frames_max) noexcept override;
+  std::vector<int> descriptors() const override;
+  int wait_fd() const noexcept override { return epoll_.number(); }
+  bool arm() noexcept override;
+
+  // For endpoints.
+  Device& device() noexcept { return *device_; }
+  Credits& credits() noexcept { return credits_; }
+  TimeNs now() const noexcept { return now_; }
+  std::uint64_t node() const noexcept { return node_; }
+  bool wants_payload_crc(std::uint64_t peer_node) const noexcept;
+  void enter(VerbsEndpoint& endpoint);
+  void leave(VerbsEndpoint& endpoint) noexcept;
+  /// settle() in the next progress().
+  void settle_later(VerbsEndpoint& endpoint) noexcept;
+  void buffer_free(std::uint32_t buffer) noexcept;
+  /// Takes a queue pair over from its endpoint. parting: its last word is on its way.
+  void park(std::unique_ptr<QueuePair> pair, std::uint32_t open_promises, bool parting) noexcept;
+
+ private:
+  /// A queue pair whose endpoint is gone. It parts until its last word has arrived, or a while has
+  /// passed; then it is broken up, and destroyed once the completion queue was seen empty after
+  /// that: no buffer is lost with it then.
+  struct Parked {
+    std::unique_ptr<QueuePair> pair;
+    std::uint32_t open_promises = 0;
+    TimeNs until = 0;             // 0: not set yet
+    std::uint64_t broken_at = 0;  // of polls_; 0: it parts
+  };
+
+  VerbsTransport(const core::NodeFacts& facts, Calls& calls, Wish wish);
+  Status open_device();
+  Status ensure_ready();
+  Result<std::unique_ptr<VerbsEndpoint>> make_endpoint(bool dialled);
+
+  // verbs_progress.cc
+  std::size_t take_seen(std::size_t frames_max) noexcept;
+  std::size_t poll(std::size_t frames_max) noexcept;
+  bool complete(const ibv_wc& done) noexcept;
+  bool complete_receive(const ibv_wc& done) noexcept;
+  void complete_send(const ibv_wc& done) noexcept;
+  std::size_t settle(std::size_t frames_max) noexcept;
+  void sweep() noexcept;
+  void sweep_parked() noexcept;
+  void break_up(Parked& parked) noexcept;
+  Parked* find_parked(std::uint32_t number) noexcept;
+  VerbsEndpoint* find(std::uint32_t number) noexcept;
+
+  // verbs_events.cc
+  void take_events() noexcept;
+  void on_event(const ibv_async_event& event) noexcept;
+  void look_at_address() noexcept;
+  void all_down(const std::string& why) noexcept;
+  void lose_device(const std::string& why) noexcept;
+  void close_device() noexcept;
+
+  Calls& calls_;
+  const Wish wish_;
+  const std::uint64_t node_;
+  const CrcMode crc_;
+  Random random_;
+  Fd epoll_;
+  PortAddress address_;             // the last one
+  std::unique_ptr<Device> device_;  // null: lost, and given back
+  std::string lost_;                // why the device is of no use any more; empty: it is
+  TimeNs reopen_at_ = 0;
+  Credits credits_;
+  std::unordered_map<std::uint32_t, VerbsEndpoint*> endpoints_;  // by their queue pair's number
+  std::vector<VerbsEndpoint*> unsettled_;
+  std::vector<Parked> parked_;
+  std::array<ibv_wc, 16> seen_{};  // by arm(), for the next progress()
+  int seen_count_ = 0;
+  bool armed_ = false;
+  std::uint64_t polls_ = 1;  // of the completion queue, in all
+  TimeNs now_ = 0;
+  TimeNs events_at_ = 0;
+  TimeNs sweep_at_ = 0;
+};
+
+}  // namespace livebtl::verbs
