@@ -96,7 +96,10 @@ void CoordinatorMachine::advance_find() {
   if (looked && roster_.empty() && roster_.left() > 0) {
     return end(ExitCode::kNotFound, "every member of the job has left");
   }
-  if (looked && roster_.all_stand() && !roster_.empty() && roster_.missing().count == 0) {
+  // Only promises freeze the members; until then another's ladder may run between two answers.
+  const bool all_said = looked && roster_.all_stand() && !roster_.empty();
+  const bool fits = all_said && (takeover() || !roster_.forget_overtaken());
+  if (fits && roster_.missing().count == 0) {
     // Whoever takes over asks for promises first: an order of the dead coordinator may still be on
     // its way, and nothing but a promise keeps it from beginning what was just said not to exist.
     const bool promises_first = takeover() && !command_.dry_run;

@@ -77,8 +77,10 @@ void CoordinatorMachine::advance_follow() {
       continue;
     }
     const Standing& standing = *entry.standing;
-    begun = begun || standing.operation.id == order_.operation.id;
-    newer = newer || standing.epoch > order_.epoch;
+    const bool ours = standing.operation.id == order_.operation.id;
+    begun = begun || ours;
+    // Whoever comes before anybody has followed us gives its ladder the number that we gave ours.
+    newer = newer || standing.epoch > order_.epoch || (standing.epoch == order_.epoch && !ours);
     const Rung place = place_on(standing, order_.operation.id);
     lowest = std::min(lowest, place);
     highest = std::max(highest, place);

@@ -65,6 +65,24 @@ RosterEntry* Roster::find(MemberId member) {
   return at == entries_.end() ? nullptr : &at->second;
 }
 
+bool Roster::forget_overtaken() {
+  const std::uint32_t newest = highest_epoch();
+  const Standing* in_force = nullptr;
+  for (const auto& [member, entry] : entries_) {
+    if (entry.standing && entry.standing->epoch == newest) in_force = &*entry.standing;
+  }
+  if (in_force == nullptr) return false;
+  const Routing routing = in_force->routing;
+  bool forgot = false;
+  for (auto& [member, entry] : entries_) {
+    if (!entry.standing || entry.standing->epoch == newest) continue;
+    if (entry.standing->routing == routing) continue;
+    entry.standing.reset();
+    forgot = true;
+  }
+  return forgot;
+}
+
 bool Roster::all_stand() const {
   return all_of(entries_, [](const Standing& standing) { return !standing.joining; });
 }

@@ -40,6 +40,10 @@ class Roster {
   RosterEntry* update(const Standing& standing);
   RosterEntry* find(MemberId member);
 
+  /// Answers that do not fit together because another's ladder ran from its foot to its top between
+  /// them: forgets the older ones. false: there were none.
+  bool forget_overtaken();
+
   std::map<MemberId, RosterEntry>& entries() noexcept { return entries_; }
   const std::map<MemberId, RosterEntry>& entries() const noexcept { return entries_; }
   bool empty() const noexcept { return entries_.empty(); }

@@ -4,7 +4,7 @@ from . import kernel, processes
 from .control import DONE, btlctl, drive, order
 from .departures import SM_MEMORY
 from .job import MpiJob
-from .ladders import RUNGS, HeldLadder, standings
+from .ladders import NO_TAKEOVER, RUNGS, HeldLadder, standings
 from .waiting import check, wait_until
 
 
@@ -95,7 +95,7 @@ def asymmetric_sets(context):
 def killed_and_severed(context):
     """Two failures in one switch: on each rung btlctl is killed and every data connection is cut; resume ends it."""
     cuts = 0
-    with MpiJob(context.build, context.logs, "stream", 3) as job:
+    with MpiJob(context.build, context.logs, "stream", 3, environment=NO_TAKEOVER) as job:
         job.wait_ready()
         pids = set(job.rank_pids().values())
         for route in [("sm", "tcp"), ("tcp", "sm")] * max(1, context.switches // 100):

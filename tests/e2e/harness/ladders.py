@@ -14,6 +14,7 @@ from .control import Answer, btlctl, command_line
 from .waiting import PATIENCE, Failed, check, wait_until
 
 RUNGS = ("joint", "newtx", "new")
+NO_TAKEOVER = {"LIVEBTL_TAKEOVER": "off"}  # for those who look at what a coordinator leaves, however long that takes
 F_SETPIPE_SZ = 1031  # fcntl has a name for it since Python 3.10 only
 PIPE_BYTES = os.sysconf("SC_PAGESIZE")
 
@@ -27,6 +28,10 @@ def _lines_up_to(rung):
             return "".join(said)
         said.append(f"{each} 4/4\n")
     raise ValueError(rung)
+
+
+class Overtaken(Failed):
+    """While the members climbed to the rung, the one held back got no processor for so long that the job finished it."""
 
 
 class HeldLadder:
@@ -56,6 +61,11 @@ class HeldLadder:
         if self.process.poll() is not None:
             raise Failed(f"not held at {rung}: {self.go_on()}")
         members = btlctl(job, "status").expect(0).json["members"]
+        if rung != "new" and self._all_on(members, "new"):
+            raise Overtaken(f"the job's own takeover finished the ladder before all members were seen on {rung}")
+        return self._all_on(members, rung)
+
+    def _all_on(self, members, rung):
         return members and all(member["rung"] == rung and member["reached"] and self._is_ours(member) for member in members)
 
     def _is_ours(self, member):

@@ -12,6 +12,17 @@ using namespace livebtl::control;
 namespace {
 
 constexpr std::uint64_t kOurs = 1;
+constexpr std::uint64_t kOther = 3;
+
+/// Stands where another's `switch tcp sm` has ended, the job's ladder number `epoch`.
+void end_other_ladder(Standing& standing, std::uint32_t epoch) {
+  ++standing.version;
+  standing.epoch = epoch;
+  standing.rung = Rung::kNew;
+  standing.reached = true;
+  standing.operation.id = 9;
+  standing.routing.moved = {{"tcp", "sm"}};
+}
 
 /// A coordinator of `switch sm tcp`, and the only member of its job.
 struct OneMember {
@@ -69,4 +80,56 @@ TEST_CASE("... but not if it was an operator who came: he may have wanted it to 
   job.follows({2, 3});
   REQUIRE(job.machine.done());
   CHECK(job.machine.outcome().code == ExitCode::kRetracted);
+}
+
+TEST_CASE("... nor if another command came and did its work in between: then it is busy") {
+  OneMember job;
+  job.follows({});
+  REQUIRE(job.follows({1, kOurs}));
+  end_other_ladder(job.one, 1);
+  job.follows({2, kOther});
+  REQUIRE(job.machine.done());
+  CHECK(job.machine.outcome().code == ExitCode::kBusy);
+}
+
+TEST_CASE("answers of before and after another's ladder are asked for again") {
+  CoordinatorMachine machine(OneMember::command(), 0);
+  Standing one, two;
+  one.member = {ProcessId{1}, Incarnation{1}};
+  two.member = {ProcessId{2}, Incarnation{1}};
+  one.transports = two.transports = {{"sm", ""}, {"tcp", ""}};
+  machine.step(Tick{}, 0);
+  machine.step(MembersFound{1, {one.member, two.member}}, 0);
+  machine.step(one, 0);  // before that ladder
+  end_other_ladder(two, 1);
+  machine.step(two, 0);  // after it
+  REQUIRE_FALSE(machine.done());
+  const auto actions = machine.step(Tick{}, machine.wake_at());
+  REQUIRE(actions.size() == 1);
+  const auto* again = std::get_if<Send>(actions.data());
+  REQUIRE(again != nullptr);
+  CHECK(again->to == one.member);
+  CHECK(std::holds_alternative<StandingRequest>(again->request));
+
+  end_other_ladder(one, 1);
+  const auto next = machine.step(one, machine.wake_at());
+  CHECK_FALSE(machine.done());
+  CHECK(std::ranges::any_of(next, [](const auto& action) {
+    const auto* send = std::get_if<Send>(&action);
+    return send != nullptr && std::holds_alternative<PromiseRequest>(send->request);
+  }));
+}
+
+TEST_CASE("members that differ since their start are named") {
+  CoordinatorMachine machine(OneMember::command(), 0);
+  Standing one, two;
+  one.member = {ProcessId{1}, Incarnation{1}};
+  two.member = {ProcessId{2}, Incarnation{1}};
+  two.routing.excluded = {"sm"};
+  machine.step(Tick{}, 0);
+  machine.step(MembersFound{1, {one.member, two.member}}, 0);
+  machine.step(one, 0);
+  machine.step(two, 0);
+  REQUIRE(machine.done());
+  CHECK(machine.outcome().code == ExitCode::kRefused);
 }
