@@ -179,6 +179,8 @@ class Bml final : private TransportSink {
   std::unique_ptr<Path> take_out(Path& path) noexcept;
   void dial_failed(Path& path) noexcept;
   void check_path(Peer& peer, Path& path) noexcept;
+  /// Asks the other end for a sign of life, on that path; check_path() judges what comes of it.
+  void probe(Path& path) noexcept;
   void fail_lost_peers() noexcept;
   void dial_wanted(Peer& peer) noexcept;
   void dial_equals(Peer& peer);

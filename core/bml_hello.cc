@@ -123,8 +123,7 @@ RefuseReason Bml::judge_hello(Path& path, Peer& peer) noexcept {
     if (&other->slot != &path.slot || other->state == Path::State::kDown) continue;
     if (other->open()) {
       if (theirs.replaces != other->id && other->closing == false) {
-        other->probe_due = true;  // if it is dead after all, that will show
-        core_.sender.mark_dirty(peer);
+        probe(*other);  // if it is dead after all, that will show
         return RefuseReason::kDuplicate;
       }
     } else if (core_.config.process < peer.process) {

@@ -117,7 +117,8 @@ void Bml::path_lost(Path& path) noexcept {
 // Never used by us, or ended after both ends had left it; or closed by order. Of a path that keeps,
 // frames may still be unacknowledged then: those go again, whoever closed it.
 bool Bml::benign(const Path& path) const noexcept {
-  if (path.sent_before == 0 || (path.marker_acked && path.peer_marker_seen)) return true;
+  const bool used = path.sent_before != 0 || (path.keeps && path.placed);
+  if (!used || (path.marker_acked && path.peer_marker_seen)) return true;
   return path.closing && (!path.keeps || path.marker_acked);
 }
 
@@ -225,6 +226,29 @@ void Bml::housekeeping() noexcept {
   fail_lost_peers();
 }
 
+namespace {
+
+// What we wait for: the answer to a probe or a marker, an empty buffer (the other end may be gone
+// without our seeing it), acknowledgements of what went on this path, and the end of large messages
+// whose data may have. What a hold keeps back is not on its way.
+bool awaits_something(const Peer& peer, const Path& path, bool held) noexcept {
+  if (!path.keeps) return false;
+  if (path.probed != 0 || path.endpoint->in_flight() != 0) return true;
+  if ((path.marker_due || path.marker_sent) && !path.marker_acked) return true;
+  if (held) return false;
+  const bool sends = &path == peer.send_path && peer.tx.window && !peer.tx.window->empty();
+  return sends || (path.placed && peer.transfers_asked != 0);
+}
+
+}  // namespace
+
+void Bml::probe(Path& path) noexcept {
+  if (path.probed != 0) return;
+  path.probed = core_.now;
+  path.probe_due = true;
+  core_.sender.mark_dirty(*path.peer);
+}
+
 // A path with something unacknowledged, on which nothing comes for a set time, is probed, and
 // closed if that is in vain.
 void Bml::check_path(Peer& peer, Path& path) noexcept {
@@ -232,12 +256,7 @@ void Bml::check_path(Peer& peer, Path& path) noexcept {
     return path.break_down({Errc::kTimeout, "no answer to the hello in time"});
   if (!path.open()) return;
   const std::uint64_t frames = path.endpoint->stats().frames_received;
-  // What we wait for: acknowledgements, an empty buffer (the other end may be gone without our
-  // seeing it), or the answer to a marker. What a hold keeps back is not on its way.
-  const bool sends = peer.tx.window && !peer.tx.window->empty() && !core_.hold.parks();
-  const bool unacknowledged = path.keeps && (sends || path.endpoint->in_flight() != 0 ||
-                                             (path.marker_sent && !path.marker_acked));
-  if (frames != path.heard_frames || !unacknowledged) {
+  if (frames != path.heard_frames || !awaits_something(peer, path, core_.hold.parks())) {
     path.heard_frames = frames;
     path.heard = core_.now;
     path.probed = 0;
@@ -245,9 +264,7 @@ void Bml::check_path(Peer& peer, Path& path) noexcept {
   }
   const TimeNs patience = core_.config.settings.probe_ms * kMillisecond;
   if (path.probed == 0 && core_.now - path.heard > patience) {
-    path.probed = core_.now;
-    path.probe_due = true;
-    core_.sender.mark_dirty(peer);
+    probe(path);
   } else if (path.probed != 0 && core_.now - path.probed > patience) {
     path.break_down({Errc::kTimeout, "no answer to a probe"});
   }

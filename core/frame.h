@@ -37,7 +37,7 @@ enum class FrameKind : std::uint8_t {
   kMarker = 65,     // body PathBody: nothing more comes on this path
   kMarkerAck = 66,  // body PathBody: that marker of that path has arrived, and all before it
   kPathDown = 67,   // body PathBody: that path is lost; take it down too
-  kProbe = 68,      // body PathBody: answer with kAck
+  kProbe = 68,      // body PathBody: answer with kAck, on this path
   kHello = 69,      // no body, payload a handshake message (core/handshake.h)
   kGoodbye = 70,    // body PathBody: the process ends in good order
   // body PathBody: of a path to be made; payload: its transport, the dialler's ticket

@@ -59,7 +59,7 @@ void Receiver::on_path_control(Path& path, const FrameHead& head, Bytes header,
     case FrameKind::kPathDown:
       return core_.bml.on_peer_path_down(peer, decode_body<PathBody>(header).path);
     case FrameKind::kProbe:
-      peer.rx.ack_wanted = true;
+      path.answer_due = true;
       return core_.sender.mark_dirty(peer);
     case FrameKind::kGoodbye:
       peer.departed = true;

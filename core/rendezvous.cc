@@ -89,6 +89,7 @@ void Transfers::on_cts(Peer& peer, const CtsBody& cts) noexcept {
     tell_given_up(*out);
     return complete_out_if_done(cts.transfer);
   }
+  if (out->wanted == 0 && cts.length != 0) ++peer.transfers_asked;
   out->wanted = cts.length;
   out->attempt = cts.attempt;
   out->next_offset = out->asked_offset = cts.offset;
@@ -111,6 +112,7 @@ void Transfers::complete_out_if_done(std::uint64_t name) noexcept {
   if (out == nullptr || !out->finished || out->posted != 0) return;
   std::erase(out->peer->sending, name);
   const OutTransfer done = *out;
+  if (done.wanted != 0) --done.peer->transfers_asked;
   out_.release(name);
   if (done.operation != nullptr) complete_out(done);
 }
@@ -263,6 +265,7 @@ std::size_t Transfers::post_data(Peer& peer, Path& path, OutTransfer& out,
   }
   out.next_offset += piece.bytes;
   path.striped_bytes += piece.bytes;
+  path.placed = true;
   return piece.bytes;
 }
 

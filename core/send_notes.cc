@@ -59,7 +59,7 @@ void Sender::flush_path_notes(Peer& peer) noexcept {
     }
     if (path->marker_due &&
         post_note(peer, *path, FrameKind::kMarker, path->id, path->marker_seq + 1)) {
-      path->marker_due = false;
+      path->marker_due = path->placed = false;
       path->marker_sent = true;
       ++path->marker_seq;
     }
@@ -67,14 +67,18 @@ void Sender::flush_path_notes(Peer& peer) noexcept {
     if (path->marker_ack_due != 0 && !path->marker_due &&
         post_note(peer, *path, FrameKind::kMarkerAck, path->id, path->marker_ack_due)) {
       path->marker_ack_due = 0;
+      path->answer_due = false;  // this is one
       peer.rx.ack_sent = peer.rx.reorder.expected();
       peer.rx.unacked_bytes = 0;
       peer.rx.ack_wanted = false;
     }
     if (path->probe_due && post_note(peer, *path, FrameKind::kProbe, path->id))
       path->probe_due = false;
+    // Not before what is owed to a marker: nothing may come behind that.
+    if (path->answer_due && path->marker_ack_due == 0 && post_ack(peer, *path))
+      path->answer_due = false;
     again |= path->path_down_due != 0 || path->marker_due || path->marker_ack_due != 0 ||
-             path->probe_due;
+             path->probe_due || path->answer_due;
   }
   if (again) mark_dirty(peer);
 }

@@ -56,7 +56,16 @@ class Rig {
     config_.job_directory = directory_;
     config_.routing = routing;
     config_.first_seq = first_seq;
+    config_.now = [this] { return stopped_ != 0 ? stopped_ : monotonic_now(); };
     for (std::size_t i = 0; i < count; ++i) start(kinds, 42 + i % nodes, nullptr);
+  }
+  /// From now on the engines' time passes only here. One turn of each engine, its timers included.
+  void pass(TimeNs time) {
+    stopped_ = (stopped_ != 0 ? stopped_ : monotonic_now()) + time;
+    for (auto& engine : engines) {
+      engine->progress();
+      engine->wait(0);
+    }
   }
   /// One more process, while a ladder stands there.
   void join(std::vector<core::TransportKind> kinds, const core::RungOrder& standing) {
@@ -87,6 +96,7 @@ class Rig {
     }
   }
 
+  static constexpr std::uint64_t kFirstProcess = 100;
   std::vector<std::unique_ptr<core::EngineCore>> engines;
   std::vector<std::unique_ptr<Port>> ports;
 
@@ -96,7 +106,7 @@ class Rig {
     const std::size_t i = engines.size();
     core::EngineConfig config = config_;
     config.label = "rank " + std::to_string(i);
-    config.process = ProcessId{100 + i};
+    config.process = ProcessId{kFirstProcess + i};
     config.node = node;
     config.kinds = std::move(kinds);
     config.seed = i + 1;
@@ -110,6 +120,7 @@ class Rig {
 
   std::string directory_;
   core::EngineConfig config_;
+  TimeNs stopped_ = 0;  // not 0: the engines' clock stands there
 };
 
 /// By words: some tests want megabytes, in sanitizer builds too.
