@@ -29,6 +29,10 @@ inline constexpr std::size_t kRelayBytesMax = 256;
 /// A back-off of dials as long as this: five have failed, so the address may be an old one.
 inline constexpr TimeNs kDialledInVain = 16 * kMillisecond;
 
+/// The longest back-off: of a pair that has nothing to send on, and of one that is served.
+inline constexpr TimeNs kRedialUnserved = 200 * kMillisecond;
+inline constexpr TimeNs kRedialServed = 5 * kSecond;
+
 /// One transport of this process: open or not.
 struct TransportSlot {
   TransportKind kind;
@@ -99,6 +103,8 @@ class Bml final : private TransportSink {
   bool dialling(const Peer& peer, std::string_view transport) const noexcept;
   /// Makes sure that a path is there or on its way.
   void want_path(Peer& peer) noexcept;
+  /// What the pair reaches has changed: it waits out no back-off from before.
+  static void forget_failed_dials(Peer& peer) noexcept;
   /// Starts a connection. false: could not even start (noted for back-off).
   bool dial(Peer& peer, TransportSlot& slot);
   /// Chooses again among the open paths and dials the wanted ones; moves the ordered lane if that
@@ -183,6 +189,9 @@ class Bml final : private TransportSink {
   void probe(Path& path) noexcept;
   void fail_lost_peers() noexcept;
   void dial_wanted(Peer& peer) noexcept;
+  void redial(Peer& peer) noexcept;
+  void redial_due(Peer& peer) noexcept;
+  bool served(const Peer& peer) const noexcept;
   void dial_equals(Peer& peer);
   std::vector<std::string> missing_equals(Peer& peer);
   bool failed_lately(const Peer& peer, const std::string& transport) const;

@@ -56,20 +56,42 @@ bool Bml::dial(Peer& peer, TransportSlot& slot) {
 
 void Bml::back_off(Peer& peer, const std::string& transport) noexcept {
   TimeNs& delay = peer.dial_delay;
-  delay = std::clamp<TimeNs>(delay * 2, kMillisecond, 200 * kMillisecond);
+  delay = std::clamp(delay * 2, kMillisecond, served(peer) ? kRedialServed : kRedialUnserved);
   peer.failed_until[transport] = core_.now + delay;
   if (delay >= kDialledInVain && peer.send_path == nullptr) seek(peer);
   // Two ends that dial each other must not do so in step.
   peer.dial_after = core_.now + delay / 2 +
                     static_cast<TimeNs>(core_.random.below(static_cast<std::uint64_t>(delay)));
-  want_path(peer);
+  peer.redials = true;
+}
+
+// What is missing is only a better path, and no order waits for it.
+bool Bml::served(const Peer& peer) const noexcept {
+  return peer.send_path != nullptr && !core_.switching.at_work();
+}
+
+// in: what is missing failed lately, or cannot be dialled. out: it is looked at again then. That is
+// no work: who has a path need not be kept awake for it.
+void Bml::redial(Peer& peer) noexcept {
+  TimeNs first = 0;
+  for (const auto& [transport, until] : peer.failed_until) {
+    if (until > core_.now && (first == 0 || until < first)) first = until;
+  }
+  peer.dial_after = std::max(peer.dial_after, first);
+  peer.redials = true;
+}
+
+void Bml::redial_due(Peer& peer) noexcept {
+  if (peer.redials && peer.dial_after <= core_.now) want_path(peer);
+}
+
+void Bml::forget_failed_dials(Peer& peer) noexcept {
+  peer.failed_until.clear();
+  peer.dial_delay = peer.dial_after = 0;
 }
 
 void Bml::forget_failed_dials() noexcept {
-  for_each_peer([](Peer& peer) {
-    peer.failed_until.clear();
-    peer.dial_delay = peer.dial_after = 0;
-  });
+  for_each_peer([](Peer& peer) { forget_failed_dials(peer); });
 }
 
 // What could share bulk data with the path that the pair sends on, and has no path yet.
@@ -115,24 +137,24 @@ void Bml::dial_wanted(Peer& peer) noexcept {
     note_cut_off(peer);
   else
     peer.cut_off_since = 0;
-  if (met) return want_path(peer);
+  if (met) return redial(peer);
   bool failed = false;  // something better than what is looked at
   for (const std::string& name : order) {
     if (open_path(peer, name) != nullptr) {
-      if (failed) want_path(peer);  // it may be there later
+      if (failed) redial(peer);  // it may be there later
       return dial_equals(peer);
     }
     if (dialling(peer, name)) return;
     if (!failed_lately(peer, name) && dial(peer, *find_slot(name))) return;
     failed = true;
   }
-  want_path(peer);  // all failed lately, or none is permitted now: again later
+  redial(peer);  // all failed lately, or none is permitted now
 }
 
 void Bml::dial_equals(Peer& peer) {
   for (const std::string& name : missing_equals(peer)) {
     if (dialling(peer, name)) continue;
-    if (failed_lately(peer, name) || !dial(peer, *find_slot(name))) want_path(peer);
+    if (failed_lately(peer, name) || !dial(peer, *find_slot(name))) redial(peer);
   }
 }
 

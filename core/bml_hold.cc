@@ -40,6 +40,7 @@ std::string Bml::unparked(const Peer& peer) const {
 
 // A marker that is not acknowledged yet, since the lease ran out, is waited for as ever.
 void Bml::unpark(Peer& peer) noexcept {
+  forget_failed_dials(peer);
   elect(peer);
   note_left_paths(peer);
 }

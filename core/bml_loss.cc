@@ -26,11 +26,8 @@ void Bml::tidy_up() noexcept {
   wanting.swap(wanting_);
   for (Peer* peer : wanting) {
     peer->wants_path = false;
-    if (peer->dial_after > core_.now) {
-      want_path(*peer);
-    } else {
-      dial_wanted(*peer);
-    }
+    peer->redials = peer->dial_after > core_.now;
+    if (!peer->redials) dial_wanted(*peer);
   }
 }
 
@@ -91,7 +88,10 @@ void Bml::path_lost(Path& path) noexcept {
   if (Peer* peer = path.peer) {
     add(peer->closed_stats[path.slot.name()], stats);
     std::erase(peer->bulk_paths, &path);
-    if (peer->send_path == &path) peer->send_path = nullptr;
+    if (peer->send_path == &path) {
+      peer->send_path = nullptr;
+      forget_failed_dials(*peer);
+    }
     // The last acknowledgement may be lost, and the credit with it: a frame that acknowledges in
     // passing does not tell the credit, so that is to be told again by itself.
     peer->rx.ack_wanted = true;
@@ -128,7 +128,8 @@ void Bml::dial_failed(Path& path) noexcept {
   if (path.refusal == RefuseReason::kDuplicate) {
     // The other end's dial, or a path that is there, serves. Look again later, in case it does not.
     peer.dial_after = core_.now + 50 * kMillisecond;
-    return want_path(peer);
+    peer.redials = true;
+    return;
   }
   log(LogLevel::kDebug, "engine", "no path to %s by %s: %s", peer.name().c_str(),
       path.slot.name().c_str(), path.down_reason->text.c_str());
@@ -218,6 +219,7 @@ void Bml::housekeeping() noexcept {
   }
   for_each_peer([&](Peer& peer) {
     for (auto& path : peer.paths) check_path(peer, *path);
+    redial_due(peer);
     if (owes_acknowledgement(peer)) {
       peer.rx.ack_wanted = true;
       core_.sender.mark_dirty(peer);
@@ -273,9 +275,10 @@ void Bml::check_path(Peer& peer, Path& path) noexcept {
 bool Bml::work_pending() const noexcept {
   return std::any_of(peers_.begin(), peers_.end(), [](const auto& entry) {
     const Peer& peer = *entry.second;
+    const bool dials = peer.wants_path || (peer.redials && peer.send_path == nullptr);
     return !peer.lost &&
-           (!peer.tx.idle() || !peer.sending.empty() || peer.wants_path ||
-            owes_acknowledgement(peer) || (peer.tx.window && !peer.tx.window->empty()));
+           (!peer.tx.idle() || !peer.sending.empty() || dials || owes_acknowledgement(peer) ||
+            (peer.tx.window && !peer.tx.window->empty()));
   });
 }
 

@@ -42,7 +42,7 @@ void Bml::seek(const Peer& peer) noexcept {
 // changes nothing of that, and may take seconds to fail.
 bool Bml::is_unreached(const Peer& peer) const noexcept {
   if (peer.lost || peer.departed || peer.process == core_.config.process) return false;
-  if (!peer.wants_path && !dialling(peer)) return false;
+  if (!peer.wants_path && !peer.redials && !dialling(peer)) return false;
   return peer.send_path == nullptr &&
          (peer.cut_off_since != 0 || peer.dial_delay >= kDialledInVain);
 }
@@ -78,8 +78,7 @@ void Bml::introduce(ProcessId process, const Contacts& addresses) {
   if (news.empty()) return;
   log(LogLevel::kInfo, "engine", "%s was found: it listens on%s", peer->name().c_str(),
       news.c_str());
-  peer->failed_until.clear();
-  peer->dial_delay = peer->dial_after = 0;
+  forget_failed_dials(*peer);
 }
 
 Contacts Bml::contacts() const {

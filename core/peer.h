@@ -130,6 +130,7 @@ struct Peer {
   std::uint64_t announced = 0;             // the last one is taken once this is acknowledged
   std::uint32_t generation = 0;            // raised by each change of the path set
   TimeNs dial_after = 0;                   // back-off
+  bool redials = false;                    // something is dialled again then; see wants_path
   TimeNs cut_off_since = 0;                // no transport reaches it; 0: one does
   bool cut_off_told = false;
   TimeNs dial_delay = 0;
@@ -142,7 +143,7 @@ struct Peer {
   std::string fatal_refusal;  // the peer will never talk to us again, and why
   TimeNs lost_at = 0;
   bool dirty = false;       // in the sender's list: has something to send
-  bool wants_path = false;  // in the BML's list
+  bool wants_path = false;  // in the BML's list: is dialled at the next turn
   bool departed = false;    // said goodbye
   bool lost = false;        // proved dead, or inconsistent; operations fail after a delay
   bool failed = false;      // ... and have

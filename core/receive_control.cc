@@ -94,8 +94,9 @@ void Receiver::on_addresses(Peer& peer, Bytes payload) noexcept {
         addresses.error().text.c_str());
     return;
   }
-  peer.addresses.clear();
+  const auto before = std::exchange(peer.addresses, {});
   for (auto& address : *addresses) peer.addresses[address.transport] = std::move(address.address);
+  if (peer.addresses != before) Bml::forget_failed_dials(peer);
   core_.bml.elect(peer);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pairs that have a transport which cannot be dialled: when the agent is called for them, and when
 // it is not.
-#include "tests/unit/engine/rig.h"
+#include "tests/unit/engine/tapped.h"
 
 using namespace livebtl;
 using namespace livebtl::test;
@@ -104,7 +104,10 @@ TEST_CASE("a pair that is connected is not sought, if another transport is diall
   const Byte byte(rig);
   rig.until([&] { return byte.received(); });
   const int before = dials.count;
-  rig.until([&] { return dials.count >= before + 2 * kInVain; });
+  rig.until([&] {
+    rig.pass(kMillisecond);
+    return dials.count >= before + 2 * kInVain;
+  });
   CHECK(signals == 0);
   CHECK_FALSE(rig.engines[0]->seeks());
   CHECK(rig.engines[0]->unreached().empty());
@@ -132,4 +135,80 @@ TEST_CASE("who was dialled in vain is sought while one more dial is under way, a
   CHECK(dials.ended == 1);  // nobody listens where that dial went
   const int told = dials.count;
   rig.until([&] { return dials.count > told; });
+}
+
+namespace {
+
+void pass(Rig& rig, TimeNs time) {
+  constexpr TimeNs kStep = 2 * kMillisecond;
+  for (TimeNs passed = 0; passed < time; passed += kStep) rig.pass(kStep);
+}
+
+void refuse_all(Taps& taps, bool refuses) {
+  for (auto& [rank, tap] : taps) tap.refuses = refuses;
+}
+
+void break_paths(Taps& taps) {
+  for (auto& [rank, tap] : taps) {
+    const auto sinks = tap.sinks;
+    for (core::EndpointSink* sink : sinks) sink->on_down({Errc::kDown, "the test breaks it"});
+  }
+}
+
+/// The longest sleep that the agent of an engine comes to, which nobody calls while no time passes.
+std::int64_t sleep_of(core::EngineCore& engine) {
+  std::int64_t sleep = 0;
+  for (int turn = 0; turn < 20; ++turn) sleep = engine.agent_turn();
+  return sleep;
+}
+
+core::Routing beta_is_better() {
+  core::Routing routing;
+  routing.tuning["beta"].exclusivity = 999;
+  return routing;
+}
+
+}  // namespace
+
+TEST_CASE("a better transport is dialled seldom while another one serves, and wakes nobody") {
+  Taps alpha, beta;
+  beta[0].refuses = beta[1].refuses = true;
+  Rig rig(2, {kind("self"), tapped("alpha", alpha), tapped("beta", beta)}, 1, {}, 1,
+          beta_is_better());
+  const Byte byte(rig);
+  rig.until([&] {
+    rig.pass(kMillisecond);
+    return byte.received();
+  });
+  pass(rig, 20 * kSecond);
+  const int before = beta[0].dials;
+  pass(rig, 20 * kSecond);
+  CHECK(beta[0].dials > before + 1);  // it is not given up
+  CHECK(beta[0].dials < before + 10);
+  CHECK(sleep_of(*rig.engines[0]) == 10 * kMillisecond);
+  refuse_all(beta, false);
+  pass(rig, 10 * kSecond);
+  CHECK(rig.engines[0]->status().peers.at(0).transport == "beta");
+}
+
+TEST_CASE("a pair that has lost what served it dials quickly again") {
+  Taps alpha, beta;
+  beta[0].refuses = beta[1].refuses = true;
+  Rig rig(2, {kind("self"), tapped("alpha", alpha), tapped("beta", beta)}, 1, {}, 1,
+          beta_is_better());
+  const Byte first(rig);
+  rig.until([&] {
+    rig.pass(kMillisecond);
+    return first.received();
+  });
+  pass(rig, 20 * kSecond);
+  refuse_all(alpha, true);
+  break_paths(alpha);
+  const int before = alpha[0].dials + beta[0].dials;
+  pass(rig, 2 * kSecond);
+  CHECK(alpha[0].dials + beta[0].dials > before + 10);
+  CHECK(sleep_of(*rig.engines[0]) < 10 * kMillisecond);  // it has this to do
+  refuse_all(alpha, false);
+  pass(rig, kSecond);
+  CHECK(rig.engines[0]->status().peers.at(0).transport == "alpha");
 }
