@@ -112,6 +112,8 @@ class Bml final : private TransportSink {
   void elect(Peer& peer) noexcept;
   /// Leaves the send path, by a marker, for none. Requires: there is one. why: for the log.
   void stop_sending(Peer& peer, const char* why) noexcept;
+  /// Has anything of ours gone by that path, which is in use no more?
+  bool left(const Peer& peer, const Path& path) const noexcept;
   // A HOLD, see hold.h: leaves all paths, tells what is still on its way, takes them up again.
   void park(Peer& peer) noexcept;
   std::string unparked(const Peer& peer) const;
@@ -179,6 +181,7 @@ class Bml final : private TransportSink {
   void move_send_path(Peer& peer, Path* to) noexcept;
   void note_left_paths(Peer& peer) noexcept;
   void refresh_bulk_paths(Peer& peer) noexcept;
+  void mark_left_bulk(Peer& peer) noexcept;
   void flush_hello(Path& path) noexcept;
   void clear_down() noexcept;
   void path_lost(Path& path) noexcept;

@@ -5,14 +5,8 @@
 
 namespace livebtl::core {
 
-// A path that only carried bulk data is proved empty by a marker as well.
 void Bml::park(Peer& peer) noexcept {
   if (peer.lost || peer.departed || peer.send_path == nullptr) return;
-  for (Path* path : peer.bulk_paths) {
-    if (path == peer.send_path) continue;
-    path->marker_due = true;
-    path->marker_sent = path->marker_acked = false;
-  }
   stop_sending(peer, "the job is held");
 }
 

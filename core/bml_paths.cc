@@ -41,14 +41,33 @@ void Bml::elect(Peer& peer) noexcept {
   if (missing || !missing_equals(peer).empty()) want_path(peer);
 }
 
+namespace {
+
+/// The marker is the last frame on it, until it is used again.
+void leave_by_marker(Path& path) noexcept {
+  path.marker_due = true;
+  path.marker_sent = path.marker_acked = false;
+}
+
+bool carries_bulk(const Peer& peer, const Path& path) noexcept {
+  return std::find(peer.bulk_paths.begin(), peer.bulk_paths.end(), &path) != peer.bulk_paths.end();
+}
+
+}  // namespace
+
+bool Bml::left(const Peer& peer, const Path& path) const noexcept {
+  if (!path.open() || &path == peer.send_path) return false;
+  const bool marked = path.marker_due || path.marker_sent;
+  return path.sent_before != 0 || (marked && !carries_bulk(peer, path));
+}
+
 void Bml::move_send_path(Peer& peer, Path* to) noexcept {
   Path* from = peer.send_path;
   if (from == to) return;
   TxLane& tx = peer.tx;
   if (from != nullptr && from->open()) {
     // Make before break: the marker is the last frame on the old path.
-    from->marker_due = true;
-    from->marker_sent = from->marker_acked = false;
+    leave_by_marker(*from);
     tx.overtake_bytes = kOvertakeBytesMax;
   }
   to->marker_due = to->marker_sent = to->marker_acked = false;
@@ -67,11 +86,11 @@ void Bml::move_send_path(Peer& peer, Path* to) noexcept {
 // what is sent from now on waits.
 void Bml::stop_sending(Peer& peer, const char* why) noexcept {
   Path& from = *peer.send_path;
-  from.marker_due = true;
-  from.marker_sent = from.marker_acked = false;
+  leave_by_marker(from);
   peer.tx.overtake_bytes = kOvertakeBytesMax;
   peer.send_path = nullptr;
   peer.bulk_paths.clear();
+  mark_left_bulk(peer);
   ++peer.generation;
   core_.sender.mark_dirty(peer);
   log(LogLevel::kInfo, "engine", "pair %s sends by nothing (was %s): %s", peer.name().c_str(),
@@ -103,7 +122,7 @@ std::pair<std::uint32_t, std::uint32_t> Bml::tuned(const TransportSlot& slot) co
 
 void Bml::refresh_bulk_paths(Peer& peer) noexcept {
   peer.bulk_paths.clear();
-  if (peer.send_path == nullptr) return;
+  if (peer.send_path == nullptr) return mark_left_bulk(peer);
   const std::uint32_t exclusivity = tuned(peer.send_path->slot).first;
   const std::vector<std::string> allowed = permitted(core_.switching.in_force(), reachable(peer));
   for (auto& path : peer.paths) {
@@ -117,6 +136,18 @@ void Bml::refresh_bulk_paths(Peer& peer) noexcept {
     path->weight = tuned(path->slot).second;
     path->striped_bytes = 0;
     peer.bulk_paths.push_back(path.get());
+  }
+  mark_left_bulk(peer);
+}
+
+// Also a path that carried only data of large messages is proved empty by a marker once it is in
+// use no more: a hold, and whoever takes its transport away, must know that nothing is on its way.
+void Bml::mark_left_bulk(Peer& peer) noexcept {
+  for (auto& path : peer.paths) {
+    if (!path->open() || !path->placed || path.get() == peer.send_path || carries_bulk(peer, *path))
+      continue;
+    leave_by_marker(*path);
+    core_.sender.mark_dirty(peer);
   }
 }
 

@@ -284,8 +284,7 @@ bool Switching::emptied(Peer& peer) noexcept {
     return false;
   }
   for (auto& path : peer.paths) {
-    const bool left = path->open() && path.get() != peer.send_path && path->sent_before != 0;
-    if (left && !path->emptied()) {
+    if (core_.bml.left(peer, *path) && !path->emptied()) {
       wait_for(peer, path->marker_acked
                          ? "frames are still in the old path's buffers"
                          : "the peer has not acknowledged the marker on the old path");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pairs with two transports that can lose frames: an idle path is left in peace, a probe is
 // answered on the path that was probed, and one that is dead is found.
+#include "tests/unit/engine/large.h"
 #include "tests/unit/engine/tapped.h"
 #include "tests/unit/engine/traffic.h"
 
@@ -9,8 +10,6 @@ using namespace livebtl::test;
 using core::FrameKind;
 
 namespace {
-
-constexpr std::size_t kLargeBytes = 40000;  // one frame
 
 Settings patient() {
   Settings settings;
@@ -48,35 +47,6 @@ class Pair {
   Rig rig;
   Traffic traffic{rig, Traffic::Sizes::kEager};
   bool idle_is_beta = true;
-};
-
-/// A large message from rank 0 to rank 1 by each path: its data go by the one that has carried
-/// less.
-class Large {
- public:
-  explicit Large(Rig& rig) : data_(pattern(kLargeBytes, 3)) {
-    port_ = rig.engines[1]->open_port({}).value();
-    for (std::size_t i = 0; i < 2; ++i) {
-      buffers_[i].resize(kLargeBytes);
-      const MutableSlice into{buffers_[i].data(), kLargeBytes};
-      ReceiveRequest wanted{.tag = i};
-      wanted.slices = {&into, 1};
-      REQUIRE(port_->receive(wanted, receives_[i]) == Accept::kAccepted);
-      const Slice from{data_.data(), kLargeBytes};
-      SendRequest request{.to = *rig.engines[0]->peer(port_->address()), .tag = i};
-      request.slices = {&from, 1};
-      REQUIRE(rig.ports[0]->send(request, sends_[i]) == Accept::kAccepted);
-    }
-  }
-  bool arrived() const {
-    return std::ranges::all_of(receives_, [](const Watched& each) { return each.done_count == 1; });
-  }
-  bool is_whole() const { return buffers_[0] == data_ && buffers_[1] == data_; }
-
- private:
-  std::vector<std::byte> data_, buffers_[2];
-  Watched sends_[2], receives_[2];
-  std::unique_ptr<Port> port_;
 };
 
 }  // namespace
