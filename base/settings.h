@@ -37,12 +37,14 @@ struct Settings {
   std::vector<std::string> exclude;
   // TCP_IF: interfaces or CIDR networks; empty: all that are up
   std::vector<std::string> tcp_if;
-  std::string verbs_device;           // VERBS_DEVICE: name[:port[:gid]]; empty: the first usable
-  std::uint16_t tcp_port = 0;         // TCP_PORT: listening port; 0: any
-  bool relay = false;                 // RELAY: does a job of one node relay for those outside?
-  std::string node;                   // NODE: node identity; empty: boot id and namespaces
-  AuthLevel auth = AuthLevel::kAuth;  // AUTH: none | auth
-  CrcMode crc = CrcMode::kNetwork;    // CRC: network | always | never
+  std::string verbs_device;  // VERBS_DEVICE: name[:port[:gid]]; empty: the first usable
+  // HIDE_DEVICES: are RDMA devices hidden from libfabric's other providers? For provider/ alone
+  bool hide_devices = true;
+  std::uint16_t tcp_port = 0;             // TCP_PORT: listening port; 0: any
+  bool relay = false;                     // RELAY: does a job of one node relay for those outside?
+  std::string node;                       // NODE: node identity; empty: boot id and namespaces
+  AuthLevel auth = AuthLevel::kAuth;      // AUTH: none | auth
+  CrcMode crc = CrcMode::kNetwork;        // CRC: network | always | never
   std::uint32_t window_bytes = 1u << 20;  // WINDOW_BYTES: kept, unacknowledged bytes a peer
   // CREDIT_BYTES: unexpected payload a peer may have waiting here
   std::uint32_t credit_bytes = 1u << 20;

@@ -183,6 +183,12 @@ constexpr SettingEntry kEntries[] = {
       "RDMA device that verbs uses, as in mlx5_0, mlx5_0:1 (port) or mlx5_0:1:3 (address); empty: "
       "the first that can be used"},
      [](Settings& s, std::string_view v) { return set_device(s.verbs_device, v); }},
+    {{"HIDE_DEVICES", "word", "on",
+      "on or off: in a job, libfabric's other providers find no RDMA devices; else they hold them "
+      "open"},
+     [](Settings& s, std::string_view v) {
+       return set_word<bool>(s.hide_devices, v, {{"on", true}, {"off", false}});
+     }},
     {{"RELAY", "word", "auto",
       "auto or on: can btlctl --connect reach a job of one node too? One of several nodes it can"},
      [](Settings& s, std::string_view v) {

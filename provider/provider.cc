@@ -6,9 +6,11 @@
 #include <rdma/providers/fi_prov.h>
 
 #include <cstdio>
+#include <cstdlib>
 
 #include "provider/fabric.h"
 #include "provider/getinfo.h"
+#include "provider/hidden_devices.h"
 
 namespace livebtl::fi {
 
@@ -65,6 +67,14 @@ fi_provider record = {
     .cleanup = clean_up,
 };
 
+// libfabric loads providers from files before it starts those that it has built in: theirs have
+// opened nothing yet.
+int hide_devices_if_due() {
+  if (!devices_are_to_be_hidden([](const char* name) { return std::getenv(name); })) return 0;
+  if (const Status hidden = hide_devices(); !hidden) tell_user(hidden.error());
+  return 0;
+}
+
 }  // namespace
 
 fi_provider& provider_record() noexcept { return record; }
@@ -83,5 +93,6 @@ extern "C" __attribute__((visibility("default"))) fi_provider* fi_prov_ini();
 
 extern "C" fi_provider* fi_prov_ini() {
   livebtl::fi::record.fi_version = fi_version();
+  livebtl::fi::guarded(livebtl::fi::hide_devices_if_due);
   return &livebtl::fi::record;
 }

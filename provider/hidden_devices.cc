@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// provider/hidden_devices.cc -- see hidden_devices.h.
+#include "provider/hidden_devices.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include "provider/imports.h"
+#include "provider/provider.h"
+
+namespace livebtl::fi {
+namespace {
+
+/// Each says that a launcher has started this process as one of a job.
+constexpr const char* kLaunched[] = {"PMIX_NAMESPACE", "OMPI_MCA_orte_precondition_transports",
+                                     "PMI_RANK", "SLURM_STEP_NUM_TASKS"};
+/// Says so without a launcher.
+constexpr const char* kNamed[] = {"LIVEBTL_JOB", "FI_LIVEBTL_JOB"};
+/// Lists of providers that the program is to use; with ^ in front, not to use.
+constexpr const char* kChoices[] = {"FI_PROVIDER", "OMPI_MCA_opal_common_ofi_provider_include",
+                                    "OMPI_MCA_mtl_ofi_provider_include",
+                                    "OMPI_MCA_btl_ofi_provider_include"};
+
+bool is_set(const Environment& environment, const char* name) {
+  const char* const value = environment(name);
+  return value != nullptr && *value != '\0';
+}
+
+bool names_us(const char* value) {
+  std::string_view list = value == nullptr ? "" : value;
+  if (list.starts_with('^')) return false;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find_first_of(",;"), list.size());
+    if (list.substr(0, end) == kProviderName) return true;
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return false;
+}
+
+std::string_view setting(const Environment& environment) {
+  for (const char* name : {"LIVEBTL_HIDE_DEVICES", "FI_LIVEBTL_HIDE_DEVICES"})
+    if (is_set(environment, name)) return environment(name);
+  return "";
+}
+
+// As ibv_get_device_list() answers where there is no device; ibv_free_device_list() takes it.
+void** no_devices(int* count) noexcept {
+  if (count != nullptr) *count = 0;
+  return static_cast<void**>(std::calloc(1, sizeof(void*)));
+}
+
+}  // namespace
+
+bool devices_are_to_be_hidden(const Environment& environment) {
+  const std::string_view wish = setting(environment);
+  if (wish == "off") return false;
+  const auto any = [&](const auto& names, const auto& good) {
+    return std::any_of(std::begin(names), std::end(names), good);
+  };
+  const auto set = [&](const char* name) { return is_set(environment, name); };
+  if (any(kNamed, set)) return true;
+  if (!any(kLaunched, set)) return false;
+  // Where the provider is installed and another one is used, that one shall have its devices.
+  return !wish.empty() ||
+         any(kChoices, [&](const char* name) { return names_us(environment(name)); });
+}
+
+Status hide_devices() {
+  for (const char* library : {"librdmacm.so.1", "libfabric.so.1"}) {
+    const auto done =
+        redirect_import(library, "ibv_get_device_list", reinterpret_cast<void*>(&no_devices));
+    // A library that is not there opens nothing, and libfabric may leave it all to librdmacm.
+    if (!done && done.error().code == Errc::kNotFound) continue;
+    const bool missed = done && *done == 0 && std::string_view(library) == "librdmacm.so.1";
+    if (done && !missed) continue;
+    return fail(missed ? Errc::kUnsupported : done.error().code,
+                std::string("RDMA devices cannot be hidden from libfabric's own verbs provider: ") +
+                    library + ": " +
+                    (missed ? "it does not import ibv_get_device_list" : done.error().text) +
+                    "; if it opens one, `btlctl remove verbs` ends with code 7, and the device "
+                    "cannot be unplugged before the job has ended");
+  }
+  return {};
+}
+
+}  // namespace livebtl::fi

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Transport verbs on Soft-RoCE devices: who holds them, and jobs that leave them and return."""
+import statistics
+import time
+
+from harness.control import DONE
+from harness.waiting import check, wait_until
+from vmlab.hardware import BLOCKER, RDMA
+
+from .job import GuestsJob
+
+ACROSS = 4      # pairs with one rank on either guest, of 2 ranks each
+PACKETS = "/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts"
+
+
+class VerbsJob(GuestsJob):
+    """All transports are compiled in, and verbs is closed until it is added: as a user starts it."""
+
+    def __init__(self, lab, context):
+        super().__init__(lab, context.logs, transports="")
+        self.times = {}  # phase -> seconds, one for each time
+
+    def order(self, *words):
+        """A command that must be done; how long it took is noted under its verb."""
+        return self.timed(words[0], lambda: self.btlctl(self.head, *words).expect(DONE)).json
+
+    def timed(self, phase, act):
+        started = time.monotonic()
+        result = act()
+        self.times.setdefault(phase, []).append(time.monotonic() - started)
+        return result
+
+    def phases(self):
+        return ", ".join(f"{phase} {1000 * statistics.median(times):.0f} ms" for phase, times in self.times.items())
+
+    def transports(self):
+        """{transport: (pairs that send by it, paths lost so far)} of the whole job."""
+        self.check_running()
+        found = {}
+        for member in self.btlctl(self.head, "list").expect(DONE).json["members"]:
+            for each in member["transports"]:
+                ends, lost = found.get(each["name"], (0, 0))
+                found[each["name"]] = (ends + each["peers"], lost + each["paths_lost"])
+        return {name: (ends / 2, lost) for name, (ends, lost) in found.items()}
+
+    def wait_across(self, transport):
+        """Until all pairs across the guests send by this transport."""
+        wait_until(f"{ACROSS} pairs on {transport}", lambda: self.transports()[transport][0] == ACROSS, 60 * self.lab.pace, interval=0.2)
+
+    def packets(self):
+        """What each guest's device has sent so far."""
+        return [int(guest.output(f"cat {PACKETS}")) for guest in self.lab.guests]
+
+    def check_carried(self, by_verbs):
+        """Messages are delivered, and the devices' own counters say by what."""
+        before, messages = self.packets(), self.progress()
+        self.wait_progress()
+        sent = [after - one for after, one in zip(self.packets(), before)]
+        check(all(sent) if by_verbs else not any(sent), f"the devices sent {sent} packets; messages before: {messages}")
+
+
+def devices_are_left_alone(context):
+    """Stock Open MPI over livebtl opens no RDMA device by itself, so that a card can be pulled under the job."""
+    with context.lab(2) as lab, VerbsJob(lab, context) as job:
+        job.wait_ready()
+        job.wait_progress()
+        for guest in lab.guests:
+            check(not guest.holders(), f"{guest.name}: the device is held by {guest.holders()}")
+        for guest in lab.guests:
+            guest.unplug(RDMA)
+        job.wait_progress()
+        totals = job.finish()
+    return f"no process of {job.ranks} had a device open; both cards were pulled under {totals['received']} messages"
+
+
+def verbs_is_left_for_a_migration(context):
+    """verbs -> tcp, a guest is live-migrated without its card, and back to verbs, again and again; nothing is lost."""
+    rounds, switches = (1, 1) if context.short else (20, 4)
+    with context.lab(2) as lab, VerbsJob(lab, context) as job:
+        job.wait_ready()
+        for guest in lab.guests:
+            guest.plug(BLOCKER)
+        _add(job)
+        for _ in range(switches):
+            check(job.order("switch", "verbs", "tcp")["pairs_moved"] == ACROSS, "not all pairs left verbs")
+            job.check_carried(by_verbs=False)
+            check(job.order("switch", "tcp", "verbs")["pairs_moved"] == ACROSS, "not all pairs returned to verbs")
+            job.check_carried(by_verbs=True)
+        for number in range(rounds):
+            _migrate_without_card(job, lab.guests[(number + 1) % 2])
+        lost = job.transports()["verbs"][1]
+        check(lost == 0, f"{lost} paths of verbs were lost, and not left in good order")
+        totals = job.finish()
+    return (f"{rounds} migrations and {2 * switches} switches under {totals['received']} messages, lost 0, repeated 0, "
+            f"out of order 0; medians: {job.phases()}")
+
+
+def _add(job):
+    job.order("add", "verbs")
+    job.wait_across("verbs")
+    job.check_carried(by_verbs=True)
+
+
+def _migrate_without_card(job, guest):
+    check(job.order("remove", "verbs")["released"], "verbs is not released")
+    check(not guest.holders(), f"{guest.name}: after the release the device is held by {guest.holders()}")
+    job.timed("device_del", lambda: guest.unplug(RDMA))
+    guest.unplug(BLOCKER)
+    job.timed("live migration", lambda: guest.migrate(job.lab.machine))
+    job.wait_progress()
+    job.timed("card there again", lambda: guest.plug(RDMA))
+    guest.plug(BLOCKER)
+    _add(job)
+
+
+def card_vanishes(context):
+    """device_del under load and without notice: pairs fail over to tcp, the library closes the device by itself."""
+    rounds = 1 if context.short else 5
+    with context.lab(2) as lab, VerbsJob(lab, context) as job:
+        job.wait_ready()
+        _add(job)
+        for number in range(rounds):
+            guest = lab.guests[number % 2]
+            job.wait_progress()
+            job.timed("device_del", lambda g=guest: g.unplug(RDMA))
+            job.wait_across("tcp")
+            job.wait_progress()
+            check(not guest.holders(), f"{guest.name}: the lost device is held by {guest.holders()}")
+            guest.plug(RDMA)
+            job.order("remove", "verbs")
+            _add(job)
+        lost = job.transports()["verbs"][1]
+        check(lost >= rounds, f"only {lost} paths were lost: was there no load?")
+        totals = job.finish()
+    return (f"{rounds} cards pulled without notice, {lost} path ends lost, under {totals['received']} messages, lost 0, repeated 0, "
+            f"out of order 0; medians: {job.phases()}")
+
+
+CASES = (("devices-are-left-alone", devices_are_left_alone),
+         ("verbs-is-left-for-a-migration", verbs_is_left_for_a_migration), ("card-vanishes", card_vanishes))
