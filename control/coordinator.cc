@@ -12,6 +12,7 @@ CoordinatorMachine::CoordinatorMachine(Command command, TimeNs now)
     : command_(std::move(command)), now_(now), deadline_(now + command_.times.total) {
   outcome_.verb = command_.verb;
   outcome_.arguments = command_.arguments;
+  outcome_.scope = command_.scope.empty() ? "job" : command_.scope;
 }
 
 std::vector<CoordinatorAction> CoordinatorMachine::step(const CoordinatorEvent& event, TimeNs now) {
@@ -19,11 +20,20 @@ std::vector<CoordinatorAction> CoordinatorMachine::step(const CoordinatorEvent& 
   actions_.clear();
   if (done()) return {};
   std::visit([this](const auto& known) { handle(known); }, event);
-  if (phase_ == Phase::kGoodbye) leaves_open_ = leaves_open();
+  if (phase_ == Phase::kGoodbye) note_left_open();
   advance();
   send_due();
   if (phase_ == Phase::kGoodbye) advance_goodbye();
   return std::exchange(actions_, {});
+}
+
+/// Until a look around has ended, those who are proved gone may have been replaced by others who
+/// are not at rest.
+void CoordinatorMachine::note_left_open() {
+  const bool looking = scan_answered_ != scan_asked_;
+  const bool open = leaves_open() || (leaves_open_ && looking);
+  if (open != leaves_open_) ++end_seq_;
+  leaves_open_ = open;
 }
 
 // -- events
@@ -172,7 +182,7 @@ Request CoordinatorMachine::request_for(const RosterEntry& entry) const {
       if (entry.standing && promised(*entry.standing, term_)) return order_;
       return PromiseRequest{command_.job, term_, forces()};
     case Phase::kGoodbye:
-      return LadderEnd{command_.job, term_, leaves_open_};
+      return LadderEnd{command_.job, term_, leaves_open_, end_seq_};
     case Phase::kFind:
     case Phase::kFollow:
     case Phase::kDone:

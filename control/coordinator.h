@@ -42,6 +42,7 @@ struct Command {
   std::string job;
   std::string verb;  // add | quiesce | remove | switch | set | resume | abort
   std::vector<std::string> arguments;
+  std::string scope;  // "" or "job", or "node:NAME" as given: by its id or its host
   bool dry_run = false;
   // resume, and nobody has asked for it: gives way to whoever is at work, instead of taking over
   bool by_itself = false;
@@ -136,6 +137,7 @@ class CoordinatorMachine {
   void undo_from(Rung rung, ExitCode why);
   const Standing* unfinished() const;  // of the newest operation that is; nullptr: none
   bool leaves_open() const;            // whoever comes next may have something to finish
+  void note_left_open();               // kGoodbye
 
   // coordinator_rivals.cc: other coordinators.
   void meet_other_term(const Standing& standing);
@@ -153,6 +155,7 @@ class CoordinatorMachine {
   void end(ExitCode code, std::string text);
   void end_past_commit();
   void finish_climb();
+  std::string but_not_on() const;
   void finish_undo();
   void note_rung_time(bool complete);
   void note_pairs();
@@ -179,9 +182,11 @@ class CoordinatorMachine {
   std::uint64_t scan_asked_ = 0;  // number of the last Scan
   std::uint64_t scan_answered_ = 0;
   bool scan_wanted_ = true;     // the current step needs a scan that begins from now on
+  std::string node_;            // id of the scope's node; "": the job
   Routing after_;               // what the verb makes of the routing in force
   Order order_;                 // kRung: the current one
   bool leaves_open_ = false;    // kGoodbye: what the members are told
+  std::uint64_t end_seq_ = 1;   // ... and how often that has changed
   std::uint32_t progress_ = 0;  // kRung: acknowledgements last told
   std::optional<Rung>
       retract_to_;  // kRung: may be ordered without the current order's acknowledgements

@@ -17,7 +17,7 @@ Rung below(Rung rung) noexcept { return static_cast<Rung>(static_cast<int>(rung)
 std::string title_of(const Operation& operation) {
   std::string text = operation.verb;
   for (const auto& argument : operation.arguments) text += " " + argument;
-  return text;
+  return operation.node.empty() ? text : text + " --scope node:" + operation.node;
 }
 
 }  // namespace
@@ -70,7 +70,13 @@ bool CoordinatorMachine::settle_routing() {
     return true;
   }
   outcome_.arguments = *arguments;
-  auto after = apply_verb(command_.verb, *arguments, first.routing);
+  auto node = resolve_scope(command_.scope, roster_.nodes());
+  if (!node) {
+    end(node.error().code, node.error().text);
+    return true;
+  }
+  node_ = std::move(*node);
+  auto after = apply_verb(command_.verb, *arguments, first.routing, node_);
   if (!after) {
     end(after.error().code, after.error().text);
     return true;
@@ -122,6 +128,7 @@ void CoordinatorMachine::begin_ladder() {
   operation.id = command_.operation;
   operation.verb = command_.verb;
   operation.arguments = outcome_.arguments;
+  operation.node = node_;
   operation.release = command_.verb == "remove";
   operation.before = roster_.entries().begin()->second.standing->routing;
   operation.after = after_;

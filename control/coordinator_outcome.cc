@@ -6,11 +6,21 @@
 #include "control/coordinator.h"
 
 namespace livebtl::control {
+namespace {
+
+/// What the scope's own rules exclude.
+std::set<std::string> excluded_in(const Routing& routing, const std::string& node) {
+  if (node.empty()) return routing.excluded;
+  const auto rules = routing.nodes.find(node);
+  return rules == routing.nodes.end() ? std::set<std::string>{} : rules->second.excluded;
+}
+
+}  // namespace
 
 std::string CoordinatorMachine::title() const {
   std::string text = outcome_.verb;
   for (const auto& argument : outcome_.arguments) text += " " + argument;
-  return text;
+  return outcome_.scope == "job" ? text : text + " --scope " + outcome_.scope;
 }
 
 void CoordinatorMachine::end(ExitCode code, std::string text) {
@@ -47,11 +57,10 @@ void CoordinatorMachine::advance_plan() {
     if (now_ >= deadline_) end(ExitCode::kRetracted, "time-out; nothing was changed");
     return;
   }
-  const Routing& before = roster_.entries().begin()->second.standing->routing;
-  std::set_difference(before.excluded.begin(), before.excluded.end(), after_.excluded.begin(),
-                      after_.excluded.end(), std::back_inserter(outcome_.opens));
-  std::set_difference(after_.excluded.begin(), after_.excluded.end(), before.excluded.begin(),
-                      before.excluded.end(), std::back_inserter(outcome_.closes));
+  const auto& now = excluded_in(roster_.entries().begin()->second.standing->routing, node_);
+  const auto& then = excluded_in(after_, node_);
+  std::ranges::set_difference(now, then, std::back_inserter(outcome_.opens));
+  std::ranges::set_difference(then, now, std::back_inserter(outcome_.closes));
   bool cut_off = false;
   for (const auto& [member, entry] : roster_.entries()) {
     cut_off = cut_off || !entry.plan->cut_off.empty();
@@ -76,6 +85,7 @@ void CoordinatorMachine::finish_climb() {
   const Operation& operation = order_.operation;
   outcome_.verb = operation.verb;
   outcome_.arguments = operation.arguments;
+  outcome_.scope = operation.node.empty() ? "job" : "node:" + operation.node;
   for (const auto& [member, entry] : roster_.entries()) {
     for (const auto& holder : entry.standing->report.foreign) {
       outcome_.foreign.push_back(entry.standing->name + ": " + holder);
@@ -86,7 +96,19 @@ void CoordinatorMachine::finish_climb() {
     return end(ExitCode::kForeign,
                title() + ": released by this job, but held by somebody else; do not detach");
   }
-  end(ExitCode::kDone, title() + (operation.release ? ": released" : ": done"));
+  end(ExitCode::kDone, title() + (operation.release ? ": released" : ": done") + but_not_on());
+}
+
+/// What `add` for the job does not touch: nodes that a command of their own has taken from it.
+std::string CoordinatorMachine::but_not_on() const {
+  const Operation& operation = order_.operation;
+  if (operation.verb != "add" || !operation.node.empty()) return "";
+  std::string text;
+  for (const auto& [node, rules] : operation.after.nodes) {
+    if (!rules.excluded.contains(operation.arguments.front())) continue;
+    text += (text.empty() ? "; not on node:" : ", node:") + node;
+  }
+  return text.empty() ? text : text + " (removed there by a command of its own scope)";
 }
 
 void CoordinatorMachine::finish_undo() {

@@ -37,6 +37,7 @@ struct Operation {
   std::uint64_t id = 0;  // random, not 0
   std::string verb;      // add | quiesce | remove | switch | set
   std::vector<std::string> arguments;
+  std::string node;  // core::node_name() of the scope; "": the job
   // at kNew the transports excluded by `after` are closed and proved released
   bool release = false;
   Routing before;
@@ -75,6 +76,7 @@ struct LadderEnd {
   std::string job;
   Term term;
   bool unfinished = false;  // somebody is still on a rung in between, or has not answered
+  std::uint64_t seq = 0;    // the coordinator's later words on that have a higher one
 };
 
 /// "What would this routing do to you?" Changes nothing.
@@ -101,6 +103,7 @@ struct Standing {
   std::string name;           // for people: "rank 3 on node17"
   int rank = -1;              // in the launcher's numbering; -1: unknown
   std::string node;           // agent-issued node id
+  std::string host;           // its label, for people: not unique
   Term term;                  // highest promised or followed
   std::uint64_t seq = 0;      // last order taken of that term
   std::uint32_t epoch = 0;    // of the last order taken

@@ -72,6 +72,7 @@ void MemberMachine::handle(const PromiseRequest& request, TimeNs now, Actions& a
     refused_seq_ = 0;
     objection_.clear();
     ended_ = false;
+    end_seq_ = 0;
   }
   heard_ = now;
   answer(false, now, actions);
@@ -79,8 +80,11 @@ void MemberMachine::handle(const PromiseRequest& request, TimeNs now, Actions& a
 
 void MemberMachine::handle(const LadderEnd& end, TimeNs now, Actions& actions) {
   if (end.job != facts_.job) return;
-  if (end.term == term_) left_open_ = end.unfinished;
-  if (end.term == term_) ended_ = true;
+  if (end.term == term_ && end.seq >= end_seq_) {
+    end_seq_ = end.seq;
+    left_open_ = end.unfinished;
+    ended_ = true;
+  }
   answer(end.term < term_, now, actions);
 }
 
@@ -161,6 +165,7 @@ Standing MemberMachine::standing(TimeNs now) const {
   standing.name = facts_.name;
   standing.rank = facts_.rank;
   standing.node = facts_.node;
+  standing.host = facts_.host;
   standing.term = term_;
   standing.seq = seq_;
   standing.epoch = epoch_;

@@ -30,7 +30,7 @@ struct MemberFacts {
   MemberId member;
   std::string name;
   int rank = -1;
-  std::string node;
+  std::string node, host;
   std::uint32_t announced = 1;
   Routing routing;  // before any operation
   std::vector<KnownTransport> transports;
@@ -105,9 +105,10 @@ class MemberMachine {
   bool joined_ = false;
   Term term_;
   std::uint64_t seq_ = 0;
-  TimeNs heard_ = 0;        // when a coordinator of term_ was last heard
-  bool ended_ = true;       // it has said that it ended
-  bool left_open_ = false;  // ... and left something unfinished somewhere
+  TimeNs heard_ = 0;           // when a coordinator of term_ was last heard
+  bool ended_ = true;          // it has said that it ended
+  bool left_open_ = false;     // ... and left something unfinished somewhere
+  std::uint64_t end_seq_ = 0;  // the latest of its words on that
   Operation operation_;
   std::uint32_t epoch_ = 0;
   Rung rung_ = Rung::kOld;

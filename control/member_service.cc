@@ -35,6 +35,7 @@ MemberFacts member_facts(const JobFacts& job, MemberId self, core::Admin& admin)
   facts.name = job.label;
   facts.rank = job.rank;
   facts.node = process_name(ProcessId{job.node});
+  facts.host = job.host;
   facts.announced = job.announced;
   const core::EngineStatus status = admin.status();
   facts.routing = status.routing;

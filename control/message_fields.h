@@ -36,6 +36,7 @@ void fields(A& a, Is<LadderEnd> auto& v) {
   a("job", v.job);
   a("term", v.term);
   a("unfinished", v.unfinished);
+  a("seq", v.seq);
 }
 
 template <class A>
@@ -44,6 +45,7 @@ void fields(A& a, Is<Standing> auto& v) {
   a("name", v.name);
   a("rank", v.rank);
   a("node", v.node);
+  a("host", v.host);
   a("term", v.term);
   a("seq", v.seq);
   a("epoch", v.epoch);

@@ -47,19 +47,37 @@ bool plain_name(std::string_view text, std::size_t bytes_max) {
 
 // -- checks of meaning, after those of form. Each returns "" or what is wrong.
 
+bool good_transport(const std::string& name) { return plain_name(name, 32); }
+
+bool good_names(const core::Rules& rules) {
+  return std::ranges::all_of(rules.excluded, good_transport) &&
+         std::ranges::all_of(rules.quiesced, good_transport) &&
+         std::ranges::all_of(rules.moved, [](const auto& move) {
+           return good_transport(move.first) && good_transport(move.second);
+         });
+}
+
+bool good_node(const std::string& name) {
+  return name.size() == 16 &&
+         std::ranges::all_of(name, [](unsigned char c) { return std::isxdigit(c) != 0; });
+}
+
 std::string check_names(const Routing& routing) {
-  const auto good = [](const std::string& name) { return plain_name(name, 32); };
-  bool all = std::all_of(routing.excluded.begin(), routing.excluded.end(), good) &&
-             std::all_of(routing.quiesced.begin(), routing.quiesced.end(), good);
-  for (const auto& [from, to] : routing.moved) all = all && good(from) && good(to);
-  for (const auto& [name, tuning] : routing.tuning) all = all && good(name);
-  return all ? "" : "a transport's name is at most 32 letters, digits, '-', '_' or '.'";
+  bool all = good_names(routing);
+  for (const auto& [name, tuning] : routing.tuning) all = all && good_transport(name);
+  for (const auto& [node, rules] : routing.nodes) all = all && good_names(rules);
+  if (!all) return "a transport's name is at most 32 letters, digits, '-', '_' or '.'";
+  const bool nodes =
+      std::ranges::all_of(routing.nodes, [](const auto& each) { return good_node(each.first); });
+  return nodes ? "" : "a node's id has 16 hexadecimal digits";
 }
 
 std::string check(const Operation& operation) {
   if (operation.id == 0) return "";
   if (!is_routing_verb(operation.verb)) return "'operation.verb' is not one that we know";
   if (operation.arguments.size() > 8) return "'operation.arguments' has too many entries";
+  if (!operation.node.empty() && !good_node(operation.node))
+    return "'operation.node' must be a node's id, or empty";
   const std::string wrong = check_names(operation.before);
   return wrong.empty() ? check_names(operation.after) : wrong;
 }

@@ -48,6 +48,7 @@ std::string outcome_json(const Outcome& outcome) {
   a("exit_code", static_cast<int>(outcome.code));
   a("verb", outcome.verb);
   a("arguments", outcome.arguments);
+  a("scope", outcome.scope);
   a("text", outcome.text);
   a("already", outcome.already);
   a("released", outcome.released);

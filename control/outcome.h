@@ -53,9 +53,10 @@ struct Outcome {
   ExitCode code = ExitCode::kDone;
   std::string verb;
   std::vector<std::string> arguments;
-  std::string text;       // one sentence, with what to do next if there is something to do
-  bool already = false;   // it was so before; no ladder was run
-  bool released = false;  // remove only: nothing of ours is left on the transport
+  std::string scope = "job";  // or "node:NAME", as given
+  std::string text;           // one sentence, with what to do next if there is something to do
+  bool already = false;       // it was so before; no ladder was run
+  bool released = false;      // remove only: nothing of ours is left on the transport
   std::uint64_t operation = 0;
   std::uint32_t epoch = 0;
   std::uint32_t members = 0;

@@ -119,6 +119,14 @@ std::vector<KnownTransport> Roster::known_transports() const {
   return known;
 }
 
+std::set<NodeLabel> Roster::nodes() const {
+  std::set<NodeLabel> nodes;
+  for (const auto& [member, entry] : entries_) {
+    if (entry.standing) nodes.insert({entry.standing->node, entry.standing->host});
+  }
+  return nodes;
+}
+
 Term Roster::highest_term() const {
   Term highest;
   for (const auto& [member, entry] : entries_) {

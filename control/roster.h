@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "control/census.h"
 #include "control/outcome.h"
+#include "control/verbs.h"
 
 namespace livebtl::control {
 
@@ -60,6 +61,7 @@ class Roster {
   Missing missing() const;
   /// What any member has; processes of a job need not be alike.
   std::vector<KnownTransport> known_transports() const;
+  std::set<NodeLabel> nodes() const;
   Term highest_term() const;
   std::uint32_t highest_epoch() const;
   const Standing* refusal(const Order& order) const;

@@ -27,11 +27,19 @@ void fields(A& a, Is<core::Tuning> auto& v) {
 }
 
 template <class A>
+void fields(A& a, Is<core::Rules> auto& v) {
+  a("excluded", v.excluded);
+  a("quiesced", v.quiesced);
+  a("moved", v.moved);
+}
+
+template <class A>
 void fields(A& a, Is<Routing> auto& v) {
   a("excluded", v.excluded);
   a("quiesced", v.quiesced);
   a("moved", v.moved);
   a("tuning", v.tuning);
+  a("nodes", v.nodes);
 }
 
 template <class A>
@@ -45,6 +53,7 @@ void fields(A& a, Is<Operation> auto& v) {
   a("id", v.id);
   a("verb", v.verb);
   a("arguments", v.arguments);
+  a("node", v.node);
   a("release", v.release);
   a("before", v.before);
   a("after", v.after);

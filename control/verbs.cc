@@ -28,6 +28,8 @@ tl::expected<std::string, VerbError> canonical(const std::string& name,
             "no transport '" + name + "' in this job; it has: " + known_names(transports));
 }
 
+constexpr std::string_view kNodeScope = "node:";
+constexpr std::size_t kScopeBytesMax = 256;
 constexpr std::uint32_t kWeightMax = 1'000'000;
 
 /// "weight=5" or "weight=default".
@@ -59,6 +61,32 @@ void apply_set(const std::vector<std::string>& arguments, Routing& routing) {
     (assignment->key == "weight" ? tuning.weight : tuning.exclusivity) = assignment->value;
   }
   if (tuning == core::Tuning{}) routing.tuning.erase(arguments[0]);
+}
+
+/// What a verb other than `set` makes of the rules of the job, or of a node.
+void apply_rule(std::string_view verb, const std::vector<std::string>& arguments,
+                core::Rules& rules) {
+  const std::string& name = arguments.front();
+  if (verb == "add") {
+    rules.excluded.erase(name);
+    rules.quiesced.erase(name);
+    rules.moved.erase(name);
+  } else if (verb == "quiesce") {
+    rules.quiesced.insert(name);
+  } else if (verb == "remove") {
+    rules.excluded.insert(name);
+  } else {
+    const std::string& to = arguments[1];
+    rules.moved.erase(to);
+    rules.moved[name] = to;
+    rules.quiesced.erase(to);
+  }
+}
+
+std::string joined(const std::set<std::string>& names) {
+  std::string list;
+  for (const std::string& each : names) list += (list.empty() ? "" : ", ") + each;
+  return list;
 }
 
 std::string count_problem(std::string_view verb, std::size_t count) {
@@ -123,29 +151,57 @@ tl::expected<std::vector<std::string>, VerbError> resolve_arguments(
 
 tl::expected<Routing, VerbError> apply_verb(std::string_view verb,
                                             const std::vector<std::string>& arguments,
-                                            Routing routing) {
-  const std::string& name = arguments.front();
-  if (verb == "add") {
-    routing.excluded.erase(name);
-    routing.quiesced.erase(name);
-    routing.moved.erase(name);
-  } else if (verb == "quiesce") {
-    routing.quiesced.insert(name);
-  } else if (verb == "remove") {
-    routing.excluded.insert(name);
-  } else if (verb == "set") {
+                                            Routing routing, const std::string& node) {
+  if (verb == "set") {
+    if (!node.empty()) return no(ExitCode::kUsage, "set is for the whole job: it has no --scope");
     apply_set(arguments, routing);
-  } else {
-    const std::string& to = arguments[1];
-    if (routing.excluded.count(to) != 0) {
-      return no(ExitCode::kRefused,
-                to + " has been removed; `btlctl add " + to + "` brings it back");
-    }
-    routing.moved.erase(to);
-    routing.moved[name] = to;
-    routing.quiesced.erase(to);
+    return routing;
   }
+  // What is to be used on a node must be so in the job.
+  const std::string& used = verb == "switch" ? arguments[1] : arguments[0];
+  const bool uses = verb == "switch" || verb == "add";
+  if (uses && (verb == "switch" || !node.empty()) && routing.excluded.contains(used)) {
+    return no(ExitCode::kRefused, used + " has been removed" +
+                                      (node.empty() ? "" : " from the job") + "; `btlctl add " +
+                                      used + "` brings it back");
+  }
+  if (uses && !node.empty() && routing.quiesced.contains(used)) {
+    return no(ExitCode::kRefused,
+              used + " is quiesced in the whole job; `btlctl add " + used + "` ends that");
+  }
+  core::Rules& rules = node.empty() ? routing : routing.nodes[node];
+  if (verb == "switch" && !node.empty() && rules.excluded.contains(used)) {
+    return no(ExitCode::kRefused, used + " has been removed from that node; `btlctl add " + used +
+                                      " --scope node:" + node + "` brings it back");
+  }
+  apply_rule(verb, arguments, rules);
+  // On that node not even what the job has ruled moves the pairs back.
+  if (verb == "switch" && !node.empty() && routing.moved.contains(used)) rules.moved[used] = used;
+  if (!node.empty() && rules == core::Rules{}) routing.nodes.erase(node);
   return routing;
+}
+
+bool well_formed_scope(std::string_view scope) noexcept {
+  const bool node = scope.starts_with(kNodeScope) && scope.size() > kNodeScope.size();
+  return (node || scope == "job") && scope.size() <= kScopeBytesMax;
+}
+
+tl::expected<std::string, VerbError> resolve_scope(const std::string& scope,
+                                                   const std::set<NodeLabel>& nodes) {
+  if (scope.empty() || scope == "job") return "";
+  if (!well_formed_scope(scope)) return no(ExitCode::kUsage, "--scope takes job or node:NAME");
+  const std::string name = scope.substr(kNodeScope.size());
+  std::set<std::string> found, known;
+  for (const NodeLabel& each : nodes) {
+    known.insert(each.host + " (" + each.node + ")");
+    if (name == each.node || name == each.host) found.insert(each.node);
+  }
+  if (found.size() == 1) return *found.begin();
+  if (!found.empty()) {
+    return no(ExitCode::kRefused,
+              "several nodes go by the name " + name + "; give the id of one: " + joined(found));
+  }
+  return no(ExitCode::kNotFound, "no node '" + name + "' in this job; it has: " + joined(known));
 }
 
 }  // namespace livebtl::control

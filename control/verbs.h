@@ -3,6 +3,7 @@
 // has the table.
 #pragma once
 
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,9 +34,24 @@ tl::expected<std::vector<std::string>, VerbError> resolve_arguments(
     const std::vector<KnownTransport>& transports);
 
 /// The routing after the verb. arguments: from resolve_arguments(). Errors: kRefused (`switch` to a
-/// removed one).
+/// removed one; for a node what the whole job has ruled), kUsage (`set` for a node).
+/// node: core::node_name() of the scope, or "" for the job.
 tl::expected<Routing, VerbError> apply_verb(std::string_view verb,
                                             const std::vector<std::string>& arguments,
-                                            Routing routing);
+                                            Routing routing, const std::string& node = "");
+
+/// A node of the job, by its id and by what people call it.
+struct NodeLabel {
+  std::string node, host;
+  friend auto operator<=>(const NodeLabel&, const NodeLabel&) = default;
+};
+
+/// job or node:NAME?
+bool well_formed_scope(std::string_view scope) noexcept;
+
+/// "" or "job" -> ""; "node:NAME", by id or by host -> the id. Errors: kUsage, kNotFound, kRefused
+/// (two nodes go by that name).
+tl::expected<std::string, VerbError> resolve_scope(const std::string& scope,
+                                                   const std::set<NodeLabel>& nodes);
 
 }  // namespace livebtl::control

@@ -99,6 +99,8 @@ class Bml final : private TransportSink {
   std::vector<Candidate> reachable(const Peer& peer) const;
   /// The transport that `routing` gives the pair; empty: none.
   std::string choice(const Peer& peer, const Routing& routing) const;
+  /// `routing` as it applies to this pair.
+  RoutingView view(const Peer& peer, const Routing& routing) const;
   Path* open_path(Peer& peer, std::string_view transport) noexcept;
   bool dialling(const Peer& peer, std::string_view transport) const noexcept;
   /// Makes sure that a path is there or on its way.

@@ -99,7 +99,8 @@ std::vector<std::string> Bml::missing_equals(Peer& peer) {
   std::vector<std::string> missing;
   if (peer.send_path == nullptr || peer.process == core_.config.process) return missing;
   const std::uint32_t exclusivity = tuned(peer.send_path->slot).first;
-  for (const std::string& name : permitted(core_.switching.in_force(), reachable(peer))) {
+  for (const std::string& name :
+       permitted(view(peer, core_.switching.in_force()), reachable(peer))) {
     const TransportSlot* slot = find_slot(name);
     if (slot != nullptr && tuned(*slot).first == exclusivity && open_path(peer, name) == nullptr)
       missing.push_back(name);
@@ -110,7 +111,7 @@ std::vector<std::string> Bml::missing_equals(Peer& peer) {
 // In order of preference. An address has room for few contacts. Over a quiesced transport no
 // traffic goes, but the hello tells what else the peer reaches, and tickets go over it.
 std::vector<std::string> Bml::to_dial(const Peer& peer) const {
-  const Routing& routing = core_.switching.in_force();
+  const RoutingView routing = view(peer, core_.switching.in_force());
   const std::vector<Candidate> candidates = reachable(peer);
   const auto not_now = [&](const std::string& name) {
     return std::any_of(slots_.begin(), slots_.end(), [&](const auto& slot) {
@@ -132,7 +133,7 @@ void Bml::dial_wanted(Peer& peer) noexcept {
   const std::vector<std::string> order = to_dial(peer);
   // It said hello over what is quiesced, and that led nowhere: somebody else must tell.
   const bool met =
-      connected(peer) && permitted(core_.switching.in_force(), reachable(peer)).empty();
+      connected(peer) && permitted(view(peer, core_.switching.in_force()), reachable(peer)).empty();
   if (order.empty() || met)
     note_cut_off(peer);
   else

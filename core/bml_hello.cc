@@ -206,6 +206,7 @@ void Bml::opened(Path& path) noexcept {
 void Bml::remember(Peer& record, const HelloFacts& theirs) noexcept {
   record.incarnation = theirs.incarnation;
   record.label = theirs.label;
+  record.node = node_name(theirs.node);
   for (const auto& address : theirs.addresses)
     record.addresses[address.transport] = address.address;
   record.tx.credit_bytes = theirs.credit_bytes;

@@ -23,7 +23,7 @@ bool Bml::connected(const Peer& peer) const noexcept {
 // Computes the pair's path set anew, and dials what is missing.
 void Bml::elect(Peer& peer) noexcept {
   if (peer.lost || peer.departed || core_.hold.parks()) return;
-  const Routing& routing = core_.switching.in_force();
+  const RoutingView routing = view(peer, core_.switching.in_force());
   const std::vector<Candidate> candidates = reachable(peer);
   const std::string wanted = choose(routing, candidates).value_or("");
   Path* best = open_path(peer, wanted);
@@ -124,7 +124,8 @@ void Bml::refresh_bulk_paths(Peer& peer) noexcept {
   peer.bulk_paths.clear();
   if (peer.send_path == nullptr) return mark_left_bulk(peer);
   const std::uint32_t exclusivity = tuned(peer.send_path->slot).first;
-  const std::vector<std::string> allowed = permitted(core_.switching.in_force(), reachable(peer));
+  const std::vector<std::string> allowed =
+      permitted(view(peer, core_.switching.in_force()), reachable(peer));
   for (auto& path : peer.paths) {
     const bool equal =
         tuned(path->slot).first == exclusivity &&

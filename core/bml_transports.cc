@@ -198,7 +198,12 @@ std::vector<Candidate> Bml::reachable(const Peer& peer) const {
 }
 
 std::string Bml::choice(const Peer& peer, const Routing& routing) const {
-  return choose(routing, reachable(peer)).value_or("");
+  return choose(view(peer, routing), reachable(peer)).value_or("");
+}
+
+RoutingView Bml::view(const Peer& peer, const Routing& routing) const {
+  const bool own = peer.process == core_.config.process;
+  return {routing, core_.switching.node(), own ? "" : std::string_view(peer.node)};
 }
 
 }  // namespace livebtl::core

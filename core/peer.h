@@ -115,6 +115,7 @@ struct Peer {
   ProcessId process;
   Incarnation incarnation{0};  // 0: not heard of yet
   std::string label;
+  std::string node;  // node_name(); "": not heard of yet
   std::map<std::string, Blob>
       addresses;  // by transport; contact from an Address, or whole from a hello
   core::TxLane tx;

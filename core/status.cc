@@ -26,8 +26,8 @@ TransportStatus EngineCore::status_of(const TransportSlot& slot) const {
   status.name = slot.name();
   status.alias = slot.kind.alias;
   status.open = slot.open();
-  status.excluded = routing.excluded.contains(slot.name());
-  status.quiesced = routing.quiesced.contains(slot.name());
+  status.excluded = core_.switching.own().excluded(slot.name());
+  status.quiesced = core_.switching.own().quiesced(slot.name());
   status.exclusivity = tuning.exclusivity.value_or(slot.caps.exclusivity);
   status.weight = tuning.weight.value_or(std::max(1U, slot.caps.bandwidth_mbps / 1000));
   status.frames_sent = slot.closed_stats.frames_sent;

@@ -14,7 +14,9 @@ namespace {
 constexpr std::size_t kNamesMax = 32;  // in a report; the counts are exact
 }
 
-Switching::Switching(Core& core) : core_(core) { order_.before = core.config.routing; }
+Switching::Switching(Core& core) : core_(core), node_(node_name(core.config.node)) {
+  order_.before = core.config.routing;
+}
 
 void Switching::changed() noexcept {
   if (signal) signal();
@@ -32,8 +34,8 @@ void Switching::adopt(const RungOrder& standing) {
 bool Switching::accepts(const std::string& transport) const noexcept {
   // Old and new are both received on until the last rung; which paths carry frames is the sender's
   // matter.
-  const bool old_allows = !order_.before.excluded.contains(transport);
-  const bool new_allows = !order_.after.excluded.contains(transport);
+  const bool old_allows = !own(order_.before).excluded(transport);
+  const bool new_allows = !own(order_.after).excluded(transport);
   if (order_.rung == Rung::kOld) return old_allows;
   return order_.rung == Rung::kNew ? new_allows : old_allows || new_allows;
 }
@@ -85,10 +87,9 @@ RoutingPlan Switching::plan(const Routing& routing) const {
     if (peer.process == core_.config.process && peer.send_path == nullptr) return;  // not in use
     // A transport that the new routing adds is not open yet: it can only help, so what is open
     // decides.
-    const std::vector<Candidate> candidates = core_.bml.reachable(peer);
     const std::string now = peer.send_path != nullptr ? peer.send_path->slot.name()
-                                                      : choose(in_force(), candidates).value_or("");
-    const std::string then = choose(routing, candidates).value_or("");
+                                                      : core_.bml.choice(peer, in_force());
+    const std::string then = core_.bml.choice(peer, routing);
     if (now == then) {
       ++plan.unchanged;
     } else if (then.empty()) {
@@ -111,9 +112,15 @@ bool Switching::may_rise(Rung from) {
   return order_.rung == Rung::kNew || !refuse_if_cut_off();
 }
 
+// In this process.
+bool Switching::adds(const std::string& transport) const {
+  return own(order_.before).excluded(transport) && !own(order_.after).excluded(transport);
+}
+
 bool Switching::adds() const {
-  return std::any_of(order_.before.excluded.begin(), order_.before.excluded.end(),
-                     [&](const auto& name) { return !order_.after.excluded.contains(name); });
+  const auto& slots = core_.bml.slots();
+  return std::any_of(slots.begin(), slots.end(),
+                     [&](const auto& slot) { return adds(slot->name()); });
 }
 
 bool Switching::refuse_if_cut_off() {
@@ -129,9 +136,10 @@ bool Switching::refuse_if_cut_off() {
 }
 
 bool Switching::open_added() {
-  for (const std::string& name : order_.before.excluded) {
-    // What this process was not built or set up with is added by those who have it.
-    if (order_.after.excluded.contains(name) || core_.bml.find_slot(name) == nullptr) continue;
+  // What this process was not built or set up with is added by those who have it.
+  for (const auto& slot : core_.bml.slots()) {
+    const std::string& name = slot->name();
+    if (!adds(name)) continue;
     if (const auto opened = core_.bml.open_transport(name); !opened) {
       refuse(opened.error().text);
       close_unwanted(order_.before);
@@ -150,9 +158,9 @@ void Switching::close_dropped() noexcept {
 }
 
 void Switching::close_unwanted(const Routing& routing) noexcept {
-  for (const std::string& name : routing.excluded) {
-    TransportSlot* slot = core_.bml.find_slot(name);
-    if (slot == nullptr || !slot->open()) continue;
+  for (const auto& slot : core_.bml.slots()) {
+    const std::string& name = slot->name();
+    if (!slot->open() || !own(routing).excluded(name)) continue;
     const Holdings holdings = Holdings::of_process(slot->transport->descriptors());
     core_.bml.close_transport(name);
     for (std::string& left : holdings.still_held()) report_.foreign.push_back(name + ": " + left);
@@ -162,14 +170,14 @@ void Switching::close_unwanted(const Routing& routing) noexcept {
 // The endpoints that a pair no longer uses are closed, where the routing took their transport out
 // of use for it: a pair that cannot use what it should move to stays on what it should leave.
 void Switching::close_moved_pairs() noexcept {
-  const Routing& routing = in_force();
   core_.bml.for_each_peer([&](Peer& peer) {
+    const RoutingView routing = core_.bml.view(peer, in_force());
     const std::vector<std::string> usable = permitted(routing, core_.bml.reachable(peer));
     for (auto& path : peer.paths) {
       const std::string& name = path->slot.name();
       const bool out_of_use =
-          routing.excluded.contains(name) ||
-          (routing.moved.contains(name) && std::ranges::find(usable, name) == usable.end());
+          routing.excluded(name) ||
+          (routing.moved(name) != nullptr && std::ranges::find(usable, name) == usable.end());
       if (path->open() && path.get() != peer.send_path && out_of_use &&
           peer.process != core_.config.process)
         core_.bml.close_path(*path);
@@ -237,8 +245,9 @@ bool Switching::pair_ready(Peer& peer) noexcept {
 }
 
 void Switching::count_left(const Peer& peer, const std::string& then) noexcept {
-  const auto moved = order_.after.moved.find(then);
-  const bool new_rule = moved != order_.after.moved.end() && !order_.before.moved.contains(then);
+  const RoutingView after = core_.bml.view(peer, order_.after);
+  const bool new_rule = after.moved(then) != nullptr && *after.moved(then) != then &&
+                        core_.bml.view(peer, order_.before).moved(then) == nullptr;
   if (!new_rule) return;
   report_.pairs_left += peer.process == core_.config.process ? 2 : 1;
   if (report_.pairs.size() < kNamesMax) report_.pairs.push_back(peer.name());

@@ -47,12 +47,18 @@ class Switching {
     return !at_work() && (order_.rung == Rung::kOld || order_.rung == Rung::kNew);
   }
   RoutingPlan plan(const Routing& routing) const;
+  /// The routing for new sends, for this process as a whole.
+  RoutingView own() const { return own(in_force()); }
+  /// node_name() of this process.
+  const std::string& node() const noexcept { return node_; }
   std::function<void()> signal;
 
  private:
+  RoutingView own(const Routing& routing) const { return {routing, node_}; }
   void look() noexcept;
   bool may_rise(Rung from);
-  bool adds() const;
+  bool adds(const std::string& transport) const;
+  bool adds() const;  // anything
   bool refuse_if_cut_off();
   bool open_added();
   void close_dropped() noexcept;
@@ -70,6 +76,7 @@ class Switching {
   void changed() noexcept;
 
   Core& core_;
+  const std::string node_;  // this process's
   RungOrder order_;
   RungReport report_;
   bool descending_ = false;  // the last order went down

@@ -71,12 +71,22 @@ void add_positional(CLI::App* command, const char* name, std::string& value, con
   command->add_option(name, value, text)->required()->type_name(" ");
 }
 
+void add_scope(CLI::App* command, RawArguments& raw) {
+  command
+      ->add_option("--scope", raw.line.scope,
+                   "job, or node:NAME: only pairs with an end on that node, by its host's name or "
+                   "by its id (btlctl status)")
+      ->type_name("SCOPE");
+}
+
 void define_transport_verbs(CLI::App& app, RawArguments& raw) {
   for (const Verb& verb : kOnTransport) {
-    add_positional(define_verb(app, raw, verb), "NAME", raw.first,
-                   "A transport: sm, tcp, ... (btlctl list)");
+    CLI::App* command = define_verb(app, raw, verb);
+    add_positional(command, "NAME", raw.first, "A transport: sm, tcp, ... (btlctl list)");
+    add_scope(command, raw);
   }
   CLI::App* command = define_verb(app, raw, kSwitch);
+  add_scope(command, raw);
   add_positional(command, "FROM", raw.first, "The transport that traffic leaves");
   add_positional(command, "TO", raw.second, "The transport that it goes to");
   command = define_verb(app, raw, kSet);
@@ -204,6 +214,8 @@ std::string problem_of_words(const CommandLine& line) {
            "of that name would be ./-";
   }
   if (line.verb == "hold") return hold_problem(line);
+  if (!line.scope.empty() && !control::well_formed_scope(line.scope))
+    return "--scope takes job or node:NAME";
   if (line.verb != "set") return "";
   return control::assignments_problem(std::span<const std::string>(line.arguments).subspan(1));
 }

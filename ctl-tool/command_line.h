@@ -23,6 +23,7 @@ struct CommandLine {
   std::string job;
   std::string connect;      // HOST:PORT of a relay; empty: jobs of this node
   std::string secret_file;  // with connect
+  std::string scope;        // job or node:NAME, of the verbs that change the routing
   std::string file;         // of the verb secret
   std::string hold_id;      // of the verb hold; empty: whichever there is
   double lease_s = 60.0;    // ... and for how long

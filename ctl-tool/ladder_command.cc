@@ -29,6 +29,7 @@ control::Command command_of(const CommandLine& line, const std::string& job) {
   command.job = job;
   command.verb = line.verb;
   command.arguments = line.arguments;
+  command.scope = line.scope;
   command.dry_run = line.dry_run;
   command.coordinator = random_u64() | 1;
   command.operation = random_u64() | 1;

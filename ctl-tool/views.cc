@@ -78,8 +78,12 @@ std::map<std::string, Sum> sum_transports(
 std::string pairs_of(std::uint32_t ends) { return std::to_string((ends + 1) / 2); }
 
 std::string state_of(const Sum& sum) {
-  if (sum.excluded > 0) return sum.excluded == sum.members ? "removed" : "changing";
-  if (sum.quiesced > 0) return sum.quiesced == sum.members ? "quiesced" : "changing";
+  // Some only: a command for one node, or one that is under way.
+  const auto in = [&](std::uint32_t members) {
+    return members == sum.members ? std::string() : " in " + std::to_string(members);
+  };
+  if (sum.excluded > 0) return "removed" + in(sum.excluded);
+  if (sum.quiesced > 0) return "quiesced" + in(sum.quiesced);
   if (sum.open == 0) return "closed";
   return sum.open == sum.members ? "open" : "open in " + std::to_string(sum.open);
 }

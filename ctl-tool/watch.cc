@@ -34,6 +34,7 @@ std::string where(const Standing& standing) {
   std::string text = control::rung_name(standing.rung);
   if (!standing.operation.verb.empty()) {
     text += " of " + standing.operation.verb + " " + join(standing.operation.arguments, " ");
+    if (!standing.operation.node.empty()) text += " on node:" + standing.operation.node;
   }
   if (standing.undoing) text += ", going back";
   if (!standing.report.refusal.empty()) text += ", refused: " + standing.report.refusal;

@@ -62,15 +62,18 @@ void Coordinators::post(std::function<void()> open, bool reliable) {
   }
 }
 
-void Coordinators::start(const std::string& verb, const std::vector<std::string>& arguments) {
+void Coordinators::start(const std::string& verb, const std::vector<std::string>& arguments,
+                         const std::string& scope) {
   control::Command command;
   command.job = "sim";
   command.verb = verb;
   command.arguments = arguments;
+  command.scope = scope;
   command.coordinator = random_.next() | 1;
   command.operation = random_.next() | 1;
   std::string name = verb;
   for (const std::string& argument : arguments) name += ' ' + argument;
+  if (!scope.empty()) name += " on " + scope;
   add(std::move(command), std::move(name), nullptr);
 }
 

@@ -21,7 +21,8 @@ class Coordinators {
 
   Coordinators(SimNetwork& network, Processes& processes, Random& random);
 
-  void start(const std::string& verb, const std::vector<std::string>& arguments);
+  void start(const std::string& verb, const std::vector<std::string>& arguments,
+             const std::string& scope = "");
   /// A process finishes what a coordinator has left; what it runs stands still and dies with it.
   void take_over(SimProcess& process);
   /// Whoever drives a ladder now vanishes.

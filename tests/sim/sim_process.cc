@@ -16,7 +16,8 @@ control::MemberFacts facts_of(const ProcessOptions& options) {
   facts.member = {ProcessId{options.number}, Incarnation{1}};
   facts.name = "rank " + std::to_string(options.number - 1);
   if (options.announced != 0) facts.rank = static_cast<int>(options.number) - 1;
-  facts.node = "node" + std::to_string(options.node);
+  facts.node = core::node_name(options.node);
+  facts.host = "node" + std::to_string(options.node);
   facts.announced = options.announced;
   facts.routing.excluded = options.excluded;
   for (const SimKind& kind : sim_kinds()) {
@@ -79,8 +80,8 @@ void SimProcess::begin() {
   // A device that refuses to open is tried again: a process without its transports is another test.
   const auto excluded = [this](const std::string& name) {
     if (order_.operation == 0) return options_.excluded.contains(name);
-    const bool by_old = order_.before.excluded.contains(name);
-    const bool by_new = order_.after.excluded.contains(name);
+    const bool by_old = core::RoutingView(order_.before, node_name()).excluded(name);
+    const bool by_new = core::RoutingView(order_.after, node_name()).excluded(name);
     if (order_.rung == core::Rung::kOld) return by_old;
     return order_.rung == core::Rung::kNew ? by_new : by_old && by_new;
   };

@@ -43,6 +43,7 @@ class SimProcess {
   std::uint64_t number() const noexcept { return options_.number; }
   ProcessId id() const noexcept { return ProcessId{options_.number}; }
   std::uint64_t node() const noexcept { return options_.node; }
+  std::string node_name() const { return core::node_name(options_.node); }
   const std::string& lacks() const noexcept { return options_.lacks; }
   control::MemberId member_id() const noexcept { return {id(), Incarnation{1}}; }
   Application& application() noexcept { return application_; }

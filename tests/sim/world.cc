@@ -36,8 +36,9 @@ World::World(std::uint64_t seed, const FaultPlan& plan)
   announced_ = 2 + static_cast<std::uint32_t>(random_.below(3));
   first_seq_ = draw_first_seq(random_);
   coordinators_.on_step = [this](SimProcess& process) { check_member(process); };
-  network_.on_post = [this](ProcessId from, ProcessId, const std::string& transport, Bytes header) {
-    check_post(from, transport, header);
+  network_.on_post = [this](ProcessId from, ProcessId to, const std::string& transport,
+                            Bytes header) {
+    check_post(from, to, transport, header);
     holds_.posted(header);
   };
   holds_.on_failure = [this](const std::string& what) { fail(what); };
@@ -186,16 +187,19 @@ void World::start_random_command() {
   const auto any_name = [this] { return sim_kinds()[random_.below(sim_kinds().size())].name; };
   const std::uint64_t choice = random_.below(20);
   const std::string name = any_name();
+  const bool one_node = other_random_.chance(0.3);
+  const std::string scope =
+      one_node ? "node:node" + std::to_string(1 + other_random_.below(2)) : "";
   if (choice < 8) {
     std::string to = any_name();
     while (to == name) to = any_name();
-    coordinators_.start("switch", {name, to});
+    coordinators_.start("switch", {name, to}, scope);
   } else if (choice < 11) {
-    coordinators_.start("remove", {name});
+    coordinators_.start("remove", {name}, scope);
   } else if (choice < 14) {
-    coordinators_.start("add", {name});
+    coordinators_.start("add", {name}, scope);
   } else if (choice < 15) {
-    coordinators_.start("quiesce", {name});
+    coordinators_.start("quiesce", {name}, scope);
   } else if (choice < 17) {
     coordinators_.start("set", {name, "exclusivity=" + std::to_string(random_.below(40))});
   } else {
@@ -236,11 +240,12 @@ namespace {
 
 /// Is there a transport that both have, that leads from the one's node to the other's, and that the
 /// routing permits?
-bool joined_by(const core::Routing& routing, const SimProcess& one, const SimProcess& other) {
+bool joined_by(const core::Routing& job, const SimProcess& one, const SimProcess& other) {
+  const core::RoutingView routing(job, one.node_name(), other.node_name());
   return std::ranges::any_of(sim_kinds(), [&](const SimKind& kind) {
     return kind.name != one.lacks() && kind.name != other.lacks() &&
            (!kind.caps.same_node_only || one.node() == other.node()) &&
-           !routing.excluded.contains(kind.name) && !routing.quiesced.contains(kind.name);
+           !routing.excluded(kind.name) && !routing.quiesced(kind.name);
   });
 }
 
@@ -256,7 +261,12 @@ void World::rejoin() {
     const bool apart = std::ranges::any_of(processes_, [&](const auto& other) {
       return other->alive() && !joined_by(routing, *one, *other);
     });
-    if (apart) return coordinators_.start("add", {"alpha"});
+    if (!apart) continue;
+    const bool in_job = routing.excluded.contains("alpha") || routing.quiesced.contains("alpha");
+    if (in_job) return coordinators_.start("add", {"alpha"});
+    const core::RoutingView own(routing, one->node_name());
+    const bool on_node = own.excluded("alpha") || own.quiesced("alpha");
+    if (on_node) return coordinators_.start("add", {"alpha"}, "node:" + one->node_name());
   }
 }
 

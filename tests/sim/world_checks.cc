@@ -37,18 +37,22 @@ void World::check_member(SimProcess& process) {
 
 // A member that acknowledged NEWTX or NEW does not send on what the new routing excludes or
 // quiesces; nor one that acknowledged OLD on what the old one does.
-void World::check_post(ProcessId from, const std::string& transport, Bytes header) {
+void World::check_post(ProcessId from, ProcessId to, const std::string& transport, Bytes header) {
   const auto head = core::decode_head(header);
   if (!head) return fail("an engine posted a malformed header on " + transport);
   if (static_cast<std::uint8_t>(head->kind) >= static_cast<std::uint8_t>(core::FrameKind::kAck))
     return;
-  const auto at = std::ranges::find_if(
-      processes_, [from](const auto& process) { return process->id() == from; });
-  if (at == processes_.end() || !(*at)->told().reached) return;
+  const auto find = [this](ProcessId id) {
+    return std::ranges::find_if(processes_,
+                                [id](const auto& process) { return process->id() == id; });
+  };
+  const auto at = find(from), peer = find(to);
+  if (at == processes_.end() || peer == processes_.end() || !(*at)->told().reached) return;
   const core::RungOrder& order = (*at)->order();
   if (order.rung == core::Rung::kJoint) return;
-  const core::Routing& routing = leads_to_after(order.rung) ? order.after : order.before;
-  if (routing.excluded.contains(transport) || routing.quiesced.contains(transport)) {
+  const core::RoutingView routing(leads_to_after(order.rung) ? order.after : order.before,
+                                  (*at)->node_name(), (*peer)->node_name());
+  if (routing.excluded(transport) || routing.quiesced(transport)) {
     fail("process " + std::to_string(static_cast<std::uint64_t>(from)) + " sent " +
          core::to_text(*head) + " on " + transport + ", which it had left by an acknowledged rung");
   }
@@ -59,10 +63,11 @@ void World::check_closed(SimProcess& process) {
   const core::RungOrder& order = process.order();
   if (order.operation == 0 || !process.told().reached) return;
   if (order.rung != core::Rung::kOld && order.rung != core::Rung::kNew) return;
-  const core::Routing& routing = leads_to_after(order.rung) ? order.after : order.before;
-  for (const std::string& name : routing.excluded) {
-    if (network_.find(name, process.id()) != nullptr) {
-      fail("process " + std::to_string(process.number()) + " says that it released " + name +
+  const core::RoutingView routing(leads_to_after(order.rung) ? order.after : order.before,
+                                  process.node_name());
+  for (const SimKind& kind : sim_kinds()) {
+    if (routing.excluded(kind.name) && network_.find(kind.name, process.id()) != nullptr) {
+      fail("process " + std::to_string(process.number()) + " says that it released " + kind.name +
            ", and has it open");
     }
   }

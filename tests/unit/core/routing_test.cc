@@ -15,15 +15,15 @@ using Names = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("with nothing decided the highest exclusivity is used, the others stand by") {
-  CHECK(choose({}, kAll) == "sm");
-  CHECK(permitted({}, kAll) == Names{"sm", "verbs", "tcp"});
+  CHECK(choose(Routing{}, kAll) == "sm");
+  CHECK(permitted(Routing{}, kAll) == Names{"sm", "verbs", "tcp"});
 }
 
 TEST_CASE("equal exclusivity is decided by name, the same on both ends") {
   const std::vector<Candidate> one = {{"b", 5}, {"a", 5}};
   const std::vector<Candidate> other = {{"a", 5}, {"b", 5}};
-  CHECK(choose({}, one) == "a");
-  CHECK(choose({}, other) == "a");
+  CHECK(choose(Routing{}, one) == "a");
+  CHECK(choose(Routing{}, other) == "a");
 }
 
 TEST_CASE("excluded and quiesced transports are not used, not for fail-over either") {
@@ -35,7 +35,7 @@ TEST_CASE("excluded and quiesced transports are not used, not for fail-over eith
   CHECK_FALSE(choose(routing, kAll));
   CHECK(permitted(routing, kAll).empty());
   CHECK(connectable(routing, kAll) == Names{"tcp", "verbs"});
-  CHECK_FALSE(choose({}, {}));
+  CHECK_FALSE(choose(Routing{}, {}));
 }
 
 TEST_CASE("switch moves the pairs that use FROM and reach TO, and no others") {
