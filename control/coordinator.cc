@@ -27,15 +27,6 @@ std::vector<CoordinatorAction> CoordinatorMachine::step(const CoordinatorEvent& 
   return std::exchange(actions_, {});
 }
 
-/// Until a look around has ended, those who are proved gone may have been replaced by others who
-/// are not at rest.
-void CoordinatorMachine::note_left_open() {
-  const bool looking = scan_answered_ != scan_asked_;
-  const bool open = leaves_open() || (leaves_open_ && looking);
-  if (open != leaves_open_) ++end_seq_;
-  leaves_open_ = open;
-}
-
 // -- events
 
 void CoordinatorMachine::handle(const MembersFound& found) {
@@ -158,16 +149,6 @@ void CoordinatorMachine::advance_promise() {
     }
     end(ExitCode::kRetracted, "time-out while asking for promises; nothing was changed");
   }
-}
-
-void CoordinatorMachine::advance_goodbye() {
-  bool all_know = true;
-  for (const auto& [member, entry] : roster_.entries()) all_know = all_know && answered(entry);
-  // Who joined after our last look may have learnt from a member that we are at work, and would
-  // keep the next command waiting, or stand where all others have left. From now on nobody can: so
-  // one more look finds all of them, and whoever has heard that nothing is left open hears better.
-  const bool looked = all_known();
-  if ((all_know && looked) || now_ >= rung_deadline_) phase_ = Phase::kDone;
 }
 
 // -- sending

@@ -34,12 +34,6 @@ const Standing* CoordinatorMachine::unfinished() const {
   return newest;
 }
 
-bool CoordinatorMachine::leaves_open() const {
-  return std::any_of(roster_.entries().begin(), roster_.entries().end(), [](const auto& item) {
-    return !item.second.standing || !at_rest(*item.second.standing);
-  });
-}
-
 bool CoordinatorMachine::settle() { return takeover() ? settle_takeover() : settle_routing(); }
 
 bool CoordinatorMachine::malformed_takeover() {

@@ -41,6 +41,35 @@ void CoordinatorMachine::end(ExitCode code, std::string text) {
   scan_wanted_ = true;
 }
 
+// -- goodbye
+
+bool CoordinatorMachine::leaves_open() const {
+  return std::any_of(roster_.entries().begin(), roster_.entries().end(), [](const auto& item) {
+    return !item.second.standing || !at_rest(*item.second.standing);
+  });
+}
+
+/// Until a look around has ended, those who are proved gone may have been replaced by others who
+/// are not at rest.
+void CoordinatorMachine::note_left_open() {
+  const bool looking = scan_answered_ != scan_asked_;
+  const bool open = leaves_open() || (leaves_open_ && looking);
+  if (open != leaves_open_) ++end_seq_;
+  leaves_open_ = open;
+}
+
+void CoordinatorMachine::advance_goodbye() {
+  bool all_know = true;
+  for (const auto& [member, entry] : roster_.entries()) all_know = all_know && answered(entry);
+  // Who joined after our last look may have learnt from a member that we are at work, and would
+  // keep the next command waiting, or stand where all others have left. From now on nobody can: so
+  // one more look finds all of them, and whoever has heard that nothing is left open hears better.
+  const bool looked = all_known();
+  if ((all_know && looked) || now_ >= rung_deadline_) phase_ = Phase::kDone;
+}
+
+// -- what is said
+
 /// An order to two jobs that go by one name would be carried out by both.
 bool CoordinatorMachine::mixes_jobs() {
   std::string why = several_jobs(command_.job, roster_.counted());
@@ -85,7 +114,7 @@ void CoordinatorMachine::finish_climb() {
   const Operation& operation = order_.operation;
   outcome_.verb = operation.verb;
   outcome_.arguments = operation.arguments;
-  outcome_.scope = operation.node.empty() ? "job" : "node:" + operation.node;
+  if (takeover()) outcome_.scope = operation.node.empty() ? "job" : "node:" + operation.node;
   for (const auto& [member, entry] : roster_.entries()) {
     for (const auto& holder : entry.standing->report.foreign) {
       outcome_.foreign.push_back(entry.standing->name + ": " + holder);

@@ -9,6 +9,7 @@
 
 #include "control/json_reader.h"
 #include "control/message_fields.h"
+#include "control/name_checks.h"
 
 namespace livebtl::control {
 namespace {
@@ -38,39 +39,7 @@ constexpr std::array<const char*, std::variant_size_v<Message>> kSchemas = {
     "livebtl.hold/1",
     "livebtl.error/1"};
 
-bool plain_name(std::string_view text, std::size_t bytes_max) {
-  return !text.empty() && text.size() <= bytes_max &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) {
-           return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
-         });
-}
-
 // -- checks of meaning, after those of form. Each returns "" or what is wrong.
-
-bool good_transport(const std::string& name) { return plain_name(name, 32); }
-
-bool good_names(const core::Rules& rules) {
-  return std::ranges::all_of(rules.excluded, good_transport) &&
-         std::ranges::all_of(rules.quiesced, good_transport) &&
-         std::ranges::all_of(rules.moved, [](const auto& move) {
-           return good_transport(move.first) && good_transport(move.second);
-         });
-}
-
-bool good_node(const std::string& name) {
-  return name.size() == 16 &&
-         std::ranges::all_of(name, [](unsigned char c) { return std::isxdigit(c) != 0; });
-}
-
-std::string check_names(const Routing& routing) {
-  bool all = good_names(routing);
-  for (const auto& [name, tuning] : routing.tuning) all = all && good_transport(name);
-  for (const auto& [node, rules] : routing.nodes) all = all && good_names(rules);
-  if (!all) return "a transport's name is at most 32 letters, digits, '-', '_' or '.'";
-  const bool nodes =
-      std::ranges::all_of(routing.nodes, [](const auto& each) { return good_node(each.first); });
-  return nodes ? "" : "a node's id has 16 hexadecimal digits";
-}
 
 std::string check(const Operation& operation) {
   if (operation.id == 0) return "";

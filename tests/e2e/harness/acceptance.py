@@ -9,15 +9,16 @@ from .waiting import check, wait_until
 
 
 class UnevenJob(MpiJob):
-    """Rank r has the transports of `sets[r % len(sets)]` alone."""
+    """Rank r has the transports of `sets[r % len(sets)]` alone, or that value of another setting."""
 
-    def __init__(self, context, program, ranks, sets, **more):
+    def __init__(self, context, program, ranks, sets, variable="LIVEBTL_TRANSPORTS", **more):
         super().__init__(context.build, context.logs, program, ranks, **more)
         self.sets = sets
+        self.variable = variable
 
     def program_command(self):
         script = "".join(f'if [ $((OMPI_COMM_WORLD_RANK % {len(self.sets)})) -eq {i} ]; '
-                         f'then export LIVEBTL_TRANSPORTS={names}; fi; ' for i, names in enumerate(self.sets))
+                         f'then export {self.variable}={names}; fi; ' for i, names in enumerate(self.sets))
         return ["sh", "-c", script + 'exec "$@"', "sh", *super().program_command()]
 
 

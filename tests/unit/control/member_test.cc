@@ -203,6 +203,10 @@ TEST_CASE("a ladder is abandoned while its coordinator has not ended, or left it
   CHECK(bench.machine.abandoned_since() == 7);
   CHECK(bench.machine.standing(8).left_open);
   CHECK_FALSE(bench.machine.standing(8).busy);
+  // An earlier word that comes late.
+  bench.feed(LadderEnd{"j", kLater, true, 3}, 8);
+  bench.feed(LadderEnd{"j", kLater, false, 2}, 8);
+  CHECK(bench.machine.standing(8).left_open);
   MemberFacts facts;
   facts.job = "j";
   MemberMachine fresh(facts);

@@ -54,6 +54,40 @@ TEST_CASE("add takes back every reason not to use a transport") {
   CHECK(added.moved.empty());
 }
 
+TEST_CASE("a command for a node changes that node's rules, and leaves none that say nothing") {
+  const std::string node = "00000000000000aa";
+  const auto there = [&](const char* verb, const std::vector<std::string>& arguments,
+                         const Routing& routing) {
+    return apply_verb(verb, arguments, routing, node);
+  };
+  const Routing removed = *there("remove", {"sm"}, {});
+  CHECK(removed.excluded.empty());
+  CHECK(removed.nodes.at(node).excluded == std::set<std::string>{"sm"});
+  CHECK(*there("add", {"sm"}, removed) == Routing{});
+  CHECK(after("add", {"sm"}, removed) == removed);
+  CHECK(there("switch", {"tcp", "sm"}, removed).error().code == ExitCode::kRefused);
+  CHECK(there("add", {"sm"}, after("remove", {"sm"})).error().code == ExitCode::kRefused);
+  CHECK(there("add", {"sm"}, after("quiesce", {"sm"})).error().code == ExitCode::kRefused);
+  CHECK(there("set", {"sm", "weight=2"}, {}).error().code == ExitCode::kUsage);
+  // The job's rule does not move the pairs back.
+  const Routing moved = *there("switch", {"tcp", "sm"}, after("switch", {"sm", "tcp"}));
+  CHECK(moved.nodes.at(node).moved ==
+        std::map<std::string, std::string>{{"sm", "sm"}, {"tcp", "sm"}});
+}
+
+TEST_CASE("a scope is the job, or a node by its host or its id; a name of two nodes is refused") {
+  const std::set<NodeLabel> nodes = {
+      {"00000000000000aa", "vm1"}, {"00000000000000bb", "vm2"}, {"00000000000000cc", "vm2"}};
+  CHECK(resolve_scope("", nodes)->empty());
+  CHECK(resolve_scope("job", nodes)->empty());
+  CHECK(*resolve_scope("node:vm1", nodes) == "00000000000000aa");
+  CHECK(*resolve_scope("node:00000000000000cc", nodes) == "00000000000000cc");
+  CHECK(resolve_scope("node:vm2", nodes).error().code == ExitCode::kRefused);
+  CHECK(resolve_scope("node:vm3", nodes).error().code == ExitCode::kNotFound);
+  for (const char* nonsense : {"node:", "node", "rank:1", "Job"})
+    CHECK(resolve_scope(nonsense, nodes).error().code == ExitCode::kUsage);
+}
+
 TEST_CASE("quiesce, remove and set change what they name") {
   CHECK(after("quiesce", {"sm"}).quiesced == std::set<std::string>{"sm"});
   CHECK(after("remove", {"sm"}).excluded == std::set<std::string>{"sm"});

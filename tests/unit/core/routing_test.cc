@@ -76,6 +76,32 @@ TEST_CASE("tuned exclusivity decides instead of the default") {
   CHECK(permitted(routing, kAll) == Names{"tcp", "sm", "verbs"});
 }
 
+TEST_CASE("a pair obeys the rules of the nodes that it touches, alike at both ends") {
+  Routing routing;
+  routing.nodes["a"].excluded = {"sm"};
+  routing.nodes["b"].quiesced = {"verbs"};
+  CHECK(choose(RoutingView(routing, "c", "c"), kAll) == "sm");
+  CHECK(choose(RoutingView(routing, "c", "a"), kAll) == "verbs");
+  CHECK(permitted(RoutingView(routing, "a", "b"), kAll) == Names{"tcp"});
+  CHECK(permitted(RoutingView(routing, "b", "a"), kAll) == Names{"tcp"});
+  CHECK(connectable(RoutingView(routing, "b"), kAll) == Names{"tcp", "sm", "verbs"});
+  CHECK(choose(RoutingView(routing, "a", ""), kAll) == "verbs");  // not known yet: no rules
+  CHECK(choose(routing, kAll) == "sm");
+}
+
+TEST_CASE(
+    "where a node rules about a move, the job's rule is not asked; of two nodes the first by "
+    "name") {
+  Routing routing;
+  routing.moved = {{"sm", "tcp"}};
+  routing.nodes["a"].moved = {{"sm", "sm"}};
+  routing.nodes["b"].moved = {{"sm", "verbs"}};
+  CHECK(choose(RoutingView(routing, "a", "a"), kAll) == "sm");
+  CHECK(choose(RoutingView(routing, "b", "c"), kAll) == "verbs");
+  CHECK(choose(RoutingView(routing, "a", "b"), kAll) == "sm");
+  CHECK(choose(RoutingView(routing, "b", "a"), kAll) == "sm");
+}
+
 TEST_CASE(
     "choose is always the first permitted, whatever the routing, in any order of candidates") {
   Random random(9);
