@@ -37,6 +37,11 @@ void pass_until(Rig& rig, Condition condition) {
   });
 }
 
+bool all_parked(Rig& rig) {
+  return std::ranges::all_of(
+      rig.engines, [](auto& engine) { return engine->hold_report().state == HoldState::kParked; });
+}
+
 }  // namespace
 
 TEST_CASE("a hold waits for data on a path that has just left the set") {
@@ -61,11 +66,7 @@ TEST_CASE("a hold waits for data on a path that has just left the set") {
   REQUIRE(report.waiting.size() == 1);
   CHECK(report.waiting[0].find("marker") != std::string::npos);
   gamma[1].deaf = false;
-  pass_until(rig, [&] {
-    return std::ranges::all_of(rig.engines, [](auto& engine) {
-      return engine->hold_report().state == HoldState::kParked;
-    });
-  });
+  pass_until(rig, [&] { return all_parked(rig); });
   for (auto& engine : rig.engines) engine->end_hold(5);
   pass_until(rig, [&] { return large.arrived(); });
   CHECK(large.is_whole());
