@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/log.h"
 #include "core/admin.h"
 #include "core/peer.h"
 #include "core/routing.h"
@@ -159,7 +160,8 @@ class Bml final : private TransportSink {
  private:
   Status check_caps(const std::string& name, const Caps& caps) const;
   void on_accept(std::unique_ptr<Endpoint> endpoint) noexcept override;
-  void take_in(TransportSlot& slot, std::unique_ptr<Endpoint> endpoint) noexcept;
+  void take_in(TransportSlot& slot, std::unique_ptr<Endpoint> endpoint,
+               ProcessId admitted_for = {}) noexcept;
   bool can_dial(const Peer& peer, const TransportSlot& slot) const noexcept;
   std::vector<std::string> to_dial(const Peer& peer) const;
   void exchange_tickets(Path& dialled);
@@ -229,7 +231,12 @@ class Bml final : private TransportSink {
     Blob payload;
   };
   std::vector<TicketOut> tickets_;  // wait to be posted, on whatever open path
-  bool post_ticket(const TicketOut& ticket) noexcept;
+  LogLimit tickets_logged_;
+  void queue_ticket(Peer& to, FrameKind kind, std::uint64_t path_id, Blob payload);
+  bool has_ticket_room(const Peer& peer) noexcept;
+  bool admits(const Peer& peer) noexcept;
+  bool post_ticket(Peer& peer, const TicketOut& ticket) noexcept;
+  void warn_of_tickets(const Peer& peer, const char* what) noexcept;
 };
 
 }  // namespace livebtl::core

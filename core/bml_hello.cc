@@ -30,10 +30,12 @@ void Bml::on_accept(std::unique_ptr<Endpoint> endpoint) noexcept {
   take_in(*accepting_, std::move(endpoint));
 }
 
-void Bml::take_in(TransportSlot& slot, std::unique_ptr<Endpoint> endpoint) noexcept {
+void Bml::take_in(TransportSlot& slot, std::unique_ptr<Endpoint> endpoint,
+                  ProcessId admitted_for) noexcept {
   auto path =
       std::make_unique<Path>(core_, slot, std::move(endpoint), false, core_.now + kHelloTimeout);
   path->handshake = std::make_unique<Handshake>(Handshake::accept(core_.config.secret));
+  path->admitted_for = admitted_for;
   strangers_.push_back(std::move(path));
 }
 

@@ -10,7 +10,11 @@ namespace livebtl::core {
 
 namespace {
 constexpr std::size_t kCarriedNameMax = 16;
-}
+// A pair has one dial by each transport under way, and what it has given up ends by itself: these
+// are more than it ever comes to.
+constexpr std::uint32_t kTicketsWaitingMax = 32;  // a peer, for a path that takes them
+constexpr std::ptrdiff_t kAdmittedMax = 16;       // a peer, that have not said a good hello
+}  // namespace
 
 // A path to oneself needs nobody to carry its tickets.
 bool Bml::can_dial(const Peer& peer, const TransportSlot& slot) const noexcept {
@@ -31,7 +35,37 @@ void Bml::exchange_tickets(Path& dialled) {
   ByteWriter writer;
   writer.put_counted(as_bytes(dialled.slot.name()));
   writer.put_counted(ticket);
-  tickets_.push_back({dialled.peer->process, FrameKind::kTicket, dialled.id, writer.take()});
+  if (!has_ticket_room(*dialled.peer))
+    return dialled.break_down({Errc::kLimit, "too many tickets wait for a path that takes them"});
+  queue_ticket(*dialled.peer, FrameKind::kTicket, dialled.id, writer.take());
+}
+
+// Whoever floods us with tickets, or takes none of our answers, does not have our memory for it.
+bool Bml::has_ticket_room(const Peer& peer) noexcept {
+  if (peer.tickets_waiting < kTicketsWaitingMax) return true;
+  warn_of_tickets(peer, "it takes none of ours, or sends too many; one is dropped");
+  return false;
+}
+
+void Bml::queue_ticket(Peer& to, FrameKind kind, std::uint64_t path_id, Blob payload) {
+  ++to.tickets_waiting;
+  tickets_.push_back({to.process, kind, path_id, std::move(payload)});
+}
+
+bool Bml::admits(const Peer& peer) noexcept {
+  const auto begun = std::count_if(strangers_.begin(), strangers_.end(), [&](const auto& path) {
+    return path->admitted_for == peer.process && path->state != Path::State::kDown;
+  });
+  if (begun < kAdmittedMax) return true;
+  warn_of_tickets(peer, "it begins connections and says no hello; this one is refused");
+  return false;
+}
+
+void Bml::warn_of_tickets(const Peer& peer, const char* what) noexcept {
+  if (!tickets_logged_.allow(core_.now)) return;
+  log(LogLevel::kWarn, "engine",
+      "tickets of %s: %s (%llu such lines withheld); if this goes on, look at that process",
+      peer.name().c_str(), what, static_cast<unsigned long long>(tickets_logged_.suppressed()));
 }
 
 // Null: refused, which the log says.
@@ -54,10 +88,11 @@ void Bml::on_ticket(Path& carrier, std::uint64_t path_id, Bytes payload) noexcep
   if (!reader.finished() || path_id == 0)
     return carrier.break_down({Errc::kCorrupt, "the peer sent a malformed ticket"});
   const std::string transport(reinterpret_cast<const char*>(name.data()), name.size());
-  auto admitted = admit(transport, ticket);
-  tickets_.push_back({carrier.peer->process, FrameKind::kTicketBack, path_id,
-                      admitted ? admitted->ticket() : Blob{}});
-  if (admitted) take_in(*find_slot(transport), std::move(admitted));
+  Peer& peer = *carrier.peer;
+  if (!has_ticket_room(peer)) return;
+  auto admitted = admits(peer) ? admit(transport, ticket) : nullptr;
+  queue_ticket(peer, FrameKind::kTicketBack, path_id, admitted ? admitted->ticket() : Blob{});
+  if (admitted) take_in(*find_slot(transport), std::move(admitted), peer.process);
 }
 
 // A path that was given up meanwhile is not looked for.
@@ -74,19 +109,29 @@ void Bml::on_ticket_back(Peer& peer, std::uint64_t path_id, Bytes ticket) noexce
   path.endpoint->take_ticket(ticket);
 }
 
-// true: it is posted, or nobody is left to take it; who waits for it dials again.
-bool Bml::post_ticket(const TicketOut& ticket) noexcept {
-  Peer* peer = find_peer(ticket.to);
-  if (peer == nullptr) return true;
-  const Header<PathBody> header{{ticket.kind, 0, 0, 0, 0, 0, peer->rx.reorder.expected()},
+namespace {
+
+/// Ours, of a dial that was given up meanwhile.
+bool outlived(const Peer& peer, std::uint64_t path_id) noexcept {
+  return std::none_of(peer.paths.begin(), peer.paths.end(), [&](const auto& path) {
+    return path->id == path_id && path->dialled && path->state == Path::State::kHello;
+  });
+}
+
+}  // namespace
+
+// true: it is posted, or nobody is left to send or take it; who waits for it dials again.
+bool Bml::post_ticket(Peer& peer, const TicketOut& ticket) noexcept {
+  if (ticket.kind == FrameKind::kTicket && outlived(peer, ticket.path)) return true;
+  const Header<PathBody> header{{ticket.kind, 0, 0, 0, 0, 0, peer.rx.reorder.expected()},
                                 {ticket.path, 0}};
   const auto takes = [&](Path& path) {
     return path.open() && path.confirmed && !path.closing &&
            path.endpoint->post({bytes_of(header), ticket.payload, 0, false}) != Post::kRetry;
   };
-  if (peer->send_path != nullptr && takes(*peer->send_path)) return true;
-  const auto& paths = peer->paths;
-  return !connected(*peer) ||
+  if (peer.send_path != nullptr && takes(*peer.send_path)) return true;
+  const auto& paths = peer.paths;
+  return !connected(peer) ||
          std::any_of(paths.begin(), paths.end(), [&](const auto& path) { return takes(*path); });
 }
 
@@ -94,7 +139,12 @@ void Bml::flush_tickets() noexcept {
   std::vector<TicketOut> waiting;
   waiting.swap(tickets_);
   for (TicketOut& ticket : waiting) {
-    if (!post_ticket(ticket)) tickets_.push_back(std::move(ticket));
+    Peer& to = peer(ticket.to);
+    if (post_ticket(to, ticket)) {
+      --to.tickets_waiting;
+    } else {
+      tickets_.push_back(std::move(ticket));
+    }
   }
 }
 

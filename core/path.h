@@ -96,8 +96,9 @@ class Path final : public EndpointSink {
   std::uint64_t marker_ack_due = 0;  // the number in the peer's marker; 0: none is owed
   bool closing = false;              // closed by order: its end is no loss
   bool probe_due = false;
-  bool answer_due = false;  // the peer probes this path: what comes by another one does not answer
-  bool placed = false;      // data of large messages has gone on it since our last marker
+  bool answer_due = false;   // the peer probes this path: what comes by another one does not answer
+  bool placed = false;       // data of large messages has gone on it since our last marker
+  ProcessId admitted_for{};  // accepted by a ticket, and no good hello yet: whose ticket
   std::uint64_t path_down_due = 0;  // tell the peer that this other path is lost
 };
 

@@ -137,6 +137,7 @@ struct Peer {
   TimeNs dial_delay = 0;
   std::map<std::string, TimeNs> failed_until;  // transports that could not be dialled lately
   std::vector<std::uint64_t> sending;          // transfers with data still to post (rendezvous.h)
+  std::uint32_t tickets_waiting = 0;           // for a path that takes them (bml_tickets.cc)
   std::uint32_t transfers_asked = 0;           // of ours: the peer wants the data, and has not all
   std::vector<core::Path*> bulk_paths;         // the placed lane's; striped by weight
   std::map<std::string, std::uint64_t>
