@@ -15,9 +15,12 @@ constexpr std::uint32_t kWords = 3;  // a word of credit, a question, the last w
 constexpr std::uint32_t kSendDepth = kFrameSends + kWords;
 constexpr std::uint32_t kInlineMax = 256;
 
-// A lost packet is sent again after 67 ms at first (4.096 us * 2^14), six times: half a second to
-// three until a peer counts as gone. 7 would mean for ever on some devices.
-constexpr std::uint8_t kAckTimeout = 14;
+// A packet without an answer is sent again after 268 ms (4.096 us * 2^16; devices may take up to
+// four times as long), six times: two to seven seconds until a peer counts as gone, about as long
+// as a probe over tcp takes. A lost packet costs so much time only if none comes after it, while an
+// answer that is merely late, as from a machine that others share or that is being migrated, costs
+// a second transmission each time, and the path in the end. 7 would mean for ever on some devices.
+constexpr std::uint8_t kAckTimeout = 16;
 constexpr std::uint8_t kRetries = 6;
 // Credits see to it that a buffer is there; if none is, it is our mistake, and must end.
 constexpr std::uint8_t kNotReadyRetries = 6;
