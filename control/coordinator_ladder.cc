@@ -146,13 +146,14 @@ void CoordinatorMachine::begin_takeover() {
     undoing = undoing || (standing.operation.id == order_.operation.id && standing.undoing);
   }
   order_.rung = highest;
-  if (command_.verb == "abort") {
-    if (highest != Rung::kNew) return order(lowest, true);
-    return end_past_commit();
-  }
+  const bool aborts = command_.verb == "abort";
+  if (aborts && highest == Rung::kNew) return end_past_commit();
   if (undoing && highest < Rung::kNewTx) return order(lowest, true);
-  // Some may stand one rung below: that is as far as this first order may be retracted.
-  if (lowest != highest) retract_to_ = lowest;
+  if (highest == Rung::kOld) return order(highest, aborts);
+  // The last order led up here, so all acknowledged the rung below: it may be retracted, as by
+  // whoever gave it. If this rung cannot be reached, there is no other way off it.
+  if (aborts) return order(below(highest), true);
+  if (highest != Rung::kNew) retract_to_ = below(highest);
   order(highest, false);
 }
 

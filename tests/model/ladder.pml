@@ -75,13 +75,15 @@ bit refused[N];      /* that order was refused: it stays where it was */
 bit lost[N];         /* at NEWTX: the new path is broken */
 bit visible[N];      /* a scan finds it */
 bit joined[N];       /* it has the job's standing */
+bit und[N];          /* its last order went down */
 byte fly_to[N];      /* own frame in flight: 0 none, else receiver + 1 */
 bit fly_x[N];        /* on: 0 old, 1 new */
 
 byte orders[T + 1];              /* orders given so far by a term's coordinator */
 byte rung[(T + 1) * (S + 1)];    /* to which rung each of them is */
+bit odown[(T + 1) * (S + 1)];    /* is it on the way back? */
 bit asked[T + 1];
-byte prom[(T + 1) * N];          /* promise: rung + 1 */
+byte prom[(T + 1) * N];          /* promise: rung + 1, and 4 if its last order went down */
 byte ackd[(T + 1) * N];          /* last order acknowledged */
 byte refusals = REFUSALS;
 byte losses = LOSSES;
@@ -108,7 +110,7 @@ inline take(i, t, s) {
   tmax[i] = t; mseq[i] = s;
   if
   :: RUNG(t, s) == 1 && st[i] == 0 && refusals > 0 -> refusals--; refused[i] = 1
-  :: refused[i] = 0; st[i] = RUNG(t, s);
+  :: refused[i] = 0; st[i] = RUNG(t, s); und[i] = odown[(t) * (S + 1) + (s)];
      if :: st[i] != 2 -> lost[i] = 0 :: else fi
   fi;
   j = 0;
@@ -123,20 +125,22 @@ inline take(i, t, s) {
 
 proctype member(byte i) {
   byte t, s, j;
-  byte seen_t, seen_s, seen_st; bit seen_r;
+  byte seen_t, seen_s, seen_st; bit seen_r, seen_u;
   if
   :: i >= N - JOINERS ->
 end_hidden: visible[i] = 1;
      atomic {                                   /* asks one that has joined ... */
 #if JOIN
        do :: j < N - JOINERS - 1 -> j++ :: break od;
-       seen_t = tmax[j]; seen_s = mseq[j]; seen_st = st[j]; seen_r = refused[j]; j = 0
+       seen_t = tmax[j]; seen_s = mseq[j]; seen_st = st[j]; seen_r = refused[j];
+       seen_u = und[j]; j = 0
 #else
        skip
 #endif
      }
      atomic {                                   /* ... and has the answer, perhaps much later */
-       tmax[i] = seen_t; mseq[i] = seen_s; st[i] = seen_st; refused[i] = seen_r; joined[i] = 1;
+       tmax[i] = seen_t; mseq[i] = seen_s; st[i] = seen_st; refused[i] = seen_r;
+       und[i] = seen_u; seen_u = 0; joined[i] = 1;
        seen_t = 0; seen_s = 0; seen_st = 0; seen_r = 0
      }
   :: else
@@ -150,7 +154,7 @@ end: do
        if
        :: asked[t] && t >= tmax[i] && prom[t * N + i] == 0 ->
           if :: t > tmax[i] -> tmax[i] = t; mseq[i] = 0; refused[i] = 0 :: else fi;
-          prom[t * N + i] = st[i] + 1
+          prom[t * N + i] = st[i] + 1 + 4 * und[i]
        :: else
        fi;
        t = 0 }
@@ -178,6 +182,7 @@ end: do
 
 #define HAS(i) ((known >> (i)) & 1)
 #define DID(i) (!HAS(i) || ackd[t * N + i] == orders[t])
+#define STOOD(i) ((prom[t * N + i] - 1) & 3)
 #define SAID(i) (!HAS(i) || prom[t * N + i] > 0)
 #if ACKALL
 #define ALL_DID (DID(0) && DID(1) && (N < 3 || DID(2 % N)) && (N < 4 || DID(3 % N)))
@@ -193,11 +198,12 @@ inline scan() {
 }
 
 inline give(g) {
-  orders[t]++; RUNG(t, orders[t]) = g
+  orders[t]++; RUNG(t, orders[t]) = g; odown[t * (S + 1) + orders[t]] = down
 }
 
 proctype coordinator(byte t) {
   byte i, known, lo, hi, g;
+  bit back;             /* somebody stands where a ladder was being taken back */
   bit down;             /* this ladder is being taken back */
   bit may;              /* the last order may be retracted */
   atomic { asked[t] = 1; scan() }
@@ -211,18 +217,21 @@ end_again: atomic { ALL_SAID ->
     lo = 3; hi = 0; i = 0;
     do
     :: i < N ->
-       if :: HAS(i) && prom[t * N + i] - 1 < lo -> lo = prom[t * N + i] - 1 :: else fi;
-       if :: HAS(i) && prom[t * N + i] - 1 > hi -> hi = prom[t * N + i] - 1 :: else fi;
+       if :: HAS(i) && STOOD(i) < lo -> lo = STOOD(i) :: else fi;
+       if :: HAS(i) && STOOD(i) > hi -> hi = STOOD(i) :: else fi;
+       if :: HAS(i) && prom[t * N + i] > 4 -> back = 1 :: else fi;
        i++
     :: i >= N -> break
     od;
     assert(hi <= lo + 1);
     if
     :: hi == 3 -> g = 3                                     /* committed: only on */
-    :: hi < 3 -> g = hi; may = (lo < hi)                    /* resume */
-    :: hi < 3 -> g = lo; down = 1                           /* abort */
+    :: hi < 2 && back -> g = lo; down = 1                   /* was being taken back: goes on down */
+    :: hi < 2 && !back || hi == 2 -> g = hi; may = (hi > 0) /* resume: all acknowledged the rung below */
+    :: hi < 2 && !back || hi == 2 ->                        /* abort */
+       g = (hi > 0 -> hi - 1 : 0); down = 1
     fi;
-    give(g); i = 0; lo = 0; hi = 0
+    give(g); i = 0; lo = 0; hi = 0; back = 0
   }
 #else
   atomic { g = 0; if :: t > 1 && orders[t - 1] > 0 -> g = RUNG(t - 1, orders[t - 1]) :: else fi;
@@ -237,11 +246,11 @@ end_rung: do
 end_more: atomic { ALL_DID ->
        if
        :: !down -> g++; give(g); may = 1
-       :: g > 0 -> g--; give(g); down = 1; may = 0          /* all acknowledged: may go down */
+       :: g > 0 -> g--; down = 1; give(g); may = 0          /* all acknowledged: may go down */
        :: else -> break
        fi }
   :: atomic { (may && orders[t] < S && g >= RETRACT && (g < 3 || !COMMIT)) ->
-       g = g - RETRACT; give(g); down = 1; may = 0 }        /* without acknowledgements, once */
+       g = g - RETRACT; down = 1; give(g); may = 0 }        /* without acknowledgements, once */
   :: break                                                  /* crash */
   od
 }

@@ -35,6 +35,19 @@ bool SimEndpoint::can_post() const noexcept {
   return !down_ && mine().open_at <= network_.clock().now() && outbox_.size() < kOutboxMax;
 }
 
+SimEndpoint::Waiting SimEndpoint::take(const core::Frame& frame) {
+  Waiting waiting;
+  waiting.parcel.header.assign(frame.header.begin(), frame.header.end());
+  waiting.posted = frame.stable && network_.random().chance(0.5);
+  waiting.cookie = frame.cookie;
+  if (waiting.posted) {
+    waiting.borrowed = frame.payload;
+  } else {
+    waiting.parcel.payload.assign(frame.payload.begin(), frame.payload.end());
+  }
+  return waiting;
+}
+
 core::Post SimEndpoint::post(const core::Frame& frame) noexcept {
   LIVEBTL_ASSERT(sink_ != nullptr, "attach() comes before post()");
   LIVEBTL_ASSERT(!frame.header.empty() && frame.header.size() <= core::kHeaderBytesMax,
@@ -46,18 +59,11 @@ core::Post SimEndpoint::post(const core::Frame& frame) noexcept {
     return core::Post::kRetry;
   }
   if (network_.on_post)
-    network_.on_post(mine().process, other().process, connection_.transport, frame.header);
+    network_.on_post(
+        {mine().process, other().process, connection_.transport, frame.header, connection_.broken});
   ++stats_.frames_sent;
   stats_.bytes_sent += frame.header.size() + frame.payload.size();
-  Waiting waiting;
-  waiting.parcel.header.assign(frame.header.begin(), frame.header.end());
-  waiting.posted = frame.stable && network_.random().chance(0.5);
-  waiting.cookie = frame.cookie;
-  if (waiting.posted) {
-    waiting.borrowed = frame.payload;
-  } else {
-    waiting.parcel.payload.assign(frame.payload.begin(), frame.payload.end());
-  }
+  Waiting waiting = take(frame);
   const bool straight = !waiting.posted && outbox_.empty() && !connection_.broken &&
                         mine().wire.size() < kWireMax && network_.random().chance(0.7);
   if (straight) {

@@ -48,6 +48,14 @@ struct Half {
   Error why;
 };
 
+/// A frame that an engine posts.
+struct Posted {
+  ProcessId from, to;
+  const std::string& transport;
+  Bytes header;
+  bool in_vain;  // one of the two ends has given the connection up: nobody will read it
+};
+
 struct Connection {
   std::uint64_t number = 0;
   std::string transport;
@@ -105,8 +113,7 @@ class SimNetwork {
   std::string find_on_wire(const std::function<std::string(Bytes header)>& name) const;
 
   /// Called for every frame that a transport took. For the oracle.
-  std::function<void(ProcessId from, ProcessId to, const std::string& transport, Bytes header)>
-      on_post;
+  std::function<void(const Posted&)> on_post;
 
   // For SimTransport and SimEndpoint.
   void enter(SimTransport& transport);

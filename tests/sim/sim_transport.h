@@ -38,6 +38,7 @@ class SimEndpoint final : public core::Endpoint {
     bool posted = false;
   };
 
+  Waiting take(const core::Frame& frame);
   Half& mine() const noexcept { return connection_.halves[side_]; }
   Half& other() const noexcept { return connection_.halves[1 - side_]; }
   bool can_post() const noexcept;

@@ -36,10 +36,9 @@ World::World(std::uint64_t seed, const FaultPlan& plan)
   announced_ = 2 + static_cast<std::uint32_t>(random_.below(3));
   first_seq_ = draw_first_seq(random_);
   coordinators_.on_step = [this](SimProcess& process) { check_member(process); };
-  network_.on_post = [this](ProcessId from, ProcessId to, const std::string& transport,
-                            Bytes header) {
-    check_post(from, to, transport, header);
-    holds_.posted(header);
+  network_.on_post = [this](const Posted& posted) {
+    check_post(posted);
+    if (!posted.in_vain) holds_.posted(posted.header);
   };
   holds_.on_failure = [this](const std::string& what) { fail(what); };
   if (other_random_.chance(0.1)) {

@@ -66,7 +66,7 @@ class World {
 
   void check_member(SimProcess& process);
   void check_closed(SimProcess& process);
-  void check_post(ProcessId from, ProcessId to, const std::string& transport, Bytes header);
+  void check_post(const Posted& posted);
   void check_end();
   void note_result();
   void fail(const std::string& what) { ledger_.fail(what); }

@@ -37,7 +37,8 @@ void World::check_member(SimProcess& process) {
 
 // A member that acknowledged NEWTX or NEW does not send on what the new routing excludes or
 // quiesces; nor one that acknowledged OLD on what the old one does.
-void World::check_post(ProcessId from, ProcessId to, const std::string& transport, Bytes header) {
+void World::check_post(const Posted& posted) {
+  const auto& [from, to, transport, header, in_vain] = posted;
   const auto head = core::decode_head(header);
   if (!head) return fail("an engine posted a malformed header on " + transport);
   if (static_cast<std::uint8_t>(head->kind) >= static_cast<std::uint8_t>(core::FrameKind::kAck))

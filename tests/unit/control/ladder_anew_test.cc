@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ladder_anew_test.cc -- a coordinator that the job took for dead before anybody had followed it.
+// ladder_anew_test.cc -- coordinators that find another than they expected: one that the job took
+// for dead, one between whose questions a whole ladder ran, one that takes over a rung which cannot
+// be reached.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
 #include "control/coordinator.h"
+#include "tests/sim/ladder_world.h"
 
 using namespace livebtl;
 using namespace livebtl::control;
@@ -61,6 +64,14 @@ struct OneMember {
   Standing one;
   std::uint64_t scans = 0;
 };
+
+bool at_rung(LadderWorld& world, std::size_t member, Rung rung) {
+  return world.member(member).machine.standing(world.now()).rung == rung;
+}
+
+bool reached(LadderWorld& world, std::size_t member, Rung rung) {
+  return at_rung(world, member, rung) && world.member(member).machine.standing(world.now()).reached;
+}
 
 }  // namespace
 
@@ -132,4 +143,29 @@ TEST_CASE("members that differ since their start are named") {
   machine.step(two, 0);
   REQUIRE(machine.done());
   CHECK(machine.outcome().code == ExitCode::kRefused);
+}
+
+TEST_CASE("a rung that cannot be reached is left, by whoever takes over") {
+  for (const Rung rung : {Rung::kJoint, Rung::kNewTx}) {
+    for (const char* verb : {"abort", "resume"}) {
+      CAPTURE(rung_name(rung));
+      CAPTURE(verb);
+      LadderWorld world(3, 23);
+      const std::size_t first = world.start("switch", {"sm", "tcp"});
+      const Rung below = rung == Rung::kJoint ? Rung::kOld : Rung::kJoint;
+      REQUIRE(world.run_until([&] { return reached(world, 1, below); }));
+      world.member(1).engine.stall = true;
+      REQUIRE(world.run_until([&] {
+        return at_rung(world, 0, rung) && at_rung(world, 1, rung) && at_rung(world, 2, rung);
+      }));
+      world.kill_coordinator(first);
+      const std::size_t next = world.start(verb);
+      REQUIRE(world.run_until([&] { return at_rung(world, 1, below); }));
+      world.member(1).engine.stall = false;
+      world.calm();
+      const bool aborts = verb == std::string("abort");
+      CHECK(world.finish(next).code == (aborts ? ExitCode::kDone : ExitCode::kRetracted));
+      CHECK(world.routing() == Routing{});
+    }
+  }
 }

@@ -180,7 +180,8 @@ TEST_CASE("abort that is outbid says whether there is anything left to take back
     world.calm();
     CHECK(world.finish(resume).code == ExitCode::kDone);
     const bool back = world.routing() == Routing{};
-    CHECK(back == (rung == Rung::kJoint));  // resume completes a retraction that has begun
+    // resume completes a retraction that has begun; of newtx it depends on whose order came first.
+    if (rung == Rung::kJoint) CHECK(back);
     CHECK(world.finish(abort).code == (back ? ExitCode::kDone : ExitCode::kNotReleased));
   }
 }
