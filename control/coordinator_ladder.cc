@@ -78,7 +78,7 @@ bool CoordinatorMachine::settle_routing() {
   after_ = std::move(*after);
   if (after_ != first.routing) return false;
   outcome_.already = true;
-  outcome_.released = command_.verb == "remove";
+  outcome_.released = releases(command_.verb, *arguments);
   end(ExitCode::kDone, title() + ": already so");
   return true;
 }
@@ -123,7 +123,7 @@ void CoordinatorMachine::begin_ladder() {
   operation.verb = command_.verb;
   operation.arguments = outcome_.arguments;
   operation.node = node_;
-  operation.release = command_.verb == "remove";
+  operation.release = releases(command_.verb, operation.arguments);
   operation.before = roster_.entries().begin()->second.standing->routing;
   operation.after = after_;
   order_.epoch = roster_.highest_epoch() + 1;

@@ -8,11 +8,14 @@
 namespace livebtl::control {
 namespace {
 
-/// What the scope's own rules exclude.
+/// What the scope's own rules take away.
 std::set<std::string> excluded_in(const Routing& routing, const std::string& node) {
-  if (node.empty()) return routing.excluded;
-  const auto rules = routing.nodes.find(node);
-  return rules == routing.nodes.end() ? std::set<std::string>{} : rules->second.excluded;
+  const auto found = routing.nodes.find(node);
+  if (!node.empty() && found == routing.nodes.end()) return {};
+  const core::Rules& rules = node.empty() ? routing : found->second;
+  std::set<std::string> names = rules.excluded;
+  names.insert(rules.set_aside.begin(), rules.set_aside.end());
+  return names;
 }
 
 }  // namespace
@@ -134,7 +137,8 @@ std::string CoordinatorMachine::but_not_on() const {
   if (operation.verb != "add" || !operation.node.empty()) return "";
   std::string text;
   for (const auto& [node, rules] : operation.after.nodes) {
-    if (!rules.excluded.contains(operation.arguments.front())) continue;
+    const std::string& added = operation.arguments.front();
+    if (!rules.excluded.contains(added) && !rules.set_aside.contains(added)) continue;
     text += (text.empty() ? "; not on node:" : ", node:") + node;
   }
   return text.empty() ? text : text + " (removed there by a command of its own scope)";

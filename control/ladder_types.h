@@ -35,7 +35,7 @@ struct MemberId {
 /// or undo it.
 struct Operation {
   std::uint64_t id = 0;  // random, not 0
-  std::string verb;      // add | quiesce | remove | switch | set
+  std::string verb;      // add | quiesce | remove | switch | set | checkpoint
   std::vector<std::string> arguments;
   std::string node;  // core::node_name() of the scope; "": the job
   // at kNew the transports excluded by `after` are closed and proved released
@@ -94,6 +94,7 @@ struct PlanAnswer {
 struct KnownTransport {
   std::string name;
   std::string alias;
+  bool bound_to_device = false;  // `checkpoint prepare` sets it aside
   friend bool operator==(const KnownTransport&, const KnownTransport&) = default;
 };
 

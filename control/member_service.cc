@@ -40,7 +40,7 @@ MemberFacts member_facts(const JobFacts& job, MemberId self, core::Admin& admin)
   const core::EngineStatus status = admin.status();
   facts.routing = status.routing;
   for (const auto& transport : status.transports) {
-    facts.transports.push_back({transport.name, transport.alias});
+    facts.transports.push_back({transport.name, transport.alias, transport.bound_to_device});
   }
   return facts;
 }

@@ -13,6 +13,7 @@ bool good_transport(const std::string& name) { return plain_name(name, 32); }
 bool good_names(const core::Rules& rules) {
   return std::ranges::all_of(rules.excluded, good_transport) &&
          std::ranges::all_of(rules.quiesced, good_transport) &&
+         std::ranges::all_of(rules.set_aside, good_transport) &&
          std::ranges::all_of(rules.moved, [](const auto& move) {
            return good_transport(move.first) && good_transport(move.second);
          });

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "control/census.h"
 #include "control/outcome.h"
-#include "control/verbs.h"
+#include "control/scope.h"
 
 namespace livebtl::control {
 

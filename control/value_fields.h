@@ -31,6 +31,7 @@ void fields(A& a, Is<core::Rules> auto& v) {
   a("excluded", v.excluded);
   a("quiesced", v.quiesced);
   a("moved", v.moved);
+  a("set_aside", v.set_aside);
 }
 
 template <class A>
@@ -38,6 +39,7 @@ void fields(A& a, Is<Routing> auto& v) {
   a("excluded", v.excluded);
   a("quiesced", v.quiesced);
   a("moved", v.moved);
+  a("set_aside", v.set_aside);
   a("tuning", v.tuning);
   a("nodes", v.nodes);
 }
@@ -46,6 +48,7 @@ template <class A>
 void fields(A& a, Is<KnownTransport> auto& v) {
   a("name", v.name);
   a("alias", v.alias);
+  a("bound_to_device", v.bound_to_device);
 }
 
 template <class A>
@@ -96,6 +99,7 @@ template <class A>
 void fields(A& a, Is<core::TransportStatus> auto& v) {
   a("name", v.name);
   a("alias", v.alias);
+  a("bound_to_device", v.bound_to_device);
   a("open", v.open);
   a("excluded", v.excluded);
   a("quiesced", v.quiesced);

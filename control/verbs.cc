@@ -28,8 +28,6 @@ tl::expected<std::string, VerbError> canonical(const std::string& name,
             "no transport '" + name + "' in this job; it has: " + known_names(transports));
 }
 
-constexpr std::string_view kNodeScope = "node:";
-constexpr std::size_t kScopeBytesMax = 256;
 constexpr std::uint32_t kWeightMax = 1'000'000;
 
 /// "weight=5" or "weight=default".
@@ -63,12 +61,46 @@ void apply_set(const std::vector<std::string>& arguments, Routing& routing) {
   if (tuning == core::Tuning{}) routing.tuning.erase(arguments[0]);
 }
 
-/// What a verb other than `set` makes of the rules of the job, or of a node.
+tl::expected<std::vector<std::string>, VerbError> resolve_checkpoint(
+    const std::vector<std::string>& arguments, const std::vector<KnownTransport>& transports) {
+  const bool prepares = !arguments.empty() && arguments.front() == "prepare";
+  const bool returns = arguments.size() == 1 && arguments.front() == "return";
+  if (!prepares && !returns)
+    return no(ExitCode::kUsage, "checkpoint takes prepare, with transports if any, or return");
+  std::vector<std::string> resolved = {arguments.front()};
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    auto name = canonical(arguments[i], transports);
+    if (!name) return tl::unexpected<VerbError>(name.error());
+    resolved.push_back(std::move(*name));
+  }
+  if (!prepares || arguments.size() > 1) return resolved;
+  for (const KnownTransport& transport : transports) {
+    if (transport.bound_to_device) resolved.push_back(transport.name);
+  }
+  return resolved;
+}
+
+bool is_away(const core::Rules& rules, const std::string& name) {
+  return rules.excluded.contains(name) || rules.set_aside.contains(name);
+}
+
+/// Only what was in use comes back by `return`.
+void apply_checkpoint(const std::vector<std::string>& arguments, core::Rules& rules,
+                      const core::Rules& of_job) {
+  if (arguments.front() == "return") return rules.set_aside.clear();
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::string& name = arguments[i];
+    if (!is_away(rules, name) && !is_away(of_job, name)) rules.set_aside.insert(name);
+  }
+}
+
+/// What a verb other than `set` and `checkpoint` makes of the rules of the job, or of a node.
 void apply_rule(std::string_view verb, const std::vector<std::string>& arguments,
                 core::Rules& rules) {
   const std::string& name = arguments.front();
   if (verb == "add") {
     rules.excluded.erase(name);
+    rules.set_aside.erase(name);
     rules.quiesced.erase(name);
     rules.moved.erase(name);
   } else if (verb == "quiesce") {
@@ -83,12 +115,6 @@ void apply_rule(std::string_view verb, const std::vector<std::string>& arguments
   }
 }
 
-std::string joined(const std::set<std::string>& names) {
-  std::string list;
-  for (const std::string& each : names) list += (list.empty() ? "" : ", ") + each;
-  return list;
-}
-
 std::string count_problem(std::string_view verb, std::size_t count) {
   if (verb == "switch") return count == 2 ? "" : "switch needs two transports: FROM TO";
   if (verb != "set") return count == 1 ? "" : std::string(verb) + " needs one transport";
@@ -98,8 +124,14 @@ std::string count_problem(std::string_view verb, std::size_t count) {
 }  // namespace
 
 bool is_routing_verb(std::string_view verb) noexcept {
-  constexpr std::array<std::string_view, 5> kVerbs = {"add", "quiesce", "remove", "switch", "set"};
+  constexpr std::array<std::string_view, 6> kVerbs = {"add",    "quiesce", "remove",
+                                                      "switch", "set",     "checkpoint"};
   return std::find(kVerbs.begin(), kVerbs.end(), verb) != kVerbs.end();
+}
+
+bool releases(std::string_view verb, const std::vector<std::string>& arguments) noexcept {
+  return verb == "remove" ||
+         (verb == "checkpoint" && !arguments.empty() && arguments.front() == "prepare");
 }
 
 std::string assignments_problem(std::span<const std::string> assignments) {
@@ -129,6 +161,7 @@ tl::expected<std::vector<std::string>, VerbError> resolve_arguments(
   if (!is_routing_verb(verb)) {
     return no(ExitCode::kUsage, "no command '" + std::string(verb) + "'");
   }
+  if (verb == "checkpoint") return resolve_checkpoint(arguments, transports);
   const std::size_t names = verb == "switch" ? 2 : 1;
   if (std::string wrong = count_problem(verb, arguments.size()); !wrong.empty()) {
     return no(ExitCode::kUsage, std::move(wrong));
@@ -158,9 +191,9 @@ tl::expected<Routing, VerbError> apply_verb(std::string_view verb,
     return routing;
   }
   // What is to be used on a node must be so in the job.
-  const std::string& used = verb == "switch" ? arguments[1] : arguments[0];
+  const std::string& used = verb == "switch" ? arguments[1] : arguments.front();
   const bool uses = verb == "switch" || verb == "add";
-  if (uses && (verb == "switch" || !node.empty()) && routing.excluded.contains(used)) {
+  if (uses && (verb == "switch" || !node.empty()) && is_away(routing, used)) {
     return no(ExitCode::kRefused, used + " has been removed" +
                                       (node.empty() ? "" : " from the job") + "; `btlctl add " +
                                       used + "` brings it back");
@@ -170,7 +203,12 @@ tl::expected<Routing, VerbError> apply_verb(std::string_view verb,
               used + " is quiesced in the whole job; `btlctl add " + used + "` ends that");
   }
   core::Rules& rules = node.empty() ? routing : routing.nodes[node];
-  if (verb == "switch" && !node.empty() && rules.excluded.contains(used)) {
+  if (verb == "checkpoint") {
+    apply_checkpoint(arguments, rules, routing);
+    if (!node.empty() && rules == core::Rules{}) routing.nodes.erase(node);
+    return routing;
+  }
+  if (verb == "switch" && !node.empty() && is_away(rules, used)) {
     return no(ExitCode::kRefused, used + " has been removed from that node; `btlctl add " + used +
                                       " --scope node:" + node + "` brings it back");
   }
@@ -179,29 +217,6 @@ tl::expected<Routing, VerbError> apply_verb(std::string_view verb,
   if (verb == "switch" && !node.empty() && routing.moved.contains(used)) rules.moved[used] = used;
   if (!node.empty() && rules == core::Rules{}) routing.nodes.erase(node);
   return routing;
-}
-
-bool well_formed_scope(std::string_view scope) noexcept {
-  const bool node = scope.starts_with(kNodeScope) && scope.size() > kNodeScope.size();
-  return (node || scope == "job") && scope.size() <= kScopeBytesMax;
-}
-
-tl::expected<std::string, VerbError> resolve_scope(const std::string& scope,
-                                                   const std::set<NodeLabel>& nodes) {
-  if (scope.empty() || scope == "job") return "";
-  if (!well_formed_scope(scope)) return no(ExitCode::kUsage, "--scope takes job or node:NAME");
-  const std::string name = scope.substr(kNodeScope.size());
-  std::set<std::string> found, known;
-  for (const NodeLabel& each : nodes) {
-    known.insert(each.host + " (" + each.node + ")");
-    if (name == each.node || name == each.host) found.insert(each.node);
-  }
-  if (found.size() == 1) return *found.begin();
-  if (!found.empty()) {
-    return no(ExitCode::kRefused,
-              "several nodes go by the name " + name + "; give the id of one: " + joined(found));
-  }
-  return no(ExitCode::kNotFound, "no node '" + name + "' in this job; it has: " + joined(known));
 }
 
 }  // namespace livebtl::control

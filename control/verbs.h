@@ -3,7 +3,6 @@
 // has the table.
 #pragma once
 
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,8 +20,13 @@ struct VerbError {
   std::string text;
 };
 
-/// add | quiesce | remove | switch | set: those that change the routing.
+/// add | quiesce | remove | switch | set | checkpoint: those that change the routing.
+/// `checkpoint` takes "prepare", with transports (none: all that are bound to a device), or
+/// "return".
 bool is_routing_verb(std::string_view verb) noexcept;
+
+/// remove, and checkpoint prepare: at the end nothing of ours is left on what they take away.
+bool releases(std::string_view verb, const std::vector<std::string>& arguments) noexcept;
 
 /// What is wrong with `KEY=VALUE ...` of `set`; "": nothing.
 std::string assignments_problem(std::span<const std::string> assignments);
@@ -39,19 +43,5 @@ tl::expected<std::vector<std::string>, VerbError> resolve_arguments(
 tl::expected<Routing, VerbError> apply_verb(std::string_view verb,
                                             const std::vector<std::string>& arguments,
                                             Routing routing, const std::string& node = "");
-
-/// A node of the job, by its id and by what people call it.
-struct NodeLabel {
-  std::string node, host;
-  friend auto operator<=>(const NodeLabel&, const NodeLabel&) = default;
-};
-
-/// job or node:NAME?
-bool well_formed_scope(std::string_view scope) noexcept;
-
-/// "" or "job" -> ""; "node:NAME", by id or by host -> the id. Errors: kUsage, kNotFound, kRefused
-/// (two nodes go by that name).
-tl::expected<std::string, VerbError> resolve_scope(const std::string& scope,
-                                                   const std::set<NodeLabel>& nodes);
 
 }  // namespace livebtl::control

@@ -77,7 +77,8 @@ struct RoutingPlan {
 
 struct TransportStatus {
   std::string name;
-  std::string alias;  // "" or the name it had in Open MPI
+  std::string alias;             // "" or the name it had in Open MPI
+  bool bound_to_device = false;  // what a virtual machine cannot be migrated or saved with
   bool open = false;
   bool excluded = false;
   bool quiesced = false;

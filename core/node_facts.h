@@ -34,6 +34,8 @@ struct TransportKind {
   // Needs what a node may lack: in a job it is excluded until it is added, unless the settings name
   // it. So all processes begin with one routing, whatever their nodes have.
   bool on_request = false;
+  // Holds a device that a virtual machine cannot be migrated or saved with.
+  bool bound_to_device = false;
 };
 
 }  // namespace livebtl::core

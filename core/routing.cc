@@ -68,7 +68,8 @@ RoutingView::RoutingView(const Routing& routing, std::string_view one, std::stri
 
 bool RoutingView::excluded(const std::string& transport) const noexcept {
   return std::any_of(rules_.begin(), rules_.end(), [&](const Rules* rules) {
-    return rules != nullptr && rules->excluded.contains(transport);
+    return rules != nullptr &&
+           (rules->excluded.contains(transport) || rules->set_aside.contains(transport));
   });
 }
 

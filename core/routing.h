@@ -36,6 +36,8 @@ struct Rules {
       quiesced;  // takes no new traffic; stays connectable; not used for fail-over
   std::map<std::string, std::string>
       moved;  // FROM -> TO: pairs that would use FROM and reach TO use TO
+  // As excluded, by `checkpoint prepare`, until `checkpoint return`.
+  std::set<std::string> set_aside;
   friend bool operator==(const Rules&, const Rules&) = default;
 };
 

@@ -25,6 +25,7 @@ TransportStatus EngineCore::status_of(const TransportSlot& slot) const {
   TransportStatus status;
   status.name = slot.name();
   status.alias = slot.kind.alias;
+  status.bound_to_device = slot.kind.bound_to_device;
   status.open = slot.open();
   status.excluded = core_.switching.own().excluded(slot.name());
   status.quiesced = core_.switching.own().quiesced(slot.name());

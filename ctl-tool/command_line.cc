@@ -13,6 +13,7 @@
 
 #include "base/nearest.h"
 #include "control/relay_address.h"
+#include "control/scope.h"
 #include "control/verbs.h"
 #include "ctl-tool/table.h"
 #include "ctl-tool/verb_texts.h"
@@ -114,14 +115,29 @@ void define_views(CLI::App& app, RawArguments& raw) {
       ->type_name(" ");
 }
 
+void add_lease(CLI::App* command, RawArguments& raw, const char* text) {
+  command->add_option("--lease", raw.line.lease_s, text)
+      ->type_name("SECONDS")
+      ->capture_default_str();
+}
+
+void define_checkpoint(CLI::App& app, RawArguments& raw) {
+  CLI::App* command = define_verb(app, raw, kCheckpoint);
+  add_positional(command, "ACTION", raw.first, "prepare or return");
+  command
+      ->add_option("NAME", raw.names,
+                   "With prepare: these transports; without: all that are bound to a device")
+      ->type_name(" ")
+      ->expected(0, 4);
+  add_scope(command, raw);
+  command->add_flag("--hold", raw.line.hold, "With prepare: then park all traffic, as hold start");
+  add_lease(command, raw, "With --hold: how long the hold lasts if nobody ends it");
+}
+
 void define_hold(CLI::App& app, RawArguments& raw) {
   CLI::App* command = define_verb(app, raw, kHold);
   add_positional(command, "ACTION", raw.first, "start, check or end");
-  command
-      ->add_option("--lease", raw.line.lease_s,
-                   "With start: how long it lasts if nobody ends it (at most 86400)")
-      ->type_name("SECONDS")
-      ->capture_default_str();
+  add_lease(command, raw, "With start: how long it lasts if nobody ends it (at most 86400)");
   command
       ->add_option("--id", raw.line.hold_id,
                    "With check and end: only this hold, as start names it")
@@ -183,8 +199,26 @@ CommandLine assemble(RawArguments& raw) {
   line.wait = !raw.no_wait;
   if (!raw.first.empty()) line.arguments.push_back(canonical_transport(raw.first));
   if (!raw.second.empty()) line.arguments.push_back(canonical_transport(raw.second));
+  for (const auto& name : raw.names) line.arguments.push_back(canonical_transport(name));
   line.arguments.insert(line.arguments.end(), raw.assignments.begin(), raw.assignments.end());
   return line;
+}
+
+std::string lease_problem(const CommandLine& line) {
+  const bool good = line.lease_s >= 0.001 && line.lease_s <= 86'400.0;
+  return good ? "" : "--lease takes seconds, from 0.001 to 86400";
+}
+
+/// What is wrong with `checkpoint`; "": nothing.
+std::string checkpoint_problem(const CommandLine& line) {
+  const bool prepares = line.arguments.front() == "prepare";
+  if (!prepares && line.arguments.front() != "return") return "checkpoint takes prepare or return";
+  if (!prepares && line.arguments.size() > 1)
+    return "checkpoint return brings back what prepare has set aside; it takes no transport";
+  if (!line.hold) return "";
+  if (!prepares) return "--hold is for prepare; hold end ends a hold";
+  if (!line.wait) return "--hold waits: what is not parked yet must not be snapshot";
+  return lease_problem(line);
 }
 
 /// What is wrong with `hold`; "": nothing.
@@ -192,8 +226,7 @@ std::string hold_problem(const CommandLine& line) {
   const std::string& action = line.arguments.front();
   if (action != "start" && action != "check" && action != "end")
     return "hold takes start, check or end";
-  if (!(line.lease_s >= 0.001 && line.lease_s <= 86'400.0))
-    return "--lease takes seconds, from 0.001 to 86400";
+  if (std::string wrong = lease_problem(line); !wrong.empty()) return wrong;
   if (!line.wait) return "hold waits: what is not parked yet must not be snapshot";
   if (line.hold_id.empty()) return "";
   if (action == "start") return "hold start draws an id of its own";
@@ -214,6 +247,9 @@ std::string problem_of_words(const CommandLine& line) {
            "of that name would be ./-";
   }
   if (line.verb == "hold") return hold_problem(line);
+  if (line.verb == "checkpoint") {
+    if (std::string wrong = checkpoint_problem(line); !wrong.empty()) return wrong;
+  }
   if (!line.scope.empty() && !control::well_formed_scope(line.scope))
     return "--scope takes job or node:NAME";
   if (line.verb != "set") return "";
@@ -291,6 +327,7 @@ std::unique_ptr<CLI::App> define_command_line(RawArguments& raw) {
   define_global(*app, raw);
   for (const Verb& verb : kPlain) define_verb(*app, raw, verb);
   define_transport_verbs(*app, raw);
+  define_checkpoint(*app, raw);
   define_hold(*app, raw);
   define_views(*app, raw);
   app->footer(footer());

@@ -32,6 +32,7 @@ struct CommandLine {
   bool progress = false;
   bool dry_run = false;
   bool wait = true;
+  bool hold = false;  // checkpoint prepare: and then hold start
   bool peers = false;
   bool once = false;
   std::optional<double> timeout_s;
@@ -61,6 +62,7 @@ struct RawArguments {
   CommandLine line;
   std::string first, second;
   std::vector<std::string> assignments;
+  std::vector<std::string> names;
   bool no_wait = false;
 };
 /// The definition itself, for the parser and for generators. What is given lands in `raw`, which

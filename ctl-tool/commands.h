@@ -18,6 +18,7 @@ int watch(const CommandLine& line, const std::atomic<bool>& stop);
 /// hold start | check | end
 int run_hold(const CommandLine& line, const std::atomic<bool>& stop);
 /// add | quiesce | remove | switch | set | resume | abort
+int run_checkpoint(const CommandLine& line, const std::atomic<bool>& stop);
 int run_ladder(const CommandLine& line, const std::atomic<bool>& stop);
 
 /// Everything: parse, do, say. `stop` becomes true on SIGINT and SIGTERM.

@@ -68,7 +68,9 @@ int coordinate(const CommandLine& line, const std::atomic<bool>& stop,
       stop);
   progress.clear();
   if (!outcome) return say_interrupted(line, begun);
-  report(line, *outcome);
+  // With --hold one document tells how it ended: the hold's, if it comes to that.
+  const bool told_by_hold = line.hold && !line.dry_run && outcome->code == ExitCode::kDone;
+  if (!told_by_hold) report(line, *outcome);
   return static_cast<int>(outcome->code);
 }
 
@@ -113,6 +115,15 @@ int coordinate_in_background(const CommandLine& line, const std::atomic<bool>& s
 }
 
 }  // namespace
+
+int run_checkpoint(const CommandLine& line, const std::atomic<bool>& stop) {
+  const int code = run_ladder(line, stop);
+  if (!line.hold || line.dry_run || code != 0) return code;
+  CommandLine hold = line;
+  hold.verb = "hold";
+  hold.arguments = {"start"};
+  return run_hold(hold, stop);
+}
 
 int run_ladder(const CommandLine& line, const std::atomic<bool>& stop) {
   if (!line.wait && !line.dry_run) return coordinate_in_background(line, stop);

@@ -25,9 +25,10 @@ struct OwnCommand {
   const char* verb;
   int (*run)(const CommandLine&, const std::atomic<bool>&);
 };
-constexpr OwnCommand kOwnCommands[] = {{"jobs", show_jobs},     {"list", show_list},
-                                       {"status", show_status}, {"secret", write_secret},
-                                       {"hold", run_hold},      {"watch", watch}};
+constexpr OwnCommand kOwnCommands[] = {
+    {"jobs", show_jobs},           {"list", show_list}, {"status", show_status},
+    {"secret", write_secret},      {"hold", run_hold},  {"watch", watch},
+    {"checkpoint", run_checkpoint}};
 
 /// true: that was all.
 bool generated(const std::string& what) {

@@ -104,6 +104,21 @@ inline constexpr Verb kWatch = {
     "each transport's rate.\n"
     "With --json: one JSON document a line.\n\nExample:\n  btlctl watch"};
 
+inline constexpr Verb kCheckpoint = {
+    "checkpoint", "Let go of what a virtual machine cannot be migrated or saved with",
+    "prepare drains, closes and releases the transports that are bound to a device (verbs), as "
+    "remove\n"
+    "does, and remembers which were in use; return brings back just these. Both may be repeated. "
+    "With\n"
+    "--scope node:NAME only that machine lets go, and the rest of the job keeps its devices: all "
+    "that\n"
+    "a live migration needs. --hold parks the whole job afterwards, for snapshots that fit "
+    "together "
+    "(hold).\n\n"
+    "Examples:\n  btlctl checkpoint prepare --scope node:vm1\n"
+    "  btlctl checkpoint return --scope node:vm1 --no-wait\n"
+    "  btlctl checkpoint prepare --hold --lease 120"};
+
 inline constexpr Verb kHold = {
     "hold", "Park all traffic while snapshots are taken",
     "For snapshots of several machines that fit together: start parks each process at a frame\n"

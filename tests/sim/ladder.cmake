@@ -12,6 +12,7 @@ add_library(livebtl_ladder_fast OBJECT
   ${CMAKE_SOURCE_DIR}/control/member.cc
   ${CMAKE_SOURCE_DIR}/control/outcome.cc
   ${CMAKE_SOURCE_DIR}/control/roster.cc
+  ${CMAKE_SOURCE_DIR}/control/scope.cc
   ${CMAKE_SOURCE_DIR}/control/takeover_watch.cc
   ${CMAKE_SOURCE_DIR}/control/verbs.cc
   ${CMAKE_SOURCE_DIR}/core/routing.cc

@@ -51,6 +51,7 @@ core::TransportKind verbs_kind() {
           },
           kCaps.exclusivity,
           kCaps.bandwidth_mbps,
+          true,
           true};
 }
 

@@ -49,14 +49,34 @@ def _released_and_added(job):
     check(_holders(job) == {0, 1, 2, 3} and _pair(job, 0, 1) == "sm", "sm did not come back")
 
 
+def _checkpointed(job):
+    """sm stands for what is bound to a device."""
+    for _ in range(2):  # the second is already so
+        answer = order(job, "checkpoint", "prepare", "sm", *HERE)
+        check(answer.json["released"] and _holders(job) == {2, 3}, f"still open in {_holders(job)}: {answer}")
+    check(answer.json["already"], f"not already so: {answer}")
+    for _ in range(2):
+        order(job, "checkpoint", "return", *HERE)
+        check(_holders(job) == {0, 1, 2, 3} and _pair(job, 0, 1) == "sm", "sm did not come back")
+    order(job, "remove", "sm", *HERE)
+    order(job, "checkpoint", "prepare", "sm", *HERE)
+    order(job, "checkpoint", "return", *HERE)
+    check(_holders(job) == {2, 3}, "return brought back what an operator had removed")
+    order(job, "add", "sm", *HERE)
+    held = order(job, "checkpoint", "prepare", "--hold", "--lease", "60")  # nothing is bound to a device here
+    check(held.json["verb"] == "hold start", f"not held: {held}")
+    order(job, "hold", "end")
+
+
 def scoped(context):
-    """switch, remove and add for one of two nodes, over and over, under collectives of both."""
+    """switch, remove, add and checkpoint for one of two nodes, over and over, under collectives of both."""
     rounds = max(3, context.switches // 20)
     with TwoNames(context, "collectives") as job:
         job.wait_ready()
         for _ in range(rounds):
             _switched_there_and_back(job)
             _released_and_added(job)
+            _checkpointed(job)
         refused = btlctl(job, "remove", "tcp", *HERE).expect(REFUSED)
         check("rank" in refused.output, f"the pairs that would be cut off are not named: {refused}")
         nobody = btlctl(job, "remove", "sm", "--scope", "node:north").expect(NOT_FOUND)

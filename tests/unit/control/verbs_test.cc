@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // verbs_test.cc -- what each command makes of the routing.
 #include "control/verbs.h"
+#include "control/scope.h"
 
 #include <doctest/doctest.h>
 
@@ -73,6 +74,40 @@ TEST_CASE("a command for a node changes that node's rules, and leaves none that 
   const Routing moved = *there("switch", {"tcp", "sm"}, after("switch", {"sm", "tcp"}));
   CHECK(moved.nodes.at(node).moved ==
         std::map<std::string, std::string>{{"sm", "sm"}, {"tcp", "sm"}});
+}
+
+TEST_CASE("checkpoint sets aside what is bound to a device and in use, and brings back just that") {
+  const std::vector<KnownTransport> known = {{"tcp", "", false}, {"verbs", "openib", true}};
+  const auto prepare = *resolve_arguments("checkpoint", {"prepare"}, known);
+  CHECK(prepare == std::vector<std::string>{"prepare", "verbs"});
+  CHECK(releases("checkpoint", prepare));
+  CHECK_FALSE(releases("checkpoint", {"return"}));
+  const Routing ready = after("checkpoint", prepare);
+  CHECK(ready.set_aside == std::set<std::string>{"verbs"});
+  CHECK(after("checkpoint", prepare, ready) == ready);
+  CHECK(after("checkpoint", {"return"}, ready) == Routing{});
+  CHECK(after("checkpoint", {"return"}) == Routing{});
+  // What an operator has removed is his to bring back.
+  const Routing removed = after("remove", {"verbs"});
+  CHECK(after("checkpoint", prepare, removed) == removed);
+  CHECK(after("add", {"verbs"}, ready) == Routing{});
+  CHECK(apply_verb("switch", {"tcp", "verbs"}, ready).error().code == ExitCode::kRefused);
+  CHECK(*resolve_arguments("checkpoint", {"prepare", "openib"}, known) == prepare);
+  for (const auto& nonsense :
+       std::vector<std::vector<std::string>>{{}, {"begin"}, {"return", "verbs"}}) {
+    CHECK(resolve_arguments("checkpoint", nonsense, known).error().code == ExitCode::kUsage);
+  }
+  CHECK(resolve_arguments("checkpoint", {"prepare", "ib"}, known).error().code ==
+        ExitCode::kNotFound);
+}
+
+TEST_CASE("checkpoint for a node changes that node's rules alone") {
+  const std::string node = "00000000000000aa";
+  const Routing ready = *apply_verb("checkpoint", {"prepare", "verbs"}, {}, node);
+  CHECK(ready.set_aside.empty());
+  CHECK(ready.nodes.at(node).set_aside == std::set<std::string>{"verbs"});
+  CHECK(*apply_verb("checkpoint", {"return"}, ready, node) == Routing{});
+  CHECK(*apply_verb("checkpoint", {"return"}, ready) == ready);
 }
 
 TEST_CASE("a scope is the job, or a node by its host or its id; a name of two nodes is refused") {
