@@ -12,7 +12,7 @@ constexpr std::size_t kLargeBytes = 40000;  // one frame
 /// less.
 class Large {
  public:
-  explicit Large(Rig& rig) : data_(pattern(kLargeBytes, 3)) {
+  explicit Large(Rig& rig) : rig_(rig), data_(pattern(kLargeBytes, 3)) {
     port_ = rig.engines[1]->open_port({}).value();
     for (std::size_t i = 0; i < 2; ++i) {
       buffers_[i].resize(kLargeBytes);
@@ -26,12 +26,14 @@ class Large {
       REQUIRE(rig.ports[0]->send(request, sends_[i]) == Accept::kAccepted);
     }
   }
+  ~Large() { rig_.ports[0].reset(); }  // ends what is open: its memory goes now
   bool arrived() const {
     return std::ranges::all_of(receives_, [](const Watched& each) { return each.done_count == 1; });
   }
   bool is_whole() const { return buffers_[0] == data_ && buffers_[1] == data_; }
 
  private:
+  Rig& rig_;
   std::vector<std::byte> data_, buffers_[2];
   Watched sends_[2], receives_[2];
   std::unique_ptr<Port> port_;
