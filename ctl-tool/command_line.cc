@@ -144,6 +144,12 @@ void define_hold(CLI::App& app, RawArguments& raw) {
       ->type_name("ID");
 }
 
+void define_vm(CLI::App& app, RawArguments& raw) {
+  CLI::App* command = define_verb(app, raw, kVm);
+  add_positional(command, "ACTION", raw.first, "migrate");
+  add_vm_options(*command, raw.line.vm);
+}
+
 std::string footer() {
   std::ostringstream text;
   text << "Examples:\n"
@@ -250,6 +256,7 @@ std::string problem_of_words(const CommandLine& line) {
   if (line.verb == "checkpoint") {
     if (std::string wrong = checkpoint_problem(line); !wrong.empty()) return wrong;
   }
+  if (line.verb == "vm") return vm_problem(line.arguments.front(), line.wait, line.vm);
   if (!line.scope.empty() && !control::well_formed_scope(line.scope))
     return "--scope takes job or node:NAME";
   if (line.verb != "set") return "";
@@ -329,6 +336,7 @@ std::unique_ptr<CLI::App> define_command_line(RawArguments& raw) {
   define_transport_verbs(*app, raw);
   define_checkpoint(*app, raw);
   define_hold(*app, raw);
+  define_vm(*app, raw);
   define_views(*app, raw);
   app->footer(footer());
   return app;

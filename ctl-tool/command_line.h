@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "ctl-tool/vm_options.h"
 
 namespace CLI {
 class App;
@@ -27,6 +28,7 @@ struct CommandLine {
   std::string file;         // of the verb secret
   std::string hold_id;      // of the verb hold; empty: whichever there is
   double lease_s = 60.0;    // ... and for how long
+  VmOptions vm;             // of the verb vm
   bool json = false;
   bool quiet = false;
   bool progress = false;

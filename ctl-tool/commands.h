@@ -17,6 +17,8 @@ int write_secret(const CommandLine& line, const std::atomic<bool>& stop);
 int watch(const CommandLine& line, const std::atomic<bool>& stop);
 /// hold start | check | end
 int run_hold(const CommandLine& line, const std::atomic<bool>& stop);
+/// vm migrate
+int run_vm(const CommandLine& line, const std::atomic<bool>& stop);
 /// add | quiesce | remove | switch | set | resume | abort
 int run_checkpoint(const CommandLine& line, const std::atomic<bool>& stop);
 int run_ladder(const CommandLine& line, const std::atomic<bool>& stop);

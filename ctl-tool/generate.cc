@@ -100,6 +100,10 @@ void write_documents(std::ostringstream& page) {
        "silent: who did not answer"},
       {"livebtl.settings/1", "settings"},
       {"livebtl.watch/1", "watch: one for each line"},
+      {"livebtl.vm/1",
+       "vm: phases with the time of each; moved: it runs at the destination; left: what is left to "
+       "be done by hand; plan: with --dry-run; cards: what device_add takes; migration: QEMU's "
+       "figures"},
       {"livebtl.outcome/1",
        "all commands that change something, and whatever ends before it could begin: exit_code and "
        "text say what came of it"}};

@@ -129,4 +129,19 @@ inline constexpr Verb kHold = {
     "Examples:\n  btlctl hold start --lease 120\n"
     "  btlctl hold check            # after the last snapshot\n  btlctl hold end"};
 
+inline constexpr Verb kVm = {
+    "vm", "Migrate a virtual machine under a running job",
+    "Run where QEMU runs. Has the job in the guest leave its cards, by the guest agent and the "
+    "guest's\n"
+    "own btlctl; unplugs them, migrates the guest live, and follows it. What fails before the\n"
+    "migration is completed, Ctrl-C too, is taken back: cards are plugged in again, and the job\n"
+    "returns to them. Afterwards the job stays on what moved with the guest, until cards are "
+    "plugged\n"
+    "in at the destination, which this does too if it can reach it. Killed in the middle: call it\n"
+    "again, and it goes on from where it stands. --timeout (600) ends with the completed "
+    "migration.\n\n"
+    "Examples:\n"
+    "  btlctl vm migrate --qmp vm1.qmp --ga vm1.agent --to tcp:node8:4444 --card hca0\n"
+    "  btlctl --dry-run vm migrate --qmp vm1.qmp --ga vm1.agent --to tcp:node8:4444 --card hca0"};
+
 }  // namespace livebtl::tool

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/card.h -- a device that is unplugged for a migration, and how to plug it in again:
+// asked of QEMU while it is there, and kept *in* QEMU, as a `secret` object named livebtl-ID, while
+// it is not: there a later call finds it if this one is killed. Used by btlctl's one thread.
+#pragma once
+
+#include "hypervisor/qmp.h"
+
+namespace livebtl::hypervisor {
+
+struct Card {
+  std::string id;
+  bool present = false;  // plugged in
+  Json arguments;        // of device_add; null: unknown
+};
+
+/// An identifier as QEMU's devices and objects have them.
+bool well_formed_id(const std::string& id);
+/// device_add's arguments as somebody typed them: an object of plain values with `driver` and `id`.
+Result<Json> read_card_arguments(const std::string& text);
+
+/// Whether it is there, and its arguments; `given`: those that somebody typed, else null.
+Result<Card> find_card(Qmp& qmp, const std::string& id, const Json& given,
+                       const Patience& patience);
+Status remember_card(Qmp& qmp, const Card& card, const Patience& patience);
+Status forget_card(Qmp& qmp, const std::string& id, const Patience& patience);
+/// device_add; that it is there already is as good.
+Status plug_card(Qmp& qmp, const Card& card, const Patience& patience);
+/// device_del, and waiting until the guest has let it go; that it is gone already is as good.
+Status unplug_card(Qmp& qmp, const Card& card, const Patience& patience);
+Result<bool> is_plugged(Qmp& qmp, const std::string& id, const Patience& patience);
+
+}  // namespace livebtl::hypervisor

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/guest_job.cc -- see guest_job.h.
+#include "hypervisor/guest_job.h"
+
+#include <cstdio>
+
+namespace livebtl::hypervisor {
+namespace {
+
+constexpr int kBusy = 4, kNotReleased = 6, kCodeMax = 130;
+constexpr TimeNs kUntilNext = 500 * kMillisecond;
+
+std::string seconds_of(TimeNs duration) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", static_cast<double>(duration) / 1e9);
+  return text;
+}
+
+bool is_true(const Json& document, const char* name) {
+  const Json* value = member(document, name, Json::value_t::boolean);
+  return value != nullptr && value->get<bool>();
+}
+
+/// Something other than btlctl has answered.
+GuestAnswer unreadable(const Finished& finished) {
+  const std::string said = finished.errors.empty() ? finished.output : finished.errors;
+  return {1, "the guest's btlctl ended with code " + std::to_string(finished.code) +
+                 " and no document: " + one_line(said)};
+}
+
+}  // namespace
+
+std::vector<std::string> words_of(const GuestJob& job, GuestOrder order, const std::string& node,
+                                  TimeNs timeout) {
+  std::vector<std::string> words = {job.btlctl, "--json", "--timeout", seconds_of(timeout)};
+  if (!job.job.empty()) words.insert(words.end(), {"--job", job.job});
+  const auto& verb = order == GuestOrder::kPrepare ? kPrepareWords : kReturnWords;
+  words.insert(words.end(), std::begin(verb), std::end(verb));
+  words.insert(words.end(), {"--scope", "node:" + node});
+  return words;
+}
+
+GuestAnswer read_answer(const Finished& finished, GuestOrder order) {
+  const Json document = Json::parse(finished.output, nullptr, false);
+  const Json* code = member(document, "exit_code", Json::value_t::number_unsigned);
+  if (code == nullptr || *code != finished.code || finished.code > kCodeMax)
+    return unreadable(finished);
+  GuestAnswer answer{finished.code, one_line(text_member(document, "text"))};
+  // One that was prepared before, by a call that was killed, has nothing to release any more.
+  const bool released = is_true(document, "released") || is_true(document, "already");
+  if (order == GuestOrder::kPrepare && answer.code == 0 && !released) {
+    answer = {kNotReleased, "the guest's btlctl does not say that all is released: " + answer.text};
+  }
+  if (const Json* foreign = member(document, "foreign", Json::value_t::array)) {
+    for (const Json& holder : *foreign) {
+      if (holder.is_string()) answer.text += "; held by " + one_line(holder.get<std::string>());
+    }
+  }
+  return answer;
+}
+
+Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrder order,
+                               TimeNs timeout, const Patience& patience) {
+  const auto node = agent.host_name(patience);
+  if (!node) return tl::unexpected(node.error());
+  for (;;) {
+    const auto finished = agent.run(words_of(job, order, *node, timeout), patience);
+    if (!finished) return tl::unexpected(finished.error());
+    GuestAnswer answer = read_answer(*finished, order);
+    if (answer.code != kBusy || patience.stopped() ||
+        monotonic_now() + timeout >= patience.deadline)
+      return answer;
+    pause(kUntilNext, patience);
+  }
+}
+
+}  // namespace livebtl::hypervisor

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/migrate_look.cc -- the steps of migrate_steps.h that ask where cards and migration
+// stand, and what an error means for the machine. Run by btlctl's one thread.
+#include "hypervisor/migrate_steps.h"
+
+namespace livebtl::hypervisor {
+namespace {
+
+/// The exit code of what went wrong before anything was done.
+int code_of(Errc error) {
+  if (error == Errc::kAuth) return 9;
+  if (error == Errc::kTimeout) return kCodeTakenBack;
+  return error == Errc::kInvalid ? 1 : kCodeNotFound;
+}
+
+Migration migration_of(const std::string& status) {
+  if (status.empty() || status == "none") return Migration::kNone;
+  if (status == "completed") return Migration::kCompleted;
+  return status == "failed" || status == "cancelled" ? Migration::kFailed : Migration::kActive;
+}
+
+}  // namespace
+
+Answer answer_of(const Error& error) {
+  if (error.code == Errc::kCancelled) return {Went::kInterrupted, kCodeInterrupted, error.text, {}};
+  const Went went = error.code == Errc::kTimeout ? Went::kTimeout : Went::kFailed;
+  return {went, code_of(error.code), error.text, {}};
+}
+
+Answer answer_of(const Status& status) { return status ? Answer{} : answer_of(status.error()); }
+
+Status set_capabilities(Qmp& qmp, bool return_path, const Patience& patience) {
+  const auto capability = [](const char* name, bool state) {
+    return Json{{"capability", name}, {"state", state}};
+  };
+  const Json wanted = Json::array({capability("events", true), capability("postcopy-ram", false),
+                                   capability("pause-before-switchover", false),
+                                   capability("return-path", return_path)});
+  const auto set = qmp.execute("migrate-set-capabilities", {{"capabilities", wanted}}, patience);
+  if (!set) return tl::unexpected(set.error());
+  return {};
+}
+
+Result<std::string> run_state(Qmp& qmp, const Patience& patience) {
+  const auto status = qmp.execute("query-status", Json::object(), patience);
+  if (!status) return tl::unexpected(status.error());
+  return text_member(*status, "status");
+}
+
+Json MigrateSteps::given_arguments(const std::string& id) const {
+  for (const Json& each : request_.card_arguments) {
+    if (text_member(each, "id") == id) return each;
+  }
+  return {};
+}
+
+Result<Migration> MigrateSteps::ask_migration(Qmp& qmp, const Patience& patience,
+                                              std::string& why) {
+  const auto figures = qmp.execute("query-migrate", Json::object(), patience);
+  if (!figures) return tl::unexpected(figures.error());
+  const std::string status = text_member(*figures, "status");
+  const std::string said = text_member(*figures, "error-desc");
+  why = "the migration " +
+        (status.empty() ? "has not begun" : "ended as '" + one_line(status) + "'") +
+        (said.empty() ? "" : ": " + one_line(said));
+  figures_ = *figures;
+  return migration_of(status);
+}
+
+/// The first time how to plug them in is asked for too.
+Status MigrateSteps::look_at_cards(Qmp& qmp, const Patience& patience, std::vector<bool>& plugged) {
+  std::vector<Card> found = cards_;
+  for (std::size_t i = found.size(); i < request_.cards.size(); ++i) {
+    const std::string& id = request_.cards[i];
+    auto card = find_card(qmp, id, given_arguments(id), patience);
+    if (!card) return tl::unexpected(card.error());
+    if (!card->present && card->arguments.is_null())
+      return fail(Errc::kNotFound, "QEMU has no device '" + id +
+                                       "', nor was it pulled by an earlier call; info qtree shows "
+                                       "what it has, and --card-args how to plug it in");
+    found.push_back(std::move(*card));
+  }
+  for (const Card& card : found) {
+    const auto present = is_plugged(qmp, card.id, patience);
+    if (!present) return tl::unexpected(present.error());
+    plugged.push_back(*present);
+  }
+  cards_ = std::move(found);
+  return {};
+}
+
+Answer MigrateSteps::look(const Patience& patience) {
+  Answer answer;
+  const auto ask = [&](Qmp& qmp) -> Status {
+    std::string why;
+    const auto migration = ask_migration(qmp, patience, why);
+    if (!migration) return tl::unexpected(migration.error());
+    const auto state = run_state(qmp, patience);
+    if (!state) return tl::unexpected(state.error());
+    answer.seen.running = *state == "running";
+    answer.seen.migration = *migration;
+    // After a migration to a file, say, whose guest then went on, the last one still counts as
+    // done.
+    if (*migration == Migration::kCompleted && *state != "postmigrate")
+      answer.seen.migration = Migration::kNone;
+    return look_at_cards(qmp, patience, answer.seen.plugged);
+  };
+  const Answer went = on_source(ask, patience);
+  return went.went == Went::kWell ? answer : went;
+}
+
+Answer MigrateSteps::look_back() {
+  going_back_ = true;
+  Answer seen = look(afterwards());
+  if (seen.went != Went::kWell || seen.seen.migration == Migration::kActive) return seen;
+  const Answer reset =
+      on_source([](Qmp& qmp) { return set_capabilities(qmp, false, afterwards()); }, afterwards());
+  return reset.went == Went::kWell ? seen : reset;
+}
+
+}  // namespace livebtl::hypervisor

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/migrate_steps.cc -- see migrate_steps.h.
+#include "hypervisor/migrate_steps.h"
+
+#include <algorithm>
+
+namespace livebtl::hypervisor {
+namespace {
+
+constexpr TimeNs kBetweenLooks = kSecond;
+
+/// A return path lets the destination say that it has taken everything, which only a socket
+/// carries.
+bool has_way_back(const std::string& uri) {
+  return uri.starts_with("tcp:") || uri.starts_with("unix:");
+}
+
+Status cont(Qmp& qmp, const Patience& patience) {
+  const auto gone_on = qmp.execute("cont", Json::object(), patience);
+  if (!gone_on) return tl::unexpected(gone_on.error());
+  return {};
+}
+
+std::string progress_of(const Json& figures) {
+  const Json* ram = member(figures, "ram", Json::value_t::object);
+  if (ram == nullptr) return "migrating";
+  const Json* left = member(*ram, "remaining", Json::value_t::number_unsigned);
+  return left == nullptr
+             ? "migrating"
+             : "migrating, " + std::to_string(left->get<std::uint64_t>() >> 20U) + " MiB left";
+}
+
+/// Until the guest runs there.
+Status wait_running(Qmp& qmp, const Patience& patience) {
+  constexpr const char* kComing[] = {"inmigrate", "finish-migrate", "restore-vm"};
+  constexpr const char* kWaiting[] = {"paused", "prelaunch", "postmigrate"};
+  for (;;) {
+    const auto state = run_state(qmp, patience);
+    if (!state) return tl::unexpected(state.error());
+    if (*state == "running") return {};
+    if (std::find(std::begin(kWaiting), std::end(kWaiting), *state) != std::end(kWaiting)) {
+      if (auto gone_on = cont(qmp, patience); !gone_on) return gone_on;
+    } else if (std::find(std::begin(kComing), std::end(kComing), *state) == std::end(kComing)) {
+      return fail(Errc::kRefused, "QEMU there says of its guest: " + one_line(*state));
+    }
+    pause(20 * kMillisecond, patience);
+  }
+}
+
+}  // namespace
+
+MigrateSteps::MigrateSteps(const MigrateRequest& request, const std::atomic<bool>& stop, Say say)
+    : request_(request),
+      stop_(stop),
+      say_(std::move(say)),
+      deadline_(monotonic_now() + request.timeout),
+      agent_(request.agent),
+      destination_agent_(request.destination_agent) {}
+
+Patience MigrateSteps::forward() const { return {deadline_, &stop_}; }
+Patience MigrateSteps::afterwards() { return {monotonic_now() + kAfterwards, nullptr}; }
+
+Result<std::string> MigrateSteps::guest_name() { return agent_.host_name(forward()); }
+
+Answer MigrateSteps::perform(Action action) {
+  switch (action.what) {
+    case Do::kLook:
+      return look(forward());
+    case Do::kPrepare:
+      return order(agent_, GuestOrder::kPrepare);
+    case Do::kUnplug:
+      return unplug(action.card);
+    case Do::kMigrate:
+      return begin();
+    case Do::kFollow:
+      return follow();
+    case Do::kCancel:
+      return cancel();
+    case Do::kLookBack:
+      return look_back();
+    case Do::kGoOn:
+      return on_source([](Qmp& qmp) { return cont(qmp, afterwards()); }, afterwards());
+    case Do::kPlug:
+      return plug(action.card);
+    case Do::kReturn:
+      return order(agent_, GuestOrder::kReturn);
+    case Do::kArrive:
+      return arrive();
+    case Do::kPlugThere:
+      return plug_there(action.card);
+    case Do::kReturnThere:
+      return order(destination_agent_, GuestOrder::kReturn);
+    case Do::kEnd:
+      break;
+  }
+  return {};
+}
+
+Answer MigrateSteps::cancel() {
+  going_back_ = true;
+  const auto ask = [](Qmp& qmp) -> Status {
+    const auto asked = qmp.execute("migrate_cancel", Json::object(), afterwards());
+    if (!asked) return tl::unexpected(asked.error());
+    return {};
+  };
+  return on_source(ask, afterwards());
+}
+
+Answer MigrateSteps::plug(std::size_t card) {
+  const auto act = [&](Qmp& qmp) {
+    const auto plugged = plug_card(qmp, cards_[card], afterwards());
+    return plugged ? forget_card(qmp, cards_[card].id, afterwards()) : plugged;
+  };
+  return on_source(act, afterwards());
+}
+
+Answer MigrateSteps::plug_there(std::size_t card) {
+  return on_destination([&](Qmp& qmp) { return plug_card(qmp, cards_[card], afterwards()); },
+                        afterwards());
+}
+
+Result<Qmp*> MigrateSteps::source(const Patience& patience) {
+  if (!source_) {
+    auto opened = Qmp::open(request_.qmp, patience);
+    if (!opened) return tl::unexpected(opened.error());
+    source_.emplace(std::move(*opened));
+  }
+  return &*source_;
+}
+
+Result<Qmp*> MigrateSteps::destination(const Patience& patience) {
+  if (!destination_qmp_) {
+    auto opened = Qmp::open(request_.destination_qmp, patience);
+    if (!opened) return tl::unexpected(opened.error());
+    destination_qmp_.emplace(std::move(*opened));
+  }
+  return &*destination_qmp_;
+}
+
+Answer MigrateSteps::on_source(const std::function<Status(Qmp&)>& act, const Patience& patience) {
+  const auto qmp = source(patience);
+  if (!qmp) return answer_of(qmp.error());
+  const Status status = act(**qmp);
+  // The next step connects anew where this one's connection is of no use.
+  if (!status && status.error().code != Errc::kRefused && status.error().code != Errc::kTimeout)
+    source_.reset();
+  return answer_of(status);
+}
+
+Answer MigrateSteps::on_destination(const std::function<Status(Qmp&)>& act,
+                                    const Patience& patience) {
+  const auto qmp = destination(patience);
+  return qmp ? answer_of(act(**qmp)) : answer_of(qmp.error());
+}
+
+/// Not to be interrupted: what runs in the guest would go on behind our back. It has its own
+/// time-out.
+Answer MigrateSteps::order(GuestAgent& agent, GuestOrder order) {
+  const bool forwards = order == GuestOrder::kPrepare;
+  const TimeNs left = forwards ? std::max(deadline_ - monotonic_now(), kSecond) : kAfterwards;
+  const TimeNs mine = std::min(left, kPrepareMax);
+  const auto said = give_order(agent, request_.guest, order, mine,
+                               {monotonic_now() + 2 * mine + kAgentGrace, nullptr});
+  if (!said) return answer_of(said.error());
+  if (said->code == kCodeDone) return {};
+  return {Went::kFailed, said->code, "in the guest: " + said->text, {}};
+}
+
+Answer MigrateSteps::unplug(std::size_t card) {
+  const Patience patience = forward().at_most(kUnplugMax);
+  return on_source(
+      [&](Qmp& qmp) -> Status {
+        if (auto kept = remember_card(qmp, cards_[card], patience); !kept) return kept;
+        return unplug_card(qmp, cards_[card], patience);
+      },
+      patience);
+}
+
+Answer MigrateSteps::begin() {
+  const Patience patience = forward();
+  return on_source(
+      [&](Qmp& qmp) -> Status {
+        const bool acknowledged = has_way_back(request_.to);
+        if (auto set = set_capabilities(qmp, acknowledged, patience); !set) return set;
+        const auto begun = qmp.execute("migrate", {{"uri", request_.to}}, patience);
+        if (!begun) return tl::unexpected(begun.error());
+        return {};
+      },
+      patience);
+}
+
+Answer MigrateSteps::follow() {
+  const Patience patience = going_back_ ? afterwards() : forward();
+  Answer answer;
+  const auto wait = [&](Qmp& qmp) -> Status {
+    for (;;) {
+      const auto now = ask_migration(qmp, patience, answer.text);
+      if (!now) return tl::unexpected(now.error());
+      answer.seen.migration = *now;
+      if (*now != Migration::kActive) return {};
+      say_(progress_of(figures_));
+      const auto event = qmp.wait_event("MIGRATION", "", patience.at_most(kBetweenLooks));
+      const bool waited = !event && event.error().code == Errc::kTimeout;
+      if (!event && !(waited && monotonic_now() < patience.deadline))
+        return tl::unexpected(event.error());
+    }
+  };
+  const Answer went = on_source(wait, patience);
+  if (went.went == Went::kTimeout) return {Went::kTimeout, 0, "the migration took too long", {}};
+  return went.went == Went::kWell ? answer : went;
+}
+
+Answer MigrateSteps::arrive() {
+  const Patience patience = afterwards();
+  return on_destination([&](Qmp& qmp) { return wait_running(qmp, patience); }, patience);
+}
+
+}  // namespace livebtl::hypervisor

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/migrate_steps.h -- does what migrate_machine.h decides: each step by QEMU's monitor or
+// the guest agent, with its own deadline. Used by btlctl's one thread; owns the connections,
+// borrows the request.
+#pragma once
+
+#include <optional>
+
+#include "hypervisor/card.h"
+#include "hypervisor/guest_job.h"
+#include "hypervisor/migrate_machine.h"
+
+namespace livebtl::hypervisor {
+
+inline constexpr TimeNs kUnplugMax = 60 * kSecond;
+inline constexpr TimeNs kPrepareMax = 30 * kSecond;  // of the guest's btlctl
+inline constexpr TimeNs kAgentGrace = 15 * kSecond;  // ... and until we hear of it
+inline constexpr TimeNs kAfterwards = 60 * kSecond;  // each step back, and each at the destination
+
+struct MigrateRequest {
+  std::string qmp, agent;  // sockets
+  std::string to;          // as QEMU's migrate takes it
+  std::vector<std::string> cards;
+  std::vector<Json> card_arguments;  // what somebody typed
+  std::string destination_qmp, destination_agent;
+  GuestJob guest;
+  TimeNs timeout = 0;  // of the way to the point of no return
+  bool dry_run = false;
+
+  bool has_destination() const noexcept { return !destination_qmp.empty(); }
+};
+
+Answer answer_of(const Error& error);
+Answer answer_of(const Status& status);
+/// Events are told, nothing is copied afterwards or held up; `return_path`: see has_way_back().
+Status set_capabilities(Qmp& qmp, bool return_path, const Patience& patience);
+/// "running", "paused", ...
+Result<std::string> run_state(Qmp& qmp, const Patience& patience);
+
+class MigrateSteps {
+ public:
+  using Say = std::function<void(const std::string&)>;
+  /// `stop`: somebody wants it back. `say`: is told how far the migration is.
+  MigrateSteps(const MigrateRequest& request, const std::atomic<bool>& stop, Say say);
+
+  Answer perform(Action action);
+
+  const std::vector<Card>& cards() const noexcept { return cards_; }
+  /// QEMU's own figures of the migration.
+  const Json& figures() const noexcept { return figures_; }
+  /// The name that orders in the guest are scoped to.
+  Result<std::string> guest_name();
+
+ private:
+  Patience forward() const;  // ends with the time-out, or if somebody wants it back
+  static Patience afterwards();
+
+  Result<Qmp*> source(const Patience& patience);
+  Result<Qmp*> destination(const Patience& patience);
+  Answer look(const Patience& patience);
+  Status look_at_cards(Qmp& qmp, const Patience& patience, std::vector<bool>& plugged);
+  Answer look_back();
+  Answer order(GuestAgent& agent, GuestOrder order);
+  Answer unplug(std::size_t card);
+  Answer begin();
+  Answer follow();
+  Answer cancel();
+  Answer plug(std::size_t card);
+  Answer arrive();
+  Answer plug_there(std::size_t card);
+  Answer on_source(const std::function<Status(Qmp&)>& act, const Patience& patience);
+  Answer on_destination(const std::function<Status(Qmp&)>& act, const Patience& patience);
+  Result<Migration> ask_migration(Qmp& qmp, const Patience& patience, std::string& why);
+  Json given_arguments(const std::string& id) const;
+
+  const MigrateRequest& request_;
+  const std::atomic<bool>& stop_;
+  Say say_;
+  TimeNs deadline_;
+  bool going_back_ = false;
+  std::optional<Qmp> source_, destination_qmp_;
+  GuestAgent agent_, destination_agent_;
+  std::vector<Card> cards_;
+  Json figures_ = Json::object();
+};
+
+}  // namespace livebtl::hypervisor

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/hypervisor/fake_machine.h -- a QEMU and its guest, as far as they are seen through
+// monitor and agent: real Unix sockets, no machine behind them. One thread a socket; the state is
+// under one lock.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "tests/unit/hypervisor/scripted_peer.h"
+
+namespace livebtl::hypervisor {
+
+class FakeMachine {
+ public:
+  FakeMachine(const std::string& directory, const std::string& name);
+  ~FakeMachine();
+  FakeMachine(const FakeMachine&) = delete;
+  FakeMachine& operator=(const FakeMachine&) = delete;
+
+  std::string qmp() const { return base_ + ".qmp"; }
+  std::string agent() const { return base_ + ".agent"; }
+
+  struct State {
+    std::map<std::string, Json> cards;  // plugged in, with device_add's arguments
+    std::map<std::string, std::string> objects;
+    std::string status = "running", migration = "none";
+    std::string migration_ends = "completed";  // "": not by itself
+    std::set<std::string> refused;             // QMP commands
+    std::map<std::string, int> guest_codes;    // by "prepare" and "return"; 0 if not there
+    std::vector<std::string> log;              // what was done, in order
+    bool has_name = true;
+  };
+  /// Looks at the state, or changes it.
+  template <class Function>
+  auto with(Function&& function) {
+    const std::lock_guard lock(mutex_);
+    return function(state_);
+  }
+
+ private:
+  void listen(const std::string& path, void (FakeMachine::*serve)(JsonLineSocket&));
+  void serve_monitor(JsonLineSocket& socket);
+  void serve_agent(JsonLineSocket& socket);
+  Json answer_monitor(const std::string& command, const Json& arguments, std::vector<Json>& events);
+  Json answer_agent(const std::string& command, const Json& arguments);
+  Json list(const std::string& path);
+  Json get(const std::string& path, const std::string& property);
+  void begin_migration(std::vector<Json>& events);
+
+  std::string base_;
+  std::atomic<bool> ending_{false};
+  std::mutex mutex_;
+  State state_;
+  std::string guest_output_;
+  int guest_code_ = 0;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace livebtl::hypervisor

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/hypervisor/guest_agent_test.cc -- the guest agent and the guest's btlctl, both played
+// by the test.
+#include "hypervisor/guest_agent.h"
+
+#include <sodium.h>
+
+#include <thread>
+
+#include "hypervisor/guest_job.h"
+#include "tests/unit/hypervisor/scripted_peer.h"
+
+using namespace livebtl;
+using namespace livebtl::hypervisor;
+
+namespace {
+
+/// One connection: reads the two requests, answers the second.
+void serve_one(Fd socket, const std::string& stale, const std::string& answer) {
+  JsonLineSocket lines(std::move(socket), "client");
+  const auto sync = lines.receive(long_enough());
+  if (!sync) return;
+  if (!stale.empty()) (void)lines.send(Json::parse(stale), "", long_enough());
+  (void)lines.send({{"return", (*sync)["arguments"]["id"]}}, "\xff", long_enough());
+  if (lines.receive(long_enough())) (void)lines.send(Json::parse(answer), "", long_enough());
+}
+
+/// An agent that gives these answers, one a connection.
+class Answers {
+ public:
+  explicit Answers(std::vector<std::string> answers) : answers_(std::move(answers)) {}
+  ~Answers() {
+    for (auto& thread : threads_) thread.join();
+  }
+  GuestAgent agent() {
+    return GuestAgent([this](const Patience&) -> Result<JsonLineSocket> {
+      if (next_ == answers_.size()) return fail(Errc::kDown, "no answer is left");
+      std::array<int, 2> ends{};
+      if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()) != 0)
+        return fail(Errc::kSystem, "socketpair");
+      threads_.emplace_back(serve_one, Fd(ends[0]), R"({"return":{"left":"by another"}})",
+                            answers_[next_++]);
+      return JsonLineSocket(Fd(ends[1]), "agent");
+    });
+  }
+
+ private:
+  std::vector<std::string> answers_;
+  std::size_t next_ = 0;
+  std::vector<std::thread> threads_;
+};
+
+std::string base64(const std::string& text) {
+  std::string out(sodium_base64_encoded_len(text.size(), sodium_base64_VARIANT_ORIGINAL), '\0');
+  sodium_bin2base64(out.data(), out.size(), reinterpret_cast<const unsigned char*>(text.data()),
+                    text.size(), sodium_base64_VARIANT_ORIGINAL);
+  out.resize(out.size() - 1);
+  return out;
+}
+
+std::string ended(int code, const std::string& output) {
+  return Json{{"return", {{"exited", true}, {"exitcode", code}, {"out-data", base64(output)}}}}
+      .dump();
+}
+
+constexpr const char* kPid = R"({"return":{"pid":812}})";
+
+}  // namespace
+
+TEST_CASE("base64 as the agent writes it") {
+  for (const char* text : {"", "a", "ab", "abc", "\x01\xff\x7f z"})
+    CHECK(base64_decoded(base64(text)) == std::string(text));
+  CHECK_FALSE(base64_decoded("a"));
+  CHECK_FALSE(base64_decoded("ab!d"));
+}
+
+TEST_CASE("a program runs in the guest, and its end is waited for") {
+  Answers answers({kPid, R"({"return":{"exited":false}})", ended(3, "said\n")});
+  auto agent = answers.agent();
+  const auto finished = agent.run({"/bin/true", "-x"}, long_enough());
+  REQUIRE(finished);
+  CHECK(finished->code == 3);
+  CHECK(finished->output == "said\n");
+}
+
+TEST_CASE("what the agent refuses or garbles is an error, not an end") {
+  for (const char* answer :
+       {R"({"error":{"class":"GenericError","desc":"no such file"}})", R"({"return":{}})",
+        R"({"return":{"pid":-4}})", R"({"return":[]})", R"({"oops":1})"}) {
+    CAPTURE(answer);
+    Answers answers({answer});
+    auto agent = answers.agent();
+    CHECK_FALSE(agent.run({"btlctl"}, long_enough()));
+  }
+  for (const char* status :
+       {R"({"return":{"exited":true}})", R"({"return":{"exited":"yes"}})", R"({"return":7})"}) {
+    CAPTURE(status);
+    Answers answers({kPid, status});
+    auto agent = answers.agent();
+    CHECK(agent.run({"btlctl"}, long_enough()).error().code == Errc::kCorrupt);
+  }
+}
+
+TEST_CASE("a guest's name is a name") {
+  Answers good({R"({"return":{"host-name":"vm1.site"}})"});
+  auto one = good.agent();
+  CHECK(*one.host_name(long_enough()) == "vm1.site");
+  for (const char* name : {"", "a b", "$(reboot)", "node:x"}) {
+    Answers answers({Json{{"return", {{"host-name", name}}}}.dump()});
+    auto agent = answers.agent();
+    CAPTURE(name);
+    CHECK_FALSE(agent.host_name(long_enough()));
+  }
+}
+
+TEST_CASE("the guest's btlctl is believed only if document and exit code agree") {
+  const auto read = [](int code, const std::string& output) {
+    return read_answer({code, output, ""}, GuestOrder::kPrepare);
+  };
+  CHECK(read(0, R"({"exit_code":0,"text":"released","released":true})").code == 0);
+  CHECK(read(0, R"({"exit_code":0,"text":"already so","released":false,"already":true})").code ==
+        0);
+  CHECK(read(0, R"({"exit_code":0,"text":"moved","released":false,"already":false})").code == 6);
+  CHECK(read(0, R"({"exit_code":0,"text":"moved","released":1})").code == 6);
+  CHECK(read(0, R"({"exit_code":7,"text":"held"})").code == 1);
+  CHECK(read(127, "sh: btlctl: not found").code == 1);
+  CHECK(read(0, "").code == 1);
+  const auto held = read(7, R"({"exit_code":7,"text":"held","foreign":["pid 4, fd 5"]})");
+  CHECK(held.code == 7);
+  CHECK(held.text.find("pid 4, fd 5") != std::string::npos);
+  CHECK(read_answer({0, R"({"exit_code":0,"text":"returning"})", ""}, GuestOrder::kReturn).code ==
+        0);
+}
+
+TEST_CASE("an order names the guest's own node, and waits while the job is busy") {
+  constexpr const char* kName = R"({"return":{"host-name":"vm1"}})";
+  Answers answers({kName, kPid, ended(4, R"({"exit_code":4,"text":"busy"})"), kPid,
+                   ended(0, R"({"exit_code":0,"text":"released","released":true})")});
+  auto agent = answers.agent();
+  const auto said =
+      give_order(agent, {"/opt/btlctl", "7"}, GuestOrder::kPrepare, kSecond, long_enough());
+  REQUIRE(said);
+  CHECK(said->code == 0);
+  const auto words = words_of({"/opt/btlctl", "7"}, GuestOrder::kReturn, "vm1", 2 * kSecond);
+  const std::vector<std::string> expected = {"/opt/btlctl", "--json",  "--timeout",  "2.000",
+                                             "--job",       "7",       "checkpoint", "return",
+                                             "--scope",     "node:vm1"};
+  CHECK(words == expected);
+}

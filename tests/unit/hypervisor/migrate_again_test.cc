@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/hypervisor/migrate_again_test.cc -- a migration that somebody interrupts, one that is
+// past its point of no return, and calls that come after one that was killed. No sockets, no time.
+#include "tests/unit/hypervisor/machine_world.h"
+
+using namespace livebtl::hypervisor;
+
+TEST_CASE("right of the point of no return nothing goes back") {
+  for (const char* step : {"arrive", "plug_there0", "plug_there1", "return_there"}) {
+    World world;
+    world.fails(step, Went::kTimeout);
+    world.interrupt_before = step;
+    world.run();
+    CAPTURE(step);
+    CHECK(world.steps.back() == step);
+    CHECK(world.end.code == kCodeNotReturned);
+    CHECK(world.end.moved);
+    CHECK(world.end.left.size() == 1);
+  }
+}
+
+TEST_CASE("Ctrl-C goes back from wherever it comes") {
+  const std::vector<std::pair<std::string, Steps>> cases = {
+      {"look", {}},
+      {"prepare", {"look"}},
+      {"unplug0", {"look", "prepare", "look_back", "return"}},
+      {"unplug1", {"look", "prepare", "unplug0", "look_back", "plug0", "return"}},
+      {"begin", {"look", "prepare", "unplug0", "unplug1", "look_back", "plug0", "plug1", "return"}},
+      {"migrate",
+       after(until("begin"), {"cancel", "migrate", "look_back", "plug0", "plug1", "return"})}};
+  for (const auto& each : cases) {
+    World world;
+    world.interrupt_before = each.first;
+    world.run();
+    CAPTURE(each.first);
+    CHECK(world.steps == each.second);
+    CHECK(world.end.code == kCodeInterrupted);
+    CHECK_FALSE(world.end.moved);
+    CHECK(world.plugged == std::vector<bool>{true, true});
+  }
+}
+
+TEST_CASE("a call after one that was killed goes on from where that was") {
+  World unplugging;
+  unplugging.plugged = {false, true};
+  unplugging.run();
+  CHECK(unplugging.steps == Steps{"look", "prepare", "unplug1", "begin", "migrate", "arrive",
+                                  "plug_there0", "plug_there1", "return_there"});
+  World migrating;
+  migrating.plugged = {false, false};
+  migrating.migration = Migration::kActive;
+  migrating.run();
+  CHECK(migrating.steps ==
+        Steps{"look", "migrate", "arrive", "plug_there0", "plug_there1", "return_there"});
+  World moved;
+  moved.plugged = {false, false};
+  moved.running = false;
+  moved.migration = Migration::kCompleted;
+  moved.run();
+  CHECK(moved.steps == Steps{"look", "arrive", "plug_there0", "plug_there1", "return_there"});
+  CHECK(moved.end.code == kCodeDone);
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/hypervisor/migrate_vm_test.cc -- a whole migration over sockets, between two machines
+// that are played.
+#include "hypervisor/migrate_vm.h"
+
+#include <filesystem>
+
+#include "tests/unit/hypervisor/fake_machine.h"
+
+using namespace livebtl;
+using namespace livebtl::hypervisor;
+
+namespace {
+
+using Log = std::vector<std::string>;
+
+/// Two machines, and a guest with two cards in the first.
+struct Scene {
+  std::string directory;
+  std::unique_ptr<FakeMachine> here, there;
+  MigrateRequest request;
+  std::atomic<bool> stop{false};
+
+  Scene() {
+    std::string pattern = std::filesystem::temp_directory_path() / "livebtl-vm-XXXXXX";
+    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    directory = pattern;
+    here = std::make_unique<FakeMachine>(directory, "here");
+    there = std::make_unique<FakeMachine>(directory, "there");
+    here->with([](auto& state) {
+      for (const char* id : {"hca0", "hca1"})
+        state.cards[id] = {{"driver", "vfio-pci"}, {"id", id}, {"bus", "port"}};
+    });
+    there->with([](auto& state) { state.status = "paused"; });
+    request.qmp = here->qmp();
+    request.agent = here->agent();
+    request.to = "tcp:there:1";
+    request.cards = {"hca0", "hca1"};
+    request.destination_qmp = there->qmp();
+    request.destination_agent = there->agent();
+    request.timeout = 60 * kSecond;
+  }
+  ~Scene() {
+    here.reset();
+    there.reset();
+    std::filesystem::remove_all(directory);
+  }
+
+  MigrateReport run() {
+    return migrate_vm(request, stop, [](const std::string&) {});
+  }
+  static Log log_of(FakeMachine& machine) {
+    return machine.with([](auto& state) { return state.log; });
+  }
+  std::size_t cards_here() {
+    return here->with([](auto& state) { return state.cards.size(); });
+  }
+};
+
+const Log kWayThere = {"prepare", "device_del hca0", "device_del hca1", "migrate"};
+const Log kWayBack = {"device_add hca0", "device_add hca1", "return"};
+
+Log after(Log log, const Log& more) {
+  log.insert(log.end(), more.begin(), more.end());
+  return log;
+}
+
+}  // namespace
+
+TEST_CASE("a guest moves, and its cards are plugged in there") {
+  Scene scene;
+  const auto report = scene.run();
+  CHECK(report.end.code == 0);
+  CHECK(report.end.moved);
+  CHECK(Scene::log_of(*scene.here) == kWayThere);
+  CHECK(Scene::log_of(*scene.there) == after({"cont"}, kWayBack));
+  const Json document = report_json(report);
+  CHECK(document["schema"] == "livebtl.vm/1");
+  CHECK(document["migration"]["downtime-ms"] == 3);
+  CHECK(document["phases"].size() == 10);
+  CHECK(document["cards"][1]["id"] == "hca1");
+  // Called again, it finds everything done.
+  CHECK(scene.run().end.code == 0);
+  CHECK(Scene::log_of(*scene.here) == kWayThere);
+  CHECK(Scene::log_of(*scene.there) == after(after({"cont"}, kWayBack), {"return"}));
+}
+
+TEST_CASE("a failed migration is taken back, with nothing left behind in QEMU") {
+  Scene scene;
+  scene.here->with([](auto& state) { state.migration_ends = "failed"; });
+  const auto report = scene.run();
+  CHECK(report.end.code == 5);
+  CHECK(Scene::log_of(*scene.here) == after(kWayThere, kWayBack));
+  CHECK(scene.cards_here() == 2);
+  CHECK(scene.here->with([](auto& state) { return state.objects.empty(); }));
+  CHECK(Scene::log_of(*scene.there).empty());
+}
+
+TEST_CASE("a device that the guest's job cannot leave is not detached") {
+  Scene scene;
+  scene.here->with([](auto& state) { state.guest_codes["prepare"] = 7; });
+  const auto report = scene.run();
+  CHECK(report.end.code == 7);
+  CHECK(report.end.text.find("prepare said") != std::string::npos);
+  CHECK(Scene::log_of(*scene.here) == Log{"prepare", "return"});
+}
+
+TEST_CASE("a call after one that was killed finds the cards, and how to plug them in") {
+  Scene scene;
+  scene.here->with([](auto& state) {  // as a call leaves it that is killed after the first card
+    state.objects["livebtl-hca0"] = state.cards["hca0"].dump();
+    state.cards.erase("hca0");
+    state.refused = {"migrate"};
+  });
+  const auto report = scene.run();
+  CHECK(report.end.code == 5);
+  CHECK(Scene::log_of(*scene.here) == after({"prepare", "device_del hca1"}, kWayBack));
+  CHECK(scene.cards_here() == 2);
+}
+
+TEST_CASE("a card of which nothing is known stops it before it begins") {
+  Scene scene;
+  scene.request.cards = {"hca0", "hca7"};
+  const auto report = scene.run();
+  CHECK(report.end.code == 2);
+  CHECK(report.end.text.find("hca7") != std::string::npos);
+  CHECK(Scene::log_of(*scene.here).empty());
+}
+
+TEST_CASE("a migration without end is cancelled when its time is up") {
+  Scene scene;
+  scene.here->with([](auto& state) { state.migration_ends = ""; });
+  scene.request.timeout = 2 * kSecond;
+  const auto report = scene.run();
+  CHECK(report.end.code == 5);
+  CHECK(Scene::log_of(*scene.here) == after(after(kWayThere, {"migrate_cancel"}), kWayBack));
+}
+
+TEST_CASE("what fails at the destination leaves the job where it is") {
+  Scene scene;
+  scene.there->with([](auto& state) { state.refused = {"device_add"}; });
+  const auto report = scene.run();
+  CHECK(report.end.code == 6);
+  CHECK(report.end.moved);
+  CHECK(Scene::log_of(*scene.here) == kWayThere);
+  CHECK(Scene::log_of(*scene.there) == Log{"cont"});
+}
+
+TEST_CASE("interrupted before it begins it changes nothing; a plan alone neither") {
+  Scene scene;
+  scene.stop.store(true);
+  CHECK(scene.run().end.code == 130);
+  scene.stop.store(false);
+  scene.request.dry_run = true;
+  const auto report = scene.run();
+  CHECK(report.end.code == 0);
+  REQUIRE(report.plan.size() == 12);
+  CHECK(report.plan[1].find("device_del hca0") == 0);
+  CHECK(report.plan[0].find("--scope node:vm1") != std::string::npos);
+  CHECK(report.plan[5].find(R"({"bus":"port","driver":"vfio-pci","id":"hca0"})") !=
+        std::string::npos);
+  CHECK(Scene::log_of(*scene.here).empty());
+  CHECK(scene.here->with([](auto& state) { return state.objects.empty(); }));
+}

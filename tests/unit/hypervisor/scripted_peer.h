@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/hypervisor/scripted_peer.h -- the other end of a socket, for tests: what it will say
+// is written beforehand into the socket, what was said to it is read afterwards. One thread; owns
+// its end.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "hypervisor/json_line_socket.h"
+
+namespace livebtl::hypervisor {
+
+inline Patience long_enough() { return {monotonic_now() + 60 * kSecond, nullptr}; }
+inline Patience none_left() { return {monotonic_now(), nullptr}; }
+
+class ScriptedPeer {
+ public:
+  ScriptedPeer() {
+    std::array<int, 2> ends{};
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()) == 0);
+    here_ = Fd(ends[0]);
+    there_ = Fd(ends[1]);
+  }
+
+  JsonLineSocket socket() { return JsonLineSocket(std::move(there_), "peer"); }
+
+  /// Also beforehand; the socket's buffer holds some 200 KiB.
+  void says(const std::string& text) {
+    REQUIRE(::send(here_.number(), text.data(), text.size(), MSG_NOSIGNAL) ==
+            static_cast<ssize_t>(text.size()));
+  }
+  void says_line(const std::string& text) { says(text + "\n"); }
+  void hangs_up() { ::shutdown(here_.number(), SHUT_RDWR); }
+
+  /// What has been said to it, by line.
+  std::vector<Json> heard() {
+    std::string text;
+    std::array<char, 4096> block;
+    for (;;) {
+      const auto got = ::recv(here_.number(), block.data(), block.size(), 0);
+      if (got <= 0) break;
+      text.append(block.data(), static_cast<std::size_t>(got));
+    }
+    std::vector<Json> lines;
+    for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != std::string::npos;
+         at = end + 1) {
+      std::string line = text.substr(at, end - at);
+      lines.push_back(Json::parse(line.substr(line.rfind('\xff') + 1), nullptr, false));
+    }
+    return lines;
+  }
+
+ private:
+  Fd here_, there_;
+};
+
+}  // namespace livebtl::hypervisor
