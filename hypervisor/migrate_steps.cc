@@ -106,7 +106,17 @@ Answer MigrateSteps::cancel() {
   return on_source(ask, afterwards());
 }
 
+/// QEMU (7.2) aborts, and the guest with it, when shared memory that a device has had is given to
+/// one again: its memory object has to be made anew, of which we know nothing.
 Answer MigrateSteps::plug(std::size_t card) {
+  const Json& arguments = cards_[card].arguments;
+  if (text_member(arguments, "driver").starts_with("ivshmem") && arguments.contains("memdev"))
+    return {
+        Went::kFailed,
+        kCodeUnfinished,
+        "QEMU might end if it got its memory a second time; by hand: object-del and object-add of "
+        "the memory, then device_add",
+        {}};
   const auto act = [&](Qmp& qmp) {
     const auto plugged = plug_card(qmp, cards_[card], afterwards());
     return plugged ? forget_card(qmp, cards_[card].id, afterwards()) : plugged;

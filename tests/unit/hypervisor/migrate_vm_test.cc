@@ -96,6 +96,23 @@ TEST_CASE("a failed migration is taken back, with nothing left behind in QEMU") 
   CHECK(Scene::log_of(*scene.there).empty());
 }
 
+TEST_CASE(
+    "shared memory, which QEMU does not survive to get twice, is left to be plugged in by hand") {
+  Scene scene;
+  scene.here->with([](auto& state) {
+    state.migration_ends = "failed";
+    state.refused = {"device_add"};  // nobody is to ask
+  });
+  scene.request.cards = {"hca1"};
+  scene.request.card_arguments = {
+      {{"driver", "ivshmem-plain"}, {"id", "hca1"}, {"bus", "port"}, {"memdev", "memory0"}}};
+  const auto report = scene.run();
+  CHECK(report.end.code == 4);
+  REQUIRE(report.end.left.size() == 1);
+  CHECK(report.end.left[0].find("object-add") != std::string::npos);
+  CHECK(Scene::log_of(*scene.here) == Log{"prepare", "device_del hca1", "migrate", "return"});
+}
+
 TEST_CASE("a device that the guest's job cannot leave is not detached") {
   Scene scene;
   scene.here->with([](auto& state) { state.guest_codes["prepare"] = 7; });

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""btlctl vm migrate, run where QEMU runs, under a job whose traffic is on the card."""
+import json
+import os
+import subprocess
+
+from harness.waiting import check
+from vmlab import hardware, processes
+from vmlab.guest import Guest
+from vmlab.hardware import BLOCKER, RDMA
+from vmlab.places import RUN
+
+from .verbs import VerbsJob
+
+BTLCTL = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "build", "release", "bin", "btlctl")
+NOWHERE = "unix:nobody.migration"
+
+
+def _vm_migrate(job, guest, to, *more, cards=(RDMA,)):
+    """(exit code, document); run among the sockets, as their paths are short there."""
+    name = guest.instance_name()
+    words = [BTLCTL, "--json", "--timeout", str(60 * guest.pace), "vm", "migrate", "--qmp", name + ".qmp", "--ga", name + ".agent",
+             "--to", to, "--guest-btlctl", "/opt/livebtl/bin/btlctl", *more]
+    words += [word for card in cards for word in ("--card", card)]
+    done = subprocess.run(words, cwd=RUN, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    with open(os.path.join(job.logs, "vm-migrate.log"), "a", encoding="utf-8") as file:
+        file.write(done.stdout + done.stderr)
+    check(done.stdout, f"btlctl vm migrate said nothing, code {done.returncode}: {done.stderr}")
+    document = json.loads(done.stdout)
+    check(document["exit_code"] == done.returncode, f"code {done.returncode} and {document}")
+    return done.returncode, document
+
+
+def _arriving(guest, machine):
+    """The next QEMU of a guest, which waits to be given its state; what its cards need is there."""
+    arrives = Guest(**guest.__dict__)
+    arrives.plugged = [each for each in guest.plugged if each not in (RDMA, BLOCKER)]
+    arrives.start(machine, incoming=True)
+    memory, _ = hardware.device(BLOCKER, guest.number)
+    arrives.query("object-add", **memory)
+    arrives.query("migrate-incoming", uri=f"unix:{arrives.instance_name()}.migration")
+    return arrives
+
+
+def _wait_card(guest):
+    """The card's address is set as at boot: there is no udev in these guests."""
+    address = hardware.address("rdma", guest.number)
+    guest.output(f"until grep -qx {address} /sys/class/net/*/address; do sleep 0.1; done; lab-nics", 60)
+
+
+def _move(job, guest):
+    """A migration that succeeds, after one that fails and is taken back."""
+    code, document = _vm_migrate(job, guest, NOWHERE)
+    check(code == 5 and not document["moved"], f"a migration to nowhere: {document}")
+    guest.look()
+    check(RDMA in guest.plugged, f"not plugged in again: {guest.plugged}; {document}")
+    _wait_card(guest)
+    job.wait_across("verbs")
+    guest.plug(BLOCKER)  # what QEMU refuses to migrate goes too, after the card
+    arrives = _arriving(guest, job.lab.machine)
+    name = arrives.instance_name()
+    try:
+        code, document = _vm_migrate(job, guest, f"unix:{name}.migration", "--destination-qmp", name + ".qmp",
+                                     "--destination-ga", name + ".agent", cards=(RDMA, BLOCKER))
+        check(code == 0 and document["moved"], f"code {code}: {document}")
+    except BaseException:
+        arrives.stop()
+        raise
+    processes.stop([guest.process])
+    guest.__dict__.update(arrives.__dict__)
+    guest.look()
+    _wait_card(guest)
+    job.wait_across("verbs")
+    job.check_carried(by_verbs=True)
+    return document
+
+
+def vm_migrate(context):
+    """A job on verbs: a migration that fails is taken back, one that succeeds brings the job back to verbs; nothing is lost."""
+    with context.lab(2) as lab, VerbsJob(lab, context) as job:
+        job.wait_ready()
+        job.order("add", "verbs")
+        job.wait_across("verbs")
+        document = _move(job, lab.guests[0])
+        totals = job.finish()
+    phases = ", ".join(f"{phase['phase']} {phase['milliseconds']:.0f} ms" for phase in document["phases"])
+    return f"moved under {totals['received']} messages, lost 0, repeated 0, out of order 0; {phases}"
+
+
+CASES = (("vm-migrate", vm_migrate),)
