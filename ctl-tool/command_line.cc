@@ -15,6 +15,7 @@
 #include "control/relay_address.h"
 #include "control/scope.h"
 #include "control/verbs.h"
+#include "ctl-tool/line_checks.h"
 #include "ctl-tool/table.h"
 #include "ctl-tool/verb_texts.h"
 
@@ -22,7 +23,6 @@ namespace livebtl::tool {
 namespace {
 
 constexpr int kUsage = 1;
-constexpr std::size_t kArgumentBytesMax = 256;
 
 void define_outside(CLI::App& app, CommandLine& line) {
   CLI::Option* connect =
@@ -134,6 +134,19 @@ void define_checkpoint(CLI::App& app, RawArguments& raw) {
   add_lease(command, raw, "With --hold: how long the hold lasts if nobody ends it");
 }
 
+void define_hooks(CLI::App& app, RawArguments& raw) {
+  CLI::App* command = define_verb(app, raw, kHooks);
+  add_positional(command, "ACTION", raw.first, "install or check");
+  command->add_option("NAME", raw.names, "qemu-ga, libvirt, criu; check without names: all")
+      ->type_name(" ")
+      ->expected(0, 3);
+  command
+      ->add_option("--root", raw.line.root,
+                   "Where the file system begins, of an image of a guest, say")
+      ->type_name("DIRECTORY")
+      ->capture_default_str();
+}
+
 void define_hold(CLI::App& app, RawArguments& raw) {
   CLI::App* command = define_verb(app, raw, kHold);
   add_positional(command, "ACTION", raw.first, "start, check or end");
@@ -210,59 +223,6 @@ CommandLine assemble(RawArguments& raw) {
   return line;
 }
 
-std::string lease_problem(const CommandLine& line) {
-  const bool good = line.lease_s >= 0.001 && line.lease_s <= 86'400.0;
-  return good ? "" : "--lease takes seconds, from 0.001 to 86400";
-}
-
-/// What is wrong with `checkpoint`; "": nothing.
-std::string checkpoint_problem(const CommandLine& line) {
-  const bool prepares = line.arguments.front() == "prepare";
-  if (!prepares && line.arguments.front() != "return") return "checkpoint takes prepare or return";
-  if (!prepares && line.arguments.size() > 1)
-    return "checkpoint return brings back what prepare has set aside; it takes no transport";
-  if (!line.hold) return "";
-  if (!prepares) return "--hold is for prepare; hold end ends a hold";
-  if (!line.wait) return "--hold waits: what is not parked yet must not be snapshot";
-  return lease_problem(line);
-}
-
-/// What is wrong with `hold`; "": nothing.
-std::string hold_problem(const CommandLine& line) {
-  const std::string& action = line.arguments.front();
-  if (action != "start" && action != "check" && action != "end")
-    return "hold takes start, check or end";
-  if (std::string wrong = lease_problem(line); !wrong.empty()) return wrong;
-  if (!line.wait) return "hold waits: what is not parked yet must not be snapshot";
-  if (line.hold_id.empty()) return "";
-  if (action == "start") return "hold start draws an id of its own";
-  return read_hold_id(line.hold_id)
-             ? ""
-             : "--id takes what hold start named, such as 0x1f2e3d4c5b6a7988";
-}
-
-/// What is wrong with what stands behind the command; "": nothing.
-std::string problem_of_words(const CommandLine& line) {
-  const auto too_long = [](const std::string& text) { return text.size() > kArgumentBytesMax; };
-  if (too_long(line.job) || std::any_of(line.arguments.begin(), line.arguments.end(), too_long)) {
-    return "an argument is longer than 256 bytes";
-  }
-  if (line.verb == "secret" && line.file == "-") {
-    return "a secret is written to a file that only its owner can read, never to the output; a "
-           "file "
-           "of that name would be ./-";
-  }
-  if (line.verb == "hold") return hold_problem(line);
-  if (line.verb == "checkpoint") {
-    if (std::string wrong = checkpoint_problem(line); !wrong.empty()) return wrong;
-  }
-  if (line.verb == "vm") return vm_problem(line.arguments.front(), line.wait, line.vm);
-  if (!line.scope.empty() && !control::well_formed_scope(line.scope))
-    return "--scope takes job or node:NAME";
-  if (line.verb != "set") return "";
-  return control::assignments_problem(std::span<const std::string>(line.arguments).subspan(1));
-}
-
 bool generates(const std::string& kind) {
   constexpr const char* kKinds[] = {"", "man", "completion", "settings-man"};
   return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
@@ -335,6 +295,7 @@ std::unique_ptr<CLI::App> define_command_line(RawArguments& raw) {
   for (const Verb& verb : kPlain) define_verb(*app, raw, verb);
   define_transport_verbs(*app, raw);
   define_checkpoint(*app, raw);
+  define_hooks(*app, raw);
   define_hold(*app, raw);
   define_vm(*app, raw);
   define_views(*app, raw);

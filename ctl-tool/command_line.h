@@ -34,7 +34,8 @@ struct CommandLine {
   bool progress = false;
   bool dry_run = false;
   bool wait = true;
-  bool hold = false;  // checkpoint prepare: and then hold start
+  std::string root = "/";  // hooks: where the file system begins
+  bool hold = false;       // checkpoint prepare: and then hold start
   bool peers = false;
   bool once = false;
   std::optional<double> timeout_s;

@@ -20,6 +20,7 @@ int run_hold(const CommandLine& line, const std::atomic<bool>& stop);
 /// vm migrate
 int run_vm(const CommandLine& line, const std::atomic<bool>& stop);
 /// add | quiesce | remove | switch | set | resume | abort
+int run_hooks(const CommandLine& line, const std::atomic<bool>& stop);
 int run_checkpoint(const CommandLine& line, const std::atomic<bool>& stop);
 int run_ladder(const CommandLine& line, const std::atomic<bool>& stop);
 

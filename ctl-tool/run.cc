@@ -32,7 +32,8 @@ constexpr OwnCommand kOwnCommands[] = {{"jobs", show_jobs},
                                        {"hold", run_hold},
                                        {"watch", watch},
                                        {"checkpoint", run_checkpoint},
-                                       {"vm", run_vm}};
+                                       {"vm", run_vm},
+                                       {"hooks", run_hooks}};
 
 /// true: that was all.
 bool generated(const std::string& what) {

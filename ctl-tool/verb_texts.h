@@ -119,6 +119,17 @@ inline constexpr Verb kCheckpoint = {
     "  btlctl checkpoint return --scope node:vm1 --no-wait\n"
     "  btlctl checkpoint prepare --hold --lease 120"};
 
+inline constexpr Verb kHooks = {
+    "hooks", "Install or check the hooks of guest agents, hypervisors and checkpointers",
+    "install writes each named hook to where its caller looks for it, and repeats that if it is "
+    "older;\n"
+    "what stands there and is none of livebtl's is left alone, and named. check says for each "
+    "whether\n"
+    "it is there, whole and executable. Hooks: qemu-ga (in a guest), libvirt and criu (on a "
+    "host).\n\n"
+    "Examples:\n  btlctl hooks install libvirt\n  btlctl hooks check\n"
+    "  btlctl --dry-run hooks install qemu-ga --root /srv/image"};
+
 inline constexpr Verb kHold = {
     "hold", "Park all traffic while snapshots are taken",
     "For snapshots of several machines that fit together: start parks each process at a frame\n"

@@ -4,7 +4,7 @@ import os
 import subprocess
 
 from . import processes
-from .control import DONE, INCONSISTENT, btlctl, order
+from .control import DONE, INCONSISTENT, REFUSED, USAGE, btlctl, order
 from .departures import SM_MEMORY
 from .job import MpiJob
 from .waiting import check, wait_until
@@ -90,6 +90,35 @@ def _dumped_by_criu(job):
         wait_until("sm to come back", lambda: not _released(job), 30)
 
 
+def _installed(job):
+    """Into an image: what is there is seen, what is not ours is left alone."""
+    root = os.path.join(job.shared, "image")
+    names = ("qemu-ga", "libvirt", "criu")
+
+    def states():
+        return {each["name"]: each["text"] for each in order(job, "hooks", "check", "--root", root, also=(REFUSED,)).json["hooks"]}
+    check(set(states().values()) == {"not installed"}, f"an empty image has {states()}")
+    btlctl(job, "hooks", "check", "criu", "--root", root).expect(REFUSED)
+    order(job, "--dry-run", "hooks", "install", *names, "--root", root)
+    check(not os.path.exists(root), "a dry run made files")
+    for _ in range(2):
+        files = {each["name"]: each["file"] for each in order(job, "hooks", "install", *names, "--root", root).json["hooks"]}
+    for name, path in files.items():
+        with open(path) as one, open(os.path.join(HOOKS, name)) as other:
+            check(one.read() == other.read() and os.access(path, os.X_OK), f"{path} is not {name}")
+    check(set(states().values()) == {"installed"}, f"after install: {states()}")
+    os.chmod(files["criu"], 0o644)
+    with open(files["libvirt"], "a") as file:
+        file.write("# changed\n")
+    with open(files["qemu-ga"], "w") as file:
+        file.write("#!/bin/sh\n")
+    check("not executable" in states()["criu"] and "another version" in states()["libvirt"], f"{states()}")
+    btlctl(job, "hooks", "install", *names, "--root", root).expect(REFUSED)
+    check(states()["criu"] == states()["libvirt"] == "installed" and "none of livebtl's" in states()["qemu-ga"], f"{states()}")
+    btlctl(job, "hooks", "install").expect(USAGE)
+    btlctl(job, "hooks", "install", "vmware").expect(USAGE)
+
+
 def hooks(context):
     """The guest agent's freeze and thaw, libvirt's migrate begin, CRIU's dump."""
     settings = {"LIVEBTL_NODE": GUEST, "LIVEBTL_RELAY": "on"}
@@ -101,6 +130,7 @@ def hooks(context):
         _not_frozen(job)
         _moved_by_libvirt(job)
         _dumped_by_criu(job)
+        _installed(job)
         totals = job.finish(60)
     return f"frozen, moved and dumped; {totals['received']} messages"
 
