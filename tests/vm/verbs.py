@@ -3,7 +3,7 @@
 import statistics
 import time
 
-from harness.control import DONE
+from harness.control import DONE, FOREIGN
 from harness.waiting import check, wait_until
 from vmlab.hardware import BLOCKER, RDMA
 
@@ -16,8 +16,9 @@ PACKETS = "/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts"
 class VerbsJob(GuestsJob):
     """All transports are compiled in, and verbs is closed until it is added: as a user starts it."""
 
-    def __init__(self, lab, context):
+    def __init__(self, lab, context, **environment):
         super().__init__(lab, context.logs, transports="")
+        self.environment |= environment
         self.times = {}  # phase -> seconds, one for each time
 
     def order(self, *words):
@@ -84,6 +85,21 @@ def devices_are_left_alone(context):
     return f"no process of {job.ranks} had a device open; both cards were pulled under {totals['received']} messages"
 
 
+def held_by_another_library(context):
+    """What hiding devices is for: without it libfabric's own verbs provider holds them, which `remove verbs` tells."""
+    with context.lab(2) as lab, VerbsJob(lab, context, LIVEBTL_HIDE_DEVICES="off") as job:
+        job.wait_ready()
+        for guest in lab.guests:
+            check("e2e_stream" in guest.holders(), f"{guest.name}: nobody holds the device: is there nothing to hide it from?")
+        _add(job)
+        answer = job.btlctl(job.head, "remove", "verbs").expect(FOREIGN)
+        held = answer.json["foreign"]
+        check(len(held) >= job.ranks and all("/dev/infiniband/uverbs0" in line for line in held), f"held by: {held}")
+        job.wait_across("tcp")
+        totals = job.finish()
+    return f"code {FOREIGN}: {held[0]}; {totals['received']} messages"
+
+
 def verbs_is_left_for_a_migration(context):
     """verbs -> tcp, a guest is live-migrated without its card, and back to verbs, again and again; nothing is lost."""
     rounds, switches = (1, 1) if context.short else (20, 4)
@@ -148,4 +164,5 @@ def card_vanishes(context):
 
 
 CASES = (("verbs-conforms", conforms), ("devices-are-left-alone", devices_are_left_alone),
+         ("held-by-another-library", held_by_another_library),
          ("verbs-is-left-for-a-migration", verbs_is_left_for_a_migration), ("card-vanishes", card_vanishes))
