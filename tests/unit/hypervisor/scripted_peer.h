@@ -35,6 +35,10 @@ class ScriptedPeer {
     REQUIRE(::send(here_.number(), text.data(), text.size(), MSG_NOSIGNAL) ==
             static_cast<ssize_t>(text.size()));
   }
+  /// As much of it as the socket's buffer has room for; false: nothing. From any thread.
+  bool says_what_fits(const std::string& text) {
+    return ::send(here_.number(), text.data(), text.size(), MSG_NOSIGNAL) > 0;
+  }
   void says_line(const std::string& text) { says(text + "\n"); }
   void hangs_up() { ::shutdown(here_.number(), SHUT_RDWR); }
 
