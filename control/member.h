@@ -76,6 +76,8 @@ class MemberMachine {
 
   Standing standing(TimeNs now) const;
   bool joined() const noexcept { return joined_; }
+  /// The routing of the rung it stands on; valid until the next step.
+  const Routing& in_force() const noexcept;
   /// A ladder is unfinished here.
   bool unfinished() const noexcept;
   /// Since when nobody is heard of who should finish what was begun, here or, by all that is known
@@ -98,7 +100,6 @@ class MemberMachine {
   void take(const Order& order, Actions& actions);
   void answer(bool stale, TimeNs now, Actions& actions);
   bool live(TimeNs now) const noexcept;
-  const Routing& in_force() const noexcept;
   core::RungOrder rung_order() const;
 
   MemberFacts facts_;

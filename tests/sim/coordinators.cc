@@ -48,7 +48,7 @@ Coordinators::Driver* Coordinators::find(std::uint64_t id) {
   return at != drivers_.end() ? &*at : nullptr;
 }
 
-void Coordinators::post(std::function<void()> open, bool reliable) {
+void Coordinators::post(const std::function<void()>& open, bool reliable) {
   const double loss = reliable ? 0.0 : network_.plan().control_loss;
   int copies = 1;
   if (random_.chance(loss)) {
@@ -57,9 +57,13 @@ void Coordinators::post(std::function<void()> open, bool reliable) {
   }
   for (; copies > 0; --copies) {
     const std::uint64_t late = random_.chance(loss) ? 100 * kMillisecond : 500 * kMicrosecond;
-    letters_.push({network_.clock().now() + 1 + static_cast<TimeNs>(random_.below(late)),
-                   next_number_++, open});
+    put_in(network_.clock().now() + 1 + static_cast<TimeNs>(random_.below(late)), open);
   }
+}
+
+void Coordinators::put_in(TimeNs at, std::function<void()> open) {
+  letters_.push_back({at, next_number_++, std::move(open)});
+  std::ranges::push_heap(letters_, std::greater<>());
 }
 
 void Coordinators::start(const std::string& verb, const std::vector<std::string>& arguments,
@@ -123,10 +127,8 @@ bool Coordinators::owner_is_away(const Driver& driver, const control::Coordinato
     return true;
   }
   if (!driver.owner->frozen()) return false;
-  if (!std::holds_alternative<control::Tick>(event)) {
-    letters_.push({driver.owner->frozen_until(), next_number_++,
-                   [this, id = driver.id, event] { feed(id, event); }});
-  }
+  if (!std::holds_alternative<control::Tick>(event))
+    put_in(driver.owner->frozen_until(), [this, id = driver.id, event] { feed(id, event); });
   return true;
 }
 
@@ -163,8 +165,8 @@ void Coordinators::deliver(SimProcess& process, const control::MemberEvent& even
                            std::uint64_t from) {
   if (!process.alive()) return;
   if (process.frozen()) {
-    letters_.push({process.frozen_until(), next_number_++,
-                   [this, &process, event, from] { deliver(process, event, from); }});
+    put_in(process.frozen_until(),
+           [this, &process, event, from] { deliver(process, event, from); });
     return;
   }
   process.thaw();
@@ -223,21 +225,21 @@ void Coordinators::ask_addresses(SimProcess& asker, ProcessId wanted) {
 }
 
 void Coordinators::run() {
-  while (!letters_.empty() && letters_.top().at <= network_.clock().now()) {
-    const std::function<void()> open = letters_.top().open;
-    letters_.pop();
+  while (!letters_.empty() && letters_.front().at <= network_.clock().now()) {
+    std::ranges::pop_heap(letters_, std::greater<>());
+    const std::function<void()> open = std::move(letters_.back().open);
+    letters_.pop_back();
     open();
   }
   std::vector<std::uint64_t> due;
-  for (const Driver& driver : drivers_) {
+  for (const Driver& driver : drivers_)
     if (driver.machine->wake_at() <= network_.clock().now()) due.push_back(driver.id);
-  }
   for (const std::uint64_t id : due) feed(id, control::Tick{});
   search();
 }
 
 TimeNs Coordinators::next_event() const {
-  TimeNs next = letters_.empty() ? kNever : letters_.top().at;
+  TimeNs next = letters_.empty() ? kNever : letters_.front().at;
   for (const Driver& driver : drivers_) {
     const bool away = driver.owner != nullptr && driver.owner->alive() && driver.owner->frozen();
     next = std::min(next, away ? driver.owner->frozen_until() : driver.machine->wake_at());

@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <queue>
 #include <string>
 #include <vector>
 
@@ -67,7 +66,8 @@ class Coordinators {
 
   SimProcess* find(control::MemberId member);
   Driver* find(std::uint64_t id);
-  void post(std::function<void()> open, bool reliable = false);
+  void post(const std::function<void()>& open, bool reliable = false);
+  void put_in(TimeNs at, std::function<void()> open);
   void add(control::Command command, std::string name, SimProcess* owner);
   void feed(std::uint64_t id, const control::CoordinatorEvent& event);
   bool owner_is_away(const Driver& driver, const control::CoordinatorEvent& event);
@@ -85,7 +85,7 @@ class Coordinators {
   std::uint64_t next_number_ = 1;
   std::vector<Driver> drivers_;
   std::vector<Ended> ended_;
-  std::priority_queue<Letter, std::vector<Letter>, std::greater<>> letters_;
+  std::vector<Letter> letters_;  // a heap: the earliest in front
 };
 
 }  // namespace livebtl::sim

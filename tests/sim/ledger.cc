@@ -23,10 +23,13 @@ Blob Ledger::message(const StreamId& stream, std::uint64_t index) const {
                                             : random.below(200));
   Blob blob(bytes);
   std::memcpy(blob.data(), &index, sizeof index);
-  for (std::size_t i = sizeof index; i < bytes; i += 8) {
+  std::size_t at = sizeof index;
+  for (; at + 8 <= bytes; at += 8) {
     const std::uint64_t word = random.next();
-    std::memcpy(blob.data() + i, &word, std::min<std::size_t>(8, bytes - i));
+    std::memcpy(blob.data() + at, &word, 8);
   }
+  const std::uint64_t last = random.next();
+  std::memcpy(blob.data() + at, &last, bytes - at);
   return blob;
 }
 
@@ -49,7 +52,7 @@ bool Ledger::same(const StreamId& stream, std::uint64_t index, Bytes bytes,
                   std::size_t message_bytes) {
   const Blob wanted = message(stream, index);
   return wanted.size() == message_bytes && bytes.size() <= wanted.size() &&
-         std::equal(bytes.begin(), bytes.end(), wanted.begin());
+         std::memcmp(bytes.data(), wanted.data(), bytes.size()) == 0;
 }
 
 void Ledger::received(const StreamId& stream, std::uint64_t index, Bytes bytes,

@@ -40,6 +40,7 @@ void name_in_log(std::uint64_t number, TimeNs now) {
 SimProcess::SimProcess(SimNetwork& network, Ledger& ledger, const ProcessOptions& options)
     : network_(network),
       options_(options),
+      node_name_(core::node_name(options.node)),
       random_(options.seed),
       clock_(network.clock()),
       application_(options.number, ledger, random_.next()),

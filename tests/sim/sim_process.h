@@ -43,7 +43,7 @@ class SimProcess {
   std::uint64_t number() const noexcept { return options_.number; }
   ProcessId id() const noexcept { return ProcessId{options_.number}; }
   std::uint64_t node() const noexcept { return options_.node; }
-  std::string node_name() const { return core::node_name(options_.node); }
+  const std::string& node_name() const noexcept { return node_name_; }
   const std::string& lacks() const noexcept { return options_.lacks; }
   control::MemberId member_id() const noexcept { return {id(), Incarnation{1}}; }
   Application& application() noexcept { return application_; }
@@ -74,7 +74,9 @@ class SimProcess {
   bool report_due() const noexcept { return report_due_; }
   control::Standing standing() const { return member_.standing(clock_.now()); }
   bool joined() const noexcept { return member_.joined(); }
-  bool unfinished() const noexcept { return member_.unfinished(); }
+  /// It is on no ladder. Cheap, as it is looked at in every turn of the simulation.
+  bool rests() const noexcept { return member_.joined() && !member_.unfinished(); }
+  const core::Routing& routing() const noexcept { return member_.in_force(); }
   /// Is it time to finish what a coordinator has left?
   bool takeover_due() { return watch_.due(member_, clock_.now()); }
   void not_ours() noexcept { watch_.not_ours(clock_.now()); }
@@ -92,6 +94,7 @@ class SimProcess {
 
   SimNetwork& network_;
   const ProcessOptions options_;
+  const std::string node_name_;
   Random random_;
   ProcessClock clock_;
   Application application_;

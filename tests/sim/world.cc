@@ -256,7 +256,7 @@ void World::rejoin() {
   if (coordinators_.any() || at_it_ != nullptr || now() < next_command_ || !all_rest()) return;
   for (const auto& one : processes_) {
     if (!one->alive()) continue;
-    const core::Routing routing = one->standing().routing;
+    const core::Routing& routing = one->routing();
     const bool apart = std::ranges::any_of(processes_, [&](const auto& other) {
       return other->alive() && !joined_by(routing, *one, *other);
     });
@@ -290,9 +290,8 @@ void World::take_over() {
 }
 
 bool World::all_rest() {
-  return std::ranges::all_of(processes_, [](const auto& process) {
-    return !process->alive() || (process->joined() && control::at_rest(process->standing()));
-  });
+  return std::ranges::all_of(
+      processes_, [](const auto& process) { return !process->alive() || process->rests(); });
 }
 
 bool World::all_done() {
