@@ -217,31 +217,33 @@ void Switching::keep_pairs(const RungReport& counted) noexcept {
 // Has this pair done what the rung asks? Helps it along where it has not.
 bool Switching::pair_ready(Peer& peer) noexcept {
   if (order_.rung == Rung::kNew) return true;
-  const std::string then = core_.bml.choice(peer, order_.after);
-  const std::string now = core_.bml.choice(peer, order_.before);
+  // Asked once, as this is done in every turn of a ladder, for every peer.
+  const std::vector<Candidate> reachable = core_.bml.reachable(peer);
+  const auto choice = [&](const Routing& routing) {
+    return choose(core_.bml.view(peer, routing), reachable).value_or("");
+  };
+  const std::string then = choice(order_.after);
+  const std::string now = choice(order_.before);
+  const std::string& wanted = &in_force() == &order_.after ? then : now;
   const std::uint32_t ends = peer.process == core_.config.process ? 2 : 1;
   if (now != then) report_.pairs_moved += ends;
   count_left(peer, then);
-  switch (order_.rung) {
-    case Rung::kJoint:
-      if (descending_) return emptied(peer);  // the new transport may be what failed
-      // Nothing can be told over a path that only said hello, on a quiesced transport.
-      if (peer.send_path != nullptr && !core_.bml.addresses_known(peer)) {
-        wait_for(peer, "the peer has not taken our new addresses");
-        return false;
-      }
-      if (then.empty() || peer.send_path == nullptr || core_.bml.open_path(peer, then) != nullptr)
-        return true;
-      open_early(peer, then);
-      wait_for(peer, "the new path is not open yet");
-      return false;
-    case Rung::kOld:
-    case Rung::kNewTx:
-      return emptied(peer);
-    case Rung::kNew:
-      return true;
+  // Descending, the new transport may be what failed.
+  const bool rises_to_joint = order_.rung == Rung::kJoint && !descending_;
+  return rises_to_joint ? opened(peer, then) : emptied(peer, wanted);
+}
+
+bool Switching::opened(Peer& peer, const std::string& wanted) noexcept {
+  // Nothing can be told over a path that only said hello, on a quiesced transport.
+  if (peer.send_path != nullptr && !core_.bml.addresses_known(peer)) {
+    wait_for(peer, "the peer has not taken our new addresses");
+    return false;
   }
-  return true;
+  if (wanted.empty() || peer.send_path == nullptr || core_.bml.open_path(peer, wanted) != nullptr)
+    return true;
+  open_early(peer, wanted);
+  wait_for(peer, "the new path is not open yet");
+  return false;
 }
 
 void Switching::count_left(const Peer& peer, const std::string& then) noexcept {
@@ -276,10 +278,9 @@ bool Switching::would_be_cut_off(const Peer& peer) const {
 
 // All that this end sent on paths it has left is proved taken: markers acknowledged, nothing posted
 // there.
-bool Switching::emptied(Peer& peer) noexcept {
+bool Switching::emptied(Peer& peer, const std::string& wanted) noexcept {
   if (core_.hold.parks())
     return true;  // who is held has refused to rise: there is nothing to empty
-  const std::string wanted = core_.bml.choice(peer, in_force());
   if (wanted.empty()) {
     if (would_be_cut_off(peer)) {
       wait_for(peer, "no transport would be left to it");

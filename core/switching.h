@@ -69,7 +69,8 @@ class Switching {
   void count_left(const Peer& peer, const std::string& then) noexcept;
   void open_early(Peer& peer, const std::string& transport) noexcept;
   bool would_be_cut_off(const Peer& peer) const;
-  bool emptied(Peer& peer) noexcept;
+  bool opened(Peer& peer, const std::string& wanted) noexcept;
+  bool emptied(Peer& peer, const std::string& wanted) noexcept;
   void settle_pairs() noexcept;
   void refuse(std::string text);
   void wait_for(const Peer& peer, const char* what);
