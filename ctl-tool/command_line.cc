@@ -2,6 +2,7 @@
 // ctl-tool/command_line.cc -- see command_line.h. CLI11 and its exceptions stay in here and in
 // generate.cc.
 #include "ctl-tool/command_line.h"
+#include "ctl-tool/exit_codes.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -249,26 +250,6 @@ std::variant<CommandLine, EndNow> check(CommandLine line) {
 }
 
 }  // namespace
-
-const std::vector<ExitCodeMeaning>& exit_codes() {
-  static const std::vector<ExitCodeMeaning> codes = {
-      {0, "done, or already so"},
-      {1, "the command line is wrong, or the answer could not be written"},
-      {2, "no such job or transport, or nobody answers at --connect"},
-      {3,
-       "refused: a pair would lose its last path, a transport cannot be opened, or two jobs go by "
-       "one "
-       "name; names follow"},
-      {4, "busy: another switch is in progress, or one was left unfinished (resume, abort)"},
-      {5, "timed out, and taken back"},
-      {6, "committed, but not everybody has released the old transport (resume)"},
-      {7, "released by the job, but held by somebody else: do not detach the device"},
-      {8, "the snapshots are inconsistent"},
-      {9, "no permission, or not authenticated"},
-      {10, "processes are missing: they have not started yet, or cannot be reached"},
-      {130, "interrupted (Ctrl-C): the job runs on; resume or abort ends what was begun"}};
-  return codes;
-}
 
 std::optional<std::uint64_t> read_hold_id(const std::string& text) {
   std::uint64_t id = 0;

@@ -72,13 +72,6 @@ struct RawArguments {
 /// must outlive it.
 std::unique_ptr<CLI::App> define_command_line(RawArguments& raw);
 
-/// What the exit codes mean, in order.
-struct ExitCodeMeaning {
-  int code;
-  const char* meaning;
-};
-const std::vector<ExitCodeMeaning>& exit_codes();
-
 /// "0x1f2e"; nullopt: that is no id of a hold.
 std::optional<std::uint64_t> read_hold_id(const std::string& text);
 

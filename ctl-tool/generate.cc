@@ -9,6 +9,7 @@
 
 #include "base/settings.h"
 #include "ctl-tool/command_line.h"
+#include "ctl-tool/exit_codes.h"
 
 namespace livebtl::tool {
 namespace {
@@ -85,28 +86,33 @@ void write_exit_codes(std::ostringstream& page) {
   }
 }
 
+// A schema, and by which commands it comes.
+constexpr std::pair<const char*, const char*> kDocuments[] = {
+    {"livebtl.jobs/1", "jobs; with --connect without directory, user, announced and pids"},
+    {"livebtl.list/1",
+     "list: by process; of a transport peers counts the pairs that send messages on it, "
+     "bulk_peers "
+     "those that share the data of large ones; own_pair: the process's pair with itself is among "
+     "them; silent: who did not answer"},
+    {"livebtl.status/1",
+     "status: by process; transports as in list; of a peer transport is what messages are sent "
+     "on, "
+     "bulk what the data of large ones is shared by, receiving what its messages came on last; "
+     "silent: who did not answer"},
+    {"livebtl.settings/1", "settings"},
+    {"livebtl.watch/1",
+     "watch: one for each line; of a standing rung, reached, undoing and verb too; unix_ms is "
+     "when it was heard"},
+    {"livebtl.hooks/1", "hooks: for each hook its file, whether all is well, and why not"},
+    {"livebtl.vm/1",
+     "vm: phases with the time of each; moved: it runs at the destination; left: what is left to "
+     "be done by hand; plan: with --dry-run; cards: what device_add takes; migration: QEMU's "
+     "figures"},
+    {"livebtl.outcome/1",
+     "all commands that change something, and whatever ends before it could begin: exit_code and "
+     "text say what came of it"}};
+
 void write_documents(std::ostringstream& page) {
-  constexpr std::pair<const char*, const char*> kDocuments[] = {
-      {"livebtl.jobs/1", "jobs; with --connect without directory, user, announced and pids"},
-      {"livebtl.list/1",
-       "list: by process; of a transport peers counts the pairs that send messages on it, "
-       "bulk_peers "
-       "those that share the data of large ones; own_pair: the process's pair with itself is among "
-       "them; silent: who did not answer"},
-      {"livebtl.status/1",
-       "status: by process; transports as in list; of a peer transport is what messages are sent "
-       "on, "
-       "bulk what the data of large ones is shared by, receiving what its messages came on last; "
-       "silent: who did not answer"},
-      {"livebtl.settings/1", "settings"},
-      {"livebtl.watch/1", "watch: one for each line"},
-      {"livebtl.vm/1",
-       "vm: phases with the time of each; moved: it runs at the destination; left: what is left to "
-       "be done by hand; plan: with --dry-run; cards: what device_add takes; migration: QEMU's "
-       "figures"},
-      {"livebtl.outcome/1",
-       "all commands that change something, and whatever ends before it could begin: exit_code and "
-       "text say what came of it"}};
   page
       << ".SH JSON DOCUMENTS\nWith \\-\\-json exactly one document goes to standard output, on one "
          "line. Its schema says which fields there are; within a version fields are only added.\n";

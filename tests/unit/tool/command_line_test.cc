@@ -2,6 +2,7 @@
 // tests/unit/tool/command_line_test.cc -- what is understood, what is refused, and what is made of
 // the definition.
 #include "ctl-tool/command_line.h"
+#include "ctl-tool/exit_codes.h"
 
 #include <doctest/doctest.h>
 
