@@ -19,9 +19,13 @@ using control::JobLinks;
 using control::MemberId;
 using control::Standing;
 
-std::string clock_text() {
+timespec real_time() {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
+  return now;
+}
+
+std::string clock_text(const timespec& now) {
   tm parts{};
   ::localtime_r(&now.tv_sec, &parts);
   std::array<char, 32> text{};
@@ -38,10 +42,19 @@ std::string where(const Standing& standing) {
   }
   if (standing.undoing) text += ", going back";
   if (!standing.report.refusal.empty()) text += ", refused: " + standing.report.refusal;
+  if (!standing.reached && standing.report.waiting.empty()) text += ", under way";
   if (!standing.reached && !standing.report.waiting.empty()) {
     text += ", waits for " + join(standing.report.waiting, ", ");
   }
   return printable(text);
+}
+
+/// The same for programs.
+Json place_json(const Standing& standing) {
+  return {{"rung", control::rung_name(standing.rung)},
+          {"reached", standing.reached},
+          {"verb", printable(standing.operation.verb)},
+          {"undoing", standing.undoing}};
 }
 
 class Watch {
@@ -87,7 +100,7 @@ class Watch {
       std::string& known = standings_[heard.from];
       if (text == known) return;
       known = std::move(text);
-      tell("standing", event->standing.name, known);
+      tell("standing", event->standing.name, known, place_json(event->standing));
     } else if (const auto* status = std::get_if<control::StatusAnswer>(&heard.message)) {
       for (const auto& transport : status->engine.transports) {
         bytes_[heard.from][transport.name] = transport.bytes_sent;
@@ -95,16 +108,20 @@ class Watch {
     }
   }
 
-  void tell(const std::string& kind, const std::string& name, const std::string& text) {
+  void tell(const std::string& kind, const std::string& name, const std::string& text,
+            Json more = Json::object()) {
+    const timespec now = real_time();
     if (line_.json) {
-      print_json({{"schema", "livebtl.watch/1"},
-                  {"job", links_.job()},
-                  {"time", clock_text()},
-                  {"kind", kind},
-                  {"name", name},
-                  {"text", text}});
+      more.update({{"schema", "livebtl.watch/1"},
+                   {"job", links_.job()},
+                   {"time", clock_text(now)},
+                   {"unix_ms", now.tv_sec * 1000 + now.tv_nsec / 1'000'000},
+                   {"kind", kind},
+                   {"name", name},
+                   {"text", text}});
+      print_json(more);
     } else {
-      print(clock_text() + "  " + printable(name) + ": " + (text.empty() ? kind : text) + "\n");
+      print(clock_text(now) + "  " + printable(name) + ": " + (text.empty() ? kind : text) + "\n");
     }
   }
 

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import subprocess
+import time
 
 from .control import BUSY, DONE, NOT_FOUND, REFUSED, TIMEOUT, USAGE
 from .job import MpiJob
@@ -138,8 +139,12 @@ def _watch(verbs, name):
     for options in ((), ("--job", name), ("--dry-run",)):
         check("joined" in verbs.run("--timeout", "60", *options, "watch", "--once", "--interval", "0.5"), verbs.said)
     output = verbs.run("--json", "--timeout", "5", "watch", "--interval", "0.5")
-    kinds = {document["kind"] for document in map(json.loads, output.splitlines()) if document["schema"] == "livebtl.watch/1"}
+    told = [document for document in map(json.loads, output.splitlines()) if document["schema"] == "livebtl.watch/1"]
+    kinds = {document["kind"] for document in told}
     check({"joined", "standing"} <= kinds, f"kinds {kinds}: {verbs.said}")
+    check(all(document["reached"] and document["rung"] in ("old", "new") for document in told if document["kind"] == "standing"), told)
+    moments = [document["unix_ms"] for document in told]
+    check(moments == sorted(moments) and moments[-1] <= 1000 * time.time(), f"moments {moments}")
 
 
 def _wrong_lines(verbs):

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One migration as one self-contained HTML page: throughput over time, rungs and blackout shaded, transports, phases.
+
+A record is plain JSON; all times are unix seconds of one clock, the host's:
+  title       text
+  samples     [{"rank", "t", "seconds", "bytes", "gap_us"}]: what a rank received in the `seconds` before `t`
+  phases      [{"name", "begin", "end", "well"}], in order
+  rungs       [{"name", "begin", "end"}]: from the first member's order to the last one's answer
+  blackout    [begin, end] in which the guest stood still, or null
+  transports  {pair: [before, during, after]}
+  proof       {"sent", "received", "lost", "repeated", "out_of_order", "corrupt"}
+"""
+import html
+import math
+
+WIDTH, HEIGHT = 960, 300
+LEFT, RIGHT, TOP, BOTTOM = 64, 12, 34, 58
+STEP_SECONDS = 0.25
+TICKS_MAX = 6
+MIB = 1 << 20
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #1b1f24; --faint: #6a737d; --paper: #ffffff; --line: #0b62c4; --band: #8a93a01f;
+  --dark: #c0392b55; --rung: #2e8b57; --bad: #c0392b; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e8eb; --faint: #9aa4af; --paper: #14171a; --line: #62a8ff; --band: #c0c8d01f; } }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 62em; margin: 2em auto; padding: 0 1em; }
+svg { width: 100%; height: auto; } svg text { fill: var(--ink); font-size: 12px; } svg .faint { fill: var(--faint); }
+.grid { stroke: var(--faint); stroke-opacity: .3; } .rate { fill: none; stroke: var(--line); stroke-width: 1.6; }
+.band { fill: var(--band); } .blackout { fill: var(--dark); } .rung { fill: var(--rung); }
+table { border-collapse: collapse; margin: 1em 0; } th, td { padding: .2em .9em .2em 0; text-align: left; border-bottom: 1px solid #8884; }
+td.number { text-align: right; font-variant-numeric: tabular-nums; } .bad { color: var(--bad); font-weight: 600; }
+"""
+
+
+def rates(samples, begin, end):
+    """MiB/s of all ranks together, one for each step from begin to end: a sample's bytes are spread over its seconds."""
+    sums = [0.0] * max(1, math.ceil((end - begin) / STEP_SECONDS))
+    for sample in samples:
+        start = sample["t"] - max(sample["seconds"], 1e-6)
+        first, last = (int((moment - begin) / STEP_SECONDS) for moment in (start, sample["t"]))
+        for step in range(max(first, 0), min(last, len(sums) - 1) + 1):
+            low = max(start, begin + step * STEP_SECONDS)
+            high = min(sample["t"], begin + (step + 1) * STEP_SECONDS)
+            sums[step] += sample["bytes"] * max(0.0, high - low) / (sample["t"] - start)
+    return [each / STEP_SECONDS / MIB for each in sums]
+
+
+def tick_size(span):
+    """1, 2 or 5 times a power of ten, so that there are at most TICKS_MAX."""
+    if span <= 0:
+        return 1
+    power = 10 ** math.floor(math.log10(span / TICKS_MAX))
+    return next(factor * power for factor in (1, 2, 5, 10) if span / (factor * power) <= TICKS_MAX)
+
+
+class Chart:
+    """Throughput over time as SVG; what happened meanwhile lies beneath as bands."""
+
+    def __init__(self, record):
+        self.record = record
+        samples = record["samples"]
+        self.begin = min(sample["t"] - sample["seconds"] for sample in samples)
+        self.end = max(sample["t"] for sample in samples)
+        self.rates = rates(samples, self.begin, self.end)
+        self.top_rate = max(max(self.rates), 1e-3) * 1.05
+
+    def x(self, moment):
+        inside = min(max(moment, self.begin), self.end)
+        return LEFT + (inside - self.begin) / (self.end - self.begin) * (WIDTH - LEFT - RIGHT)
+
+    def y(self, rate):
+        return HEIGHT - BOTTOM - rate / self.top_rate * (HEIGHT - TOP - BOTTOM)
+
+    def band(self, kind, begin, end, text, top=TOP, height=HEIGHT - TOP - BOTTOM):
+        left, width = self.x(begin), max(self.x(end) - self.x(begin), 1.0)
+        return (f'<rect class="{kind}" x="{left:.1f}" y="{top}" width="{width:.1f}" height="{height}">'
+                f"<title>{html.escape(text)}</title></rect>")
+
+    def bands(self):
+        parts = []
+        for number, phase in enumerate(self.record["phases"], 1):
+            text = f"{number}. {phase['name']}, {milliseconds(phase)} ms"
+            parts.append(self.band("band", phase["begin"], phase["end"], text))
+            parts.append(f'<text x="{self.x(phase["begin"]) + 2:.1f}" y="{TOP - 6 - 12 * (number % 2)}">{number}</text>')
+        for rung in self.record["rungs"]:
+            parts.append(self.band("rung", rung["begin"], rung["end"], f"{rung['name']}, {milliseconds(rung)} ms", HEIGHT - BOTTOM + 4, 8))
+        if self.record["blackout"]:
+            begin, end = self.record["blackout"]
+            parts.append(self.band("blackout", begin, end, f"the guest stood still, {1000 * (end - begin):.0f} ms"))
+        return parts
+
+    def axes(self):
+        parts = []
+        size = tick_size(self.top_rate)
+        for number in range(int(self.top_rate / size) + 1):
+            y = self.y(number * size)
+            parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+                         f'<text class="faint" x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{number * size:g}</text>')
+        size = tick_size(self.end - self.begin)
+        for number in range(int((self.end - self.begin) / size) + 1):
+            parts.append(f'<text class="faint" x="{self.x(self.begin + number * size):.1f}" y="{HEIGHT - BOTTOM + 28}" '
+                         f'text-anchor="middle">{number * size:g} s</text>')
+        return parts
+
+    def line(self):
+        points = (f"{self.x(self.begin + (step + 0.5) * STEP_SECONDS):.1f},{self.y(rate):.1f}" for step, rate in enumerate(self.rates))
+        return f'<polyline class="rate" points="{" ".join(points)}"/>'
+
+    def svg(self):
+        legend = (f'<text x="{LEFT}" y="{HEIGHT - 8}">MiB/s received by all ranks. Numbers: phases of the table. Green: rungs of a ladder. '
+                  "Red: the guest stands still.</text>")
+        return (f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="throughput over time">'
+                + "".join([*self.bands(), *self.axes(), self.line(), legend]) + "</svg>")
+
+
+def milliseconds(span):
+    return f"{1000 * (span['end'] - span['begin']):.0f}"
+
+
+def table(heads, rows):
+    """Rows of texts; a text that is a number stands to the right."""
+    def cell(text):
+        kind = ' class="number"' if text.replace(".", "", 1).replace(",", "").isdigit() else ""
+        return f"<td{kind}>{html.escape(text)}</td>"
+    head = "".join(f"<th>{html.escape(text)}</th>" for text in heads)
+    return f"<table><tr>{head}</tr>" + "".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in rows) + "</table>"
+
+
+def verdict(proof):
+    """What the MPI program itself has found."""
+    faults = {name: proof[name] for name in ("lost", "repeated", "out_of_order", "corrupt")}
+    text = (f"{proof['sent']:,} messages sent, {proof['received']:,} received; "
+            + ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in faults.items()))
+    return f'<p{" class=bad" if any(faults.values()) or proof["sent"] != proof["received"] else ""}>{html.escape(text)}.</p>'
+
+
+def longest_gap_ms(samples):
+    return max(sample["gap_us"] for sample in samples) / 1000
+
+
+def page(record):
+    title = html.escape(record["title"])
+    phases = [[str(number), phase["name"], milliseconds(phase), "" if phase["well"] else "failed"]
+              for number, phase in enumerate(record["phases"], 1)]
+    if record["blackout"]:
+        begin, end = record["blackout"]
+        phases.append(["", "of these, the guest stood still", f"{1000 * (end - begin):.0f}", ""])
+    rungs = [[rung["name"], milliseconds(rung)] for rung in record["rungs"]]
+    transports = [[pair, *three] for pair, three in sorted(record["transports"].items())]
+    return "".join([
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style><h1>{title}</h1>',
+        verdict(record["proof"]), f"<p>Longest gap between two deliveries at any rank: {longest_gap_ms(record['samples']):,.1f} ms.</p>",
+        Chart(record).svg(),
+        "<h2>Phases</h2>", table(("", "phase", "ms", ""), phases),
+        "<h2>Rungs</h2>", table(("rung", "ms"), rungs),
+        "<h2>Transports</h2>", table(("pair", "before", "during", "after"), transports), "</html>\n"])
