@@ -269,10 +269,17 @@ void Switching::open_early(Peer& peer, const std::string& transport) noexcept {
   if (slot != nullptr && slot->open()) core_.bml.dial(peer, *slot);
 }
 
+namespace {
+
+bool in_use(const Peer& peer) noexcept {
+  return peer.send_path != nullptr || !peer.tx.idle() || !peer.sending.empty();
+}
+
+}  // namespace
+
 // A pair that met, or was still meeting, when the order to newtx came, over what is taken away.
 bool Switching::would_be_cut_off(const Peer& peer) const {
-  const bool used = peer.send_path != nullptr || !peer.tx.idle() || !peer.sending.empty();
-  return order_.rung == Rung::kNewTx && !descending_ && used &&
+  return order_.rung == Rung::kNewTx && !descending_ && in_use(peer) &&
          !core_.bml.choice(peer, order_.before).empty();
 }
 
@@ -288,7 +295,8 @@ bool Switching::emptied(Peer& peer, const std::string& wanted) noexcept {
     }
     // What met over a transport that is taken back has no other: its frames wait for one.
     if (peer.send_path != nullptr) core_.bml.stop_sending(peer, "no transport is left to it");
-  } else if (peer.send_path == nullptr || peer.send_path->slot.name() != wanted) {
+  } else if (in_use(peer) && (peer.send_path == nullptr || peer.send_path->slot.name() != wanted)) {
+    // Who sends on nothing, and has nothing to send, dials when it has: that is not waited for.
     core_.bml.elect(peer);
     wait_for(peer, "the path to send on is not open");
     return false;
