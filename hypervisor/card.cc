@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::size_t kIdBytesMax = 100;
 constexpr const char* kDevices = "/machine/peripheral";
+constexpr const char* kObjects = "/objects";
+constexpr const char* kNoHostDevice = "ffff:ff:ff.f";
+constexpr TimeNs kUntilAskedAgain = 500 * kMillisecond;
 
 std::string memory_id(const std::string& id) { return "livebtl-" + id; }
 
@@ -57,6 +60,8 @@ std::optional<Json> as_argument(const Json& property, const Json& value) {
   const auto text = value.get<std::string>();
   if (type.starts_with("link<"))
     return text.empty() ? std::nullopt : std::optional<Json>(last_part(text));
+  // What QEMU shows of a card that was named by another property, and does not take.
+  if (text == kNoHostDevice) return std::nullopt;
   // An empty name of a ROM's file means: none.
   return text.empty() && text_member(property, "name") != "romfile" ? std::nullopt
                                                                     : std::optional(value);
@@ -91,9 +96,29 @@ Result<Json> ask_arguments(Qmp& qmp, const std::string& id, const Patience& pati
   return arguments;
 }
 
+Status delete_object(Qmp& qmp, const std::string& id, const Patience& patience) {
+  const auto there = is_listed(qmp, kObjects, id, patience);
+  if (!there) return tl::unexpected(there.error());
+  if (!*there) return {};
+  const auto gone = qmp.execute("object-del", {{"id", id}}, patience);
+  if (!gone) return tl::unexpected(gone.error());
+  return {};
+}
+
+/// kTimeout: it is still there.
+Status wait_until_gone(Qmp& qmp, const std::string& id, const Patience& patience) {
+  QmpEvent event;
+  while (!qmp.take_event("DEVICE_DELETED", id, event)) {
+    if (qmp.take_event("DEVICE_UNPLUG_GUEST_ERROR", id, event))
+      return fail(Errc::kRefused, "the guest refuses to give up " + id);
+    if (auto heard = qmp.listen(patience); !heard) return heard;
+  }
+  return {};
+}
+
 /// What an earlier call has left; null: nothing.
 Result<Json> remembered(Qmp& qmp, const std::string& id, const Patience& patience) {
-  const auto text = get(qmp, "/objects/" + memory_id(id), "data", patience);
+  const auto text = get(qmp, std::string(kObjects) + "/" + memory_id(id), "data", patience);
   if (!text && !said_no(text.error())) return tl::unexpected(text.error());
   if (!text || !text->is_string()) return Json();
   auto arguments = read_card_arguments(text->get<std::string>());
@@ -154,12 +179,18 @@ Status remember_card(Qmp& qmp, const Card& card, const Patience& patience) {
 }
 
 Status forget_card(Qmp& qmp, const std::string& id, const Patience& patience) {
-  const auto there = is_listed(qmp, "/objects", memory_id(id), patience);
-  if (!there) return tl::unexpected(there.error());
-  if (!*there) return {};
-  const auto gone = qmp.execute("object-del", {{"id", memory_id(id)}}, patience);
-  if (!gone) return tl::unexpected(gone.error());
-  return {};
+  return delete_object(qmp, memory_id(id), patience);
+}
+
+std::string shared_memory_of(const Card& card) {
+  return text_member(card.arguments, "driver").starts_with("ivshmem")
+             ? text_member(card.arguments, "memdev")
+             : "";
+}
+
+Status drop_shared_memory(Qmp& qmp, const Card& card, const Patience& patience) {
+  const std::string memory = shared_memory_of(card);
+  return memory.empty() ? Status() : delete_object(qmp, memory, patience);
 }
 
 Status plug_card(Qmp& qmp, const Card& card, const Patience& patience) {
@@ -174,25 +205,26 @@ Status plug_card(Qmp& qmp, const Card& card, const Patience& patience) {
 }
 
 Status unplug_card(Qmp& qmp, const Card& card, const Patience& patience) {
-  const auto asked = qmp.execute("device_del", {{"id", card.id}}, patience);
-  // A second request may mean the opposite of the first, so QEMU refuses it while the first is
-  // open.
-  const bool under_way =
-      !asked && asked.error().text.find("in the process of unplug") != std::string::npos;
-  if (!asked && asked.error().code == Errc::kNotFound) return {};
-  if (!asked && !under_way) return tl::unexpected(asked.error());
-  QmpEvent event;
-  while (!qmp.take_event("DEVICE_DELETED", card.id, event)) {
-    if (qmp.take_event("DEVICE_UNPLUG_GUEST_ERROR", card.id, event))
-      return fail(Errc::kRefused, "the guest refuses to give up " + card.id);
-    auto heard = qmp.listen(patience);
-    if (!heard && heard.error().code == Errc::kTimeout)
-      return fail(Errc::kTimeout, "the guest has not given up " + card.id +
-                                      " in time; see in it who holds the device: btlctl status, "
-                                      "ls -l /proc/*/fd");
-    if (!heard) return heard;
+  for (;;) {
+    const auto asked = qmp.execute("device_del", {{"id", card.id}}, patience);
+    if (!asked && asked.error().code == Errc::kNotFound) return {};
+    const auto says = [&asked](const char* words) {
+      return !asked && asked.error().text.find(words) != std::string::npos;
+    };
+    // A second request may mean the opposite of the first, so QEMU refuses it while the first is
+    // open. A guest that is busy may be at work on the first, or still take in what was just
+    // plugged in: then nothing has been asked for.
+    const bool busy = says("guest is busy");
+    if (!asked && !busy && !says("in the process of unplug")) return tl::unexpected(asked.error());
+    const auto gone =
+        wait_until_gone(qmp, card.id, busy ? patience.at_most(kUntilAskedAgain) : patience);
+    if (gone || gone.error().code != Errc::kTimeout) return gone;
+    if (busy && monotonic_now() < patience.deadline) continue;
+    return fail(Errc::kTimeout,
+                "the guest has not given up " + card.id +
+                    " in time; see in it who holds the device: btlctl status, ls -l /proc/*/fd; "
+                    "QEMU's request stays open, so plug it in by hand if it goes later");
   }
-  return {};
 }
 
 }  // namespace livebtl::hypervisor

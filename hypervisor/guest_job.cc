@@ -7,7 +7,8 @@
 namespace livebtl::hypervisor {
 namespace {
 
-constexpr int kBusy = 4, kNotReleased = 6, kCodeMax = 130;
+constexpr int kNotFound = 2, kRefused = 3, kBusy = 4, kTakenBack = 5, kNotReleased = 6;
+constexpr int kCodeMax = 130;
 constexpr TimeNs kUntilNext = 500 * kMillisecond;
 
 std::string seconds_of(TimeNs duration) {
@@ -21,11 +22,19 @@ bool is_true(const Json& document, const char* name) {
   return value != nullptr && value->get<bool>();
 }
 
+/// A transport whose device the guest has not yet, or whose port is not active yet, is refused; one
+/// that cannot be reached yet is given up. Neither has changed anything.
+bool may_change(int code, const Tries& tries) {
+  return code == kBusy || (tries.card_comes && (code == kRefused || code == kTakenBack));
+}
+
 /// Something other than btlctl has answered.
 GuestAnswer unreadable(const Finished& finished) {
   const std::string said = finished.errors.empty() ? finished.output : finished.errors;
-  return {1, "the guest's btlctl ended with code " + std::to_string(finished.code) +
-                 " and no document: " + one_line(said)};
+  return {1,
+          "the guest's btlctl ended with code " + std::to_string(finished.code) +
+              " and no document: " + one_line(said),
+          false};
 }
 
 }  // namespace
@@ -45,11 +54,14 @@ GuestAnswer read_answer(const Finished& finished, GuestOrder order) {
   const Json* code = member(document, "exit_code", Json::value_t::number_unsigned);
   if (code == nullptr || *code != finished.code || finished.code > kCodeMax)
     return unreadable(finished);
-  GuestAnswer answer{finished.code, one_line(text_member(document, "text"))};
+  GuestAnswer answer{finished.code, one_line(text_member(document, "text")), false};
+  const Json* members = member(document, "members", Json::value_t::number_unsigned);
+  answer.no_job = answer.code == kNotFound && members != nullptr && *members == 0;
   // One that was prepared before, by a call that was killed, has nothing to release any more.
   const bool released = is_true(document, "released") || is_true(document, "already");
   if (order == GuestOrder::kPrepare && answer.code == 0 && !released) {
-    answer = {kNotReleased, "the guest's btlctl does not say that all is released: " + answer.text};
+    answer = {kNotReleased, "the guest's btlctl does not say that all is released: " + answer.text,
+              false};
   }
   if (const Json* foreign = member(document, "foreign", Json::value_t::array)) {
     for (const Json& holder : *foreign) {
@@ -60,17 +72,18 @@ GuestAnswer read_answer(const Finished& finished, GuestOrder order) {
 }
 
 Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrder order,
-                               TimeNs timeout, const Patience& patience) {
-  const auto node = agent.host_name(patience);
+                               const Tries& tries) {
+  const auto patience = [&tries] {
+    return Patience{monotonic_now() + tries.each + kAgentGrace, nullptr};
+  };
+  const auto node = agent.host_name(patience());
   if (!node) return tl::unexpected(node.error());
   for (;;) {
-    const auto finished = agent.run(words_of(job, order, *node, timeout), patience);
+    const auto finished = agent.run(words_of(job, order, *node, tries.each), patience());
     if (!finished) return tl::unexpected(finished.error());
     GuestAnswer answer = read_answer(*finished, order);
-    if (answer.code != kBusy || patience.stopped() ||
-        monotonic_now() + timeout >= patience.deadline)
-      return answer;
-    pause(kUntilNext, patience);
+    if (!may_change(answer.code, tries) || monotonic_now() >= tries.until) return answer;
+    pause(kUntilNext, patience());
   }
 }
 

@@ -11,6 +11,8 @@ namespace livebtl::hypervisor {
 inline constexpr const char* kPrepareWords[] = {"checkpoint", "prepare"};
 inline constexpr const char* kReturnWords[] = {"checkpoint", "return"};
 
+inline constexpr TimeNs kAgentGrace = 15 * kSecond;  // until we hear that the guest's btlctl ended
+
 enum class GuestOrder { kPrepare, kReturn };
 
 struct GuestJob {
@@ -22,14 +24,22 @@ struct GuestJob {
 struct GuestAnswer {
   int code = 0;
   std::string text;
+  bool no_job = false;  // there is none to command
+};
+
+struct Tries {
+  TimeNs each = 0;          // the time-out of the guest's btlctl
+  TimeNs until = 0;         // none is begun after that
+  bool card_comes = false;  // it was just plugged in: the guest's driver may not have it yet
 };
 
 std::vector<std::string> words_of(const GuestJob& job, GuestOrder order, const std::string& node,
                                   TimeNs timeout);
 /// Runs it, again and again while the job is busy with another order, such as one whose btlctl was
-/// killed. `timeout`: of each.
+/// killed, or refuses a card that comes. Not to be interrupted: what runs in the guest would go on
+/// behind our back.
 Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrder order,
-                               TimeNs timeout, const Patience& patience);
+                               const Tries& tries);
 /// What it printed, checked.
 GuestAnswer read_answer(const Finished& finished, GuestOrder order);
 

@@ -100,13 +100,42 @@ Answer MigrateSteps::look(const Patience& patience) {
     answer.seen.running = *state == "running";
     answer.seen.migration = *migration;
     // After a migration to a file, say, whose guest then went on, the last one still counts as
-    // done.
-    if (*migration == Migration::kCompleted && *state != "postmigrate")
+    // done. One that was just completed shows as finish-migrate for a moment.
+    if (*migration == Migration::kCompleted && *state != "postmigrate" &&
+        *state != "finish-migrate")
       answer.seen.migration = Migration::kNone;
     return look_at_cards(qmp, patience, answer.seen.plugged);
   };
   const Answer went = on_source(ask, patience);
   return went.went == Went::kWell ? answer : went;
+}
+
+/// Whoever is needed later answers, as far as he can be asked before anything was touched.
+Status MigrateSteps::look_ahead(const Patience& patience) {
+  if (const auto name = agent_.host_name(patience); !name) return tl::unexpected(name.error());
+  if (!request_.has_destination()) return {};
+  const auto there = destination(patience);
+  if (!there) return tl::unexpected(there.error());
+  const auto state = run_state(**there, patience);
+  destination_qmp_.reset();  // it is needed much later
+  if (!state) return tl::unexpected(state.error());
+  if (*state == "inmigrate") return {};
+  return fail(Errc::kRefused, request_.destination_qmp +
+                                  ": this QEMU does not wait for a guest (-incoming), but is '" +
+                                  one_line(*state) + "'");
+}
+
+Answer MigrateSteps::look_first() {
+  const Patience patience = forward().at_most(kLookMax);
+  const Answer seen = look(patience);
+  const bool under_way =
+      seen.seen.migration == Migration::kActive || seen.seen.migration == Migration::kCompleted;
+  if (seen.went != Went::kWell || under_way || !seen.seen.running) return seen;
+  const Status ahead = look_ahead(patience);
+  if (ahead) return seen;
+  Answer answer = answer_of(ahead);
+  if (ahead.error().code == Errc::kRefused) answer.code = kCodeRefused;
+  return answer;
 }
 
 Answer MigrateSteps::look_back() {

@@ -2,6 +2,7 @@
 // hypervisor/migrate_machine.cc -- see migrate_machine.h.
 #include "hypervisor/migrate_machine.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace livebtl::hypervisor {
@@ -82,7 +83,13 @@ void MigrateMachine::looked(const Answer& answer) {
   if (answer.went != Went::kWell) return finish(answer.code, answer.text);
   plugged_ = answer.seen.plugged;
   begun_ = answer.seen.migration == Migration::kActive;
-  if (answer.seen.migration == Migration::kCompleted) {
+  const auto card = std::find(plugged_.begin(), plugged_.end(), true);
+  if (answer.seen.migration == Migration::kCompleted && card != plugged_.end()) {
+    finish(kCodeRefused,
+           "the guest was saved or migrated by somebody else, with " +
+               cards_[static_cast<std::size_t>(card - plugged_.begin())] +
+               " plugged in; if it is to run here, let it go on (cont), and call again");
+  } else if (answer.seen.migration == Migration::kCompleted) {
     moved();
   } else if (begun_) {  // by a call before this one, which was killed
     next_ = {Do::kFollow, 0};
@@ -96,7 +103,10 @@ void MigrateMachine::looked(const Answer& answer) {
 }
 
 void MigrateMachine::prepared(const Answer& answer) {
-  if (answer.went == Went::kWell) return unplug_from(0);
+  if (answer.went == Went::kWell) {
+    has_job_ = answer.seen.has_job;
+    return unplug_from(0);
+  }
   go_back(answer, answer.went == Went::kFailed ? answer.code : code_going_back(answer));
 }
 
@@ -162,6 +172,7 @@ void MigrateMachine::looked_back(const Answer& answer) {
 void MigrateMachine::plug_from(std::size_t card) {
   while (card < cards_.size() && plugged_[card]) ++card;
   next_ = card < cards_.size() ? Action{Do::kPlug, card} : Action{Do::kReturn, 0};
+  if (next_.what == Do::kReturn && !has_job_) taken_back();
 }
 
 void MigrateMachine::undid(const Answer& answer) {
@@ -175,6 +186,10 @@ void MigrateMachine::undid(const Answer& answer) {
   }
   if (was.what == Do::kGoOn) return plug_from(0);
   if (was.what == Do::kPlug) return plug_from(was.card + 1);
+  taken_back();
+}
+
+void MigrateMachine::taken_back() {
   if (end_.left.empty())
     return finish(end_.code, end_.text + "; taken back: the guest runs on here");
   finish(end_.code == kCodeTakenBack ? kCodeUnfinished : end_.code,
@@ -188,14 +203,21 @@ void MigrateMachine::moved() {
   end_.moved = true;
   next_ = {Do::kArrive, 0};
   if (destination_) return;
-  finish(kCodeDone, "the guest has moved, and its job is on what moved with it");
+  finish(kCodeDone, has_job_ ? "the guest has moved, and its job is on what moved with it"
+                             : "the guest has moved; no job runs in it");
   for (const std::string& card : cards_)
     end_.left.push_back("at the destination: device_add " + card);
-  end_.left.emplace_back("then, in the guest: btlctl checkpoint return");
+  if (has_job_) end_.left.emplace_back("then, in the guest: btlctl checkpoint return");
 }
 
 void MigrateMachine::there_from(std::size_t card) {
   next_ = card < cards_.size() ? Action{Do::kPlugThere, card} : Action{Do::kReturnThere, 0};
+  if (next_.what == Do::kReturnThere && !has_job_) returned_there();
+}
+
+void MigrateMachine::returned_there() {
+  finish(kCodeDone, has_job_ ? "the guest has moved, and its job returns to what it had"
+                             : "the guest has moved; no job runs in it");
 }
 
 void MigrateMachine::done_there(const Answer& answer) {
@@ -212,8 +234,10 @@ void MigrateMachine::done_there(const Answer& answer) {
         kCodeNotReturned,
         "the guest has moved; its job stays on what moved with it, for its return failed");
   }
-  if (was.what == Do::kReturnThere)
-    return finish(kCodeDone, "the guest has moved, and its job returns to what it had");
+  if (was.what == Do::kReturnThere) {
+    has_job_ = answer.seen.has_job;
+    return returned_there();
+  }
   there_from(was.what == Do::kArrive ? 0 : was.card + 1);
 }
 

@@ -53,13 +53,14 @@ struct Seen {
   bool running = false;  // the guest
   Migration migration = Migration::kNone;
   std::vector<bool> plugged;  // by card
+  bool has_job = true;        // the guest; of kPrepare, kReturnThere
 };
 
 struct Answer {
   Went went = Went::kWell;
   int code = kCodeDone;  // of kFailed in kLook and kPrepare: the exit code that follows
   std::string text;      // of everything but kWell
-  Seen seen;             // of kLook, kLookBack; of kFollow only the migration
+  Seen seen;             // of kLook, kLookBack; of kFollow only the migration; else: has_job
 };
 
 struct MigrateEnd {
@@ -92,6 +93,7 @@ class MigrateMachine {
   void followed(const Answer& answer);
   void looked_back(const Answer& answer);
   void undid(const Answer& answer);
+  void taken_back();
   void done_there(const Answer& answer);
 
   void finish(int code, std::string text);
@@ -101,12 +103,14 @@ class MigrateMachine {
   void moved();
   void there_from(std::size_t card);
   void left_open(const std::string& why);
+  void returned_there();
 
   std::vector<std::string> cards_;
   bool destination_;
   Action next_{Do::kLook, 0};
   std::vector<bool> plugged_;
-  bool begun_ = false;       // the migration
+  bool begun_ = false;  // the migration
+  bool has_job_ = true;
   bool cancelling_ = false;  // and why:
   Answer cancel_why_;
   bool interrupted_ = false;

@@ -15,10 +15,10 @@ bool has_way_back(const std::string& uri) {
   return uri.starts_with("tcp:") || uri.starts_with("unix:");
 }
 
-Status cont(Qmp& qmp, const Patience& patience) {
-  const auto gone_on = qmp.execute("cont", Json::object(), patience);
-  if (!gone_on) return tl::unexpected(gone_on.error());
-  return {};
+/// The connection, after such an error.
+bool can_go_on(Errc code) {
+  return code == Errc::kRefused || code == Errc::kNotFound || code == Errc::kTimeout ||
+         code == Errc::kCancelled || code == Errc::kInvalid;
 }
 
 std::string progress_of(const Json& figures) {
@@ -30,7 +30,7 @@ std::string progress_of(const Json& figures) {
              : "migrating, " + std::to_string(left->get<std::uint64_t>() >> 20U) + " MiB left";
 }
 
-/// Until the guest runs there.
+/// Until the guest runs. What QEMU still has to finish after a migration lets nobody go on.
 Status wait_running(Qmp& qmp, const Patience& patience) {
   constexpr const char* kComing[] = {"inmigrate", "finish-migrate", "restore-vm"};
   constexpr const char* kWaiting[] = {"paused", "prelaunch", "postmigrate"};
@@ -39,9 +39,10 @@ Status wait_running(Qmp& qmp, const Patience& patience) {
     if (!state) return tl::unexpected(state.error());
     if (*state == "running") return {};
     if (std::find(std::begin(kWaiting), std::end(kWaiting), *state) != std::end(kWaiting)) {
-      if (auto gone_on = cont(qmp, patience); !gone_on) return gone_on;
+      const auto gone_on = qmp.execute("cont", Json::object(), patience);
+      if (!gone_on) return tl::unexpected(gone_on.error());
     } else if (std::find(std::begin(kComing), std::end(kComing), *state) == std::end(kComing)) {
-      return fail(Errc::kRefused, "QEMU there says of its guest: " + one_line(*state));
+      return fail(Errc::kRefused, "QEMU says of its guest: " + one_line(*state));
     }
     pause(20 * kMillisecond, patience);
   }
@@ -59,13 +60,14 @@ MigrateSteps::MigrateSteps(const MigrateRequest& request, const std::atomic<bool
 
 Patience MigrateSteps::forward() const { return {deadline_, &stop_}; }
 Patience MigrateSteps::afterwards() { return {monotonic_now() + kAfterwards, nullptr}; }
+Patience MigrateSteps::plugging() { return {monotonic_now() + kPlugMax, nullptr}; }
 
 Result<std::string> MigrateSteps::guest_name() { return agent_.host_name(forward()); }
 
 Answer MigrateSteps::perform(Action action) {
   switch (action.what) {
     case Do::kLook:
-      return look(forward());
+      return look_first();
     case Do::kPrepare:
       return order(agent_, GuestOrder::kPrepare);
     case Do::kUnplug:
@@ -79,7 +81,7 @@ Answer MigrateSteps::perform(Action action) {
     case Do::kLookBack:
       return look_back();
     case Do::kGoOn:
-      return on_source([](Qmp& qmp) { return cont(qmp, afterwards()); }, afterwards());
+      return on_source([](Qmp& qmp) { return wait_running(qmp, afterwards()); }, afterwards());
     case Do::kPlug:
       return plug(action.card);
     case Do::kReturn:
@@ -109,24 +111,27 @@ Answer MigrateSteps::cancel() {
 /// QEMU (7.2) aborts, and the guest with it, when shared memory that a device has had is given to
 /// one again: its memory object has to be made anew, of which we know nothing.
 Answer MigrateSteps::plug(std::size_t card) {
-  const Json& arguments = cards_[card].arguments;
-  if (text_member(arguments, "driver").starts_with("ivshmem") && arguments.contains("memdev"))
-    return {
-        Went::kFailed,
-        kCodeUnfinished,
-        "QEMU might end if it got its memory a second time; by hand: object-del and object-add of "
-        "the memory, then device_add",
-        {}};
+  if (const std::string memory = shared_memory_of(cards_[card]); !memory.empty())
+    return {Went::kFailed,
+            kCodeUnfinished,
+            "QEMU might end if it got its memory a second time; by hand: object-del of " + memory +
+                " if it is there, object-add of it anew, then device_add",
+            {}};
   const auto act = [&](Qmp& qmp) {
-    const auto plugged = plug_card(qmp, cards_[card], afterwards());
+    const auto plugged = plug_card(qmp, cards_[card], plugging());
+    plugged_in_ = plugged_in_ || plugged;
     return plugged ? forget_card(qmp, cards_[card].id, afterwards()) : plugged;
   };
   return on_source(act, afterwards());
 }
 
 Answer MigrateSteps::plug_there(std::size_t card) {
-  return on_destination([&](Qmp& qmp) { return plug_card(qmp, cards_[card], afterwards()); },
-                        afterwards());
+  const auto act = [&](Qmp& qmp) {
+    const auto plugged = plug_card(qmp, cards_[card], plugging());
+    plugged_in_ = plugged_in_ || plugged;
+    return plugged;
+  };
+  return on_destination(act, afterwards());
 }
 
 Result<Qmp*> MigrateSteps::source(const Patience& patience) {
@@ -151,9 +156,9 @@ Answer MigrateSteps::on_source(const std::function<Status(Qmp&)>& act, const Pat
   const auto qmp = source(patience);
   if (!qmp) return answer_of(qmp.error());
   const Status status = act(**qmp);
-  // The next step connects anew where this one's connection is of no use.
-  if (!status && status.error().code != Errc::kRefused && status.error().code != Errc::kTimeout)
-    source_.reset();
+  // The next step connects anew where this one's connection is of no use. Elsewhere it is kept:
+  // somebody may wait for his turn, who would have QEMU to himself then.
+  if (!status && !can_go_on(status.error().code)) source_.reset();
   return answer_of(status);
 }
 
@@ -163,21 +168,31 @@ Answer MigrateSteps::on_destination(const std::function<Status(Qmp&)>& act,
   return qmp ? answer_of(act(**qmp)) : answer_of(qmp.error());
 }
 
-/// Not to be interrupted: what runs in the guest would go on behind our back. It has its own
-/// time-out.
+/// Not to be interrupted (give_order), but it has its own time-out.
 Answer MigrateSteps::order(GuestAgent& agent, GuestOrder order) {
   const bool forwards = order == GuestOrder::kPrepare;
   const TimeNs left = forwards ? std::max(deadline_ - monotonic_now(), kSecond) : kAfterwards;
   const TimeNs mine = std::min(left, kPrepareMax);
-  const auto said = give_order(agent, request_.guest, order, mine,
-                               {monotonic_now() + 2 * mine + kAgentGrace, nullptr});
+  const bool card_comes = !forwards && plugged_in_;
+  const TimeNs until = monotonic_now() + (card_comes ? kCardMax : mine + kAgentGrace);
+  const auto said = give_order(agent, request_.guest, order, {mine, until, card_comes});
   if (!said) return answer_of(said.error());
   if (said->code == kCodeDone) return {};
+  // Nobody is there to leave a card or to return to one, unless somebody has named him.
+  if (said->no_job && request_.guest.job.empty()) {
+    say_("no job runs in the guest");
+    Answer none;
+    none.seen.has_job = false;
+    return none;
+  }
   return {Went::kFailed, said->code, "in the guest: " + said->text, {}};
 }
 
+/// Not to be interrupted either: a card that was asked for goes, sooner or later, and only who
+/// waits for it can plug it in again.
 Answer MigrateSteps::unplug(std::size_t card) {
-  const Patience patience = forward().at_most(kUnplugMax);
+  Patience patience = forward().at_most(kUnplugMax);
+  patience.stop = nullptr;
   return on_source(
       [&](Qmp& qmp) -> Status {
         if (auto kept = remember_card(qmp, cards_[card], patience); !kept) return kept;
@@ -191,6 +206,9 @@ Answer MigrateSteps::begin() {
   return on_source(
       [&](Qmp& qmp) -> Status {
         const bool acknowledged = has_way_back(request_.to);
+        for (const Card& card : cards_) {
+          if (auto gone = drop_shared_memory(qmp, card, patience); !gone) return gone;
+        }
         if (auto set = set_capabilities(qmp, acknowledged, patience); !set) return set;
         const auto begun = qmp.execute("migrate", {{"uri", request_.to}}, patience);
         if (!begun) return tl::unexpected(begun.error());
@@ -200,7 +218,8 @@ Answer MigrateSteps::begin() {
 }
 
 Answer MigrateSteps::follow() {
-  const Patience patience = going_back_ ? afterwards() : forward();
+  const Patience patience =
+      going_back_ ? Patience{monotonic_now() + kCancelMax, nullptr} : forward();
   Answer answer;
   const auto wait = [&](Qmp& qmp) -> Status {
     for (;;) {

@@ -13,9 +13,12 @@
 namespace livebtl::hypervisor {
 
 inline constexpr TimeNs kUnplugMax = 60 * kSecond;
+inline constexpr TimeNs kLookMax = 30 * kSecond;
 inline constexpr TimeNs kPrepareMax = 30 * kSecond;  // of the guest's btlctl
-inline constexpr TimeNs kAgentGrace = 15 * kSecond;  // ... and until we hear of it
 inline constexpr TimeNs kAfterwards = 60 * kSecond;  // each step back, and each at the destination
+inline constexpr TimeNs kCancelMax = 150 * kSecond;  // QEMU may still connect: TCP tries for 127 s
+inline constexpr TimeNs kPlugMax = 600 * kSecond;  // but this: all of the guest's memory is pinned
+inline constexpr TimeNs kCardMax = 180 * kSecond;  // until the guest can use what was plugged in
 
 struct MigrateRequest {
   std::string qmp, agent;  // sockets
@@ -54,9 +57,12 @@ class MigrateSteps {
  private:
   Patience forward() const;  // ends with the time-out, or if somebody wants it back
   static Patience afterwards();
+  static Patience plugging();
 
   Result<Qmp*> source(const Patience& patience);
   Result<Qmp*> destination(const Patience& patience);
+  Answer look_first();
+  Status look_ahead(const Patience& patience);
   Answer look(const Patience& patience);
   Status look_at_cards(Qmp& qmp, const Patience& patience, std::vector<bool>& plugged);
   Answer look_back();
@@ -78,6 +84,7 @@ class MigrateSteps {
   Say say_;
   TimeNs deadline_;
   bool going_back_ = false;
+  bool plugged_in_ = false;  // a card, by us
   std::optional<Qmp> source_, destination_qmp_;
   GuestAgent agent_, destination_agent_;
   std::vector<Card> cards_;

@@ -18,6 +18,12 @@ void plan_only(const MigrateRequest& request, MigrateSteps& steps, MigrateReport
     report.end = {seen.code, seen.text, false, {}};
     return;
   }
+  MigrateMachine machine(request.cards, request.has_destination());
+  machine.answer(seen);
+  if (machine.next().what == Do::kEnd && machine.end().code != kCodeDone) {  // it would refuse
+    report.end = machine.end();
+    return;
+  }
   const auto name = steps.guest_name();
   report.plan = plan_of(request, steps.cards(), name ? *name : "NAME");
   report.end.text = "nothing was done";

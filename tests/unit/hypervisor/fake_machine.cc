@@ -7,6 +7,7 @@
 #include <sys/un.h>
 
 #include <cstring>
+#include <utility>
 
 namespace livebtl::hypervisor {
 namespace {
@@ -60,10 +61,16 @@ void FakeMachine::listen(const std::string& path, void (FakeMachine::*serve)(Jso
 void FakeMachine::serve_monitor(JsonLineSocket& socket) {
   const Patience patience{long_enough().deadline, &ending_};
   if (!socket.send({{"QMP", Json::object()}}, "", patience)) return;
+  with([](State& state) { ++state.monitors; });
   for (;;) {
-    const auto heard = socket.receive(patience);
+    const auto heard = socket.receive(patience.at_most(10 * kMillisecond));
+    std::vector<Json> events = with([this](State&) { return std::exchange(late_events_, {}); });
+    for (const Json& event : events) {
+      if (!socket.send(event, "", patience)) return;
+    }
+    events.clear();
+    if (!heard && heard.error().code == Errc::kTimeout) continue;
     if (!heard) return;
-    std::vector<Json> events;
     Json answer = answer_monitor(text_member(*heard, "execute"),
                                  heard->value("arguments", Json::object()), events);
     answer["id"] = (*heard)["id"];
@@ -99,8 +106,40 @@ Json FakeMachine::get(const std::string& path, const std::string& property) {
 
 void FakeMachine::begin_migration(std::vector<Json>& events) {
   state_.migration = state_.migration_ends.empty() ? "active" : state_.migration_ends;
-  if (state_.migration == "completed") state_.status = "postmigrate";
+  finishes_ = state_.finishes;
+  if (state_.migration == "completed") {
+    state_.status = "postmigrate";
+    if (state_.moves_to != nullptr)
+      state_.moves_to->with([](State& there) { there.status = "paused"; });
+  }
   events.push_back(event_of("MIGRATION", {{"status", state_.migration}}));
+}
+
+Json FakeMachine::unplug(const std::string& id, std::vector<Json>& events) {
+  if (!state_.cards.contains(id)) return error_of("DeviceNotFound", "no such device");
+  if (state_.busy > 0) {
+    --state_.busy;
+    return error_of("GenericError", "Hot-unplug failed: guest is busy (power indicator blinking)");
+  }
+  if (!state_.holds) {
+    state_.cards.erase(id);
+    events.push_back(event_of("DEVICE_DELETED", {{"path", "/machine/peripheral/" + id + "/part"}}));
+    events.push_back(event_of("DEVICE_DELETED", {{"device", id}}));
+  }
+  state_.log.push_back("device_del " + id);
+  return {{"return", Json::object()}};
+}
+
+void FakeMachine::give_up(const std::string& card) {
+  const std::lock_guard lock(mutex_);
+  state_.cards.erase(card);
+  late_events_.push_back(event_of("DEVICE_DELETED", {{"device", card}}));
+}
+
+Json FakeMachine::run_state() {
+  const bool finishing = finishes_ > 0;
+  if (finishing) --finishes_;
+  return {{"return", {{"status", finishing ? "finish-migrate" : state_.status}}}};
 }
 
 Json FakeMachine::answer_monitor(const std::string& command, const Json& arguments,
@@ -108,7 +147,7 @@ Json FakeMachine::answer_monitor(const std::string& command, const Json& argumen
   const std::lock_guard lock(mutex_);
   const Json done = {{"return", Json::object()}};
   if (state_.refused.contains(command)) return error_of("GenericError", "told to refuse");
-  if (command == "query-status") return {{"return", {{"status", state_.status}}}};
+  if (command == "query-status") return run_state();
   if (command == "query-migrate")
     return {{"return", {{"status", state_.migration}, {"downtime", 3}}}};
   if (command == "device-list-properties") return {{"return", Json::array()}};
@@ -118,12 +157,11 @@ Json FakeMachine::answer_monitor(const std::string& command, const Json& argumen
   if (command == "object-del") state_.objects.erase(arguments["id"].get<std::string>());
   if (command == "migrate") begin_migration(events);
   if (command == "migrate_cancel") state_.migration = "cancelled";
+  if (command == "cont" && finishes_ > 0)
+    return error_of("GenericError", "Migration is not finalized yet");
   if (command == "cont") state_.status = "running";
   const std::string id = text_member(arguments, "id");
-  if (command == "device_del") {
-    if (state_.cards.erase(id) == 0) return error_of("DeviceNotFound", "no such device");
-    events.push_back(event_of("DEVICE_DELETED", {{"device", id}}));
-  }
+  if (command == "device_del") return unplug(id, events);
   if (command == "device_add") state_.cards[id] = arguments;
   if (!command.starts_with("object") && !command.starts_with("migrate-set") &&
       command != "qmp_capabilities")
@@ -151,9 +189,14 @@ Json FakeMachine::answer_agent(const std::string& command, const Json& arguments
   if (command == "guest-exec") {
     const std::string words = arguments["arg"].dump();
     const std::string order = words.find("prepare") != std::string::npos ? "prepare" : "return";
-    guest_code_ = state_.guest_codes[order];
-    guest_output_ =
-        Json{{"exit_code", guest_code_}, {"text", order + " said"}, {"released", true}}.dump();
+    const bool not_yet = state_.not_yet[order] > 0;
+    if (not_yet) --state_.not_yet[order];
+    guest_code_ = not_yet ? 3 : state_.guest_codes[order];
+    guest_output_ = Json{{"exit_code", guest_code_},
+                         {"text", order + " said"},
+                         {"released", true},
+                         {"members", guest_code_ == 2 ? 0 : 4}}
+                        .dump();
     state_.log.push_back(order);
     return {{"return", {{"pid", 42}}}};
   }

@@ -29,11 +29,19 @@ class FakeMachine {
     std::map<std::string, std::string> objects;
     std::string status = "running", migration = "none";
     std::string migration_ends = "completed";  // "": not by itself
+    FakeMachine* moves_to = nullptr;           // whose guest is paused then
+    int finishes = 0;                          // looks after a migration that show it as not over
     std::set<std::string> refused;             // QMP commands
+    int busy = 0;                              // times that the guest is too busy to unplug
+    bool holds = false;                        // cards are given up by give_up() alone
     std::map<std::string, int> guest_codes;    // by "prepare" and "return"; 0 if not there
+    std::map<std::string, int> not_yet;        // ... times that it is refused before
     std::vector<std::string> log;              // what was done, in order
+    int monitors = 0;                          // that were connected
     bool has_name = true;
   };
+  /// The guest lets a card go, and whoever is connected hears of it.
+  void give_up(const std::string& card);
   /// Looks at the state, or changes it.
   template <class Function>
   auto with(Function&& function) {
@@ -50,11 +58,15 @@ class FakeMachine {
   Json list(const std::string& path);
   Json get(const std::string& path, const std::string& property);
   void begin_migration(std::vector<Json>& events);
+  Json unplug(const std::string& id, std::vector<Json>& events);
+  Json run_state();
 
   std::string base_;
   std::atomic<bool> ending_{false};
   std::mutex mutex_;
   State state_;
+  std::vector<Json> late_events_;
+  int finishes_ = 0;
   std::string guest_output_;
   int guest_code_ = 0;
   std::vector<std::thread> threads_;

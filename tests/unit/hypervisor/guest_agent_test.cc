@@ -137,8 +137,8 @@ TEST_CASE("an order names the guest's own node, and waits while the job is busy"
   Answers answers({kName, kPid, ended(4, R"({"exit_code":4,"text":"busy"})"), kPid,
                    ended(0, R"({"exit_code":0,"text":"released","released":true})")});
   auto agent = answers.agent();
-  const auto said =
-      give_order(agent, {"/opt/btlctl", "7"}, GuestOrder::kPrepare, kSecond, long_enough());
+  const Tries tries{kSecond, long_enough().deadline, false};
+  const auto said = give_order(agent, {"/opt/btlctl", "7"}, GuestOrder::kPrepare, tries);
   REQUIRE(said);
   CHECK(said->code == 0);
   const auto words = words_of({"/opt/btlctl", "7"}, GuestOrder::kReturn, "vm1", 2 * kSecond);
@@ -146,4 +146,29 @@ TEST_CASE("an order names the guest's own node, and waits while the job is busy"
                                              "--job",       "7",       "checkpoint", "return",
                                              "--scope",     "node:vm1"};
   CHECK(words == expected);
+}
+
+TEST_CASE("a refusal is final, unless a card comes") {
+  constexpr const char* kName = R"({"return":{"host-name":"vm1"}})";
+  const std::string refused = ended(3, R"({"exit_code":3,"text":"no device"})");
+  Answers once({kName, kPid, refused});
+  auto agent = once.agent();
+  const TimeNs until = long_enough().deadline;
+  CHECK(give_order(agent, {"btlctl", ""}, GuestOrder::kReturn, {kSecond, until, false})->code == 3);
+  Answers twice({kName, kPid, refused, kPid, ended(0, R"({"exit_code":0,"text":"done"})")});
+  auto other = twice.agent();
+  CHECK(give_order(other, {"btlctl", ""}, GuestOrder::kReturn, {kSecond, until, true})->code == 0);
+  Answers late({kName, kPid, refused});
+  auto last = late.agent();
+  CHECK(give_order(last, {"btlctl", ""}, GuestOrder::kReturn, {kSecond, 0, true})->code == 3);
+}
+
+TEST_CASE("that there is no job is told from a job that is not found in it") {
+  const auto none = [](const std::string& output) {
+    return read_answer({2, output, ""}, GuestOrder::kPrepare).no_job;
+  };
+  CHECK(none(R"({"exit_code":2,"text":"no job runs on this node","members":0})"));
+  CHECK_FALSE(none(R"({"exit_code":2,"text":"no node 'vm1' in this job","members":4})"));
+  CHECK_FALSE(none(R"({"exit_code":2,"text":"?"})"));
+  CHECK_FALSE(none(R"({"exit_code":0,"text":"?","members":0})"));
 }

@@ -25,13 +25,14 @@ struct World {
   Migration migration = Migration::kNone;
   std::vector<bool> plugged = {true, true};
   bool destination = true;
+  bool has_job = true;
   std::string interrupt_before;  // a step
   std::function<void(Action, Answer&)> change = [](Action, Answer&) {};
 
   Steps steps;
   MigrateEnd end;
 
-  Seen seen() const { return {running, migration, plugged}; }
+  Seen seen() const { return {running, migration, plugged, has_job}; }
 
   Answer act(Action action) {
     switch (action.what) {

@@ -60,3 +60,15 @@ TEST_CASE("a call after one that was killed goes on from where that was") {
   CHECK(moved.steps == Steps{"look", "arrive", "plug_there0", "plug_there1", "return_there"});
   CHECK(moved.end.code == kCodeDone);
 }
+
+TEST_CASE("a guest that was saved with its cards was not moved by us") {
+  World saved;
+  saved.plugged = {false, true};
+  saved.running = false;
+  saved.migration = Migration::kCompleted;
+  saved.run();
+  CHECK(saved.steps == Steps{"look"});
+  CHECK(saved.end.code == kCodeRefused);
+  CHECK(saved.end.text.find("with b plugged in") != std::string::npos);
+  CHECK_FALSE(saved.end.moved);
+}

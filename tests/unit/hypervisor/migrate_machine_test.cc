@@ -48,6 +48,25 @@ TEST_CASE("a job that cannot be prepared: nothing is detached, and the guest's c
   }
 }
 
+TEST_CASE("a guest without a job is migrated, and nobody in it is told to return") {
+  World world;
+  world.has_job = false;
+  world.run();
+  CHECK(world.steps == after(kThere, {"arrive", "plug_there0", "plug_there1"}));
+  CHECK(world.end.code == kCodeDone);
+  CHECK(world.end.text.find("no job") != std::string::npos);
+  World alone;
+  alone.has_job = alone.destination = false;
+  alone.run();
+  CHECK(alone.end.left.size() == 2);
+  World failed;
+  failed.has_job = false;
+  failed.fails("begin", Went::kFailed);
+  failed.run();
+  CHECK(failed.steps == after(until("begin"), {"look_back", "plug0", "plug1"}));
+  CHECK(failed.end.code == kCodeTakenBack);
+}
+
 TEST_CASE("a guest that does not answer in time is told to return") {
   World world;
   world.fails("prepare", Went::kTimeout);

@@ -1,71 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/unit/hypervisor/migrate_vm_test.cc -- a whole migration over sockets, between two machines
 // that are played.
-#include "hypervisor/migrate_vm.h"
-
-#include <filesystem>
-
-#include "tests/unit/hypervisor/fake_machine.h"
+#include "tests/unit/hypervisor/scene.h"
 
 using namespace livebtl;
 using namespace livebtl::hypervisor;
-
-namespace {
-
-using Log = std::vector<std::string>;
-
-/// Two machines, and a guest with two cards in the first.
-struct Scene {
-  std::string directory;
-  std::unique_ptr<FakeMachine> here, there;
-  MigrateRequest request;
-  std::atomic<bool> stop{false};
-
-  Scene() {
-    std::string pattern = std::filesystem::temp_directory_path() / "livebtl-vm-XXXXXX";
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    directory = pattern;
-    here = std::make_unique<FakeMachine>(directory, "here");
-    there = std::make_unique<FakeMachine>(directory, "there");
-    here->with([](auto& state) {
-      for (const char* id : {"hca0", "hca1"})
-        state.cards[id] = {{"driver", "vfio-pci"}, {"id", id}, {"bus", "port"}};
-    });
-    there->with([](auto& state) { state.status = "paused"; });
-    request.qmp = here->qmp();
-    request.agent = here->agent();
-    request.to = "tcp:there:1";
-    request.cards = {"hca0", "hca1"};
-    request.destination_qmp = there->qmp();
-    request.destination_agent = there->agent();
-    request.timeout = 60 * kSecond;
-  }
-  ~Scene() {
-    here.reset();
-    there.reset();
-    std::filesystem::remove_all(directory);
-  }
-
-  MigrateReport run() {
-    return migrate_vm(request, stop, [](const std::string&) {});
-  }
-  static Log log_of(FakeMachine& machine) {
-    return machine.with([](auto& state) { return state.log; });
-  }
-  std::size_t cards_here() {
-    return here->with([](auto& state) { return state.cards.size(); });
-  }
-};
-
-const Log kWayThere = {"prepare", "device_del hca0", "device_del hca1", "migrate"};
-const Log kWayBack = {"device_add hca0", "device_add hca1", "return"};
-
-Log after(Log log, const Log& more) {
-  log.insert(log.end(), more.begin(), more.end());
-  return log;
-}
-
-}  // namespace
 
 TEST_CASE("a guest moves, and its cards are plugged in there") {
   Scene scene;
@@ -73,7 +12,7 @@ TEST_CASE("a guest moves, and its cards are plugged in there") {
   CHECK(report.end.code == 0);
   CHECK(report.end.moved);
   CHECK(Scene::log_of(*scene.here) == kWayThere);
-  CHECK(Scene::log_of(*scene.there) == after({"cont"}, kWayBack));
+  CHECK(Scene::log_of(*scene.there) == then({"cont"}, kWayBack));
   const Json document = report_json(report);
   CHECK(document["schema"] == "livebtl.vm/1");
   CHECK(document["migration"]["downtime-ms"] == 3);
@@ -82,7 +21,7 @@ TEST_CASE("a guest moves, and its cards are plugged in there") {
   // Called again, it finds everything done.
   CHECK(scene.run().end.code == 0);
   CHECK(Scene::log_of(*scene.here) == kWayThere);
-  CHECK(Scene::log_of(*scene.there) == after(after({"cont"}, kWayBack), {"return"}));
+  CHECK(Scene::log_of(*scene.there) == then(then({"cont"}, kWayBack), {"return"}));
 }
 
 TEST_CASE("a failed migration is taken back, with nothing left behind in QEMU") {
@@ -90,7 +29,7 @@ TEST_CASE("a failed migration is taken back, with nothing left behind in QEMU") 
   scene.here->with([](auto& state) { state.migration_ends = "failed"; });
   const auto report = scene.run();
   CHECK(report.end.code == 5);
-  CHECK(Scene::log_of(*scene.here) == after(kWayThere, kWayBack));
+  CHECK(Scene::log_of(*scene.here) == then(kWayThere, kWayBack));
   CHECK(scene.cards_here() == 2);
   CHECK(scene.here->with([](auto& state) { return state.objects.empty(); }));
   CHECK(Scene::log_of(*scene.there).empty());
@@ -102,6 +41,7 @@ TEST_CASE(
   scene.here->with([](auto& state) {
     state.migration_ends = "failed";
     state.refused = {"device_add"};  // nobody is to ask
+    state.objects["memory0"] = "";
   });
   scene.request.cards = {"hca1"};
   scene.request.card_arguments = {
@@ -110,6 +50,8 @@ TEST_CASE(
   CHECK(report.end.code == 4);
   REQUIRE(report.end.left.size() == 1);
   CHECK(report.end.left[0].find("object-add") != std::string::npos);
+  // What is left of it would be sent along, and the destination would not know it.
+  CHECK_FALSE(scene.here->with([](auto& state) { return state.objects.contains("memory0"); }));
   CHECK(Scene::log_of(*scene.here) == Log{"prepare", "device_del hca1", "migrate", "return"});
 }
 
@@ -131,7 +73,7 @@ TEST_CASE("a call after one that was killed finds the cards, and how to plug the
   });
   const auto report = scene.run();
   CHECK(report.end.code == 5);
-  CHECK(Scene::log_of(*scene.here) == after({"prepare", "device_del hca1"}, kWayBack));
+  CHECK(Scene::log_of(*scene.here) == then({"prepare", "device_del hca1"}, kWayBack));
   CHECK(scene.cards_here() == 2);
 }
 
@@ -150,7 +92,7 @@ TEST_CASE("a migration without end is cancelled when its time is up") {
   scene.request.timeout = 2 * kSecond;
   const auto report = scene.run();
   CHECK(report.end.code == 5);
-  CHECK(Scene::log_of(*scene.here) == after(after(kWayThere, {"migrate_cancel"}), kWayBack));
+  CHECK(Scene::log_of(*scene.here) == then(then(kWayThere, {"migrate_cancel"}), kWayBack));
 }
 
 TEST_CASE("what fails at the destination leaves the job where it is") {
