@@ -42,19 +42,21 @@ def _arriving(guest, machine):
     return arrives
 
 
-def _wait_card(guest):
-    """The card's address is set as at boot: there is no udev in these guests."""
+def _set_up_cards(guest):
+    """There is no udev in these guests: from now on this stands for it. A card is of use to the job only then, and btlctl
+    waits for that."""
     address = hardware.address("rdma", guest.number)
-    guest.output(f"until grep -qx {address} /sys/class/net/*/address; do sleep 0.1; done; lab-nics", 60)
+    guest.start_script(f"while sleep 0.3; do grep -qx {address} /sys/class/net/*/address && "
+                       "[ ! -e /sys/class/infiniband/rxe0 ] && lab-nics; done >/dev/null 2>&1")
 
 
 def _move(job, guest):
     """A migration that succeeds, after one that fails and is taken back."""
+    _set_up_cards(guest)
     code, document = _vm_migrate(job, guest, NOWHERE)
     check(code == 5 and not document["moved"], f"a migration to nowhere: {document}")
     guest.look()
     check(RDMA in guest.plugged, f"not plugged in again: {guest.plugged}; {document}")
-    _wait_card(guest)
     job.wait_across("verbs")
     guest.plug(BLOCKER)  # what QEMU refuses to migrate goes too, after the card
     arrives = _arriving(guest, job.lab.machine)
@@ -69,7 +71,6 @@ def _move(job, guest):
     processes.stop([guest.process])
     guest.__dict__.update(arrives.__dict__)
     guest.look()
-    _wait_card(guest)
     job.wait_across("verbs")
     job.check_carried(by_verbs=True)
     return document
