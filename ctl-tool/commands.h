@@ -19,9 +19,11 @@ int watch(const CommandLine& line, const std::atomic<bool>& stop);
 int run_hold(const CommandLine& line, const std::atomic<bool>& stop);
 /// vm migrate
 int run_vm(const CommandLine& line, const std::atomic<bool>& stop);
-/// add | quiesce | remove | switch | set | resume | abort
+/// hooks install | check
 int run_hooks(const CommandLine& line, const std::atomic<bool>& stop);
+/// checkpoint prepare | return
 int run_checkpoint(const CommandLine& line, const std::atomic<bool>& stop);
+/// add | quiesce | remove | switch | set | resume | abort
 int run_ladder(const CommandLine& line, const std::atomic<bool>& stop);
 
 /// Everything: parse, do, say. `stop` becomes true on SIGINT and SIGTERM.

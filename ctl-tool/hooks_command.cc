@@ -3,7 +3,10 @@
 // hypervisors and checkpointers call btlctl (docs/HOOKS.md), put where these look for them.
 //
 // What stands there already may be anybody's: only a file that names itself one of ours is
-// replaced, as a whole.
+// replaced, as a whole. In an image of a guest the links are the guest's: nothing is written
+// through them.
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +14,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/fd.h"
+#include "control/directory.h"
 #include "ctl-tool/commands.h"
 #include "ctl-tool/hook_texts.h"
 #include "ctl-tool/say.h"
@@ -40,7 +45,16 @@ const std::vector<Hook>& hooks() {
   return all;
 }
 
-enum class State { kMissing, kCurrent, kOther, kForeign, kNotExecutable, kWritable, kUnreadable };
+enum class State {
+  kMissing,
+  kCurrent,
+  kOther,
+  kForeign,
+  kNotExecutable,
+  kWritable,
+  kUnreadable,
+  kLeadsOut
+};
 
 const char* text_of(State state) {
   switch (state) {
@@ -58,6 +72,8 @@ const char* text_of(State state) {
       return "others than its owner may write to it; install it again";
     case State::kUnreadable:
       return "cannot be read";
+    case State::kLeadsOut:
+      return "a symbolic link leads out of --root";
   }
   return "?";
 }
@@ -67,37 +83,63 @@ bool names_itself_ours(const Hook& hook, const std::string& text) {
   return text.find(std::string("# scripts/hooks/") + hook.name + " -- ") != std::string::npos;
 }
 
-State state_of(const Hook& hook, const fs::path& place) {
+/// Does a link lead from the folder of `place` to what is not below the root? What cannot be looked
+/// at does not.
+bool leads_out(const fs::path& root, const fs::path& place) {
+  std::error_code error;
+  fs::path top = fs::weakly_canonical(root, error);
+  if (!top.has_filename()) top = top.parent_path();
+  const fs::path folder = fs::weakly_canonical(place.parent_path(), error);
+  return !error &&
+         std::mismatch(top.begin(), top.end(), folder.begin(), folder.end()).first != top.end();
+}
+
+/// May somebody else than root and ourselves write to it?
+bool writable_by_others(const fs::path& place) {
+  struct stat facts {};
+  if (::stat(place.c_str(), &facts) != 0) return true;
+  return (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
+         (facts.st_uid != 0 && facts.st_uid != ::geteuid());
+}
+
+State state_of(const Hook& hook, const fs::path& root, const fs::path& place) {
+  if (leads_out(root, place)) return State::kLeadsOut;
   std::error_code error;
   const fs::file_status status = fs::status(place, error);
-  if (status.type() == fs::file_type::not_found) return State::kMissing;
+  // A link to nothing is somebody's too.
+  if (status.type() == fs::file_type::not_found)
+    return fs::is_symlink(fs::symlink_status(place, error)) ? State::kForeign : State::kMissing;
   std::ifstream file(place, std::ios::binary);
   if (error || status.type() != fs::file_type::regular || !file) return State::kUnreadable;
   std::string text(std::istreambuf_iterator<char>(file), {});
   if (!names_itself_ours(hook, text)) return State::kForeign;
   if (text != hook.text) return State::kOther;
-  using fs::perms;
-  if ((status.permissions() & (perms::group_write | perms::others_write)) != perms::none)
-    return State::kWritable;
-  const bool runs = (status.permissions() & perms::owner_exec) != perms::none;
+  if (writable_by_others(place)) return State::kWritable;
+  const bool runs = (status.permissions() & fs::perms::owner_exec) != fs::perms::none;
   return runs ? State::kCurrent : State::kNotExecutable;
+}
+
+/// A new file, whole and on the disk, in place of what a call left that was killed.
+bool write_fresh(const std::string& path, const char* text) {
+  ::unlink(path.c_str());
+  const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  return file && control::write_descriptor(file.number(), text) &&
+         ::fchmod(file.number(), 0755) == 0 && ::fsync(file.number()) == 0;
 }
 
 /// Whole or not at all: the caller may come at any time. "": done, or what went wrong.
 std::string write_hook(const Hook& hook, const fs::path& place) {
   std::error_code error;
   fs::create_directories(place.parent_path(), error);
-  const fs::path fresh = place.string() + ".new";
-  std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
-  file << hook.text;
-  file.close();
-  if (!file) return "cannot write " + fresh.string() + "; are you root?";
-  fs::permissions(fresh, static_cast<fs::perms>(0755), error);
-  if (!error) fs::rename(fresh, place, error);
+  const std::string fresh = place.string() + ".livebtl-new";
+  if (!write_fresh(fresh, hook.text)) {
+    ::unlink(fresh.c_str());
+    return "cannot write " + fresh + "; are you root?";
+  }
+  fs::rename(fresh, place, error);
   if (!error) return "";
-  const std::string why = error.message();
-  fs::remove(fresh, error);
-  return "cannot make " + place.string() + ": " + why;
+  ::unlink(fresh.c_str());
+  return "cannot make " + place.string() + ": " + error.message();
 }
 
 struct Found {
@@ -108,11 +150,13 @@ struct Found {
   int code = 0;
 };
 
-Found install(const Hook& hook, const fs::path& place, bool dry_run) {
-  Found result{&hook, place.string(), state_of(hook, place), "", 0};
+Found install(const Hook& hook, const fs::path& root, bool dry_run) {
+  const fs::path place = root / hook.place;
+  Found result{&hook, place.string(), state_of(hook, root, place), "", 0};
   if (result.state == State::kCurrent) {
     result.said = "installed already";
-  } else if (result.state == State::kForeign || result.state == State::kUnreadable) {
+  } else if (result.state == State::kForeign || result.state == State::kUnreadable ||
+             result.state == State::kLeadsOut) {
     result.said = text_of(result.state);
     result.code = static_cast<int>(ExitCode::kRefused);
   } else if (dry_run) {
@@ -128,8 +172,9 @@ Found install(const Hook& hook, const fs::path& place, bool dry_run) {
 }
 
 /// Without names a hook that is not there is no fault: few machines need all.
-Found look_at(const Hook& hook, const fs::path& place, bool wanted) {
-  Found result{&hook, place.string(), state_of(hook, place), "", 0};
+Found look_at(const Hook& hook, const fs::path& root, bool wanted) {
+  const fs::path place = root / hook.place;
+  Found result{&hook, place.string(), state_of(hook, root, place), "", 0};
   result.said = text_of(result.state);
   const bool fine = result.state == State::kCurrent || (result.state == State::kMissing && !wanted);
   result.code = fine ? 0 : static_cast<int>(ExitCode::kRefused);
@@ -165,8 +210,8 @@ int run_hooks(const CommandLine& line, const std::atomic<bool>&) {
   for (const Hook& hook : hooks()) {
     const bool named = std::find(names.begin(), names.end(), hook.name) != names.end();
     if (!named && (installs || !names.empty())) continue;
-    const fs::path place = fs::path(line.root) / hook.place;
-    results.push_back(installs ? install(hook, place, line.dry_run) : look_at(hook, place, named));
+    results.push_back(installs ? install(hook, line.root, line.dry_run)
+                               : look_at(hook, line.root, named));
   }
   return say(line, results);
 }

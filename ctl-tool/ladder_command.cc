@@ -122,7 +122,9 @@ int run_checkpoint(const CommandLine& line, const std::atomic<bool>& stop) {
   CommandLine hold = line;
   hold.verb = "hold";
   hold.arguments = {"start"};
-  return run_hold(hold, stop);
+  const int held = run_hold(hold, stop);
+  if (held != 0) complain("what was set aside stays so: btlctl checkpoint return brings it back");
+  return held;
 }
 
 int run_ladder(const CommandLine& line, const std::atomic<bool>& stop) {
