@@ -116,8 +116,8 @@ void define_views(CLI::App& app, RawArguments& raw) {
       ->type_name(" ");
 }
 
-void add_lease(CLI::App* command, RawArguments& raw, const char* text) {
-  command->add_option("--lease", raw.line.lease_s, text)
+CLI::Option* add_lease(CLI::App* command, RawArguments& raw, const char* text) {
+  return command->add_option("--lease", raw.line.lease_s, text)
       ->type_name("SECONDS")
       ->capture_default_str();
 }
@@ -131,8 +131,10 @@ void define_checkpoint(CLI::App& app, RawArguments& raw) {
       ->type_name(" ")
       ->expected(0, 4);
   add_scope(command, raw);
-  command->add_flag("--hold", raw.line.hold, "With prepare: then park all traffic, as hold start");
-  add_lease(command, raw, "With --hold: how long the hold lasts if nobody ends it");
+  CLI::Option* hold = command->add_flag("--hold", raw.line.hold,
+                                        "With prepare: then park all traffic, as hold start");
+  // A lease of nothing would look as if the job were held.
+  add_lease(command, raw, "With --hold: how long the hold lasts if nobody ends it")->needs(hold);
 }
 
 void define_hooks(CLI::App& app, RawArguments& raw) {

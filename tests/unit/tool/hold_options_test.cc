@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/tool/hold_options_test.cc -- the command line of `btlctl hold`.
+// tests/unit/tool/hold_options_test.cc -- the command lines of `btlctl hold` and `checkpoint`.
 #include <doctest/doctest.h>
 
 #include "ctl-tool/command_line.h"
@@ -41,6 +41,30 @@ TEST_CASE("what makes no sense with hold is refused") {
   for (const Words& line : lines) {
     CAPTURE(line);
     const auto parsed = parse_command_line(line, "");
+    REQUIRE(std::holds_alternative<EndNow>(parsed));
+    CHECK(std::get<EndNow>(parsed).exit_code == 1);
+  }
+}
+
+TEST_CASE("checkpoint takes an action, transports to set aside, and a lease only for a hold") {
+  const CommandLine line =
+      good({"checkpoint", "prepare", "openib", "--scope", "node:vm1", "--hold", "--lease", "5"});
+  CHECK(line.arguments == Words{"prepare", "verbs"});
+  CHECK(line.scope == "node:vm1");
+  CHECK(line.hold);
+  CHECK(line.lease_s == 5.0);
+  CHECK(good({"checkpoint", "return"}).arguments == Words{"return"});
+  const std::vector<Words> lines = {{"checkpoint"},
+                                    {"checkpoint", "begin"},
+                                    {"checkpoint", "return", "verbs"},
+                                    {"checkpoint", "return", "--hold"},
+                                    {"checkpoint", "prepare", "--lease", "5"},
+                                    {"checkpoint", "prepare", "--hold", "--lease", "0"},
+                                    {"checkpoint", "prepare", "--scope", "vm1"},
+                                    {"--no-wait", "checkpoint", "prepare", "--hold"}};
+  for (const Words& each : lines) {
+    CAPTURE(each);
+    const auto parsed = parse_command_line(each, "");
     REQUIRE(std::holds_alternative<EndNow>(parsed));
     CHECK(std::get<EndNow>(parsed).exit_code == 1);
   }
