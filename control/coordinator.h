@@ -154,8 +154,10 @@ class CoordinatorMachine {
   void advance_plan();
   void end(ExitCode code, std::string text);
   void end_past_commit();
+  void end_already();
   void finish_climb();
-  std::string but_not_on() const;
+  void note_foreign(const std::vector<std::string>& transports);
+  std::string but_not_on(const Routing& after, const std::string& node) const;
   void finish_undo();
   void note_rung_time(bool complete);
   void note_pairs();

@@ -77,9 +77,7 @@ bool CoordinatorMachine::settle_routing() {
   }
   after_ = std::move(*after);
   if (after_ != first.routing) return false;
-  outcome_.already = true;
-  outcome_.released = releases(command_.verb, *arguments);
-  end(ExitCode::kDone, title() + ": already so");
+  end_already();
   return true;
 }
 

@@ -118,30 +118,57 @@ void CoordinatorMachine::finish_climb() {
   outcome_.verb = operation.verb;
   outcome_.arguments = operation.arguments;
   if (takeover()) outcome_.scope = operation.node.empty() ? "job" : "node:" + operation.node;
-  for (const auto& [member, entry] : roster_.entries()) {
-    for (const auto& holder : entry.standing->report.foreign) {
-      outcome_.foreign.push_back(entry.standing->name + ": " + holder);
-    }
-  }
+  note_foreign({});
   outcome_.released = operation.release;
   if (operation.release && !outcome_.foreign.empty()) {
     return end(ExitCode::kForeign,
                title() + ": released by this job, but held by somebody else; do not detach");
   }
-  end(ExitCode::kDone, title() + (operation.release ? ": released" : ": done") + but_not_on());
+  end(ExitCode::kDone, title() + (operation.release ? ": released" : ": done") +
+                           but_not_on(operation.after, operation.node));
 }
 
-/// What `add` for the job does not touch: nodes that a command of their own has taken from it.
-std::string CoordinatorMachine::but_not_on() const {
-  const Operation& operation = order_.operation;
-  if (operation.verb != "add" || !operation.node.empty()) return "";
-  std::string text;
-  for (const auto& [node, rules] : operation.after.nodes) {
-    const std::string& added = operation.arguments.front();
-    if (!rules.excluded.contains(added) && !rules.set_aside.contains(added)) continue;
-    text += (text.empty() ? "; not on node:" : ", node:") + node;
+/// No ladder is run. What a command before this one has released may be held by somebody else as it
+/// was then: nobody has looked since.
+void CoordinatorMachine::end_already() {
+  outcome_.already = true;
+  outcome_.released = releases(command_.verb, outcome_.arguments);
+  if (outcome_.released) note_foreign(outcome_.arguments);
+  if (outcome_.foreign.empty())
+    return end(ExitCode::kDone, title() + ": already so" + but_not_on(after_, node_));
+  end(ExitCode::kForeign,
+      title() +
+          ": already so, but held by somebody else when it was released; do not detach; bring "
+          "it back and repeat this to look again");
+}
+
+/// transports: of these alone, on the scope's node alone; empty: whatever the last command found.
+void CoordinatorMachine::note_foreign(const std::vector<std::string>& transports) {
+  for (const auto& [member, entry] : roster_.entries()) {
+    const Standing& standing = *entry.standing;
+    if (!transports.empty() && !node_.empty() && standing.node != node_) continue;
+    for (const std::string& holder : standing.report.foreign) {
+      const bool asked = std::ranges::any_of(transports, [&](const std::string& name) {
+        return holder.starts_with(name + ": ");  // as Switching writes it
+      });
+      if (asked || transports.empty()) outcome_.foreign.push_back(standing.name + ": " + holder);
+    }
   }
-  return text.empty() ? text : text + " (removed there by a command of its own scope)";
+}
+
+/// What a command for the job does not touch: nodes about which one of their own has ruled.
+std::string CoordinatorMachine::but_not_on(const Routing& after, const std::string& node) const {
+  const bool returns =
+      outcome_.verb == "checkpoint" && !releases(outcome_.verb, outcome_.arguments);
+  if (!node.empty() && returns && !after.set_aside.empty())
+    return "; still set aside for the whole job, which `btlctl checkpoint return` ends";
+  if (!node.empty()) return "";
+  std::string text;
+  for (const auto& [ruled, rules] : after.nodes) {
+    if (!rules_otherwise(rules, outcome_.verb, outcome_.arguments)) continue;
+    text += (text.empty() ? "; not on node:" : ", node:") + ruled;
+  }
+  return text.empty() ? text : text + " (a command with that --scope has ruled otherwise)";
 }
 
 void CoordinatorMachine::finish_undo() {

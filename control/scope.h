@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "control/verbs.h"
 
@@ -23,5 +24,12 @@ struct NodeLabel {
 /// (two nodes go by that name).
 tl::expected<std::string, VerbError> resolve_scope(const std::string& scope,
                                                    const std::set<NodeLabel>& nodes);
+
+/// Have commands for one node alone ruled otherwise about what a command for the job changes?
+bool rules_otherwise(const core::Rules& rules, const std::string& verb,
+                     const std::vector<std::string>& arguments);
+
+/// Are there more rules of single nodes, and more than before, than messages can tell?
+bool outgrows(const Routing& after, const Routing& before);
 
 }  // namespace livebtl::control

@@ -6,6 +6,8 @@
 #include <array>
 #include <charconv>
 
+#include "control/scope.h"
+
 namespace livebtl::control {
 namespace {
 
@@ -182,9 +184,11 @@ tl::expected<std::vector<std::string>, VerbError> resolve_arguments(
   return resolved;
 }
 
-tl::expected<Routing, VerbError> apply_verb(std::string_view verb,
-                                            const std::vector<std::string>& arguments,
-                                            Routing routing, const std::string& node) {
+namespace {
+
+tl::expected<Routing, VerbError> ruled(std::string_view verb,
+                                       const std::vector<std::string>& arguments, Routing routing,
+                                       const std::string& node) {
   if (verb == "set") {
     if (!node.empty()) return no(ExitCode::kUsage, "set is for the whole job: it has no --scope");
     apply_set(arguments, routing);
@@ -217,6 +221,20 @@ tl::expected<Routing, VerbError> apply_verb(std::string_view verb,
   if (verb == "switch" && !node.empty() && routing.moved.contains(used)) rules.moved[used] = used;
   if (!node.empty() && rules == core::Rules{}) routing.nodes.erase(node);
   return routing;
+}
+
+}  // namespace
+
+tl::expected<Routing, VerbError> apply_verb(std::string_view verb,
+                                            const std::vector<std::string>& arguments,
+                                            const Routing& routing, const std::string& node) {
+  auto after = ruled(verb, arguments, routing, node);
+  if (after && outgrows(*after, routing)) {
+    return no(ExitCode::kRefused,
+              "too many nodes have rules of their own (" + std::to_string(after->nodes.size()) +
+                  ") for a message to tell; give the command for the whole job, or take some back");
+  }
+  return after;
 }
 
 }  // namespace livebtl::control

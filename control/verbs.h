@@ -38,10 +38,11 @@ tl::expected<std::vector<std::string>, VerbError> resolve_arguments(
     const std::vector<KnownTransport>& transports);
 
 /// The routing after the verb. arguments: from resolve_arguments(). Errors: kRefused (`switch` to a
-/// removed one; for a node what the whole job has ruled), kUsage (`set` for a node).
+/// removed one; for a node what the whole job has ruled; more nodes with rules of their own than a
+/// message can tell), kUsage (`set` for a node).
 /// node: core::node_name() of the scope, or "" for the job.
 tl::expected<Routing, VerbError> apply_verb(std::string_view verb,
                                             const std::vector<std::string>& arguments,
-                                            Routing routing, const std::string& node = "");
+                                            const Routing& routing, const std::string& node = "");
 
 }  // namespace livebtl::control

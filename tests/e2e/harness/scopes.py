@@ -45,6 +45,7 @@ def _released_and_added(job):
     check(btlctl(job, "switch", "tcp", "sm", *HERE).expect(REFUSED).code == REFUSED, "")
     job_wide = order(job, "add", "sm")
     check(job_wide.json["already"] and _holders(job) == {2, 3}, f"add for the job undid a command for a node: {job_wide}")
+    check("not on node:" in job_wide.json["text"], f"add for the job keeps to itself where it did nothing: {job_wide}")
     order(job, "add", "sm", *HERE)
     check(_holders(job) == {0, 1, 2, 3} and _pair(job, 0, 1) == "sm", "sm did not come back")
 
@@ -55,6 +56,8 @@ def _checkpointed(job):
         answer = order(job, "checkpoint", "prepare", "sm", *HERE)
         check(answer.json["released"] and _holders(job) == {2, 3}, f"still open in {_holders(job)}: {answer}")
     check(answer.json["already"], f"not already so: {answer}")
+    job_wide = order(job, "checkpoint", "return")
+    check(_holders(job) == {2, 3} and "not on node:" in job_wide.json["text"], f"return for the job: {job_wide}")
     for _ in range(2):
         order(job, "checkpoint", "return", *HERE)
         check(_holders(job) == {0, 1, 2, 3} and _pair(job, 0, 1) == "sm", "sm did not come back")

@@ -105,6 +105,26 @@ TEST_CASE("a standing comes out as it went in") {
   CHECK(standing.transports == some_standing().transports);
 }
 
+TEST_CASE("as many nodes as may have rules of their own can be told of") {
+  StatusAnswer status;
+  status.standing = some_standing();
+  Routing routing;
+  for (std::uint64_t node = 0;; ++node) {
+    const std::string digits = std::to_string(node);
+    const std::string name = std::string(16 - digits.size(), '0') + digits;
+    const auto more = apply_verb("checkpoint", {"prepare", "verbs"}, routing, name);
+    if (!more) break;
+    routing = *more;
+    REQUIRE(node < 1000);
+  }
+  status.standing.operation.before = status.standing.operation.after = routing;
+  status.standing.routing = status.engine.routing = routing;
+  const auto text = encode(Message(status));
+  REQUIRE(text);
+  CHECK(text->size() < kMessageBytesMax * 3 / 4);
+  CHECK(through(status).standing.routing.nodes.size() > 100);
+}
+
 TEST_CASE("every other message goes through") {
   through(StandingRequest{"j"});
   CHECK(through(PromiseRequest{"j", {1, 2}, true}).takeover);

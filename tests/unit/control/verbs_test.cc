@@ -76,6 +76,24 @@ TEST_CASE("a command for a node changes that node's rules, and leaves none that 
         std::map<std::string, std::string>{{"sm", "sm"}, {"tcp", "sm"}});
 }
 
+TEST_CASE(
+    "no more nodes get rules of their own than messages can tell; to take one back is no growth") {
+  Routing routing;
+  std::size_t nodes = 0;
+  for (;; ++nodes) {
+    auto more = apply_verb("checkpoint", {"prepare", "verbs"}, routing, std::to_string(nodes));
+    if (!more) {
+      CHECK(more.error().code == ExitCode::kRefused);
+      break;
+    }
+    routing = std::move(*more);
+    REQUIRE(nodes < 1000);
+  }
+  CHECK(nodes > 100);
+  CHECK(apply_verb("checkpoint", {"return"}, routing, "7")->nodes.size() == nodes - 1);
+  CHECK(*apply_verb("checkpoint", {"prepare", "verbs"}, routing, "7") == routing);
+}
+
 TEST_CASE("checkpoint sets aside what is bound to a device and in use, and brings back just that") {
   const std::vector<KnownTransport> known = {{"tcp", "", false}, {"verbs", "openib", true}};
   const auto prepare = *resolve_arguments("checkpoint", {"prepare"}, known);
