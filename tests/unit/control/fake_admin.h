@@ -68,6 +68,11 @@ class FakeAdmin final : public core::Admin {
   }
   core::HoldReport hold(std::uint64_t id, TimeNs lease, std::uint32_t members) override {
     const std::lock_guard guard(mutex_);
+    if (hold_id_ != 0 && id != hold_id_) {
+      core::HoldReport refused = held(0);
+      refused.refusal = "it is held already";
+      return refused;
+    }
     hold_id_ = id;
     hold_state = core::HoldState::kParked;
     hold_members_ = members;
