@@ -22,7 +22,7 @@ std::string joined(const std::set<std::string>& names) {
 
 /// A standing tells three routings, a status four, beside lists of names: more could not be
 /// answered by any member, and the job be commanded no more.
-constexpr std::size_t kRoutingBytesMax = 12 * 1024;
+constexpr std::size_t kRoutingBytesMax = 12U << 10U;
 
 /// At least what they take in a message.
 std::size_t bytes_of(const core::Rules& rules) {

@@ -127,7 +127,7 @@ Status MigrateSteps::look_ahead(const Patience& patience) {
 
 Answer MigrateSteps::look_first() {
   const Patience patience = forward().at_most(kLookMax);
-  const Answer seen = look(patience);
+  Answer seen = look(patience);
   const bool under_way =
       seen.seen.migration == Migration::kActive || seen.seen.migration == Migration::kCompleted;
   if (seen.went != Went::kWell || under_way || !seen.seen.running) return seen;

@@ -118,7 +118,7 @@ Answer MigrateSteps::plug(std::size_t card) {
                 " if it is there, object-add of it anew, then device_add",
             {}};
   const auto act = [&](Qmp& qmp) {
-    const auto plugged = plug_card(qmp, cards_[card], plugging());
+    auto plugged = plug_card(qmp, cards_[card], plugging());
     plugged_in_ = plugged_in_ || plugged;
     return plugged ? forget_card(qmp, cards_[card].id, afterwards()) : plugged;
   };
@@ -127,7 +127,7 @@ Answer MigrateSteps::plug(std::size_t card) {
 
 Answer MigrateSteps::plug_there(std::size_t card) {
   const auto act = [&](Qmp& qmp) {
-    const auto plugged = plug_card(qmp, cards_[card], plugging());
+    auto plugged = plug_card(qmp, cards_[card], plugging());
     plugged_in_ = plugged_in_ || plugged;
     return plugged;
   };
