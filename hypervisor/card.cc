@@ -216,8 +216,7 @@ Status unplug_card(Qmp& qmp, const Card& card, const Patience& patience) {
     // plugged in: then nothing has been asked for.
     const bool busy = says("guest is busy");
     if (!asked && !busy && !says("in the process of unplug")) return tl::unexpected(asked.error());
-    auto gone =
-        wait_until_gone(qmp, card.id, busy ? patience.at_most(kUntilAskedAgain) : patience);
+    auto gone = wait_until_gone(qmp, card.id, busy ? patience.at_most(kUntilAskedAgain) : patience);
     if (gone || gone.error().code != Errc::kTimeout) return gone;
     if (busy && monotonic_now() < patience.deadline) continue;
     return fail(Errc::kTimeout,

@@ -68,11 +68,7 @@ class FakeAdmin final : public core::Admin {
   }
   core::HoldReport hold(std::uint64_t id, TimeNs lease, std::uint32_t members) override {
     const std::lock_guard guard(mutex_);
-    if (hold_id_ != 0 && id != hold_id_) {
-      core::HoldReport refused = held(0);
-      refused.refusal = "it is held already";
-      return refused;
-    }
+    if (hold_id_ != 0 && id != hold_id_) return held(0, "it is held already");
     hold_id_ = id;
     hold_state = core::HoldState::kParked;
     hold_members_ = members;
@@ -80,10 +76,9 @@ class FakeAdmin final : public core::Admin {
   }
   core::HoldReport end_hold(std::uint64_t id) override {
     const std::lock_guard guard(mutex_);
-    if (id == hold_id_) {
-      hold_id_ = 0;
-      hold_state = core::HoldState::kNone;
-    }
+    if (id != hold_id_) return held(0);
+    hold_id_ = 0;
+    hold_state = core::HoldState::kNone;
     return held(0);
   }
   core::HoldReport hold_report() override {
@@ -210,8 +205,8 @@ class FakeAdmin final : public core::Admin {
   std::size_t peers = 0;
 
  private:
-  core::HoldReport held(std::uint32_t left_ms) const {
-    return {hold_id_, hold_state, hold_members_, left_ms, "", "", {}};
+  core::HoldReport held(std::uint32_t left_ms, const char* refusal = "") const {
+    return {hold_id_, hold_state, hold_members_, left_ms, "", refusal, {}};
   }
   std::uint64_t hold_id_ = 0;
   std::uint32_t hold_members_ = 0;
