@@ -217,8 +217,8 @@ tl::expected<Routing, VerbError> ruled(std::string_view verb,
                                       " --scope node:" + node + "` brings it back");
   }
   apply_rule(verb, arguments, rules);
-  // On that node not even what the job has ruled moves the pairs back.
-  if (verb == "switch" && !node.empty() && routing.moved.contains(used)) rules.moved[used] = used;
+  // On that node nothing that is ruled for the job, now or later, moves the pairs on.
+  if (verb == "switch" && !node.empty()) rules.moved[used] = used;
   if (!node.empty() && rules == core::Rules{}) routing.nodes.erase(node);
   return routing;
 }

@@ -70,10 +70,27 @@ TEST_CASE("a command for a node changes that node's rules, and leaves none that 
   CHECK(there("add", {"sm"}, after("remove", {"sm"})).error().code == ExitCode::kRefused);
   CHECK(there("add", {"sm"}, after("quiesce", {"sm"})).error().code == ExitCode::kRefused);
   CHECK(there("set", {"sm", "weight=2"}, {}).error().code == ExitCode::kUsage);
-  // The job's rule does not move the pairs back.
-  const Routing moved = *there("switch", {"tcp", "sm"}, after("switch", {"sm", "tcp"}));
-  CHECK(moved.nodes.at(node).moved ==
-        std::map<std::string, std::string>{{"sm", "sm"}, {"tcp", "sm"}});
+}
+
+TEST_CASE("a node's pairs stay where a switch for it has brought them, whatever the job rules") {
+  const std::string node = "00000000000000aa";
+  const std::vector<livebtl::core::Candidate> reachable = {{"sm", 9}, {"verbs", 5}, {"tcp", 1}};
+  const auto used = [&](const Routing& routing) {
+    return *livebtl::core::choose(livebtl::core::RoutingView(routing, node), reachable);
+  };
+  const auto there = [&](const std::vector<std::string>& arguments, const Routing& routing) {
+    return *apply_verb("switch", arguments, routing, node);
+  };
+  const Routing back = there({"tcp", "sm"}, after("switch", {"sm", "tcp"}));
+  CHECK(used(back) == "sm");
+  // The job's rule comes later, and would make a circle with the node's.
+  Routing moved = there({"verbs", "tcp"}, after("switch", {"sm", "verbs"}));
+  CHECK(used(moved) == "tcp");
+  moved = after("switch", {"tcp", "verbs"}, moved);
+  CHECK(used(moved) == "tcp");
+  CHECK(*livebtl::core::choose(moved, reachable) == "verbs");
+  CHECK(used(there({"tcp", "verbs"}, moved)) == "verbs");
+  CHECK(there({"verbs", "tcp"}, moved) == moved);  // already so
 }
 
 TEST_CASE(
