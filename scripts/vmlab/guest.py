@@ -215,9 +215,13 @@ class Guest:
         except BaseException:
             arrives.stop()
             raise
-        processes.stop([self.process])
-        self.__dict__.update(arrives.__dict__)
+        self.become(arrives)
         return figures
+
+    def become(self, arrived):
+        """It runs in that QEMU now; the one it came from ends."""
+        processes.stop([self.process])
+        self.__dict__.update(arrived.__dict__)
 
     def _migrate(self, uri):
         with self.monitor(120) as monitor:

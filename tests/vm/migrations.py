@@ -3,9 +3,10 @@
 import json
 import os
 import subprocess
+import time
 
 from harness.waiting import check
-from vmlab import hardware, processes
+from vmlab import hardware
 from vmlab.guest import Guest
 from vmlab.hardware import BLOCKER, RDMA
 from vmlab.places import RUN
@@ -16,22 +17,47 @@ BTLCTL = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.ab
 NOWHERE = "unix:nobody.migration"
 
 
-def _vm_migrate(job, guest, to, *more, cards=(RDMA,)):
-    """(exit code, document); run among the sockets, as their paths are short there."""
-    name = guest.instance_name()
-    words = [BTLCTL, "--json", "--timeout", str(60 * guest.pace), "vm", "migrate", "--qmp", name + ".qmp", "--ga", name + ".agent",
-             "--to", to, "--guest-btlctl", "/opt/livebtl/bin/btlctl", *more]
-    words += [word for card in cards for word in ("--card", card)]
-    done = subprocess.run(words, cwd=RUN, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
-    with open(os.path.join(job.logs, "vm-migrate.log"), "a", encoding="utf-8") as file:
-        file.write(done.stdout + done.stderr)
-    check(done.stdout, f"btlctl vm migrate said nothing, code {done.returncode}: {done.stderr}")
-    document = json.loads(done.stdout)
-    check(document["exit_code"] == done.returncode, f"code {done.returncode} and {document}")
-    return done.returncode, document
+class VmMigrate:
+    """`btlctl vm migrate` under way; among the sockets, as their paths are short there. Leaving it ends it."""
+
+    def __init__(self, job, guest, to, *more, cards=(RDMA,)):
+        name = guest.instance_name()
+        words = [BTLCTL, "--json", "--timeout", str(60 * guest.pace), "vm", "migrate", "--qmp", name + ".qmp", "--ga", name + ".agent",
+                 "--to", to, "--guest-btlctl", "/opt/livebtl/bin/btlctl", *more]
+        words += [word for card in cards for word in ("--card", card)]
+        self.log = os.path.join(job.logs, "vm-migrate.log")
+        self.began = time.time()
+        self.process = subprocess.Popen(words, cwd=RUN, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.under_way():
+            self.process.kill()
+            self.process.communicate()
+
+    def under_way(self):
+        return self.process.poll() is None
+
+    def finish(self):
+        """(exit code, document)"""
+        output, errors = self.process.communicate()
+        code = self.process.returncode
+        with open(self.log, "a", encoding="utf-8") as file:
+            file.write(output + errors)
+        check(output, f"btlctl vm migrate said nothing, code {code}: {errors}")
+        document = json.loads(output)
+        check(document["exit_code"] == code, f"code {code} and {document}")
+        return code, document
 
 
-def _arriving(guest, machine):
+def _vm_migrate(*arguments, **options):
+    with VmMigrate(*arguments, **options) as running:
+        return running.finish()
+
+
+def arriving(guest, machine):
     """The next QEMU of a guest, which waits to be given its state; what its cards need is there."""
     arrives = Guest(**guest.__dict__)
     arrives.plugged = [each for each in guest.plugged if each not in (RDMA, BLOCKER)]
@@ -42,7 +68,7 @@ def _arriving(guest, machine):
     return arrives
 
 
-def _set_up_cards(guest):
+def set_up_cards(guest):
     """There is no udev in these guests: from now on this stands for it. A card is of use to the job only then, and btlctl
     waits for that."""
     address = hardware.address("rdma", guest.number)
@@ -50,27 +76,36 @@ def _set_up_cards(guest):
                        "[ ! -e /sys/class/infiniband/rxe0 ] && lab-nics; done >/dev/null 2>&1")
 
 
+def migrate_there(job, guest, meanwhile=None):
+    """The guest's next QEMU is started, and it moves there. (when btlctl was started, document); `meanwhile` is done until then,
+    again and again."""
+    arrives = arriving(guest, job.lab.machine)
+    name = arrives.instance_name()
+    try:
+        with VmMigrate(job, guest, f"unix:{name}.migration", "--destination-qmp", name + ".qmp", "--destination-ga", name + ".agent",
+                       cards=(RDMA, BLOCKER)) as running:
+            while meanwhile and running.under_way():
+                meanwhile()
+            code, document = running.finish()
+        check(code == 0 and document["moved"], f"btlctl vm migrate: code {code}: {document}")
+    except BaseException:
+        arrives.stop()
+        raise
+    guest.become(arrives)
+    guest.look()
+    return running.began, document
+
+
 def _move(job, guest):
     """A migration that succeeds, after one that fails and is taken back."""
-    _set_up_cards(guest)
+    set_up_cards(guest)
     code, document = _vm_migrate(job, guest, NOWHERE)
     check(code == 5 and not document["moved"], f"a migration to nowhere: {document}")
     guest.look()
     check(RDMA in guest.plugged, f"not plugged in again: {guest.plugged}; {document}")
     job.wait_across("verbs")
     guest.plug(BLOCKER)  # what QEMU refuses to migrate goes too, after the card
-    arrives = _arriving(guest, job.lab.machine)
-    name = arrives.instance_name()
-    try:
-        code, document = _vm_migrate(job, guest, f"unix:{name}.migration", "--destination-qmp", name + ".qmp",
-                                     "--destination-ga", name + ".agent", cards=(RDMA, BLOCKER))
-        check(code == 0 and document["moved"], f"code {code}: {document}")
-    except BaseException:
-        arrives.stop()
-        raise
-    processes.stop([guest.process])
-    guest.__dict__.update(arrives.__dict__)
-    guest.look()
+    _, document = migrate_there(job, guest)
     job.wait_across("verbs")
     job.check_carried(by_verbs=True)
     return document

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the page of a migration shows, from records made up here."""
+"""What is recorded of a migration, and what its page shows, from what is made up here."""
 import os
 import re
 import sys
@@ -9,7 +9,7 @@ import xml.etree.ElementTree
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
-from vmlab import report  # noqa: E402
+from vmlab import recording, report  # noqa: E402
 
 
 def sample(t, seconds=0.25, mebibytes=1.0, rank=0, gap_us=500):
@@ -94,6 +94,43 @@ class Page(unittest.TestCase):
         made = record(title=evil, transports={evil: [evil] * 3}, rungs=[{"name": evil, "begin": 1002, "end": 1003}],
                       phases=[{"name": evil, "begin": 1002, "end": 1003, "well": False}])
         self.assertNotIn("<script", report.page(made))
+
+
+def event(at_ms, rung, reached=True, verb="checkpoint"):
+    return {"kind": "standing", "unix_ms": at_ms, "rung": rung, "reached": reached, "verb": verb}
+
+
+class Recording(unittest.TestCase):
+    DOCUMENT = {"migration": {"downtime-ms": 120},
+                "phases": [{"phase": "unplug", "card": "hca0", "milliseconds": 500.0, "well": True},
+                           {"phase": "migrate", "milliseconds": 2500.0, "well": True},
+                           {"phase": "plug_there", "card": "hca0", "milliseconds": 100.0, "well": False}]}
+
+    def test_rungs_last_until_the_last_member_is_there(self):
+        events = [event(500, "new", verb="add"), event(1000, "joint", False), event(1010, "joint", False), event(1200, "joint"),
+                  event(1300, "joint"), event(1400, "newtx"), {"kind": "joined", "unix_ms": 1450}, event(1500, "new"),
+                  event(9000, "joint"), event(9100, "newtx"), event(9200, "new")]
+        spans = recording.rungs(events, 5)
+        self.assertEqual([span["name"] for span in spans], ["joint", "newtx", "new"] * 2)
+        self.assertEqual((spans[0]["begin"], spans[0]["end"]), (6.0, 6.3))
+
+    def test_a_member_that_tells_late_belongs_to_its_rung(self):
+        spans = recording.rungs([event(1000, "joint"), event(1100, "newtx"), event(1101, "joint"), event(1200, "newtx")], 0)
+        self.assertEqual([(span["name"], span["end"]) for span in spans], [("joint", 1.101), ("newtx", 1.2)])
+
+    def test_phases_follow_each_other(self):
+        spans = recording.phases(1000, self.DOCUMENT)
+        self.assertEqual([(span["name"], span["begin"], span["end"]) for span in spans],
+                         [("unplug hca0", 1000, 1000.5), ("migrate", 1000.5, 1003), ("plug there hca0", 1003, 1003.1)])
+        self.assertEqual([span["well"] for span in spans], [True, True, False])
+
+    def test_the_guest_stands_still_until_the_migration_is_done(self):
+        spans = recording.phases(1000, self.DOCUMENT)
+        begin, end = recording.blackout(spans, self.DOCUMENT)
+        self.assertAlmostEqual(begin, 1002.88)
+        self.assertEqual(end, 1003)
+        self.assertIsNone(recording.blackout(spans, {"migration": {}}))
+        self.assertIsNone(recording.blackout([], self.DOCUMENT))
 
 
 if __name__ == "__main__":

@@ -135,7 +135,7 @@ TEST_CASE("where nobody answers that is said, within the time-out") {
   }
   const TimeNs begun = monotonic_now();
   const auto refused = job.outside.btlctl(
-      {"--timeout", "60", "--connect", "localhost:9", "--secret-file", job.secret, "status"});
+      {"--timeout", "60", "--connect", "127.0.0.1:9", "--secret-file", job.secret, "status"});
   CHECK(refused.code == 2);
   CHECK(holds(refused.err, "nobody listens"));
   CHECK(holds(refused.err, "btlctl jobs"));
