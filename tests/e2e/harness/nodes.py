@@ -23,7 +23,7 @@ class Node:
                   "ip link set lo up && echo ready && exec sleep infinity")
         self.holder = subprocess.Popen(["unshare", "--net", "--uts", "--mount", "--ipc", "sh", "-c", script],
                                        stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
-        check(self.holder.stdout.readline() == "ready\n", f"node {self.name} could not be made (is this root?)")
+        check(self.holder.stdout.readline() == "ready\n", f"node {self.name} could not be made (is this root? is there a file /etc/hosts?)")
 
     def enter(self):
         """Words to put before a command that is to run on this node."""
