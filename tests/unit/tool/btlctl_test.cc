@@ -3,6 +3,7 @@
 // engines.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "base/clock.h"
@@ -179,11 +180,15 @@ TEST_CASE("--no-wait goes on alone") {
   CHECK(node.btlctl({"remove", "tcp"}).code == 4);
   CHECK(two->say("release") == "ok");
   const TimeNs deadline = monotonic_now() + 20 * kSecond;
-  std::string rung;
-  while (rung != "new" && monotonic_now() < deadline) {
-    rung = node.btlctl({"--json", "status"}).json()["members"][1]["rung"];
-  }
-  CHECK(rung == "new");
+  const auto ended = [&node] {
+    const auto members = node.btlctl({"--json", "status"}).json()["members"];
+    return std::ranges::all_of(members, [](const auto& member) {
+      return member["rung"] == "new" && member["busy"] == false;
+    });
+  };
+  bool done = false;
+  while (!done && monotonic_now() < deadline) done = ended();
+  CHECK(done);
   CHECK(node.btlctl({"--no-wait", "remove", "pigeon"}).code == 2);
 }
 
