@@ -101,8 +101,8 @@ constexpr std::pair<const char*, const char*> kDocuments[] = {
      "silent: who did not answer"},
     {"livebtl.settings/1", "settings"},
     {"livebtl.watch/1",
-     "watch: one for each line; of a standing rung, reached, undoing and verb too; unix_ms is "
-     "when it was heard"},
+     "watch: one for each line; of a standing rung, reached, undoing, verb and arguments too; "
+     "unix_ms is when it was heard"},
     {"livebtl.hooks/1", "hooks: for each hook its file, whether all is well, and why not"},
     {"livebtl.vm/1",
      "vm: phases with the time of each; moved: it runs at the destination; left: what is left to "

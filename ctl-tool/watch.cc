@@ -51,9 +51,12 @@ std::string where(const Standing& standing) {
 
 /// The same for programs.
 Json place_json(const Standing& standing) {
+  Json arguments = Json::array();
+  for (const std::string& each : standing.operation.arguments) arguments.push_back(printable(each));
   return {{"rung", control::rung_name(standing.rung)},
           {"reached", standing.reached},
           {"verb", printable(standing.operation.verb)},
+          {"arguments", std::move(arguments)},
           {"undoing", standing.undoing}};
 }
 

@@ -20,13 +20,14 @@ def clock_offset(guest):
 def rungs(events, offset):
     """Spans of a checkpoint's rungs, from what `btlctl --json watch` has printed: until the last member has reached them."""
     spans = []
-    for event in sorted((each for each in events if each.get("verb") == "checkpoint" and each["rung"] != "old"),
-                        key=lambda each: each["unix_ms"]):
+    standings = (each for each in events if each.get("verb") == "checkpoint" and each["arguments"] and each["rung"] != "old")
+    for event in sorted(standings, key=lambda each: each["unix_ms"]):
         moment = event["unix_ms"] / 1000 + offset
         # A member may tell of a rung a little after others have told of the next.
-        span = next((each for each in spans[-2:] if each["name"] == event["rung"]), None)
+        name = f"{event['arguments'][0]}: {event['rung']}"
+        span = next((each for each in spans[-2:] if each["name"] == name), None)
         if span is None:
-            span = {"name": event["rung"], "begin": moment, "end": moment}
+            span = {"name": name, "begin": moment, "end": moment}
             spans.append(span)
         span["end"] = max(span["end"], moment)
     return spans

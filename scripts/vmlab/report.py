@@ -14,19 +14,20 @@ import html
 import math
 
 WIDTH, HEIGHT = 960, 300
-LEFT, RIGHT, TOP, BOTTOM = 64, 12, 34, 58
+LEFT, RIGHT, TOP, BOTTOM = 64, 12, 24, 58
 STEP_SECONDS = 0.25
 TICKS_MAX = 6
+LABEL_WIDTH = 26
 MIB = 1 << 20
 
 STYLE = """
-:root { color-scheme: light dark; --ink: #1b1f24; --faint: #6a737d; --paper: #ffffff; --line: #0b62c4; --band: #8a93a01f;
-  --dark: #c0392b55; --rung: #2e8b57; --bad: #c0392b; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e8eb; --faint: #9aa4af; --paper: #14171a; --line: #62a8ff; --band: #c0c8d01f; } }
+:root { color-scheme: light dark; --ink: #1b1f24; --faint: #6a737d; --paper: #ffffff; --line: #0b62c4; --band: #8a93a026;
+  --other: #8a93a04d; --dark: #c0392bb0; --rung: #2e8b57; --bad: #c0392b; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e8eb; --faint: #9aa4af; --paper: #14171a; --line: #62a8ff; --band: #c0c8d01f; --other: #c0c8d040; } }
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 62em; margin: 2em auto; padding: 0 1em; }
 svg { width: 100%; height: auto; } svg text { fill: var(--ink); font-size: 12px; } svg .faint { fill: var(--faint); }
 .grid { stroke: var(--faint); stroke-opacity: .3; } .rate { fill: none; stroke: var(--line); stroke-width: 1.6; }
-.band { fill: var(--band); } .blackout { fill: var(--dark); } .rung { fill: var(--rung); }
+.band { fill: var(--band); } .other { fill: var(--other); } .blackout { fill: var(--dark); } .rung { fill: var(--rung); }
 table { border-collapse: collapse; margin: 1em 0; } th, td { padding: .2em .9em .2em 0; text-align: left; border-bottom: 1px solid #8884; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; } .bad { color: var(--bad); font-weight: 600; }
 """
@@ -80,14 +81,24 @@ class Chart:
         parts = []
         for number, phase in enumerate(self.record["phases"], 1):
             text = f"{number}. {phase['name']}, {milliseconds(phase)} ms"
-            parts.append(self.band("band", phase["begin"], phase["end"], text))
-            parts.append(f'<text x="{self.x(phase["begin"]) + 2:.1f}" y="{TOP - 6 - 12 * (number % 2)}">{number}</text>')
+            parts.append(self.band("band" if number % 2 else "band other", phase["begin"], phase["end"], text))
         for rung in self.record["rungs"]:
             parts.append(self.band("rung", rung["begin"], rung["end"], f"{rung['name']}, {milliseconds(rung)} ms", HEIGHT - BOTTOM + 4, 8))
         if self.record["blackout"]:
             begin, end = self.record["blackout"]
             parts.append(self.band("blackout", begin, end, f"the guest stood still, {1000 * (end - begin):.0f} ms"))
         return parts
+
+    def numbers(self):
+        """Of the phases, over their beginnings; those too close to each other share a place."""
+        groups = []  # [x, first, last]
+        for number, phase in enumerate(self.record["phases"], 1):
+            x = self.x(phase["begin"])
+            if groups and x - groups[-1][0] < LABEL_WIDTH:
+                groups[-1][2] = number
+            else:
+                groups.append([x, number, number])
+        return [f'<text x="{x:.1f}" y="{TOP - 6}">{first if first == last else f"{first}-{last}"}</text>' for x, first, last in groups]
 
     def axes(self):
         parts = []
@@ -110,7 +121,7 @@ class Chart:
         legend = (f'<text x="{LEFT}" y="{HEIGHT - 8}">MiB/s received by all ranks. Numbers: phases of the table. Green: rungs of a ladder. '
                   "Red: the guest stands still.</text>")
         return (f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="throughput over time">'
-                + "".join([*self.bands(), *self.axes(), self.line(), legend]) + "</svg>")
+                + "".join([*self.bands(), *self.numbers(), *self.axes(), self.line(), legend]) + "</svg>")
 
 
 def milliseconds(span):

@@ -55,7 +55,7 @@ class Page(unittest.TestCase):
         return xml.etree.ElementTree.fromstring(text)
 
     def rectangles(self, made, kind):
-        return [each for each in self.svg(made).iter("rect") if each.get("class") == kind]
+        return [each for each in self.svg(made).iter("rect") if each.get("class").split()[0] == kind]
 
     def test_stands_alone(self):
         text = report.page(record())
@@ -72,6 +72,12 @@ class Page(unittest.TestCase):
         scale = (report.WIDTH - report.LEFT - report.RIGHT) / 20  # 20 s are shown
         self.assertAlmostEqual(width, 6 * scale, delta=0.2)
         self.assertAlmostEqual(float(dark.get("width")), 0.25 * scale, delta=0.2)
+
+    def test_phases_too_short_for_a_number_each_share_one(self):
+        short = [{"name": "unplug", "begin": 1010 + step / 100, "end": 1010 + (step + 1) / 100, "well": True} for step in range(5)]
+        made = record()
+        numbers = [each.text for each in self.svg(record(phases=made["phases"] + short)).iter("text") if each.get("class") is None]
+        self.assertEqual(numbers[:3], ["1", "2", "3-7"])
 
     def test_without_blackout(self):
         self.assertEqual(self.rectangles(record(blackout=None), "blackout"), [])
@@ -96,8 +102,11 @@ class Page(unittest.TestCase):
         self.assertNotIn("<script", report.page(made))
 
 
-def event(at_ms, rung, reached=True, verb="checkpoint"):
-    return {"kind": "standing", "unix_ms": at_ms, "rung": rung, "reached": reached, "verb": verb}
+RUNGS = ("joint", "newtx", "new")
+
+
+def event(at_ms, rung, reached=True, verb="checkpoint", order="prepare"):
+    return {"kind": "standing", "unix_ms": at_ms, "rung": rung, "reached": reached, "verb": verb, "arguments": [order, "verbs"]}
 
 
 class Recording(unittest.TestCase):
@@ -109,14 +118,14 @@ class Recording(unittest.TestCase):
     def test_rungs_last_until_the_last_member_is_there(self):
         events = [event(500, "new", verb="add"), event(1000, "joint", False), event(1010, "joint", False), event(1200, "joint"),
                   event(1300, "joint"), event(1400, "newtx"), {"kind": "joined", "unix_ms": 1450}, event(1500, "new"),
-                  event(9000, "joint"), event(9100, "newtx"), event(9200, "new")]
+                  *(event(9000 + at, rung, order="return") for at, rung in enumerate(RUNGS))]
         spans = recording.rungs(events, 5)
-        self.assertEqual([span["name"] for span in spans], ["joint", "newtx", "new"] * 2)
+        self.assertEqual([span["name"] for span in spans], [f"{order}: {rung}" for order in ("prepare", "return") for rung in RUNGS])
         self.assertEqual((spans[0]["begin"], spans[0]["end"]), (6.0, 6.3))
 
     def test_a_member_that_tells_late_belongs_to_its_rung(self):
         spans = recording.rungs([event(1000, "joint"), event(1100, "newtx"), event(1101, "joint"), event(1200, "newtx")], 0)
-        self.assertEqual([(span["name"], span["end"]) for span in spans], [("joint", 1.101), ("newtx", 1.2)])
+        self.assertEqual([(span["name"], span["end"]) for span in spans], [("prepare: joint", 1.101), ("prepare: newtx", 1.2)])
 
     def test_phases_follow_each_other(self):
         spans = recording.phases(1000, self.DOCUMENT)

@@ -3,7 +3,6 @@
 // engines.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <thread>
 
 #include "base/clock.h"
@@ -170,26 +169,6 @@ TEST_CASE("Ctrl-C says how to go on") {
   CHECK(held->err.find("btlctl resume") != std::string::npos);
   CHECK(two->say("release") == "ok");
   CHECK(node.btlctl({"abort"}).code == 0);
-}
-
-TEST_CASE("--no-wait goes on alone") {
-  Node node;
-  const auto one = node.member(0), two = node.member(1);
-  CHECK(two->say("hold newtx") == "ok");
-  CHECK(node.btlctl({"--no-wait", "switch", "sm", "tcp"}).code == 0);
-  CHECK(node.btlctl({"remove", "tcp"}).code == 4);
-  CHECK(two->say("release") == "ok");
-  const TimeNs deadline = monotonic_now() + 20 * kSecond;
-  const auto ended = [&node] {
-    const auto members = node.btlctl({"--json", "status"}).json()["members"];
-    return std::ranges::all_of(members, [](const auto& member) {
-      return member["rung"] == "new" && member["busy"] == false;
-    });
-  };
-  bool done = false;
-  while (!done && monotonic_now() < deadline) done = ended();
-  CHECK(done);
-  CHECK(node.btlctl({"--no-wait", "remove", "pigeon"}).code == 2);
 }
 
 TEST_CASE("a dry run changes nothing") {
