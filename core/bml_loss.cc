@@ -238,6 +238,8 @@ bool awaits_something(const Peer& peer, const Path& path, bool held) noexcept {
   if (path.probed != 0 || path.endpoint->in_flight() != 0) return true;
   if ((path.marker_due || path.marker_sent) && !path.marker_acked) return true;
   if (held) return false;
+  // Who has something to say and nothing to say it by finds out whether anybody is there at all.
+  if (peer.send_path == nullptr && (!peer.tx.idle() || !peer.sending.empty())) return true;
   const bool sends = &path == peer.send_path && peer.tx.window && !peer.tx.window->empty();
   return sends || (path.placed && peer.transfers_asked != 0);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A switch under load between engines over real sockets, rung by rung, and what comes back when it
 // is refused.
-#include "tests/unit/engine/tapped.h"
+#include "tests/unit/engine/rig.h"
 #include "tests/unit/engine/traffic.h"
 
 using namespace livebtl;
@@ -161,76 +161,4 @@ TEST_CASE("a path that the peer goes back to counts as used again, if by eager m
     run(rig, traffic, 20);
   }
   CHECK(rig.engines[0]->status().peers.at(0).receiving == "alpha");
-}
-
-namespace {
-
-/// A word each way.
-void exchange(Rig& rig) {
-  const std::uint32_t word = 7;
-  std::uint32_t got[2] = {};
-  Watched sends[2], receives[2];
-  for (std::size_t i = 0; i < 2; ++i) {
-    const Slice from{&word, sizeof word};
-    const MutableSlice into{&got[i], sizeof got[i]};
-    REQUIRE(rig.ports[i]->receive({.slices = {&into, 1}}, receives[i]) == Accept::kAccepted);
-    REQUIRE(rig.ports[1 - i]->send({.to = rig.to(1 - i, i), .slices = {&from, 1}}, sends[1 - i]) ==
-            Accept::kAccepted);
-  }
-  rig.until([&] {
-    return std::ranges::all_of(receives, [](auto& each) { return each.done_count == 1; }) &&
-           std::ranges::all_of(sends, [](auto& each) { return each.done_count == 1; }) &&
-           std::ranges::all_of(rig.engines, [](auto& engine) {
-             return engine->status().peers.at(0).kept_bytes == 0;
-           });
-  });
-}
-
-void climb(Rig& rig, std::uint64_t operation, const Routing& before, const Routing& after) {
-  for (const Rung rung : {Rung::kJoint, Rung::kNewTx, Rung::kNew}) {
-    for (auto& engine : rig.engines)
-      engine->submit({operation, static_cast<std::uint32_t>(operation), rung, before, after});
-    rig.until([&] {
-      return std::ranges::all_of(rig.engines,
-                                 [](auto& engine) { return engine->report().reached; });
-    });
-  }
-}
-
-/// As if a cable were pulled while the job is held.
-void lose_in_a_hold(Rig& rig, Taps& taps) {
-  for (auto& engine : rig.engines) REQUIRE(engine->hold(1, 100 * kSecond, 0).refusal == "");
-  rig.until([&] {
-    return std::ranges::all_of(rig.engines, [](auto& engine) {
-      return engine->hold_report().state == core::HoldState::kParked;
-    });
-  });
-  for (auto& [rank, tap] : taps) {
-    const auto sinks = tap.sinks;
-    for (core::EndpointSink* sink : sinks) sink->on_down({Errc::kDown, "the test breaks it"});
-  }
-  rig.until([&] { return taps[0].sinks.empty() && taps[1].sinks.empty(); });
-  for (auto& engine : rig.engines) engine->end_hold(1);
-}
-
-}  // namespace
-
-TEST_CASE("a pair that sends on nothing, and has nothing to send, holds up no ladder") {
-  Taps alpha, beta;
-  Rig rig(2, {kind("self"), tapped("alpha", alpha), tapped("beta", beta)});
-  exchange(rig);
-  rig.until([&] { return !beta[0].sinks.empty() && !beta[1].sinks.empty(); });
-  Routing quiesced;
-  quiesced.quiesced = {"beta"};
-  climb(rig, 1, {}, quiesced);
-  exchange(rig);
-  REQUIRE(used(rig, 0, 1) == "alpha");
-  lose_in_a_hold(rig, alpha);
-  REQUIRE(used(rig, 0, 1) == "");
-  REQUIRE(!beta[0].sinks.empty());  // they know each other, by what takes no traffic
-  Routing after = quiesced;
-  after.tuning["alpha"].exclusivity = 5000;
-  climb(rig, 2, quiesced, after);
-  exchange(rig);
-  CHECK(used(rig, 0, 1) == "alpha");
 }
