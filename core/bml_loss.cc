@@ -239,7 +239,7 @@ bool awaits_something(const Peer& peer, const Path& path, bool held) noexcept {
   if ((path.marker_due || path.marker_sent) && !path.marker_acked) return true;
   if (held) return false;
   // Who has something to say and nothing to say it by finds out whether anybody is there at all.
-  if (peer.send_path == nullptr && (!peer.tx.idle() || !peer.sending.empty())) return true;
+  if (peer.send_path == nullptr && peer.has_to_send()) return true;
   const bool sends = &path == peer.send_path && peer.tx.window && !peer.tx.window->empty();
   return sends || (path.placed && peer.transfers_asked != 0);
 }
@@ -278,9 +278,8 @@ bool Bml::work_pending() const noexcept {
   return std::any_of(peers_.begin(), peers_.end(), [](const auto& entry) {
     const Peer& peer = *entry.second;
     const bool dials = peer.wants_path || (peer.redials && peer.send_path == nullptr);
-    return !peer.lost &&
-           (!peer.tx.idle() || !peer.sending.empty() || dials || owes_acknowledgement(peer) ||
-            (peer.tx.window && !peer.tx.window->empty()));
+    return !peer.lost && (peer.has_to_send() || dials || owes_acknowledgement(peer) ||
+                          (peer.tx.window && !peer.tx.window->empty()));
   });
 }
 
@@ -297,8 +296,7 @@ bool Bml::settled() const noexcept {
     const bool posted = std::any_of(peer.paths.begin(), peer.paths.end(), [](const auto& path) {
       return path->open() && path->endpoint->in_flight() != 0;
     });
-    return peer.tx.idle() && peer.sending.empty() && !posted &&
-           (!peer.tx.window || peer.tx.window->empty());
+    return !peer.has_to_send() && !posted && (!peer.tx.window || peer.tx.window->empty());
   });
 }
 

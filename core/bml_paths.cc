@@ -36,8 +36,8 @@ void Bml::elect(Peer& peer) noexcept {
   }
   if (best != nullptr) move_send_path(peer, best);
   refresh_bulk_paths(peer);
-  const bool missing = open_path(peer, wanted) == nullptr &&
-                       (peer.send_path != nullptr || !peer.tx.idle() || !peer.sending.empty());
+  const bool missing =
+      open_path(peer, wanted) == nullptr && (peer.send_path != nullptr || peer.has_to_send());
   if (missing || !missing_equals(peer).empty()) want_path(peer);
 }
 

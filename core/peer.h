@@ -150,6 +150,7 @@ struct Peer {
   bool lost = false;        // proved dead, or inconsistent; operations fail after a delay
   bool failed = false;      // ... and have
 
+  bool has_to_send() const noexcept { return !tx.idle() || !sending.empty(); }
   std::string name() const;  // for people
 };
 

@@ -287,7 +287,7 @@ std::size_t Sender::flush(Peer& peer) noexcept {
   flush_path_notes(peer);
   Path* path = peer.send_path;
   if (path == nullptr || !path->open()) {
-    if (!peer.tx.idle() || !peer.sending.empty()) core_.bml.want_path(peer);
+    if (peer.has_to_send()) core_.bml.want_path(peer);
     return posted;
   }
   if (!flush_replay(peer, *path) || !flush_queue(peer, *path, peer.tx.control, posted) ||

@@ -271,9 +271,7 @@ void Switching::open_early(Peer& peer, const std::string& transport) noexcept {
 
 namespace {
 
-bool in_use(const Peer& peer) noexcept {
-  return peer.send_path != nullptr || !peer.tx.idle() || !peer.sending.empty();
-}
+bool in_use(const Peer& peer) noexcept { return peer.send_path != nullptr || peer.has_to_send(); }
 
 }  // namespace
 
