@@ -6,7 +6,8 @@
 // the members do not know; one that is killed leaves a hold that `hold end` ends, or its lease.
 // Phases: find members and how they stand -> park -> seal (tell all how many they are, so that who
 // is missing afterwards shows) -> done; or back, if not all can be parked; or end. docs/HOLD.md has
-// the rules.
+// the rules. For a restored job: find -> renew (its lease, so that none runs out meanwhile) ->
+// raise (all to one incarnation) -> end.
 #pragma once
 
 #include <map>
@@ -23,11 +24,11 @@
 
 namespace livebtl::control {
 
-enum class HoldVerb : std::uint8_t { kStart, kCheck, kEnd };
+enum class HoldVerb : std::uint8_t { kStart, kCheck, kEnd, kRestored };
 
 /// As in outcomes.
 constexpr const char* verb_name(HoldVerb verb) noexcept {
-  constexpr const char* kNames[] = {"hold start", "hold check", "hold end"};
+  constexpr const char* kNames[] = {"hold start", "hold check", "hold end", "job restored"};
   return kNames[static_cast<std::size_t>(verb)];
 }
 
@@ -42,9 +43,12 @@ struct HoldTimes {
 struct HoldCommand {
   std::string job;
   HoldVerb verb = HoldVerb::kCheck;
-  // kStart: random, not 0. kCheck and kEnd: the hold that is meant; 0: whichever there is.
+  // kStart: random, not 0. Else: the hold that is meant; 0: whichever there is.
   std::uint64_t id = 0;
-  std::uint32_t lease_ms = 0;  // kStart
+  std::uint32_t lease_ms = 0;  // kStart, kRestored
+  // kRestored: at least to this one. Seconds since 1970 rise also where one set of snapshots is
+  // restored a second time.
+  Incarnation incarnation{};
   HoldTimes times = {};
   bool dry_run = false;  // says what would be done
 };
@@ -81,7 +85,7 @@ class HoldMachine {
   const Outcome& outcome() const noexcept { return outcome_; }
 
  private:
-  enum class Phase : std::uint8_t { kFind, kPark, kSeal, kBack, kEnd, kDone };
+  enum class Phase : std::uint8_t { kFind, kPark, kSeal, kBack, kRenew, kRaise, kEnd, kDone };
   struct Entry {
     std::optional<HoldAnswer> answer;
     TimeNs sent_at = INT64_MIN;
@@ -102,6 +106,14 @@ class HoldMachine {
   std::vector<Counted> counted() const;
   void advance_back();
   void advance_end();
+  void advance_renew();
+  void advance_raise();
+  void begin_restore();
+  bool choose_incarnation();
+  std::uint64_t restored_hold() const;
+  bool restored_already() const;
+  bool raised(const HoldAnswer& answer) const;
+  std::string misfit() const;
   void conclude_check();
   void conclude_dry_run();
   void enter(Phase phase);

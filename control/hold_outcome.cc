@@ -25,6 +25,11 @@ void HoldMachine::advance_back() {
 }
 
 void HoldMachine::advance_end() {
+  if (all_settled() && command_.verb == HoldVerb::kRestored) {
+    return end(ExitCode::kDone, "all go on as incarnation " +
+                                    std::to_string(static_cast<unsigned>(command_.incarnation)) +
+                                    " of the job; copies of before are fenced out");
+  }
   if (all_settled()) {
     if (broken_.empty()) return end(ExitCode::kDone, "the hold has ended; it was never broken");
     return end(ExitCode::kInconsistent,
@@ -33,9 +38,9 @@ void HoldMachine::advance_end() {
   }
   if (now_ < deadline_) return;
   note_stragglers();
-  end(ExitCode::kRetracted,
-      "time-out; not all have said that they send on again: their leases end "
-      "it");
+  // Who was raised stays so: there is no way back.
+  end(command_.verb == HoldVerb::kRestored ? ExitCode::kNotReleased : ExitCode::kRetracted,
+      "time-out; not all have said that they send on again: their leases end it");
 }
 
 void HoldMachine::conclude_check() {
@@ -64,6 +69,7 @@ std::string HoldMachine::broken() const {
     const HoldAnswer& answer = *entry.answer;
     if (answer.report.state == HoldState::kBroken)
       return answer.name + " was not held throughout: " + answer.report.why;
+    if (answer.report.state == HoldState::kFenced) return answer.name + ": " + answer.report.why;
     if (answer.report.state == HoldState::kNone) return answer.name + " is not held";
     if (answer.report.state == HoldState::kParking)
       return answer.name + " still has frames on their way";

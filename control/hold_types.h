@@ -9,9 +9,10 @@
 
 namespace livebtl::control {
 
-enum class HoldAction : std::uint8_t { kAsk, kStart, kEnd };
+enum class HoldAction : std::uint8_t { kAsk, kStart, kEnd, kRestore };
 
-/// "How do you stand?", "park, for this long", "send on". All three are answered alike.
+/// "How do you stand?", "park, for this long", "send on", "you were restored from this hold's
+/// snapshots". All are answered alike.
 struct HoldRequest {
   std::string job;
   HoldAction action = HoldAction::kAsk;
@@ -19,6 +20,7 @@ struct HoldRequest {
   std::uint32_t lease_ms = 0;  // kStart: renews it, if it is this hold's
   std::uint32_t members = 0;   // kStart: not 0: all so many are parked
   std::uint64_t number = 0;    // of the question, for the answer
+  Incarnation incarnation{};   // kRestore: to be raised to this one
 };
 
 struct HoldAnswer {
@@ -30,14 +32,14 @@ struct HoldAnswer {
   core::HoldReport report;
 };
 
-/// "none", "parking", "parked", "broken".
+/// "none", "parking", "parked", "broken", "fenced".
 constexpr const char* hold_state_name(core::HoldState state) noexcept {
-  constexpr const char* kNames[] = {"none", "parking", "parked", "broken"};
+  constexpr const char* kNames[] = {"none", "parking", "parked", "broken", "fenced"};
   return kNames[static_cast<std::size_t>(state)];
 }
-/// "ask", "start", "end".
+/// "ask", "start", "end", "restore".
 constexpr const char* hold_action_name(HoldAction action) noexcept {
-  constexpr const char* kNames[] = {"ask", "start", "end"};
+  constexpr const char* kNames[] = {"ask", "start", "end", "restore"};
   return kNames[static_cast<std::size_t>(action)];
 }
 

@@ -112,21 +112,22 @@ class JsonReader {
   void read(const Json& json, const std::string& path, core::HoldState& value) {
     const auto* text = json.get_ptr<const std::string*>();
     using enum core::HoldState;
-    for (const core::HoldState state : {kNone, kParking, kParked, kBroken}) {
+    for (const core::HoldState state : {kNone, kParking, kParked, kBroken, kFenced}) {
       if (text == nullptr || *text != hold_state_name(state)) continue;
       value = state;
       return;
     }
-    fail_at(path, "must be none, parking, parked or broken");
+    fail_at(path, "must be none, parking, parked, broken or fenced");
   }
   void read(const Json& json, const std::string& path, HoldAction& value) {
     const auto* text = json.get_ptr<const std::string*>();
-    for (const HoldAction action : {HoldAction::kAsk, HoldAction::kStart, HoldAction::kEnd}) {
+    using enum HoldAction;
+    for (const HoldAction action : {kAsk, kStart, kEnd, kRestore}) {
       if (text == nullptr || *text != hold_action_name(action)) continue;
       value = action;
       return;
     }
-    fail_at(path, "must be ask, start or end");
+    fail_at(path, "must be ask, start, end or restore");
   }
   /// A code that a later version may have becomes kInvalid: it is only an addition to the text.
   void read(const Json& json, const std::string& path, Errc& value) {

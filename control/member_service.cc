@@ -209,6 +209,9 @@ Message MemberService::answer(const HoldRequest& request) const {
     case HoldAction::kEnd:
       held.report = admin_.end_hold(request.id);
       break;
+    case HoldAction::kRestore:
+      held.report = admin_.restore(request.id, request.incarnation);
+      break;
   }
   return held;
 }

@@ -176,6 +176,7 @@ void fields(A& a, Is<HoldRequest> auto& v) {
   a("lease_ms", v.lease_ms);
   a("members", v.members);
   a("number", v.number);
+  a("incarnation", v.incarnation);
 }
 
 template <class A>

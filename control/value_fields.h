@@ -83,6 +83,8 @@ void fields(A& a, Is<core::HoldReport> auto& v) {
   a("state", v.state);
   a("members", v.members);
   a("left_ms", v.left_ms);
+  a("incarnation", v.incarnation);
+  a("restored_from", v.restored_from);
   a("why", v.why);
   a("refusal", v.refusal);
   a.names("waiting", v.waiting);

@@ -56,6 +56,7 @@ enum class HoldState : std::uint8_t {
   kParking,  // no new frame is sent; what is on its way is waited for
   kParked,   // nothing of ours is on its way, on any path
   kBroken,   // it was not held without interruption, and never will have been
+  kFenced,   // a newer incarnation of the job runs: this process was left behind, and sends nothing
 };
 
 struct HoldReport {
@@ -63,6 +64,8 @@ struct HoldReport {
   HoldState state = HoldState::kNone;
   std::uint32_t members = 0;         // all so many were parked at one time; 0: nobody has said so
   std::uint32_t left_ms = 0;         // of the lease, kParking and kParked
+  Incarnation incarnation{};         // of this process (core/fence.h)
+  std::uint64_t restored_from = 0;   // the hold from whose snapshots it was restored last; 0: never
   std::string why;                   // kBroken: what broke it
   std::string refusal;               // not empty: the request was not followed, and why
   std::vector<std::string> waiting;  // kParking: for what, for people (at most 32)
@@ -142,6 +145,11 @@ class Admin {
   /// Ends the hold of that id and sends on; of another id nothing changes.
   virtual HoldReport end_hold(std::uint64_t id) = 0;
   virtual HoldReport hold_report() = 0;
+  /// This process was restored from a snapshot that was taken during that hold, as all others of
+  /// its job: it is raised to that incarnation, and its connections to other machines are closed,
+  /// to be opened anew when the hold is ended. Again: nothing changes. Refused outside of that hold
+  /// (one that is broken, or a fence, is no obstacle: who asks has seen that the set is whole).
+  virtual HoldReport restore(std::uint64_t id, Incarnation to) = 0;
   /// Called (under the engine's lock; must only signal) whenever report() or spans_nodes() changed,
   /// or unreached() would name somebody again.
   virtual void on_report(std::function<void()> signal) = 0;

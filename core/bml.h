@@ -121,6 +121,10 @@ class Bml final : private TransportSink {
   void park(Peer& peer) noexcept;
   std::string unparked(const Peer& peer) const;
   void unpark(Peer& peer) noexcept;
+  /// Closes all connections that a machine does not take along (restored, or fenced out).
+  void close_connections() noexcept;
+  /// Has anything numbered passed between this process and another one?
+  bool has_streams() const noexcept;
   /// Numbered frames that all peers have sent and that were taken, since the beginning.
   std::uint64_t frames_taken() const noexcept;
   /// Closes a path in good order (by a switch).
@@ -176,6 +180,7 @@ class Bml final : private TransportSink {
   void opened(Path& path) noexcept;
   void remember(Peer& record, const HelloFacts& theirs) noexcept;
   void adopt_path(Path& path, Peer& record) noexcept;
+  void fenced_off(Path& path) noexcept;
   void log_refused_stranger(const Path& path, const std::string& text) noexcept;
   bool benign(const Path& path) const noexcept;
   void recover(Peer& peer, Path& path) noexcept;

@@ -10,7 +10,7 @@ HelloFacts Bml::facts(const Peer& peer, std::uint64_t path, std::uint64_t replac
   HelloFacts mine;
   mine.job = core_.config.job;
   mine.process = core_.config.process;
-  mine.incarnation = core_.config.incarnation;
+  mine.incarnation = core_.fence.own();
   mine.node = core_.config.node;
   mine.label = core_.config.label;
   mine.epoch = core_.switching.report().epoch;
@@ -18,8 +18,7 @@ HelloFacts Bml::facts(const Peer& peer, std::uint64_t path, std::uint64_t replac
   mine.path = path;
   mine.replaces = replaces;
   mine.next_expected = peer.rx.reorder.expected();
-  const auto kept = peer.tx.window ? peer.tx.window->at_or_after(0) : std::nullopt;
-  mine.oldest_kept = kept ? kept->seq : peer.tx.next_seq;
+  mine.acknowledged = peer.tx.acked;
   mine.credit_bytes = core_.config.settings.credit_bytes;
   mine.credit_headers = core_.config.settings.credit_headers;
   mine.addresses = own_addresses();
@@ -81,6 +80,9 @@ void Bml::take_step(Path& path, Handshake::Step step) noexcept {
     step = answer_hello(path);
   }
   if (gave_way(path)) return;
+  // The challenge that this answers has proved which incarnation dwells there.
+  const bool proves = path.dialled && step.send && step.refused == RefuseReason::kNone;
+  if (proves && path.handshake->peer().incarnation > core_.fence.own()) return fenced_off(path);
   if (step.send) {
     path.hello_out = std::move(step.send);
     flush_hello(path);
@@ -110,7 +112,7 @@ Handshake::Step Bml::answer_hello(Path& path) noexcept {
 // open stays unless the dialler says that it lost just that one.
 RefuseReason Bml::judge_hello(Path& path, Peer& peer) noexcept {
   const HelloFacts& theirs = path.handshake->peer();
-  if (theirs.incarnation < peer.incarnation) return RefuseReason::kOldIncarnation;
+  if (core_.fence.out()) return RefuseReason::kNotNow;
   if (peer.lost) return RefuseReason::kInconsistent;
   if (!core_.switching.accepts(path.slot.name())) return RefuseReason::kNotNow;
   if (peer.process == core_.config.process) {
@@ -139,15 +141,25 @@ void Bml::refused(Path& path, const Handshake::Step& step) noexcept {
   if (step.refused_by_peer && path.peer != nullptr) {
     log(LogLevel::kInfo, "engine", "%s refused a path by %s: %s", path.peer->name().c_str(),
         path.slot.name().c_str(), step.text.c_str());
-    if (step.refused == RefuseReason::kInconsistent ||
-        step.refused == RefuseReason::kOldIncarnation)
-      path.peer->fatal_refusal = step.text;
+    if (step.refused == RefuseReason::kInconsistent) path.peer->fatal_refusal = step.text;
   } else if (step.refused == RefuseReason::kNotAuthentic ||
              step.refused == RefuseReason::kMalformed || step.refused == RefuseReason::kWrongJob) {
     log_refused_stranger(path, step.text);
   }
   path.refusal = step.refused;
   path.break_down({Errc::kRefused, step.text});
+}
+
+// One of the two was left behind when the job was restored.
+void Bml::fenced_off(Path& path) noexcept {
+  const HelloFacts& theirs = path.handshake->peer();
+  const bool older = theirs.incarnation < core_.fence.own();
+  (void)core_.hold.meets(theirs.incarnation);
+  log(LogLevel::kWarn, "engine", "no path by %s: %s answers as incarnation %u, and this is %u",
+      path.slot.name().c_str(), theirs.label.c_str(), static_cast<unsigned>(theirs.incarnation),
+      static_cast<unsigned>(core_.fence.own()));
+  path.break_down({Errc::kRefused, older ? "a copy that was left behind is there"
+                                         : "a newer incarnation of the job is there"});
 }
 
 void Bml::log_refused_stranger(const Path& path, const std::string& text) noexcept {
@@ -158,21 +170,20 @@ void Bml::log_refused_stranger(const Path& path, const std::string& text) noexce
       text.c_str());
 }
 
-// May the pair go on? A process that only lost a path knows at least what it acknowledged; one that
-// was restored from an earlier moment may expect frames that we no longer have, or have forgotten
-// some that we took.
+// May the pair go on? A process that only lost a path knows at least what it sent and what it
+// acknowledged; one that was set back to an earlier moment, without us, does not. What it says that
+// it expects may be older than its acknowledgements, so that it has forgotten frames it finds
+// itself.
 bool Bml::streams_fit(const Peer& peer, const HelloFacts& theirs) const noexcept {
-  if (theirs.next_expected > peer.tx.next_seq) return false;
-  if (peer.incarnation == Incarnation{0} || peer.incarnation == theirs.incarnation) return true;
-  const auto kept = peer.tx.window ? peer.tx.window->at_or_after(0) : std::nullopt;
-  return theirs.next_expected >= (kept ? kept->seq : peer.tx.next_seq) &&
-         theirs.oldest_kept <= peer.rx.reorder.expected();
+  return theirs.next_expected <= peer.tx.next_seq &&
+         theirs.acknowledged <= peer.rx.reorder.expected();
 }
 
 // in: a path whose both ends are proved. out: it belongs to its peer and is used if the routing
 // says so.
 void Bml::opened(Path& path) noexcept {
   const HelloFacts theirs = path.handshake->peer();
+  if (theirs.incarnation != core_.fence.own()) return fenced_off(path);
   Peer& record = peer(theirs.process);
   if (!streams_fit(record, theirs)) {
     path.break_down({Errc::kPeerLost, "the streams of the pair do not fit together"});
@@ -206,7 +217,6 @@ void Bml::opened(Path& path) noexcept {
 
 // What a peer has proved to be, and has told of itself.
 void Bml::remember(Peer& record, const HelloFacts& theirs) noexcept {
-  record.incarnation = theirs.incarnation;
   record.label = theirs.label;
   record.node = node_name(theirs.node);
   for (const auto& address : theirs.addresses)

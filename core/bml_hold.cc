@@ -10,6 +10,27 @@ void Bml::park(Peer& peer) noexcept {
   stop_sending(peer, "the job is held");
 }
 
+// What does not keep connects processes of one machine, which were restored with it.
+void Bml::close_connections() noexcept {
+  for (auto& stranger : strangers_) close_path(*stranger);
+  for_each_peer([&](Peer& peer) {
+    if (peer.process == core_.config.process) return;
+    for (auto& path : peer.paths) {
+      if (path->keeps) close_path(*path);
+    }
+    forget_failed_dials(peer);
+  });
+}
+
+bool Bml::has_streams() const noexcept {
+  return std::any_of(peers_.begin(), peers_.end(), [this](const auto& item) {
+    const Peer& peer = *item.second;
+    return peer.process != core_.config.process &&
+           (peer.tx.next_seq != core_.config.first_seq ||
+            peer.rx.reorder.expected() != core_.config.first_seq);
+  });
+}
+
 std::uint64_t Bml::frames_taken() const noexcept {
   std::uint64_t taken = 0;
   for (const auto& [id, peer] : peers_)

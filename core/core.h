@@ -10,6 +10,7 @@
 #include "core/biased_lock.h"
 #include "core/bml.h"
 #include "core/config.h"
+#include "core/fence.h"
 #include "core/hold.h"
 #include "core/onesided.h"
 #include "core/ports.h"
@@ -39,6 +40,7 @@ struct Core {
   explicit Core(EngineConfig engine_config)
       : config(std::move(engine_config)),
         random(config.seed),
+        fence(config.incarnation),
         sender(*this),
         transfers(*this),
         onesided(*this),
@@ -50,6 +52,7 @@ struct Core {
 
   EngineConfig config;
   Random random;
+  Fence fence;
   BiasedLock lock;
   EventQueue events;
   TimeNs now = 0;  // read at each housekeeping; fresh enough for deadlines of milliseconds

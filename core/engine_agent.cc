@@ -52,6 +52,16 @@ HoldReport EngineCore::hold_report() {
   return core_.hold.report();
 }
 
+HoldReport EngineCore::restore(std::uint64_t id, Incarnation to) {
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  core_.now = core_.config.now();
+  core_.hold.keep_time();
+  HoldReport report = core_.hold.restore(id, to);
+  progress_locked(kFramesPerTurn);
+  note_at_work();
+  return report;
+}
+
 RungReport EngineCore::report() {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
   return core_.switching.report();

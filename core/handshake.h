@@ -44,8 +44,8 @@ struct HelloFacts {
   std::uint64_t path = 0;           // the new path's id, drawn by the dialler
   std::uint64_t replaces = 0;       // the lost path that this one stands for; 0: none
   std::uint64_t next_expected = 1;  // ordered lane, from the other: resume here
-  // ordered lane, towards the other: the first number it can still send again
-  std::uint64_t oldest_kept = 1;
+  // ordered lane, towards the other: the first number that the other has not acknowledged
+  std::uint64_t acknowledged = 1;
   std::uint32_t credit_bytes = 0;
   std::uint32_t credit_headers = 0;
   std::vector<TransportAddress> addresses;  // at most 8, and kHelloAddressBytesMax in all
@@ -62,11 +62,10 @@ enum class RefuseReason : std::uint8_t {
   kMalformed,  // answered once, then closed
   kWrongJob,
   kNotAuthentic,
-  kDuplicate,       // you and I dialled at once, and mine stays
-  kNotNow,          // this transport is not open to you on my rung; try again, or try those named
-  kOldIncarnation,  // a newer incarnation of you is known
-  kInconsistent,    // our streams do not fit together
-  kNotMe,           // the process id dialled is not mine
+  kDuplicate,     // you and I dialled at once, and mine stays
+  kNotNow,        // this transport is not open to you on my rung; try again, or try those named
+  kInconsistent,  // our streams do not fit together
+  kNotMe,         // the process id dialled is not mine
 };
 
 /// The list as it stands in hellos and in kAddresses frames. Decoding checks every limit. Errors:

@@ -38,7 +38,7 @@ bool is_transport_name(std::string_view text) noexcept {
 
 bool numbers_are_good(const HelloFacts& facts) noexcept {
   return facts.process != ProcessId{0} && facts.rung <= static_cast<std::uint8_t>(Rung::kNew) &&
-         facts.next_expected >= 1 && facts.oldest_kept >= 1;
+         facts.next_expected >= 1 && facts.acknowledged >= 1;
 }
 
 std::string take_text(ByteReader& reader, std::size_t bytes_max) {
@@ -67,7 +67,7 @@ void put_facts(ByteWriter& writer, const HelloFacts& facts) {
   writer.put(facts.path);
   writer.put(facts.replaces);
   writer.put(facts.next_expected);
-  writer.put(facts.oldest_kept);
+  writer.put(facts.acknowledged);
   writer.put(facts.credit_bytes);
   writer.put(facts.credit_headers);
   writer.put(facts.rung);
@@ -86,7 +86,7 @@ std::optional<HelloFacts> take_last_facts(ByteReader& reader) {
   facts.path = reader.take<std::uint64_t>();
   facts.replaces = reader.take<std::uint64_t>();
   facts.next_expected = reader.take<std::uint64_t>();
-  facts.oldest_kept = reader.take<std::uint64_t>();
+  facts.acknowledged = reader.take<std::uint64_t>();
   facts.credit_bytes = reader.take<std::uint32_t>();
   facts.credit_headers = reader.take<std::uint32_t>();
   facts.rung = reader.take<std::uint8_t>();
@@ -119,8 +119,6 @@ const char* to_text(RefuseReason reason) noexcept {
       return "duplicate";
     case RefuseReason::kNotNow:
       return "not now";
-    case RefuseReason::kOldIncarnation:
-      return "old incarnation";
     case RefuseReason::kInconsistent:
       return "inconsistent";
     case RefuseReason::kNotMe:

@@ -11,6 +11,8 @@ namespace livebtl::core {
 namespace {
 
 constexpr std::size_t kWaitingMax = 32;
+constexpr const char* kFencedOut =
+    "a newer incarnation of the job runs, and this process is a copy that was left behind; end it";
 
 std::string hex(std::uint64_t id) {
   char text[19];
@@ -22,6 +24,7 @@ std::string hex(std::uint64_t id) {
 
 HoldReport Hold::start(std::uint64_t id, TimeNs lease, std::uint32_t members) {
   LIVEBTL_ASSERT(id != 0 && lease > 0, "control checks what it was sent");
+  if (state_ == HoldState::kFenced) return refused(kFencedOut);
   if (parks() && id != id_)
     return refused("it is held by " + hex(id_) + " already; end that, or wait for its lease");
   if (state_ == HoldState::kBroken)
@@ -45,7 +48,7 @@ HoldReport Hold::start(std::uint64_t id, TimeNs lease, std::uint32_t members) {
 }
 
 HoldReport Hold::end(std::uint64_t id) {
-  if (id != id_ || state_ == HoldState::kNone) return report();
+  if (id != id_ || state_ == HoldState::kNone || state_ == HoldState::kFenced) return report();
   if (parks()) release();
   log(LogLevel::kInfo, "hold", "%s: ended", hex(id).c_str());
   ended_ = std::exchange(id_, 0);
@@ -54,13 +57,54 @@ HoldReport Hold::end(std::uint64_t id) {
   return report();
 }
 
+// A hold that broke after it was found whole (whoever restores the job was killed, and the lease
+// ran out) has done its duty: the streams are as they were, or have gone on among members of this
+// set.
+HoldReport Hold::restore(std::uint64_t id, Incarnation to) {
+  if (core_.fence.own() == to && core_.fence.restored_from() == id) return report();
+  if (to <= core_.fence.own()) return refused("its incarnation is not below the ordered one");
+  if (id == 0 || id != id_ || state_ == HoldState::kParking)
+    return refused("it was not restored from a snapshot of hold " + hex(id));
+  log(LogLevel::kInfo, "hold", "%s: restored; this is incarnation %u of the job", hex(id).c_str(),
+      static_cast<unsigned>(to));
+  core_.fence.raise(to, id);
+  core_.bml.close_connections();
+  if (state_ == HoldState::kFenced) break_up("it was fenced out in between");
+  return report();
+}
+
+// Once for all: nobody but restore() takes it in again.
+void Hold::shut_out() noexcept {
+  log(LogLevel::kError, "hold",
+      "fenced out: a newer incarnation of the job runs; this process is a copy that was left "
+      "behind, and will send nothing any more: end it");
+  core_.bml.for_each_peer([&](Peer& peer) { core_.bml.park(peer); });
+  state_ = HoldState::kFenced;
+  core_.bml.close_connections();
+  if (core_.switching.signal) core_.switching.signal();
+}
+
+// It has nothing in common with anybody: no stream, and no snapshot that others may be part of.
+bool Hold::newcomer() const noexcept {
+  return id_ == 0 && ended_ == 0 && core_.fence.restored_from() == 0 && !core_.bml.has_streams();
+}
+
+// Who is held may be about to be restored, and is judged when that is over.
+void Hold::meets(Incarnation theirs) noexcept {
+  if (parks()) return;
+  if (core_.fence.meet(theirs, newcomer()) == Fence::Meeting::kFenced) shut_out();
+}
+
 HoldReport Hold::report() const {
   HoldReport report;
   report.id = id_;
   report.state = state_;
   report.members = members_;
+  report.incarnation = core_.fence.own();
+  report.restored_from = core_.fence.restored_from();
   if (state_ == HoldState::kBroken) report.why = why_;
-  if (parks())
+  if (state_ == HoldState::kFenced) report.why = kFencedOut;
+  if (state_ == HoldState::kParking || state_ == HoldState::kParked)
     report.left_ms =
         static_cast<std::uint32_t>(std::max<TimeNs>(0, until_ - core_.now) / kMillisecond);
   if (state_ != HoldState::kParking) return report;
@@ -90,6 +134,7 @@ void Hold::look() noexcept {
 }
 
 void Hold::watch() noexcept {
+  if (state_ == HoldState::kFenced) return;
   if (core_.now >= until_) return break_up("its lease ran out");
   if (members_ != 0 && core_.bml.frames_taken() != taken_)
     break_up("a process that was not held has sent to it");

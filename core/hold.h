@@ -26,12 +26,16 @@ class Hold {
 
   HoldReport start(std::uint64_t id, TimeNs lease, std::uint32_t members);
   HoldReport end(std::uint64_t id);
+  HoldReport restore(std::uint64_t id, Incarnation to);
   HoldReport report() const;
 
   /// May nothing be sent now?
   bool parks() const noexcept {
-    return state_ == HoldState::kParking || state_ == HoldState::kParked;
+    return state_ == HoldState::kParking || state_ == HoldState::kParked ||
+           state_ == HoldState::kFenced;
   }
+  /// Another process has proved to be of that incarnation of the job.
+  void meets(Incarnation theirs) noexcept;
   bool at_work() const noexcept { return state_ == HoldState::kParking; }
   /// Looks whether all is parked. Cheap when nothing is to be parked.
   void tick() noexcept {
@@ -49,6 +53,8 @@ class Hold {
   void watch() noexcept;
   void break_up(const char* why) noexcept;
   void release() noexcept;
+  void shut_out() noexcept;
+  bool newcomer() const noexcept;
   HoldReport refused(std::string why) const;
 
   Core& core_;

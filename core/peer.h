@@ -113,7 +113,6 @@ struct Peer {
   }
 
   ProcessId process;
-  Incarnation incarnation{0};  // 0: not heard of yet
   std::string label;
   std::string node;  // node_name(); "": not heard of yet
   std::map<std::string, Blob>

@@ -85,7 +85,7 @@ EngineStatus EngineCore::status() {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
   EngineStatus status;
   status.process = core_.config.process;
-  status.incarnation = core_.config.incarnation;
+  status.incarnation = core_.fence.own();
   status.rung = core_.switching.report();
   status.epoch = status.rung.epoch;
   status.routing = core_.switching.in_force();

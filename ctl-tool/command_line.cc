@@ -160,6 +160,16 @@ void define_hold(CLI::App& app, RawArguments& raw) {
       ->type_name("ID");
 }
 
+void define_job(CLI::App& app, RawArguments& raw) {
+  CLI::App* command = define_verb(app, raw, kJob);
+  add_positional(command, "ACTION", raw.first, "restored");
+  add_lease(command, raw, "How long the hold lasts at least, should this be interrupted");
+  command
+      ->add_option("--id", raw.line.hold_id,
+                   "The hold during which the snapshots were taken; without: the one that holds")
+      ->type_name("ID");
+}
+
 void define_vm(CLI::App& app, RawArguments& raw) {
   CLI::App* command = define_verb(app, raw, kVm);
   add_positional(command, "ACTION", raw.first, "migrate");
@@ -280,6 +290,7 @@ std::unique_ptr<CLI::App> define_command_line(RawArguments& raw) {
   define_checkpoint(*app, raw);
   define_hooks(*app, raw);
   define_hold(*app, raw);
+  define_job(*app, raw);
   define_vm(*app, raw);
   define_views(*app, raw);
   app->footer(footer());

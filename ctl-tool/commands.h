@@ -15,7 +15,7 @@ int show_status(const CommandLine& line, const std::atomic<bool>& stop);
 int show_settings(const CommandLine& line);
 int write_secret(const CommandLine& line, const std::atomic<bool>& stop);
 int watch(const CommandLine& line, const std::atomic<bool>& stop);
-/// hold start | check | end
+/// hold start | check | end, job restored
 int run_hold(const CommandLine& line, const std::atomic<bool>& stop);
 /// vm migrate
 int run_vm(const CommandLine& line, const std::atomic<bool>& stop);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctl-tool/hold_command.cc -- hold start | check | end: parks all traffic of a job while snapshots
-// are taken of its machines.
+// are taken of its machines. job restored: lets it go on from these.
+#include <ctime>
+
 #include "base/secret.h"
 #include "control/drive.h"
 #include "ctl-tool/commands.h"
@@ -11,12 +13,17 @@
 namespace livebtl::tool {
 namespace {
 
+control::HoldVerb verb_of(const CommandLine& line) {
+  if (line.verb == "job") return control::HoldVerb::kRestored;
+  if (line.arguments.front() == "start") return control::HoldVerb::kStart;
+  return line.arguments.front() == "check" ? control::HoldVerb::kCheck : control::HoldVerb::kEnd;
+}
+
 control::HoldCommand hold_of(const CommandLine& line, const std::string& job) {
   control::HoldCommand command;
   command.job = job;
-  command.verb = line.arguments.front() == "start"   ? control::HoldVerb::kStart
-                 : line.arguments.front() == "check" ? control::HoldVerb::kCheck
-                                                     : control::HoldVerb::kEnd;
+  command.verb = verb_of(line);
+  command.incarnation = Incarnation{static_cast<std::uint32_t>(std::time(nullptr))};
   command.id = command.verb == control::HoldVerb::kStart ? random_u64() | 1
                                                          : read_hold_id(line.hold_id).value_or(0);
   command.lease_ms = static_cast<std::uint32_t>(line.lease_s * 1000.0);
@@ -44,7 +51,9 @@ int run_hold(const CommandLine& line, const std::atomic<bool>& stop) {
     return static_cast<int>(outcome->code);
   }
   const std::string text =
-      "interrupted; btlctl hold end ends what may be held, else its lease does";
+      line.verb == "job"
+          ? "interrupted; call it again before the leases end"
+          : "interrupted; btlctl hold end ends what may be held, else its lease does";
   complain(text);
   if (line.json) print(control::outcome_json(plain_outcome(line, kInterrupted, text)) + "\n");
   return kInterrupted;

@@ -43,6 +43,20 @@ std::string hooks_problem(const CommandLine& line) {
   return all ? "" : "the hooks are qemu-ga, libvirt and criu";
 }
 
+/// What is wrong with --id; "": nothing.
+std::string hold_id_problem(const CommandLine& line) {
+  if (line.hold_id.empty() || read_hold_id(line.hold_id)) return "";
+  return "--id takes what hold start named, such as 0x1f2e3d4c5b6a7988";
+}
+
+/// What is wrong with `job`; "": nothing.
+std::string job_problem(const CommandLine& line) {
+  if (line.arguments.front() != "restored") return "job takes restored";
+  if (!line.wait) return "job restored waits: who is not raised yet must not be left alone";
+  if (std::string wrong = lease_problem(line); !wrong.empty()) return wrong;
+  return hold_id_problem(line);
+}
+
 /// What is wrong with `hold`; "": nothing.
 std::string hold_problem(const CommandLine& line) {
   const std::string& action = line.arguments.front();
@@ -50,11 +64,8 @@ std::string hold_problem(const CommandLine& line) {
     return "hold takes start, check or end";
   if (std::string wrong = lease_problem(line); !wrong.empty()) return wrong;
   if (!line.wait) return "hold waits: what is not parked yet must not be snapshot";
-  if (line.hold_id.empty()) return "";
-  if (action == "start") return "hold start draws an id of its own";
-  return read_hold_id(line.hold_id)
-             ? ""
-             : "--id takes what hold start named, such as 0x1f2e3d4c5b6a7988";
+  if (action == "start" && !line.hold_id.empty()) return "hold start draws an id of its own";
+  return hold_id_problem(line);
 }
 
 }  // namespace
@@ -70,6 +81,7 @@ std::string problem_of_words(const CommandLine& line) {
            "of that name would be ./-";
   }
   if (line.verb == "hold") return hold_problem(line);
+  if (line.verb == "job") return job_problem(line);
   if (line.verb == "hooks") return hooks_problem(line);
   if (line.verb == "checkpoint") {
     if (std::string wrong = checkpoint_problem(line); !wrong.empty()) return wrong;

@@ -25,15 +25,11 @@ struct OwnCommand {
   const char* verb;
   int (*run)(const CommandLine&, const std::atomic<bool>&);
 };
-constexpr OwnCommand kOwnCommands[] = {{"jobs", show_jobs},
-                                       {"list", show_list},
-                                       {"status", show_status},
-                                       {"secret", write_secret},
-                                       {"hold", run_hold},
-                                       {"watch", watch},
-                                       {"checkpoint", run_checkpoint},
-                                       {"vm", run_vm},
-                                       {"hooks", run_hooks}};
+constexpr OwnCommand kOwnCommands[] = {{"jobs", show_jobs},     {"list", show_list},
+                                       {"status", show_status}, {"secret", write_secret},
+                                       {"hold", run_hold},      {"job", run_hold},
+                                       {"watch", watch},        {"checkpoint", run_checkpoint},
+                                       {"vm", run_vm},          {"hooks", run_hooks}};
 
 /// true: that was all.
 bool generated(const std::string& what) {

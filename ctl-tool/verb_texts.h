@@ -140,6 +140,23 @@ inline constexpr Verb kHold = {
     "Examples:\n  btlctl hold start --lease 120\n"
     "  btlctl hold check            # after the last snapshot\n  btlctl hold end"};
 
+inline constexpr Verb kJob = {
+    "job", "Let a job go on whose machines were restored from snapshots",
+    "restored: all machines of the job were restored from snapshots that were taken during one "
+    "hold,\n"
+    "and run again. Checks that each process is held by that one, raises all to a new incarnation "
+    "of\n"
+    "the job, has them connect anew and ends the hold. Processes of before that still run "
+    "somewhere "
+    "are\n"
+    "fenced out: nobody talks to them any more. Machines that were not snapshot together are "
+    "named, "
+    "and\n"
+    "not continued (8). It may be repeated. To be called before the leases of the hold end, which "
+    "stood\n"
+    "still while the machines did.\n\n"
+    "Examples:\n  btlctl job restored\n  btlctl job restored --id 0x1f2e3d4c5b6a7988"};
+
 inline constexpr Verb kVm = {
     "vm", "Migrate a virtual machine under a running job",
     "Run where QEMU runs. Has the job in the guest leave its cards, by the guest agent and the "

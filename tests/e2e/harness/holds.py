@@ -4,6 +4,7 @@ import time
 
 from .control import BUSY, DONE, INCONSISTENT, REFUSED, btlctl, order
 from .job import MpiJob
+from .scopes import TwoNames
 from .waiting import check, wait_until
 
 
@@ -60,5 +61,42 @@ def hold_left_behind(context):
     return f"said to be broken; {totals['received']} messages"
 
 
+def _incarnations(job):
+    return {member["engine"]["incarnation"] for member in order(job, "status").json["members"]}
+
+
+def _connected(job):
+    """Paths opened so far, over all pairs."""
+    return sum(peer["generation"] for member in order(job, "status", "--peers").json["members"]
+               for peer in member["engine"]["peers"])
+
+
+def restored(context):
+    """A held job goes on as if its machines had been restored: again and again, over new connections, and nothing is lost."""
+    rounds = max(3, context.switches // 20)
+    with TwoNames(context, "collectives") as job:
+        job.wait_ready()
+        btlctl(job, "job", "restored").expect(INCONSISTENT)
+        known = {1}
+        for turn in range(rounds):
+            held_by = order(job, "hold", "start", "--lease", "600").json["operation"]
+            before = _connected(job)
+            btlctl(job, "job", "restored", "--id", "0x1").expect(INCONSISTENT)
+            order(job, "--dry-run", "job", "restored")
+            check(_incarnations(job) == known, "a dry run raised the incarnation")
+            answer = order(job, "job", "restored", *(("--id", held_by) if turn % 2 else ()))
+            check(answer.json["members"] == 4 and answer.json["operation"] == held_by, f"not all were restored: {answer}")
+            now = _incarnations(job)
+            check(len(now) == 1 and max(now) > max(known), f"incarnations {known} became {now}")
+            known = now
+            check(order(job, "job", "restored").json["already"], "a second one is not already so")
+            _moves(job)
+            wait_until("new connections", lambda: _connected(job) > before, 30)
+        order(job, "switch", "sm", "tcp")  # and switches go on as ever
+        order(job, "switch", "tcp", "sm")
+        totals = job.finish(120)
+    return f"{rounds} times; {totals['received']} messages"
+
+
 NEEDS_ROOT = ()
-CASES = (("held", held), ("hold-left-behind", hold_left_behind))
+CASES = (("held", held), ("hold-left-behind", hold_left_behind), ("restored", restored))

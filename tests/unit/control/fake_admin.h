@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/admin.h"
+#include "tests/unit/control/fake_hold.h"
 
 namespace livebtl::test {
 
@@ -67,25 +68,14 @@ class FakeAdmin final : public core::Admin {
     return status;
   }
   core::HoldReport hold(std::uint64_t id, TimeNs lease, std::uint32_t members) override {
-    const std::lock_guard guard(mutex_);
-    if (hold_id_ != 0 && id != hold_id_) return held(0, "it is held already");
-    hold_id_ = id;
-    hold_state = core::HoldState::kParked;
-    hold_members_ = members;
-    return held(static_cast<std::uint32_t>(lease / kMillisecond));
+    return held.start(id, lease, members);
   }
-  core::HoldReport end_hold(std::uint64_t id) override {
-    const std::lock_guard guard(mutex_);
-    if (id != hold_id_) return held(0);
-    hold_id_ = 0;
-    hold_state = core::HoldState::kNone;
-    return held(0);
+  core::HoldReport end_hold(std::uint64_t id) override { return held.end(id); }
+  core::HoldReport restore(std::uint64_t id, Incarnation to) override {
+    return held.restore(id, to);
   }
-  core::HoldReport hold_report() override {
-    const std::lock_guard guard(mutex_);
-    return held(0);
-  }
-  std::atomic<core::HoldState> hold_state{core::HoldState::kNone};  // a hold parks at once
+  core::HoldReport hold_report() override { return held.report(); }
+  FakeHold held;
   void on_report(std::function<void()> signal) override {
     const std::lock_guard guard(mutex_);
     signal_ = std::move(signal);
@@ -205,11 +195,6 @@ class FakeAdmin final : public core::Admin {
   std::size_t peers = 0;
 
  private:
-  core::HoldReport held(std::uint32_t left_ms, const char* refusal = "") const {
-    return {hold_id_, hold_state, hold_members_, left_ms, "", refusal, {}};
-  }
-  std::uint64_t hold_id_ = 0;
-  std::uint32_t hold_members_ = 0;
   void take(const core::RungOrder& order) {
     report_ = {};
     report_.operation = order.operation;

@@ -27,6 +27,8 @@ class HeldJob {
     std::uint64_t id = 0;
     std::uint32_t members = 0;
     HoldState state = HoldState::kNone;
+    Incarnation incarnation{1};
+    std::uint64_t restored_from = 0;
     std::string refusal;
     bool slow = false;    // parks, and is never parked
     bool silent = false;  // hears nothing
@@ -76,26 +78,35 @@ class HeldJob {
       One& one = members[number];
       if (one.silent) return;
       obey(one, send->request);
-      HoldAnswer answer{send->to,
-                        "rank " + std::to_string(number - 1),
-                        static_cast<int>(number) - 1,
-                        announced,
-                        send->request.number,
-                        {}};
-      answer.report.id = one.id;
-      answer.report.state = one.state;
-      answer.report.members = one.members;
-      if (send->request.action == HoldAction::kStart) answer.report.refusal = one.refusal;
-      events.emplace_back(answer);
+      events.emplace_back(answer_of(one, number, send->request));
     } else {
       progress.push_back(std::get<HoldProgress>(action));
     }
+  }
+  HoldAnswer answer_of(const One& one, std::uint64_t number, const HoldRequest& request) const {
+    const std::uint64_t rank = number - 1;
+    HoldAnswer answer{member(number),         "rank " + std::to_string(rank),
+                      static_cast<int>(rank), announced,
+                      request.number,         {}};
+    answer.report.id = one.id;
+    answer.report.state = one.state;
+    answer.report.members = one.members;
+    answer.report.incarnation = one.incarnation;
+    answer.report.restored_from = one.restored_from;
+    const bool changes =
+        request.action == HoldAction::kStart || request.action == HoldAction::kRestore;
+    if (changes) answer.report.refusal = one.refusal;
+    return answer;
   }
   static void obey(One& one, const HoldRequest& request) {
     if (request.action == HoldAction::kStart && one.refusal.empty()) {
       one.id = request.id;
       one.state = one.slow ? HoldState::kParking : HoldState::kParked;
-      one.members = request.members;
+      if (request.members != 0) one.members = request.members;
+    } else if (request.action == HoldAction::kRestore && one.refusal.empty()) {
+      one.incarnation = request.incarnation;
+      one.restored_from = request.id;
+      if (one.state == HoldState::kFenced) one.state = HoldState::kBroken;
     } else if (request.action == HoldAction::kEnd && one.id == request.id) {
       one.id = 0;
       one.state = HoldState::kNone;

@@ -6,9 +6,11 @@
 #include <doctest/doctest.h>
 
 #include "control/json_archive.h"
+#include "tests/unit/control/through.h"
 
 using namespace livebtl;
 using namespace livebtl::control;
+using livebtl::test::through;
 
 namespace {
 
@@ -56,18 +58,6 @@ Standing some_standing() {
   standing.transports = {{"sm", "vader"}, {"tcp", ""}};
   standing.announced = 4;
   return standing;
-}
-
-template <class T>
-T through(const T& message) {
-  const auto text = encode(Message(message));
-  REQUIRE(text);
-  const auto back = decode(*text);
-  REQUIRE_MESSAGE(back, (back ? "" : back.error().text));
-  REQUIRE(std::holds_alternative<T>(*back));
-  // What was written of what was read is the same text: no field is lost either way.
-  CHECK(*encode(*back) == *text);
-  return std::get<T>(*back);
 }
 
 Json as_json(const Message& message) { return Json::parse(*encode(message)); }
@@ -153,33 +143,6 @@ TEST_CASE("every other message goes through") {
   CHECK(answer.addresses == contacts);
   CHECK(answer.question == 5);
   CHECK(through(ErrorAnswer{Errc::kAuth, "no"}).code == Errc::kAuth);
-}
-
-TEST_CASE("what is asked and said about a hold comes out as it went in, and must make sense") {
-  const auto request = through(HoldRequest{"j", HoldAction::kStart, 0x51, 60'000, 4, 7});
-  CHECK(request.action == HoldAction::kStart);
-  CHECK(request.id == 0x51);
-  CHECK(request.lease_ms == 60'000);
-  CHECK(request.members == 4);
-  CHECK(request.number == 7);
-  through(HoldRequest{"j", HoldAction::kAsk, 0, 0, 0, 1});
-  HoldAnswer said{{ProcessId{7}, {}}, "rank 6", 6, 8, 7, {}};
-  said.report = {0x51, core::HoldState::kParking, 3, 59'000, "broken", "why", {"rank 1: a frame"}};
-  const auto answer = through(said);
-  CHECK(answer.number == 7);
-  CHECK(answer.announced == 8);
-  CHECK(answer.report.state == core::HoldState::kParking);
-  CHECK(answer.report.left_ms == 59'000);
-  CHECK(answer.report.members == 3);
-  CHECK(answer.report.why == "broken");
-  CHECK(answer.report.refusal == "why");
-  CHECK(answer.report.waiting == said.report.waiting);
-  CHECK_FALSE(decode(*encode(HoldRequest{"j", HoldAction::kStart, 0, 60'000, 0, 1})));
-  CHECK_FALSE(decode(*encode(HoldRequest{"j", HoldAction::kEnd, 0, 0, 0, 1})));
-  CHECK_FALSE(decode(*encode(HoldRequest{"j", HoldAction::kStart, 1, 0, 0, 1})));
-  CHECK_FALSE(decode(*encode(HoldRequest{"j", HoldAction::kStart, 1, kHoldLeaseMaxMs + 1, 0, 1})));
-  CHECK_FALSE(decode(R"({"schema":"livebtl.hold-request/1","job":"j","action":"stop","id":"0x1",)"
-                     R"("lease_ms":1,"members":0,"number":"0x1"})"));
 }
 
 TEST_CASE("a secret is whole or absent, and only members are asked for without a job") {

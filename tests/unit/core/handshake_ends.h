@@ -25,7 +25,7 @@ inline HelloFacts facts_of(std::uint64_t process) {
   facts.path = 99;
   facts.replaces = 98;
   facts.next_expected = 1000 + process;
-  facts.oldest_kept = 900 + process;
+  facts.acknowledged = 900 + process;
   facts.credit_bytes = 1 << 20;
   facts.credit_headers = 4096;
   facts.addresses = {{"tcp", Blob(40, std::byte{7})}, {"sm", Blob(8, std::byte{9})}};

@@ -178,8 +178,8 @@ TEST_CASE("a stranger's refusal cannot claim what only a member may claim") {
     REQUIRE(acceptor.receive(hello).ask);
     return *acceptor.refuse(reason, {"tcp"}).send;
   };
-  for (const RefuseReason reason : {RefuseReason::kDuplicate, RefuseReason::kNotNow,
-                                    RefuseReason::kOldIncarnation, RefuseReason::kInconsistent}) {
+  for (const RefuseReason reason :
+       {RefuseReason::kDuplicate, RefuseReason::kNotNow, RefuseReason::kInconsistent}) {
     Ends ends;
     const Blob hello = *ends.dialler.start().send;
     Handshake again = ends.dialler;

@@ -72,7 +72,7 @@ TEST_CASE("facts beyond the limits are refused before they are sent") {
   CHECK(broken([](HelloFacts& f) { f.process = ProcessId{0}; }));
   CHECK(broken([](HelloFacts& f) { f.rung = 4; }));
   CHECK(broken([](HelloFacts& f) { f.next_expected = 0; }));
-  CHECK(broken([](HelloFacts& f) { f.oldest_kept = 0; }));
+  CHECK(broken([](HelloFacts& f) { f.acknowledged = 0; }));
   CHECK(broken([](HelloFacts& f) { f.addresses.assign(9, {"tcp", {}}); }));
   CHECK(broken([](HelloFacts& f) { f.addresses = {{"TCP", {}}}; }));
   CHECK(broken([](HelloFacts& f) { f.addresses = {{"tcp", Blob(513)}}; }));

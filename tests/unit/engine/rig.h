@@ -71,6 +71,18 @@ class Rig {
   void join(std::vector<core::TransportKind> kinds, const core::RungOrder& standing) {
     start(std::move(kinds), 42, &standing);
   }
+  /// The process begins anew under its old id, as one that was set back to its beginning.
+  void set_back(std::size_t i, std::vector<core::TransportKind> kinds) {
+    ports.clear();
+    engines[i].reset();
+    engines[i] = engine(i, std::move(kinds), 42);
+    REQUIRE(engines[i]->open_transports());
+  }
+  /// New ones, where a test has closed them all.
+  void open_ports() {
+    ports.clear();
+    for (auto& each : engines) open_port(*each);
+  }
   ~Rig() {
     ports.clear();
     engines.clear();
@@ -104,16 +116,25 @@ class Rig {
   void start(std::vector<core::TransportKind> kinds, std::uint64_t node,
              const core::RungOrder* standing) {
     const std::size_t i = engines.size();
+    engines.push_back(engine(i, std::move(kinds), node));
+    if (standing != nullptr) engines.back()->adopt(*standing);
+    REQUIRE(engines.back()->open_transports());
+    open_port(*engines.back());
+  }
+
+  std::unique_ptr<core::EngineCore> engine(std::size_t i, std::vector<core::TransportKind> kinds,
+                                           std::uint64_t node) {
     core::EngineConfig config = config_;
     config.label = "rank " + std::to_string(i);
     config.process = ProcessId{kFirstProcess + i};
     config.node = node;
     config.kinds = std::move(kinds);
     config.seed = i + 1;
-    engines.push_back(std::make_unique<core::EngineCore>(config));
-    if (standing != nullptr) engines.back()->adopt(*standing);
-    REQUIRE(engines.back()->open_transports());
-    auto port = engines.back()->open_port({});
+    return std::make_unique<core::EngineCore>(config);
+  }
+
+  void open_port(core::EngineCore& at) {
+    auto port = at.open_port({});
     REQUIRE(port);
     ports.push_back(std::move(*port));
   }

@@ -46,6 +46,23 @@ TEST_CASE("what makes no sense with hold is refused") {
   }
 }
 
+TEST_CASE("job restored takes an id and a lease, and waits") {
+  const CommandLine line = good({"job", "restored", "--id", "0x1f", "--lease", "5"});
+  CHECK(line.arguments == Words{"restored"});
+  CHECK(read_hold_id(line.hold_id) == 0x1f);
+  const std::vector<Words> lines = {{"job"},
+                                    {"job", "snapshot"},
+                                    {"job", "restored", "--id", "1f"},
+                                    {"job", "restored", "--lease", "0"},
+                                    {"--no-wait", "job", "restored"}};
+  for (const Words& each : lines) {
+    CAPTURE(each);
+    const auto parsed = parse_command_line(each, "");
+    REQUIRE(std::holds_alternative<EndNow>(parsed));
+    CHECK(std::get<EndNow>(parsed).exit_code == 1);
+  }
+}
+
 TEST_CASE("checkpoint takes an action, transports to set aside, and a lease only for a hold") {
   const CommandLine line =
       good({"checkpoint", "prepare", "openib", "--scope", "node:vm1", "--hold", "--lease", "5"});

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/hold_requests.cc -- the hold machine's questions: who is asked what in which phase, when
+// again, and which answer will do.
+#include <algorithm>
+
+#include "control/hold_machine.h"
+
+namespace livebtl::control {
+
+using core::HoldState;
+
+/// Has this member answered what the phase waits for?
+bool HoldMachine::wanted(const HoldAnswer& answer) const {
+  switch (phase_) {
+    case Phase::kPark:
+      return answer.report.state == HoldState::kParked && answer.report.id == command_.id;
+    case Phase::kSeal:
+      return answer.report.state == HoldState::kParked && answer.report.id == command_.id &&
+             answer.report.members == entries_.size();
+    case Phase::kRenew:
+      return raised(answer) || (parks(answer) && answer.report.id == command_.id);
+    case Phase::kRaise:
+      return raised(answer) && answer.report.incarnation == command_.incarnation;
+    case Phase::kBack:
+    case Phase::kEnd:
+      return !parks(answer) || (command_.id != 0 && answer.report.id != command_.id);
+    default:
+      return true;
+  }
+}
+
+HoldRequest HoldMachine::request_for(const Entry& entry) const {
+  HoldRequest request{command_.job, HoldAction::kAsk, command_.id, 0, 0, number_, {}};
+  if (phase_ == Phase::kPark || phase_ == Phase::kSeal) {
+    request.action = HoldAction::kStart;
+    request.lease_ms = command_.lease_ms;
+    if (phase_ == Phase::kSeal) request.members = static_cast<std::uint32_t>(entries_.size());
+  } else if (phase_ == Phase::kRenew) {
+    // Members are not told how many they are: that was said when they were sealed, and holds.
+    if (entry.answer && parks(*entry.answer)) request.action = HoldAction::kStart;
+    request.lease_ms = command_.lease_ms;
+  } else if (phase_ == Phase::kRaise) {
+    request.action = HoldAction::kRestore;
+    request.incarnation = command_.incarnation;
+  } else if (phase_ == Phase::kBack || phase_ == Phase::kEnd) {
+    request.action = HoldAction::kEnd;
+    if (request.id == 0 && entry.answer) request.id = entry.answer->report.id;
+    if (request.id == 0) request.action = HoldAction::kAsk;
+  }
+  return request;
+}
+
+void HoldMachine::send_due() {
+  if (done()) return;
+  for (auto& [member, entry] : entries_) {
+    if (entry.settled || (entry.sent_at != INT64_MIN && now_ < entry.sent_at + command_.times.ask))
+      continue;
+    entry.sent_at = now_;
+    ++number_;
+    actions_.emplace_back(HoldSend{member, request_for(entry)});
+  }
+}
+
+TimeNs HoldMachine::wake_at() const noexcept {
+  if (done()) return INT64_MAX;
+  TimeNs wake = deadline_;
+  if (phase_ == Phase::kFind && scan_answered_ == scan_asked_)
+    wake = std::min(wake, scan_asked_at_ + command_.times.rescan);
+  for (const auto& [member, entry] : entries_) {
+    if (!entry.settled) wake = std::min(wake, entry.sent_at + command_.times.ask);
+  }
+  return std::max(wake, now_);
+}
+
+}  // namespace livebtl::control

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/control/fake_hold.h -- the hold of an engine without data: it parks at once. Any
+// thread.
+#pragma once
+
+#include <mutex>
+
+#include "core/admin.h"
+
+namespace livebtl::test {
+
+class FakeHold {
+ public:
+  core::HoldReport start(std::uint64_t id, TimeNs lease, std::uint32_t members) {
+    const std::lock_guard guard(mutex_);
+    if (report_.id != 0 && id != report_.id) return refused("it is held already");
+    report_.id = id;
+    report_.state = core::HoldState::kParked;
+    report_.members = members;
+    core::HoldReport now = report_;
+    now.left_ms = static_cast<std::uint32_t>(lease / kMillisecond);
+    return now;
+  }
+  core::HoldReport end(std::uint64_t id) {
+    const std::lock_guard guard(mutex_);
+    if (id != report_.id) return report_;
+    report_.id = 0;
+    report_.state = core::HoldState::kNone;
+    return report_;
+  }
+  core::HoldReport restore(std::uint64_t id, Incarnation to) {
+    const std::lock_guard guard(mutex_);
+    if (id != report_.id) return refused("it was not held by that");
+    report_.restored_from = id;
+    report_.incarnation = to;
+    return report_;
+  }
+  core::HoldReport report() const {
+    const std::lock_guard guard(mutex_);
+    return report_;
+  }
+
+ private:
+  core::HoldReport refused(const char* why) const {
+    core::HoldReport refused = report_;
+    refused.refusal = why;
+    return refused;
+  }
+  mutable std::mutex mutex_;
+  core::HoldReport report_;
+};
+
+}  // namespace livebtl::test
