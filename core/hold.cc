@@ -84,15 +84,11 @@ void Hold::shut_out() noexcept {
   if (core_.switching.signal) core_.switching.signal();
 }
 
-// It has nothing in common with anybody: no stream, and no snapshot that others may be part of.
-bool Hold::newcomer() const noexcept {
-  return id_ == 0 && ended_ == 0 && core_.fence.restored_from() == 0 && !core_.bml.has_streams();
-}
-
 // Who is held may be about to be restored, and is judged when that is over.
 void Hold::meets(Incarnation theirs) noexcept {
   if (parks()) return;
-  if (core_.fence.meet(theirs, newcomer()) == Fence::Meeting::kFenced) shut_out();
+  const bool newcomer = !core_.bml.has_streams();
+  if (core_.fence.meet(theirs, newcomer) == Fence::Meeting::kFenced) shut_out();
 }
 
 HoldReport Hold::report() const {

@@ -54,7 +54,6 @@ class Hold {
   void break_up(const char* why) noexcept;
   void release() noexcept;
   void shut_out() noexcept;
-  bool newcomer() const noexcept;
   HoldReport refused(std::string why) const;
 
   Core& core_;

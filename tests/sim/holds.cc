@@ -33,7 +33,7 @@ std::string name_if_jobs(Bytes header) {
 }  // namespace
 
 Holds::Holds(SimNetwork& network, Processes& processes, std::uint64_t seed)
-    : network_(network), processes_(processes), random_(seed ^ 0x401D) {
+    : network_(network), processes_(processes), random_(seed ^ 0x401D), restores_(seed ^ 0x4E57) {
   never_ = random_.chance(0.5);
   next_at_ = static_cast<TimeNs>(random_.below(60 * kMillisecond));
 }
@@ -58,6 +58,7 @@ void Holds::run(bool calm) {
     ++parked_;
     const std::string found = network_.find_on_wire(name_if_jobs);
     if (!found.empty()) on_failure("all processes are parked, and there is " + found);
+    if (restores_.chance(0.3)) restore();
   }
   whole_ = whole;
 }
@@ -99,6 +100,17 @@ void Holds::end() {
   times_.clear();
   whole_ = false;
   next_at_ = network_.clock().now() + static_cast<TimeNs>(random_.below(80 * kMillisecond));
+}
+
+// As `job restored` does it, when it has seen that all are held.
+void Holds::restore() {
+  ++restored_;
+  const auto incarnation = Incarnation{static_cast<std::uint32_t>(1 + restored_)};
+  for (const auto& process : processes_) {
+    if (!process->alive()) continue;
+    const core::HoldReport report = process->engine().restore(number_, incarnation);
+    if (!report.refusal.empty()) on_failure("all are held, and one refuses: " + report.refusal);
+  }
 }
 
 // Of who stands still, it is not known before it answers.

@@ -32,6 +32,8 @@ class Holds {
   std::uint64_t parked() const noexcept { return parked_; }
   /// Holds of single processes that their leases ended.
   std::uint64_t expired() const noexcept { return expired_; }
+  /// How often all went on as if they had been restored from snapshots.
+  std::uint64_t restored() const noexcept { return restored_; }
   std::function<void(const std::string&)> on_failure;
 
  private:
@@ -44,10 +46,11 @@ class Holds {
   void tell(SimProcess& process, Times& times);
   void end();
   bool all_parked();
+  void restore();
 
   SimNetwork& network_;
   Processes& processes_;
-  Random random_;
+  Random random_, restores_;
   bool never_ = false;
   std::uint64_t number_ = 0;  // of the present hold, and its id
   TimeNs next_at_ = 0;
@@ -57,7 +60,7 @@ class Holds {
   bool whole_ = false;                    // all were parked at the last look
   std::uint64_t posted_ = 0;              // frames since then
   std::string posted_text_;               // ... and the last of them
-  std::uint64_t parked_ = 0, expired_ = 0;
+  std::uint64_t parked_ = 0, expired_ = 0, restored_ = 0;
 };
 
 }  // namespace livebtl::sim

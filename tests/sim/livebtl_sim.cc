@@ -33,7 +33,7 @@ struct Totals {
   FaultCounts faults;
   std::map<std::string, std::uint64_t> outcomes;
   std::uint64_t messages = 0, steps = 0, retransmitted = 0, duplicates = 0, reordered = 0;
-  std::uint64_t holds = 0, holds_parked = 0, holds_expired = 0;
+  std::uint64_t holds = 0, holds_parked = 0, holds_expired = 0, restores = 0;
 
   void add(const WorldResult& result) {
     faults.add(result.faults);
@@ -46,6 +46,7 @@ struct Totals {
     holds += result.holds;
     holds_parked += result.holds_parked;
     holds_expired += result.holds_expired;
+    restores += result.restores;
   }
   void print() const {
     std::printf("faults: %s\n", faults.to_text().c_str());
@@ -57,10 +58,10 @@ struct Totals {
                 static_cast<unsigned long long>(retransmitted),
                 static_cast<unsigned long long>(duplicates),
                 static_cast<unsigned long long>(reordered));
-    std::printf("holds=%llu with all parked=%llu leases run out=%llu\n",
-                static_cast<unsigned long long>(holds),
-                static_cast<unsigned long long>(holds_parked),
-                static_cast<unsigned long long>(holds_expired));
+    std::printf(
+        "holds=%llu with all parked=%llu leases run out=%llu restored=%llu\n",
+        static_cast<unsigned long long>(holds), static_cast<unsigned long long>(holds_parked),
+        static_cast<unsigned long long>(holds_expired), static_cast<unsigned long long>(restores));
   }
 };
 

@@ -81,6 +81,7 @@ void World::note_result() {
   result_.holds = holds_.begun();
   result_.holds_parked = holds_.parked();
   result_.holds_expired = holds_.expired();
+  result_.restores = holds_.restored();
   result_.virtual_time = now();
   result_.fingerprint = network_.random().next() ^ random_.next();
 }
