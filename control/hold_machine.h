@@ -23,11 +23,11 @@
 
 namespace livebtl::control {
 
-enum class HoldVerb : std::uint8_t { kStart, kCheck, kEnd };
+enum class HoldVerb : std::uint8_t { kStart, kRenew, kCheck, kEnd };
 
 /// As in outcomes.
 constexpr const char* verb_name(HoldVerb verb) noexcept {
-  constexpr const char* kNames[] = {"hold start", "hold check", "hold end"};
+  constexpr const char* kNames[] = {"hold start", "hold renew", "hold check", "hold end"};
   return kNames[static_cast<std::size_t>(verb)];
 }
 
@@ -42,9 +42,9 @@ struct HoldTimes {
 struct HoldCommand {
   std::string job;
   HoldVerb verb = HoldVerb::kCheck;
-  // kStart: random, not 0. kCheck and kEnd: the hold that is meant; 0: whichever there is.
+  // kStart: random, not 0. Else: the hold that is meant; 0: whichever there is.
   std::uint64_t id = 0;
-  std::uint32_t lease_ms = 0;  // kStart
+  std::uint32_t lease_ms = 0;  // kStart, kRenew
   HoldTimes times = {};
   bool dry_run = false;  // says what would be done
 };
@@ -103,6 +103,8 @@ class HoldMachine {
   void advance_back();
   void advance_end();
   void conclude_check();
+  void begin_renewal();
+  void not_renewed(std::string why);
   void conclude_dry_run();
   void enter(Phase phase);
   void back(ExitCode code, std::string text);
@@ -131,7 +133,8 @@ class HoldMachine {
   std::string broken_;  // kEnd: why what is ended was not held throughout; "": it was
   ExitCode why_ = ExitCode::kDone;
   std::string why_text_;
-  std::uint32_t told_ = 0;  // parked, in the last HoldProgress
+  std::size_t renewed_ = 0;  // kRenew: how many are held
+  std::uint32_t told_ = 0;   // parked, in the last HoldProgress
   std::vector<Action> actions_;
   Outcome outcome_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/hold_command.cc -- hold start | check | end: parks all traffic of a job while snapshots
-// are taken of its machines.
+// ctl-tool/hold_command.cc -- hold start | renew | check | end: parks all traffic of a job while
+// snapshots are taken of its machines.
 #include "base/secret.h"
 #include "control/drive.h"
 #include "ctl-tool/commands.h"
@@ -15,10 +15,11 @@ control::HoldCommand hold_of(const CommandLine& line, const std::string& job) {
   control::HoldCommand command;
   command.job = job;
   command.verb = line.arguments.front() == "start"   ? control::HoldVerb::kStart
+                 : line.arguments.front() == "renew" ? control::HoldVerb::kRenew
                  : line.arguments.front() == "check" ? control::HoldVerb::kCheck
                                                      : control::HoldVerb::kEnd;
-  command.id = command.verb == control::HoldVerb::kStart ? random_u64() | 1
-                                                         : read_hold_id(line.hold_id).value_or(0);
+  const std::uint64_t drawn = command.verb == control::HoldVerb::kStart ? random_u64() | 1 : 0;
+  command.id = read_hold_id(line.hold_id).value_or(drawn);
   command.lease_ms = static_cast<std::uint32_t>(line.lease_s * 1000.0);
   command.dry_run = line.dry_run;
   command.times.total = line.timeout_for_change();

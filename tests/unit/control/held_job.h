@@ -28,6 +28,7 @@ class HeldJob {
     std::uint32_t members = 0;
     HoldState state = HoldState::kNone;
     std::string refusal;
+    int leases = 0;       // begun
     bool slow = false;    // parks, and is never parked
     bool silent = false;  // hears nothing
     bool hidden = false;  // no scan finds it
@@ -96,6 +97,7 @@ class HeldJob {
       one.id = request.id;
       one.state = one.slow ? HoldState::kParking : HoldState::kParked;
       one.members = request.members;
+      ++one.leases;
     } else if (request.action == HoldAction::kEnd && one.id == request.id) {
       one.id = 0;
       one.state = HoldState::kNone;
