@@ -95,7 +95,9 @@ bool HoldMachine::wanted(const HoldAnswer& answer) const {
       return answer.report.state == HoldState::kParked && answer.report.id == command_.id;
     case Phase::kSeal:
       return answer.report.state == HoldState::kParked && answer.report.id == command_.id &&
-             answer.report.members == entries_.size();
+             answer.report.members == entries_.size() &&
+             (command_.verb != HoldVerb::kRenew ||
+              (answer.number >= renewed_from_ && answer.report.refusal.empty()));
     case Phase::kBack:
     case Phase::kEnd:
       return !parks(answer) || (command_.id != 0 && answer.report.id != command_.id);
@@ -164,6 +166,7 @@ void HoldMachine::begin_renewal() {
   if (!why.empty()) return not_renewed(why);
   for (const auto& [member, entry] : entries_) command_.id = entry.answer->report.id;
   renewed_ = entries_.size();
+  renewed_from_ = number_ + 1;
   enter(Phase::kSeal);
 }
 

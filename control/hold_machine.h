@@ -133,8 +133,9 @@ class HoldMachine {
   std::string broken_;  // kEnd: why what is ended was not held throughout; "": it was
   ExitCode why_ = ExitCode::kDone;
   std::string why_text_;
-  std::size_t renewed_ = 0;  // kRenew: how many are held
-  std::uint32_t told_ = 0;   // parked, in the last HoldProgress
+  std::size_t renewed_ = 0;         // kRenew: how many are held
+  std::uint64_t renewed_from_ = 0;  // ... and the first question that renews
+  std::uint32_t told_ = 0;          // parked, in the last HoldProgress
   std::vector<Action> actions_;
   Outcome outcome_;
 };
