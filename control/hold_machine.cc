@@ -115,6 +115,7 @@ void HoldMachine::go_on() {
   if (command_.verb == HoldVerb::kCheck) return conclude_check();
   if (command_.verb == HoldVerb::kRestored) return begin_restore();
   if (command_.dry_run) return conclude_dry_run();
+  if (command_.verb == HoldVerb::kRenew) return begin_renewal();
   if (command_.verb == HoldVerb::kStart) {
     if (!mixes_jobs()) enter(Phase::kPark);
     return;
@@ -147,11 +148,27 @@ void HoldMachine::advance_find() {
   }
 }
 
+/// Only of those that were all held by it without interruption: somebody who was not must not be
+/// sealed in with them now.
+void HoldMachine::begin_renewal() {
+  const std::string why = broken();
+  if (!why.empty()) return not_renewed(why);
+  for (const auto& [member, entry] : entries_) command_.id = entry.answer->report.id;
+  renewed_ = entries_.size();
+  renewed_from_ = number_ + 1;
+  enter(Phase::kSeal);
+}
+
 /// true: somebody did, and it goes back.
 bool HoldMachine::refused() {
   for (const auto& [member, entry] : entries_) {
     if (entry.settled || !entry.answer || entry.answer->report.refusal.empty()) continue;
-    back(ExitCode::kBusy, entry.answer->name + " refused: " + entry.answer->report.refusal);
+    std::string why = entry.answer->name + " refused: " + entry.answer->report.refusal;
+    if (command_.verb == HoldVerb::kRenew) {
+      not_renewed(std::move(why));
+    } else {
+      back(ExitCode::kBusy, std::move(why));
+    }
     return true;
   }
   return false;
@@ -172,10 +189,13 @@ void HoldMachine::advance_park() {
 /// their number: then once more.
 void HoldMachine::advance_seal() {
   if (refused()) return;
+  const bool renews = command_.verb == HoldVerb::kRenew;
+  if (renews && entries_.size() != renewed_) return not_renewed("processes have come or gone");
   const bool same = std::all_of(entries_.begin(), entries_.end(), [this](const auto& item) {
     return !item.second.settled || item.second.answer->report.members == entries_.size();
   });
   if (!same) return enter(Phase::kPark);
+  if (all_settled() && looked() && renews) return end(ExitCode::kDone, "the lease begins anew");
   if (all_settled() && looked()) {
     const std::string id = hex_id(command_.id);
     return end(ExitCode::kDone, "held: " + id +
@@ -183,7 +203,10 @@ void HoldMachine::advance_seal() {
                                     "hold check --id " +
                                     id + "`, then `btlctl hold end`");
   }
-  if (now_ >= deadline_) back(ExitCode::kRetracted, "time-out");
+  if (now_ < deadline_) return;
+  if (!renews) return back(ExitCode::kRetracted, "time-out");
+  note_stragglers();
+  end(ExitCode::kRetracted, "time-out; not all have said that their lease begins anew");
 }
 
 void HoldMachine::enter(Phase phase) {

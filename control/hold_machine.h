@@ -24,11 +24,12 @@
 
 namespace livebtl::control {
 
-enum class HoldVerb : std::uint8_t { kStart, kCheck, kEnd, kRestored };
+enum class HoldVerb : std::uint8_t { kStart, kRenew, kCheck, kEnd, kRestored };
 
 /// As in outcomes.
 constexpr const char* verb_name(HoldVerb verb) noexcept {
-  constexpr const char* kNames[] = {"hold start", "hold check", "hold end", "job restored"};
+  constexpr const char* kNames[] = {"hold start", "hold renew", "hold check", "hold end",
+                                    "job restored"};
   return kNames[static_cast<std::size_t>(verb)];
 }
 
@@ -45,7 +46,7 @@ struct HoldCommand {
   HoldVerb verb = HoldVerb::kCheck;
   // kStart: random, not 0. Else: the hold that is meant; 0: whichever there is.
   std::uint64_t id = 0;
-  std::uint32_t lease_ms = 0;  // kStart, kRestored
+  std::uint32_t lease_ms = 0;  // kStart, kRenew, kRestored
   // kRestored: at least to this one. Seconds since 1970 rise also where one set of snapshots is
   // restored a second time.
   Incarnation incarnation{};
@@ -115,6 +116,8 @@ class HoldMachine {
   bool raised(const HoldAnswer& answer) const;
   std::string misfit() const;
   void conclude_check();
+  void begin_renewal();
+  void not_renewed(std::string why);
   void conclude_dry_run();
   void enter(Phase phase);
   void back(ExitCode code, std::string text);
@@ -143,7 +146,9 @@ class HoldMachine {
   std::string broken_;  // kEnd: why what is ended was not held throughout; "": it was
   ExitCode why_ = ExitCode::kDone;
   std::string why_text_;
-  std::uint32_t told_ = 0;  // parked, in the last HoldProgress
+  std::size_t renewed_ = 0;         // kRenew: how many are held
+  std::uint64_t renewed_from_ = 0;  // ... and the first question that renews
+  std::uint32_t told_ = 0;          // parked, in the last HoldProgress
   std::vector<Action> actions_;
   Outcome outcome_;
 };

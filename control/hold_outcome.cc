@@ -50,10 +50,16 @@ void HoldMachine::conclude_check() {
       why + ": what was snapshot meanwhile does not fit together and must not be restored");
 }
 
+void HoldMachine::not_renewed(std::string why) {
+  end(ExitCode::kInconsistent, std::move(why) + "; the lease is what it was");
+}
+
 void HoldMachine::conclude_dry_run() {
   std::uint32_t held = 0;
   for (const auto& [member, entry] : entries_) held += parks(*entry.answer) ? 1 : 0;
   const std::string all = " of " + std::to_string(entries_.size()) + " processes";
+  if (command_.verb == HoldVerb::kRenew)
+    return end(ExitCode::kDone, std::to_string(held) + all + " are held; nothing was changed");
   if (command_.verb == HoldVerb::kEnd)
     return end(ExitCode::kDone,
                "would let " + std::to_string(held) + all + " send on; nothing was changed");

@@ -16,7 +16,9 @@ bool HoldMachine::wanted(const HoldAnswer& answer) const {
       return answer.report.state == HoldState::kParked && answer.report.id == command_.id;
     case Phase::kSeal:
       return answer.report.state == HoldState::kParked && answer.report.id == command_.id &&
-             answer.report.members == entries_.size();
+             answer.report.members == entries_.size() &&
+             (command_.verb != HoldVerb::kRenew ||
+              (answer.number >= renewed_from_ && answer.report.refusal.empty()));
     case Phase::kRenew:
       return raised(answer) || (parks(answer) && answer.report.id == command_.id);
     case Phase::kRaise:

@@ -41,8 +41,9 @@ HoldReport Hold::start(std::uint64_t id, TimeNs lease, std::uint32_t members) {
     log(LogLevel::kInfo, "hold", "%s: parking", hex(id).c_str());
   }
   if (members != 0 && state_ == HoldState::kParked) {
+    // A renewal looks back no less far than the seal.
+    if (members != members_) taken_ = core_.bml.frames_taken();
     members_ = members;
-    taken_ = core_.bml.frames_taken();
   }
   return report();
 }

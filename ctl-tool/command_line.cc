@@ -152,11 +152,14 @@ void define_hooks(CLI::App& app, RawArguments& raw) {
 
 void define_hold(CLI::App& app, RawArguments& raw) {
   CLI::App* command = define_verb(app, raw, kHold);
-  add_positional(command, "ACTION", raw.first, "start, check or end");
-  add_lease(command, raw, "With start: how long it lasts if nobody ends it (at most 86400)");
+  add_positional(command, "ACTION", raw.first, "start, renew, check or end");
+  add_lease(
+      command, raw,
+      "With start and renew: how long it lasts from now on if nobody ends it (at most 86400)");
   command
       ->add_option("--id", raw.line.hold_id,
-                   "With check and end: only this hold, as start names it")
+                   "Only this hold, as start names it; with start: its name, a number drawn at "
+                   "random (without it start draws one)")
       ->type_name("ID");
 }
 
@@ -172,7 +175,7 @@ void define_job(CLI::App& app, RawArguments& raw) {
 
 void define_vm(CLI::App& app, RawArguments& raw) {
   CLI::App* command = define_verb(app, raw, kVm);
-  add_positional(command, "ACTION", raw.first, "migrate");
+  add_positional(command, "ACTION", raw.first, "migrate, snapshot or restore");
   add_vm_options(*command, raw.line.vm);
 }
 

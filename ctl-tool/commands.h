@@ -15,9 +15,9 @@ int show_status(const CommandLine& line, const std::atomic<bool>& stop);
 int show_settings(const CommandLine& line);
 int write_secret(const CommandLine& line, const std::atomic<bool>& stop);
 int watch(const CommandLine& line, const std::atomic<bool>& stop);
-/// hold start | check | end, job restored
+/// hold start | renew | check | end, job restored
 int run_hold(const CommandLine& line, const std::atomic<bool>& stop);
-/// vm migrate
+/// vm migrate | snapshot | restore
 int run_vm(const CommandLine& line, const std::atomic<bool>& stop);
 /// hooks install | check
 int run_hooks(const CommandLine& line, const std::atomic<bool>& stop);

@@ -18,9 +18,9 @@ constexpr ExitCodeMeaning kCodes[] = {
     {5, "it failed or timed out, and was taken back"},
     {6,
      "committed, but not complete: not everybody has released the old transport (resume); vm: the "
-     "guest has moved, a step at the destination is left"},
+     "guest has moved, or the set is made or restored, and a step after it is left"},
     {7, "released by the job, but held by somebody else: do not detach the device"},
-    {8, "the snapshots are inconsistent"},
+    {8, "the snapshots are inconsistent, or what is to be restored is no set"},
     {9, "no permission, or not authenticated"},
     {10, "processes are missing: they have not started yet, or cannot be reached"},
     {130,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/hold_command.cc -- hold start | check | end: parks all traffic of a job while snapshots
-// are taken of its machines. job restored: lets it go on from these.
+// ctl-tool/hold_command.cc -- hold start | renew | check | end: parks all traffic of a job while
+// snapshots are taken of its machines. job restored: lets it go on from these.
 #include <ctime>
 
 #include "base/secret.h"
@@ -16,6 +16,7 @@ namespace {
 control::HoldVerb verb_of(const CommandLine& line) {
   if (line.verb == "job") return control::HoldVerb::kRestored;
   if (line.arguments.front() == "start") return control::HoldVerb::kStart;
+  if (line.arguments.front() == "renew") return control::HoldVerb::kRenew;
   return line.arguments.front() == "check" ? control::HoldVerb::kCheck : control::HoldVerb::kEnd;
 }
 
@@ -24,8 +25,8 @@ control::HoldCommand hold_of(const CommandLine& line, const std::string& job) {
   command.job = job;
   command.verb = verb_of(line);
   command.incarnation = Incarnation{static_cast<std::uint32_t>(std::time(nullptr))};
-  command.id = command.verb == control::HoldVerb::kStart ? random_u64() | 1
-                                                         : read_hold_id(line.hold_id).value_or(0);
+  const std::uint64_t drawn = command.verb == control::HoldVerb::kStart ? random_u64() | 1 : 0;
+  command.id = read_hold_id(line.hold_id).value_or(drawn);
   command.lease_ms = static_cast<std::uint32_t>(line.lease_s * 1000.0);
   command.dry_run = line.dry_run;
   command.times.total = line.timeout_for_change();

@@ -46,7 +46,7 @@ std::string hooks_problem(const CommandLine& line) {
 /// What is wrong with --id; "": nothing.
 std::string hold_id_problem(const CommandLine& line) {
   if (line.hold_id.empty() || read_hold_id(line.hold_id)) return "";
-  return "--id takes what hold start named, such as 0x1f2e3d4c5b6a7988";
+  return "--id takes the id of a hold, such as 0x1f2e3d4c5b6a7988";
 }
 
 /// What is wrong with `job`; "": nothing.
@@ -60,11 +60,10 @@ std::string job_problem(const CommandLine& line) {
 /// What is wrong with `hold`; "": nothing.
 std::string hold_problem(const CommandLine& line) {
   const std::string& action = line.arguments.front();
-  if (action != "start" && action != "check" && action != "end")
-    return "hold takes start, check or end";
+  if (action != "start" && action != "renew" && action != "check" && action != "end")
+    return "hold takes start, renew, check or end";
   if (std::string wrong = lease_problem(line); !wrong.empty()) return wrong;
   if (!line.wait) return "hold waits: what is not parked yet must not be snapshot";
-  if (action == "start" && !line.hold_id.empty()) return "hold start draws an id of its own";
   return hold_id_problem(line);
 }
 

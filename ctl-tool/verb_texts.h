@@ -134,8 +134,11 @@ inline constexpr Verb kHold = {
     "hold", "Park all traffic while snapshots are taken",
     "For snapshots of several machines that fit together: start parks each process at a frame\n"
     "boundary until nothing is on its way between any two of them (what the program sends waits),\n"
-    "check says whether it was so without interruption since, and end sends on, and says it too.\n"
-    "A hold ends by itself when its lease is over, and is then broken for ever: exit code 8.\n"
+    "renew begins its lease anew, check says whether it was so without interruption since, and "
+    "end\n"
+    "sends on, and says it too. A hold ends by itself when its lease is over, and is then broken "
+    "for\n"
+    "ever: exit code 8.\n"
     "To migrate one machine no hold is needed.\n\n"
     "Examples:\n  btlctl hold start --lease 120\n"
     "  btlctl hold check            # after the last snapshot\n  btlctl hold end"};
@@ -158,18 +161,30 @@ inline constexpr Verb kJob = {
     "Examples:\n  btlctl job restored\n  btlctl job restored --id 0x1f2e3d4c5b6a7988"};
 
 inline constexpr Verb kVm = {
-    "vm", "Migrate a virtual machine under a running job",
-    "Run where QEMU runs. Has the job in the guest leave its cards, by the guest agent and the "
-    "guest's\n"
-    "own btlctl; unplugs them, migrates the guest live, and follows it. What fails before the\n"
+    "vm", "Migrate, snapshot or restore virtual machines under a running job",
+    "Run where QEMU runs. migrate has the job in the guest leave its cards, by the guest agent and "
+    "the\n"
+    "guest's own btlctl; unplugs them, migrates the guest live, and follows it. What fails before "
+    "the\n"
     "migration is completed, Ctrl-C too, is taken back: cards are plugged in again, and the job\n"
     "returns to them. Afterwards the job stays on what moved with the guest, until cards are "
     "plugged\n"
-    "in at the destination, which this does too if it can reach it. Killed in the middle: call it\n"
-    "again, and it goes on from where it stands. --timeout (600) ends with the completed "
-    "migration.\n\n"
+    "in at the destination, which this does too if it can reach it.\n\n"
+    "snapshot saves the memory of all machines of a job into DIR, while the job is held (hold): "
+    "only if\n"
+    "it was so throughout does DIR get its set.json; else (8) nothing is left of it. restore loads "
+    "such\n"
+    "a set into QEMUs that wait for it (-incoming defer -S, without the cards), and has the job go "
+    "on;\n"
+    "a set that does not fit together is refused (8), and its machines are stopped.\n\n"
+    "Killed in the middle: call it again, and it goes on from where it stands. --timeout (600) "
+    "ends\n"
+    "with the completed migration, the last snapshot, the job that goes on.\n\n"
     "Examples:\n"
     "  btlctl vm migrate --qmp vm1.qmp --ga vm1.agent --to tcp:node8:4444 --card hca0\n"
-    "  btlctl --dry-run vm migrate --qmp vm1.qmp --ga vm1.agent --to tcp:node8:4444 --card hca0"};
+    "  btlctl --dry-run vm migrate --qmp vm1.qmp --ga vm1.agent --to tcp:node8:4444 --card hca0\n"
+    "  btlctl vm snapshot monday --vm vm1,qmp=1.qmp,ga=1.agent,card=hca0 "
+    "--vm vm2,qmp=2.qmp,ga=2.agent\n"
+    "  btlctl vm restore monday --vm vm1,qmp=1.qmp,ga=1.agent --vm vm2,qmp=2.qmp,ga=2.agent"};
 
 }  // namespace livebtl::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/vm_command.cc -- vm migrate: what was asked for, handed to hypervisor/, and what came of
-// it. Run by btlctl's one thread; owns nothing.
+// ctl-tool/vm_command.cc -- vm migrate | snapshot | restore: what was asked for, handed to
+// hypervisor/, and what came of it. Run by btlctl's one thread; owns nothing.
 #include <array>
 #include <cstdio>
 
@@ -8,12 +8,18 @@
 #include "ctl-tool/progress_line.h"
 #include "ctl-tool/say.h"
 #include "ctl-tool/table.h"
+#include "ctl-tool/vm_machine.h"
 #include "hypervisor/migrate_vm.h"
+#include "hypervisor/set_vms.h"
 
 namespace livebtl::tool {
 namespace {
 
-constexpr double kMigrationSeconds = 600.0;
+constexpr double kSeconds = 600.0;
+
+TimeNs timeout_of(const CommandLine& line) {
+  return static_cast<TimeNs>(line.timeout_s.value_or(kSeconds) * 1e9);
+}
 
 hypervisor::MigrateRequest request_of(const CommandLine& line) {
   hypervisor::MigrateRequest request;
@@ -28,7 +34,21 @@ hypervisor::MigrateRequest request_of(const CommandLine& line) {
   request.destination_qmp = line.vm.destination_qmp;
   request.destination_agent = line.vm.destination_agent;
   request.guest = {line.vm.guest_btlctl, line.job};
-  request.timeout = static_cast<TimeNs>(line.timeout_s.value_or(kMigrationSeconds) * 1e9);
+  request.timeout = timeout_of(line);
+  request.dry_run = line.dry_run;
+  return request;
+}
+
+hypervisor::SetRequest set_request_of(const CommandLine& line) {
+  hypervisor::SetRequest request;
+  request.directory = line.vm.directory;
+  for (const std::string& text : line.vm.machines) {
+    if (auto machine = read_machine(text)) request.machines.push_back(std::move(*machine));
+  }
+  request.guest = {line.vm.guest_btlctl, line.job};
+  request.lease = static_cast<TimeNs>(line.vm.lease_s * 1e9);
+  request.timeout = timeout_of(line);
+  request.ignores_disks = line.vm.disks_are_mine;
   request.dry_run = line.dry_run;
   return request;
 }
@@ -47,14 +67,17 @@ void print_phases(const hypervisor::MigrateReport& report) {
   if (!table.empty()) print(table.text());
 }
 
-}  // namespace
+void print_phases(const hypervisor::SetReport& report) {
+  Table table({"PHASE", "OF", "MS>"});
+  for (const auto& phase : report.phases)
+    table.add(
+        {phase.name, phase.of.empty() ? "-" : phase.of, milliseconds_text(phase.milliseconds)});
+  if (!table.empty()) print(table.text());
+}
 
-int run_vm(const CommandLine& line, const std::atomic<bool>& stop) {
-  ProgressLine progress(line);
-  const auto report = hypervisor::migrate_vm(request_of(line), stop, [&](const std::string& text) {
-    progress.show(printable(text), true);
-  });
-  progress.clear();
+/// Says what came of it; returns the exit code.
+template <class Report>
+int tell(const CommandLine& line, const Report& report) {
   if (line.json) {
     print_json(hypervisor::report_json(report));
   } else {
@@ -67,6 +90,24 @@ int run_vm(const CommandLine& line, const std::atomic<bool>& stop) {
     for (const std::string& left : report.end.left) complain("  left to do: " + printable(left));
   }
   return report.end.code;
+}
+
+}  // namespace
+
+int run_vm(const CommandLine& line, const std::atomic<bool>& stop) {
+  ProgressLine progress(line);
+  const auto say = [&](const std::string& text) { progress.show(printable(text), true); };
+  const std::string& action = line.arguments.front();
+  if (action == "migrate") {
+    const auto report = hypervisor::migrate_vm(request_of(line), stop, say);
+    progress.clear();
+    return tell(line, report);
+  }
+  const auto report = action == "snapshot"
+                          ? hypervisor::snapshot_vms(set_request_of(line), stop, say)
+                          : hypervisor::restore_vms(set_request_of(line), stop, say);
+  progress.clear();
+  return tell(line, report);
 }
 
 }  // namespace livebtl::tool

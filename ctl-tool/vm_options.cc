@@ -7,7 +7,7 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 
-#include "hypervisor/card.h"
+#include "ctl-tool/vm_machine.h"
 
 namespace livebtl::tool {
 namespace {
@@ -19,7 +19,8 @@ bool too_long_for_vm(const VmOptions& options) {
   const auto longer = [](const std::string& text) { return text.size() > kTextBytesMax; };
   return longer(options.qmp) || longer(options.agent) || longer(options.to) ||
          longer(options.destination_qmp) || longer(options.destination_agent) ||
-         longer(options.guest_btlctl) ||
+         longer(options.guest_btlctl) || longer(options.directory) ||
+         std::any_of(options.machines.begin(), options.machines.end(), longer) ||
          std::any_of(options.card_arguments.begin(), options.card_arguments.end(), longer);
 }
 
@@ -39,6 +40,49 @@ std::string problem_of_cards(const VmOptions& options) {
       return "--card-args are of '" + id + "', which no --card names";
   }
   return "";
+}
+
+std::string problem_of_migration(const VmOptions& options) {
+  if (!options.directory.empty() || !options.machines.empty())
+    return "vm migrate takes one guest, by --qmp and --ga; --vm and a directory are for snapshot "
+           "and restore";
+  if (options.qmp.empty() || options.agent.empty() || options.to.empty() || options.cards.empty())
+    return "vm migrate needs --qmp, --ga, --to and at least one --card";
+  if (options.destination_qmp.empty() != options.destination_agent.empty())
+    return "--destination-qmp and --destination-ga are given together, or not at all";
+  if (options.to.find(':') == std::string::npos) return "--to takes a URI, such as tcp:node8:4444";
+  return problem_of_cards(options);
+}
+
+std::string problem_of_machines(const VmOptions& options, bool restores) {
+  if (options.machines.size() > hypervisor::kMachinesMax) return "there are at most 1024 machines";
+  std::vector<std::string> names;
+  bool speaks = false;
+  for (const std::string& text : options.machines) {
+    const auto machine = read_machine(text);
+    if (!machine) return machine.error().text;
+    if (std::find(names.begin(), names.end(), machine->name) != names.end())
+      return "--vm " + machine->name + " is given twice";
+    if (restores && !machine->cards.empty())
+      return "--vm " + machine->name + ": which cards it had the set says; give no card=";
+    names.push_back(machine->name);
+    speaks = speaks || !machine->agent.empty();
+  }
+  return speaks ? "" : "at least one --vm needs ga=SOCKET: there the job is told what to do";
+}
+
+std::string problem_of_set(const std::string& action, const VmOptions& options) {
+  const std::string verb = "vm " + action;
+  if (!options.qmp.empty() || !options.agent.empty() || !options.to.empty() ||
+      !options.cards.empty() || !options.card_arguments.empty() ||
+      !options.destination_qmp.empty() || !options.destination_agent.empty())
+    return verb + " takes its guests as --vm NAME,qmp=SOCKET,ga=SOCKET,card=ID";
+  if (options.directory.empty() || options.machines.empty())
+    return verb + " needs a directory, and a --vm for each of the job's machines";
+  const double least = static_cast<double>(hypervisor::kLeaseMin) / 1e9;
+  if (!(options.lease_s >= least && options.lease_s <= 86'400.0))
+    return "--lease takes seconds, from 60 to 86400";
+  return problem_of_machines(options, action == "restore");
 }
 
 }  // namespace
@@ -63,19 +107,29 @@ void add_vm_options(CLI::App& command, VmOptions& options) {
       "A QMP monitor of the QEMU that receives: cards are plugged in there");
   add("--destination-ga", options.destination_agent, "SOCKET",
       "The socket of the guest's agent there: the job is told to return to its cards");
+  command.add_option("DIR", options.directory, "With snapshot and restore: the set's directory")
+      ->type_name(" ");
+  add("--vm", options.machines, "NAME,qmp=SOCKET,ga=SOCKET,card=ID...",
+      "With snapshot and restore, for each of the job's machines: its name in the set, its QMP "
+      "monitor, its guest agent's socket, and the devices to unplug before (restore knows them)")
+      ->allow_extra_args(false);
+  add("--lease", options.lease_s, "SECONDS",
+      "With snapshot: how long the job stays held if this command is killed; longer than the "
+      "saving of one machine takes (from 60)")
+      ->capture_default_str();
+  command.add_flag(
+      "--disks-are-mine", options.disks_are_mine,
+      "With snapshot: go on although guests have writable disks, which you snapshot at "
+      "the same moments");
   add("--guest-btlctl", options.guest_btlctl, "PATH", "btlctl in the guest")->capture_default_str();
 }
 
 std::string vm_problem(const std::string& action, bool wait, const VmOptions& options) {
-  if (action != "migrate") return "vm takes migrate";
-  if (!wait) return "vm waits: whoever migrates must know how it ended";
-  if (options.qmp.empty() || options.agent.empty() || options.to.empty() || options.cards.empty())
-    return "vm migrate needs --qmp, --ga, --to and at least one --card";
-  if (options.destination_qmp.empty() != options.destination_agent.empty())
-    return "--destination-qmp and --destination-ga are given together, or not at all";
-  if (options.to.find(':') == std::string::npos) return "--to takes a URI, such as tcp:node8:4444";
+  if (action != "migrate" && action != "snapshot" && action != "restore")
+    return "vm takes migrate, snapshot or restore";
+  if (!wait) return "vm waits: whoever calls it must know how it ended";
   if (too_long_for_vm(options)) return "an argument is longer than 4096 bytes";
-  return problem_of_cards(options);
+  return action == "migrate" ? problem_of_migration(options) : problem_of_set(action, options);
 }
 
 }  // namespace livebtl::tool

@@ -18,6 +18,11 @@ struct VmOptions {
   std::vector<std::string> card_arguments;
   std::string destination_qmp, destination_agent;
   std::string guest_btlctl = "btlctl";
+  // of snapshot and restore:
+  std::string directory;
+  std::vector<std::string> machines;  // as vm_machine.h reads them
+  double lease_s = 300.0;
+  bool disks_are_mine = false;
 };
 
 void add_vm_options(CLI::App& command, VmOptions& options);

@@ -7,12 +7,13 @@
 #include <cstdio>
 #include <optional>
 
+#include "hypervisor/note.h"
+
 namespace livebtl::hypervisor {
 namespace {
 
 constexpr std::size_t kIdBytesMax = 100;
 constexpr const char* kDevices = "/machine/peripheral";
-constexpr const char* kObjects = "/objects";
 constexpr const char* kNoHostDevice = "ffff:ff:ff.f";
 constexpr TimeNs kUntilAskedAgain = 500 * kMillisecond;
 
@@ -21,20 +22,6 @@ std::string memory_id(const std::string& id) { return "livebtl-" + id; }
 Result<Json> get(Qmp& qmp, const std::string& path, const std::string& property,
                  const Patience& patience) {
   return qmp.execute("qom-get", {{"path", path}, {"property", property}}, patience);
-}
-
-/// The connection is sound, QEMU merely said no.
-bool said_no(const Error& error) {
-  return error.code == Errc::kRefused || error.code == Errc::kNotFound;
-}
-
-Result<bool> is_listed(Qmp& qmp, const std::string& path, const std::string& name,
-                       const Patience& patience) {
-  const auto list = qmp.execute("qom-list", {{"path", path}}, patience);
-  if (!list) return tl::unexpected(list.error());
-  if (!list->is_array()) return fail(Errc::kCorrupt, "QEMU gives no list of " + path);
-  return std::any_of(list->begin(), list->end(),
-                     [&name](const Json& each) { return text_member(each, "name") == name; });
 }
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -96,15 +83,6 @@ Result<Json> ask_arguments(Qmp& qmp, const std::string& id, const Patience& pati
   return arguments;
 }
 
-Status delete_object(Qmp& qmp, const std::string& id, const Patience& patience) {
-  const auto there = is_listed(qmp, kObjects, id, patience);
-  if (!there) return tl::unexpected(there.error());
-  if (!*there) return {};
-  const auto gone = qmp.execute("object-del", {{"id", id}}, patience);
-  if (!gone) return tl::unexpected(gone.error());
-  return {};
-}
-
 /// kTimeout: it is still there.
 Status wait_until_gone(Qmp& qmp, const std::string& id, const Patience& patience) {
   QmpEvent event;
@@ -118,10 +96,9 @@ Status wait_until_gone(Qmp& qmp, const std::string& id, const Patience& patience
 
 /// What an earlier call has left; null: nothing.
 Result<Json> remembered(Qmp& qmp, const std::string& id, const Patience& patience) {
-  const auto text = get(qmp, std::string(kObjects) + "/" + memory_id(id), "data", patience);
-  if (!text && !said_no(text.error())) return tl::unexpected(text.error());
-  if (!text || !text->is_string()) return Json();
-  auto arguments = read_card_arguments(text->get<std::string>());
+  const auto text = read_note(qmp, memory_id(id), patience);
+  if (!text) return tl::unexpected(text.error());
+  auto arguments = read_card_arguments(*text);
   return arguments && text_member(*arguments, "id") == id ? std::move(*arguments) : Json();
 }
 
@@ -169,13 +146,7 @@ Result<Card> find_card(Qmp& qmp, const std::string& id, const Json& given,
 }
 
 Status remember_card(Qmp& qmp, const Card& card, const Patience& patience) {
-  if (auto old = forget_card(qmp, card.id, patience); !old) return old;
-  const auto kept = qmp.execute(
-      "object-add",
-      {{"qom-type", "secret"}, {"id", memory_id(card.id)}, {"data", card.arguments.dump()}},
-      patience);
-  if (!kept) return tl::unexpected(kept.error());
-  return {};
+  return keep_note(qmp, memory_id(card.id), card.arguments.dump(), patience);
 }
 
 Status forget_card(Qmp& qmp, const std::string& id, const Patience& patience) {
@@ -202,6 +173,14 @@ Status plug_card(Qmp& qmp, const Card& card, const Patience& patience) {
   const auto added = qmp.execute("device_add", card.arguments, patience);
   if (!added) return tl::unexpected(added.error());
   return {};
+}
+
+Status plug_card_again(Qmp& qmp, const Card& card, const Patience& patience) {
+  if (const std::string memory = shared_memory_of(card); !memory.empty())
+    return fail(Errc::kRefused,
+                "QEMU might end if it got its memory a second time; by hand: object-del of " +
+                    memory + " if it is there, object-add of it anew, then device_add");
+  return plug_card(qmp, card, patience);
 }
 
 Status unplug_card(Qmp& qmp, const Card& card, const Patience& patience) {

@@ -26,6 +26,10 @@ Status remember_card(Qmp& qmp, const Card& card, const Patience& patience);
 Status forget_card(Qmp& qmp, const std::string& id, const Patience& patience);
 /// device_add; that it is there already is as good.
 Status plug_card(Qmp& qmp, const Card& card, const Patience& patience);
+/// ... to a QEMU that it was unplugged from. QEMU (7.2) aborts, and the guest with it, when shared
+/// memory that a device has had is given to one again: its memory object has to be made anew, of
+/// which we know nothing.
+Status plug_card_again(Qmp& qmp, const Card& card, const Patience& patience);
 /// The object whose memory an ivshmem device shows the guest; "": it is none, or has none.
 std::string shared_memory_of(const Card& card);
 /// QEMU (7.2) goes on counting such memory as the guest's when the device is gone, and no

@@ -31,38 +31,47 @@ bool may_change(int code, const Tries& tries) {
 /// Something other than btlctl has answered.
 GuestAnswer unreadable(const Finished& finished) {
   const std::string said = finished.errors.empty() ? finished.output : finished.errors;
-  return {1,
-          "the guest's btlctl ended with code " + std::to_string(finished.code) +
-              " and no document: " + one_line(said),
-          false};
+  return {1, "the guest's btlctl ended with code " + std::to_string(finished.code) +
+                 " and no document: " + one_line(said)};
 }
 
 }  // namespace
 
-std::vector<std::string> words_of(const GuestJob& job, GuestOrder order, const std::string& node,
-                                  TimeNs timeout) {
+Verb verb_of(GuestOrder order, const std::string& node) {
+  const auto& words = order == GuestOrder::kPrepare ? kPrepareWords : kReturnWords;
+  Verb verb(std::begin(words), std::end(words));
+  if (!node.empty()) verb.insert(verb.end(), {"--scope", "node:" + node});
+  return verb;
+}
+
+Verb hold_start(const std::string& id, TimeNs lease) {
+  return {"hold", "start", "--id", id, "--lease", seconds_of(lease)};
+}
+
+Verb hold_renew(const std::string& id, TimeNs lease) {
+  return {"hold", "renew", "--id", id, "--lease", seconds_of(lease)};
+}
+
+Verb hold_check(const std::string& id) { return {"hold", "check", "--id", id}; }
+Verb hold_end(const std::string& id) { return {"hold", "end", "--id", id}; }
+Verb job_restored(const std::string& id) { return {"job", "restored", "--id", id}; }
+
+std::vector<std::string> words_of(const GuestJob& job, const Verb& verb, TimeNs timeout) {
   std::vector<std::string> words = {job.btlctl, "--json", "--timeout", seconds_of(timeout)};
   if (!job.job.empty()) words.insert(words.end(), {"--job", job.job});
-  const auto& verb = order == GuestOrder::kPrepare ? kPrepareWords : kReturnWords;
-  words.insert(words.end(), std::begin(verb), std::end(verb));
-  words.insert(words.end(), {"--scope", "node:" + node});
+  words.insert(words.end(), verb.begin(), verb.end());
   return words;
 }
 
-GuestAnswer read_answer(const Finished& finished, GuestOrder order) {
+GuestAnswer read_answer(const Finished& finished) {
   const Json document = Json::parse(finished.output, nullptr, false);
   const Json* code = member(document, "exit_code", Json::value_t::number_unsigned);
   if (code == nullptr || *code != finished.code || finished.code > kCodeMax)
     return unreadable(finished);
-  GuestAnswer answer{finished.code, one_line(text_member(document, "text")), false};
+  GuestAnswer answer{finished.code, one_line(text_member(document, "text"))};
   const Json* members = member(document, "members", Json::value_t::number_unsigned);
-  answer.no_job = answer.code == kNotFound && members != nullptr && *members == 0;
-  // One that was prepared before, by a call that was killed, has nothing to release any more.
-  const bool released = is_true(document, "released") || is_true(document, "already");
-  if (order == GuestOrder::kPrepare && answer.code == 0 && !released) {
-    answer = {kNotReleased, "the guest's btlctl does not say that all is released: " + answer.text,
-              false};
-  }
+  if (members != nullptr) answer.members = members->get<std::uint64_t>();
+  answer.no_job = answer.code == kNotFound && members != nullptr && answer.members == 0;
   if (const Json* foreign = member(document, "foreign", Json::value_t::array)) {
     for (const Json& holder : *foreign) {
       if (holder.is_string()) answer.text += "; held by " + one_line(holder.get<std::string>());
@@ -71,19 +80,39 @@ GuestAnswer read_answer(const Finished& finished, GuestOrder order) {
   return answer;
 }
 
+GuestAnswer read_answer(const Finished& finished, GuestOrder order) {
+  GuestAnswer answer = read_answer(finished);
+  if (order != GuestOrder::kPrepare || answer.code != 0) return answer;
+  const Json document = Json::parse(finished.output, nullptr, false);
+  // One that was prepared before, by a call that was killed, has nothing to release any more.
+  if (is_true(document, "released") || is_true(document, "already")) return answer;
+  return {kNotReleased, "the guest's btlctl does not say that all is released: " + answer.text};
+}
+
+Result<GuestAnswer> give_verb(GuestAgent& agent, const GuestJob& job, const Verb& verb,
+                              TimeNs timeout) {
+  const auto finished =
+      agent.run(words_of(job, verb, timeout), {monotonic_now() + timeout + kAgentGrace, nullptr});
+  if (!finished) return tl::unexpected(finished.error());
+  return read_answer(*finished);
+}
+
 Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrder order,
                                const Tries& tries) {
-  const auto patience = [&tries] {
-    return Patience{monotonic_now() + tries.each + kAgentGrace, nullptr};
-  };
-  const auto node = agent.host_name(patience());
+  const auto node = agent.host_name(Patience{monotonic_now() + tries.each + kAgentGrace, nullptr});
   if (!node) return tl::unexpected(node.error());
+  return give_order(agent, job, order, *node, tries);
+}
+
+Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrder order,
+                               const std::string& node, const Tries& tries) {
   for (;;) {
-    const auto finished = agent.run(words_of(job, order, *node, tries.each), patience());
+    const Patience patience{monotonic_now() + tries.each + kAgentGrace, nullptr};
+    const auto finished = agent.run(words_of(job, verb_of(order, node), tries.each), patience);
     if (!finished) return tl::unexpected(finished.error());
     GuestAnswer answer = read_answer(*finished, order);
     if (!may_change(answer.code, tries) || monotonic_now() >= tries.until) return answer;
-    pause(kUntilNext, patience());
+    pause(kUntilNext, patience);
   }
 }
 

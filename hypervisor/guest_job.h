@@ -15,6 +15,16 @@ inline constexpr TimeNs kAgentGrace = 15 * kSecond;  // until we hear that the g
 
 enum class GuestOrder { kPrepare, kReturn };
 
+/// What the guest's btlctl is called with, after --json, --timeout and --job.
+using Verb = std::vector<std::string>;
+/// `node`: only of that one; "": of all.
+Verb verb_of(GuestOrder order, const std::string& node);
+Verb hold_start(const std::string& id, TimeNs lease);
+Verb hold_renew(const std::string& id, TimeNs lease);
+Verb hold_check(const std::string& id);
+Verb hold_end(const std::string& id);
+Verb job_restored(const std::string& id);
+
 struct GuestJob {
   std::string btlctl = "btlctl";  // in the guest
   std::string job;                // "": the guest's only one
@@ -25,6 +35,7 @@ struct GuestAnswer {
   int code = 0;
   std::string text;
   bool no_job = false;  // there is none to command
+  std::uint64_t members = 0;
 };
 
 struct Tries {
@@ -33,14 +44,21 @@ struct Tries {
   bool card_comes = false;  // it was just plugged in: the guest's driver may not have it yet
 };
 
-std::vector<std::string> words_of(const GuestJob& job, GuestOrder order, const std::string& node,
-                                  TimeNs timeout);
+std::vector<std::string> words_of(const GuestJob& job, const Verb& verb, TimeNs timeout);
+/// Runs it once, whatever comes of it.
+Result<GuestAnswer> give_verb(GuestAgent& agent, const GuestJob& job, const Verb& verb,
+                              TimeNs timeout);
 /// Runs it, again and again while the job is busy with another order, such as one whose btlctl was
 /// killed, or refuses a card that comes. Not to be interrupted: what runs in the guest would go on
 /// behind our back.
 Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrder order,
                                const Tries& tries);
+/// ... `node`: as verb_of() has it.
+Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrder order,
+                               const std::string& node, const Tries& tries);
 /// What it printed, checked.
+GuestAnswer read_answer(const Finished& finished);
+/// ... of this order.
 GuestAnswer read_answer(const Finished& finished, GuestOrder order);
 
 }  // namespace livebtl::hypervisor

@@ -42,15 +42,27 @@ Result<sockaddr_un> address_of(const std::string& path, Fd& directory) {
   return address;
 }
 
-/// nullopt in all but name: a discarded value is a line that is no document.
-Json parse_bounded(std::string_view line) {
-  bool deep = false;
-  const auto look = [&deep](int depth, Json::parse_event_t, Json&) {
-    deep = deep || depth > kDepthMax;
-    return !deep;
-  };
-  Json json = Json::parse(line, look, false);
-  return deep ? Json(Json::value_t::discarded) : json;
+std::string line_of(const Json& message) {
+  return message.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+/// `descriptor`: goes with the bytes; -1: none does.
+ssize_t send_some(int socket, std::string_view text, int descriptor) {
+  iovec bytes{const_cast<char*>(text.data()), text.size()};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  if (descriptor >= 0) {
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+  }
+  return ::sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
 }  // namespace
@@ -108,14 +120,20 @@ Status JsonLineSocket::wait_for(short events, const Patience& patience) const {
 
 Status JsonLineSocket::send(const Json& message, std::string_view before,
                             const Patience& patience) {
-  const std::string text =
-      std::string(before) + message.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const auto sent =
-        ::send(socket_.number(), text.data() + done, text.size() - done, MSG_NOSIGNAL);
+  return send_text(std::string(before) + line_of(message), -1, patience);
+}
+
+Status JsonLineSocket::send_with(const Fd& descriptor, const Json& message,
+                                 const Patience& patience) {
+  return send_text(line_of(message), descriptor.number(), patience);
+}
+
+Status JsonLineSocket::send_text(std::string_view text, int descriptor, const Patience& patience) {
+  while (!text.empty()) {
+    const auto sent = send_some(socket_.number(), text, descriptor);
     if (sent > 0) {
-      done += static_cast<std::size_t>(sent);
+      text.remove_prefix(static_cast<std::size_t>(sent));
+      descriptor = -1;  // it went with the first byte
     } else if (errno == EAGAIN || errno == EINTR) {
       if (auto ready = wait_for(POLLOUT, patience); !ready) return ready;
     } else {
@@ -158,6 +176,16 @@ Result<Json> JsonLineSocket::receive(const Patience& patience) {
   if (!json.is_object())
     return fail(Errc::kCorrupt, name_ + ": no JSON object, but: " + one_line(line));
   return json;
+}
+
+Json parse_bounded(std::string_view text) {
+  bool deep = false;
+  const auto look = [&deep](int depth, Json::parse_event_t, Json&) {
+    deep = deep || depth > kDepthMax;
+    return !deep;
+  };
+  Json json = Json::parse(text, look, false);
+  return deep ? Json(Json::value_t::discarded) : json;
 }
 
 const Json* member(const Json& object, const char* name, Json::value_t kind) {

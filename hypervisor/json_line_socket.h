@@ -42,12 +42,15 @@ class JsonLineSocket {
 
   /// `before`: bytes in front of the line. After an error the connection is of no more use.
   Status send(const Json& message, std::string_view before, const Patience& patience);
+  /// ... and with the line a descriptor, of which the other side then has its own.
+  Status send_with(const Fd& descriptor, const Json& message, const Patience& patience);
   /// The next line; always an object. After kTimeout and kCancelled it can be asked for again.
   Result<Json> receive(const Patience& patience);
 
   const std::string& name() const noexcept { return name_; }
 
  private:
+  Status send_text(std::string_view text, int descriptor, const Patience& patience);
   Status wait_for(short events, const Patience& patience) const;
   Status read_more(const Patience& patience);
 
@@ -56,6 +59,8 @@ class JsonLineSocket {
   std::string buffer_;
 };
 
+/// A discarded value: that is no document, or one too deep.
+Json parse_bounded(std::string_view text);
 /// An object's member of that kind; nullptr: there is none.
 const Json* member(const Json& object, const char* name, Json::value_t kind);
 /// ... of kind string; "": there is none.

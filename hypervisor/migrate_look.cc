@@ -4,67 +4,17 @@
 #include "hypervisor/migrate_steps.h"
 
 namespace livebtl::hypervisor {
-namespace {
-
-/// The exit code of what went wrong before anything was done.
-int code_of(Errc error) {
-  if (error == Errc::kAuth) return 9;
-  if (error == Errc::kTimeout) return kCodeTakenBack;
-  return error == Errc::kInvalid ? 1 : kCodeNotFound;
-}
-
-Migration migration_of(const std::string& status) {
-  if (status.empty() || status == "none") return Migration::kNone;
-  if (status == "completed") return Migration::kCompleted;
-  return status == "failed" || status == "cancelled" ? Migration::kFailed : Migration::kActive;
-}
-
-}  // namespace
-
 Answer answer_of(const Error& error) {
-  if (error.code == Errc::kCancelled) return {Went::kInterrupted, kCodeInterrupted, error.text, {}};
-  const Went went = error.code == Errc::kTimeout ? Went::kTimeout : Went::kFailed;
-  return {went, code_of(error.code), error.text, {}};
+  return {went_of(error.code), code_of(error.code), error.text, {}};
 }
 
 Answer answer_of(const Status& status) { return status ? Answer{} : answer_of(status.error()); }
-
-Status set_capabilities(Qmp& qmp, bool return_path, const Patience& patience) {
-  const auto capability = [](const char* name, bool state) {
-    return Json{{"capability", name}, {"state", state}};
-  };
-  const Json wanted = Json::array({capability("events", true), capability("postcopy-ram", false),
-                                   capability("pause-before-switchover", false),
-                                   capability("return-path", return_path)});
-  const auto set = qmp.execute("migrate-set-capabilities", {{"capabilities", wanted}}, patience);
-  if (!set) return tl::unexpected(set.error());
-  return {};
-}
-
-Result<std::string> run_state(Qmp& qmp, const Patience& patience) {
-  const auto status = qmp.execute("query-status", Json::object(), patience);
-  if (!status) return tl::unexpected(status.error());
-  return text_member(*status, "status");
-}
 
 Json MigrateSteps::given_arguments(const std::string& id) const {
   for (const Json& each : request_.card_arguments) {
     if (text_member(each, "id") == id) return each;
   }
   return {};
-}
-
-Result<Migration> MigrateSteps::ask_migration(Qmp& qmp, const Patience& patience,
-                                              std::string& why) {
-  const auto figures = qmp.execute("query-migrate", Json::object(), patience);
-  if (!figures) return tl::unexpected(figures.error());
-  const std::string status = text_member(*figures, "status");
-  const std::string said = text_member(*figures, "error-desc");
-  why = "the migration " +
-        (status.empty() ? "has not begun" : "ended as '" + one_line(status) + "'") +
-        (said.empty() ? "" : ": " + one_line(said));
-  figures_ = *figures;
-  return migration_of(status);
 }
 
 /// The first time how to plug them in is asked for too.
@@ -92,16 +42,16 @@ Status MigrateSteps::look_at_cards(Qmp& qmp, const Patience& patience, std::vect
 Answer MigrateSteps::look(const Patience& patience) {
   Answer answer;
   const auto ask = [&](Qmp& qmp) -> Status {
-    std::string why;
-    const auto migration = ask_migration(qmp, patience, why);
-    if (!migration) return tl::unexpected(migration.error());
+    const auto found = ask_migration(qmp, patience);
+    if (!found) return tl::unexpected(found.error());
+    figures_ = found->figures;
     const auto state = run_state(qmp, patience);
     if (!state) return tl::unexpected(state.error());
     answer.seen.running = *state == "running";
-    answer.seen.migration = *migration;
+    answer.seen.migration = found->migration;
     // After a migration to a file, say, whose guest then went on, the last one still counts as
     // done. One that was just completed shows as finish-migrate for a moment.
-    if (*migration == Migration::kCompleted && *state != "postmigrate" &&
+    if (found->migration == Migration::kCompleted && *state != "postmigrate" &&
         *state != "finish-migrate")
       answer.seen.migration = Migration::kNone;
     return look_at_cards(qmp, patience, answer.seen.plugged);

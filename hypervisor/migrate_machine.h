@@ -11,11 +11,9 @@
 #include <string>
 #include <vector>
 
-namespace livebtl::hypervisor {
+#include "hypervisor/migration.h"
 
-// btlctl's exit codes, as in its manual.
-inline constexpr int kCodeDone = 0, kCodeNotFound = 2, kCodeRefused = 3, kCodeUnfinished = 4,
-                     kCodeTakenBack = 5, kCodeNotReturned = 6, kCodeInterrupted = 130;
+namespace livebtl::hypervisor {
 
 enum class Do {
   kLook,         // where do cards and migration stand?
@@ -39,15 +37,6 @@ struct Action {
   Do what = Do::kEnd;
   std::size_t card = 0;  // of kUnplug, kPlug, kPlugThere
 };
-
-enum class Went {
-  kWell,
-  kFailed,       // somebody said no
-  kTimeout,      // nobody has said anything
-  kInterrupted,  // nor was waited for
-};
-
-enum class Migration { kNone, kActive, kCompleted, kFailed };
 
 struct Seen {
   bool running = false;  // the guest

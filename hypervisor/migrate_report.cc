@@ -14,7 +14,8 @@ std::string joined(const std::vector<std::string>& words) {
 
 std::string order_line(const MigrateRequest& request, GuestOrder order, const std::string& node) {
   return "in the guest, by " + request.agent + ": " +
-         joined(words_of(request.guest, order, node, std::min(request.timeout, kPrepareMax)));
+         joined(
+             words_of(request.guest, verb_of(order, node), std::min(request.timeout, kPrepareMax)));
 }
 
 std::string text_of(const Card& card) {

@@ -7,45 +7,10 @@
 namespace livebtl::hypervisor {
 namespace {
 
-constexpr TimeNs kBetweenLooks = kSecond;
-
 /// A return path lets the destination say that it has taken everything, which only a socket
 /// carries.
 bool has_way_back(const std::string& uri) {
   return uri.starts_with("tcp:") || uri.starts_with("unix:");
-}
-
-/// The connection, after such an error.
-bool can_go_on(Errc code) {
-  return code == Errc::kRefused || code == Errc::kNotFound || code == Errc::kTimeout ||
-         code == Errc::kCancelled || code == Errc::kInvalid;
-}
-
-std::string progress_of(const Json& figures) {
-  const Json* ram = member(figures, "ram", Json::value_t::object);
-  if (ram == nullptr) return "migrating";
-  const Json* left = member(*ram, "remaining", Json::value_t::number_unsigned);
-  return left == nullptr
-             ? "migrating"
-             : "migrating, " + std::to_string(left->get<std::uint64_t>() >> 20U) + " MiB left";
-}
-
-/// Until the guest runs. What QEMU still has to finish after a migration lets nobody go on.
-Status wait_running(Qmp& qmp, const Patience& patience) {
-  constexpr const char* kComing[] = {"inmigrate", "finish-migrate", "restore-vm"};
-  constexpr const char* kWaiting[] = {"paused", "prelaunch", "postmigrate"};
-  for (;;) {
-    const auto state = run_state(qmp, patience);
-    if (!state) return tl::unexpected(state.error());
-    if (*state == "running") return {};
-    if (std::find(std::begin(kWaiting), std::end(kWaiting), *state) != std::end(kWaiting)) {
-      const auto gone_on = qmp.execute("cont", Json::object(), patience);
-      if (!gone_on) return tl::unexpected(gone_on.error());
-    } else if (std::find(std::begin(kComing), std::end(kComing), *state) == std::end(kComing)) {
-      return fail(Errc::kRefused, "QEMU says of its guest: " + one_line(*state));
-    }
-    pause(20 * kMillisecond, patience);
-  }
 }
 
 }  // namespace
@@ -108,17 +73,9 @@ Answer MigrateSteps::cancel() {
   return on_source(ask, afterwards());
 }
 
-/// QEMU (7.2) aborts, and the guest with it, when shared memory that a device has had is given to
-/// one again: its memory object has to be made anew, of which we know nothing.
 Answer MigrateSteps::plug(std::size_t card) {
-  if (const std::string memory = shared_memory_of(cards_[card]); !memory.empty())
-    return {Went::kFailed,
-            kCodeUnfinished,
-            "QEMU might end if it got its memory a second time; by hand: object-del of " + memory +
-                " if it is there, object-add of it anew, then device_add",
-            {}};
   const auto act = [&](Qmp& qmp) {
-    auto plugged = plug_card(qmp, cards_[card], plugging());
+    auto plugged = plug_card_again(qmp, cards_[card], plugging());
     plugged_in_ = plugged_in_ || plugged;
     return plugged ? forget_card(qmp, cards_[card].id, afterwards()) : plugged;
   };
@@ -220,23 +177,16 @@ Answer MigrateSteps::begin() {
 Answer MigrateSteps::follow() {
   const Patience patience =
       going_back_ ? Patience{monotonic_now() + kCancelMax, nullptr} : forward();
-  Answer answer;
-  const auto wait = [&](Qmp& qmp) -> Status {
-    for (;;) {
-      const auto now = ask_migration(qmp, patience, answer.text);
-      if (!now) return tl::unexpected(now.error());
-      answer.seen.migration = *now;
-      if (*now != Migration::kActive) return {};
-      say_(progress_of(figures_));
-      const auto event = qmp.wait_event("MIGRATION", "", patience.at_most(kBetweenLooks));
-      const bool waited = !event && event.error().code == Errc::kTimeout;
-      if (!event && !(waited && monotonic_now() < patience.deadline))
-        return tl::unexpected(event.error());
-    }
-  };
-  const Answer went = on_source(wait, patience);
+  MigrationState state;
+  const Answer went =
+      on_source([&](Qmp& qmp) { return follow_migration(qmp, patience, say_, state); }, patience);
+  figures_ = state.figures;
   if (went.went == Went::kTimeout) return {Went::kTimeout, 0, "the migration took too long", {}};
-  return went.went == Went::kWell ? answer : went;
+  if (went.went != Went::kWell) return went;
+  Answer answer;
+  answer.text = state.why;
+  answer.seen.migration = state.migration;
+  return answer;
 }
 
 Answer MigrateSteps::arrive() {

@@ -12,14 +12,6 @@
 
 namespace livebtl::hypervisor {
 
-inline constexpr TimeNs kUnplugMax = 60 * kSecond;
-inline constexpr TimeNs kLookMax = 30 * kSecond;
-inline constexpr TimeNs kPrepareMax = 30 * kSecond;  // of the guest's btlctl
-inline constexpr TimeNs kAfterwards = 60 * kSecond;  // each step back, and each at the destination
-inline constexpr TimeNs kCancelMax = 150 * kSecond;  // QEMU may still connect: TCP tries for 127 s
-inline constexpr TimeNs kPlugMax = 600 * kSecond;  // but this: all of the guest's memory is pinned
-inline constexpr TimeNs kCardMax = 180 * kSecond;  // until the guest can use what was plugged in
-
 struct MigrateRequest {
   std::string qmp, agent;  // sockets
   std::string to;          // as QEMU's migrate takes it
@@ -35,11 +27,6 @@ struct MigrateRequest {
 
 Answer answer_of(const Error& error);
 Answer answer_of(const Status& status);
-/// Events are told, nothing is copied afterwards or held up; `return_path`: see has_way_back().
-Status set_capabilities(Qmp& qmp, bool return_path, const Patience& patience);
-/// "running", "paused", ...
-Result<std::string> run_state(Qmp& qmp, const Patience& patience);
-
 class MigrateSteps {
  public:
   using Say = std::function<void(const std::string&)>;
@@ -76,7 +63,6 @@ class MigrateSteps {
   Answer plug_there(std::size_t card);
   Answer on_source(const std::function<Status(Qmp&)>& act, const Patience& patience);
   Answer on_destination(const std::function<Status(Qmp&)>& act, const Patience& patience);
-  Result<Migration> ask_migration(Qmp& qmp, const Patience& patience, std::string& why);
   Json given_arguments(const std::string& id) const;
 
   const MigrateRequest& request_;

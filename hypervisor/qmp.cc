@@ -48,6 +48,21 @@ Result<Json> Qmp::execute(const std::string& command, Json arguments, const Pati
   if (!arguments.empty()) message["arguments"] = std::move(arguments);
   if (const auto sent = socket_.send(message, "", patience); !sent)
     return tl::unexpected(sent.error());
+  return wait_answer(command, id, patience);
+}
+
+Status Qmp::give_descriptor(const std::string& name, const Fd& descriptor,
+                            const Patience& patience) {
+  const std::uint64_t id = ++last_id_;
+  const Json message = {{"execute", "getfd"}, {"id", id}, {"arguments", {{"fdname", name}}}};
+  if (auto sent = socket_.send_with(descriptor, message, patience); !sent) return sent;
+  const auto taken = wait_answer("getfd", id, patience);
+  if (!taken) return tl::unexpected(taken.error());
+  return {};
+}
+
+Result<Json> Qmp::wait_answer(const std::string& command, std::uint64_t id,
+                              const Patience& patience) {
   for (;;) {
     const auto heard = socket_.receive(patience);
     if (!heard) return tl::unexpected(heard.error());

@@ -27,6 +27,9 @@ class Qmp {
   /// all else: the connection is of no use any more.
   Result<Json> execute(const std::string& command, Json arguments, const Patience& patience);
 
+  /// Gives QEMU a descriptor of its own, to be named as "fd:NAME".
+  Status give_descriptor(const std::string& name, const Fd& descriptor, const Patience& patience);
+
   /// The first event of this name, whether it has come already or not; `device`: only that one's.
   Result<QmpEvent> wait_event(const std::string& name, const std::string& device,
                               const Patience& patience);
@@ -37,6 +40,7 @@ class Qmp {
 
  private:
   explicit Qmp(JsonLineSocket socket) : socket_(std::move(socket)) {}
+  Result<Json> wait_answer(const std::string& command, std::uint64_t id, const Patience& patience);
   /// True: it was one.
   bool keep_event(const Json& message);
   Result<Json> read_answer(const std::string& command, const Json& message) const;

@@ -30,6 +30,7 @@ class HeldJob {
     Incarnation incarnation{1};
     std::uint64_t restored_from = 0;
     std::string refusal;
+    int leases = 0;       // begun
     bool slow = false;    // parks, and is never parked
     bool silent = false;  // hears nothing
     bool hidden = false;  // no scan finds it
@@ -103,6 +104,7 @@ class HeldJob {
       one.id = request.id;
       one.state = one.slow ? HoldState::kParking : HoldState::kParked;
       if (request.members != 0) one.members = request.members;
+      ++one.leases;
     } else if (request.action == HoldAction::kRestore && one.refusal.empty()) {
       one.incarnation = request.incarnation;
       one.restored_from = request.id;

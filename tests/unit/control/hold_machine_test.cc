@@ -17,6 +17,7 @@ using livebtl::test::member;
 namespace {
 
 HoldCommand start() { return {"", HoldVerb::kStart, kId, 60'000}; }
+HoldCommand renew(std::uint64_t id = 0) { return {"", HoldVerb::kRenew, id, 60'000}; }
 HoldCommand check(std::uint64_t id = 0) { return {"", HoldVerb::kCheck, id, 0}; }
 HoldCommand end(std::uint64_t id = 0) { return {"", HoldVerb::kEnd, id, 0}; }
 
@@ -61,6 +62,38 @@ TEST_CASE("what was not held throughout is never called good") {
   CHECK(job.run(end(kId)).code == ExitCode::kInconsistent);
   CHECK(job.members[1].state == HoldState::kNone);
   CHECK(job.members[3].state == HoldState::kParked);  // another's
+}
+
+TEST_CASE("a lease begins anew for those alone that were all held throughout") {
+  Job job(3);
+  CHECK(job.run(renew()).code == ExitCode::kInconsistent);
+  CHECK(nothing_is_held(job));  // nobody is parked by it
+  job.run(start());
+  CHECK(job.run(renew()).code == ExitCode::kDone);
+  CHECK(job.run(renew(kId)).operation == kId);
+  CHECK(job.members[2].leases == 4);  // parked, sealed, and twice since
+  CHECK(job.run(check(kId)).code == ExitCode::kDone);
+  CHECK(job.run(renew(kId + 1)).code == ExitCode::kInconsistent);
+  job.members[2].refusal = "its lease ran out";
+  CHECK(job.run(renew()).code == ExitCode::kInconsistent);
+  CHECK(job.members[1].state == HoldState::kParked);  // who ends it is told why it is of no use
+  job.members[2].refusal.clear();
+  job.members[4] = {};  // it was not held with the others, and must not seem so from now on
+  CHECK(job.run(renew()).code == ExitCode::kInconsistent);
+  CHECK(job.members[4].state == HoldState::kNone);
+  CHECK(job.run(check()).code == ExitCode::kInconsistent);
+}
+
+TEST_CASE("who appears while a lease is renewed was not held with the others") {
+  Job job(3);
+  job.run(start());
+  int scans = 0;
+  job.on_scan = [&] {
+    if (++scans == 3) job.members[4] = {};
+  };
+  CHECK(job.run(renew()).code == ExitCode::kInconsistent);
+  CHECK(scans >= 3);
+  CHECK(job.members[4].state == HoldState::kNone);
 }
 
 TEST_CASE("if one refuses, nothing is held") {

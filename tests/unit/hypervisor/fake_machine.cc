@@ -6,6 +6,7 @@
 #include <sodium.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -26,6 +27,15 @@ std::string base64_of(const std::string& text) {
   return out;
 }
 
+/// "prepare", "return", "hold start", "job restored", ...
+std::string order_of(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i] == "checkpoint") return words[i + 1];
+    if (words[i] == "hold" || words[i] == "job") return words[i] + " " + words[i + 1];
+  }
+  return "?";
+}
+
 }  // namespace
 
 FakeMachine::FakeMachine(const std::string& directory, const std::string& name)
@@ -39,7 +49,7 @@ FakeMachine::~FakeMachine() {
   for (auto& thread : threads_) thread.join();
 }
 
-void FakeMachine::listen(const std::string& path, void (FakeMachine::*serve)(JsonLineSocket&)) {
+void FakeMachine::listen(const std::string& path, Serve serve) {
   Fd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -52,24 +62,48 @@ void FakeMachine::listen(const std::string& path, void (FakeMachine::*serve)(Jso
       pollfd asked{socket.number(), POLLIN, 0};
       if (::poll(&asked, 1, 20) <= 0) continue;
       Fd client(::accept4(socket.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+      const int number = client.number();
       JsonLineSocket lines(std::move(client), "client");
-      (this->*serve)(lines);
+      (this->*serve)(lines, number);
     }
   });
 }
 
-void FakeMachine::serve_monitor(JsonLineSocket& socket) {
+/// Looks at the command before it is read, for then a descriptor that comes with it is lost.
+bool FakeMachine::wait_for_command(int number) {
+  pollfd asked{number, POLLIN, 0};
+  if (::poll(&asked, 1, 10) <= 0) return false;
+  char byte = 0;
+  iovec bytes{&byte, 1};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  if (::recvmsg(number, &message, MSG_PEEK | MSG_CMSG_CLOEXEC) <= 0) return true;
+  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return true;
+  int descriptor = -1;
+  std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
+  descriptor_ = Fd(descriptor);
+  return true;
+}
+
+void FakeMachine::serve_monitor(JsonLineSocket& socket, int number) {
   const Patience patience{long_enough().deadline, &ending_};
   if (!socket.send({{"QMP", Json::object()}}, "", patience)) return;
   with([](State& state) { ++state.monitors; });
   for (;;) {
-    const auto heard = socket.receive(patience.at_most(10 * kMillisecond));
+    const bool comes = wait_for_command(number);
+    if (!comes && ending_.load()) return;
     std::vector<Json> events = with([this](State&) { return std::exchange(late_events_, {}); });
     for (const Json& event : events) {
       if (!socket.send(event, "", patience)) return;
     }
     events.clear();
-    if (!heard && heard.error().code == Errc::kTimeout) continue;
+    if (!comes) continue;
+    const auto heard = socket.receive(patience);
     if (!heard) return;
     Json answer = answer_monitor(text_member(*heard, "execute"),
                                  heard->value("arguments", Json::object()), events);
@@ -115,6 +149,46 @@ void FakeMachine::begin_migration(std::vector<Json>& events) {
   events.push_back(event_of("MIGRATION", {{"status", state_.migration}}));
 }
 
+Json FakeMachine::migration() const {
+  Json figures = {{"status", state_.migration}};
+  if (!state_.incoming) figures["downtime"] = 3;
+  if (!state_.incoming && state_.migration != "none") figures["total-time"] = 5;
+  return {{"return", figures}};
+}
+
+/// To a file, or from one.
+Json FakeMachine::of_a_file(const std::string& command, std::vector<Json>& events) {
+  if (!descriptor_) return error_of("GenericError", "File descriptor named 'livebtl' not found");
+  const Fd file = std::move(descriptor_);
+  state_.log.push_back(command);
+  state_.incoming = command == "migrate-incoming";
+  if (!state_.incoming) {
+    CHECK(state_.status == "paused");
+    CHECK(::write(file.number(), state_.memory.data(), state_.memory.size()) > 0);
+    begin_migration(events);
+    return {{"return", Json::object()}};
+  }
+  std::array<char, 256> block{};
+  const auto got = ::read(file.number(), block.data(), block.size());
+  state_.memory.assign(block.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  state_.migration = state_.migration_ends;
+  state_.status = "paused";
+  return {{"return", Json::object()}};
+}
+
+/// What changes nothing; null: it is something else.
+Json FakeMachine::ask(const std::string& command) {
+  if (command == "query-status") return run_state();
+  if (command == "query-migrate") return migration();
+  if (command == "device-list-properties") return {{"return", Json::array()}};
+  if (command == "query-migrate-parameters")
+    return {{"return", {{"max-bandwidth", state_.bandwidth}}}};
+  if (command != "query-block") return {};
+  const Json fixed = {{"device", "root"}, {"inserted", {{"ro", true}}}};
+  const Json disk = {{"device", "disk0"}, {"inserted", {{"ro", !state_.writable_disk}}}};
+  return {{"return", Json::array({{{"device", "floppy"}}, fixed, disk})}};
+}
+
 Json FakeMachine::unplug(const std::string& id, std::vector<Json>& events) {
   if (!state_.cards.contains(id)) return error_of("DeviceNotFound", "no such device");
   if (state_.busy > 0) {
@@ -147,10 +221,13 @@ Json FakeMachine::answer_monitor(const std::string& command, const Json& argumen
   const std::lock_guard lock(mutex_);
   const Json done = {{"return", Json::object()}};
   if (state_.refused.contains(command)) return error_of("GenericError", "told to refuse");
-  if (command == "query-status") return run_state();
-  if (command == "query-migrate")
-    return {{"return", {{"status", state_.migration}, {"downtime", 3}}}};
-  if (command == "device-list-properties") return {{"return", Json::array()}};
+  if (Json answer = ask(command); !answer.is_null()) return answer;
+  if (command == "getfd")
+    return descriptor_ ? done : error_of("GenericError", "No file descriptor supplied");
+  if (command == "migrate-set-parameters") state_.bandwidth = arguments["max-bandwidth"];
+  const bool of_file = text_member(arguments, "uri").starts_with("fd:");
+  if (of_file) return of_a_file(command, events);
+  if (command == "stop") state_.status = "paused";
   if (command == "qom-list") return list(arguments["path"]);
   if (command == "qom-get") return get(arguments["path"], arguments["property"]);
   if (command == "object-add") state_.objects[arguments["id"]] = arguments["data"];
@@ -169,7 +246,7 @@ Json FakeMachine::answer_monitor(const std::string& command, const Json& argumen
   return done;
 }
 
-void FakeMachine::serve_agent(JsonLineSocket& socket) {
+void FakeMachine::serve_agent(JsonLineSocket& socket, int) {
   const Patience patience{long_enough().deadline, &ending_};
   for (;;) {
     const auto heard = socket.receive(patience);
@@ -187,8 +264,8 @@ Json FakeMachine::answer_agent(const std::string& command, const Json& arguments
     return state_.has_name ? Json{{"return", {{"host-name", "vm1"}}}}
                            : error_of("GenericError", "no name");
   if (command == "guest-exec") {
-    const std::string words = arguments["arg"].dump();
-    const std::string order = words.find("prepare") != std::string::npos ? "prepare" : "return";
+    const std::string order = order_of(arguments["arg"]);
+    if (state_.status != "running") return error_of("GenericError", "nobody answers");
     const bool not_yet = state_.not_yet[order] > 0;
     if (not_yet) --state_.not_yet[order];
     guest_code_ = not_yet ? 3 : state_.guest_codes[order];

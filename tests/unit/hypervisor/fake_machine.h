@@ -34,11 +34,15 @@ class FakeMachine {
     std::set<std::string> refused;             // QMP commands
     int busy = 0;                              // times that the guest is too busy to unplug
     bool holds = false;                        // cards are given up by give_up() alone
-    std::map<std::string, int> guest_codes;    // by "prepare" and "return"; 0 if not there
+    std::map<std::string, int> guest_codes;    // by "prepare", "hold start", ...; 0 if not there
     std::map<std::string, int> not_yet;        // ... times that it is refused before
     std::vector<std::string> log;              // what was done, in order
     int monitors = 0;                          // that were connected
     bool has_name = true;
+    bool writable_disk = false;
+    std::string memory;           // what a snapshot saves, or has loaded
+    bool incoming = false;        // the last migration came in
+    std::uint64_t bandwidth = 7;  // that migrations are allowed
   };
   /// The guest lets a card go, and whoever is connected hears of it.
   void give_up(const std::string& card);
@@ -50,14 +54,19 @@ class FakeMachine {
   }
 
  private:
-  void listen(const std::string& path, void (FakeMachine::*serve)(JsonLineSocket&));
-  void serve_monitor(JsonLineSocket& socket);
-  void serve_agent(JsonLineSocket& socket);
+  using Serve = void (FakeMachine::*)(JsonLineSocket&, int);
+  void listen(const std::string& path, Serve serve);
+  void serve_monitor(JsonLineSocket& socket, int number);
+  bool wait_for_command(int number);
+  void serve_agent(JsonLineSocket& socket, int number);
   Json answer_monitor(const std::string& command, const Json& arguments, std::vector<Json>& events);
   Json answer_agent(const std::string& command, const Json& arguments);
   Json list(const std::string& path);
   Json get(const std::string& path, const std::string& property);
   void begin_migration(std::vector<Json>& events);
+  Json migration() const;
+  Json of_a_file(const std::string& command, std::vector<Json>& events);
+  Json ask(const std::string& command);
   Json unplug(const std::string& id, std::vector<Json>& events);
   Json run_state();
 
@@ -66,6 +75,7 @@ class FakeMachine {
   std::mutex mutex_;
   State state_;
   std::vector<Json> late_events_;
+  Fd descriptor_;  // that came with a command
   int finishes_ = 0;
   std::string guest_output_;
   int guest_code_ = 0;

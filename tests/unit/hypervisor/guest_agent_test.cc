@@ -141,7 +141,8 @@ TEST_CASE("an order names the guest's own node, and waits while the job is busy"
   const auto said = give_order(agent, {"/opt/btlctl", "7"}, GuestOrder::kPrepare, tries);
   REQUIRE(said);
   CHECK(said->code == 0);
-  const auto words = words_of({"/opt/btlctl", "7"}, GuestOrder::kReturn, "vm1", 2 * kSecond);
+  const auto words =
+      words_of({"/opt/btlctl", "7"}, verb_of(GuestOrder::kReturn, "vm1"), 2 * kSecond);
   const std::vector<std::string> expected = {"/opt/btlctl", "--json",  "--timeout",  "2.000",
                                              "--job",       "7",       "checkpoint", "return",
                                              "--scope",     "node:vm1"};

@@ -3,6 +3,8 @@
 // turn, events in any order, and whatever else may listen at a socket.
 #include "hypervisor/qmp.h"
 
+#include <fcntl.h>
+
 #include "tests/unit/hypervisor/scripted_peer.h"
 
 using namespace livebtl;
@@ -91,4 +93,28 @@ TEST_CASE("events that nobody asks for do not pile up") {
   QmpEvent event;
   CHECK_FALSE(qmp.take_event("FIRST", "", event));
   CHECK(qmp.take_event("MANY", "", event));
+}
+
+TEST_CASE("a descriptor is given with the command that names it") {
+  ScriptedPeer peer;
+  peer.says_line(R"({"QMP":{}})");
+  peer.says_line(R"({"return":{},"id":1})");
+  auto qmp = Qmp::over(peer.socket(), long_enough());
+  REQUIRE(qmp);
+  CHECK_FALSE(peer.heard_descriptor());  // none with qmp_capabilities
+  std::array<int, 2> ends{};
+  REQUIRE(::pipe2(ends.data(), O_CLOEXEC) == 0);
+  const Fd reader(ends[0]);
+  Fd writer(ends[1]);
+  peer.says_line(R"({"return":{},"id":2})");
+  CHECK(qmp->give_descriptor("livebtl", writer, long_enough()));
+  writer.reset();
+  const Fd theirs = peer.heard_descriptor();
+  REQUIRE(theirs);
+  REQUIRE(::write(theirs.number(), "x", 1) == 1);
+  char byte = 0;
+  CHECK(::read(reader.number(), &byte, 1) == 1);
+  CHECK(byte == 'x');
+  peer.says_line(R"({"error":{"class":"GenericError","desc":"no"},"id":3})");
+  CHECK(qmp->give_descriptor("livebtl", reader, long_enough()).error().code == Errc::kRefused);
 }

@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,24 @@ class ScriptedPeer {
   }
   void says_line(const std::string& text) { says(text + "\n"); }
   void hangs_up() { ::shutdown(here_.number(), SHUT_RDWR); }
+
+  /// A descriptor that came with the first line of what has been said to it; none: none did.
+  Fd heard_descriptor() {
+    std::array<char, 4096> block;
+    iovec bytes{block.data(), block.size()};
+    msghdr message{};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    REQUIRE(::recvmsg(here_.number(), &message, MSG_CMSG_CLOEXEC) > 0);
+    const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return {};
+    int descriptor = -1;
+    std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
+    return Fd(descriptor);
+  }
 
   /// What has been said to it, by line.
   std::vector<Json> heard() {

@@ -21,7 +21,8 @@ CommandLine good(Words words) {
 TEST_CASE("hold takes an action, a lease to start with, and an id to look for") {
   CHECK(good({"hold", "start"}).lease_s == 60.0);
   CHECK(good({"hold", "start", "--lease", "0.5"}).lease_s == 0.5);
-  CHECK(read_hold_id(good({"hold", "end", "--id", "0x1f"}).hold_id) == 0x1f);
+  for (const char* action : {"start", "renew", "check", "end"})
+    CHECK(read_hold_id(good({"hold", action, "--id", "0x1f"}).hold_id) == 0x1f);
 }
 
 TEST_CASE("what makes no sense with hold is refused") {
@@ -31,7 +32,8 @@ TEST_CASE("what makes no sense with hold is refused") {
                                     {"hold", "start", "--lease", "-1"},
                                     {"hold", "start", "--lease", "nan"},
                                     {"hold", "start", "--lease", "1e9"},
-                                    {"hold", "start", "--id", "0x1"},
+                                    {"hold", "start", "--id", "1"},
+                                    {"hold", "renew", "--lease", "0"},
                                     {"hold", "end", "--id", "0"},
                                     {"hold", "end", "--id", "0x"},
                                     {"hold", "end", "--id", "0x0"},

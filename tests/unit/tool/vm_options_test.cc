@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "ctl-tool/command_line.h"
+#include "ctl-tool/vm_machine.h"
 
 using namespace livebtl::tool;
 
@@ -53,8 +54,63 @@ TEST_CASE("vm refuses what cannot be meant") {
                 "plain value"));
   CHECK(refused(parsed({"--card", "a", "--destination-qmp", "Q"}), "together"));
   CHECK(refused(parsed({"--card", "a", "--no-wait"}), "waits"));
-  CHECK(refused(parse_command_line({"vm", "fly"}, ""), "vm takes migrate"));
+  CHECK(refused(parse_command_line({"vm", "fly"}, ""), "vm takes migrate, snapshot or restore"));
   CHECK(refused(parse_command_line(
                     {"vm", "migrate", "--qmp", "q", "--ga", "g", "--to", "h", "--card", "a"}, ""),
                 "--to takes a URI"));
+}
+
+namespace {
+
+std::variant<CommandLine, EndNow> parsed_set(const std::string& action, Words more) {
+  Words words = {"vm", action, "there"};
+  words.insert(words.end(), more.begin(), more.end());
+  return parse_command_line(words, "");
+}
+
+}  // namespace
+
+TEST_CASE("vm snapshot and restore with all that they take") {
+  const auto parse = parsed_set("snapshot", {"--vm", "vm1,qmp=q1,ga=g1,card=a,card=b", "--vm",
+                                             "vm2,qmp=q2", "--lease", "90", "--disks-are-mine"});
+  const auto* line = std::get_if<CommandLine>(&parse);
+  REQUIRE(line != nullptr);
+  CHECK(line->arguments == Words{"snapshot"});
+  CHECK(line->vm.directory == "there");
+  CHECK(line->vm.lease_s == 90.0);
+  CHECK(line->vm.disks_are_mine);
+  REQUIRE(line->vm.machines.size() == 2);
+  const auto machine = read_machine(line->vm.machines[0]);
+  REQUIRE(machine);
+  CHECK(machine->name == "vm1");
+  CHECK(machine->qmp == "q1");
+  CHECK(machine->agent == "g1");
+  CHECK(machine->cards == Words{"a", "b"});
+  CHECK(read_machine(line->vm.machines[1])->agent.empty());
+  CHECK(std::holds_alternative<CommandLine>(parsed_set("restore", {"--vm", "vm1,qmp=q,ga=g"})));
+}
+
+TEST_CASE("vm snapshot and restore refuse what cannot be meant") {
+  const Words one = {"--vm", "vm1,qmp=q,ga=g"};
+  const auto with = [&one](Words more) {
+    more.insert(more.begin(), one.begin(), one.end());
+    return more;
+  };
+  CHECK(refused(parsed_set("snapshot", {}), "a --vm for each"));
+  CHECK(refused(parse_command_line({"vm", "restore", "--vm", "v,qmp=q,ga=g"}, ""), "directory"));
+  CHECK(refused(parsed_set("snapshot", {"--vm", "vm1,qmp=q"}), "ga=SOCKET"));
+  CHECK(refused(parsed_set("snapshot", with({"--qmp", "q"})), "takes its guests as --vm"));
+  CHECK(refused(parsed_set("snapshot", with({"--vm", "vm1,qmp=r"})), "twice"));
+  CHECK(refused(parsed_set("snapshot", with({"--lease", "59"})), "from 60"));
+  CHECK(refused(parsed_set("snapshot", with({"--lease", "nan"})), "from 60"));
+  CHECK(refused(parsed_set("snapshot", with({"--no-wait"})), "waits"));
+  CHECK(refused(parsed_set("restore", {"--vm", "vm1,qmp=q,ga=g,card=a"}), "give no card="));
+  CHECK(refused(parsed({"--card", "a", "--vm", "vm1,qmp=q"}), "for snapshot and restore"));
+  for (const char* machine :
+       {"", "vm1", "vm1,", "vm1,,qmp=q", "vm1,qmp=", "vm1,qmp", "vm1,qmp=q,qmp=r",
+        "vm1,qmp=q,nic=a", "vm1,qmp=q,card=a b", "vm1,qmp=q,card=a,card=a", "../vm1,qmp=q",
+        "1,qmp=q", ",qmp=q", "vm1,qmp=q,"}) {
+    CAPTURE(machine);
+    CHECK_FALSE(read_machine(machine));
+  }
 }

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/set_directory.cc -- see set_directory.h.
+#include "hypervisor/set_directory.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+namespace livebtl::hypervisor {
+namespace {
+
+constexpr const char* kFreshSetFile = "set.json.new";
+
+std::string errno_words() { return std::strerror(errno); }
+
+}  // namespace
+
+SetDirectory::SetDirectory(std::string path, std::vector<std::string> machines)
+    : path_(std::move(path)), machines_(std::move(machines)) {}
+
+Error SetDirectory::error(Errc code, const std::string& file, const std::string& what) const {
+  return {code, path_ + (file.empty() ? "" : "/" + file) + ": " + what};
+}
+
+/// Who may write to it may have any device plugged in.
+Status SetDirectory::open() {
+  if (directory_) return {};
+  Fd opened(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened) {
+    const bool none = errno == ENOENT;
+    const Errc code = none ? Errc::kNotFound : errno == EACCES ? Errc::kAuth : Errc::kInvalid;
+    return tl::unexpected(error(code, "", errno_words()));
+  }
+  struct stat facts {};
+  if (::fstat(opened.number(), &facts) != 0)
+    return tl::unexpected(error(Errc::kSystem, "", errno_words()));
+  if ((facts.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
+      (facts.st_uid != ::geteuid() && facts.st_uid != 0))
+    return tl::unexpected(error(
+        Errc::kAuth, "", "others may write to it; a set belongs into a directory of yours (0700)"));
+  directory_ = std::move(opened);
+  return {};
+}
+
+bool SetDirectory::ours(const std::string& file) const {
+  return file == kFreshSetFile ||
+         std::any_of(machines_.begin(), machines_.end(),
+                     [&file](const std::string& machine) { return ram_file(machine) == file; });
+}
+
+Result<SetDirectory::Holds> SetDirectory::look() {
+  if (const auto opened = open(); !opened) {
+    if (opened.error().code == Errc::kNotFound) return Holds::kNothing;
+    return tl::unexpected(opened.error());
+  }
+  bool leavings = false;
+  bool set = false;
+  std::error_code failed;
+  for (std::filesystem::directory_iterator each(path_, failed), end; !failed && each != end;
+       each.increment(failed)) {
+    const std::string file = each->path().filename();
+    set = set || file == kSetFile;
+    leavings = leavings || ours(file);
+    if (file != kSetFile && !ours(file))
+      return tl::unexpected(error(Errc::kRefused, one_line(file),
+                                  "is none of this set's; give a directory that is empty, or one "
+                                  "that is not there"));
+  }
+  if (failed) return tl::unexpected(error(Errc::kSystem, "", failed.message()));
+  if (!set) return leavings ? Holds::kLeavings : Holds::kNothing;
+  const auto loaded = load();
+  if (loaded) return Holds::kSet;
+  return tl::unexpected(Error{Errc::kRefused, loaded.error().text + "; give another directory"});
+}
+
+Status SetDirectory::prepare() {
+  if (::mkdir(path_.c_str(), 0700) == 0) {
+    made_ = true;
+  } else if (errno != EEXIST) {
+    return tl::unexpected(error(Errc::kAuth, "", errno_words()));
+  }
+  if (auto opened = open(); !opened) return opened;
+  const bool made = std::exchange(made_, false);
+  auto emptied = discard();
+  made_ = made;
+  return emptied;
+}
+
+Status SetDirectory::discard() {
+  if (!directory_) return {};
+  std::vector<std::string> files = {kFreshSetFile};
+  for (const std::string& machine : machines_) files.push_back(ram_file(machine));
+  for (const std::string& file : files) {
+    if (::unlinkat(directory_.number(), file.c_str(), 0) != 0 && errno != ENOENT)
+      return tl::unexpected(error(Errc::kSystem, file, errno_words()));
+  }
+  if (std::exchange(made_, false)) ::rmdir(path_.c_str());
+  return {};
+}
+
+Result<Fd> SetDirectory::create(const std::string& machine) {
+  const std::string file = ram_file(machine);
+  Fd made(::openat(directory_.number(), file.c_str(),
+                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!made) return tl::unexpected(error(Errc::kRefused, file, errno_words()));
+  return made;
+}
+
+Result<std::uint64_t> SetDirectory::sync_ram(const std::string& machine) {
+  const std::string file = ram_file(machine);
+  const Fd opened(::openat(directory_.number(), file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat facts {};
+  if (!opened || ::fsync(opened.number()) != 0 || ::fstat(opened.number(), &facts) != 0)
+    return tl::unexpected(error(Errc::kSystem, file, errno_words()));
+  if (!S_ISREG(facts.st_mode) || facts.st_size <= 0)
+    return tl::unexpected(error(Errc::kRefused, file, "QEMU has written nothing to it"));
+  return static_cast<std::uint64_t>(facts.st_size);
+}
+
+Status SetDirectory::write_list(const std::string& text) {
+  const Fd file(::openat(directory_.number(), kFreshSetFile,
+                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file) return tl::unexpected(error(Errc::kSystem, kFreshSetFile, errno_words()));
+  for (std::size_t done = 0; done < text.size();) {
+    const auto written = ::write(file.number(), text.data() + done, text.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return tl::unexpected(error(Errc::kSystem, kFreshSetFile, errno_words()));
+    done += static_cast<std::size_t>(written);
+  }
+  if (::fsync(file.number()) != 0)
+    return tl::unexpected(error(Errc::kSystem, kFreshSetFile, errno_words()));
+  return {};
+}
+
+Status SetDirectory::seal(SetFile set) {
+  for (SavedMachine& machine : set.machines) {
+    const auto bytes = sync_ram(machine.name);
+    if (!bytes) return tl::unexpected(bytes.error());
+    machine.bytes = *bytes;
+  }
+  if (auto written = write_list(set_text(set)); !written) return written;
+  if (::fsync(directory_.number()) != 0 ||
+      ::renameat(directory_.number(), kFreshSetFile, directory_.number(), kSetFile) != 0 ||
+      ::fsync(directory_.number()) != 0)
+    return tl::unexpected(error(Errc::kSystem, kSetFile, errno_words()));
+  return {};
+}
+
+Result<std::string> SetDirectory::read_list() const {
+  const Fd file(
+      ::openat(directory_.number(), kSetFile, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file && errno == ENOENT)
+    return tl::unexpected(error(Errc::kCorrupt, "",
+                                "there is no set.json: no set of snapshots, or one that was never "
+                                "finished; it must not be restored"));
+  if (!file) return tl::unexpected(error(Errc::kCorrupt, kSetFile, errno_words()));
+  std::string text;
+  std::array<char, 1U << 16> block;
+  while (text.size() <= kSetBytesMax) {
+    const auto got = ::read(file.number(), block.data(), block.size());
+    if (got < 0) return tl::unexpected(error(Errc::kCorrupt, kSetFile, errno_words()));
+    if (got == 0) break;
+    text.append(block.data(), static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+Result<SetFile> SetDirectory::load() {
+  if (const auto opened = open(); !opened) return tl::unexpected(opened.error());
+  const auto text = read_list();
+  if (!text) return tl::unexpected(text.error());
+  auto set = read_set(*text);
+  if (!set) return tl::unexpected(error(Errc::kCorrupt, "", set.error().text));
+  for (const SavedMachine& machine : set->machines) {
+    if (std::find(machines_.begin(), machines_.end(), machine.name) == machines_.end())
+      return tl::unexpected(error(Errc::kCorrupt, "",
+                                  "this set has a machine " + machine.name +
+                                      ", which no --vm "
+                                      "names; what is left out would be missed by the job"));
+    if (const auto file = open_ram(machine); !file) return tl::unexpected(file.error());
+  }
+  for (const std::string& name : machines_) {
+    const auto same = [&name](const SavedMachine& each) { return each.name == name; };
+    if (std::none_of(set->machines.begin(), set->machines.end(), same))
+      return tl::unexpected(error(Errc::kCorrupt, "", "this set has no machine " + name));
+  }
+  return set;
+}
+
+Result<Fd> SetDirectory::open_ram(const SavedMachine& machine) {
+  const std::string file = ram_file(machine.name);
+  Fd opened(
+      ::openat(directory_.number(), file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!opened) return tl::unexpected(error(Errc::kCorrupt, file, errno_words()));
+  struct stat facts {};
+  if (::fstat(opened.number(), &facts) != 0 || !S_ISREG(facts.st_mode) ||
+      static_cast<std::uint64_t>(facts.st_size) != machine.bytes)
+    return tl::unexpected(error(Errc::kCorrupt, file,
+                                "is not of the size that it was sealed with; this set must not "
+                                "be restored"));
+  return opened;
+}
+
+}  // namespace livebtl::hypervisor

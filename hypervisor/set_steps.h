@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/set_steps.h -- does what snapshot_machine.h and restore_machine.h decide: each step by
+// a QEMU's monitor, a guest's agent or in the set's directory, with its own deadline. Used by
+// btlctl's one thread; owns the connections, borrows the request.
+#pragma once
+
+#include <optional>
+
+#include "hypervisor/guest_job.h"
+#include "hypervisor/migration.h"
+#include "hypervisor/set_action.h"
+#include "hypervisor/set_directory.h"
+
+namespace livebtl::hypervisor {
+
+inline constexpr TimeNs kLeaseMargin = 30 * kSecond;  // for all but the saving itself
+inline constexpr TimeNs kLeaseMin = 2 * kLeaseMargin;
+
+struct MachinePlace {
+  std::string name;
+  std::string qmp, agent;  // sockets; agent: "" if it has none for us
+  std::vector<std::string> cards;
+};
+
+struct SetRequest {
+  std::string directory;
+  std::vector<MachinePlace> machines;
+  GuestJob guest;
+  TimeNs lease = 0;    // of the hold
+  TimeNs timeout = 0;  // of the way there
+  bool ignores_disks = false;
+  bool dry_run = false;
+
+  std::vector<std::string> names() const;
+  /// The first whose guest can be told something.
+  std::size_t speaker() const noexcept;
+};
+
+SetAnswer set_answer_of(const Status& status);
+SetAnswer set_answer_of(const Error& error);
+
+class SetSteps {
+ public:
+  using Say = std::function<void(const std::string&)>;
+  /// `stop`: somebody wants it back. `say`: is told how far a machine is.
+  SetSteps(const SetRequest& request, const std::atomic<bool>& stop, Say say);
+  virtual ~SetSteps() = default;
+  SetSteps(const SetSteps&) = delete;
+  SetSteps& operator=(const SetSteps&) = delete;
+
+  SetAnswer perform(SetAction action);
+
+  const std::vector<Card>& cards(std::size_t machine) const { return machines_[machine].cards; }
+  const std::string& hold() const noexcept { return hold_; }
+
+ protected:
+  struct Machine {
+    std::optional<Qmp> qmp;
+    std::vector<Card> cards;
+    std::uint64_t bandwidth = 0;  // that QEMU was allowed before
+  };
+
+  virtual SetAnswer look() = 0;
+  /// What only one of the two does.
+  virtual SetAnswer perform_own(SetAction action) = 0;
+  virtual Status plug(Qmp& qmp, const Card& card) = 0;
+
+  Patience forward() const;  // ends with the time-out, or if somebody wants it back
+  static Patience afterwards();
+  SetAnswer on(std::size_t machine, const std::function<Status(Qmp&)>& act,
+               const Patience& patience);
+  /// In the speaker's guest; not to be interrupted, but it has its own time-out.
+  SetAnswer give(const Verb& verb);
+  SetAnswer order(GuestOrder order);
+  SetAnswer read(const Result<GuestAnswer>& said);
+  Status answers(const MachinePlace& place, const Patience& patience) const;
+
+  const SetRequest& request_;
+  const std::atomic<bool>& stop_;
+  Say say_;
+  TimeNs deadline_;
+  bool plugged_in_ = false;  // a card, by us
+  std::vector<Machine> machines_;
+  GuestAgent agent_;
+  SetDirectory directory_;
+  std::string hold_;  // its id
+  std::uint64_t members_ = 0;
+
+ private:
+  SetAnswer plug(SetAction action);
+};
+
+}  // namespace livebtl::hypervisor

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/snapshot_steps.cc -- see snapshot_steps.h.
+#include "hypervisor/snapshot_steps.h"
+
+#include <array>
+#include <cstdio>
+#include <ctime>
+
+#include "base/secret.h"
+#include "hypervisor/note.h"
+
+namespace livebtl::hypervisor {
+namespace {
+
+constexpr const char* kDescriptor = "livebtl";
+constexpr const char* kNote = "livebtl.hold";  // no card's: those are named livebtl-ID
+constexpr std::uint64_t kUnbounded = std::uint64_t{1} << 40U;  // bytes a second
+
+std::string drawn_hold() {
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), "0x%llx",
+                static_cast<unsigned long long>(random_u64() | 1));
+  return text.data();
+}
+
+std::string time_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+Status set_bandwidth(Qmp& qmp, std::uint64_t bytes_a_second, const Patience& patience) {
+  const auto set =
+      qmp.execute("migrate-set-parameters", {{"max-bandwidth", bytes_a_second}}, patience);
+  if (!set) return tl::unexpected(set.error());
+  return {};
+}
+
+/// What a disk holds is not in the snapshot: a guest that was restored beside a disk that went on
+/// would destroy it.
+Status no_writable_disk(Qmp& qmp, const Patience& patience) {
+  const auto blocks = qmp.execute("query-block", Json::object(), patience);
+  if (!blocks) return tl::unexpected(blocks.error());
+  if (!blocks->is_array()) return fail(Errc::kCorrupt, "QEMU gives no list of its disks");
+  for (const Json& block : *blocks) {
+    const Json* medium = member(block, "inserted", Json::value_t::object);
+    const Json* fixed = medium == nullptr ? nullptr : member(*medium, "ro", Json::value_t::boolean);
+    if (medium == nullptr || (fixed != nullptr && fixed->get<bool>())) continue;
+    std::string name = text_member(block, "device");
+    if (name.empty()) name = text_member(block, "qdev");
+    return fail(Errc::kRefused,
+                "the guest may write to its disk '" + one_line(name) +
+                    "', which is in no snapshot; snapshot it at the same moment, and say "
+                    "--disks-are-mine, or make it read-only");
+  }
+  return {};
+}
+
+}  // namespace
+
+SetAnswer SnapshotSteps::perform_own(SetAction action) {
+  switch (action.what) {
+    case SetDo::kClaim:
+      return claim();
+    case SetDo::kPrepare:
+      return order(GuestOrder::kPrepare);
+    case SetDo::kUnplug:
+      return unplug(action);
+    case SetDo::kHold:
+      return give(hold_start(hold_, request_.lease));
+    case SetDo::kRenew:
+      return give(hold_renew(hold_, request_.lease));
+    case SetDo::kSave:
+      return save(action.machine);
+    case SetDo::kGoOn:
+      return go_on(action.machine);
+    case SetDo::kCheck:
+      return give(hold_check(hold_));
+    case SetDo::kEndHold:
+      return end_hold();
+    case SetDo::kSeal:
+      return seal();
+    case SetDo::kDiscard:
+      return set_answer_of(directory_.discard());
+    case SetDo::kForget:
+      return forget();
+    default:
+      return {};
+  }
+}
+
+// Looking
+
+SetAnswer SnapshotSteps::look() {
+  const Patience patience = forward().at_most(kLookMax);
+  SetAnswer answer;
+  const auto holds = directory_.look();
+  if (!holds) {
+    answer = set_answer_of(holds.error());
+    if (holds.error().code == Errc::kRefused) answer.code = kCodeRefused;
+    return answer;
+  }
+  answer.sealed = *holds == SetDirectory::Holds::kSet;
+  answer.seen.resize(machines_.size());
+  for (std::size_t i = 0; i < machines_.size(); ++i) {
+    SetAnswer went = look_at(i, answer.seen[i], patience);
+    if (went.went == Went::kWell) continue;
+    went.text = request_.machines[i].name + ": " + went.text;
+    return went;
+  }
+  return answer;
+}
+
+SetAnswer SnapshotSteps::look_at(std::size_t machine, MachineSeen& seen, const Patience& patience) {
+  bool refused = false;
+  SetAnswer went = on(
+      machine,
+      [&](Qmp& qmp) -> Status {
+        const auto state = run_state(qmp, patience);
+        if (!state) return tl::unexpected(state.error());
+        seen.running = *state == "running";
+        if (auto read = read_claim(machine, qmp, seen, patience); !read) return read;
+        const auto migration = ask_migration(qmp, patience);
+        if (!migration) return tl::unexpected(migration.error());
+        refused = migration->migration == Migration::kActive && !seen.claimed;
+        if (refused) return fail(Errc::kRefused, "somebody else migrates it just now");
+        if (auto found = find_cards(machine, qmp, seen, patience); !found) return found;
+        if (request_.ignores_disks) return {};
+        auto disks = no_writable_disk(qmp, patience);
+        refused = !disks && disks.error().code == Errc::kRefused;
+        return disks;
+      },
+      patience);
+  // A guest that stands still answers nobody.
+  if (went.went == Went::kWell && seen.running)
+    went = set_answer_of(answers(request_.machines[machine], patience));
+  if (refused) went.code = kCodeRefused;
+  return went;
+}
+
+Status SnapshotSteps::find_cards(std::size_t machine, Qmp& qmp, MachineSeen& seen,
+                                 const Patience& patience) {
+  std::vector<Card>& cards = machines_[machine].cards;
+  cards.clear();
+  for (const std::string& id : request_.machines[machine].cards) {
+    auto card = find_card(qmp, id, {}, patience);
+    if (!card) return tl::unexpected(card.error());
+    if (!card->present && card->arguments.is_null())
+      return fail(Errc::kNotFound, "QEMU has no device '" + id +
+                                       "', nor was it pulled by an earlier call; info qtree shows "
+                                       "what it has");
+    seen.plugged.push_back(card->present);
+    cards.push_back(std::move(*card));
+  }
+  return {};
+}
+
+Status SnapshotSteps::read_claim(std::size_t machine, Qmp& qmp, MachineSeen& seen,
+                                 const Patience& patience) {
+  const auto text = read_note(qmp, kNote, patience);
+  if (!text) return tl::unexpected(text.error());
+  const Json note = parse_bounded(*text);
+  const std::string hold = text_member(note, "hold");
+  const Json* bandwidth = member(note, "max-bandwidth", Json::value_t::number_unsigned);
+  if (!well_formed_hold(hold) || bandwidth == nullptr) return {};
+  seen.claimed = true;
+  hold_ = hold;
+  machines_[machine].bandwidth = bandwidth->get<std::uint64_t>();
+  return {};
+}
+
+// There
+
+SetAnswer SnapshotSteps::claim() {
+  const Patience patience = forward().at_most(kLookMax);
+  if (const auto made = directory_.prepare(); !made) return set_answer_of(made.error());
+  hold_ = drawn_hold();
+  for (std::size_t i = 0; i < machines_.size(); ++i) {
+    SetAnswer went = on(
+        i, [&](Qmp& qmp) { return claim(machines_[i], qmp, patience); }, patience);
+    if (went.went != Went::kWell) return went;
+  }
+  return {};
+}
+
+/// A machine that stands still is saved as fast as its file can be written.
+Status SnapshotSteps::claim(Machine& machine, Qmp& qmp, const Patience& patience) {
+  if (machine.bandwidth == 0) {
+    const auto now = qmp.execute("query-migrate-parameters", Json::object(), patience);
+    if (!now) return tl::unexpected(now.error());
+    const Json* allowed = member(*now, "max-bandwidth", Json::value_t::number_unsigned);
+    if (allowed == nullptr) return fail(Errc::kCorrupt, "QEMU does not say its max-bandwidth");
+    machine.bandwidth = allowed->get<std::uint64_t>();
+  }
+  const Json note = {{"hold", hold_}, {"max-bandwidth", machine.bandwidth}};
+  if (auto kept = keep_note(qmp, kNote, note.dump(), patience); !kept) return kept;
+  return set_bandwidth(qmp, kUnbounded, patience);
+}
+
+/// Not to be interrupted: a card that was asked for goes, sooner or later, and only who waits for
+/// it can plug it in again.
+SetAnswer SnapshotSteps::unplug(SetAction action) {
+  Patience patience = forward().at_most(kUnplugMax);
+  patience.stop = nullptr;
+  const Card& card = machines_[action.machine].cards[action.card];
+  return on(
+      action.machine,
+      [&](Qmp& qmp) -> Status {
+        if (auto kept = remember_card(qmp, card, patience); !kept) return kept;
+        return unplug_card(qmp, card, patience);
+      },
+      patience);
+}
+
+SetAnswer SnapshotSteps::save(std::size_t machine) {
+  const Patience patience = forward().at_most(request_.lease - kLeaseMargin);
+  SetAnswer answer = on(
+      machine, [&](Qmp& qmp) { return save(machine, qmp, patience); }, patience);
+  if (answer.went == Went::kTimeout)
+    answer.text =
+        "saving it took too long: --lease, which the job is held for at most, must be "
+        "longer than it takes, and --timeout than all";
+  return answer;
+}
+
+Status SnapshotSteps::save(std::size_t machine, Qmp& qmp, const Patience& patience) {
+  for (const Card& card : machines_[machine].cards) {
+    if (auto gone = drop_shared_memory(qmp, card, patience); !gone) return gone;
+  }
+  if (auto set = set_capabilities(qmp, false, patience); !set) return set;
+  if (auto stopped = wait_stopped(qmp, patience); !stopped) return stopped;
+  {
+    const auto file = directory_.create(request_.machines[machine].name);
+    if (!file) return tl::unexpected(file.error());
+    if (auto given = qmp.give_descriptor(kDescriptor, *file, patience); !given) return given;
+  }
+  const auto begun = qmp.execute("migrate", {{"uri", std::string("fd:") + kDescriptor}}, patience);
+  if (!begun) return tl::unexpected(begun.error());
+  MigrationState state;
+  const auto say = [&](const std::string& text) {
+    say_(request_.machines[machine].name + ": " + text);
+  };
+  if (auto followed = follow_migration(qmp, patience, say, state); !followed) return followed;
+  if (state.migration == Migration::kCompleted) return {};
+  return fail(Errc::kRefused, state.why);
+}
+
+// Back
+
+/// A save that is under way is given up.
+SetAnswer SnapshotSteps::go_on(std::size_t machine) {
+  const Patience patience = afterwards();
+  return on(
+      machine,
+      [&](Qmp& qmp) -> Status {
+        auto state = ask_migration(qmp, patience);
+        if (!state) return tl::unexpected(state.error());
+        if (state->migration == Migration::kActive) {
+          const auto asked = qmp.execute("migrate_cancel", Json::object(), patience);
+          if (!asked) return tl::unexpected(asked.error());
+          const auto ended = follow_migration(
+              qmp, patience, [](const std::string&) {}, *state);
+          if (!ended) return ended;
+        }
+        return wait_running(qmp, patience);
+      },
+      patience);
+}
+
+/// One that was broken, or is over already, has ended as well: whether it was good the check says.
+SetAnswer SnapshotSteps::end_hold() {
+  const auto said = give_verb(agent_, request_.guest, hold_end(hold_), kPrepareMax);
+  const bool ended = said && (said->code == kCodeInconsistent || said->no_job);
+  return ended ? SetAnswer{} : read(said);
+}
+
+SetAnswer SnapshotSteps::seal() {
+  SetFile set{hold_, time_text(), members_, {}};
+  for (std::size_t i = 0; i < machines_.size(); ++i) {
+    SavedMachine saved{request_.machines[i].name, 0, {}};
+    for (const Card& card : machines_[i].cards) saved.cards.push_back(card.arguments);
+    set.machines.push_back(std::move(saved));
+  }
+  return set_answer_of(directory_.seal(std::move(set)));
+}
+
+Status SnapshotSteps::plug(Qmp& qmp, const Card& card) {
+  auto plugged = plug_card_again(qmp, card, {monotonic_now() + kPlugMax, nullptr});
+  return plugged ? forget_card(qmp, card.id, afterwards()) : plugged;
+}
+
+/// Where something is left to do by hand, it is so whether QEMU knows of us or not.
+SetAnswer SnapshotSteps::forget() {
+  SetAnswer all;
+  for (std::size_t i = 0; i < machines_.size(); ++i) {
+    const SetAnswer went = on(
+        i,
+        [&](Qmp& qmp) -> Status {
+          const std::uint64_t bandwidth = machines_[i].bandwidth;
+          if (bandwidth != 0) {
+            if (auto set = set_bandwidth(qmp, bandwidth, afterwards()); !set) return set;
+          }
+          return delete_object(qmp, kNote, afterwards());
+        },
+        afterwards());
+    if (went.went != Went::kWell) all = went;
+  }
+  return all;
+}
+
+}  // namespace livebtl::hypervisor

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/snapshot_steps.h -- the steps of set_steps.h that a snapshot alone takes. Used by
+// btlctl's one thread.
+#pragma once
+
+#include "hypervisor/set_steps.h"
+
+namespace livebtl::hypervisor {
+
+class SnapshotSteps : public SetSteps {
+ public:
+  using SetSteps::SetSteps;
+
+ private:
+  SetAnswer look() override;
+  SetAnswer perform_own(SetAction action) override;
+  Status plug(Qmp& qmp, const Card& card) override;
+
+  SetAnswer look_at(std::size_t machine, MachineSeen& seen, const Patience& patience);
+  Status find_cards(std::size_t machine, Qmp& qmp, MachineSeen& seen, const Patience& patience);
+  Status read_claim(std::size_t machine, Qmp& qmp, MachineSeen& seen, const Patience& patience);
+  SetAnswer claim();
+  Status claim(Machine& machine, Qmp& qmp, const Patience& patience);
+  SetAnswer unplug(SetAction action);
+  SetAnswer save(std::size_t machine);
+  Status save(std::size_t machine, Qmp& qmp, const Patience& patience);
+  SetAnswer go_on(std::size_t machine);
+  SetAnswer end_hold();
+  SetAnswer seal();
+  SetAnswer forget();
+};
+
+}  // namespace livebtl::hypervisor
