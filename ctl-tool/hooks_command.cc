@@ -36,8 +36,6 @@ struct Hook {
   const char* directory = nullptr;  // whose files a dispatcher at `place` calls
 };
 
-constexpr const char* kNameInDirectory = "livebtl";
-
 const std::vector<Hook>& hooks() {
   static const std::vector<Hook> all = {
       {"qemu-ga", "etc/qemu/fsfreeze-hook", kHookQemuGa,
@@ -46,8 +44,7 @@ const std::vector<Hook>& hooks() {
        "restart libvirt's daemon: it looks for hooks when it starts; then /etc/livebtl/guests"},
       {"criu", "usr/local/libexec/livebtl/criu", kHookCriu,
        "give it to criu by --action-script, at dump and at restore"},
-      {"virsh", "usr/local/bin/livebtl-virsh", kHookVirsh,
-       "call livebtl-virsh where you call virsh to migrate, save or snapshot a guest"}};
+      {"virsh", "usr/local/bin/livebtl-virsh", kHookVirsh, "call it in place of virsh"}};
   return all;
 }
 
@@ -109,8 +106,7 @@ bool writable_by_others(const fs::path& place) {
 }
 
 std::string content_of(const fs::path& place) {
-  std::error_code error;
-  if (!fs::is_regular_file(place, error)) return "";
+  if (std::error_code error; !fs::is_regular_file(place, error)) return "";
   std::ifstream file(place, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -119,8 +115,8 @@ std::string content_of(const fs::path& place) {
 bool dispatches(const std::string& script, const fs::path& directory) {
   std::istringstream lines(script);
   for (std::string line; std::getline(lines, line);) {
-    if (line.find_first_not_of(" \t") == line.find('#')) continue;
-    if (line.find(directory.filename().string()) != std::string::npos) return true;
+    const bool comment = line.find_first_not_of(" \t") == line.find('#');
+    if (!comment && line.find(directory.filename().string()) != std::string::npos) return true;
   }
   return false;
 }
@@ -130,8 +126,8 @@ fs::path place_of(const Hook& hook, const fs::path& root) {
   const fs::path place = root / hook.place;
   if (hook.directory == nullptr || leads_out(root, place)) return place;
   const std::string there = content_of(place);
-  if (names_itself_ours(hook, there) || !dispatches(there, hook.directory)) return place;
-  return root / hook.directory / kNameInDirectory;
+  const bool dispatched = !names_itself_ours(hook, there) && dispatches(there, hook.directory);
+  return dispatched ? root / hook.directory / "livebtl" : place;
 }
 
 State state_of(const Hook& hook, const fs::path& root, const fs::path& place) {
@@ -141,8 +137,8 @@ State state_of(const Hook& hook, const fs::path& root, const fs::path& place) {
   // A link to nothing is somebody's too.
   if (status.type() == fs::file_type::not_found)
     return fs::is_symlink(fs::symlink_status(place, error)) ? State::kForeign : State::kMissing;
-  if (error || status.type() != fs::file_type::regular || !std::ifstream(place))
-    return State::kUnreadable;
+  const bool regular = status.type() == fs::file_type::regular;
+  if (error || !regular || !std::ifstream(place)) return State::kUnreadable;
   const std::string text = content_of(place);
   if (!names_itself_ours(hook, text)) return State::kForeign;
   if (text != hook.text) return State::kOther;
@@ -164,8 +160,7 @@ std::string write_hook(const Hook& hook, const fs::path& place) {
   std::error_code error;
   fs::create_directories(place.parent_path(), error);
   // Hidden, so that no dispatcher calls what a call has left that was killed.
-  const std::string fresh =
-      place.parent_path() / ("." + place.filename().string() + ".livebtl-new");
+  const std::string fresh = place.parent_path() / (".livebtl-new." + place.filename().string());
   if (!write_fresh(fresh, hook.text)) {
     ::unlink(fresh.c_str());
     return "cannot write " + fresh + "; are you root?";
@@ -180,13 +175,13 @@ struct Found {
   const Hook* hook;
   std::string place;
   State state;
-  std::string said;
+  std::string said = {};
   int code = 0;
 };
 
 Found install(const Hook& hook, const fs::path& root, bool dry_run) {
   const fs::path place = place_of(hook, root);
-  Found result{&hook, place.string(), state_of(hook, root, place), "", 0};
+  Found result{&hook, place.string(), state_of(hook, root, place)};
   if (result.state == State::kCurrent) {
     result.said = "installed already";
   } else if (result.state == State::kForeign || result.state == State::kUnreadable ||
@@ -210,7 +205,7 @@ Found install(const Hook& hook, const fs::path& root, bool dry_run) {
 /// Without names a hook that is not there is no fault: few machines need all.
 Found look_at(const Hook& hook, const fs::path& root, bool wanted) {
   const fs::path place = place_of(hook, root);
-  Found result{&hook, place.string(), state_of(hook, root, place), "", 0};
+  Found result{&hook, place.string(), state_of(hook, root, place)};
   result.said = text_of(result.state);
   const bool fine = result.state == State::kCurrent || (result.state == State::kMissing && !wanted);
   result.code = fine ? 0 : static_cast<int>(ExitCode::kRefused);

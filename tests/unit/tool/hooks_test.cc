@@ -29,7 +29,7 @@ struct Image {
 TEST_CASE("a hook is installed once, whatever a call left that was killed") {
   Image image;
   CHECK(image.hooks("check", "qemu-ga").code == 3);
-  const std::string left = "$image/etc/qemu/.fsfreeze-hook.livebtl-new";
+  const std::string left = "$image/etc/qemu/.livebtl-new.fsfreeze-hook";
   image.sh("mkdir $image/etc/qemu; echo precious > $outside/file; ln -s $outside/file " + left);
   for (int i = 0; i < 2; ++i) CHECK(image.hooks("install", "qemu-ga").code == 0);
   CHECK(image.hooks("check", "qemu-ga").code == 0);
