@@ -135,4 +135,4 @@ def _move_killed_everywhere(job, guest):
 
 
 CASES = (("migration-is-cancelled", cancelled), ("card-held-in-the-job", held_in_the_job),
-         ("card-held-by-another-process", held_by_another_process), ("vm-migrate-is-killed", killed))
+         ("card-held-by-another-process", held_by_another_process), ("migration-is-killed", killed))
