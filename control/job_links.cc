@@ -71,7 +71,8 @@ void JobLinks::Impl::scan_remote() {
   const bool first = !std::exchange(relays_asked, asked != 0);
   if (first || !remote.empty()) ask_for_relays();
   const TimeNs local_deadline = monotonic_now() + (first ? kLocalAnswers : 0);
-  TimeNs ask_again_at = monotonic_now() + kRelayAskedAgain;
+  TimeNs pause = kRelayAskedAgain;  // grows: one that is slow is not helped by more questions
+  TimeNs ask_again_at = monotonic_now() + pause;
   relay_answers = 0;
   for (;;) {
     ask_relays();
@@ -82,7 +83,7 @@ void JobLinks::Impl::scan_remote() {
     if (!hear_locals && !hear_relays) break;
     if (now >= ask_again_at) {
       remote.ask_again();
-      ask_again_at = now + kRelayAskedAgain;
+      ask_again_at = now + (pause *= 2);
     }
     ask_relays();
     wait_for_letters(hear_relays ? std::min(deadline, ask_again_at) : local_deadline);

@@ -56,6 +56,7 @@ void RemoteMembers::answer(std::string_view tag, const MembersAnswer& page) {
   Relay& known = found->second;
   if (tag.substr(0, space) != std::to_string(round_)) {
     known.silent_until = 0;
+    learn_late(known, page);
     return;
   }
   if (page.offset != known.pages.size() || page.total > kMembersMax) return;  // of another round
@@ -66,6 +67,15 @@ void RemoteMembers::answer(std::string_view tag, const MembersAnswer& page) {
     known.to_ask = true;
   } else {
     settle(known);
+  }
+}
+
+/// A relay that always answers after its round is over would never be known: as long as nothing is,
+/// a late answer counts, if it is whole.
+void RemoteMembers::learn_late(Relay& relay, const MembersAnswer& page) {
+  if (!relay.live.empty() || page.offset != 0 || page.members.size() != page.total) return;
+  for (const MemberEntry& member : page.members) {
+    if (!member.gone && !holds(relay.gone, member.member)) relay.live.push_back(member);
   }
 }
 

@@ -34,7 +34,8 @@ class RemoteMembers {
   /// Letters get lost, the first ones above all: a relay that was never spoken to is not connected
   /// yet. Whoever has not answered is to be asked once more.
   void ask_again();
-  /// tag: hostile. Of an answer to an earlier round only this is taken: the relay speaks again.
+  /// tag: hostile. Of an answer to an earlier round this is taken: the relay speaks again, and,
+  /// where nothing is known of it yet, who is there.
   void answer(std::string_view tag, const MembersAnswer& page);
   bool round_complete() const;
   /// The time is over: who has not answered is not waited for in a while.
@@ -59,6 +60,7 @@ class RemoteMembers {
     std::vector<MemberEntry> live, gone;
   };
   void settle(Relay& relay);
+  static void learn_late(Relay& relay, const MembersAnswer& page);
 
   std::map<std::string, Relay> relays_;
   std::uint64_t round_ = 0;

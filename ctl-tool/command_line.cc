@@ -140,9 +140,9 @@ void define_checkpoint(CLI::App& app, RawArguments& raw) {
 void define_hooks(CLI::App& app, RawArguments& raw) {
   CLI::App* command = define_verb(app, raw, kHooks);
   add_positional(command, "ACTION", raw.first, "install or check");
-  command->add_option("NAME", raw.names, "qemu-ga, libvirt, criu; check without names: all")
+  command->add_option("NAME", raw.names, "qemu-ga, libvirt, virsh, criu; check without names: all")
       ->type_name(" ")
-      ->expected(0, 3);
+      ->expected(0, 4);
   command
       ->add_option("--root", raw.line.root,
                    "Where the file system begins, of an image of a guest, say")

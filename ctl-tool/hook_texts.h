@@ -8,5 +8,6 @@ namespace livebtl::tool {
 extern const char* const kHookQemuGa;
 extern const char* const kHookLibvirt;
 extern const char* const kHookCriu;
+extern const char* const kHookVirsh;
 
 }  // namespace livebtl::tool

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 #include "base/fd.h"
 #include "control/directory.h"
@@ -32,16 +33,18 @@ struct Hook {
   const char* place;
   const char* text;
   const char* afterwards;
+  const char* directory = nullptr;  // whose files a dispatcher at `place` calls
 };
 
 const std::vector<Hook>& hooks() {
   static const std::vector<Hook> all = {
       {"qemu-ga", "etc/qemu/fsfreeze-hook", kHookQemuGa,
-       "start qemu-ga with -F (or --fsfreeze-hook), if it is not"},
+       "start qemu-ga with -F (or --fsfreeze-hook), if it is not", "etc/qemu/fsfreeze-hook.d"},
       {"libvirt", "etc/libvirt/hooks/qemu.d/livebtl", kHookLibvirt,
        "restart libvirt's daemon: it looks for hooks when it starts; then /etc/livebtl/guests"},
       {"criu", "usr/local/libexec/livebtl/criu", kHookCriu,
-       "give it to criu by --action-script, at dump and at restore"}};
+       "give it to criu by --action-script, at dump and at restore"},
+      {"virsh", "usr/local/bin/livebtl-virsh", kHookVirsh, "call it in place of virsh"}};
   return all;
 }
 
@@ -102,6 +105,31 @@ bool writable_by_others(const fs::path& place) {
          (facts.st_uid != 0 && facts.st_uid != ::geteuid());
 }
 
+std::string content_of(const fs::path& place) {
+  if (std::error_code error; !fs::is_regular_file(place, error)) return "";
+  std::ifstream file(place, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Does a script call what is in that directory? (A comment calls nothing.)
+bool dispatches(const std::string& script, const fs::path& directory) {
+  std::istringstream lines(script);
+  for (std::string line; std::getline(lines, line);) {
+    const bool comment = line.find_first_not_of(" \t") == line.find('#');
+    if (!comment && line.find(directory.filename().string()) != std::string::npos) return true;
+  }
+  return false;
+}
+
+/// Where it is, or is to be. Debian's guest agent has a dispatcher at the hook's place.
+fs::path place_of(const Hook& hook, const fs::path& root) {
+  const fs::path place = root / hook.place;
+  if (hook.directory == nullptr || leads_out(root, place)) return place;
+  const std::string there = content_of(place);
+  const bool dispatched = !names_itself_ours(hook, there) && dispatches(there, hook.directory);
+  return dispatched ? root / hook.directory / "livebtl" : place;
+}
+
 State state_of(const Hook& hook, const fs::path& root, const fs::path& place) {
   if (leads_out(root, place)) return State::kLeadsOut;
   std::error_code error;
@@ -109,9 +137,9 @@ State state_of(const Hook& hook, const fs::path& root, const fs::path& place) {
   // A link to nothing is somebody's too.
   if (status.type() == fs::file_type::not_found)
     return fs::is_symlink(fs::symlink_status(place, error)) ? State::kForeign : State::kMissing;
-  std::ifstream file(place, std::ios::binary);
-  if (error || status.type() != fs::file_type::regular || !file) return State::kUnreadable;
-  std::string text(std::istreambuf_iterator<char>(file), {});
+  const bool regular = status.type() == fs::file_type::regular;
+  if (error || !regular || !std::ifstream(place)) return State::kUnreadable;
+  const std::string text = content_of(place);
   if (!names_itself_ours(hook, text)) return State::kForeign;
   if (text != hook.text) return State::kOther;
   if (writable_by_others(place)) return State::kWritable;
@@ -131,7 +159,8 @@ bool write_fresh(const std::string& path, const char* text) {
 std::string write_hook(const Hook& hook, const fs::path& place) {
   std::error_code error;
   fs::create_directories(place.parent_path(), error);
-  const std::string fresh = place.string() + ".livebtl-new";
+  // Hidden, so that no dispatcher calls what a call has left that was killed.
+  const std::string fresh = place.parent_path() / (".livebtl-new." + place.filename().string());
   if (!write_fresh(fresh, hook.text)) {
     ::unlink(fresh.c_str());
     return "cannot write " + fresh + "; are you root?";
@@ -146,13 +175,13 @@ struct Found {
   const Hook* hook;
   std::string place;
   State state;
-  std::string said;
+  std::string said = {};
   int code = 0;
 };
 
 Found install(const Hook& hook, const fs::path& root, bool dry_run) {
-  const fs::path place = root / hook.place;
-  Found result{&hook, place.string(), state_of(hook, root, place), "", 0};
+  const fs::path place = place_of(hook, root);
+  Found result{&hook, place.string(), state_of(hook, root, place)};
   if (result.state == State::kCurrent) {
     result.said = "installed already";
   } else if (result.state == State::kForeign || result.state == State::kUnreadable ||
@@ -167,14 +196,16 @@ Found install(const Hook& hook, const fs::path& root, bool dry_run) {
   } else {
     result.state = State::kCurrent;
     result.said = std::string("installed; now ") + hook.afterwards;
+    if (place != root / hook.place)
+      result.said += "; the dispatcher there goes on with the freeze even if no job could be held";
   }
   return result;
 }
 
 /// Without names a hook that is not there is no fault: few machines need all.
 Found look_at(const Hook& hook, const fs::path& root, bool wanted) {
-  const fs::path place = root / hook.place;
-  Found result{&hook, place.string(), state_of(hook, root, place), "", 0};
+  const fs::path place = place_of(hook, root);
+  Found result{&hook, place.string(), state_of(hook, root, place)};
   result.said = text_of(result.state);
   const bool fine = result.state == State::kCurrent || (result.state == State::kMissing && !wanted);
   result.code = fine ? 0 : static_cast<int>(ExitCode::kRefused);

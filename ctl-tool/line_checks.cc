@@ -35,12 +35,12 @@ std::string hooks_problem(const CommandLine& line) {
   const std::string& action = line.arguments.front();
   if (action != "install" && action != "check") return "hooks takes install or check";
   if (action == "install" && line.arguments.size() == 1)
-    return "hooks install: which? qemu-ga (in a guest), libvirt, criu (on a host)";
+    return "hooks install: which? qemu-ga (in a guest), libvirt, virsh, criu (on a host)";
   const auto known = [](const std::string& name) {
-    return name == "qemu-ga" || name == "libvirt" || name == "criu";
+    return name == "qemu-ga" || name == "libvirt" || name == "virsh" || name == "criu";
   };
   const bool all = std::all_of(line.arguments.begin() + 1, line.arguments.end(), known);
-  return all ? "" : "the hooks are qemu-ga, libvirt and criu";
+  return all ? "" : "the hooks are qemu-ga, libvirt, virsh and criu";
 }
 
 /// What is wrong with --id; "": nothing.

@@ -125,8 +125,8 @@ inline constexpr Verb kHooks = {
     "older;\n"
     "what stands there and is none of livebtl's is left alone, and named. check says for each "
     "whether\n"
-    "it is there, whole and executable. Hooks: qemu-ga (in a guest), libvirt and criu (on a "
-    "host).\n\n"
+    "it is there, whole and executable. Hooks: qemu-ga (in a guest), libvirt, virsh and criu (on "
+    "a host).\n\n"
     "Examples:\n  btlctl hooks install libvirt\n  btlctl hooks check\n"
     "  btlctl --dry-run hooks install qemu-ga --root /srv/image"};
 

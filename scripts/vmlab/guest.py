@@ -25,7 +25,11 @@ class Guest:
     plugged: list = field(default_factory=list)
     generation: str = ""          # of vmgenid: another one tells the guest that it was restored
     disk: str = ""                # what DISK stands for
+    card: int = 0                 # under which number its RDMA card has its addresses: its own, if nobody changes it
     pace: float = 1               # how many times slower than a machine of its own this one is
+
+    def __post_init__(self):
+        self.card = self.card or self.number
 
     @property
     def name(self):
@@ -59,7 +63,7 @@ class Guest:
         if not self.alive():
             with open(os.path.join(RUN, f"{self.instance_name()}.qemu"), encoding="utf-8", errors="replace") as file:
                 raise Failed(f"QEMU of {self.name} ended: {file.read().strip()[-600:]}")
-        return os.path.exists(self._path("qmp")) and self._answers()
+        return os.path.exists(self.path("qmp")) and self._answers()
 
     def _answers(self):
         try:
@@ -73,14 +77,14 @@ class Guest:
             processes.stop([self.process])
         self.process, self.plugged = None, []
 
-    def _path(self, suffix):
+    def path(self, suffix):
         return os.path.join(RUN, f"{self.instance_name()}.{suffix}")
 
-    def monitor(self, seconds=60):
-        return Monitor(self._path("qmp"), seconds * self.pace)
+    def monitor(self, seconds=60, which="qmp"):
+        return Monitor(self.path(which), seconds * self.pace)
 
-    def query(self, name, **arguments):
-        with self.monitor() as monitor:
+    def query(self, name, which="qmp", **arguments):
+        with self.monitor(which=which) as monitor:
             return monitor.execute(name, **arguments)
 
     def pause(self):
@@ -92,7 +96,7 @@ class Guest:
     # Inside
 
     def agent(self):
-        return Agent(self._path("agent"), 60 * self.pace)
+        return Agent(self.path("agent"), 60 * self.pace)
 
     def wait_ready(self, seconds):
         def ready():
@@ -131,7 +135,7 @@ class Guest:
     # What is plugged in
 
     def plug(self, name):
-        memory, plug = hardware.device(name, self.number)
+        memory, plug = hardware.device(name, self)
         with self.monitor() as monitor:
             if name == DISK:
                 monitor.execute("blockdev-add", **hardware.disk_file("products-file", self.disk))
@@ -140,7 +144,7 @@ class Guest:
             monitor.execute("device_add", **plug)
         self.plugged.append(name)
         if name == RDMA:
-            self._wait_inside(f"grep -lx {hardware.address('rdma', self.number)} /sys/class/net/*/address")
+            self._wait_inside(f"grep -lx {hardware.address('rdma', self.card)} /sys/class/net/*/address")
             self.output("lab-nics")
         elif name == DISK:
             self._wait_inside("test -b /dev/vdb")
@@ -169,7 +173,7 @@ class Guest:
                 monitor.wait_event("DEVICE_DELETED", device=name)
             except OutOfTime:
                 raise Failed(f"{self.name} still holds {name}: {self.holders() or 'no process has it open'}") from None
-            memory, _ = hardware.device(name, self.number)
+            memory, _ = hardware.device(name, self)
             if memory:
                 monitor.execute("object-del", id=memory["id"])
         self.plugged.remove(name)

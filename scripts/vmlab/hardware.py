@@ -31,11 +31,11 @@ def card(segment, number):
     return {"driver": "virtio-net-pci", "netdev": segment + "-net", "mac": address(segment, number), "romfile": ""}
 
 
-def device(name, number):
+def device(name, guest):
     """(objects, device) of what is plugged in: arguments of object-add and device_add."""
     place = {"id": name, "bus": "port-" + name}
     if name == RDMA:
-        return None, card("rdma", number) | place
+        return None, card("rdma", guest.card) | place
     if name == BLOCKER:
         # As a peer it holds memory that is not the guest's own, so QEMU refuses to migrate: like a passed-through VF.
         memory = {"qom-type": "memory-backend-ram", "id": "blocker-memory", "size": 1 << 20, "share": True}
@@ -66,7 +66,8 @@ def command(guest, image, accelerator):
              "-m", str(MEMORY_MIB), "-smp", "1", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
              "-kernel", image.kernel, "-initrd", image.initramfs, "-append", kernel_arguments(guest.number, accelerator),
              "-chardev", f"file,id=console,path={guest.name}.console,append=on", "-serial", "chardev:console",
-             "-qmp", f"unix:{name}.qmp,server=on,wait=off",
+             # The second is for who looks in while another has the first: a monitor serves one client.
+             "-qmp", f"unix:{name}.qmp,server=on,wait=off", "-qmp", f"unix:{name}.second,server=on,wait=off",
              "-device", f"vmgenid,guid={guest.generation}",
              "-blockdev", _blockdev("root-file", image.root_disk), "-device", "virtio-blk-pci,drive=root-file",
              "-device", "virtio-serial-pci", "-chardev", f"socket,id=agent,path={name}.agent,server=on,wait=off",
@@ -82,7 +83,7 @@ def command(guest, image, accelerator):
 def _plugged(guest):
     words = []
     for name in guest.plugged:
-        memory, plug = device(name, guest.number)
+        memory, plug = device(name, guest)
         if name == DISK:
             words += ["-blockdev", _blockdev("products-file", guest.disk)]
         if memory:

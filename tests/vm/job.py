@@ -16,6 +16,7 @@ MPI = ("--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "opal_common_ofi_pr
 
 class GuestsJob:
     """Context manager; the lab's end is the job's end, so leaving it only brings the logs home."""
+    mpi = MPI
 
     def __init__(self, lab, logs, program="stream", ranks_per_guest=2, arguments=("--bytes", "30000"), transports="self,sm,tcp"):
         self.lab, self.logs, self.program = lab, logs, program
@@ -32,14 +33,21 @@ class GuestsJob:
     def command(self):
         hosts = ",".join(f"{guest.name}:{self.per_guest}" for guest in self.lab.guests)
         words = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--host", hosts, "-n", str(self.ranks),
-                 "--mca", "oob_tcp_if_include", "eth0", *MPI, "--output-filename", OUTPUT + ":nocopy"]
+                 "--mca", "oob_tcp_if_include", "eth0", *self.mpi, "--output-filename", OUTPUT + ":nocopy"]
         for name, value in self.environment.items():
             words += ["-x", f"{name}={value}"]
-        return words + [f"/opt/livebtl/e2e/e2e_{self.program}", "--stop", STOP, "--ready", READY, *self.arguments]
+        return words + self.program_words()
+
+    def program_words(self):
+        return [f"/opt/livebtl/e2e/e2e_{self.program}", "--stop", STOP, "--ready", READY, *self.arguments]
+
+    def prepare(self, guest, rank):
+        """What a program needs in a guest before it is started; `rank`: its first there."""
 
     def __enter__(self):
-        for guest in self.lab.guests:
-            guest.output(f"mkdir {DIRECTORY}")
+        for number, guest in enumerate(self.lab.guests):
+            guest.output(f"rm -rf {DIRECTORY} && mkdir {DIRECTORY}")
+            self.prepare(guest, number * self.per_guest)
         self.pid = self.head.start_script(f"{shlex.join(self.command())} >{DIRECTORY}/mpirun.log 2>&1 </dev/null")
         return self
 
@@ -100,9 +108,10 @@ class GuestsJob:
         wait_until("every rank to go on delivering messages", gone_on, seconds * self.lab.pace, interval=0.3)
 
     def btlctl(self, guest, *arguments, seconds=120):
-        """btlctl in a guest, with --json. A slow machine is no reason to take a switch back."""
+        """btlctl in a guest, with --json. A slow machine is no reason to take a switch back, nor are ranks that spin to keep
+        it from the guest's one processor."""
         words = ["btlctl", "--json", "--timeout", str(round(PATIENCE * seconds * self.lab.pace)), *arguments]
-        return Answer(arguments, *guest.run(shlex.join(words), 2 * seconds))
+        return Answer(arguments, *guest.look_in(shlex.join(words), 2 * seconds))
 
     def finish(self, seconds=120):
         """Stops the job and judges it: no message lost, repeated, out of order or changed. Returns the totals."""

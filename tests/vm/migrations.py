@@ -5,7 +5,7 @@ import os
 import subprocess
 import time
 
-from harness.waiting import check
+from harness.waiting import Failed, check
 from vmlab import hardware
 from vmlab.guest import Guest
 from vmlab.hardware import BLOCKER, RDMA
@@ -22,23 +22,36 @@ class VmMigrate:
 
     def __init__(self, job, guest, to, *more, cards=(RDMA,)):
         name = guest.instance_name()
-        words = [BTLCTL, "--json", "--timeout", str(60 * guest.pace), "vm", "migrate", "--qmp", name + ".qmp", "--ga", name + ".agent",
+        words = [BTLCTL, "--json", "--progress", "--timeout", str(60 * guest.pace), "vm", "migrate", "--qmp", name + ".qmp", "--ga", name + ".agent",
                  "--to", to, "--guest-btlctl", "/opt/livebtl/bin/btlctl", *more]
         words += [word for card in cards for word in ("--card", card)]
         self.log = os.path.join(job.logs, "vm-migrate.log")
         self.began = time.time()
-        self.process = subprocess.Popen(words, cwd=RUN, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(words, cwd=RUN, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        text=True)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         if self.under_way():
-            self.process.kill()
-            self.process.communicate()
+            self.kill()
 
     def under_way(self):
         return self.process.poll() is None
+
+    def wait_phase(self, phase):
+        """Until it says that it begins this phase. The phase."""
+        said = []
+        for line in self.process.stderr:
+            said.append(line)
+            if line.split()[:1] == [phase]:
+                return phase
+        raise Failed(f"btlctl vm migrate ended before {phase}: {''.join(said)}{self.process.communicate()[0]}")
+
+    def kill(self):
+        self.process.kill()
+        self.process.communicate()
 
     def finish(self):
         """(exit code, document)"""
@@ -52,7 +65,7 @@ class VmMigrate:
         return code, document
 
 
-def _vm_migrate(*arguments, **options):
+def vm_migrate_once(*arguments, **options):
     with VmMigrate(*arguments, **options) as running:
         return running.finish()
 
@@ -62,7 +75,7 @@ def arriving(guest, machine):
     arrives = Guest(**guest.__dict__)
     arrives.plugged = [each for each in guest.plugged if each not in (RDMA, BLOCKER)]
     arrives.start(machine, incoming=True)
-    memory, _ = hardware.device(BLOCKER, guest.number)
+    memory, _ = hardware.device(BLOCKER, guest)
     arrives.query("object-add", **memory)
     arrives.query("migrate-incoming", uri=f"unix:{arrives.instance_name()}.migration")
     return arrives
@@ -71,19 +84,23 @@ def arriving(guest, machine):
 def set_up_cards(guest):
     """There is no udev in these guests: from now on this stands for it. A card is of use to the job only then, and btlctl
     waits for that."""
-    address = hardware.address("rdma", guest.number)
+    address = hardware.address("rdma", guest.card)
     guest.start_script(f"while sleep 0.3; do grep -qx {address} /sys/class/net/*/address && "
                        "[ ! -e /sys/class/infiniband/rxe0 ] && lab-nics; done >/dev/null 2>&1")
+
+
+def migration_to(arrives):
+    """Words of btlctl vm migrate: where to."""
+    name = arrives.instance_name()
+    return f"unix:{name}.migration", "--destination-qmp", name + ".qmp", "--destination-ga", name + ".agent"
 
 
 def migrate_there(job, guest, meanwhile=None):
     """The guest's next QEMU is started, and it moves there. (when btlctl was started, document); `meanwhile` is done until then,
     again and again."""
     arrives = arriving(guest, job.lab.machine)
-    name = arrives.instance_name()
     try:
-        with VmMigrate(job, guest, f"unix:{name}.migration", "--destination-qmp", name + ".qmp", "--destination-ga", name + ".agent",
-                       cards=(RDMA, BLOCKER)) as running:
+        with VmMigrate(job, guest, *migration_to(arrives), cards=(RDMA, BLOCKER)) as running:
             while meanwhile and running.under_way():
                 meanwhile()
             code, document = running.finish()
@@ -99,7 +116,7 @@ def migrate_there(job, guest, meanwhile=None):
 def _move(job, guest):
     """A migration that succeeds, after one that fails and is taken back."""
     set_up_cards(guest)
-    code, document = _vm_migrate(job, guest, NOWHERE)
+    code, document = vm_migrate_once(job, guest, NOWHERE)
     check(code == 5 and not document["moved"], f"a migration to nowhere: {document}")
     guest.look()
     check(RDMA in guest.plugged, f"not plugged in again: {guest.plugged}; {document}")

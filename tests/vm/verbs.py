@@ -15,6 +15,7 @@ PACKETS = "/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts"
 
 class VerbsJob(GuestsJob):
     """All transports are compiled in, and verbs is closed until it is added: as a user starts it."""
+    across = ACROSS
 
     def __init__(self, lab, context, **environment):
         super().__init__(lab, context.logs, transports="")
@@ -48,7 +49,8 @@ class VerbsJob(GuestsJob):
 
     def wait_across(self, transport):
         """Until all pairs across the guests send by this transport."""
-        wait_until(f"{ACROSS} pairs on {transport}", lambda: self.transports()[transport][0] == ACROSS, 60 * self.lab.pace, interval=0.2)
+        wait_until(f"{self.across} pairs on {transport}", lambda: self.transports()[transport][0] == self.across, 60 * self.lab.pace,
+                   interval=0.2)
 
     def packets(self):
         """What each guest's device has sent so far."""
@@ -91,7 +93,7 @@ def held_by_another_library(context):
         job.wait_ready()
         for guest in lab.guests:
             check("e2e_stream" in guest.holders(), f"{guest.name}: nobody holds the device: is there nothing to hide it from?")
-        _add(job)
+        add_verbs(job)
         answer = job.btlctl(job.head, "remove", "verbs").expect(FOREIGN)
         held = answer.json["foreign"]
         check(len(held) >= job.ranks and all("/dev/infiniband/uverbs0" in line for line in held), f"held by: {held}")
@@ -107,7 +109,7 @@ def verbs_is_left_for_a_migration(context):
         job.wait_ready()
         for guest in lab.guests:
             guest.plug(BLOCKER)
-        _add(job)
+        add_verbs(job)
         for _ in range(switches):
             check(job.order("switch", "verbs", "tcp")["pairs_moved"] == ACROSS, "not all pairs left verbs")
             job.check_carried(by_verbs=False)
@@ -121,7 +123,7 @@ def verbs_is_left_for_a_migration(context):
             f"out of order 0; {ends:.0f} ends of verbs paths were lost on the way; medians: {job.phases()}")
 
 
-def _add(job):
+def add_verbs(job):
     job.order("add", "verbs")
     job.wait_across("verbs")
     job.check_carried(by_verbs=True)
@@ -136,7 +138,7 @@ def _migrate_without_card(job, guest):
     job.wait_progress()
     job.timed("card there again", lambda: guest.plug(RDMA))
     guest.plug(BLOCKER)
-    _add(job)
+    add_verbs(job)
 
 
 def card_vanishes(context):
@@ -145,7 +147,7 @@ def card_vanishes(context):
     rounds = 1 if context.short else 5
     with context.lab(2) as lab, VerbsJob(lab, context) as job:
         job.wait_ready()
-        _add(job)
+        add_verbs(job)
         for number in range(rounds):
             guest = lab.guests[number % 2]
             job.wait_progress()
@@ -163,6 +165,41 @@ def card_vanishes(context):
             f"out of order 0; medians: {job.phases()}")
 
 
+GID = "/sys/class/infiniband/rxe0/ports/1/gids/1"
+OTHER_CARD = 16  # added to the number under which a card has its addresses
+
+
+def card_changes_its_address(context):
+    """The card comes back with other addresses, as a VF of another host has them: hardware address, IP address, GUID and GID.
+    Once it vanishes, and once it is left and returned to by order."""
+    with context.lab(2) as lab, VerbsJob(lab, context) as job:
+        job.wait_ready()
+        add_verbs(job)
+        before = [guest.output(f"cat {GID}").strip() for guest in lab.guests]
+        vanishes, leaves = lab.guests
+        job.timed("device_del", lambda: vanishes.unplug(RDMA))
+        job.wait_across("tcp")
+        _plug_another(job, vanishes)
+        job.timed("return", lambda: job.wait_across("verbs"))
+        job.check_carried(by_verbs=True)
+        job.order("remove", "verbs")
+        leaves.unplug(RDMA)
+        _plug_another(job, leaves)
+        add_verbs(job)
+        after = [guest.output(f"cat {GID}").strip() for guest in lab.guests]
+        check(not set(before) & set(after), f"GIDs before {before}, after {after}")
+        totals = job.finish()
+    return (f"{before} became {after} under {totals['received']} messages, lost 0, repeated 0, out of order 0; "
+            f"medians: {job.phases()}")
+
+
+def _plug_another(job, guest):
+    guest.card = guest.number + OTHER_CARD
+    guest.plug(RDMA)
+    job.wait_progress()
+
+
 CASES = (("verbs-conforms", conforms), ("devices-are-left-alone", devices_are_left_alone),
          ("held-by-another-library", held_by_another_library),
-         ("verbs-is-left-for-a-migration", verbs_is_left_for_a_migration), ("card-vanishes", card_vanishes))
+         ("verbs-is-left-for-a-migration", verbs_is_left_for_a_migration), ("card-vanishes", card_vanishes),
+         ("card-changes-its-address", card_changes_its_address))

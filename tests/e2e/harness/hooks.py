@@ -94,7 +94,7 @@ def _dumped_by_criu(job):
 def _installed(job):
     """Into an image: what is there is seen, what is not ours is left alone."""
     root = os.path.join(job.shared, "image")
-    names = ("qemu-ga", "libvirt", "criu")
+    names = ("qemu-ga", "libvirt", "criu", "virsh")
 
     def states():
         return {each["name"]: each["text"] for each in order(job, "hooks", "check", "--root", root, also=(REFUSED,)).json["hooks"]}

@@ -114,6 +114,24 @@ TEST_CASE("a silent relay is asked again but not waited for, and what is known o
   CHECK(known(remote).live == 2);
 }
 
+TEST_CASE("a relay that always answers too late is known all the same") {
+  RemoteMembers remote;
+  remote.learn({"tcp://10.0.0.1:80"});
+  remote.begin_round(0);
+  const auto late = remote.take_questions();
+  REQUIRE(late.size() == 1);
+  remote.end_round(1);
+  remote.begin_round(2);
+  remote.answer(late[0].tag, page(0, 3, {entry(1), entry(2)}));  // not whole
+  remote.answer(late[0].tag, page(1, 3, {entry(1), entry(2)}));
+  CHECK(known(remote).live == 0);
+  remote.answer(late[0].tag, page(0, 2, {entry(1), entry(2)}));
+  CHECK(known(remote).live == 2);
+  CHECK(remote.relay_of(entry(1).member.process) != nullptr);
+  remote.answer(late[0].tag, page(0, 1, {entry(3)}));  // what is known is not overwritten by it
+  CHECK(known(remote).live == 2);
+}
+
 TEST_CASE("a relay whose question was lost is asked once more in the same round") {
   RemoteMembers remote;
   remote.learn({"tcp://10.0.0.1:80"});

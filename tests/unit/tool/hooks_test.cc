@@ -29,11 +29,11 @@ struct Image {
 TEST_CASE("a hook is installed once, whatever a call left that was killed") {
   Image image;
   CHECK(image.hooks("check", "qemu-ga").code == 3);
-  const std::string left = "$image/etc/qemu/fsfreeze-hook.livebtl-new";
+  const std::string left = "$image/etc/qemu/.livebtl-new.fsfreeze-hook";
   image.sh("mkdir $image/etc/qemu; echo precious > $outside/file; ln -s $outside/file " + left);
   for (int i = 0; i < 2; ++i) CHECK(image.hooks("install", "qemu-ga").code == 0);
   CHECK(image.hooks("check", "qemu-ga").code == 0);
-  CHECK(image.sh("ls $image/etc/qemu").out == "fsfreeze-hook\n");
+  CHECK(image.sh("ls -A $image/etc/qemu").out == "fsfreeze-hook\n");
   CHECK(image.sh("cat $outside/file").out == "precious\n");
   CHECK(image.node.btlctl({"hooks", "install", "criu", "--root", image.root + "/new/"}).code == 0);
 }
@@ -53,6 +53,31 @@ TEST_CASE(
       "ln -s ../elsewhere $image/etc/qemu");
   CHECK(image.hooks("install", "qemu-ga").code == 0);
   CHECK(image.sh("ls $image/elsewhere").out == "fsfreeze-hook\n");
+}
+
+TEST_CASE("where a dispatcher has the hook's place, it is given the hook to call") {
+  Image image;
+  const std::string qemu = "$image/etc/qemu", place = qemu + "/fsfreeze-hook";
+  image.sh("mkdir " + qemu + "; echo 'run $(dirname $0)/fsfreeze-hook.d/* $1' >" + place);
+  CHECK(image.hooks("check", "qemu-ga").code == 3);
+  const Answer installed = image.hooks("install", "qemu-ga");
+  CHECK(installed.code == 0);
+  CHECK(installed.out.find("goes on with the freeze") != std::string::npos);
+  CHECK(image.sh("ls -A " + qemu + " " + qemu + "/fsfreeze-hook.d | grep -v :").out ==
+        "fsfreeze-hook\nfsfreeze-hook.d\n\nlivebtl\n");
+  CHECK(image.sh("grep -c . " + place).out == "1\n");
+  CHECK(image.hooks("check", "qemu-ga").code == 0);
+  image.sh("echo '# its own' >" + qemu + "/fsfreeze-hook.d/livebtl");
+  CHECK(image.hooks("install", "qemu-ga").code == 3);
+  image.sh("rm -r " + qemu + "/fsfreeze-hook.d; ln -s $outside " + qemu + "/fsfreeze-hook.d");
+  CHECK(image.hooks("install", "qemu-ga").code == 3);
+  CHECK(image.sh("ls -A $outside").out.empty());
+  image.sh("echo '# calls nothing of fsfreeze-hook.d' >" + place);
+  CHECK(image.hooks("install", "qemu-ga").code == 3);
+  image.sh("rm " + place);
+  CHECK(image.hooks("install", "qemu-ga").code == 0);
+  CHECK(image.hooks("check", "qemu-ga").code == 0);
+  CHECK(image.sh("ls -A $outside; head -n 1 " + place).out == "#!/bin/sh\n");
 }
 
 TEST_CASE("a hook that others may write to is no hook") {

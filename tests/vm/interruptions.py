@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""btlctl vm migrate when others interfere: the migration is cancelled, the card is held, btlctl is killed in every phase."""
+from harness.control import FOREIGN
+from harness.waiting import check, wait_until
+from vmlab.hardware import RDMA
+
+from .migrations import NOWHERE, VmMigrate, arriving, migration_to, set_up_cards, vm_migrate_once
+from .verbs import VerbsJob, add_verbs
+
+SLOW_BYTES_S = 24 << 20  # a migration takes several seconds
+FAST_BYTES_S = 8 << 30
+PHASES = ("look", "prepare", "unplug", "begin", "migrate", "arrive", "plug_there", "return_there")
+
+
+def _limit(guest, bytes_s):
+    guest.query("migrate-set-parameters", which="second", **{"max-bandwidth": bytes_s})
+
+
+def _begin(lab, job):
+    job.wait_ready()
+    add_verbs(job)
+    set_up_cards(lab.guests[0])
+    return lab.guests[0]
+
+
+def _still_there(guest):
+    guest.look()
+    check(RDMA in guest.plugged, f"the card is gone: {guest.plugged}")
+
+
+def cancelled(context):
+    """Somebody cancels the migration at a second monitor: the card is plugged in again, and the job returns to it."""
+    with context.lab(2) as lab, VerbsJob(lab, context) as job:
+        guest = _begin(lab, job)
+        arrives = arriving(guest, lab.machine)
+        try:
+            _limit(guest, SLOW_BYTES_S)
+            with VmMigrate(job, guest, *migration_to(arrives)) as running:
+                wait_until("the migration to be under way", lambda: _migrates(guest, running), 120 * guest.pace)
+                guest.query("migrate_cancel", which="second")
+                code, document = running.finish()
+        finally:
+            arrives.stop()
+        check(code == 5 and not document["moved"] and "cancel" in document["text"], f"a cancelled migration: {code} {document}")
+        _still_there(guest)
+        job.wait_across("verbs")
+        job.check_carried(by_verbs=True)
+        totals = job.finish()
+    return f"{document['text']}; {totals['received']} messages, lost 0, repeated 0, out of order 0"
+
+
+def _migrates(guest, running):
+    check(running.under_way(), f"btlctl vm migrate ended early: {running.process.communicate()}")
+    return guest.query("query-migrate", which="second").get("status") == "active"
+
+
+def held_in_the_job(context):
+    """A library within the job's own processes has the device open: code 7, and nothing was touched."""
+    with context.lab(2) as lab, VerbsJob(lab, context, LIVEBTL_HIDE_DEVICES="off") as job:
+        guest = _begin(lab, job)
+        code, document = vm_migrate_once(job, guest, NOWHERE)
+        phases = [phase["phase"] for phase in document["phases"]]
+        check(code == FOREIGN and phases == ["look", "prepare", "look_back", "return"], f"code {code}: {document}")
+        _still_there(guest)
+        job.wait_across("verbs")
+        job.check_carried(by_verbs=True)
+        totals = job.finish()
+    return f"code {code}: {document['text'][:160]}; {totals['received']} messages"
+
+
+def held_by_another_process(context):
+    """A process that is none of the job's has the device open: the guest does not give up the card, the job goes on without it,
+    and once that process has ended the same command goes through."""
+    with context.lab(2) as lab, VerbsJob(lab, context) as job:
+        guest = _begin(lab, job)
+        pid = guest.start_script("exec ibv_asyncwatch >/run/watch.log 2>&1")
+        wait_until("a program to open the device", lambda: "ibv_asyncwatch" in guest.holders(), 30 * guest.pace)
+        arrives = arriving(guest, lab.machine)
+        try:
+            code, document = vm_migrate_once(job, guest, *migration_to(arrives))
+            check(code in (4, 5) and not document["moved"], f"with a card that is held: {code} {document}")
+            refused = document["text"]
+            job.wait_progress()
+            check("ibv_asyncwatch" in guest.holders(), "the program has let go by itself")
+            guest.output(f"kill {pid}")
+            code, document = vm_migrate_once(job, guest, *migration_to(arrives))
+            check(code == 0 and document["moved"], f"after the program has ended: {code} {document}")
+        except BaseException:
+            arrives.stop()
+            raise
+        guest.become(arrives)
+        guest.look()
+        job.wait_across("verbs")
+        job.check_carried(by_verbs=True)
+        totals = job.finish()
+    return f"{refused}; then moved; {totals['received']} messages, lost 0, repeated 0, out of order 0"
+
+
+def killed(context):
+    """kill -9 of btlctl vm migrate in every phase of one migration, each time followed by the same command."""
+    moves = 1 if context.short else 2
+    with context.lab(2) as lab, VerbsJob(lab, context) as job:
+        _begin(lab, job)
+        set_up_cards(lab.guests[1])
+        seen = [_move_killed_everywhere(job, lab.guests[move % 2]) for move in range(moves)]
+        totals = job.finish()
+    return (f"killed in {', '.join(seen[0])} of {moves} migrations; {totals['received']} messages, lost 0, repeated 0, "
+            "out of order 0")
+
+
+def _move_killed_everywhere(job, guest):
+    """The phases in which btlctl was killed."""
+    arrives = arriving(guest, job.lab.machine)
+    seen = []
+    try:
+        _limit(guest, SLOW_BYTES_S)
+        for phase in PHASES:
+            with VmMigrate(job, guest, *migration_to(arrives)) as running:
+                seen.append(running.wait_phase(phase))
+                running.kill()
+            if phase == "migrate":
+                _limit(guest, FAST_BYTES_S)
+        check(seen == list(PHASES), f"killed in {seen}")
+        code, document = vm_migrate_once(job, guest, *migration_to(arrives))
+        check(code == 0 and document["moved"], f"the last call: {code} {document}")
+    except BaseException:
+        arrives.stop()
+        raise
+    guest.become(arrives)
+    guest.look()
+    _still_there(guest)
+    job.wait_across("verbs")
+    job.check_carried(by_verbs=True)
+    return seen
+
+
+CASES = (("migration-is-cancelled", cancelled), ("card-held-in-the-job", held_in_the_job),
+         ("card-held-by-another-process", held_by_another_process), ("migration-is-killed", killed))
