@@ -46,6 +46,7 @@ struct Core {
         ports(*this),
         bml(*this),
         switching(*this),
+        returning(*this),
         hold(*this) {}
 
   EngineConfig config;
@@ -61,6 +62,7 @@ struct Core {
   Ports ports;
   Bml bml;
   Switching switching;
+  Returning returning;
   Hold hold;
 };
 

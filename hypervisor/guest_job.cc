@@ -22,10 +22,23 @@ bool is_true(const Json& document, const char* name) {
   return value != nullptr && value->get<bool>();
 }
 
-/// A transport whose device the guest has not yet, or whose port is not active yet, is refused; one
-/// that cannot be reached yet is given up. Neither has changed anything.
-bool may_change(int code, const Tries& tries) {
-  return code == kBusy || (tries.card_comes && (code == kRefused || code == kTakenBack));
+/// A device that the guest has not yet, or whose port is not active yet, is absent; a peer that
+/// cannot be reached by it yet lets the order be taken back, which has changed nothing.
+bool may_change(const GuestAnswer& answer, const Tries& tries) {
+  const bool not_yet =
+      answer.code == kRefused || answer.code == kTakenBack || !answer.absent.empty();
+  return answer.code == kBusy || (tries.card_comes && not_yet);
+}
+
+/// "one; another"
+std::string listed(const Json& document, const char* name) {
+  std::string text;
+  const Json* list = member(document, name, Json::value_t::array);
+  if (list == nullptr) return text;
+  for (const Json& each : *list) {
+    if (each.is_string()) text += (text.empty() ? "" : "; ") + one_line(each.get<std::string>());
+  }
+  return text;
 }
 
 /// Something other than btlctl has answered.
@@ -34,7 +47,16 @@ GuestAnswer unreadable(const Finished& finished) {
   return {1,
           "the guest's btlctl ended with code " + std::to_string(finished.code) +
               " and no document: " + one_line(said),
-          false};
+          false,
+          {}};
+}
+
+/// A job that still waits for the card has not returned to it, though it was told to.
+GuestAnswer said_last(GuestAnswer answer, const Tries& tries) {
+  if (!tries.card_comes || answer.absent.empty()) return answer;
+  answer.code = kNotReleased;
+  answer.text = "the job takes it up by itself as soon as it is there: " + answer.absent;
+  return answer;
 }
 
 }  // namespace
@@ -54,15 +76,18 @@ GuestAnswer read_answer(const Finished& finished, GuestOrder order) {
   const Json* code = member(document, "exit_code", Json::value_t::number_unsigned);
   if (code == nullptr || *code != finished.code || finished.code > kCodeMax)
     return unreadable(finished);
-  GuestAnswer answer{finished.code, one_line(text_member(document, "text")), false};
+  GuestAnswer answer{finished.code, one_line(text_member(document, "text")), false, {}};
   const Json* members = member(document, "members", Json::value_t::number_unsigned);
   answer.no_job = answer.code == kNotFound && members != nullptr && *members == 0;
   // One that was prepared before, by a call that was killed, has nothing to release any more.
   const bool released = is_true(document, "released") || is_true(document, "already");
   if (order == GuestOrder::kPrepare && answer.code == 0 && !released) {
-    answer = {kNotReleased, "the guest's btlctl does not say that all is released: " + answer.text,
-              false};
+    answer = {kNotReleased,
+              "the guest's btlctl does not say that all is released: " + answer.text,
+              false,
+              {}};
   }
+  if (order == GuestOrder::kReturn && answer.code == 0) answer.absent = listed(document, "absent");
   if (const Json* foreign = member(document, "foreign", Json::value_t::array)) {
     for (const Json& holder : *foreign) {
       if (holder.is_string()) answer.text += "; held by " + one_line(holder.get<std::string>());
@@ -82,7 +107,8 @@ Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrde
     const auto finished = agent.run(words_of(job, order, *node, tries.each), patience());
     if (!finished) return tl::unexpected(finished.error());
     GuestAnswer answer = read_answer(*finished, order);
-    if (!may_change(answer.code, tries) || monotonic_now() >= tries.until) return answer;
+    if (!may_change(answer, tries)) return answer;
+    if (monotonic_now() >= tries.until) return said_last(std::move(answer), tries);
     pause(kUntilNext, patience());
   }
 }

@@ -25,6 +25,7 @@ struct GuestAnswer {
   int code = 0;
   std::string text;
   bool no_job = false;  // there is none to command
+  std::string absent;   // kReturn: what the job still waits for, in the background
 };
 
 struct Tries {
@@ -36,8 +37,8 @@ struct Tries {
 std::vector<std::string> words_of(const GuestJob& job, GuestOrder order, const std::string& node,
                                   TimeNs timeout);
 /// Runs it, again and again while the job is busy with another order, such as one whose btlctl was
-/// killed, or refuses a card that comes. Not to be interrupted: what runs in the guest would go on
-/// behind our back.
+/// killed, or has not got a card that comes. Not to be interrupted: what runs in the guest would go
+/// on behind our back.
 Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrder order,
                                const Tries& tries);
 /// What it printed, checked.
