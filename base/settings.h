@@ -59,6 +59,7 @@ struct Settings {
   std::uint32_t dead_ms = 500;
   // AWAY_US: time without a call after which the agent moves the engine
   std::uint32_t away_us = 1000;
+  bool returns = true;             // RETURN: are transports used again by themselves after a loss?
   bool takeover = true;            // TAKEOVER: does the job finish what a killed btlctl has left?
   std::string log_level = "warn";  // LOG: error | warn | info | debug
 };

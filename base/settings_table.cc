@@ -142,11 +142,11 @@ Status set_log(Settings& s, std::string_view v) {
   return set_word<std::string>(
       s.log_level, v, {{"error", "error"}, {"warn", "warn"}, {"info", "info"}, {"debug", "debug"}});
 }
-Status set_transports(Settings& s, std::string_view v) {
-  return set_list(s.transports, v, is_transport_name, "it takes transports' names, as in sm,tcp");
+Status set_transports(std::vector<std::string>& names, std::string_view v) {
+  return set_list(names, v, is_transport_name, "it takes transports' names, as in sm,tcp");
 }
-Status set_exclude(Settings& s, std::string_view v) {
-  return set_list(s.exclude, v, is_transport_name, "it takes transports' names, as in sm,tcp");
+Status set_either(bool& target, std::string_view v, std::string_view yes, std::string_view no) {
+  return set_word<bool>(target, v, {{yes, true}, {no, false}});
 }
 Status set_tcp_if(Settings& s, std::string_view v) {
   return set_list(s.tcp_if, v, is_interface_or_network,
@@ -170,10 +170,10 @@ constexpr SettingEntry kEntries[] = {
      [](Settings& s, std::string_view v) { return set_path(s.secret_file, v); }},
     {{"TRANSPORTS", "list", "",
       "transports to use; empty: all that are compiled in, verbs once it is added"},
-     set_transports},
+     [](Settings& s, std::string_view v) { return set_transports(s.transports, v); }},
     {{"EXCLUDE", "list", "",
       "transports that stay closed until btlctl add; alike in all processes"},
-     set_exclude},
+     [](Settings& s, std::string_view v) { return set_transports(s.exclude, v); }},
     {{"TCP_IF", "list", "", "interfaces or networks tcp uses; empty: all that are up"}, set_tcp_if},
     {{"TCP_PORT", "count", "0", "port tcp listens on; 0: any"},
      [](Settings& s, std::string_view v) {
@@ -186,14 +186,10 @@ constexpr SettingEntry kEntries[] = {
     {{"HIDE_DEVICES", "word", "on",
       "on or off: in a job, libfabric's other providers find no RDMA devices; else they hold them "
       "open"},
-     [](Settings& s, std::string_view v) {
-       return set_word<bool>(s.hide_devices, v, {{"on", true}, {"off", false}});
-     }},
+     [](Settings& s, std::string_view v) { return set_either(s.hide_devices, v, "on", "off"); }},
     {{"RELAY", "word", "auto",
       "auto or on: can btlctl --connect reach a job of one node too? One of several nodes it can"},
-     [](Settings& s, std::string_view v) {
-       return set_word<bool>(s.relay, v, {{"auto", false}, {"on", true}});
-     }},
+     [](Settings& s, std::string_view v) { return set_either(s.relay, v, "on", "auto"); }},
     {{"NODE", "name", "", "node identity; empty: boot id and namespaces"},
      [](Settings& s, std::string_view v) { return set_name(s.node, v); }},
     {{"AUTH", "word", "auth", "none or auth: do peers prove that they know the job secret?"},
@@ -226,11 +222,12 @@ constexpr SettingEntry kEntries[] = {
      [](Settings& s, std::string_view v) {
        return set_number<std::uint32_t>(s.away_us, v, 10, 1'000'000);
      }},
+    {{"RETURN", "word", "auto",
+      "auto or off: is a transport that was lost used again by itself? Else after btlctl add"},
+     [](Settings& s, std::string_view v) { return set_either(s.returns, v, "auto", "off"); }},
     {{"TAKEOVER", "word", "on",
       "on or off: after some seconds the job finishes by itself what a killed btlctl has left"},
-     [](Settings& s, std::string_view v) {
-       return set_word<bool>(s.takeover, v, {{"on", true}, {"off", false}});
-     }},
+     [](Settings& s, std::string_view v) { return set_either(s.takeover, v, "on", "off"); }},
     {{"LOG", "word", "warn", "error, warn, info or debug: what is written to stderr"}, set_log},
 };
 

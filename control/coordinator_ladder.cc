@@ -76,7 +76,10 @@ bool CoordinatorMachine::settle_routing() {
     return true;
   }
   after_ = std::move(*after);
-  if (after_ != first.routing) return false;
+  // Where nothing is to be ruled anew, members may do without what is asked for: they look for it.
+  const std::string wanted = wanted_by(command_.verb, *arguments);
+  const bool looks = !wanted.empty() || is_return(command_.verb, *arguments);
+  if (after_ != first.routing || (looks && !roster_.absent(node_, wanted).empty())) return false;
   end_already();
   return true;
 }

@@ -124,8 +124,12 @@ void CoordinatorMachine::finish_climb() {
     return end(ExitCode::kForeign,
                title() + ": released by this job, but held by somebody else; do not detach");
   }
-  end(ExitCode::kDone, title() + (operation.release ? ": released" : ": done") +
-                           but_not_on(operation.after, operation.node));
+  const bool returns = is_return(operation.verb, operation.arguments);
+  if (returns) outcome_.absent = roster_.absent(node_);
+  const char* done = operation.release                     ? ": released"
+                     : returns && !outcome_.absent.empty() ? ": returning in the background"
+                                                           : ": done";
+  end(ExitCode::kDone, title() + done + but_not_on(operation.after, operation.node));
 }
 
 /// No ladder is run. What a command before this one has released may be held by somebody else as it
@@ -158,8 +162,7 @@ void CoordinatorMachine::note_foreign(const std::vector<std::string>& transports
 
 /// What a command for the job does not touch: nodes about which one of their own has ruled.
 std::string CoordinatorMachine::but_not_on(const Routing& after, const std::string& node) const {
-  const bool returns =
-      outcome_.verb == "checkpoint" && !releases(outcome_.verb, outcome_.arguments);
+  const bool returns = is_return(outcome_.verb, outcome_.arguments);
   if (!node.empty() && returns && !after.set_aside.empty())
     return "; still set aside for the whole job, which `btlctl checkpoint return` ends";
   if (!node.empty()) return "";

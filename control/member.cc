@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "control/verbs.h"
+
 namespace livebtl::control {
 namespace {
 
@@ -135,6 +137,7 @@ void MemberMachine::take(const Order& order, Actions& actions) {
 }
 
 void MemberMachine::handle(const core::RungReport& report, TimeNs now, Actions& actions) {
+  report_.absent = report.absent;  // whatever it is about
   if (operation_.id == 0 || report.operation != operation_.id || report.rung != rung_) return;
   const bool reached = report.reached && report.refusal.empty();
   const bool refused = !report.refusal.empty() && refused_seq_ != seq_;
@@ -206,7 +209,12 @@ const Routing& MemberMachine::in_force() const noexcept {
 }
 
 core::RungOrder MemberMachine::rung_order() const {
-  return {operation_.id, epoch_, rung_, operation_.before, operation_.after};
+  core::RungOrder order{operation_.id, epoch_, rung_, operation_.before, operation_.after};
+  const bool here = operation_.node.empty() || operation_.node == facts_.node;
+  if (here) order.wanted = wanted_by(operation_.verb, operation_.arguments);
+  // A switch moves what can be moved; what is added has to be there.
+  order.patient = operation_.verb == "switch" || is_return(operation_.verb, operation_.arguments);
+  return order;
 }
 
 }  // namespace livebtl::control

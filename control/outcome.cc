@@ -64,6 +64,7 @@ std::string outcome_json(const Outcome& outcome) {
   a("missing_ranks", outcome.missing_ranks);
   a("rungs", outcome.rungs);
   a.names("foreign", outcome.foreign);
+  a.names("absent", outcome.absent);
   a("plans", outcome.plans);
   a.names("opens", outcome.opens);
   a.names("closes", outcome.closes);

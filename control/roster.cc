@@ -127,6 +127,19 @@ std::set<NodeLabel> Roster::nodes() const {
   return nodes;
 }
 
+std::vector<std::string> Roster::absent(const std::string& node,
+                                        const std::string& transport) const {
+  std::vector<std::string> found;
+  for (const auto& [member, entry] : entries_) {
+    if (!entry.standing || (!node.empty() && entry.standing->node != node)) continue;
+    for (const std::string& each : entry.standing->report.absent) {
+      const bool meant = transport.empty() || each.starts_with(transport + ": ");
+      if (meant) found.push_back(entry.standing->name + ": " + each);
+    }
+  }
+  return found;
+}
+
 Term Roster::highest_term() const {
   Term highest;
   for (const auto& [member, entry] : entries_) {

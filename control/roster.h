@@ -62,6 +62,9 @@ class Roster {
   /// What any member has; processes of a job need not be alike.
   std::vector<KnownTransport> known_transports() const;
   std::set<NodeLabel> nodes() const;
+  /// What members of that node (empty: of any) do without, and why; of that transport alone, or
+  /// all.
+  std::vector<std::string> absent(const std::string& node, const std::string& transport = "") const;
   Term highest_term() const;
   std::uint32_t highest_epoch() const;
   const Standing* refusal(const Order& order) const;

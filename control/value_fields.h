@@ -75,6 +75,7 @@ void fields(A& a, Is<core::RungReport> auto& v) {
   a("pairs_left", v.pairs_left);
   a.names("waiting", v.waiting);
   a.names("foreign", v.foreign);
+  a.names("absent", v.absent);
 }
 
 template <class A>
@@ -103,6 +104,7 @@ void fields(A& a, Is<core::TransportStatus> auto& v) {
   a("alias", v.alias);
   a("bound_to_device", v.bound_to_device);
   a("open", v.open);
+  a("absent", v.absent);
   a("excluded", v.excluded);
   a("quiesced", v.quiesced);
   a("exclusivity", v.exclusivity);

@@ -136,6 +136,15 @@ bool releases(std::string_view verb, const std::vector<std::string>& arguments) 
          (verb == "checkpoint" && !arguments.empty() && arguments.front() == "prepare");
 }
 
+bool is_return(std::string_view verb, const std::vector<std::string>& arguments) noexcept {
+  return verb == "checkpoint" && !releases(verb, arguments);
+}
+
+std::string wanted_by(std::string_view verb, const std::vector<std::string>& arguments) {
+  if (verb == "add" && !arguments.empty()) return arguments.front();
+  return verb == "switch" && arguments.size() > 1 ? arguments[1] : "";
+}
+
 std::string assignments_problem(std::span<const std::string> assignments) {
   std::vector<std::string_view> keys;
   for (const std::string& text : assignments) {

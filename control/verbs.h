@@ -28,6 +28,12 @@ bool is_routing_verb(std::string_view verb) noexcept;
 /// remove, and checkpoint prepare: at the end nothing of ours is left on what they take away.
 bool releases(std::string_view verb, const std::vector<std::string>& arguments) noexcept;
 
+/// checkpoint return: what it brings back may be absent.
+bool is_return(std::string_view verb, const std::vector<std::string>& arguments) noexcept;
+
+/// add, switch: the transport that is to be used; "" of any other verb.
+std::string wanted_by(std::string_view verb, const std::vector<std::string>& arguments);
+
 /// What is wrong with `KEY=VALUE ...` of `set`; "": nothing.
 std::string assignments_problem(std::span<const std::string> assignments);
 

@@ -28,6 +28,10 @@ struct RungOrder {
   Rung rung = Rung::kOld;
   Routing before;  // in force at kOld
   Routing after;   // in force at kNew
+  // A transport that is asked for by name: if it is absent (see RungReport) it is looked for at
+  // once. Empty: none is.
+  std::string wanted = {};
+  bool patient = false;  // what is added or asked for may be absent; else the order is refused
   friend bool operator==(const RungOrder&, const RungOrder&) = default;
 };
 
@@ -48,6 +52,8 @@ struct RungReport {
   std::vector<std::string> waiting;  // what the rung still waits for, for people (at most 32)
   // holds on a released transport's device that are not ours: owner, descriptor
   std::vector<std::string> foreign;
+  // "verbs: ...": what is not used here though the routing permits it, and why. At any time.
+  std::vector<std::string> absent;
 };
 
 /// Of a HOLD (core/hold.h): all that this process sends is parked at a frame boundary.
@@ -83,6 +89,7 @@ struct TransportStatus {
   std::string alias;             // "" or the name it had in Open MPI
   bool bound_to_device = false;  // what a virtual machine cannot be migrated or saved with
   bool open = false;
+  std::string absent;  // why it is not in service though the routing permits it; "": it is
   bool excluded = false;
   bool quiesced = false;
   std::uint32_t exclusivity = 0;

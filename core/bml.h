@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "core/admin.h"
 #include "core/peer.h"
+#include "core/returning.h"
 #include "core/routing.h"
 #include "livebtl/port.h"
 
@@ -43,7 +44,9 @@ struct TransportSlot {
   EndpointStats closed_stats;  // of endpoints that are gone
   std::uint64_t paths_lost = 0;
   std::uint64_t corrupt_frames = 0;
+  Absence absence;
   bool open() const noexcept { return transport != nullptr; }
+  bool in_service() const noexcept { return open() && absence.why.empty(); }
   const std::string& name() const noexcept { return kind.name; }
 };
 
@@ -106,6 +109,8 @@ class Bml final : private TransportSink {
   bool dialling(const Peer& peer, std::string_view transport) const noexcept;
   /// Makes sure that a path is there or on its way.
   void want_path(Peer& peer) noexcept;
+  /// It sends on something, and no order waits for anything better.
+  bool served(const Peer& peer) const noexcept;
   /// What the pair reaches has changed: it waits out no back-off from before.
   static void forget_failed_dials(Peer& peer) noexcept;
   /// Starts a connection. false: could not even start (noted for back-off).
@@ -203,7 +208,6 @@ class Bml final : private TransportSink {
   void dial_wanted(Peer& peer) noexcept;
   void redial(Peer& peer) noexcept;
   void redial_due(Peer& peer) noexcept;
-  bool served(const Peer& peer) const noexcept;
   void dial_equals(Peer& peer);
   std::vector<std::string> missing_equals(Peer& peer);
   bool failed_lately(const Peer& peer, const std::string& transport) const;

@@ -33,6 +33,7 @@ bool Bml::dial(Peer& peer, TransportSlot& slot) {
   if (!endpoint) {
     log(LogLevel::kInfo, "engine", "cannot dial %s by %s: %s", peer.name().c_str(),
         slot.name().c_str(), endpoint.error().text.c_str());
+    slot.absence.doubted = true;
     back_off(peer, slot.name());
     return false;
   }
@@ -76,6 +77,10 @@ void Bml::redial(Peer& peer) noexcept {
   TimeNs first = 0;
   for (const auto& [transport, until] : peer.failed_until) {
     if (until > core_.now && (first == 0 || until < first)) first = until;
+  }
+  for (const auto& [transport, settle] : peer.returns) {
+    const TimeNs until = core_.returning.settles_until(peer, transport);
+    if (until != 0 && (first == 0 || until < first)) first = until;
   }
   peer.dial_after = std::max(peer.dial_after, first);
   peer.redials = true;
@@ -161,7 +166,8 @@ void Bml::dial_equals(Peer& peer) {
 
 bool Bml::failed_lately(const Peer& peer, const std::string& transport) const {
   const auto failed = peer.failed_until.find(transport);
-  return failed != peer.failed_until.end() && failed->second > core_.now;
+  return (failed != peer.failed_until.end() && failed->second > core_.now) ||
+         core_.returning.settles_until(peer, transport) != 0;
 }
 
 }  // namespace livebtl::core

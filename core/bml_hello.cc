@@ -204,6 +204,7 @@ void Bml::opened(Path& path) noexcept {
   record.dial_delay = 0;
   record.failed_until.clear();
   record.lost_paths.erase(path.slot.name());
+  core_.returning.note_open(record, path.slot);
   if (path.keeps && !record.tx.window)
     record.tx.window = std::make_unique<Window>(core_.config.settings.window_bytes);
   ++record.generation;
@@ -219,8 +220,10 @@ void Bml::opened(Path& path) noexcept {
 void Bml::remember(Peer& record, const HelloFacts& theirs) noexcept {
   record.label = theirs.label;
   record.node = node_name(theirs.node);
+  record.addresses.clear();  // what it names no more, it has no more
   for (const auto& address : theirs.addresses)
     record.addresses[address.transport] = address.address;
+  Returning::note_addresses(record);
   record.tx.credit_bytes = theirs.credit_bytes;
   record.tx.credit_headers = theirs.credit_headers;
   const bool news = theirs.node != core_.config.node && !spans_nodes_.exchange(true);

@@ -97,6 +97,7 @@ void Bml::path_lost(Path& path) noexcept {
     peer->rx.ack_wanted = true;
     peer->rx.advertised_bytes = peer->rx.advertised_headers = 0;
     note_left_paths(*peer);  // it holds nothing any more
+    if (!path.closing) path.slot.absence.doubted = true;
     if (!path.was_open) {
       dial_failed(path);
     } else if (peer->lost || peer->departed || benign(path)) {
@@ -156,6 +157,7 @@ void Bml::recover(Peer& peer, Path& path) noexcept {
   const std::uint64_t end = was_current ? peer.tx.next_seq : peer.send_path->sent_before;
   if (path.sent_before != 0) core_.sender.replay(peer, peer.tx.acked, end);
   core_.transfers.path_lost(peer, path);
+  core_.returning.note_lost(peer, path.slot);
   ++peer.generation;
   elect(peer);
   want_path(peer);

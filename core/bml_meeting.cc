@@ -84,7 +84,7 @@ void Bml::introduce(ProcessId process, const Contacts& addresses) {
 Contacts Bml::contacts() const {
   Contacts own;
   for (const auto& slot : slots_) {
-    if (slot->open()) own[slot->name()] = slot->transport->address();
+    if (slot->in_service()) own[slot->name()] = slot->transport->address();
   }
   return own;
 }

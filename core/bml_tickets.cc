@@ -71,11 +71,12 @@ void Bml::warn_of_tickets(const Peer& peer, const char* what) noexcept {
 // Null: refused, which the log says.
 std::unique_ptr<Endpoint> Bml::admit(const std::string& transport, Bytes ticket) {
   TransportSlot* slot = find_slot(transport);
-  if (slot == nullptr || !slot->open() || !slot->caps.by_ticket ||
+  if (slot == nullptr || !slot->in_service() || !slot->caps.by_ticket ||
       !core_.switching.accepts(transport))
     return nullptr;
   auto endpoint = slot->transport->admit(ticket);
   if (endpoint) return std::move(*endpoint);
+  slot->absence.doubted = true;
   log(LogLevel::kInfo, "engine", "a peer that dials by %s is refused: %s", transport.c_str(),
       endpoint.error().text.c_str());
   return nullptr;

@@ -96,7 +96,7 @@ void Bml::close_transport(const std::string& name) noexcept {
 std::vector<TransportAddress> Bml::own_addresses() const {
   std::vector<TransportAddress> addresses;
   for (const auto& slot : slots_) {
-    if (slot->open()) addresses.push_back({slot->name(), slot->transport->address()});
+    if (slot->in_service()) addresses.push_back({slot->name(), slot->transport->address()});
   }
   if (!relay_.empty()) {
     const Bytes text = as_bytes(relay_);
@@ -138,7 +138,7 @@ void Bml::announce_addresses() noexcept {
 Address Bml::own_address(PortNumber port) const {
   std::vector<const TransportSlot*> open;
   for (const auto& slot : slots_) {
-    if (slot->open() && !slot->caps.by_ticket) open.push_back(slot.get());
+    if (slot->in_service() && !slot->caps.by_ticket) open.push_back(slot.get());
   }
   std::stable_sort(open.begin(), open.end(), [](const TransportSlot* a, const TransportSlot* b) {
     return std::pair(a->caps.same_node_only, a->caps.exclusivity) <
@@ -186,7 +186,7 @@ Result<Destination> Bml::resolve(const Address& address) {
 std::vector<Candidate> Bml::reachable(const Peer& peer) const {
   std::vector<Candidate> candidates;
   for (const auto& slot : slots_) {
-    if (!slot->open()) continue;
+    if (!slot->in_service()) continue;
     const auto address = peer.addresses.find(slot->name());
     const bool own = peer.process == core_.config.process;
     const Blob mine = own ? slot->transport->address() : Blob{};

@@ -48,6 +48,7 @@ struct Core {
         ports(*this),
         bml(*this),
         switching(*this),
+        returning(*this),
         hold(*this) {}
 
   EngineConfig config;
@@ -64,6 +65,7 @@ struct Core {
   Ports ports;
   Bml bml;
   Switching switching;
+  Returning returning;
   Hold hold;
 };
 

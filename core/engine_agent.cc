@@ -64,7 +64,9 @@ HoldReport EngineCore::restore(std::uint64_t id, Incarnation to) {
 
 RungReport EngineCore::report() {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
-  return core_.switching.report();
+  RungReport report = core_.switching.report();
+  report.absent = core_.returning.absent();
+  return report;
 }
 
 RoutingPlan EngineCore::plan(const Routing& routing) {

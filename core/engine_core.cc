@@ -39,6 +39,7 @@ Status EngineCore::open_transports() {
       log(LogLevel::kWarn, "engine", "transport %s is not available: %s", kind.name.c_str(),
           opened.error().text.c_str());
       reasons += " " + kind.name + ": " + opened.error().text + ";";
+      core_.returning.note_missing(*core_.bml.find_slot(kind.name), opened.error().text);
     }
   }
   if (open_count > 0) return {};
@@ -92,6 +93,7 @@ void EngineCore::keep_time() noexcept {
   if (core_.now - housekept_ < kMillisecond) return;
   housekept_ = core_.now;
   core_.bml.housekeeping();
+  core_.returning.keep_time();
   core_.hold.keep_time();
 }
 

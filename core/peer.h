@@ -15,6 +15,7 @@
 #include "core/operations.h"
 #include "core/path.h"
 #include "core/reorder.h"
+#include "core/settle.h"
 #include "core/window.h"
 
 namespace livebtl::core {
@@ -134,11 +135,12 @@ struct Peer {
   TimeNs cut_off_since = 0;                // no transport reaches it; 0: one does
   bool cut_off_told = false;
   TimeNs dial_delay = 0;
-  std::map<std::string, TimeNs> failed_until;  // transports that could not be dialled lately
-  std::vector<std::uint64_t> sending;          // transfers with data still to post (rendezvous.h)
-  std::uint32_t tickets_waiting = 0;           // for a path that takes them (bml_tickets.cc)
-  std::uint32_t transfers_asked = 0;           // of ours: the peer wants the data, and has not all
-  std::vector<core::Path*> bulk_paths;         // the placed lane's; striped by weight
+  std::map<std::string, TimeNs> failed_until;   // transports that could not be dialled lately
+  std::map<std::string, core::Settle> returns;  // to transports that a path was lost by
+  std::vector<std::uint64_t> sending;           // transfers with data still to post (rendezvous.h)
+  std::uint32_t tickets_waiting = 0;            // for a path that takes them (bml_tickets.cc)
+  std::uint32_t transfers_asked = 0;            // of ours: the peer wants the data, and has not all
+  std::vector<core::Path*> bulk_paths;          // the placed lane's; striped by weight
   std::map<std::string, std::uint64_t>
       lost_paths;             // by transport: the id of the path that a redial replaces
   std::string fatal_refusal;  // the peer will never talk to us again, and why

@@ -96,6 +96,7 @@ void Receiver::on_addresses(Peer& peer, Bytes payload) noexcept {
   }
   const auto before = std::exchange(peer.addresses, {});
   for (auto& address : *addresses) peer.addresses[address.transport] = std::move(address.address);
+  Returning::note_addresses(peer);
   if (peer.addresses != before) Bml::forget_failed_dials(peer);
   core_.bml.elect(peer);
 }

@@ -27,6 +27,7 @@ TransportStatus EngineCore::status_of(const TransportSlot& slot) const {
   status.alias = slot.kind.alias;
   status.bound_to_device = slot.kind.bound_to_device;
   status.open = slot.open();
+  status.absent = slot.absence.why;
   status.excluded = core_.switching.own().excluded(slot.name());
   status.quiesced = core_.switching.own().quiesced(slot.name());
   status.exclusivity = tuning.exclusivity.value_or(slot.caps.exclusivity);
@@ -87,6 +88,7 @@ EngineStatus EngineCore::status() {
   status.process = core_.config.process;
   status.incarnation = core_.fence.own();
   status.rung = core_.switching.report();
+  status.rung.absent = core_.returning.absent();
   status.epoch = status.rung.epoch;
   status.routing = core_.switching.in_force();
   for (const auto& slot : core_.bml.slots()) status.transports.push_back(status_of(*slot));

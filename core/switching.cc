@@ -138,9 +138,7 @@ bool Switching::refuse_if_cut_off() {
 bool Switching::open_added() {
   // What this process was not built or set up with is added by those who have it.
   for (const auto& slot : core_.bml.slots()) {
-    const std::string& name = slot->name();
-    if (!adds(name)) continue;
-    if (const auto opened = core_.bml.open_transport(name); !opened) {
+    if (const Status opened = open(*slot); !opened) {
       refuse(opened.error().text);
       close_unwanted(order_.before);
       return false;
@@ -148,6 +146,22 @@ bool Switching::open_added() {
   }
   core_.bml.announce_addresses();
   return true;
+}
+
+// As the order has it: what it adds, what it asks for by name, or what was added before its device
+// was there.
+Status Switching::open(TransportSlot& slot) {
+  if (adds(slot.name())) {
+    Status opened = core_.bml.open_transport(slot.name());
+    if (opened || !order_.patient) return opened;
+    core_.returning.await(slot, opened.error().text);
+    return {};
+  }
+  const bool asked =
+      order_.wanted.empty() ? order_.patient && slot.absence.awaited : order_.wanted == slot.name();
+  if (!asked || own(order_.after).excluded(slot.name())) return {};
+  Status found = core_.returning.recall(slot);
+  return order_.patient ? Status() : found;
 }
 
 // Transports that the routing now in force excludes. Their pairs were drained by the rungs before.
@@ -160,7 +174,9 @@ void Switching::close_dropped() noexcept {
 void Switching::close_unwanted(const Routing& routing) noexcept {
   for (const auto& slot : core_.bml.slots()) {
     const std::string& name = slot->name();
-    if (!slot->open() || !own(routing).excluded(name)) continue;
+    if (!own(routing).excluded(name)) continue;
+    core_.returning.forget(*slot);
+    if (!slot->open()) continue;
     const Holdings holdings = Holdings::of_process(slot->transport->descriptors());
     core_.bml.close_transport(name);
     for (std::string& left : holdings.still_held()) report_.foreign.push_back(name + ": " + left);

@@ -12,6 +12,7 @@
 
 #include "core/admin.h"
 #include "core/routing.h"
+#include "livebtl/result.h"
 
 namespace livebtl {
 struct Peer;
@@ -20,6 +21,7 @@ struct Peer;
 namespace livebtl::core {
 
 struct Core;
+struct TransportSlot;
 
 class Switching {
  public:
@@ -61,6 +63,7 @@ class Switching {
   bool adds() const;  // anything
   bool refuse_if_cut_off();
   bool open_added();
+  Status open(TransportSlot& slot);
   void close_dropped() noexcept;
   void close_unwanted(const Routing& routing) noexcept;
   void close_moved_pairs() noexcept;

@@ -157,6 +157,11 @@ class Transport {
   /// endpoints.
   virtual std::size_t progress(TransportSink& accept, TimeNs now,
                                std::size_t frames_max) noexcept = 0;
+  /// Is what it needs outside of this process there (a device, an active port, an address)? Opens
+  /// again what was lost. Tells of a loss once, even if all is well again. Asked when something
+  /// went wrong, and then about once a second until it is; connect() and admit() are not called
+  /// meanwhile.
+  virtual Status usable() { return {}; }
   /// Descriptors that it holds now (not those of its endpoints' peers' files): the engine looks in
   /// /proc/self, after the transport is destroyed, whether anything of them is left.
   virtual std::vector<int> descriptors() const { return {}; }

@@ -81,6 +81,7 @@ void report(const CommandLine& line, const Outcome& outcome) {
     for (const auto& name : outcome.closes) print("closes " + printable(name) + "\n");
     print(printable(outcome.text) + " (" + facts_of(outcome) + ")\n");
     for (const auto& pair : outcome.pairs) print("  left: " + printable(pair) + "\n");
+    for (const auto& each : outcome.absent) print("  not there yet: " + printable(each) + "\n");
   } else if (!done) {
     complain(printable(outcome.text));
     complain_details(outcome);

@@ -108,8 +108,9 @@ inline constexpr Verb kCheckpoint = {
     "checkpoint", "Let go of what a virtual machine cannot be migrated or saved with",
     "prepare drains, closes and releases the transports that are bound to a device (verbs), as "
     "remove\n"
-    "does, and remembers which were in use; return brings back just these. Both may be repeated. "
-    "With\n"
+    "does, and remembers which were in use; return brings back just these, or, where a device is "
+    "not\n"
+    "there yet, as soon as it is. Both may be repeated. With\n"
     "--scope node:NAME only that machine lets go, and the rest of the job keeps its devices: all "
     "that\n"
     "a live migration needs. --hold parks the whole job afterwards, for snapshots that fit "

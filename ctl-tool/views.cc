@@ -45,7 +45,7 @@ std::uint32_t announced(const control::JobPlace& job) {
 /// One transport over all members.
 struct Sum {
   core::TransportStatus total;
-  std::uint32_t members = 0, open = 0, excluded = 0, quiesced = 0;
+  std::uint32_t members = 0, open = 0, excluded = 0, quiesced = 0, absent = 0;
 };
 
 std::map<std::string, Sum> sum_transports(
@@ -69,6 +69,7 @@ std::map<std::string, Sum> sum_transports(
       sum.open += transport.open ? 1 : 0;
       sum.excluded += transport.excluded ? 1 : 0;
       sum.quiesced += transport.quiesced ? 1 : 0;
+      sum.absent += transport.absent.empty() ? 0 : 1;
     }
   }
   return sums;
@@ -84,6 +85,7 @@ std::string state_of(const Sum& sum) {
   };
   if (sum.excluded > 0) return "removed" + in(sum.excluded);
   if (sum.quiesced > 0) return "quiesced" + in(sum.quiesced);
+  if (sum.absent > 0) return "absent" + in(sum.absent);
   if (sum.open == 0) return "closed";
   return sum.open == sum.members ? "open" : "open in " + std::to_string(sum.open);
 }

@@ -22,17 +22,39 @@ bool is_true(const Json& document, const char* name) {
   return value != nullptr && value->get<bool>();
 }
 
-/// A transport whose device the guest has not yet, or whose port is not active yet, is refused; one
-/// that cannot be reached yet is given up. Neither has changed anything.
-bool may_change(int code, const Tries& tries) {
-  return code == kBusy || (tries.card_comes && (code == kRefused || code == kTakenBack));
+/// A device that the guest has not yet, or whose port is not active yet, is absent; a peer that
+/// cannot be reached by it yet lets the order be taken back, which has changed nothing.
+bool may_change(const GuestAnswer& answer, const Tries& tries) {
+  const bool not_yet =
+      answer.code == kRefused || answer.code == kTakenBack || !answer.absent.empty();
+  return answer.code == kBusy || (tries.card_comes && not_yet);
+}
+
+/// "one; another"
+std::string listed(const Json& document, const char* name) {
+  std::string text;
+  const Json* list = member(document, name, Json::value_t::array);
+  if (list == nullptr) return text;
+  for (const Json& each : *list) {
+    if (each.is_string()) text += (text.empty() ? "" : "; ") + one_line(each.get<std::string>());
+  }
+  return text;
 }
 
 /// Something other than btlctl has answered.
 GuestAnswer unreadable(const Finished& finished) {
   const std::string said = finished.errors.empty() ? finished.output : finished.errors;
-  return {1, "the guest's btlctl ended with code " + std::to_string(finished.code) +
-                 " and no document: " + one_line(said)};
+  return {.code = 1,
+          .text = "the guest's btlctl ended with code " + std::to_string(finished.code) +
+                  " and no document: " + one_line(said)};
+}
+
+/// A job that still waits for the card has not returned to it, though it was told to.
+GuestAnswer said_last(GuestAnswer answer, const Tries& tries) {
+  if (!tries.card_comes || answer.absent.empty()) return answer;
+  answer.code = kNotReleased;
+  answer.text = "the job takes it up by itself as soon as it is there: " + answer.absent;
+  return answer;
 }
 
 }  // namespace
@@ -68,7 +90,7 @@ GuestAnswer read_answer(const Finished& finished) {
   const Json* code = member(document, "exit_code", Json::value_t::number_unsigned);
   if (code == nullptr || *code != finished.code || finished.code > kCodeMax)
     return unreadable(finished);
-  GuestAnswer answer{finished.code, one_line(text_member(document, "text"))};
+  GuestAnswer answer{.code = finished.code, .text = one_line(text_member(document, "text"))};
   const Json* members = member(document, "members", Json::value_t::number_unsigned);
   if (members != nullptr) answer.members = members->get<std::uint64_t>();
   answer.no_job = answer.code == kNotFound && members != nullptr && answer.members == 0;
@@ -82,11 +104,14 @@ GuestAnswer read_answer(const Finished& finished) {
 
 GuestAnswer read_answer(const Finished& finished, GuestOrder order) {
   GuestAnswer answer = read_answer(finished);
-  if (order != GuestOrder::kPrepare || answer.code != 0) return answer;
+  if (answer.code != 0) return answer;
   const Json document = Json::parse(finished.output, nullptr, false);
+  if (order == GuestOrder::kReturn) answer.absent = listed(document, "absent");
+  if (order != GuestOrder::kPrepare) return answer;
   // One that was prepared before, by a call that was killed, has nothing to release any more.
   if (is_true(document, "released") || is_true(document, "already")) return answer;
-  return {kNotReleased, "the guest's btlctl does not say that all is released: " + answer.text};
+  return {.code = kNotReleased,
+          .text = "the guest's btlctl does not say that all is released: " + answer.text};
 }
 
 Result<GuestAnswer> give_verb(GuestAgent& agent, const GuestJob& job, const Verb& verb,
@@ -111,7 +136,8 @@ Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrde
     const auto finished = agent.run(words_of(job, verb_of(order, node), tries.each), patience);
     if (!finished) return tl::unexpected(finished.error());
     GuestAnswer answer = read_answer(*finished, order);
-    if (!may_change(answer.code, tries) || monotonic_now() >= tries.until) return answer;
+    if (!may_change(answer, tries)) return answer;
+    if (monotonic_now() >= tries.until) return said_last(std::move(answer), tries);
     pause(kUntilNext, patience);
   }
 }

@@ -33,9 +33,10 @@ struct GuestJob {
 /// What the guest's btlctl said; its exit codes are btlctl's.
 struct GuestAnswer {
   int code = 0;
-  std::string text;
+  std::string text = {};
   bool no_job = false;  // there is none to command
   std::uint64_t members = 0;
+  std::string absent = {};  // kReturn: what the job still waits for, in the background
 };
 
 struct Tries {
@@ -49,8 +50,8 @@ std::vector<std::string> words_of(const GuestJob& job, const Verb& verb, TimeNs 
 Result<GuestAnswer> give_verb(GuestAgent& agent, const GuestJob& job, const Verb& verb,
                               TimeNs timeout);
 /// Runs it, again and again while the job is busy with another order, such as one whose btlctl was
-/// killed, or refuses a card that comes. Not to be interrupted: what runs in the guest would go on
-/// behind our back.
+/// killed, or has not got a card that comes. Not to be interrupted: what runs in the guest would go
+/// on behind our back.
 Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrder order,
                                const Tries& tries);
 /// ... `node`: as verb_of() has it.

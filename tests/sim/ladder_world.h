@@ -70,6 +70,7 @@ class LadderWorld {
     bool stall = false;             // never reaches a rung until told otherwise
     std::uint64_t losses_left = 0;  // at kNewTx: the new path breaks, this many times
     std::vector<std::string> foreign;
+    std::vector<std::string> absent;
     int rungs_down = 0;  // orders to a lower rung, ever
   };
   struct Member {

@@ -84,6 +84,7 @@ void LadderWorld::engine_report(std::size_t index) {
   if (!engine.refusal.empty()) report.pairs = {"rank 9"};
   report.pairs_moved = 1;
   if (engine.order.rung == Rung::kNew) report.foreign = engine.foreign;
+  report.absent = engine.absent;
   if (!engine.reached) report.waiting = {"frames on the old path"};
   feed_member(index, report, {});
 }

@@ -74,7 +74,7 @@ void VerbsTransport::all_down(const std::string& why) noexcept {
 // Only noted: it may come out in any call. progress() draws the conclusions.
 void VerbsTransport::lose_device(const std::string& why) noexcept {
   if (!lost_.empty()) return;
-  lost_ = why;
+  lost_ = untold_ = why;
   log(LogLevel::kWarn, "verbs", "%s is lost: %s; it is opened again when it is back",
       device_->name().c_str(), why.c_str());
 }

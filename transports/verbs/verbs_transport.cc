@@ -119,12 +119,21 @@ Status VerbsTransport::ensure_ready() {
       address_ = device_->port().state.address;
       return {};
     }
+    if (active.error().code == Errc::kDown) lose_device(active.error().text);
     return fail(Errc::kUnreachable, "verbs: " + device_->name() + ": " + active.error().text);
   }
   if (device_ || now_ < reopen_at_)
     return fail(Errc::kUnreachable, "verbs: the device is lost: " + lost_);
   reopen_at_ = now_ + kReopenEvery;
   return open_device();
+}
+
+// A loss is told before the device is looked for, which it is not before progress() gave it back.
+Status VerbsTransport::usable() {
+  if (const std::string loss = std::exchange(untold_, ""); !loss.empty())
+    return fail(Errc::kUnreachable, "verbs: the device is lost: " + loss);
+  if (!device_) reopen_at_ = now_;
+  return ensure_ready();
 }
 
 Result<std::unique_ptr<VerbsEndpoint>> VerbsTransport::make_endpoint(bool dialled) {

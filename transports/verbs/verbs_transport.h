@@ -34,6 +34,7 @@ class VerbsTransport final : public core::Transport {
   Result<std::unique_ptr<core::Endpoint>> admit(Bytes ticket) override;
   std::size_t progress(core::TransportSink& accept, TimeNs now,
                        std::size_t frames_max) noexcept override;
+  Status usable() override;
   std::vector<int> descriptors() const override;
   int wait_fd() const noexcept override { return epoll_.number(); }
   bool arm() noexcept override;
@@ -98,6 +99,7 @@ class VerbsTransport final : public core::Transport {
   PortAddress address_;             // the last one
   std::unique_ptr<Device> device_;  // null: lost, and given back
   std::string lost_;                // why the device is of no use any more; empty: it is
+  std::string untold_;              // the same, until usable() has told it
   TimeNs reopen_at_ = 0;
   Credits credits_;
   std::unordered_map<std::uint32_t, VerbsEndpoint*> endpoints_;  // by their queue pair's number

@@ -47,7 +47,7 @@ TEST_CASE("every name in the table is there once") {
   std::set<std::string_view> names;
   for (const SettingInfo& info : setting_table()) names.insert(info.name);
   CHECK(names.size() == setting_table().size());
-  CHECK(names.size() == 25);
+  CHECK(names.size() == 26);
 }
 
 TEST_CASE("values arrive in their fields") {
@@ -58,6 +58,7 @@ TEST_CASE("values arrive in their fields") {
                               {"LIVEBTL_TCP_IF", "eth0,10.0.0.0/8,fd00::/8"},
                               {"LIVEBTL_TCP_PORT", "65535"},
                               {"LIVEBTL_TAKEOVER", "off"},
+                              {"LIVEBTL_RETURN", "off"},
                               {"LIVEBTL_AUTH", "none"},
                               {"LIVEBTL_CRC", "always"},
                               {"LIVEBTL_WINDOW_BYTES", "2M"},
@@ -66,6 +67,7 @@ TEST_CASE("values arrive in their fields") {
                               {"LIVEBTL_LOG", "debug"}});
   REQUIRE(settings);
   CHECK_FALSE(settings->takeover);
+  CHECK_FALSE(settings->returns);
   CHECK(settings->job == "job.1_a-b");
   CHECK(settings->size == 8);
   CHECK(settings->transports == std::vector<std::string>{"sm", "tcp"});

@@ -268,8 +268,10 @@ Json FakeMachine::answer_agent(const std::string& command, const Json& arguments
     if (state_.status != "running") return error_of("GenericError", "nobody answers");
     const bool not_yet = state_.not_yet[order] > 0;
     if (not_yet) --state_.not_yet[order];
-    guest_code_ = not_yet ? 3 : state_.guest_codes[order];
+    guest_code_ = not_yet ? 0 : state_.guest_codes[order];
+    const Json absent = not_yet ? Json::array({"rank 0: verbs: no device"}) : Json::array();
     guest_output_ = Json{{"exit_code", guest_code_},
+                         {"absent", absent},
                          {"text", order + " said"},
                          {"released", true},
                          {"members", guest_code_ == 2 ? 0 : 4}}

@@ -35,7 +35,7 @@ class FakeMachine {
     int busy = 0;                              // times that the guest is too busy to unplug
     bool holds = false;                        // cards are given up by give_up() alone
     std::map<std::string, int> guest_codes;    // by "prepare", "hold start", ...; 0 if not there
-    std::map<std::string, int> not_yet;        // ... times that it is refused before
+    std::map<std::string, int> not_yet;        // ... times that its device is absent before
     std::vector<std::string> log;              // what was done, in order
     int monitors = 0;                          // that were connected
     bool has_name = true;

@@ -164,6 +164,26 @@ TEST_CASE("a refusal is final, unless a card comes") {
   CHECK(give_order(last, {"btlctl", ""}, GuestOrder::kReturn, {kSecond, 0, true})->code == 3);
 }
 
+TEST_CASE("a return that goes on in the background is asked after while a card comes") {
+  constexpr const char* kName = R"({"return":{"host-name":"vm1"}})";
+  const std::string later =
+      ended(0, R"({"exit_code":0,"text":"returning","absent":["rank 0: verbs: no device"]})");
+  const std::string done = ended(0, R"({"exit_code":0,"text":"done","absent":[]})");
+  const TimeNs until = long_enough().deadline;
+  Answers twice({kName, kPid, later, kPid, done});
+  auto agent = twice.agent();
+  const auto came = give_order(agent, {"btlctl", ""}, GuestOrder::kReturn, {kSecond, until, true});
+  CHECK(came->absent.empty());
+  Answers late({kName, kPid, later});
+  auto last = late.agent();
+  const auto waits = give_order(last, {"btlctl", ""}, GuestOrder::kReturn, {kSecond, 0, true});
+  CHECK(waits->code == 6);
+  CHECK(waits->text.find("rank 0: verbs: no device") != std::string::npos);
+  Answers without({kName, kPid, later});
+  auto third = without.agent();
+  CHECK(give_order(third, {"btlctl", ""}, GuestOrder::kReturn, {kSecond, until, false})->code == 0);
+}
+
 TEST_CASE("that there is no job is told from a job that is not found in it") {
   const auto none = [](const std::string& output) {
     return read_answer({2, output, ""}, GuestOrder::kPrepare).no_job;
