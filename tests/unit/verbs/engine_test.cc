@@ -1,75 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Whole engines over tcp and verbs: pairs meet over another path and move, switch, lose and get
 // back what connects by tickets.
-#include "tests/fake_verbs/world.h"
-#include "tests/unit/engine/rig.h"
+#include "tests/unit/verbs/engine_kit.h"
 
 using namespace livebtl;
 using namespace livebtl::test;
-
-namespace {
-
-core::TransportKind verbs_of(fake_verbs::World& world) {
-  return {"verbs", "openib", [&world](const core::NodeFacts& facts) {
-            return world.make(static_cast<std::uint64_t>(facts.process) - 99, facts.node);
-          }};
-}
-
-std::string sends_by(const Rig& rig, std::size_t engine) {
-  return rig.engines[engine]->status().peers.front().transport;
-}
-
-/// One message from 0 to 1 arrives.
-void message(Rig& rig, std::size_t bytes = 1000) {
-  const auto data = pattern(bytes, 7);
-  std::vector<std::byte> taken(bytes);
-  const Slice from{data.data(), bytes};
-  const MutableSlice into{taken.data(), bytes};
-  Watched send, receive;
-  ReceiveRequest wanted{.ignore = ~Tag{0}};
-  wanted.slices = {&into, 1};
-  REQUIRE(rig.ports[1]->receive(wanted, receive) == Accept::kAccepted);
-  SendRequest request{.to = rig.to(0, 1)};
-  request.slices = {&from, 1};
-  REQUIRE(rig.ports[0]->send(request, send) == Accept::kAccepted);
-  rig.until([&] { return receive.done_count != 0 && send.done_count != 0; });
-  CHECK(taken == data);
-}
-
-void both_send_by(Rig& rig, const std::string& transport) {
-  rig.until([&] { return sends_by(rig, 0) == transport; });
-  message(rig);
-  CHECK(sends_by(rig, 0) == transport);
-}
-
-/// A ladder from one routing to another, all rungs, by all engines.
-void climb(Rig& rig, std::uint64_t operation, const core::Routing& before,
-           const core::Routing& after) {
-  for (const core::Rung rung : {core::Rung::kJoint, core::Rung::kNewTx, core::Rung::kNew}) {
-    for (auto& engine : rig.engines) {
-      core::RungOrder order;
-      order.operation = operation;
-      order.epoch = static_cast<std::uint32_t>(operation);
-      order.rung = rung;
-      order.before = before;
-      order.after = after;
-      engine->submit(order);
-    }
-    rig.until([&] {
-      return std::all_of(rig.engines.begin(), rig.engines.end(),
-                         [](auto& engine) { return engine->report().reached; });
-    });
-  }
-}
-
-core::Routing routing_without(const std::string& transport) {
-  core::Routing routing;
-  routing.excluded.insert(transport);
-  return routing;
-}
-const core::Routing kWithout = routing_without("verbs");
-
-}  // namespace
 
 TEST_CASE("a pair meets over tcp, and moves to verbs when that is open") {
   fake_verbs::World world;
