@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // transports/verbs/verbs_fetch.h -- one lent payload that is being fetched from the peer's memory.
 //
-// Straight to where the sink wants it, which is registered for that time; or, where that cannot be
-// registered or there is no such place, by steps through the receive buffer in which the message
+// In steps: straight to where the sink wants it, which is registered for that time; or, where that
+// cannot be registered or there is no such place, by way of the receive buffer in which the message
 // came. Only our own device writes here, by reads that were posted here: the peer never can.
 // Ownership: the place is the user's again once this has ended. Threads: the engine's lock.
 #pragma once
@@ -16,7 +16,7 @@ namespace livebtl::verbs {
 
 class Fetch {
  public:
-  /// place: empty, or as long as the payload. region: of the place; none: by steps.
+  /// place: empty, or as long as the payload. region: of the place; none: by the buffer.
   Fetch(Device& device, std::uint32_t buffer, Bytes header, const Lent& lent, MutableBytes place,
         Registration region);
 

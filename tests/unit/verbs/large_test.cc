@@ -159,12 +159,11 @@ TEST_CASE("a device that is pulled while it reads costs its path and not the mes
 TEST_CASE("verbs is not taken away while a device reads, and the rest goes by tcp") {
   World world;
   Large large(world);
-  large.begin_send();
-  const auto before = world.fabric.bytes_read();
   order(large.rig, 1, core::Rung::kJoint, {}, kWithout);
   large.rig.until([&] { return reached(large.rig); });
+  large.begin_send();
   order(large.rig, 1, core::Rung::kNewTx, {}, kWithout);
-  for (int i = 0; i < 2000; ++i) large.turn();
+  for (int i = 0; i < 300; ++i) large.turn();
   CHECK(!reached(large.rig));  // what is lent is in flight
   world.fabric.reads_stand_still = false;
   large.rig.until([&] { return reached(large.rig); });
@@ -172,9 +171,8 @@ TEST_CASE("verbs is not taken away while a device reads, and the rest goes by tc
   large.rig.until([&] { return reached(large.rig); });
   CHECK(world.fabric.alive() == 0);
   large.finish();
-  const auto by_reads = world.fabric.bytes_read() - before;
-  CHECK(by_reads > 0);
-  CHECK(by_reads < kBytes);
+  CHECK(world.fabric.bytes_read() > 0);
+  CHECK(world.fabric.bytes_read() < kBytes);
 }
 
 TEST_CASE("a hold waits for what a device reads, and lends no more") {
@@ -185,14 +183,14 @@ TEST_CASE("a hold waits for what a device reads, and lends no more") {
     return large.rig.engines[rank]->hold(1, 60 * kSecond, 0).state;
   };
   (void)state(0), (void)state(1);
-  for (int i = 0; i < 2000; ++i) large.turn();
+  for (int i = 0; i < 300; ++i) large.turn();
   CHECK(state(0) == core::HoldState::kParking);
   world.fabric.reads_stand_still = false;
   large.rig.until(
       [&] { return state(0) == core::HoldState::kParked && state(1) == core::HoldState::kParked; });
   CHECK(world.fabric.exposed() == 0);
   const auto parked = world.fabric.bytes_read();
-  for (int i = 0; i < 2000; ++i) large.turn();
+  for (int i = 0; i < 300; ++i) large.turn();
   CHECK(world.fabric.bytes_read() == parked);
   CHECK(parked < kBytes);
   for (auto& engine : large.rig.engines) engine->end_hold(1);
