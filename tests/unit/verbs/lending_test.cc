@@ -119,6 +119,9 @@ TEST_CASE("a read that was posted does not land in memory that was wanted back")
       lending.link.b->close();
     else
       lending.link.b->endpoint().let_go();
+    world.fabric.reads_stand_still = false;
+    for (int i = 0; i < 4; ++i) lending.rig.b().turn();  // the lender has not heard of it
+    CHECK(lending.place_is_untouched());
     lending.all_goes_on();
     CHECK(lending.place_is_untouched());
     CHECK(lending.link.a->downs.size() == 1);
