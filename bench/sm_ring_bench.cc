@@ -27,7 +27,7 @@ using namespace livebtl;
 constexpr std::size_t kHeaderBytes = 40;
 
 struct Counter final : core::EndpointSink {
-  MutableBytes on_place(Bytes, std::size_t) noexcept override { return {}; }
+  MutableBytes on_place(Bytes, std::size_t, bool) noexcept override { return {}; }
   void on_frame(Bytes, Bytes payload) noexcept override {
     ++frames;
     bytes += payload.size();

@@ -173,7 +173,7 @@ class OurChannel final : public Channel, public core::EndpointSink, public core:
     endpoint_->attach(*this);
     endpoint_->trust();
   }
-  MutableBytes on_place(Bytes, std::size_t bytes) noexcept override {
+  MutableBytes on_place(Bytes, std::size_t bytes, bool) noexcept override {
     return place_.size() >= arrived_ + bytes ? place_.subspan(arrived_, bytes) : MutableBytes{};
   }
   void on_frame(Bytes, Bytes payload) noexcept override {

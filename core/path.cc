@@ -20,8 +20,8 @@ Path::Path(Core& its_core, TransportSlot& its_slot, std::unique_ptr<Endpoint> it
 
 Path::~Path() = default;
 
-MutableBytes Path::on_place(Bytes header, std::size_t payload_bytes) noexcept {
-  return core.receiver.on_place(*this, header, payload_bytes);
+MutableBytes Path::on_place(Bytes header, std::size_t payload_bytes, bool to_be_checked) noexcept {
+  return core.receiver.on_place(*this, header, payload_bytes, to_be_checked);
 }
 
 void Path::on_frame(Bytes header, Bytes payload) noexcept {

@@ -32,7 +32,8 @@ class Path final : public EndpointSink {
   Path(const Path&) = delete;
   Path& operator=(const Path&) = delete;
 
-  MutableBytes on_place(Bytes header, std::size_t payload_bytes) noexcept override;
+  MutableBytes on_place(Bytes header, std::size_t payload_bytes,
+                        bool to_be_checked) noexcept override;
   void on_frame(Bytes header, Bytes payload) noexcept override;
   void on_sent(std::uint64_t cookie) noexcept override;
   void on_down(const Error& why) noexcept override;

@@ -9,11 +9,12 @@
 
 namespace livebtl::core {
 
-MutableBytes Receiver::on_place(Path& path, Bytes header, std::size_t payload_bytes) noexcept {
+MutableBytes Receiver::on_place(Path& path, Bytes header, std::size_t payload_bytes,
+                                bool to_be_checked) noexcept {
   if (!path.open() || header.size() != sizeof(Header<DataBody>)) return {};
   const auto head = decode_head(header);
   if (!head || head->kind != FrameKind::kData) return {};
-  return core_.transfers.place(path, decode_body<DataBody>(header), payload_bytes);
+  return core_.transfers.place(path, decode_body<DataBody>(header), payload_bytes, to_be_checked);
 }
 
 // in: a frame as it came. out: its part of the engine has it, or its path is broken down.

@@ -19,7 +19,8 @@ class Receiver {
   explicit Receiver(Core& core) : core_(core) {}
 
   void on_frame(Path& path, Bytes header, Bytes payload) noexcept;
-  MutableBytes on_place(Path& path, Bytes header, std::size_t payload_bytes) noexcept;
+  MutableBytes on_place(Path& path, Bytes header, std::size_t payload_bytes,
+                        bool to_be_checked) noexcept;
 
   /// Gives a message that was unexpected to a receive (also for claimed ones), and its credit back.
   void deliver_unexpected(CorePort& port, std::unique_ptr<Unexpected> message,

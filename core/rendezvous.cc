@@ -127,11 +127,12 @@ void Transfers::complete_out(const OutTransfer& done) noexcept {
   }
 }
 
-MutableBytes Transfers::place(Path& path, const DataBody& data,
-                              std::size_t payload_bytes) noexcept {
+MutableBytes Transfers::place(Path& path, const DataBody& data, std::size_t payload_bytes,
+                              bool to_be_checked) noexcept {
   InTransfer* in = in_.find(data.handle);
+  if (in == nullptr || in->peer != path.peer) return {};
   // A put goes into memory that others may read meanwhile: only after its checksum was found right.
-  if (in == nullptr || in->peer != path.peer || in->purpose == InTransfer::Purpose::kPut) return {};
+  if (in->purpose == InTransfer::Purpose::kPut && to_be_checked) return {};
   if (data.offset > in->wanted || payload_bytes > in->wanted - data.offset) return {};
   if (in->arrived.touches(data.offset, payload_bytes)) return {};
   if (being_placed(*path.peer, data, payload_bytes)) return {};
@@ -247,17 +248,30 @@ std::size_t Transfers::pump(Peer& peer, std::size_t bytes_max) noexcept {
   return frames;
 }
 
-// Posts the next fragment. Returns its bytes; 0: the path is busy.
-std::size_t Transfers::post_data(Peer& peer, Path& path, OutTransfer& out,
-                                 std::uint64_t name) noexcept {
-  const std::size_t chunk =
-      std::min<std::uint64_t>(path.slot.caps.payload_bytes_max, out.wanted - out.next_offset);
-  const Slice piece =
-      piece_at(std::span<const Slice>{out.slices, out.slice_count}, out.next_offset, chunk);
+Post Transfers::post_piece(Peer& peer, Path& path, const OutTransfer& out, std::uint64_t name,
+                           const Slice& piece) noexcept {
   const Header<DataBody> header{{FrameKind::kData, 0, 0, 0, 0, 0, peer.rx.reorder.expected()},
                                 {out.handle, out.next_offset, out.attempt, 0}};
   const Bytes payload{static_cast<const std::byte*>(piece.data), piece.bytes};
-  const Post post = path.endpoint->post({bytes_of(header), payload, name, true});
+  return path.endpoint->post({bytes_of(header), payload, name, true});
+}
+
+// Posts the next fragment: lent to the peer's device where the path can do that and it pays.
+// Returns its bytes; 0: the path is busy.
+std::size_t Transfers::post_data(Peer& peer, Path& path, OutTransfer& out,
+                                 std::uint64_t name) noexcept {
+  const Caps& caps = path.slot.caps;
+  const std::size_t chunk = std::min<std::uint64_t>(
+      std::max(caps.payload_bytes_max, caps.lent_bytes_max), out.wanted - out.next_offset);
+  Slice piece =
+      piece_at(std::span<const Slice>{out.slices, out.slice_count}, out.next_offset, chunk);
+  Post post = Post::kSmaller;
+  if (piece.bytes <= caps.payload_bytes_max || piece.bytes >= caps.lent_bytes_min)
+    post = post_piece(peer, path, out, name, piece);
+  if (post == Post::kSmaller) {
+    piece.bytes = std::min<std::size_t>(piece.bytes, caps.payload_bytes_max);
+    post = post_piece(peer, path, out, name, piece);
+  }
   if (post == Post::kRetry) return 0;
   if (post == Post::kPosted) {
     ++out.posted;

@@ -88,7 +88,8 @@ class Transfers {
   /// Where the payload of a data frame may be read to directly; empty: nowhere.
   /// Never where bytes have arrived or are arriving: what comes twice may be damaged the second
   /// time.
-  MutableBytes place(Path& path, const DataBody& data, std::size_t payload_bytes) noexcept;
+  MutableBytes place(Path& path, const DataBody& data, std::size_t payload_bytes,
+                     bool to_be_checked) noexcept;
   void on_sent(Path& path, std::uint64_t name) noexcept;
 
   /// Posts data while the paths take it, at most bytes_max. Returns frames posted.
@@ -112,6 +113,8 @@ class Transfers {
   void complete_in(std::uint64_t handle) noexcept;
   void finish(const InTransfer& in) noexcept;
   std::size_t post_data(Peer& peer, Path& path, OutTransfer& out, std::uint64_t name) noexcept;
+  Post post_piece(Peer& peer, Path& path, const OutTransfer& out, std::uint64_t name,
+                  const Slice& piece) noexcept;
   void complete_out_if_done(std::uint64_t name) noexcept;
   void complete_out(const OutTransfer& done) noexcept;
   Path* pick_path(Peer& peer) noexcept;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // core/rendezvous_end.cc -- transfers that end before their time: lost peers, closed ports, regions
 // that are deregistered. Under the engine's lock.
+#include <algorithm>
+
 #include "core/core.h"
 
 namespace livebtl::core {
@@ -24,10 +26,12 @@ void Transfers::fail_all(Peer& peer) noexcept {
 
 namespace {
 
-/// Nothing on the way to or from this peer refers to users' memory any more.
-void let_go(Peer& peer) noexcept {
+/// Nothing on the way by these of the peer's paths refers to users' memory any more. Others are
+/// left alone: it may cost a path that a device is at work on (Endpoint::let_go).
+template <class Concerned>
+void let_go(Peer& peer, Concerned concerned) noexcept {
   for (auto& path : peer.paths) {
-    if (path->state != Path::State::kDown) path->endpoint->let_go();
+    if (path->state != Path::State::kDown && concerned(*path)) path->endpoint->let_go();
   }
 }
 
@@ -37,7 +41,11 @@ void let_go(Peer& peer) noexcept {
 // know its name for the transfer.
 void Transfers::give_up(std::uint64_t name, OutTransfer& out, Errc code) noexcept {
   if (out.given_up) return;
-  if (out.posted != 0) let_go(*out.peer);
+  if (out.posted != 0) {
+    let_go(*out.peer, [name](const Path& path) {
+      return std::find(path.posted.begin(), path.posted.end(), name) != path.posted.end();
+    });
+  }
   std::erase(out.peer->sending, name);
   out.given_up = true;
   if (!out.finished) out.code = code;
@@ -72,7 +80,7 @@ void Transfers::on_given_up(Peer& peer, const FinBody& fin) noexcept {
 void Transfers::drop_in(std::uint64_t handle, InTransfer& in, Errc code) noexcept {
   InTransfer dropped = std::move(in);
   in_.release(handle);
-  let_go(*dropped.peer);
+  let_go(*dropped.peer, [handle](const Path& path) { return path.placing == handle; });
   dropped.completion.code = code;
   dropped.completion.bytes = dropped.arrived.prefix();
   if (dropped.purpose != InTransfer::Purpose::kPut) finish(dropped);

@@ -39,6 +39,9 @@ enum class Post : std::uint8_t {
   // taken; `payload` stays in use until exactly one on_sent(cookie), or until on_down() or close()
   kPosted,
   kRetry,  // not taken, nothing changed; try again after progress(). Also while still connecting
+  // Of a payload above caps().payload_bytes_max alone: not taken, and it will not be for a while;
+  // in pieces up to that size it can be
+  kSmaller,
 };
 
 struct Frame {
@@ -54,6 +57,11 @@ struct Caps {
   // Largest payload of one frame: at least kPayloadBytesMin, and at least the eager_bytes_max of
   // every transport in the process: a frame that one may have lost is sent again over another.
   std::uint32_t payload_bytes_max = 0;
+  // Stable payloads from min to max, both above payload_bytes_max, may be posted whole as well:
+  // they are lent. The peer's device fetches them from where they lie to where on_place() wants
+  // them, and kPosted or kSmaller is the answer. 0: there is no such thing here.
+  std::uint32_t lent_bytes_min = 0;
+  std::uint32_t lent_bytes_max = 0;
   std::uint32_t eager_bytes_max = 0;  // above this, rendezvous is expected to be faster
   // true: frames can be lost when a path breaks, so the BML keeps them until acknowledged.
   bool keeps = false;
@@ -71,16 +79,23 @@ struct EndpointStats {
   std::uint64_t frames_received = 0;
   std::uint64_t bytes_sent = 0;  // header and payload
   std::uint64_t bytes_received = 0;
+  // Payloads of these frames that went by a device, from memory to memory.
+  std::uint64_t frames_lent = 0;
+  std::uint64_t frames_fetched = 0;
+  // Payloads that would have, had the device been able to register the memory.
+  std::uint64_t registrations_refused = 0;
 };
 
 /// What an endpoint tells its owner.
 class EndpointSink {
  public:
   /// A frame whose payload is still to be read into memory: where shall it go? Empty: the
-  /// transport's own buffer. Only transports that read from a socket ask. `header` is checked
-  /// against corruption, the payload not yet: the bytes there mean nothing until on_frame(). At
-  /// least payload_bytes long, or empty.
-  virtual MutableBytes on_place(Bytes header, std::size_t payload_bytes) noexcept = 0;
+  /// transport's own buffer. Only transports that read from a socket or by a device ask. `header`
+  /// is checked against corruption, the payload not yet: the bytes there mean nothing until
+  /// on_frame(). to_be_checked: they have a checksum, which may then be found wrong. At least
+  /// payload_bytes long, or empty.
+  virtual MutableBytes on_place(Bytes header, std::size_t payload_bytes,
+                                bool to_be_checked) noexcept = 0;
   /// header: a private copy (never memory that another process can still change); valid during the
   /// call. payload: valid during the call; may be shared memory that its sender can still change.
   virtual void on_frame(Bytes header, Bytes payload) noexcept = 0;
@@ -105,7 +120,9 @@ class Endpoint {
   virtual std::size_t in_flight() const noexcept = 0;
   /// Refers to nobody else's memory any more: what posted payloads still have to go is copied
   /// (their on_sent() follows as before), and the rest of a payload that is read into a place goes
-  /// to the transport's own buffer. For owners of memory that want it back at once; seldom.
+  /// to the transport's own buffer. For owners of memory that want it back at once; seldom. What a
+  /// device is at work on can only be torn out of its hands: then the connection ends, on_down()
+  /// follows in progress(), and the frames under way are lost.
   virtual void let_go() noexcept = 0;
   /// The peer has proved who it is: payloads up to caps().payload_bytes_max are now accepted.
   virtual void trust() noexcept = 0;

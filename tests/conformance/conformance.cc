@@ -10,7 +10,7 @@ namespace livebtl::conformance {
 
 void run_conformance(const Subject& subject) {
   for (const auto table : {address_behaviours(), delivery_behaviours(), limit_behaviours(),
-                           waiting_behaviours(), ending_behaviours()}) {
+                           lending_behaviours(), waiting_behaviours(), ending_behaviours()}) {
     for (const Behaviour& behaviour : table) {
       SUBCASE(behaviour.name) { behaviour.run(subject); }
     }

@@ -57,7 +57,8 @@ class FaultyEndpoint final : public Endpoint, private core::EndpointSink {
   };
 
   void sever() noexcept;
-  MutableBytes on_place(Bytes header, std::size_t payload_bytes) noexcept override;
+  MutableBytes on_place(Bytes header, std::size_t payload_bytes,
+                        bool to_be_checked) noexcept override;
   void on_frame(Bytes header, Bytes payload) noexcept override;
   void on_sent(std::uint64_t cookie) noexcept override { sink_->on_sent(cookie); }
   void on_down(const Error& why) noexcept override { down_ = why; }
@@ -100,9 +101,10 @@ void FaultyEndpoint::sever() noexcept {
 }
 
 // A frame that may be held has no place yet: those before it are not delivered.
-MutableBytes FaultyEndpoint::on_place(Bytes header, std::size_t payload_bytes) noexcept {
+MutableBytes FaultyEndpoint::on_place(Bytes header, std::size_t payload_bytes,
+                                      bool to_be_checked) noexcept {
   if (transport_.faults_.delay > 0 || !held_.empty()) return {};
-  return sink_->on_place(header, payload_bytes);
+  return sink_->on_place(header, payload_bytes, to_be_checked);
 }
 
 void FaultyEndpoint::on_frame(Bytes header, Bytes payload) noexcept {

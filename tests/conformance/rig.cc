@@ -30,7 +30,7 @@ Post End::post_pattern(std::uint64_t seed, std::size_t header_bytes, std::size_t
   return endpoint_->post({header, payload, seed, false});
 }
 
-MutableBytes End::on_place(Bytes header, std::size_t payload_bytes) noexcept {
+MutableBytes End::on_place(Bytes header, std::size_t payload_bytes, bool) noexcept {
   CHECK(downs.empty());
   return place ? place(header, payload_bytes) : MutableBytes{};
 }

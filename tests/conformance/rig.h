@@ -56,7 +56,8 @@ class End final : public core::EndpointSink {
   std::function<void(Bytes header, Bytes payload)> on_each;
 
  private:
-  MutableBytes on_place(Bytes header, std::size_t payload_bytes) noexcept override;
+  MutableBytes on_place(Bytes header, std::size_t payload_bytes,
+                        bool to_be_checked) noexcept override;
   void on_frame(Bytes header, Bytes payload) noexcept override;
   void on_sent(std::uint64_t cookie) noexcept override;
   void on_down(const Error& why) noexcept override;
@@ -101,6 +102,8 @@ class Rig {
   bool loopback() const noexcept { return subject_.loopback; }
   const Subject& subject() const noexcept { return subject_; }
   std::uint32_t payload_max() const noexcept { return a_->transport->caps().payload_bytes_max; }
+  std::size_t lent_min() const noexcept { return a_->transport->caps().lent_bytes_min; }
+  std::size_t lent_max() const noexcept { return a_->transport->caps().lent_bytes_max; }
 
   /// Moves both sides.
   void turn();

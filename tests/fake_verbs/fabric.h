@@ -48,9 +48,12 @@ struct Adapter {
   bool mute = false;   // nothing gets in or out, and no error comes of it
   std::size_t register_max = SIZE_MAX;
   std::size_t registered = 0;
+  std::size_t lockable = 64u << 20;
   int max_srq_wr = 32768, max_cqe = 65536, max_qp = 65536, max_srq = 100;
   std::uint32_t max_inline = 256;
-  std::vector<ibv_wc_status> failures;  // of the next sends, in order
+  std::vector<ibv_wc_status> failures;       // of the next sends, in order
+  std::vector<ibv_wc_status> read_failures;  // of the next reads: half of each is there by then
+  std::size_t user_register_max = SIZE_MAX;  // of what others may read, or a device writes alone
   std::list<Context*> contexts;
 };
 
@@ -74,6 +77,9 @@ struct Work {
   std::uint64_t id = 0;
   ibv_wr_opcode opcode{};
   ibv_sge piece{};
+  std::uint64_t remote_address = 0;
+  std::uint32_t remote_key = 0;
+  bool carried_out = false;  // and waits for its turn to be told
   bool has_piece = false;
   std::vector<std::byte> copy;  // inline
   bool is_inline = false;
@@ -87,7 +93,9 @@ struct Pair : ibv_qp {
   ibv_qp_attr attributes{};
 };
 struct Domain : ibv_pd {};
-struct Region : ibv_mr {};
+struct Region : ibv_mr {
+  int access = 0;
+};
 struct Context : ibv_context {
   Adapter* adapter = nullptr;
   Fd command, async;
@@ -116,6 +124,7 @@ class Machine final : public verbs::Calls {
   int dealloc_pd(ibv_pd* domain) override;
   ibv_mr* reg_mr(ibv_pd* domain, void* begin, std::size_t bytes, int access) override;
   int dereg_mr(ibv_mr* region) override;
+  std::size_t lockable_bytes() override;
   ibv_comp_channel* create_comp_channel(ibv_context* context) override;
   int destroy_comp_channel(ibv_comp_channel* channel) override;
   ibv_cq* create_cq(ibv_context* context, int entries, ibv_comp_channel* channel) override;
@@ -145,14 +154,21 @@ struct Faults {
   std::uint32_t wild = 0;          // memory outside of every registration
   std::uint32_t still_in_use = 0;  // destroyed while something else refers to it
   std::uint32_t unknown = 0;       // destroyed twice, or never made
+  std::uint32_t writable = 0;      // memory that others may write to: we never allow that
+  std::uint32_t reads_ahead = 0;   // more reads at once than the queue pair was made for
   friend bool operator==(const Faults&, const Faults&) = default;
 };
 
 class Fabric {
  public:
   bool lag = false;
+  bool reads_stand_still = false;  // nothing comes of them until this is false again
 
   Faults faults() const;
+  /// By queue pairs from others' memory, since the beginning.
+  std::size_t bytes_read() const;
+  /// Registrations that peers may read from, now.
+  std::size_t exposed() const;
   /// Contexts, domains, regions, channels, queues and pairs that exist.
   std::size_t alive() const;
 
@@ -167,6 +183,7 @@ class Fabric {
   void set_lid(Adapter& adapter, std::uint16_t lid);
   void pair_fails(Adapter& adapter, std::uint32_t number);
   void flip_payload_bit_of_next() { flip_ = true; }
+  void flip_bit_of_next_read() { flip_read_ = true; }
   /// Queue pairs by number, of all devices.
   std::vector<std::uint32_t> pairs() const;
 
@@ -177,6 +194,9 @@ class Fabric {
   void carry_out(Pair& pair, std::size_t count_max);
   bool carry_out_one(Pair& pair, const Work& work, ibv_wc_status& status);
   static ibv_wc_status write_nothing(const Pair& to, const Work& work);
+  ibv_wc_status read(const Pair& from, Pair& to, const Work& work, std::size_t bytes);
+  const Region* readable(const Pair& of, const Work& work) const;
+  void check_read(const Pair& pair);
   ibv_wc_status deliver(const Pair& from, Pair& to, const Work& work);
   Pair* other_end(const Pair& pair);
   Adapter* adapter_at(const ibv_ah_attr& route);
@@ -190,6 +210,8 @@ class Fabric {
   mutable std::mutex mutex_;
   Faults faults_;
   bool flip_ = false;
+  bool flip_read_ = false;
+  std::size_t bytes_read_ = 0;
   std::uint32_t next_number_ = 17;
   std::uint32_t next_key_ = 100;
   std::vector<Adapter*> adapters_;

@@ -144,17 +144,22 @@ int Machine::dealloc_pd(ibv_pd* domain) {
   return fabric_.forget(fabric_.domains_, domain) ? 0 : EINVAL;
 }
 
-ibv_mr* Machine::reg_mr(ibv_pd* domain, void* begin, std::size_t bytes, int) {
+ibv_mr* Machine::reg_mr(ibv_pd* domain, void* begin, std::size_t bytes, int access) {
   const std::lock_guard lock(fabric_.mutex_);
   Adapter& adapter = *static_cast<Context*>(domain->context)->adapter;
   if (dead(domain->context) != 0) return refuse<ibv_mr>(dead(domain->context));
   if (adapter.registered + bytes > adapter.register_max) return refuse<ibv_mr>(ENOMEM);
+  const bool of_users = bytes > 128u << 10 && bytes <= 512u << 10;
+  if (of_users && bytes > adapter.user_register_max) return refuse<ibv_mr>(ENOMEM);
+  if ((access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) != 0)
+    ++fabric_.faults_.writable;
   adapter.registered += bytes;
   auto* region = new Region{};
   region->context = domain->context;
   region->pd = domain;
   region->addr = begin;
   region->length = bytes;
+  region->access = access;
   region->lkey = region->rkey = fabric_.next_key_++;
   fabric_.regions_.insert(region);
   return region;
@@ -164,6 +169,11 @@ int Machine::dereg_mr(ibv_mr* region) {
   const std::lock_guard lock(fabric_.mutex_);
   static_cast<Context*>(region->context)->adapter->registered -= region->length;
   return fabric_.forget(fabric_.regions_, region) ? 0 : EINVAL;
+}
+
+std::size_t Machine::lockable_bytes() {
+  const std::lock_guard lock(fabric_.mutex_);
+  return adapters_.empty() ? 0 : adapters_.front()->lockable;
 }
 
 ibv_comp_channel* Machine::create_comp_channel(ibv_context* context) {

@@ -40,6 +40,7 @@ bool follows(ibv_qp_state from, ibv_qp_state to) {
 void keep(ibv_qp_attr& kept, const ibv_qp_attr& given) {
   if (given.qp_state == IBV_QPS_INIT) kept.qp_access_flags = given.qp_access_flags;
   if (given.qp_state == IBV_QPS_RTR) {
+    kept.max_dest_rd_atomic = given.max_dest_rd_atomic;
     kept.ah_attr = given.ah_attr;
     kept.dest_qp_num = given.dest_qp_num;
     kept.rq_psn = given.rq_psn;
@@ -47,6 +48,7 @@ void keep(ibv_qp_attr& kept, const ibv_qp_attr& given) {
   }
   if (given.qp_state == IBV_QPS_RTS) {
     kept.sq_psn = given.sq_psn;
+    kept.max_rd_atomic = given.max_rd_atomic;
     kept.retry_cnt = given.retry_cnt;
     kept.rnr_retry = given.rnr_retry;
     kept.timeout = given.timeout;
@@ -57,6 +59,10 @@ Work work_of(const ibv_send_wr& posted) {
   Work work;
   work.id = posted.wr_id;
   work.opcode = posted.opcode;
+  if (posted.opcode == IBV_WR_RDMA_READ) {
+    work.remote_address = posted.wr.rdma.remote_addr;
+    work.remote_key = posted.wr.rdma.rkey;
+  }
   work.has_piece = posted.num_sge != 0;
   work.is_inline = (posted.send_flags & IBV_SEND_INLINE) != 0;
   if (work.has_piece) work.piece = posted.sg_list[0];
@@ -121,6 +127,12 @@ int Machine::destroy_qp(ibv_qp* pair) {
     std::erase_if(static_cast<Queue*>(pair->recv_cq)->done,
                   [&](const ibv_wc& done) { return done.qp_num == pair->qp_num; });
   }
+  // What it has reported and nobody has read is forgotten with it.
+  std::erase_if(static_cast<Context*>(pair->context)->events, [&](const ibv_async_event& event) {
+    const bool of_pairs =
+        event.event_type == IBV_EVENT_QP_FATAL || event.event_type == IBV_EVENT_QP_ACCESS_ERR;
+    return of_pairs && event.element.qp == pair;
+  });
   return fabric_.forget(fabric_.pairs_, static_cast<Pair*>(pair)) ? 0 : EINVAL;
 }
 
@@ -137,6 +149,7 @@ int Machine::post_send(ibv_qp* pair, ibv_send_wr* work) {
   }
   ++known.outstanding;
   known.sends.push_back(work_of(*work));
+  fabric_.check_read(known);
   if (known.state == IBV_QPS_ERR)
     fabric_.break_pair(known);
   else if (!fabric_.lag)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/fake_verbs/wire.cc -- what the fake fabric does with a send, and what can happen to its
-// devices (see fabric.h). Under the fabric's lock.
+// tests/fake_verbs/wire.cc -- what the fake fabric does with a send (see fabric.h). Under the
+// fabric's lock.
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,6 +38,18 @@ std::size_t Fabric::alive() const {
   const std::lock_guard lock(mutex_);
   return contexts_.size() + domains_.size() + regions_.size() + channels_.size() + queues_.size() +
          shared_.size() + pairs_.size();
+}
+
+std::size_t Fabric::bytes_read() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_read_;
+}
+
+std::size_t Fabric::exposed() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::size_t>(std::count_if(
+      regions_.begin(), regions_.end(),
+      [](const Region* region) { return (region->access & IBV_ACCESS_REMOTE_READ) != 0; }));
 }
 
 std::vector<std::uint32_t> Fabric::pairs() const {
@@ -107,6 +119,7 @@ ibv_wc_status Fabric::write_nothing(const Pair& to, const Work& work) {
 
 ibv_wc_status Fabric::deliver(const Pair& from, Pair& to, const Work& work) {
   if (work.opcode == IBV_WR_RDMA_WRITE) return write_nothing(to, work);
+  if (work.opcode == IBV_WR_RDMA_READ) return read(from, to, work, work.piece.length);
   if (!work.is_inline && !registered(work.piece)) {
     ++faults_.wild;
     return IBV_WC_LOC_PROT_ERR;
@@ -137,6 +150,14 @@ ibv_wc_status Fabric::deliver(const Pair& from, Pair& to, const Work& work) {
 // false: nothing comes of it yet, as of a packet that is sent again and again.
 bool Fabric::carry_out_one(Pair& pair, const Work& work, ibv_wc_status& status) {
   Adapter& adapter = *pair.adapter;
+  const bool reads = work.opcode == IBV_WR_RDMA_READ;
+  if (reads && reads_stand_still) return false;
+  if (reads && !adapter.read_failures.empty()) {
+    status = adapter.read_failures.front();
+    adapter.read_failures.erase(adapter.read_failures.begin());
+    if (Pair* other = other_end(pair)) read(pair, *other, work, work.piece.length / 2);
+    return true;
+  }
   if (!adapter.failures.empty()) {
     status = adapter.failures.front();
     adapter.failures.erase(adapter.failures.begin());
@@ -160,74 +181,31 @@ bool Fabric::carry_out_one(Pair& pair, const Work& work, ibv_wc_status& status) 
   return true;
 }
 
+// Sends do not wait for a read before them, but are told after it.
 void Fabric::carry_out(Pair& pair, std::size_t count_max) {
-  for (std::size_t i = 0; i < count_max && pair.state == IBV_QPS_RTS && !pair.sends.empty(); ++i) {
+  std::size_t at = 0;
+  while (at < std::min(count_max, pair.sends.size()) && pair.state == IBV_QPS_RTS) {
+    Work& work = pair.sends[at];
     ibv_wc_status status = IBV_WC_SUCCESS;
-    if (!carry_out_one(pair, pair.sends.front(), status)) return;
-    const std::uint64_t id = pair.sends.front().id;
-    pair.sends.pop_front();
-    complete(pair, id, status);
-    if (status != IBV_WC_SUCCESS) break_pair(pair);
-  }
-}
-
-// -- what happens to devices
-
-void Fabric::tell(Adapter& adapter, ibv_event_type type, ibv_qp* pair) {
-  ibv_async_event event{};
-  event.event_type = type;
-  event.element.port_num = 1;
-  if (pair != nullptr) event.element.qp = pair;
-  const std::uint64_t one = 1;
-  for (Context* context : adapter.contexts) {
-    context->events.push_back(event);
-    [[maybe_unused]] const ssize_t written = ::write(context->async.number(), &one, sizeof one);
-  }
-}
-
-void Fabric::fail(Adapter& adapter) {
-  const std::lock_guard lock(mutex_);
-  adapter.lost_error = EIO;
-  tell(adapter, IBV_EVENT_DEVICE_FATAL);
-  for (Context* context : adapter.contexts) context->dead = EIO;
-}
-
-void Fabric::unplug(Adapter& adapter) {
-  const std::lock_guard lock(mutex_);
-  adapter.lost_error = ENODEV;
-  tell(adapter, IBV_EVENT_GID_CHANGE);
-}
-
-void Fabric::plug_in(Adapter& adapter) {
-  const std::lock_guard lock(mutex_);
-  adapter.lost_error = 0;
-}
-
-void Fabric::set_port(Adapter& adapter, ibv_port_state state) {
-  const std::lock_guard lock(mutex_);
-  adapter.port_state = state;
-  tell(adapter, state == IBV_PORT_ACTIVE ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR);
-}
-
-void Fabric::set_gid(Adapter& adapter, std::size_t index, const verbs::Gid& value) {
-  const std::lock_guard lock(mutex_);
-  adapter.gids[index].gid = value;
-  tell(adapter, IBV_EVENT_GID_CHANGE);
-}
-
-void Fabric::set_lid(Adapter& adapter, std::uint16_t lid) {
-  const std::lock_guard lock(mutex_);
-  adapter.lid = lid;
-  tell(adapter, IBV_EVENT_LID_CHANGE);
-}
-
-void Fabric::pair_fails(Adapter& adapter, std::uint32_t number) {
-  const std::lock_guard lock(mutex_);
-  for (Pair* pair : pairs_) {
-    if (pair->qp_num == number) {
-      break_pair(*pair);
-      tell(adapter, IBV_EVENT_QP_FATAL, pair);
+    if (!work.carried_out && !carry_out_one(pair, work, status)) {
+      if (work.opcode != IBV_WR_RDMA_READ) return;
+      ++at;
+      continue;
     }
+    if (status != IBV_WC_SUCCESS) {
+      const std::uint64_t id = work.id;
+      pair.sends.erase(pair.sends.begin() + static_cast<std::ptrdiff_t>(at));
+      complete(pair, id, status);
+      return break_pair(pair);
+    }
+    work.carried_out = true;
+    if (at != 0) {
+      ++at;
+      continue;
+    }
+    complete(pair, work.id, status);
+    pair.sends.pop_front();
+    --count_max;
   }
 }
 

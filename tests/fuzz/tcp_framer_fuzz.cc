@@ -19,7 +19,7 @@ class Sink final : public core::EndpointSink {
  public:
   explicit Sink(bool places) : places_(places) {}
 
-  MutableBytes on_place(Bytes header, std::size_t payload_bytes) noexcept override {
+  MutableBytes on_place(Bytes header, std::size_t payload_bytes, bool) noexcept override {
     LIVEBTL_ASSERT(!header.empty() && payload_bytes <= kPayloadBytesMax, "the head was checked");
     static Blob place(kPayloadBytesMax);
     return places_ && payload_bytes % 3 != 0 ? MutableBytes(place) : MutableBytes{};

@@ -39,11 +39,16 @@ void fuzz_message(Bytes input) {
   const auto message = decode_message(input, core::kUntrustedPayloadMax, why);
   LIVEBTL_ASSERT(message.has_value() == (why == nullptr), "a refusal says why");
   if (!message) return;
-  const bool frame = message->head.kind == Kind::kFrame;
+  const bool frame = message->head.kind == Kind::kFrame || message->head.kind == Kind::kLent;
   LIVEBTL_ASSERT(frame == !message->header.empty(), "a frame has a header, a word none");
   LIVEBTL_ASSERT(message->header.size() <= core::kHeaderBytesMax &&
                      message->payload.size() <= core::kUntrustedPayloadMax,
                  "the lengths keep to the limits");
+  if (message->head.kind == Kind::kLent) {
+    const auto lent = decode_lent(message->payload);
+    LIVEBTL_ASSERT(!lent || (lent->bytes >= kLentBytesMin && lent->bytes <= kLentBytesMax),
+                   "what is lent keeps to the limits");
+  }
   LIVEBTL_ASSERT(sizeof(Head) + message->header.size() + message->payload.size() == input.size(),
                  "the message is used up");
 }

@@ -154,7 +154,7 @@ bool SimEndpoint::deliver_one(Parcel parcel) {
   stats_.bytes_received += parcel.header.size() + parcel.payload.size();
   Bytes payload = parcel.payload;
   if (!payload.empty() && network_.random().chance(0.5)) {
-    const MutableBytes place = sink_->on_place(parcel.header, payload.size());
+    const MutableBytes place = sink_->on_place(parcel.header, payload.size(), true);
     if (!place.empty()) {
       LIVEBTL_ASSERT(place.size() >= payload.size(), "a place is as large as the payload");
       std::memcpy(place.data(), payload.data(), payload.size());
@@ -169,7 +169,7 @@ void SimEndpoint::damaged(const Parcel& parcel, bool torn) {
   network_.counts().note(torn ? Fault::kTorn : Fault::kCorrupt);
   const MutableBytes place = parcel.payload.empty()
                                  ? MutableBytes{}
-                                 : sink_->on_place(parcel.header, parcel.payload.size());
+                                 : sink_->on_place(parcel.header, parcel.payload.size(), true);
   if (!place.empty()) {
     // What a reader leaves behind that noticed too late: the first half right, or all wrong.
     const std::size_t bytes = torn ? parcel.payload.size() / 2 : parcel.payload.size();

@@ -15,7 +15,7 @@ namespace {
 
 /// Notes what an endpoint is told.
 struct Sink final : core::EndpointSink {
-  MutableBytes on_place(Bytes, std::size_t payload_bytes) noexcept override {
+  MutableBytes on_place(Bytes, std::size_t payload_bytes, bool) noexcept override {
     place.resize(payload_bytes);
     return place;
   }

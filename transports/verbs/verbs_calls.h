@@ -30,6 +30,8 @@ class Calls {
   virtual int dealloc_pd(ibv_pd* domain) = 0;
   virtual ibv_mr* reg_mr(ibv_pd* domain, void* begin, std::size_t bytes, int access) = 0;
   virtual int dereg_mr(ibv_mr* region) = 0;
+  /// No call of libibverbs: how much memory this process may lock (RLIMIT_MEMLOCK).
+  virtual std::size_t lockable_bytes() = 0;
   virtual ibv_comp_channel* create_comp_channel(ibv_context* context) = 0;
   virtual int destroy_comp_channel(ibv_comp_channel* channel) = 0;
   virtual ibv_cq* create_cq(ibv_context* context, int entries, ibv_comp_channel* channel) = 0;

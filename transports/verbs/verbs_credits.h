@@ -18,6 +18,8 @@ namespace livebtl::verbs {
 /// Two of them are for frames; one for word of credit and one for the last word, so that two ends
 /// that have used up their frames' credit can still give each other more.
 inline constexpr std::uint32_t kCreditFloor = 4;
+/// Credit that frames leave alone: for a word of credit, and for the last word.
+inline constexpr std::uint32_t kWordCredit = 2;
 /// Buffers beyond the floors.
 inline constexpr std::uint32_t kSharedBuffers = 60;
 

@@ -122,15 +122,15 @@ bool Device::post_receive(std::uint32_t buffer) noexcept {
   return calls_.post_srq_recv(receives_, &work) == 0;
 }
 
-Send* Device::begin_send(QueuePair& owner, bool frame, bool with_buffer) noexcept {
-  if (free_sends_.size() <= (frame ? kWordSends : 0)) return nullptr;
+Send* Device::begin_send(QueuePair& owner, Use use, bool with_buffer) noexcept {
+  if (free_sends_.size() <= (use == Use::kWord ? 0 : kWordSends)) return nullptr;
   if (with_buffer && free_buffers_.empty()) return nullptr;
   Send& send = sends_[free_sends_.back()];
   free_sends_.pop_back();
   send.owner = &owner;
   ++send.use;
   send.busy = true;
-  send.frame = frame;
+  send.use_for = use;
   if (with_buffer) {
     send.buffer = free_buffers_.back();
     free_buffers_.pop_back();

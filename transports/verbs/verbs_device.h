@@ -30,6 +30,9 @@ struct WorkId {
   static std::uint32_t buffer(std::uint64_t id) noexcept { return static_cast<std::uint32_t>(id); }
 };
 
+/// What a send is for. Frames and words are counted on their queue pair.
+enum class Use : std::uint8_t { kFrame, kWord, kLent, kRead };
+
 /// One send that is under way. A queue pair may be destroyed before its completions are read: then
 /// nobody owns the send, and it is free once the completion queue was seen empty.
 struct Send {
@@ -37,7 +40,7 @@ struct Send {
   std::uint32_t use = 0;  // raised with each use: a late completion of an earlier one is nobody's
   std::int32_t buffer = -1;  // of the send buffers; -1: none
   bool busy = false;
-  bool frame = false;  // else a word
+  Use use_for = Use::kFrame;
 };
 
 class Device {
@@ -69,11 +72,18 @@ class Device {
   Bytes received(std::uint32_t buffer, std::size_t bytes) const noexcept {
     return {receive_memory_->at(buffer), std::min(bytes, kBufferBytes)};
   }
+  /// A receive buffer as a place to read to, after its message was taken from it.
+  std::byte* receive_buffer(std::uint32_t buffer) const noexcept {
+    return receive_memory_->at(buffer);
+  }
+  std::uint32_t receive_key(std::uint32_t buffer) const noexcept {
+    return receive_memory_->key(buffer);
+  }
   /// The buffer is free again. false: the device does not take it.
   bool post_receive(std::uint32_t buffer) noexcept;
 
   /// nullptr: too many are under way. with_buffer: it has one of kBufferBytes.
-  Send* begin_send(QueuePair& owner, bool frame, bool with_buffer) noexcept;
+  Send* begin_send(QueuePair& owner, Use use, bool with_buffer) noexcept;
   /// The id of its work request.
   std::uint64_t id_of(const Send& send) const noexcept;
   /// The send that a completion speaks of; nullptr: it belongs to the past.

@@ -9,9 +9,13 @@
 namespace livebtl::verbs {
 namespace {
 
-/// Credit that frames leave alone: for a word of credit, and for the last word.
-constexpr std::uint32_t kWordCredit = 2;
 constexpr TimeNs kSilence = kSecond;
+
+/// What there must be for a word to go. One that tells of payloads fetched leaves as much as a
+/// frame does.
+constexpr std::uint32_t credit_for(Kind word) noexcept {
+  return word == Kind::kBye ? 1 : word == Kind::kCredit ? kWordCredit : kWordCredit + 1;
+}
 
 }  // namespace
 
@@ -28,15 +32,22 @@ VerbsEndpoint::VerbsEndpoint(VerbsTransport& transport, std::unique_ptr<QueuePai
 
 VerbsEndpoint::~VerbsEndpoint() {
   transport_.leave(*this);
-  for (const Arrived& message : early_) buffer_free(message);
+  for (const Arrived& message : early_) buffer_free(message.buffer);
   part();
-  const bool on_its_way = parting_ && pair_->sends() != 0;
-  transport_.park(std::move(pair_), open_promises_, on_its_way);
+  end_registrations();
+  std::optional<std::uint32_t> held;  // the device may still write there
+  if (fetch_ && fetch_->holds_buffer())
+    held = fetch_->buffer();
+  else if (fetch_)
+    buffer_free(fetch_->buffer());
+  const bool on_its_way = parting_ && pair_->sends() != 0 && !held;
+  transport_.park(std::move(pair_), open_promises_, on_its_way, held);
 }
 
 void VerbsEndpoint::attach(core::EndpointSink& sink) noexcept {
   LIVEBTL_ASSERT(sink_ == nullptr, "an endpoint is attached once");
   sink_ = &sink;
+  waits_ = false;
   transport_.settle_later(*this);
 }
 
@@ -89,8 +100,8 @@ void VerbsEndpoint::take_ticket(Bytes ticket) noexcept {
 
 core::Post VerbsEndpoint::post(const core::Frame& frame) noexcept {
   LIVEBTL_ASSERT(frame.header.size() - 1 < core::kHeaderBytesMax, "a header of 1 to 64 bytes");
-  LIVEBTL_ASSERT(frame.payload.size() <= kPayloadBytesMax,
-                 "a payload within caps().payload_bytes_max");
+  if (frame.payload.size() > kPayloadBytesMax) [[unlikely]]
+    return lend(frame);
   if (state_ != State::kOpen || credit() <= kWordCredit) return core::Post::kRetry;
   if (!pair_->send_frame(frame, promised_, payload_crc_)) {
     if (pair_->error() != 0) transport_.settle_later(*this);
@@ -104,20 +115,26 @@ core::Post VerbsEndpoint::post(const core::Frame& frame) noexcept {
 }
 
 bool VerbsEndpoint::say(Kind kind) noexcept {
-  const std::uint32_t needed = kind == Kind::kBye ? 1 : kWordCredit;
-  if (credit() < needed || !pair_->send_word(kind, promised_)) return false;
+  if (credit() < credit_for(kind) ||
+      !pair_->send_word(kind, promised_, kind == Kind::kFetched ? fetched_ : 0))
+    return false;
   ++sent_;
   told_ = promised_;
   return true;
 }
 
-// Told as soon as half of what the peer may send has not been told: it can then not be stuck, since
-// what it leaves alone is less than the other half.
-void VerbsEndpoint::tell_credit() noexcept {
-  if (state_ != State::kOpen || promised_ - told_ < (open_promises_ + 1) / 2) return;
-  if (say(Kind::kCredit)) return;
+// Credit is told as soon as half of what the peer may send has not been told: it can then not be
+// stuck, since what it leaves alone is less than the other half.
+void VerbsEndpoint::tell() noexcept {
+  const bool credit_due = promised_ - told_ >= (open_promises_ + 1) / 2;
+  if (state_ != State::kOpen || (!credit_due && fetched_ == fetched_told_)) return;
+  const Kind word = credit_due ? Kind::kCredit : Kind::kFetched;
+  if (say(word)) {
+    if (word == Kind::kFetched) fetched_told_ = fetched_;
+    return;
+  }
   // Once an earlier word has arrived, or the peer has said something, it is tried again anyway.
-  if (pair_->words() == 0 && credit() >= kWordCredit) transport_.settle_later(*this);
+  if (pair_->words() == 0 && credit() >= credit_for(word)) transport_.settle_later(*this);
 }
 
 // Promises only grow, and by no more than a peer has buffers.
@@ -131,9 +148,12 @@ bool VerbsEndpoint::take_promise(std::uint32_t promised) noexcept {
 bool VerbsEndpoint::arrived(const Arrived& message) noexcept {
   heard_ = transport_.now();
   if (state_ == State::kAdmitted) state_ = State::kOpen;
-  if (state_ == State::kOpen && (sink_ == nullptr || !early_.empty())) {
+  if (state_ == State::kOpen && (waits_ || !early_.empty())) {
     early_.push_back(message);
-    if (sink_ != nullptr) transport_.settle_later(*this);
+    if (fetch_)
+      look_for_bye(message);
+    else if (sink_ != nullptr)
+      transport_.settle_later(*this);
     return false;
   }
   return handle(message);
@@ -149,7 +169,8 @@ std::size_t VerbsEndpoint::deliver_early(std::size_t frames_max) noexcept {
   return moved;
 }
 
-// in: a message in its buffer. out: the sink has had it, and the buffer is the device's again.
+// in: a message in its buffer. out: the sink has had it, and the buffer is the device's again; or
+// its payload is being fetched, by way of that buffer.
 bool VerbsEndpoint::handle(const Arrived& arrived) noexcept {
   bool frame = false;
   if (state_ == State::kOpen) {
@@ -160,22 +181,22 @@ bool VerbsEndpoint::handle(const Arrived& arrived) noexcept {
       take_down({Errc::kCorrupt, described_ + ": " + why});
     } else if (!take_promise(message->head.promised)) {
       take_down({Errc::kCorrupt, described_ + ": the peer promises less than before"});
-    } else if (message->head.kind == Kind::kBye) {
-      take_down({Errc::kDown, described_ + ": the peer closed the connection"});
     } else if (message->head.kind == Kind::kFrame) {
       frame = true;
       ++stats_.frames_received;
       stats_.bytes_received += message->header.size() + message->payload.size();
       sink_->on_frame(message->header, message->payload);
+    } else if (take(arrived, *message)) {
+      return false;
     }
   }
-  buffer_free(arrived);
-  tell_credit();
+  buffer_free(arrived.buffer);
+  tell();
   return frame;
 }
 
-void VerbsEndpoint::buffer_free(const Arrived& message) noexcept {
-  transport_.buffer_free(message.buffer);
+void VerbsEndpoint::buffer_free(std::uint32_t buffer) noexcept {
+  transport_.buffer_free(buffer);
   Credits& credits = transport_.credits();
   credits.used(open_promises_);
   if (state_ != State::kDown) promised_ += credits.promise(open_promises_);
@@ -183,7 +204,7 @@ void VerbsEndpoint::buffer_free(const Arrived& message) noexcept {
 
 void VerbsEndpoint::peer_answered() noexcept {
   heard_ = transport_.now();
-  tell_credit();
+  tell();
 }
 
 void VerbsEndpoint::settle() noexcept {
@@ -193,7 +214,8 @@ void VerbsEndpoint::settle() noexcept {
                described_ + ": the device takes nothing to send: " + errno_text(pair_->error())};
   }
   if (failed_.code != Errc::kOk) return take_down(failed_);
-  tell_credit();
+  if (fetch_ && !fetch_->under_way() && !fetch_->post(*pair_)) transport_.settle_later(*this);
+  tell();
 }
 
 void VerbsEndpoint::ask_if_silent(TimeNs now) noexcept {
@@ -214,7 +236,8 @@ void VerbsEndpoint::take_down(const Error& why) noexcept {
   }
   part();
   state_ = State::kDown;
-  for (; !early_.empty(); early_.pop_front()) buffer_free(early_.front());
+  end_registrations();
+  for (; !early_.empty(); early_.pop_front()) buffer_free(early_.front().buffer);
   sink_->on_down(why);
 }
 

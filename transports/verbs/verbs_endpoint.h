@@ -3,15 +3,19 @@
 // where its frames go.
 //
 // Life: a dialler waits for the peer's ticket; an admitted end is connected at once, but sends
-// nothing before it has heard the dialler, which can take nothing sooner; then open; then down.
+// nothing before it has heard the dialler, which can take nothing sooner; then open; then down, at
+// times by way of ending: that is told in the next progress().
+// Large payloads are lent: the peer reads them from where they lie, one after the other, and says
+// when it has (verbs_lending.cc). What comes behind one waits, as frames are in order.
 // Ownership: the engine owns the endpoint; the transport borrows it until ~VerbsEndpoint, and takes
 // over the queue pair then, to end it in good order. Threads: the engine's lock.
 #pragma once
 
 #include <deque>
+#include <optional>
 
 #include "transports/verbs/verbs_credits.h"
-#include "transports/verbs/verbs_queue_pair.h"
+#include "transports/verbs/verbs_fetch.h"
 
 namespace livebtl::verbs {
 
@@ -30,8 +34,10 @@ class VerbsEndpoint final : public core::Endpoint {
 
   void attach(core::EndpointSink& sink) noexcept override;
   core::Post post(const core::Frame& frame) noexcept override;
-  std::size_t in_flight() const noexcept override { return pair_ ? pair_->frames() : 0; }
-  void let_go() noexcept override {}  // copies whatever it takes, and asks for no place
+  std::size_t in_flight() const noexcept override {
+    return pair_ ? pair_->frames() + lent_.size() : 0;
+  }
+  void let_go() noexcept override;
   void trust() noexcept override;
   bool kernel_vouched() const noexcept override { return false; }
   core::EndpointStats stats() const noexcept override { return stats_; }
@@ -44,11 +50,13 @@ class VerbsEndpoint final : public core::Endpoint {
   Status connect(const Ticket& peer);
   std::uint32_t number() const noexcept { return pair_->number(); }
   bool trusted() const noexcept { return payload_accepted_ == kPayloadBytesMax; }
-  bool has_early() const noexcept { return sink_ != nullptr && !early_.empty(); }
+  bool has_early() const noexcept { return !waits_ && !early_.empty(); }
   /// A message has arrived. true: a frame was handed on.
   bool arrived(const Arrived& message) noexcept;
-  /// Hands on what came before attach(), at most that many. Returns how many.
+  /// Hands on what had to wait, at most that many. Returns how many.
   std::size_t deliver_early(std::size_t frames_max) noexcept;
+  /// A read of a lent payload is done. true: a frame was handed on.
+  bool read_done() noexcept;
   /// Something of ours has reached its device.
   void peer_answered() noexcept;
   /// What could not be said or reported in the midst of another call.
@@ -59,15 +67,29 @@ class VerbsEndpoint final : public core::Endpoint {
   void take_down(const Error& why) noexcept;
 
  private:
-  enum class State : std::uint8_t { kDialled, kAdmitted, kOpen, kDown };
+  enum class State : std::uint8_t { kDialled, kAdmitted, kOpen, kEnding, kDown };
+  /// A payload of ours that the peer fetches.
+  struct Loan {
+    Registration region;
+    std::uint64_t cookie = 0;
+  };
 
   std::uint32_t credit() const noexcept { return peer_promised_ - sent_; }
   bool take_promise(std::uint32_t promised) noexcept;
   bool handle(const Arrived& message) noexcept;
-  void buffer_free(const Arrived& message) noexcept;
-  void tell_credit() noexcept;
+  bool take(const Arrived& arrived, const Message& message) noexcept;
+  void buffer_free(std::uint32_t buffer) noexcept;
+  void tell() noexcept;
   bool say(Kind kind) noexcept;
   void part() noexcept;
+
+  // verbs_lending.cc
+  core::Post lend(const core::Frame& frame) noexcept;
+  void take_back(std::uint32_t fetched) noexcept;
+  bool begin_fetch(const Arrived& arrived, const Message& message) noexcept;
+  bool deliver_fetched() noexcept;
+  void look_for_bye(const Arrived& message) noexcept;
+  void end_registrations() noexcept;
 
   VerbsTransport& transport_;
   std::unique_ptr<QueuePair> pair_;
@@ -82,9 +104,15 @@ class VerbsEndpoint final : public core::Endpoint {
   std::uint32_t told_ = 0;            // of promised_, by our last message
   std::uint32_t first_promised_ = 0;  // by our ticket
   bool parting_ = false;              // our last word is said
+  bool waits_ = true;  // what comes now: before attach(), or while something is fetched
   std::size_t payload_accepted_ = core::kUntrustedPayloadMax;
   TimeNs heard_ = 0;
-  std::deque<Arrived> early_;  // came before attach()
+  std::deque<Arrived> early_;       // had to wait
+  std::vector<Loan> lent_;          // not fetched yet, in the order of their frames
+  std::uint32_t lent_fetched_ = 0;  // of ours in all, by the peer's last word
+  std::optional<Fetch> fetch_;
+  std::uint32_t fetched_ = 0;  // of the peer's, in all
+  std::uint32_t fetched_told_ = 0;
   core::EndpointStats stats_;
   Error failed_;  // why it is to go down; kOk: it is not
   std::string described_;

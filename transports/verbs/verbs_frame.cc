@@ -19,9 +19,13 @@ std::size_t seal(Head& head, std::byte* to) noexcept {
 
 bool well_formed(const Head& head, std::size_t payload_bytes) noexcept {
   if (head.reserved != 0 || head.payload_crc_given > 1) return false;
-  if (head.payload_crc_given == 0 && head.payload_crc != 0) return false;
+  if (head.payload_crc_given == 0 && head.payload_crc != 0 && head.kind != Kind::kFetched)
+    return false;
   if (head.kind == Kind::kFrame) return head.header_bytes != 0;
-  const bool word = head.kind == Kind::kCredit || head.kind == Kind::kBye;
+  if (head.kind == Kind::kLent)
+    return head.header_bytes != 0 && head.payload_crc_given == 1 && payload_bytes == sizeof(Lent);
+  const bool word =
+      head.kind == Kind::kCredit || head.kind == Kind::kBye || head.kind == Kind::kFetched;
   return word && head.header_bytes == 0 && head.payload_crc_given == 0 && payload_bytes == 0;
 }
 
@@ -39,9 +43,34 @@ std::size_t encode_frame(const core::Frame& frame, std::uint32_t promised, bool 
   return seal(head, to);
 }
 
-std::size_t encode_word(Kind kind, std::uint32_t promised, std::byte* to) noexcept {
+std::size_t encode_lent(Bytes header, const Lent& lent, std::uint32_t promised,
+                        std::byte* to) noexcept {
+  Head head;
+  head.kind = Kind::kLent;
+  head.header_bytes = static_cast<std::uint8_t>(header.size());
+  head.payload_crc_given = 1;
+  head.promised = promised;
+  head.payload_crc = crc32c(bytes_of(lent));
+  copy_small(to + sizeof head, header.data(), header.size());
+  const std::size_t begin = seal(head, to);
+  std::memcpy(to + begin, &lent, sizeof lent);
+  return begin + sizeof lent;
+}
+
+std::optional<Lent> decode_lent(Bytes payload) noexcept {
+  if (payload.size() != sizeof(Lent)) return std::nullopt;
+  Lent lent;
+  std::memcpy(&lent, payload.data(), sizeof lent);
+  const bool sane = lent.bytes >= kLentBytesMin && lent.bytes <= kLentBytesMax &&
+                    lent.crc_given <= 1 && (lent.crc_given != 0 || lent.crc == 0);
+  return sane ? std::optional(lent) : std::nullopt;
+}
+
+std::size_t encode_word(Kind kind, std::uint32_t promised, std::uint32_t fetched,
+                        std::byte* to) noexcept {
   Head head;
   head.kind = kind;
+  head.payload_crc = fetched;
   head.promised = promised;
   return seal(head, to);
 }

@@ -3,6 +3,7 @@
 #include "transports/verbs/verbs_library.h"
 
 #include <dlfcn.h>
+#include <sys/resource.h>
 
 #include <cstring>
 
@@ -48,6 +49,10 @@ class Library final : public Calls {
     return reg_mr_.call(domain, begin, bytes, access);
   }
   int dereg_mr(ibv_mr* region) override { return dereg_mr_.call(region); }
+  std::size_t lockable_bytes() override {
+    rlimit limit{};
+    return ::getrlimit(RLIMIT_MEMLOCK, &limit) == 0 ? limit.rlim_cur : 0;
+  }
   ibv_comp_channel* create_comp_channel(ibv_context* context) override {
     return create_comp_channel_.call(context);
   }

@@ -69,9 +69,7 @@ std::size_t VerbsTransport::poll(std::size_t frames_max) noexcept {
 
 // true: a frame was handed on.
 bool VerbsTransport::complete(const ibv_wc& done) noexcept {
-  if (WorkId::is_receive(done.wr_id)) return complete_receive(done);
-  complete_send(done);
-  return false;
+  return WorkId::is_receive(done.wr_id) ? complete_receive(done) : complete_send(done);
 }
 
 bool VerbsTransport::complete_receive(const ibv_wc& done) noexcept {
@@ -94,22 +92,26 @@ bool VerbsTransport::complete_receive(const ibv_wc& done) noexcept {
   return false;
 }
 
-void VerbsTransport::complete_send(const ibv_wc& done) noexcept {
+bool VerbsTransport::complete_send(const ibv_wc& done) noexcept {
   Send* const send = device_->find_send(done.wr_id);
-  if (send == nullptr) return;
+  if (send == nullptr) return false;
   QueuePair* const pair = send->owner;
+  const bool read = send->use_for == Use::kRead;
   if (pair != nullptr) pair->completed(*send);
   device_->end_send(*send);
-  if (pair == nullptr) return;  // destroyed meanwhile
+  if (pair == nullptr) return false;  // destroyed meanwhile
   const bool good = done.status == IBV_WC_SUCCESS;
   if (VerbsEndpoint* const endpoint = find(pair->number())) {
-    if (good)
-      endpoint->peer_answered();
-    else
+    if (!good) {
       endpoint->take_down(explain(done.status, endpoint->describe()));
-  } else if (Parked* const parked = find_parked(pair->number())) {
-    if (!good || pair->sends() == 0) break_up(*parked);
+      return false;
+    }
+    endpoint->peer_answered();
+    return read && endpoint->read_done();
   }
+  Parked* const parked = find_parked(pair->number());
+  if (parked != nullptr && (!good || pair->sends() == 0)) break_up(*parked);
+  return false;
 }
 
 // What endpoints could not say or report when it happened; frames that came before attach().
@@ -141,7 +143,9 @@ void VerbsTransport::sweep_parked() noexcept {
     Parked& parked = parked_[i];
     if (parked.broken_at != 0 && parked.broken_at < polls_) {
       credits_.leave(parked.open_promises);
+      const auto held = parked.held;
       parked_.erase(parked_.begin() + static_cast<std::ptrdiff_t>(i));
+      if (held) buffer_free(*held);
       continue;
     }
     if (parked.until == 0) parked.until = now_ + kPartingTime;

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::uint32_t kFrameSends = 64;
 constexpr std::uint32_t kWords = 3;  // a word of credit, a question, the last word
-constexpr std::uint32_t kSendDepth = kFrameSends + kWords;
+constexpr std::uint32_t kReads = 1;  // more would hold up the frames behind them
+constexpr std::uint32_t kSendDepth = kFrameSends + kLentMax + kWords + kReads;
 constexpr std::uint32_t kInlineMax = 256;
 
 // A packet without an answer is sent again after 268 ms (4.096 us * 2^16; devices may take up to
@@ -84,7 +85,8 @@ Status QueuePair::become_ready() {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_INIT;
   attributes.port_num = device_.port().port;
-  attributes.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;  // of nothing: send_nothing()
+  // Writes are of nothing: send_nothing(). Nothing is registered so that it could be written.
+  attributes.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
   const int error = device_.calls().modify_qp(
       pair_, &attributes, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
   if (error != 0) return tl::unexpected(cannot_make("a queue pair", error));
@@ -98,7 +100,7 @@ int QueuePair::make_receive(const Ticket& peer) {
   attributes.path_mtu = static_cast<ibv_mtu>(std::min(peer.mtu, port.state.mtu));
   attributes.dest_qp_num = peer.queue_pair;
   attributes.rq_psn = peer.first_packet;
-  attributes.max_dest_rd_atomic = 1;
+  attributes.max_dest_rd_atomic = kReads;
   attributes.min_rnr_timer = kNotReadyTimer;
   attributes.ah_attr = route(port.state, port.port, peer.port);
   return device_.calls().modify_qp(pair_, &attributes,
@@ -114,7 +116,7 @@ int QueuePair::make_send() {
   attributes.timeout = kAckTimeout;
   attributes.retry_cnt = kRetries;
   attributes.rnr_retry = kNotReadyRetries;
-  attributes.max_rd_atomic = 1;
+  attributes.max_rd_atomic = kReads;
   return device_.calls().modify_qp(pair_, &attributes,
                                    IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
                                        IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
@@ -145,8 +147,21 @@ bool QueuePair::post(Send& send, ibv_send_wr& work) noexcept {
     return false;
   }
   ++sends_;
-  if (send.frame) ++frames_;
+  if (send.use_for == Use::kFrame) ++frames_;
+  if (send.use_for == Use::kWord) ++words_;
   return true;
+}
+
+bool QueuePair::post_message(Send& send, std::byte* at, std::size_t bytes,
+                             bool is_inline) noexcept {
+  ibv_sge piece{reinterpret_cast<std::uint64_t>(at), static_cast<std::uint32_t>(bytes),
+                is_inline ? 0 : device_.send_key(send)};
+  ibv_send_wr work{};
+  work.sg_list = &piece;
+  work.num_sge = 1;
+  work.opcode = IBV_WR_SEND;
+  work.send_flags = is_inline ? IBV_SEND_INLINE : 0;
+  return post(send, work);
 }
 
 bool QueuePair::send_frame(const core::Frame& frame, std::uint32_t promised,
@@ -154,52 +169,62 @@ bool QueuePair::send_frame(const core::Frame& frame, std::uint32_t promised,
   if (frames_ >= kFrameSends || error_ != 0) return false;
   const std::size_t bytes = sizeof(Head) + frame.header.size() + frame.payload.size();
   const bool is_inline = bytes <= inline_bytes_;
-  Send* const send = device_.begin_send(*this, true, !is_inline);
+  Send* const send = device_.begin_send(*this, Use::kFrame, !is_inline);
   if (send == nullptr) return false;
   std::array<std::byte, kInlineMax> small;
   std::byte* const to = is_inline ? small.data() : device_.send_buffer(*send);
   const std::size_t begin = encode_frame(frame, promised, payload_crc, to);
   if (!frame.payload.empty()) copy_bytes(to + begin, frame.payload.data(), frame.payload.size());
-  ibv_sge piece{reinterpret_cast<std::uint64_t>(to), static_cast<std::uint32_t>(bytes),
-                is_inline ? 0 : device_.send_key(*send)};
-  ibv_send_wr work{};
-  work.sg_list = &piece;
-  work.num_sge = 1;
-  work.opcode = IBV_WR_SEND;
-  work.send_flags = is_inline ? IBV_SEND_INLINE : 0;
-  return post(*send, work);
+  return post_message(*send, to, bytes, is_inline);
 }
 
-bool QueuePair::send_word(Kind kind, std::uint32_t promised) noexcept {
+bool QueuePair::send_lent(Bytes header, const Lent& lent, std::uint32_t promised) noexcept {
+  if (error_ != 0) return false;
+  const bool is_inline = sizeof(Head) + header.size() + sizeof lent <= inline_bytes_;
+  Send* const send = device_.begin_send(*this, Use::kLent, !is_inline);
+  if (send == nullptr) return false;
+  std::array<std::byte, kInlineMax> small;
+  std::byte* const to = is_inline ? small.data() : device_.send_buffer(*send);
+  return post_message(*send, to, encode_lent(header, lent, promised, to), is_inline);
+}
+
+bool QueuePair::send_word(Kind kind, std::uint32_t promised, std::uint32_t fetched) noexcept {
   if (error_ != 0 || words() >= (kind == Kind::kBye ? kWords : 1)) return false;
   const bool is_inline = sizeof(Head) <= inline_bytes_;
-  Send* const send = device_.begin_send(*this, false, !is_inline);
+  Send* const send = device_.begin_send(*this, Use::kWord, !is_inline);
   if (send == nullptr) return false;
   std::array<std::byte, sizeof(Head)> small;
   std::byte* const to = is_inline ? small.data() : device_.send_buffer(*send);
-  ibv_sge piece{reinterpret_cast<std::uint64_t>(to),
-                static_cast<std::uint32_t>(encode_word(kind, promised, to)),
-                is_inline ? 0 : device_.send_key(*send)};
-  ibv_send_wr work{};
-  work.sg_list = &piece;
-  work.num_sge = 1;
-  work.opcode = IBV_WR_SEND;
-  work.send_flags = is_inline ? IBV_SEND_INLINE : 0;
-  return post(*send, work);
+  return post_message(*send, to, encode_word(kind, promised, fetched, to), is_inline);
 }
 
 bool QueuePair::send_nothing() noexcept {
   if (error_ != 0 || sends_ != 0) return false;
-  Send* const send = device_.begin_send(*this, false, false);
+  Send* const send = device_.begin_send(*this, Use::kWord, false);
   if (send == nullptr) return false;
   ibv_send_wr work{};
   work.opcode = IBV_WR_RDMA_WRITE;
   return post(*send, work);
 }
 
+bool QueuePair::read(const ibv_sge& to, std::uint64_t from, std::uint32_t key) noexcept {
+  if (error_ != 0) return false;
+  Send* const send = device_.begin_send(*this, Use::kRead, false);
+  if (send == nullptr) return false;
+  ibv_sge piece = to;
+  ibv_send_wr work{};
+  work.sg_list = &piece;
+  work.num_sge = 1;
+  work.opcode = IBV_WR_RDMA_READ;
+  work.wr.rdma.remote_addr = from;
+  work.wr.rdma.rkey = key;
+  return post(*send, work);
+}
+
 void QueuePair::completed(const Send& send) noexcept {
   --sends_;
-  if (send.frame) --frames_;
+  if (send.use_for == Use::kFrame) --frames_;
+  if (send.use_for == Use::kWord) --words_;
 }
 
 }  // namespace livebtl::verbs

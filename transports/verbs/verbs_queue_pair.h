@@ -26,7 +26,11 @@ class QueuePair {
 
   /// false: no room now, or error() says why never again.
   bool send_frame(const core::Frame& frame, std::uint32_t promised, bool payload_crc) noexcept;
-  bool send_word(Kind kind, std::uint32_t promised) noexcept;
+  /// The frame of a payload that is lent.
+  bool send_lent(Bytes header, const Lent& lent, std::uint32_t promised) noexcept;
+  bool send_word(Kind kind, std::uint32_t promised, std::uint32_t fetched) noexcept;
+  /// Reads from the peer's memory. One at a time.
+  bool read(const ibv_sge& to, std::uint64_t from, std::uint32_t key) noexcept;
   /// Writes nothing into the peer's memory: is its queue pair still there? The device there
   /// answers, whatever the process does; no credit is used.
   bool send_nothing() noexcept;
@@ -37,7 +41,7 @@ class QueuePair {
   void completed(const Send& send) noexcept;
   std::uint32_t sends() const noexcept { return sends_; }
   std::uint32_t frames() const noexcept { return frames_; }
-  std::uint32_t words() const noexcept { return sends_ - frames_; }
+  std::uint32_t words() const noexcept { return words_; }
 
  private:
   QueuePair(Device& device, ibv_qp* pair, std::uint32_t first_packet,
@@ -46,6 +50,7 @@ class QueuePair {
   int make_receive(const Ticket& peer);
   int make_send();
   bool post(Send& send, ibv_send_wr& work) noexcept;
+  bool post_message(Send& send, std::byte* at, std::size_t bytes, bool is_inline) noexcept;
 
   Device& device_;
   ibv_qp* pair_;
@@ -53,6 +58,7 @@ class QueuePair {
   std::uint32_t inline_bytes_;  // messages up to that many bytes are copied by the device's driver
   std::uint32_t sends_ = 0;     // under way
   std::uint32_t frames_ = 0;    // of them
+  std::uint32_t words_ = 0;     // of them
   int error_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/assert.h"
+#include "base/log.h"
 #include "base/secret.h"
 #include "transports/verbs/verbs_errors.h"
 #include "transports/verbs/verbs_library.h"
@@ -18,6 +19,8 @@ namespace {
 
 constexpr core::Caps kCaps{
     .payload_bytes_max = kPayloadBytesMax,
+    .lent_bytes_min = kLentBytesMin,
+    .lent_bytes_max = kLentBytesMax,
     .eager_bytes_max = 16u << 10,
     .keeps = true,
     .same_node_only = false,
@@ -28,6 +31,10 @@ constexpr core::Caps kCaps{
 };
 
 constexpr TimeNs kReopenEvery = kSecond;
+constexpr TimeNs kRegisterEvery = kSecond;
+/// Of what may be locked, users' memory takes that part at most: the buffers of new connections
+/// come first.
+constexpr std::size_t kLockableShare = 4;
 constexpr std::size_t kStrangersMax = 64;
 
 Status watch(const Fd& epoll, int fd) {
@@ -210,9 +217,27 @@ void VerbsTransport::settle_later(VerbsEndpoint& endpoint) noexcept {
 }
 
 void VerbsTransport::park(std::unique_ptr<QueuePair> pair, std::uint32_t open_promises,
-                          bool parting) noexcept {
-  parked_.push_back({std::move(pair), open_promises, 0, 0});
+                          bool parting, std::optional<std::uint32_t> held) noexcept {
+  parked_.push_back({std::move(pair), open_promises, 0, 0, held});
   if (!parting) break_up(parked_.back());
+}
+
+// Where memory cannot be locked it cannot be a moment later either, mostly: asking for each payload
+// would cost more than it could save.
+Registration VerbsTransport::register_user(Bytes memory, int access, bool& refused) noexcept {
+  const std::size_t most = calls_.lockable_bytes() / kLockableShare;
+  if (!lost_.empty() || now_ < register_after_ || registered_ + memory.size() > most) return {};
+  void* const begin = const_cast<std::byte*>(memory.data());  // written if `access` says so
+  ibv_mr* const region = calls_.reg_mr(device_->domain(), begin, memory.size(), access);
+  if (region != nullptr) return {calls_, region, registered_};
+  const Error why = cannot_register(memory.size(), errno);
+  refused = true;
+  register_after_ = now_ + kRegisterEvery;
+  if (!std::exchange(refusal_told_, true)) {
+    log(LogLevel::kWarn, "verbs", "some large messages are copied, which is slower: %s",
+        why.text.c_str());
+  }
+  return {};
 }
 
 }  // namespace livebtl::verbs

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <unordered_map>
 
 #include "base/random.h"
@@ -50,8 +51,13 @@ class VerbsTransport final : public core::Transport {
   /// settle() in the next progress().
   void settle_later(VerbsEndpoint& endpoint) noexcept;
   void buffer_free(std::uint32_t buffer) noexcept;
-  /// Takes a queue pair over from its endpoint. parting: its last word is on its way.
-  void park(std::unique_ptr<QueuePair> pair, std::uint32_t open_promises, bool parting) noexcept;
+  /// Takes a queue pair over from its endpoint. parting: its last word is on its way. held: a
+  /// receive buffer that is free once the queue pair has gone.
+  void park(std::unique_ptr<QueuePair> pair, std::uint32_t open_promises, bool parting,
+            std::optional<std::uint32_t> held) noexcept;
+  /// A user's memory, for one payload. None: not now (refused: the device did not take it), and
+  /// what was to go that way is copied.
+  Registration register_user(Bytes memory, int access, bool& refused) noexcept;
 
  private:
   /// A queue pair whose endpoint is gone. It parts until its last word has arrived, or a while has
@@ -62,6 +68,7 @@ class VerbsTransport final : public core::Transport {
     std::uint32_t open_promises = 0;
     TimeNs until = 0;             // 0: not set yet
     std::uint64_t broken_at = 0;  // of polls_; 0: it parts
+    std::optional<std::uint32_t> held = std::nullopt;
   };
 
   VerbsTransport(const core::NodeFacts& facts, Calls& calls, Wish wish);
@@ -74,7 +81,7 @@ class VerbsTransport final : public core::Transport {
   std::size_t poll(std::size_t frames_max) noexcept;
   bool complete(const ibv_wc& done) noexcept;
   bool complete_receive(const ibv_wc& done) noexcept;
-  void complete_send(const ibv_wc& done) noexcept;
+  bool complete_send(const ibv_wc& done) noexcept;
   std::size_t settle(std::size_t frames_max) noexcept;
   void sweep() noexcept;
   void sweep_parked() noexcept;
@@ -108,7 +115,10 @@ class VerbsTransport final : public core::Transport {
   std::array<ibv_wc, 16> seen_{};  // by arm(), for the next progress()
   int seen_count_ = 0;
   bool armed_ = false;
-  std::uint64_t polls_ = 1;  // of the completion queue, in all
+  std::uint64_t polls_ = 1;     // of the completion queue, in all
+  std::size_t registered_ = 0;  // bytes of users' memory
+  TimeNs register_after_ = 0;   // a user's memory: the device refused some lately
+  bool refusal_told_ = false;
   TimeNs now_ = 0;
   TimeNs events_at_ = 0;
   TimeNs sweep_at_ = 0;

@@ -40,7 +40,7 @@ inline Blob encode(const std::vector<Message>& messages, bool payload_crc) {
 
 class FrameLog final : public core::EndpointSink {
  public:
-  MutableBytes on_place(Bytes, std::size_t payload_bytes) noexcept override {
+  MutableBytes on_place(Bytes, std::size_t payload_bytes, bool) noexcept override {
     if (place_every == 0 || ++asked % place_every != 0) return {};
     ++placed;
     place.assign(payload_bytes + 10, std::byte{0xEE});

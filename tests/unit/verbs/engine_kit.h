@@ -41,22 +41,30 @@ inline void both_send_by(Rig& rig, const std::string& transport) {
   CHECK(sends_by(rig, 0) == transport);
 }
 
-/// A ladder from one routing to another, all rungs, by all engines. order: what else it says.
+/// One rung of a ladder is ordered of all engines. more: what else the order says.
+inline void order(Rig& rig, std::uint64_t operation, core::Rung rung, const core::Routing& before,
+                  const core::Routing& after, core::RungOrder more = {}) {
+  for (auto& engine : rig.engines) {
+    more.operation = operation;
+    more.epoch = static_cast<std::uint32_t>(operation);
+    more.rung = rung;
+    more.before = before;
+    more.after = after;
+    engine->submit(more);
+  }
+}
+
+inline bool reached(Rig& rig) {
+  return std::all_of(rig.engines.begin(), rig.engines.end(),
+                     [](auto& engine) { return engine->report().reached; });
+}
+
+/// A ladder from one routing to another, all rungs, by all engines.
 inline void climb(Rig& rig, std::uint64_t operation, const core::Routing& before,
-                  const core::Routing& after, core::RungOrder order = {}) {
+                  const core::Routing& after, const core::RungOrder& more = {}) {
   for (const core::Rung rung : {core::Rung::kJoint, core::Rung::kNewTx, core::Rung::kNew}) {
-    for (auto& engine : rig.engines) {
-      order.operation = operation;
-      order.epoch = static_cast<std::uint32_t>(operation);
-      order.rung = rung;
-      order.before = before;
-      order.after = after;
-      engine->submit(order);
-    }
-    rig.until([&] {
-      return std::all_of(rig.engines.begin(), rig.engines.end(),
-                         [](auto& engine) { return engine->report().reached; });
-    });
+    order(rig, operation, rung, before, after, more);
+    rig.until([&] { return reached(rig); });
   }
 }
 

@@ -29,6 +29,12 @@ Blob message(std::size_t header_bytes, std::size_t payload_bytes, bool payload_c
   return out;
 }
 
+Blob lent_message(const Lent& lent) {
+  Blob out(sizeof(Head) + 48 + sizeof lent);
+  CHECK(encode_lent(bytes(1, 48), lent, 5, out.data()) == out.size());
+  return out;
+}
+
 /// The first field of the head anew, as whoever wrote the rest would have computed it.
 void reseal(Blob& blob, std::size_t header_bytes) {
   const std::uint32_t crc = crc32c(Bytes(blob).subspan(4, 12 + header_bytes));
@@ -58,21 +64,55 @@ TEST_CASE("frames and words come back as they were") {
       CHECK(Blob(decoded->payload.begin(), decoded->payload.end()) == bytes(2, payload));
     }
   }
-  for (const Kind kind : {Kind::kCredit, Kind::kBye}) {
+  for (const Kind kind : {Kind::kCredit, Kind::kBye, Kind::kFetched}) {
     Blob word(sizeof(Head));
-    CHECK(encode_word(kind, 5, word.data()) == word.size());
+    CHECK(encode_word(kind, 5, kind == Kind::kFetched ? 9 : 0, word.data()) == word.size());
     CHECK(taken(word));
+    const char* why = nullptr;
+    CHECK(decode_message(word, 0, why)->head.payload_crc == (kind == Kind::kFetched ? 9 : 0));
     word.push_back(std::byte{0});
     CHECK(!taken(word));
   }
 }
 
+TEST_CASE("a payload that is lent comes back as where it lies") {
+  const Lent lent{0x7f00deadbeef, 77, kLentBytesMax, 1, 0x12345678};
+  const char* why = nullptr;
+  const Blob blob = lent_message(lent);
+  const auto decoded = decode_message(blob, 2048, why);
+  REQUIRE(decoded.has_value());
+  CHECK(decoded->head.kind == Kind::kLent);
+  CHECK(Blob(decoded->header.begin(), decoded->header.end()) == bytes(1, 48));
+  const auto back = decode_lent(decoded->payload);
+  REQUIRE(back.has_value());
+  CHECK(std::memcmp(&*back, &lent, sizeof lent) == 0);
+}
+
+TEST_CASE("a payload that is lent in a way that makes no sense is refused") {
+  for (const Lent& bad :
+       {Lent{1, 1, kLentBytesMin - 1, 0, 0}, Lent{1, 1, kLentBytesMax + 1, 0, 0},
+        Lent{1, 1, 0, 0, 0}, Lent{1, 1, kLentBytesMin, 2, 0}, Lent{1, 1, kLentBytesMin, 0, 5}})
+    CHECK(!decode_lent(bytes_of(bad)));
+  const Lent good{1, 1, kLentBytesMin, 0, 0};
+  CHECK(decode_lent(bytes_of(good)));
+  CHECK(!decode_lent(bytes_of(good).first(sizeof good - 1)));
+  Blob blob = lent_message(good);
+  blob.pop_back();
+  CHECK(!taken(blob));
+  Blob unsealed = lent_message(good);  // its place in memory must have a checksum
+  unsealed[6] = std::byte{0};
+  std::fill_n(unsealed.begin() + 12, 4, std::byte{0});
+  reseal(unsealed, 48);
+  CHECK(!taken(unsealed));
+}
+
 TEST_CASE("any flipped bit is seen where there is a checksum") {
-  const Blob good = message(24, 40, true);
-  for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
-    Blob bad = good;
-    bad[bit / 8] ^= static_cast<std::byte>(1u << bit % 8);
-    CHECK(!taken(bad));
+  for (const Blob& good : {message(24, 40, true), lent_message({1, 2, kLentBytesMin, 1, 3})}) {
+    for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
+      Blob bad = good;
+      bad[bit / 8] ^= static_cast<std::byte>(1u << bit % 8);
+      CHECK(!taken(bad));
+    }
   }
 }
 
@@ -87,8 +127,8 @@ TEST_CASE("with a checksum that is right, fields out of their range are malforme
     std::size_t at;
     std::uint8_t value;
   };
-  for (const Change& change :
-       {Change{4, 0}, Change{4, 4}, Change{4, 2}, Change{6, 2}, Change{7, 1}, Change{12, 1}}) {
+  for (const Change& change : {Change{4, 0}, Change{4, 6}, Change{4, 4}, Change{4, 5}, Change{4, 2},
+                               Change{6, 2}, Change{7, 1}, Change{12, 1}}) {
     Blob bad = message(24, 8, false);
     bad[change.at] = static_cast<std::byte>(change.value);
     reseal(bad, 24);
