@@ -5,8 +5,7 @@
 // Threads:   under the engine's lock.
 // Ownership: owns the transports, the peers and the paths that have not said who they are.
 // Rule:      path sets are computed from the routing in force (switching.h) and from what both ends
-// reach; nothing
-//            here remembers a choice.
+//            reach; nothing here remembers a choice.
 #pragma once
 
 #include <atomic>

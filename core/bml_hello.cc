@@ -73,12 +73,10 @@ bool Bml::gave_way(Path& path) noexcept {
   return true;
 }
 
-// in: what the handshake says after a message. out: an answer is on its way, or the path is open or
-// going down.
+// in: what the handshake says after a message. out: an answer is on its way, or the path is open
+// or going down.
 void Bml::take_step(Path& path, Handshake::Step step) noexcept {
-  if (step.ask) {
-    step = answer_hello(path);
-  }
+  if (step.ask) step = answer_hello(path);
   if (gave_way(path)) return;
   // The challenge that this answers has proved which incarnation dwells there.
   const bool proves = path.dialled && step.send && step.refused == RefuseReason::kNone;

@@ -7,8 +7,6 @@
 namespace livebtl::tool {
 namespace {
 
-constexpr std::size_t kCardsMax = 64;
-
 /// "": it is added.
 std::string add_part(hypervisor::MachinePlace& machine, const std::string& part) {
   const std::string key = part.substr(0, part.find('='));
@@ -22,7 +20,7 @@ std::string add_part(hypervisor::MachinePlace& machine, const std::string& part)
   }
   const bool twice =
       std::find(machine.cards.begin(), machine.cards.end(), value) != machine.cards.end();
-  if (!hypervisor::well_formed_id(value) || twice || machine.cards.size() == kCardsMax)
+  if (!hypervisor::well_formed_id(value) || twice || machine.cards.size() == hypervisor::kCardsMax)
     return "card takes a device's id, as QEMU has it, once";
   machine.cards.push_back(value);
   return "";

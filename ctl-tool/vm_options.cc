@@ -13,7 +13,6 @@ namespace livebtl::tool {
 namespace {
 
 constexpr std::size_t kTextBytesMax = 4096;
-constexpr std::size_t kCardsMax = 64;
 
 bool too_long_for_vm(const VmOptions& options) {
   const auto longer = [](const std::string& text) { return text.size() > kTextBytesMax; };
@@ -25,7 +24,7 @@ bool too_long_for_vm(const VmOptions& options) {
 }
 
 std::string problem_of_cards(const VmOptions& options) {
-  if (options.cards.size() > kCardsMax) return "there are at most 64 cards";
+  if (options.cards.size() > hypervisor::kCardsMax) return "there are at most 64 cards";
   for (auto card = options.cards.begin(); card != options.cards.end(); ++card) {
     if (!hypervisor::well_formed_id(*card))
       return "--card takes a device's id, as QEMU has it, not '" + *card + "'";
@@ -85,35 +84,45 @@ std::string problem_of_set(const std::string& action, const VmOptions& options) 
   return problem_of_machines(options, action == "restore");
 }
 
-}  // namespace
+template <class Value>
+CLI::Option* add_option(CLI::App& command, const char* name, Value& value, const char* type,
+                        const char* text) {
+  return command.add_option(name, value, text)->type_name(type);
+}
 
-void add_vm_options(CLI::App& command, VmOptions& options) {
-  const auto add = [&command](const char* name, auto& value, const char* type, const char* text) {
-    return command.add_option(name, value, text)->type_name(type);
-  };
-  add("--qmp", options.qmp, "SOCKET",
+void add_migration_options(CLI::App& command, VmOptions& options) {
+  add_option(
+      command, "--qmp", options.qmp, "SOCKET",
       "A QMP monitor of this guest's QEMU (-qmp unix:SOCKET,server=on,wait=off), used by nobody "
       "else meanwhile");
-  add("--ga", options.agent, "SOCKET", "The socket of this guest's agent (qemu-guest-agent)");
-  add("--to", options.to, "URI", "Where to, as QEMU's migrate takes it: tcp:HOST:PORT, unix:PATH");
-  add("--card", options.cards, "ID",
-      "A device to unplug before, by its id; several in the order given")
+  add_option(command, "--ga", options.agent, "SOCKET",
+             "The socket of this guest's agent (qemu-guest-agent)");
+  add_option(command, "--to", options.to, "URI",
+             "Where to, as QEMU's migrate takes it: tcp:HOST:PORT, unix:PATH");
+  add_option(command, "--card", options.cards, "ID",
+             "A device to unplug before, by its id; several in the order given")
       ->allow_extra_args(false);
-  add("--card-args", options.card_arguments, "JSON",
+  add_option(
+      command, "--card-args", options.card_arguments, "JSON",
       "How to plug a card in again, as one object of device_add's arguments; without it QEMU is "
       "asked")
       ->allow_extra_args(false);
-  add("--destination-qmp", options.destination_qmp, "SOCKET",
-      "A QMP monitor of the QEMU that receives: cards are plugged in there");
-  add("--destination-ga", options.destination_agent, "SOCKET",
-      "The socket of the guest's agent there: the job is told to return to its cards");
+  add_option(command, "--destination-qmp", options.destination_qmp, "SOCKET",
+             "A QMP monitor of the QEMU that receives: cards are plugged in there");
+  add_option(command, "--destination-ga", options.destination_agent, "SOCKET",
+             "The socket of the guest's agent there: the job is told to return to its cards");
+}
+
+void add_set_options(CLI::App& command, VmOptions& options) {
   command.add_option("DIR", options.directory, "With snapshot and restore: the set's directory")
       ->type_name(" ");
-  add("--vm", options.machines, "NAME,qmp=SOCKET,ga=SOCKET,card=ID...",
+  add_option(
+      command, "--vm", options.machines, "NAME,qmp=SOCKET,ga=SOCKET,card=ID...",
       "With snapshot and restore, for each of the job's machines: its name in the set, its QMP "
       "monitor, its guest agent's socket, and the devices to unplug before (restore knows them)")
       ->allow_extra_args(false);
-  add("--lease", options.lease_s, "SECONDS",
+  add_option(
+      command, "--lease", options.lease_s, "SECONDS",
       "With snapshot: how long the job stays held if this command is killed; longer than the "
       "saving of one machine takes (from 60)")
       ->capture_default_str();
@@ -121,7 +130,15 @@ void add_vm_options(CLI::App& command, VmOptions& options) {
       "--disks-are-mine", options.disks_are_mine,
       "With snapshot: go on although guests have writable disks, which you snapshot at "
       "the same moments");
-  add("--guest-btlctl", options.guest_btlctl, "PATH", "btlctl in the guest")->capture_default_str();
+}
+
+}  // namespace
+
+void add_vm_options(CLI::App& command, VmOptions& options) {
+  add_migration_options(command, options);
+  add_set_options(command, options);
+  add_option(command, "--guest-btlctl", options.guest_btlctl, "PATH", "btlctl in the guest")
+      ->capture_default_str();
 }
 
 std::string vm_problem(const std::string& action, bool wait, const VmOptions& options) {

@@ -10,7 +10,6 @@ namespace {
 constexpr const char* kSchema = "livebtl.set/1";
 constexpr std::size_t kNameBytesMax = 64;
 constexpr std::size_t kTimeBytesMax = 40;
-constexpr std::size_t kCardsMax = 64;
 
 Json json_of(const SavedMachine& machine) {
   return {{"name", machine.name}, {"bytes", machine.bytes}, {"cards", machine.cards}};

@@ -12,6 +12,7 @@ namespace livebtl::hypervisor {
 inline constexpr const char* kSetFile = "set.json";
 inline constexpr std::size_t kSetBytesMax = std::size_t{1} << 20;
 inline constexpr std::size_t kMachinesMax = 1024;
+inline constexpr std::size_t kCardsMax = 64;  // of one machine
 
 struct SavedMachine {
   std::string name;

@@ -93,14 +93,13 @@ void SnapshotMachine::went_well() {
       next_ = {SetDo::kSave, 0};
       return;
     case SetDo::kRenew:
-      next_ = {SetDo::kSave, next_.machine};
+      next_.what = SetDo::kSave;
       return;
     case SetDo::kSave:
       stopped_[next_.machine] = true;
-      next_ = {SetDo::kGoOn, next_.machine};
+      next_.what = SetDo::kGoOn;
       return;
     case SetDo::kGoOn:
-      stopped_[next_.machine] = false;
       return saved();
     default:  // kCheck
       good_ = true;
@@ -121,6 +120,7 @@ void SnapshotMachine::unplug_from(std::size_t machine, std::size_t card) {
 /// Each lease begins anew just before its machine is saved: what is left of it counts from then on
 /// when that is restored.
 void SnapshotMachine::saved() {
+  stopped_[next_.machine] = false;
   const std::size_t machine = next_.machine + 1;
   next_ = machine < machines_.size() ? SetAction{SetDo::kRenew, machine} : SetAction{SetDo::kCheck};
 }

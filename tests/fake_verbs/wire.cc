@@ -147,22 +147,27 @@ ibv_wc_status Fabric::deliver(const Pair& from, Pair& to, const Work& work) {
   return IBV_WC_SUCCESS;
 }
 
+namespace {
+
+bool take_first(std::vector<ibv_wc_status>& failures, ibv_wc_status& status) {
+  if (failures.empty()) return false;
+  status = failures.front();
+  failures.erase(failures.begin());
+  return true;
+}
+
+}  // namespace
+
 // false: nothing comes of it yet, as of a packet that is sent again and again.
 bool Fabric::carry_out_one(Pair& pair, const Work& work, ibv_wc_status& status) {
   Adapter& adapter = *pair.adapter;
   const bool reads = work.opcode == IBV_WR_RDMA_READ;
   if (reads && reads_stand_still) return false;
-  if (reads && !adapter.read_failures.empty()) {
-    status = adapter.read_failures.front();
-    adapter.read_failures.erase(adapter.read_failures.begin());
+  if (reads && take_first(adapter.read_failures, status)) {
     if (Pair* other = other_end(pair)) read(pair, *other, work, work.piece.length / 2);
     return true;
   }
-  if (!adapter.failures.empty()) {
-    status = adapter.failures.front();
-    adapter.failures.erase(adapter.failures.begin());
-    return true;
-  }
+  if (take_first(adapter.failures, status)) return true;
   status = IBV_WC_LOC_QP_OP_ERR;
   if (adapter.lost_error != 0) return true;
   status = IBV_WC_RETRY_EXC_ERR;

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/unit/hypervisor/set_vms_test.cc -- whole snapshots and restores over sockets and files, of
 // two machines that are played.
-#include "hypervisor/set_vms.h"
-
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <memory>
-
-#include "tests/unit/hypervisor/fake_machine.h"
+#include "tests/unit/hypervisor/machine_pair.h"
 
 using namespace livebtl;
 using namespace livebtl::hypervisor;
@@ -16,74 +9,6 @@ using namespace livebtl::hypervisor;
 namespace {
 
 using Log = std::vector<std::string>;
-
-/// Two machines with a card each, and a directory for their set.
-struct Pair {
-  std::string directory;
-  std::unique_ptr<FakeMachine> machines[2];
-  SetRequest request;
-  std::atomic<bool> stop{false};
-
-  Pair() {
-    std::string pattern = std::filesystem::temp_directory_path() / "livebtl-vm-XXXXXX";
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    directory = pattern;
-    start("running");
-    request.directory = directory + "/set";
-    request.lease = 120 * kSecond;
-    request.timeout = 60 * kSecond;
-  }
-  ~Pair() {
-    for (auto& machine : machines) machine.reset();
-    std::filesystem::remove_all(directory);
-  }
-
-  /// New QEMUs in place of those that there are.
-  void start(const std::string& status) {
-    request.machines.clear();
-    for (int i = 0; i < 2; ++i) {
-      const std::string name = "vm" + std::to_string(i + 1);
-      machines[i].reset();
-      for (const char* socket : {".qmp", ".agent"})
-        std::filesystem::remove(directory + "/" + name + socket);
-      machines[i] = std::make_unique<FakeMachine>(directory, name);
-      const bool runs = status == "running";
-      machines[i]->with([&](auto& state) {
-        state.status = status;
-        state.memory = runs ? "the memory of " + name : "";
-        if (runs) state.cards["hca"] = {{"driver", "vfio-pci"}, {"id", "hca"}, {"bus", "port"}};
-      });
-      request.machines.push_back({name, machines[i]->qmp(), machines[i]->agent(), {}});
-      if (runs) request.machines.back().cards = {"hca"};
-    }
-  }
-  SetReport snapshot() {
-    return snapshot_vms(request, stop, [](const std::string&) {});
-  }
-  SetReport restore() {
-    return restore_vms(request, stop, [](const std::string&) {});
-  }
-  template <class Change>
-  void both(const Change& change) {
-    for (auto& machine : machines) machine->with(change);
-  }
-  Log log(int machine) {
-    return machines[machine]->with([](auto& state) { return std::exchange(state.log, {}); });
-  }
-  std::string file(const std::string& name) const {
-    std::ifstream in(request.directory + "/" + name);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-  /// All runs, with its card, and QEMU knows nothing of us any more.
-  void is_as_before() {
-    both([](auto& state) {
-      CHECK(state.status == "running");
-      CHECK(state.cards.contains("hca"));
-      CHECK(state.objects.empty());
-      CHECK(state.bandwidth == 7);
-    });
-  }
-};
 
 const Log kFirst = {"prepare",  "device_del hca", "hold start", "stop",
                     "migrate",  "cont",           "hold renew", "hold check",
@@ -93,7 +18,7 @@ const Log kOther = {"device_del hca", "stop", "migrate", "cont", "device_add hca
 }  // namespace
 
 TEST_CASE("two machines are snapshot, and what is in the set is what they had") {
-  Pair pair;
+  MachinePair pair;
   const auto report = pair.snapshot();
   CHECK(report.end.text == "the machines are snapshot, and fit together");
   CHECK(report.end.code == 0);
@@ -117,7 +42,7 @@ TEST_CASE("two machines are snapshot, and what is in the set is what they had") 
 }
 
 TEST_CASE("a set is restored into machines that wait for it") {
-  Pair pair;
+  MachinePair pair;
   const std::string hold = pair.snapshot().hold;
   pair.start("inmigrate");
   const auto report = pair.restore();
@@ -133,7 +58,7 @@ TEST_CASE("a set is restored into machines that wait for it") {
 }
 
 TEST_CASE("a set that does not fit together is stopped again") {
-  Pair pair;
+  MachinePair pair;
   pair.snapshot();
   pair.start("inmigrate");
   pair.machines[0]->with([](auto& state) { state.guest_codes["job restored"] = 8; });
@@ -147,7 +72,7 @@ TEST_CASE("a set that does not fit together is stopped again") {
 }
 
 TEST_CASE("what is no set is not loaded, and no QEMU that does not wait") {
-  Pair pair;
+  MachinePair pair;
   pair.request.machines[0].cards.clear();
   pair.request.machines[1].cards.clear();
   CHECK(pair.restore().end.code == 2);  // no such directory
@@ -163,7 +88,7 @@ TEST_CASE("what is no set is not loaded, and no QEMU that does not wait") {
 }
 
 TEST_CASE("a machine that was started with its card cannot take what was saved without it") {
-  Pair pair;
+  MachinePair pair;
   pair.snapshot();
   pair.start("inmigrate");
   pair.machines[1]->with([](auto& state) { state.cards["hca"] = {{"driver", "vfio-pci"}}; });
@@ -172,7 +97,7 @@ TEST_CASE("a machine that was started with its card cannot take what was saved w
 }
 
 TEST_CASE("a snapshot that fails is taken back, and leaves no file") {
-  Pair pair;
+  MachinePair pair;
   pair.machines[1]->with([](auto& state) { state.migration_ends = "failed"; });
   const auto report = pair.snapshot();
   CHECK(report.end.code == 5);
@@ -184,7 +109,7 @@ TEST_CASE("a snapshot that fails is taken back, and leaves no file") {
 
 TEST_CASE("a job that was not held throughout makes no set") {
   for (const char* order : {"hold renew", "hold check"}) {
-    Pair pair;
+    MachinePair pair;
     pair.machines[0]->with([order](auto& state) { state.guest_codes[order] = 8; });
     const auto report = pair.snapshot();
     CHECK(report.end.code == 8);
@@ -194,7 +119,7 @@ TEST_CASE("a job that was not held throughout makes no set") {
 }
 
 TEST_CASE("a guest with a writable disk is refused, unless its disks are looked after") {
-  Pair pair;
+  MachinePair pair;
   pair.machines[1]->with([](auto& state) { state.writable_disk = true; });
   const auto report = pair.snapshot();
   CHECK(report.end.code == 3);
@@ -205,18 +130,18 @@ TEST_CASE("a guest with a writable disk is refused, unless its disks are looked 
 }
 
 TEST_CASE("somebody else's migration is left alone, and a guest that stands still") {
-  Pair migrating;
+  MachinePair migrating;
   migrating.machines[1]->with([](auto& state) { state.migration = "active"; });
   CHECK(migrating.snapshot().end.code == 3);
   CHECK(migrating.log(1).empty());
-  Pair still;
+  MachinePair still;
   still.machines[1]->with([](auto& state) { state.status = "paused"; });
   CHECK(still.snapshot().end.code == 3);
   CHECK(still.log(0).empty());
 }
 
 TEST_CASE("what a killed call has left is resolved first") {
-  Pair pair;
+  MachinePair pair;
   pair.both([](auto& state) {  // as a call leaves it that is killed while it saves the first
     state.objects["livebtl.hold"] = R"({"hold":"0x7","max-bandwidth":7})";
     state.objects["livebtl-hca"] = state.cards["hca"].dump();
@@ -241,7 +166,7 @@ TEST_CASE("what a killed call has left is resolved first") {
 }
 
 TEST_CASE("what lies in a directory that is not ours is not touched") {
-  Pair pair;
+  MachinePair pair;
   std::filesystem::create_directory(pair.request.directory);
   std::filesystem::permissions(pair.request.directory, std::filesystem::perms::owner_all);
   std::ofstream(pair.request.directory + "/letter") << "dear";
@@ -251,7 +176,7 @@ TEST_CASE("what lies in a directory that is not ours is not touched") {
 }
 
 TEST_CASE("interrupted before it begins it changes nothing; a plan alone neither") {
-  Pair pair;
+  MachinePair pair;
   pair.stop.store(true);
   CHECK(pair.snapshot().end.code == 130);
   pair.stop.store(false);
