@@ -18,6 +18,7 @@
 #include "core/peer.h"
 #include "core/returning.h"
 #include "core/routing.h"
+#include "core/transport_slot.h"
 #include "livebtl/port.h"
 
 namespace livebtl::core {
@@ -33,21 +34,6 @@ inline constexpr TimeNs kDialledInVain = 16 * kMillisecond;
 /// The longest back-off: of a pair that has nothing to send on, and of one that is served.
 inline constexpr TimeNs kRedialUnserved = 200 * kMillisecond;
 inline constexpr TimeNs kRedialServed = 5 * kSecond;
-
-/// One transport of this process: open or not.
-struct TransportSlot {
-  TransportKind kind;
-  std::unique_ptr<Transport> transport;  // null: closed
-  Caps caps;  // of the last time it was open; until then only what the kind says
-  Blob last_address;
-  EndpointStats closed_stats;  // of endpoints that are gone
-  std::uint64_t paths_lost = 0;
-  std::uint64_t corrupt_frames = 0;
-  Absence absence;
-  bool open() const noexcept { return transport != nullptr; }
-  bool in_service() const noexcept { return open() && absence.why.empty(); }
-  const std::string& name() const noexcept { return kind.name; }
-};
 
 class Bml final : private TransportSink {
  public:
@@ -127,6 +113,8 @@ class Bml final : private TransportSink {
   void unpark(Peer& peer) noexcept;
   /// Closes all connections that a machine does not take along (restored, or fenced out).
   void close_connections() noexcept;
+  /// Ends the paths on which hello was said as of an incarnation that this process is no more.
+  void give_up_greetings() noexcept;
   /// Has anything numbered passed between this process and another one?
   bool has_streams() const noexcept;
   /// Numbered frames that all peers have sent and that were taken, since the beginning.

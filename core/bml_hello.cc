@@ -152,12 +152,12 @@ void Bml::refused(Path& path, const Handshake::Step& step) noexcept {
 void Bml::fenced_off(Path& path) noexcept {
   const HelloFacts& theirs = path.handshake->peer();
   const bool older = theirs.incarnation < core_.fence.own();
-  (void)core_.hold.meets(theirs.incarnation);
   log(LogLevel::kWarn, "engine", "no path by %s: %s answers as incarnation %u, and this is %u",
       path.slot.name().c_str(), theirs.label.c_str(), static_cast<unsigned>(theirs.incarnation),
       static_cast<unsigned>(core_.fence.own()));
   path.break_down({Errc::kRefused, older ? "a copy that was left behind is there"
                                          : "a newer incarnation of the job is there"});
+  core_.hold.meets(theirs.incarnation);
 }
 
 void Bml::log_refused_stranger(const Path& path, const std::string& text) noexcept {

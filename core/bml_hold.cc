@@ -12,13 +12,22 @@ void Bml::park(Peer& peer) noexcept {
 
 // What does not keep connects processes of one machine, which were restored with it.
 void Bml::close_connections() noexcept {
-  for (auto& stranger : strangers_) close_path(*stranger);
+  give_up_greetings();
   for_each_peer([&](Peer& peer) {
     if (peer.process == core_.config.process) return;
     for (auto& path : peer.paths) {
       if (path->keeps) close_path(*path);
     }
     forget_failed_dials(peer);
+  });
+}
+
+void Bml::give_up_greetings() noexcept {
+  for (auto& stranger : strangers_) close_path(*stranger);
+  for_each_peer([&](Peer& peer) {
+    for (auto& path : peer.paths) {
+      if (!path->open()) close_path(*path);
+    }
   });
 }
 

@@ -89,7 +89,9 @@ void Hold::shut_out() noexcept {
 void Hold::meets(Incarnation theirs) noexcept {
   if (parks()) return;
   const bool newcomer = !core_.bml.has_streams();
-  if (core_.fence.meet(theirs, newcomer) == Fence::Meeting::kFenced) shut_out();
+  const Fence::Meeting meeting = core_.fence.meet(theirs, newcomer);
+  if (meeting == Fence::Meeting::kAdopted) core_.bml.give_up_greetings();
+  if (meeting == Fence::Meeting::kFenced) shut_out();
 }
 
 HoldReport Hold::report() const {
