@@ -123,7 +123,7 @@ bool dispatches(const std::string& script, const fs::path& directory) {
 
 /// Where it is, or is to be. Debian's guest agent has a dispatcher at the hook's place.
 fs::path place_of(const Hook& hook, const fs::path& root) {
-  const fs::path place = root / hook.place;
+  fs::path place = root / hook.place;
   if (hook.directory == nullptr || leads_out(root, place)) return place;
   const std::string there = content_of(place);
   const bool dispatched = !names_itself_ours(hook, there) && dispatches(there, hook.directory);

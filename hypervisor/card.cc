@@ -159,6 +159,15 @@ std::string shared_memory_of(const Card& card) {
              : "";
 }
 
+std::string plug_text(const Card& card) {
+  return "device_add " + card.arguments.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+std::string plug_again_text(const Card& card) {
+  return (shared_memory_of(card).empty() ? "" : "by hand: its memory anew, then ") +
+         plug_text(card);
+}
+
 Status drop_shared_memory(Qmp& qmp, const Card& card, const Patience& patience) {
   const std::string memory = shared_memory_of(card);
   return memory.empty() ? Status() : delete_object(qmp, memory, patience);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kNotFound = 2, kRefused = 3, kBusy = 4, kTakenBack = 5, kNotReleased = 6;
 constexpr int kCodeMax = 130;
-constexpr TimeNs kUntilNext = 500 * kMillisecond;
+constexpr TimeNs kUntilNextCall = 500 * kMillisecond;
 
 std::string seconds_of(TimeNs duration) {
   char text[32];
@@ -138,7 +138,7 @@ Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrde
     GuestAnswer answer = read_answer(*finished, order);
     if (!may_change(answer, tries)) return answer;
     if (monotonic_now() >= tries.until) return said_last(std::move(answer), tries);
-    pause(kUntilNext, patience);
+    pause(kUntilNextCall, patience);
   }
 }
 

@@ -18,16 +18,6 @@ std::string order_line(const MigrateRequest& request, GuestOrder order, const st
              words_of(request.guest, verb_of(order, node), std::min(request.timeout, kPrepareMax)));
 }
 
-std::string text_of(const Card& card) {
-  return card.arguments.dump(-1, ' ', true, Json::error_handler_t::replace);
-}
-
-std::string back_line(const Card& card) {
-  const bool by_hand = !shared_memory_of(card).empty();
-  return (by_hand ? "  by hand: its memory anew, then device_add " : "  device_add ") +
-         text_of(card);
-}
-
 Json phase_json(const MigratePhase& phase) {
   Json json = {{"phase", phase.name}, {"milliseconds", phase.milliseconds}, {"well", phase.well}};
   if (!phase.card.empty()) json["card"] = phase.card;
@@ -63,13 +53,13 @@ std::vector<std::string> plan_of(const MigrateRequest& request, const std::vecto
   plan.push_back("migrate " + request.to + ", and follow it until it is completed");
   if (request.has_destination()) {
     plan.push_back("at the destination, by " + request.destination_qmp + ": cont, if it is paused");
-    for (const Card& card : cards) plan.push_back("device_add there: " + text_of(card));
+    for (const Card& card : cards) plan.push_back("there: " + plug_text(card));
     MigrateRequest there = request;
     there.agent = request.destination_agent;
     plan.push_back(order_line(there, GuestOrder::kReturn, node));
   }
   plan.emplace_back("if anything fails before the migration is completed:");
-  for (const Card& card : cards) plan.push_back(back_line(card));
+  for (const Card& card : cards) plan.push_back("  " + plug_again_text(card));
   plan.push_back("  " + order_line(request, GuestOrder::kReturn, node));
   return plan;
 }

@@ -178,7 +178,7 @@ Answer MigrateSteps::follow() {
   const Patience patience =
       going_back_ ? Patience{monotonic_now() + kCancelMax, nullptr} : forward();
   MigrationState state;
-  const Answer went =
+  Answer went =
       on_source([&](Qmp& qmp) { return follow_migration(qmp, patience, say_, state); }, patience);
   figures_ = state.figures;
   if (went.went == Went::kTimeout) return {Went::kTimeout, 0, "the migration took too long", {}};

@@ -7,8 +7,6 @@
 namespace livebtl::hypervisor {
 namespace {
 
-constexpr const char* kDescriptor = "livebtl";
-
 /// QEMU has figures of what it sends alone, not of what it is sent.
 bool sends(const MigrationState& state) {
   return state.figures.contains("ram") || state.figures.contains("total-time");
@@ -114,13 +112,12 @@ Status RestoreSteps::load(std::size_t machine, Qmp& qmp, const Patience& patienc
     if (auto set = set_capabilities(qmp, false, patience); !set) return set;
     const auto file = directory_.open_ram(saved_[machine]);
     if (!file) return tl::unexpected(file.error());
-    if (auto given = qmp.give_descriptor(kDescriptor, *file, patience); !given) return given;
-    const auto begun =
-        qmp.execute("migrate-incoming", {{"uri", std::string("fd:") + kDescriptor}}, patience);
+    if (auto given = qmp.give_descriptor(kStateDescriptor, *file, patience); !given) return given;
+    const auto begun = qmp.execute("migrate-incoming", {{"uri", kStateUri}}, patience);
     if (!begun) return tl::unexpected(begun.error());
   }
   const auto say = [&](const std::string&) { say_("load " + request_.machines[machine].name); };
-  const auto followed = follow_migration(qmp, patience, say, *state);
+  auto followed = follow_migration(qmp, patience, say, *state);
   if (!followed && followed.error().code == Errc::kDown)
     return fail(Errc::kDown, "QEMU has ended (" + followed.error().text +
                                  "): is it the same machine as the one that was saved? Its "

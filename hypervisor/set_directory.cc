@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kFreshSetFile = "set.json.new";
 
-std::string errno_words() { return std::strerror(errno); }
+std::string said_by_system() { return std::strerror(errno); }
 
 }  // namespace
 
@@ -36,11 +36,11 @@ Status SetDirectory::open() {
   if (!opened) {
     const bool none = errno == ENOENT;
     const Errc code = none ? Errc::kNotFound : errno == EACCES ? Errc::kAuth : Errc::kInvalid;
-    return tl::unexpected(error(code, "", errno_words()));
+    return tl::unexpected(error(code, "", said_by_system()));
   }
   struct stat facts {};
   if (::fstat(opened.number(), &facts) != 0)
-    return tl::unexpected(error(Errc::kSystem, "", errno_words()));
+    return tl::unexpected(error(Errc::kSystem, "", said_by_system()));
   if ((facts.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
       (facts.st_uid != ::geteuid() && facts.st_uid != 0))
     return tl::unexpected(error(
@@ -84,7 +84,7 @@ Status SetDirectory::prepare() {
   if (::mkdir(path_.c_str(), 0700) == 0) {
     made_ = true;
   } else if (errno != EEXIST) {
-    return tl::unexpected(error(Errc::kAuth, "", errno_words()));
+    return tl::unexpected(error(Errc::kAuth, "", said_by_system()));
   }
   if (auto opened = open(); !opened) return opened;
   const bool made = std::exchange(made_, false);
@@ -99,7 +99,7 @@ Status SetDirectory::discard() {
   for (const std::string& machine : machines_) files.push_back(ram_file(machine));
   for (const std::string& file : files) {
     if (::unlinkat(directory_.number(), file.c_str(), 0) != 0 && errno != ENOENT)
-      return tl::unexpected(error(Errc::kSystem, file, errno_words()));
+      return tl::unexpected(error(Errc::kSystem, file, said_by_system()));
   }
   if (std::exchange(made_, false)) ::rmdir(path_.c_str());
   return {};
@@ -109,7 +109,7 @@ Result<Fd> SetDirectory::create(const std::string& machine) {
   const std::string file = ram_file(machine);
   Fd made(::openat(directory_.number(), file.c_str(),
                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!made) return tl::unexpected(error(Errc::kRefused, file, errno_words()));
+  if (!made) return tl::unexpected(error(Errc::kRefused, file, said_by_system()));
   return made;
 }
 
@@ -118,7 +118,7 @@ Result<std::uint64_t> SetDirectory::sync_ram(const std::string& machine) {
   const Fd opened(::openat(directory_.number(), file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   struct stat facts {};
   if (!opened || ::fsync(opened.number()) != 0 || ::fstat(opened.number(), &facts) != 0)
-    return tl::unexpected(error(Errc::kSystem, file, errno_words()));
+    return tl::unexpected(error(Errc::kSystem, file, said_by_system()));
   if (!S_ISREG(facts.st_mode) || facts.st_size <= 0)
     return tl::unexpected(error(Errc::kRefused, file, "QEMU has written nothing to it"));
   return static_cast<std::uint64_t>(facts.st_size);
@@ -127,15 +127,15 @@ Result<std::uint64_t> SetDirectory::sync_ram(const std::string& machine) {
 Status SetDirectory::write_list(const std::string& text) {
   const Fd file(::openat(directory_.number(), kFreshSetFile,
                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file) return tl::unexpected(error(Errc::kSystem, kFreshSetFile, errno_words()));
+  if (!file) return tl::unexpected(error(Errc::kSystem, kFreshSetFile, said_by_system()));
   for (std::size_t done = 0; done < text.size();) {
     const auto written = ::write(file.number(), text.data() + done, text.size() - done);
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return tl::unexpected(error(Errc::kSystem, kFreshSetFile, errno_words()));
+    if (written <= 0) return tl::unexpected(error(Errc::kSystem, kFreshSetFile, said_by_system()));
     done += static_cast<std::size_t>(written);
   }
   if (::fsync(file.number()) != 0)
-    return tl::unexpected(error(Errc::kSystem, kFreshSetFile, errno_words()));
+    return tl::unexpected(error(Errc::kSystem, kFreshSetFile, said_by_system()));
   return {};
 }
 
@@ -149,7 +149,7 @@ Status SetDirectory::seal(SetFile set) {
   if (::fsync(directory_.number()) != 0 ||
       ::renameat(directory_.number(), kFreshSetFile, directory_.number(), kSetFile) != 0 ||
       ::fsync(directory_.number()) != 0)
-    return tl::unexpected(error(Errc::kSystem, kSetFile, errno_words()));
+    return tl::unexpected(error(Errc::kSystem, kSetFile, said_by_system()));
   return {};
 }
 
@@ -160,12 +160,12 @@ Result<std::string> SetDirectory::read_list() const {
     return tl::unexpected(error(Errc::kCorrupt, "",
                                 "there is no set.json: no set of snapshots, or one that was never "
                                 "finished; it must not be restored"));
-  if (!file) return tl::unexpected(error(Errc::kCorrupt, kSetFile, errno_words()));
+  if (!file) return tl::unexpected(error(Errc::kCorrupt, kSetFile, said_by_system()));
   std::string text;
   std::array<char, 1U << 16> block;
   while (text.size() <= kSetBytesMax) {
     const auto got = ::read(file.number(), block.data(), block.size());
-    if (got < 0) return tl::unexpected(error(Errc::kCorrupt, kSetFile, errno_words()));
+    if (got < 0) return tl::unexpected(error(Errc::kCorrupt, kSetFile, said_by_system()));
     if (got == 0) break;
     text.append(block.data(), static_cast<std::size_t>(got));
   }
@@ -198,7 +198,7 @@ Result<Fd> SetDirectory::open_ram(const SavedMachine& machine) {
   const std::string file = ram_file(machine.name);
   Fd opened(
       ::openat(directory_.number(), file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!opened) return tl::unexpected(error(Errc::kCorrupt, file, errno_words()));
+  if (!opened) return tl::unexpected(error(Errc::kCorrupt, file, said_by_system()));
   struct stat facts {};
   if (::fstat(opened.number(), &facts) != 0 || !S_ISREG(facts.st_mode) ||
       static_cast<std::uint64_t>(facts.st_size) != machine.bytes)

@@ -15,15 +15,6 @@ std::string order_line(const SetRequest& request, const Verb& verb) {
   return line;
 }
 
-std::string text_of(const Card& card) {
-  return card.arguments.dump(-1, ' ', true, Json::error_handler_t::replace);
-}
-
-std::string plug_line(const Card& card, bool again) {
-  const bool by_hand = again && !shared_memory_of(card).empty();
-  return (by_hand ? "by hand: its memory anew, then device_add " : "device_add ") + text_of(card);
-}
-
 template <class Line>
 void for_each_card(const SetRequest& request, const SetSteps& steps, const Line& line) {
   for (std::size_t i = 0; i < request.machines.size(); ++i) {
@@ -70,7 +61,7 @@ std::vector<std::string> snapshot_plan(const SetRequest& request, const SetSteps
   plan.push_back("write " + request.directory + "/" + kSetFile +
                  " (if anything failed before: delete all files)");
   for_each_card(request, steps, [&](const std::string& of, const Card& card) {
-    plan.push_back(of + plug_line(card, true));
+    plan.push_back(of + plug_again_text(card));
   });
   if (cards) plan.push_back(order_line(request, verb_of(GuestOrder::kReturn, "")));
   return plan;
@@ -85,7 +76,7 @@ std::vector<std::string> restore_plan(const SetRequest& request, const SetSteps&
   plan.push_back(order_line(request, job_restored(steps.hold())));
   plan.emplace_back("if that says that they do not fit together: stop all of them again");
   for_each_card(request, steps, [&](const std::string& of, const Card& card) {
-    plan.push_back(of + plug_line(card, false));
+    plan.push_back(of + plug_text(card));
   });
   if (any_card(request)) plan.push_back(order_line(request, verb_of(GuestOrder::kReturn, "")));
   return plan;

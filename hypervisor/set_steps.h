@@ -15,6 +15,9 @@ namespace livebtl::hypervisor {
 
 inline constexpr TimeNs kLeaseMargin = 30 * kSecond;  // for all but the saving itself
 inline constexpr TimeNs kLeaseMin = 2 * kLeaseMargin;
+/// What a monitor calls the descriptor of the file that a machine's state goes to or comes from.
+inline constexpr const char* kStateDescriptor = "livebtl";
+inline constexpr const char* kStateUri = "fd:livebtl";
 
 struct MachinePlace {
   std::string name;

@@ -12,7 +12,6 @@
 namespace livebtl::hypervisor {
 namespace {
 
-constexpr const char* kDescriptor = "livebtl";
 constexpr std::uint64_t kUnbounded = std::uint64_t{1} << 40U;  // bytes a second
 
 std::string drawn_hold() {
@@ -134,9 +133,9 @@ Status SnapshotSteps::save(std::size_t machine, Qmp& qmp, const Patience& patien
   {
     const auto file = directory_.create(request_.machines[machine].name);
     if (!file) return tl::unexpected(file.error());
-    if (auto given = qmp.give_descriptor(kDescriptor, *file, patience); !given) return given;
+    if (auto given = qmp.give_descriptor(kStateDescriptor, *file, patience); !given) return given;
   }
-  const auto begun = qmp.execute("migrate", {{"uri", std::string("fd:") + kDescriptor}}, patience);
+  const auto begun = qmp.execute("migrate", {{"uri", kStateUri}}, patience);
   if (!begun) return tl::unexpected(begun.error());
   MigrationState state;
   const auto say = [&](const std::string& text) {
@@ -160,7 +159,7 @@ SetAnswer SnapshotSteps::go_on(std::size_t machine) {
         if (state->migration == Migration::kActive) {
           const auto asked = qmp.execute("migrate_cancel", Json::object(), patience);
           if (!asked) return tl::unexpected(asked.error());
-          const auto ended = follow_migration(
+          auto ended = follow_migration(
               qmp, patience, [](const std::string&) {}, *state);
           if (!ended) return ended;
         }
