@@ -17,16 +17,14 @@ BTLCTL = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.ab
 NOWHERE = "unix:nobody.migration"
 
 
-class VmMigrate:
-    """`btlctl vm migrate` under way; among the sockets, as their paths are short there. Leaving it ends it."""
+class VmCommand:
+    """`btlctl vm ...` under way; among the sockets, as their paths are short there. Leaving it ends it."""
 
-    def __init__(self, job, guest, to, *more, cards=(RDMA,)):
-        name = guest.instance_name()
-        words = [BTLCTL, "--json", "--progress", "--timeout", str(60 * guest.pace), "vm", "migrate", "--qmp", name + ".qmp", "--ga", name + ".agent",
-                 "--to", to, "--guest-btlctl", "/opt/livebtl/bin/btlctl", *more]
-        words += [word for card in cards for word in ("--card", card)]
-        self.log = os.path.join(job.logs, "vm-migrate.log")
+    def __init__(self, job, action, *words, seconds=60):
+        self.action, self.log = action, os.path.join(job.logs, f"vm-{action}.log")
         self.began = time.time()
+        words = [BTLCTL, "--json", "--progress", "--timeout", str(seconds * job.lab.pace), "vm", action, "--guest-btlctl",
+                 "/opt/livebtl/bin/btlctl", *words]
         self.process = subprocess.Popen(words, cwd=RUN, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         text=True)
 
@@ -47,7 +45,7 @@ class VmMigrate:
             said.append(line)
             if line.split()[:1] == [phase]:
                 return phase
-        raise Failed(f"btlctl vm migrate ended before {phase}: {''.join(said)}{self.process.communicate()[0]}")
+        raise Failed(f"btlctl vm {self.action} ended before {phase}: {''.join(said)}{self.process.communicate()[0]}")
 
     def kill(self):
         self.process.kill()
@@ -59,10 +57,17 @@ class VmMigrate:
         code = self.process.returncode
         with open(self.log, "a", encoding="utf-8") as file:
             file.write(output + errors)
-        check(output, f"btlctl vm migrate said nothing, code {code}: {errors}")
+        check(output, f"btlctl vm {self.action} said nothing, code {code}: {errors}")
         document = json.loads(output)
         check(document["exit_code"] == code, f"code {code} and {document}")
         return code, document
+
+
+class VmMigrate(VmCommand):
+    def __init__(self, job, guest, to, *more, cards=(RDMA,)):
+        name = guest.instance_name()
+        super().__init__(job, "migrate", "--qmp", name + ".qmp", "--ga", name + ".agent", "--to", to, *more,
+                         *(word for card in cards for word in ("--card", card)))
 
 
 def vm_migrate_once(*arguments, **options):

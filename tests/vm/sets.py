@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""btlctl vm snapshot and vm restore: all guests of a job as one set, from which the job goes on; or told why it does not."""
+import json
+import os
+import shutil
+import signal
+
+from harness.control import INCONSISTENT
+from harness.waiting import check, wait_until
+from vmlab import processes
+from vmlab.hardware import RDMA
+from vmlab.places import SNAPSHOTS
+
+from .migrations import VmCommand, set_up_cards
+from .verbs import VerbsJob, add_verbs
+
+SNAPSHOT_PHASES = ("claim", "prepare", "unplug", "hold", "save", "renew", "check", "end_hold", "seal", "plug", "return", "forget")
+RESTORE_PHASES = ("load", "go_on", "restored", "plug", "return")
+LEASE_SECONDS = 7200  # an emulated guest on a busy machine needs minutes for one look
+SHORT_LEASE_SECONDS = 60  # the shortest that vm snapshot takes
+
+
+class Sets:
+    """Directories of sets, which go at the end."""
+
+    def __init__(self, job):
+        self.job, self.lab = job, job.lab
+        self.place = os.path.join(SNAPSHOTS, "sets")
+
+    def __enter__(self):
+        shutil.rmtree(self.place, ignore_errors=True)
+        os.makedirs(self.place)
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.place)
+
+    def directory(self, name):
+        return os.path.join(self.place, name)
+
+    def snapshot(self, name, lease=LEASE_SECONDS):
+        machines = [f"{self._machine(guest)},card={RDMA}" for guest in self.lab.guests]
+        return VmCommand(self.job, "snapshot", self.directory(name), "--lease", str(lease), *_each("--vm", machines),
+                         seconds=600)
+
+    def restore(self, name):
+        return VmCommand(self.job, "restore", self.directory(name), *_each("--vm", map(self._machine, self.lab.guests)))
+
+    @staticmethod
+    def _machine(guest):
+        name = guest.instance_name()
+        return f"{guest.name},qmp={name}.qmp,ga={name}.agent"
+
+    def take(self, name):
+        document = _done(self.snapshot(name))
+        self.goes_on()
+        return document
+
+    def put_back(self, name):
+        document = _done(self.restore(name))
+        self.goes_on()
+        return document
+
+    def goes_on(self):
+        for guest in self.lab.guests:
+            guest.look()
+            check(RDMA in guest.plugged, f"{guest.name} has not got its card back: {guest.plugged}")
+        self.job.wait_across("verbs")
+        self.job.check_carried(by_verbs=True)
+
+    def kill_machines(self):
+        """All QEMUs die; others wait to be given a state."""
+        processes.stop([guest.process for guest in self.lab.guests], signal.SIGKILL)
+        for guest in self.lab.guests:
+            guest.plugged = [each for each in guest.plugged if each != RDMA]
+            guest.start(self.lab.machine, incoming=True)
+        self.lab.store()
+
+
+def _each(option, values):
+    return [word for value in values for word in (option, value)]
+
+
+def _finished(command):
+    with command as running:
+        return running.finish()
+
+
+def _done(command):
+    code, document = _finished(command)
+    check(code == 0, f"btlctl vm {command.action}: code {code}: {document}")
+    return document
+
+
+def _begin(lab, job):
+    job.wait_ready()
+    add_verbs(job)
+    for guest in lab.guests:
+        set_up_cards(guest)
+
+
+def restored(context):
+    """All guests are saved as a set, their QEMUs killed; from the set the job goes on, more than once."""
+    restores = 1 if context.short else 3
+    with context.lab(2) as lab, VerbsJob(lab, context) as job, Sets(job) as sets:
+        _begin(lab, job)
+        taken = sets.take("monday")
+        for _ in range(restores):
+            sets.kill_machines()
+            put_back = sets.put_back("monday")
+        totals = job.finish()
+    return (f"killed and restored {restores} times; {totals['received']} messages, lost 0, repeated 0, out of order 0; "
+            f"snapshot: {_phases(taken)}; restore: {_phases(put_back)}")
+
+
+def _phases(document):
+    return ", ".join(f"{phase['phase']} {phase['of']} {phase['milliseconds']:.0f} ms".replace("  ", " ")
+                     for phase in document["phases"])
+
+
+def killed(context):
+    """kill -9 of btlctl in every phase of a snapshot and of a restore, each time followed by the same command."""
+    with context.lab(2) as lab, VerbsJob(lab, context) as job, Sets(job) as sets:
+        _begin(lab, job)
+        for phase in SNAPSHOT_PHASES:
+            _kill_in(sets.snapshot("monday"), phase)
+        sets.take("monday")
+        for phase in RESTORE_PHASES:
+            sets.kill_machines()
+            _kill_in(sets.restore("monday"), phase)
+            sets.put_back("monday")
+        totals = job.finish()
+    return (f"killed in {', '.join(SNAPSHOT_PHASES)} of snapshots and in {', '.join(RESTORE_PHASES)} of restores; "
+            f"{totals['received']} messages, lost 0, repeated 0, out of order 0")
+
+
+def _kill_in(command, phase):
+    with command as running:
+        running.wait_phase(phase)
+
+
+def lease_runs_out(context):
+    """btlctl stands still in the middle of a snapshot for longer than the lease: the job goes on by itself, and there is no set."""
+    with context.lab(2) as lab, VerbsJob(lab, context) as job, Sets(job) as sets:
+        _begin(lab, job)
+        with sets.snapshot("monday", SHORT_LEASE_SECONDS) as running:
+            running.wait_phase("go_on")  # the first machine is saved
+            running.process.send_signal(signal.SIGSTOP)
+            lab.guests[0].query("cont", which="second")
+            wait_until("the lease to run out", lambda: job.btlctl(job.head, "hold", "check").code == INCONSISTENT, 180 * lab.pace)
+            job.wait_progress()
+            running.process.send_signal(signal.SIGCONT)
+            code, document = running.finish()
+        check(code == INCONSISTENT, f"a snapshot of a job that was not held throughout: {code} {document}")
+        check(not os.path.exists(os.path.join(sets.directory("monday"), "set.json")), "there is a set of it all the same")
+        sets.goes_on()
+        totals = job.finish()
+    return f"code {code}: {document['text']}; {totals['received']} messages, lost 0, repeated 0, out of order 0"
+
+
+def mixed(context):
+    """A guest from an older set than the other: told by name, no guest is left running, and the whole set still restores."""
+    with context.lab(2) as lab, VerbsJob(lab, context) as job, Sets(job) as sets:
+        _begin(lab, job)
+        sets.take("monday")
+        sets.take("tuesday")
+        _mix(sets, "monday", "tuesday")
+        sets.kill_machines()
+        code, document = _finished(sets.restore("mixed"))
+        check(code == INCONSISTENT, f"a set that does not fit together: code {code}: {document}")
+        states = [guest.query("query-status")["status"] for guest in lab.guests]
+        check("running" not in states, f"the guests are {states}")
+        sets.kill_machines()
+        sets.put_back("tuesday")
+        totals = job.finish()
+    return (f"code {code}: {document['text']}; then restored whole; {totals['received']} messages, lost 0, repeated 0, "
+            "out of order 0")
+
+
+def _mix(sets, older, newer):
+    """A directory that looks like a set: the first guest is of the older one."""
+    shutil.copytree(sets.directory(newer), sets.directory("mixed"))
+    state = sets.lab.guests[0].name + ".ram"
+    shutil.copy2(os.path.join(sets.directory(older), state), os.path.join(sets.directory("mixed"), state))
+    file = os.path.join(sets.directory("mixed"), "set.json")
+    with open(file, encoding="utf-8") as stream:
+        document = json.load(stream)
+    document["machines"][0]["bytes"] = os.path.getsize(os.path.join(sets.directory("mixed"), state))
+    with open(file, "w", encoding="utf-8") as stream:
+        json.dump(document, stream)
+
+
+CASES = (("set-is-restored", restored), ("sets-are-mixed", mixed), ("lease-of-a-set-runs-out", lease_runs_out),
+         ("set-is-killed", killed))
