@@ -51,11 +51,13 @@ TEST_CASE("whatever fails before the check leaves no set, and all as it was") {
       {"claim", 5},  {"prepare", 7}, {"unplug0a", 5}, {"unplug1b", 5}, {"hold", 4}, {"save0", 5},
       {"go_on0", 5}, {"renew", 8},   {"save1", 5},    {"go_on1", 5},   {"check", 8}};
   for (const Went went : {Went::kFailed, Went::kTimeout}) {
-    for (const auto& [step, code] : codes) {
+    for (const auto& each : codes) {
+      const std::string& step = each.first;
+      const int code = each.second;
       CAPTURE(step);
       SetWorld world;
       bool once = false;
-      world.change = [&, step = step, code = code](const std::string& now, SetAnswer& answer) {
+      world.change = [&](const std::string& now, SetAnswer& answer) {
         if (now == step && !std::exchange(once, true)) answer = {went, code, "because", {}, false};
       };
       world.run<SnapshotMachine>();
