@@ -14,8 +14,9 @@ using core::HoldState;
 HoldMachine::HoldMachine(HoldCommand command, TimeNs now)
     : command_(std::move(command)),
       now_(now),
-      answer_by_(now + command_.times.answer),
+      answer_by_(now + command_.times.last_part()),
       deadline_(now + command_.times.total) {
+  if (command_.verb == HoldVerb::kStart) deadline_ -= command_.times.last_part();
   outcome_.verb = verb_name(command_.verb);
 }
 
@@ -58,6 +59,7 @@ void HoldMachine::handle(const HoldAnswer& answer) {
   Entry& entry = at->second;
   if (entry.answer && entry.answer->number >= answer.number) return;
   entry.answer = answer;
+  entry.pace.answered(now_, command_.times.ask);
   entry.settled = wanted(answer);
 }
 
@@ -137,7 +139,10 @@ void HoldMachine::advance_find() {
   }
   if (now_ >= deadline_) {
     if (entries_.empty()) return end(ExitCode::kNotFound, "no member of the job answers");
-    if (count == 0) return end(ExitCode::kRetracted, "time-out; nothing was changed");
+    if (count == 0) {
+      note_stragglers();
+      return end(ExitCode::kRetracted, "time-out; not all have answered, and nothing was changed");
+    }
     outcome_.missing_ranks = ranks;
     return end(ExitCode::kMembersMissing,
                std::to_string(count) + " announced members cannot be found");
@@ -213,7 +218,7 @@ void HoldMachine::enter(Phase phase) {
   phase_ = phase;
   scan_wanted_ = true;
   for (auto& [member, entry] : entries_) {
-    entry.sent_at = INT64_MIN;
+    entry.pace.begin();
     entry.settled = false;
     if (entry.answer) entry.answer->report.refusal.clear();  // of another question
   }

@@ -21,6 +21,7 @@
 #include "control/coordinator.h"
 #include "control/hold_types.h"
 #include "control/outcome.h"
+#include "control/pace.h"
 
 namespace livebtl::control {
 
@@ -35,10 +36,11 @@ constexpr const char* verb_name(HoldVerb verb) noexcept {
 
 struct HoldTimes {
   TimeNs total = 30 * kSecond;
-  TimeNs ask = 20 * kMillisecond;      // again, who is not parked yet
-  TimeNs rescan = 100 * kMillisecond;  // while members are missing
-  TimeNs back = 2 * kSecond;           // at most, to tell all that nothing is held after all
-  TimeNs answer = 2 * kSecond;         // kEnd: then those that have answered are let go
+  Pace::Limits ask = {20 * kMillisecond, 100 * kMillisecond, kSecond};  // soon: not parked yet
+  TimeNs rescan = 100 * kMillisecond;                                   // while members are missing
+  /// kStart: what is kept to tell all that nothing is held after all. kEnd: when those that have
+  /// answered are let go, whoever says nothing. As patient as the caller.
+  TimeNs last_part() const noexcept { return std::min(total / 4, 10 * kSecond); }
 };
 
 struct HoldCommand {
@@ -89,7 +91,7 @@ class HoldMachine {
   enum class Phase : std::uint8_t { kFind, kPark, kSeal, kBack, kRenew, kRaise, kEnd, kDone };
   struct Entry {
     std::optional<HoldAnswer> answer;
-    TimeNs sent_at = INT64_MIN;
+    Pace pace;
     bool settled = false;  // it has answered as this phase wants it
   };
 

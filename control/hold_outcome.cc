@@ -13,7 +13,7 @@ void HoldMachine::back(ExitCode code, std::string text) {
   why_ = code;
   why_text_ = std::move(text);
   if (code == ExitCode::kRetracted) note_stragglers();
-  deadline_ = now_ + command_.times.back;
+  deadline_ = now_ + command_.times.last_part();
   enter(Phase::kBack);
 }
 

@@ -55,9 +55,8 @@ HoldRequest HoldMachine::request_for(const Entry& entry) const {
 void HoldMachine::send_due() {
   if (done()) return;
   for (auto& [member, entry] : entries_) {
-    if (entry.settled || (entry.sent_at != INT64_MIN && now_ < entry.sent_at + command_.times.ask))
-      continue;
-    entry.sent_at = now_;
+    if (entry.settled || now_ < entry.pace.due_at(command_.times.ask)) continue;
+    entry.pace.asked(now_, command_.times.ask);
     ++number_;
     actions_.emplace_back(HoldSend{member, request_for(entry)});
   }
@@ -69,7 +68,7 @@ TimeNs HoldMachine::wake_at() const noexcept {
   if (phase_ == Phase::kFind && scan_answered_ == scan_asked_)
     wake = std::min(wake, scan_asked_at_ + command_.times.rescan);
   for (const auto& [member, entry] : entries_) {
-    if (!entry.settled) wake = std::min(wake, entry.sent_at + command_.times.ask);
+    if (!entry.settled) wake = std::min(wake, entry.pace.due_at(command_.times.ask));
   }
   return std::max(wake, now_);
 }
