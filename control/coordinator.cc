@@ -30,10 +30,12 @@ std::vector<CoordinatorAction> CoordinatorMachine::step(const CoordinatorEvent& 
 // -- events
 
 void CoordinatorMachine::handle(const MembersFound& found) {
-  scan_answered_ = std::max(scan_answered_, found.scan);
+  looks_.answered(found.scan, now_);
   // Who joins from a newcomer may stand where all others have left: so one more look.
   const bool ordering = phase_ == Phase::kPromise || phase_ == Phase::kRung;
-  for (const MemberId each : found.members) scan_wanted_ |= roster_.add(each) && ordering;
+  for (const MemberId each : found.members) {
+    if (roster_.add(each) && ordering) looks_.want();
+  }
 }
 
 void CoordinatorMachine::handle(const MemberGone& gone) {
@@ -83,13 +85,8 @@ void CoordinatorMachine::advance() {
 }
 
 bool CoordinatorMachine::all_known() {
-  if (scan_wanted_) {
-    scan_wanted_ = false;
-    scan_asked_at_ = now_;
-    actions_.emplace_back(Scan{++scan_asked_});
-    return false;
-  }
-  return scan_answered_ == scan_asked_;
+  if (const auto number = looks_.begin(now_)) actions_.emplace_back(Scan{*number});
+  return !looks_.under_way();
 }
 
 void CoordinatorMachine::advance_find() {
@@ -110,7 +107,7 @@ void CoordinatorMachine::advance_find() {
       return;
     }
     term_ = {roster_.highest_term().number + 1, command_.coordinator};
-    scan_wanted_ = true;
+    looks_.want();
     phase_ = Phase::kPromise;
     return;
   }
@@ -123,17 +120,16 @@ void CoordinatorMachine::advance_find() {
                std::to_string(missing.count) + " announced members cannot be found");
   }
   if (now_ >= rescan_at()) {
-    scan_wanted_ = true;
+    looks_.want();
     all_known();
   }
 }
 
 /// A job that is still starting is looked at again and again.
 TimeNs CoordinatorMachine::rescan_at() const {
-  const bool looked = scan_answered_ == scan_asked_;
-  if (phase_ != Phase::kFind || !looked) return INT64_MAX;
+  if (phase_ != Phase::kFind || looks_.under_way()) return INT64_MAX;
   const bool incomplete = roster_.empty() || roster_.missing().count > 0;
-  return incomplete ? scan_asked_at_ + command_.times.rescan : INT64_MAX;
+  return incomplete ? looks_.again_at(command_.times.rescan) : INT64_MAX;
 }
 
 void CoordinatorMachine::advance_promise() {

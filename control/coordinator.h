@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "control/looks.h"
 #include "control/outcome.h"
 #include "control/roster.h"
 #include "control/verbs.h"
@@ -175,15 +176,12 @@ class CoordinatorMachine {
   TimeNs deadline_;           // of the whole
   TimeNs rung_deadline_ = 0;  // of the rung, or of the goodbye
   TimeNs rung_started_ = 0;
-  TimeNs scan_asked_at_ = 0;
   std::vector<CoordinatorAction> actions_;
   Phase phase_ = Phase::kFind;
   Roster roster_;
   Term term_;
   int raises_ = 0;
-  std::uint64_t scan_asked_ = 0;  // number of the last Scan
-  std::uint64_t scan_answered_ = 0;
-  bool scan_wanted_ = true;     // the current step needs a scan that begins from now on
+  Looks looks_;                 // the current step may need one that begins from now on
   std::string node_;            // id of the scope's node; "": the job
   Routing after_;               // what the verb makes of the routing in force
   Order order_;                 // kRung: the current one

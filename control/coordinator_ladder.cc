@@ -171,7 +171,7 @@ void CoordinatorMachine::order(Rung rung, bool undoing) {
   order_.undoing = undoing;
   ++order_.seq;
   progress_ = 0;
-  scan_wanted_ = true;
+  looks_.want();
   rung_started_ = now_;
   rung_deadline_ = now_ + command_.times.rung;
   // The whole's deadline stops the way up; the way back takes the time that it needs.

@@ -41,7 +41,7 @@ void CoordinatorMachine::end(ExitCode code, std::string text) {
   phase_ = promised_us ? Phase::kGoodbye : Phase::kDone;
   leaves_open_ = leaves_open();
   rung_deadline_ = now_ + command_.times.goodbye;
-  scan_wanted_ = true;
+  looks_.want();
 }
 
 // -- goodbye
@@ -55,7 +55,7 @@ bool CoordinatorMachine::leaves_open() const {
 /// Until a look around has ended, those who are proved gone may have been replaced by others who
 /// are not at rest.
 void CoordinatorMachine::note_left_open() {
-  const bool looking = scan_answered_ != scan_asked_;
+  const bool looking = looks_.under_way();
   const bool open = leaves_open() || (leaves_open_ && looking);
   if (open != leaves_open_) ++end_seq_;
   leaves_open_ = open;

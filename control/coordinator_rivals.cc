@@ -34,7 +34,7 @@ void CoordinatorMachine::meet_other_term(const Standing& standing) {
 void CoordinatorMachine::raise_term(std::uint64_t above) {
   ++raises_;
   term_ = {above + 1, command_.coordinator};
-  scan_wanted_ = true;
+  looks_.want();
 }
 
 void CoordinatorMachine::end_busy(const Standing& standing) {

@@ -33,11 +33,11 @@ std::vector<HoldMachine::Action> HoldMachine::step(const Event& event, TimeNs no
 // -- events
 
 void HoldMachine::handle(const MembersFound& found) {
-  scan_answered_ = std::max(scan_answered_, found.scan);
+  looks_.answered(found.scan, now_);
   for (const MemberId member : found.members) {
     if (gone_.contains(member) || entries_.contains(member)) continue;
     entries_.emplace(member, Entry{});
-    scan_wanted_ = true;  // it may know of others
+    looks_.want();  // it may know of others
   }
 }
 
@@ -103,13 +103,8 @@ bool HoldMachine::all_settled() const {
 
 /// Has a look for members, begun in this phase, found nobody new?
 bool HoldMachine::looked() {
-  if (scan_wanted_) {
-    scan_wanted_ = false;
-    scan_asked_at_ = now_;
-    actions_.emplace_back(Scan{++scan_asked_});
-    return false;
-  }
-  return scan_answered_ == scan_asked_;
+  if (const auto number = looks_.begin(now_)) actions_.emplace_back(Scan{*number});
+  return !looks_.under_way();
 }
 
 /// All have said how they stand.
@@ -147,8 +142,8 @@ void HoldMachine::advance_find() {
     return end(ExitCode::kMembersMissing,
                std::to_string(count) + " announced members cannot be found");
   }
-  if (scan_answered_ == scan_asked_ && now_ >= scan_asked_at_ + command_.times.rescan) {
-    scan_wanted_ = true;
+  if (now_ >= rescan_at()) {
+    looks_.want();
     (void)looked();
   }
 }
@@ -216,7 +211,7 @@ void HoldMachine::advance_seal() {
 
 void HoldMachine::enter(Phase phase) {
   phase_ = phase;
-  scan_wanted_ = true;
+  looks_.want();
   for (auto& [member, entry] : entries_) {
     entry.pace.begin();
     entry.settled = false;

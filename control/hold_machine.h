@@ -20,6 +20,7 @@
 #include "control/census.h"
 #include "control/coordinator.h"
 #include "control/hold_types.h"
+#include "control/looks.h"
 #include "control/outcome.h"
 #include "control/pace.h"
 
@@ -130,6 +131,7 @@ class HoldMachine {
   bool wanted(const HoldAnswer& answer) const;
   bool all_settled() const;
   bool looked();
+  TimeNs rescan_at() const;
   std::uint32_t missing(std::vector<int>& ranks) const;
   std::string broken() const;
 
@@ -142,9 +144,7 @@ class HoldMachine {
   std::set<MemberId> gone_;
   std::set<int> gone_ranks_;
   std::uint64_t number_ = 0;  // of the last question
-  std::uint64_t scan_asked_ = 0, scan_answered_ = 0;
-  TimeNs scan_asked_at_ = 0;
-  bool scan_wanted_ = true;
+  Looks looks_;
   std::string broken_;  // kEnd: why what is ended was not held throughout; "": it was
   ExitCode why_ = ExitCode::kDone;
   std::string why_text_;

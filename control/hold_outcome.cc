@@ -122,10 +122,13 @@ void HoldMachine::note_stragglers() {
 }
 
 std::vector<Counted> HoldMachine::counted() const {
-  std::vector<Counted> counted;
-  for (const auto& [member, entry] : entries_)
-    counted.push_back({entry.answer->name, entry.answer->rank, entry.answer->announced});
-  return counted;
+  std::vector<Counted> list;
+  for (const auto& [member, entry] : entries_) {
+    list.emplace_back().answered = entry.answer.has_value();
+    if (!entry.answer) continue;
+    list.back() = {entry.answer->name, entry.answer->rank, entry.answer->announced};
+  }
+  return list;
 }
 
 std::uint32_t HoldMachine::missing(std::vector<int>& ranks) const {

@@ -62,11 +62,17 @@ void HoldMachine::send_due() {
   }
 }
 
+/// A job that is still starting is looked at again and again.
+TimeNs HoldMachine::rescan_at() const {
+  if (phase_ != Phase::kFind || looks_.under_way()) return INT64_MAX;
+  std::vector<int> ranks;
+  const bool incomplete = entries_.empty() || missing(ranks) > 0;
+  return incomplete ? looks_.again_at(command_.times.rescan) : INT64_MAX;
+}
+
 TimeNs HoldMachine::wake_at() const noexcept {
   if (done()) return INT64_MAX;
-  TimeNs wake = deadline_;
-  if (phase_ == Phase::kFind && scan_answered_ == scan_asked_)
-    wake = std::min(wake, scan_asked_at_ + command_.times.rescan);
+  TimeNs wake = std::min(deadline_, rescan_at());
   for (const auto& [member, entry] : entries_) {
     if (!entry.settled) wake = std::min(wake, entry.pace.due_at(command_.times.ask));
   }

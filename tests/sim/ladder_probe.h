@@ -82,7 +82,7 @@ struct LadderProbe {
     out.add(one.order_.operation.id);
     out.add(one.retract_to_ ? static_cast<int>(*one.retract_to_) : -1);
     out.add(one.why_undoing_);
-    out.add(one.scan_wanted_);
+    out.add(one.looks_.wanted());
     out.add(one.outcome_.code);
     for (const auto& [member, entry] : one.roster_.entries()) {
       out.add(member.process);

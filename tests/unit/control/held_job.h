@@ -64,6 +64,7 @@ class HeldJob {
   int steps = 0;
   std::vector<HoldProgress> progress;
   std::function<void()> on_scan;
+  TimeNs scan_takes = 0;  // nobody is heard meanwhile
 
  private:
   void carry_out(const HoldMachineAction& action, std::deque<HoldEvent>& events) {
@@ -73,7 +74,8 @@ class HeldJob {
       for (const auto& [number, one] : members) {
         if (!one.hidden) found.members.push_back(member(number));
       }
-      events.emplace_back(found);
+      now += scan_takes;
+      events.emplace_front(found);
     } else if (const auto* send = std::get_if<HoldSend>(&action)) {
       const auto number = static_cast<std::uint64_t>(send->to.process);
       One& one = members[number];

@@ -96,6 +96,15 @@ TEST_CASE("who appears while a lease is renewed was not held with the others") {
   CHECK(job.members[4].state == HoldState::kNone);
 }
 
+TEST_CASE("looks that take long leave time to hear the answers") {
+  Job job(3);
+  int scans = 0;
+  job.on_scan = [&] { ++scans; };
+  job.scan_takes = 300 * kMillisecond;
+  CHECK(job.run(start()).code == ExitCode::kDone);
+  CHECK(scans <= 5);
+}
+
 TEST_CASE("if one refuses, nothing is held") {
   Job job(3);
   job.members[2].refusal = "a switch is at work";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/pace_test.cc -- who is asked again, and when.
+// tests/unit/control/pace_test.cc -- who is asked again, when it is looked again.
 #include "control/pace.h"
 
 #include <doctest/doctest.h>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "control/looks.h"
 
 using namespace livebtl;
 using namespace livebtl::control;
@@ -82,4 +83,20 @@ TEST_CASE("a member that has become fast is asked at its pace again") {
   const TimeNs next = pace.due_at(kLimits);
   pace.asked(next, kLimits);
   CHECK(pace.due_at(kLimits) == next + kLimits.least);
+}
+
+TEST_CASE("a look that takes long leaves as much time for what was answered meanwhile") {
+  Looks looks;
+  CHECK(looks.begin(0) == 1);
+  CHECK_FALSE(looks.begin(0));
+  CHECK(looks.under_way());
+  looks.answered(1, kMillisecond);
+  CHECK_FALSE(looks.under_way());
+  CHECK(looks.again_at(100 * kMillisecond) == 101 * kMillisecond);
+  looks.want();
+  CHECK(looks.begin(kSecond) == 2);
+  looks.answered(1, kSecond);  // of before
+  CHECK(looks.under_way());
+  looks.answered(2, 3 * kSecond);
+  CHECK(looks.again_at(100 * kMillisecond) == 5 * kSecond);
 }
