@@ -17,6 +17,7 @@ namespace {
 constexpr int kLingerMs = 50;
 constexpr int kQueueLetters = 1000;
 constexpr int kHandshakeMs = 3000;
+constexpr int kUnacknowledgedMs = 5000;
 constexpr int kBacklog = 1024;
 constexpr std::size_t kKeyTextBytes = 41;  // Z85 of 32 bytes, and a zero
 constexpr std::size_t kKeyBytes = 32;
@@ -52,6 +53,9 @@ void set_common(zmq::socket_t& socket) {
   socket.set(zmq::sockopt::maxmsgsize, kFrameBytesMax);
   socket.set(zmq::sockopt::handshake_ivl, kHandshakeMs);
   socket.set(zmq::sockopt::ipv6, true);
+  // Between machines that were restored from snapshots of two moments a connection looks alive, and
+  // acknowledges nothing for ever.
+  socket.set(zmq::sockopt::tcp_maxrt, kUnacknowledgedMs);
 }
 
 /// On a node the 0700 directory keeps others out; this is a second lock on the same door.

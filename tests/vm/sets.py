@@ -114,7 +114,7 @@ def restored(context):
 
 
 def _phases(document):
-    return ", ".join(f"{phase['phase']} {phase['of']} {phase['milliseconds']:.0f} ms".replace("  ", " ")
+    return ", ".join(f"{phase['phase']} {phase.get('of', '')}".strip() + f" {phase['milliseconds']:.0f} ms"
                      for phase in document["phases"])
 
 
