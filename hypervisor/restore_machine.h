@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hypervisor/restore_machine.h -- the order in which a set of snapshots is restored. Pure: no
-// socket, no clock. Used by whoever does it (restore_vms.cc) and by tests; owns nothing but its own
+// socket, no clock. Used by whoever does it (set_vms.cc) and by tests; owns nothing but its own
 // state.
 //
 // Load all, let all go on, and have the job say that it fits together. If it does not, all machines

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hypervisor/snapshot_machine.h -- the order in which a job's machines are snapshot, and of the way
 // back: what is to be done next, given how everything before has gone. Pure: no socket, no clock.
-// Used by whoever does it (snapshot_vms.cc) and by tests; owns nothing but its own state.
+// Used by whoever does it (set_vms.cc) and by tests; owns nothing but its own state.
 //
 // There: claim, prepare, unplug all cards, hold, save one machine after the other, check. Then, in
 // any case, back to what was: all run, the hold ends, cards are plugged in, the job returns. The
