@@ -30,6 +30,9 @@
 namespace livebtl::control {
 namespace {
 
+// Control messages name a member by this one to its end, whatever is raised (ADR 0010).
+constexpr Incarnation kStarted{1};
+
 class AgentThread final : public Agent {
  public:
   AgentThread(const JobFacts& job, MemberId self, core::Admin& admin)
@@ -234,8 +237,8 @@ void AgentThread::sleep(std::int64_t sleep_ns) {
 }  // namespace
 
 Result<std::unique_ptr<Agent>> Agent::start(const JobFacts& job, ProcessId process,
-                                            Incarnation incarnation, core::Admin& admin) {
-  auto agent = std::make_unique<AgentThread>(job, MemberId{process, incarnation}, admin);
+                                            core::Admin& admin) {
+  auto agent = std::make_unique<AgentThread>(job, MemberId{process, kStarted}, admin);
   auto started = agent->start();
   if (!started) return tl::unexpected(started.error());
   return agent;

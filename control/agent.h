@@ -21,7 +21,7 @@ class Agent {
   /// standing and hands it to admin.adopt() before it returns, so that no transport is opened in a
   /// state the job has left.
   static Result<std::unique_ptr<Agent>> start(const JobFacts& job, ProcessId process,
-                                              Incarnation incarnation, core::Admin& admin);
+                                              core::Admin& admin);
   // says goodbye, stops and joins the thread, removes the socket and the lock file
   virtual ~Agent() = default;
 };

@@ -114,6 +114,7 @@ class HoldMachine {
   void advance_raise();
   void begin_restore();
   bool choose_incarnation();
+  Incarnation job_incarnation() const;
   std::uint64_t restored_hold() const;
   bool restored_already() const;
   bool raised(const HoldAnswer& answer) const;

@@ -31,6 +31,15 @@ bool HoldMachine::wanted(const HoldAnswer& answer) const {
   }
 }
 
+/// The highest that is known: whoever has none yet becomes one of these with the hold.
+Incarnation HoldMachine::job_incarnation() const {
+  Incarnation highest{1};
+  for (const auto& [member, entry] : entries_) {
+    if (entry.answer) highest = std::max(highest, entry.answer->report.incarnation);
+  }
+  return highest;
+}
+
 HoldRequest HoldMachine::request_for(const Entry& entry) const {
   HoldRequest request{command_.job, HoldAction::kAsk, command_.id, 0, 0, number_, {}};
   if (phase_ == Phase::kPark || phase_ == Phase::kSeal) {
@@ -49,6 +58,7 @@ HoldRequest HoldMachine::request_for(const Entry& entry) const {
     if (request.id == 0 && entry.answer) request.id = entry.answer->report.id;
     if (request.id == 0) request.action = HoldAction::kAsk;
   }
+  if (request.action == HoldAction::kStart) request.incarnation = job_incarnation();
   return request;
 }
 

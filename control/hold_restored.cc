@@ -28,14 +28,19 @@ bool HoldMachine::raised(const HoldAnswer& answer) const {
   return command_.id != 0 && answer.report.restored_from == command_.id;
 }
 
-/// All are raised to one incarnation, and nobody is held any more.
+/// All are raised to one incarnation, or were spawned into it since, and nobody is held any more.
 bool HoldMachine::restored_already() const {
-  const Incarnation one = entries_.begin()->second.answer->report.incarnation;
-  return std::all_of(entries_.begin(), entries_.end(), [&](const auto& item) {
-    const HoldAnswer& answer = *item.second.answer;
-    return raised(answer) && answer.report.incarnation == one &&
-           answer.report.state == HoldState::kNone;
+  const Incarnation one = job_incarnation();
+  std::size_t raised_to_it = 0;
+  const bool fit = std::all_of(entries_.begin(), entries_.end(), [&](const auto& item) {
+    const core::HoldReport& report = item.second.answer->report;
+    const bool of_it = report.incarnation == one;
+    const bool spawned =
+        report.restored_from == 0 && (of_it || report.incarnation == Incarnation{});
+    if (raised(*item.second.answer) && of_it) ++raised_to_it;
+    return report.state == HoldState::kNone && (spawned || (of_it && raised(*item.second.answer)));
   });
+  return fit && raised_to_it > 0;
 }
 
 /// Why these processes are not one set; "": they are. Once one is raised the set was found whole,

@@ -20,7 +20,8 @@ struct HoldRequest {
   std::uint32_t lease_ms = 0;  // kStart: renews it, if it is this hold's
   std::uint32_t members = 0;   // kStart: not 0: all so many are parked
   std::uint64_t number = 0;    // of the question, for the answer
-  Incarnation incarnation{};   // kRestore: to be raised to this one
+  // kRestore: to be raised to this one; kStart: the highest that is known in the job
+  Incarnation incarnation{};
 };
 
 struct HoldAnswer {

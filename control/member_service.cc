@@ -204,7 +204,8 @@ Message MemberService::answer(const HoldRequest& request) const {
       held.report = admin_.hold_report();
       break;
     case HoldAction::kStart:
-      held.report = admin_.hold(request.id, request.lease_ms * kMillisecond, request.members);
+      held.report = admin_.hold(
+          {request.id, request.lease_ms * kMillisecond, request.members, request.incarnation});
       break;
     case HoldAction::kEnd:
       held.report = admin_.end_hold(request.id);

@@ -117,7 +117,7 @@ std::string check(const HoldRequest& request) {
   if (request.id == 0 && request.action != HoldAction::kAsk) return "'id' must not be zero";
   if (starts && (request.lease_ms == 0 || request.lease_ms > kHoldLeaseMaxMs))
     return "'lease_ms' must be from 1 to 86400000";
-  if (request.action == HoldAction::kRestore && request.incarnation == Incarnation{})
+  if ((starts || request.action == HoldAction::kRestore) && request.incarnation == Incarnation{})
     return "'incarnation' must not be zero";
   return check_job(request.job);
 }

@@ -65,12 +65,19 @@ enum class HoldState : std::uint8_t {
   kFenced,   // a newer incarnation of the job runs: this process was left behind, and sends nothing
 };
 
+struct HoldOrder {
+  std::uint64_t id = 0;       // not 0
+  TimeNs lease = 0;           // above 0
+  std::uint32_t members = 0;  // not 0: all so many are parked
+  Incarnation job{1};         // the highest that is known in the job, and not 0 (core/fence.h)
+};
+
 struct HoldReport {
   std::uint64_t id = 0;  // of the hold that `state` is about; 0: none
   HoldState state = HoldState::kNone;
   std::uint32_t members = 0;         // all so many were parked at one time; 0: nobody has said so
   std::uint32_t left_ms = 0;         // of the lease, kParking and kParked
-  Incarnation incarnation{};         // of this process (core/fence.h)
+  Incarnation incarnation{};         // of this process (core/fence.h); 0: none yet
   std::uint64_t restored_from = 0;   // the hold from whose snapshots it was restored last; 0: never
   std::string why;                   // kBroken: what broke it
   std::string refusal;               // not empty: the request was not followed, and why
@@ -121,7 +128,7 @@ struct PeerStatus {
 
 struct EngineStatus {
   ProcessId process{};
-  Incarnation incarnation{};
+  Incarnation incarnation{};  // 0: none yet
   std::uint32_t epoch = 0;
   RungReport rung;
   Routing routing;
@@ -146,9 +153,8 @@ class Admin {
   virtual void adopt(const RungOrder& standing) = 0;
   /// Parks all that this process sends, or renews the lease of that same hold. Refused during a
   /// switch, during another hold or before that is ended, and if this one is broken or has ended.
-  /// id: not 0; lease: above 0. members: if not 0, all so many are parked: from now on whatever
-  /// comes from outside the hold breaks it.
-  virtual HoldReport hold(std::uint64_t id, TimeNs lease, std::uint32_t members) = 0;
+  /// Once it knows that all its members are parked, whatever comes from outside the hold breaks it.
+  virtual HoldReport hold(const HoldOrder& order) = 0;
   /// Ends the hold of that id and sends on; of another id nothing changes.
   virtual HoldReport end_hold(std::uint64_t id) = 0;
   virtual HoldReport hold_report() = 0;

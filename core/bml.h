@@ -115,8 +115,6 @@ class Bml final : private TransportSink {
   void close_connections() noexcept;
   /// Ends the paths on which hello was said as of an incarnation that this process is no more.
   void give_up_greetings() noexcept;
-  /// Has anything numbered passed between this process and another one?
-  bool has_streams() const noexcept;
   /// Numbered frames that all peers have sent and that were taken, since the beginning.
   std::uint64_t frames_taken() const noexcept;
   /// Closes a path in good order (by a switch).
@@ -124,6 +122,8 @@ class Bml final : private TransportSink {
   void note_down(Path& path) noexcept { down_.push_back(&path); }
   void on_hello(Path& path, Bytes payload) noexcept;
   void on_marker_ack(Path& path) noexcept;
+  /// The peer has left this path: by our marker too, unless we send on it.
+  static void leave_too(const Peer& peer, Path& path) noexcept;
   void on_peer_path_down(Peer& peer, std::uint64_t path_id) noexcept;
   /// A peer dials by tickets (bml_tickets.cc). payload: hostile.
   void on_ticket(Path& carrier, std::uint64_t path_id, Bytes payload) noexcept;

@@ -31,15 +31,6 @@ void Bml::give_up_greetings() noexcept {
   });
 }
 
-bool Bml::has_streams() const noexcept {
-  return std::any_of(peers_.begin(), peers_.end(), [this](const auto& item) {
-    const Peer& peer = *item.second;
-    return peer.process != core_.config.process &&
-           (peer.tx.next_seq != core_.config.first_seq ||
-            peer.rx.reorder.expected() != core_.config.first_seq);
-  });
-}
-
 std::uint64_t Bml::frames_taken() const noexcept {
   std::uint64_t taken = 0;
   for (const auto& [id, peer] : peers_)
@@ -66,6 +57,9 @@ std::string Bml::unparked(const Peer& peer) const {
 void Bml::unpark(Peer& peer) noexcept {
   forget_failed_dials(peer);
   elect(peer);
+  for (auto& path : peer.paths) {
+    if (path->open() && path->peer_marker_seen) leave_too(peer, *path);
+  }
   note_left_paths(peer);
 }
 

@@ -97,6 +97,10 @@ void Bml::stop_sending(Peer& peer, const char* why) noexcept {
       from.slot.name().c_str(), why);
 }
 
+void Bml::leave_too(const Peer& peer, Path& path) noexcept {
+  if (&path != peer.send_path && !path.marker_sent) path.marker_due = true;
+}
+
 void Bml::on_marker_ack(Path& path) noexcept {
   path.marker_acked = true;
   note_left_paths(*path.peer);

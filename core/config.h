@@ -20,7 +20,6 @@ struct EngineConfig {
   std::string label;  // "rank 3 on node17"
   Secret secret;      // absent: authentication off
   ProcessId process{};
-  Incarnation incarnation{1};  // at the start; then the fence's (fence.h)
   std::uint64_t node = 0;
   std::string job_directory;
   std::vector<TransportKind> kinds;             // those that may be opened

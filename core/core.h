@@ -40,7 +40,6 @@ struct Core {
   explicit Core(EngineConfig engine_config)
       : config(std::move(engine_config)),
         random(config.seed),
-        fence(config.incarnation),
         sender(*this),
         transfers(*this),
         onesided(*this),

@@ -24,11 +24,11 @@ void EngineCore::note_at_work() noexcept {
   at_work_.store(core_.switching.at_work() || core_.hold.at_work(), std::memory_order_relaxed);
 }
 
-HoldReport EngineCore::hold(std::uint64_t id, TimeNs lease, std::uint32_t members) {
+HoldReport EngineCore::hold(const HoldOrder& order) {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
   core_.now = core_.config.now();
   core_.hold.keep_time();
-  HoldReport report = core_.hold.start(id, lease, members);
+  HoldReport report = core_.hold.start(order);
   progress_locked(kFramesPerTurn);
   note_at_work();
   if (report.refusal.empty()) report = core_.hold.report();

@@ -50,7 +50,7 @@ class EngineCore final : public Engine, public Admin {
   RoutingPlan plan(const Routing& routing) override;
   EngineStatus status() override;
   void adopt(const RungOrder& standing) override;
-  HoldReport hold(std::uint64_t id, TimeNs lease, std::uint32_t members) override;
+  HoldReport hold(const HoldOrder& order) override;
   HoldReport end_hold(std::uint64_t id) override;
   HoldReport hold_report() override;
   HoldReport restore(std::uint64_t id, Incarnation to) override;

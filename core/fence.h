@@ -3,8 +3,9 @@
 //
 // A job that is restored from snapshots may still run where it was before. All processes of the
 // restored set are raised to a higher incarnation before they send again; who meets a higher one
-// than its own is a copy that was left behind, and is fenced out for ever. docs/HOLD.md has the
-// rules.
+// than its own is a copy that was left behind, and is fenced out for ever. A process has none (0)
+// until it can have a copy, or has met one that can: it adopts what it meets, also from others that
+// had none when it first spoke with them. docs/HOLD.md has the rules.
 //
 // Pure. Threads: under the engine's lock.
 #pragma once
@@ -15,14 +16,19 @@ namespace livebtl::core {
 
 class Fence {
  public:
-  explicit Fence(Incarnation own) noexcept : own_(own) {}
-
   Incarnation own() const noexcept { return own_; }
   /// Fenced out: sends nothing to anybody, and takes nothing from anybody.
   bool out() const noexcept { return out_; }
   /// The hold from whose snapshots this process was restored last; 0: never.
   std::uint64_t restored_from() const noexcept { return restored_from_; }
 
+  /// Held: it may have a copy from now on. job: the highest incarnation that is known in the job.
+  /// true: it had none before.
+  bool settle(Incarnation job) noexcept {
+    if (own_ != Incarnation{}) return false;
+    own_ = job;
+    return true;
+  }
   /// Restored. Requires: `to` is above own(). Who was fenced out is taken in again.
   void raise(Incarnation to, std::uint64_t hold) noexcept {
     own_ = to;
@@ -32,16 +38,15 @@ class Fence {
 
   enum class Meeting {
     kSame,
-    kOlder,    // the other end was left behind: it is not talked to
-    kAdopted,  // we are new in a job that was restored before: ask again, as one of it
+    kOlder,    // the other end was left behind, or has none yet: it is not talked to as it is
+    kAdopted,  // we had none: ask again, as one of these
     kFenced,   // we were left behind
   };
-  /// Another process of the job has proved to be of that incarnation. newcomer: this process has
-  /// nothing in common with anybody yet.
-  Meeting meet(Incarnation theirs, bool newcomer) noexcept {
+  /// Another process of the job has proved to be of that incarnation.
+  Meeting meet(Incarnation theirs) noexcept {
     if (theirs == own_) return Meeting::kSame;
     if (theirs < own_) return Meeting::kOlder;
-    if (newcomer) {
+    if (own_ == Incarnation{}) {
       own_ = theirs;
       return Meeting::kAdopted;
     }
@@ -50,7 +55,7 @@ class Fence {
   }
 
  private:
-  Incarnation own_;
+  Incarnation own_{};
   std::uint64_t restored_from_ = 0;
   bool out_ = false;
 };

@@ -22,8 +22,10 @@ std::string hex(std::uint64_t id) {
 
 }  // namespace
 
-HoldReport Hold::start(std::uint64_t id, TimeNs lease, std::uint32_t members) {
-  LIVEBTL_ASSERT(id != 0 && lease > 0, "control checks what it was sent");
+HoldReport Hold::start(const HoldOrder& order) {
+  const std::uint64_t id = order.id;
+  LIVEBTL_ASSERT(id != 0 && order.lease > 0 && order.job != Incarnation{},
+                 "control checks what it was sent");
   if (state_ == HoldState::kFenced) return refused(kFencedOut);
   if (parks() && id != id_)
     return refused("it is held by " + hex(id_) + " already; end that, or wait for its lease");
@@ -32,18 +34,19 @@ HoldReport Hold::start(std::uint64_t id, TimeNs lease, std::uint32_t members) {
   if (id == ended_) return refused("this hold has ended; start another");
   if (!parks() && !core_.switching.at_rest())
     return refused("a switch is at work or was left unfinished; resume or abort it first");
-  until_ = core_.now + lease;
+  until_ = core_.now + order.lease;
   if (!parks()) {
     id_ = id;
     members_ = 0;
     state_ = HoldState::kParking;
+    if (core_.fence.settle(order.job)) core_.bml.give_up_greetings();
     core_.bml.for_each_peer([&](Peer& peer) { core_.bml.park(peer); });
     log(LogLevel::kInfo, "hold", "%s: parking", hex(id).c_str());
   }
-  if (members != 0 && state_ == HoldState::kParked) {
+  if (order.members != 0 && state_ == HoldState::kParked) {
     // A renewal looks back no less far than the seal.
-    if (members != members_) taken_ = core_.bml.frames_taken();
-    members_ = members;
+    if (order.members != members_) taken_ = core_.bml.frames_taken();
+    members_ = order.members;
   }
   return report();
 }
@@ -88,8 +91,7 @@ void Hold::shut_out() noexcept {
 // Who is held may be about to be restored, and is judged when that is over.
 void Hold::meets(Incarnation theirs) noexcept {
   if (parks()) return;
-  const bool newcomer = !core_.bml.has_streams();
-  const Fence::Meeting meeting = core_.fence.meet(theirs, newcomer);
+  const Fence::Meeting meeting = core_.fence.meet(theirs);
   if (meeting == Fence::Meeting::kAdopted) core_.bml.give_up_greetings();
   if (meeting == Fence::Meeting::kFenced) shut_out();
 }

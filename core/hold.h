@@ -24,7 +24,7 @@ class Hold {
  public:
   explicit Hold(Core& core) : core_(core) {}
 
-  HoldReport start(std::uint64_t id, TimeNs lease, std::uint32_t members);
+  HoldReport start(const HoldOrder& order);
   HoldReport end(std::uint64_t id);
   HoldReport restore(std::uint64_t id, Incarnation to);
   HoldReport report() const;

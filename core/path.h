@@ -48,6 +48,13 @@ class Path final : public EndpointSink {
     return marker_acked && endpoint->in_flight() == 0 && posted.empty();
   }
 
+  /// The peer does not use it, so that it may be closed: both ends have left it by markers that
+  /// came; or it never sent on it as far as we know, and keeps what it may have sent.
+  bool given_up() const noexcept {
+    if (peer_marker_seen) return emptied() && marker_ack_due == 0;
+    return keeps && !carries_ordered;
+  }
+
   double striped_share() const noexcept { return static_cast<double>(striped_bytes) / weight; }
 
   Core& core;

@@ -75,14 +75,14 @@ void Receiver::on_path_control(Path& path, const FrameHead& head, Bytes header,
 
 // The peer has left this path. Where we have not used it either (since our last marker), we say so
 // too: each side knows then that the path is no more needed, and does not take its end for a loss.
-// In a hold the peer has left all paths, and comes back to them.
+// A hold keeps that back (Bml::unpark): there the peer may have left all paths, and come back.
 void Receiver::on_marker(Path& path, const PathBody& body) noexcept {
   if (body.seq == 0) return path.break_down({Errc::kCorrupt, "the peer sent a marker of number 0"});
   Peer& peer = *path.peer;
   path.carries_ordered = false;
   path.peer_marker_seen = true;
   path.marker_ack_due = body.seq;
-  if (&path != peer.send_path && !path.marker_sent && !core_.hold.parks()) path.marker_due = true;
+  if (!core_.hold.parks()) Bml::leave_too(peer, path);
   peer.rx.ack_wanted = true;
   core_.sender.mark_dirty(peer);
 }

@@ -184,7 +184,9 @@ void Switching::close_unwanted(const Routing& routing) noexcept {
 }
 
 // The endpoints that a pair no longer uses are closed, where the routing took their transport out
-// of use for it: a pair that cannot use what it should move to stays on what it should leave.
+// of use for it: a pair that cannot use what it should move to stays on what it should leave. The
+// peer may still use what we do not (its device is back, a hold kept it from moving): then it
+// stays.
 void Switching::close_moved_pairs() noexcept {
   core_.bml.for_each_peer([&](Peer& peer) {
     const RoutingView routing = core_.bml.view(peer, in_force());
@@ -194,7 +196,7 @@ void Switching::close_moved_pairs() noexcept {
       const bool out_of_use =
           routing.excluded(name) ||
           (routing.moved(name) != nullptr && std::ranges::find(usable, name) == usable.end());
-      if (path->open() && path.get() != peer.send_path && out_of_use &&
+      if (path->open() && path.get() != peer.send_path && out_of_use && path->given_up() &&
           peer.process != core_.config.process)
         core_.bml.close_path(*path);
     }

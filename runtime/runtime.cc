@@ -102,10 +102,9 @@ Result<std::shared_ptr<Runtime>> Runtime::start() {
 
   std::shared_ptr<Runtime> runtime(new Runtime());
   const ProcessId process = config.process;
-  const Incarnation incarnation = config.incarnation;
   runtime->engine_ = std::make_unique<core::EngineCore>(std::move(config));
   runtime->engine_->set_owner(runtime);
-  auto agent = control::Agent::start(*job, process, incarnation, *runtime->engine_);
+  auto agent = control::Agent::start(*job, process, *runtime->engine_);
   if (!agent) return tl::unexpected(agent.error());
   runtime->agent_ = std::move(*agent);
   if (auto opened = runtime->engine_->open_transports(); !opened)

@@ -87,7 +87,7 @@ void Holds::tell(SimProcess& process, Times& times) {
     times.start = kNever;
     const core::HoldReport before = process.engine().hold_report();
     if (before.state == core::HoldState::kBroken) process.engine().end_hold(before.id);
-    (void)process.engine().hold(number_, lease_, 0);
+    (void)process.engine().hold({number_, lease_, 0, incarnation()});
   }
   if (now >= times.end) {
     times.end = kNever;
@@ -105,10 +105,9 @@ void Holds::end() {
 // As `job restored` does it, when it has seen that all are held.
 void Holds::restore() {
   ++restored_;
-  const auto incarnation = Incarnation{static_cast<std::uint32_t>(1 + restored_)};
   for (const auto& process : processes_) {
     if (!process->alive()) continue;
-    const core::HoldReport report = process->engine().restore(number_, incarnation);
+    const core::HoldReport report = process->engine().restore(number_, incarnation());
     if (!report.refusal.empty()) on_failure("all are held, and one refuses: " + report.refusal);
   }
 }

@@ -47,6 +47,8 @@ class Holds {
   void end();
   bool all_parked();
   void restore();
+  /// Of the job, once it was held.
+  Incarnation incarnation() const { return Incarnation{static_cast<std::uint32_t>(1 + restored_)}; }
 
   SimNetwork& network_;
   Processes& processes_;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """btlctl vm migrate when others interfere: the migration is cancelled, the card is held, btlctl is killed in every phase."""
 from harness.control import FOREIGN
-from harness.waiting import check, wait_until
+from harness.waiting import Failed, check, wait_until
 from vmlab.hardware import RDMA
 
 from .migrations import NOWHERE, VmMigrate, arriving, migration_to, set_up_cards, vm_migrate_once
@@ -50,7 +50,8 @@ def cancelled(context):
 
 
 def _migrates(guest, running):
-    check(running.under_way(), f"btlctl vm migrate ended early: {running.process.communicate()}")
+    if not running.under_way():
+        raise Failed(f"btlctl vm migrate ended early: {running.process.communicate()}")
     return guest.query("query-migrate", which="second").get("status") == "active"
 
 

@@ -77,8 +77,7 @@ TEST_CASE("a member whose child lives on is gone when it dies") {
   if (member == 0) {
     FakeAdmin admin;
     const auto facts = find_job(settings, ProcessId{77});
-    const auto agent =
-        facts ? Agent::start(*facts, ProcessId{77}, Incarnation{1}, admin) : fail(Errc::kDown, "");
+    const auto agent = facts ? Agent::start(*facts, ProcessId{77}, admin) : fail(Errc::kDown, "");
     char byte = agent ? 'y' : 'n';
     if (::fork() == 0) {  // keeps a copy of every descriptor, until the test ends
       ::close(hold[1]);

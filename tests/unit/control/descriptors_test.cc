@@ -63,7 +63,7 @@ TEST_CASE("an agent does not start where descriptors are short, and says so") {
   REQUIRE(facts);
   FakeAdmin admin;
   const FewDescriptors few(16);
-  const auto agent = Agent::start(*facts, ProcessId{77}, Incarnation{1}, admin);
+  const auto agent = Agent::start(*facts, ProcessId{77}, admin);
   REQUIRE_FALSE(agent);
   CHECK(agent.error().text.find("ulimit -n") != std::string::npos);
 }

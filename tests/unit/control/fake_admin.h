@@ -67,9 +67,7 @@ class FakeAdmin final : public core::Admin {
     }
     return status;
   }
-  core::HoldReport hold(std::uint64_t id, TimeNs lease, std::uint32_t members) override {
-    return held.start(id, lease, members);
-  }
+  core::HoldReport hold(const core::HoldOrder& order) override { return held.start(order); }
   core::HoldReport end_hold(std::uint64_t id) override { return held.end(id); }
   core::HoldReport restore(std::uint64_t id, Incarnation to) override {
     return held.restore(id, to);

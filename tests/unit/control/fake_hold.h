@@ -3,6 +3,7 @@
 // thread.
 #pragma once
 
+#include <algorithm>
 #include <mutex>
 
 #include "core/admin.h"
@@ -11,14 +12,15 @@ namespace livebtl::test {
 
 class FakeHold {
  public:
-  core::HoldReport start(std::uint64_t id, TimeNs lease, std::uint32_t members) {
+  core::HoldReport start(const core::HoldOrder& order) {
     const std::lock_guard guard(mutex_);
-    if (report_.id != 0 && id != report_.id) return refused("it is held already");
-    report_.id = id;
+    if (report_.id != 0 && order.id != report_.id) return refused("it is held already");
+    report_.id = order.id;
     report_.state = core::HoldState::kParked;
-    report_.members = members;
+    report_.members = order.members;
+    report_.incarnation = std::max(report_.incarnation, order.job);
     core::HoldReport now = report_;
-    now.left_ms = static_cast<std::uint32_t>(lease / kMillisecond);
+    now.left_ms = static_cast<std::uint32_t>(order.lease / kMillisecond);
     return now;
   }
   core::HoldReport end(std::uint64_t id) {

@@ -27,7 +27,7 @@ class HeldJob {
     std::uint64_t id = 0;
     std::uint32_t members = 0;
     HoldState state = HoldState::kNone;
-    Incarnation incarnation{1};
+    Incarnation incarnation{};
     std::uint64_t restored_from = 0;
     std::string refusal;
     int leases = 0;       // begun
@@ -106,6 +106,7 @@ class HeldJob {
       one.id = request.id;
       one.state = one.slow ? HoldState::kParking : HoldState::kParked;
       if (request.members != 0) one.members = request.members;
+      if (one.incarnation == Incarnation{}) one.incarnation = request.incarnation;
       ++one.leases;
     } else if (request.action == HoldAction::kRestore && one.refusal.empty()) {
       one.incarnation = request.incarnation;

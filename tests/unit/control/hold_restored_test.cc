@@ -59,6 +59,29 @@ TEST_CASE("once more is already so, with and without the id") {
   CHECK(job.run(restored(kId + 1)).code == ExitCode::kInconsistent);
 }
 
+TEST_CASE("who was spawned since then does not change that; who has another past does") {
+  Job job = held(2);
+  REQUIRE(job.run(restored()).code == ExitCode::kDone);
+  for (const Incarnation spawned : {Incarnation{}, kNow}) {
+    job.members[3] = {};
+    job.members[3].incarnation = spawned;
+    const Outcome again = job.run(restored());
+    CHECK(again.code == ExitCode::kDone);
+    CHECK(again.already);
+  }
+  job.members[3].incarnation = Incarnation{1};
+  CHECK(job.run(restored()).code == ExitCode::kInconsistent);
+}
+
+TEST_CASE("a hold makes those that have no incarnation one of the job's") {
+  Job job = held(2);
+  for (const auto& [number, one] : job.members) CHECK(one.incarnation == Incarnation{1});
+  REQUIRE(job.run(restored()).code == ExitCode::kDone);
+  job.members[3] = {};
+  REQUIRE(job.run({"", HoldVerb::kStart, kId + 1, 60'000}).code == ExitCode::kDone);
+  for (const auto& [number, one] : job.members) CHECK(one.incarnation == kNow);
+}
+
 TEST_CASE("the incarnation rises above every one that is known") {
   Job job = held(3);
   job.members[2].incarnation = Incarnation{5000};

@@ -18,7 +18,7 @@ bool all_are(Rig& rig, HoldState state) {
 }
 
 void park(Rig& rig, Traffic& traffic, std::uint64_t id) {
-  for (auto& engine : rig.engines) REQUIRE(engine->hold(id, kLong, 0).refusal == "");
+  for (auto& engine : rig.engines) REQUIRE(engine->hold({id, kLong, 0}).refusal == "");
   rig.until([&] {
     traffic.step();
     return all_are(rig, HoldState::kParked);
@@ -86,7 +86,7 @@ TEST_CASE("what the application sends meanwhile waits, and then it is told that 
   settings.operations_max = 16;
   Rig rig(2, kinds_of({"tcp"}), 1, settings);
   Traffic none(rig);
-  REQUIRE(rig.engines[0]->hold(9, kLong, 0).refusal == "");
+  REQUIRE(rig.engines[0]->hold({9, kLong, 0}).refusal == "");
   std::vector<Watched> sends(20);
   const auto to = rig.to(0, 1);
   std::size_t accepted = 0;
@@ -111,17 +111,17 @@ TEST_CASE("a hold whose lease runs out sends on, and is broken for ever") {
   Rig rig(2, kinds_of({"tcp"}));
   Traffic traffic(rig);
   run(rig, traffic, 5);
-  for (auto& engine : rig.engines) REQUIRE(engine->hold(5, kMillisecond, 0).refusal == "");
+  for (auto& engine : rig.engines) REQUIRE(engine->hold({5, kMillisecond, 0}).refusal == "");
   rig.until([&] { return all_are(rig, HoldState::kBroken); });
   run(rig, traffic, 20);
   core::EngineCore& engine = *rig.engines[0];
-  CHECK(engine.hold(5, kLong, 0).refusal.find("ran out") != std::string::npos);
+  CHECK(engine.hold({5, kLong, 0}).refusal.find("ran out") != std::string::npos);
   CHECK(engine.hold_report().state == HoldState::kBroken);
   CHECK(engine.end_hold(4).state == HoldState::kBroken);
-  CHECK(engine.hold(6, kLong, 0).refusal.find("0x5") != std::string::npos);  // not ended yet
+  CHECK(engine.hold({6, kLong, 0}).refusal.find("0x5") != std::string::npos);  // not ended yet
   CHECK(engine.end_hold(5).state == HoldState::kNone);
   // An order of it that was late.
-  CHECK(engine.hold(5, kLong, 0).refusal.find("ended") != std::string::npos);
+  CHECK(engine.hold({5, kLong, 0}).refusal.find("ended") != std::string::npos);
   run(rig, traffic, 5);
 }
 
@@ -130,9 +130,9 @@ TEST_CASE("who sends into a hold without being held breaks it") {
   Traffic traffic(rig);
   run(rig, traffic, 5);
   core::EngineCore& engine = *rig.engines[0];
-  REQUIRE(engine.hold(5, kLong, 0).refusal == "");
+  REQUIRE(engine.hold({5, kLong, 0}).refusal == "");
   rig.until([&] { return engine.hold_report().state == HoldState::kParked; });
-  CHECK(engine.hold(5, kLong, 1).members == 1);
+  CHECK(engine.hold({5, kLong, 1}).members == 1);
   rig.until([&] {
     traffic.step();
     return engine.hold_report().state == HoldState::kBroken;
@@ -145,9 +145,9 @@ TEST_CASE("who sends into a hold without being held breaks it") {
 TEST_CASE("a lease is renewed by the hold that has it, and by no other") {
   Rig rig(2, kinds_of({"sm"}));
   core::EngineCore& engine = *rig.engines[0];
-  CHECK(engine.hold(5, kSecond, 0).left_ms <= 1000);
-  CHECK(engine.hold(5, kLong, 0).left_ms > 1000);
-  const auto other = engine.hold(6, kLong, 0);
+  CHECK(engine.hold({5, kSecond, 0}).left_ms <= 1000);
+  CHECK(engine.hold({5, kLong, 0}).left_ms > 1000);
+  const auto other = engine.hold({6, kLong, 0});
   CHECK(other.refusal.find("0x5") != std::string::npos);
   CHECK(other.id == 5);
   CHECK(engine.end_hold(6).id == 5);
@@ -160,7 +160,7 @@ TEST_CASE("a switch and a hold exclude each other") {
   core::Routing moved;
   moved.moved["sm"] = "tcp";
   core::EngineCore& engine = *rig.engines[0];
-  REQUIRE(engine.hold(5, kLong, 0).refusal == "");
+  REQUIRE(engine.hold({5, kLong, 0}).refusal == "");
   engine.submit({1, 1, core::Rung::kJoint, {}, moved});
   CHECK(engine.report().refusal.find("held") != std::string::npos);
   engine.submit(
@@ -168,7 +168,7 @@ TEST_CASE("a switch and a hold exclude each other") {
   CHECK(engine.report().reached);
   engine.end_hold(5);
   for (auto& each : rig.engines) each->submit({2, 2, core::Rung::kJoint, {}, moved});
-  CHECK(engine.hold(6, kLong, 0).refusal.find("switch") != std::string::npos);
+  CHECK(engine.hold({6, kLong, 0}).refusal.find("switch") != std::string::npos);
   CHECK(engine.hold_report().state == HoldState::kNone);
   run(rig, traffic, 5);
 }
@@ -179,7 +179,7 @@ TEST_CASE("who is held still answers probes of who is not, and keeps its paths")
   Rig rig(2, kinds_of({"tcp"}), 1, settings);
   Traffic traffic(rig);
   run(rig, traffic, 5);
-  REQUIRE(rig.engines[0]->hold(5, kLong, 0).refusal == "");
+  REQUIRE(rig.engines[0]->hold({5, kLong, 0}).refusal == "");
   rig.until([&] {
     traffic.step();
     return rig.engines[0]->hold_report().state == HoldState::kParked;

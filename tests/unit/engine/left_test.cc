@@ -59,7 +59,7 @@ TEST_CASE("a hold waits for data on a path that has just left the set") {
   pass_until(rig, [&] { return gamma[0].posted[FrameKind::kData] > sent; });
   alpha[0].refuses = alpha[1].refuses = false;
   pass_until(rig, [&] { return sends_by(*rig.engines[0], "alpha"); });
-  for (auto& engine : rig.engines) REQUIRE(engine->hold(5, kLong, 0).refusal == "");
+  for (auto& engine : rig.engines) REQUIRE(engine->hold({5, kLong, 0}).refusal == "");
   pass(rig, kShort);
   const auto report = rig.engines[0]->hold_report();
   CHECK(report.state == HoldState::kParking);

@@ -50,7 +50,7 @@ void climb(Rig& rig, std::uint64_t operation, const Routing& before, const Routi
 
 /// As if a cable were pulled while the job is held.
 void lose_in_a_hold(Rig& rig, Taps& taps) {
-  for (auto& engine : rig.engines) REQUIRE(engine->hold(1, 100 * kSecond, 0).refusal == "");
+  for (auto& engine : rig.engines) REQUIRE(engine->hold({1, 100 * kSecond, 0}).refusal == "");
   rig.until([&] {
     return std::ranges::all_of(rig.engines, [](auto& engine) {
       return engine->hold_report().state == core::HoldState::kParked;

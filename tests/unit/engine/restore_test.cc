@@ -22,7 +22,7 @@ std::vector<core::TransportKind> kinds_of(const std::vector<std::string>& names)
 }
 
 void hold_all(Rig& rig, Traffic& traffic) {
-  for (auto& engine : rig.engines) REQUIRE(engine->hold(kHold, kLong, 0).refusal == "");
+  for (auto& engine : rig.engines) REQUIRE(engine->hold({kHold, kLong, 0}).refusal == "");
   rig.until([&] {
     traffic.step();
     return std::ranges::all_of(rig.engines, [](auto& engine) {
@@ -42,6 +42,30 @@ std::uint32_t generations(core::EngineCore& engine) {
   std::uint32_t sum = 0;
   for (const auto& peer : engine.status().peers) sum += peer.generation;
   return sum;
+}
+
+/// Held, raised and let go on: two processes that have talked.
+void restore_all(Rig& rig) {
+  Traffic traffic(rig);
+  run(rig, traffic, 5);
+  hold_all(rig, traffic);
+  for (auto& engine : rig.engines) restore(*engine);
+  for (auto& engine : rig.engines) engine->end_hold(kHold);
+  run(rig, traffic, 5);
+}
+
+/// One message, until it has come.
+void say(Rig& rig, std::size_t from, std::size_t to) {
+  const std::uint32_t word = 7;
+  const Slice slice{&word, sizeof word};
+  std::uint32_t taken = 0;
+  const MutableSlice into{&taken, sizeof taken};
+  Watched send, receive;
+  REQUIRE(rig.ports[to]->receive({.slices = {&into, 1}}, receive) == Accept::kAccepted);
+  REQUIRE(rig.ports[from]->send({.to = rig.to(from, to), .slices = {&slice, 1}}, send) ==
+          Accept::kAccepted);
+  rig.until([&] { return receive.done_count == 1 && send.done_count == 1; });
+  CHECK(taken == word);
 }
 
 std::size_t lost_peers(core::EngineCore& engine) {
@@ -94,7 +118,7 @@ TEST_CASE("who was left behind is fenced out, and harms nobody") {
     return rig.engines[2]->hold_report().state == HoldState::kFenced;
   });
   CHECK(rig.engines[2]->hold_report().why.find("left behind") != std::string::npos);
-  CHECK(rig.engines[2]->hold(9, kLong, 0).refusal.find("left behind") != std::string::npos);
+  CHECK(rig.engines[2]->hold({9, kLong, 0}).refusal.find("left behind") != std::string::npos);
   CHECK(rig.engines[2]->end_hold(kHold).state == HoldState::kFenced);
   CHECK(rig.engines[2]->restore(kHold, Incarnation{8}).refusal != "");
   const std::uint64_t received = traffic.received(1);
@@ -113,7 +137,7 @@ TEST_CASE("one that was forgotten while its set was raised can be taken in again
   restore(*rig.engines[0]);
   rig.engines[0]->end_hold(kHold);
   // The other's lease runs out.
-  REQUIRE(rig.engines[1]->hold(kHold, kMillisecond, 0).refusal == "");
+  REQUIRE(rig.engines[1]->hold({kHold, kMillisecond, 0}).refusal == "");
   rig.until([&] {
     traffic.step();
     return rig.engines[1]->hold_report().state == HoldState::kFenced;
@@ -151,39 +175,52 @@ TEST_CASE("a restore that does not fit is refused") {
   Traffic traffic(rig);
   run(rig, traffic, 5);
   core::EngineCore& engine = *rig.engines[0];
+  CHECK(engine.status().incarnation == Incarnation{});
   CHECK(engine.restore(kHold, kNext).refusal.find("not restored") != std::string::npos);
   hold_all(rig, traffic);
   CHECK(engine.restore(kHold + 1, kNext).refusal.find("0x6") != std::string::npos);
   CHECK(engine.restore(kHold, Incarnation{1}).refusal.find("incarnation") != std::string::npos);
-  CHECK(engine.status().incarnation == Incarnation{1});
+  CHECK(engine.status().incarnation == Incarnation{1});  // since it was held
 }
 
 TEST_CASE("a process that joins a restored job becomes one of it") {
   for (const bool joins_first : {true, false}) {  // who dials
     CAPTURE(joins_first);
     Rig rig(2, kinds_of({"tcp"}));
-    {
-      Traffic traffic(rig);
-      run(rig, traffic, 5);
-      hold_all(rig, traffic);
-      for (auto& engine : rig.engines) restore(*engine);
-      for (auto& engine : rig.engines) engine->end_hold(kHold);
-      run(rig, traffic, 5);
-    }
+    restore_all(rig);
     rig.open_ports();
     rig.join(kinds_of({"tcp"}), {});
-    const std::uint32_t word = 7;
-    const Slice slice{&word, sizeof word};
-    std::uint32_t taken = 0;
-    const MutableSlice into{&taken, sizeof taken};
     const std::size_t from = joins_first ? 2 : 0;
-    Watched send, receive;
-    REQUIRE(rig.ports[2 - from]->receive({.slices = {&into, 1}}, receive) == Accept::kAccepted);
-    REQUIRE(rig.ports[from]->send({.to = rig.to(from, 2 - from), .slices = {&slice, 1}}, send) ==
-            Accept::kAccepted);
-    rig.until([&] { return receive.done_count == 1; });
-    CHECK(taken == word);
+    say(rig, from, 2 - from);
     CHECK(rig.engines[2]->status().incarnation == kNext);
+    rig.ports.clear();
+  }
+}
+
+TEST_CASE("processes that are spawned into a restored job may talk among themselves first") {
+  for (const auto& names : {std::vector<std::string>{"tcp"}, {"sm"}}) {
+    CAPTURE(names);
+    Rig rig(2, kinds_of(names));
+    restore_all(rig);
+    rig.open_ports();
+    for (int i = 0; i < 3; ++i) rig.join(kinds_of(names), {});
+    for (const std::size_t other : {3U, 4U}) {
+      say(rig, 2, other);
+      say(rig, other, 2);
+    }
+    CHECK(rig.engines[2]->status().incarnation == Incarnation{});
+    say(rig, 2, 0);
+    say(rig, 1, 3);
+    for (const std::size_t i : {2U, 3U}) CHECK(rig.engines[i]->status().incarnation == kNext);
+    // One has met nobody of the job yet, and learns it from the others, or by being held.
+    REQUIRE(rig.engines[4]->hold({kHold + 1, kLong, 0, kNext}).refusal == "");
+    CHECK(rig.engines[4]->status().incarnation == kNext);
+    rig.engines[4]->end_hold(kHold + 1);
+    for (const std::size_t from : {0U, 1U, 2U, 3U}) say(rig, from, 4);
+    for (auto& engine : rig.engines) {
+      CHECK(lost_peers(*engine) == 0);
+      CHECK(engine->hold_report().state == HoldState::kNone);
+    }
     rig.ports.clear();
   }
 }

@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   job->label = "rank " + std::string(argv[1]) + " on " + job->host;
   test::FakeAdmin admin;
   admin.peers = 3;
-  const auto agent = control::Agent::start(*job, process, Incarnation{1}, admin);
+  const auto agent = control::Agent::start(*job, process, admin);
   if (!agent) {
     std::cerr << agent.error().text << "\n";
     return 1;
