@@ -151,15 +151,12 @@ void Bml::refused(Path& path, const Handshake::Step& step) noexcept {
 // One of the two was left behind when the job was restored, or has just joined it.
 void Bml::fenced_off(Path& path) noexcept {
   const HelloFacts& theirs = path.handshake->peer();
-  const bool older = theirs.incarnation < core_.fence.own();
-  const bool joins = std::min(theirs.incarnation, core_.fence.own()) == Incarnation{};
+  const Incarnation own = core_.fence.own();
+  const bool joins = std::min(theirs.incarnation, own) == Incarnation{};
   log(joins ? LogLevel::kInfo : LogLevel::kWarn, "engine",
       "no path by %s: %s answers as incarnation %u, and this is %u", path.slot.name().c_str(),
-      theirs.label.c_str(), static_cast<unsigned>(theirs.incarnation),
-      static_cast<unsigned>(core_.fence.own()));
-  path.break_down({Errc::kRefused, joins   ? "one of the two is new in a job that was held"
-                                   : older ? "a copy that was left behind is there"
-                                           : "a newer incarnation of the job is there"});
+      theirs.label.c_str(), static_cast<unsigned>(theirs.incarnation), static_cast<unsigned>(own));
+  path.break_down({Errc::kRefused, "it is of another incarnation of the job"});
   core_.hold.meets(theirs.incarnation);
 }
 

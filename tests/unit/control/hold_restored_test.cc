@@ -62,6 +62,7 @@ TEST_CASE("once more is already so, with and without the id") {
 TEST_CASE("who was spawned since then does not change that; who has another past does") {
   Job job = held(2);
   REQUIRE(job.run(restored()).code == ExitCode::kDone);
+  job.announced = 3;
   for (const Incarnation spawned : {Incarnation{}, kNow}) {
     job.members[3] = {};
     job.members[3].incarnation = spawned;
@@ -77,6 +78,7 @@ TEST_CASE("a hold makes those that have no incarnation one of the job's") {
   Job job = held(2);
   for (const auto& [number, one] : job.members) CHECK(one.incarnation == Incarnation{1});
   REQUIRE(job.run(restored()).code == ExitCode::kDone);
+  job.announced = 3;
   job.members[3] = {};
   REQUIRE(job.run({"", HoldVerb::kStart, kId + 1, 60'000}).code == ExitCode::kDone);
   for (const auto& [number, one] : job.members) CHECK(one.incarnation == kNow);

@@ -116,8 +116,7 @@ class JobOfFakes {
   }
   void start(const control::JobFacts& facts) {
     auto admin = std::make_unique<FakeAdmin>();
-    auto agent =
-        control::Agent::start(facts, ProcessId{0x1000 + started_ - 1}, Incarnation{1}, *admin);
+    auto agent = control::Agent::start(facts, ProcessId{0x1000 + started_ - 1}, *admin);
     REQUIRE(agent);
     admins_.push_back(std::move(admin));
     agents_.push_back(std::move(*agent));

@@ -36,6 +36,17 @@ void park(Rig& rig, Traffic& traffic, std::size_t i) {
   });
 }
 
+/// One end alone: the other is held, and refuses.
+void move_by(Rig& rig, Traffic& traffic, std::size_t i, const core::Routing& after) {
+  for (const Rung rung : {Rung::kJoint, Rung::kNewTx}) {
+    rig.engines[i]->submit({1, 1, rung, {}, after});
+    rig.until([&] {
+      traffic.step();
+      return rig.engines[i]->report().reached;
+    });
+  }
+}
+
 bool sends_by(core::EngineCore& engine, const std::string& name) {
   const auto peers = engine.status().peers;
   return std::ranges::any_of(peers, [&](const auto& peer) { return peer.transport == name; });
@@ -81,13 +92,7 @@ TEST_CASE(
     return sends_by(*rig.engines[1], "alpha");
   });
   const core::Routing after = moved("alpha", "beta");
-  for (const Rung rung : {Rung::kJoint, Rung::kNewTx}) {
-    rig.engines[1]->submit({1, 1, rung, {}, after});
-    rig.until([&] {
-      traffic.step();
-      return rig.engines[1]->report().reached;
-    });
-  }
+  move_by(rig, traffic, 1, after);
   leave_at(*rig.engines[0], 2, after);
   CHECK(alpha[0].posted[FrameKind::kMarker] == 0);
   rig.engines[0]->end_hold(kHold);

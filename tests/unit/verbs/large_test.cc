@@ -180,7 +180,7 @@ TEST_CASE("a hold waits for what a device reads, and lends no more") {
   Large large(world);
   large.begin_send();
   const auto state = [&](std::size_t rank) {
-    return large.rig.engines[rank]->hold(1, 60 * kSecond, 0).state;
+    return large.rig.engines[rank]->hold({1, 60 * kSecond}).state;
   };
   (void)state(0), (void)state(1);
   for (int i = 0; i < 300; ++i) large.turn();
