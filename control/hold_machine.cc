@@ -117,7 +117,15 @@ void HoldMachine::go_on() {
     if (!mixes_jobs()) enter(Phase::kPark);
     return;
   }
-  broken_ = broken();
+  begin_end(broken());
+}
+
+void HoldMachine::begin_end(std::string why_broken) {
+  if (restore_unfinished())
+    return end(ExitCode::kBusy,
+               "a restore from this hold was begun and is not finished: `btlctl job restored` "
+               "finishes it, and ends the hold");
+  broken_ = std::move(why_broken);
   enter(Phase::kEnd);
 }
 
@@ -129,8 +137,7 @@ void HoldMachine::advance_find() {
   // Those that can be let go are not kept waiting for those that say nothing.
   const bool ends = command_.verb == HoldVerb::kEnd && !command_.dry_run;
   if (ends && !entries_.empty() && now_ >= std::min(answer_by_, deadline_)) {
-    broken_ = "not all processes have answered";
-    return enter(Phase::kEnd);
+    return begin_end("not all processes have answered");
   }
   if (now_ >= deadline_) {
     if (entries_.empty()) return end(ExitCode::kNotFound, "no member of the job answers");

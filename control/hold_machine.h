@@ -109,6 +109,7 @@ class HoldMachine {
   bool mixes_jobs();
   std::vector<Counted> counted() const;
   void advance_back();
+  void begin_end(std::string why_broken);
   void advance_end();
   void advance_renew();
   void advance_raise();
@@ -117,6 +118,7 @@ class HoldMachine {
   Incarnation job_incarnation() const;
   std::uint64_t restored_hold() const;
   bool restored_already() const;
+  bool restore_unfinished() const;
   bool raised(const HoldAnswer& answer) const;
   std::string misfit() const;
   void conclude_check();

@@ -45,7 +45,14 @@ void HoldMachine::advance_end() {
 
 void HoldMachine::conclude_check() {
   const std::string why = broken();
-  if (why.empty()) return end(ExitCode::kDone, "held without interruption");
+  if (why.empty()) {
+    std::uint32_t left_ms = UINT32_MAX;
+    for (const auto& [member, entry] : entries_)
+      left_ms = std::min(left_ms, entry.answer->report.left_ms);
+    return end(ExitCode::kDone, "held without interruption by " +
+                                    hex_id(entries_.begin()->second.answer->report.id) + ", for " +
+                                    std::to_string(left_ms / 1000) + " s more");
+  }
   end(ExitCode::kInconsistent,
       why + ": what was snapshot meanwhile does not fit together and must not be restored");
 }
@@ -56,7 +63,12 @@ void HoldMachine::not_renewed(std::string why) {
 
 void HoldMachine::conclude_dry_run() {
   std::uint32_t held = 0;
-  for (const auto& [member, entry] : entries_) held += parks(*entry.answer) ? 1 : 0;
+  for (const auto& [member, entry] : entries_) {
+    const HoldAnswer& answer = *entry.answer;
+    const bool other =
+        command_.verb != HoldVerb::kStart && command_.id != 0 && command_.id != answer.report.id;
+    held += parks(answer) && !other ? 1 : 0;
+  }
   const std::string all = " of " + std::to_string(entries_.size()) + " processes";
   if (command_.verb == HoldVerb::kRenew)
     return end(ExitCode::kDone, std::to_string(held) + all + " are held; nothing was changed");

@@ -5,6 +5,7 @@
 // What does not fit together is left as it is: parked, until its leases run out; then those whose
 // streams do not fit lose each other, and say so.
 #include <algorithm>
+#include <set>
 
 #include "control/hold_machine.h"
 #include "control/json_archive.h"
@@ -52,12 +53,25 @@ std::string HoldMachine::misfit() const {
   if (!begun) return broken();
   for (const auto& [member, entry] : entries_) {
     const HoldAnswer& answer = *entry.answer;
-    if (raised(answer) || answer.report.id == command_.id) continue;
-    return answer.report.id == 0
-               ? answer.name + " was not held"
-               : answer.name + " was held by another, " + hex_id(answer.report.id);
+    const std::uint64_t id = answer.report.id;
+    if (id != 0 && id != command_.id) return answer.name + " is held by another, " + hex_id(id);
+    if (id == 0 && !raised(answer)) return answer.name + " was not held";
   }
   return "";
+}
+
+/// Some go on as restored, and others do not yet: who let these go now would have the first fence
+/// them out.
+bool HoldMachine::restore_unfinished() const {
+  std::set<std::uint64_t> restored;
+  for (const auto& [member, entry] : entries_) {
+    if (entry.answer) restored.insert(entry.answer->report.restored_from);
+  }
+  return std::any_of(entries_.begin(), entries_.end(), [&](const auto& item) {
+    if (!item.second.answer) return false;
+    const core::HoldReport& report = item.second.answer->report;
+    return report.id != 0 && report.id != report.restored_from && restored.contains(report.id);
+  });
 }
 
 /// One above all that are known, and at least the commanded one; or that to which another command

@@ -142,6 +142,7 @@ void fields(A& a, Is<core::EngineStatus> auto& v) {
   a("incarnation", v.incarnation);
   a("epoch", v.epoch);
   a("rung", v.rung);
+  a("hold", v.hold);
   a("routing", v.routing);
   a("transports", v.transports);
   a("peers", v.peers);

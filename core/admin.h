@@ -131,6 +131,7 @@ struct EngineStatus {
   Incarnation incarnation{};  // 0: none yet
   std::uint32_t epoch = 0;
   RungReport rung;
+  HoldReport hold;
   Routing routing;
   std::vector<TransportStatus> transports;
   std::vector<PeerStatus> peers;

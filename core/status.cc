@@ -87,6 +87,7 @@ EngineStatus EngineCore::status() {
   EngineStatus status;
   status.process = core_.config.process;
   status.incarnation = core_.fence.own();
+  status.hold = core_.hold.report();
   status.rung = core_.switching.report();
   status.rung.absent = core_.returning.absent();
   status.epoch = status.rung.epoch;

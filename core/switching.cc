@@ -105,7 +105,8 @@ RoutingPlan Switching::plan(const Routing& routing) const {
 // the first order may have nothing but what it takes away. Once committed nobody refuses.
 bool Switching::may_rise(Rung from) {
   if (core_.hold.parks()) {
-    refuse("the job is held for a snapshot; end the hold first");
+    refuse(core_.fence.out() ? "this process was left behind when the job was restored; end it"
+                             : "the job is held for a snapshot; end the hold first");
     return false;
   }
   if (from == Rung::kOld) return (adds() || !refuse_if_cut_off()) && open_added();

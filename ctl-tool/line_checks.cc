@@ -14,8 +14,8 @@ namespace {
 constexpr std::size_t kArgumentBytesMax = 256;
 
 std::string lease_problem(const CommandLine& line) {
-  const bool good = line.lease_s >= 0.001 && line.lease_s <= 86'400.0;
-  return good ? "" : "--lease takes seconds, from 0.001 to 86400";
+  const bool good = line.lease_s >= 1.0 && line.lease_s <= 86'400.0;
+  return good ? "" : "--lease takes seconds, from 1 to 86400";
 }
 
 /// What is wrong with `checkpoint`; "": nothing.

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "control/census.h"
+#include "control/json_archive.h"
 #include "ctl-tool/ask.h"
 #include "ctl-tool/commands.h"
 #include "ctl-tool/say.h"
@@ -25,6 +26,24 @@ std::string in_use(const core::EngineStatus& engine, std::uint32_t core::Transpo
   return used.empty() ? "-" : join(used, " ");
 }
 
+/// "": it is not held.
+std::string held(const core::HoldReport& hold) {
+  const std::string id = control::hex_id(hold.id);
+  switch (hold.state) {
+    case core::HoldState::kParking:
+      return "parks for hold " + id;
+    case core::HoldState::kParked:
+      return "held by " + id + ", for " + std::to_string(hold.left_ms / 1000) + " s more";
+    case core::HoldState::kBroken:
+      return "hold " + id + " is broken: " + printable(hold.why);
+    case core::HoldState::kFenced:
+      return "fenced out: " + printable(hold.why);
+    case core::HoldState::kNone:
+      break;
+  }
+  return "";
+}
+
 std::string doing(const control::Standing& standing) {
   if (standing.joining) return "joining";
   if (!standing.report.refusal.empty()) return "refused: " + printable(standing.report.refusal);
@@ -36,6 +55,13 @@ std::string doing(const control::Standing& standing) {
     text += ", waits for " + printable(join(standing.report.waiting, ", "));
   }
   return text;
+}
+
+std::string state_of(const StatusAnswer& answer) {
+  std::string hold = held(answer.engine.hold);
+  std::string ladder = doing(answer.standing);
+  if (hold.empty()) return ladder;
+  return ladder == "at rest" ? hold : hold + "; " + ladder;
 }
 
 /// All pages of one member's peers, the first being in `answer`.
@@ -72,7 +98,7 @@ void print_status(const std::vector<std::pair<MemberEntry, StatusAnswer>>& answe
     table.add({rank_text(member.rank), printable(member.name),
                control::rung_name(answer.standing.rung), std::to_string(answer.standing.epoch),
                in_use(answer.engine, &core::TransportStatus::peers),
-               in_use(answer.engine, &core::TransportStatus::bulk_peers), doing(answer.standing)});
+               in_use(answer.engine, &core::TransportStatus::bulk_peers), state_of(answer)});
   }
   print(table.text());
 }

@@ -175,9 +175,12 @@ def _freezes_nothing_unheld(hooks_):
     check(code == 1 and asked.count("hold start") > 1, f"a freeze went on, or was not tried again, while a switch was at work: {asked}")
     check(hooks_.run("qemu-ga", "freeze", codes={"hold start": 4})[0] == 0, "what another holds is not left to him")
     check(hooks_.run("qemu-ga", "freeze")[0] == 0, "a freeze failed")
-    code, asked = hooks_.run("qemu-ga", "freeze", codes={"hold check": 8})  # the thaw of the last one never came
+    code, asked = hooks_.run("qemu-ga", "freeze", codes={"hold renew": 8})  # the thaw of the last one never came
     check(code == 0 and "hold end --id 0x1f" in asked and "hold start" in asked, f"a hold that is over was taken for one: {asked}")
-    check("hold end --id 0x1f" in hooks_.run("qemu-ga", "thaw")[1], "thaw has not ended what freeze began")
+    code, asked = hooks_.run("qemu-ga", "freeze")  # once more: the lease begins anew
+    check(code == 0 and "hold renew --id 0x1f" in asked and "hold start" not in asked, f"a hold was not renewed: {asked}")
+    check(hooks_.run("qemu-ga", "thaw", codes={"hold end": 5})[0] == 1, "a thaw that not all have answered is said to be well")
+    check("hold end --id 0x1f" in hooks_.run("qemu-ga", "thaw")[1], "thaw has not ended what freeze began, or what was left")
     os.remove(hooks_.stub)
     check(hooks_.run("qemu-ga", "freeze")[0] == 1, "a freeze went on without btlctl")
 

@@ -164,3 +164,31 @@ TEST_CASE("who refuses to be raised is named") {
   CHECK(outcome.code == ExitCode::kInconsistent);
   CHECK(outcome.text.find("rank 1") != std::string::npos);
 }
+
+TEST_CASE("a hold is not ended while a restore from it is half done") {
+  for (const std::uint64_t id : {std::uint64_t{0}, kId}) {
+    Job job = held(3);
+    job.members[1].incarnation = Incarnation{900};
+    job.members[1].restored_from = kId;
+    const Outcome outcome = job.run({"", HoldVerb::kEnd, id, 0});
+    CHECK(outcome.code == ExitCode::kBusy);
+    CHECK(outcome.text.find("job restored") != std::string::npos);
+    CHECK(job.members[2].state == HoldState::kParked);
+    for (auto& [number, one] : job.members) one.restored_from = kId;
+    CHECK(job.run({"", HoldVerb::kEnd, id, 0}).code == ExitCode::kDone);
+  }
+}
+
+TEST_CASE("who was restored, and is held by another hold now, does not go on") {
+  Job job = held(3);
+  REQUIRE(job.run(restored()).code == ExitCode::kDone);
+  REQUIRE(job.run({"", HoldVerb::kStart, kId + 1, 60'000}).code == ExitCode::kDone);
+  for (const bool dry_run : {true, false}) {
+    HoldCommand command = restored(kId);
+    command.dry_run = dry_run;
+    const Outcome outcome = job.run(command);
+    CHECK(outcome.code == ExitCode::kInconsistent);
+    CHECK(outcome.text.find("0x52") != std::string::npos);
+  }
+  CHECK(job.members[1].state == HoldState::kParked);
+}

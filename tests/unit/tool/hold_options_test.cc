@@ -20,7 +20,7 @@ CommandLine good(Words words) {
 
 TEST_CASE("hold takes an action, a lease to start with, and an id to look for") {
   CHECK(good({"hold", "start"}).lease_s == 60.0);
-  CHECK(good({"hold", "start", "--lease", "0.5"}).lease_s == 0.5);
+  CHECK(good({"hold", "start", "--lease", "1.5"}).lease_s == 1.5);
   for (const char* action : {"start", "renew", "check", "end"})
     CHECK(read_hold_id(good({"hold", action, "--id", "0x1f"}).hold_id) == 0x1f);
 }
