@@ -104,12 +104,16 @@ Result<JsonLineSocket> JsonLineSocket::connect(const std::string& path, const Pa
   return JsonLineSocket(std::move(socket), path);
 }
 
+Status JsonLineSocket::still_patient(const Patience& patience) const {
+  if (patience.stopped()) return fail(Errc::kCancelled, "interrupted");
+  if (monotonic_now() < patience.deadline) return {};
+  return fail(Errc::kTimeout, name_ + ": no answer in time; does it serve somebody else?");
+}
+
 Status JsonLineSocket::wait_for(short events, const Patience& patience) const {
   for (;;) {
-    if (patience.stopped()) return fail(Errc::kCancelled, "interrupted");
-    const TimeNs left = patience.deadline - monotonic_now();
-    if (left <= 0)
-      return fail(Errc::kTimeout, name_ + ": no answer in time; does it serve somebody else?");
+    if (auto patient = still_patient(patience); !patient) return patient;
+    const TimeNs left = std::max(patience.deadline - monotonic_now(), TimeNs{0});
     pollfd asked{socket_.number(), events, 0};
     const int ready =
         ::poll(&asked, 1, static_cast<int>(std::min(left, kSlice) / kMillisecond) + 1);
@@ -145,7 +149,7 @@ Status JsonLineSocket::send_text(std::string_view text, int descriptor, const Pa
 
 Status JsonLineSocket::read_more(const Patience& patience) {
   if (buffer_.size() > kLineBytesMax)
-    return fail(Errc::kCorrupt,
+    return fail(Errc::kLimit,
                 name_ + ": a line of more than 4 MiB; is it QEMU that listens there?");
   if (auto ready = wait_for(POLLIN, patience); !ready) return ready;
   std::array<char, 1U << 16> block;
@@ -161,6 +165,10 @@ Status JsonLineSocket::read_more(const Patience& patience) {
 }
 
 Result<Json> JsonLineSocket::receive(const Patience& patience) {
+  // Lines that are here already are no reason to go on for ever with who asks for one after
+  // another.
+  if (const auto patient = still_patient(patience); !patient)
+    return tl::unexpected(patient.error());
   std::size_t end = buffer_.find('\n');
   while (end == std::string::npos) {
     const std::size_t seen = buffer_.size();

@@ -62,7 +62,18 @@ TEST_CASE("a line without end is given up") {
   over.store(true);
   talker.join();
   REQUIRE_FALSE(heard);
-  CHECK(heard.error().code == Errc::kCorrupt);
+  CHECK(heard.error().code == Errc::kLimit);
+}
+
+TEST_CASE("who has no patience left gets no line, though some are here already") {
+  ScriptedPeer peer;
+  auto socket = peer.socket();
+  for (int i = 0; i < 3; ++i) peer.says_line(R"({"a":1})");
+  REQUIRE(socket.receive(long_enough()));
+  CHECK(socket.receive(none_left()).error().code == Errc::kTimeout);
+  const std::atomic<bool> stop{true};
+  CHECK(socket.receive({long_enough().deadline, &stop}).error().code == Errc::kCancelled);
+  CHECK(socket.receive(long_enough()));  // it is there still
 }
 
 TEST_CASE("who is told to stop stops waiting") {
