@@ -7,6 +7,9 @@
 
 namespace livebtl::hypervisor {
 
+/// The object that says which hold its machine is saved in. No card's: those are named livebtl-ID.
+inline constexpr const char* kHoldNote = "livebtl.hold";
+
 /// In place of an older one of this name.
 Status keep_note(Qmp& qmp, const std::string& name, const std::string& text,
                  const Patience& patience);

@@ -48,6 +48,7 @@ struct MachineSeen {
   bool claimed = false;       // snapshot: by a call before this one, which was killed
   bool loaded = false;        // restore: its memory is there
   std::vector<bool> plugged;  // by card
+  bool sent = false;          // it stands still because its memory was sent somewhere
 };
 
 struct SetAnswer {

@@ -57,6 +57,7 @@ SetAnswer SnapshotSteps::look_at(std::size_t machine, MachineSeen& seen, const P
         const auto state = run_state(qmp, patience);
         if (!state) return tl::unexpected(state.error());
         seen.running = *state == "running";
+        seen.sent = *state == "postmigrate";
         if (auto read = read_claim(machine, qmp, seen, patience); !read) return read;
         const auto migration = ask_migration(qmp, patience);
         if (!migration) return tl::unexpected(migration.error());

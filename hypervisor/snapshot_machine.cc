@@ -9,6 +9,12 @@ namespace {
 
 constexpr const char* kMade = "the machines are snapshot, and fit together";
 constexpr const char* kMadeBefore = "this set is whole already";
+constexpr const char* kStill =
+    " does not run, so its job cannot be held; let it go on (cont), and call again";
+constexpr const char* kSent =
+    " was migrated or saved by somebody else, and does not run here: if it runs elsewhere it must "
+    "not go on here as well, so name the QEMU that it runs in; only if it was merely saved let it "
+    "go on (cont), and call again";
 
 bool any(const std::vector<bool>& flags) {
   return std::find(flags.begin(), flags.end(), true) != flags.end();
@@ -58,9 +64,7 @@ void SnapshotMachine::looked(const SetAnswer& answer) {
       gone_[i][card] = !seen.plugged[card];
     pulled = pulled || any(gone_[i]);
     if (seen.running || seen.claimed) continue;
-    return finish(kCodeRefused, machines_[i].name +
-                                    " does not run, so its job cannot be held; let it go on "
-                                    "(cont), and call again");
+    return finish(kCodeRefused, machines_[i].name + (seen.sent ? kSent : kStill));
   }
   sealed_ = good_ = answer.sealed;
   if (sealed_ && !claimed_ && !pulled) return finish(kCodeDone, kMadeBefore);

@@ -7,10 +7,6 @@
 
 namespace livebtl::hypervisor {
 
-/// The object in QEMU that says which hold its machine is saved in. No card's: those are named
-/// livebtl-ID.
-inline constexpr const char* kHoldNote = "livebtl.hold";
-
 class SnapshotSteps : public SetSteps {
  public:
   using SetSteps::SetSteps;

@@ -138,6 +138,14 @@ TEST_CASE("somebody else's migration is left alone, and a guest that stands stil
   still.machines[1]->with([](auto& state) { state.status = "paused"; });
   CHECK(still.snapshot().end.code == 3);
   CHECK(still.log(0).empty());
+  MachinePair moved;
+  moved.machines[1]->with([](auto& state) {
+    state.status = "postmigrate";
+    state.migration = "completed";
+  });
+  const auto report = moved.snapshot();
+  CHECK(report.end.code == 3);
+  CHECK(report.end.text.find("migrated or saved by somebody else") != std::string::npos);
 }
 
 TEST_CASE("what a killed call has left is resolved first") {

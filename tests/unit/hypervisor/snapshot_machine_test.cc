@@ -44,6 +44,13 @@ TEST_CASE("a machine that cannot be looked at, or stands still, is left alone") 
   CHECK(still.steps == Steps{"look"});
   CHECK(still.end.code == kCodeRefused);
   CHECK(still.end.text.find("vm2") == 0);
+  SetWorld moved;
+  moved.machines[1].running = false;
+  moved.machines[1].sent = true;
+  moved.run<SnapshotMachine>();
+  CHECK(moved.steps == Steps{"look"});
+  CHECK(moved.end.code == kCodeRefused);
+  CHECK(moved.end.text.find("must not go on here") != std::string::npos);
 }
 
 TEST_CASE("whatever fails before the check leaves no set, and all as it was") {
