@@ -75,7 +75,10 @@ void RestoreMachine::go_on_from(std::size_t machine) {
 /// all ran before, and it is not known that they must not.
 void RestoreMachine::refused(const SetAnswer& answer) {
   const std::string object = object_of(next_, machines_);
-  end_.code = next_.what == SetDo::kRestored ? answer.code : kCodeUnfinished;
+  // What is loaded stands still then, and the next call goes on from there: 6 would say that the
+  // job does.
+  const bool said = next_.what == SetDo::kRestored && answer.code != kCodeNotReturned;
+  end_.code = said ? answer.code : kCodeUnfinished;
   end_.text = (object.empty() ? "" : object + ": ") + answer.text;
   if (!ran_ || answer.code == kCodeInconsistent) return halt_from(0);
   finish(end_.code, end_.text + "; the machines ran before, and do so still");

@@ -147,7 +147,7 @@ void SnapshotMachine::failed(const SetAnswer& answer) {
     default:  // the guest's btlctl has said it
       prepared_ = prepared_ || next_.what == SetDo::kPrepare;
       held_ = held_ || next_.what == SetDo::kHold;
-      code = answer.code;
+      code = code_undone(answer.code);
   }
   const std::string object = object_of(next_, machines_);
   go_back(answer.went == Went::kInterrupted ? kCodeInterrupted : code,

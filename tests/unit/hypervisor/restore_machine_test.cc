@@ -71,6 +71,15 @@ TEST_CASE("a set that does not fit together is never continued") {
   CHECK(world.end.code == kCodeUnfinished);
 }
 
+TEST_CASE("a job of which the guest says that not all of it goes on is not called restored") {
+  SetWorld world = waiting();
+  world.fails("restored", Went::kFailed, kCodeNotReturned);
+  world.run<RestoreMachine>();
+  CHECK(world.end.code == kCodeUnfinished);
+  CHECK_FALSE(world.machines[0].running);
+  CHECK_FALSE(world.machines[1].running);
+}
+
 TEST_CASE("who cannot be stopped again is named") {
   SetWorld world = waiting();
   world.change = [](const std::string& now, SetAnswer& answer) {

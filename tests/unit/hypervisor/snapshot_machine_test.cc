@@ -78,6 +78,17 @@ TEST_CASE("whatever fails before the check leaves no set, and all as it was") {
   }
 }
 
+TEST_CASE("what a guest calls done, but not complete, is not done where it is taken back") {
+  for (const char* step : {"prepare", "hold", "renew", "check"}) {
+    CAPTURE(step);
+    SetWorld world;
+    world.fails(step, Went::kFailed, kCodeNotReturned);
+    world.run<SnapshotMachine>();
+    CHECK(world.end.code == kCodeTakenBack);
+    CHECK_FALSE(world.sealed);
+  }
+}
+
 TEST_CASE("a hold that was broken makes no set") {
   SetWorld world;
   world.fails("check", Went::kFailed, kCodeInconsistent);
