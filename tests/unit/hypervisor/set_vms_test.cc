@@ -71,6 +71,20 @@ TEST_CASE("a set that does not fit together is stopped again") {
   });
 }
 
+TEST_CASE("a job that runs is not stopped by a call with another set") {
+  MachinePair pair;
+  pair.snapshot();
+  pair.start("inmigrate");
+  CHECK(pair.restore().end.code == 0);
+  pair.machines[0]->with([](auto& state) { state.guest_codes["job restored"] = 8; });
+  pair.log(0);
+  const auto report = pair.restore();
+  CHECK(report.end.code == 8);
+  CHECK(report.end.text.find("not of this set") != std::string::npos);
+  CHECK(pair.log(0) == Log{"job restored"});
+  pair.both([](auto& state) { CHECK(state.status == "running"); });
+}
+
 TEST_CASE("what is no set is not loaded, and no QEMU that does not wait") {
   MachinePair pair;
   pair.request.machines[0].cards.clear();
