@@ -20,6 +20,11 @@ constexpr const char* kFreshSetFile = "set.json.new";
 
 std::string said_by_system() { return std::strerror(errno); }
 
+bool others_may_write(const struct stat& facts) {
+  return (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
+         (facts.st_uid != ::geteuid() && facts.st_uid != 0);
+}
+
 }  // namespace
 
 SetDirectory::SetDirectory(std::string path, std::vector<std::string> machines)
@@ -41,8 +46,7 @@ Status SetDirectory::open() {
   struct stat facts {};
   if (::fstat(opened.number(), &facts) != 0)
     return tl::unexpected(error(Errc::kSystem, "", said_by_system()));
-  if ((facts.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
-      (facts.st_uid != ::geteuid() && facts.st_uid != 0))
+  if (others_may_write(facts))
     return tl::unexpected(error(
         Errc::kAuth, "", "others may write to it; a set belongs into a directory of yours (0700)"));
   directory_ = std::move(opened);
@@ -77,6 +81,7 @@ Result<SetDirectory::Holds> SetDirectory::look() {
   if (!set) return leavings ? Holds::kLeavings : Holds::kNothing;
   const auto loaded = load();
   if (loaded) return Holds::kSet;
+  if (loaded.error().code == Errc::kAuth) return tl::unexpected(loaded.error());
   return tl::unexpected(Error{Errc::kRefused, loaded.error().text + "; give another directory"});
 }
 
@@ -153,14 +158,35 @@ Status SetDirectory::seal(SetFile set) {
   return {};
 }
 
+/// A file that was put there by somebody else, or that he keeps open, is no more to be believed
+/// than a directory of his: a machine's memory is what it will do.
+Result<Fd> SetDirectory::open_sealed(const std::string& file, struct stat& facts) const {
+  Fd opened(
+      ::openat(directory_.number(), file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const bool none = !opened && errno == ENOENT;
+  if (!opened || ::fstat(opened.number(), &facts) != 0)
+    return tl::unexpected(error(none              ? Errc::kNotFound
+                                : errno == EACCES ? Errc::kAuth
+                                                  : Errc::kCorrupt,
+                                file, said_by_system()));
+  if (!S_ISREG(facts.st_mode))
+    return tl::unexpected(error(Errc::kCorrupt, file, "is no file; this set must not be restored"));
+  if (others_may_write(facts))
+    return tl::unexpected(error(Errc::kAuth, file,
+                                "others may write to it; the files of a set belong to you or to "
+                                "root, and are written by nobody else (0600)"));
+  return opened;
+}
+
 Result<std::string> SetDirectory::read_list() const {
-  const Fd file(
-      ::openat(directory_.number(), kSetFile, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!file && errno == ENOENT)
+  struct stat facts {};
+  const auto opened = open_sealed(kSetFile, facts);
+  if (!opened && opened.error().code == Errc::kNotFound)
     return tl::unexpected(error(Errc::kCorrupt, "",
                                 "there is no set.json: no set of snapshots, or one that was never "
                                 "finished; it must not be restored"));
-  if (!file) return tl::unexpected(error(Errc::kCorrupt, kSetFile, said_by_system()));
+  if (!opened) return tl::unexpected(opened.error());
+  const Fd& file = *opened;
   std::string text;
   std::array<char, 1U << 16> block;
   while (text.size() <= kSetBytesMax) {
@@ -196,12 +222,12 @@ Result<SetFile> SetDirectory::load() {
 
 Result<Fd> SetDirectory::open_ram(const SavedMachine& machine) {
   const std::string file = ram_file(machine.name);
-  Fd opened(
-      ::openat(directory_.number(), file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!opened) return tl::unexpected(error(Errc::kCorrupt, file, said_by_system()));
   struct stat facts {};
-  if (::fstat(opened.number(), &facts) != 0 || !S_ISREG(facts.st_mode) ||
-      static_cast<std::uint64_t>(facts.st_size) != machine.bytes)
+  auto opened = open_sealed(file, facts);
+  if (!opened && opened.error().code == Errc::kNotFound)
+    return tl::unexpected(error(Errc::kCorrupt, file, "is not there"));
+  if (!opened) return opened;
+  if (static_cast<std::uint64_t>(facts.st_size) != machine.bytes)
     return tl::unexpected(error(Errc::kCorrupt, file,
                                 "is not of the size that it was sealed with; this set must not "
                                 "be restored"));

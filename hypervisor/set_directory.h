@@ -4,6 +4,8 @@
 // descriptor, through which everything is opened: no link is followed.
 #pragma once
 
+#include <sys/stat.h>
+
 #include "base/fd.h"
 #include "hypervisor/set_file.h"
 
@@ -30,7 +32,8 @@ class SetDirectory {
   /// All is on the disk, and then set.json is there, whole. Fills in the files' sizes.
   Status seal(SetFile set);
 
-  /// Of a set that was sealed, with all its files of their right sizes. kCorrupt: it is none.
+  /// Of a set that was sealed, with all its files of their right sizes. kCorrupt: it is none;
+  /// kAuth: others may write to it.
   Result<SetFile> load();
   Result<Fd> open_ram(const SavedMachine& machine);
 
@@ -38,6 +41,7 @@ class SetDirectory {
 
  private:
   Status open();
+  Result<Fd> open_sealed(const std::string& file, struct stat& facts) const;
   Result<std::string> read_list() const;
   Result<std::uint64_t> sync_ram(const std::string& machine);
   Status write_list(const std::string& text);

@@ -39,6 +39,8 @@ struct SetRequest {
   std::size_t speaker() const noexcept;
 };
 
+/// The exit code where a set cannot be loaded.
+int code_of_load(Errc error) noexcept;
 SetAnswer set_answer_of(const Status& status);
 SetAnswer set_answer_of(const Error& error);
 

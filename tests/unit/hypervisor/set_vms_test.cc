@@ -101,6 +101,17 @@ TEST_CASE("what is no set is not loaded, and no QEMU that does not wait") {
   CHECK(pair.log(0).empty());
 }
 
+TEST_CASE("a set with a file that others may write to is not loaded") {
+  MachinePair pair;
+  pair.snapshot();
+  pair.start("inmigrate");
+  std::filesystem::permissions(pair.request.directory + "/vm1.ram",
+                               std::filesystem::perms::others_write,
+                               std::filesystem::perm_options::add);
+  CHECK(pair.restore().end.code == 9);
+  CHECK(pair.log(0).empty());
+}
+
 TEST_CASE("a machine that was started with its card cannot take what was saved without it") {
   MachinePair pair;
   pair.snapshot();
