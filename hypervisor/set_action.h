@@ -53,10 +53,11 @@ struct MachineSeen {
 
 struct SetAnswer {
   Went went = Went::kWell;
-  int code = kCodeDone;  // of everything but kWell: the exit code that follows
-  std::string text;
+  int code = kCodeDone;           // of everything but kWell: the exit code that follows
+  std::string text;               // of everything but kWell; and of a set that was sealed
   std::vector<MachineSeen> seen;  // of kLook
-  bool sealed = false;            // of kLook, snapshot: the directory holds the whole set
+  bool sealed = false;            // of kLook, snapshot: the directory holds a whole set
+  bool repeats = false;           // ... which the call has made that was killed here
 };
 
 /// A machine and its cards, by name: for what is said to people.

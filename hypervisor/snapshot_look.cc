@@ -46,7 +46,17 @@ SetAnswer SnapshotSteps::look() {
     went.text = request_.machines[i].name + ": " + went.text;
     return went;
   }
-  return answer;
+  return answer.sealed ? look_at_set(std::move(answer)) : answer;
+}
+
+/// Of another hold it is an older one: each night's call wants a set of its own.
+SetAnswer SnapshotSteps::look_at_set(SetAnswer seen) {
+  const auto set = directory_.load();
+  if (!set) return set_answer_of(set.error());
+  seen.text = directory_.path() + " holds a whole set already, taken at " + set->taken;
+  seen.repeats = !holds_.empty();
+  for (const std::string& hold : holds_) seen.repeats = seen.repeats && hold == set->hold;
+  return seen;
 }
 
 SetAnswer SnapshotSteps::look_at(std::size_t machine, MachineSeen& seen, const Patience& patience) {
@@ -104,6 +114,7 @@ Status SnapshotSteps::read_claim(std::size_t machine, Qmp& qmp, MachineSeen& see
   if (!well_formed_hold(hold) || bandwidth == nullptr) return {};
   seen.claimed = true;
   hold_ = hold;
+  holds_.push_back(hold);
   machines_[machine].bandwidth = bandwidth->get<std::uint64_t>();
   return {};
 }

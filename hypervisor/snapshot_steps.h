@@ -16,6 +16,7 @@ class SnapshotSteps : public SetSteps {
   SetAnswer perform_own(SetAction action) override;
   Status plug(Qmp& qmp, const Card& card) override;
 
+  SetAnswer look_at_set(SetAnswer seen);
   SetAnswer look_at(std::size_t machine, MachineSeen& seen, const Patience& patience);
   Status find_cards(std::size_t machine, Qmp& qmp, MachineSeen& seen, const Patience& patience);
   Status read_claim(std::size_t machine, Qmp& qmp, MachineSeen& seen, const Patience& patience);
@@ -28,6 +29,8 @@ class SnapshotSteps : public SetSteps {
   SetAnswer end_hold();
   SetAnswer seal();
   SetAnswer forget();
+
+  std::vector<std::string> holds_;  // that QEMUs knew of when they were looked at
 };
 
 }  // namespace livebtl::hypervisor

@@ -37,7 +37,10 @@ TEST_CASE("two machines are snapshot, and what is in the set is what they had") 
   CHECK(document["schema"] == "livebtl.vm/1");
   CHECK(document["verb"] == "vm snapshot");
   CHECK(document["phases"][3]["of"] == "card hca of vm1");
-  CHECK(pair.snapshot().end.code == 0);  // once more: it is there already
+  const auto again = pair.snapshot();
+  CHECK(again.end.code == 3);  // it is there already, and nobody was killed
+  CHECK(again.end.text.find(pair.request.directory + " holds a whole set already, taken at " +
+                            set->taken) == 0);
   CHECK(pair.log(0).empty());
 }
 
@@ -195,6 +198,31 @@ TEST_CASE("what a killed call has left is resolved first") {
   REQUIRE(log.size() > 4);
   CHECK(Log(log.begin(), log.begin() + 4) == Log{"migrate_cancel", "cont", "hold end", "prepare"});
   CHECK(pair.file("vm1.ram") == "the memory of vm1");
+  pair.is_as_before();
+}
+
+TEST_CASE("a set is finished by the call that repeats its own, and by no other") {
+  MachinePair pair;
+  const std::string hold = pair.snapshot().hold;
+  const auto killed = [&pair](const std::string& of) {
+    pair.machines[1]->with([&of](auto& state) {
+      state.objects["livebtl.hold"] = Json{{"hold", of}, {"max-bandwidth", 7}}.dump();
+      state.objects["livebtl-hca"] = state.cards["hca"].dump();
+      state.cards.clear();
+    });
+    pair.log(0);
+    pair.log(1);
+    return pair.snapshot();
+  };
+  CHECK(killed("0x7").end.code == 3);
+  CHECK(pair.log(1).empty());
+  pair.machines[1]->with(
+      [](auto& state) { state.cards["hca"] = Json::parse(state.objects["livebtl-hca"]); });
+  const auto report = killed(hold);
+  CHECK(report.end.code == 0);
+  CHECK(report.end.text == "this set is whole already");
+  CHECK(pair.log(0) == Log{"hold end", "return"});
+  CHECK(pair.log(1) == Log{"device_add hca"});
   pair.is_as_before();
 }
 

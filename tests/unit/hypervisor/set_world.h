@@ -61,6 +61,8 @@ struct SetWorld {
   SetAnswer look() const {
     SetAnswer answer;
     answer.sealed = sealed;
+    answer.repeats = sealed && (machines[0].claimed || machines[1].claimed);
+    if (sealed) answer.text = "monday holds a set";
     for (const One& one : machines)
       answer.seen.push_back({one.running, one.claimed, one.loaded,
                              cards ? std::vector<bool>{one.plugged} : std::vector<bool>{},
