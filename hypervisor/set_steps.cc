@@ -93,7 +93,11 @@ Status SetSteps::answers(const MachinePlace& place, const Patience& patience) co
 }
 
 SetAnswer SetSteps::read(const Result<GuestAnswer>& said) {
-  if (!said) return set_answer_of(said.error());
+  if (!said) {
+    SetAnswer answer = set_answer_of(said.error());
+    answer.code = code_of_later(said.error().code);
+    return answer;
+  }
   if (said->code == kCodeDone) {
     members_ = said->members;
     return {};

@@ -172,7 +172,13 @@ SetAnswer SnapshotSteps::go_on(std::size_t machine) {
 SetAnswer SnapshotSteps::end_hold() {
   const auto said = give_verb(agent_, request_.guest, hold_end(hold_), kPrepareMax);
   const bool ended = said && (said->code == kCodeInconsistent || said->no_job);
-  return ended ? SetAnswer{} : read(said);
+  SetAnswer answer = ended ? SetAnswer{} : read(said);
+  hold_open_ = answer.went != Went::kWell;
+  if (hold_open_)
+    answer.text = "the job may be held until its lease is over; in the guest " +
+                  request_.machines[request_.speaker()].name + ": btlctl hold end --id " + hold_ +
+                  " (" + answer.text + ")";
+  return answer;
 }
 
 SetAnswer SnapshotSteps::seal() {
@@ -190,7 +196,8 @@ Status SnapshotSteps::plug(Qmp& qmp, const Card& card) {
   return plugged ? forget_card(qmp, card.id, afterwards()) : plugged;
 }
 
-/// Where something is left to do by hand, it is so whether QEMU knows of us or not.
+/// Where something is left to do by hand, it is so whether QEMU knows of us or not; but a hold that
+/// may be there still the next call ends, if it finds its id.
 SetAnswer SnapshotSteps::forget() {
   SetAnswer all;
   for (std::size_t i = 0; i < machines_.size(); ++i) {
@@ -201,7 +208,7 @@ SetAnswer SnapshotSteps::forget() {
           if (bandwidth != 0) {
             if (auto set = set_bandwidth(qmp, bandwidth, afterwards()); !set) return set;
           }
-          return delete_object(qmp, kHoldNote, afterwards());
+          return hold_open_ ? Status() : delete_object(qmp, kHoldNote, afterwards());
         },
         afterwards());
     if (went.went != Went::kWell) all = went;

@@ -31,6 +31,7 @@ class SnapshotSteps : public SetSteps {
   SetAnswer forget();
 
   std::vector<std::string> holds_;  // that QEMUs knew of when they were looked at
+  bool hold_open_ = false;          // it could not be ended
 };
 
 }  // namespace livebtl::hypervisor

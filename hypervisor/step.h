@@ -37,5 +37,7 @@ constexpr int code_undone(int guest) noexcept {
 /// What an error means for a sequence, and the exit code if it ends it before anything was done.
 Went went_of(Errc error) noexcept;
 int code_of(Errc error) noexcept;
+/// ... if it came later: whatever it was, it ends in a way back.
+int code_of_later(Errc error) noexcept;
 
 }  // namespace livebtl::hypervisor

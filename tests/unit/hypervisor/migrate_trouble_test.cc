@@ -161,6 +161,14 @@ TEST_CASE("a guest that a killed vm snapshot has saved has not moved") {
   CHECK(Scene::log_of(*scene.there).empty());
 }
 
+TEST_CASE("an agent that starts to talk nonsense lets nothing move") {
+  Scene scene;
+  scene.here->with([](auto& state) { state.garbles = "prepare"; });
+  const auto report = scene.run();
+  CHECK(report.end.code == 5);
+  CHECK(Scene::log_of(*scene.here) == Log{"return"});
+}
+
 TEST_CASE("a plan says what would be refused") {
   Scene scene;
   scene.request.dry_run = true;

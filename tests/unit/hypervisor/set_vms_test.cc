@@ -226,6 +226,37 @@ TEST_CASE("a set is finished by the call that repeats its own, and by no other")
   pair.is_as_before();
 }
 
+TEST_CASE("what an agent garbles after the first look is taken back") {
+  for (const char* order : {"prepare", "hold start", "hold renew", "hold check"}) {
+    CAPTURE(order);
+    MachinePair pair;
+    pair.machines[0]->with([order](auto& state) { state.garbles = order; });
+    CHECK(pair.snapshot().end.code == 5);
+    pair.is_as_before();
+  }
+  MachinePair pair;
+  pair.snapshot();
+  pair.start("inmigrate");
+  pair.machines[0]->with([](auto& state) { state.garbles = "job restored"; });
+  CHECK(pair.restore().end.code == 5);
+}
+
+TEST_CASE("a hold that cannot be ended is named, and the next call ends it") {
+  MachinePair pair;
+  pair.machines[0]->with([](auto& state) { state.guest_codes["hold end"] = 5; });
+  const auto report = pair.snapshot();
+  CHECK(report.end.code == 6);
+  REQUIRE(report.end.left.size() == 1);
+  CHECK(report.end.left[0].find("in the guest vm1: btlctl hold end --id " + report.hold) !=
+        std::string::npos);
+  pair.both([](auto& state) { CHECK(state.objects.contains("livebtl.hold")); });
+  pair.machines[0]->with([](auto& state) { state.guest_codes.clear(); });
+  pair.log(0);
+  CHECK(pair.snapshot().end.code == 0);
+  CHECK(pair.log(0) == Log{"hold end", "return"});
+  pair.is_as_before();
+}
+
 TEST_CASE("what lies in a directory that is not ours is not touched") {
   MachinePair pair;
   std::filesystem::create_directory(pair.request.directory);
