@@ -62,7 +62,7 @@ class SetSteps {
   struct Machine {
     std::optional<Qmp> qmp;
     std::vector<Card> cards;
-    std::uint64_t bandwidth = 0;  // that QEMU was allowed before
+    std::optional<std::uint64_t> bandwidth;  // that QEMU was allowed before, as its note says
   };
 
   virtual SetAnswer look() = 0;

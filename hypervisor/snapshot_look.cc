@@ -106,16 +106,18 @@ Status SnapshotSteps::find_cards(std::size_t machine, Qmp& qmp, MachineSeen& see
 
 Status SnapshotSteps::read_claim(std::size_t machine, Qmp& qmp, MachineSeen& seen,
                                  const Patience& patience) {
+  const auto bandwidth = read_note(qmp, kBandwidthNote, patience);
+  if (!bandwidth) return tl::unexpected(bandwidth.error());
+  const Json before = parse_bounded(*bandwidth);
+  if (const Json* allowed = member(before, kBandwidth, Json::value_t::number_unsigned))
+    machines_[machine].bandwidth = allowed->get<std::uint64_t>();
   const auto text = read_note(qmp, kHoldNote, patience);
   if (!text) return tl::unexpected(text.error());
-  const Json note = parse_bounded(*text);
-  const std::string hold = text_member(note, "hold");
-  const Json* bandwidth = member(note, "max-bandwidth", Json::value_t::number_unsigned);
-  if (!well_formed_hold(hold) || bandwidth == nullptr) return {};
+  const std::string hold = text_member(parse_bounded(*text), "hold");
+  if (!well_formed_hold(hold)) return {};
   seen.claimed = true;
   hold_ = hold;
   holds_.push_back(hold);
-  machines_[machine].bandwidth = bandwidth->get<std::uint64_t>();
   return {};
 }
 

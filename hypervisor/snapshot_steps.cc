@@ -31,8 +31,7 @@ std::string time_text() {
 }
 
 Status set_bandwidth(Qmp& qmp, std::uint64_t bytes_a_second, const Patience& patience) {
-  const auto set =
-      qmp.execute("migrate-set-parameters", {{"max-bandwidth", bytes_a_second}}, patience);
+  const auto set = qmp.execute("migrate-set-parameters", {{kBandwidth, bytes_a_second}}, patience);
   if (!set) return tl::unexpected(set.error());
   return {};
 }
@@ -86,15 +85,18 @@ SetAnswer SnapshotSteps::claim() {
 
 /// A machine that stands still is saved as fast as its file can be written.
 Status SnapshotSteps::claim(Machine& machine, Qmp& qmp, const Patience& patience) {
-  if (machine.bandwidth == 0) {
+  const Json note = {{"hold", hold_}};
+  if (auto kept = keep_note(qmp, kHoldNote, note.dump(), patience); !kept) return kept;
+  if (!machine.bandwidth) {  // else a call before has noted it, and lifted it perhaps
     const auto now = qmp.execute("query-migrate-parameters", Json::object(), patience);
     if (!now) return tl::unexpected(now.error());
-    const Json* allowed = member(*now, "max-bandwidth", Json::value_t::number_unsigned);
+    const Json* allowed = member(*now, kBandwidth, Json::value_t::number_unsigned);
     if (allowed == nullptr) return fail(Errc::kCorrupt, "QEMU does not say its max-bandwidth");
-    machine.bandwidth = allowed->get<std::uint64_t>();
+    const auto bandwidth = allowed->get<std::uint64_t>();
+    const Json before = {{kBandwidth, bandwidth}};
+    if (auto kept = keep_note(qmp, kBandwidthNote, before.dump(), patience); !kept) return kept;
+    machine.bandwidth = bandwidth;
   }
-  const Json note = {{"hold", hold_}, {"max-bandwidth", machine.bandwidth}};
-  if (auto kept = keep_note(qmp, kHoldNote, note.dump(), patience); !kept) return kept;
   return set_bandwidth(qmp, kUnbounded, patience);
 }
 
@@ -196,6 +198,14 @@ Status SnapshotSteps::plug(Qmp& qmp, const Card& card) {
   return plugged ? forget_card(qmp, card.id, afterwards()) : plugged;
 }
 
+Status SnapshotSteps::put_bandwidth_back(Machine& machine, Qmp& qmp) {
+  if (!machine.bandwidth) return {};
+  if (auto set = set_bandwidth(qmp, *machine.bandwidth, afterwards()); !set) return set;
+  if (auto gone = delete_object(qmp, kBandwidthNote, afterwards()); !gone) return gone;
+  machine.bandwidth.reset();
+  return {};
+}
+
 /// Where something is left to do by hand, it is so whether QEMU knows of us or not; but a hold that
 /// may be there still the next call ends, if it finds its id.
 SetAnswer SnapshotSteps::forget() {
@@ -204,10 +214,7 @@ SetAnswer SnapshotSteps::forget() {
     const SetAnswer went = on(
         i,
         [&](Qmp& qmp) -> Status {
-          const std::uint64_t bandwidth = machines_[i].bandwidth;
-          if (bandwidth != 0) {
-            if (auto set = set_bandwidth(qmp, bandwidth, afterwards()); !set) return set;
-          }
+          if (auto put_back = put_bandwidth_back(machines_[i], qmp); !put_back) return put_back;
           return hold_open_ ? Status() : delete_object(qmp, kHoldNote, afterwards());
         },
         afterwards());

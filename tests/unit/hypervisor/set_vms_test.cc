@@ -179,7 +179,8 @@ TEST_CASE("somebody else's migration is left alone, and a guest that stands stil
 TEST_CASE("what a killed call has left is resolved first") {
   MachinePair pair;
   pair.both([](auto& state) {  // as a call leaves it that is killed while it saves the first
-    state.objects["livebtl.hold"] = R"({"hold":"0x7","max-bandwidth":7})";
+    state.objects["livebtl.hold"] = R"({"hold":"0x7"})";
+    state.objects["livebtl.bandwidth"] = R"({"max-bandwidth":7})";
     state.objects["livebtl-hca"] = state.cards["hca"].dump();
     state.cards.clear();
     state.bandwidth = 99;
@@ -206,7 +207,8 @@ TEST_CASE("a set is finished by the call that repeats its own, and by no other")
   const std::string hold = pair.snapshot().hold;
   const auto killed = [&pair](const std::string& of) {
     pair.machines[1]->with([&of](auto& state) {
-      state.objects["livebtl.hold"] = Json{{"hold", of}, {"max-bandwidth", 7}}.dump();
+      state.objects["livebtl.hold"] = Json{{"hold", of}}.dump();
+      state.objects["livebtl.bandwidth"] = R"({"max-bandwidth":7})";
       state.objects["livebtl-hca"] = state.cards["hca"].dump();
       state.cards.clear();
     });
@@ -224,6 +226,20 @@ TEST_CASE("a set is finished by the call that repeats its own, and by no other")
   CHECK(pair.log(0) == Log{"hold end", "return"});
   CHECK(pair.log(1) == Log{"device_add hca"});
   pair.is_as_before();
+}
+
+TEST_CASE("the limit that migrations had outlives a call that is killed between two notes") {
+  MachinePair pair;
+  pair.both([](auto& state) {  // the note of the old hold is gone, that of the new not there yet
+    state.objects["livebtl.bandwidth"] = R"({"max-bandwidth":7})";
+    state.bandwidth = std::uint64_t{1} << 40U;
+  });
+  CHECK(pair.snapshot().end.code == 0);
+  pair.is_as_before();
+  MachinePair refusing;
+  refusing.machines[0]->with([](auto& state) { state.refused = {"object-add"}; });
+  CHECK(refusing.snapshot().end.code == 5);
+  refusing.is_as_before();  // nothing was lifted that could not be noted
 }
 
 TEST_CASE("what an agent garbles after the first look is taken back") {
