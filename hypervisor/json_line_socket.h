@@ -67,7 +67,8 @@ Json parse_bounded(std::string_view text);
 const Json* member(const Json& object, const char* name, Json::value_t kind);
 /// ... of kind string; "": there is none.
 std::string text_member(const Json& object, const char* name);
-/// One line for people, of bounded length and without control characters.
+/// One line for people, of bounded length and without control characters, those that turn the
+/// direction of writing among them.
 std::string one_line(std::string_view text);
 
 }  // namespace livebtl::hypervisor

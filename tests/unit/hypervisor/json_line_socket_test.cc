@@ -98,4 +98,9 @@ TEST_CASE("nobody at a path, or no path, is said") {
 TEST_CASE("texts for people have one line and an end") {
   CHECK(one_line("a\nb\x1b[2J\n") == "a b [2J");
   CHECK(one_line(std::string(5000, 'a')).size() < 700);
+  for (const char* control :
+       {"\u200e", "\u200f", "\u202a", "\u202e", "\u2066", "\u2069", "\u2028", "\u061c", "\xc2\x9b"})
+    CHECK(one_line(std::string("a") + control + "b") == "a b");
+  for (const char* text : {"caf\u00e9 \u2013 \u20ac", "\xe2\x80", "\xe2", "\xff"})
+    CHECK(one_line(text) == text);
 }
