@@ -59,10 +59,31 @@ bool SetDirectory::ours(const std::string& file) const {
                      [&file](const std::string& machine) { return ram_file(machine) == file; });
 }
 
+/// Whether it can be made, as far as that can be told.
+Status SetDirectory::look_above() const {
+  std::string above = path_.substr(0, path_.find_last_not_of('/') + 1);
+  const auto slash = above.rfind('/');
+  above = slash == std::string::npos ? "." : above.substr(0, slash + 1);
+  if (::faccessat(AT_FDCWD, above.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
+  return not_made();
+}
+
+/// In errno's words.
+Status SetDirectory::not_made() const {
+  if (errno == ENOENT || errno == ENOTDIR)
+    return tl::unexpected(error(Errc::kNotFound, "",
+                                "cannot be made, for the directory that it is to be in is not "
+                                "there; make that first"));
+  const bool denied = errno == EACCES || errno == EPERM || errno == EROFS;
+  return tl::unexpected(
+      error(denied ? Errc::kAuth : Errc::kSystem, "", "cannot be made: " + said_by_system()));
+}
+
 Result<SetDirectory::Holds> SetDirectory::look() {
   if (const auto opened = open(); !opened) {
-    if (opened.error().code == Errc::kNotFound) return Holds::kNothing;
-    return tl::unexpected(opened.error());
+    if (opened.error().code != Errc::kNotFound) return tl::unexpected(opened.error());
+    if (const auto above = look_above(); !above) return tl::unexpected(above.error());
+    return Holds::kNothing;
   }
   bool leavings = false;
   bool set = false;
@@ -89,7 +110,7 @@ Status SetDirectory::prepare() {
   if (::mkdir(path_.c_str(), 0700) == 0) {
     made_ = true;
   } else if (errno != EEXIST) {
-    return tl::unexpected(error(Errc::kAuth, "", said_by_system()));
+    return not_made();
   }
   if (auto opened = open(); !opened) return opened;
   const bool made = std::exchange(made_, false);

@@ -21,7 +21,7 @@ class SetDirectory {
 
   SetDirectory(std::string path, std::vector<std::string> machines);
 
-  /// kRefused: something else.
+  /// kRefused: something else. kNotFound, kAuth: it is not there, and cannot be made.
   Result<Holds> look();
   /// Made if it is not there, and empty of leavings.
   Status prepare();
@@ -41,6 +41,8 @@ class SetDirectory {
 
  private:
   Status open();
+  Status look_above() const;
+  Status not_made() const;
   Result<Fd> open_sealed(const std::string& file, struct stat& facts) const;
   Result<std::string> read_list() const;
   Result<std::uint64_t> sync_ram(const std::string& machine);

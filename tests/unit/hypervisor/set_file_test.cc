@@ -178,6 +178,16 @@ TEST_CASE("a set with a file that others may write to is not believed") {
   }
 }
 
+TEST_CASE("a directory that cannot be made is found before anything is done, and says why") {
+  const Place place;
+  SetDirectory nowhere(place.set() + "/monday", kBoth);
+  CHECK(nowhere.look().error().code == Errc::kNotFound);
+  CHECK(nowhere.look().error().text.find("make that first") != std::string::npos);
+  CHECK(nowhere.prepare().error().code == Errc::kNotFound);
+  CHECK(SetDirectory(place.set() + "//", kBoth).look() == SetDirectory::Holds::kNothing);
+  CHECK(SetDirectory("livebtl-no-such-set", kBoth).look() == SetDirectory::Holds::kNothing);
+}
+
 TEST_CASE("a directory of others, or with something else in it, is left alone") {
   const Place place;
   std::filesystem::create_directory(place.set());

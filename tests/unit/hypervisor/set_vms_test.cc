@@ -273,6 +273,17 @@ TEST_CASE("a hold that cannot be ended is named, and the next call ends it") {
   pair.is_as_before();
 }
 
+TEST_CASE("a directory that cannot be made stops it before a machine is touched") {
+  MachinePair pair;
+  pair.request.directory += "/monday";
+  const auto report = pair.snapshot();
+  CHECK(report.end.code == 2);
+  CHECK(report.phases.size() == 1);
+  CHECK(report.end.text.find("make that first") != std::string::npos);
+  CHECK(pair.log(0).empty());
+  pair.both([](auto& state) { CHECK(state.monitors == 0); });
+}
+
 TEST_CASE("what lies in a directory that is not ours is not touched") {
   MachinePair pair;
   std::filesystem::create_directory(pair.request.directory);
