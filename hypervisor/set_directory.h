@@ -40,6 +40,7 @@ class SetDirectory {
   const std::string& path() const noexcept { return path_; }
 
  private:
+  static bool others_may_write(const struct stat& facts);
   Status open();
   Status look_above() const;
   Status not_made() const;
