@@ -6,6 +6,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <filesystem>
 
 #include "ctl-tool/vm_machine.h"
 
@@ -53,9 +54,32 @@ std::string problem_of_migration(const VmOptions& options) {
   return problem_of_cards(options);
 }
 
+/// The same socket by whatever name: a link, or another way there.
+std::string one_name(const std::string& path) {
+  std::error_code failed;
+  const auto plain = std::filesystem::weakly_canonical(path, failed);
+  return failed ? path : plain.string();
+}
+
+/// A monitor serves one client: the second --vm would wait for the first until its time is up.
+std::string problem_of_monitors(const std::vector<hypervisor::MachinePlace>& machines) {
+  std::vector<std::string> monitors;
+  for (const hypervisor::MachinePlace& machine : machines) {
+    std::string monitor = one_name(machine.qmp);
+    const auto same = std::find(monitors.begin(), monitors.end(), monitor);
+    if (same != monitors.end())
+      return "--vm " + machines[static_cast<std::size_t>(same - monitors.begin())].name +
+             " and --vm " + machine.name + " have the same qmp=" + machine.qmp +
+             "; each machine has a monitor of its own";
+    monitors.push_back(std::move(monitor));
+  }
+  return "";
+}
+
 std::string problem_of_machines(const VmOptions& options, bool restores) {
   if (options.machines.size() > hypervisor::kMachinesMax) return "there are at most 1024 machines";
   std::vector<std::string> names;
+  std::vector<hypervisor::MachinePlace> machines;
   bool speaks = false;
   for (const std::string& text : options.machines) {
     const auto machine = read_machine(text);
@@ -66,8 +90,10 @@ std::string problem_of_machines(const VmOptions& options, bool restores) {
       return "--vm " + machine->name + ": which cards it had the set says; give no card=";
     names.push_back(machine->name);
     speaks = speaks || !machine->agent.empty();
+    machines.push_back(*machine);
   }
-  return speaks ? "" : "at least one --vm needs ga=SOCKET: there the job is told what to do";
+  if (!speaks) return "at least one --vm needs ga=SOCKET: there the job is told what to do";
+  return problem_of_monitors(machines);
 }
 
 std::string problem_of_set(const std::string& action, const VmOptions& options) {

@@ -21,7 +21,8 @@ Error of_the_agent(Error error) {
   return error;
 }
 
-/// Leaves behind what a client before us has asked and not waited for.
+/// Leaves behind what a client before us has asked and not waited for: lines, whole or cut off in
+/// front, but none without an end.
 Status synchronise(JsonLineSocket& socket, const Patience& patience) {
   const std::uint64_t mark = random_u64() & 0x7fff'ffff;
   const Json question = {{"execute", "guest-sync-delimited"}, {"arguments", {{"id", mark}}}};

@@ -65,6 +65,25 @@ ssize_t send_some(int socket, std::string_view text, int descriptor) {
   return ::sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
+/// How many bytes it begins with that would do something to a terminal: a control character, in
+/// UTF-8 one of the upper ones, one that ends a line, or one that turns the direction in which
+/// what follows is shown, so that it reads as something else. 0: none.
+std::size_t control_bytes(std::string_view text) {
+  const auto byte = [text](std::size_t at) -> unsigned {
+    return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
+  };
+  const auto third_in = [&byte](unsigned first, unsigned last) {
+    return byte(2) >= first && byte(2) <= last;
+  };
+  if (byte(0) < 0x20 || byte(0) == 0x7f) return 1;
+  if (byte(0) == 0xc2) return byte(1) >= 0x80 && byte(1) <= 0x9f ? 2 : 0;
+  if (byte(0) == 0xd8) return byte(1) == 0x9c ? 2 : 0;  // U+061C
+  if (byte(0) != 0xe2) return 0;
+  const bool general = byte(1) == 0x80 && (third_in(0x8e, 0x8f) || third_in(0xa8, 0xae));
+  const bool isolates = byte(1) == 0x81 && third_in(0xa6, 0xa9);
+  return general || isolates ? 3 : 0;
+}
+
 }  // namespace
 
 Patience Patience::at_most(TimeNs duration) const noexcept {
@@ -104,12 +123,16 @@ Result<JsonLineSocket> JsonLineSocket::connect(const std::string& path, const Pa
   return JsonLineSocket(std::move(socket), path);
 }
 
+Status JsonLineSocket::still_patient(const Patience& patience) const {
+  if (patience.stopped()) return fail(Errc::kCancelled, "interrupted");
+  if (monotonic_now() < patience.deadline) return {};
+  return fail(Errc::kTimeout, name_ + ": no answer in time; does it serve somebody else?");
+}
+
 Status JsonLineSocket::wait_for(short events, const Patience& patience) const {
   for (;;) {
-    if (patience.stopped()) return fail(Errc::kCancelled, "interrupted");
-    const TimeNs left = patience.deadline - monotonic_now();
-    if (left <= 0)
-      return fail(Errc::kTimeout, name_ + ": no answer in time; does it serve somebody else?");
+    if (auto patient = still_patient(patience); !patient) return patient;
+    const TimeNs left = std::max(patience.deadline - monotonic_now(), TimeNs{0});
     pollfd asked{socket_.number(), events, 0};
     const int ready =
         ::poll(&asked, 1, static_cast<int>(std::min(left, kSlice) / kMillisecond) + 1);
@@ -145,7 +168,7 @@ Status JsonLineSocket::send_text(std::string_view text, int descriptor, const Pa
 
 Status JsonLineSocket::read_more(const Patience& patience) {
   if (buffer_.size() > kLineBytesMax)
-    return fail(Errc::kCorrupt,
+    return fail(Errc::kLimit,
                 name_ + ": a line of more than 4 MiB; is it QEMU that listens there?");
   if (auto ready = wait_for(POLLIN, patience); !ready) return ready;
   std::array<char, 1U << 16> block;
@@ -161,6 +184,10 @@ Status JsonLineSocket::read_more(const Patience& patience) {
 }
 
 Result<Json> JsonLineSocket::receive(const Patience& patience) {
+  // Lines that are here already are no reason to go on for ever with who asks for one after
+  // another.
+  if (const auto patient = still_patient(patience); !patient)
+    return tl::unexpected(patient.error());
   std::size_t end = buffer_.find('\n');
   while (end == std::string::npos) {
     const std::size_t seen = buffer_.size();
@@ -200,10 +227,13 @@ std::string text_member(const Json& object, const char* name) {
 }
 
 std::string one_line(std::string_view text) {
-  std::string line(text.substr(0, kShownMax));
-  std::replace_if(
-      line.begin(), line.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\x7f'; }, ' ');
+  const std::string_view shown = text.substr(0, kShownMax);
+  std::string line;
+  for (std::size_t at = 0; at < shown.size();) {
+    const std::size_t harmful = control_bytes(shown.substr(at));
+    line += harmful == 0 ? shown[at] : ' ';
+    at += std::max<std::size_t>(harmful, 1);
+  }
   while (!line.empty() && line.back() == ' ') line.pop_back();
   return text.size() > kShownMax ? line + "..." : line;
 }

@@ -44,13 +44,15 @@ class JsonLineSocket {
   Status send(const Json& message, std::string_view before, const Patience& patience);
   /// ... and with the line a descriptor, of which the other side then has its own.
   Status send_with(const Fd& descriptor, const Json& message, const Patience& patience);
-  /// The next line; always an object. After kTimeout and kCancelled it can be asked for again.
+  /// The next line; always an object. After kTimeout and kCancelled it can be asked for again, and
+  /// after kCorrupt for the line that follows. kLimit: a line has no end.
   Result<Json> receive(const Patience& patience);
 
   const std::string& name() const noexcept { return name_; }
 
  private:
   Status send_text(std::string_view text, int descriptor, const Patience& patience);
+  Status still_patient(const Patience& patience) const;
   Status wait_for(short events, const Patience& patience) const;
   Status read_more(const Patience& patience);
 
@@ -65,7 +67,8 @@ Json parse_bounded(std::string_view text);
 const Json* member(const Json& object, const char* name, Json::value_t kind);
 /// ... of kind string; "": there is none.
 std::string text_member(const Json& object, const char* name);
-/// One line for people, of bounded length and without control characters.
+/// One line for people, of bounded length and without control characters, those that turn the
+/// direction of writing among them.
 std::string one_line(std::string_view text);
 
 }  // namespace livebtl::hypervisor

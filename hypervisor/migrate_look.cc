@@ -2,6 +2,7 @@
 // hypervisor/migrate_look.cc -- the steps of migrate_steps.h that ask where cards and migration
 // stand, and what an error means for the machine. Run by btlctl's one thread.
 #include "hypervisor/migrate_steps.h"
+#include "hypervisor/note.h"
 
 namespace livebtl::hypervisor {
 Answer answer_of(const Error& error) {
@@ -75,8 +76,28 @@ Status MigrateSteps::look_ahead(const Patience& patience) {
                                   one_line(*state) + "'");
 }
 
+/// What a vm snapshot saves looks as if the guest had moved, and its job may be held.
+Answer MigrateSteps::look_for_hold(const Patience& patience) {
+  bool held = false;
+  const auto ask = [&](Qmp& qmp) -> Status {
+    const auto note = read_note(qmp, kHoldNote, patience);
+    if (!note) return tl::unexpected(note.error());
+    held = !note->empty();
+    return {};
+  };
+  Answer answer = on_source(ask, patience);
+  if (held)
+    answer = {Went::kFailed,
+              kCodeRefused,
+              "a vm snapshot was killed here, and this guest's job may still be held: call that "
+              "btlctl vm snapshot again first, which ends what it has left",
+              {}};
+  return answer;
+}
+
 Answer MigrateSteps::look_first() {
   const Patience patience = forward().at_most(kLookMax);
+  if (Answer held = look_for_hold(patience); held.went != Went::kWell) return held;
   Answer seen = look(patience);
   const bool under_way =
       seen.seen.migration == Migration::kActive || seen.seen.migration == Migration::kCompleted;

@@ -107,7 +107,8 @@ void MigrateMachine::prepared(const Answer& answer) {
     has_job_ = answer.seen.has_job;
     return unplug_from(0);
   }
-  go_back(answer, answer.went == Went::kFailed ? answer.code : code_going_back(answer));
+  go_back(answer,
+          answer.went == Went::kFailed ? code_undone(answer.code) : code_going_back(answer));
 }
 
 void MigrateMachine::unplug_from(std::size_t card) {

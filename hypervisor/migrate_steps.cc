@@ -133,7 +133,10 @@ Answer MigrateSteps::order(GuestAgent& agent, GuestOrder order) {
   const bool card_comes = !forwards && plugged_in_;
   const TimeNs until = monotonic_now() + (card_comes ? kCardMax : mine + kAgentGrace);
   const auto said = give_order(agent, request_.guest, order, {mine, until, card_comes});
-  if (!said) return answer_of(said.error());
+  if (!said) {
+    const Error& error = said.error();
+    return {went_of(error.code), code_of_later(error.code), error.text, {}};
+  }
   if (said->code == kCodeDone) return {};
   // Nobody is there to leave a card or to return to one, unless somebody has named him.
   if (said->no_job && request_.guest.job.empty()) {

@@ -50,6 +50,7 @@ class MigrateSteps {
   Result<Qmp*> destination(const Patience& patience);
   Answer look_first();
   Status look_ahead(const Patience& patience);
+  Answer look_for_hold(const Patience& patience);
   Answer look(const Patience& patience);
   Status look_at_cards(Qmp& qmp, const Patience& patience, std::vector<bool>& plugged);
   Answer look_back();

@@ -45,6 +45,10 @@ int code_of(Errc error) noexcept {
   return error == Errc::kInvalid ? kCodeUsage : kCodeNotFound;
 }
 
+int code_of_later(Errc error) noexcept {
+  return error == Errc::kCancelled ? kCodeInterrupted : kCodeTakenBack;
+}
+
 bool can_go_on(Errc code) noexcept {
   return code == Errc::kRefused || code == Errc::kNotFound || code == Errc::kTimeout ||
          code == Errc::kCancelled || code == Errc::kInvalid;

@@ -7,6 +7,12 @@
 
 namespace livebtl::hypervisor {
 
+/// The object that says which hold its machine is saved in. No card's: those are named livebtl-ID.
+inline constexpr const char* kHoldNote = "livebtl.hold";
+/// ... and the one that says what a migration was allowed before it was lifted for that: written
+/// once, so that no kill can lose it.
+inline constexpr const char* kBandwidthNote = "livebtl.bandwidth";
+
 /// In place of an older one of this name.
 Status keep_note(Qmp& qmp, const std::string& name, const std::string& text,
                  const Patience& patience);

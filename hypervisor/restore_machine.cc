@@ -71,21 +71,30 @@ void RestoreMachine::go_on_from(std::size_t machine) {
       machine < machines_.size() ? SetAction{SetDo::kGoOn, machine} : SetAction{SetDo::kRestored};
 }
 
-/// Where their leases run out the job would go on by itself: hence nobody is left running, unless
-/// all ran before, and it is not known that they must not.
+/// Where their leases run out the job would go on by itself: hence nobody is left running whom this
+/// call has let go on. Who ran when it came may be of another set, and a job that is well.
 void RestoreMachine::refused(const SetAnswer& answer) {
   const std::string object = object_of(next_, machines_);
-  end_.code = next_.what == SetDo::kRestored ? answer.code : kCodeUnfinished;
+  // What is loaded stands still then, and the next call goes on from there: 6 would say that the
+  // job does.
+  const bool said = next_.what == SetDo::kRestored && answer.code != kCodeNotReturned;
+  end_.code = said ? answer.code : kCodeUnfinished;
   end_.text = (object.empty() ? "" : object + ": ") + answer.text;
-  if (!ran_ || answer.code == kCodeInconsistent) return halt_from(0);
-  finish(end_.code, end_.text + "; the machines ran before, and do so still");
+  if (!ran_) return halt_from(0);
+  finish(end_.code, end_.text + (end_.code == kCodeInconsistent
+                                     ? "; these machines run already and are not of this set, or "
+                                       "went on too late: they were left as they are"
+                                     : "; the machines ran before, and do so still"));
 }
 
 void RestoreMachine::halt_from(std::size_t machine) {
+  for (; machine < machines_.size() && seen_[machine].running; ++machine)
+    end_.left.push_back(machines_[machine].name +
+                        " ran before, and does so still: stop it if it is of this set");
   next_ = {SetDo::kHalt, machine};
   if (machine < machines_.size()) return;
-  finish(end_.code, end_.text + (end_.left.empty() ? "; no machine runs"
-                                                   : "; not all machines could be stopped"));
+  finish(end_.code,
+         end_.text + (end_.left.empty() ? "; no machine runs" : "; not all machines stand still"));
 }
 
 void RestoreMachine::plug_from(std::size_t machine, std::size_t card) {

@@ -4,7 +4,8 @@
 // state.
 //
 // Load all, let all go on, and have the job say that it fits together. If it does not, all machines
-// are stopped again: it is never continued. Then cards are plugged in, and the job returns.
+// that were let go on are stopped again: it is never continued. Then cards are plugged in, and the
+// job returns.
 #pragma once
 
 #include "hypervisor/set_action.h"

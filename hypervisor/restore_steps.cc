@@ -53,7 +53,7 @@ SetAnswer RestoreSteps::look() {
   SetAnswer answer;
   if (const auto set = directory_.load(); !set) {
     answer = set_answer_of(set.error());
-    answer.code = kCodeInconsistent;
+    answer.code = code_of_load(set.error().code);
     return answer;
   }
   answer.seen.resize(machines_.size());

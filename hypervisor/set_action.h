@@ -48,14 +48,16 @@ struct MachineSeen {
   bool claimed = false;       // snapshot: by a call before this one, which was killed
   bool loaded = false;        // restore: its memory is there
   std::vector<bool> plugged;  // by card
+  bool sent = false;          // it stands still because its memory was sent somewhere
 };
 
 struct SetAnswer {
   Went went = Went::kWell;
-  int code = kCodeDone;  // of everything but kWell: the exit code that follows
-  std::string text;
+  int code = kCodeDone;           // of everything but kWell: the exit code that follows
+  std::string text;               // of everything but kWell; and of a set that was sealed
   std::vector<MachineSeen> seen;  // of kLook
-  bool sealed = false;            // of kLook, snapshot: the directory holds the whole set
+  bool sealed = false;            // of kLook, snapshot: the directory holds a whole set
+  bool repeats = false;           // ... which the call has made that was killed here
 };
 
 /// A machine and its cards, by name: for what is said to people.

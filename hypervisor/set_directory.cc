@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -29,6 +28,11 @@ Error SetDirectory::error(Errc code, const std::string& file, const std::string&
   return {code, path_ + (file.empty() ? "" : "/" + file) + ": " + what};
 }
 
+bool SetDirectory::others_may_write(const struct stat& facts) {
+  return (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
+         (facts.st_uid != ::geteuid() && facts.st_uid != 0);
+}
+
 /// Who may write to it may have any device plugged in.
 Status SetDirectory::open() {
   if (directory_) return {};
@@ -41,8 +45,7 @@ Status SetDirectory::open() {
   struct stat facts {};
   if (::fstat(opened.number(), &facts) != 0)
     return tl::unexpected(error(Errc::kSystem, "", said_by_system()));
-  if ((facts.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
-      (facts.st_uid != ::geteuid() && facts.st_uid != 0))
+  if (others_may_write(facts))
     return tl::unexpected(error(
         Errc::kAuth, "", "others may write to it; a set belongs into a directory of yours (0700)"));
   directory_ = std::move(opened);
@@ -55,10 +58,31 @@ bool SetDirectory::ours(const std::string& file) const {
                      [&file](const std::string& machine) { return ram_file(machine) == file; });
 }
 
+/// Whether it can be made, as far as that can be told.
+Status SetDirectory::look_above() const {
+  std::string above = path_.substr(0, path_.find_last_not_of('/') + 1);
+  const auto slash = above.rfind('/');
+  above = slash == std::string::npos ? "." : above.substr(0, slash + 1);
+  if (::faccessat(AT_FDCWD, above.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
+  return not_made();
+}
+
+/// In errno's words.
+Status SetDirectory::not_made() const {
+  if (errno == ENOENT || errno == ENOTDIR)
+    return tl::unexpected(error(Errc::kNotFound, "",
+                                "cannot be made, for the directory that it is to be in is not "
+                                "there; make that first"));
+  const bool denied = errno == EACCES || errno == EPERM || errno == EROFS;
+  return tl::unexpected(
+      error(denied ? Errc::kAuth : Errc::kSystem, "", "cannot be made: " + said_by_system()));
+}
+
 Result<SetDirectory::Holds> SetDirectory::look() {
   if (const auto opened = open(); !opened) {
-    if (opened.error().code == Errc::kNotFound) return Holds::kNothing;
-    return tl::unexpected(opened.error());
+    if (opened.error().code != Errc::kNotFound) return tl::unexpected(opened.error());
+    if (const auto above = look_above(); !above) return tl::unexpected(above.error());
+    return Holds::kNothing;
   }
   bool leavings = false;
   bool set = false;
@@ -77,6 +101,7 @@ Result<SetDirectory::Holds> SetDirectory::look() {
   if (!set) return leavings ? Holds::kLeavings : Holds::kNothing;
   const auto loaded = load();
   if (loaded) return Holds::kSet;
+  if (loaded.error().code == Errc::kAuth) return tl::unexpected(loaded.error());
   return tl::unexpected(Error{Errc::kRefused, loaded.error().text + "; give another directory"});
 }
 
@@ -84,7 +109,7 @@ Status SetDirectory::prepare() {
   if (::mkdir(path_.c_str(), 0700) == 0) {
     made_ = true;
   } else if (errno != EEXIST) {
-    return tl::unexpected(error(Errc::kAuth, "", said_by_system()));
+    return not_made();
   }
   if (auto opened = open(); !opened) return opened;
   const bool made = std::exchange(made_, false);
@@ -151,61 +176,6 @@ Status SetDirectory::seal(SetFile set) {
       ::fsync(directory_.number()) != 0)
     return tl::unexpected(error(Errc::kSystem, kSetFile, said_by_system()));
   return {};
-}
-
-Result<std::string> SetDirectory::read_list() const {
-  const Fd file(
-      ::openat(directory_.number(), kSetFile, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!file && errno == ENOENT)
-    return tl::unexpected(error(Errc::kCorrupt, "",
-                                "there is no set.json: no set of snapshots, or one that was never "
-                                "finished; it must not be restored"));
-  if (!file) return tl::unexpected(error(Errc::kCorrupt, kSetFile, said_by_system()));
-  std::string text;
-  std::array<char, 1U << 16> block;
-  while (text.size() <= kSetBytesMax) {
-    const auto got = ::read(file.number(), block.data(), block.size());
-    if (got < 0) return tl::unexpected(error(Errc::kCorrupt, kSetFile, said_by_system()));
-    if (got == 0) break;
-    text.append(block.data(), static_cast<std::size_t>(got));
-  }
-  return text;
-}
-
-Result<SetFile> SetDirectory::load() {
-  if (const auto opened = open(); !opened) return tl::unexpected(opened.error());
-  const auto text = read_list();
-  if (!text) return tl::unexpected(text.error());
-  auto set = read_set(*text);
-  if (!set) return tl::unexpected(error(Errc::kCorrupt, "", set.error().text));
-  for (const SavedMachine& machine : set->machines) {
-    if (std::find(machines_.begin(), machines_.end(), machine.name) == machines_.end())
-      return tl::unexpected(error(Errc::kCorrupt, "",
-                                  "this set has a machine " + machine.name +
-                                      ", which no --vm "
-                                      "names; what is left out would be missed by the job"));
-    if (const auto file = open_ram(machine); !file) return tl::unexpected(file.error());
-  }
-  for (const std::string& name : machines_) {
-    const auto same = [&name](const SavedMachine& each) { return each.name == name; };
-    if (std::none_of(set->machines.begin(), set->machines.end(), same))
-      return tl::unexpected(error(Errc::kCorrupt, "", "this set has no machine " + name));
-  }
-  return set;
-}
-
-Result<Fd> SetDirectory::open_ram(const SavedMachine& machine) {
-  const std::string file = ram_file(machine.name);
-  Fd opened(
-      ::openat(directory_.number(), file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!opened) return tl::unexpected(error(Errc::kCorrupt, file, said_by_system()));
-  struct stat facts {};
-  if (::fstat(opened.number(), &facts) != 0 || !S_ISREG(facts.st_mode) ||
-      static_cast<std::uint64_t>(facts.st_size) != machine.bytes)
-    return tl::unexpected(error(Errc::kCorrupt, file,
-                                "is not of the size that it was sealed with; this set must not "
-                                "be restored"));
-  return opened;
 }
 
 }  // namespace livebtl::hypervisor

@@ -4,6 +4,8 @@
 // descriptor, through which everything is opened: no link is followed.
 #pragma once
 
+#include <sys/stat.h>
+
 #include "base/fd.h"
 #include "hypervisor/set_file.h"
 
@@ -19,7 +21,7 @@ class SetDirectory {
 
   SetDirectory(std::string path, std::vector<std::string> machines);
 
-  /// kRefused: something else.
+  /// kRefused: something else. kNotFound, kAuth: it is not there, and cannot be made.
   Result<Holds> look();
   /// Made if it is not there, and empty of leavings.
   Status prepare();
@@ -30,14 +32,19 @@ class SetDirectory {
   /// All is on the disk, and then set.json is there, whole. Fills in the files' sizes.
   Status seal(SetFile set);
 
-  /// Of a set that was sealed, with all its files of their right sizes. kCorrupt: it is none.
+  /// Of a set that was sealed, with all its files of their right sizes. kCorrupt: it is none;
+  /// kAuth: others may write to it.
   Result<SetFile> load();
   Result<Fd> open_ram(const SavedMachine& machine);
 
   const std::string& path() const noexcept { return path_; }
 
  private:
+  static bool others_may_write(const struct stat& facts);
   Status open();
+  Status look_above() const;
+  Status not_made() const;
+  Result<Fd> open_sealed(const std::string& file, struct stat& facts) const;
   Result<std::string> read_list() const;
   Result<std::uint64_t> sync_ram(const std::string& machine);
   Status write_list(const std::string& text);

@@ -24,6 +24,10 @@ std::size_t SetRequest::speaker() const noexcept {
   return speaks == machines.end() ? 0 : static_cast<std::size_t>(speaks - machines.begin());
 }
 
+int code_of_load(Errc error) noexcept {
+  return error == Errc::kCorrupt ? kCodeInconsistent : code_of(error);
+}
+
 SetAnswer set_answer_of(const Error& error) {
   return {went_of(error.code), code_of(error.code), error.text, {}, false};
 }
@@ -89,7 +93,11 @@ Status SetSteps::answers(const MachinePlace& place, const Patience& patience) co
 }
 
 SetAnswer SetSteps::read(const Result<GuestAnswer>& said) {
-  if (!said) return set_answer_of(said.error());
+  if (!said) {
+    SetAnswer answer = set_answer_of(said.error());
+    answer.code = code_of_later(said.error().code);
+    return answer;
+  }
   if (said->code == kCodeDone) {
     members_ = said->members;
     return {};

@@ -39,6 +39,8 @@ struct SetRequest {
   std::size_t speaker() const noexcept;
 };
 
+/// The exit code where a set cannot be loaded.
+int code_of_load(Errc error) noexcept;
 SetAnswer set_answer_of(const Status& status);
 SetAnswer set_answer_of(const Error& error);
 
@@ -60,7 +62,7 @@ class SetSteps {
   struct Machine {
     std::optional<Qmp> qmp;
     std::vector<Card> cards;
-    std::uint64_t bandwidth = 0;  // that QEMU was allowed before
+    std::optional<std::uint64_t> bandwidth;  // that QEMU was allowed before, as its note says
   };
 
   virtual SetAnswer look() = 0;

@@ -84,8 +84,7 @@ SetReport restore_vms(SetRequest request, const std::atomic<bool>& stop, const S
   SetReport report{"vm restore", request.directory, "", {}, request.dry_run, {}, {}};
   const auto set = SetDirectory(request.directory, request.names()).load();
   if (!set) {
-    const bool corrupt = set.error().code == Errc::kCorrupt;
-    report.end = {corrupt ? kCodeInconsistent : code_of(set.error().code), set.error().text, {}};
+    report.end = {code_of_load(set.error().code), set.error().text, {}};
     return report;
   }
   for (const SavedMachine& saved : set->machines) {

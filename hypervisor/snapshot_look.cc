@@ -46,7 +46,17 @@ SetAnswer SnapshotSteps::look() {
     went.text = request_.machines[i].name + ": " + went.text;
     return went;
   }
-  return answer;
+  return answer.sealed ? look_at_set(std::move(answer)) : answer;
+}
+
+/// Of another hold it is an older one: each night's call wants a set of its own.
+SetAnswer SnapshotSteps::look_at_set(SetAnswer seen) {
+  const auto set = directory_.load();
+  if (!set) return set_answer_of(set.error());
+  seen.text = directory_.path() + " holds a whole set already, taken at " + set->taken;
+  seen.repeats = !holds_.empty();
+  for (const std::string& hold : holds_) seen.repeats = seen.repeats && hold == set->hold;
+  return seen;
 }
 
 SetAnswer SnapshotSteps::look_at(std::size_t machine, MachineSeen& seen, const Patience& patience) {
@@ -57,6 +67,7 @@ SetAnswer SnapshotSteps::look_at(std::size_t machine, MachineSeen& seen, const P
         const auto state = run_state(qmp, patience);
         if (!state) return tl::unexpected(state.error());
         seen.running = *state == "running";
+        seen.sent = *state == "postmigrate";
         if (auto read = read_claim(machine, qmp, seen, patience); !read) return read;
         const auto migration = ask_migration(qmp, patience);
         if (!migration) return tl::unexpected(migration.error());
@@ -95,15 +106,18 @@ Status SnapshotSteps::find_cards(std::size_t machine, Qmp& qmp, MachineSeen& see
 
 Status SnapshotSteps::read_claim(std::size_t machine, Qmp& qmp, MachineSeen& seen,
                                  const Patience& patience) {
+  const auto bandwidth = read_note(qmp, kBandwidthNote, patience);
+  if (!bandwidth) return tl::unexpected(bandwidth.error());
+  const Json before = parse_bounded(*bandwidth);
+  if (const Json* allowed = member(before, kBandwidth, Json::value_t::number_unsigned))
+    machines_[machine].bandwidth = allowed->get<std::uint64_t>();
   const auto text = read_note(qmp, kHoldNote, patience);
   if (!text) return tl::unexpected(text.error());
-  const Json note = parse_bounded(*text);
-  const std::string hold = text_member(note, "hold");
-  const Json* bandwidth = member(note, "max-bandwidth", Json::value_t::number_unsigned);
-  if (!well_formed_hold(hold) || bandwidth == nullptr) return {};
+  const std::string hold = text_member(parse_bounded(*text), "hold");
+  if (!well_formed_hold(hold)) return {};
   seen.claimed = true;
   hold_ = hold;
-  machines_[machine].bandwidth = bandwidth->get<std::uint64_t>();
+  holds_.push_back(hold);
   return {};
 }
 

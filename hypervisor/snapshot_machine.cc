@@ -9,10 +9,12 @@ namespace {
 
 constexpr const char* kMade = "the machines are snapshot, and fit together";
 constexpr const char* kMadeBefore = "this set is whole already";
-
-bool any(const std::vector<bool>& flags) {
-  return std::find(flags.begin(), flags.end(), true) != flags.end();
-}
+constexpr const char* kStill =
+    " does not run, so its job cannot be held; let it go on (cont), and call again";
+constexpr const char* kSent =
+    " was migrated or saved by somebody else, and does not run here: if it runs elsewhere it must "
+    "not go on here as well, so name the QEMU that it runs in; only if it was merely saved let it "
+    "go on (cont), and call again";
 
 }  // namespace
 
@@ -49,22 +51,19 @@ void SnapshotMachine::answer(const SetAnswer& answer) {
 
 void SnapshotMachine::looked(const SetAnswer& answer) {
   if (answer.went != Went::kWell) return finish(answer.code, answer.text);
-  bool pulled = false;
+  if (answer.sealed && !answer.repeats)
+    return finish(kCodeRefused, answer.text + "; name another directory, or remove that one");
   for (std::size_t i = 0; i < machines_.size(); ++i) {
     const MachineSeen& seen = answer.seen[i];
     claimed_ = claimed_ || seen.claimed;
     stopped_[i] = seen.claimed;  // it may be, or is about to
     for (std::size_t card = 0; card < seen.plugged.size(); ++card)
       gone_[i][card] = !seen.plugged[card];
-    pulled = pulled || any(gone_[i]);
     if (seen.running || seen.claimed) continue;
-    return finish(kCodeRefused, machines_[i].name +
-                                    " does not run, so its job cannot be held; let it go on "
-                                    "(cont), and call again");
+    return finish(kCodeRefused, machines_[i].name + (seen.sent ? kSent : kStill));
   }
   sealed_ = good_ = answer.sealed;
-  if (sealed_ && !claimed_ && !pulled) return finish(kCodeDone, kMadeBefore);
-  prepared_ = has_cards() && (sealed_ || claimed_);
+  prepared_ = has_cards() && claimed_;
   if (sealed_) return go_back(kCodeDone, kMadeBefore);
   if (!claimed_) {
     next_ = {SetDo::kClaim};
@@ -143,7 +142,7 @@ void SnapshotMachine::failed(const SetAnswer& answer) {
     default:  // the guest's btlctl has said it
       prepared_ = prepared_ || next_.what == SetDo::kPrepare;
       held_ = held_ || next_.what == SetDo::kHold;
-      code = answer.code;
+      code = code_undone(answer.code);
   }
   const std::string object = object_of(next_, machines_);
   go_back(answer.went == Went::kInterrupted ? kCodeInterrupted : code,

@@ -31,8 +31,7 @@ std::string time_text() {
 }
 
 Status set_bandwidth(Qmp& qmp, std::uint64_t bytes_a_second, const Patience& patience) {
-  const auto set =
-      qmp.execute("migrate-set-parameters", {{"max-bandwidth", bytes_a_second}}, patience);
+  const auto set = qmp.execute("migrate-set-parameters", {{kBandwidth, bytes_a_second}}, patience);
   if (!set) return tl::unexpected(set.error());
   return {};
 }
@@ -86,15 +85,18 @@ SetAnswer SnapshotSteps::claim() {
 
 /// A machine that stands still is saved as fast as its file can be written.
 Status SnapshotSteps::claim(Machine& machine, Qmp& qmp, const Patience& patience) {
-  if (machine.bandwidth == 0) {
+  const Json note = {{"hold", hold_}};
+  if (auto kept = keep_note(qmp, kHoldNote, note.dump(), patience); !kept) return kept;
+  if (!machine.bandwidth) {  // else a call before has noted it, and lifted it perhaps
     const auto now = qmp.execute("query-migrate-parameters", Json::object(), patience);
     if (!now) return tl::unexpected(now.error());
-    const Json* allowed = member(*now, "max-bandwidth", Json::value_t::number_unsigned);
+    const Json* allowed = member(*now, kBandwidth, Json::value_t::number_unsigned);
     if (allowed == nullptr) return fail(Errc::kCorrupt, "QEMU does not say its max-bandwidth");
-    machine.bandwidth = allowed->get<std::uint64_t>();
+    const auto bandwidth = allowed->get<std::uint64_t>();
+    const Json before = {{kBandwidth, bandwidth}};
+    if (auto kept = keep_note(qmp, kBandwidthNote, before.dump(), patience); !kept) return kept;
+    machine.bandwidth = bandwidth;
   }
-  const Json note = {{"hold", hold_}, {"max-bandwidth", machine.bandwidth}};
-  if (auto kept = keep_note(qmp, kHoldNote, note.dump(), patience); !kept) return kept;
   return set_bandwidth(qmp, kUnbounded, patience);
 }
 
@@ -172,7 +174,13 @@ SetAnswer SnapshotSteps::go_on(std::size_t machine) {
 SetAnswer SnapshotSteps::end_hold() {
   const auto said = give_verb(agent_, request_.guest, hold_end(hold_), kPrepareMax);
   const bool ended = said && (said->code == kCodeInconsistent || said->no_job);
-  return ended ? SetAnswer{} : read(said);
+  SetAnswer answer = ended ? SetAnswer{} : read(said);
+  hold_open_ = answer.went != Went::kWell;
+  if (hold_open_)
+    answer.text = "the job may be held until its lease is over; in the guest " +
+                  request_.machines[request_.speaker()].name + ": btlctl hold end --id " + hold_ +
+                  " (" + answer.text + ")";
+  return answer;
 }
 
 SetAnswer SnapshotSteps::seal() {
@@ -190,18 +198,24 @@ Status SnapshotSteps::plug(Qmp& qmp, const Card& card) {
   return plugged ? forget_card(qmp, card.id, afterwards()) : plugged;
 }
 
-/// Where something is left to do by hand, it is so whether QEMU knows of us or not.
+Status SnapshotSteps::put_bandwidth_back(Machine& machine, Qmp& qmp) {
+  if (!machine.bandwidth) return {};
+  if (auto set = set_bandwidth(qmp, *machine.bandwidth, afterwards()); !set) return set;
+  if (auto gone = delete_object(qmp, kBandwidthNote, afterwards()); !gone) return gone;
+  machine.bandwidth.reset();
+  return {};
+}
+
+/// Where something is left to do by hand, it is so whether QEMU knows of us or not; but a hold that
+/// may be there still the next call ends, if it finds its id.
 SetAnswer SnapshotSteps::forget() {
   SetAnswer all;
   for (std::size_t i = 0; i < machines_.size(); ++i) {
     const SetAnswer went = on(
         i,
         [&](Qmp& qmp) -> Status {
-          const std::uint64_t bandwidth = machines_[i].bandwidth;
-          if (bandwidth != 0) {
-            if (auto set = set_bandwidth(qmp, bandwidth, afterwards()); !set) return set;
-          }
-          return delete_object(qmp, kHoldNote, afterwards());
+          if (auto put_back = put_bandwidth_back(machines_[i], qmp); !put_back) return put_back;
+          return hold_open_ ? Status() : delete_object(qmp, kHoldNote, afterwards());
         },
         afterwards());
     if (went.went != Went::kWell) all = went;

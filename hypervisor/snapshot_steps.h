@@ -7,9 +7,7 @@
 
 namespace livebtl::hypervisor {
 
-/// The object in QEMU that says which hold its machine is saved in. No card's: those are named
-/// livebtl-ID.
-inline constexpr const char* kHoldNote = "livebtl.hold";
+inline constexpr const char* kBandwidth = "max-bandwidth";  // in QEMU, and in our note of it
 
 class SnapshotSteps : public SetSteps {
  public:
@@ -20,11 +18,13 @@ class SnapshotSteps : public SetSteps {
   SetAnswer perform_own(SetAction action) override;
   Status plug(Qmp& qmp, const Card& card) override;
 
+  SetAnswer look_at_set(SetAnswer seen);
   SetAnswer look_at(std::size_t machine, MachineSeen& seen, const Patience& patience);
   Status find_cards(std::size_t machine, Qmp& qmp, MachineSeen& seen, const Patience& patience);
   Status read_claim(std::size_t machine, Qmp& qmp, MachineSeen& seen, const Patience& patience);
   SetAnswer claim();
   Status claim(Machine& machine, Qmp& qmp, const Patience& patience);
+  static Status put_bandwidth_back(Machine& machine, Qmp& qmp);
   SetAnswer unplug(SetAction action);
   SetAnswer save(std::size_t machine);
   Status save(std::size_t machine, Qmp& qmp, const Patience& patience);
@@ -32,6 +32,9 @@ class SnapshotSteps : public SetSteps {
   SetAnswer end_hold();
   SetAnswer seal();
   SetAnswer forget();
+
+  std::vector<std::string> holds_;  // that QEMUs knew of when they were looked at
+  bool hold_open_ = false;          // it could not be ended
 };
 
 }  // namespace livebtl::hypervisor

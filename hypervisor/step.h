@@ -28,8 +28,16 @@ enum class Went {
   kInterrupted,  // nor was waited for
 };
 
+/// The code that follows where a command in the guest has failed and nothing was done in the end:
+/// the guest's own, but for the one by which a sequence says that its work was done.
+constexpr int code_undone(int guest) noexcept {
+  return guest == kCodeNotReturned ? kCodeTakenBack : guest;
+}
+
 /// What an error means for a sequence, and the exit code if it ends it before anything was done.
 Went went_of(Errc error) noexcept;
 int code_of(Errc error) noexcept;
+/// ... if it came later: whatever it was, it ends in a way back.
+int code_of_later(Errc error) noexcept;
 
 }  // namespace livebtl::hypervisor

@@ -176,6 +176,7 @@ Json FakeMachine::answer_agent(const std::string& command, const Json& arguments
   if (command == "guest-exec") {
     const std::string order = order_of(arguments["arg"]);
     if (state_.status != "running") return error_of("GenericError", "nobody answers");
+    if (order == state_.garbles) return {{"return", {{"pid", "none"}}}};
     const bool not_yet = state_.not_yet[order] > 0;
     if (not_yet) --state_.not_yet[order];
     guest_code_ = not_yet ? 0 : state_.guest_codes[order];

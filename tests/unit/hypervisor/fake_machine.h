@@ -39,6 +39,7 @@ class FakeMachine {
     std::vector<std::string> log;              // what was done, in order
     int monitors = 0;                          // that were connected
     bool has_name = true;
+    std::string garbles;  // an order that the agent starts no process for, whatever it says
     bool writable_disk = false;
     std::string memory;           // what a snapshot saves, or has loaded
     bool incoming = false;        // the last migration came in

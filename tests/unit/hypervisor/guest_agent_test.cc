@@ -63,6 +63,33 @@ std::string ended(int code, const std::string& output) {
       .dump();
 }
 
+/// Says the same as fast as it is heard, whatever it is asked.
+class Babbler {
+ public:
+  explicit Babbler(std::string text) : text_(std::move(text)) {}
+  ~Babbler() {
+    over_.store(true);
+    if (thread_.joinable()) thread_.join();
+  }
+  GuestAgent agent() {
+    return GuestAgent([this](const Patience&) -> Result<JsonLineSocket> {
+      auto socket = peer_.socket();
+      thread_ = std::thread([this] {
+        while (!over_.load()) {
+          if (!peer_.says_what_fits(text_)) std::this_thread::yield();
+        }
+      });
+      return socket;
+    });
+  }
+
+ private:
+  std::string text_;
+  ScriptedPeer peer_;
+  std::atomic<bool> over_{false};
+  std::thread thread_;
+};
+
 constexpr const char* kPid = R"({"return":{"pid":812}})";
 
 }  // namespace
@@ -99,6 +126,19 @@ TEST_CASE("what the agent refuses or garbles is an error, not an end") {
     auto agent = answers.agent();
     CHECK(agent.run({"btlctl"}, long_enough()).error().code == Errc::kCorrupt);
   }
+}
+
+TEST_CASE("an agent whose line has no end is given up") {
+  Babbler babbler(std::string(1U << 16U, 'x'));
+  auto agent = babbler.agent();
+  CHECK(agent.host_name(long_enough()).error().code == Errc::kLimit);
+}
+
+TEST_CASE("an agent that says a thousand things and no answer ends with our patience") {
+  Babbler babbler("{}\nnothing\n");
+  auto agent = babbler.agent();
+  CHECK(agent.host_name({monotonic_now() + 50 * kMillisecond, nullptr}).error().code ==
+        Errc::kTimeout);
 }
 
 TEST_CASE("a guest's name is a name") {

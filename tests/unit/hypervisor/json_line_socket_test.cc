@@ -62,7 +62,18 @@ TEST_CASE("a line without end is given up") {
   over.store(true);
   talker.join();
   REQUIRE_FALSE(heard);
-  CHECK(heard.error().code == Errc::kCorrupt);
+  CHECK(heard.error().code == Errc::kLimit);
+}
+
+TEST_CASE("who has no patience left gets no line, though some are here already") {
+  ScriptedPeer peer;
+  auto socket = peer.socket();
+  for (int i = 0; i < 3; ++i) peer.says_line(R"({"a":1})");
+  REQUIRE(socket.receive(long_enough()));
+  CHECK(socket.receive(none_left()).error().code == Errc::kTimeout);
+  const std::atomic<bool> stop{true};
+  CHECK(socket.receive({long_enough().deadline, &stop}).error().code == Errc::kCancelled);
+  CHECK(socket.receive(long_enough()));  // it is there still
 }
 
 TEST_CASE("who is told to stop stops waiting") {
@@ -87,4 +98,9 @@ TEST_CASE("nobody at a path, or no path, is said") {
 TEST_CASE("texts for people have one line and an end") {
   CHECK(one_line("a\nb\x1b[2J\n") == "a b [2J");
   CHECK(one_line(std::string(5000, 'a')).size() < 700);
+  for (const char* control :
+       {"\u200e", "\u200f", "\u202a", "\u202e", "\u2066", "\u2069", "\u2028", "\u061c", "\xc2\x9b"})
+    CHECK(one_line(std::string("a") + control + "b") == "a b");
+  for (const char* text : {"caf\u00e9 \u2013 \u20ac", "\xe2\x80", "\xe2", "\xff"})
+    CHECK(one_line(text) == text);
 }

@@ -46,6 +46,10 @@ TEST_CASE("a job that cannot be prepared: nothing is detached, and the guest's c
     CHECK(world.end.text.find("because") == 0);
     CHECK(world.plugged == std::vector<bool>{true, true});
   }
+  World released;  // but not by everybody: the guest's 6, which of vm says that the guest has moved
+  released.fails("prepare", Went::kFailed, kCodeNotReturned);
+  released.run();
+  CHECK(released.end.code == kCodeTakenBack);
 }
 
 TEST_CASE("a guest without a job is migrated, and nobody in it is told to return") {

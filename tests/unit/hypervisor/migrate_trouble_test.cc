@@ -143,6 +143,32 @@ TEST_CASE("a migration that QEMU has not quite ended: failed, or completed") {
   CHECK(Scene::log_of(*completed.here).empty());
 }
 
+TEST_CASE("a guest that a killed vm snapshot has saved has not moved") {
+  Scene scene;
+  scene.here->with([](auto& state) {
+    state.objects["livebtl.hold"] = R"({"hold":"0x7"})";
+    for (const auto& [id, arguments] : state.cards)
+      state.objects["livebtl-" + id] = arguments.dump();
+    state.cards.clear();
+    state.migration = "completed";
+    state.status = "postmigrate";
+  });
+  const auto report = scene.run();
+  CHECK(report.end.code == 3);
+  CHECK_FALSE(report.end.moved);
+  CHECK(report.end.text.find("vm snapshot again") != std::string::npos);
+  CHECK(Scene::log_of(*scene.here).empty());
+  CHECK(Scene::log_of(*scene.there).empty());
+}
+
+TEST_CASE("an agent that starts to talk nonsense lets nothing move") {
+  Scene scene;
+  scene.here->with([](auto& state) { state.garbles = "prepare"; });
+  const auto report = scene.run();
+  CHECK(report.end.code == 5);
+  CHECK(Scene::log_of(*scene.here) == Log{"return"});
+}
+
 TEST_CASE("a plan says what would be refused") {
   Scene scene;
   scene.request.dry_run = true;

@@ -71,6 +71,15 @@ TEST_CASE("a set that does not fit together is never continued") {
   CHECK(world.end.code == kCodeUnfinished);
 }
 
+TEST_CASE("a job of which the guest says that not all of it goes on is not called restored") {
+  SetWorld world = waiting();
+  world.fails("restored", Went::kFailed, kCodeNotReturned);
+  world.run<RestoreMachine>();
+  CHECK(world.end.code == kCodeUnfinished);
+  CHECK_FALSE(world.machines[0].running);
+  CHECK_FALSE(world.machines[1].running);
+}
+
 TEST_CASE("who cannot be stopped again is named") {
   SetWorld world = waiting();
   world.change = [](const std::string& now, SetAnswer& answer) {
@@ -82,15 +91,31 @@ TEST_CASE("who cannot be stopped again is named") {
   CHECK(world.end.left == Steps{"halt vm1: because"});
 }
 
-TEST_CASE("machines that ran before are stopped only if they do not fit together") {
+TEST_CASE("machines that ran before are left running, whatever is said of them") {
   for (const int code : {5, 8}) {
     SetWorld world = waiting();
     world.run<RestoreMachine>();
     world.fails("restored", Went::kTimeout, code);
     world.run<RestoreMachine>();
     CHECK(world.end.code == code);
-    CHECK(world.machines[0].running == (code == 5));
+    CHECK(world.steps == Steps{"look", "restored"});
+    CHECK(world.machines[0].running);
+    CHECK((world.end.text.find("not of this set") != std::string::npos) == (code == 8));
   }
+}
+
+TEST_CASE("of machines of which some ran before only the others are stopped") {
+  SetWorld world = waiting();
+  world.killed_after = "go_on0";
+  world.run<RestoreMachine>();
+  world.killed_after.clear();
+  world.fails("restored", Went::kFailed, kCodeInconsistent);
+  world.run<RestoreMachine>();
+  CHECK(world.steps == Steps{"look", "go_on1", "restored", "halt1"});
+  CHECK(world.end.code == kCodeInconsistent);
+  CHECK(world.machines[0].running);
+  REQUIRE(world.end.left.size() == 1);
+  CHECK(world.end.left[0].find("vm1 ran before") == 0);
 }
 
 TEST_CASE("what fails when the job goes on is said") {

@@ -157,6 +157,37 @@ TEST_CASE("a set of other machines, or with other files than were sealed, is ref
   CHECK_FALSE(SetDirectory(place.set(), kBoth).load());
 }
 
+TEST_CASE("a set with a file that others may write to is not believed") {
+  const Place place;
+  SetDirectory directory(place.set(), kBoth);
+  save(directory);
+  for (const char* file : {"/set.json", "/vm2.ram"}) {
+    CAPTURE(file);
+    const std::string path = place.set() + file;
+    for (const mode_t open : {0602U, 0620U}) {
+      REQUIRE(::chmod(path.c_str(), open) == 0);
+      CHECK(SetDirectory(place.set(), kBoth).load().error().code == Errc::kAuth);
+      CHECK(SetDirectory(place.set(), kBoth).look().error().code == Errc::kAuth);
+    }
+    REQUIRE(::chmod(path.c_str(), 0644) == 0);
+    CHECK(SetDirectory(place.set(), kBoth).load());
+    if (::geteuid() != 0) continue;
+    REQUIRE(::chown(path.c_str(), 12345, 12345) == 0);
+    CHECK(SetDirectory(place.set(), kBoth).load().error().code == Errc::kAuth);
+    REQUIRE(::chown(path.c_str(), 0, 0) == 0);
+  }
+}
+
+TEST_CASE("a directory that cannot be made is found before anything is done, and says why") {
+  const Place place;
+  SetDirectory nowhere(place.set() + "/monday", kBoth);
+  CHECK(nowhere.look().error().code == Errc::kNotFound);
+  CHECK(nowhere.look().error().text.find("make that first") != std::string::npos);
+  CHECK(nowhere.prepare().error().code == Errc::kNotFound);
+  CHECK(SetDirectory(place.set() + "//", kBoth).look() == SetDirectory::Holds::kNothing);
+  CHECK(SetDirectory("livebtl-no-such-set", kBoth).look() == SetDirectory::Holds::kNothing);
+}
+
 TEST_CASE("a directory of others, or with something else in it, is left alone") {
   const Place place;
   std::filesystem::create_directory(place.set());

@@ -37,7 +37,10 @@ TEST_CASE("two machines are snapshot, and what is in the set is what they had") 
   CHECK(document["schema"] == "livebtl.vm/1");
   CHECK(document["verb"] == "vm snapshot");
   CHECK(document["phases"][3]["of"] == "card hca of vm1");
-  CHECK(pair.snapshot().end.code == 0);  // once more: it is there already
+  const auto again = pair.snapshot();
+  CHECK(again.end.code == 3);  // it is there already, and nobody was killed
+  CHECK(again.end.text.find(pair.request.directory + " holds a whole set already, taken at " +
+                            set->taken) == 0);
   CHECK(pair.log(0).empty());
 }
 
@@ -138,12 +141,21 @@ TEST_CASE("somebody else's migration is left alone, and a guest that stands stil
   still.machines[1]->with([](auto& state) { state.status = "paused"; });
   CHECK(still.snapshot().end.code == 3);
   CHECK(still.log(0).empty());
+  MachinePair moved;
+  moved.machines[1]->with([](auto& state) {
+    state.status = "postmigrate";
+    state.migration = "completed";
+  });
+  const auto report = moved.snapshot();
+  CHECK(report.end.code == 3);
+  CHECK(report.end.text.find("migrated or saved by somebody else") != std::string::npos);
 }
 
 TEST_CASE("what a killed call has left is resolved first") {
   MachinePair pair;
   pair.both([](auto& state) {  // as a call leaves it that is killed while it saves the first
-    state.objects["livebtl.hold"] = R"({"hold":"0x7","max-bandwidth":7})";
+    state.objects["livebtl.hold"] = R"({"hold":"0x7"})";
+    state.objects["livebtl.bandwidth"] = R"({"max-bandwidth":7})";
     state.objects["livebtl-hca"] = state.cards["hca"].dump();
     state.cards.clear();
     state.bandwidth = 99;

@@ -38,7 +38,7 @@ inline Steps up_to(const Steps& steps, const std::string& last) {
 /// on when a call is killed.
 struct SetWorld {
   struct One {
-    bool running = true, claimed = false, loaded = false, plugged = true;
+    bool running = true, claimed = false, loaded = false, plugged = true, sent = false;
   };
   One machines[2];
   bool cards = true;
@@ -61,9 +61,12 @@ struct SetWorld {
   SetAnswer look() const {
     SetAnswer answer;
     answer.sealed = sealed;
+    answer.repeats = sealed && (machines[0].claimed || machines[1].claimed);
+    if (sealed) answer.text = "monday holds a set";
     for (const One& one : machines)
       answer.seen.push_back({one.running, one.claimed, one.loaded,
-                             cards ? std::vector<bool>{one.plugged} : std::vector<bool>{}});
+                             cards ? std::vector<bool>{one.plugged} : std::vector<bool>{},
+                             one.sent});
     return answer;
   }
 

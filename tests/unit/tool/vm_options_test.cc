@@ -101,6 +101,8 @@ TEST_CASE("vm snapshot and restore refuse what cannot be meant") {
   CHECK(refused(parsed_set("snapshot", {"--vm", "vm1,qmp=q"}), "ga=SOCKET"));
   CHECK(refused(parsed_set("snapshot", with({"--qmp", "q"})), "takes its guests as --vm"));
   CHECK(refused(parsed_set("snapshot", with({"--vm", "vm1,qmp=r"})), "twice"));
+  CHECK(refused(parsed_set("snapshot", with({"--vm", "vm2,qmp=q"})), "vm1 and --vm vm2 have"));
+  CHECK(refused(parsed_set("restore", with({"--vm", "vm2,qmp=./x/../q"})), "the same qmp="));
   CHECK(refused(parsed_set("snapshot", with({"--lease", "59"})), "from 60"));
   CHECK(refused(parsed_set("snapshot", with({"--lease", "nan"})), "from 60"));
   CHECK(refused(parsed_set("snapshot", with({"--no-wait"})), "waits"));
