@@ -57,7 +57,9 @@ std::string problem_of_migration(const VmOptions& options) {
 /// The same socket by whatever name: a link, or another way there.
 std::string one_name(const std::string& path) {
   std::error_code failed;
-  const auto plain = std::filesystem::weakly_canonical(path, failed);
+  const auto whole = std::filesystem::absolute(path, failed);
+  if (failed) return path;
+  const auto plain = std::filesystem::weakly_canonical(whole, failed);
   return failed ? path : plain.string();
 }
 
