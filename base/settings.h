@@ -38,6 +38,8 @@ struct Settings {
   // TCP_IF: interfaces or CIDR networks; empty: all that are up
   std::vector<std::string> tcp_if;
   std::string verbs_device;  // VERBS_DEVICE: name[:port[:gid]]; empty: the first usable
+  // OFI_PROVIDER: of libfabric's, beneath ofi; empty: the first that reaches other machines
+  std::string ofi_provider;
   // HIDE_DEVICES: are RDMA devices hidden from libfabric's other providers? For provider/ alone
   bool hide_devices = true;
   std::uint16_t tcp_port = 0;             // TCP_PORT: listening port; 0: any

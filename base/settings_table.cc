@@ -98,6 +98,16 @@ Status set_list(std::vector<std::string>& target, std::string_view value, IsGood
   return {};
 }
 
+// The ofi transport knows which there are; here only the alphabet is checked.
+Status set_provider(std::string& target, std::string_view value) {
+  const bool good = value.size() <= 64 &&
+                    std::ranges::all_of(value, [](char c) { return is_name_char(c) || c == ';'; });
+  if (!good)
+    return fail(Errc::kInvalid, "it takes a provider's name, as in shm or \"tcp;ofi_rxm\"");
+  target = value;
+  return {};
+}
+
 bool is_transport_name(std::string_view item) noexcept {
   return !item.empty() && item.size() <= 16 && std::ranges::all_of(item, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
@@ -169,7 +179,7 @@ constexpr SettingEntry kEntries[] = {
     {{"SECRET_FILE", "path", "", "file of mode 0600 with the job secret"},
      [](Settings& s, std::string_view v) { return set_path(s.secret_file, v); }},
     {{"TRANSPORTS", "list", "",
-      "transports to use; empty: all that are compiled in, verbs once it is added"},
+      "transports to use; empty: all that are compiled in, verbs and ofi once they are added"},
      [](Settings& s, std::string_view v) { return set_transports(s.transports, v); }},
     {{"EXCLUDE", "list", "",
       "transports that stay closed until btlctl add; alike in all processes"},
@@ -183,6 +193,10 @@ constexpr SettingEntry kEntries[] = {
       "RDMA device that verbs uses, as in mlx5_0, mlx5_0:1 (port) or mlx5_0:1:3 (address); empty: "
       "the first that can be used"},
      [](Settings& s, std::string_view v) { return set_device(s.verbs_device, v); }},
+    {{"OFI_PROVIDER", "name", "",
+      "provider of libfabric's that ofi uses, as fi_info -t FI_EP_RDM shows them: tcp;ofi_rxm, "
+      "verbs;ofi_rxm, shm; empty: the first that reaches other machines"},
+     [](Settings& s, std::string_view v) { return set_provider(s.ofi_provider, v); }},
     {{"HIDE_DEVICES", "word", "on",
       "on or off: in a job, libfabric's other providers find no RDMA devices; else they hold them "
       "open"},

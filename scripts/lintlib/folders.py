@@ -11,7 +11,7 @@ ALLOWED = {
     "include": [],
     "base": ["include"],
     "core": ["include", "base"],
-    "transports": ["include", "base", "core/transport.h", "core/node_facts.h"],
+    "transports": ["include", "base", "core/transport.h", "core/node_facts.h", "transports/messages"],
     "control": ["include", "base", "core/admin.h", "core/routing.h"],
     "hypervisor": ["include", "base"],
     "ctl-tool": ["include", "base", "control", "hypervisor"],

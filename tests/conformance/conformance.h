@@ -31,6 +31,8 @@ struct Subject {
   /// The transport may be moved by one thread per process (false: it shares plain memory with its
   /// peer).
   bool own_threads = true;
+  /// A transport may be destroyed beside one in the same process that is connected to it.
+  bool lost_beside = true;
 };
 
 /// Runs all behaviours as SUBCASEs of the calling TEST_CASE.

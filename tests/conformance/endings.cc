@@ -79,7 +79,7 @@ void a_transport_that_does_not_keep_delivers_before_down(const Subject& subject)
 }
 
 void a_lost_peer_is_reconnected(const Subject& subject) {
-  if (subject.loopback) return;
+  if (subject.loopback || !subject.lost_beside) return;
   Rig rig(subject);
   for (std::uint64_t round = 0; round < 3; ++round) {
     Link link = rig.link();
@@ -111,7 +111,6 @@ struct Footprint {
   std::size_t descriptors = 0;
   std::size_t shared_mappings = 0;
   std::size_t threads = 0;
-  friend bool operator==(const Footprint&, const Footprint&) = default;
 };
 
 std::size_t count_entries(const char* directory) {
@@ -129,6 +128,12 @@ Footprint footprint() {
   return found;
 }
 
+void check_equal(const Footprint& after, const Footprint& before) {
+  CHECK(after.descriptors == before.descriptors);
+  CHECK(after.shared_mappings == before.shared_mappings);
+  CHECK(after.threads == before.threads);
+}
+
 void use_and_leave(const Subject& subject) {
   Rig rig(subject);
   Link link = rig.link();
@@ -144,20 +149,19 @@ void nothing_is_left_behind(const Subject& subject) {
   use_and_leave(subject);  // what a process opens once, and keeps, is not the transport's
   const Footprint before = footprint();
   for (int i = 0; i < 20; ++i) use_and_leave(subject);
-  const Footprint after = footprint();
-  CHECK(after.descriptors == before.descriptors);
-  CHECK(after.shared_mappings == before.shared_mappings);
-  CHECK(after.threads == before.threads);
+  check_equal(footprint(), before);
 }
 
 void endpoints_leave_nothing_behind(const Subject& subject) {
   Rig rig(subject);
-  { Link link = rig.link(); }
-  rig.settle();
+  const auto come_and_go = [&rig] {
+    for (int i = 0; i < 20; ++i) Link link = rig.link();
+    rig.settle();
+  };
+  come_and_go();  // what serves all connections between two processes is opened once, and stays
   const Footprint before = footprint();
-  for (int i = 0; i < 20; ++i) Link link = rig.link();
-  rig.settle();
-  CHECK(footprint() == before);
+  come_and_go();
+  check_equal(footprint(), before);
 }
 
 constexpr std::array kBehaviours{

@@ -36,7 +36,7 @@ void fuzz_address(Bytes input) {
 
 void fuzz_message(Bytes input) {
   const char* why = nullptr;
-  const auto message = decode_message(input, core::kUntrustedPayloadMax, why);
+  const auto message = messages::decode_message(input, core::kUntrustedPayloadMax, why);
   LIVEBTL_ASSERT(message.has_value() == (why == nullptr), "a refusal says why");
   if (!message) return;
   const bool frame = message->head.kind == Kind::kFrame || message->head.kind == Kind::kLent;
@@ -49,16 +49,18 @@ void fuzz_message(Bytes input) {
     LIVEBTL_ASSERT(!lent || (lent->bytes >= kLentBytesMin && lent->bytes <= kLentBytesMax),
                    "what is lent keeps to the limits");
   }
-  LIVEBTL_ASSERT(sizeof(Head) + message->header.size() + message->payload.size() == input.size(),
-                 "the message is used up");
+  LIVEBTL_ASSERT(
+      sizeof(messages::Head) + message->header.size() + message->payload.size() == input.size(),
+      "the message is used up");
 }
 
 void fuzz_sealed(Bytes input) {
-  if (input.size() < sizeof(Head)) return;
+  if (input.size() < sizeof(messages::Head)) return;
   Blob sealed(input.begin(), input.end());
   const std::size_t header_bytes =
-      std::min(std::to_integer<std::size_t>(sealed[5]), sealed.size() - sizeof(Head));
-  const std::uint32_t crc = crc32c(Bytes(sealed).subspan(4, sizeof(Head) - 4 + header_bytes));
+      std::min(std::to_integer<std::size_t>(sealed[5]), sealed.size() - sizeof(messages::Head));
+  const std::uint32_t crc =
+      crc32c(Bytes(sealed).subspan(4, sizeof(messages::Head) - 4 + header_bytes));
   std::memcpy(sealed.data(), &crc, sizeof crc);
   fuzz_message(sealed);
 }

@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "base/assert.h"
-#include "transports/verbs/verbs_credits.h"
+#include "transports/messages/credits.h"
 #include "transports/verbs/verbs_errors.h"
 
 namespace livebtl::verbs {
@@ -50,14 +50,14 @@ Status Device::set_up() {
   const auto at_most = [](int limit) { return static_cast<std::uint32_t>(std::max(0, limit)); };
   receives_max_ = std::min({at_most(limits.max_srq_wr),
                             at_most(limits.max_cqe) - std::min(at_most(limits.max_cqe), kSendsMax),
-                            kSharedBuffers + kCreditFloor * kConnectionsMax});
-  if (limits.max_srq == 0 || receives_max_ < kSharedBuffers + kCreditFloor) {
+                            messages::kSharedBuffers + messages::kCreditFloor * kConnectionsMax});
+  if (limits.max_srq == 0 || receives_max_ < messages::kSharedBuffers + messages::kCreditFloor) {
     return fail(Errc::kUnsupported, "verbs: " + port_.device +
                                         " has no shared receive queue that is large enough; use "
                                         "another device or tcp");
   }
-  connections_max_ =
-      std::min((receives_max_ - kSharedBuffers) / kCreditFloor, at_most(limits.max_qp));
+  connections_max_ = std::min((receives_max_ - messages::kSharedBuffers) / messages::kCreditFloor,
+                              at_most(limits.max_qp));
   if (Status made = make_queues(); !made) return made;
   receive_memory_ = std::make_unique<Memory>(calls_, domain_);
   send_memory_ = std::make_unique<Memory>(calls_, domain_);

@@ -14,7 +14,9 @@ constexpr TimeNs kSilence = kSecond;
 /// What there must be for a word to go. One that tells of payloads fetched leaves as much as a
 /// frame does.
 constexpr std::uint32_t credit_for(Kind word) noexcept {
-  return word == Kind::kBye ? 1 : word == Kind::kCredit ? kWordCredit : kWordCredit + 1;
+  return word == Kind::kBye      ? 1
+         : word == Kind::kCredit ? messages::kWordCredit
+                                 : messages::kWordCredit + 1;
 }
 
 }  // namespace
@@ -72,7 +74,7 @@ Status VerbsEndpoint::connect(const Ticket& peer) {
                                         " is on another kind of fabric than ours, or has an "
                                         "address of another kind");
   }
-  if (peer.payload_bytes_max != kPayloadBytesMax || peer.credits < kCreditFloor) {
+  if (peer.payload_bytes_max != kPayloadBytesMax || peer.credits < messages::kCreditFloor) {
     return fail(Errc::kInvalid,
                 "verbs: the peer's buffers are of another size; do all processes run the same "
                 "livebtl?");
@@ -102,7 +104,7 @@ core::Post VerbsEndpoint::post(const core::Frame& frame) noexcept {
   LIVEBTL_ASSERT(frame.header.size() - 1 < core::kHeaderBytesMax, "a header of 1 to 64 bytes");
   if (frame.payload.size() > kPayloadBytesMax) [[unlikely]]
     return lend(frame);
-  if (state_ != State::kOpen || credit() <= kWordCredit) return core::Post::kRetry;
+  if (state_ != State::kOpen || credit() <= messages::kWordCredit) return core::Post::kRetry;
   if (!pair_->send_frame(frame, promised_, payload_crc_)) {
     if (pair_->error() != 0) transport_.settle_later(*this);
     return core::Post::kRetry;
@@ -175,8 +177,8 @@ bool VerbsEndpoint::handle(const Arrived& arrived) noexcept {
   bool frame = false;
   if (state_ == State::kOpen) {
     const char* why = nullptr;
-    const auto message = decode_message(transport_.device().received(arrived.buffer, arrived.bytes),
-                                        payload_accepted_, why);
+    const auto message = messages::decode_message(
+        transport_.device().received(arrived.buffer, arrived.bytes), payload_accepted_, why);
     if (!message) {
       take_down({Errc::kCorrupt, described_ + ": " + why});
     } else if (!take_promise(message->head.promised)) {
@@ -197,7 +199,7 @@ bool VerbsEndpoint::handle(const Arrived& arrived) noexcept {
 
 void VerbsEndpoint::buffer_free(std::uint32_t buffer) noexcept {
   transport_.buffer_free(buffer);
-  Credits& credits = transport_.credits();
+  messages::Credits& credits = transport_.credits();
   credits.used(open_promises_);
   if (state_ != State::kDown) promised_ += credits.promise(open_promises_);
 }

@@ -14,7 +14,7 @@
 #include <deque>
 #include <optional>
 
-#include "transports/verbs/verbs_credits.h"
+#include "transports/messages/credits.h"
 #include "transports/verbs/verbs_fetch.h"
 
 namespace livebtl::verbs {

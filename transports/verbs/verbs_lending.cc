@@ -15,7 +15,7 @@ core::Post VerbsEndpoint::lend(const core::Frame& frame) noexcept {
   LIVEBTL_ASSERT(frame.stable && frame.payload.size() >= kLentBytesMin &&
                      frame.payload.size() <= kLentBytesMax,
                  "a payload within caps().payload_bytes_max, or a stable one that can be lent");
-  if (state_ != State::kOpen || credit() <= kWordCredit || lent_.size() >= kLentMax ||
+  if (state_ != State::kOpen || credit() <= messages::kWordCredit || lent_.size() >= kLentMax ||
       pair_->error() != 0)
     return core::Post::kRetry;
   const auto bytes = static_cast<std::uint32_t>(frame.payload.size());
@@ -120,8 +120,8 @@ bool VerbsEndpoint::deliver_fetched() noexcept {
 // the read would end only when its device has not answered for seconds.
 void VerbsEndpoint::look_for_bye(const Arrived& message) noexcept {
   const char* why = nullptr;
-  const auto decoded = decode_message(transport_.device().received(message.buffer, message.bytes),
-                                      payload_accepted_, why);
+  const auto decoded = messages::decode_message(
+      transport_.device().received(message.buffer, message.bytes), payload_accepted_, why);
   if (decoded && decoded->head.kind == Kind::kBye)
     take_down({Errc::kDown, described_ + ": the peer closed the connection"});
 }

@@ -16,7 +16,7 @@
 namespace livebtl::verbs {
 
 /// The largest message, up to a whole number of cache lines.
-inline constexpr std::size_t kBufferBytes = (kMessageBytesMax + 127) / 128 * 128;
+inline constexpr std::size_t kBufferBytes = (messages::kMessageBytesMax + 127) / 128 * 128;
 
 class Memory {
  public:

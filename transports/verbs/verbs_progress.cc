@@ -85,7 +85,7 @@ bool VerbsTransport::complete_receive(const ibv_wc& done) noexcept {
   if (Parked* parked = find_parked(done.qp_num)) {
     const char* why = nullptr;
     const auto message =
-        decode_message(device_->received(buffer, done.byte_len), kPayloadBytesMax, why);
+        messages::decode_message(device_->received(buffer, done.byte_len), kPayloadBytesMax, why);
     const bool over = done.status != IBV_WC_SUCCESS || !message || message->head.kind == Kind::kBye;
     if (over) break_up(*parked);
   }

@@ -167,35 +167,36 @@ bool QueuePair::post_message(Send& send, std::byte* at, std::size_t bytes,
 bool QueuePair::send_frame(const core::Frame& frame, std::uint32_t promised,
                            bool payload_crc) noexcept {
   if (frames_ >= kFrameSends || error_ != 0) return false;
-  const std::size_t bytes = sizeof(Head) + frame.header.size() + frame.payload.size();
+  const std::size_t bytes = sizeof(messages::Head) + frame.header.size() + frame.payload.size();
   const bool is_inline = bytes <= inline_bytes_;
   Send* const send = device_.begin_send(*this, Use::kFrame, !is_inline);
   if (send == nullptr) return false;
   std::array<std::byte, kInlineMax> small;
   std::byte* const to = is_inline ? small.data() : device_.send_buffer(*send);
-  const std::size_t begin = encode_frame(frame, promised, payload_crc, to);
+  const std::size_t begin = messages::encode_frame(frame, promised, payload_crc, to);
   if (!frame.payload.empty()) copy_bytes(to + begin, frame.payload.data(), frame.payload.size());
   return post_message(*send, to, bytes, is_inline);
 }
 
 bool QueuePair::send_lent(Bytes header, const Lent& lent, std::uint32_t promised) noexcept {
   if (error_ != 0) return false;
-  const bool is_inline = sizeof(Head) + header.size() + sizeof lent <= inline_bytes_;
+  const bool is_inline = sizeof(messages::Head) + header.size() + sizeof lent <= inline_bytes_;
   Send* const send = device_.begin_send(*this, Use::kLent, !is_inline);
   if (send == nullptr) return false;
   std::array<std::byte, kInlineMax> small;
   std::byte* const to = is_inline ? small.data() : device_.send_buffer(*send);
-  return post_message(*send, to, encode_lent(header, lent, promised, to), is_inline);
+  return post_message(*send, to, messages::encode_lent(header, bytes_of(lent), promised, to),
+                      is_inline);
 }
 
 bool QueuePair::send_word(Kind kind, std::uint32_t promised, std::uint32_t fetched) noexcept {
   if (error_ != 0 || words() >= (kind == Kind::kBye ? kWords : 1)) return false;
-  const bool is_inline = sizeof(Head) <= inline_bytes_;
+  const bool is_inline = sizeof(messages::Head) <= inline_bytes_;
   Send* const send = device_.begin_send(*this, Use::kWord, !is_inline);
   if (send == nullptr) return false;
-  std::array<std::byte, sizeof(Head)> small;
+  std::array<std::byte, sizeof(messages::Head)> small;
   std::byte* const to = is_inline ? small.data() : device_.send_buffer(*send);
-  return post_message(*send, to, encode_word(kind, promised, fetched, to), is_inline);
+  return post_message(*send, to, messages::encode_word(kind, promised, fetched, to), is_inline);
 }
 
 bool QueuePair::send_nothing() noexcept {

@@ -102,7 +102,7 @@ bool VerbsTransport::wants_payload_crc(std::uint64_t peer_node) const noexcept {
 Status VerbsTransport::open_device() {
   auto device = Device::open(calls_, wish_);
   if (!device) return tl::unexpected(device.error());
-  Credits credits;
+  messages::Credits credits;
   while (!credits.has_room()) {
     const auto added = (*device)->add_receives();
     if (!added) return tl::unexpected(added.error());

@@ -42,7 +42,7 @@ class VerbsTransport final : public core::Transport {
 
   // For endpoints.
   Device& device() noexcept { return *device_; }
-  Credits& credits() noexcept { return credits_; }
+  messages::Credits& credits() noexcept { return credits_; }
   TimeNs now() const noexcept { return now_; }
   std::uint64_t node() const noexcept { return node_; }
   bool wants_payload_crc(std::uint64_t peer_node) const noexcept;
@@ -108,7 +108,7 @@ class VerbsTransport final : public core::Transport {
   std::string lost_;                // why the device is of no use any more; empty: it is
   std::string untold_;              // the same, until usable() has told it
   TimeNs reopen_at_ = 0;
-  Credits credits_;
+  messages::Credits credits_;
   std::unordered_map<std::uint32_t, VerbsEndpoint*> endpoints_;  // by their queue pair's number
   std::vector<VerbsEndpoint*> unsettled_;
   std::vector<Parked> parked_;

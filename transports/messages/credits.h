@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/verbs/verbs_credits.h -- who may send how much into the shared receive queue. Pure.
+// transports/messages/credits.h -- who may send how much into receive buffers that all share. Pure.
 //
 // A credit is a promise: one message of that peer's will find a buffer. All promises together are
 // never more than there are buffers, so a receiver is never overrun. Each connection has a floor
@@ -13,7 +13,7 @@
 
 #include "base/assert.h"
 
-namespace livebtl::verbs {
+namespace livebtl::messages {
 
 /// Two of them are for frames; one for word of credit and one for the last word, so that two ends
 /// that have used up their frames' credit can still give each other more.
@@ -68,4 +68,4 @@ class Credits {
   std::uint32_t shared_out_ = 0;  // promises beyond the floors
 };
 
-}  // namespace livebtl::verbs
+}  // namespace livebtl::messages

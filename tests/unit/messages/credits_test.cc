@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Credits: never more promises than buffers, a floor for everybody, all for one who is alone.
-#include "transports/verbs/verbs_credits.h"
+#include "transports/messages/credits.h"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 #include "base/random.h"
 
 using namespace livebtl;
-using namespace livebtl::verbs;
+using namespace livebtl::messages;
 
 TEST_CASE("one connection alone is promised all that is shared") {
   Credits credits;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/ofi/ofi_address.h -- which provider an ofi transport is over, the tickets by which two
+// ends are connected, and what goes before every message; as values and as bytes (docs/WIRE.md,
+// "ofi"). Pure: no I/O.
+//
+// All come from outside: every byte is checked.
+#pragma once
+
+#include <string_view>
+
+#include "base/bytes.h"
+#include "livebtl/result.h"
+
+namespace livebtl::ofi {
+
+struct ProviderAddress {
+  std::uint64_t provider = 0;  // hash of its name and of the form of its addresses
+  std::uint64_t node = 0;      // hash of the node identity; 0: it reaches other nodes
+  friend bool operator==(const ProviderAddress&, const ProviderAddress&) = default;
+};
+std::uint64_t hash_of_provider(std::string_view name, std::uint32_t address_format) noexcept;
+/// Symmetric.
+bool may_reach(const ProviderAddress& one, const ProviderAddress& other) noexcept;
+
+Blob encode_address(const ProviderAddress& address);
+/// Errors: kInvalid.
+Result<ProviderAddress> decode_address(Bytes bytes);
+
+/// As the provider has it.
+inline constexpr std::size_t kNameBytesMax = 80;
+
+/// What one end of a connection must know of the other.
+struct Ticket {
+  ProviderAddress address;
+  std::uint64_t token = 0;    // random, not 0: what is sent to this end bears it
+  std::uint32_t credits = 0;  // messages that it takes before it says more
+  std::uint32_t payload_bytes_max = 0;
+  std::uint64_t node = 0;  // hash of the node identity
+  Blob name;               // of its libfabric endpoint, 1 to kNameBytesMax bytes
+  friend bool operator==(const Ticket&, const Ticket&) = default;
+};
+
+Blob encode_ticket(const Ticket& ticket);
+/// Errors: kInvalid, with what is wrong.
+Result<Ticket> decode_ticket(Bytes bytes);
+
+/// First in every message. One endpoint of libfabric's serves all connections, and may hand on
+/// later messages first: so each says whose it is, and its place in the row.
+struct Route {
+  std::uint64_t to = 0;      // the receiver's token
+  std::uint32_t number = 0;  // messages that this sender sent before; may wrap
+  std::uint32_t reserved = 0;
+};
+static_assert(sizeof(Route) == 16);
+
+}  // namespace livebtl::ofi

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/ofi/ofi_domain.h -- an open provider: libfabric's fabric, domain, completion queue,
+// addresses and the one endpoint that serves all connections, with the buffers of both directions.
+//
+// Ownership: all of it is given back by the destructor, which does not wait. Threads: the engine's
+// lock (FI_THREAD_DOMAIN). libfabric makes progress only in our calls, unless the provider cannot
+// but have a thread.
+#pragma once
+
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+
+#include <array>
+#include <deque>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "transports/messages/message.h"
+#include "transports/ofi/ofi_address.h"
+#include "transports/ofi/ofi_library.h"
+
+namespace livebtl::ofi {
+
+class OfiEndpoint;
+
+/// The largest message, up to a whole number of cache lines.
+inline constexpr std::size_t kBufferBytes =
+    (sizeof(Route) + messages::kMessageBytesMax + 127) / 128 * 128;
+/// Sends that may be under way at once, on all connections together, and those of them that are
+/// kept for words.
+inline constexpr std::uint32_t kSendsMax = 64;
+inline constexpr std::uint32_t kWordSends = 16;
+
+enum class Use : std::uint8_t { kReceive, kFrame, kWord };
+
+/// A buffer, and what libfabric is doing with it.
+struct Buffer {
+  fi_context2 context{};         // first: libfabric hands its address back
+  std::byte* bytes = nullptr;    // kBufferBytes
+  void* descriptor = nullptr;    // of its registration, where the provider wants one
+  OfiEndpoint* owner = nullptr;  // of a send; null: its connection has gone
+  std::uint32_t peer = 0;        // of a send
+  Use use = Use::kReceive;
+};
+
+/// Closes what libfabric has opened.
+struct CloseFid {
+  void operator()(fid* object) const noexcept { object->ops->close(object); }
+};
+template <class Object>
+class Opened {
+ public:
+  Opened() = default;
+  ~Opened() { close(); }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+  void close() noexcept {
+    if (object_ != nullptr) CloseFid()(&object_->fid);
+    object_ = nullptr;
+  }
+  Object** out() noexcept { return &object_; }
+  Object* get() const noexcept { return object_; }
+  fid* base() const noexcept { return &object_->fid; }
+
+ private:
+  Object* object_ = nullptr;
+};
+
+class Domain {
+ public:
+  /// Errors: kNoMemory, kSystem, kUnsupported.
+  static Result<std::unique_ptr<Domain>> open(const Library& library, Info info);
+  Domain(const Domain&) = delete;
+  Domain& operator=(const Domain&) = delete;
+  ~Domain();
+
+  std::string provider() const { return info_->fabric_attr->prov_name; }
+  const fi_info& info() const noexcept { return *info_; }
+  /// By which peers find our endpoint.
+  const Blob& name() const noexcept { return name_; }
+  /// What an error code of libfabric's means.
+  std::string explain(long code) const;
+
+  /// A peer's endpoint, by its name; counted. Errors: kInvalid.
+  Result<std::uint32_t> enter_peer(Bytes name);
+  void leave_peer(std::uint32_t peer) noexcept;
+
+  /// Adds buffers to receive. Returns how many. Errors: kNoMemory, kSystem.
+  Result<std::uint32_t> add_receives();
+  /// 0: the buffer is libfabric's; else an error of libfabric's, -FI_EAGAIN among them.
+  long post_receive(Buffer& buffer) noexcept;
+
+  /// nullptr: too many are under way.
+  Buffer* begin_send(OfiEndpoint& owner, std::uint32_t peer, Use use) noexcept;
+  /// 0: it goes; end_send() follows its completion. Else nothing is under way.
+  long send(Buffer& buffer, std::size_t bytes) noexcept;
+  void end_send(Buffer& buffer) noexcept;
+  /// The connection has gone: what it had under way is nobody's.
+  void disown(const OfiEndpoint& owner) noexcept;
+
+  /// Completions; how many, 0 or an error of libfabric's. -FI_EAVAIL: read_error() has one.
+  long read(std::span<fi_cq_msg_entry> entries) noexcept;
+  /// false: there was none.
+  bool read_error(fi_cq_err_entry& entry) noexcept;
+
+  /// -1: the provider has none.
+  int wait_fd() const noexcept { return wait_fd_; }
+  /// Before waiting for the descriptor. false: there is work already.
+  bool may_wait() noexcept;
+
+ private:
+  /// Buffers that are registered as one.
+  struct Piece {
+    std::unique_ptr<std::byte[]> bytes;
+    Opened<fid_mr> region;
+  };
+  struct Peer {
+    fi_addr_t address = FI_ADDR_NOTAVAIL;
+    std::uint32_t uses = 0;  // connections and sends
+    Blob name;               // empty: nobody
+  };
+
+  Domain(const Library& library, Info info) noexcept;
+  Status set_up();
+  Status open_queue();
+  Status take_name();
+  void forget_a_peer() noexcept;
+  Status add_piece(std::deque<Buffer>& buffers, std::uint64_t access);
+  Status cannot(const char* what, long code) const;
+
+  const Library& library_;
+  Info info_;
+  Blob name_;
+  int wait_fd_ = -1;
+  // In this order: what was made later is closed first.
+  Opened<fid_fabric> fabric_;
+  Opened<fid_domain> domain_;
+  std::deque<Piece> pieces_;
+  Opened<fid_av> addresses_;
+  Opened<fid_cq> completions_;
+  Opened<fid_ep> endpoint_;
+  std::deque<Buffer> receives_, sends_;  // their addresses are libfabric's
+  std::vector<Buffer*> free_sends_;
+  std::vector<Peer> peers_;
+  std::map<Blob, std::uint32_t> peers_by_name_;
+  std::uint32_t unused_peers_ = 0;
+};
+
+}  // namespace livebtl::ofi

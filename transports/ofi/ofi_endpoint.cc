@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/ofi/ofi_endpoint.cc -- see ofi_endpoint.h.
+#include "transports/ofi/ofi_endpoint.h"
+
+#include <array>
+#include <cstdio>
+
+#include "base/assert.h"
+#include "transports/ofi/ofi_transport.h"
+
+namespace livebtl::ofi {
+namespace {
+
+using messages::Kind;
+
+constexpr TimeNs kSilence = kSecond;
+/// Messages overtake each other by the time that one takes to be fetched, not by seconds.
+constexpr TimeNs kMissingTime = 10 * kSecond;
+
+std::string short_of(std::uint64_t token) {
+  std::array<char, 9> text{};
+  std::snprintf(text.data(), text.size(), "%08x", static_cast<unsigned>(token & 0xffffffff));
+  return text.data();
+}
+
+}  // namespace
+
+OfiEndpoint::OfiEndpoint(OfiTransport& transport, std::uint64_t token, bool dialled)
+    : transport_(transport),
+      token_(token),
+      state_(dialled ? State::kDialled : State::kAdmitted),
+      heard_(transport.now()),
+      described_("ofi " + transport.domain().provider() + " " + short_of(token)) {
+  transport_.enter(*this);
+  first_promised_ = promised_ = told_ = transport_.credits().promise(open_promises_);
+}
+
+OfiEndpoint::~OfiEndpoint() {
+  part();
+  state_ = State::kDown;
+  drop_waiting();
+  if (has_peer_) transport_.domain().leave_peer(peer_);
+  transport_.leave(*this, open_promises_);
+}
+
+void OfiEndpoint::attach(core::EndpointSink& sink) noexcept {
+  LIVEBTL_ASSERT(sink_ == nullptr, "an endpoint is attached once");
+  sink_ = &sink;
+  transport_.settle_later(*this);
+}
+
+Blob OfiEndpoint::ticket() const {
+  Ticket ticket;
+  ticket.address = transport_.own_address();
+  ticket.token = token_;
+  ticket.credits = first_promised_;
+  ticket.payload_bytes_max = kPayloadBytesMax;
+  ticket.node = transport_.node();
+  ticket.name = transport_.domain().name();
+  return encode_ticket(ticket);
+}
+
+Status OfiEndpoint::connect(const Ticket& peer) {
+  if (!may_reach(peer.address, transport_.own_address()))
+    return fail(Errc::kUnreachable, "ofi: the peer uses another provider of libfabric's than " +
+                                        transport_.domain().provider() +
+                                        ", or is on another node than that reaches");
+  if (peer.payload_bytes_max != kPayloadBytesMax || peer.credits < messages::kCreditFloor ||
+      peer.credits > Row::kPlaces)
+    return fail(Errc::kInvalid,
+                "ofi: the peer's buffers are of another size; do all processes run the same "
+                "livebtl?");
+  const auto entered = transport_.domain().enter_peer(peer.name);
+  if (!entered) return tl::unexpected(entered.error());
+  peer_ = *entered;
+  has_peer_ = true;
+  peer_token_ = peer.token;
+  peer_promised_ = peer.credits;
+  payload_crc_ = transport_.wants_payload_crc(peer.node);
+  described_ += " -> " + short_of(peer.token);
+  return {};
+}
+
+void OfiEndpoint::take_ticket(Bytes ticket) noexcept {
+  if (state_ != State::kDialled || failed_.code != Errc::kOk) return;
+  const auto peer = decode_ticket(ticket);
+  const Status connected = peer ? connect(*peer) : tl::unexpected(peer.error());
+  if (connected) {
+    state_ = State::kOpen;
+    heard_ = transport_.now();
+  } else {
+    failed_ = connected.error();
+  }
+  transport_.settle_later(*this);
+}
+
+core::Post OfiEndpoint::post(const core::Frame& frame) noexcept {
+  LIVEBTL_ASSERT(
+      frame.header.size() - 1 < core::kHeaderBytesMax && frame.payload.size() <= kPayloadBytesMax,
+      "a header of 1 to 64 bytes, a payload within caps().payload_bytes_max");
+  if (state_ != State::kOpen || credit() <= messages::kWordCredit) return core::Post::kRetry;
+  Buffer* const buffer = transport_.domain().begin_send(*this, peer_, Use::kFrame);
+  if (buffer == nullptr) return core::Post::kRetry;
+  std::byte* const to = buffer->bytes + sizeof(Route);
+  const std::size_t begin = messages::encode_frame(frame, promised_, payload_crc_, to);
+  copy_bytes(to + begin, frame.payload.data(), frame.payload.size());
+  if (!send(*buffer, begin + frame.payload.size())) return core::Post::kRetry;
+  ++frames_;
+  ++stats_.frames_sent;
+  stats_.bytes_sent += frame.header.size() + frame.payload.size();
+  return core::Post::kDone;
+}
+
+// in: a message behind room for its route. false: nothing of it went.
+bool OfiEndpoint::send(Buffer& buffer, std::size_t bytes) noexcept {
+  const Route route{peer_token_, sent_, 0};
+  std::memcpy(buffer.bytes, &route, sizeof route);
+  if (const long code = transport_.domain().send(buffer, sizeof route + bytes); code != 0) {
+    if (code != -FI_EAGAIN && failed_.code == Errc::kOk) {
+      failed_ = {Errc::kDown,
+                 described_ + ": nothing can be sent: " + transport_.domain().explain(code)};
+      transport_.settle_later(*this);
+    }
+    return false;
+  }
+  ++sent_;
+  told_ = promised_;
+  return true;
+}
+
+bool OfiEndpoint::say(Kind kind) noexcept {
+  const std::uint32_t needed = kind == Kind::kBye ? 1 : messages::kWordCredit;
+  if (credit() < needed) return false;
+  Buffer* const buffer = transport_.domain().begin_send(*this, peer_, Use::kWord);
+  if (buffer == nullptr) return false;
+  if (!send(*buffer, messages::encode_word(kind, promised_, 0, buffer->bytes + sizeof(Route))))
+    return false;
+  ++words_;
+  return true;
+}
+
+// Credit is told as soon as half of what the peer may send has not been told: it can then not be
+// stuck, since what it leaves alone is less than the other half.
+void OfiEndpoint::tell() noexcept {
+  if (state_ != State::kOpen || promised_ - told_ < (open_promises_ + 1) / 2) return;
+  if (say(Kind::kCredit)) return;
+  // Once an earlier word has gone, or the peer has said something, it is tried again anyway.
+  if (words_ == 0 && credit() >= messages::kWordCredit) transport_.settle_later(*this);
+}
+
+// Promises only grow, and by no more than a peer has buffers.
+bool OfiEndpoint::take_promise(std::uint32_t promised) noexcept {
+  if (promised - peer_promised_ > Row::kPlaces) return false;
+  peer_promised_ = promised;
+  return true;
+}
+
+void OfiEndpoint::arrived(std::uint32_t number, const Arrived& message) noexcept {
+  heard_ = transport_.now();
+  if (state_ == State::kAdmitted) state_ = State::kOpen;
+  if (state_ != State::kDown && row_.put(number, message, open_promises_)) return;
+  if (state_ != State::kDown)
+    take_down({Errc::kCorrupt, described_ + ": a message with a number that is not its turn"});
+  transport_.buffer_free(*message.buffer);  // of none of our promises
+}
+
+std::size_t OfiEndpoint::deliver(std::size_t frames_max) noexcept {
+  std::size_t moved = 0;
+  while (moved < frames_max && has_ready()) moved += handle(row_.take()) ? 1 : 0;
+  return moved;
+}
+
+// in: the next message in the row. true: the sink has had a frame. The buffer is libfabric's again.
+bool OfiEndpoint::handle(const Arrived& arrived) noexcept {
+  const char* why = nullptr;
+  bool frame = false;
+  const Bytes bytes{arrived.buffer->bytes + sizeof(Route), arrived.bytes - sizeof(Route)};
+  const auto message = messages::decode_message(bytes, payload_accepted_, why);
+  if (!message) {
+    take_down({Errc::kCorrupt, described_ + ": " + why});
+  } else if (!take_promise(message->head.promised)) {
+    take_down({Errc::kCorrupt, described_ + ": the peer promises less than before"});
+  } else if (message->head.kind == Kind::kFrame) {
+    frame = true;
+    ++stats_.frames_received;
+    stats_.bytes_received += message->header.size() + message->payload.size();
+    sink_->on_frame(message->header, message->payload);
+  } else if (message->head.kind == Kind::kBye) {
+    peer_gone_ = true;
+    take_down({Errc::kDown, described_ + ": the peer closed the connection"});
+  } else if (message->head.kind != Kind::kCredit) {
+    take_down({Errc::kCorrupt, described_ + ": a word that ofi does not know"});
+  }
+  buffer_free(*arrived.buffer);
+  tell();
+  return frame;
+}
+
+void OfiEndpoint::buffer_free(Buffer& buffer) noexcept {
+  transport_.buffer_free(buffer);
+  messages::Credits& credits = transport_.credits();
+  credits.used(open_promises_);
+  if (state_ != State::kDown) promised_ += credits.promise(open_promises_);
+}
+
+void OfiEndpoint::drop_waiting() noexcept {
+  for (Arrived left = row_.drop(); left.buffer != nullptr; left = row_.drop())
+    buffer_free(*left.buffer);
+}
+
+void OfiEndpoint::sent(Use use, long code) noexcept {
+  --(use == Use::kFrame ? frames_ : words_);
+  if (code != 0) {
+    return take_down({Errc::kDown, described_ + ": what was sent did not get there: " +
+                                       transport_.domain().explain(code)});
+  }
+  tell();
+}
+
+void OfiEndpoint::settle() noexcept {
+  if (failed_.code != Errc::kOk) return take_down(failed_);
+  tell();
+}
+
+void OfiEndpoint::look(TimeNs now) noexcept {
+  if (state_ != State::kOpen) return;
+  if (!row_.has_gap() || row_.next() != missing_) missing_since_ = now;
+  missing_ = row_.next();
+  if (now - missing_since_ >= kMissingTime)
+    return take_down({Errc::kDown, described_ + ": a message was lost on the way"});
+  if (now - heard_ < kSilence) return;
+  heard_ = now;
+  (void)say(Kind::kCredit);  // its end tells whether the peer's endpoint is there
+}
+
+// The peer hears of it, if it still can.
+void OfiEndpoint::part() noexcept {
+  if (state_ == State::kOpen && !peer_gone_) (void)say(Kind::kBye);
+}
+
+void OfiEndpoint::take_down(const Error& why) noexcept {
+  if (state_ == State::kDown) return;
+  if (sink_ == nullptr) {  // told when somebody listens
+    if (failed_.code == Errc::kOk) failed_ = why;
+    return;
+  }
+  part();
+  state_ = State::kDown;
+  drop_waiting();
+  sink_->on_down(why);
+}
+
+}  // namespace livebtl::ofi

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/ofi/ofi_library.h -- the functions of libfabric that are called by name. It is opened
+// when a transport is made, and not before; in a program that runs over our provider plug-in it is
+// there already, and it is the same one.
+#pragma once
+
+#include <rdma/fabric.h>
+
+#include <memory>
+
+#include "livebtl/result.h"
+
+namespace livebtl::ofi {
+
+struct Library {
+  decltype(&fi_getinfo) getinfo = nullptr;
+  decltype(&fi_freeinfo) freeinfo = nullptr;
+  decltype(&fi_dupinfo) dupinfo = nullptr;
+  decltype(&fi_fabric) fabric = nullptr;
+  decltype(&fi_strerror) strerror = nullptr;
+};
+
+/// Stays open until the process ends. Errors: kUnsupported (it is not installed).
+Result<const Library*> library();
+
+struct FreeInfo {
+  const Library* library = nullptr;
+  void operator()(fi_info* info) const noexcept { library->freeinfo(info); }
+};
+using Info = std::unique_ptr<fi_info, FreeInfo>;
+
+}  // namespace livebtl::ofi

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/ofi/ofi_provider.cc -- see ofi_provider.h.
+#include "transports/ofi/ofi_provider.h"
+
+#include <rdma/fi_endpoint.h>
+
+#include <array>
+#include <cstring>
+#include <set>
+#include <string_view>
+
+namespace livebtl::ofi {
+namespace {
+
+/// Of fi_getinfo, internal to libfabric: providers that FI_PROVIDER hides are there too. Where it
+/// is not known it is ignored.
+constexpr std::uint64_t kHiddenToo = std::uint64_t{1} << 60;
+constexpr std::string_view kOurs = "livebtl";
+constexpr std::string_view kHooks = "ofi_hook";
+
+/// What we ask for, and what we are ready to do in return.
+Info hints(const Library& library, const std::string& name, std::uint64_t caps) {
+  Info hints(library.dupinfo(nullptr), FreeInfo{&library});
+  if (!hints) return hints;
+  hints->caps = FI_MSG | caps;
+  hints->mode = FI_CONTEXT | FI_CONTEXT2;
+  hints->ep_attr->type = FI_EP_RDM;
+  hints->tx_attr->msg_order = FI_ORDER_SAS;
+  hints->rx_attr->msg_order = FI_ORDER_SAS;
+  hints->domain_attr->threading = FI_THREAD_DOMAIN;
+  // All calls come from where the engine calls us; no thread of the provider's is wanted.
+  hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
+  hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+  hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+  hints->domain_attr->mr_mode =
+      FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+  if (!name.empty()) hints->fabric_attr->prov_name = ::strdup(name.c_str());  // freed with it
+  return hints;
+}
+
+bool contains(const fi_info& info, std::string_view part) noexcept {
+  return std::string_view(info.fabric_attr->prov_name).find(part) != std::string_view::npos;
+}
+
+bool will_do(const fi_info& info, const std::string& name, std::size_t message_bytes) noexcept {
+  if (contains(info, kOurs) || contains(info, kHooks)) return false;
+  if (!name.empty() && name != info.fabric_attr->prov_name) return false;
+  return info.ep_attr->max_msg_size >= message_bytes && (info.tx_attr->msg_order & FI_ORDER_SAS) &&
+         (info.rx_attr->msg_order & FI_ORDER_SAS) && info.ep_attr->msg_prefix_size == 0;
+}
+
+std::string names(const fi_info* list) {
+  std::set<std::string> seen;
+  std::string text;
+  for (; list != nullptr; list = list->next) {
+    if (contains(*list, kOurs) || contains(*list, kHooks)) continue;
+    if (!seen.insert(list->fabric_attr->prov_name).second) continue;
+    text += (text.empty() ? "" : ", ") + std::string(list->fabric_attr->prov_name);
+  }
+  return text.empty() ? "none" : text;
+}
+
+/// caps: where it can carry messages to. What a provider was not asked for it may not tell.
+Result<Info> list_of(const Library& library, const std::string& name, std::uint64_t caps) {
+  const Info wanted = hints(library, name, caps);
+  if (!wanted) return fail(Errc::kNoMemory, "ofi: no memory for libfabric's hints");
+  fi_info* found = nullptr;
+  const int code =
+      library.getinfo(FI_VERSION(1, 17), nullptr, nullptr, kHiddenToo, wanted.get(), &found);
+  if (code == 0 || code == -FI_ENODATA) return Info(found, FreeInfo{&library});
+  return fail(Errc::kSystem,
+              std::string("ofi: libfabric finds no provider: ") + library.strerror(-code));
+}
+
+}  // namespace
+
+bool leaves_the_node(const fi_info& info) noexcept { return (info.caps & FI_REMOTE_COMM) != 0; }
+
+Result<Info> choose_provider(const Library& library, const std::string& name,
+                             std::size_t message_bytes) {
+  if (name.find(kOurs) != std::string::npos)
+    return fail(Errc::kInvalid, "ofi: '" + name + "' is livebtl itself; name what lies beneath it");
+  for (const std::uint64_t caps : std::array<std::uint64_t, 2>{FI_LOCAL_COMM | FI_REMOTE_COMM, 0}) {
+    if (caps == 0 && name.empty()) break;
+    const auto list = list_of(library, name, caps);
+    if (!list) return tl::unexpected(list.error());
+    for (const fi_info* each = list->get(); each != nullptr; each = each->next) {
+      if (!will_do(*each, name, message_bytes)) continue;
+      Info chosen(library.dupinfo(each), FreeInfo{&library});
+      if (!chosen) return fail(Errc::kNoMemory, "ofi: no memory for what libfabric says");
+      return chosen;
+    }
+  }
+  const auto all = list_of(library, "", 0);
+  return fail(Errc::kNotFound,
+              "ofi: libfabric has no provider " + (name.empty() ? "to other machines" : name) +
+                  " with reliable datagrams in order; of such it has: " +
+                  (all ? names(all->get()) : all.error().text) + " (fi_info -t FI_EP_RDM)");
+}
+
+}  // namespace livebtl::ofi

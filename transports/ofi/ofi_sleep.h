@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/ofi/ofi_sleep.h -- one descriptor to sleep on, whatever the provider has: its own, or,
+// if it has none or one that shows work where there is none, a clock that rings soon.
+//
+// Threads: the engine's lock; the descriptor may be waited on without it.
+#pragma once
+
+#include <vector>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "livebtl/result.h"
+
+namespace livebtl::ofi {
+
+class Sleep {
+ public:
+  /// provider: a descriptor of the provider's, which outlives this, or -1. Errors: kSystem.
+  static Result<Sleep> open(int provider);
+
+  int fd() const noexcept { return epoll_.number(); }
+  std::vector<int> descriptors() const { return {epoll_.number(), clock_.number()}; }
+  /// Before sleeping, with nothing to do. false: the provider's descriptor shows work.
+  bool arm() noexcept;
+  /// There was work.
+  void worked() noexcept { false_alarms_ = 0; }
+  /// Awake: whatever has rung does so no more.
+  void wake() noexcept;
+
+ private:
+  Sleep(Fd epoll, Fd clock, int provider) noexcept;
+  void distrust() noexcept;
+
+  Fd epoll_, clock_;
+  int provider_;  // -1: none, or none that can be trusted
+  int false_alarms_ = 0;
+  bool rings_ = false;  // the clock is set
+};
+
+}  // namespace livebtl::ofi

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/ofi/ofi_transport.h -- frames over any provider of libfabric's that has reliable
+// datagrams (FI_EP_RDM) with messages (FI_MSG) in order: one libfabric endpoint for all peers.
+//
+// Threads: none of its own; every call under the engine's lock. Formats: docs/WIRE.md, "ofi". Peers
+// exchange tickets over another path of the pair: only who has one knows the token by which
+// messages are taken.
+#pragma once
+
+#include <array>
+#include <unordered_map>
+
+#include "base/random.h"
+#include "core/node_facts.h"
+#include "transports/ofi/ofi_endpoint.h"
+#include "transports/ofi/ofi_kind.h"
+#include "transports/ofi/ofi_sleep.h"
+
+namespace livebtl::ofi {
+
+class OfiTransport final : public core::Transport {
+ public:
+  /// provider: as choose_provider(). Errors: of that and of Domain::open().
+  static Result<std::unique_ptr<OfiTransport>> make(const core::NodeFacts& facts,
+                                                    const std::string& provider);
+  OfiTransport(const OfiTransport&) = delete;
+  OfiTransport& operator=(const OfiTransport&) = delete;
+  ~OfiTransport() override;
+
+  std::string_view name() const noexcept override { return "ofi"; }
+  const core::Caps& caps() const noexcept override;
+  Blob address() const override { return encode_address(address_); }
+  Blob contact() const override { return encode_address(address_); }
+  bool reaches(Bytes address) const noexcept override;
+  Result<std::unique_ptr<core::Endpoint>> connect(Bytes address) override;
+  Result<std::unique_ptr<core::Endpoint>> admit(Bytes ticket) override;
+  std::size_t progress(core::TransportSink& accept, TimeNs now,
+                       std::size_t frames_max) noexcept override;
+  Status usable() override;
+  std::vector<int> descriptors() const override;
+  int wait_fd() const noexcept override { return sleep_.fd(); }
+  bool arm() noexcept override;
+
+  // For endpoints.
+  Domain& domain() noexcept { return *domain_; }
+  const ProviderAddress& own_address() const noexcept { return address_; }
+  messages::Credits& credits() noexcept { return credits_; }
+  TimeNs now() const noexcept { return now_; }
+  std::uint64_t node() const noexcept { return node_; }
+  bool wants_payload_crc(std::uint64_t peer_node) const noexcept;
+  void enter(OfiEndpoint& endpoint);
+  void leave(OfiEndpoint& endpoint, std::uint32_t open_promises) noexcept;
+  /// settle() and deliver() in the next progress().
+  void settle_later(OfiEndpoint& endpoint) noexcept;
+  void buffer_free(Buffer& buffer) noexcept;
+
+ private:
+  OfiTransport(const core::NodeFacts& facts, std::unique_ptr<Domain> domain, Sleep sleep);
+  Result<std::unique_ptr<OfiEndpoint>> make_endpoint(bool dialled);
+  std::size_t settle(std::size_t frames_max) noexcept;
+  std::size_t take_seen(std::size_t frames_max) noexcept;
+  std::size_t poll(std::size_t frames_max) noexcept;
+  std::size_t complete(const fi_cq_msg_entry& entry, std::size_t frames_max) noexcept;
+  void take_error() noexcept;
+  std::size_t received(Buffer& buffer, std::size_t bytes, std::size_t frames_max) noexcept;
+  void sent(Buffer& buffer, long code) noexcept;
+  void post_again() noexcept;
+  void all_down() noexcept;
+
+  const std::uint64_t node_;
+  const CrcMode crc_;
+  Random random_;
+  std::unique_ptr<Domain> domain_;
+  Sleep sleep_;
+  ProviderAddress address_;
+  std::string lost_;  // why the provider is of no use any more; empty: it is
+  messages::Credits credits_;
+  std::unordered_map<std::uint64_t, OfiEndpoint*> endpoints_;  // by their tokens
+  std::vector<OfiEndpoint*> unsettled_;
+  std::vector<Buffer*> unposted_;  // free receive buffers that libfabric did not take at once
+  // By arm(), for the next progress().
+  std::array<fi_cq_msg_entry, 16> seen_{};
+  std::size_t seen_count_ = 0;
+  bool stranger_told_ = false;
+  TimeNs now_ = 0;
+  TimeNs sweep_at_ = 0;
+};
+
+}  // namespace livebtl::ofi
