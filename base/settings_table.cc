@@ -35,13 +35,19 @@ Status set_path(std::string& target, std::string_view value) {
   return {};
 }
 
-// The verbs transport knows which devices exist; here only the alphabet is checked.
-Status set_device(std::string& target, std::string_view value) {
-  const auto good = [](char c) { return is_name_char(c) || c == ':'; };
-  if (value.size() > 64 || !std::ranges::all_of(value, good))
-    return fail(Errc::kInvalid, "it takes a device, as in mlx5_0, mlx5_0:1 or mlx5_0:1:3");
+// The transports know which devices and providers exist; here only the alphabet is checked.
+Status set_beneath(std::string& target, std::string_view value, char beside, const char* takes) {
+  const auto good = [beside](char c) { return is_name_char(c) || c == beside; };
+  if (value.size() > 64 || !std::ranges::all_of(value, good)) return fail(Errc::kInvalid, takes);
   target = value;
   return {};
+}
+Status set_device(Settings& s, std::string_view v) {
+  return set_beneath(s.verbs_device, v, ':',
+                     "it takes a device, as in mlx5_0, mlx5_0:1 or mlx5_0:1:3");
+}
+Status set_provider(Settings& s, std::string_view v) {
+  return set_beneath(s.ofi_provider, v, ';', "it takes a provider, as in shm or \"tcp;ofi_rxm\"");
 }
 
 template <class Number>
@@ -95,16 +101,6 @@ Status set_list(std::vector<std::string>& target, std::string_view value, IsGood
     value.remove_prefix(std::min(comma + 1, value.size()));
   }
   target = std::move(items);
-  return {};
-}
-
-// The ofi transport knows which there are; here only the alphabet is checked.
-Status set_provider(std::string& target, std::string_view value) {
-  const bool good = value.size() <= 64 &&
-                    std::ranges::all_of(value, [](char c) { return is_name_char(c) || c == ';'; });
-  if (!good)
-    return fail(Errc::kInvalid, "it takes a provider's name, as in shm or \"tcp;ofi_rxm\"");
-  target = value;
   return {};
 }
 
@@ -163,15 +159,17 @@ Status set_tcp_if(Settings& s, std::string_view v) {
                   "it takes interfaces or networks, as in eth0,10.1.0.0/16");
 }
 
+Status set_count(std::uint32_t& target, std::string_view v, std::uint32_t low, std::uint32_t high) {
+  return set_number<std::uint32_t>(target, v, low, high);
+}
+
 constexpr std::uint32_t kGiB = 1u << 30;
 
 constexpr SettingEntry kEntries[] = {
     {{"JOB", "name", "", "job id; empty: from the launcher, else the process id"},
      [](Settings& s, std::string_view v) { return set_name(s.job, v); }},
     {{"SIZE", "count", "0", "processes in the job; 0: from the launcher, else 1"},
-     [](Settings& s, std::string_view v) {
-       return set_number<std::uint32_t>(s.size, v, 0, 1u << 20);
-     }},
+     [](Settings& s, std::string_view v) { return set_count(s.size, v, 0, 1u << 20); }},
     {{"RUNDIR", "path", "", "run directory; empty: the first usable default"},
      [](Settings& s, std::string_view v) { return set_path(s.rundir, v); }},
     {{"SECRET_FD", "count", "-1", "descriptor to read the job secret from; -1: none"},
@@ -192,11 +190,11 @@ constexpr SettingEntry kEntries[] = {
     {{"VERBS_DEVICE", "name", "",
       "RDMA device that verbs uses, as in mlx5_0, mlx5_0:1 (port) or mlx5_0:1:3 (address); empty: "
       "the first that can be used"},
-     [](Settings& s, std::string_view v) { return set_device(s.verbs_device, v); }},
+     set_device},
     {{"OFI_PROVIDER", "name", "",
       "provider of libfabric's that ofi uses, as fi_info -t FI_EP_RDM shows them: tcp;ofi_rxm, "
       "verbs;ofi_rxm, shm; empty: the first that reaches other machines"},
-     [](Settings& s, std::string_view v) { return set_provider(s.ofi_provider, v); }},
+     set_provider},
     {{"HIDE_DEVICES", "word", "on",
       "on or off: in a job, libfabric's other providers find no RDMA devices; else they hold them "
       "open"},
@@ -215,27 +213,17 @@ constexpr SettingEntry kEntries[] = {
     {{"CREDIT_BYTES", "bytes", "1M", "unexpected payload that a peer may have waiting here"},
      [](Settings& s, std::string_view v) { return set_bytes(s.credit_bytes, v, 65536, kGiB); }},
     {{"CREDIT_HEADERS", "count", "4096", "unexpected messages that a peer may have waiting here"},
-     [](Settings& s, std::string_view v) {
-       return set_number<std::uint32_t>(s.credit_headers, v, 16, 1u << 24);
-     }},
+     [](Settings& s, std::string_view v) { return set_count(s.credit_headers, v, 16, 1u << 24); }},
     {{"OPERATIONS", "count", "65536", "accepted and not yet complete sends a port"},
-     [](Settings& s, std::string_view v) {
-       return set_number<std::uint32_t>(s.operations_max, v, 16, 1u << 24);
-     }},
+     [](Settings& s, std::string_view v) { return set_count(s.operations_max, v, 16, 1u << 24); }},
     {{"SM_RING_BYTES", "bytes", "256K", "shared-memory ring a direction"},
      [](Settings& s, std::string_view v) { return set_bytes(s.sm_ring_bytes, v, 16384, kGiB); }},
     {{"PROBE_MS", "ms", "2000", "silence after which a path with unacknowledged frames is probed"},
-     [](Settings& s, std::string_view v) {
-       return set_number<std::uint32_t>(s.probe_ms, v, 10, 3'600'000);
-     }},
+     [](Settings& s, std::string_view v) { return set_count(s.probe_ms, v, 10, 3'600'000); }},
     {{"DEAD_MS", "ms", "500", "delay before operations on a peer that is proved dead fail"},
-     [](Settings& s, std::string_view v) {
-       return set_number<std::uint32_t>(s.dead_ms, v, 0, 3'600'000);
-     }},
+     [](Settings& s, std::string_view v) { return set_count(s.dead_ms, v, 0, 3'600'000); }},
     {{"AWAY_US", "us", "1000", "time without a call after which the agent moves the engine"},
-     [](Settings& s, std::string_view v) {
-       return set_number<std::uint32_t>(s.away_us, v, 10, 1'000'000);
-     }},
+     [](Settings& s, std::string_view v) { return set_count(s.away_us, v, 10, 1'000'000); }},
     {{"RETURN", "word", "auto",
       "auto or off: is a transport that was lost used again by itself? Else after btlctl add"},
      [](Settings& s, std::string_view v) { return set_either(s.returns, v, "auto", "off"); }},

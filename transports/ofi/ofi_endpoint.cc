@@ -2,9 +2,6 @@
 // transports/ofi/ofi_endpoint.cc -- see ofi_endpoint.h.
 #include "transports/ofi/ofi_endpoint.h"
 
-#include <array>
-#include <cstdio>
-
 #include "base/assert.h"
 #include "transports/ofi/ofi_transport.h"
 
@@ -17,11 +14,8 @@ constexpr TimeNs kSilence = kSecond;
 /// Messages overtake each other by the time that one takes to be fetched, not by seconds.
 constexpr TimeNs kMissingTime = 10 * kSecond;
 
-std::string short_of(std::uint64_t token) {
-  std::array<char, 9> text{};
-  std::snprintf(text.data(), text.size(), "%08x", static_cast<unsigned>(token & 0xffffffff));
-  return text.data();
-}
+/// For people, who have few connections before them.
+std::string short_of(std::uint64_t token) { return std::to_string(token % 100'000); }
 
 }  // namespace
 
@@ -179,7 +173,7 @@ bool OfiEndpoint::handle(const Arrived& arrived) noexcept {
   if (!message) {
     take_down({Errc::kCorrupt, described_ + ": " + why});
   } else if (!take_promise(message->head.promised)) {
-    take_down({Errc::kCorrupt, described_ + ": the peer promises less than before"});
+    take_down({Errc::kCorrupt, described_ + ": a promise that cannot be"});
   } else if (message->head.kind == Kind::kFrame) {
     frame = true;
     ++stats_.frames_received;

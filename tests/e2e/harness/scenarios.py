@@ -18,6 +18,15 @@ class Scenario:
     mca: tuple = ()
     share: float = 1.0          # of the switches asked for: for programs whose rounds are slow
     environment: dict = field(default_factory=dict)
+    transports: str = "sm,tcp"  # between which is switched
+
+
+def over_ofi(provider, beside, program, ranks, arguments=(), share=0.3):
+    """Between the transport `beside` and ofi over that provider of libfabric's."""
+    name = f"ofi-{provider.replace(';', '-').replace('_', '-')}-{program}-{ranks}"
+    return Scenario(name, program, ranks, arguments, share=share, transports=f"{beside},ofi",
+                    environment={"LIVEBTL_TRANSPORTS": f"self,tcp,{beside},ofi" if beside != "tcp" else "self,tcp,ofi",
+                                 "LIVEBTL_OFI_PROVIDER": provider})
 
 
 SCENARIOS = (
@@ -32,6 +41,10 @@ SCENARIOS = (
     Scenario("threads-4", "threads", 4, ("--bytes", "100000")),
     Scenario("spawn-2", "spawn", 2, share=0.3),
     Scenario("rendezvous-unmatched", "rendezvous", 2, ("--bytes", str(GIB))),
+    over_ofi("tcp;ofi_rxm", "tcp", "storm", 4, ("--bytes", str(1 << 20))),
+    over_ofi("tcp;ofi_rxm", "sm", "collectives", 5),
+    over_ofi("shm", "sm", "stream", 3),
+    over_ofi("sockets", "tcp", "stream", 3, share=0.1),
 )
 
 
@@ -42,7 +55,7 @@ def run(scenario, context):
     with MpiJob(context.build, context.logs, scenario.program, scenario.ranks, scenario.arguments, scenario.mca,
                 scenario.environment) as job:
         job.wait_ready()
-        summary = drive(job, switches, seconds)
+        summary = drive(job, switches, seconds, scenario.transports)
         totals = job.finish(60 + seconds)
     lost = f", {summary['lost']} ladders lost to another coordinator and finished" if summary["lost"] else ""
     return (f"{switches} switches (p50 {summary['p50_ms']:.1f} ms, slowest {summary['max_ms']:.1f} ms, in which "

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/ofi/ofi_progress.cc -- what an ofi transport moves: completions, what endpoints left
+// for later, and silence (see ofi_transport.h).
+#include <algorithm>
+
+#include "base/log.h"
+#include "transports/ofi/ofi_transport.h"
+
+namespace livebtl::ofi {
+namespace {
+
+constexpr TimeNs kSweepEvery = 100 * kMillisecond;
+/// Completions in one progress(), beside those of frames: others have their turn.
+constexpr std::size_t kCompletionsPerTurn = 256;
+
+}  // namespace
+
+std::size_t OfiTransport::progress(core::TransportSink& /*accept*/, TimeNs now,
+                                   std::size_t frames_max) noexcept {
+  now_ = now;
+  sleep_.wake();
+  if (!lost_.empty()) {
+    all_down();
+    return 0;
+  }
+  post_again();
+  std::size_t moved = settle(frames_max);
+  moved += take_seen(frames_max - moved);
+  if (seen_count_ == 0) moved += poll(frames_max - moved);
+  if (now >= sweep_at_) {
+    sweep_at_ = now + kSweepEvery;
+    // By token: a sink may destroy other endpoints.
+    std::vector<std::uint64_t> tokens;
+    for (const auto& [token, endpoint] : endpoints_) tokens.push_back(token);
+    for (const std::uint64_t token : tokens) {
+      if (const auto at = endpoints_.find(token); at != endpoints_.end()) at->second->look(now);
+    }
+  }
+  return moved;
+}
+
+// What endpoints could not say or report when it happened; frames that had to wait.
+std::size_t OfiTransport::settle(std::size_t frames_max) noexcept {
+  std::size_t moved = 0;
+  // By index: a sink may add to the list, and destroy endpoints, which leaves holes in it.
+  const std::size_t count = unsettled_.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    OfiEndpoint* const endpoint = std::exchange(unsettled_[i], nullptr);
+    if (endpoint == nullptr) continue;
+    endpoint->settle();
+    moved += endpoint->deliver(frames_max - moved);
+    if (endpoint->has_ready()) settle_later(*endpoint);
+  }
+  std::erase(unsettled_, nullptr);
+  return moved;
+}
+
+std::size_t OfiTransport::poll(std::size_t frames_max) noexcept {
+  std::size_t moved = 0;
+  std::array<fi_cq_msg_entry, 16> entries;
+  for (std::size_t seen = 0; moved < frames_max && seen < kCompletionsPerTurn;) {
+    const long count =
+        domain_->read({entries.data(), std::min(entries.size(), frames_max - moved)});
+    if (count == -FI_EAVAIL) {
+      take_error();
+      ++seen;
+      continue;
+    }
+    if (count < 0) lost_ = "ofi: " + domain_->provider() + ": " + domain_->explain(count);
+    if (count <= 0) break;
+    for (long i = 0; i < count; ++i)
+      moved += complete(entries[static_cast<std::size_t>(i)], frames_max - moved);
+    seen += static_cast<std::size_t>(count);
+  }
+  return moved;
+}
+
+// Returns how many frames were handed on.
+std::size_t OfiTransport::complete(const fi_cq_msg_entry& entry, std::size_t frames_max) noexcept {
+  sleep_.worked();
+  Buffer& buffer = *static_cast<Buffer*>(entry.op_context);
+  if (buffer.use == Use::kReceive) return received(buffer, entry.len, frames_max);
+  sent(buffer, 0);
+  return 0;
+}
+
+void OfiTransport::take_error() noexcept {
+  fi_cq_err_entry entry;
+  if (!domain_->read_error(entry) || entry.op_context == nullptr) return;
+  Buffer& buffer = *static_cast<Buffer*>(entry.op_context);
+  if (buffer.use == Use::kReceive) return buffer_free(buffer);  // its connection finds a gap
+  sent(buffer, entry.err == 0 ? FI_EIO : entry.err);
+}
+
+std::size_t OfiTransport::received(Buffer& buffer, std::size_t bytes,
+                                   std::size_t frames_max) noexcept {
+  Route route;
+  if (bytes > sizeof route && bytes <= kBufferBytes) {
+    std::memcpy(&route, buffer.bytes, sizeof route);
+    if (const auto to = endpoints_.find(route.to); to != endpoints_.end()) {
+      OfiEndpoint& endpoint = *to->second;
+      endpoint.arrived(route.number, {&buffer, static_cast<std::uint32_t>(bytes)});
+      const std::size_t moved = endpoint.deliver(frames_max);
+      if (endpoint.has_ready()) settle_later(endpoint);
+      return moved;
+    }
+  } else if (!std::exchange(stranger_told_, true)) {
+    log(LogLevel::kWarn, "ofi", "somebody sends what is none of livebtl's messages; dropped");
+  }
+  buffer_free(buffer);  // late, or from a stranger
+  return 0;
+}
+
+void OfiTransport::sent(Buffer& buffer, long code) noexcept {
+  OfiEndpoint* const owner = buffer.owner;
+  const Use use = buffer.use;
+  domain_->end_send(buffer);
+  if (owner != nullptr) owner->sent(use, code);
+}
+
+void OfiTransport::buffer_free(Buffer& buffer) noexcept {
+  if (domain_->post_receive(buffer) != 0) unposted_.push_back(&buffer);
+}
+
+void OfiTransport::post_again() noexcept {
+  for (std::size_t tries = unposted_.size(); tries > 0 && !unposted_.empty(); --tries) {
+    if (domain_->post_receive(*unposted_.back()) != 0) return;
+    unposted_.pop_back();
+  }
+}
+
+void OfiTransport::all_down() noexcept {
+  std::vector<std::uint64_t> tokens;
+  for (const auto& [token, endpoint] : endpoints_) tokens.push_back(token);
+  for (const std::uint64_t token : tokens) {
+    const auto at = endpoints_.find(token);
+    if (at != endpoints_.end()) at->second->take_down({Errc::kDown, lost_});
+  }
+}
+
+std::size_t OfiTransport::take_seen(std::size_t frames_max) noexcept {
+  std::size_t moved = 0, at = 0;
+  while (at < seen_count_ && moved < frames_max) moved += complete(seen_[at++], frames_max - moved);
+  std::copy(seen_.begin() + static_cast<std::ptrdiff_t>(at),
+            seen_.begin() + static_cast<std::ptrdiff_t>(seen_count_), seen_.begin());
+  seen_count_ -= at;
+  return moved;
+}
+
+}  // namespace livebtl::ofi
