@@ -19,7 +19,7 @@ constexpr TimeNs kRingsAfter = kMillisecond;
 /// In a row. Work may have been taken between the descriptor's showing it and our looking.
 constexpr int kFalseAlarmsMax = 16;
 
-bool watch(const Fd& epoll, int fd) noexcept {
+bool add(const Fd& epoll, int fd) noexcept {
   epoll_event event{};
   event.events = EPOLLIN;
   return ::epoll_ctl(epoll.number(), EPOLL_CTL_ADD, fd, &event) == 0;
@@ -27,35 +27,35 @@ bool watch(const Fd& epoll, int fd) noexcept {
 
 }  // namespace
 
-Result<Sleep> Sleep::open(int provider) {
+Result<Sleep> Sleep::open() {
   Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
   Fd clock(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-  if (!epoll || !clock || !watch(epoll, clock.number()))
+  if (!epoll || !clock || !add(epoll, clock.number()))
     return fail(Errc::kSystem, std::string("ofi: no descriptor to sleep on: ") + strerror(errno));
-  if (provider >= 0 && !watch(epoll, provider)) provider = -1;
-  return Sleep(std::move(epoll), std::move(clock), provider);
+  return Sleep(std::move(epoll), std::move(clock));
 }
 
-Sleep::Sleep(Fd epoll, Fd clock, int provider) noexcept
-    : epoll_(std::move(epoll)), clock_(std::move(clock)), provider_(provider) {}
+Sleep::Sleep(Fd epoll, Fd clock) noexcept : epoll_(std::move(epoll)), clock_(std::move(clock)) {}
+
+// One that was closed has left the set by itself.
+void Sleep::watch(int provider) noexcept {
+  if (provider_ >= 0) ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, provider_, nullptr);
+  provider_ = provider >= 0 && add(epoll_, provider) ? provider : -1;
+  false_alarms_ = 0;
+}
 
 bool Sleep::arm() noexcept {
   if (provider_ >= 0) {
     pollfd entry{provider_, POLLIN, 0};
     if (::poll(&entry, 1, 0) <= 0) return true;
     if (++false_alarms_ < kFalseAlarmsMax) return false;
-    distrust();
+    // net, of libfabric 1.17, shows for ever that its sockets can be written to.
+    watch(-1);
   }
   itimerspec in{};
   in.it_value.tv_nsec = kRingsAfter;
   rings_ = ::timerfd_settime(clock_.number(), 0, &in, nullptr) == 0;
   return rings_;
-}
-
-// net, of libfabric 1.17, has its sockets' readiness to be written to shown for ever.
-void Sleep::distrust() noexcept {
-  ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, provider_, nullptr);
-  provider_ = -1;
 }
 
 void Sleep::wake() noexcept {

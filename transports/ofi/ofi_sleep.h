@@ -15,8 +15,12 @@ namespace livebtl::ofi {
 
 class Sleep {
  public:
-  /// provider: a descriptor of the provider's, which outlives this, or -1. Errors: kSystem.
-  static Result<Sleep> open(int provider);
+  /// Errors: kSystem.
+  static Result<Sleep> open();
+
+  /// The provider's descriptor from now on, or -1. It is there until this is told of another, or
+  /// ends.
+  void watch(int provider) noexcept;
 
   int fd() const noexcept { return epoll_.number(); }
   std::vector<int> descriptors() const { return {epoll_.number(), clock_.number()}; }
@@ -28,11 +32,10 @@ class Sleep {
   void wake() noexcept;
 
  private:
-  Sleep(Fd epoll, Fd clock, int provider) noexcept;
-  void distrust() noexcept;
+  Sleep(Fd epoll, Fd clock) noexcept;
 
   Fd epoll_, clock_;
-  int provider_;  // -1: none, or none that can be trusted
+  int provider_ = -1;  // -1: none, or none that can be trusted
   int false_alarms_ = 0;
   bool rings_ = false;  // the clock is set
 };

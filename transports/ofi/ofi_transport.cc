@@ -45,31 +45,41 @@ Result<std::unique_ptr<OfiTransport>> OfiTransport::make(const core::NodeFacts& 
                                                          const std::string& provider) {
   const auto found = library();
   if (!found) return tl::unexpected(found.error());
-  auto info = choose_provider(**found, provider, kBufferBytes);
-  if (!info) return tl::unexpected(info.error());
-  auto domain = Domain::open(**found, std::move(*info));
-  if (!domain) return tl::unexpected(domain.error());
-  auto sleep = Sleep::open((*domain)->wait_fd());
+  auto sleep = Sleep::open();
   if (!sleep) return tl::unexpected(sleep.error());
-  std::unique_ptr<OfiTransport> made(
-      new OfiTransport(facts, std::move(*domain), std::move(*sleep)));
-  while (!made->credits_.has_room()) {
-    const auto added = made->domain_->add_receives();
-    if (!added) return tl::unexpected(added.error());
-    made->credits_.add_buffers(*added);
-  }
+  std::unique_ptr<OfiTransport> made(new OfiTransport(facts, **found, provider, std::move(*sleep)));
+  if (const Status opened = made->open_domain(); !opened) return tl::unexpected(opened.error());
   return made;
 }
 
-OfiTransport::OfiTransport(const core::NodeFacts& facts, std::unique_ptr<Domain> domain,
-                           Sleep sleep)
-    : node_(facts.node),
+OfiTransport::OfiTransport(const core::NodeFacts& facts, const Library& library,
+                           const std::string& provider, Sleep sleep)
+    : library_(library),
+      provider_(provider),
+      node_(facts.node),
       crc_(facts.settings->crc),
-      random_(random_u64()),
-      domain_(std::move(domain)),
-      sleep_(std::move(sleep)) {
+      sleep_(std::move(sleep)) {}
+
+Status OfiTransport::open_domain() {
+  auto info = choose_provider(library_, provider_, kBufferBytes);
+  if (!info) return tl::unexpected(info.error());
+  auto domain = Domain::open(library_, std::move(*info));
+  if (!domain) return tl::unexpected(domain.error());
+  messages::Credits credits;
+  while (!credits.has_room()) {
+    const auto added = (*domain)->add_receives();
+    if (!added) return tl::unexpected(added.error());
+    credits.add_buffers(*added);
+  }
+  sleep_.watch((*domain)->wait_fd());
+  domain_ = std::move(*domain);
+  credits_ = credits;
+  unposted_.clear();
+  seen_count_ = 0;
+  lost_.clear();
   address_.provider = hash_of_provider(domain_->provider(), domain_->info().addr_format);
   address_.node = leaves_the_node(domain_->info()) ? 0 : node_;
+  return {};
 }
 
 OfiTransport::~OfiTransport() {
@@ -130,7 +140,8 @@ std::vector<int> OfiTransport::descriptors() const {
 }
 
 bool OfiTransport::arm() noexcept {
-  if (!unsettled_.empty() || !unposted_.empty() || seen_count_ != 0 || !lost_.empty()) return false;
+  if (!unsettled_.empty() || !unposted_.empty() || seen_count_ != 0) return false;
+  if (!lost_.empty()) return endpoints_.empty();  // else they are told in progress()
   if (!domain_->may_wait()) return false;
   const long count = domain_->read(seen_);
   if (count > 0) seen_count_ = static_cast<std::size_t>(count);

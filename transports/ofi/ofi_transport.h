@@ -10,7 +10,6 @@
 #include <array>
 #include <unordered_map>
 
-#include "base/random.h"
 #include "core/node_facts.h"
 #include "transports/ofi/ofi_endpoint.h"
 #include "transports/ofi/ofi_kind.h"
@@ -55,7 +54,9 @@ class OfiTransport final : public core::Transport {
   void buffer_free(Buffer& buffer) noexcept;
 
  private:
-  OfiTransport(const core::NodeFacts& facts, std::unique_ptr<Domain> domain, Sleep sleep);
+  OfiTransport(const core::NodeFacts& facts, const Library& library, const std::string& provider,
+               Sleep sleep);
+  Status open_domain();
   Result<std::unique_ptr<OfiEndpoint>> make_endpoint(bool dialled);
   std::size_t settle(std::size_t frames_max) noexcept;
   std::size_t take_seen(std::size_t frames_max) noexcept;
@@ -67,11 +68,12 @@ class OfiTransport final : public core::Transport {
   void post_again() noexcept;
   void all_down() noexcept;
 
+  const Library& library_;
+  const std::string provider_;
   const std::uint64_t node_;
   const CrcMode crc_;
-  Random random_;
-  std::unique_ptr<Domain> domain_;
   Sleep sleep_;
+  std::unique_ptr<Domain> domain_;
   ProviderAddress address_;
   std::string lost_;  // why the provider is of no use any more; empty: it is
   messages::Credits credits_;

@@ -22,7 +22,7 @@ bool readable(int fd, int timeout_ms) {
 }  // namespace
 
 TEST_CASE("without a descriptor a clock rings, once for each sleep") {
-  auto sleep = Sleep::open(-1);
+  auto sleep = Sleep::open();
   REQUIRE(sleep.has_value());
   for (int i = 0; i < 3; ++i) {
     REQUIRE(sleep->arm());
@@ -34,8 +34,9 @@ TEST_CASE("without a descriptor a clock rings, once for each sleep") {
 
 TEST_CASE("the provider's descriptor wakes, and no clock rings beside it") {
   const Fd event(::eventfd(0, EFD_NONBLOCK));
-  auto sleep = Sleep::open(event.number());
+  auto sleep = Sleep::open();
   REQUIRE(sleep.has_value());
+  sleep->watch(event.number());
   REQUIRE(sleep->arm());
   CHECK(!readable(sleep->fd(), 20));
   ::eventfd_write(event.number(), 1);
@@ -45,8 +46,9 @@ TEST_CASE("the provider's descriptor wakes, and no clock rings beside it") {
 
 TEST_CASE("one that shows work for ever is trusted no more") {
   const Fd event(::eventfd(1, EFD_NONBLOCK));
-  auto sleep = Sleep::open(event.number());
+  auto sleep = Sleep::open();
   REQUIRE(sleep.has_value());
+  sleep->watch(event.number());
   int refusals = 0;
   while (!sleep->arm()) REQUIRE(++refusals < 1000);
   CHECK(refusals > 1);
@@ -57,8 +59,9 @@ TEST_CASE("one that shows work for ever is trusted no more") {
 
 TEST_CASE("one that showed work that was there stays trusted") {
   const Fd event(::eventfd(1, EFD_NONBLOCK));
-  auto sleep = Sleep::open(event.number());
+  auto sleep = Sleep::open();
   REQUIRE(sleep.has_value());
+  sleep->watch(event.number());
   for (int i = 0; i < 1000; ++i) {
     CHECK(!sleep->arm());
     sleep->worked();
