@@ -81,8 +81,8 @@ void HoldMachine::advance() {
       case Phase::kBack:
         advance_back();
         break;
-      case Phase::kRenew:
-        advance_renew();
+      case Phase::kClaim:
+        advance_claim();
         break;
       case Phase::kRaise:
         advance_raise();
@@ -121,9 +121,9 @@ void HoldMachine::go_on() {
 }
 
 void HoldMachine::begin_end(std::string why_broken) {
-  if (restore_unfinished())
+  if (restore_begun())
     return end(ExitCode::kBusy,
-               "a restore from this hold was begun and is not finished: `btlctl job restored` "
+               "a restore from this hold is at work or was left half done: `btlctl job restored` "
                "finishes it, and ends the hold");
   broken_ = std::move(why_broken);
   enter(Phase::kEnd);

@@ -6,8 +6,8 @@
 // the members do not know; one that is killed leaves a hold that `hold end` ends, or its lease.
 // Phases: find members and how they stand -> park -> seal (tell all how many they are, so that who
 // is missing afterwards shows) -> done; or back, if not all can be parked; or end. docs/HOLD.md has
-// the rules. For a restored job: find -> renew (its lease, so that none runs out meanwhile) ->
-// raise (all to one incarnation) -> end.
+// the rules. For a restored job: find -> claim (so that nobody ends it for some, and no lease runs
+// out) -> raise (all to one incarnation) -> end.
 #pragma once
 
 #include <map>
@@ -89,7 +89,7 @@ class HoldMachine {
   const Outcome& outcome() const noexcept { return outcome_; }
 
  private:
-  enum class Phase : std::uint8_t { kFind, kPark, kSeal, kBack, kRenew, kRaise, kEnd, kDone };
+  enum class Phase : std::uint8_t { kFind, kPark, kSeal, kBack, kClaim, kRaise, kEnd, kDone };
   struct Entry {
     std::optional<HoldAnswer> answer;
     Pace pace;
@@ -111,14 +111,14 @@ class HoldMachine {
   void advance_back();
   void begin_end(std::string why_broken);
   void advance_end();
-  void advance_renew();
+  void advance_claim();
   void advance_raise();
   void begin_restore();
   bool choose_incarnation();
   Incarnation job_incarnation() const;
   std::uint64_t restored_hold() const;
   bool restored_already() const;
-  bool restore_unfinished() const;
+  bool restore_begun() const;
   bool raised(const HoldAnswer& answer) const;
   std::string misfit() const;
   void conclude_check();

@@ -36,6 +36,10 @@ void HoldMachine::advance_end() {
                "this hold is over; but " + broken_ +
                    ": what was snapshot meanwhile does not fit together and must not be restored");
   }
+  for (const auto& [member, entry] : entries_) {
+    if (entry.settled || !entry.answer || entry.answer->report.refusal.empty()) continue;
+    return end(ExitCode::kBusy, entry.answer->name + " refused: " + entry.answer->report.refusal);
+  }
   if (now_ < deadline_) return;
   note_stragglers();
   // Who was raised stays so: there is no way back.

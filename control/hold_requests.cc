@@ -19,8 +19,8 @@ bool HoldMachine::wanted(const HoldAnswer& answer) const {
              answer.report.members == entries_.size() &&
              (command_.verb != HoldVerb::kRenew ||
               (answer.number >= renewed_from_ && answer.report.refusal.empty()));
-    case Phase::kRenew:
-      return raised(answer) || (parks(answer) && answer.report.id == command_.id);
+    case Phase::kClaim:
+      return raised(answer) || (answer.report.claimed && answer.report.id == command_.id);
     case Phase::kRaise:
       return raised(answer) && answer.report.incarnation == command_.incarnation;
     case Phase::kBack:
@@ -46,9 +46,8 @@ HoldRequest HoldMachine::request_for(const Entry& entry) const {
     request.action = HoldAction::kStart;
     request.lease_ms = command_.lease_ms;
     if (phase_ == Phase::kSeal) request.members = static_cast<std::uint32_t>(entries_.size());
-  } else if (phase_ == Phase::kRenew) {
-    // Members are not told how many they are: that was said when they were sealed, and holds.
-    if (entry.answer && parks(*entry.answer)) request.action = HoldAction::kStart;
+  } else if (phase_ == Phase::kClaim) {
+    request.action = HoldAction::kClaim;
     request.lease_ms = command_.lease_ms;
   } else if (phase_ == Phase::kRaise) {
     request.action = HoldAction::kRestore;

@@ -60,9 +60,9 @@ std::string HoldMachine::misfit() const {
   return "";
 }
 
-/// Some go on as restored, and others do not yet: who let these go now would have the first fence
-/// them out.
-bool HoldMachine::restore_unfinished() const {
+/// Somebody is claimed, or some go on as restored, and others do not yet: who let these go now
+/// would have the first fence them out.
+bool HoldMachine::restore_begun() const {
   std::set<std::uint64_t> restored;
   for (const auto& [member, entry] : entries_) {
     if (entry.answer) restored.insert(entry.answer->report.restored_from);
@@ -70,7 +70,8 @@ bool HoldMachine::restore_unfinished() const {
   return std::any_of(entries_.begin(), entries_.end(), [&](const auto& item) {
     if (!item.second.answer) return false;
     const core::HoldReport& report = item.second.answer->report;
-    return report.id != 0 && report.id != report.restored_from && restored.contains(report.id);
+    return report.claimed ||
+           (report.id != 0 && report.id != report.restored_from && restored.contains(report.id));
   });
 }
 
@@ -107,10 +108,10 @@ void HoldMachine::begin_restore() {
   if (command_.dry_run)
     return end(ExitCode::kDone, "would raise " + raise +
                                     ", connect them anew and end the hold; nothing was changed");
-  enter(begun ? Phase::kRaise : Phase::kRenew);
+  enter(begun ? Phase::kRaise : Phase::kClaim);
 }
 
-void HoldMachine::advance_renew() {
+void HoldMachine::advance_claim() {
   for (const auto& [member, entry] : entries_) {
     if (entry.settled || !entry.answer || entry.answer->report.refusal.empty()) continue;
     return end(ExitCode::kInconsistent,

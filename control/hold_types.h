@@ -9,15 +9,15 @@
 
 namespace livebtl::control {
 
-enum class HoldAction : std::uint8_t { kAsk, kStart, kEnd, kRestore };
+enum class HoldAction : std::uint8_t { kAsk, kStart, kEnd, kClaim, kRestore };
 
-/// "How do you stand?", "park, for this long", "send on", "you were restored from this hold's
-/// snapshots". All are answered alike.
+/// "How do you stand?", "park, for this long", "send on", "end for nobody: you are about to be
+/// restored", "you were restored from this hold's snapshots". All are answered alike.
 struct HoldRequest {
   std::string job;
   HoldAction action = HoldAction::kAsk;
   std::uint64_t id = 0;        // of the hold; not 0 but with kAsk
-  std::uint32_t lease_ms = 0;  // kStart: renews it, if it is this hold's
+  std::uint32_t lease_ms = 0;  // kStart, kClaim: renews it, if it is this hold's
   std::uint32_t members = 0;   // kStart: not 0: all so many are parked
   std::uint64_t number = 0;    // of the question, for the answer
   // kRestore: to be raised to this one; kStart: the highest that is known in the job
@@ -38,9 +38,9 @@ constexpr const char* hold_state_name(core::HoldState state) noexcept {
   constexpr const char* kNames[] = {"none", "parking", "parked", "broken", "fenced"};
   return kNames[static_cast<std::size_t>(state)];
 }
-/// "ask", "start", "end", "restore".
+/// "ask", "start", "end", "claim", "restore".
 constexpr const char* hold_action_name(HoldAction action) noexcept {
-  constexpr const char* kNames[] = {"ask", "start", "end", "restore"};
+  constexpr const char* kNames[] = {"ask", "start", "end", "claim", "restore"};
   return kNames[static_cast<std::size_t>(action)];
 }
 

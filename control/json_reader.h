@@ -122,12 +122,12 @@ class JsonReader {
   void read(const Json& json, const std::string& path, HoldAction& value) {
     const auto* text = json.get_ptr<const std::string*>();
     using enum HoldAction;
-    for (const HoldAction action : {kAsk, kStart, kEnd, kRestore}) {
+    for (const HoldAction action : {kAsk, kStart, kEnd, kClaim, kRestore}) {
       if (text == nullptr || *text != hold_action_name(action)) continue;
       value = action;
       return;
     }
-    fail_at(path, "must be ask, start, end or restore");
+    fail_at(path, "must be ask, start, end, claim or restore");
   }
   /// A code that a later version may have becomes kInvalid: it is only an addition to the text.
   void read(const Json& json, const std::string& path, Errc& value) {

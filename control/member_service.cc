@@ -210,6 +210,9 @@ Message MemberService::answer(const HoldRequest& request) const {
     case HoldAction::kEnd:
       held.report = admin_.end_hold(request.id);
       break;
+    case HoldAction::kClaim:
+      held.report = admin_.claim_hold(request.id, request.lease_ms * kMillisecond);
+      break;
     case HoldAction::kRestore:
       held.report = admin_.restore(request.id, request.incarnation);
       break;

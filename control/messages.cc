@@ -115,7 +115,8 @@ std::string check(const SecretAnswer& answer) {
 std::string check(const HoldRequest& request) {
   const bool starts = request.action == HoldAction::kStart;
   if (request.id == 0 && request.action != HoldAction::kAsk) return "'id' must not be zero";
-  if (starts && (request.lease_ms == 0 || request.lease_ms > kHoldLeaseMaxMs))
+  const bool leases = starts || request.action == HoldAction::kClaim;
+  if (leases && (request.lease_ms == 0 || request.lease_ms > kHoldLeaseMaxMs))
     return "'lease_ms' must be from 1 to 86400000";
   if ((starts || request.action == HoldAction::kRestore) && request.incarnation == Incarnation{})
     return "'incarnation' must not be zero";

@@ -84,6 +84,7 @@ void fields(A& a, Is<core::HoldReport> auto& v) {
   a("state", v.state);
   a("members", v.members);
   a("left_ms", v.left_ms);
+  a("claimed", v.claimed);
   a("incarnation", v.incarnation);
   a("restored_from", v.restored_from);
   a("why", v.why);

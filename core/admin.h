@@ -77,6 +77,7 @@ struct HoldReport {
   HoldState state = HoldState::kNone;
   std::uint32_t members = 0;         // all so many were parked at one time; 0: nobody has said so
   std::uint32_t left_ms = 0;         // of the lease, kParking and kParked
+  bool claimed = false;              // for a restore: only being raised lets it be ended
   Incarnation incarnation{};         // of this process (core/fence.h); 0: none yet
   std::uint64_t restored_from = 0;   // the hold from whose snapshots it was restored last; 0: never
   std::string why;                   // kBroken: what broke it
@@ -156,9 +157,14 @@ class Admin {
   /// switch, during another hold or before that is ended, and if this one is broken or has ended.
   /// Once it knows that all its members are parked, whatever comes from outside the hold breaks it.
   virtual HoldReport hold(const HoldOrder& order) = 0;
-  /// Ends the hold of that id and sends on; of another id nothing changes.
+  /// Ends the hold of that id and sends on; of another id nothing changes. Refused while a restore
+  /// claims it.
   virtual HoldReport end_hold(std::uint64_t id) = 0;
   virtual HoldReport hold_report() = 0;
+  /// Renews the lease of that hold, in which this process is parked, and from then on refuses to
+  /// end it before restore(): of all members it is found whole and claimed before the first is
+  /// raised, so that nobody ends it for some of them meanwhile. The lease ends a claim, too.
+  virtual HoldReport claim_hold(std::uint64_t id, TimeNs lease) = 0;
   /// This process was restored from a snapshot that was taken during that hold, as all others of
   /// its job: it is raised to that incarnation, and its connections to other machines are closed,
   /// to be opened anew when the hold is ended. Again: nothing changes. Refused outside of that hold

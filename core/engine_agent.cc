@@ -52,6 +52,13 @@ HoldReport EngineCore::hold_report() {
   return core_.hold.report();
 }
 
+HoldReport EngineCore::claim_hold(std::uint64_t id, TimeNs lease) {
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  core_.now = core_.config.now();
+  core_.hold.keep_time();
+  return core_.hold.claim(id, lease);
+}
+
 HoldReport EngineCore::restore(std::uint64_t id, Incarnation to) {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
   core_.now = core_.config.now();

@@ -53,11 +53,24 @@ HoldReport Hold::start(const HoldOrder& order) {
 
 HoldReport Hold::end(std::uint64_t id) {
   if (id != id_ || state_ == HoldState::kNone || state_ == HoldState::kFenced) return report();
+  if (claimed_)
+    return refused(
+        "a restore from it is at work or was left half done; `btlctl job restored` "
+        "finishes it");
   if (parks()) release();
   log(LogLevel::kInfo, "hold", "%s: ended", hex(id).c_str());
   ended_ = std::exchange(id_, 0);
   members_ = 0;
   state_ = HoldState::kNone;
+  return report();
+}
+
+HoldReport Hold::claim(std::uint64_t id, TimeNs lease) {
+  LIVEBTL_ASSERT(id != 0 && lease > 0, "control checks what it was sent");
+  if (id != id_ || state_ != HoldState::kParked)
+    return refused("it is not parked by hold " + hex(id));
+  until_ = core_.now + lease;
+  claimed_ = core_.fence.restored_from() != id;  // a late claim binds nobody who is raised
   return report();
 }
 
@@ -72,6 +85,7 @@ HoldReport Hold::restore(std::uint64_t id, Incarnation to) {
   log(LogLevel::kInfo, "hold", "%s: restored; this is incarnation %u of the job", hex(id).c_str(),
       static_cast<unsigned>(to));
   core_.fence.raise(to, id);
+  claimed_ = false;
   core_.bml.close_connections();
   if (state_ == HoldState::kFenced) break_up("it was fenced out in between");
   return report();
@@ -100,6 +114,7 @@ HoldReport Hold::report() const {
   HoldReport report;
   report.id = id_;
   report.state = state_;
+  report.claimed = claimed_;
   report.members = members_;
   report.incarnation = core_.fence.own();
   report.restored_from = core_.fence.restored_from();
@@ -154,6 +169,7 @@ void Hold::break_up(const char* why) noexcept {
 
 void Hold::release() noexcept {
   state_ = HoldState::kNone;
+  claimed_ = false;
   core_.bml.for_each_peer([&](Peer& peer) { core_.bml.unpark(peer); });
 }
 

@@ -26,6 +26,7 @@ class Hold {
 
   HoldReport start(const HoldOrder& order);
   HoldReport end(std::uint64_t id);
+  HoldReport claim(std::uint64_t id, TimeNs lease);
   HoldReport restore(std::uint64_t id, Incarnation to);
   HoldReport report() const;
 
@@ -64,6 +65,7 @@ class Hold {
   TimeNs until_ = 0;
   std::uint32_t members_ = 0;  // parked at one time with this one; 0: not known yet
   std::uint64_t taken_ = 0;    // frames that had come by then
+  bool claimed_ = false;       // for a restore
   const char* why_ = "";
 };
 

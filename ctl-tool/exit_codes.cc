@@ -8,7 +8,7 @@ namespace {
 constexpr ExitCodeMeaning kCodes[] = {
     {0, "done, or already so"},
     {1, "the command line is wrong, or the answer could not be written"},
-    {2, "no such job, node, transport, hold or device, or nobody answers at --connect"},
+    {2, "no such job, node, transport, device or directory, or nobody answers at --connect"},
     {3,
      "refused: a pair would lose its last path, a transport cannot be opened, two jobs go by one "
      "name, a hook is another's file; names follow"},
@@ -20,7 +20,9 @@ constexpr ExitCodeMeaning kCodes[] = {
      "committed, but not complete: not everybody has released the old transport (resume); vm: the "
      "guest has moved, or the set is made or restored, and a step after it is left"},
     {7, "released by the job, but held by somebody else: do not detach the device"},
-    {8, "the snapshots are inconsistent, or what is to be restored is no set"},
+    {8,
+     "the snapshots are inconsistent, nobody is held by that hold, or what is to be restored is no "
+     "set"},
     {9, "no permission, or not authenticated"},
     {10, "processes are missing: they have not started yet, or cannot be reached"},
     {130,

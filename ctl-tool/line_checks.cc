@@ -85,6 +85,8 @@ std::string problem_of_words(const CommandLine& line) {
   if (line.verb == "checkpoint") {
     if (std::string wrong = checkpoint_problem(line); !wrong.empty()) return wrong;
   }
+  if (line.verb == "vm" && !line.connect.empty())
+    return "vm speaks to the guests' agents, and with --connect to nobody else; leave it out";
   if (line.verb == "vm") return vm_problem(line.arguments.front(), line.wait, line.vm);
   if (!line.scope.empty() && !control::well_formed_scope(line.scope))
     return "--scope takes job or node:NAME";

@@ -33,7 +33,8 @@ std::string held(const core::HoldReport& hold) {
     case core::HoldState::kParking:
       return "parks for hold " + id;
     case core::HoldState::kParked:
-      return "held by " + id + ", for " + std::to_string(hold.left_ms / 1000) + " s more";
+      return "held by " + id + ", for " + std::to_string(hold.left_ms / 1000) + " s more" +
+             (hold.claimed ? ", to be restored" : "");
     case core::HoldState::kBroken:
       return "hold " + id + " is broken: " + printable(hold.why);
     case core::HoldState::kFenced:

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <string_view>
 
+#include "base/text.h"
+
 namespace livebtl::tool {
 namespace {
 
@@ -15,18 +17,16 @@ std::string padded(const std::string& text, std::size_t width, bool right) {
   return right ? space + text : text + space;
 }
 
-/// The bytes of the character that the text begins with, if it is UTF-8 and moves no cursor; else
-/// 0. Of control characters there are some beyond ASCII too.
-std::size_t harmless_bytes(std::string_view text) {
+/// The bytes of the character that the text begins with, if it is UTF-8; else 0.
+std::size_t character_bytes(std::string_view text) {
   const auto byte = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (byte(0) < 0x80) return byte(0) < 0x20 || byte(0) == 0x7f ? 0 : 1;
+  if (byte(0) < 0x80) return 1;
   const std::size_t bytes = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
   if (byte(0) < 0xc2 || byte(0) > 0xf4 || text.size() < bytes) return 0;
   for (std::size_t i = 1; i < bytes; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
-  const bool control = byte(0) == 0xc2 && byte(1) < 0xa0;
-  return control ? 0 : bytes;
+  return bytes;
 }
 
 }  // namespace
@@ -79,9 +79,11 @@ std::string counted(std::uint64_t count, const std::string& one, const std::stri
 std::string printable(const std::string& text) {
   std::string clean;
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t bytes = harmless_bytes(std::string_view(text).substr(at));
-    clean += bytes == 0 ? "?" : text.substr(at, bytes);
-    at += std::max<std::size_t>(bytes, 1);
+    const std::string_view rest = std::string_view(text).substr(at);
+    const std::size_t harmful = control_bytes(rest);
+    const std::size_t bytes = character_bytes(rest);
+    clean += harmful > 0 || bytes == 0 ? "?" : rest.substr(0, bytes);
+    at += std::max<std::size_t>({harmful, bytes, 1});
   }
   return clean;
 }

@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/text.h"
+
 namespace livebtl::hypervisor {
 namespace {
 
@@ -63,25 +65,6 @@ ssize_t send_some(int socket, std::string_view text, int descriptor) {
     std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
   }
   return ::sendmsg(socket, &message, MSG_NOSIGNAL);
-}
-
-/// How many bytes it begins with that would do something to a terminal: a control character, in
-/// UTF-8 one of the upper ones, one that ends a line, or one that turns the direction in which
-/// what follows is shown, so that it reads as something else. 0: none.
-std::size_t control_bytes(std::string_view text) {
-  const auto byte = [text](std::size_t at) -> unsigned {
-    return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
-  };
-  const auto third_in = [&byte](unsigned first, unsigned last) {
-    return byte(2) >= first && byte(2) <= last;
-  };
-  if (byte(0) < 0x20 || byte(0) == 0x7f) return 1;
-  if (byte(0) == 0xc2) return byte(1) >= 0x80 && byte(1) <= 0x9f ? 2 : 0;
-  if (byte(0) == 0xd8) return byte(1) == 0x9c ? 2 : 0;  // U+061C
-  if (byte(0) != 0xe2) return 0;
-  const bool general = byte(1) == 0x80 && (third_in(0x8e, 0x8f) || third_in(0xa8, 0xae));
-  const bool isolates = byte(1) == 0x81 && third_in(0xa6, 0xa9);
-  return general || isolates ? 3 : 0;
 }
 
 }  // namespace

@@ -44,6 +44,7 @@ class FakeAdmin final : public core::Admin {
     const std::lock_guard guard(mutex_);
     core::EngineStatus status;
     status.rung = report_;
+    status.hold = held.report();
     status.epoch = report_.epoch;
     status.routing = order_.rung == core::Rung::kNew ? order_.after : order_.before;
     for (const auto& name : transports_) {
@@ -69,6 +70,9 @@ class FakeAdmin final : public core::Admin {
   }
   core::HoldReport hold(const core::HoldOrder& order) override { return held.start(order); }
   core::HoldReport end_hold(std::uint64_t id) override { return held.end(id); }
+  core::HoldReport claim_hold(std::uint64_t id, TimeNs lease) override {
+    return held.claim(id, lease);
+  }
   core::HoldReport restore(std::uint64_t id, Incarnation to) override {
     return held.restore(id, to);
   }

@@ -26,14 +26,23 @@ class FakeHold {
   core::HoldReport end(std::uint64_t id) {
     const std::lock_guard guard(mutex_);
     if (id != report_.id) return report_;
+    if (report_.claimed) return refused("it is claimed");
     report_.id = 0;
     report_.state = core::HoldState::kNone;
+    return report_;
+  }
+  core::HoldReport claim(std::uint64_t id, TimeNs lease) {
+    const std::lock_guard guard(mutex_);
+    if (id != report_.id) return refused("it was not held by that");
+    report_.claimed = true;
+    report_.left_ms = static_cast<std::uint32_t>(lease / kMillisecond);
     return report_;
   }
   core::HoldReport restore(std::uint64_t id, Incarnation to) {
     const std::lock_guard guard(mutex_);
     if (id != report_.id) return refused("it was not held by that");
     report_.restored_from = id;
+    report_.claimed = false;
     report_.incarnation = to;
     return report_;
   }

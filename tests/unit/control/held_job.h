@@ -29,6 +29,7 @@ class HeldJob {
     HoldState state = HoldState::kNone;
     Incarnation incarnation{};
     std::uint64_t restored_from = 0;
+    bool claimed = false;
     std::string refusal;
     int leases = 0;       // begun
     bool slow = false;    // parks, and is never parked
@@ -64,7 +65,8 @@ class HeldJob {
   int steps = 0;
   std::vector<HoldProgress> progress;
   std::function<void()> on_scan;
-  TimeNs scan_takes = 0;  // nobody is heard meanwhile
+  std::function<void()> on_send;  // before a member hears it
+  TimeNs scan_takes = 0;          // nobody is heard meanwhile
 
  private:
   void carry_out(const HoldMachineAction& action, std::deque<HoldEvent>& events) {
@@ -80,6 +82,7 @@ class HeldJob {
       const auto number = static_cast<std::uint64_t>(send->to.process);
       One& one = members[number];
       if (one.silent) return;
+      if (on_send) on_send();
       obey(one, send->request);
       events.emplace_back(answer_of(one, number, send->request));
     } else {
@@ -96,6 +99,11 @@ class HeldJob {
     answer.report.members = one.members;
     answer.report.incarnation = one.incarnation;
     answer.report.restored_from = one.restored_from;
+    answer.report.claimed = one.claimed;
+    if (request.action == HoldAction::kEnd && one.claimed && one.id == request.id)
+      answer.report.refusal = "it is claimed";
+    if (request.action == HoldAction::kClaim && one.id != request.id)
+      answer.report.refusal = "it is not held by that";
     const bool changes =
         request.action == HoldAction::kStart || request.action == HoldAction::kRestore;
     if (changes) answer.report.refusal = one.refusal;
@@ -108,11 +116,14 @@ class HeldJob {
       if (request.members != 0) one.members = request.members;
       if (one.incarnation == Incarnation{}) one.incarnation = request.incarnation;
       ++one.leases;
+    } else if (request.action == HoldAction::kClaim && one.id == request.id) {
+      one.claimed = one.restored_from != request.id;
     } else if (request.action == HoldAction::kRestore && one.refusal.empty()) {
+      one.claimed = false;
       one.incarnation = request.incarnation;
       one.restored_from = request.id;
       if (one.state == HoldState::kFenced) one.state = HoldState::kBroken;
-    } else if (request.action == HoldAction::kEnd && one.id == request.id) {
+    } else if (request.action == HoldAction::kEnd && one.id == request.id && !one.claimed) {
       one.id = 0;
       one.state = HoldState::kNone;
     }

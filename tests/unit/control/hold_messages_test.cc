@@ -17,13 +17,14 @@ TEST_CASE("what is asked and said about a hold comes out as it went in") {
   CHECK(request.incarnation == Incarnation{2});
   through(HoldRequest{"j", HoldAction::kAsk, 0, 0, 0, 1});
   HoldAnswer said{{ProcessId{7}, {}}, "rank 6", 6, 8, 7, {}};
-  said.report = {0x51,  core::HoldState::kParking, 3, 59'000, Incarnation{9}, 0x50, "broken",
+  said.report = {0x51,  core::HoldState::kParking, 3, 59'000, true, Incarnation{9}, 0x50, "broken",
                  "why", {"rank 1: a frame"}};
   const auto answer = through(said);
   CHECK(answer.number == 7);
   CHECK(answer.announced == 8);
   CHECK(answer.report.state == core::HoldState::kParking);
   CHECK(answer.report.left_ms == 59'000);
+  CHECK(answer.report.claimed);
   CHECK(answer.report.members == 3);
   CHECK(answer.report.incarnation == Incarnation{9});
   CHECK(answer.report.restored_from == 0x50);
@@ -41,6 +42,8 @@ TEST_CASE("what makes no sense about a hold is refused") {
   CHECK_FALSE(decode(*encode(HoldRequest{"j", HoldAction::kStart, 0, 60'000, 0, 1, kOne})));
   CHECK_FALSE(decode(*encode(HoldRequest{"j", HoldAction::kRestore, 1, 0, 0, 1})));
   CHECK_FALSE(decode(*encode(HoldRequest{"j", HoldAction::kRestore, 0, 0, 0, 1, Incarnation{9}})));
+  CHECK(decode(*encode(HoldRequest{"j", HoldAction::kClaim, 1, 60'000, 0, 1})));
+  CHECK_FALSE(decode(*encode(HoldRequest{"j", HoldAction::kClaim, 1, 0, 0, 1})));
   CHECK_FALSE(decode(*encode(HoldRequest{"j", HoldAction::kEnd, 0, 0, 0, 1})));
   CHECK_FALSE(decode(*encode(HoldRequest{"j", HoldAction::kStart, 1, 0, 0, 1, kOne})));
   CHECK_FALSE(

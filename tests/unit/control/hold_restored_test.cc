@@ -179,6 +179,42 @@ TEST_CASE("a hold is not ended while a restore from it is half done") {
   }
 }
 
+TEST_CASE("a hold that is ended while it is restored is either: never some raised, others let go") {
+  const HoldCommand end{"", HoldVerb::kEnd, kId, 0};
+  int both_ways[2] = {0, 0};
+  for (const bool ends_within : {true, false}) {  // one command whole, at each letter of the other
+    for (int letter = 1; letter <= 16; ++letter) {
+      CAPTURE(ends_within);
+      CAPTURE(letter);
+      Job job = held(3);
+      int sent = 0;
+      job.on_send = [&] {
+        if (++sent != letter) return;
+        (void)job.run(ends_within ? end : restored());
+      };
+      (void)job.run(ends_within ? restored() : end);
+      const bool restored_all = all_go_on_as(job, kNow);
+      const bool raised_none = std::ranges::all_of(
+          job.members, [](const auto& item) { return item.second.restored_from == 0; });
+      CHECK(restored_all != raised_none);
+      ++both_ways[restored_all ? 1 : 0];
+    }
+  }
+  CHECK(both_ways[0] > 0);
+  CHECK(both_ways[1] > 0);
+}
+
+TEST_CASE("who was killed before the first was raised leaves a claim, that only a restore ends") {
+  Job job = held(3);
+  job.members[2].claimed = true;
+  const Outcome outcome = job.run({"", HoldVerb::kEnd, kId, 0});
+  CHECK(outcome.code == ExitCode::kBusy);
+  CHECK(outcome.text.find("job restored") != std::string::npos);
+  for (const auto& [number, one] : job.members) CHECK(one.state == HoldState::kParked);
+  CHECK(job.run(restored()).code == ExitCode::kDone);
+  CHECK(all_go_on_as(job, kNow));
+}
+
 TEST_CASE("who was restored, and is held by another hold now, does not go on") {
   Job job = held(3);
   REQUIRE(job.run(restored()).code == ExitCode::kDone);

@@ -1,77 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // restore_test.cc -- a job that was restored from snapshots: all go on as a new incarnation, over
 // new connections; who was left behind is fenced out, and who was set back alone is told.
-#include <algorithm>
-
-#include "tests/unit/engine/traffic.h"
+#include "tests/unit/engine/restored.h"
 
 using namespace livebtl;
 using namespace livebtl::test;
-using core::HoldState;
 
 namespace {
-
-constexpr TimeNs kLong = 100 * kSecond;
-constexpr std::uint64_t kHold = 5;
-constexpr Incarnation kNext{7};
-
-std::vector<core::TransportKind> kinds_of(const std::vector<std::string>& names) {
-  std::vector<core::TransportKind> kinds{kind("self")};
-  for (const std::string& name : names) kinds.push_back(kind(name));
-  return kinds;
-}
-
-void hold_all(Rig& rig, Traffic& traffic) {
-  for (auto& engine : rig.engines) REQUIRE(engine->hold({kHold, kLong, 0}).refusal == "");
-  rig.until([&] {
-    traffic.step();
-    return std::ranges::all_of(rig.engines, [](auto& engine) {
-      return engine->hold_report().state == HoldState::kParked;
-    });
-  });
-}
-
-void restore(core::EngineCore& engine) {
-  const auto report = engine.restore(kHold, kNext);
-  REQUIRE(report.refusal == "");
-  CHECK(report.incarnation == kNext);
-  CHECK(report.restored_from == kHold);
-}
 
 std::uint32_t generations(core::EngineCore& engine) {
   std::uint32_t sum = 0;
   for (const auto& peer : engine.status().peers) sum += peer.generation;
   return sum;
-}
-
-/// Held, raised and let go on: two processes that have talked.
-void restore_all(Rig& rig) {
-  Traffic traffic(rig);
-  run(rig, traffic, 5);
-  hold_all(rig, traffic);
-  for (auto& engine : rig.engines) restore(*engine);
-  for (auto& engine : rig.engines) engine->end_hold(kHold);
-  run(rig, traffic, 5);
-}
-
-/// One message, until it has come.
-void say(Rig& rig, std::size_t from, std::size_t to) {
-  const std::uint32_t word = 7;
-  const Slice slice{&word, sizeof word};
-  std::uint32_t taken = 0;
-  const MutableSlice into{&taken, sizeof taken};
-  Watched send, receive;
-  REQUIRE(rig.ports[to]->receive({.slices = {&into, 1}}, receive) == Accept::kAccepted);
-  REQUIRE(rig.ports[from]->send({.to = rig.to(from, to), .slices = {&slice, 1}}, send) ==
-          Accept::kAccepted);
-  rig.until([&] { return receive.done_count == 1 && send.done_count == 1; });
-  CHECK(taken == word);
-}
-
-std::size_t lost_peers(core::EngineCore& engine) {
-  const auto peers = engine.status().peers;
-  return static_cast<std::size_t>(
-      std::ranges::count_if(peers, [](const auto& peer) { return peer.lost; }));
 }
 
 }  // namespace
@@ -183,46 +123,25 @@ TEST_CASE("a restore that does not fit is refused") {
   CHECK(engine.status().incarnation == Incarnation{1});  // since it was held
 }
 
-TEST_CASE("a process that joins a restored job becomes one of it") {
-  for (const bool joins_first : {true, false}) {  // who dials
-    CAPTURE(joins_first);
-    Rig rig(2, kinds_of({"tcp"}));
-    restore_all(rig);
-    rig.open_ports();
-    rig.join(kinds_of({"tcp"}), {});
-    const std::size_t from = joins_first ? 2 : 0;
-    say(rig, from, 2 - from);
-    CHECK(rig.engines[2]->status().incarnation == kNext);
-    rig.ports.clear();
+TEST_CASE(
+    "a hold that a restore claims is ended for nobody before all are raised, but by its lease") {
+  Rig rig(2, kinds_of({"tcp"}));
+  Traffic traffic(rig);
+  run(rig, traffic, 5);
+  CHECK(rig.engines[0]->claim_hold(kHold, kLong).refusal != "");
+  hold_all(rig, traffic);
+  CHECK(rig.engines[0]->claim_hold(kHold + 1, kLong).refusal.find("0x6") != std::string::npos);
+  for (auto& engine : rig.engines) {
+    CHECK(engine->claim_hold(kHold, kLong).claimed);
+    CHECK(engine->end_hold(kHold).refusal.find("job restored") != std::string::npos);
+    CHECK(engine->hold_report().state == HoldState::kParked);
   }
-}
-
-TEST_CASE("processes that are spawned into a restored job may talk among themselves first") {
-  for (const auto& names : {std::vector<std::string>{"tcp"}, {"sm"}}) {
-    CAPTURE(names);
-    Rig rig(2, kinds_of(names));
-    restore_all(rig);
-    rig.open_ports();
-    for (int i = 0; i < 3; ++i) rig.join(kinds_of(names), {});
-    for (const std::size_t other : {3U, 4U}) {
-      say(rig, 2, other);
-      say(rig, other, 2);
-    }
-    CHECK(rig.engines[2]->status().incarnation == Incarnation{});
-    say(rig, 2, 0);
-    say(rig, 1, 3);
-    for (const std::size_t i : {2U, 3U}) CHECK(rig.engines[i]->status().incarnation == kNext);
-    // One has met nobody of the job yet, and learns it from the others, or by being held.
-    REQUIRE(rig.engines[4]->hold({kHold + 1, kLong, 0, kNext}).refusal == "");
-    CHECK(rig.engines[4]->status().incarnation == kNext);
-    rig.engines[4]->end_hold(kHold + 1);
-    for (const std::size_t from : {0U, 1U, 2U, 3U}) say(rig, from, 4);
-    for (auto& engine : rig.engines) {
-      CHECK(lost_peers(*engine) == 0);
-      CHECK(engine->hold_report().state == HoldState::kNone);
-    }
-    rig.ports.clear();
-  }
+  restore(*rig.engines[0]);
+  CHECK_FALSE(rig.engines[0]->claim_hold(kHold, kLong).claimed);  // late
+  CHECK(rig.engines[0]->end_hold(kHold).refusal == "");
+  REQUIRE(rig.engines[1]->claim_hold(kHold, kMillisecond).claimed);
+  rig.until([&] { return rig.engines[1]->hold_report().state != HoldState::kParked; });
+  CHECK_FALSE(rig.engines[1]->hold_report().claimed);
 }
 
 TEST_CASE("who was set back alone, and those it had spoken with, lose each other and say so") {

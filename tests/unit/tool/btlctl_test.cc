@@ -95,6 +95,10 @@ TEST_CASE("a job is held, is found to be held throughout, and sends on") {
   const std::string id = started["operation"];
   CHECK(node.btlctl({"hold", "check"}).out.find("without interruption") != std::string::npos);
   CHECK(node.btlctl({"hold", "check", "--id", id}).code == 0);
+  CHECK(node.btlctl({"status"}).out.find("held by " + id + ", for ") != std::string::npos);
+  const auto shown = node.btlctl({"--json", "status"}).json();
+  CHECK(shown["members"][1]["engine"]["hold"]["state"] == "parked");
+  CHECK(shown["members"][1]["engine"]["hold"]["claimed"] == false);
   CHECK(node.btlctl({"hold", "check", "--id", "0x1"}).code == 8);
   CHECK(node.btlctl({"--dry-run", "hold", "start"}).code == 4);
   const auto ended = node.btlctl({"hold", "end"});
@@ -215,7 +219,7 @@ TEST_CASE("what was typed is never echoed raw") {
       words.insert(words.end(), command.begin(), command.end());
       const auto answer = node.btlctl(words);
       CHECK(answer.code == 2);
-      CHECK(answer.err.find("a?[2J?b??") != std::string::npos);
+      CHECK(answer.err.find("a?[2J?b?") != std::string::npos);
       CHECK(answer.err.find_first_of("\033\x9b") == std::string::npos);
     }
   }

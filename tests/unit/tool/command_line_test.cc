@@ -229,10 +229,11 @@ TEST_CASE("text from others cannot move the cursor") {
   CHECK(printable("J\xc3\xbcrgen \xe2\x82\xac") == "J\xc3\xbcrgen \xe2\x82\xac");
   CHECK(printable("\xc2\x9b"
                   "2J\x9b\xc3(\xe2\x82") ==
-        "?"
         "?2J?"
         "?(?"
         "?");
+  CHECK(printable("a\xe2\x80\xae"
+                  "b") == "a?b");  // would be shown from right to left
   CHECK(printable_lines("a\n\x1b\n\nb") == "a\n?\n\nb");
   CHECK(human_bytes(1536) == "1.5 KiB");
   CHECK(human_bytes(12) == "12 B");

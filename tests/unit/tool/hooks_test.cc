@@ -35,7 +35,13 @@ TEST_CASE("a hook is installed once, whatever a call left that was killed") {
   CHECK(image.hooks("check", "qemu-ga").code == 0);
   CHECK(image.sh("ls -A $image/etc/qemu").out == "fsfreeze-hook\n");
   CHECK(image.sh("cat $outside/file").out == "precious\n");
-  CHECK(image.node.btlctl({"hooks", "install", "criu", "--root", image.root + "/new/"}).code == 0);
+  const std::string other = image.root + "/new/";
+  const auto install = [&] {
+    return image.node.btlctl({"hooks", "install", "criu", "--root", other});
+  };
+  CHECK(install().code == 2);  // a slip of the fingers makes no tree
+  image.sh("mkdir $image/new");
+  CHECK(install().code == 0);
 }
 
 TEST_CASE(
@@ -92,6 +98,27 @@ TEST_CASE("a hook that others may write to is no hook") {
   if (::geteuid() != 0) return;
   image.sh("chown 65534 $image/usr/local/libexec/livebtl/criu");
   CHECK(image.hooks("check", "criu").code == 3);
+}
+
+TEST_CASE("what was edited is kept, where nobody calls it") {
+  Image image;
+  const std::string place = "$image/usr/local/libexec/livebtl";
+  CHECK(image.hooks("install", "criu").code == 0);
+  image.sh("echo '# mine' >>" + place + "/criu");
+  CHECK(image.hooks("install", "criu").out.find(".livebtl-old.criu") != std::string::npos);
+  CHECK(image.sh("tail -n 1 " + place + "/.livebtl-old.criu").out == "# mine\n");
+  CHECK(image.sh("stat -c %a " + place + "/.livebtl-old.criu").out == "600\n");
+  CHECK(image.hooks("check", "criu").code == 0);
+}
+
+TEST_CASE("in a directory where others may write, a hook is told to be anybody's") {
+  Image image;
+  CHECK(image.hooks("install", "criu").code == 0);
+  image.sh("chmod 777 $image/usr/local/libexec/livebtl");
+  CHECK(image.hooks("check", "criu").code == 3);
+  CHECK(image.hooks("install", "criu").out.find("others may write") != std::string::npos);
+  image.sh("chmod 755 $image/usr/local/libexec/livebtl");
+  CHECK(image.hooks("check", "criu").code == 0);
 }
 
 TEST_CASE("what was set aside for a hold that failed is not forgotten") {

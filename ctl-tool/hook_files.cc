@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/hook_files.cc -- see hook_files.h.
+#include "ctl-tool/hook_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <system_error>
+
+#include "base/fd.h"
+#include "control/directory.h"
+#include "ctl-tool/hook_texts.h"
+
+namespace livebtl::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Ours say so in a line that no other file has.
+bool names_itself_ours(const Hook& hook, const std::string& text) {
+  return text.find(std::string("# scripts/hooks/") + hook.name + " -- ") != std::string::npos;
+}
+
+/// Does a link lead from the folder of `place` to what is not below the root? What cannot be looked
+/// at does not.
+bool leads_out(const fs::path& root, const fs::path& place) {
+  std::error_code error;
+  fs::path top = fs::weakly_canonical(root, error);
+  if (!top.has_filename()) top = top.parent_path();
+  const fs::path folder = fs::weakly_canonical(place.parent_path(), error);
+  return !error &&
+         std::mismatch(top.begin(), top.end(), folder.begin(), folder.end()).first != top.end();
+}
+
+/// May somebody else than root and ourselves write to it?
+bool writable_by_others(const fs::path& place) {
+  struct stat facts {};
+  if (::stat(place.c_str(), &facts) != 0) return true;
+  return (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
+         (facts.st_uid != 0 && facts.st_uid != ::geteuid());
+}
+
+std::string content_of(const fs::path& place) {
+  if (std::error_code error; !fs::is_regular_file(place, error)) return "";
+  std::ifstream file(place, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Does a script call what is in that directory? (A comment calls nothing.)
+bool dispatches(const std::string& script, const fs::path& directory) {
+  std::istringstream lines(script);
+  for (std::string line; std::getline(lines, line);) {
+    const bool comment = line.find_first_not_of(" \t") == line.find('#');
+    if (!comment && line.find(directory.filename().string()) != std::string::npos) return true;
+  }
+  return false;
+}
+
+std::error_code errno_code() { return {errno, std::generic_category()}; }
+
+/// A new file, whole and on the disk, in place of what an earlier call left.
+bool write_fresh(const std::string& path, const std::string& text, mode_t mode) {
+  ::unlink(path.c_str());
+  const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  return file && control::write_descriptor(file.number(), text) &&
+         ::fchmod(file.number(), mode) == 0 && ::fsync(file.number()) == 0;
+}
+
+/// Hidden, so that no dispatcher calls it.
+fs::path beside(const fs::path& place, const char* what) {
+  return place.parent_path() / (".livebtl-" + std::string(what) + "." + place.filename().string());
+}
+
+std::string cannot(const fs::path& place, const std::error_code& error) {
+  const bool forbidden = error == std::errc::permission_denied;
+  return "cannot write " + place.string() + ": " + error.message() +
+         (forbidden ? "; are you root?" : "");
+}
+
+}  // namespace
+
+const std::vector<Hook>& hooks() {
+  static const std::vector<Hook> all = {
+      {"qemu-ga", "etc/qemu/fsfreeze-hook", kHookQemuGa,
+       "start qemu-ga with -F (or --fsfreeze-hook), if it is not", "etc/qemu/fsfreeze-hook.d"},
+      {"libvirt", "etc/libvirt/hooks/qemu.d/livebtl", kHookLibvirt,
+       "restart libvirt's daemon: it looks for hooks when it starts; then /etc/livebtl/guests"},
+      {"criu", "usr/local/libexec/livebtl/criu", kHookCriu,
+       "give it to criu by --action-script, at dump and at restore"},
+      {"virsh", "usr/local/bin/livebtl-virsh", kHookVirsh, "call it in place of virsh"}};
+  return all;
+}
+
+const char* text_of(HookState state) {
+  switch (state) {
+    case HookState::kMissing:
+      return "not installed";
+    case HookState::kCurrent:
+      return "installed";
+    case HookState::kOther:
+      return "of another version of livebtl, or edited; install it again";
+    case HookState::kForeign:
+      return "none of livebtl's: move it away, or have it call ours";
+    case HookState::kNotExecutable:
+      return "not executable; install it again";
+    case HookState::kWritable:
+      return "others than its owner may write to it; install it again";
+    case HookState::kFolderWritable:
+      return "others may write to the directory that it is in, and so put theirs in its place; see "
+             "to that";
+    case HookState::kUnreadable:
+      return "cannot be read";
+    case HookState::kLeadsOut:
+      return "a symbolic link leads out of --root";
+  }
+  return "?";
+}
+
+fs::path place_of(const Hook& hook, const fs::path& root) {
+  fs::path place = root / hook.place;
+  if (hook.directory == nullptr || leads_out(root, place)) return place;
+  const std::string there = content_of(place);
+  const bool dispatched = !names_itself_ours(hook, there) && dispatches(there, hook.directory);
+  return dispatched ? root / hook.directory / "livebtl" : place;
+}
+
+HookState state_of(const Hook& hook, const fs::path& root, const fs::path& place) {
+  if (leads_out(root, place)) return HookState::kLeadsOut;
+  std::error_code error;
+  const fs::file_status status = fs::status(place, error);
+  // A link to nothing is somebody's too.
+  if (status.type() == fs::file_type::not_found)
+    return fs::is_symlink(fs::symlink_status(place, error)) ? HookState::kForeign
+                                                            : HookState::kMissing;
+  const bool regular = status.type() == fs::file_type::regular;
+  if (error || !regular || !std::ifstream(place)) return HookState::kUnreadable;
+  const std::string text = content_of(place);
+  if (!names_itself_ours(hook, text)) return HookState::kForeign;
+  if (text != hook.text) return HookState::kOther;
+  if (writable_by_others(place)) return HookState::kWritable;
+  if (writable_by_others(place.parent_path())) return HookState::kFolderWritable;
+  const bool runs = (status.permissions() & fs::perms::owner_exec) != fs::perms::none;
+  return runs ? HookState::kCurrent : HookState::kNotExecutable;
+}
+
+fs::path kept_as(const fs::path& place) { return beside(place, "old"); }
+
+std::string write_hook(const Hook& hook, const fs::path& place, HookState before) {
+  std::error_code error;
+  fs::create_directories(place.parent_path(), error);
+  if (error) return cannot(place.parent_path(), error);
+  if (before == HookState::kOther) {
+    const fs::path old = kept_as(place);
+    if (!write_fresh(old, content_of(place), 0600)) return cannot(old, errno_code());
+  }
+  const fs::path fresh = beside(place, "new");
+  if (!write_fresh(fresh, hook.text, 0755)) {
+    error = errno_code();
+    ::unlink(fresh.c_str());
+    return cannot(fresh, error);
+  }
+  fs::rename(fresh, place, error);
+  if (!error) return "";
+  ::unlink(fresh.c_str());
+  return cannot(place, error);
+}
+
+}  // namespace livebtl::tool
