@@ -32,6 +32,23 @@ TEST_CASE("ofi conforms over sockets") { run_conformance(ofi_subject("sockets", 
 TEST_CASE("ofi conforms over net") { run_conformance(ofi_subject("net", false)); }
 TEST_CASE("ofi conforms over net;ofi_rxm") { run_conformance(ofi_subject("net;ofi_rxm")); }
 TEST_CASE("ofi conforms over udp;ofi_rxd") { run_conformance(ofi_subject("udp;ofi_rxd")); }
+TEST_CASE("ofi conforms under retries and delays") {
+  Subject subject = ofi_subject("tcp;ofi_rxm");
+  subject.make =
+      [beneath = subject.make](std::uint64_t process) -> Result<std::unique_ptr<core::Transport>> {
+    auto transport = beneath(process);
+    if (!transport) return tl::unexpected(transport.error());
+    const Faults faults{.seed = 1000 + process,
+                        .retry = 0.2,
+                        .retries_max = 5,
+                        .delay = 0.1,
+                        .delay_turns_max = 8,
+                        .sever = 0};
+    return std::make_unique<FaultyTransport>(std::move(*transport), faults);
+  };
+  run_conformance(subject);
+}
+
 // shm (libfabric 1.17) uses the memory of a peer in its own process as its own, also after it is
 // unmapped; of another process it has a mapping.
 TEST_CASE("ofi conforms over shm") {

@@ -18,6 +18,11 @@ constexpr std::size_t kQueueEntries = 1024;
 /// Peers that are kept for when they are met again. (sockets would make a new connection for an
 /// address that was removed and comes again, and keep the old one.)
 constexpr std::uint32_t kUnusedPeersMax = 256;
+/// What a provider takes at least, whatever it says.
+constexpr std::size_t kReceivesMin = 128;
+constexpr TimeNs kNotSeenYet = -1;
+constexpr TimeNs kForgottenAfter = 5 * kSecond;
+constexpr std::size_t kSendsEver = 1024;
 
 }  // namespace
 
@@ -63,9 +68,7 @@ Status Domain::set_up() {
   if (code == 0) code = fi_enable(endpoint_.get());
   if (code != 0) return cannot("endpoint with its queues", code);
   if (Status named = take_name(); !named) return named;
-  for (std::uint32_t made = 0; made < kSendsMax; made += kPieceBuffers) {
-    if (Status added = add_piece(sends_, FI_SEND); !added) return added;
-  }
+  if (Status added = add_piece(sends_, kSendsMax, FI_SEND); !added) return added;
   for (Buffer& buffer : sends_) free_sends_.push_back(&buffer);
   return {};
 }
@@ -97,19 +100,22 @@ Status Domain::take_name() {
   return {};
 }
 
-Status Domain::add_piece(std::deque<Buffer>& buffers, std::uint64_t access) {
-  constexpr std::size_t kBytes = kPieceBuffers * kBufferBytes;
+Status Domain::add_piece(std::deque<Buffer>& buffers, std::uint32_t count, std::uint64_t access) {
+  const std::size_t bytes = count * kBufferBytes;
   Piece& piece = pieces_.emplace_back();
-  piece.bytes.reset(new (std::nothrow) std::byte[kBytes]());
-  if (piece.bytes == nullptr) return fail(Errc::kNoMemory, "ofi: no memory for buffers");
+  piece.bytes.reset(new (std::nothrow) std::byte[bytes]());
   void* descriptor = nullptr;
-  if ((info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0) {
-    const int code = fi_mr_reg(domain_.get(), piece.bytes.get(), kBytes, access, 0, pieces_.size(),
-                               0, piece.region.out(), nullptr);
-    if (code != 0) return cannot("memory region (is `ulimit -l` too low?)", code);
-    descriptor = fi_mr_desc(piece.region.get());
+  int code = piece.bytes == nullptr ? -FI_ENOMEM : 0;
+  if (code == 0 && (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0) {
+    code = fi_mr_reg(domain_.get(), piece.bytes.get(), bytes, access, 0, pieces_.size(), 0,
+                     piece.region.out(), nullptr);
+    if (code == 0) descriptor = fi_mr_desc(piece.region.get());
   }
-  for (std::uint32_t i = 0; i < kPieceBuffers; ++i) {
+  if (code != 0) {
+    pieces_.pop_back();
+    return cannot("memory for buffers (is `ulimit -l` too low?)", code);
+  }
+  for (std::uint32_t i = 0; i < count; ++i) {
     Buffer& buffer = buffers.emplace_back();
     buffer.bytes = piece.bytes.get() + i * kBufferBytes;
     buffer.descriptor = descriptor;
@@ -117,21 +123,35 @@ Status Domain::add_piece(std::deque<Buffer>& buffers, std::uint64_t access) {
   return {};
 }
 
-Result<std::uint32_t> Domain::add_receives() {
+Result<std::span<Buffer* const>> Domain::add_receives() {
   const std::size_t before = receives_.size();
-  if (const Status added = add_piece(receives_, FI_RECV); !added)
+  if (before + kPieceBuffers > std::max<std::size_t>(info_->rx_attr->size, kReceivesMin))
+    return fail(Errc::kLimit, "ofi: " + provider() + " takes no more receive buffers");
+  if (const Status added = add_piece(receives_, kPieceBuffers, FI_RECV); !added)
     return tl::unexpected(added.error());
-  for (std::size_t i = before; i < receives_.size(); ++i) {
-    if (const long code = post_receive(receives_[i]); code != 0)
-      return fail(Errc::kSystem,
-                  "ofi: " + provider() + " takes no more receive buffers: " + explain(code));
-  }
-  return kPieceBuffers;
+  added_.clear();
+  for (std::size_t i = before; i < receives_.size(); ++i) added_.push_back(&receives_[i]);
+  return std::span<Buffer* const>(added_);
 }
 
 long Domain::post_receive(Buffer& buffer) noexcept {
   return fi_recv(endpoint_.get(), buffer.bytes, kBufferBytes, buffer.descriptor, FI_ADDR_UNSPEC,
                  &buffer.context);
+}
+
+// A name goes to libfabric as it is, which believes what it says of itself: it must be of the form
+// and the family of our own.
+bool Domain::is_name(Bytes name) const noexcept {
+  const Bytes own(name_);
+  if (info_->addr_format != FI_ADDR_STR) {
+    constexpr std::size_t kFamilyBytes = 2;
+    return name.size() == own.size() && own.size() >= kFamilyBytes &&
+           std::equal(own.begin(), own.begin() + kFamilyBytes, name.begin());
+  }
+  const auto colon = std::find(own.begin(), own.end(), std::byte{':'});
+  const auto scheme = static_cast<std::size_t>(colon - own.begin());
+  return std::find(name.begin(), name.end(), std::byte{0}) == name.end() - 1 &&
+         name.size() > scheme && std::equal(own.begin(), colon, name.begin());
 }
 
 Result<std::uint32_t> Domain::enter_peer(Bytes name) {
@@ -141,10 +161,8 @@ Result<std::uint32_t> Domain::enter_peer(Bytes name) {
     return known->second;
   }
   fi_addr_t address = FI_ADDR_NOTAVAIL;
-  // What libfabric reads ends with a zero, or is as long as our own name.
-  const bool fits =
-      info_->addr_format == FI_ADDR_STR ? name.back() == std::byte{0} : name.size() == name_.size();
-  const int count = fits ? fi_av_insert(addresses_.get(), key.data(), 1, &address, 0, nullptr) : 0;
+  const int count =
+      is_name(name) ? fi_av_insert(addresses_.get(), key.data(), 1, &address, 0, nullptr) : 0;
   if (count != 1)
     return fail(Errc::kInvalid, "ofi: " + provider() + " does not know such an address");
   if (unused_peers_ > kUnusedPeersMax) forget_a_peer();
@@ -195,13 +213,35 @@ long Domain::send(Buffer& buffer, std::size_t bytes) noexcept {
 void Domain::end_send(Buffer& buffer) noexcept {
   leave_peer(buffer.peer);
   buffer.owner = nullptr;
+  buffer.orphan_since = 0;
   free_sends_.push_back(&buffer);
 }
 
 void Domain::disown(const OfiEndpoint& owner) noexcept {
   for (Buffer& buffer : sends_) {
-    if (buffer.owner == &owner) buffer.owner = nullptr;
+    if (buffer.owner == &owner) {
+      buffer.owner = nullptr;
+      buffer.orphan_since = kNotSeenYet;
+    }
   }
+}
+
+// One that comes back after all is used again as any other.
+Status Domain::replace_forgotten(TimeNs now) {
+  std::uint32_t forgotten = 0;
+  for (Buffer& buffer : sends_) {
+    if (buffer.orphan_since == kNotSeenYet) buffer.orphan_since = now;
+    if (buffer.orphan_since == 0 || now - buffer.orphan_since < kForgottenAfter) continue;
+    buffer.orphan_since = 0;
+    ++forgotten;
+  }
+  if (forgotten == 0) return {};
+  if (sends_.size() + forgotten > kSendsEver)
+    return fail(Errc::kLimit, "ofi: " + provider() + " has forgotten too many sends");
+  const std::size_t before = sends_.size();
+  if (Status added = add_piece(sends_, forgotten, FI_SEND); !added) return added;
+  for (std::size_t i = before; i < sends_.size(); ++i) free_sends_.push_back(&sends_[i]);
+  return {};
 }
 
 long Domain::read(std::span<fi_cq_msg_entry> entries) noexcept {
@@ -214,10 +254,11 @@ bool Domain::read_error(fi_cq_err_entry& entry) noexcept {
   return fi_cq_readerr(completions_.get(), &entry, 0) == 1;
 }
 
+// Where it cannot be asked, the descriptor alone must do.
 bool Domain::may_wait() noexcept {
   if (wait_fd_ < 0) return true;
-  fid* const queue = completions_.base();
-  return fi_trywait(fabric_.get(), const_cast<fid**>(&queue), 1) == FI_SUCCESS;
+  fid* queue = completions_.base();
+  return fi_trywait(fabric_.get(), &queue, 1) != -FI_EAGAIN;
 }
 
 }  // namespace livebtl::ofi

@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "base/clock.h"
 #include "transports/messages/message.h"
 #include "transports/ofi/ofi_address.h"
 #include "transports/ofi/ofi_library.h"
@@ -43,6 +44,8 @@ struct Buffer {
   OfiEndpoint* owner = nullptr;  // of a send; null: its connection has gone
   std::uint32_t peer = 0;        // of a send
   Use use = Use::kReceive;
+  TimeNs orphan_since =
+      0;  // of a send whose connection has gone: when that was seen; 0: it is none
 };
 
 /// Closes what libfabric has opened.
@@ -87,8 +90,8 @@ class Domain {
   Result<std::uint32_t> enter_peer(Bytes name);
   void leave_peer(std::uint32_t peer) noexcept;
 
-  /// Adds buffers to receive. Returns how many. Errors: kNoMemory, kSystem.
-  Result<std::uint32_t> add_receives();
+  /// Adds buffers to receive, which the caller posts. Errors: kNoMemory, kSystem, kLimit.
+  Result<std::span<Buffer* const>> add_receives();
   /// 0: the buffer is libfabric's; else an error of libfabric's, -FI_EAGAIN among them.
   long post_receive(Buffer& buffer) noexcept;
 
@@ -99,6 +102,10 @@ class Domain {
   void end_send(Buffer& buffer) noexcept;
   /// The connection has gone: what it had under way is nobody's.
   void disown(const OfiEndpoint& owner) noexcept;
+  /// From time to time: a provider may forget sends to a peer that has gone, without a completion.
+  /// What was nobody's for long is replaced; its memory stays, as libfabric might still look there.
+  /// Errors: kLimit (too much has been forgotten: the provider is to be opened anew), kNoMemory.
+  Status replace_forgotten(TimeNs now);
 
   /// Completions; how many, 0 or an error of libfabric's. -FI_EAVAIL: read_error() has one.
   long read(std::span<fi_cq_msg_entry> entries) noexcept;
@@ -127,7 +134,8 @@ class Domain {
   Status open_queue();
   Status take_name();
   void forget_a_peer() noexcept;
-  Status add_piece(std::deque<Buffer>& buffers, std::uint64_t access);
+  Status add_piece(std::deque<Buffer>& buffers, std::uint32_t count, std::uint64_t access);
+  bool is_name(Bytes name) const noexcept;
   Status cannot(const char* what, long code) const;
 
   const Library& library_;
@@ -143,6 +151,7 @@ class Domain {
   Opened<fid_ep> endpoint_;
   std::deque<Buffer> receives_, sends_;  // their addresses are libfabric's
   std::vector<Buffer*> free_sends_;
+  std::vector<Buffer*> added_;  // by the last add_receives()
   std::vector<Peer> peers_;
   std::map<Blob, std::uint32_t> peers_by_name_;
   std::uint32_t unused_peers_ = 0;

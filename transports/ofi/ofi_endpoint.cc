@@ -2,6 +2,8 @@
 // transports/ofi/ofi_endpoint.cc -- see ofi_endpoint.h.
 #include "transports/ofi/ofi_endpoint.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
 #include "transports/ofi/ofi_transport.h"
 
@@ -13,6 +15,8 @@ using messages::Kind;
 constexpr TimeNs kSilence = kSecond;
 /// Messages overtake each other by the time that one takes to be fetched, not by seconds.
 constexpr TimeNs kMissingTime = 10 * kSecond;
+/// So long a provider may take nothing to send for a peer from which nothing comes either.
+constexpr TimeNs kUnsentTime = 10 * kSecond;
 
 /// For people, who have few connections before them.
 std::string short_of(std::uint64_t token) { return std::to_string(token % 100'000); }
@@ -92,7 +96,9 @@ core::Post OfiEndpoint::post(const core::Frame& frame) noexcept {
   LIVEBTL_ASSERT(
       frame.header.size() - 1 < core::kHeaderBytesMax && frame.payload.size() <= kPayloadBytesMax,
       "a header of 1 to 64 bytes, a payload within caps().payload_bytes_max");
-  if (state_ != State::kOpen || credit() <= messages::kWordCredit) return core::Post::kRetry;
+  if (state_ != State::kOpen || credit() <= messages::kWordCredit ||
+      frames_ >= transport_.sends_for_each())
+    return core::Post::kRetry;
   Buffer* const buffer = transport_.domain().begin_send(*this, peer_, Use::kFrame);
   if (buffer == nullptr) return core::Post::kRetry;
   std::byte* const to = buffer->bytes + sizeof(Route);
@@ -110,6 +116,7 @@ bool OfiEndpoint::send(Buffer& buffer, std::size_t bytes) noexcept {
   const Route route{peer_token_, sent_, 0};
   std::memcpy(buffer.bytes, &route, sizeof route);
   if (const long code = transport_.domain().send(buffer, sizeof route + bytes); code != 0) {
+    if (unsent_since_ == 0) unsent_since_ = transport_.now();
     if (code != -FI_EAGAIN && failed_.code == Errc::kOk) {
       failed_ = {Errc::kDown,
                  described_ + ": nothing can be sent: " + transport_.domain().explain(code)};
@@ -117,6 +124,7 @@ bool OfiEndpoint::send(Buffer& buffer, std::size_t bytes) noexcept {
     }
     return false;
   }
+  unsent_since_ = 0;
   ++sent_;
   told_ = promised_;
   return true;
@@ -151,6 +159,7 @@ bool OfiEndpoint::take_promise(std::uint32_t promised) noexcept {
 
 void OfiEndpoint::arrived(std::uint32_t number, const Arrived& message) noexcept {
   heard_ = transport_.now();
+  unsent_since_ = 0;
   if (state_ == State::kAdmitted) state_ = State::kOpen;
   if (state_ != State::kDown && row_.put(number, message, open_promises_)) return;
   if (state_ != State::kDown)
@@ -218,13 +227,20 @@ void OfiEndpoint::settle() noexcept {
 
 void OfiEndpoint::look(TimeNs now) noexcept {
   if (state_ != State::kOpen) return;
-  if (!row_.has_gap() || row_.next() != missing_) missing_since_ = now;
+  if (!row_.has_gap())
+    missing_since_ = 0;
+  else if (missing_since_ == 0 || row_.next() != missing_)
+    missing_since_ = now;
   missing_ = row_.next();
-  if (now - missing_since_ >= kMissingTime)
+  if (missing_since_ != 0 && now - missing_since_ >= kMissingTime)
     return take_down({Errc::kDown, described_ + ": a message was lost on the way"});
-  if (now - heard_ < kSilence) return;
-  heard_ = now;
-  (void)say(Kind::kCredit);  // its end tells whether the peer's endpoint is there
+  if (unsent_since_ != 0 && now - unsent_since_ >= kUnsentTime)
+    return take_down({Errc::kDown, described_ + ": the provider takes nothing to send"});
+  if (now - std::max(heard_, asked_) < kSilence) return;
+  asked_ = now;
+  // It asks whether the peer is there: what fails is told. It must not use up the credit that a
+  // word of credit needs.
+  if (words_ == 0 && credit() > messages::kWordCredit) (void)say(Kind::kCredit);
 }
 
 // The peer hears of it, if it still can.

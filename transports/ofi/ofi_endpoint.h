@@ -88,7 +88,9 @@ class OfiEndpoint final : public core::Endpoint {
   std::size_t payload_accepted_ = core::kUntrustedPayloadMax;
   std::uint32_t frames_ = 0, words_ = 0;  // under way
   Row row_;
-  TimeNs heard_ = 0;          // or asked, as nothing was
+  TimeNs heard_ = 0;
+  TimeNs asked_ = 0;          // as nothing was heard
+  TimeNs unsent_since_ = 0;   // 0: the last send was taken
   TimeNs missing_since_ = 0;  // 0: no message is
   std::uint32_t missing_ = 0;
   core::EndpointStats stats_;

@@ -27,16 +27,28 @@ std::size_t OfiTransport::progress(core::TransportSink& /*accept*/, TimeNs now,
   std::size_t moved = settle(frames_max);
   moved += take_seen(frames_max - moved);
   if (seen_count_ == 0) moved += poll(frames_max - moved);
-  if (now >= sweep_at_) {
-    sweep_at_ = now + kSweepEvery;
-    // By token: a sink may destroy other endpoints.
-    std::vector<std::uint64_t> tokens;
-    for (const auto& [token, endpoint] : endpoints_) tokens.push_back(token);
-    for (const std::uint64_t token : tokens) {
-      if (const auto at = endpoints_.find(token); at != endpoints_.end()) at->second->look(now);
-    }
-  }
+  if (now >= sweep_at_) look();
   return moved;
+}
+
+void OfiTransport::look() noexcept {
+  sweep_at_ = now_ + kSweepEvery;
+  if (const Status replaced = domain_->replace_forgotten(now_); !replaced)
+    lose(replaced.error().text);
+  // By token: a sink may destroy other endpoints.
+  std::vector<std::uint64_t> tokens;
+  for (const auto& [token, endpoint] : endpoints_) tokens.push_back(token);
+  for (const std::uint64_t token : tokens) {
+    if (const auto at = endpoints_.find(token); at != endpoints_.end()) at->second->look(now_);
+  }
+}
+
+// Its descriptor may show that for ever.
+void OfiTransport::lose(const std::string& why) noexcept {
+  if (!lost_.empty()) return;
+  lost_ = untold_ = why;
+  sleep_.watch(-1);
+  log(LogLevel::kWarn, "ofi", "%s; it is opened anew", why.c_str());
 }
 
 // What endpoints could not say or report when it happened; frames that had to wait.
@@ -58,7 +70,7 @@ std::size_t OfiTransport::settle(std::size_t frames_max) noexcept {
 std::size_t OfiTransport::poll(std::size_t frames_max) noexcept {
   std::size_t moved = 0;
   std::array<fi_cq_msg_entry, 16> entries;
-  for (std::size_t seen = 0; moved < frames_max && seen < kCompletionsPerTurn;) {
+  for (std::size_t seen = 0; moved < frames_max && seen < kCompletionsPerTurn && lost_.empty();) {
     const long count =
         domain_->read({entries.data(), std::min(entries.size(), frames_max - moved)});
     if (count == -FI_EAVAIL) {
@@ -66,7 +78,7 @@ std::size_t OfiTransport::poll(std::size_t frames_max) noexcept {
       ++seen;
       continue;
     }
-    if (count < 0) lost_ = "ofi: " + domain_->provider() + ": " + domain_->explain(count);
+    if (count < 0) lose("ofi: " + domain_->provider() + ": " + domain_->explain(count));
     if (count <= 0) break;
     for (long i = 0; i < count; ++i)
       moved += complete(entries[static_cast<std::size_t>(i)], frames_max - moved);
@@ -86,7 +98,9 @@ std::size_t OfiTransport::complete(const fi_cq_msg_entry& entry, std::size_t fra
 
 void OfiTransport::take_error() noexcept {
   fi_cq_err_entry entry;
-  if (!domain_->read_error(entry) || entry.op_context == nullptr) return;
+  if (!domain_->read_error(entry)) return;
+  if (entry.op_context == nullptr)  // of no buffer: of the whole
+    return lose("ofi: " + domain_->provider() + ": " + domain_->explain(entry.err));
   Buffer& buffer = *static_cast<Buffer*>(entry.op_context);
   if (buffer.use == Use::kReceive) return buffer_free(buffer);  // its connection finds a gap
   sent(buffer, entry.err == 0 ? FI_EIO : entry.err);
@@ -95,8 +109,9 @@ void OfiTransport::take_error() noexcept {
 std::size_t OfiTransport::received(Buffer& buffer, std::size_t bytes,
                                    std::size_t frames_max) noexcept {
   Route route;
-  if (bytes > sizeof route && bytes <= kBufferBytes) {
-    std::memcpy(&route, buffer.bytes, sizeof route);
+  const bool whole = bytes > sizeof route && bytes <= kBufferBytes;
+  if (whole) std::memcpy(&route, buffer.bytes, sizeof route);
+  if (whole && route.reserved == 0) {
     if (const auto to = endpoints_.find(route.to); to != endpoints_.end()) {
       OfiEndpoint& endpoint = *to->second;
       endpoint.arrived(route.number, {&buffer, static_cast<std::uint32_t>(bytes)});
@@ -119,12 +134,16 @@ void OfiTransport::sent(Buffer& buffer, long code) noexcept {
 }
 
 void OfiTransport::buffer_free(Buffer& buffer) noexcept {
-  if (domain_->post_receive(buffer) != 0) unposted_.push_back(&buffer);
+  unposted_.push_back(&buffer);
+  post_again();
 }
 
 void OfiTransport::post_again() noexcept {
-  for (std::size_t tries = unposted_.size(); tries > 0 && !unposted_.empty(); --tries) {
-    if (domain_->post_receive(*unposted_.back()) != 0) return;
+  while (!unposted_.empty() && lost_.empty()) {
+    const long code = domain_->post_receive(*unposted_.back());
+    if (code == -FI_EAGAIN) return;
+    if (code != 0)
+      return lose("ofi: " + domain_->provider() + " takes no buffers: " + domain_->explain(code));
     unposted_.pop_back();
   }
 }

@@ -11,13 +11,15 @@
 #include <cstring>
 #include <utility>
 
+#include "base/log.h"
+
 namespace livebtl::ofi {
 namespace {
 
 /// As long as a message may wait for a process that has gone to sleep over it.
 constexpr TimeNs kRingsAfter = kMillisecond;
 /// In a row. Work may have been taken between the descriptor's showing it and our looking.
-constexpr int kFalseAlarmsMax = 16;
+constexpr int kFalseAlarmsMax = 256;
 
 bool add(const Fd& epoll, int fd) noexcept {
   epoll_event event{};
@@ -47,8 +49,13 @@ void Sleep::watch(int provider) noexcept {
 bool Sleep::arm() noexcept {
   if (provider_ >= 0) {
     pollfd entry{provider_, POLLIN, 0};
-    if (::poll(&entry, 1, 0) <= 0) return true;
+    if (::poll(&entry, 1, 0) <= 0) {
+      false_alarms_ = 0;
+      return true;
+    }
     if (++false_alarms_ < kFalseAlarmsMax) return false;
+    log(LogLevel::kInfo, "ofi",
+        "the provider's descriptor shows work where there is none; it is asked every millisecond");
     // net, of libfabric 1.17, shows for ever that its sockets can be written to.
     watch(-1);
   }

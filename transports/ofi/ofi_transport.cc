@@ -66,20 +66,35 @@ Status OfiTransport::open_domain() {
   auto domain = Domain::open(library_, std::move(*info));
   if (!domain) return tl::unexpected(domain.error());
   messages::Credits credits;
-  while (!credits.has_room()) {
-    const auto added = (*domain)->add_receives();
-    if (!added) return tl::unexpected(added.error());
-    credits.add_buffers(*added);
-  }
+  unposted_.clear();
+  if (Status made = make_room(**domain, credits); !made) return made;
   sleep_.watch((*domain)->wait_fd());
   domain_ = std::move(*domain);
   credits_ = credits;
-  unposted_.clear();
+  unsettled_.clear();
   seen_count_ = 0;
   lost_.clear();
   address_.provider = hash_of_provider(domain_->provider(), domain_->info().addr_format);
   address_.node = leaves_the_node(domain_->info()) ? 0 : node_;
   return {};
+}
+
+// Buffers that the provider does not take at once are posted in progress().
+Status OfiTransport::make_room(Domain& domain, messages::Credits& credits) {
+  while (!credits.has_room()) {
+    const auto added = domain.add_receives();
+    if (!added) return tl::unexpected(added.error());
+    for (Buffer* const buffer : *added) {
+      if (domain.post_receive(*buffer) != 0) unposted_.push_back(buffer);
+    }
+    credits.add_buffers(static_cast<std::uint32_t>(added->size()));
+  }
+  return {};
+}
+
+std::uint32_t OfiTransport::sends_for_each() const noexcept {
+  constexpr std::uint32_t kFrameSends = kSendsMax - kWordSends;
+  return std::max(2U, kFrameSends / std::max(1U, static_cast<std::uint32_t>(endpoints_.size())));
 }
 
 OfiTransport::~OfiTransport() {
@@ -99,11 +114,7 @@ bool OfiTransport::wants_payload_crc(std::uint64_t peer_node) const noexcept {
 
 Result<std::unique_ptr<OfiEndpoint>> OfiTransport::make_endpoint(bool dialled) {
   if (!lost_.empty()) return fail(Errc::kUnreachable, lost_);
-  if (!credits_.has_room()) {
-    const auto added = domain_->add_receives();
-    if (!added) return tl::unexpected(added.error());
-    credits_.add_buffers(*added);
-  }
+  if (const Status made = make_room(*domain_, credits_); !made) return tl::unexpected(made.error());
   std::uint64_t token = 0;
   while (token == 0 || endpoints_.contains(token)) token = random_u64();
   return std::make_unique<OfiEndpoint>(*this, token, dialled);
@@ -131,7 +142,13 @@ Result<std::unique_ptr<core::Endpoint>> OfiTransport::admit(Bytes ticket) {
   return std::unique_ptr<core::Endpoint>(std::move(*made));
 }
 
-Status OfiTransport::usable() { return lost_.empty() ? Status{} : fail(Errc::kUnreachable, lost_); }
+// A loss is told before it is mended, which it is not before all connections have gone.
+Status OfiTransport::usable() {
+  if (const std::string loss = std::exchange(untold_, ""); !loss.empty())
+    return fail(Errc::kUnreachable, loss);
+  if (lost_.empty()) return {};
+  return endpoints_.empty() ? open_domain() : fail(Errc::kUnreachable, lost_);
+}
 
 std::vector<int> OfiTransport::descriptors() const {
   std::vector<int> all = sleep_.descriptors();
@@ -140,8 +157,8 @@ std::vector<int> OfiTransport::descriptors() const {
 }
 
 bool OfiTransport::arm() noexcept {
+  if (!lost_.empty()) return endpoints_.empty() && sleep_.arm();  // else they are told
   if (!unsettled_.empty() || !unposted_.empty() || seen_count_ != 0) return false;
-  if (!lost_.empty()) return endpoints_.empty();  // else they are told in progress()
   if (!domain_->may_wait()) return false;
   const long count = domain_->read(seen_);
   if (count > 0) seen_count_ = static_cast<std::size_t>(count);

@@ -52,11 +52,14 @@ class OfiTransport final : public core::Transport {
   /// settle() and deliver() in the next progress().
   void settle_later(OfiEndpoint& endpoint) noexcept;
   void buffer_free(Buffer& buffer) noexcept;
+  /// Frames of one connection that may be under way, so that a peer that rests stops nobody else.
+  std::uint32_t sends_for_each() const noexcept;
 
  private:
   OfiTransport(const core::NodeFacts& facts, const Library& library, const std::string& provider,
                Sleep sleep);
   Status open_domain();
+  Status make_room(Domain& domain, messages::Credits& credits);
   Result<std::unique_ptr<OfiEndpoint>> make_endpoint(bool dialled);
   std::size_t settle(std::size_t frames_max) noexcept;
   std::size_t take_seen(std::size_t frames_max) noexcept;
@@ -67,6 +70,8 @@ class OfiTransport final : public core::Transport {
   void sent(Buffer& buffer, long code) noexcept;
   void post_again() noexcept;
   void all_down() noexcept;
+  void look() noexcept;
+  void lose(const std::string& why) noexcept;
 
   const Library& library_;
   const std::string provider_;
@@ -75,7 +80,8 @@ class OfiTransport final : public core::Transport {
   Sleep sleep_;
   std::unique_ptr<Domain> domain_;
   ProviderAddress address_;
-  std::string lost_;  // why the provider is of no use any more; empty: it is
+  std::string lost_;    // why the provider is of no use any more; empty: it is
+  std::string untold_;  // the same, until usable() has told it
   messages::Credits credits_;
   std::unordered_map<std::uint64_t, OfiEndpoint*> endpoints_;  // by their tokens
   std::vector<OfiEndpoint*> unsettled_;

@@ -2,6 +2,7 @@
 // transport_test.cc -- ofi between two transports in one process: what strangers and hostile peers
 // send does no harm, and a provider that is not there is an error that says so.
 #include <doctest/doctest.h>
+#include <sys/socket.h>
 
 #include "tests/conformance/rig.h"
 #include "transports/ofi/ofi_transport.h"
@@ -46,17 +47,49 @@ TEST_CASE("a ticket for another provider, or with a name that is no address, is 
   other.address.provider += 1;
   Ticket nameless = good;
   nameless.name.resize(3);
+  Ticket of_other_family = good;  // as long as it should be, and says that it is longer
+  of_other_family.name[0] = static_cast<std::byte>(AF_INET6);
   Ticket small = good;
   small.payload_bytes_max = 100;
   Ticket stingy = good;
   stingy.credits = 1;
   for (const auto& [ticket, code] :
        {std::pair{other, Errc::kUnreachable}, std::pair{nameless, Errc::kInvalid},
-        std::pair{small, Errc::kInvalid}, std::pair{stingy, Errc::kInvalid}}) {
+        std::pair{of_other_family, Errc::kInvalid}, std::pair{small, Errc::kInvalid},
+        std::pair{stingy, Errc::kInvalid}}) {
     const auto admitted = rig.b().transport->admit(ofi::encode_ticket(ticket));
     REQUIRE(!admitted.has_value());
     CHECK(admitted.error().code == code);
   }
+}
+
+TEST_CASE("a name of shm is taken only as one") {
+  Rig rig(subject("shm"));
+  auto dialled = rig.a().transport->connect(rig.a().transport->contact());
+  REQUIRE(dialled.has_value());
+  Ticket ticket = ticket_of(**dialled);
+  REQUIRE(rig.a().transport->admit(ofi::encode_ticket(ticket)).has_value());
+  const Blob good = ticket.name;
+  Blob endless = good, cut_short = good, other = good;
+  endless.back() = std::byte{'x'};
+  cut_short[2] = std::byte{0};
+  other[0] = std::byte{'x'};
+  for (const Blob& bad : {endless, cut_short, other}) {
+    ticket.name = bad;
+    CHECK(!rig.a().transport->admit(ofi::encode_ticket(ticket)).has_value());
+  }
+}
+
+TEST_CASE("connections share out what may be sent at once") {
+  Rig rig(subject("tcp;ofi_rxm"));
+  Link rests = rig.link(), goes_on = rig.link();
+  const Blob header = pattern(1, 8), payload = pattern(2, 30'000);
+  // Nobody moves the other side: this one comes to its end, and the other has something left.
+  int taken = 0;
+  while (rests.a->endpoint().post({header, payload, 0, false}) != Post::kRetry)
+    REQUIRE(++taken < 1000);
+  CHECK(taken > 1);
+  CHECK(goes_on.a->endpoint().post({header, payload, 0, false}) == Post::kDone);
 }
 
 TEST_CASE("who does not know the token is not heard") {
