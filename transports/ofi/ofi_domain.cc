@@ -15,9 +15,6 @@ namespace {
 constexpr std::uint32_t kPieceBuffers = 32;
 /// What a provider may have in its queue at a time; Open MPI asks for less.
 constexpr std::size_t kQueueEntries = 1024;
-/// Peers that are kept for when they are met again. (sockets would make a new connection for an
-/// address that was removed and comes again, and keep the old one.)
-constexpr std::uint32_t kUnusedPeersMax = 256;
 /// What a provider takes at least, whatever it says.
 constexpr std::size_t kReceivesMin = 128;
 constexpr TimeNs kNotSeenYet = -1;
@@ -68,6 +65,7 @@ Status Domain::set_up() {
   if (code == 0) code = fi_enable(endpoint_.get());
   if (code != 0) return cannot("endpoint with its queues", code);
   if (Status named = take_name(); !named) return named;
+  peers_ = std::make_unique<Peers>(addresses_.get(), info_->addr_format, name_);
   if (Status added = add_piece(sends_, kSendsMax, FI_SEND); !added) return added;
   for (Buffer& buffer : sends_) free_sends_.push_back(&buffer);
   return {};
@@ -139,59 +137,6 @@ long Domain::post_receive(Buffer& buffer) noexcept {
                  &buffer.context);
 }
 
-// A name goes to libfabric as it is, which believes what it says of itself: it must be of the form
-// and the family of our own.
-bool Domain::is_name(Bytes name) const noexcept {
-  const Bytes own(name_);
-  if (info_->addr_format != FI_ADDR_STR) {
-    constexpr std::size_t kFamilyBytes = 2;
-    return name.size() == own.size() && own.size() >= kFamilyBytes &&
-           std::equal(own.begin(), own.begin() + kFamilyBytes, name.begin());
-  }
-  const auto colon = std::find(own.begin(), own.end(), std::byte{':'});
-  const auto scheme = static_cast<std::size_t>(colon - own.begin());
-  return std::find(name.begin(), name.end(), std::byte{0}) == name.end() - 1 &&
-         name.size() > scheme && std::equal(own.begin(), colon, name.begin());
-}
-
-Result<std::uint32_t> Domain::enter_peer(Bytes name) {
-  const Blob key(name.begin(), name.end());
-  if (const auto known = peers_by_name_.find(key); known != peers_by_name_.end()) {
-    if (peers_[known->second].uses++ == 0) --unused_peers_;
-    return known->second;
-  }
-  fi_addr_t address = FI_ADDR_NOTAVAIL;
-  const int count =
-      is_name(name) ? fi_av_insert(addresses_.get(), key.data(), 1, &address, 0, nullptr) : 0;
-  if (count != 1)
-    return fail(Errc::kInvalid, "ofi: " + provider() + " does not know such an address");
-  if (unused_peers_ > kUnusedPeersMax) forget_a_peer();
-  const auto free = std::find_if(peers_.begin(), peers_.end(),
-                                 [](const Peer& peer) { return peer.name.empty(); });
-  const auto index = static_cast<std::uint32_t>(free - peers_.begin());
-  if (free == peers_.end()) peers_.emplace_back();
-  peers_[index] = {address, 1, key};
-  peers_by_name_[key] = index;
-  return index;
-}
-
-void Domain::forget_a_peer() noexcept {
-  const auto unused = std::find_if(peers_.begin(), peers_.end(), [](const Peer& peer) {
-    return peer.uses == 0 && !peer.name.empty();
-  });
-  if (unused == peers_.end()) return;
-  fi_av_remove(addresses_.get(), &unused->address, 1, 0);
-  peers_by_name_.erase(unused->name);
-  *unused = {};
-  --unused_peers_;
-}
-
-void Domain::leave_peer(std::uint32_t peer) noexcept {
-  Peer& left = peers_[peer];
-  LIVEBTL_ASSERT(left.uses > 0, "a peer is left once for each use");
-  if (--left.uses == 0) ++unused_peers_;
-}
-
 Buffer* Domain::begin_send(OfiEndpoint& owner, std::uint32_t peer, Use use) noexcept {
   if (free_sends_.size() <= (use == Use::kFrame ? kWordSends : 0)) return nullptr;
   Buffer* const buffer = free_sends_.back();
@@ -199,19 +144,19 @@ Buffer* Domain::begin_send(OfiEndpoint& owner, std::uint32_t peer, Use use) noex
   buffer->owner = &owner;
   buffer->peer = peer;
   buffer->use = use;
-  ++peers_[peer].uses;
+  peers_->use(peer);
   return buffer;
 }
 
 long Domain::send(Buffer& buffer, std::size_t bytes) noexcept {
   const long code = fi_send(endpoint_.get(), buffer.bytes, bytes, buffer.descriptor,
-                            peers_[buffer.peer].address, &buffer.context);
+                            peers_->address(buffer.peer), &buffer.context);
   if (code != 0) end_send(buffer);
   return code;
 }
 
 void Domain::end_send(Buffer& buffer) noexcept {
-  leave_peer(buffer.peer);
+  peers_->leave(buffer.peer);
   buffer.owner = nullptr;
   buffer.orphan_since = 0;
   free_sends_.push_back(&buffer);

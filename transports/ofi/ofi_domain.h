@@ -13,7 +13,6 @@
 
 #include <array>
 #include <deque>
-#include <map>
 #include <span>
 #include <vector>
 
@@ -21,6 +20,7 @@
 #include "transports/messages/message.h"
 #include "transports/ofi/ofi_address.h"
 #include "transports/ofi/ofi_library.h"
+#include "transports/ofi/ofi_peers.h"
 
 namespace livebtl::ofi {
 
@@ -86,9 +86,7 @@ class Domain {
   /// What an error code of libfabric's means.
   std::string explain(long code) const;
 
-  /// A peer's endpoint, by its name; counted. Errors: kInvalid.
-  Result<std::uint32_t> enter_peer(Bytes name);
-  void leave_peer(std::uint32_t peer) noexcept;
+  Peers& peers() noexcept { return *peers_; }
 
   /// Adds buffers to receive, which the caller posts. Errors: kNoMemory, kSystem, kLimit.
   Result<std::span<Buffer* const>> add_receives();
@@ -123,19 +121,12 @@ class Domain {
     std::unique_ptr<std::byte[]> bytes;
     Opened<fid_mr> region;
   };
-  struct Peer {
-    fi_addr_t address = FI_ADDR_NOTAVAIL;
-    std::uint32_t uses = 0;  // connections and sends
-    Blob name;               // empty: nobody
-  };
 
   Domain(const Library& library, Info info) noexcept;
   Status set_up();
   Status open_queue();
   Status take_name();
-  void forget_a_peer() noexcept;
   Status add_piece(std::deque<Buffer>& buffers, std::uint32_t count, std::uint64_t access);
-  bool is_name(Bytes name) const noexcept;
   Status cannot(const char* what, long code) const;
 
   const Library& library_;
@@ -152,9 +143,7 @@ class Domain {
   std::deque<Buffer> receives_, sends_;  // their addresses are libfabric's
   std::vector<Buffer*> free_sends_;
   std::vector<Buffer*> added_;  // by the last add_receives()
-  std::vector<Peer> peers_;
-  std::map<Blob, std::uint32_t> peers_by_name_;
-  std::uint32_t unused_peers_ = 0;
+  std::unique_ptr<Peers> peers_;
 };
 
 }  // namespace livebtl::ofi

@@ -15,11 +15,7 @@ using messages::Kind;
 constexpr TimeNs kSilence = kSecond;
 /// Messages overtake each other by the time that one takes to be fetched, not by seconds.
 constexpr TimeNs kMissingTime = 10 * kSecond;
-/// So long a provider may take nothing to send for a peer from which nothing comes either.
-constexpr TimeNs kUnsentTime = 10 * kSecond;
-
-/// For people, who have few connections before them.
-std::string short_of(std::uint64_t token) { return std::to_string(token % 100'000); }
+constexpr TimeNs kUnsentTime = 10 * kSecond;  // nothing is taken to send, and nothing comes
 
 }  // namespace
 
@@ -28,7 +24,7 @@ OfiEndpoint::OfiEndpoint(OfiTransport& transport, std::uint64_t token, bool dial
       token_(token),
       state_(dialled ? State::kDialled : State::kAdmitted),
       heard_(transport.now()),
-      described_("ofi " + transport.domain().provider() + " " + short_of(token)) {
+      described_("ofi " + transport.domain().provider() + " " + short_name(token)) {
   transport_.enter(*this);
   first_promised_ = promised_ = told_ = transport_.credits().promise(open_promises_);
 }
@@ -37,58 +33,13 @@ OfiEndpoint::~OfiEndpoint() {
   part();
   state_ = State::kDown;
   drop_waiting();
-  if (has_peer_) transport_.domain().leave_peer(peer_);
+  if (has_peer_) transport_.domain().peers().leave(peer_);
   transport_.leave(*this, open_promises_);
 }
 
 void OfiEndpoint::attach(core::EndpointSink& sink) noexcept {
   LIVEBTL_ASSERT(sink_ == nullptr, "an endpoint is attached once");
   sink_ = &sink;
-  transport_.settle_later(*this);
-}
-
-Blob OfiEndpoint::ticket() const {
-  Ticket ticket;
-  ticket.address = transport_.own_address();
-  ticket.token = token_;
-  ticket.credits = first_promised_;
-  ticket.payload_bytes_max = kPayloadBytesMax;
-  ticket.node = transport_.node();
-  ticket.name = transport_.domain().name();
-  return encode_ticket(ticket);
-}
-
-Status OfiEndpoint::connect(const Ticket& peer) {
-  if (!may_reach(peer.address, transport_.own_address()))
-    return fail(Errc::kUnreachable, "ofi: the peer uses another provider of libfabric's than " +
-                                        transport_.domain().provider() +
-                                        ", or is on another node than that reaches");
-  if (peer.payload_bytes_max != kPayloadBytesMax || peer.credits < messages::kCreditFloor ||
-      peer.credits > Row::kPlaces)
-    return fail(Errc::kInvalid,
-                "ofi: the peer's buffers are of another size; do all processes run the same "
-                "livebtl?");
-  const auto entered = transport_.domain().enter_peer(peer.name);
-  if (!entered) return tl::unexpected(entered.error());
-  peer_ = *entered;
-  has_peer_ = true;
-  peer_token_ = peer.token;
-  peer_promised_ = peer.credits;
-  payload_crc_ = transport_.wants_payload_crc(peer.node);
-  described_ += " -> " + short_of(peer.token);
-  return {};
-}
-
-void OfiEndpoint::take_ticket(Bytes ticket) noexcept {
-  if (state_ != State::kDialled || failed_.code != Errc::kOk) return;
-  const auto peer = decode_ticket(ticket);
-  const Status connected = peer ? connect(*peer) : tl::unexpected(peer.error());
-  if (connected) {
-    state_ = State::kOpen;
-    heard_ = transport_.now();
-  } else {
-    failed_ = connected.error();
-  }
   transport_.settle_later(*this);
 }
 
@@ -227,12 +178,7 @@ void OfiEndpoint::settle() noexcept {
 
 void OfiEndpoint::look(TimeNs now) noexcept {
   if (state_ != State::kOpen) return;
-  if (!row_.has_gap())
-    missing_since_ = 0;
-  else if (missing_since_ == 0 || row_.next() != missing_)
-    missing_since_ = now;
-  missing_ = row_.next();
-  if (missing_since_ != 0 && now - missing_since_ >= kMissingTime)
+  if (row_.missing_for(now) >= kMissingTime)
     return take_down({Errc::kDown, described_ + ": a message was lost on the way"});
   if (unsent_since_ != 0 && now - unsent_since_ >= kUnsentTime)
     return take_down({Errc::kDown, described_ + ": the provider takes nothing to send"});

@@ -19,6 +19,9 @@ class OfiTransport;
 
 using messages::kPayloadBytesMax;
 
+/// For people, who have few connections before them.
+inline std::string short_name(std::uint64_t token) { return std::to_string(token % 100'000); }
+
 class OfiEndpoint final : public core::Endpoint {
  public:
   OfiEndpoint(OfiTransport& transport, std::uint64_t token, bool dialled);
@@ -89,10 +92,8 @@ class OfiEndpoint final : public core::Endpoint {
   std::uint32_t frames_ = 0, words_ = 0;  // under way
   Row row_;
   TimeNs heard_ = 0;
-  TimeNs asked_ = 0;          // as nothing was heard
-  TimeNs unsent_since_ = 0;   // 0: the last send was taken
-  TimeNs missing_since_ = 0;  // 0: no message is
-  std::uint32_t missing_ = 0;
+  TimeNs asked_ = 0;         // as nothing was heard
+  TimeNs unsent_since_ = 0;  // 0: the last send was taken
   core::EndpointStats stats_;
   Error failed_;  // why it is to go down; kOk: it is not
   std::string described_;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/clock.h"
 #include "transports/messages/credits.h"
 
 namespace livebtl::ofi {
@@ -45,7 +46,14 @@ class Row {
   }
   /// Has one come whose predecessor has not?
   bool has_gap() const noexcept { return waiting_ != 0 && !ready(); }
-  std::uint32_t next() const noexcept { return next_; }
+  /// How long the next has been missing, as seen by these calls; 0: it is not.
+  TimeNs missing_for(TimeNs now) noexcept {
+    const bool same = had_gap_ && missing_ == next_;
+    had_gap_ = has_gap();
+    missing_ = next_;
+    if (!had_gap_ || !same) missing_since_ = now;
+    return now - missing_since_;
+  }
   /// Any that is there, of whatever number; buffer null: none.
   Arrived drop() noexcept {
     for (Arrived& place : at_) {
@@ -60,6 +68,9 @@ class Row {
   std::array<Arrived, kPlaces> at_{};
   std::uint32_t next_ = 0;
   std::uint32_t waiting_ = 0;
+  bool had_gap_ = false;  // at the last look, for that number, since then
+  std::uint32_t missing_ = 0;
+  TimeNs missing_since_ = 0;
 };
 
 }  // namespace livebtl::ofi

@@ -50,3 +50,20 @@ TEST_CASE("twice, too early or too late is refused") {
   CHECK(row.drop().buffer == nullptr);
   CHECK(!row.has_gap());
 }
+
+TEST_CASE("how long one is missing counts from when that is seen, for that one alone") {
+  Buffer buffer;
+  Row row;
+  CHECK(row.missing_for(100 * kSecond) == 0);
+  REQUIRE(row.put(1, {&buffer, 1}, 64));
+  CHECK(row.missing_for(200 * kSecond) == 0);  // a look long after the last
+  CHECK(row.missing_for(203 * kSecond) == 3 * kSecond);
+  REQUIRE(row.put(3, {&buffer, 1}, 64));
+  REQUIRE(row.put(0, {&buffer, 1}, 64));
+  (void)row.take();
+  (void)row.take();
+  CHECK(row.missing_for(204 * kSecond) == 0);  // another one
+  CHECK(row.missing_for(206 * kSecond) == 2 * kSecond);
+  REQUIRE(row.put(2, {&buffer, 1}, 64));
+  CHECK(row.missing_for(207 * kSecond) == 0);
+}
