@@ -146,7 +146,7 @@ TEST_CASE(
 TEST_CASE("a transport that was never open shows the exclusivity and weight that it will have") {
   Rig open(1, transports::builtin());
   core::Routing all_but_self;
-  all_but_self.excluded = {"sm", "tcp"};
+  all_but_self.excluded = {"sm", "tcp", "verbs", "ofi"};
   all_but_self.tuning["tcp"].weight = 7;
   Rig closed(1, transports::builtin(), 1, {}, 1, all_but_self);
   for (std::size_t i = 0; i < transports::builtin().size(); ++i) {
