@@ -55,6 +55,9 @@ struct Settings {
   // OPERATIONS: accepted and not yet complete sends a port
   std::uint32_t operations_max = 65536;
   std::uint32_t sm_ring_bytes = 256u << 10;  // SM_RING_BYTES: shared-memory ring a direction
+  // SM_SINGLE_COPY: are large payloads read straight out of the peer's memory, where that is
+  // allowed?
+  bool sm_single_copy = true;
   // PROBE_MS: silence after which a path with unacknowledged frames is probed
   std::uint32_t probe_ms = 2000;
   // DEAD_MS: delay before operations on a proved-dead peer fail

@@ -8,6 +8,8 @@
 #include <charconv>
 #include <limits>
 
+#include "base/transport_name.h"
+
 namespace livebtl {
 namespace {
 
@@ -104,12 +106,6 @@ Status set_list(std::vector<std::string>& target, std::string_view value, IsGood
   return {};
 }
 
-bool is_transport_name(std::string_view item) noexcept {
-  return !item.empty() && item.size() <= 16 && std::ranges::all_of(item, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-  });
-}
-
 // The tcp transport knows which interfaces and networks exist; here only the alphabet is checked.
 bool is_interface_or_network(std::string_view item) noexcept {
   return !item.empty() && item.size() <= 64 && std::ranges::all_of(item, [](char c) {
@@ -177,7 +173,7 @@ constexpr SettingEntry kEntries[] = {
     {{"SECRET_FILE", "path", "", "file of mode 0600 with the job secret"},
      [](Settings& s, std::string_view v) { return set_path(s.secret_file, v); }},
     {{"TRANSPORTS", "list", "",
-      "transports to use; empty: all that are compiled in, verbs and ofi once they are added"},
+      "transports to use; empty: all of this build, verbs and ofi once they are added"},
      [](Settings& s, std::string_view v) { return set_transports(s.transports, v); }},
     {{"EXCLUDE", "list", "",
       "transports that stay closed until btlctl add; alike in all processes"},
@@ -218,6 +214,11 @@ constexpr SettingEntry kEntries[] = {
      [](Settings& s, std::string_view v) { return set_count(s.operations_max, v, 16, 1u << 24); }},
     {{"SM_RING_BYTES", "bytes", "256K", "shared-memory ring a direction"},
      [](Settings& s, std::string_view v) { return set_bytes(s.sm_ring_bytes, v, 16384, kGiB); }},
+    {{"SM_SINGLE_COPY", "word", "cma",
+      "cma or none: are large payloads over shared memory read out of the peer, where it allows?"},
+     [](Settings& s, std::string_view v) {
+       return set_either(s.sm_single_copy, v, "cma", "none");
+     }},
     {{"PROBE_MS", "ms", "2000", "silence after which a path with unacknowledged frames is probed"},
      [](Settings& s, std::string_view v) { return set_count(s.probe_ms, v, 10, 3'600'000); }},
     {{"DEAD_MS", "ms", "500", "delay before operations on a peer that is proved dead fail"},

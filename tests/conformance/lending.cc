@@ -183,15 +183,21 @@ void closing_in_the_middle(const Subject& subject) {
   }
 }
 
+/// Who is not trusted is told nothing that would let it lend, or is put out for lending.
 void an_untrusted_peer_lends_nothing(const Subject& subject) {
   Rig rig(subject);
   if (!lends(rig)) return;
   Link link = rig.link(rig.a(), rig.b(), false);
   link.a->endpoint().trust();
   Loans loans(*link.a);
-  REQUIRE(rig.until([&] { return !loans.posted.empty() || loans.lend(1, rig.lent_min()); }));
-  REQUIRE(rig.until([&] { return !link.b->downs.empty() && !link.a->downs.empty(); }));
-  CHECK(link.b->downs[0].code == Errc::kCorrupt);
+  for (int turns = 0; turns < 1000 && loans.posted.empty(); ++turns) {
+    loans.lend(1, rig.lent_min());
+    rig.turn();
+  }
+  if (!loans.posted.empty()) {
+    REQUIRE(rig.until([&] { return !link.b->downs.empty() && !link.a->downs.empty(); }));
+    CHECK(link.b->downs[0].code == Errc::kCorrupt);
+  }
   CHECK(link.b->frames == 0);
 }
 

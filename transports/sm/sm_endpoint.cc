@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/sm/sm_endpoint.cc -- see sm_endpoint.h. post() and deliver() are the hot path.
+// transports/sm/sm_endpoint.cc -- see sm_endpoint.h. post() and deliver() are the hot path;
+// sm_endpoint_lending.cc has large payloads.
 #include "transports/sm/sm_endpoint.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/assert.h"
@@ -31,6 +33,9 @@ void SmEndpoint::open(Parts parts, bool dialler) {
   if (parts_.pid > 0 && parts_.pid != ::getpid())
     process_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, parts_.pid, 0)));
   transport_.watch(*this, parts_.socket, process_);
+  lender_.emplace(parts_.segment.lending(dialler ? 0 : 1));
+  fetcher_ = Fetcher(parts_.segment.lending(dialler ? 1 : 0),
+                     PeerMemory(parts_.pid, parts_.socket, process_));
 }
 
 void SmEndpoint::attach(core::EndpointSink& sink) noexcept {
@@ -39,7 +44,11 @@ void SmEndpoint::attach(core::EndpointSink& sink) noexcept {
   transport_.poll(*this);
 }
 
-void SmEndpoint::trust() noexcept { payload_accepted_ = payload_bytes_max_; }
+// It has said hello over this connection, so its end of the segment is set up.
+void SmEndpoint::trust() noexcept {
+  payload_accepted_ = payload_bytes_max_;
+  if (transport_.caps().lent_bytes_max != 0) fetcher_.probe();
+}
 
 // Small frames into a ring with room: nothing is called. All else is handed on.
 core::Post SmEndpoint::post(const core::Frame& frame) noexcept {
@@ -58,8 +67,7 @@ core::Post SmEndpoint::post(const core::Frame& frame) noexcept {
 }
 
 core::Post SmEndpoint::post_rarely(const core::Frame& frame, std::size_t record) noexcept {
-  LIVEBTL_ASSERT(frame.payload.size() <= payload_bytes_max_,
-                 "a payload within caps().payload_bytes_max");
+  if (frame.payload.size() > payload_bytes_max_) return lend(frame);
   if (!out_.fits(record) && !out_.make_room(record)) return core::Post::kRetry;
   if (frame.payload.size() > kSmallBytes)
     out_.put<false>(frame.header, frame.payload, record);
@@ -67,6 +75,10 @@ core::Post SmEndpoint::post_rarely(const core::Frame& frame, std::size_t record)
     out_.put<true>(frame.header, frame.payload, record);
   ++stats_.frames_sent;
   stats_.bytes_sent += frame.header.size() + frame.payload.size();
+  return wake_reader();
+}
+
+core::Post SmEndpoint::wake_reader() noexcept {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   const std::uint32_t sleeping = ordered_ ? out_.reader_sleeping_ordered() : out_.reader_sleeping();
   return sleeping % 2 == 1 ? ring_bell(sleeping) : core::Post::kDone;
@@ -80,7 +92,9 @@ std::size_t SmEndpoint::deliver(std::size_t frames_max) noexcept {
     if (look != RingReader::Look::kFrame) {
       if (look == RingReader::Look::kCorrupt) [[unlikely]]
         take_down_corrupt();
-      break;
+      if (look != RingReader::Look::kLoan || !deliver_loan(record)) break;
+      moved += kLoanBytesMax / payload_bytes_max_;  // weighs as much as the frames that it spares
+      continue;
     }
     alignas(16) std::byte header[core::kHeaderBytesMax];  // the peer can no longer change it
     copy_small(header, record.header, record.header_bytes);
@@ -89,7 +103,7 @@ std::size_t SmEndpoint::deliver(std::size_t frames_max) noexcept {
     sink_->on_frame({header, record.header_bytes}, record.payload);
     in_.release();
   } while (++moved < frames_max);
-  return moved;
+  return std::min(moved, frames_max);
 }
 
 void SmEndpoint::take_down_corrupt() noexcept {
@@ -111,13 +125,14 @@ void SmEndpoint::peer_ended() noexcept {
   if (state_ != State::kOpen) return;
   state_ = State::kClosing;
   out_ = RingWriter();
+  fetcher_.forget_peer();
   process_.reset();
   parts_.socket.reset();
 }
 
 void SmEndpoint::settle() noexcept {
   if (!sink_) return;
-  if (state_ == State::kOpen && out_.corrupt())
+  if (state_ == State::kOpen && (out_.corrupt() || lender_->corrupt()))
     take_down({Errc::kCorrupt, describe() + ": impossible position in shared memory"});
   else if (state_ == State::kClosing && !in_.waiting())
     take_down({Errc::kDown, describe() + ": the peer closed or died"});
@@ -130,6 +145,8 @@ void SmEndpoint::take_down(const Error& why) noexcept {
   transport_.stop_polling(*this);
   out_ = RingWriter();
   in_ = RingReader();
+  lender_.reset();
+  fetcher_ = Fetcher();
   process_.reset();
   parts_ = Parts();
   sink_->on_down(why);

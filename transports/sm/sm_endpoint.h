@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // transports/sm/sm_endpoint.h -- one connection over shared memory: a ring each way and the socket
-// beside them.
+// beside them. Payloads too large for the ring are lent (sm_lending.h).
 //
 // Life: dialling (only while the peer's queue of connections is full) -> open -> closing (the
 // socket has ended, frames that the peer had written are still delivered) -> down. A malformed ring
@@ -9,6 +9,8 @@
 #pragma once
 
 #include <sys/types.h>
+
+#include <optional>
 
 #include "core/transport.h"
 #include "transports/sm/sm_segment.h"
@@ -35,10 +37,9 @@ class SmEndpoint final : public core::Endpoint {
 
   void attach(core::EndpointSink& sink) noexcept override;
   core::Post post(const core::Frame& frame) noexcept override;
-  void let_go() noexcept override {}  // copies whatever it takes, and asks for no place
-  std::size_t in_flight() const noexcept override {
-    return 0;
-  }  // taken is written where the peer reads
+  void let_go() noexcept override;  // whatever is not lent was copied
+  // All but what is lent is written where the peer reads.
+  std::size_t in_flight() const noexcept override { return lender_ ? lender_->outstanding() : 0; }
   void trust() noexcept override;
   bool kernel_vouched() const noexcept override { return true; }
   core::EndpointStats stats() const noexcept override { return stats_; }
@@ -61,11 +62,18 @@ class SmEndpoint final : public core::Endpoint {
   void fail_to_open(const Error& why) noexcept;
   void fall_asleep() noexcept { in_.fall_asleep(); }
   void wake() noexcept { in_.wake(); }
+  /// Tells of what was lent and is fetched. true: something is still lent.
+  bool settle_loans() noexcept;
+  bool has_fetched() const noexcept { return lender_ && lender_->fetched(); }
 
  private:
   enum class State : std::uint8_t { kDialling, kOpen, kClosing, kDown };
 
   core::Post post_rarely(const core::Frame& frame, std::size_t record) noexcept;
+  core::Post lend(const core::Frame& frame) noexcept;
+  bool deliver_loan(const RingReader::Record& record) noexcept;
+  void take_down_unfetched(Fetcher::Outcome why) noexcept;
+  core::Post wake_reader() noexcept;
   core::Post ring_bell(std::uint32_t sleeping) noexcept;
   void take_down_corrupt() noexcept;
   void take_down(const Error& why) noexcept;
@@ -86,6 +94,8 @@ class SmEndpoint final : public core::Endpoint {
   const ProcessId peer_;
   Parts parts_;
   Fd process_;  // pidfd: a fork of the peer may hold its socket open after its death
+  std::optional<Lender> lender_;  // since open(); in the segment of parts_
+  Fetcher fetcher_;
 };
 
 }  // namespace livebtl::sm

@@ -47,7 +47,8 @@ constexpr std::size_t record_bytes(std::size_t header_bytes, std::size_t payload
   return (8 + padded_header(header_bytes) + payload_bytes + kLineBytes - 1) & ~(kLineBytes - 1);
 }
 
-enum class RecordKind : std::uint8_t { kFrame = 1, kSkip = 2 };
+/// kLoan: the payload is a LoanRecord, see sm_lending.h.
+enum class RecordKind : std::uint8_t { kFrame = 1, kSkip = 2, kLoan = 3 };
 
 constexpr std::uint64_t commit_word(RecordKind kind, std::size_t header_bytes,
                                     std::size_t payload_bytes) noexcept {
@@ -75,7 +76,8 @@ class RingWriter {
   /// Copies a frame in. Requires: fits(); header of 1 to 64 bytes, payload of at most
   /// ring_payload_max(). kSmall: the payload has at most 64 bytes, and no function is called.
   template <bool kSmall>
-  void put(Bytes header, Bytes payload, std::size_t record) noexcept {
+  void put(Bytes header, Bytes payload, std::size_t record,
+           RecordKind kind = RecordKind::kFrame) noexcept {
     std::byte* const place = data_ + (tail_ & mask_);
     std::byte* const body = place + 8 + padded_header(header.size());
     copy_small(place + 8, header.data(), header.size());
@@ -83,7 +85,7 @@ class RingWriter {
       copy_small(body, payload.data(), payload.size());
     else
       std::memcpy(body, payload.data(), payload.size());
-    commit(place, record, commit_word(RecordKind::kFrame, header.size(), payload.size()));
+    commit(place, record, commit_word(kind, header.size(), payload.size()));
   }
   /// All of it. false: no room (or corrupt()), nothing changed.
   bool push(Bytes header, Bytes payload) noexcept {
@@ -135,7 +137,7 @@ class RingReader {
     return next_ != nullptr && commit_at(next_).load(std::memory_order_acquire) != 0;
   }
 
-  enum class Look : std::uint8_t { kNothing, kFrame, kCorrupt };
+  enum class Look : std::uint8_t { kNothing, kFrame, kLoan, kCorrupt };
   /// A frame where it lies in the ring, until release(). Its writer can still change the bytes, not
   /// the bounds.
   struct Record {
@@ -154,14 +156,16 @@ class RingReader {
     const std::size_t payload_bytes = word & 0xffff'ffff;
     const std::size_t header_bytes = word >> 32 & 0xff;
     const std::size_t length = record_bytes(header_bytes, payload_bytes);
-    if (word >> 40 != static_cast<std::uint64_t>(RecordKind::kFrame) ||
-        header_bytes - 1 >= core::kHeaderBytesMax || payload_bytes > payload_max ||
+    if (header_bytes - 1 >= core::kHeaderBytesMax || payload_bytes > payload_max ||
         length > static_cast<std::size_t>(end_ - next_)) [[unlikely]]
       return Look::kCorrupt;
     record.header = next_ + 8;
     record.header_bytes = header_bytes;
     record.payload = {next_ + 8 + padded_header(header_bytes), payload_bytes};
     length_ = length;
+    if (word >> 40 != static_cast<std::uint64_t>(RecordKind::kFrame)) [[unlikely]]
+      return word >> 40 == static_cast<std::uint64_t>(RecordKind::kLoan) ? Look::kLoan
+                                                                         : Look::kCorrupt;
     return Look::kFrame;
   }
   /// Frees the record that look() returned.

@@ -12,7 +12,8 @@
 namespace livebtl::sm {
 namespace {
 
-constexpr std::size_t kWordsBytes = 4096;  // the words of both rings, on a page of their own
+constexpr std::size_t kWordsBytes = 4096;  // the words of both rings and of what is lent: a page
+static_assert(2 * (sizeof(RingWords) + sizeof(LendingWords)) <= kWordsBytes);
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 constexpr std::size_t segment_bytes(std::size_t ring_bytes) noexcept {
@@ -86,6 +87,10 @@ std::byte* Segment::data(std::size_t ring) noexcept {
 }
 RingWords& Segment::words(std::size_t ring) noexcept {
   return *reinterpret_cast<RingWords*>(base_ + ring * sizeof(RingWords));
+}
+LendingWords& Segment::lending(std::size_t ring) noexcept {
+  return *reinterpret_cast<LendingWords*>(base_ + 2 * sizeof(RingWords) +
+                                          ring * sizeof(LendingWords));
 }
 
 }  // namespace livebtl::sm

@@ -9,6 +9,7 @@
 #include <array>
 
 #include "base/fd.h"
+#include "transports/sm/sm_lending.h"
 #include "transports/sm/sm_ring.h"
 
 namespace livebtl::sm {
@@ -29,6 +30,8 @@ class Segment {
   /// Ring 0 goes from the dialler to the acceptor, ring 1 back.
   RingWriter writer(std::size_t ring) noexcept;
   RingReader reader(std::size_t ring) noexcept;
+  /// For what is lent in that ring.
+  LendingWords& lending(std::size_t ring) noexcept;
 
  private:
   static Result<Segment> map(const Fd& memory, std::size_t ring_bytes);

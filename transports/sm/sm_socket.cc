@@ -156,7 +156,7 @@ Result<ReceivedSetup> receive_setup(const Fd& socket) {
   if (count <= 0) return fail(Errc::kDown, "sm peer closed while connecting");
   received.memory = take_descriptors(message);
   if (count != static_cast<ssize_t>(sizeof(Setup)) || !received.memory ||
-      received.setup.magic != Setup::kMagic || received.setup.version != 1 ||
+      received.setup.magic != Setup::kMagic || received.setup.version != Setup{}.version ||
       received.setup.reserved != 0)
     return fail(Errc::kInvalid, "a stranger on the sm socket: not a livebtl setup message");
   received.complete = true;

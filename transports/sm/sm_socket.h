@@ -20,7 +20,7 @@ namespace livebtl::sm {
 /// checked.
 struct Setup {
   std::uint32_t magic = kMagic;
-  std::uint16_t version = 1;
+  std::uint16_t version = 2;
   std::uint16_t reserved = 0;
   std::uint64_t node = 0;
   ProcessId from{};

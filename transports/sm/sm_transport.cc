@@ -46,23 +46,24 @@ std::size_t usable_ring_bytes(std::size_t wanted) noexcept {
 core::TransportKind sm_kind() {
   return {"sm", "vader",
           [](const core::NodeFacts& facts) {
-            return SmTransport::make(facts, facts.settings->sm_ring_bytes);
+            return SmTransport::make(facts, facts.settings->sm_ring_bytes,
+                                     facts.settings->sm_single_copy);
           },
           kExclusivity, kBandwidthMbps};
 }
 
 Result<std::unique_ptr<core::Transport>> SmTransport::make(const core::NodeFacts& facts,
-                                                           std::size_t ring_bytes) {
+                                                           std::size_t ring_bytes, bool lends) {
   auto directory = SocketDirectory::open(facts.job_directory);
   if (!directory) return tl::unexpected<Error>(directory.error());
   std::unique_ptr<SmTransport> made(
-      new SmTransport(facts, std::move(*directory), usable_ring_bytes(ring_bytes)));
+      new SmTransport(facts, std::move(*directory), usable_ring_bytes(ring_bytes), lends));
   if (const Status started = made->start(); !started) return tl::unexpected<Error>(started.error());
   return made;
 }
 
 SmTransport::SmTransport(const core::NodeFacts& facts, SocketDirectory directory,
-                         std::size_t ring_bytes)
+                         std::size_t ring_bytes, bool lends)
     : process_(facts.process),
       node_(facts.node),
       ring_bytes_(ring_bytes),
@@ -70,6 +71,10 @@ SmTransport::SmTransport(const core::NodeFacts& facts, SocketDirectory directory
       directory_(std::move(directory)) {
   caps_.payload_bytes_max = static_cast<std::uint32_t>(ring_payload_max(ring_bytes));
   caps_.eager_bytes_max = std::min<std::uint32_t>(caps_.payload_bytes_max, 32u << 10);
+  if (lends && caps_.payload_bytes_max < kLoanBytesMax) {
+    caps_.lent_bytes_min = caps_.payload_bytes_max + 1;
+    caps_.lent_bytes_max = kLoanBytesMax;
+  }
   caps_.keeps = false;
   caps_.same_node_only = true;
   caps_.exclusivity = kExclusivity;
@@ -111,6 +116,8 @@ std::size_t SmTransport::progress(core::TransportSink& accept, TimeNs now,
     sockets_due_ = now + kSocketsEvery;
     turn_sockets(accept, now);
   }
+  if (!lending_.empty()) [[unlikely]]
+    settle_loans();
   std::size_t moved = 0;
   // By index: a sink may open endpoints, and close others than its own.
   for (std::size_t left = polled_.size(); left > 0 && moved < frames_max; --left) {
@@ -130,7 +137,8 @@ bool SmTransport::arm() noexcept {
   sockets_due_ = std::numeric_limits<TimeNs>::min();
   barrier_everywhere();
   return std::none_of(polled_.begin(), polled_.end(), [](const SmEndpoint* endpoint) {
-    return endpoint->waiting() || endpoint->dialling() || endpoint->closing();
+    return endpoint->waiting() || endpoint->dialling() || endpoint->closing() ||
+           endpoint->has_fetched();
   });
 }
 
@@ -145,7 +153,29 @@ void SmTransport::remove(SmEndpoint& endpoint) noexcept {
   std::erase(endpoints_, &endpoint);
 }
 
-void SmTransport::stop_polling(SmEndpoint& endpoint) noexcept { std::erase(polled_, &endpoint); }
+void SmTransport::stop_polling(SmEndpoint& endpoint) noexcept {
+  std::erase(polled_, &endpoint);
+  std::erase(lending_, &endpoint);
+}
+
+void SmTransport::watch_loans(SmEndpoint& endpoint) {
+  if (std::find(lending_.begin(), lending_.end(), &endpoint) == lending_.end())
+    lending_.push_back(&endpoint);
+}
+
+// From the back: what a sink lends anew is looked at in the next turn.
+void SmTransport::settle_loans() noexcept {
+  for (std::size_t i = lending_.size(); i-- > 0;) {
+    if (i >= lending_.size()) continue;
+    SmEndpoint& endpoint = *lending_[i];
+    if (!endpoint.settle_loans()) std::erase(lending_, &endpoint);
+  }
+}
+
+MutableBytes SmTransport::loan_buffer() {
+  loan_buffer_.resize(kLoanBytesMax);
+  return loan_buffer_;
+}
 
 void SmTransport::watch(SmEndpoint& endpoint, const Fd& socket, const Fd& process) noexcept {
   watch_descriptor(socket.number(), endpoint.id() << 1);

@@ -17,10 +17,11 @@ namespace livebtl::sm {
 
 class SmTransport final : public core::Transport {
  public:
-  /// ring_bytes is rounded up to a power of two within the ring's limits. Errors: kSystem,
-  /// kNoMemory.
+  /// ring_bytes is rounded up to a power of two within the ring's limits. lends: are payloads that
+  /// are too large for it copied straight from process to process, where the kernel allows that?
+  /// Errors: kSystem, kNoMemory.
   static Result<std::unique_ptr<core::Transport>> make(const core::NodeFacts& facts,
-                                                       std::size_t ring_bytes);
+                                                       std::size_t ring_bytes, bool lends = true);
   ~SmTransport() override;
 
   std::string_view name() const noexcept override { return "sm"; }
@@ -42,6 +43,10 @@ class SmTransport final : public core::Transport {
   void poll(SmEndpoint& endpoint) { polled_.push_back(&endpoint); }
   void stop_polling(SmEndpoint& endpoint) noexcept;
   void watch(SmEndpoint& endpoint, const Fd& socket, const Fd& process) noexcept;
+  /// It has lent something: look whether that is fetched.
+  void watch_loans(SmEndpoint& endpoint);
+  /// For what is fetched and has no place; for one loan at a time.
+  MutableBytes loan_buffer();
 
  private:
   /// A connection whose setup message has not come yet.
@@ -52,7 +57,8 @@ class SmTransport final : public core::Transport {
     TimeNs deadline = 0;
   };
 
-  SmTransport(const core::NodeFacts& facts, SocketDirectory directory, std::size_t ring_bytes);
+  SmTransport(const core::NodeFacts& facts, SocketDirectory directory, std::size_t ring_bytes,
+              bool lends);
   Status start();
 
   // What happens seldom: connections, bells, ends.
@@ -61,6 +67,7 @@ class SmTransport final : public core::Transport {
   void accept_strangers(core::TransportSink& accept, TimeNs now);
   bool introduce(Stranger& stranger, core::TransportSink& accept);
   void settle_endpoints(TimeNs now);
+  void settle_loans() noexcept;
   Status dial(SmEndpoint& endpoint);
   void refuse(const Error& why);
   bool watch_descriptor(int fd, std::uint64_t token) noexcept;
@@ -76,7 +83,9 @@ class SmTransport final : public core::Transport {
   TimeNs sockets_due_ = 0;
   std::size_t turn_ = 0;                // whose turn it is
   std::vector<SmEndpoint*> polled_;     // attached, and not down
+  std::vector<SmEndpoint*> lending_;    // of these
   std::vector<SmEndpoint*> endpoints_;  // all
+  std::vector<std::byte> loan_buffer_;
   std::uint64_t next_id_ = 1;
   std::vector<Stranger> strangers_;
   bool refusal_logged_ = false;

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/sm/sm_endpoint_lending.cc -- payloads of an SmEndpoint that are too large for its
+// ring: ours, which the peer fetches, and the peer's.
+#include <cerrno>
+
+#include "base/assert.h"
+#include "transports/sm/sm_endpoint.h"
+#include "transports/sm/sm_transport.h"
+
+namespace livebtl::sm {
+
+// Only the loan's record goes through the ring.
+core::Post SmEndpoint::lend(const core::Frame& frame) noexcept {
+  LIVEBTL_ASSERT(frame.stable && frame.payload.size() <= transport_.caps().lent_bytes_max,
+                 "a payload within caps().payload_bytes_max, or lent");
+  if (!lender_ || !lender_->allowed()) return core::Post::kSmaller;
+  const std::size_t record = record_bytes(frame.header.size(), sizeof(LoanRecord));
+  if (lender_->full() || (!out_.fits(record) && !out_.make_room(record))) return core::Post::kRetry;
+  const LoanRecord loan = lender_->lend(frame.payload, frame.cookie);
+  out_.put<true>(frame.header, bytes_of(loan), record, RecordKind::kLoan);
+  transport_.watch_loans(*this);
+  ++stats_.frames_sent;
+  ++stats_.frames_lent;
+  stats_.bytes_sent += frame.header.size() + frame.payload.size();
+  wake_reader();
+  return core::Post::kPosted;
+}
+
+bool SmEndpoint::settle_loans() noexcept {
+  for (std::uint32_t each = 0; each < kLoansMax && has_fetched(); ++each)
+    sink_->on_sent(lender_->take_back());
+  return lender_ && lender_->outstanding() != 0;
+}
+
+void SmEndpoint::let_go() noexcept {
+  if (lender_) lender_->move_out();
+}
+
+// false: the connection is down.
+bool SmEndpoint::deliver_loan(const RingReader::Record& record) noexcept {
+  LoanRecord loan;
+  if (payload_accepted_ == payload_bytes_max_ && record.payload.size() == sizeof(loan))
+    std::memcpy(&loan, record.payload.data(), sizeof(loan));  // 0 bytes of payload otherwise
+  if (loan.bytes <= payload_bytes_max_ || loan.bytes > transport_.caps().lent_bytes_max) {
+    take_down_corrupt();
+    return false;
+  }
+  alignas(16) std::byte copied[core::kHeaderBytesMax];  // the peer can no longer change it
+  copy_small(copied, record.header, record.header_bytes);
+  const Bytes header{copied, record.header_bytes};
+  MutableBytes place = sink_->on_place(header, loan.bytes, false);
+  if (place.size() < loan.bytes) place = transport_.loan_buffer();
+  place = place.first(loan.bytes);
+  const Fetcher::Outcome outcome = fetcher_.fetch(loan, place);
+  if (outcome != Fetcher::Outcome::kDone) {
+    take_down_unfetched(outcome);
+    return false;
+  }
+  ++stats_.frames_received;
+  ++stats_.frames_fetched;
+  stats_.bytes_received += header.size() + place.size();
+  sink_->on_frame(header, place);
+  in_.release();
+  if (state_ == State::kOpen) wake_reader();  // it may wait for its payload
+  return true;
+}
+
+void SmEndpoint::take_down_unfetched(Fetcher::Outcome why) noexcept {
+  if (why == Fetcher::Outcome::kCorrupt) return take_down_corrupt();
+  if (why == Fetcher::Outcome::kGone)
+    return take_down({Errc::kDown, describe() + ": the peer closed or died"});
+  take_down({Errc::kSystem,
+             describe() + ": its memory could be read, and now cannot: " + std::strerror(errno) +
+                 "; if it changes its user or PR_SET_DUMPABLE while it runs, set "
+                 "LIVEBTL_SM_SINGLE_COPY=none on all processes"});
+}
+
+}  // namespace livebtl::sm
