@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 
+#include "base/transport_name.h"
 #include "control/json_reader.h"
 #include "control/message_fields.h"
 #include "control/name_checks.h"
@@ -94,10 +95,7 @@ std::string check(const AddressesAnswer& answer) {
   if (answer.member.process == ProcessId{}) return "'member.process' must not be zero";
   if (answer.addresses.size() > 8) return "'addresses' has more than 8 entries";
   for (const auto& [name, address] : answer.addresses) {
-    const bool good = !name.empty() && name.size() <= 16 && std::ranges::all_of(name, [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-    });
-    if (!good) return "'addresses' names what is no transport";
+    if (!is_transport_name(name)) return "'addresses' names what is no transport";
     if (address.size() > 512) return "'addresses." + name + "' has more than 512 bytes";
   }
   return "";

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/transport_name.h"
+
 namespace livebtl::control {
 namespace {
 
-bool good_transport(const std::string& name) { return plain_name(name, 32); }
+bool good_transport(const std::string& name) { return is_transport_name(name); }
 
 bool good_names(const core::Rules& rules) {
   return std::ranges::all_of(rules.excluded, good_transport) &&
@@ -37,7 +39,7 @@ std::string check_names(const Routing& routing) {
   bool all = good_names(routing);
   for (const auto& [name, tuning] : routing.tuning) all = all && good_transport(name);
   for (const auto& [node, rules] : routing.nodes) all = all && good_names(rules);
-  if (!all) return "a transport's name is at most 32 letters, digits, '-', '_' or '.'";
+  if (!all) return "a transport's name has " + std::string(kTransportNameTakes);
   const bool nodes =
       std::ranges::all_of(routing.nodes, [](const auto& each) { return good_node(each.first); });
   return nodes ? "" : "a node's id has 16 hexadecimal digits";

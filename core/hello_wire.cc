@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/transport_name.h"
 #include "core/admin.h"
 #include "core/transport.h"
 
@@ -12,7 +13,6 @@ namespace {
 
 constexpr std::size_t kJobMax = 128;
 constexpr std::size_t kLabelMax = 96;
-constexpr std::size_t kTransportNameMax = 16;
 constexpr std::size_t kAddressMax = 512;
 constexpr std::size_t kAddressesMax = 8;
 
@@ -28,12 +28,6 @@ bool is_label(std::string_view text) noexcept {
   return text.size() <= kLabelMax && std::ranges::all_of(text, [](char c) {
            return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f;
          });
-}
-
-bool is_transport_name(std::string_view text) noexcept {
-  return !text.empty() && text.size() <= kTransportNameMax && std::ranges::all_of(text, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-  });
 }
 
 bool numbers_are_good(const HelloFacts& facts) noexcept {

@@ -18,25 +18,21 @@ constexpr TimeNs kLingerMax =
 using Kinds = std::vector<core::TransportKind>;
 
 /// The kind that the setting `variable` calls `name`.
-Result<core::TransportKind> kind_named(const Kinds& kinds, const std::string& name,
-                                       const char* variable) {
-  std::string known;
-  for (const auto& kind : kinds) {
-    if (kind.name == name || kind.alias == name) return kind;
-    known += " " + kind.name;
-  }
-  return fail(Errc::kInvalid,
-              std::string(variable) + " names '" + name + "'; this build has:" + known);
+Result<core::TransportKind> kind_named(const std::string& name, const char* variable) {
+  auto kind = transports::named(name);
+  if (!kind) return fail(Errc::kInvalid, std::string(variable) + ": " + kind.error().text);
+  return kind;
 }
 
 /// The transports that the settings name, all if they name none.
 Result<Kinds> wanted_kinds(const Settings& settings) {
-  Kinds all = transports::builtin();
-  if (settings.transports.empty()) return all;
+  if (settings.transports.empty()) return transports::builtin();
   Kinds wanted;
   for (const std::string& name : settings.transports) {
-    auto kind = kind_named(all, name, "LIVEBTL_TRANSPORTS");
+    auto kind = kind_named(name, "LIVEBTL_TRANSPORTS");
     if (!kind) return tl::unexpected(kind.error());
+    if (std::ranges::any_of(wanted, [&](const auto& each) { return each.name == kind->name; }))
+      return fail(Errc::kInvalid, "LIVEBTL_TRANSPORTS names " + kind->name + " twice");
     wanted.push_back(std::move(*kind));
   }
   return wanted;
@@ -55,7 +51,7 @@ Result<core::Routing> first_routing(const Settings& settings) {
     if (kind.on_request && !names(settings.transports, kind)) routing.excluded.insert(kind.name);
   }
   for (const std::string& name : settings.exclude) {
-    const auto kind = kind_named(transports::builtin(), name, "LIVEBTL_EXCLUDE");
+    const auto kind = kind_named(name, "LIVEBTL_EXCLUDE");
     if (!kind) return tl::unexpected(kind.error());
     routing.excluded.insert(kind->name);
   }

@@ -3,6 +3,7 @@
 // them all.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "core/node_facts.h"
@@ -10,5 +11,9 @@
 namespace livebtl::transports {
 
 std::vector<core::TransportKind> builtin();
+
+/// By its name or alias, or as one of several: "ofi:PROVIDER". Errors: kInvalid (says what there
+/// is).
+Result<core::TransportKind> named(const std::string& name);
 
 }  // namespace livebtl::transports

@@ -6,6 +6,9 @@
 
 namespace livebtl::ofi {
 
+/// "ofi", over the provider that the settings name.
 core::TransportKind ofi_kind();
+/// "ofi:PROVIDER": there may be several at once.
+core::TransportKind ofi_kind(const std::string& provider);
 
 }  // namespace livebtl::ofi

@@ -27,11 +27,15 @@ constexpr std::size_t kStrangersMax = 64;
 
 }  // namespace
 
-core::TransportKind ofi_kind() {
-  return {"ofi",
+core::TransportKind ofi_kind() { return ofi_kind(""); }
+
+core::TransportKind ofi_kind(const std::string& provider) {
+  const std::string name = provider.empty() ? "ofi" : "ofi:" + provider;
+  return {name,
           "",
-          [](const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
-            auto made = OfiTransport::make(facts, facts.settings->ofi_provider);
+          [=](const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
+            auto made = OfiTransport::make(
+                facts, provider.empty() ? facts.settings->ofi_provider : provider, name);
             if (!made) return tl::unexpected(made.error());
             return std::unique_ptr<core::Transport>(std::move(*made));
           },
@@ -42,20 +46,23 @@ core::TransportKind ofi_kind() {
 }
 
 Result<std::unique_ptr<OfiTransport>> OfiTransport::make(const core::NodeFacts& facts,
-                                                         const std::string& provider) {
+                                                         const std::string& provider,
+                                                         const std::string& name) {
   const auto found = library();
   if (!found) return tl::unexpected(found.error());
   auto sleep = Sleep::open();
   if (!sleep) return tl::unexpected(sleep.error());
-  std::unique_ptr<OfiTransport> made(new OfiTransport(facts, **found, provider, std::move(*sleep)));
+  std::unique_ptr<OfiTransport> made(
+      new OfiTransport(facts, **found, provider, name, std::move(*sleep)));
   if (const Status opened = made->open_domain(); !opened) return tl::unexpected(opened.error());
   return made;
 }
 
 OfiTransport::OfiTransport(const core::NodeFacts& facts, const Library& library,
-                           const std::string& provider, Sleep sleep)
+                           const std::string& provider, const std::string& name, Sleep sleep)
     : library_(library),
       provider_(provider),
+      name_(name),
       node_(facts.node),
       crc_(facts.settings->crc),
       sleep_(std::move(sleep)) {}

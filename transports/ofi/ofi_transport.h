@@ -19,14 +19,16 @@ namespace livebtl::ofi {
 
 class OfiTransport final : public core::Transport {
  public:
-  /// provider: as choose_provider(). Errors: of that and of Domain::open().
+  /// provider: as choose_provider(). name: among transports. Errors: of choose_provider() and of
+  /// Domain::open().
   static Result<std::unique_ptr<OfiTransport>> make(const core::NodeFacts& facts,
-                                                    const std::string& provider);
+                                                    const std::string& provider,
+                                                    const std::string& name = "ofi");
   OfiTransport(const OfiTransport&) = delete;
   OfiTransport& operator=(const OfiTransport&) = delete;
   ~OfiTransport() override;
 
-  std::string_view name() const noexcept override { return "ofi"; }
+  std::string_view name() const noexcept override { return name_; }
   const core::Caps& caps() const noexcept override;
   Blob address() const override { return encode_address(address_); }
   Blob contact() const override { return encode_address(address_); }
@@ -57,7 +59,7 @@ class OfiTransport final : public core::Transport {
 
  private:
   OfiTransport(const core::NodeFacts& facts, const Library& library, const std::string& provider,
-               Sleep sleep);
+               const std::string& name, Sleep sleep);
   Status open_domain();
   Status make_room(Domain& domain, messages::Credits& credits);
   Result<std::unique_ptr<OfiEndpoint>> make_endpoint(bool dialled);
@@ -75,6 +77,7 @@ class OfiTransport final : public core::Transport {
 
   const Library& library_;
   const std::string provider_;
+  const std::string name_;
   const std::uint64_t node_;
   const CrcMode crc_;
   Sleep sleep_;

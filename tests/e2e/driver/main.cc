@@ -84,8 +84,8 @@ Status drive(const Options& options, control::JobLinks& links, std::vector<Done>
   const e2e::Orders orders{links, options.btlctl, stop_requested};
   const TimeNs deadline = monotonic_now() + options.timeout();
   for (unsigned number = 1; number <= options.count; ++number) {
-    const std::string& from = options.transports[(number - 1) % 2];
-    const std::string& to = options.transports[number % 2];
+    const std::string& from = options.transports[(number - 1) % options.transports.size()];
+    const std::string& to = options.transports[number % options.transports.size()];
     const bool by_btlctl = number % 10 == 0 && !options.btlctl.empty();
     const auto epoch_before = wait_for_traffic(links, account, from, deadline);
     if (!epoch_before) return tl::unexpected(epoch_before.error());
@@ -145,13 +145,13 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app{"Switches a job's transport back and forth, as fast as each switch counts."};
+  CLI::App app{"Switches a job from transport to transport, as fast as each switch counts."};
   app.add_option("--job", options.job, "job (default: the only one)");
   app.add_option("--count", options.count, "switches");
   app.add_option("--transports", options.transports,
-                 "the two, e.g. sm,tcp; traffic is on the first")
+                 "two or more, e.g. sm,tcp, gone round; traffic is on the first")
       ->delimiter(',')
-      ->expected(2);
+      ->expected(2, 8);
   app.add_option("--btlctl", options.btlctl, "btlctl's path: every tenth switch goes through it");
   app.add_option("--rest-ms", options.rest_ms, "leave the job alone so long after each switch")
       ->check(CLI::Range(0u, 60'000u));

@@ -29,6 +29,14 @@ def over_ofi(provider, beside, program, ranks, arguments=(), share=0.3):
                                  "LIVEBTL_OFI_PROVIDER": provider})
 
 
+def over_several(program, ranks, arguments=(), mca=()):
+    """Round and round over shared memory, TCP and three modules of ofi at once."""
+    modules = ("ofi:tcp;ofi_rxm", "ofi:shm", "ofi:sockets")
+    return Scenario(f"several-ofi-{program}-{ranks}", program, ranks, arguments, mca, share=0.2,
+                    transports=",".join(("sm", "tcp", *modules)),
+                    environment={"LIVEBTL_TRANSPORTS": ",".join(("self", "sm", "tcp", *modules))})
+
+
 SCENARIOS = (
     Scenario("storm-2", "storm", 2),
     Scenario("storm-4", "storm", 4, ("--bytes", str(16 << 20))),
@@ -37,10 +45,14 @@ SCENARIOS = (
     Scenario("stream-3", "stream", 3),
     Scenario("collectives-5", "collectives", 5),
     Scenario("onesided-3", "onesided", 3, mca=ONE_SIDED),
+    Scenario("regions-4", "regions", 4),
     Scenario("threads-2", "threads", 2),
     Scenario("threads-4", "threads", 4, ("--bytes", "100000")),
     Scenario("spawn-2", "spawn", 2, share=0.3),
     Scenario("rendezvous-unmatched", "rendezvous", 2, ("--bytes", str(GIB))),
+    over_several("storm", 3, ("--bytes", str(1 << 20))),
+    over_several("onesided", 3, mca=ONE_SIDED),
+    over_several("regions", 3),
     over_ofi("tcp;ofi_rxm", "tcp", "storm", 4, ("--bytes", str(1 << 20))),
     over_ofi("tcp;ofi_rxm", "sm", "collectives", 5),
     over_ofi("shm", "sm", "stream", 3),

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// base/transport_name.cc -- see transport_name.h.
+#include "base/transport_name.h"
+
+#include <algorithm>
+
+namespace livebtl {
+namespace {
+
+bool is_small(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+
+bool is_beneath(char c) noexcept {
+  return is_small(c) || (c >= 'A' && c <= 'Z') || c == '.' || c == ';' || c == '_' || c == '-';
+}
+
+}  // namespace
+
+bool is_transport_name(std::string_view text) noexcept {
+  const std::size_t colon = text.find(':');
+  const std::string_view name = text.substr(0, colon);
+  if (name.empty() || text.size() > kTransportNameMax || !std::ranges::all_of(name, is_small))
+    return false;
+  if (colon == std::string_view::npos) return true;
+  const std::string_view beneath = text.substr(colon + 1);
+  return !beneath.empty() && std::ranges::all_of(beneath, is_beneath);
+}
+
+}  // namespace livebtl

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// base/transport_name.h -- what may be the name of a transport, wherever one comes from: the
+// environment, a command line, JSON, a peer's hello.
+#pragma once
+
+#include <string_view>
+
+namespace livebtl {
+
+inline constexpr std::size_t kTransportNameMax = 32;
+/// What is_transport_name() takes, for messages to people.
+inline constexpr std::string_view kTransportNameTakes =
+    "small letters and digits, at most 32; behind a ':' also '.', ';', '_', '-' and capitals";
+
+/// "tcp", or with what lies beneath it: "ofi:tcp;ofi_rxm".
+bool is_transport_name(std::string_view text) noexcept;
+
+}  // namespace livebtl
