@@ -9,13 +9,6 @@ using core::Rung;
 
 namespace {
 
-std::string used(Rig& rig, std::size_t i, std::size_t to) {
-  for (const auto& peer : rig.engines[i]->status().peers) {
-    if (peer.process == rig.engines[to]->process_id()) return peer.transport;
-  }
-  return "";
-}
-
 /// A word each way.
 void exchange(Rig& rig) {
   const std::uint32_t word = 7;

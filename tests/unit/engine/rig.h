@@ -144,6 +144,14 @@ class Rig {
   TimeNs stopped_ = 0;  // not 0: the engines' clock stands there
 };
 
+/// The transport by which engine i sends to engine `to`.
+inline std::string used(Rig& rig, std::size_t i, std::size_t to) {
+  for (const auto& peer : rig.engines[i]->status().peers) {
+    if (peer.process == rig.engines[to]->process_id()) return peer.transport;
+  }
+  return "";
+}
+
 /// By words: some tests want megabytes, in sanitizer builds too.
 inline std::vector<std::byte> pattern(std::size_t bytes, std::uint64_t seed) {
   std::vector<std::byte> data(bytes);

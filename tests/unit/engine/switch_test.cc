@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A switch under load between engines over real sockets, rung by rung, and what comes back when it
 // is refused.
-#include "tests/unit/engine/rig.h"
+#include "tests/unit/engine/ladder.h"
 #include "tests/unit/engine/traffic.h"
 
 using namespace livebtl;
@@ -12,49 +12,8 @@ using core::RungOrder;
 
 namespace {
 
-struct Ladder {
-  Rig& rig;
-  Traffic& traffic;
-  Routing in_force{};
-  std::uint64_t operation = 0;
-  std::uint32_t epoch = 0;
-
-  void order(std::size_t i, Rung rung, const Routing& after) {
-    rig.engines[i]->submit({operation, epoch, rung, in_force, after});
-  }
-  void climb_to(Rung rung, const Routing& after) {
-    for (std::size_t i = 0; i < rig.engines.size(); ++i) order(i, rung, after);
-    rig.until([&] {
-      traffic.step();
-      return std::all_of(rig.engines.begin(), rig.engines.end(), [](auto& engine) {
-        REQUIRE(engine->report().refusal == "");
-        return engine->report().reached;
-      });
-    });
-  }
-  void go(const Routing& after) {
-    ++operation;
-    ++epoch;
-    for (const Rung rung : {Rung::kJoint, Rung::kNewTx, Rung::kNew}) climb_to(rung, after);
-    in_force = after;
-  }
-};
-
-std::string used(Rig& rig, std::size_t i, std::size_t to) {
-  for (const auto& peer : rig.engines[i]->status().peers) {
-    if (peer.process == rig.engines[to]->process_id()) return peer.transport;
-  }
-  return "";
-}
-
 std::vector<core::TransportKind> two_networks() {
   return {kind("self"), kind("tcp", "alpha"), kind("tcp", "beta")};
-}
-
-Routing prefer(const std::string& name) {
-  Routing routing;
-  routing.tuning[name].exclusivity = 5000;
-  return routing;
 }
 
 }  // namespace
@@ -66,7 +25,7 @@ TEST_CASE(
        {std::uint64_t{1}, (std::uint64_t{1} << 32U) - 3, (std::uint64_t{1} << 63U) - 3}) {
     Rig rig(3, two_networks(), first_seq);
     Traffic traffic(rig);
-    Ladder ladder{rig, traffic};
+    Ladder ladder{rig, [&] { traffic.step(); }};
     ladder.go(prefer("alpha"));
     run(rig, traffic, 20);
     for (int round = 0; round < 6; ++round) {
@@ -86,7 +45,7 @@ TEST_CASE(
     "a transport is removed and added again under load; its descriptors are gone in between") {
   Rig rig(2, two_networks());
   Traffic traffic(rig);
-  Ladder ladder{rig, traffic};
+  Ladder ladder{rig, [&] { traffic.step(); }};
   ladder.go(prefer("alpha"));
   run(rig, traffic, 20);
   for (int round = 0; round < 5; ++round) {
@@ -124,7 +83,7 @@ TEST_CASE("removing the last path is refused and names the peer") {
 TEST_CASE("a switch is taken back from each rung below the commit point") {
   Rig rig(2, two_networks());
   Traffic traffic(rig);
-  Ladder ladder{rig, traffic};
+  Ladder ladder{rig, [&] { traffic.step(); }};
   ladder.go(prefer("alpha"));
   run(rig, traffic, 20);
   Routing after = ladder.in_force;
@@ -149,7 +108,7 @@ TEST_CASE("a switch is taken back from each rung below the commit point") {
 TEST_CASE("a path that the peer goes back to counts as used again, if by eager messages alone") {
   Rig rig(2, two_networks());
   Traffic traffic(rig, Traffic::Sizes::kEager);
-  Ladder ladder{rig, traffic};
+  Ladder ladder{rig, [&] { traffic.step(); }};
   ladder.go(prefer("alpha"));
   run(rig, traffic, 20);
   Routing after = ladder.in_force;
