@@ -21,6 +21,7 @@ add_library(livebtl_ladder_fast OBJECT
   ladder_world_takeover.cc)
 target_link_libraries(livebtl_ladder_fast PUBLIC livebtl_options nlohmann_json::nlohmann_json)
 target_compile_options(livebtl_ladder_fast PUBLIC -O2)
+set_target_properties(livebtl_ladder_fast PROPERTIES UNITY_BUILD ON)  # compiled elsewhere, too, file by file
 
 add_executable(ladder_seeds ladder_seeds.cc)
 target_link_libraries(ladder_seeds PRIVATE livebtl_ladder_fast)
