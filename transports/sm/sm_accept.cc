@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include "base/log.h"
 #include "transports/sm/sm_transport.h"
@@ -151,6 +152,13 @@ void SmTransport::refuse(const Error& why) {
   log(refusal_logged_ ? LogLevel::kDebug : LogLevel::kWarn, "sm", "connection refused: %s",
       why.text.c_str());
   refusal_logged_ = true;
+}
+
+void SmTransport::tell_refusal(const SmEndpoint& endpoint, int error) noexcept {
+  log(std::exchange(lending_refused_, true) ? LogLevel::kDebug : LogLevel::kWarn, "sm",
+      "%s: its memory could be read and now cannot (%s): large payloads are copied twice from now "
+      "on",
+      endpoint.describe().c_str(), std::strerror(error));
 }
 
 }  // namespace livebtl::sm

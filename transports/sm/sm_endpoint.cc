@@ -33,8 +33,9 @@ void SmEndpoint::open(Parts parts, bool dialler) {
   if (parts_.pid > 0 && parts_.pid != ::getpid())
     process_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, parts_.pid, 0)));
   transport_.watch(*this, parts_.socket, process_);
-  lender_.emplace(parts_.segment.lending(dialler ? 0 : 1));
-  fetcher_ = Fetcher(parts_.segment.lending(dialler ? 1 : 0),
+  const std::size_t ours = dialler ? 0 : 1;
+  lender_.emplace(parts_.segment.lending(ours), parts_.segment.spare(ours));
+  fetcher_ = Fetcher(parts_.segment.lending(1 - ours), parts_.segment.spare(1 - ours),
                      PeerMemory(parts_.pid, parts_.socket, process_));
 }
 

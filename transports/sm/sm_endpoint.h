@@ -50,7 +50,7 @@ class SmEndpoint final : public core::Endpoint {
   ProcessId peer() const noexcept { return peer_; }
   bool dialling() const noexcept { return state_ == State::kDialling; }
   bool closing() const noexcept { return state_ == State::kClosing; }
-  bool waiting() const noexcept { return in_.waiting(); }
+  bool waiting() const noexcept { return in_.waiting() && !fetcher_.asks(); }
   /// Delivers at most frames_max (> 0) frames. Requires: waiting().
   std::size_t deliver(std::size_t frames_max) noexcept;
   /// Something happened on the socket, or the peer's process has ended.
@@ -62,9 +62,11 @@ class SmEndpoint final : public core::Endpoint {
   void fail_to_open(const Error& why) noexcept;
   void fall_asleep() noexcept { in_.fall_asleep(); }
   void wake() noexcept { in_.wake(); }
-  /// Tells of what was lent and is fetched. true: something is still lent.
+  /// Tells of what was lent and is fetched; shares what is refused. true: something is still lent.
   bool settle_loans() noexcept;
-  bool has_fetched() const noexcept { return lender_ && lender_->fetched(); }
+  bool has_news_of_loans() const noexcept {
+    return lender_ && (lender_->fetched() || lender_->refused());
+  }
 
  private:
   enum class State : std::uint8_t { kDialling, kOpen, kClosing, kDown };
@@ -72,7 +74,6 @@ class SmEndpoint final : public core::Endpoint {
   core::Post post_rarely(const core::Frame& frame, std::size_t record) noexcept;
   core::Post lend(const core::Frame& frame) noexcept;
   bool deliver_loan(const RingReader::Record& record) noexcept;
-  void take_down_unfetched(Fetcher::Outcome why) noexcept;
   core::Post wake_reader() noexcept;
   core::Post ring_bell(std::uint32_t sleeping) noexcept;
   void take_down_corrupt() noexcept;

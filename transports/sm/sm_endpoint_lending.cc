@@ -27,16 +27,23 @@ core::Post SmEndpoint::lend(const core::Frame& frame) noexcept {
 }
 
 bool SmEndpoint::settle_loans() noexcept {
-  for (std::uint32_t each = 0; each < kLoansMax && has_fetched(); ++each)
+  if (!lender_) return false;
+  for (std::uint32_t each = 0; each < kLoansMax && lender_->fetched(); ++each)
     sink_->on_sent(lender_->take_back());
-  return lender_ && lender_->outstanding() != 0;
+  if (lender_->refused()) {
+    lender_->share();
+    if (state_ == State::kOpen) wake_reader();
+  }
+  return lender_->outstanding() != 0;
 }
 
 void SmEndpoint::let_go() noexcept {
-  if (lender_) lender_->move_out();
+  if (!lender_) return;
+  lender_->move_out();
+  if (lender_->outstanding() != 0 && state_ == State::kOpen) wake_reader();  // one may be shared
 }
 
-// false: the connection is down.
+// false: the connection is down, or the peer is asked for a copy.
 bool SmEndpoint::deliver_loan(const RingReader::Record& record) noexcept {
   LoanRecord loan;
   if (payload_accepted_ == payload_bytes_max_ && record.payload.size() == sizeof(loan))
@@ -51,10 +58,19 @@ bool SmEndpoint::deliver_loan(const RingReader::Record& record) noexcept {
   MutableBytes place = sink_->on_place(header, loan.bytes, false);
   if (place.size() < loan.bytes) place = transport_.loan_buffer();
   place = place.first(loan.bytes);
-  const Fetcher::Outcome outcome = fetcher_.fetch(loan, place);
-  if (outcome != Fetcher::Outcome::kDone) {
-    take_down_unfetched(outcome);
-    return false;
+  switch (fetcher_.fetch(loan, place)) {
+    case Fetcher::Outcome::kDone:
+      break;
+    case Fetcher::Outcome::kAsked:
+      transport_.tell_refusal(*this, errno);
+      if (state_ == State::kOpen) wake_reader();
+      return false;
+    case Fetcher::Outcome::kCorrupt:
+      take_down_corrupt();
+      return false;
+    case Fetcher::Outcome::kGone:
+      take_down({Errc::kDown, describe() + ": the peer closed or died"});
+      return false;
   }
   ++stats_.frames_received;
   ++stats_.frames_fetched;
@@ -63,16 +79,6 @@ bool SmEndpoint::deliver_loan(const RingReader::Record& record) noexcept {
   in_.release();
   if (state_ == State::kOpen) wake_reader();  // it may wait for its payload
   return true;
-}
-
-void SmEndpoint::take_down_unfetched(Fetcher::Outcome why) noexcept {
-  if (why == Fetcher::Outcome::kCorrupt) return take_down_corrupt();
-  if (why == Fetcher::Outcome::kGone)
-    return take_down({Errc::kDown, describe() + ": the peer closed or died"});
-  take_down({Errc::kSystem,
-             describe() + ": its memory could be read, and now cannot: " + std::strerror(errno) +
-                 "; if it changes its user or PR_SET_DUMPABLE while it runs, set "
-                 "LIVEBTL_SM_SINGLE_COPY=none on all processes"});
 }
 
 }  // namespace livebtl::sm

@@ -8,10 +8,10 @@
 namespace livebtl::sm {
 namespace {
 
-enum LoanState : std::uint64_t { kWithdrawn, kOffered, kMoved, kFetched };
+enum LoanState : std::uint64_t { kWithdrawn, kOffered, kMoved, kFetched, kRefused, kShared };
 
 constexpr std::uint64_t word_of(std::uint64_t number, LoanState state) noexcept {
-  return number << 2 | state;
+  return number << 3 | state;
 }
 std::atomic_ref<std::uint64_t> shared(std::uint64_t& word) noexcept {
   return std::atomic_ref<std::uint64_t>(word);
@@ -27,14 +27,14 @@ bool step(std::uint64_t& word, std::uint64_t from, std::uint64_t to) noexcept {
 
 }  // namespace
 
-Lender::Lender(LendingWords& words)
-    : words_(&words), probe_(std::make_unique<std::uint64_t>(random_u64())) {
+Lender::Lender(LendingWords& words, std::byte* spare)
+    : words_(&words), spare_(spare), probe_(std::make_unique<std::uint64_t>(random_u64())) {
   words.probe = *probe_;
   shared(words.probe_address).store(address_of(probe_.get()), std::memory_order_release);
 }
 
 bool Lender::allowed() const noexcept {
-  if (!allowed_ && words_ != nullptr)
+  if (!allowed_ && !spoilt_ && words_ != nullptr)
     allowed_ = shared(words_->readable).load(std::memory_order_relaxed) == 1;
   return allowed_;
 }
@@ -50,22 +50,40 @@ LoanRecord Lender::lend(Bytes payload, std::uint64_t cookie) noexcept {
   return {number, slot, static_cast<std::uint32_t>(payload.size())};
 }
 
-std::uint64_t Lender::state_of(std::uint32_t slot) const noexcept {
+std::uint64_t Lender::state_of_oldest() const noexcept {
+  const std::size_t slot = returned_ % kLoansMax;
   const Loan& loan = loans_[slot];
   const std::uint64_t word = shared(words_->loans[slot].state).load(std::memory_order_acquire);
-  const LoanState ours = loan.copy != nullptr ? kMoved : kOffered;
+  const LoanState ours = shares_ ? kShared : loan.copy != nullptr ? kMoved : kOffered;
   if (word == word_of(loan.number, kFetched)) return kFetched;
+  if (word == word_of(loan.number, kRefused) && !shares_) return kRefused;
   if (word != word_of(loan.number, ours)) corrupt_ = true;
   return ours;
 }
 
 bool Lender::fetched() const noexcept {
-  return outstanding() != 0 && state_of(returned_ % kLoansMax) == kFetched;
+  return outstanding() != 0 && state_of_oldest() == kFetched;
+}
+
+bool Lender::refused() const noexcept {
+  return outstanding() != 0 && state_of_oldest() == kRefused;
+}
+
+// The receiver takes loans in their order: it has asked for no other one.
+void Lender::share() noexcept {
+  const std::size_t slot = returned_ % kLoansMax;
+  const Loan& loan = loans_[slot];
+  std::memcpy(spare_, loan.copy != nullptr ? loan.copy.get() : loan.payload.data(),
+              loan.payload.size());
+  shared(words_->loans[slot].state).store(word_of(loan.number, kShared), std::memory_order_release);
+  shares_ = spoilt_ = true;
+  allowed_ = false;
 }
 
 std::uint64_t Lender::take_back() noexcept {
   Loan& loan = loans_[returned_++ % kLoansMax];
   loan.copy.reset();
+  shares_ = false;
   return loan.cookie;
 }
 
@@ -75,14 +93,15 @@ void Lender::move_out() {
   for (std::uint64_t each = returned_; each < lent_; ++each) {
     const auto slot = static_cast<std::uint32_t>(each % kLoansMax);
     Loan& loan = loans_[slot];
-    if (loan.copy != nullptr) continue;
+    if (loan.copy != nullptr || (shares_ && each == returned_)) continue;
     auto copy = std::make_unique_for_overwrite<std::byte[]>(loan.payload.size());
     std::memcpy(copy.get(), loan.payload.data(), loan.payload.size());
     LoanWords& words = words_->loans[slot];
     shared(words.address).store(address_of(copy.get()), std::memory_order_release);
     if (step(words.state, word_of(loan.number, kOffered), word_of(loan.number, kMoved)))
-      loan.copy = std::move(copy);  // else it has just been fetched
+      loan.copy = std::move(copy);  // else it has just been fetched, or refused
   }
+  if (refused()) share();
 }
 
 void Lender::withdraw() noexcept {
@@ -109,9 +128,10 @@ void Fetcher::probe() noexcept {
 
 // A word can change twice under an honest peer: moved, then withdrawn.
 Fetcher::Outcome Fetcher::fetch(const LoanRecord& record, MutableBytes into) noexcept {
-  LIVEBTL_ASSERT(into.size() == record.bytes, "as much as is lent");
+  LIVEBTL_ASSERT(into.size() == record.bytes && record.bytes <= kLoanBytesMax, "what is lent");
   if (words_ == nullptr || record.slot >= kLoansMax) return Outcome::kCorrupt;
   LoanWords& words = words_->loans[record.slot];
+  if (asked_ != nullptr) return fetch_shared(words, record.number, into);
   for (int tries = 0; tries < 4; ++tries) {
     const std::uint64_t word = shared(words.state).load(std::memory_order_acquire);
     if (word == kWithdrawn) return Outcome::kGone;
@@ -120,14 +140,34 @@ Fetcher::Outcome Fetcher::fetch(const LoanRecord& record, MutableBytes into) noe
     const std::uint64_t address = shared(words.address).load(std::memory_order_acquire);
     const PeerMemory::Read read = memory_.read(address, into);
     if (read == PeerMemory::Read::kGone) return Outcome::kGone;
-    if (read == PeerMemory::Read::kDone &&
-        step(words.state, word, word_of(record.number, kFetched)))
-      return Outcome::kDone;
-    if (read == PeerMemory::Read::kRefused &&
-        shared(words.state).load(std::memory_order_acquire) == word)
-      return Outcome::kRefused;
+    const bool done = read == PeerMemory::Read::kDone;
+    if (!step(words.state, word, word_of(record.number, done ? kFetched : kRefused))) continue;
+    if (done) return Outcome::kDone;
+    asked_ = &words;
+    return Outcome::kAsked;
   }
   return Outcome::kCorrupt;
+}
+
+Fetcher::Outcome Fetcher::fetch_shared(LoanWords& words, std::uint64_t number,
+                                       MutableBytes into) noexcept {
+  const std::uint64_t word = shared(words.state).load(std::memory_order_acquire);
+  if (word == kWithdrawn) return Outcome::kGone;
+  if (word == word_of(number, kRefused)) return forgotten_ ? Outcome::kGone : Outcome::kAsked;
+  if (&words != asked_ || word != word_of(number, kShared)) return Outcome::kCorrupt;
+  std::memcpy(into.data(), spare_, into.size());
+  asked_ = nullptr;
+  return step(words.state, word, word_of(number, kFetched)) ? Outcome::kDone : Outcome::kGone;
+}
+
+bool Fetcher::asks() const noexcept {
+  if (asked_ == nullptr || forgotten_) return false;
+  return (shared(asked_->state).load(std::memory_order_acquire) & 7) == kRefused;
+}
+
+void Fetcher::forget_peer() noexcept {
+  memory_ = PeerMemory();
+  forgotten_ = true;
 }
 
 }  // namespace livebtl::sm

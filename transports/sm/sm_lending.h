@@ -6,7 +6,10 @@
 // in order with all else. The slot's word says where the bytes lie:
 //   offered -> fetched            copied; the payload is its owner's again
 //   offered -> moved -> fetched   the owner wanted it back at once: the same bytes lie in a copy
-//   offered, moved -> withdrawn   the connection has ended here
+//   offered, moved -> refused -> shared -> fetched
+//                                 the kernel does not let the receiver read any more, so the owner
+//                                 puts a copy into the segment; nothing is lent from then on
+//   any but fetched -> withdrawn  the connection has ended here
 // Each step is one compare-and-swap. The receiver makes its own only *after* it has copied: what it
 // copied while the word changed is thrown away, as under a sequence lock. So nobody ever waits for
 // the other, however long that is stopped in the middle.
@@ -30,7 +33,7 @@ inline constexpr std::uint32_t kLoansMax = 4;
 
 /// In shared memory; for each direction of a connection.
 struct alignas(64) LoanWords {
-  std::uint64_t state = 0;  // number << 2 | LoanState; each loan of a slot has the next number
+  std::uint64_t state = 0;  // number << 3 | LoanState; each loan has the next number
   std::uint64_t address = 0;
 };
 struct LendingWords {
@@ -52,8 +55,9 @@ static_assert(sizeof(LoanRecord) == 16);
 
 class Lender {
  public:
-  /// words: zero; of this side's direction. Draws the probe.
-  explicit Lender(LendingWords& words);
+  /// words: zero; of this side's direction. spare: kLoanBytesMax of shared memory, seldom touched.
+  /// Draws the probe.
+  Lender(LendingWords& words, std::byte* spare);
   ~Lender() { withdraw(); }
   Lender(Lender&&) = delete;
 
@@ -65,6 +69,10 @@ class Lender {
   std::size_t outstanding() const noexcept { return static_cast<std::size_t>(lent_ - returned_); }
   /// Has the oldest loan been fetched?
   bool fetched() const noexcept;
+  /// Is the oldest one refused? Then share() is due.
+  bool refused() const noexcept;
+  /// Puts the oldest loan where the peer can read it, and lends no more. Requires: refused().
+  void share() noexcept;
   /// Ends it, and returns its cookie. Requires: fetched().
   std::uint64_t take_back() noexcept;
   /// Copies what is still lent: the payloads are their owners' again. take_back() follows as ever.
@@ -81,13 +89,16 @@ class Lender {
     Bytes payload;
     std::unique_ptr<std::byte[]> copy;
   };
-  std::uint64_t state_of(std::uint32_t slot) const noexcept;
+  std::uint64_t state_of_oldest() const noexcept;
 
   LendingWords* words_ = nullptr;
+  std::byte* spare_ = nullptr;
   std::unique_ptr<std::uint64_t> probe_;
   std::array<Loan, kLoansMax> loans_;  // the n-th is in slot n % kLoansMax
   std::uint64_t lent_ = 0;
   std::uint64_t returned_ = 0;
+  bool shares_ = false;  // the oldest is shared
+  bool spoilt_ = false;  // something was refused
   mutable bool allowed_ = false;
   mutable bool corrupt_ = false;
 };
@@ -96,22 +107,31 @@ class Fetcher {
  public:
   /// Fetches nothing.
   Fetcher() noexcept = default;
-  /// words: of the peer's direction.
-  Fetcher(LendingWords& words, PeerMemory memory) noexcept : words_(&words), memory_(memory) {}
+  /// words, spare: of the peer's direction.
+  Fetcher(LendingWords& words, const std::byte* spare, PeerMemory memory) noexcept
+      : words_(&words), spare_(spare), memory_(memory) {}
 
   /// Tells the peer whether its memory can be read from here. Once the peer has mapped the segment.
   void probe() noexcept;
 
-  enum class Outcome : std::uint8_t { kDone, kGone, kCorrupt, kRefused };
+  enum class Outcome : std::uint8_t { kDone, kGone, kCorrupt, kAsked };
   /// record: as found in the ring, hostile. Of kDone alone the bytes mean anything. kGone:
-  /// withdrawn, or the process has ended. kRefused: errno says why.
+  /// withdrawn, or the process has ended. kAsked: it cannot be read (errno says why), and its owner
+  /// is asked for a copy; again when asks() is false.
   Outcome fetch(const LoanRecord& record, MutableBytes into) noexcept;
+  /// Waits for the copy that it has asked for.
+  bool asks() const noexcept;
   /// The peer has ended, and its descriptors here are closed.
-  void forget_peer() noexcept { memory_ = PeerMemory(); }
+  void forget_peer() noexcept;
 
  private:
+  Outcome fetch_shared(LoanWords& words, std::uint64_t number, MutableBytes into) noexcept;
+
   LendingWords* words_ = nullptr;
+  const std::byte* spare_ = nullptr;
   PeerMemory memory_;
+  LoanWords* asked_ = nullptr;
+  bool forgotten_ = false;
 };
 
 }  // namespace livebtl::sm

@@ -17,7 +17,7 @@ static_assert(2 * (sizeof(RingWords) + sizeof(LendingWords)) <= kWordsBytes);
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 constexpr std::size_t segment_bytes(std::size_t ring_bytes) noexcept {
-  return kWordsBytes + 2 * ring_bytes;
+  return kWordsBytes + 2 * ring_bytes + 2 * std::size_t{kLoanBytesMax};
 }
 
 tl::unexpected<Error> system_failure(const char* what) {
@@ -85,6 +85,7 @@ RingReader Segment::reader(std::size_t ring) noexcept {
 std::byte* Segment::data(std::size_t ring) noexcept {
   return base_ + kWordsBytes + ring * ring_bytes_;
 }
+std::byte* Segment::spare(std::size_t ring) noexcept { return data(2) + ring * kLoanBytesMax; }
 RingWords& Segment::words(std::size_t ring) noexcept {
   return *reinterpret_cast<RingWords*>(base_ + ring * sizeof(RingWords));
 }

@@ -32,6 +32,8 @@ class Segment {
   RingReader reader(std::size_t ring) noexcept;
   /// For what is lent in that ring.
   LendingWords& lending(std::size_t ring) noexcept;
+  /// kLoanBytesMax beside them; pages that nobody touches do not exist.
+  std::byte* spare(std::size_t ring) noexcept;
 
  private:
   static Result<Segment> map(const Fd& memory, std::size_t ring_bytes);

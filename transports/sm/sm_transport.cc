@@ -138,7 +138,7 @@ bool SmTransport::arm() noexcept {
   barrier_everywhere();
   return std::none_of(polled_.begin(), polled_.end(), [](const SmEndpoint* endpoint) {
     return endpoint->waiting() || endpoint->dialling() || endpoint->closing() ||
-           endpoint->has_fetched();
+           endpoint->has_news_of_loans();
   });
 }
 

@@ -45,6 +45,8 @@ class SmTransport final : public core::Transport {
   void watch(SmEndpoint& endpoint, const Fd& socket, const Fd& process) noexcept;
   /// It has lent something: look whether that is fetched.
   void watch_loans(SmEndpoint& endpoint);
+  /// A peer's memory could be read, and now cannot: said once.
+  void tell_refusal(const SmEndpoint& endpoint, int error) noexcept;
   /// For what is fetched and has no place; for one loan at a time.
   MutableBytes loan_buffer();
 
@@ -89,7 +91,8 @@ class SmTransport final : public core::Transport {
   std::uint64_t next_id_ = 1;
   std::vector<Stranger> strangers_;
   bool refusal_logged_ = false;
-  bool listening_ = false;  // the listener is watched
+  bool lending_refused_ = false;  // and logged
+  bool listening_ = false;        // the listener is watched
   SocketDirectory directory_;
   Fd listener_;
   Fd epoll_;

@@ -33,14 +33,17 @@ struct SocketPair {
 
 /// Both sides in this process.
 struct Pair {
-  Pair() : fetcher(words, PeerMemory(::getpid(), sockets.here, Fd())) { fetcher.probe(); }
+  Pair() : fetcher(words, spare.data(), PeerMemory(::getpid(), sockets.here, Fd())) {
+    fetcher.probe();
+  }
   Outcome fetch(const LoanRecord& record) {
     place.assign(record.bytes, std::byte{0});
     return fetcher.fetch(record, place);
   }
   LendingWords words;
+  Blob spare = Blob(kLoanBytesMax);
   SocketPair sockets;
-  Lender lender{words};
+  Lender lender{words, spare.data()};
   Fetcher fetcher;
   Blob place;
 };
@@ -125,6 +128,82 @@ TEST_CASE("what is withdrawn is not fetched, moved or not") {
   CHECK(!pair.lender.allowed());
 }
 
+/// What is lent first cannot be read any more.
+static LoanRecord lend_unreadable(Pair& pair, Bytes payload) {
+  const LoanRecord record = pair.lender.lend(payload, 1);
+  pair.words.loans[record.slot].address = 8;
+  CHECK(pair.fetch(record) == Outcome::kAsked);
+  CHECK(errno == EFAULT);
+  CHECK(pair.fetcher.asks());
+  CHECK(pair.fetch(record) == Outcome::kAsked);
+  CHECK(pair.lender.refused());
+  CHECK(!pair.lender.fetched());
+  return record;
+}
+
+TEST_CASE("what cannot be read any more is shared, and then nothing is lent") {
+  for (const bool wanted_back : {false, true}) {
+    Pair pair;
+    Blob first = filled(1), second = filled(2);
+    const LoanRecord a = lend_unreadable(pair, first);
+    const LoanRecord b = pair.lender.lend(second, 2);
+    if (wanted_back) {
+      pair.lender.move_out();
+      first = second = filled(9);
+    } else {
+      pair.lender.share();
+    }
+    CHECK(!pair.lender.refused());
+    CHECK(!pair.lender.allowed());
+    CHECK(!pair.fetcher.asks());
+    CHECK(pair.fetch(a) == Outcome::kDone);
+    CHECK(pair.place == filled(1));
+    REQUIRE(pair.lender.fetched());
+    CHECK(pair.lender.take_back() == 1);
+    pair.words.loans[b.slot].address = 8;
+    CHECK(pair.fetch(b) == Outcome::kAsked);
+    REQUIRE(pair.lender.refused());
+    pair.lender.share();
+    pair.lender.move_out();
+    CHECK(pair.fetch(b) == Outcome::kDone);
+    CHECK(pair.place == filled(2));
+    REQUIRE(pair.lender.fetched());
+    CHECK(pair.lender.take_back() == 2);
+    CHECK(!pair.lender.allowed());
+    CHECK(!pair.lender.corrupt());
+  }
+}
+
+TEST_CASE("what was refused and never shared ends with the peer, what was shared arrives") {
+  for (const bool shared : {false, true}) {
+    Pair pair;
+    const Blob payload = filled(1);
+    const LoanRecord record = lend_unreadable(pair, payload);
+    if (shared) pair.lender.share();
+    pair.fetcher.forget_peer();
+    CHECK(!pair.fetcher.asks());
+    CHECK(pair.fetch(record) == (shared ? Outcome::kDone : Outcome::kGone));
+  }
+  Pair pair;
+  const Blob payload = filled(1);
+  const LoanRecord record = lend_unreadable(pair, payload);
+  pair.lender.withdraw();
+  CHECK(pair.fetch(record) == Outcome::kGone);
+}
+
+TEST_CASE("an answer to what was not asked is none") {
+  Pair pair;
+  const Blob payload = filled(1);
+  const LoanRecord record = lend_unreadable(pair, payload);
+  LoanRecord other = record;
+  other.number = 9;
+  CHECK(pair.fetch(other) == Outcome::kCorrupt);
+  pair.lender.share();
+  other = record;
+  other.slot = 1;
+  CHECK(pair.fetch(other) != Outcome::kDone);
+}
+
 TEST_CASE("records and words that make no sense") {
   Pair pair;
   const Blob payload = filled(1);
@@ -138,11 +217,6 @@ TEST_CASE("records and words that make no sense") {
   bad = good;
   bad.slot = 1;  // nothing was ever lent there
   CHECK(pair.fetch(bad) == Outcome::kGone);
-  const std::uint64_t address = pair.words.loans[0].address;
-  pair.words.loans[0].address = 8;
-  CHECK(pair.fetch(good) == Outcome::kRefused);
-  CHECK(errno == EFAULT);
-  pair.words.loans[0].address = address;
   pair.words.loans[0].state ^= 1u << 20;
   CHECK(pair.fetch(good) == Outcome::kCorrupt);
   CHECK(!pair.lender.fetched());
@@ -153,12 +227,13 @@ TEST_CASE(
     "nothing is lent before the peer has shown that it can read, and reads the right process") {
   LendingWords words;
   const SocketPair sockets;
-  Lender lender(words);
+  Blob spare(kLoanBytesMax);
+  Lender lender(words, spare.data());
   CHECK(!lender.allowed());
-  Fetcher nobody(words, PeerMemory());
+  Fetcher nobody(words, spare.data(), PeerMemory());
   nobody.probe();
   CHECK(!lender.allowed());
-  Fetcher fetcher(words, PeerMemory(::getpid(), sockets.here, Fd()));
+  Fetcher fetcher(words, spare.data(), PeerMemory(::getpid(), sockets.here, Fd()));
   words.probe ^= 1;
   fetcher.probe();
   CHECK(!lender.allowed());

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/unit/sm/sm_lender_test.cc -- large payloads over sm beyond the suite: lenders that die,
 // loans made by hand, kernels and settings that do not allow it.
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstddef>
+
 #include <csignal>
 
+#include "base/log.h"
 #include "tests/unit/sm/sm_kit.h"
 
 namespace livebtl::sm {
@@ -31,6 +39,49 @@ namespace {
     end.post_pattern(1, 1, 0);  // the other side takes the first one for a hello
     side.turn();
   }
+}
+
+/// From now on this process may not read others' memory.
+bool forbid_reading() {
+  sock_filter rules[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{std::size(rules), rules};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/// A child that dials process 1 and takes what that lends it; after some of it, it may read no
+/// more. Ends with 0 if all was as it should be.
+[[noreturn]] void be_a_borrower(const std::string& directory, std::size_t payloads) {
+  core::NodeFacts facts;
+  facts.process = ProcessId{2};
+  facts.node = 5;
+  facts.job_directory = directory;
+  auto made = SmTransport::make(facts, kRingBytes);
+  if (!made) ::_exit(1);
+  Side side(std::move(*made));
+  auto dialled = side.transport->connect(contact_of(1));
+  if (!dialled) ::_exit(2);
+  End end;
+  end.take(std::move(*dialled));
+  end.keep_frames = false;
+  std::size_t arrived = 0;
+  bool good = true;
+  end.on_each = [&](Bytes, Bytes payload) {
+    if (payload.size() < kRingBytes / 4) return;
+    const Blob expected = conformance::pattern(arrived++, kLoanBytesMax);
+    good = good && std::equal(payload.begin(), payload.end(), expected.begin(), expected.end());
+    if (arrived == payloads / 2 && !forbid_reading()) ::_exit(3);
+  };
+  while (end.frames == 0) side.turn();
+  end.endpoint().trust();
+  end.post_pattern(1, 1, 0);  // go on
+  while (end.downs.empty()) side.turn();
+  ::_exit(good && arrived >= payloads / 2 ? 0 : 4);
 }
 
 /// The other side of setups that tests make by hand: an accepted connection, and its segment.
@@ -97,6 +148,44 @@ TEST_CASE("a peer that is killed while it lends: nothing arrives but what it len
   }
 }
 
+TEST_CASE("the right to read is taken away while something is lent: it arrives all the same") {
+  set_log_level(LogLevel::kError);
+  constexpr std::size_t kPayloads = 10;
+  const JobDirectory directory;
+  auto side = make_side(directory, 1);
+  const pid_t child = ::fork();
+  if (child == 0) be_a_borrower(directory.path(), kPayloads);
+  REQUIRE(turn_until(*side, [&] { return !side->accepted.empty(); }));
+  End end;
+  end.take(std::move(side->accepted.front()));
+  side->accepted.clear();
+  end.endpoint().trust();
+  end.post_pattern(1, 1, 0);
+  REQUIRE(turn_until(*side, [&] { return end.frames == 1; }));
+  std::deque<Blob> payloads;
+  const Blob header = conformance::pattern(1, 24);
+  for (std::size_t i = 0; i < kPayloads; ++i)
+    payloads.push_back(conformance::pattern(i, kLoanBytesMax));
+  std::size_t posted = 0;
+  core::Post answer = core::Post::kPosted;
+  REQUIRE(turn_until(*side, [&] {
+    if (posted == kPayloads || answer == core::Post::kSmaller) return true;
+    answer = end.endpoint().post({header, payloads[posted], posted, true});
+    posted += answer == core::Post::kPosted;
+    return false;
+  }));
+  // Four are on their way when it happens; from then on nothing is lent.
+  CHECK(answer == core::Post::kSmaller);
+  CHECK(posted >= kPayloads / 2);
+  CHECK(posted < kPayloads);
+  REQUIRE(turn_until(*side, [&] { return end.sent.size() == posted; }));
+  CHECK(end.downs.empty());
+  end.close();
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+}
+
 TEST_CASE("loans that make no sense, or come from strangers, end the connection") {
   const LoanRecord good{1, 0, kLoanBytesMax};
   const auto refused = [](const LoanRecord& record, bool trusted, std::size_t record_payload) {
@@ -107,7 +196,7 @@ TEST_CASE("loans that make no sense, or come from strangers, end the connection"
     Blob payload(kLoanBytesMax);
     // As a lender would have written it.
     peer.segment.lending(0).loans[0].address = reinterpret_cast<std::uintptr_t>(payload.data());
-    peer.segment.lending(0).loans[0].state = 1u << 2 | 1u;
+    peer.segment.lending(0).loans[0].state = 1u << 3 | 1u;
     peer.write_loan(record, record_payload);
     REQUIRE(turn_until(*side, [&] { return !peer.end.downs.empty() || peer.end.frames != 0; }));
     return !peer.end.downs.empty() && peer.end.downs[0].code == Errc::kCorrupt;
