@@ -173,7 +173,7 @@ constexpr SettingEntry kEntries[] = {
     {{"SECRET_FILE", "path", "", "file of mode 0600 with the job secret"},
      [](Settings& s, std::string_view v) { return set_path(s.secret_file, v); }},
     {{"TRANSPORTS", "list", "",
-      "transports to use; empty: all of this build, verbs and ofi once they are added"},
+      "transports to use, ofi:PROVIDER too; empty: all, verbs and ofi once they are added"},
      [](Settings& s, std::string_view v) { return set_transports(s.transports, v); }},
     {{"EXCLUDE", "list", "",
       "transports that stay closed until btlctl add; alike in all processes"},

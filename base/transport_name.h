@@ -8,6 +8,8 @@
 namespace livebtl {
 
 inline constexpr std::size_t kTransportNameMax = 32;
+/// Transports of a process, so that their addresses and the relay's fit into a hello.
+inline constexpr std::size_t kTransportsMax = 7;
 /// What is_transport_name() takes, for messages to people.
 inline constexpr std::string_view kTransportNameTakes =
     "small letters and digits, at most 32; behind a ':' also '.', ';', '_', '-' and capitals";

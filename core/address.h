@@ -20,8 +20,8 @@ struct AddressParts {
   std::map<std::uint8_t, Blob> contacts;  // by name hash
 };
 
-/// One byte that stands for a transport's name; the engine checks that those of its transports
-/// differ.
+/// One byte that stands for a transport's name. Two names may share one: what is then stored under
+/// the wrong one is no address of that transport, and the hello tells which is which.
 std::uint8_t name_hash(std::string_view transport) noexcept;
 /// contacts: in order of usefulness; those that do not fit are left out.
 Address encode_address(ProcessId process, PortNumber port,

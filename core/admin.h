@@ -139,8 +139,7 @@ struct EngineStatus {
   std::uint64_t retransmitted_frames = 0, duplicate_frames = 0, reordered_frames = 0;
 };
 
-/// Where a process listens, by transport: names of at most 16 characters, addresses of at most 512
-/// bytes.
+/// Where a process listens, by transport; addresses of at most 512 bytes.
 using Contacts = std::map<std::string, Blob>;
 
 class Admin {

@@ -70,6 +70,8 @@ class Bml final : private TransportSink {
   Address address_of(ProcessId process, PortNumber port,
                      const std::map<std::string, Blob>& addresses) const;
   Address own_address(PortNumber port) const;
+  /// Transports whose contacts go into addresses, the most useful first.
+  std::vector<const TransportSlot*> contacted() const;
   Peer& peer(ProcessId process);
   Peer* find_peer(ProcessId process) noexcept;
   template <class Visit>

@@ -4,12 +4,12 @@
 // control frames over any open path of the pair, which has proved who they come from; on the new
 // path the hello follows as on any. docs/adr/0007, docs/WIRE.md, "Tickets".
 #include "base/log.h"
+#include "base/transport_name.h"
 #include "core/core.h"
 
 namespace livebtl::core {
 
 namespace {
-constexpr std::size_t kCarriedNameMax = 16;
 // A pair has one dial by each transport under way, and what it has given up ends by itself: these
 // are more than it ever comes to.
 constexpr std::uint32_t kTicketsWaitingMax = 32;  // a peer, for a path that takes them
@@ -84,11 +84,11 @@ std::unique_ptr<Endpoint> Bml::admit(const std::string& transport, Bytes ticket)
 
 void Bml::on_ticket(Path& carrier, std::uint64_t path_id, Bytes payload) noexcept {
   ByteReader reader(payload);
-  const Bytes name = reader.take_counted(kCarriedNameMax);
+  const Bytes name = reader.take_counted(kTransportNameMax);
   const Bytes ticket = reader.take_counted(kTicketBytesMax);
-  if (!reader.finished() || path_id == 0)
-    return carrier.break_down({Errc::kCorrupt, "the peer sent a malformed ticket"});
   const std::string transport(reinterpret_cast<const char*>(name.data()), name.size());
+  if (!reader.finished() || path_id == 0 || !is_transport_name(transport))
+    return carrier.break_down({Errc::kCorrupt, "the peer sent a malformed ticket"});
   Peer& peer = *carrier.peer;
   if (!has_ticket_room(peer)) return;
   auto admitted = admits(peer) ? admit(transport, ticket) : nullptr;

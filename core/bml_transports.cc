@@ -135,7 +135,7 @@ void Bml::announce_addresses() noexcept {
 // Not all contacts fit. The widest reach goes first; of the transports within the node the one of
 // lowest exclusivity, since the highest reaches oneself only. What is left out is told by the
 // hello; what connects by tickets needs that first.
-Address Bml::own_address(PortNumber port) const {
+std::vector<const TransportSlot*> Bml::contacted() const {
   std::vector<const TransportSlot*> open;
   for (const auto& slot : slots_) {
     if (slot->in_service() && !slot->caps.by_ticket) open.push_back(slot.get());
@@ -144,19 +144,30 @@ Address Bml::own_address(PortNumber port) const {
     return std::pair(a->caps.same_node_only, a->caps.exclusivity) <
            std::pair(b->caps.same_node_only, b->caps.exclusivity);
   });
+  return open;
+}
+
+Address Bml::own_address(PortNumber port) const {
   std::vector<std::pair<std::string, Blob>> contacts;
-  contacts.reserve(open.size());
-  for (const TransportSlot* slot : open) {
+  for (const TransportSlot* slot : contacted())
     contacts.emplace_back(slot->name(), slot->transport->contact());
-  }
   return encode_address(core_.config.process, port, contacts);
 }
 
 Address Bml::address_of(ProcessId process, PortNumber port,
                         const std::map<std::string, Blob>& addresses) const {
   if (process == core_.config.process) return own_address(port);
-  std::vector<std::pair<std::string, Blob>> contacts(addresses.begin(), addresses.end());
-  std::erase_if(contacts, [](const auto& contact) { return contact.first == kRelayAddress; });
+  std::vector<std::pair<std::string, Blob>> contacts;
+  for (const TransportSlot* slot : contacted()) {
+    const auto known = addresses.find(slot->name());
+    if (known != addresses.end()) contacts.emplace_back(*known);
+  }
+  for (const auto& each : addresses) {  // of transports that are closed here
+    const bool open = std::any_of(slots_.begin(), slots_.end(), [&](const auto& slot) {
+      return slot->name() == each.first && slot->in_service();
+    });
+    if (!open && each.first != kRelayAddress) contacts.emplace_back(each);
+  }
   return encode_address(process, port, contacts);
 }
 

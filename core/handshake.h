@@ -28,7 +28,7 @@
 namespace livebtl::core {
 
 struct TransportAddress {
-  std::string transport;  // at most 16 characters
+  std::string transport;  // is_transport_name()
   Blob address;           // at most 512 bytes
 };
 

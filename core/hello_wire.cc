@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kJobMax = 128;
 constexpr std::size_t kLabelMax = 96;
 constexpr std::size_t kAddressMax = 512;
-constexpr std::size_t kAddressesMax = 8;
+constexpr std::size_t kAddressesMax = kTransportsMax + 1;  // and the relay's
 
 bool is_job(std::string_view text) noexcept {
   return !text.empty() && text.size() <= kJobMax && std::ranges::all_of(text, [](char c) {

@@ -31,7 +31,8 @@ namespace {
 template <class Concerned>
 void let_go(Peer& peer, Concerned concerned) noexcept {
   for (auto& path : peer.paths) {
-    if (path->state != Path::State::kDown && concerned(*path)) path->endpoint->let_go();
+    // One that is down, and not cleared away yet, may still refer to it.
+    if (path->endpoint && concerned(*path)) path->endpoint->let_go();
   }
 }
 

@@ -58,8 +58,8 @@ struct Caps {
   // every transport in the process: a frame that one may have lost is sent again over another.
   std::uint32_t payload_bytes_max = 0;
   // Stable payloads from min to max, both above payload_bytes_max, may be posted whole as well:
-  // they are lent. The peer's device fetches them from where they lie to where on_place() wants
-  // them, and kPosted or kSmaller is the answer. 0: there is no such thing here.
+  // they are lent. The peer (its device, its kernel) fetches them from where they lie to where
+  // on_place() wants them, and kPosted or kSmaller is the answer. 0: there is no such thing here.
   std::uint32_t lent_bytes_min = 0;
   std::uint32_t lent_bytes_max = 0;
   std::uint32_t eager_bytes_max = 0;  // above this, rendezvous is expected to be faster
@@ -79,7 +79,7 @@ struct EndpointStats {
   std::uint64_t frames_received = 0;
   std::uint64_t bytes_sent = 0;  // header and payload
   std::uint64_t bytes_received = 0;
-  // Payloads of these frames that went by a device, from memory to memory.
+  // Payloads of these frames that were lent and went from memory to memory.
   std::uint64_t frames_lent = 0;
   std::uint64_t frames_fetched = 0;
   // Payloads that would have, had the device been able to register the memory.
@@ -90,9 +90,9 @@ struct EndpointStats {
 class EndpointSink {
  public:
   /// A frame whose payload is still to be read into memory: where shall it go? Empty: the
-  /// transport's own buffer. Only transports that read from a socket or by a device ask. `header`
-  /// is checked against corruption, the payload not yet: the bytes there mean nothing until
-  /// on_frame(). to_be_checked: they have a checksum, which may then be found wrong. At least
+  /// transport's own buffer. Only transports that read from a socket, or fetch what is lent, ask.
+  /// `header` is checked against corruption, the payload not yet: the bytes there mean nothing
+  /// until on_frame(). to_be_checked: they have a checksum, which may then be found wrong. At least
   /// payload_bytes long, or empty.
   virtual MutableBytes on_place(Bytes header, std::size_t payload_bytes,
                                 bool to_be_checked) noexcept = 0;

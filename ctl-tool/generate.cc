@@ -187,6 +187,18 @@ std::string settings_page() {
   return page.str();
 }
 
+namespace {
+
+constexpr const char* kCompleteTransport =
+    R"sh(    # A name may hold ':', at which bash ends a word, and ';', which is to be quoted.
+    word=${COMP_LINE:0:COMP_POINT} word=${word##* }
+    while read -r w; do
+      COMPREPLY+=("$(printf %q "${w#"${word%"${word##*:}"}"}")")
+    done < <(compgen -W "$(btlctl --timeout 1 list 2>/dev/null | awk 'NR > 1 { print $1 }')" -- "$word")
+)sh";
+
+}  // namespace
+
 std::string completion() {
   RawArguments raw;
   const auto app = define_command_line(raw);
@@ -223,10 +235,7 @@ std::string completion() {
          << "  elif [[ -z $command ]]; then\n"
          << "    COMPREPLY=($(compgen -W \"" << join_names(commands) << "\" -- \"$word\"))\n"
          << "  elif [[ \" " << join_names(on_transports) << " \" == *\" $command \"* ]]; then\n"
-         << "    COMPREPLY=($(compgen -W \"$(btlctl --timeout 1 list 2>/dev/null | awk 'NR > 1 { "
-            "print "
-            "$1 }')\" -- \"$word\"))\n"
-         << "  fi\n}\ncomplete -F _btlctl btlctl\n";
+         << kCompleteTransport << "  fi\n}\ncomplete -F _btlctl btlctl\n";
   return script.str();
 }
 

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/log.h"
+#include "base/transport_name.h"
 #include "transports/builtin.h"
 
 namespace livebtl::runtime {
@@ -27,6 +28,9 @@ Result<core::TransportKind> kind_named(const std::string& name, const char* vari
 /// The transports that the settings name, all if they name none.
 Result<Kinds> wanted_kinds(const Settings& settings) {
   if (settings.transports.empty()) return transports::builtin();
+  if (settings.transports.size() > kTransportsMax)
+    return fail(Errc::kInvalid, "LIVEBTL_TRANSPORTS names more than " +
+                                    std::to_string(kTransportsMax) + " transports");
   Kinds wanted;
   for (const std::string& name : settings.transports) {
     auto kind = kind_named(name, "LIVEBTL_TRANSPORTS");

@@ -5,7 +5,8 @@
 //   btlperf [--threads] orders DIRECTORY    reads orders from the pipe DIRECTORY/order.RANK, the
 //                                           same on both ranks; rank 0 answers with a number a line
 //                                           in the pipe DIRECTORY/answer:
-//                                             latency BYTES ROUNDS | bandwidth BYTES ROUNDS | quit
+//                                             KIND BYTES ROUNDS | quit, of the kinds latency,
+//                                             bandwidth, put, fetch-add, put-bandwidth
 //   btlperf counted BYTES ROUNDS FILE       lock step, for callgrind (measure.h)
 //   btlperf gaps BYTES STOP LOG READY       ping-pong until STOP exists (measure.h)
 //   btlperf idle|spin STOP READY            all ranks met once; sleep, or call MPI without pause
@@ -42,6 +43,16 @@ void make_ready(const std::string& file, int rank) {
   std::ofstream(file + "." + std::to_string(rank)) << ::getpid() << "\n";
 }
 
+double measured(const perf::Pair& pair, const std::string& kind, std::size_t bytes,
+                std::uint64_t rounds) {
+  if (kind == "latency") return perf::half_round_trip_us(pair, bytes, rounds);
+  if (kind == "bandwidth") return perf::bandwidth_gbs(pair, bytes, rounds);
+  if (kind == "put") return perf::put_us(pair, bytes, rounds);
+  if (kind == "fetch-add") return perf::fetch_add_us(pair, rounds);
+  if (kind == "put-bandwidth") return perf::put_bandwidth_gbs(pair, bytes, rounds);
+  usage();
+}
+
 int take_orders(const perf::Pair& pair, const std::string& directory) {
   std::ofstream answers;
   if (pair.rank == 0) answers.open(directory + "/answer");
@@ -50,8 +61,7 @@ int take_orders(const perf::Pair& pair, const std::string& directory) {
   std::size_t bytes = 0;
   std::uint64_t rounds = 0;
   while (orders >> kind && kind != "quit" && orders >> bytes >> rounds) {
-    const double value = kind == "latency" ? perf::half_round_trip_us(pair, bytes, rounds)
-                                           : perf::bandwidth_gbs(pair, bytes, rounds);
+    const double value = measured(pair, kind, bytes, rounds);
     if (pair.rank == 0) answers << value << std::endl;
   }
   return orders ? 0 : 1;

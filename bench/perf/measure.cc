@@ -6,7 +6,6 @@
 #include <mpi.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "timing.h"
+
 namespace perf {
 namespace {
 
@@ -24,15 +25,8 @@ constexpr int kStopTag = 2;
 constexpr std::size_t kWindowBytes = 16 << 20;
 constexpr std::size_t kWindowMax = 32;
 constexpr std::int64_t kGapNs = 5000;
-constexpr std::uint64_t kPieces = 50;  // of one measurement; their median leaves out interruptions
 
 using Buffer = std::vector<char>;
-
-std::int64_t now_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 void send(const Buffer& buffer, int to, int tag = kTag) {
   MPI_Send(buffer.data(), static_cast<int>(buffer.size()), MPI_CHAR, to, tag, MPI_COMM_WORLD);
@@ -44,12 +38,10 @@ int receive(Buffer& buffer, int from) {
   return status.MPI_TAG;
 }
 
-void ping_pong(const Pair& pair, const Buffer& out, Buffer& in, std::uint64_t rounds) {
-  for (std::uint64_t i = 0; i < rounds; ++i) {
-    if (pair.rank == 0) send(out, pair.other);
-    receive(in, pair.other);
-    if (pair.rank != 0) send(out, pair.other);
-  }
+void ping_pong(const Pair& pair, const Buffer& out, Buffer& in) {
+  if (pair.rank == 0) send(out, pair.other);
+  receive(in, pair.other);
+  if (pair.rank != 0) send(out, pair.other);
 }
 
 /// A window of messages one way, and a short one back when all have come.
@@ -68,12 +60,6 @@ void stream(const Pair& pair, std::vector<Buffer>& buffers) {
     receive(taken, pair.other);
   else
     send(taken, pair.other);
-}
-
-std::int64_t median(std::vector<std::int64_t>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 /// The names that callgrind looks for.
@@ -129,15 +115,7 @@ class GapLog {
 
 double half_round_trip_us(const Pair& pair, std::size_t bytes, std::uint64_t rounds) {
   Buffer out(bytes, 'x'), in(bytes);
-  const std::uint64_t piece = std::max<std::uint64_t>(1, rounds / kPieces);
-  ping_pong(pair, out, in, piece + 2);
-  std::vector<std::int64_t> times;
-  for (std::uint64_t done = 0; done < rounds; done += piece) {
-    const std::int64_t start = now_ns();
-    ping_pong(pair, out, in, piece);
-    times.push_back(now_ns() - start);
-  }
-  return static_cast<double>(median(times)) / 2e3 / static_cast<double>(piece);
+  return median_ns(rounds, [&] { ping_pong(pair, out, in); }) / 2e3;
 }
 
 double bandwidth_gbs(const Pair& pair, std::size_t bytes, std::uint64_t rounds) {
@@ -158,7 +136,7 @@ void counted(const Pair& pair, std::size_t bytes, std::uint64_t rounds,
              const std::string& shared_file) {
   std::atomic<std::uint32_t>& word = shared_word(shared_file);
   Buffer out(bytes, 'x'), in(bytes);
-  ping_pong(pair, out, in, 100);
+  for (int i = 0; i < 100; ++i) ping_pong(pair, out, in);
   MPI_Barrier(MPI_COMM_WORLD);
   for (std::uint64_t i = 0; i < rounds; ++i) {
     const auto turn = static_cast<std::uint32_t>(2 * i);

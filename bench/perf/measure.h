@@ -22,6 +22,13 @@ double half_round_trip_us(const Pair& pair, std::size_t bytes, std::uint64_t rou
 /// median over the windows.
 double bandwidth_gbs(const Pair& pair, std::size_t bytes, std::uint64_t rounds);
 
+/// Rank 0 acts on a window of rank 1 that waits in MPI: microseconds of a put, or fetch-and-add,
+/// and its flush; gigabytes a second of 16 puts and their flush. On rank 1 the result means
+/// nothing.
+double put_us(const Pair& pair, std::size_t bytes, std::uint64_t rounds);
+double fetch_add_us(const Pair& pair, std::uint64_t rounds);
+double put_bandwidth_gbs(const Pair& pair, std::size_t bytes, std::uint64_t rounds);
+
 /// Ping-pong in lock step, told by a word in `shared_file` and not by MPI that the message is
 /// there: each receive finds it at its first look, so that callgrind counts the same instructions
 /// in every run. It counts what runs within the functions counted_send and counted_receive.

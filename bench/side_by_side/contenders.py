@@ -11,15 +11,24 @@ from harness.waiting import Failed  # noqa: E402
 
 OFI = ["--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "opal_common_ofi_provider_include"]
 LIVEBTL = [*OFI, "livebtl"]
+RDMA = ["--mca", "osc", "rdma"]
+OVER_OFI = ["--mca", "btl", "self,ofi", *RDMA]
 # How each is started: options of mpirun, and environment. Over TCP all use loopback alone.
 CONTENDERS = {
     "livebtl-sm": (LIVEBTL, {}),
+    "livebtl-sm-rings": (LIVEBTL, {"LIVEBTL_SM_SINGLE_COPY": "none"}),
     "vader": (["--mca", "pml", "ob1", "--mca", "btl", "self,vader"], {}),
     "ucx-sm": (["--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"],
                {"UCX_TLS": "self,sm"}),
     "livebtl-tcp": (LIVEBTL, {"LIVEBTL_TRANSPORTS": "self,tcp", "LIVEBTL_TCP_IF": "lo"}),
     "ob1-tcp": (["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo"], {}),
     "ofi-rxm-tcp": ([*OFI, "tcp;ofi_rxm"], {"FI_TCP_IFACE": "lo"}),
+    # One-sided: osc/rdma over each, the ranks' messages beside it too.
+    "livebtl-sm-rdma": ([*LIVEBTL, *OVER_OFI], {}),
+    "livebtl-sm-rings-rdma": ([*LIVEBTL, *OVER_OFI], {"LIVEBTL_SM_SINGLE_COPY": "none"}),
+    "vader-rdma": (["--mca", "pml", "ob1", "--mca", "btl", "self,vader", *RDMA], {}),
+    "livebtl-tcp-rdma": ([*LIVEBTL, *OVER_OFI], {"LIVEBTL_TRANSPORTS": "self,tcp", "LIVEBTL_TCP_IF": "lo"}),
+    "tcp-rdma": (["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo", *RDMA], {}),
 }
 
 
@@ -35,7 +44,9 @@ class PerfJob(MpiJob):
 
     def command(self):
         command = ["mpirun", *self.binding, "-n", str(self.ranks),
-                   "--output-filename", os.path.join(self.logs, "out") + ":nocopy", "--mca", "osc", "^ucx"]
+                   "--output-filename", os.path.join(self.logs, "out") + ":nocopy"]
+        if "osc" not in self.options:
+            command += ["--mca", "osc", "^ucx"]
         if os.geteuid() == 0:
             command.append("--allow-run-as-root")
         for name in ("LIVEBTL_RUNDIR", "FI_PROVIDER_PATH", *self.extra):

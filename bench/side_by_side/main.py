@@ -19,6 +19,7 @@ from harness.waiting import Failed  # noqa: E402
 PARTS = {
     "ratios": "latency and bandwidth beside Open MPI's own transports and UCX",
     "threads": "the same under MPI_THREAD_MULTIPLE, small messages",
+    "onesided": "put and fetch-and-add through osc/rdma, beside vader and tcp",
     "gaps": "longest gap between deliveries in a switch, beside as long a time without",
     "ladder": "order to last acknowledgement for idle and for spinning members",
     "hostage": "a switch and a removal while all ranks compute",
@@ -41,8 +42,12 @@ def run_ladders(options, build, failed):
 
 def run_one(part, options, build, failed):
     """The lines of one part, shown as they come; what could not be measured is put into `failed`."""
-    if part in ("ratios", "threads"):
-        return turns.run(build, options.logs, options.turns, part == "threads")
+    if part == "ratios":
+        return turns.run(build, options.logs, options.turns)
+    if part == "threads":
+        return turns.run(build, options.logs, options.turns, True, points=turns.POINTS[:3])
+    if part == "onesided":
+        return turns.run(build, options.logs, options.turns, False, turns.ONE_SIDED_GROUPS, turns.ONE_SIDED_POINTS)
     if part == "ladder":
         return run_ladders(options, build, failed)
     if part == "instructions":

@@ -7,16 +7,20 @@ from contenders import Contender
 from harness.waiting import Failed
 
 LATENCY, BANDWIDTH = "latency", "bandwidth"
+PUT, FETCH_ADD, PUT_BANDWIDTH = "put", "fetch-add", "put-bandwidth"
+RATES = (BANDWIDTH, PUT_BANDWIDTH)  # of which more is better
 # What is compared: ours, its peers.
-GROUPS = (("livebtl-sm", ("vader", "ucx-sm")), ("livebtl-tcp", ("ob1-tcp", "ofi-rxm-tcp")))
+GROUPS = (("livebtl-sm", ("livebtl-sm-rings", "vader", "ucx-sm")), ("livebtl-tcp", ("ob1-tcp", "ofi-rxm-tcp")))
+ONE_SIDED_GROUPS = (("livebtl-sm-rdma", ("livebtl-sm-rings-rdma", "vader-rdma")), ("livebtl-tcp-rdma", ("tcp-rdma",)))
 POINTS = [(LATENCY, size) for size in (8, 1024, 8192, 65536, 1 << 20)] + \
          [(BANDWIDTH, size) for size in (65536, 1 << 20, 4 << 20)]
+ONE_SIDED_POINTS = [(PUT, 8), (FETCH_ADD, 8), (PUT, 1 << 20), (PUT_BANDWIDTH, 1 << 20)]
 TURN_SECONDS = 0.03  # about so long is one measurement
 
 
 def rounds_for(kind, first):
     """How many rounds last a turn, from one measured value."""
-    if kind == LATENCY:
+    if kind not in RATES:
         return max(5, int(TURN_SECONDS * 1e6 / max(0.05, 2 * first)))
     return max(3, int(TURN_SECONDS * first * 1e9 / (16 << 20)))
 
@@ -37,7 +41,7 @@ def start(stack, build, logs, names, threads):
 def take_turns(ready, kind, size, turns):
     """{name: [value of each turn]}; every other turn in the opposite order."""
     values = {name: [] for name in ready}
-    best = min if kind == LATENCY else max
+    best = max if kind in RATES else min
     rounds = {name: rounds_for(kind, best(contender.measure(kind, size, 5) for _ in range(3)))
               for name, contender in ready.items()}
     for turn in range(turns):
@@ -48,9 +52,9 @@ def take_turns(ready, kind, size, turns):
 
 def compare(kind, size, values, ours, peers):
     """One line of the table. A ratio below 1 is good for a latency, above 1 for a bandwidth."""
-    best = {name: (min if kind == LATENCY else max)(values[name]) for name in values}
+    best = {name: (max if kind in RATES else min)(values[name]) for name in values}
     line = {"what": kind, "bytes": size, "ours": ours, "threads": False,
-            "unit": "us" if kind == LATENCY else "GB/s", "turns": len(values[ours]),
+            "unit": "GB/s" if kind in RATES else "us", "turns": len(values[ours]),
             "median": {name: statistics.median(values[name]) for name in values},
             "best": best, "ratio": {}}
     for peer in peers:
@@ -70,20 +74,20 @@ def show(line):
                                               if ratio else ""))
     size = line["bytes"] if line["bytes"] < 1024 else f"{line['bytes'] >> 10} Ki"
     mode = " MPI_THREAD_MULTIPLE" if line["threads"] else ""
-    print(f"  {line['what']:9} {size!s:>7} B {line['unit']:>4}{mode}:  " + "   ".join(cells), flush=True)
+    print(f"  {line['what']:13} {size!s:>7} B {line['unit']:>4}{mode}:  " + "   ".join(cells), flush=True)
 
 
-def run(build, logs, turns, threads):
+def run(build, logs, turns, threads=False, groups=GROUPS, points=POINTS):
     """Lines of all groups; ratio: ours to the peer's."""
     lines = []
-    for ours, peers in GROUPS:
+    for ours, peers in groups:
         with contextlib.ExitStack() as stack:
             ready, absent = start(stack, build, logs, (ours, *peers), threads)
             for name, reason in absent.items():
                 print(f"  {name}: not measured: {reason}", flush=True)
             if ours not in ready:
                 raise Failed(f"{ours} did not start: {absent[ours]}")
-            for kind, size in POINTS if not threads else POINTS[:3]:
+            for kind, size in points:
                 line = compare(kind, size, take_turns(ready, kind, size, turns), ours, peers)
                 line["threads"], line["absent"] = threads, absent
                 show(line)

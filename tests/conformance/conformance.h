@@ -31,6 +31,8 @@ struct Subject {
   /// The transport may be moved by one thread per process (false: it shares plain memory with its
   /// peer).
   bool own_threads = true;
+  /// Lends only to who has shown, once trusted, that it can fetch; else it lends at once.
+  bool lends_to_trusted = false;
   /// A transport may be destroyed beside one in the same process that is connected to it.
   bool lost_beside = true;
 };

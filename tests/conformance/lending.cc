@@ -194,6 +194,7 @@ void an_untrusted_peer_lends_nothing(const Subject& subject) {
     loans.lend(1, rig.lent_min());
     rig.turn();
   }
+  REQUIRE(loans.posted.empty() == subject.lends_to_trusted);
   if (!loans.posted.empty()) {
     REQUIRE(rig.until([&] { return !link.b->downs.empty() && !link.a->downs.empty(); }));
     CHECK(link.b->downs[0].code == Errc::kCorrupt);

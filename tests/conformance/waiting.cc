@@ -103,6 +103,36 @@ void a_sender_that_waits_for_room_goes_on(const Subject& subject) {
   }));
 }
 
+/// Moves `side` alone until the condition holds.
+template <class Condition>
+void move_until(Side& side, Condition condition) {
+  const TimeNs deadline = monotonic_now() + kDeadlineNs;
+  while (!condition()) {
+    side.turn();
+    REQUIRE(monotonic_now() < deadline);
+  }
+}
+
+/// Whoever has lent something, and waits for its memory, is woken when it was fetched.
+void a_fetch_wakes_the_lender(const Subject& subject) {
+  Rig rig(subject);
+  if (rig.lent_max() == 0 || !subject.own_threads || rig.a().transport->wait_fd() < 0) return;
+  Link link = rig.link();
+  const Blob header = pattern(1, 16), payload = pattern(2, rig.lent_max());
+  for (std::size_t round = 1; round <= 20; ++round) {
+    move_until(rig.a(), [&] {
+      return link.a->endpoint().post({header, payload, round, true}) == Post::kPosted;
+    });
+    move_until(rig.a(), [&] {
+      return rig.a().transport->arm() && !readable(rig.a().transport->wait_fd(), 0);
+    });
+    move_until(rig.b(), [&] {
+      return link.b->frames == round && readable(rig.a().transport->wait_fd(), 0);
+    });
+    REQUIRE(rig.until([&] { return link.a->sent.size() == round; }));
+  }
+}
+
 /// Both sides in their own threads; the receiver sleeps whenever it may.
 void threads_miss_no_wake_up(const Subject& subject) {
   if (subject.loopback || !subject.own_threads) return;
@@ -140,6 +170,7 @@ constexpr std::array kBehaviours{
     Behaviour{"a close wakes", a_close_wakes},
     Behaviour{"a connection wakes", a_connection_wakes},
     Behaviour{"a sender that waits for room goes on", a_sender_that_waits_for_room_goes_on},
+    Behaviour{"a fetch wakes the lender", a_fetch_wakes_the_lender},
     Behaviour{"threads miss no wake-up", threads_miss_no_wake_up},
 };
 

@@ -155,7 +155,8 @@ void SmTransport::refuse(const Error& why) {
 }
 
 void SmTransport::tell_refusal(const SmEndpoint& endpoint, int error) noexcept {
-  log(std::exchange(lending_refused_, true) ? LogLevel::kDebug : LogLevel::kWarn, "sm",
+  const bool known = error == ESRCH || std::exchange(lending_refused_, true);  // or it is dying
+  log(known ? LogLevel::kDebug : LogLevel::kWarn, "sm",
       "%s: its memory could be read and now cannot (%s): large payloads are copied twice from now "
       "on",
       endpoint.describe().c_str(), std::strerror(error));

@@ -6,7 +6,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 
 #include "base/assert.h"
@@ -36,7 +35,7 @@ void SmEndpoint::open(Parts parts, bool dialler) {
   const std::size_t ours = dialler ? 0 : 1;
   lender_.emplace(parts_.segment.lending(ours), parts_.segment.spare(ours));
   fetcher_ = Fetcher(parts_.segment.lending(1 - ours), parts_.segment.spare(1 - ours),
-                     PeerMemory(parts_.pid, parts_.socket, process_));
+                     PeerMemory(parts_.pid));
 }
 
 void SmEndpoint::attach(core::EndpointSink& sink) noexcept {
@@ -93,9 +92,8 @@ std::size_t SmEndpoint::deliver(std::size_t frames_max) noexcept {
     if (look != RingReader::Look::kFrame) {
       if (look == RingReader::Look::kCorrupt) [[unlikely]]
         take_down_corrupt();
-      if (look != RingReader::Look::kLoan || !deliver_loan(record)) break;
-      moved += kLoanBytesMax / payload_bytes_max_;  // weighs as much as the frames that it spares
-      continue;
+      if (look == RingReader::Look::kLoan && deliver_loan(record)) ++moved;
+      break;  // a loan is as much as may be copied in one go
     }
     alignas(16) std::byte header[core::kHeaderBytesMax];  // the peer can no longer change it
     copy_small(header, record.header, record.header_bytes);
@@ -104,7 +102,7 @@ std::size_t SmEndpoint::deliver(std::size_t frames_max) noexcept {
     sink_->on_frame({header, record.header_bytes}, record.payload);
     in_.release();
   } while (++moved < frames_max);
-  return std::min(moved, frames_max);
+  return moved;
 }
 
 void SmEndpoint::take_down_corrupt() noexcept {

@@ -62,8 +62,8 @@ class SmEndpoint final : public core::Endpoint {
   void fail_to_open(const Error& why) noexcept;
   void fall_asleep() noexcept { in_.fall_asleep(); }
   void wake() noexcept { in_.wake(); }
-  /// Tells of what was lent and is fetched; shares what is refused. true: something is still lent.
-  bool settle_loans() noexcept;
+  /// Tells of what was lent and is fetched, and how much that was; shares what is refused.
+  std::size_t settle_loans() noexcept;
   bool has_news_of_loans() const noexcept {
     return lender_ && (lender_->fetched() || lender_->refused());
   }
@@ -74,6 +74,7 @@ class SmEndpoint final : public core::Endpoint {
   core::Post post_rarely(const core::Frame& frame, std::size_t record) noexcept;
   core::Post lend(const core::Frame& frame) noexcept;
   bool deliver_loan(const RingReader::Record& record) noexcept;
+  bool fetch(const LoanRecord& loan, MutableBytes place) noexcept;
   core::Post wake_reader() noexcept;
   core::Post ring_bell(std::uint32_t sleeping) noexcept;
   void take_down_corrupt() noexcept;

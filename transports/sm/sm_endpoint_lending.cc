@@ -26,15 +26,15 @@ core::Post SmEndpoint::lend(const core::Frame& frame) noexcept {
   return core::Post::kPosted;
 }
 
-bool SmEndpoint::settle_loans() noexcept {
-  if (!lender_) return false;
-  for (std::uint32_t each = 0; each < kLoansMax && lender_->fetched(); ++each)
-    sink_->on_sent(lender_->take_back());
+std::size_t SmEndpoint::settle_loans() noexcept {
+  if (!lender_) return 0;
+  std::size_t settled = 0;
+  for (; settled < kLoansMax && lender_->fetched(); ++settled) sink_->on_sent(lender_->take_back());
   if (lender_->refused()) {
     lender_->share();
     if (state_ == State::kOpen) wake_reader();
   }
-  return lender_->outstanding() != 0;
+  return settled;
 }
 
 void SmEndpoint::let_go() noexcept {
@@ -44,6 +44,25 @@ void SmEndpoint::let_go() noexcept {
 }
 
 // false: the connection is down, or the peer is asked for a copy.
+bool SmEndpoint::fetch(const LoanRecord& loan, MutableBytes place) noexcept {
+  switch (fetcher_.fetch(loan, place)) {
+    case Fetcher::Outcome::kDone:
+      return true;
+    case Fetcher::Outcome::kAsked:
+      transport_.tell_refusal(*this, errno);
+      if (state_ == State::kOpen) wake_reader();
+      break;
+    case Fetcher::Outcome::kCorrupt:
+      take_down_corrupt();
+      break;
+    case Fetcher::Outcome::kGone:
+      take_down({Errc::kDown, describe() + ": the peer closed or died"});
+      break;
+  }
+  return false;
+}
+
+// false: as fetch().
 bool SmEndpoint::deliver_loan(const RingReader::Record& record) noexcept {
   LoanRecord loan;
   if (payload_accepted_ == payload_bytes_max_ && record.payload.size() == sizeof(loan))
@@ -58,20 +77,8 @@ bool SmEndpoint::deliver_loan(const RingReader::Record& record) noexcept {
   MutableBytes place = sink_->on_place(header, loan.bytes, false);
   if (place.size() < loan.bytes) place = transport_.loan_buffer();
   place = place.first(loan.bytes);
-  switch (fetcher_.fetch(loan, place)) {
-    case Fetcher::Outcome::kDone:
-      break;
-    case Fetcher::Outcome::kAsked:
-      transport_.tell_refusal(*this, errno);
-      if (state_ == State::kOpen) wake_reader();
-      return false;
-    case Fetcher::Outcome::kCorrupt:
-      take_down_corrupt();
-      return false;
-    case Fetcher::Outcome::kGone:
-      take_down({Errc::kDown, describe() + ": the peer closed or died"});
-      return false;
-  }
+  if (!fetch(loan, place)) return false;
+  transport_.note_fetch();
   ++stats_.frames_received;
   ++stats_.frames_fetched;
   stats_.bytes_received += header.size() + place.size();

@@ -107,7 +107,9 @@ void Lender::move_out() {
 void Lender::withdraw() noexcept {
   for (std::uint64_t each = returned_; each < lent_; ++each) {
     const auto slot = static_cast<std::uint32_t>(each % kLoansMax);
-    shared(words_->loans[slot].state).store(kWithdrawn, std::memory_order_seq_cst);
+    // An exchange: either this or the peer's step comes first, and what the owner writes next
+    // after.
+    shared(words_->loans[slot].state).exchange(kWithdrawn, std::memory_order_seq_cst);
     loans_[slot].copy.reset();
   }
   returned_ = lent_;
@@ -118,11 +120,8 @@ void Lender::withdraw() noexcept {
 void Fetcher::probe() noexcept {
   if (words_ == nullptr) return;
   const std::uint64_t address = shared(words_->probe_address).load(std::memory_order_acquire);
-  std::uint64_t found = 0;
-  const bool read = address != 0 &&
-                    memory_.read(address, {reinterpret_cast<std::byte*>(&found), sizeof(found)}) ==
-                        PeerMemory::Read::kDone;
-  if (read && found == shared(words_->probe).load(std::memory_order_relaxed))
+  const std::uint64_t probe = shared(words_->probe).load(std::memory_order_relaxed);
+  if (address != 0 && memory_.knows(address, probe))
     shared(words_->readable).store(1, std::memory_order_release);
 }
 
@@ -132,15 +131,14 @@ Fetcher::Outcome Fetcher::fetch(const LoanRecord& record, MutableBytes into) noe
   if (words_ == nullptr || record.slot >= kLoansMax) return Outcome::kCorrupt;
   LoanWords& words = words_->loans[record.slot];
   if (asked_ != nullptr) return fetch_shared(words, record.number, into);
+  if (forgotten_) return Outcome::kGone;
   for (int tries = 0; tries < 4; ++tries) {
     const std::uint64_t word = shared(words.state).load(std::memory_order_acquire);
     if (word == kWithdrawn) return Outcome::kGone;
     if (word != word_of(record.number, kOffered) && word != word_of(record.number, kMoved))
       return Outcome::kCorrupt;
     const std::uint64_t address = shared(words.address).load(std::memory_order_acquire);
-    const PeerMemory::Read read = memory_.read(address, into);
-    if (read == PeerMemory::Read::kGone) return Outcome::kGone;
-    const bool done = read == PeerMemory::Read::kDone;
+    const bool done = memory_.read(address, into);
     if (!step(words.state, word, word_of(record.number, done ? kFetched : kRefused))) continue;
     if (done) return Outcome::kDone;
     asked_ = &words;
@@ -165,9 +163,6 @@ bool Fetcher::asks() const noexcept {
   return (shared(asked_->state).load(std::memory_order_acquire) & 7) == kRefused;
 }
 
-void Fetcher::forget_peer() noexcept {
-  memory_ = PeerMemory();
-  forgotten_ = true;
-}
+void Fetcher::forget_peer() noexcept { forgotten_ = true; }
 
 }  // namespace livebtl::sm

@@ -11,8 +11,8 @@
 //                                 puts a copy into the segment; nothing is lent from then on
 //   any but fetched -> withdrawn  the connection has ended here
 // Each step is one compare-and-swap. The receiver makes its own only *after* it has copied: what it
-// copied while the word changed is thrown away, as under a sequence lock. So nobody ever waits for
-// the other, however long that is stopped in the middle.
+// copied while the word changed is thrown away, as under a sequence lock. So neither waits for the
+// other's next step, however long that is stopped before it.
 //
 // Threads: Lender the one side's, Fetcher the other's; LendingWords are shared. Trust: each side
 // takes the other's words for hostile; a lender whose words make no sense is told by corrupt().
@@ -116,12 +116,12 @@ class Fetcher {
 
   enum class Outcome : std::uint8_t { kDone, kGone, kCorrupt, kAsked };
   /// record: as found in the ring, hostile. Of kDone alone the bytes mean anything. kGone:
-  /// withdrawn, or the process has ended. kAsked: it cannot be read (errno says why), and its owner
+  /// withdrawn, or the peer has ended. kAsked: it cannot be read (errno says why), and its owner
   /// is asked for a copy; again when asks() is false.
   Outcome fetch(const LoanRecord& record, MutableBytes into) noexcept;
   /// Waits for the copy that it has asked for.
   bool asks() const noexcept;
-  /// The peer has ended, and its descriptors here are closed.
+  /// The peer has ended: only what it has shared already still comes.
   void forget_peer() noexcept;
 
  private:

@@ -116,11 +116,10 @@ std::size_t SmTransport::progress(core::TransportSink& accept, TimeNs now,
     sockets_due_ = now + kSocketsEvery;
     turn_sockets(accept, now);
   }
-  if (!lending_.empty()) [[unlikely]]
-    settle_loans();
   std::size_t moved = 0;
+  fetched_ = false;
   // By index: a sink may open endpoints, and close others than its own.
-  for (std::size_t left = polled_.size(); left > 0 && moved < frames_max; --left) {
+  for (std::size_t left = polled_.size(); left > 0 && moved < frames_max && !fetched_; --left) {
     if (turn_ >= polled_.size()) {
       turn_ = 0;
       if (polled_.empty()) break;
@@ -128,6 +127,9 @@ std::size_t SmTransport::progress(core::TransportSink& accept, TimeNs now,
     SmEndpoint& endpoint = *polled_[turn_++];
     if (endpoint.waiting()) moved += endpoint.deliver(std::min(frames_max - moved, kBurst));
   }
+  // After the frames: one of them may say that a whole message has arrived.
+  if (!lending_.empty()) [[unlikely]]
+    moved += settle_loans();
   return moved;
 }
 
@@ -164,12 +166,15 @@ void SmTransport::watch_loans(SmEndpoint& endpoint) {
 }
 
 // From the back: what a sink lends anew is looked at in the next turn.
-void SmTransport::settle_loans() noexcept {
+std::size_t SmTransport::settle_loans() noexcept {
+  std::size_t settled = 0;
   for (std::size_t i = lending_.size(); i-- > 0;) {
     if (i >= lending_.size()) continue;
     SmEndpoint& endpoint = *lending_[i];
-    if (!endpoint.settle_loans()) std::erase(lending_, &endpoint);
+    settled += endpoint.settle_loans();
+    if (endpoint.in_flight() == 0) std::erase(lending_, &endpoint);
   }
+  return settled;
 }
 
 MutableBytes SmTransport::loan_buffer() {

@@ -3,9 +3,9 @@
 //
 // A dialler makes the memory, connects to the peer's Unix socket in the job directory, hands the
 // memory over and may write at once; the acceptor maps it. Frames are then moved by loads and
-// stores alone (sm_ring.h); the socket serves for bells and to learn of the peer's end. Ownership:
-// listener, epoll descriptor, connections that have not introduced themselves. Endpoints are the
-// engine's.
+// stores alone (sm_ring.h), but for large payloads, which are lent (sm_lending.h); the socket
+// serves for bells and to learn of the peer's end. Ownership: listener, epoll descriptor,
+// connections that have not introduced themselves. Endpoints are the engine's.
 #pragma once
 
 #include <vector>
@@ -45,6 +45,8 @@ class SmTransport final : public core::Transport {
   void watch(SmEndpoint& endpoint, const Fd& socket, const Fd& process) noexcept;
   /// It has lent something: look whether that is fetched.
   void watch_loans(SmEndpoint& endpoint);
+  /// A payload was fetched: no more in this turn, as that is what the engine's lock allows.
+  void note_fetch() noexcept { fetched_ = true; }
   /// A peer's memory could be read, and now cannot: said once.
   void tell_refusal(const SmEndpoint& endpoint, int error) noexcept;
   /// For what is fetched and has no place; for one loan at a time.
@@ -69,7 +71,7 @@ class SmTransport final : public core::Transport {
   void accept_strangers(core::TransportSink& accept, TimeNs now);
   bool introduce(Stranger& stranger, core::TransportSink& accept);
   void settle_endpoints(TimeNs now);
-  void settle_loans() noexcept;
+  std::size_t settle_loans() noexcept;
   Status dial(SmEndpoint& endpoint);
   void refuse(const Error& why);
   bool watch_descriptor(int fd, std::uint64_t token) noexcept;
@@ -84,6 +86,7 @@ class SmTransport final : public core::Transport {
   bool asleep_ = false;
   TimeNs sockets_due_ = 0;
   std::size_t turn_ = 0;                // whose turn it is
+  bool fetched_ = false;                // in this turn
   std::vector<SmEndpoint*> polled_;     // attached, and not down
   std::vector<SmEndpoint*> lending_;    // of these
   std::vector<SmEndpoint*> endpoints_;  // all

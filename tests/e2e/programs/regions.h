@@ -72,6 +72,8 @@ class Adders {
   std::uint64_t adds() const { return adds_; }
 
  private:
+  static constexpr std::uint64_t kGivenMax = 1u << 24;  // in a round, by far
+
   struct Adder {
     Step step;
     bool draws = false;

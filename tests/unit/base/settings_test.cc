@@ -59,6 +59,7 @@ TEST_CASE("values arrive in their fields") {
                               {"LIVEBTL_TCP_PORT", "65535"},
                               {"LIVEBTL_TAKEOVER", "off"},
                               {"LIVEBTL_RETURN", "off"},
+                              {"LIVEBTL_SM_SINGLE_COPY", "none"},
                               {"LIVEBTL_AUTH", "none"},
                               {"LIVEBTL_CRC", "always"},
                               {"LIVEBTL_WINDOW_BYTES", "2M"},
@@ -68,6 +69,7 @@ TEST_CASE("values arrive in their fields") {
   REQUIRE(settings);
   CHECK_FALSE(settings->takeover);
   CHECK_FALSE(settings->returns);
+  CHECK_FALSE(settings->sm_single_copy);
   CHECK(settings->job == "job.1_a-b");
   CHECK(settings->size == 8);
   CHECK(settings->transports == std::vector<std::string>{"sm", "tcp"});

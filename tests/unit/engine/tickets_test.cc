@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A member that sends tickets without end: what it makes another one keep and open has a bound, and
 // nothing else suffers.
+#include "base/transport_name.h"
 #include "tests/unit/engine/tapped.h"
 #include "tests/unit/engine/traffic.h"
 
@@ -9,6 +10,9 @@ using namespace livebtl::test;
 using core::FrameKind;
 
 namespace {
+
+/// As long as a name may be.
+const std::string kTicketed = "ticketed:" + std::string(kTransportNameMax - 9, 'x');
 
 constexpr int kFlood = 1000;
 constexpr std::uint64_t kWaitingMax = 32;
@@ -40,7 +44,7 @@ class ByTicket final : public core::Transport {
       : beneath_(std::move(beneath)), caps_(beneath_->caps()), begun_(begun) {
     caps_.by_ticket = true;
   }
-  std::string_view name() const noexcept override { return "ticketed"; }
+  std::string_view name() const noexcept override { return kTicketed; }
   const core::Caps& caps() const noexcept override { return caps_; }
   Blob address() const override { return beneath_->address(); }
   Blob contact() const override { return beneath_->contact(); }
@@ -62,7 +66,7 @@ class ByTicket final : public core::Transport {
 };
 
 core::TransportKind ticketed(int& begun) {
-  core::TransportKind made = kind("tcp", "ticketed");
+  core::TransportKind made = kind("tcp", kTicketed);
   made.make = [make = made.make,
                &begun](const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
     auto beneath = make(facts);
@@ -118,14 +122,14 @@ TEST_CASE("who begins connections by tickets and says no hello has few of them o
   Traffic traffic(rig);
   run(rig, traffic, 5);
   for (int round = 0; round < kFlood / kAdmittedMax; ++round) {
-    inject(alpha[0], "ticketed", kAdmittedMax);
+    inject(alpha[0], kTicketed, kAdmittedMax);
     turn(rig, 1);
     REQUIRE(begun <= kAdmittedMax);
   }
   CHECK(begun == kAdmittedMax);
   turn(rig, 4000);
   CHECK(begun == 0);  // none said hello in time
-  inject(alpha[0], "ticketed", 1);
+  inject(alpha[0], kTicketed, 1);
   CHECK(begun == 1);
   run(rig, traffic, 5);
 }

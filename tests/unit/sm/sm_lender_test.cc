@@ -90,6 +90,8 @@ struct ByHand {
     auto made = Segment::make(kRingBytes);
     REQUIRE(made.has_value());
     segment = std::move(made->segment);
+    segment.lending(0).probe = probe;
+    segment.lending(0).probe_address = reinterpret_cast<std::uintptr_t>(&probe);
     memory = std::move(made->memory);
     auto socket_directory = SocketDirectory::open(directory.path());
     REQUIRE(socket_directory.has_value());
@@ -113,6 +115,7 @@ struct ByHand {
                      record_bytes(header.size(), record_payload), RecordKind::kLoan);
   }
 
+  std::uint64_t probe = 4711;
   Segment segment;
   Fd memory, socket;
   End end;
@@ -148,6 +151,25 @@ TEST_CASE("a peer that is killed while it lends: nothing arrives but what it len
   }
 }
 
+namespace {
+
+/// Lends until that is refused. Returns how many were taken.
+std::size_t lend_until_refused(Side& side, End& end, const std::deque<Blob>& payloads) {
+  const Blob header = conformance::pattern(1, 24);
+  std::size_t posted = 0;
+  core::Post answer = core::Post::kPosted;
+  REQUIRE(turn_until(side, [&] {
+    if (posted == payloads.size() || answer == core::Post::kSmaller) return true;
+    answer = end.endpoint().post({header, payloads[posted], posted, true});
+    posted += answer == core::Post::kPosted;
+    return false;
+  }));
+  CHECK(answer == core::Post::kSmaller);
+  return posted;
+}
+
+}  // namespace
+
 TEST_CASE("the right to read is taken away while something is lent: it arrives all the same") {
   set_log_level(LogLevel::kError);
   constexpr std::size_t kPayloads = 10;
@@ -163,21 +185,10 @@ TEST_CASE("the right to read is taken away while something is lent: it arrives a
   end.post_pattern(1, 1, 0);
   REQUIRE(turn_until(*side, [&] { return end.frames == 1; }));
   std::deque<Blob> payloads;
-  const Blob header = conformance::pattern(1, 24);
-  for (std::size_t i = 0; i < kPayloads; ++i)
-    payloads.push_back(conformance::pattern(i, kLoanBytesMax));
-  std::size_t posted = 0;
-  core::Post answer = core::Post::kPosted;
-  REQUIRE(turn_until(*side, [&] {
-    if (posted == kPayloads || answer == core::Post::kSmaller) return true;
-    answer = end.endpoint().post({header, payloads[posted], posted, true});
-    posted += answer == core::Post::kPosted;
-    return false;
-  }));
-  // Four are on their way when it happens; from then on nothing is lent.
-  CHECK(answer == core::Post::kSmaller);
-  CHECK(posted >= kPayloads / 2);
-  CHECK(posted < kPayloads);
+  while (payloads.size() < kPayloads)
+    payloads.push_back(conformance::pattern(payloads.size(), kLoanBytesMax));
+  const std::size_t posted = lend_until_refused(*side, end, payloads);
+  CHECK(posted >= kPayloads / 2);  // four are on their way when it happens
   REQUIRE(turn_until(*side, [&] { return end.sent.size() == posted; }));
   CHECK(end.downs.empty());
   end.close();

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/transport_name.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace livebtl {
+
+TEST_CASE("a transport is named by small letters and digits, and perhaps what lies beneath it") {
+  for (const char* good : {"sm", "tcp", "a", "x9", "ofi:shm", "ofi:tcp;ofi_rxm",
+                           "ofi:verbs;ofi_rxm", "ofi:UDP.2-b", "12345678901234567890123456789012"})
+    CHECK_MESSAGE(is_transport_name(good), good);
+  for (const char* bad : {"", "Sm", "s m", "sm;", "sm-2", ":", ":shm", "ofi:", "ofi:a:b", "ofi:a b",
+                          "ofi:a/b", "ofi:$(x)", "ofi:\n", "123456789012345678901234567890123"})
+    CHECK_MESSAGE(!is_transport_name(bad), bad);
+  CHECK(is_transport_name("ofi:" + std::string(28, 'x')));
+  CHECK(!is_transport_name("ofi:" + std::string(29, 'x')));
+  CHECK(!is_transport_name(std::string("sm\0", 3)));
+}
+
+}  // namespace livebtl
