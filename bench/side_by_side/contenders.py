@@ -23,12 +23,14 @@ CONTENDERS = {
     "livebtl-tcp": (LIVEBTL, {"LIVEBTL_TRANSPORTS": "self,tcp", "LIVEBTL_TCP_IF": "lo"}),
     "ob1-tcp": (["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo"], {}),
     "ofi-rxm-tcp": ([*OFI, "tcp;ofi_rxm"], {"FI_TCP_IFACE": "lo"}),
-    # One-sided: osc/rdma over each, the ranks' messages beside it too.
+    # One-sided: osc/rdma, over each but TCP, the ranks' messages beside it.
     "livebtl-sm-rdma": ([*LIVEBTL, *OVER_OFI], {}),
     "livebtl-sm-rings-rdma": ([*LIVEBTL, *OVER_OFI], {"LIVEBTL_SM_SINGLE_COPY": "none"}),
     "vader-rdma": (["--mca", "pml", "ob1", "--mca", "btl", "self,vader", *RDMA], {}),
     "livebtl-tcp-rdma": ([*LIVEBTL, *OVER_OFI], {"LIVEBTL_TRANSPORTS": "self,tcp", "LIVEBTL_TCP_IF": "lo"}),
-    "tcp-rdma": (["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo", *RDMA], {}),
+    # Open MPI 4.1 has no osc/rdma over its own TCP, which has no atomics.
+    "tcp-pt2pt": (["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo",
+                   "--mca", "osc", "pt2pt"], {}),
 }
 
 

@@ -19,7 +19,7 @@ from harness.waiting import Failed  # noqa: E402
 PARTS = {
     "ratios": "latency and bandwidth beside Open MPI's own transports and UCX",
     "threads": "the same under MPI_THREAD_MULTIPLE, small messages",
-    "onesided": "put and fetch-and-add through osc/rdma, beside vader and tcp",
+    "onesided": "put and fetch-and-add through osc/rdma, beside vader, and osc/pt2pt over TCP",
     "gaps": "longest gap between deliveries in a switch, beside as long a time without",
     "ladder": "order to last acknowledgement for idle and for spinning members",
     "hostage": "a switch and a removal while all ranks compute",
