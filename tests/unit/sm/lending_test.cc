@@ -25,7 +25,7 @@ TEST_CASE("what is lent is fetched, in any order, and given back in that of lend
     }
     CHECK(pair.lender.full());
     CHECK(!pair.lender.fetched());
-    for (const std::size_t each : {2, 0, 1, 3}) {
+    for (const std::size_t each : {2U, 0U, 1U, 3U}) {
       CHECK(pair.fetch(records[each]) == Outcome::kDone);
       CHECK(pair.place == payloads[each]);
       CHECK(pair.lender.fetched() == (each != 2));
