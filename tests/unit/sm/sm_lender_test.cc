@@ -124,7 +124,7 @@ struct ByHand {
 }  // namespace
 
 TEST_CASE("a peer that is killed while it lends: nothing arrives but what it lent, whole") {
-  for (const std::size_t frames : {1, 2, 20}) {
+  for (const std::size_t frames : {1U, 2U, 20U}) {
     const JobDirectory directory;
     auto side = make_side(directory, 1);
     const pid_t child = ::fork();
