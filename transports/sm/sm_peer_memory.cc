@@ -32,9 +32,10 @@ bool PeerMemory::copy(std::uint64_t address, MutableBytes into) const noexcept {
   while (done < into.size()) {
     // The kernel may stop at a page that it cannot get at: then the next call says why.
     const iovec here{into.data() + done, into.size() - done};
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process, which only the
-    // kernel follows
-    const iovec there{reinterpret_cast<void*>(address + done), into.size() - done};
+    // Only the kernel follows this address: it is one of another process.
+    void* const from =
+        reinterpret_cast<void*>(address + done);  // NOLINT(performance-no-int-to-ptr)
+    const iovec there{from, into.size() - done};
     const ssize_t copied = ::process_vm_readv(pid_, &here, 1, &there, 1, 0);
     if (copied == 0) errno = EFAULT;
     if (copied <= 0) return false;
