@@ -78,7 +78,8 @@ def held_by_another_process(context):
         wait_until("a program to open the device", lambda: "ibv_asyncwatch" in guest.holders(), 30 * guest.pace)
         arrives = arriving(guest, lab.machine)
         try:
-            code, document = vm_migrate_once(job, guest, *migration_to(arrives))
+            # Most of its time it waits for the card, and gives up in good time for the way back.
+            code, document = vm_migrate_once(job, guest, *migration_to(arrives), seconds=30)
             check(code in (4, 5) and not document["moved"], f"with a card that is held: {code} {document}")
             refused = document["text"]
             job.wait_progress()

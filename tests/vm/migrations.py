@@ -64,10 +64,10 @@ class VmCommand:
 
 
 class VmMigrate(VmCommand):
-    def __init__(self, job, guest, to, *more, cards=(RDMA,)):
+    def __init__(self, job, guest, to, *more, cards=(RDMA,), seconds=60):
         name = guest.instance_name()
         super().__init__(job, "migrate", "--qmp", name + ".qmp", "--ga", name + ".agent", "--to", to, *more,
-                         *(word for card in cards for word in ("--card", card)))
+                         *(word for card in cards for word in ("--card", card)), seconds=seconds)
 
 
 def vm_migrate_once(*arguments, **options):

@@ -8,7 +8,7 @@ from vmlab.hardware import RDMA
 from .job import GuestsJob
 from .verbs import VerbsJob, add_verbs
 
-STANDS_STILL_SECONDS = 60  # as a machine of its own would take them; livebtl's job needs less than one
+STANDS_STILL_SECONDS = 30  # as a machine of its own would take them; livebtl's job needs less than one
 GOES_ON_LINES = 8          # told by each rank after the card has gone; one or two may have been under way
 
 
