@@ -9,8 +9,9 @@
 namespace livebtl::conformance {
 
 void run_conformance(const Subject& subject) {
-  for (const auto table : {address_behaviours(), delivery_behaviours(), limit_behaviours(),
-                           lending_behaviours(), waiting_behaviours(), ending_behaviours()}) {
+  for (const auto table :
+       {address_behaviours(), delivery_behaviours(), limit_behaviours(), lending_behaviours(),
+        lending_memory_behaviours(), waiting_behaviours(), ending_behaviours()}) {
     for (const Behaviour& behaviour : table) {
       SUBCASE(behaviour.name) { behaviour.run(subject); }
     }

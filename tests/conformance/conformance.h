@@ -33,7 +33,8 @@ struct Subject {
   bool own_threads = true;
   /// Lends only to who has shown, once trusted, that it can fetch; else it lends at once.
   bool lends_to_trusted = false;
-  /// A transport may be destroyed beside one in the same process that is connected to it.
+  /// A transport may be destroyed, or end what it has open, beside one in the same process that is
+  /// connected to it.
   bool lost_beside = true;
 };
 

@@ -49,6 +49,8 @@ class FaultyTransport final : public core::Transport, private core::TransportSin
   Result<std::unique_ptr<core::Endpoint>> admit(Bytes ticket) override;
   std::size_t progress(core::TransportSink& accept, TimeNs now,
                        std::size_t frames_max) noexcept override;
+  Status usable() override { return beneath_->usable(); }
+  std::vector<int> descriptors() const override { return beneath_->descriptors(); }
   int wait_fd() const noexcept override { return beneath_->wait_fd(); }
   bool arm() noexcept override;
 

@@ -8,40 +8,10 @@
 #include <array>
 
 #include "tests/conformance/behaviours.h"
-#include "tests/conformance/rig.h"
+#include "tests/conformance/loans.h"
 
 namespace livebtl::conformance {
 namespace {
-
-bool lends(const Rig& rig) { return rig.lent_max() != 0; }
-
-/// Payloads that stay where they are, the way there, and what was answered.
-struct Loans {
-  explicit Loans(End& its_end) : end(its_end) {}
-
-  /// false: not now. What the transport would rather have in pieces counts as not lent.
-  bool lend(std::uint64_t cookie, std::size_t bytes) {
-    const Blob header = pattern(cookie, 24);
-    payloads.push_back(pattern(cookie + 1, bytes));
-    const Post post = end.endpoint().post({header, payloads.back(), cookie, true});
-    CHECK_MESSAGE(post != Post::kDone, "what is lent is kPosted");
-    if (post == Post::kPosted) posted.push_back(cookie);
-    if (post != Post::kPosted) payloads.pop_back();
-    return post == Post::kPosted;
-  }
-  /// Some that are on their way at once, without a turn of anybody.
-  void lend_at_once(std::size_t count, std::size_t bytes) {
-    for (int tries = 0; tries < 1000 && posted.size() < count; ++tries) lend(posted.size(), bytes);
-    REQUIRE(posted.size() == count);
-  }
-  void overwrite() {
-    for (Blob& payload : payloads) std::fill(payload.begin(), payload.end(), std::byte{0xEE});
-  }
-
-  End& end;
-  std::deque<Blob> payloads;
-  std::vector<std::uint64_t> posted;
-};
 
 /// Lends, and sends small frames between, until so many of either have arrived.
 std::vector<Expected> lend_among_others(Rig& rig, Link& link, Loans& loans, std::size_t count) {
@@ -121,68 +91,6 @@ void a_receiver_that_rests_is_lent_little(const Subject& subject) {
       [&] { return link.a->sent == loans.posted && link.b->frames == loans.posted.size(); }));
 }
 
-/// In the middle of it, `wants` has its memory back: what it writes there stays, and what arrives
-/// is right, or the connection ends.
-void memory_is_wanted_back(const Subject& subject, std::unique_ptr<End> Link::*wants) {
-  for (int turns = 0; turns < 6; ++turns) {
-    Rig rig(subject);
-    if (!lends(rig)) return;
-    Link link = rig.link();
-    Blob place(rig.lent_max(), std::byte{0});
-    link.b->place = [&](Bytes, std::size_t) { return MutableBytes(place); };
-    Loans loans(*link.a);
-    loans.lend_at_once(2, rig.lent_max());
-    for (int i = 0; i < turns; ++i) rig.turn();
-    link.b->place = nullptr;
-    const Blob seen = place;
-    (link.*wants)->endpoint().let_go();
-    if (wants == &Link::a) loans.overwrite();
-    if (wants == &Link::b) std::fill(place.begin(), place.end(), std::byte{0xDD});
-    REQUIRE(rig.until([&] {
-      return link.b->frames == loans.posted.size() ||
-             (!link.a->downs.empty() && !link.b->downs.empty());
-    }));
-    rig.settle();
-    for (std::size_t i = 0; i < link.b->received.size(); ++i)
-      CHECK(link.b->received[i].payload == pattern(i + 1, rig.lent_max()));
-    if (wants == &Link::b)
-      CHECK(std::ranges::all_of(place, [](std::byte each) { return each == std::byte{0xDD}; }));
-  }
-}
-void the_lender_wants_its_memory_back(const Subject& subject) {
-  memory_is_wanted_back(subject, &Link::a);
-}
-void the_borrower_wants_its_memory_back(const Subject& subject) {
-  memory_is_wanted_back(subject, &Link::b);
-}
-
-/// In the middle of it one end closes; the memory of both is theirs then.
-void closing_in_the_middle(const Subject& subject) {
-  for (int turns = 0; turns < 8; ++turns) {
-    Rig rig(subject);
-    if (!lends(rig)) return;
-    Link link = rig.link();
-    Blob place(rig.lent_max());
-    link.b->place = [&](Bytes, std::size_t) { return MutableBytes(place); };
-    Loans loans(*link.a);
-    loans.lend_at_once(2, rig.lent_max());
-    for (int i = 0; i < turns / 2; ++i) rig.turn();
-    End& closing = turns % 2 == 0 ? *link.a : *link.b;
-    End& other = turns % 2 == 0 ? *link.b : *link.a;
-    closing.close();
-    if (turns % 2 == 0) loans.overwrite();
-    if (turns % 2 == 1) std::fill(place.begin(), place.end(), std::byte{0xDD});
-    REQUIRE(rig.until([&] { return !other.downs.empty(); }));
-    rig.settle();
-    for (std::size_t i = 0; i < link.b->received.size(); ++i)
-      CHECK(link.b->received[i].payload == pattern(i + 1, rig.lent_max()));
-    if (turns % 2 == 1)
-      CHECK(std::ranges::all_of(place, [](std::byte each) { return each == std::byte{0xDD}; }));
-    Link again = rig.link();
-    REQUIRE(transfer(rig, *again.a, *again.b, {{1, 8, 8}}));
-  }
-}
-
 /// Who is not trusted is told nothing that would let it lend, or is put out for lending.
 void an_untrusted_peer_lends_nothing(const Subject& subject) {
   Rig rig(subject);
@@ -209,9 +117,6 @@ constexpr std::array kBehaviours{
     Behaviour{"both ends lend at once", lends_both_ways},
     Behaviour{"a receiver that rests is lent a bounded number",
               a_receiver_that_rests_is_lent_little},
-    Behaviour{"who lends has his memory back at once", the_lender_wants_its_memory_back},
-    Behaviour{"who fetches has his memory back at once", the_borrower_wants_its_memory_back},
-    Behaviour{"closing while something is lent", closing_in_the_middle},
     Behaviour{"an untrusted peer lends nothing", an_untrusted_peer_lends_nothing},
 };
 

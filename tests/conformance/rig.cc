@@ -58,7 +58,7 @@ void End::on_down(const Error& why) noexcept {
 }
 
 std::size_t Side::turn(std::size_t frames_max) {
-  return transport->progress(*this, monotonic_now(), frames_max);
+  return transport->progress(*this, monotonic_now() + ahead, frames_max);
 }
 
 void Side::on_accept(std::unique_ptr<Endpoint> endpoint) noexcept {
@@ -103,6 +103,10 @@ bool Rig::until(const std::function<bool()>& condition) {
   return true;
 }
 
+bool Rig::until_usable() {
+  return until([&] { return a().transport->usable() && b().transport->usable(); });
+}
+
 bool Rig::post_soon(Side& sender, End& end, const Expected& frame) {
   const TimeNs deadline = monotonic_now() + kDeadlineNs;
   while (end.post_pattern(frame.seed, frame.header_bytes, frame.payload_bytes) == Post::kRetry) {
@@ -110,6 +114,14 @@ bool Rig::post_soon(Side& sender, End& end, const Expected& frame) {
     turn_sender(sender);
   }
   return true;
+}
+
+void Rig::settle_long() {
+  settle();
+  for (int steps = 0; steps < 30; ++steps) {
+    for (Side* side : {&a(), &b()}) side->ahead += kSecond;
+    turn();
+  }
 }
 
 void Rig::settle() {

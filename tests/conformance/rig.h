@@ -73,6 +73,7 @@ class Side final : public core::TransportSink {
 
   std::size_t turn(std::size_t frames_max = 64);
 
+  TimeNs ahead = 0;  // its clock, of the true one
   std::unique_ptr<Transport> transport;
   std::deque<std::unique_ptr<Endpoint>> accepted;
 
@@ -112,10 +113,14 @@ class Rig {
   void turn_sender(Side& sender);
   /// Moves both sides until `condition` holds. false: the deadline passed.
   bool until(const std::function<bool()>& condition);
+  /// Asks both, as the engine does after a connection broke. false: the deadline passed.
+  bool until_usable();
   /// Posts while only the sender's side moves. false: never taken.
   bool post_soon(Side& sender, End& end, const Expected& frame);
   /// Many turns, for what must *not* happen.
   void settle();
+  /// Many turns, and then as many with both clocks put forward: for what a time-out ends at last.
+  void settle_long();
 
   /// Starts to connect, and carries the tickets of a transport that connects by them, as the engine
   /// would.

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "base/assert.h"
+#include "transports/messages/message.h"
 
 namespace livebtl::messages {
 
@@ -22,6 +23,12 @@ inline constexpr std::uint32_t kCreditFloor = 4;
 inline constexpr std::uint32_t kWordCredit = 2;
 /// Buffers beyond the floors.
 inline constexpr std::uint32_t kSharedBuffers = 60;
+
+/// What there must be for a word to go. One that tells of payloads fetched leaves as much as a
+/// frame does.
+constexpr std::uint32_t credit_for(Kind word) noexcept {
+  return word == Kind::kBye ? 1 : word == Kind::kCredit ? kWordCredit : kWordCredit + 1;
+}
 
 class Credits {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/ofi/ofi_domain.cc -- see ofi_domain.h.
+// transports/ofi/ofi_domain.cc -- see ofi_domain.h; what it does with memory is in ofi_memory.cc.
 #include "transports/ofi/ofi_domain.h"
 
 #include <rdma/fi_cm.h>
@@ -18,7 +18,6 @@ constexpr std::size_t kQueueEntries = 1024;
 /// What a provider takes at least, whatever it says.
 constexpr std::size_t kReceivesMin = 128;
 constexpr TimeNs kNotSeenYet = -1;
-constexpr TimeNs kForgottenAfter = 5 * kSecond;
 constexpr std::size_t kSendsEver = 1024;
 
 }  // namespace
@@ -28,7 +27,7 @@ Domain::Domain(const Library& library, Info info) noexcept
 
 // The endpoint first: what is under way ends with it, and nothing refers to the buffers any more.
 Domain::~Domain() {
-  endpoint_.close();
+  stop();
   completions_.close();
   addresses_.close();
 }
@@ -103,15 +102,19 @@ Status Domain::add_piece(std::deque<Buffer>& buffers, std::uint32_t count, std::
   Piece& piece = pieces_.emplace_back();
   piece.bytes.reset(new (std::nothrow) std::byte[bytes]());
   void* descriptor = nullptr;
-  int code = piece.bytes == nullptr ? -FI_ENOMEM : 0;
-  if (code == 0 && (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0) {
-    code = fi_mr_reg(domain_.get(), piece.bytes.get(), bytes, access, 0, pieces_.size(), 0,
-                     piece.region.out(), nullptr);
-    if (code == 0) descriptor = fi_mr_desc(piece.region.get());
+  Status made = piece.bytes == nullptr ? cannot("memory for buffers", -FI_ENOMEM) : Status{};
+  if (made && has_mode(FI_MR_LOCAL)) {
+    auto region = register_memory({piece.bytes.get(), bytes}, access);
+    if (region) {
+      descriptor = fi_mr_desc(region->get());
+      piece.region = std::move(*region);
+    } else {
+      made = tl::unexpected(region.error());
+    }
   }
-  if (code != 0) {
+  if (!made) {
     pieces_.pop_back();
-    return cannot("memory for buffers (is `ulimit -l` too low?)", code);
+    return made;
   }
   for (std::uint32_t i = 0; i < count; ++i) {
     Buffer& buffer = buffers.emplace_back();
@@ -125,7 +128,7 @@ Result<std::span<Buffer* const>> Domain::add_receives() {
   const std::size_t before = receives_.size();
   if (before + kPieceBuffers > std::max<std::size_t>(info_->rx_attr->size, kReceivesMin))
     return fail(Errc::kLimit, "ofi: " + provider() + " takes no more receive buffers");
-  if (const Status added = add_piece(receives_, kPieceBuffers, FI_RECV); !added)
+  if (const Status added = add_piece(receives_, kPieceBuffers, FI_RECV | FI_READ); !added)
     return tl::unexpected(added.error());
   added_.clear();
   for (std::size_t i = before; i < receives_.size(); ++i) added_.push_back(&receives_[i]);
@@ -133,6 +136,7 @@ Result<std::span<Buffer* const>> Domain::add_receives() {
 }
 
 long Domain::post_receive(Buffer& buffer) noexcept {
+  if (stopped()) return -FI_ESHUTDOWN;
   return fi_recv(endpoint_.get(), buffer.bytes, kBufferBytes, buffer.descriptor, FI_ADDR_UNSPEC,
                  &buffer.context);
 }
@@ -149,8 +153,11 @@ Buffer* Domain::begin_send(OfiEndpoint& owner, std::uint32_t peer, Use use) noex
 }
 
 long Domain::send(Buffer& buffer, std::size_t bytes) noexcept {
-  const long code = fi_send(endpoint_.get(), buffer.bytes, bytes, buffer.descriptor,
-                            peers_->address(buffer.peer), &buffer.context);
+  long code = -FI_ESHUTDOWN;
+  if (!stopped()) {
+    code = fi_send(endpoint_.get(), buffer.bytes, bytes, buffer.descriptor,
+                   peers_->address(buffer.peer), &buffer.context);
+  }
   if (code != 0) end_send(buffer);
   return code;
 }
@@ -191,12 +198,15 @@ Status Domain::replace_forgotten(TimeNs now) {
 
 long Domain::read(std::span<fi_cq_msg_entry> entries) noexcept {
   const long count = fi_cq_read(completions_.get(), entries.data(), entries.size());
+  for (long i = 0; i < count; ++i) note_end(entries[static_cast<std::size_t>(i)].op_context);
   return count == -FI_EAGAIN ? 0 : count;
 }
 
 bool Domain::read_error(fi_cq_err_entry& entry) noexcept {
   entry = {};
-  return fi_cq_readerr(completions_.get(), &entry, 0) == 1;
+  if (fi_cq_readerr(completions_.get(), &entry, 0) != 1) return false;
+  note_end(entry.op_context);
+  return true;
 }
 
 // Where it cannot be asked, the descriptor alone must do.

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "livebtl/port.h"
 #include "transports/messages/message.h"
 #include "transports/ofi/ofi_address.h"
 #include "transports/ofi/ofi_library.h"
@@ -34,16 +35,25 @@ inline constexpr std::size_t kBufferBytes =
 inline constexpr std::uint32_t kSendsMax = 64;
 inline constexpr std::uint32_t kWordSends = 16;
 
-enum class Use : std::uint8_t { kReceive, kFrame, kWord };
+/// A provider that has not told the end of an operation for so long after its connection has gone
+/// never will.
+inline constexpr TimeNs kForgottenAfter = 5 * kSecond;
+
+enum class Use : std::uint8_t { kReceive, kFrame, kWord, kFetch, kOneSided };
+
+/// What libfabric hands back when an operation is over.
+struct Context {
+  fi_context2 context{};  // first: by its address
+  Use use = Use::kReceive;
+  bool reads = false;  // memory of a peer's; the domain's own note
+};
 
 /// A buffer, and what libfabric is doing with it.
-struct Buffer {
-  fi_context2 context{};         // first: libfabric hands its address back
+struct Buffer : Context {
   std::byte* bytes = nullptr;    // kBufferBytes
   void* descriptor = nullptr;    // of its registration, where the provider wants one
   OfiEndpoint* owner = nullptr;  // of a send; null: its connection has gone
   std::uint32_t peer = 0;        // of a send
-  Use use = Use::kReceive;
   TimeNs orphan_since =
       0;  // of a send whose connection has gone: when that was seen; 0: it is none
 };
@@ -71,6 +81,20 @@ class Opened {
   Object* object_ = nullptr;
 };
 
+struct CloseRegion {
+  void operator()(fid_mr* region) const noexcept { CloseFid()(&region->fid); }
+};
+/// Memory that is registered. To be closed before its domain.
+using Registration = std::unique_ptr<fid_mr, CloseRegion>;
+
+/// Between memory here and a peer's.
+struct Transfer {
+  MutableBytes here;           // stays until the end of the operation
+  void* descriptor = nullptr;  // of its registration, which a provider with FI_MR_LOCAL wants
+  std::uint32_t peer = 0;
+  Remote there;
+};
+
 class Domain {
  public:
   /// Errors: kNoMemory, kSystem, kUnsupported.
@@ -87,6 +111,32 @@ class Domain {
   std::string explain(long code) const;
 
   Peers& peers() noexcept { return *peers_; }
+  /// For what has no call of its own here.
+  fid_ep* endpoint() const noexcept { return endpoint_.get(); }
+  /// access: FI_SEND, FI_REMOTE_WRITE and their like. Errors: kNoMemory, kSystem.
+  Result<Registration> register_memory(MutableBytes memory, std::uint64_t access);
+  static void* descriptor(const Registration& registration) noexcept {
+    return registration ? fi_mr_desc(registration.get()) : nullptr;
+  }
+  /// How peers name the beginning of memory that is registered.
+  Remote remote(const Registration& registration, MutableBytes memory) const noexcept {
+    const bool by_address = has_mode(FI_MR_VIRT_ADDR);
+    return {fi_mr_key(registration.get()),
+            by_address ? reinterpret_cast<std::uint64_t>(memory.data()) : 0};
+  }
+  bool has_mode(int memory_mode) const noexcept {
+    return (info_->domain_attr->mr_mode & memory_mode) != 0;
+  }
+  /// 0: it goes, and is told by the context. Else an error of libfabric's. Written: to be seen
+  /// there when it is told.
+  long begin_read(const Transfer& transfer, Context& context) noexcept;
+  long begin_write(const Transfer& transfer, Context& context) noexcept;
+  /// libfabric is at work on nobody's memory any more. Nothing goes from now on. Reads that are
+  /// under way are waited for, for some milliseconds.
+  void stop() noexcept;
+  bool stopped() const noexcept { return stopped_; }
+  /// Does it leave a part of libfabric open for good, as that would not survive its end?
+  bool is_stuck() const noexcept { return stopped_ && endpoint_.get() != nullptr; }
 
   /// Adds buffers to receive, which the caller posts. Errors: kNoMemory, kSystem, kLimit.
   Result<std::span<Buffer* const>> add_receives();
@@ -119,13 +169,16 @@ class Domain {
   /// Buffers that are registered as one.
   struct Piece {
     std::unique_ptr<std::byte[]> bytes;
-    Opened<fid_mr> region;
+    Registration region;
   };
 
   Domain(const Library& library, Info info) noexcept;
   Status set_up();
   Status open_queue();
+  void wait_for_reads() noexcept;
+  void note_end(void* context) noexcept;
   Status take_name();
+  std::uint64_t new_key() const noexcept;
   Status add_piece(std::deque<Buffer>& buffers, std::uint32_t count, std::uint64_t access);
   Status cannot(const char* what, long code) const;
 
@@ -133,6 +186,8 @@ class Domain {
   Info info_;
   Blob name_;
   int wait_fd_ = -1;
+  bool stopped_ = false;
+  std::uint32_t reads_ = 0;  // under way
   // In this order: what was made later is closed first.
   Opened<fid_fabric> fabric_;
   Opened<fid_domain> domain_;

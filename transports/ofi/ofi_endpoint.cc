@@ -10,6 +10,7 @@
 namespace livebtl::ofi {
 namespace {
 
+using messages::credit_for;
 using messages::Kind;
 
 constexpr TimeNs kSilence = kSecond;
@@ -32,6 +33,7 @@ OfiEndpoint::OfiEndpoint(OfiTransport& transport, std::uint64_t token, bool dial
 OfiEndpoint::~OfiEndpoint() {
   part();
   state_ = State::kDown;
+  end_lending("a connection ended while memory was lent");
   drop_waiting();
   if (has_peer_) transport_.domain().peers().leave(peer_);
   transport_.leave(*this, open_promises_);
@@ -43,13 +45,16 @@ void OfiEndpoint::attach(core::EndpointSink& sink) noexcept {
   transport_.settle_later(*this);
 }
 
+bool OfiEndpoint::may_post() const noexcept {
+  return state_ == State::kOpen && credit() > messages::kWordCredit &&
+         frames_ < transport_.sends_for_each();
+}
+
 core::Post OfiEndpoint::post(const core::Frame& frame) noexcept {
-  LIVEBTL_ASSERT(
-      frame.header.size() - 1 < core::kHeaderBytesMax && frame.payload.size() <= kPayloadBytesMax,
-      "a header of 1 to 64 bytes, a payload within caps().payload_bytes_max");
-  if (state_ != State::kOpen || credit() <= messages::kWordCredit ||
-      frames_ >= transport_.sends_for_each())
-    return core::Post::kRetry;
+  LIVEBTL_ASSERT(frame.header.size() - 1 < core::kHeaderBytesMax, "a header of 1 to 64 bytes");
+  if (frame.payload.size() > kPayloadBytesMax) [[unlikely]]
+    return lend(frame);
+  if (!may_post()) return core::Post::kRetry;
   Buffer* const buffer = transport_.domain().begin_send(*this, peer_, Use::kFrame);
   if (buffer == nullptr) return core::Post::kRetry;
   std::byte* const to = buffer->bytes + sizeof(Route);
@@ -82,11 +87,12 @@ bool OfiEndpoint::send(Buffer& buffer, std::size_t bytes) noexcept {
 }
 
 bool OfiEndpoint::say(Kind kind) noexcept {
-  const std::uint32_t needed = kind == Kind::kBye ? 1 : messages::kWordCredit;
-  if (credit() < needed) return false;
+  if (credit() < credit_for(kind)) return false;
   Buffer* const buffer = transport_.domain().begin_send(*this, peer_, Use::kWord);
   if (buffer == nullptr) return false;
-  if (!send(*buffer, messages::encode_word(kind, promised_, 0, buffer->bytes + sizeof(Route))))
+  const std::uint32_t fetched = kind == Kind::kFetched ? fetched_ : 0;
+  if (!send(*buffer,
+            messages::encode_word(kind, promised_, fetched, buffer->bytes + sizeof(Route))))
     return false;
   ++words_;
   return true;
@@ -95,10 +101,15 @@ bool OfiEndpoint::say(Kind kind) noexcept {
 // Credit is told as soon as half of what the peer may send has not been told: it can then not be
 // stuck, since what it leaves alone is less than the other half.
 void OfiEndpoint::tell() noexcept {
-  if (state_ != State::kOpen || promised_ - told_ < (open_promises_ + 1) / 2) return;
-  if (say(Kind::kCredit)) return;
+  const bool credit_due = promised_ - told_ >= (open_promises_ + 1) / 2;
+  if (state_ != State::kOpen || (!credit_due && fetched_ == fetched_told_)) return;
+  const Kind word = credit_due ? Kind::kCredit : Kind::kFetched;
+  if (say(word)) {
+    if (word == Kind::kFetched) fetched_told_ = fetched_;
+    return;
+  }
   // Once an earlier word has gone, or the peer has said something, it is tried again anyway.
-  if (words_ == 0 && credit() >= messages::kWordCredit) transport_.settle_later(*this);
+  if (words_ == 0 && credit() >= credit_for(word)) transport_.settle_later(*this);
 }
 
 // Promises only grow, and by no more than a peer has buffers.
@@ -112,7 +123,10 @@ void OfiEndpoint::arrived(std::uint32_t number, const Arrived& message) noexcept
   heard_ = transport_.now();
   unsent_since_ = 0;
   if (state_ == State::kAdmitted) state_ = State::kOpen;
-  if (state_ != State::kDown && row_.put(number, message, open_promises_)) return;
+  if (state_ != State::kDown && row_.put(number, message, open_promises_)) {
+    if (fetch_) look_for_bye(message);
+    return;
+  }
   if (state_ != State::kDown)
     take_down({Errc::kCorrupt, described_ + ": a message with a number that is not its turn"});
   transport_.buffer_free(*message.buffer);  // of none of our promises
@@ -124,7 +138,8 @@ std::size_t OfiEndpoint::deliver(std::size_t frames_max) noexcept {
   return moved;
 }
 
-// in: the next message in the row. true: the sink has had a frame. The buffer is libfabric's again.
+// in: the next message in the row. true: the sink has had a frame. The buffer is libfabric's again,
+// or waits for a payload to be fetched.
 bool OfiEndpoint::handle(const Arrived& arrived) noexcept {
   const char* why = nullptr;
   bool frame = false;
@@ -142,6 +157,10 @@ bool OfiEndpoint::handle(const Arrived& arrived) noexcept {
   } else if (message->head.kind == Kind::kBye) {
     peer_gone_ = true;
     take_down({Errc::kDown, described_ + ": the peer closed the connection"});
+  } else if (message->head.kind == Kind::kLent) {
+    if (begin_fetch(*arrived.buffer, *message)) return false;
+  } else if (message->head.kind == Kind::kFetched) {
+    take_back(message->head.payload_crc);
   } else if (message->head.kind != Kind::kCredit) {
     take_down({Errc::kCorrupt, described_ + ": a word that ofi does not know"});
   }
@@ -173,6 +192,7 @@ void OfiEndpoint::sent(Use use, long code) noexcept {
 
 void OfiEndpoint::settle() noexcept {
   if (failed_.code != Errc::kOk) return take_down(failed_);
+  if (fetch_ && !fetch_->under_way()) post_fetch();
   tell();
 }
 
@@ -182,7 +202,8 @@ void OfiEndpoint::look(TimeNs now) noexcept {
     return take_down({Errc::kDown, described_ + ": a message was lost on the way"});
   if (unsent_since_ != 0 && now - unsent_since_ >= kUnsentTime)
     return take_down({Errc::kDown, described_ + ": the provider takes nothing to send"});
-  if (now - std::max(heard_, asked_) < kSilence) return;
+  look_at_fetch(now);
+  if (state_ != State::kOpen || now - std::max(heard_, asked_) < kSilence) return;
   asked_ = now;
   // It asks whether the peer is there: what fails is told. It must not use up the credit that a
   // word of credit needs.
@@ -202,6 +223,7 @@ void OfiEndpoint::take_down(const Error& why) noexcept {
   }
   part();
   state_ = State::kDown;
+  end_lending("a connection broke while memory was lent");
   drop_waiting();
   sink_->on_down(why);
 }

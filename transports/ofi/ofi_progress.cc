@@ -9,6 +9,7 @@
 namespace livebtl::ofi {
 namespace {
 
+constexpr std::size_t kLandingsKept = 8;
 constexpr TimeNs kSweepEvery = 100 * kMillisecond;
 /// Completions in one progress(), beside those of frames: others have their turn.
 constexpr std::size_t kCompletionsPerTurn = 256;
@@ -35,6 +36,8 @@ void OfiTransport::look() noexcept {
   sweep_at_ = now_ + kSweepEvery;
   if (const Status replaced = domain_->replace_forgotten(now_); !replaced)
     lose(replaced.error().text);
+  if (onesided_ && onesided_->look(now_))
+    lose("ofi: " + domain_->provider() + " has forgotten operations on memory");
   // By token: a sink may destroy other endpoints.
   std::vector<std::uint64_t> tokens;
   for (const auto& [token, endpoint] : endpoints_) tokens.push_back(token);
@@ -90,7 +93,13 @@ std::size_t OfiTransport::poll(std::size_t frames_max) noexcept {
 // Returns how many frames were handed on.
 std::size_t OfiTransport::complete(const fi_cq_msg_entry& entry, std::size_t frames_max) noexcept {
   sleep_.worked();
-  Buffer& buffer = *static_cast<Buffer*>(entry.op_context);
+  Context& context = *static_cast<Context*>(entry.op_context);
+  if (context.use == Use::kOneSided) {
+    onesided_->done(context, 0);
+    return 0;
+  }
+  if (context.use == Use::kFetch) return read_done(static_cast<Fetch&>(context), 0);
+  Buffer& buffer = static_cast<Buffer&>(context);
   if (buffer.use == Use::kReceive) return received(buffer, entry.len, frames_max);
   sent(buffer, 0);
   return 0;
@@ -101,9 +110,14 @@ void OfiTransport::take_error() noexcept {
   if (!domain_->read_error(entry)) return;
   if (entry.op_context == nullptr)  // of no buffer: of the whole
     return lose("ofi: " + domain_->provider() + ": " + domain_->explain(entry.err));
-  Buffer& buffer = *static_cast<Buffer*>(entry.op_context);
+  Context& context = *static_cast<Context*>(entry.op_context);
+  const long code = entry.err == 0 ? FI_EIO : entry.err;
+  if (context.use == Use::kOneSided) return onesided_->done(context, code);
+  if (context.use == Use::kFetch)
+    return static_cast<void>(read_done(static_cast<Fetch&>(context), code));
+  Buffer& buffer = static_cast<Buffer&>(context);
   if (buffer.use == Use::kReceive) return buffer_free(buffer);  // its connection finds a gap
-  sent(buffer, entry.err == 0 ? FI_EIO : entry.err);
+  sent(buffer, code);
 }
 
 std::size_t OfiTransport::received(Buffer& buffer, std::size_t bytes,
@@ -124,6 +138,49 @@ std::size_t OfiTransport::received(Buffer& buffer, std::size_t bytes,
   }
   buffer_free(buffer);  // late, or from a stranger
   return 0;
+}
+
+std::size_t OfiTransport::read_done(Fetch& fetch, long code) noexcept {
+  if (fetch.owner != nullptr) return fetch.owner->read_done(code);
+  const auto left = std::find_if(left_fetches_.begin(), left_fetches_.end(),
+                                 [&](const auto& each) { return each.get() == &fetch; });
+  fetch.step_failed();
+  buffer_free(fetch.buffer());
+  give_landing(fetch.take_landing());
+  left_fetches_.erase(left);
+  return 0;
+}
+
+Landing OfiTransport::take_landing() {
+  Landing landing;
+  if (!landings_.empty()) {
+    landing = std::move(landings_.back());
+    landings_.pop_back();
+    return landing;
+  }
+  landing.bytes = std::make_unique_for_overwrite<std::byte[]>(kLentBytesMax);
+  if (!domain_->has_mode(FI_MR_LOCAL)) return landing;
+  auto registration = domain_->register_memory({landing.bytes.get(), kLentBytesMax}, FI_READ);
+  if (registration) landing.registration = std::move(*registration);
+  return landing;
+}
+
+void OfiTransport::give_landing(Landing landing) {
+  if (landings_.size() < kLandingsKept) landings_.push_back(std::move(landing));
+}
+
+void OfiTransport::leave_fetch(std::unique_ptr<Fetch> fetch) noexcept {
+  fetch->owner = nullptr;
+  if (fetch->under_way() && !domain_->stopped()) {
+    left_fetches_.push_back(std::move(fetch));
+  } else {
+    buffer_free(fetch->buffer());
+  }
+}
+
+void OfiTransport::stop(const char* why) noexcept {
+  domain_->stop();
+  lose("ofi: " + domain_->provider() + ": " + why);
 }
 
 void OfiTransport::sent(Buffer& buffer, long code) noexcept {

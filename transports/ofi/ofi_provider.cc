@@ -19,10 +19,15 @@ constexpr std::string_view kOurs = "livebtl";
 constexpr std::string_view kHooks = "ofi_hook";
 
 /// What we ask for, and what we are ready to do in return.
-Info hints(const Library& library, const std::string& name, std::uint64_t caps) {
+Info hints(const Library& library, const std::string& name, std::uint64_t caps,
+           const Wanted& wanted) {
   Info hints(library.dupinfo(nullptr), FreeInfo{&library});
   if (!hints) return hints;
   hints->caps = FI_MSG | caps;
+  if (wanted.onesided) {
+    hints->caps |= FI_ATOMIC;
+    hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+  }
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
   hints->tx_attr->msg_order = FI_ORDER_SAS;
@@ -32,7 +37,7 @@ Info hints(const Library& library, const std::string& name, std::uint64_t caps) 
   hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
   hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
-  hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+  hints->domain_attr->mr_mode = wanted.memory_modes;
   if (!name.empty()) hints->fabric_attr->prov_name = ::strdup(name.c_str());  // freed with it
   return hints;
 }
@@ -60,12 +65,13 @@ std::string names(const fi_info* list) {
 }
 
 /// caps: where it can carry messages to. What a provider was not asked for it may not tell.
-Result<Info> list_of(const Library& library, const std::string& name, std::uint64_t caps) {
-  const Info wanted = hints(library, name, caps);
-  if (!wanted) return fail(Errc::kNoMemory, "ofi: no memory for libfabric's hints");
+Result<Info> list_of(const Library& library, const std::string& name, std::uint64_t caps,
+                     const Wanted& wanted) {
+  const Info asked = hints(library, name, caps, wanted);
+  if (!asked) return fail(Errc::kNoMemory, "ofi: no memory for libfabric's hints");
   fi_info* found = nullptr;
   const int code =
-      library.getinfo(FI_VERSION(1, 17), nullptr, nullptr, kHiddenToo, wanted.get(), &found);
+      library.getinfo(FI_VERSION(1, 17), nullptr, nullptr, kHiddenToo, asked.get(), &found);
   if (code == 0 || code == -FI_ENODATA) return Info(found, FreeInfo{&library});
   return fail(Errc::kSystem,
               std::string("ofi: libfabric finds no provider: ") + library.strerror(-code));
@@ -76,24 +82,29 @@ Result<Info> list_of(const Library& library, const std::string& name, std::uint6
 bool leaves_the_node(const fi_info& info) noexcept { return (info.caps & FI_REMOTE_COMM) != 0; }
 
 Result<Info> choose_provider(const Library& library, const std::string& name,
-                             std::size_t message_bytes) {
+                             std::size_t message_bytes, const Wanted& wanted) {
   if (name.find(kOurs) != std::string::npos)
     return fail(Errc::kInvalid, "ofi: '" + name + "' is livebtl itself; name what lies beneath it");
-  for (const std::uint64_t caps : std::array<std::uint64_t, 2>{FI_LOCAL_COMM | FI_REMOTE_COMM, 0}) {
-    if (caps == 0 && name.empty()) break;
-    const auto list = list_of(library, name, caps);
+  constexpr std::uint64_t kEverywhere = FI_LOCAL_COMM | FI_REMOTE_COMM;
+  for (const std::uint64_t caps :
+       std::array<std::uint64_t, 4>{FI_RMA | kEverywhere, kEverywhere, FI_RMA, 0}) {
+    if ((caps & kEverywhere) == 0 && name.empty()) break;
+    if ((caps & FI_RMA) == 0 && wanted.onesided) continue;
+    const auto list = list_of(library, name, caps, wanted);
     if (!list) return tl::unexpected(list.error());
     for (const fi_info* each = list->get(); each != nullptr; each = each->next) {
       if (!will_do(*each, name, message_bytes)) continue;
       Info chosen(library.dupinfo(each), FreeInfo{&library});
       if (!chosen) return fail(Errc::kNoMemory, "ofi: no memory for what libfabric says");
+      chosen->tx_attr->op_flags = 0;  // it can; each operation says whether it wants that
       return chosen;
     }
   }
-  const auto all = list_of(library, "", 0);
+  const auto all = list_of(library, "", 0, wanted);
   return fail(Errc::kNotFound,
               "ofi: libfabric has no provider " + (name.empty() ? "to other machines" : name) +
-                  " with reliable datagrams in order; of such it has: " +
+                  " with reliable datagrams in order" +
+                  (wanted.onesided ? " and put, get and atomics" : "") + "; of such it has: " +
                   (all ? names(all->get()) : all.error().text) + " (fi_info -t FI_EP_RDM)");
 }
 

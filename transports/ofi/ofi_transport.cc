@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/log.h"
 #include "base/secret.h"
 #include "transports/ofi/ofi_provider.h"
 
@@ -47,36 +48,54 @@ core::TransportKind ofi_kind(const std::string& provider) {
 
 Result<std::unique_ptr<OfiTransport>> OfiTransport::make(const core::NodeFacts& facts,
                                                          const std::string& provider,
-                                                         const std::string& name) {
+                                                         const std::string& name,
+                                                         const Direct& direct) {
   const auto found = library();
   if (!found) return tl::unexpected(found.error());
   auto sleep = Sleep::open();
   if (!sleep) return tl::unexpected(sleep.error());
   std::unique_ptr<OfiTransport> made(
-      new OfiTransport(facts, **found, provider, name, std::move(*sleep)));
+      new OfiTransport(facts, **found, provider, name, direct, std::move(*sleep)));
   if (const Status opened = made->open_domain(); !opened) return tl::unexpected(opened.error());
+  const fi_info& info = made->domain_->info();
+  if ((info.caps & FI_RMA) != 0 && info.ep_attr->max_msg_size >= kLentBytesMax) {
+    made->caps_.lent_bytes_min = kLentBytesMin;
+    made->caps_.lent_bytes_max = kLentBytesMax;
+  }
   return made;
 }
 
 OfiTransport::OfiTransport(const core::NodeFacts& facts, const Library& library,
-                           const std::string& provider, const std::string& name, Sleep sleep)
+                           const std::string& provider, const std::string& name,
+                           const Direct& direct, Sleep sleep)
     : library_(library),
       provider_(provider),
       name_(name),
+      direct_(direct),
       node_(facts.node),
       crc_(facts.settings->crc),
+      caps_(kCaps),
       sleep_(std::move(sleep)) {}
 
 Status OfiTransport::open_domain() {
-  auto info = choose_provider(library_, provider_, kBufferBytes);
+  auto info = choose_provider(library_, provider_, kBufferBytes,
+                              {direct_.onesided != nullptr, direct_.memory_modes});
   if (!info) return tl::unexpected(info.error());
   auto domain = Domain::open(library_, std::move(*info));
   if (!domain) return tl::unexpected(domain.error());
+  std::unique_ptr<OneSided> onesided;
+  if (direct_.onesided != nullptr) {
+    auto made = OneSided::make(**domain, *direct_.onesided);
+    if (!made) return tl::unexpected(made.error());
+    onesided = std::move(*made);
+  }
   messages::Credits credits;
   unposted_.clear();
   if (Status made = make_room(**domain, credits); !made) return made;
   sleep_.watch((*domain)->wait_fd());
+  end_domain();
   domain_ = std::move(*domain);
+  onesided_ = std::move(onesided);
   credits_ = credits;
   unsettled_.clear();
   seen_count_ = 0;
@@ -84,6 +103,24 @@ Status OfiTransport::open_domain() {
   address_.provider = hash_of_provider(domain_->provider(), domain_->info().addr_format);
   address_.node = leaves_the_node(domain_->info()) ? 0 : node_;
   return {};
+}
+
+// Users are told once libfabric is at work on their memory no more.
+void OfiTransport::end_domain() noexcept {
+  if (domain_ == nullptr) return;
+  domain_->stop();
+  if (onesided_) onesided_->end();
+  if (domain_->is_stuck()) {
+    log(LogLevel::kWarn, "ofi", "%s is not closed: a peer stands still in the middle of an answer",
+        domain_->provider().c_str());
+    for (auto& fetch : left_fetches_) (void)fetch.release();
+    (void)onesided_.release();
+    (void)domain_.release();
+  }
+  left_fetches_.clear();
+  landings_.clear();
+  onesided_.reset();
+  domain_.reset();
 }
 
 // Buffers that the provider does not take at once are posted in progress().
@@ -106,9 +143,8 @@ std::uint32_t OfiTransport::sends_for_each() const noexcept {
 
 OfiTransport::~OfiTransport() {
   LIVEBTL_ASSERT(endpoints_.empty(), "endpoints are destroyed before their transport");
+  end_domain();
 }
-
-const core::Caps& OfiTransport::caps() const noexcept { return kCaps; }
 
 bool OfiTransport::reaches(Bytes address) const noexcept {
   const auto peer = decode_address(address);
@@ -180,6 +216,7 @@ void OfiTransport::enter(OfiEndpoint& endpoint) {
 void OfiTransport::leave(OfiEndpoint& endpoint, std::uint32_t open_promises) noexcept {
   credits_.leave(open_promises);
   domain_->disown(endpoint);
+  if (onesided_) onesided_->disown(endpoint);
   endpoints_.erase(endpoint.token());
   std::replace(unsettled_.begin(), unsettled_.end(), &endpoint, static_cast<OfiEndpoint*>(nullptr));
 }

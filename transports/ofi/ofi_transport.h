@@ -13,9 +13,17 @@
 #include "core/node_facts.h"
 #include "transports/ofi/ofi_endpoint.h"
 #include "transports/ofi/ofi_kind.h"
+#include "transports/ofi/ofi_onesided.h"
+#include "transports/ofi/ofi_provider.h"
 #include "transports/ofi/ofi_sleep.h"
 
 namespace livebtl::ofi {
+
+/// For who uses the transport without the BML.
+struct Direct {
+  OneSidedSink* onesided = nullptr;  // borrowed; null: there is no onesided()
+  int memory_modes = kMemoryModes;   // as Wanted
+};
 
 class OfiTransport final : public core::Transport {
  public:
@@ -23,13 +31,14 @@ class OfiTransport final : public core::Transport {
   /// Domain::open().
   static Result<std::unique_ptr<OfiTransport>> make(const core::NodeFacts& facts,
                                                     const std::string& provider,
-                                                    const std::string& name = "ofi");
+                                                    const std::string& name = "ofi",
+                                                    const Direct& direct = {});
   OfiTransport(const OfiTransport&) = delete;
   OfiTransport& operator=(const OfiTransport&) = delete;
   ~OfiTransport() override;
 
   std::string_view name() const noexcept override { return name_; }
-  const core::Caps& caps() const noexcept override;
+  const core::Caps& caps() const noexcept override { return caps_; }
   Blob address() const override { return encode_address(address_); }
   Blob contact() const override { return encode_address(address_); }
   bool reaches(Bytes address) const noexcept override;
@@ -41,6 +50,10 @@ class OfiTransport final : public core::Transport {
   std::vector<int> descriptors() const override;
   int wait_fd() const noexcept override { return sleep_.fd(); }
   bool arm() noexcept override;
+
+  /// Put, get and atomics of the provider's own, towards this transport's endpoints. Requires that
+  /// it was made for them. Another one after each loss that usable() has mended.
+  OneSided& onesided() noexcept { return *onesided_; }
 
   // For endpoints.
   Domain& domain() noexcept { return *domain_; }
@@ -54,13 +67,22 @@ class OfiTransport final : public core::Transport {
   /// settle() and deliver() in the next progress().
   void settle_later(OfiEndpoint& endpoint) noexcept;
   void buffer_free(Buffer& buffer) noexcept;
+  /// Where a payload may land.
+  Landing take_landing();
+  void give_landing(Landing landing);
+  /// libfabric is at work on no memory of users' any more: our endpoint is closed. Everything goes
+  /// down in the next progress(), and is opened anew.
+  void stop(const char* why) noexcept;
+  /// Of an endpoint that has no use for it any more; it ends when its read does.
+  void leave_fetch(std::unique_ptr<Fetch> fetch) noexcept;
   /// Frames of one connection that may be under way, so that a peer that rests stops nobody else.
   std::uint32_t sends_for_each() const noexcept;
 
  private:
   OfiTransport(const core::NodeFacts& facts, const Library& library, const std::string& provider,
-               const std::string& name, Sleep sleep);
+               const std::string& name, const Direct& direct, Sleep sleep);
   Status open_domain();
+  void end_domain() noexcept;
   Status make_room(Domain& domain, messages::Credits& credits);
   Result<std::unique_ptr<OfiEndpoint>> make_endpoint(bool dialled);
   std::size_t settle(std::size_t frames_max) noexcept;
@@ -68,6 +90,7 @@ class OfiTransport final : public core::Transport {
   std::size_t poll(std::size_t frames_max) noexcept;
   std::size_t complete(const fi_cq_msg_entry& entry, std::size_t frames_max) noexcept;
   void take_error() noexcept;
+  std::size_t read_done(Fetch& fetch, long code) noexcept;
   std::size_t received(Buffer& buffer, std::size_t bytes, std::size_t frames_max) noexcept;
   void sent(Buffer& buffer, long code) noexcept;
   void post_again() noexcept;
@@ -78,10 +101,15 @@ class OfiTransport final : public core::Transport {
   const Library& library_;
   const std::string provider_;
   const std::string name_;
+  const Direct direct_;
   const std::uint64_t node_;
   const CrcMode crc_;
+  core::Caps caps_;
   Sleep sleep_;
   std::unique_ptr<Domain> domain_;
+  std::unique_ptr<OneSided> onesided_;  // null: not asked for
+  std::vector<std::unique_ptr<Fetch>> left_fetches_;
+  std::vector<Landing> landings_;  // nothing lands there just now
   ProviderAddress address_;
   std::string lost_;    // why the provider is of no use any more; empty: it is
   std::string untold_;  // the same, until usable() has told it

@@ -9,15 +9,9 @@
 namespace livebtl::verbs {
 namespace {
 
-constexpr TimeNs kSilence = kSecond;
+using messages::credit_for;
 
-/// What there must be for a word to go. One that tells of payloads fetched leaves as much as a
-/// frame does.
-constexpr std::uint32_t credit_for(Kind word) noexcept {
-  return word == Kind::kBye      ? 1
-         : word == Kind::kCredit ? messages::kWordCredit
-                                 : messages::kWordCredit + 1;
-}
+constexpr TimeNs kSilence = kSecond;
 
 }  // namespace
 

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/conformance/lending_memory.cc -- behaviours of transports that lend: whose the memory is
+// when it is wanted back, when a connection ends, and when it is mapped anew.
+#include <doctest/doctest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+
+#include "tests/conformance/behaviours.h"
+#include "tests/conformance/loans.h"
+
+namespace livebtl::conformance {
+namespace {
+
+/// In the middle of it, `wants` has its memory back: what it writes there stays, and what arrives
+/// is right, or the connection ends.
+void memory_is_wanted_back(const Subject& subject, std::unique_ptr<End> Link::*wants) {
+  for (int turns = 0; turns < 6; ++turns) {
+    Rig rig(subject);
+    if (!lends_and_ends(rig)) return;
+    Link link = rig.link();
+    Blob place(rig.lent_max(), std::byte{0});
+    link.b->place = [&](Bytes, std::size_t) { return MutableBytes(place); };
+    Loans loans(*link.a);
+    loans.lend_at_once(2, rig.lent_max());
+    for (int i = 0; i < turns; ++i) rig.turn();
+    link.b->place = nullptr;
+    const Blob seen = place;
+    (link.*wants)->endpoint().let_go();
+    if (wants == &Link::a) loans.overwrite();
+    if (wants == &Link::b) std::fill(place.begin(), place.end(), std::byte{0xDD});
+    rig.settle_long();
+    REQUIRE(rig.until([&] {
+      return link.b->frames == loans.posted.size() ||
+             (!link.a->downs.empty() && !link.b->downs.empty());
+    }));
+    rig.settle();
+    for (std::size_t i = 0; i < link.b->received.size(); ++i)
+      CHECK(link.b->received[i].payload == pattern(i + 1, rig.lent_max()));
+    if (wants == &Link::b)
+      CHECK(std::ranges::all_of(place, [](std::byte each) { return each == std::byte{0xDD}; }));
+  }
+}
+void the_lender_wants_its_memory_back(const Subject& subject) {
+  memory_is_wanted_back(subject, &Link::a);
+}
+void the_borrower_wants_its_memory_back(const Subject& subject) {
+  memory_is_wanted_back(subject, &Link::b);
+}
+
+/// In the middle of it one end closes; the memory of both is theirs then.
+void closing_in_the_middle(const Subject& subject) {
+  for (int turns = 0; turns < 8; ++turns) {
+    Rig rig(subject);
+    if (!lends_and_ends(rig)) return;
+    Link link = rig.link();
+    Blob place(rig.lent_max());
+    link.b->place = [&](Bytes, std::size_t) { return MutableBytes(place); };
+    Loans loans(*link.a);
+    loans.lend_at_once(2, rig.lent_max());
+    for (int i = 0; i < turns / 2; ++i) rig.turn();
+    End& closing = turns % 2 == 0 ? *link.a : *link.b;
+    End& other = turns % 2 == 0 ? *link.b : *link.a;
+    closing.close();
+    if (turns % 2 == 0) loans.overwrite();
+    if (turns % 2 == 1) std::fill(place.begin(), place.end(), std::byte{0xDD});
+    rig.settle_long();
+    REQUIRE(rig.until([&] { return !other.downs.empty(); }));
+    rig.settle();
+    for (std::size_t i = 0; i < link.b->received.size(); ++i)
+      CHECK(link.b->received[i].payload == pattern(i + 1, rig.lent_max()));
+    if (turns % 2 == 1)
+      CHECK(std::ranges::all_of(place, [](std::byte each) { return each == std::byte{0xDD}; }));
+    other.close();
+    REQUIRE(rig.until_usable());
+    Link again = rig.link();
+    REQUIRE(transfer(rig, *again.a, *again.b, {{1, 8, 8}}));
+  }
+}
+
+/// Pages that can be exchanged for others at the same address.
+class Pages {
+ public:
+  explicit Pages(std::size_t bytes) : bytes_(bytes) { renew(); }
+  ~Pages() { ::munmap(begin_, bytes_); }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  void renew() {
+    if (begin_ != nullptr) REQUIRE(::munmap(begin_, bytes_) == 0);
+    const int fixed = begin_ != nullptr ? MAP_FIXED_NOREPLACE : 0;
+    void* const made =
+        ::mmap(begin_, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0);
+    REQUIRE(made != MAP_FAILED);
+    begin_ = made;
+  }
+  MutableBytes memory() const { return {static_cast<std::byte*>(begin_), bytes_}; }
+
+ private:
+  std::size_t bytes_;
+  void* begin_ = nullptr;
+};
+
+/// Between two payloads the memory of both ends is unmapped and mapped again where it was: T12 of
+/// the acceptance tests.
+void memory_is_mapped_anew(const Subject& subject) {
+  Rig rig(subject);
+  if (!lends(rig)) return;
+  Link link = rig.link();
+  const std::size_t bytes = rig.lent_max();
+  Pages from(bytes), to(bytes);
+  std::size_t in_place = 0;
+  link.b->place = [&](Bytes, std::size_t) { return to.memory(); };
+  link.b->on_each = [&](Bytes, Bytes payload) { in_place += payload.data() == to.memory().data(); };
+  for (std::uint64_t round = 0; round < 8; ++round) {
+    from.renew();
+    to.renew();
+    const Blob wanted = pattern(round, bytes);
+    std::ranges::copy(wanted, from.memory().begin());
+    const Blob header = pattern(round, 8);
+    REQUIRE(rig.until([&] {
+      return link.a->endpoint().post({header, from.memory(), round, true}) == Post::kPosted;
+    }));
+    REQUIRE(rig.until(
+        [&] { return link.a->sent.size() == round + 1 && link.b->received.size() == round + 1; }));
+    CHECK(link.b->received.back().payload == wanted);
+    if (in_place == round + 1) CHECK(std::ranges::equal(to.memory(), wanted));
+  }
+}
+
+constexpr std::array kBehaviours{
+    Behaviour{"who lends has his memory back at once", the_lender_wants_its_memory_back},
+    Behaviour{"who fetches has his memory back at once", the_borrower_wants_its_memory_back},
+    Behaviour{"closing while something is lent", closing_in_the_middle},
+    Behaviour{"memory that is mapped anew at its old address", memory_is_mapped_anew},
+};
+
+}  // namespace
+
+std::span<const Behaviour> lending_memory_behaviours() { return kBehaviours; }
+
+}  // namespace livebtl::conformance

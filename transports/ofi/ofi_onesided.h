@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/ofi/ofi_onesided.h -- put, get and atomics as libfabric's provider has them (FI_RMA,
+// FI_ATOMIC), for who uses an ofi transport without the BML.
+//
+// The BML has operations of its own, which stay right while transports are exchanged beneath them.
+// It uses none of these: a word on which a device and processors do atomics is atomic to neither.
+//
+// Done means: to be seen at the target (FI_DELIVERY_COMPLETE). Operations are done in any order; to
+// flush is to call progress() until outstanding() is 0. Ownership: memory is the user's; it stays
+// where it is until conceal(), and that of an operation until on_done(), or until the transport
+// ends. When the provider was lost and is opened anew, all that was under way is done with kDown,
+// and what was exposed is not any more. Threads: the engine's lock.
+#pragma once
+
+#include <unordered_map>
+
+#include "base/secret.h"
+#include "livebtl/port.h"
+#include "transports/ofi/ofi_domain.h"
+
+namespace livebtl::ofi {
+
+class OneSidedSink {
+ public:
+  /// Once for each operation that was kPosted. how: kDown if it failed or came to nothing; what
+  /// there is at the target is then unknown, and the connection has come to its end. fetched: the
+  /// bits of the scalar that an atomic found.
+  virtual void on_done(std::uint64_t cookie, const Status& how, std::uint64_t fetched) noexcept = 0;
+
+ protected:
+  ~OneSidedSink() = default;
+};
+
+/// Memory for our own operations, and for those of peers. Travels by value: whoever has `remote`
+/// may do what was allowed, at any address in the range.
+struct Exposed {
+  std::uint64_t number = 0;  // among ours, and never used again
+  std::uint64_t bytes = 0;
+  Remote remote;
+};
+
+/// A range of exposed memory of ours.
+struct Local {
+  std::uint64_t number = 0;  // Exposed::number
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// On one scalar.
+struct Atomic {
+  AtomicOp op = AtomicOp::kSum;
+  Scalar scalar = Scalar::kU64;  // the operands' bits are the lowest of the words below
+  std::uint64_t operand = 0;
+  std::uint64_t compare = 0;  // of compare-swaps and masked swaps
+};
+
+class OneSided {
+ public:
+  /// Operations that may be under way at once.
+  static constexpr std::uint32_t kOperationsMax = 256;
+
+  /// domain: opened for this; outlives it. sink: borrowed. Errors: kNoMemory, kSystem.
+  static Result<std::unique_ptr<OneSided>> make(Domain& domain, OneSidedSink& sink);
+  OneSided(const OneSided&) = delete;
+  OneSided& operator=(const OneSided&) = delete;
+
+  /// peers: what they may do there; our own operations may read and write it. Errors: kInvalid (no
+  /// bytes), kNoMemory, kSystem.
+  Result<Exposed> expose(MutableBytes memory, Access peers);
+  /// Peers reach it no more. Nothing of ours is under way there. Of none that we have: nothing.
+  void conceal(std::uint64_t number) noexcept { regions_.erase(number); }
+
+  // kPosted, or kRetry: busy, nothing changed. to: open. Errors: kInvalid (not ours, or not within
+  // it; too long), kUnsupported (this provider does no such atomic: see has()), kDown.
+  Result<core::Post> put(OfiEndpoint& to, const Local& from, const Remote& remote,
+                         std::uint64_t cookie);
+  Result<core::Post> get(OfiEndpoint& from, const Remote& remote, const Local& to,
+                         std::uint64_t cookie);
+  Result<core::Post> atomic(OfiEndpoint& to, const Remote& remote, const Atomic& what,
+                            std::uint64_t cookie);
+  /// Does the provider?
+  bool has(const Atomic& what) const noexcept;
+  /// Longest put or get.
+  std::uint64_t bytes_max() const noexcept { return domain_.info().ep_attr->max_msg_size; }
+
+  /// Not done yet: towards the process at the other end, and in all.
+  std::uint32_t outstanding(const OfiEndpoint& to) const noexcept;
+  std::uint32_t outstanding() const noexcept {
+    return kOperationsMax - static_cast<std::uint32_t>(free_.size());
+  }
+
+  // For the transport.
+  /// An operation is over. code: 0, or an error of libfabric's.
+  void done(Context& context, long code) noexcept;
+  /// A connection has gone; what it had under way is still told.
+  void disown(const OfiEndpoint& endpoint) noexcept;
+  /// From time to time: takes connections down on which an operation has not been answered for
+  /// long: some providers drop what they refuse. true: they have forgotten what was under way on
+  /// connections that have gone, too, and only their end gives users their memory back.
+  bool look(TimeNs now) noexcept;
+  /// The domain was stopped: all that was under way has come to nothing.
+  void end() noexcept;
+
+ private:
+  /// Where libfabric finds and leaves scalars.
+  struct Words {
+    std::uint64_t operand = 0, compare = 0, fetched = 0;
+  };
+  struct Operation : Context {
+    Words* words = nullptr;
+    OfiEndpoint* owner = nullptr;  // null: its connection has gone, or nothing is under way
+    std::uint32_t peer = 0;
+    std::uint32_t fetches_bytes = 0;
+    std::uint64_t cookie = 0;
+    bool under_way = false;
+    TimeNs since = 0;  // seen under way like this; 0: not seen yet
+  };
+  struct Region {
+    MutableBytes memory;
+    Registration registration;
+  };
+
+  OneSided(Domain& domain, OneSidedSink& sink) noexcept : domain_(domain), sink_(sink) {}
+  Result<core::Post> transfer(bool writes, OfiEndpoint& peer, const Local& local,
+                              const Remote& remote, std::uint64_t cookie);
+  Operation* begin(OfiEndpoint& peer, std::uint64_t cookie) noexcept;
+  Result<core::Post> began(Operation& operation, long code);
+  void release(Operation& operation) noexcept;
+  long post_atomic(Operation& operation, const Remote& remote, const Atomic& what) noexcept;
+
+  Domain& domain_;
+  OneSidedSink& sink_;
+  // None of these numbers is of another such object, either: those of before a loss.
+  std::uint64_t next_number_ = random_u64();
+  std::unordered_map<std::uint64_t, Region> regions_;  // by their numbers
+  std::array<Words, kOperationsMax> words_{};
+  Registration words_registration_;
+  void* words_descriptor_ = nullptr;
+  std::array<Operation, kOperationsMax> operations_{};  // their addresses are libfabric's
+  std::vector<Operation*> free_;
+  std::vector<std::uint32_t> outstanding_;  // by peer
+};
+
+}  // namespace livebtl::ofi
