@@ -12,6 +12,7 @@ from harness.waiting import Failed  # noqa: E402
 OFI = ["--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "opal_common_ofi_provider_include"]
 LIVEBTL = [*OFI, "livebtl"]
 RDMA = ["--mca", "osc", "rdma"]
+RXM = {"LIVEBTL_TRANSPORTS": "self,tcp,ofi:tcp;ofi_rxm", "LIVEBTL_TCP_IF": "lo", "FI_TCP_IFACE": "lo"}
 OVER_OFI = ["--mca", "btl", "self,ofi", *RDMA]
 # How each is started: options of mpirun, and environment. Over TCP all use loopback alone.
 CONTENDERS = {
@@ -23,11 +24,13 @@ CONTENDERS = {
     "livebtl-tcp": (LIVEBTL, {"LIVEBTL_TRANSPORTS": "self,tcp", "LIVEBTL_TCP_IF": "lo"}),
     "ob1-tcp": (["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo"], {}),
     "ofi-rxm-tcp": ([*OFI, "tcp;ofi_rxm"], {"FI_TCP_IFACE": "lo"}),
+    "livebtl-ofi-rxm": (LIVEBTL, RXM),
     # One-sided: osc/rdma, over each but TCP, the ranks' messages beside it.
     "livebtl-sm-rdma": ([*LIVEBTL, *OVER_OFI], {}),
     "livebtl-sm-rings-rdma": ([*LIVEBTL, *OVER_OFI], {"LIVEBTL_SM_SINGLE_COPY": "none"}),
     "vader-rdma": (["--mca", "pml", "ob1", "--mca", "btl", "self,vader", *RDMA], {}),
     "livebtl-tcp-rdma": ([*LIVEBTL, *OVER_OFI], {"LIVEBTL_TRANSPORTS": "self,tcp", "LIVEBTL_TCP_IF": "lo"}),
+    "livebtl-ofi-rxm-rdma": ([*LIVEBTL, *OVER_OFI], RXM),
     # Open MPI 4.1 has no osc/rdma over its own TCP, which has no atomics.
     "tcp-pt2pt": (["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo",
                    "--mca", "osc", "pt2pt"], {}),

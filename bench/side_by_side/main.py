@@ -19,6 +19,7 @@ from harness.waiting import Failed  # noqa: E402
 PARTS = {
     "ratios": "latency and bandwidth beside Open MPI's own transports and UCX",
     "threads": "the same under MPI_THREAD_MULTIPLE, small messages",
+    "ofi": "livebtl's ofi over libfabric's tcp;ofi_rxm, beside Open MPI over the same provider",
     "onesided": "put and fetch-and-add through osc/rdma, beside vader, and osc/pt2pt over TCP",
     "gaps": "longest gap between deliveries in a switch, beside as long a time without",
     "ladder": "order to last acknowledgement for idle and for spinning members",
@@ -46,6 +47,8 @@ def run_one(part, options, build, failed):
         return turns.run(build, options.logs, options.turns)
     if part == "threads":
         return turns.run(build, options.logs, options.turns, True, points=turns.POINTS[:3])
+    if part == "ofi":
+        return turns.run(build, options.logs, options.turns, False, turns.OFI_GROUPS)
     if part == "onesided":
         return turns.run(build, options.logs, options.turns, False, turns.ONE_SIDED_GROUPS, turns.ONE_SIDED_POINTS)
     if part == "ladder":

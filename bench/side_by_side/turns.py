@@ -11,7 +11,9 @@ PUT, FETCH_ADD, PUT_BANDWIDTH = "put", "fetch-add", "put-bandwidth"
 RATES = (BANDWIDTH, PUT_BANDWIDTH)  # of which more is better
 # What is compared: ours, its peers.
 GROUPS = (("livebtl-sm", ("livebtl-sm-rings", "vader", "ucx-sm")), ("livebtl-tcp", ("ob1-tcp", "ofi-rxm-tcp")))
-ONE_SIDED_GROUPS = (("livebtl-sm-rdma", ("livebtl-sm-rings-rdma", "vader-rdma")), ("livebtl-tcp-rdma", ("tcp-pt2pt",)))
+ONE_SIDED_GROUPS = (("livebtl-sm-rdma", ("livebtl-sm-rings-rdma", "vader-rdma")), ("livebtl-tcp-rdma", ("tcp-pt2pt",)),
+                    ("livebtl-ofi-rxm-rdma", ("livebtl-tcp-rdma", "tcp-pt2pt")))
+OFI_GROUPS = (("livebtl-ofi-rxm", ("ofi-rxm-tcp",)),)
 POINTS = [(LATENCY, size) for size in (8, 1024, 8192, 65536, 1 << 20)] + \
          [(BANDWIDTH, size) for size in (65536, 1 << 20, 4 << 20)]
 ONE_SIDED_POINTS = [(PUT, 8), (FETCH_ADD, 8), (PUT, 1 << 20), (PUT_BANDWIDTH, 1 << 20)]

@@ -12,11 +12,12 @@ from .image import make_disk
 from .places import PRODUCTS, ROOT, run
 
 # Below the build directory; the same places below MOUNTED in the guest.
-WANTED = ("bin/btlctl", "bin/btlperf", "bin/livebtl-switch-driver", "bin/*_transport_test", "bin/conformance_verbs_device",
+WANTED = ("bin/btlctl", "bin/btlperf", "bin/livebtl-switch-driver", "bin/*_transport_test", "bin/conformance_*_device",
           "lib/liblivebtl.so.*", "lib/liblivebtl-fi.so", "e2e/e2e_*")
 REQUIRED = ("bin/btlctl", "lib/liblivebtl-fi.so", "e2e/e2e_stream")
 PROGRAMS = ("collectives", "compute", "flood_compute", "forks", "onesided", "rendezvous", "spawn", "storm", "stream", "threads")
 TARGETS = ("livebtl", "livebtl-fi", "btlctl", "btlperf", "livebtl-switch-driver", "tcp_transport_test", "conformance_verbs_device",
+           "conformance_ofi_device",
            *(f"e2e_{name}" for name in PROGRAMS))
 MOUNTED = "/opt/livebtl"
 

@@ -73,6 +73,16 @@ def conforms(context):
     return next(line for line in output.splitlines() if "assertions" in line)
 
 
+def ofi_conforms(context):
+    """The same suite on ofi, and its one-sided operations, over libfabric's verbs provider: memory is registered with a device."""
+    with context.lab(1) as lab:
+        code, output, errors = lab.guests[0].run("LIVEBTL_OFI_PROVIDER='verbs;ofi_rxm' LIVEBTL_HIDE_DEVICES=off "
+                                                 "/opt/livebtl/bin/conformance_ofi_device", 600)
+        said = (output + errors).strip()[-600:]
+        check(code == 0 and "skipped: " not in output and "Status: SUCCESS" in output, f"code {code}: {said}")
+    return next(line for line in output.splitlines() if "assertions" in line)
+
+
 def devices_are_left_alone(context):
     """Stock Open MPI over livebtl opens no RDMA device by itself, so that a card can be pulled under the job."""
     with context.lab(2) as lab, VerbsJob(lab, context) as job:
@@ -199,7 +209,7 @@ def _plug_another(job, guest):
     job.wait_progress()
 
 
-CASES = (("verbs-conforms", conforms), ("devices-are-left-alone", devices_are_left_alone),
+CASES = (("verbs-conforms", conforms), ("ofi-conforms", ofi_conforms), ("devices-are-left-alone", devices_are_left_alone),
          ("held-by-another-library", held_by_another_library),
          ("verbs-is-left-for-a-migration", verbs_is_left_for_a_migration), ("card-vanishes", card_vanishes),
          ("card-changes-its-address", card_changes_its_address))

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/conformance/ofi_onesided.h -- what direct users of transports/ofi may rely on: put, get and
+// atomics of a libfabric provider's.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace livebtl::conformance {
+
+/// What libfabric's provider of that name can do.
+struct OneSidedProvider {
+  std::string name;
+  bool atomics = true;
+  std::uint32_t fetches_at_once = 64;
+  bool refuses = true;
+};
+
+/// Runs all behaviours as SUBCASEs of the calling TEST_CASE.
+void run_onesided(const OneSidedProvider& provider);
+
+}  // namespace livebtl::conformance
