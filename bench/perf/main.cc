@@ -40,7 +40,10 @@ using Words = std::vector<std::string>;
 std::uint64_t number(const std::string& word) { return std::strtoull(word.c_str(), nullptr, 10); }
 
 void make_ready(const std::string& file, int rank) {
-  std::ofstream(file + "." + std::to_string(rank)) << ::getpid() << "\n";
+  // Whoever sees it reads it at once: it is there whole, or not at all.
+  const std::string made = file + "-made." + std::to_string(rank);
+  std::ofstream(made) << ::getpid() << "\n";
+  std::rename(made.c_str(), (file + "." + std::to_string(rank)).c_str());
 }
 
 double measured(const perf::Pair& pair, const std::string& kind, std::size_t bytes,

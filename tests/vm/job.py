@@ -85,7 +85,7 @@ class GuestsJob:
     def wait_ready(self, seconds=60):
         def ready():
             self.check_running()
-            return len(self._everywhere(f"ls {DIRECTORY} | grep ^ready || true")) == self.ranks
+            return len(self._everywhere(f"ls {DIRECTORY} | grep '^ready[.]' || true")) == self.ranks
         wait_until(f"{self.ranks} ranks to be ready", ready, seconds * self.lab.pace, interval=0.5)
 
     def progress(self):

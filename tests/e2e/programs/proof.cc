@@ -75,10 +75,13 @@ bool Proof::next_round() {
 
 void Proof::ready() const {
   if (options_.ready_file.empty()) return;
+  // Whoever sees it reads it at once: it is there whole, or not at all.
+  const std::string made = options_.ready_file + "-made." + std::to_string(rank_);
   const std::string path = options_.ready_file + "." + std::to_string(rank_);
-  if (std::FILE* file = std::fopen(path.c_str(), "w")) {
+  if (std::FILE* file = std::fopen(made.c_str(), "w")) {
     std::fprintf(file, "%d\n", static_cast<int>(getpid()));
     std::fclose(file);
+    std::rename(made.c_str(), path.c_str());
   }
 }
 
