@@ -4,17 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "tests/conformance/faulty_transport.h"
+#include "tests/conformance/leaks.h"
 #include "tests/conformance/ofi_subject.h"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#include <sanitizer/lsan_interface.h>
-#define LIVEBTL_LEAKS_OF_A_LIBRARY const __lsan::ScopedDisabler its_own
-#endif
-#endif
-#ifndef LIVEBTL_LEAKS_OF_A_LIBRARY
-#define LIVEBTL_LEAKS_OF_A_LIBRARY static_cast<void>(0)
-#endif
 
 namespace livebtl::conformance {
 namespace {

@@ -198,14 +198,17 @@ Status Domain::replace_forgotten(TimeNs now) {
 
 long Domain::read(std::span<fi_cq_msg_entry> entries) noexcept {
   const long count = fi_cq_read(completions_.get(), entries.data(), entries.size());
-  for (long i = 0; i < count; ++i) note_end(entries[static_cast<std::size_t>(i)].op_context);
+  for (long i = 0; i < count; ++i) {
+    const fi_cq_msg_entry& entry = entries[static_cast<std::size_t>(i)];
+    note_end(entry.op_context, entry.flags);
+  }
   return count == -FI_EAGAIN ? 0 : count;
 }
 
 bool Domain::read_error(fi_cq_err_entry& entry) noexcept {
   entry = {};
   if (fi_cq_readerr(completions_.get(), &entry, 0) != 1) return false;
-  note_end(entry.op_context);
+  note_end(entry.op_context, entry.flags);
   return true;
 }
 

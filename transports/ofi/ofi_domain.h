@@ -95,6 +95,11 @@ struct Transfer {
   Remote there;
 };
 
+/// Of a completion: something that a peer did to our memory, of which no context of ours knows.
+constexpr bool is_a_peers(std::uint64_t flags) noexcept {
+  return (flags & (FI_REMOTE_READ | FI_REMOTE_WRITE)) != 0;
+}
+
 class Domain {
  public:
   /// Errors: kNoMemory, kSystem, kUnsupported.
@@ -132,7 +137,7 @@ class Domain {
   long begin_read(const Transfer& transfer, Context& context) noexcept;
   long begin_write(const Transfer& transfer, Context& context) noexcept;
   /// libfabric is at work on nobody's memory any more. Nothing goes from now on. Reads that are
-  /// under way are waited for, for some milliseconds.
+  /// under way are waited for, for some milliseconds at most.
   void stop() noexcept;
   bool stopped() const noexcept { return stopped_; }
   /// Does it leave a part of libfabric open for good, as that would not survive its end?
@@ -176,7 +181,7 @@ class Domain {
   Status set_up();
   Status open_queue();
   void wait_for_reads() noexcept;
-  void note_end(void* context) noexcept;
+  void note_end(void* context, std::uint64_t flags) noexcept;
   Status take_name();
   std::uint64_t new_key() const noexcept;
   Status add_piece(std::deque<Buffer>& buffers, std::uint32_t count, std::uint64_t access);

@@ -123,7 +123,7 @@ void OfiEndpoint::arrived(std::uint32_t number, const Arrived& message) noexcept
   heard_ = transport_.now();
   unsent_since_ = 0;
   if (state_ == State::kAdmitted) state_ = State::kOpen;
-  if (state_ != State::kDown && row_.put(number, message, open_promises_)) {
+  if (state_ != State::kDown && row_.put(number, message, open_promises_ - (fetch_ ? 1 : 0))) {
     if (fetch_) look_for_bye(message);
     return;
   }

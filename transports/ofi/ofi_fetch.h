@@ -30,7 +30,7 @@ class Fetch : public Context {
   Landing take_landing() noexcept { return std::move(landing_); }
   Bytes header() const noexcept { return {header_.data(), header_bytes_}; }
   Bytes payload() const noexcept { return {landing_.bytes.get(), lent_.bytes}; }
-  /// Is it what its sender lent? Only this tells: a provider may read what the owner has had back.
+  /// Does the payload have the checksum that its sender found?
   bool is_intact() const noexcept;
 
   /// Begins the next read: 0. -FI_EAGAIN: no room now; or another error of libfabric's.

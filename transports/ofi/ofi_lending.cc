@@ -5,7 +5,7 @@
 // libfabric takes no operation back, and a provider made of software may look at memory long after
 // its registration has ended. So nothing is read straight into a user's memory; and where a user
 // wants memory back that is lent, our libfabric endpoint is closed, which ends all of that and all
-// connections with it; they are dialled again. What a peer read too late is found by its checksum.
+// connections with it; they are dialled again.
 #include "base/assert.h"
 #include "base/crc32c.h"
 #include "transports/ofi/ofi_transport.h"
@@ -14,6 +14,16 @@ namespace livebtl::ofi {
 namespace {
 
 constexpr TimeNs kFetchTime = 10 * kSecond;
+
+Lent where(const Remote& at, Bytes memory, bool with_crc) noexcept {
+  Lent lent;
+  lent.address = at.address;
+  lent.key = at.key;
+  lent.bytes = static_cast<std::uint32_t>(memory.size());
+  lent.crc_given = with_crc ? 1 : 0;
+  if (with_crc) lent.crc = crc32c(memory);
+  return lent;
+}
 
 }  // namespace
 
@@ -31,8 +41,7 @@ core::Post OfiEndpoint::lend(const core::Frame& frame) noexcept {
     transport_.domain().end_send(*buffer);
     return core::Post::kSmaller;
   }
-  const Remote at = transport_.domain().remote(*registration, memory);
-  const Lent lent{at.address, at.key, static_cast<std::uint32_t>(memory.size()), crc32c(memory)};
+  const Lent lent = where(transport_.domain().remote(*registration, memory), memory, payload_crc_);
   std::byte* const to = buffer->bytes + sizeof(Route);
   if (!send(*buffer, messages::encode_lent(frame.header, bytes_of(lent), promised_, to)))
     return core::Post::kRetry;
@@ -46,6 +55,7 @@ core::Post OfiEndpoint::lend(const core::Frame& frame) noexcept {
 
 // in: how many the peer has fetched, in all. out: those are the user's again.
 void OfiEndpoint::take_back(std::uint32_t fetched) noexcept {
+  if (transport_.domain().stopped()) return;  // they were taken back
   if (fetched - lent_fetched_ > lent_.size())
     return take_down({Errc::kCorrupt, described_ + ": the peer fetched what was never lent"});
   // The sink may want all memory back meanwhile.
@@ -65,9 +75,17 @@ bool OfiEndpoint::begin_fetch(Buffer& buffer, const messages::Message& message) 
         {Errc::kCorrupt, described_ + ": a payload is lent that is malformed or not allowed"});
     return false;
   }
+  Landing landing = transport_.take_landing();
+  if (landing.bytes == nullptr) {
+    take_down({Errc::kNoMemory, described_ + ": no memory for a payload that is lent"});
+    return false;
+  }
   fetch_ = std::make_unique<Fetch>(transport_.domain(), *this, buffer, message.header, *lent,
-                                   transport_.take_landing());
+                                   std::move(landing));
   post_fetch();
+  row_.each([this](const Arrived& waiting) {
+    if (fetch_) look_for_bye(waiting);
+  });
   return true;
 }
 
@@ -127,7 +145,7 @@ void OfiEndpoint::look_for_bye(const Arrived& message) noexcept {
 }
 
 void OfiEndpoint::look_at_fetch(TimeNs now) noexcept {
-  if (!fetch_ || !fetch_->under_way()) return;
+  if (!fetch_) return;
   if (fetch_->since == 0) fetch_->since = now;
   if (now - fetch_->since >= kFetchTime)
     take_down({Errc::kDown, described_ + ": a payload that was lent is not there to be fetched"});

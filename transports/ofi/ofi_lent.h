@@ -21,17 +21,21 @@ struct Lent {
   std::uint64_t address = 0;  // as the provider wants it
   std::uint64_t key = 0;
   std::uint32_t bytes = 0;
-  std::uint32_t crc = 0;  // CRC32C of the payload
+  std::uint32_t crc_given = 0;  // 1: `crc` is the payload's CRC32C
+  std::uint32_t crc = 0;
+  std::uint32_t reserved = 0;
 };
-static_assert(sizeof(Lent) == 24 && sizeof(Lent) <= messages::kWhereBytesMax);
+static_assert(sizeof(Lent) == 32 && sizeof(Lent) <= messages::kWhereBytesMax);
 
 /// The payload of a message of kind kLent. Hostile. nullopt: it makes no sense.
 inline std::optional<Lent> decode_lent(Bytes payload) noexcept {
   Lent lent;
   if (payload.size() != sizeof lent) return std::nullopt;
   std::memcpy(&lent, payload.data(), sizeof lent);
-  if (lent.bytes < kLentBytesMin || lent.bytes > kLentBytesMax) return std::nullopt;
-  return lent;
+  const bool sane = lent.bytes >= kLentBytesMin && lent.bytes <= kLentBytesMax &&
+                    lent.crc_given <= 1 && (lent.crc_given != 0 || lent.crc == 0) &&
+                    lent.reserved == 0;
+  return sane ? std::optional(lent) : std::nullopt;
 }
 
 }  // namespace livebtl::ofi

@@ -39,6 +39,7 @@ struct Rma {
 }  // namespace
 
 Result<Registration> Domain::register_memory(MutableBytes memory, std::uint64_t access) {
+  if (stopped()) return tl::unexpected(cannot("registration of memory", -FI_ESHUTDOWN).error());
   fid_mr* region = nullptr;
   int code = -FI_ENOKEY;
   // A key of our choice may be in use already.
@@ -47,10 +48,6 @@ Result<Registration> Domain::register_memory(MutableBytes memory, std::uint64_t 
                      nullptr);
   }
   Registration made(region);
-  if (code == 0 && has_mode(FI_MR_ENDPOINT)) {
-    code = fi_mr_bind(region, &endpoint_.get()->fid, 0);
-    if (code == 0) code = fi_mr_enable(region);
-  }
   if (code == 0) return made;
   return tl::unexpected(cannot("registration of memory (is `ulimit -l` too low?)", code).error());
 }
@@ -80,12 +77,11 @@ long Domain::begin_write(const Transfer& transfer, Context& context) noexcept {
 
 // tcp;ofi_rxm (libfabric 1.17) frees a read twice that is half there when its connection is closed.
 // If it does not get on, since its peer stands still, that part of libfabric is left alone for
-// good: a provider that moves only in our calls is then at work on no memory, either.
+// good: as it moves only in our calls, it is then at work on no memory, either.
 void Domain::stop() noexcept {
   if (std::exchange(stopped_, true)) return;
   wait_for_reads();
-  const bool moves_by_itself = info_->domain_attr->data_progress != FI_PROGRESS_MANUAL;
-  if (reads_ == 0 || moves_by_itself) endpoint_.close();
+  if (reads_ == 0 || !provider().starts_with("tcp")) endpoint_.close();
 }
 
 // Nobody hears of what else is done meanwhile: all of it ends.
@@ -99,8 +95,9 @@ void Domain::wait_for_reads() noexcept {
   }
 }
 
-void Domain::note_end(void* context) noexcept {
-  if (context != nullptr && std::exchange(static_cast<Context*>(context)->reads, false)) --reads_;
+void Domain::note_end(void* context, std::uint64_t flags) noexcept {
+  if (context == nullptr || is_a_peers(flags)) return;
+  if (std::exchange(static_cast<Context*>(context)->reads, false)) --reads_;
 }
 
 }  // namespace livebtl::ofi

@@ -67,7 +67,8 @@ class OneSided {
   /// peers: what they may do there; our own operations may read and write it. Errors: kInvalid (no
   /// bytes), kNoMemory, kSystem.
   Result<Exposed> expose(MutableBytes memory, Access peers);
-  /// Peers reach it no more. Nothing of ours is under way there. Of none that we have: nothing.
+  /// Peers reach it no more, if the provider looks at keys (shm does not always). Nothing of ours
+  /// is under way there. Of none that we have: nothing.
   void conceal(std::uint64_t number) noexcept { regions_.erase(number); }
 
   // kPosted, or kRetry: busy, nothing changed. to: open. Errors: kInvalid (not ours, or not within

@@ -36,7 +36,7 @@ void OfiTransport::look() noexcept {
   sweep_at_ = now_ + kSweepEvery;
   if (const Status replaced = domain_->replace_forgotten(now_); !replaced)
     lose(replaced.error().text);
-  if (onesided_ && onesided_->look(now_))
+  if ((onesided_ && onesided_->look(now_)) || has_forgotten_reads())
     lose("ofi: " + domain_->provider() + " has forgotten operations on memory");
   // By token: a sink may destroy other endpoints.
   std::vector<std::uint64_t> tokens;
@@ -84,7 +84,8 @@ std::size_t OfiTransport::poll(std::size_t frames_max) noexcept {
     if (count < 0) lose("ofi: " + domain_->provider() + ": " + domain_->explain(count));
     if (count <= 0) break;
     for (long i = 0; i < count; ++i)
-      moved += complete(entries[static_cast<std::size_t>(i)], frames_max - moved);
+      moved +=
+          complete(entries[static_cast<std::size_t>(i)], frames_max - std::min(moved, frames_max));
     seen += static_cast<std::size_t>(count);
   }
   return moved;
@@ -93,6 +94,7 @@ std::size_t OfiTransport::poll(std::size_t frames_max) noexcept {
 // Returns how many frames were handed on.
 std::size_t OfiTransport::complete(const fi_cq_msg_entry& entry, std::size_t frames_max) noexcept {
   sleep_.worked();
+  if (entry.op_context == nullptr || is_a_peers(entry.flags)) return 0;
   Context& context = *static_cast<Context*>(entry.op_context);
   if (context.use == Use::kOneSided) {
     onesided_->done(context, 0);
@@ -158,20 +160,31 @@ Landing OfiTransport::take_landing() {
     landings_.pop_back();
     return landing;
   }
-  landing.bytes = std::make_unique_for_overwrite<std::byte[]>(kLentBytesMax);
-  if (!domain_->has_mode(FI_MR_LOCAL)) return landing;
+  landing.bytes.reset(new (std::nothrow) std::byte[kLentBytesMax]);
+  if (landing.bytes == nullptr || !domain_->has_mode(FI_MR_LOCAL)) return landing;
   auto registration = domain_->register_memory({landing.bytes.get(), kLentBytesMax}, FI_READ);
   if (registration) landing.registration = std::move(*registration);
   return landing;
 }
 
 void OfiTransport::give_landing(Landing landing) {
-  if (landings_.size() < kLandingsKept) landings_.push_back(std::move(landing));
+  const bool whole = landing.registration || !domain_->has_mode(FI_MR_LOCAL);
+  if (whole && landings_.size() < kLandingsKept) landings_.push_back(std::move(landing));
+}
+
+bool OfiTransport::has_forgotten_reads() noexcept {
+  for (const auto& fetch : left_fetches_) {
+    if (fetch->since == 0) fetch->since = now_;
+    if (now_ - fetch->since >= kForgottenAfter) return true;
+  }
+  return false;
 }
 
 void OfiTransport::leave_fetch(std::unique_ptr<Fetch> fetch) noexcept {
   fetch->owner = nullptr;
-  if (fetch->under_way() && !domain_->stopped()) {
+  fetch->since = 0;
+  // Also when all is at its end: it may be among what was read of the queue already.
+  if (fetch->under_way()) {
     left_fetches_.push_back(std::move(fetch));
   } else {
     buffer_free(fetch->buffer());

@@ -13,7 +13,7 @@ namespace livebtl::ofi {
 
 /// What a provider may ask of those who register memory with it, and we do.
 inline constexpr int kMemoryModes =
-    FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+    FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
 
 /// What is asked of a provider, beside messages in order, and reads of a peer's memory if it has
 /// them.

@@ -54,6 +54,12 @@ class Row {
     if (!had_gap_ || !same) missing_since_ = now;
     return now - missing_since_;
   }
+  template <class Look>
+  void each(Look look) const noexcept {
+    for (const Arrived& place : at_) {
+      if (place.buffer != nullptr) look(place);
+    }
+  }
   /// Any that is there, of whatever number; buffer null: none.
   Arrived drop() noexcept {
     for (Arrived& place : at_) {

@@ -91,6 +91,7 @@ class OfiTransport final : public core::Transport {
   std::size_t complete(const fi_cq_msg_entry& entry, std::size_t frames_max) noexcept;
   void take_error() noexcept;
   std::size_t read_done(Fetch& fetch, long code) noexcept;
+  bool has_forgotten_reads() noexcept;
   std::size_t received(Buffer& buffer, std::size_t bytes, std::size_t frames_max) noexcept;
   void sent(Buffer& buffer, long code) noexcept;
   void post_again() noexcept;

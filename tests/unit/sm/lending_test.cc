@@ -57,7 +57,8 @@ TEST_CASE("an owner that wants its memory back has it at once, and the bytes arr
 
 namespace {
 
-/// The owner in a thread of its own: wants its memory back a while after it was lent.
+/// The owner in a thread of its own: wants its memory back a while after it was lent, sooner if it
+/// came too late the last time, later if it came too soon.
 class Owner {
  public:
   explicit Owner(Pair& pair) : pair_(pair), thread_([this] { run(); }) {}
@@ -74,12 +75,14 @@ class Owner {
 
  private:
   void run() {
+    int pause = 0;
     for (int round = 1;; ++round) {
       while (begun_ != round && !over_) std::this_thread::yield();
       if (over_) return;
-      for (int i = round % 64 * 200; i > 0; --i)
-        std::atomic_signal_fence(std::memory_order_seq_cst);
-      ++(pair_.lender.fetched() ? fetched_first_ : moved_first_);
+      for (int i = pause; i > 0; --i) std::atomic_signal_fence(std::memory_order_seq_cst);
+      const bool late = pair_.lender.fetched();
+      ++(late ? fetched_first_ : moved_first_);
+      pause = late ? pause / 2 : std::min(2 * pause + 1, 1 << 24);
       pair_.lender.move_out();
       std::fill(payload.begin(), payload.end(), std::byte{0xEE});
       ended_ = round;

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/conformance/leaks.h -- LIVEBTL_LEAKS_OF_A_LIBRARY: what is allocated from there to the end
+// of the scope is not looked for by LeakSanitizer, as a library is known not to free it.
+#pragma once
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#include <sanitizer/lsan_interface.h>
+#define LIVEBTL_LEAKS_OF_A_LIBRARY const __lsan::ScopedDisabler its_own
+#endif
+#endif
+#ifndef LIVEBTL_LEAKS_OF_A_LIBRARY
+#define LIVEBTL_LEAKS_OF_A_LIBRARY static_cast<void>(0)
+#endif
