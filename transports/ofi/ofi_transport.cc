@@ -58,7 +58,7 @@ Result<std::unique_ptr<OfiTransport>> OfiTransport::make(const core::NodeFacts& 
       new OfiTransport(facts, **found, provider, name, direct, std::move(*sleep)));
   if (const Status opened = made->open_domain(); !opened) return tl::unexpected(opened.error());
   const fi_info& info = made->domain_->info();
-  // A provider within a node may read without asking (shm), and says of no read that it failed.
+  // A provider within a node may read without asking (shm), and does not say which read failed.
   if ((info.caps & FI_RMA) != 0 && leaves_the_node(info) &&
       info.ep_attr->max_msg_size >= kLentBytesMax) {
     made->caps_.lent_bytes_min = kLentBytesMin;
