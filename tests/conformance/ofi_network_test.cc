@@ -3,6 +3,8 @@
 // providers for networks that needs no device.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+
 #include "tests/conformance/faulty_transport.h"
 #include "tests/conformance/leaks.h"
 #include "tests/conformance/ofi_subject.h"
@@ -19,7 +21,10 @@ void run_over_net(const std::string& provider, bool one_node) {
 TEST_CASE("ofi conforms over tcp;ofi_rxm") { run_conformance(ofi_subject("tcp;ofi_rxm", false)); }
 TEST_CASE("ofi conforms over sockets") { run_conformance(ofi_subject("sockets", false)); }
 TEST_CASE("ofi conforms over net") { run_over_net("net", false); }
-TEST_CASE("ofi conforms over net;ofi_rxm") { run_over_net("net;ofi_rxm", true); }
+TEST_CASE("ofi conforms over net;ofi_rxm") {
+  ::setenv("FI_OFI_RXM_USE_SRX", "1", 1);
+  run_over_net("net;ofi_rxm", true);
+}
 TEST_CASE("ofi conforms over udp;ofi_rxd") { run_conformance(ofi_subject("udp;ofi_rxd")); }
 TEST_CASE("ofi conforms over what it chooses itself") { run_conformance(ofi_subject("", false)); }
 

@@ -3,6 +3,8 @@
 // of those that need no device.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+
 #include "tests/conformance/leaks.h"
 #include "tests/conformance/ofi_onesided.h"
 
@@ -17,6 +19,7 @@ TEST_CASE("one-sided over net") {
 }
 TEST_CASE("one-sided over net;ofi_rxm") {
   LIVEBTL_LEAKS_OF_A_LIBRARY;
+  ::setenv("FI_OFI_RXM_USE_SRX", "1", 1);
   run_onesided({"net;ofi_rxm"});
 }
 // It crashes if several fetching atomics are under way.

@@ -62,7 +62,11 @@ Status Domain::set_up() {
   int code = fi_ep_bind(endpoint_.get(), addresses_.base(), 0);
   if (code == 0) code = fi_ep_bind(endpoint_.get(), completions_.base(), FI_TRANSMIT | FI_RECV);
   if (code == 0) code = fi_enable(endpoint_.get());
-  if (code != 0) return cannot("endpoint with its queues", code);
+  if (code != 0)
+    return cannot(
+        "endpoint with its queues (a device may take smaller ones alone: "
+        "FI_UNIVERSE_SIZE, FI_OFI_RXM_MSG_TX_SIZE, FI_OFI_RXM_MSG_RX_SIZE)",
+        code);
   if (Status named = take_name(); !named) return named;
   peers_ = std::make_unique<Peers>(addresses_.get(), info_->addr_format, name_);
   if (Status added = add_piece(sends_, kSendsMax, FI_SEND); !added) return added;
@@ -141,11 +145,12 @@ long Domain::post_receive(Buffer& buffer) noexcept {
                  &buffer.context);
 }
 
-Buffer* Domain::begin_send(OfiEndpoint& owner, std::uint32_t peer, Use use) noexcept {
+Buffer* Domain::begin_send(OfiEndpoint* owner, std::uint32_t peer, Use use) noexcept {
   if (free_sends_.size() <= (use == Use::kFrame ? kWordSends : 0)) return nullptr;
   Buffer* const buffer = free_sends_.back();
   free_sends_.pop_back();
-  buffer->owner = &owner;
+  buffer->owner = owner;
+  if (owner == nullptr) buffer->orphan_since = kNotSeenYet;
   buffer->peer = peer;
   buffer->use = use;
   peers_->use(peer);

@@ -148,8 +148,8 @@ class Domain {
   /// 0: the buffer is libfabric's; else an error of libfabric's, -FI_EAGAIN among them.
   long post_receive(Buffer& buffer) noexcept;
 
-  /// nullptr: too many are under way.
-  Buffer* begin_send(OfiEndpoint& owner, std::uint32_t peer, Use use) noexcept;
+  /// owner: null if its connection has gone. nullptr: too many are under way.
+  Buffer* begin_send(OfiEndpoint* owner, std::uint32_t peer, Use use) noexcept;
   /// 0: it goes; end_send() follows its completion. Else nothing is under way.
   long send(Buffer& buffer, std::size_t bytes) noexcept;
   void end_send(Buffer& buffer) noexcept;

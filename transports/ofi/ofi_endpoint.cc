@@ -55,7 +55,7 @@ core::Post OfiEndpoint::post(const core::Frame& frame) noexcept {
   if (frame.payload.size() > kPayloadBytesMax) [[unlikely]]
     return lend(frame);
   if (!may_post()) return core::Post::kRetry;
-  Buffer* const buffer = transport_.domain().begin_send(*this, peer_, Use::kFrame);
+  Buffer* const buffer = transport_.domain().begin_send(this, peer_, Use::kFrame);
   if (buffer == nullptr) return core::Post::kRetry;
   std::byte* const to = buffer->bytes + sizeof(Route);
   const std::size_t begin = messages::encode_frame(frame, promised_, payload_crc_, to);
@@ -88,7 +88,7 @@ bool OfiEndpoint::send(Buffer& buffer, std::size_t bytes) noexcept {
 
 bool OfiEndpoint::say(Kind kind) noexcept {
   if (credit() < credit_for(kind)) return false;
-  Buffer* const buffer = transport_.domain().begin_send(*this, peer_, Use::kWord);
+  Buffer* const buffer = transport_.domain().begin_send(this, peer_, Use::kWord);
   if (buffer == nullptr) return false;
   const std::uint32_t fetched = kind == Kind::kFetched ? fetched_ : 0;
   if (!send(*buffer,
@@ -212,7 +212,9 @@ void OfiEndpoint::look(TimeNs now) noexcept {
 
 // The peer hears of it, if it still can.
 void OfiEndpoint::part() noexcept {
-  if (state_ == State::kOpen && !peer_gone_) (void)say(Kind::kBye);
+  if (state_ != State::kOpen || peer_gone_ || say(Kind::kBye)) return;
+  transport_.farewells().owe(transport_.domain(), peer_, {peer_token_, sent_, 0}, promised_,
+                             transport_.now());
 }
 
 void OfiEndpoint::take_down(const Error& why) noexcept {

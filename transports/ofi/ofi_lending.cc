@@ -32,7 +32,7 @@ core::Post OfiEndpoint::lend(const core::Frame& frame) noexcept {
                      frame.payload.size() <= transport_.caps().lent_bytes_max,
                  "a payload within caps().payload_bytes_max, or a stable one that can be lent");
   if (!may_post() || lent_.size() >= kLentMax) return core::Post::kRetry;
-  Buffer* const buffer = transport_.domain().begin_send(*this, peer_, Use::kFrame);
+  Buffer* const buffer = transport_.domain().begin_send(this, peer_, Use::kFrame);
   if (buffer == nullptr) return core::Post::kRetry;
   const MutableBytes memory{const_cast<std::byte*>(frame.payload.data()), frame.payload.size()};
   auto registration = transport_.domain().register_memory(memory, FI_REMOTE_READ);

@@ -67,8 +67,9 @@ class OneSided {
   /// peers: what they may do there; our own operations may read and write it. Errors: kInvalid (no
   /// bytes), kNoMemory, kSystem.
   Result<Exposed> expose(MutableBytes memory, Access peers);
-  /// Peers reach it no more, if the provider looks at keys (shm does not always). Nothing of ours
-  /// is under way there. Of none that we have: nothing.
+  /// Peers reach it no more, if the provider looks at keys (shm does not always) and keeps no
+  /// registrations for later (verbs does, unless FI_MR_CACHE_MAX_COUNT=0). Nothing of ours is under
+  /// way there. Of none that we have: nothing.
   void conceal(std::uint64_t number) noexcept { regions_.erase(number); }
 
   // kPosted, or kRetry: busy, nothing changed. to: open. Errors: kInvalid (not ours, or not within

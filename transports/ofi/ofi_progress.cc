@@ -28,6 +28,7 @@ std::size_t OfiTransport::progress(core::TransportSink& /*accept*/, TimeNs now,
   std::size_t moved = settle(frames_max);
   moved += take_seen(frames_max - moved);
   if (seen_count_ == 0) moved += poll(frames_max - moved);
+  farewells_.say(*domain_, now);
   if (now >= sweep_at_) look();
   return moved;
 }

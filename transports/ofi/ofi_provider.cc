@@ -5,6 +5,7 @@
 #include <rdma/fi_endpoint.h>
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <string_view>
@@ -46,9 +47,20 @@ bool contains(const fi_info& info, std::string_view part) noexcept {
   return std::string_view(info.fabric_attr->prov_name).find(part) != std::string_view::npos;
 }
 
+/// ofi_rxm, as of 1.17 to 2.6, hands what has just arrived back to a connection that it has closed,
+/// and crashes, unless its connections share their receive buffers. Over tcp that is its default.
+bool would_crash(std::string_view provider) {
+  constexpr std::string_view kLayer = ";ofi_rxm";
+  if (!provider.ends_with(kLayer) || provider.find("tcp") != std::string_view::npos) return false;
+  const char* const shared = std::getenv("FI_OFI_RXM_USE_SRX");
+  const std::string_view value = shared == nullptr ? "" : shared;
+  return value != "1" && value != "true" && value != "yes" && value != "on";
+}
+
 bool will_do(const fi_info& info, const std::string& name, std::size_t message_bytes) noexcept {
   if (contains(info, kOurs) || contains(info, kHooks)) return false;
   if (!name.empty() && name != info.fabric_attr->prov_name) return false;
+  if (would_crash(info.fabric_attr->prov_name)) return false;  // unnamed: the next one may do
   return info.ep_attr->max_msg_size >= message_bytes && (info.tx_attr->msg_order & FI_ORDER_SAS) &&
          (info.rx_attr->msg_order & FI_ORDER_SAS) && info.ep_attr->msg_prefix_size == 0;
 }
@@ -85,6 +97,10 @@ Result<Info> choose_provider(const Library& library, const std::string& name,
                              std::size_t message_bytes, const Wanted& wanted) {
   if (name.find(kOurs) != std::string::npos)
     return fail(Errc::kInvalid, "ofi: '" + name + "' is livebtl itself; name what lies beneath it");
+  if (would_crash(name))
+    return fail(Errc::kUnsupported, "ofi: libfabric's " + name +
+                                        " crashes when a connection ends, unless "
+                                        "FI_OFI_RXM_USE_SRX=1 is set for all processes of the job");
   constexpr std::uint64_t kEverywhere = FI_LOCAL_COMM | FI_REMOTE_COMM;
   for (const std::uint64_t caps :
        std::array<std::uint64_t, 4>{FI_RMA | kEverywhere, kEverywhere, FI_RMA, 0}) {

@@ -25,7 +25,8 @@ struct Wanted {
 
 /// name: as fi_info shows it ("tcp;ofi_rxm", "shm", "verbs;ofi_rxm"); "": the first that will do.
 /// message_bytes: what it has to take in one message. Providers that FI_PROVIDER hides from the
-/// program are seen. Errors: kInvalid (our own), kNotFound (says what is there), kSystem.
+/// program are seen. Errors: kInvalid (our own), kNotFound (says what is there), kUnsupported (it
+/// lacks a setting of libfabric's without which it crashes), kSystem.
 Result<Info> choose_provider(const Library& library, const std::string& name,
                              std::size_t message_bytes, const Wanted& wanted = {});
 

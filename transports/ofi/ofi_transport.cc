@@ -111,6 +111,7 @@ Status OfiTransport::open_domain() {
 void OfiTransport::end_domain() noexcept {
   if (domain_ == nullptr) return;
   domain_->stop();
+  farewells_.forget();
   if (onesided_) onesided_->end();
   if (domain_->is_stuck()) {
     log(LogLevel::kWarn, "ofi", "%s is not closed: a peer stands still in the middle of an answer",

@@ -12,6 +12,7 @@
 
 #include "core/node_facts.h"
 #include "transports/ofi/ofi_endpoint.h"
+#include "transports/ofi/ofi_farewells.h"
 #include "transports/ofi/ofi_kind.h"
 #include "transports/ofi/ofi_onesided.h"
 #include "transports/ofi/ofi_provider.h"
@@ -59,6 +60,7 @@ class OfiTransport final : public core::Transport {
   Domain& domain() noexcept { return *domain_; }
   const ProviderAddress& own_address() const noexcept { return address_; }
   messages::Credits& credits() noexcept { return credits_; }
+  Farewells& farewells() noexcept { return farewells_; }
   TimeNs now() const noexcept { return now_; }
   std::uint64_t node() const noexcept { return node_; }
   bool wants_payload_crc(std::uint64_t peer_node) const noexcept;
@@ -110,6 +112,7 @@ class OfiTransport final : public core::Transport {
   std::unique_ptr<Domain> domain_;
   std::unique_ptr<OneSided> onesided_;  // null: not asked for
   std::vector<std::unique_ptr<Fetch>> left_fetches_;
+  Farewells farewells_;
   std::vector<Landing> landings_;  // nothing lands there just now
   ProviderAddress address_;
   std::string lost_;    // why the provider is of no use any more; empty: it is

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <cstring>
 
 using namespace livebtl;
@@ -43,6 +44,21 @@ TEST_CASE("our own is refused") {
     REQUIRE(!info.has_value());
     CHECK(info.error().code == Errc::kInvalid);
   }
+}
+
+TEST_CASE("a layer that crashes when a connection ends is refused with the setting that mends it") {
+  for (const char* value : {"", "0", "off", "maybe"}) {
+    CAPTURE(value);
+    ::setenv("FI_OFI_RXM_USE_SRX", value, 1);
+    const auto info = choose("net;ofi_rxm");
+    REQUIRE(!info.has_value());
+    CHECK(info.error().code == Errc::kUnsupported);
+    CHECK(info.error().text.find("FI_OFI_RXM_USE_SRX=1") != std::string::npos);
+  }
+  ::setenv("FI_OFI_RXM_USE_SRX", "1", 1);
+  CHECK(choose("net;ofi_rxm").has_value());
+  ::unsetenv("FI_OFI_RXM_USE_SRX");
+  CHECK(choose("tcp;ofi_rxm").has_value());
 }
 
 TEST_CASE("what is not there, or cannot do it, is refused with what is there") {
