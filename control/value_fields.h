@@ -113,10 +113,13 @@ void fields(A& a, Is<core::TransportStatus> auto& v) {
   a("peers", v.peers);
   a("bulk_peers", v.bulk_peers);
   a("own_pair", v.own_pair);
-  a.count("frames_sent", v.frames_sent);
-  a.count("frames_received", v.frames_received);
-  a.count("bytes_sent", v.bytes_sent);
-  a.count("bytes_received", v.bytes_received);
+  a.count("frames_sent", v.carried.frames_sent);
+  a.count("frames_received", v.carried.frames_received);
+  a.count("bytes_sent", v.carried.bytes_sent);
+  a.count("bytes_received", v.carried.bytes_received);
+  a.count("frames_lent", v.carried.frames_lent);
+  a.count("frames_fetched", v.carried.frames_fetched);
+  a.count("registrations_refused", v.carried.registrations_refused);
   a.count("paths_lost", v.paths_lost);
   a.count("corrupt_frames", v.corrupt_frames);
 }

@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "core/endpoint_stats.h"
 #include "core/routing.h"
 #include "livebtl/types.h"
 
@@ -107,7 +108,7 @@ struct TransportStatus {
   std::uint32_t bulk_peers = 0;  // placed lane: the bytes of large messages, shared by several
   bool own_pair = false;         // this process's pair with itself is among them
   // since process start
-  std::uint64_t frames_sent = 0, frames_received = 0, bytes_sent = 0, bytes_received = 0;
+  EndpointStats carried;
   std::uint64_t paths_lost = 0;
   std::uint64_t corrupt_frames = 0;
 };

@@ -63,21 +63,10 @@ std::unique_ptr<Path> Bml::take_out(Path& path) noexcept {
   return taken;
 }
 
-namespace {
-
-void add(EndpointStats& sum, const EndpointStats& more) noexcept {
-  sum.frames_sent += more.frames_sent;
-  sum.frames_received += more.frames_received;
-  sum.bytes_sent += more.bytes_sent;
-  sum.bytes_received += more.bytes_received;
-}
-
-}  // namespace
-
 void Bml::path_lost(Path& path) noexcept {
   std::unique_ptr<Path> taken = take_out(path);
   const EndpointStats stats = path.endpoint->stats();
-  add(path.slot.closed_stats, stats);
+  path.slot.closed_stats += stats;
   // A dial that was given up for a better one ends here too: only what breaks the rules is worth a
   // warning.
   if (path.peer == nullptr && path.down_reason->code == Errc::kCorrupt)
@@ -86,7 +75,7 @@ void Bml::path_lost(Path& path) noexcept {
   // complete.
   path.endpoint.reset();
   if (Peer* peer = path.peer) {
-    add(peer->closed_stats[path.slot.name()], stats);
+    peer->closed_stats[path.slot.name()] += stats;
     std::erase(peer->bulk_paths, &path);
     if (peer->send_path == &path) {
       peer->send_path = nullptr;

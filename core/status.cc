@@ -32,21 +32,14 @@ TransportStatus EngineCore::status_of(const TransportSlot& slot) const {
   status.quiesced = core_.switching.own().quiesced(slot.name());
   status.exclusivity = tuning.exclusivity.value_or(slot.caps.exclusivity);
   status.weight = tuning.weight.value_or(std::max(1U, slot.caps.bandwidth_mbps / 1000));
-  status.frames_sent = slot.closed_stats.frames_sent;
-  status.frames_received = slot.closed_stats.frames_received;
-  status.bytes_sent = slot.closed_stats.bytes_sent;
-  status.bytes_received = slot.closed_stats.bytes_received;
   status.paths_lost = slot.paths_lost;
   status.corrupt_frames = slot.corrupt_frames;
+  status.carried = slot.closed_stats;
   core_.bml.for_each_peer([&](const Peer& peer) {
     count_pair(peer, slot, status);
     for (const auto& path : peer.paths) {
-      if (&path->slot != &slot || path->state == Path::State::kDown) continue;
-      const EndpointStats stats = path->endpoint->stats();
-      status.frames_sent += stats.frames_sent;
-      status.frames_received += stats.frames_received;
-      status.bytes_sent += stats.bytes_sent;
-      status.bytes_received += stats.bytes_received;
+      if (&path->slot == &slot && path->state != Path::State::kDown)
+        status.carried += path->endpoint->stats();
     }
   });
   return status;

@@ -20,6 +20,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "core/endpoint_stats.h"
 #include "livebtl/result.h"
 
 namespace livebtl::core {
@@ -72,18 +73,6 @@ struct Caps {
   std::uint32_t exclusivity = 0;     // default; the highest that both ends reach is used
   std::uint32_t latency_ns = 0;      // typical, for ranking only
   std::uint32_t bandwidth_mbps = 0;  // typical, for weights only; 0: unknown
-};
-
-struct EndpointStats {
-  std::uint64_t frames_sent = 0;
-  std::uint64_t frames_received = 0;
-  std::uint64_t bytes_sent = 0;  // header and payload
-  std::uint64_t bytes_received = 0;
-  // Payloads of these frames that were lent and went from memory to memory.
-  std::uint64_t frames_lent = 0;
-  std::uint64_t frames_fetched = 0;
-  // Payloads that would have, had the device been able to register the memory.
-  std::uint64_t registrations_refused = 0;
 };
 
 /// What an endpoint tells its owner.

@@ -61,8 +61,7 @@ std::map<std::string, Sum> sum_transports(
       const std::uint32_t own = transport.own_pair ? 1 : 0;
       sum.total.peers += transport.peers + (transport.peers > 0 ? own : 0);
       sum.total.bulk_peers += transport.bulk_peers + (transport.bulk_peers > 0 ? own : 0);
-      sum.total.bytes_sent += transport.bytes_sent;
-      sum.total.bytes_received += transport.bytes_received;
+      sum.total.carried += transport.carried;
       sum.total.paths_lost += transport.paths_lost;
       sum.total.corrupt_frames += transport.corrupt_frames;
       sum.members += 1;
@@ -199,8 +198,8 @@ int show_list(const CommandLine& line, const std::atomic<bool>& stop) {
     const std::string label = sum.total.alias.empty() ? name : name + " (" + sum.total.alias + ")";
     table.add({printable(label), state_of(sum), std::to_string(sum.total.exclusivity),
                std::to_string(sum.total.weight), pairs_of(sum.total.peers),
-               pairs_of(sum.total.bulk_peers), human_bytes(sum.total.bytes_sent),
-               human_bytes(sum.total.bytes_received), std::to_string(sum.total.paths_lost),
+               pairs_of(sum.total.bulk_peers), human_bytes(sum.total.carried.bytes_sent),
+               human_bytes(sum.total.carried.bytes_received), std::to_string(sum.total.paths_lost),
                std::to_string(sum.total.corrupt_frames)});
   }
   print(table.text());

@@ -106,7 +106,7 @@ class Watch {
       tell("standing", event->standing.name, known, place_json(event->standing));
     } else if (const auto* status = std::get_if<control::StatusAnswer>(&heard.message)) {
       for (const auto& transport : status->engine.transports) {
-        bytes_[heard.from][transport.name] = transport.bytes_sent;
+        bytes_[heard.from][transport.name] = transport.carried.bytes_sent;
       }
     }
   }

@@ -30,7 +30,7 @@ std::uint64_t frames(Rig& rig) {
   std::uint64_t count = 0;
   for (auto& engine : rig.engines) {
     for (const auto& transport : engine->status().transports)
-      count += transport.frames_sent + transport.frames_received;
+      count += transport.carried.frames_sent + transport.carried.frames_received;
   }
   return count;
 }
