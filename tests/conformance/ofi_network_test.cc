@@ -22,8 +22,9 @@ TEST_CASE("ofi conforms over tcp;ofi_rxm") { run_conformance(ofi_subject("tcp;of
 TEST_CASE("ofi conforms over sockets") { run_conformance(ofi_subject("sockets", false)); }
 TEST_CASE("ofi conforms over net") { run_over_net("net", false); }
 TEST_CASE("ofi conforms over net;ofi_rxm") {
-  ::setenv("FI_OFI_RXM_USE_SRX", "1", 1);
+  ::setenv("FI_OFI_RXM_USE_SRX", "1", 1);  // else it is refused
   run_over_net("net;ofi_rxm", true);
+  ::unsetenv("FI_OFI_RXM_USE_SRX");
 }
 TEST_CASE("ofi conforms over udp;ofi_rxd") { run_conformance(ofi_subject("udp;ofi_rxd")); }
 TEST_CASE("ofi conforms over what it chooses itself") { run_conformance(ofi_subject("", false)); }

@@ -19,8 +19,9 @@ TEST_CASE("one-sided over net") {
 }
 TEST_CASE("one-sided over net;ofi_rxm") {
   LIVEBTL_LEAKS_OF_A_LIBRARY;
-  ::setenv("FI_OFI_RXM_USE_SRX", "1", 1);
+  ::setenv("FI_OFI_RXM_USE_SRX", "1", 1);  // else it is refused
   run_onesided({"net;ofi_rxm"});
+  ::unsetenv("FI_OFI_RXM_USE_SRX");
 }
 // It crashes if several fetching atomics are under way.
 TEST_CASE("one-sided over udp;ofi_rxd") { run_onesided({"udp;ofi_rxd", true, 1}); }

@@ -63,10 +63,11 @@ Status Domain::set_up() {
   if (code == 0) code = fi_ep_bind(endpoint_.get(), completions_.base(), FI_TRANSMIT | FI_RECV);
   if (code == 0) code = fi_enable(endpoint_.get());
   if (code != 0)
-    return cannot(
-        "endpoint with its queues (a device may take smaller ones alone: "
-        "FI_UNIVERSE_SIZE, FI_OFI_RXM_MSG_TX_SIZE, FI_OFI_RXM_MSG_RX_SIZE)",
-        code);
+    return cannot(provider().ends_with(";ofi_rxm")
+                      ? "endpoint with its queues (where a device has short ones: "
+                        "FI_UNIVERSE_SIZE=64 FI_OFI_RXM_MSG_TX_SIZE=64 FI_OFI_RXM_MSG_RX_SIZE=64)"
+                      : "endpoint with its queues",
+                  code);
   if (Status named = take_name(); !named) return named;
   peers_ = std::make_unique<Peers>(addresses_.get(), info_->addr_format, name_);
   if (Status added = add_piece(sends_, kSendsMax, FI_SEND); !added) return added;

@@ -213,8 +213,7 @@ void OfiEndpoint::look(TimeNs now) noexcept {
 // The peer hears of it, if it still can.
 void OfiEndpoint::part() noexcept {
   if (state_ != State::kOpen || peer_gone_ || say(Kind::kBye)) return;
-  transport_.farewells().owe(transport_.domain(), peer_, {peer_token_, sent_, 0}, promised_,
-                             transport_.now());
+  transport_.farewells().owe(transport_.domain(), peer_, {peer_token_, sent_, 0}, promised_);
 }
 
 void OfiEndpoint::take_down(const Error& why) noexcept {

@@ -9,24 +9,28 @@ namespace {
 
 constexpr TimeNs kOwedTime = 10 * kSecond;
 
+long say(Domain& domain, std::uint32_t peer, const Route& route, std::uint32_t promised) noexcept {
+  Buffer* const buffer = domain.begin_send(nullptr, peer, Use::kWord);
+  if (buffer == nullptr) return -FI_EAGAIN;
+  std::memcpy(buffer->bytes, &route, sizeof route);
+  const std::size_t bytes =
+      messages::encode_word(messages::Kind::kBye, promised, 0, buffer->bytes + sizeof route);
+  return domain.send(*buffer, sizeof route + bytes);
+}
+
 }  // namespace
 
-void Farewells::owe(Domain& domain, std::uint32_t peer, const Route& route, std::uint32_t promised,
-                    TimeNs now) {
+void Farewells::owe(Domain& domain, std::uint32_t peer, const Route& route,
+                    std::uint32_t promised) {
   domain.peers().use(peer);
-  owed_.push_back({peer, route, promised, now});
+  owed_.push_back({peer, route, promised, 0});
 }
 
 // What is full for one peer may not be for the next one.
-void Farewells::say_owed(Domain& domain, TimeNs now) noexcept {
-  std::erase_if(owed_, [&](const Owed& each) {
-    long code = -FI_EAGAIN;
-    if (Buffer* const buffer = domain.begin_send(nullptr, each.peer, Use::kWord)) {
-      std::memcpy(buffer->bytes, &each.route, sizeof each.route);
-      const std::size_t bytes = messages::encode_word(messages::Kind::kBye, each.promised, 0,
-                                                      buffer->bytes + sizeof each.route);
-      code = domain.send(*buffer, sizeof each.route + bytes);
-    }
+void Farewells::look(Domain& domain, TimeNs now) noexcept {
+  std::erase_if(owed_, [&](Owed& each) {
+    if (each.since == 0) each.since = now;
+    const long code = say(domain, each.peer, each.route, each.promised);
     if (code == -FI_EAGAIN && now - each.since < kOwedTime) return false;
     domain.peers().leave(each.peer);
     return true;

@@ -53,8 +53,9 @@ Result<Registration> Domain::register_memory(MutableBytes memory, std::uint64_t 
 }
 
 // Random, as a key is all that a stranger on the network would have to know; as long as the
-// provider can use. Of no meaning where it makes them itself.
+// provider can use.
 std::uint64_t Domain::new_key() const noexcept {
+  if (has_mode(FI_MR_PROV_KEY)) return 0;  // it makes them itself
   const std::size_t bytes = info_->domain_attr->mr_key_size;
   const std::uint64_t key = random_u64();
   return bytes >= sizeof key ? key : key & ((std::uint64_t{1} << (8 * bytes)) - 1);

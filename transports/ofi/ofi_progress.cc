@@ -28,13 +28,13 @@ std::size_t OfiTransport::progress(core::TransportSink& /*accept*/, TimeNs now,
   std::size_t moved = settle(frames_max);
   moved += take_seen(frames_max - moved);
   if (seen_count_ == 0) moved += poll(frames_max - moved);
-  farewells_.say(*domain_, now);
   if (now >= sweep_at_) look();
   return moved;
 }
 
 void OfiTransport::look() noexcept {
   sweep_at_ = now_ + kSweepEvery;
+  farewells_.look(*domain_, now_);
   if (const Status replaced = domain_->replace_forgotten(now_); !replaced)
     lose(replaced.error().text);
   if ((onesided_ && onesided_->look(now_)) || has_forgotten_reads())

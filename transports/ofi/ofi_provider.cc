@@ -3,12 +3,16 @@
 #include "transports/ofi/ofi_provider.h"
 
 #include <rdma/fi_endpoint.h>
+#include <strings.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
 #include <set>
 #include <string_view>
+
+#include "base/log.h"
 
 namespace livebtl::ofi {
 namespace {
@@ -18,6 +22,7 @@ namespace {
 constexpr std::uint64_t kHiddenToo = std::uint64_t{1} << 60;
 constexpr std::string_view kOurs = "livebtl";
 constexpr std::string_view kHooks = "ofi_hook";
+constexpr const char* kShared = "FI_OFI_RXM_USE_SRX";
 
 /// What we ask for, and what we are ready to do in return.
 Info hints(const Library& library, const std::string& name, std::uint64_t caps,
@@ -48,19 +53,24 @@ bool contains(const fi_info& info, std::string_view part) noexcept {
 }
 
 /// ofi_rxm, as of 1.17 to 2.6, hands what has just arrived back to a connection that it has closed,
-/// and crashes, unless its connections share their receive buffers. Over tcp that is its default.
+/// and crashes, unless its connections share their receive buffers: as it is told, or over tcp.
 bool would_crash(std::string_view provider) {
-  constexpr std::string_view kLayer = ";ofi_rxm";
-  if (!provider.ends_with(kLayer) || provider.find("tcp") != std::string_view::npos) return false;
-  const char* const shared = std::getenv("FI_OFI_RXM_USE_SRX");
-  const std::string_view value = shared == nullptr ? "" : shared;
-  return value != "1" && value != "true" && value != "yes" && value != "on";
+  if (!provider.ends_with(";ofi_rxm")) return false;
+  const char* const told = std::getenv(kShared);
+  if (told == nullptr) return provider.find("tcp") == std::string_view::npos;
+  const std::array<const char*, 4> yes{"1", "true", "yes", "on"};  // as libfabric reads it
+  return std::none_of(yes.begin(), yes.end(),
+                      [&](const char* each) { return ::strcasecmp(told, each) == 0; });
+}
+
+std::string would_not(const std::string& provider) {
+  return "libfabric's " + provider + " crashes when a connection ends, unless " + kShared +
+         "=1 is set for all processes of the job";
 }
 
 bool will_do(const fi_info& info, const std::string& name, std::size_t message_bytes) noexcept {
   if (contains(info, kOurs) || contains(info, kHooks)) return false;
   if (!name.empty() && name != info.fabric_attr->prov_name) return false;
-  if (would_crash(info.fabric_attr->prov_name)) return false;  // unnamed: the next one may do
   return info.ep_attr->max_msg_size >= message_bytes && (info.tx_attr->msg_order & FI_ORDER_SAS) &&
          (info.rx_attr->msg_order & FI_ORDER_SAS) && info.ep_attr->msg_prefix_size == 0;
 }
@@ -97,10 +107,7 @@ Result<Info> choose_provider(const Library& library, const std::string& name,
                              std::size_t message_bytes, const Wanted& wanted) {
   if (name.find(kOurs) != std::string::npos)
     return fail(Errc::kInvalid, "ofi: '" + name + "' is livebtl itself; name what lies beneath it");
-  if (would_crash(name))
-    return fail(Errc::kUnsupported, "ofi: libfabric's " + name +
-                                        " crashes when a connection ends, unless "
-                                        "FI_OFI_RXM_USE_SRX=1 is set for all processes of the job");
+  if (would_crash(name)) return fail(Errc::kUnsupported, "ofi: " + would_not(name));
   constexpr std::uint64_t kEverywhere = FI_LOCAL_COMM | FI_REMOTE_COMM;
   for (const std::uint64_t caps :
        std::array<std::uint64_t, 4>{FI_RMA | kEverywhere, kEverywhere, FI_RMA, 0}) {
@@ -110,6 +117,10 @@ Result<Info> choose_provider(const Library& library, const std::string& name,
     if (!list) return tl::unexpected(list.error());
     for (const fi_info* each = list->get(); each != nullptr; each = each->next) {
       if (!will_do(*each, name, message_bytes)) continue;
+      if (const std::string found = each->fabric_attr->prov_name; would_crash(found)) {
+        log(LogLevel::kWarn, "ofi", "%s; another provider is looked for", would_not(found).c_str());
+        continue;
+      }
       Info chosen(library.dupinfo(each), FreeInfo{&library});
       if (!chosen) return fail(Errc::kNoMemory, "ofi: no memory for what libfabric says");
       chosen->tx_attr->op_flags = 0;  // it can; each operation says whether it wants that

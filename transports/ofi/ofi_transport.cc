@@ -110,8 +110,9 @@ Status OfiTransport::open_domain() {
 // Users are told once libfabric is at work on their memory no more.
 void OfiTransport::end_domain() noexcept {
   if (domain_ == nullptr) return;
-  domain_->stop();
+  farewells_.look(*domain_, now_);  // once more
   farewells_.forget();
+  domain_->stop();
   if (onesided_) onesided_->end();
   if (domain_->is_stuck()) {
     log(LogLevel::kWarn, "ofi", "%s is not closed: a peer stands still in the middle of an answer",

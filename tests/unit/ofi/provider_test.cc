@@ -46,18 +46,43 @@ TEST_CASE("our own is refused") {
   }
 }
 
+namespace {
+
+/// FI_OFI_RXM_USE_SRX for as long as it lives; null: not set.
+struct Shared {
+  explicit Shared(const char* value) {
+    value == nullptr ? ::unsetenv(kName) : ::setenv(kName, value, 1);
+  }
+  ~Shared() { ::unsetenv(kName); }
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+  static constexpr const char* kName = "FI_OFI_RXM_USE_SRX";
+};
+
+void expect_refused(const std::string& provider) {
+  const auto info = choose(provider);
+  REQUIRE(!info.has_value());
+  CHECK(info.error().code == Errc::kUnsupported);
+  CHECK(info.error().text.find("FI_OFI_RXM_USE_SRX=1") != std::string::npos);
+}
+
+}  // namespace
+
 TEST_CASE("a layer that crashes when a connection ends is refused with the setting that mends it") {
   for (const char* value : {"", "0", "off", "maybe"}) {
     CAPTURE(value);
-    ::setenv("FI_OFI_RXM_USE_SRX", value, 1);
-    const auto info = choose("net;ofi_rxm");
-    REQUIRE(!info.has_value());
-    CHECK(info.error().code == Errc::kUnsupported);
-    CHECK(info.error().text.find("FI_OFI_RXM_USE_SRX=1") != std::string::npos);
+    const Shared shared(value);
+    expect_refused("net;ofi_rxm");
+    expect_refused("tcp;ofi_rxm");
   }
-  ::setenv("FI_OFI_RXM_USE_SRX", "1", 1);
-  CHECK(choose("net;ofi_rxm").has_value());
-  ::unsetenv("FI_OFI_RXM_USE_SRX");
+  for (const char* value : {"1", "TRUE", "On"}) {
+    CAPTURE(value);
+    const Shared shared(value);
+    CHECK(choose("net;ofi_rxm").has_value());
+    CHECK(choose("tcp;ofi_rxm").has_value());
+  }
+  const Shared unset(nullptr);
+  expect_refused("net;ofi_rxm");
   CHECK(choose("tcp;ofi_rxm").has_value());
 }
 

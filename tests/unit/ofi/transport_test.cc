@@ -92,6 +92,60 @@ TEST_CASE("connections share out what may be sent at once") {
   CHECK(goes_on.a->endpoint().post({header, payload, 0, false}) == Post::kDone);
 }
 
+namespace {
+
+/// All of a transport's send buffers, so that nothing of its own can go.
+class AllSends {
+ public:
+  AllSends(OfiTransport& transport, std::uint32_t peer) : domain_(transport.domain()) {
+    while (ofi::Buffer* const each = domain_.begin_send(nullptr, peer, ofi::Use::kWord))
+      taken_.push_back(each);
+  }
+  ~AllSends() { give_back(); }
+  void give_back() {
+    for (ofi::Buffer* const each : taken_) domain_.end_send(*each);
+    taken_.clear();
+  }
+
+ private:
+  ofi::Domain& domain_;
+  std::vector<ofi::Buffer*> taken_;
+};
+
+}  // namespace
+
+TEST_CASE("a last word that cannot be sent is owed until it can, but not for ever") {
+  Rig rig(subject("tcp;ofi_rxm"));
+  auto& transport = dynamic_cast<OfiTransport&>(*rig.a().transport);
+  for (const bool in_time : {true, false}) {
+    CAPTURE(in_time);
+    Link link = rig.link(), goes_on = rig.link();
+    AllSends all(transport, static_cast<ofi::OfiEndpoint&>(link.a->endpoint()).peer());
+    link.a->close();
+    REQUIRE(transport.farewells().count() == 1);
+    rig.settle();
+    CHECK(link.b->downs.empty());
+    if (!in_time) rig.a().ahead += 60 * kSecond;
+    if (in_time) all.give_back();
+    REQUIRE(rig.until([&] { return transport.farewells().count() == 0; }));
+    all.give_back();
+    if (in_time) REQUIRE(rig.until([&] { return !link.b->downs.empty(); }));
+    REQUIRE(transfer(rig, *goes_on.a, *goes_on.b, {{1, 8, 8}}));
+  }
+}
+
+TEST_CASE("... and is nobody's once its transport has ended") {
+  Rig rig(subject("tcp;ofi_rxm"));
+  Link link = rig.link();
+  auto& transport = dynamic_cast<OfiTransport&>(*rig.b().transport);
+  {
+    const AllSends all(transport, static_cast<ofi::OfiEndpoint&>(link.b->endpoint()).peer());
+    link.b->close();
+  }
+  CHECK(transport.farewells().count() == 1);
+  rig.stop_b();
+}
+
 TEST_CASE("who does not know the token is not heard") {
   Rig rig(subject("tcp;ofi_rxm"));
   Link link = rig.link();
