@@ -4,8 +4,9 @@ import errno
 import random
 import socket
 import threading
+import time
 
-from . import kernel
+from . import kernel, processes
 from .control import DONE, btlctl, drive
 from .job import MpiJob
 from .nodes import TwoNodes
@@ -31,6 +32,43 @@ def severed_connections(context):
         check(lost >= wanted // 2, f"{wanted} connections were cut, but only {lost} path losses were seen")
         totals = job.finish(60)
     return f"{wanted} connections cut, {lost} path losses seen; {totals['received']} messages, none lost"
+
+
+def _cut_under_load(job, chance, pids, standing=None):
+    """Cuts a connection that carries much; of the rank `standing`, if it is given, while that stands still."""
+    def loaded():
+        job.check_running()
+        ends = kernel.rank_connections(pids)
+        return [end for end in ends if end.bytes_sent > 10_000_000 and standing in (None, end.pid)]
+    ends = wait_until("a connection under load", loaded, 60)
+    end = chance.choice(sorted(ends, key=lambda end: (end.local, end.remote)))
+    if standing is None:
+        kernel.sever(end)
+        return
+    with processes.standing_still(standing):
+        kernel.sever(end)
+        time.sleep(2)  # longer than a silence that is asked about
+
+
+def severed_under_loans(context):
+    """Connections of libfabric's are cut, and ranks stand still, while payloads are lent to be read by the receiver."""
+    wanted = max(6, context.switches // 4)
+    environment = {"LIVEBTL_TRANSPORTS": "self,tcp,ofi", "LIVEBTL_OFI_PROVIDER": "tcp;ofi_rxm"}
+    with MpiJob(context.build, context.logs, "storm", 3, ("--bytes", str(2 << 20)), environment=environment) as job:
+        job.wait_ready()
+        pids, chance = job.rank_pids(), random.Random(3)
+        for i in range(wanted):
+            _cut_under_load(job, chance, set(pids.values()), pids[i // 3 % 3] if i % 3 == 2 else None)
+
+        def of_ofi(name):
+            return sum(transport[name] for member in btlctl(job, "status").expect(DONE).json["members"]
+                       for transport in member["engine"]["transports"] if transport["name"] == "ofi")
+        wait_until("lost paths of ofi", lambda: of_ofi("paths_lost") >= wanted // 3, 30)
+        lost, lent = of_ofi("paths_lost"), of_ofi("frames_lent")
+        check(lent > 100, f"only {lent} payloads were lent")
+        totals = job.finish(120)
+    return (f"{wanted} connections cut, {lost} path losses seen, {lent} payloads lent; {totals['received']} messages, "
+            f"none lost")
 
 
 class Cutter(threading.Thread):
@@ -129,9 +167,10 @@ def two_nodes(context):
     return f"{i + 1} switches over two nodes; {totals['received']} messages"
 
 
-NEEDS_ROOT = ("connections-severed", "connections-severed-and-switched", "two-nodes")
+NEEDS_ROOT = ("connections-severed", "connections-severed-under-loans", "connections-severed-and-switched", "two-nodes")
 CASES = (
     ("connections-severed", severed_connections),
+    ("connections-severed-under-loans", severed_under_loans),
     ("connections-severed-and-switched", severed_and_switched),
     ("strangers", strangers),
     ("two-nodes", two_nodes),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Looks into /proc: which processes are a job's, and what they hold."""
+import contextlib
 import os
 import signal
 import time
@@ -89,6 +90,15 @@ def stop(pid):
                    for task in os.listdir(f"/proc/{pid}/task"))
     os.kill(pid, signal.SIGSTOP)
     wait_until(f"process {pid} to stop", all_stopped, 10)
+
+
+@contextlib.contextmanager
+def standing_still(pid):
+    try:
+        stop(pid)
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
 
 
 def kill(pid):

@@ -45,7 +45,8 @@ SCENARIOS = (
     Scenario("stream-3", "stream", 3),
     Scenario("collectives-5", "collectives", 5),
     Scenario("onesided-3", "onesided", 3, mca=ONE_SIDED),
-    Scenario("regions-4", "regions", 4),
+    Scenario("windows-3", "windows", 3, mca=ONE_SIDED),
+    Scenario("regions-4", "regions", 4, share=2.0),  # a soak's are ten million additions
     Scenario("threads-2", "threads", 2),
     Scenario("threads-4", "threads", 4, ("--bytes", "100000")),
     Scenario("spawn-2", "spawn", 2, share=0.3),
@@ -53,6 +54,7 @@ SCENARIOS = (
     over_several("storm", 3, ("--bytes", str(1 << 20))),
     over_several("onesided", 3, mca=ONE_SIDED),
     over_several("regions", 3),
+    over_several("remapped", 3),
     over_ofi("tcp;ofi_rxm", "tcp", "storm", 4, ("--bytes", str(1 << 20))),
     over_ofi("tcp;ofi_rxm", "sm", "collectives", 5),
     over_ofi("shm", "sm", "stream", 3),

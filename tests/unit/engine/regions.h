@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/engine/regions.h -- memory of rank 1 of a rig, guarded, and rank 0's accesses to it
-// against a model in plain memory.
+// tests/unit/engine/regions.h -- memory of the last rank of a rig, guarded, and rank 0's accesses
+// to it (its own, if it is alone), at will or against a model in plain memory.
 #pragma once
 
 #include <sys/mman.h>
@@ -12,7 +12,9 @@
 
 namespace livebtl::test {
 
-/// Memory of rank 1's that peers may access, with a page on either side that nobody may.
+inline std::size_t last_of(const Rig& rig) { return rig.ports.size() - 1; }
+
+/// Memory of the last rank's that peers may access, with a page on either side that nobody may.
 class Guarded {
  public:
   Guarded(Rig& rig, std::size_t bytes, Access access = Access::kReadWrite)
@@ -22,20 +24,21 @@ class Guarded {
     REQUIRE(map_ != MAP_FAILED);
     REQUIRE(::mprotect(map_ + kPage, bytes_, PROT_READ | PROT_WRITE) == 0);
     const auto registered =
-        rig.ports[1]->register_region({.base = data(), .bytes = bytes_, .access = access});
+        rig.ports.back()->register_region({.base = data(), .bytes = bytes_, .access = access});
     REQUIRE(registered);
     key = *registered;
   }
   Guarded(const Guarded&) = delete;
   ~Guarded() {
-    if (key != 0) rig_.ports[1]->deregister_region(key);
+    // A port that has been closed has taken its regions with it.
+    if (key != 0 && rig_.ports.back() != nullptr) rig_.ports.back()->deregister_region(key);
     ::munmap(map_, bytes_ + 2 * kPage);
   }
   std::byte* data() const { return map_ + kPage; }
   std::size_t size() const { return bytes_; }
   /// Deregisters; from now on whoever touches the memory ends the test.
   void take_back() {
-    REQUIRE(rig_.ports[1]->deregister_region(std::exchange(key, 0)));
+    REQUIRE(rig_.ports.back()->deregister_region(std::exchange(key, 0)));
     REQUIRE(::mprotect(data(), bytes_, PROT_NONE) == 0);
   }
 
@@ -48,7 +51,51 @@ class Guarded {
   std::byte* map_ = nullptr;
 };
 
-/// Accesses of rank 0 to slots of rank 1's memory, one under way in each, against a model.
+/// Rank 0's accesses, one by one.
+struct Origin {
+  explicit Origin(Rig& its_rig) : rig(its_rig), to(its_rig.to(0, last_of(its_rig))) {}
+
+  template <class Start>
+  Errc finish(Start start) {
+    Watched operation;
+    Accept answer = Accept::kBusy;
+    rig.until([&] { return (answer = start(operation)) != Accept::kBusy; });
+    REQUIRE(answer == Accept::kAccepted);
+    rig.until([&] { return operation.done_count != 0; });
+    CHECK(operation.done_count == 1);
+    return operation.completion.code;
+  }
+  Errc put(Remote remote, const std::vector<std::byte>& bytes) {
+    const Slice slice{bytes.data(), bytes.size()};
+    return finish([&](Operation& operation) {
+      return rig.ports[0]->put({.to = to, .remote = remote, .slices = {&slice, 1}}, operation);
+    });
+  }
+  Errc get(Remote remote, std::vector<std::byte>& into) {
+    const MutableSlice slice{into.data(), into.size()};
+    return finish([&](Operation& operation) {
+      return rig.ports[0]->get({.to = to, .remote = remote, .slices = {&slice, 1}}, operation);
+    });
+  }
+  Errc add(Remote remote, std::uint64_t operand, std::uint64_t& fetched) {
+    AtomicRequest request{.to = to, .remote = remote};
+    request.operand = &operand;
+    request.fetched = &fetched;
+    return finish([&](Operation& operation) { return rig.ports[0]->atomic(request, operation); });
+  }
+  void expect_refused(Remote remote, std::size_t bytes) {
+    CHECK(put(remote, pattern(bytes, 9)) == Errc::kBadKey);
+    const auto untouched = pattern(bytes, 7);
+    auto into = untouched;
+    CHECK(get(remote, into) == Errc::kBadKey);
+    CHECK(into == untouched);
+  }
+
+  Rig& rig;
+  Destination to;
+};
+
+/// Accesses of rank 0 to slots of the last rank's memory, one under way in each, against a model.
 class Storm {
  public:
   static constexpr std::size_t kSlots = 12;
@@ -108,7 +155,7 @@ class Storm {
 
   Accept start(Slot& slot, Remote remote) {
     Port& port = *rig_.ports[0];
-    const Destination to = rig_.to(0, 1);
+    const Destination to = rig_.to(0, last_of(rig_));
     if (slot.kind == Kind::kAdd) {
       AtomicRequest request{.to = to, .remote = remote};
       std::memcpy(&slot.operand, slot.bytes.data(), 8);

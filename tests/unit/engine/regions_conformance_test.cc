@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What put, get and atomics of the BML promise, on each transport, and on some that behave as badly
+// as they may: refusals that touch nothing, a model in plain memory, memory that is taken back.
+#include <functional>
+
+#include "tests/conformance/faulty_transport.h"
+#include "tests/conformance/leaks.h"
+#include "tests/fake_verbs/world.h"
+#include "tests/unit/engine/ladder.h"
+#include "tests/unit/engine/regions.h"
+
+using namespace livebtl;
+using namespace livebtl::test;
+
+namespace {
+
+using Kinds = std::vector<core::TransportKind>;
+
+/// An eager one, the largest in one frame, and a large one.
+constexpr std::size_t kSizes[] = {8, 8192, 300'000};
+
+struct OnTransport {
+  std::string name;
+  Kinds kinds;  // beside the transport itself, one to connect it by, where it wants that
+  std::size_t ranks = 2;
+  std::size_t storm = 300;  // accesses
+};
+
+/// From now on by the one that is meant: the pair has met, and its paths are there.
+void meet(Rig& rig, const OnTransport& on, std::uint64_t key) {
+  std::vector<std::byte> little(8);
+  rig.until([&] {
+    REQUIRE(Origin(rig).get({key, 0}, little) == Errc::kOk);
+    return used(rig, 0, last_of(rig)) == on.name;
+  });
+}
+
+void refused_with_nothing_touched(const OnTransport& on) {
+  Rig rig(on.ranks, on.kinds);
+  Origin origin(rig);
+  Guarded memory(rig, 400'000), read_only(rig, 400'000, Access::kRead),
+      write_only(rig, 400'000, Access::kWrite);
+  meet(rig, on, memory.key);
+  const auto before = pattern(memory.size(), 1);
+  for (const Guarded* each : {&memory, &read_only, &write_only})
+    std::memcpy(each->data(), before.data(), before.size());
+  for (const std::size_t bytes : kSizes) {
+    CAPTURE(bytes);
+    origin.expect_refused({memory.key ^ (std::uint64_t{1} << 32), 0}, bytes);
+    origin.expect_refused({memory.key + 1000, 0}, bytes);
+    origin.expect_refused({memory.key, memory.size() - bytes + 1}, bytes);
+    origin.expect_refused({memory.key, ~std::uint64_t{0} - 3}, bytes);
+    CHECK(origin.put({read_only.key, 0}, pattern(bytes, 2)) == Errc::kBadKey);
+    std::vector<std::byte> into(bytes);
+    CHECK(origin.get({write_only.key, 0}, into) == Errc::kBadKey);
+    CHECK(origin.get({read_only.key, 0}, into) == Errc::kOk);
+    CHECK(std::memcmp(into.data(), before.data(), bytes) == 0);
+  }
+  for (const Guarded* each : {&memory, &read_only, &write_only})
+    CHECK(std::memcmp(each->data(), before.data(), before.size()) == 0);
+  const std::uint64_t gone = memory.key;
+  memory.take_back();
+  for (const std::size_t bytes : kSizes) origin.expect_refused({gone, 0}, bytes);
+}
+
+void atomics_are_refused(const OnTransport& on) {
+  Rig rig(on.ranks, on.kinds);
+  Origin origin(rig);
+  Guarded memory(rig, 4096), read_only(rig, 4096, Access::kRead);
+  meet(rig, on, memory.key);
+  std::uint64_t fetched = 77;
+  CHECK(origin.add({read_only.key, 0}, 1, fetched) == Errc::kBadKey);
+  CHECK(origin.add({memory.key, memory.size() - 7}, 1, fetched) == Errc::kBadKey);
+  CHECK(origin.add({memory.key, ~std::uint64_t{0} - 7}, 1, fetched) == Errc::kBadKey);
+  CHECK(origin.add({memory.key, 4}, 1, fetched) == Errc::kInvalid);  // across two words
+  CHECK(fetched == 77);
+  const std::vector<std::byte> nothing(4096);
+  CHECK(std::memcmp(memory.data(), nothing.data(), nothing.size()) == 0);
+  const std::uint64_t gone = memory.key;
+  memory.take_back();
+  CHECK(origin.add({gone, 0}, 1, fetched) == Errc::kBadKey);
+}
+
+void is_what_a_model_says(const OnTransport& on) {
+  Rig rig(on.ranks, on.kinds);
+  Guarded memory(rig, Storm::kSlots * Storm::kSlotBytes);
+  meet(rig, on, memory.key);
+  Storm storm(rig, memory, 13);
+  storm.run(on.storm);
+  storm.finish();
+}
+
+/// Three puts, or one get, since those write into one buffer.
+void start_some(Rig& rig, Remote remote, std::vector<std::byte>& bytes, bool putting,
+                std::deque<Watched>& operations) {
+  const Slice from{bytes.data(), bytes.size()};
+  const MutableSlice into{bytes.data(), bytes.size()};
+  const Destination to = rig.to(0, last_of(rig));
+  const PutRequest put{.to = to, .remote = remote, .slices = {&from, 1}};
+  const GetRequest get{.to = to, .remote = remote, .slices = {&into, 1}};
+  while (operations.size() < (putting ? 3 : 1)) {
+    Watched& next = operations.emplace_back();
+    REQUIRE((putting ? rig.ports[0]->put(put, next) : rig.ports[0]->get(get, next)) ==
+            Accept::kAccepted);
+  }
+}
+
+/// Returns how many were refused.
+std::size_t memory_is_taken_back(const OnTransport& on, bool putting, int turns) {
+  constexpr std::size_t kBytes = 1'500'000;
+  std::deque<Watched> operations;  // before the rig, which may still tell them
+  auto bytes = pattern(kBytes, 5);
+  Rig rig(on.ranks, on.kinds);
+  Guarded memory(rig, kBytes);
+  const auto there = pattern(kBytes, 6);
+  std::memcpy(memory.data(), there.data(), kBytes);
+  meet(rig, on, memory.key);
+  start_some(rig, {memory.key, 0}, bytes, putting, operations);
+  for (int i = 0; i < turns; ++i) {
+    for (auto& engine : rig.engines) engine->progress();
+  }
+  memory.take_back();
+  rig.until([&] {
+    return std::ranges::all_of(operations, [](auto& each) { return each.done_count == 1; });
+  });
+  for (const Watched& each : operations) {
+    const Errc code = each.completion.code;
+    CHECK_MESSAGE((code == Errc::kOk || code == Errc::kBadKey || code == Errc::kCancelled),
+                  errc_name(code));
+    if (!putting && code == Errc::kOk) CHECK(bytes == there);
+  }
+  return static_cast<std::size_t>(std::ranges::count_if(
+      operations, [](const Watched& each) { return each.completion.code != Errc::kOk; }));
+}
+
+void run(const OnTransport& on) {
+  CAPTURE(on.name);
+  refused_with_nothing_touched(on);
+  atomics_are_refused(on);
+  is_what_a_model_says(on);
+  for (const bool putting : {true, false}) {
+    std::size_t refused = 0;
+    for (const int turns : {0, 1, 2, 3, 4, 6, 9, 14, 25})
+      refused += memory_is_taken_back(on, putting, turns);
+    CHECK(refused > 0);
+  }
+}
+
+/// tcp to connect by.
+OnTransport over_libfabric(const std::string& provider) {
+  const std::string name = "ofi:" + provider;
+  return {name, {kind("self"), kind("tcp"), transports::named(name).value()}};
+}
+
+core::TransportKind faulty(core::TransportKind beneath, const conformance::Faults& faults) {
+  auto make = beneath.make;
+  beneath.make = [=](const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
+    auto made = make(facts);
+    if (!made) return tl::unexpected(made.error());
+    conformance::Faults own = faults;
+    own.seed = static_cast<std::uint64_t>(facts.process);
+    return std::make_unique<conformance::FaultyTransport>(std::move(*made), own);
+  };
+  return beneath;
+}
+
+OnTransport on_faulty(const std::string& name, double sever) {
+  const conformance::Faults faults{
+      .retry = 0.1, .retries_max = 4, .delay = 0.1, .delay_turns_max = 6, .sever = sever};
+  return {name, {kind("self"), faulty(kind(name), faults)}};
+}
+
+}  // namespace
+
+TEST_CASE("regions of one's own") { run({"self", {kind("self")}, 1}); }
+TEST_CASE("regions over sm") { run({"sm", {kind("self"), kind("sm")}}); }
+TEST_CASE("regions over tcp") { run({"tcp", {kind("self"), kind("tcp")}}); }
+TEST_CASE("regions over libfabric's tcp;ofi_rxm") { run(over_libfabric("tcp;ofi_rxm")); }
+// Not over its shm, which looks into the memory of an endpoint in the same process that has been
+// closed (1.17); over that it is e2e's several-ofi-regions-3.
+TEST_CASE("regions over libfabric's sockets") { run(over_libfabric("sockets")); }
+TEST_CASE("regions over libfabric's udp;ofi_rxd") { run(over_libfabric("udp;ofi_rxd")); }
+TEST_CASE("regions over libfabric's net") {
+  LIVEBTL_LEAKS_OF_A_LIBRARY;
+  run(over_libfabric("net"));
+}
+
+TEST_CASE("regions over verbs") {
+  for (const bool lag : {false, true}) {
+    fake_verbs::World world(lag);
+    core::TransportKind verbs = kind("verbs");
+    verbs.make = [&](const core::NodeFacts& facts) {
+      return world.make(static_cast<std::uint64_t>(facts.process) - Rig::kFirstProcess + 1,
+                        facts.node);
+    };
+    run({"verbs", {kind("self"), kind("tcp"), verbs}});
+  }
+}
+
+TEST_CASE("regions over transports that are busy and late") {
+  run(on_faulty("sm", 0));
+  run(on_faulty("tcp", 0));
+}
+TEST_CASE("... and break") {
+  run(on_faulty("sm", 0.002));
+  run(on_faulty("tcp", 0.002));
+}
