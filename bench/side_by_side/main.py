@@ -10,6 +10,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import bare  # noqa: E402
 import instructions  # noqa: E402
 import switching  # noqa: E402
 import turns  # noqa: E402
@@ -20,6 +21,7 @@ PARTS = {
     "ratios": "latency and bandwidth beside Open MPI's own transports and UCX",
     "threads": "the same under MPI_THREAD_MULTIPLE, small messages",
     "ofi": "livebtl's ofi over libfabric's tcp;ofi_rxm, beside Open MPI over the same provider",
+    "bare": "put, fetch-and-add and their bandwidth through livebtl's ofi transport, beside the bare tcp;ofi_rxm",
     "onesided": "put and fetch-and-add through osc/rdma, beside vader, and osc/pt2pt over TCP",
     "gaps": "longest gap between deliveries in a switch, beside as long a time without",
     "ladder": "order to last acknowledgement for idle and for spinning members",
@@ -49,6 +51,8 @@ def run_one(part, options, build, failed):
         return turns.run(build, options.logs, options.turns, True, points=turns.POINTS[:3])
     if part == "ofi":
         return turns.run(build, options.logs, options.turns, False, turns.OFI_GROUPS)
+    if part == "bare":
+        return bare.run(build, options.turns)
     if part == "onesided":
         return turns.run(build, options.logs, options.turns, False, turns.ONE_SIDED_GROUPS, turns.ONE_SIDED_POINTS)
     if part == "ladder":

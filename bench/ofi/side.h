@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// bench/ofi/side.h -- one of two processes between which puts and fetch-and-adds are measured: over
+// livebtl's ofi transport, or over the bare provider of libfabric's. The origin asks, the target
+// only makes progress.
+//
+// Threads: one, each side its own process. What goes wrong ends the program.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "base/bytes.h"
+
+namespace livebtl::bench {
+
+inline constexpr std::size_t kBytesMax = 1u << 20;
+
+[[noreturn]] inline void give_up(const std::string& why) {
+  std::fprintf(stderr, "ofi_onesided_bench: %s\n", why.c_str());
+  std::exit(1);
+}
+
+/// To the other process, for what they have to know of each other.
+class Wire {
+ public:
+  explicit Wire(int fd) : fd_(fd) {}
+  void send(const Blob& message) const;
+  Blob receive() const;
+
+ private:
+  int fd_;
+};
+
+class Side {
+ public:
+  virtual ~Side() = default;
+  /// Both at once, each in its process.
+  virtual void meet_as_origin(const Wire& wire) = 0;
+  virtual void meet_as_target(const Wire& wire) = 0;
+  // By the origin. false: busy. Done means: to be seen at the target. bytes: at most kBytesMax.
+  virtual bool put(std::size_t bytes) = 0;
+  virtual bool fetch_add() = 0;
+  /// Returns how many of ours are done, since the beginning.
+  virtual std::uint64_t progress() = 0;
+};
+
+std::unique_ptr<Side> make_livebtl(const std::string& provider);
+std::unique_ptr<Side> make_bare(const std::string& provider);
+
+}  // namespace livebtl::bench
