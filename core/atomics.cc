@@ -11,6 +11,8 @@
 #include <type_traits>
 
 namespace livebtl::core {
+bool needs_compare(AtomicOp op) noexcept { return op >= AtomicOp::kCompareSwap; }
+
 namespace {
 
 template <class T>
@@ -137,8 +139,6 @@ T swap_if(AtomicOp op, std::atomic_ref<T> target, T operand, T compare) noexcept
     return relation(op, compare, before);
   });
 }
-
-bool needs_compare(AtomicOp op) noexcept { return op >= AtomicOp::kCompareSwap; }
 
 template <class T>
 bool execute(AtomicOp op, std::size_t count, void* target, const void* operand, const void* compare,

@@ -15,6 +15,8 @@ namespace livebtl::core {
 std::size_t scalar_bytes(Scalar scalar) noexcept;
 /// Is the pair offered? (No bit operations on floats.)
 bool atomic_supported(AtomicOp op, Scalar scalar) noexcept;
+/// Does it compare with further operands?
+bool needs_compare(AtomicOp op) noexcept;
 /// target: count scalars, aligned to the scalar. operand, compare: count scalars, any alignment;
 /// null where the operation has none. fetched: receives the values before, any alignment; may be
 /// null. false, nothing touched: unsupported pair, a wanted operand is null, or target is not

@@ -108,26 +108,39 @@ Accept OneSided::get(CorePort& port, const GetRequest& request, Operation& opera
   return Accept::kAccepted;
 }
 
+namespace {
+
+bool makes_sense(const AtomicRequest& request) noexcept {
+  return atomic_supported(request.op, request.scalar) && request.count != 0 &&
+         request.count <= kAtomicBytesMax / scalar_bytes(request.scalar) &&
+         (request.op == AtomicOp::kRead || request.operand != nullptr) &&
+         (!needs_compare(request.op) || request.compare != nullptr);
+}
+
+/// What the operation needs at the target, behind each other. Returns its size.
+std::size_t take_operands(const AtomicRequest& request, std::size_t bytes, std::byte* to) noexcept {
+  if (request.op == AtomicOp::kRead) return 0;
+  std::memcpy(to, request.operand, bytes);
+  if (!needs_compare(request.op)) return bytes;
+  std::memcpy(to + bytes, request.compare, bytes);
+  return 2 * bytes;
+}
+
+}  // namespace
+
 Accept OneSided::atomic(CorePort& port, const AtomicRequest& request,
                         Operation& operation) noexcept {
   Peer& peer = *request.to.peer;
   Accept answer{};
-  const std::size_t bytes = request.count * scalar_bytes(request.scalar);
-  if (request.count == 0 || bytes > kAtomicBytesMax ||
-      !atomic_supported(request.op, request.scalar))
-    return Accept::kInvalid;
+  if (!makes_sense(request)) return Accept::kInvalid;
   if (!admit(port, peer, answer)) return answer;
+  const std::size_t bytes = request.count * scalar_bytes(request.scalar);
   open(port, operation, peer, bytes);
   const bool fetch = request.fetched != nullptr;
   const MutableSlice into{request.fetched, bytes};
   const std::uint64_t name = remember(operation, peer, {&into, fetch ? 1U : 0U}, bytes);
   std::byte operands[2 * kAtomicBytesMax];
-  std::size_t operand_bytes = 0;
-  for (const void* operand : {request.operand, request.compare}) {
-    if (operand == nullptr) continue;
-    std::memcpy(operands + operand_bytes, operand, bytes);
-    operand_bytes += bytes;
-  }
+  const std::size_t operand_bytes = take_operands(request, bytes, operands);
   core_.sender.queue_control(
       peer, FrameKind::kAtomic, 0, request.to.port, port.number_,
       AtomicBody{request.remote.key, request.remote.address, name,
@@ -318,7 +331,10 @@ void OneSided::on_atomic(Peer& peer, const FrameHead& head, const AtomicBody& bo
   const std::size_t bytes = body.count * scalar_bytes(scalar);
   if (bytes > kAtomicBytesMax || payload.size() % bytes != 0 || payload.size() > 2 * bytes)
     return answer(core_, peer, reply, body.operation, Errc::kInvalid);
-  const Access wanted = op == AtomicOp::kRead ? Access::kRead : Access::kWrite;
+  // As libfabric's own providers want it.
+  const Access wanted = op == AtomicOp::kRead ? Access::kRead
+                        : body.fetch != 0     ? Access::kReadWrite
+                                              : Access::kWrite;
   std::byte* target = regions.check(port->options_.space, body.key, body.address, bytes, wanted);
   if (target == nullptr) return answer(core_, peer, reply, body.operation, Errc::kBadKey);
   std::byte fetched[kAtomicBytesMax];

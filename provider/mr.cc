@@ -67,7 +67,8 @@ Region::Region(Domain& owner, std::uint64_t given_key, void* context) noexcept
 Access access_of(std::uint64_t flags) noexcept {
   const bool reads = (flags & FI_REMOTE_READ) != 0;
   const bool writes = (flags & FI_REMOTE_WRITE) != 0;
-  if (reads == writes) return Access::kReadWrite;
+  if (!reads && !writes) return Access::kNone;
+  if (reads && writes) return Access::kReadWrite;
   return reads ? Access::kRead : Access::kWrite;
 }
 

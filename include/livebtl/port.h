@@ -48,7 +48,8 @@ struct ReceiveRequest {
 /// A message that a peek with claim has set aside for one receive_claimed or discard_claimed.
 struct ClaimedMessage;
 
-enum class Access : std::uint8_t { kRead = 1, kWrite = 2, kReadWrite = 3 };
+/// An atomic that fetches what it changes reads and writes.
+enum class Access : std::uint8_t { kNone = 0, kRead = 1, kWrite = 2, kReadWrite = 3 };
 
 struct RegionRequest {
   void* base = nullptr;

@@ -34,7 +34,7 @@ struct FaultCounts {
 
 class FaultyEndpoint;
 
-class FaultyTransport final : public core::Transport, private core::TransportSink {
+class FaultyTransport : public core::Transport, private core::TransportSink {
  public:
   FaultyTransport(std::unique_ptr<core::Transport> beneath, const Faults& faults);
 

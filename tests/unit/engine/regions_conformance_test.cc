@@ -1,45 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What put, get and atomics of the BML promise, on each transport, and on some that behave as badly
 // as they may: refusals that touch nothing, a model in plain memory, memory that is taken back.
-#include <functional>
-
+#include "tests/unit/engine/regions_conformance.h"
 #include "tests/conformance/faulty_transport.h"
 #include "tests/conformance/leaks.h"
 #include "tests/fake_verbs/world.h"
-#include "tests/unit/engine/ladder.h"
-#include "tests/unit/engine/regions.h"
 
 using namespace livebtl;
 using namespace livebtl::test;
 
 namespace {
 
-using Kinds = std::vector<core::TransportKind>;
-
 /// An eager one, the largest in one frame, and a large one.
 constexpr std::size_t kSizes[] = {8, 8192, 300'000};
-
-struct OnTransport {
-  std::string name;
-  Kinds kinds;  // beside the transport itself, one to connect it by, where it wants that
-  std::size_t ranks = 2;
-  std::size_t storm = 300;  // accesses
-};
-
-/// From now on by the one that is meant: the pair has met, and its paths are there.
-void meet(Rig& rig, const OnTransport& on, std::uint64_t key) {
-  std::vector<std::byte> little(8);
-  rig.until([&] {
-    REQUIRE(Origin(rig).get({key, 0}, little) == Errc::kOk);
-    return used(rig, 0, last_of(rig)) == on.name;
-  });
-}
 
 void refused_with_nothing_touched(const OnTransport& on) {
   Rig rig(on.ranks, on.kinds);
   Origin origin(rig);
   Guarded memory(rig, 400'000), read_only(rig, 400'000, Access::kRead),
-      write_only(rig, 400'000, Access::kWrite);
+      write_only(rig, 400'000, Access::kWrite), nobodys(rig, 400'000, Access::kNone);
   meet(rig, on, memory.key);
   const auto before = pattern(memory.size(), 1);
   for (const Guarded* each : {&memory, &read_only, &write_only})
@@ -50,6 +29,7 @@ void refused_with_nothing_touched(const OnTransport& on) {
     origin.expect_refused({memory.key + 1000, 0}, bytes);
     origin.expect_refused({memory.key, memory.size() - bytes + 1}, bytes);
     origin.expect_refused({memory.key, ~std::uint64_t{0} - 3}, bytes);
+    origin.expect_refused({nobodys.key, 0}, bytes);
     CHECK(origin.put({read_only.key, 0}, pattern(bytes, 2)) == Errc::kBadKey);
     std::vector<std::byte> into(bytes);
     CHECK(origin.get({write_only.key, 0}, into) == Errc::kBadKey);
@@ -61,24 +41,6 @@ void refused_with_nothing_touched(const OnTransport& on) {
   const std::uint64_t gone = memory.key;
   memory.take_back();
   for (const std::size_t bytes : kSizes) origin.expect_refused({gone, 0}, bytes);
-}
-
-void atomics_are_refused(const OnTransport& on) {
-  Rig rig(on.ranks, on.kinds);
-  Origin origin(rig);
-  Guarded memory(rig, 4096), read_only(rig, 4096, Access::kRead);
-  meet(rig, on, memory.key);
-  std::uint64_t fetched = 77;
-  CHECK(origin.add({read_only.key, 0}, 1, fetched) == Errc::kBadKey);
-  CHECK(origin.add({memory.key, memory.size() - 7}, 1, fetched) == Errc::kBadKey);
-  CHECK(origin.add({memory.key, ~std::uint64_t{0} - 7}, 1, fetched) == Errc::kBadKey);
-  CHECK(origin.add({memory.key, 4}, 1, fetched) == Errc::kInvalid);  // across two words
-  CHECK(fetched == 77);
-  const std::vector<std::byte> nothing(4096);
-  CHECK(std::memcmp(memory.data(), nothing.data(), nothing.size()) == 0);
-  const std::uint64_t gone = memory.key;
-  memory.take_back();
-  CHECK(origin.add({gone, 0}, 1, fetched) == Errc::kBadKey);
 }
 
 void is_what_a_model_says(const OnTransport& on) {
@@ -137,6 +99,8 @@ void run(const OnTransport& on) {
   CAPTURE(on.name);
   refused_with_nothing_touched(on);
   atomics_are_refused(on);
+  atomics_are_as_at_home(on);
+  nonsense_is_refused_at_once(on);
   is_what_a_model_says(on);
   for (const bool putting : {true, false}) {
     std::size_t refused = 0;
@@ -152,22 +116,39 @@ OnTransport over_libfabric(const std::string& provider) {
   return {name, {kind("self"), kind("tcp"), transports::named(name).value()}};
 }
 
-core::TransportKind faulty(core::TransportKind beneath, const conformance::Faults& faults) {
-  auto make = beneath.make;
-  beneath.make = [=](const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
+/// Adds up what it did.
+class Counted final : public conformance::FaultyTransport {
+ public:
+  Counted(std::unique_ptr<core::Transport> beneath, const conformance::Faults& faults,
+          conformance::FaultCounts& total)
+      : FaultyTransport(std::move(beneath), faults), total_(total) {}
+  ~Counted() override {
+    total_.retries += counts().retries;
+    total_.delays += counts().delays;
+    total_.severed += counts().severed;
+  }
+
+ private:
+  conformance::FaultCounts& total_;
+};
+
+conformance::FaultCounts run_on_faulty(const std::string& name, double sever) {
+  conformance::FaultCounts total;
+  core::TransportKind faulty = kind(name);
+  faulty.make = [&total, sever, make = faulty.make](
+                    const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
     auto made = make(facts);
     if (!made) return tl::unexpected(made.error());
-    conformance::Faults own = faults;
-    own.seed = static_cast<std::uint64_t>(facts.process);
-    return std::make_unique<conformance::FaultyTransport>(std::move(*made), own);
+    const conformance::Faults faults{.seed = static_cast<std::uint64_t>(facts.process),
+                                     .retry = 0.1,
+                                     .retries_max = 4,
+                                     .delay = 0.1,
+                                     .delay_turns_max = 6,
+                                     .sever = sever};
+    return std::make_unique<Counted>(std::move(*made), faults, total);
   };
-  return beneath;
-}
-
-OnTransport on_faulty(const std::string& name, double sever) {
-  const conformance::Faults faults{
-      .retry = 0.1, .retries_max = 4, .delay = 0.1, .delay_turns_max = 6, .sever = sever};
-  return {name, {kind("self"), faulty(kind(name), faults)}};
+  run({name, {kind("self"), faulty}});
+  return total;
 }
 
 }  // namespace
@@ -197,11 +178,15 @@ TEST_CASE("regions over verbs") {
   }
 }
 
-TEST_CASE("regions over transports that are busy and late") {
-  run(on_faulty("sm", 0));
-  run(on_faulty("tcp", 0));
-}
-TEST_CASE("... and break") {
-  run(on_faulty("sm", 0.002));
-  run(on_faulty("tcp", 0.002));
+TEST_CASE("regions over transports that are busy and late, and break") {
+  for (const char* name : {"sm", "tcp"}) {
+    for (const double sever : {0.0, 0.005}) {
+      CAPTURE(name);
+      CAPTURE(sever);
+      const conformance::FaultCounts faults = run_on_faulty(name, sever);
+      CHECK(faults.retries > 0);
+      CHECK(faults.delays > 0);
+      CHECK((faults.severed > 0) == (sever > 0));
+    }
+  }
 }
