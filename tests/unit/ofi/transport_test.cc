@@ -4,6 +4,9 @@
 #include <doctest/doctest.h>
 #include <sys/socket.h>
 
+#include <cstdlib>
+
+#include "tests/conformance/leaks.h"
 #include "tests/conformance/rig.h"
 #include "transports/ofi/ofi_transport.h"
 
@@ -61,6 +64,22 @@ TEST_CASE("a ticket for another provider, or with a name that is no address, is 
     REQUIRE(!admitted.has_value());
     CHECK(admitted.error().code == code);
   }
+}
+
+// ofi_test_hidden; elsewhere nothing is.
+TEST_CASE("providers that are hidden from the program are used; layers cannot be, and say why") {
+  if (std::getenv("FI_PROVIDER") == nullptr) return;
+  LIVEBTL_LEAKS_OF_A_LIBRARY;  // net's
+  for (const char* provider : {"net", "sockets"}) {
+    CAPTURE(provider);
+    const Subject over = subject(provider);
+    Rig rig(over);
+    Link link = rig.link();
+    REQUIRE(transfer(rig, *link.a, *link.b, {{1, 8, 8}, {2, 8, 30'000}}));
+  }
+  const auto layered = subject("tcp;ofi_rxm").make(1);
+  REQUIRE(!layered.has_value());
+  CHECK(layered.error().text.find("FI_PROVIDER hides") != std::string::npos);
 }
 
 TEST_CASE("a name of shm is taken only as one") {
