@@ -59,10 +59,9 @@ inline constexpr Verb kOnTransport[] = {
      "All pairs are drained off the transport; its connections stay open and unused.\n\n"
      "Example:\n  btlctl quiesce tcp"},
     {"remove", "Drain, close and release a transport",
-     "Answers 'released' only after no descriptor, mapping, thread or registration of ours is left "
-     "on\n"
-     "it: then its device may be detached. Refused, with the pairs named, if one would be cut "
-     "off.\n\n"
+     "Answers 'released' only after each process has looked that it holds no descriptor and no\n"
+     "mapping of the device any more: then it may be detached. Refused, with the pairs named, if\n"
+     "one would be cut off.\n\n"
      "Examples:\n  btlctl remove sm\n  btlctl --dry-run remove tcp     # who would be cut off?"},
 };
 

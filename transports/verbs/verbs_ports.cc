@@ -12,7 +12,7 @@
 namespace livebtl::verbs {
 namespace {
 
-constexpr int kGidsMax = 1024;  // looked at; tables have up to 256
+constexpr int kGidsMax = 256;  // looked at: a route has one byte for the index
 
 Gid gid_of(const ibv_gid_entry& entry) noexcept {
   Gid gid;
@@ -77,7 +77,7 @@ Result<Wish> parse_wish(const std::string& text) {
   bool good = !wish.device.empty() &&
               parse_number<std::uint8_t>(rest.substr(0, second), wish.port, 254) && wish.port != 0;
   if (second != rest.size())
-    good = good && parse_number<int>(rest.substr(second + 1), wish.gid_index, kGidsMax) &&
+    good = good && parse_number<int>(rest.substr(second + 1), wish.gid_index, kGidsMax - 1) &&
            wish.gid_index >= 0;
   if (good) return wish;
   return fail(Errc::kInvalid, "verbs: LIVEBTL_VERBS_DEVICE is '" + text +
@@ -103,6 +103,8 @@ Result<PortState> look_at_port(Calls& calls, ibv_context* context, std::uint8_t 
   if (found.state != IBV_PORT_ACTIVE)
     return fail(Errc::kUnreachable, name + " is " + state_name(found.state));
   const bool infiniband = found.link_layer != IBV_LINK_LAYER_ETHERNET;
+  if (infiniband && found.lid == 0)
+    return fail(Errc::kUnreachable, name + " has no LID yet; does a subnet manager run?");
   std::vector<ibv_gid_entry> entries = read_gids(calls, context, port, found.gid_tbl_len);
   if (gid_index >= 0) {
     std::erase_if(entries, [&](const ibv_gid_entry& entry) {
@@ -184,8 +186,10 @@ Result<OpenPort> open_port(Calls& calls, const Wish& wish) {
   }
   if (!reasons.empty()) return fail(code, "verbs: no port can be used: " + reasons);
   if (names.empty())
-    return fail(Errc::kUnreachable,
-                "verbs: this machine has no RDMA device; `rdma link` or `ibv_devices` shows them");
+    return fail(
+        Errc::kUnreachable,
+        "verbs: this machine has no RDMA device (`rdma link` shows them): load the card's driver, "
+        "or use another transport");
   return fail(Errc::kNotFound, "verbs: LIVEBTL_VERBS_DEVICE names '" + wish.device +
                                    "'; this machine has: " + names);
 }

@@ -58,7 +58,7 @@ TEST_CASE("the setting names a device, its port and an address") {
   CHECK(parse_wish("mlx5_0:2")->port == 2);
   CHECK(parse_wish("mlx5_0:2:13")->gid_index == 13);
   for (const char* bad : {":1", "mlx5_0:", "mlx5_0:0", "mlx5_0:255", "mlx5_0:x",
-                          "mlx5_0:1:", "mlx5_0:1:-1", "mlx5_0:1:99999", "mlx5_0:1:2:3"}) {
+                          "mlx5_0:1:", "mlx5_0:1:-1", "mlx5_0:1:256", "mlx5_0:1:2:3"}) {
     INFO(bad);
     CHECK(!parse_wish(bad).has_value());
   }
@@ -121,4 +121,6 @@ TEST_CASE("an InfiniBand port's address has its LID; a RoCE port's has none") {
   adapter.link_layer = IBV_LINK_LAYER_INFINIBAND;
   adapter.gids[0] = {gid("fe80::2:1"), IBV_GID_TYPE_IB, 0};
   CHECK(lone.opened().state.address == PortAddress{Fabric::kInfiniBand, 12, gid("fe80::2:1")});
+  adapter.lid = 0;  // active, and no subnet manager has seen it
+  CHECK(says(lone.refused(), "no LID yet"));
 }
