@@ -198,6 +198,18 @@ def _goes_on_only_without_a_job(hooks_):
     check(hooks_.run("criu", codes={"prepare": 2, "list": 2}, **before)[0] == 0, "nothing can be dumped without a job")
 
 
+def _returns_where_it_is_not_moved(hooks_):
+    """Set aside, but not released by all (6), or held by another (7): the guest stays, so its devices are used again."""
+    for prepared in (6, 7):
+        code, asked = hooks_.run("libvirt", GUEST, "migrate", "begin", "-", codes={"prepare": prepared})
+        check(code == prepared and "checkpoint return --scope" in asked, f"code {code} after {prepared}: {asked}")
+        code, _ = hooks_.run("criu", codes={"prepare": prepared}, CRTOOLS_SCRIPT_ACTION="pre-dump")
+        check(code == prepared, f"code {code} after {prepared}")
+        wait_until("the return", lambda: "checkpoint return --scope" in hooks_.said(), 30)
+    code, asked = hooks_.run("libvirt", GUEST, "migrate", "begin", "-", codes={"prepare": 5})  # btlctl took it back itself
+    check(code == 5 and "checkpoint return" not in asked, f"code {code}: {asked}")
+
+
 def _returns_later(hooks_):
     """What was dumped is frozen until the script has ended: the return outlives it."""
     code, _ = hooks_.run("criu", codes={"return": 5}, CRTOOLS_SCRIPT_ACTION="post-dump")
@@ -213,6 +225,7 @@ def hooks_alone(context):
     shutil.rmtree(directory, ignore_errors=True)
     stubbed = StubbedHooks(directory)
     _goes_on_only_without_a_job(stubbed)
+    _returns_where_it_is_not_moved(stubbed)
     _returns_later(stubbed)
     _freezes_nothing_unheld(stubbed)
     return "every code of btlctl, and none"
