@@ -42,6 +42,7 @@ class Machine:
 class Lab:
     def __init__(self, machine, guests):
         self.machine, self.guests = machine, guests
+        self.build_directory = BUILD  # where the guests' products are from
         self.switch = None
 
     @property
@@ -199,6 +200,7 @@ def new(count, build_directory=None, with_parent=False, keep=False):
         image.forget_others(made)
         products.forget_others(disk)
         lab = Lab(Machine(made, accelerator, lock, with_parent), [Guest(number) for number in range(1, count + 1)])
+        lab.build_directory = build_directory or BUILD
         try:
             lab.start(disk)
             yield lab

@@ -2,6 +2,7 @@
 """btlctl vm migrate, run where QEMU runs, under a job whose traffic is on the card."""
 import json
 import os
+import signal
 import subprocess
 import time
 
@@ -13,7 +14,6 @@ from vmlab.places import RUN
 
 from .verbs import VerbsJob
 
-BTLCTL = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "build", "release", "bin", "btlctl")
 NOWHERE = "unix:nobody.migration"
 
 
@@ -23,7 +23,7 @@ class VmCommand:
     def __init__(self, job, action, *words, seconds=60):
         self.action, self.log = action, os.path.join(job.logs, f"vm-{action}.log")
         self.began = time.time()
-        words = [BTLCTL, "--json", "--progress", "--timeout", str(seconds * job.lab.pace), "vm", action, "--guest-btlctl",
+        words = [os.path.join(job.lab.build_directory, "bin", "btlctl"), "--json", "--progress", "--timeout", str(seconds * job.lab.pace), "vm", action, "--guest-btlctl",
                  "/opt/livebtl/bin/btlctl", *words]
         self.process = subprocess.Popen(words, cwd=RUN, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         text=True)
@@ -48,8 +48,10 @@ class VmCommand:
         raise Failed(f"btlctl vm {self.action} ended before {phase}: {''.join(said)}{self.process.communicate()[0]}")
 
     def kill(self):
+        """Was it still at work?"""
         self.process.kill()
         self.process.communicate()
+        return self.process.returncode == -signal.SIGKILL
 
     def finish(self):
         """(exit code, document)"""

@@ -59,12 +59,19 @@ class VerbsJob(GuestsJob):
         """What each guest's device has sent so far."""
         return [int(guest.output(f"cat {PACKETS}")) for guest in self.lab.guests]
 
+    def fetched(self):
+        """Payloads that devices have read from memory to memory (RDMA), so far."""
+        return sum(transport["frames_fetched"] for member in self.btlctl(self.head, "list").expect(DONE).json["members"]
+                   for transport in member["transports"] if transport["name"] == "verbs")
+
     def check_carried(self, by_verbs):
         """Messages are delivered, and the devices' own counters say by what."""
         before, messages = self.packets(), self.progress()
         self.wait_progress()
         sent = [after - one for after, one in zip(self.packets(), before)]
         check(all(sent) if by_verbs else not any(sent), f"the devices sent {sent} packets; messages before: {messages}")
+        if by_verbs:
+            wait_until("a payload that a device has read", lambda: self.fetched() > 0, 60 * self.lab.pace, interval=0.5)
 
 
 def conforms(context):

@@ -55,6 +55,7 @@ SCENARIOS = (
     over_several("onesided", 3, mca=ONE_SIDED),
     over_several("regions", 3),
     over_several("remapped", 3),
+    over_several("windows", 3, mca=ONE_SIDED),
     over_ofi("tcp;ofi_rxm", "tcp", "storm", 4, ("--bytes", str(1 << 20))),
     over_ofi("tcp;ofi_rxm", "sm", "collectives", 5),
     over_ofi("shm", "sm", "stream", 3),

@@ -104,6 +104,11 @@ void Proof::note_received(std::size_t bytes) noexcept {
   received_bytes_ += bytes;
 }
 
+void Proof::note_result(std::uint64_t result) noexcept {
+  const std::lock_guard lock(mutex_);
+  result_ = result;
+}
+
 std::pair<const char*, std::uint64_t*> Proof::named(Fault fault) {
   switch (fault) {
     case Fault::kLost:
@@ -144,6 +149,7 @@ int Proof::print_proof() {
     line += std::string(", \"") + name + "\": " + std::to_string(value);
   };
   add("rounds", rounds_);
+  add("result", result_);
   add("sent", sent_);
   add("received", received_);
   add("lost", lost_);

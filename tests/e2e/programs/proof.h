@@ -79,6 +79,8 @@ class Proof {
 
   void note_sent(std::size_t bytes) noexcept;
   void note_received(std::size_t bytes) noexcept;
+  /// What the program has computed: the same for the same rounds and options, whatever network.
+  void note_result(std::uint64_t result) noexcept;
   enum class Fault { kLost, kRepeated, kOutOfOrder, kCorrupt, kWrong };
   /// Also told on stderr at once: a job that lost a message may wait for it for ever.
   void error(Fault fault, const std::string& text, std::uint64_t count = 1);
@@ -99,6 +101,7 @@ class Proof {
   int rank_ = 0;
   int size_ = 1;
   std::uint64_t rounds_ = 0;
+  std::uint64_t result_ = 0;
   mutable std::mutex mutex_;
   std::uint64_t sent_ = 0, received_ = 0, sent_bytes_ = 0, received_bytes_ = 0;
   std::uint64_t lost_ = 0, repeated_ = 0, out_of_order_ = 0, corrupt_ = 0, wrong_ = 0;
