@@ -48,17 +48,20 @@ Status Domain::cannot(const char* what, long code) const {
               "ofi: " + provider() + " opens no " + what + ": " + explain(code));
 }
 
+// libfabric keeps what it hides from the program from its own layers, too.
+Status Domain::open_fabric() {
+  const int code = library_.fabric(info_->fabric_attr, fabric_.out(), nullptr);
+  if (code == 0) return {};
+  const bool layers = provider().find(';') != std::string::npos;
+  if (!layers || std::getenv("FI_PROVIDER") == nullptr) return cannot("fabric", code);
+  return cannot(
+      "fabric, perhaps since FI_PROVIDER hides what it is made of: let the program choose livebtl "
+      "by other means (docs/PROVIDER.md), or use a provider without layers (net, sockets)",
+      code);
+}
+
 Status Domain::set_up() {
-  if (const int code = library_.fabric(info_->fabric_attr, fabric_.out(), nullptr); code != 0) {
-    // libfabric keeps what it hides from the program from its own layers, too.
-    const bool hidden =
-        provider().find(';') != std::string::npos && std::getenv("FI_PROVIDER") != nullptr;
-    return cannot(hidden ? "fabric, perhaps since FI_PROVIDER hides what it is made of: let the "
-                           "program choose livebtl by other means (docs/PROVIDER.md), or use a "
-                           "provider without layers (net, sockets)"
-                         : "fabric",
-                  code);
-  }
+  if (Status opened = open_fabric(); !opened) return opened;
   if (const int code = fi_domain(fabric_.get(), info_.get(), domain_.out(), nullptr); code != 0)
     return cannot("domain", code);
   fi_av_attr addresses{};

@@ -179,6 +179,7 @@ class Domain {
 
   Domain(const Library& library, Info info) noexcept;
   Status set_up();
+  Status open_fabric();
   Status open_queue();
   void wait_for_reads() noexcept;
   void note_end(void* context, std::uint64_t flags) noexcept;
