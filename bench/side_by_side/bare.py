@@ -4,14 +4,15 @@ import json
 import os
 import subprocess
 
-from harness.waiting import check
+from contenders import Failed
 
 
 def run(build, turns, provider="tcp;ofi_rxm", seconds=600):
     program = os.path.join(build.directory, "bin", "ofi_onesided_bench")
     done = subprocess.run([program, provider, str(turns)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           timeout=seconds, check=False)
-    check(done.returncode == 0, f"{program} ended with code {done.returncode}: {done.stderr.strip()[-500:]}")
+    if done.returncode != 0:
+        raise Failed(f"{program} ended with code {done.returncode}: {done.stderr.strip()[-500:]}")
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     for line in lines:
         line["provider"] = provider
