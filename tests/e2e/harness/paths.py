@@ -64,8 +64,8 @@ def severed_under_loans(context):
             return sum(transport[name] for member in btlctl(job, "status").expect(DONE).json["members"]
                        for transport in member["engine"]["transports"] if transport["name"] == "ofi")
         wait_until("lost paths of ofi", lambda: of_ofi("paths_lost") >= wanted // 3, 30)
+        wait_until("payloads that are lent", lambda: of_ofi("frames_lent") > wanted, 60)
         lost, lent = of_ofi("paths_lost"), of_ofi("frames_lent")
-        check(lent > 100, f"only {lent} payloads were lent")
         totals = job.finish(120)
     return (f"{wanted} connections cut, {lost} path losses seen, {lent} payloads lent; {totals['received']} messages, "
             f"none lost")
