@@ -46,7 +46,7 @@ SCENARIOS = (
     Scenario("collectives-5", "collectives", 5),
     Scenario("onesided-3", "onesided", 3, mca=ONE_SIDED),
     Scenario("windows-3", "windows", 3, mca=ONE_SIDED),
-    Scenario("regions-4", "regions", 4, share=2.0),  # a soak's are ten million additions
+    Scenario("regions-4", "regions", 4, share=2.0),  # for the number of its additions
     Scenario("threads-2", "threads", 2),
     Scenario("threads-4", "threads", 4, ("--bytes", "100000")),
     Scenario("spawn-2", "spawn", 2, share=0.3),
