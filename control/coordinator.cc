@@ -165,7 +165,7 @@ Request CoordinatorMachine::request_for(const RosterEntry& entry) const {
     case Phase::kDone:
       break;
   }
-  return StandingRequest{command_.job};
+  return StandingRequest{command_.job, releases(command_.verb, command_.arguments)};
 }
 
 bool CoordinatorMachine::heard_end(const Standing& standing) const noexcept {

@@ -118,7 +118,7 @@ void CoordinatorMachine::finish_climb() {
   outcome_.verb = operation.verb;
   outcome_.arguments = operation.arguments;
   if (takeover()) outcome_.scope = operation.node.empty() ? "job" : "node:" + operation.node;
-  note_foreign({});
+  note_foreign(operation.arguments);
   outcome_.released = operation.release;
   if (operation.release && !outcome_.foreign.empty()) {
     return end(ExitCode::kForeign,
@@ -132,30 +132,26 @@ void CoordinatorMachine::finish_climb() {
   end(ExitCode::kDone, title() + done + but_not_on(operation.after, operation.node));
 }
 
-/// No ladder is run. What a command before this one has released may be held by somebody else as it
-/// was then: nobody has looked since.
+/// No ladder is run. The members have looked who holds what they released before, or never opened.
 void CoordinatorMachine::end_already() {
   outcome_.already = true;
   outcome_.released = releases(command_.verb, outcome_.arguments);
   if (outcome_.released) note_foreign(outcome_.arguments);
   if (outcome_.foreign.empty())
     return end(ExitCode::kDone, title() + ": already so" + but_not_on(after_, node_));
-  end(ExitCode::kForeign,
-      title() +
-          ": already so, but held by somebody else when it was released; do not detach; bring "
-          "it back and repeat this to look again");
+  end(ExitCode::kForeign, title() + ": already so, but held by somebody else; do not detach");
 }
 
-/// transports: of these alone, on the scope's node alone; empty: whatever the last command found.
+/// transports: of these alone, on the scope's node alone.
 void CoordinatorMachine::note_foreign(const std::vector<std::string>& transports) {
   for (const auto& [member, entry] : roster_.entries()) {
     const Standing& standing = *entry.standing;
-    if (!transports.empty() && !node_.empty() && standing.node != node_) continue;
+    if (!node_.empty() && standing.node != node_) continue;
     for (const std::string& holder : standing.report.foreign) {
       const bool asked = std::ranges::any_of(transports, [&](const std::string& name) {
         return holder.starts_with(name + ": ");  // as Switching writes it
       });
-      if (asked || transports.empty()) outcome_.foreign.push_back(standing.name + ": " + holder);
+      if (asked) outcome_.foreign.push_back(standing.name + ": " + holder);
     }
   }
 }

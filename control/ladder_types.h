@@ -68,6 +68,7 @@ struct PromiseRequest {
 /// joins.
 struct StandingRequest {
   std::string job;
+  bool release = false;  // a release is wanted: tell who holds what is out of use already
 };
 
 /// "The coordinator of this term has ended": another may begin at once instead of waiting for the

@@ -78,6 +78,7 @@ std::vector<MemberService::Reply> MemberService::dispatch(const Return& from,
         }
         if constexpr (OneOf<T, StandingRequest, PromiseRequest, Order, LadderEnd>) {
           count_members(now);
+          if constexpr (OneOf<T, StandingRequest>) look_for_holders(request, now);
           return step(request, &from, now);
         } else if constexpr (OneOf<T, StatusRequest>) {
           return {{from, status(request, now)}};
@@ -132,6 +133,12 @@ void MemberService::tell_watchers(std::vector<Reply>& replies, TimeNs now) {
   for (const Watcher& watcher : watchers_) {
     replies.push_back({watcher.to, WatchEvent{"standing", machine_.standing(now)}});
   }
+}
+
+void MemberService::look_for_holders(const StandingRequest& request, TimeNs now) {
+  if (!request.release) return;
+  admin_.look_for_holders();
+  step(admin_.report(), nullptr, now);  // the standing that answers is told as of now
 }
 
 void MemberService::count_members(TimeNs now) {

@@ -48,6 +48,7 @@ class MemberService {
   Message status(const StatusRequest& request, TimeNs now) const;
   Message watch(const Return& from, const WatchRequest& request, TimeNs now);
   void count_members(TimeNs now);
+  void look_for_holders(const StandingRequest& request, TimeNs now);
 
   JobFacts job_;
   MemberId self_;

@@ -11,6 +11,7 @@ namespace livebtl::control {
 template <class A>
 void fields(A& a, Is<StandingRequest> auto& v) {
   a("job", v.job);
+  a("release", v.release);
 }
 
 template <class A>

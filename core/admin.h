@@ -51,7 +51,8 @@ struct RungReport {
   std::uint32_t pairs_moved = 0;
   std::uint32_t pairs_left = 0;      // cannot use the new transport
   std::vector<std::string> waiting;  // what the rung still waits for, for people (at most 32)
-  // holds on a released transport's device that are not ours: owner, descriptor
+  // Who holds the device of a transport that is released, as of the order or look_for_holders()
+  // last: "verbs: " and file, descriptor, process.
   std::vector<std::string> foreign;
   // "verbs: ...": what is not used here though the routing permits it, and why. At any time.
   std::vector<std::string> absent;
@@ -148,6 +149,9 @@ class Admin {
   /// Gives the engine an order. It is at work on it when this returns; see report().
   virtual void submit(const RungOrder& order) = 0;
   virtual RungReport report() = 0;
+  /// Looks anew who holds the devices of transports that are out of use here, for the next report.
+  /// Takes milliseconds, in which the engine goes on.
+  virtual void look_for_holders() = 0;
   virtual RoutingPlan plan(const Routing& routing) = 0;
   virtual EngineStatus status() = 0;
   /// The routing and epoch of the job when this process joins one that runs, before it opens a

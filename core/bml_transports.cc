@@ -16,6 +16,7 @@ void Bml::add_kinds() {
   for (const TransportKind& kind : core_.config.kinds) {
     slots_.push_back(std::make_unique<TransportSlot>());
     slots_.back()->kind = kind;
+    slots_.back()->held = Holdings(kind.devices);
     slots_.back()->caps.exclusivity = kind.exclusivity;
     slots_.back()->caps.bandwidth_mbps = kind.bandwidth_mbps;
   }

@@ -76,6 +76,20 @@ RungReport EngineCore::report() {
   return report;
 }
 
+void EngineCore::look_for_holders() {
+  std::vector<std::pair<std::string, Holdings>> released;
+  {
+    const Guard guard(core_, BiasedLock::Caller::kAgent);
+    released = core_.switching.released();
+  }
+  std::vector<std::string> holders;
+  for (const auto& [name, held] : released) {
+    for (const std::string& holder : held.held()) holders.push_back(name + ": " + holder);
+  }
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  core_.switching.found(std::move(holders));
+}
+
 RoutingPlan EngineCore::plan(const Routing& routing) {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
   return core_.switching.plan(routing);

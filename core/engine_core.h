@@ -47,6 +47,7 @@ class EngineCore final : public Engine, public Admin {
   // Admin
   void submit(const RungOrder& order) override;
   RungReport report() override;
+  void look_for_holders() override;
   RoutingPlan plan(const Routing& routing) override;
   EngineStatus status() override;
   void adopt(const RungOrder& standing) override;

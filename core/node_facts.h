@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/settings.h"
@@ -22,8 +23,16 @@ struct NodeFacts {
                           // where it can, so that peers that never connected still find it
 };
 
+/// Files that a transport has open while it has a device, and who else in a process may.
+struct DeviceFiles {
+  std::string prefix = {};  // "/dev/infiniband/uverbs"; "": none
+  // Part of a library's file name -> whose it is, and what keeps it from the device.
+  std::vector<std::pair<std::string, std::string>> likely_holders = {};
+};
+
 /// One kind of transport: how to make it. `make` is called for each add; it opens devices, and may
 /// fail.
+
 struct TransportKind {
   std::string name;   // "tcp"
   std::string alias;  // "" or the name it had in Open MPI ("vader", "openib")
@@ -36,6 +45,7 @@ struct TransportKind {
   bool on_request = false;
   // Holds a device that a virtual machine cannot be migrated or saved with.
   bool bound_to_device = false;
+  DeviceFiles devices = {};
 };
 
 }  // namespace livebtl::core

@@ -2,52 +2,161 @@
 // core/released.cc -- see released.h.
 #include "core/released.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <sstream>
+
+#include "core/transport.h"
 
 namespace livebtl::core {
 
 namespace {
 
-std::string name_of(const std::filesystem::path& link) {
+namespace fs = std::filesystem;
+
+// Kernel, uverbs_std_types.c: asynchronous events and completions, each of which keeps its device.
+constexpr const char* kEventName = "anon_inode:[infinibandevent]";
+constexpr std::size_t kProcessesMax = 4096;  // a child that forks without end is not followed
+constexpr std::size_t kHoldersMax = 32;      // told
+
+std::string proc(long pid, const char* what) { return "/proc/" + std::to_string(pid) + "/" + what; }
+
+std::string name_of(const fs::path& link) {
   std::error_code error;
-  const auto target = std::filesystem::read_symlink(link, error);
+  const auto target = fs::read_symlink(link, error);
   return error ? std::string{} : target.string();
+}
+
+std::string first_line(const std::string& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  return line;
+}
+
+// Of this process, whatever its threads; of children that end meanwhile nothing is found.
+std::vector<long> children_of(long pid) {
+  std::vector<long> children;
+  std::error_code error;
+  for (const auto& task : fs::directory_iterator(proc(pid, "task"), error)) {
+    std::istringstream line(first_line(task.path() / "children"));
+    for (long child = 0; line >> child;) children.push_back(child);
+  }
+  return children;
+}
+
+std::vector<long> descendants() {
+  std::vector<long> all = children_of(::getpid());
+  for (std::size_t i = 0; i < all.size() && all.size() < kProcessesMax; ++i) {
+    const std::vector<long> more = children_of(all[i]);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+// What the kernel counts as pinned by this process; 0 also where it does not tell.
+std::uint64_t pinned_now_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind("VmPin:", 0) == 0) return std::strtoull(line.c_str() + 6, nullptr, 10) << 10U;
+  }
+  return 0;
+}
+
+// Files that are mapped, each once.
+std::set<std::string> mapped_files(long pid) {
+  std::set<std::string> files;
+  std::ifstream maps(proc(pid, "maps"));
+  for (std::string line; std::getline(maps, line);) {
+    const std::size_t at = line.find('/');
+    if (at != std::string::npos) files.insert(line.substr(at));
+  }
+  return files;
+}
+
+// "; likely by ...": of the libraries that may do so, those that are loaded.
+std::string likely(const DeviceFiles& devices, const std::set<std::string>& mapped) {
+  std::string names;
+  for (const auto& [library, holder] : devices.likely_holders) {
+    const auto loaded = [&, &part = library](const std::string& file) {
+      return file.find(part) != std::string::npos;
+    };
+    if (std::ranges::any_of(mapped, loaded)) names += (names.empty() ? "" : " or ") + holder;
+  }
+  return names.empty() ? names : "; likely by " + names;
 }
 
 }  // namespace
 
-Holdings Holdings::of_process(const std::vector<int>& descriptors) {
-  Holdings holdings;
-  for (const int fd : descriptors) {
+Holdings Holdings::of(const Transport& transport, DeviceFiles devices) {
+  Holdings holdings(std::move(devices));
+  const std::string& prefix = holdings.devices_.prefix;
+  for (const int fd : transport.descriptors()) {
     std::string name = name_of("/proc/self/fd/" + std::to_string(fd));
-    // Anonymous inodes (epoll, eventfd) share one name: nothing could be proved by it.
-    if (!name.empty() && name.rfind("anon_inode:", 0) != 0)
-      holdings.names_.push_back(std::move(name));
+    if (name == kEventName) holdings.events_.push_back({fd, name});
+    // Other anonymous inodes (epoll, eventfd) share one name, too: nothing could be proved by it.
+    if (name.empty() || name.starts_with("anon_inode:")) continue;
+    if (!prefix.empty() && name.starts_with(prefix)) holdings.knows_device_ = true;
+    holdings.files_.push_back(std::move(name));
   }
+  holdings.pinned_bytes_ = transport.pinned_bytes();
+  holdings.pinned_before_bytes_ = pinned_now_bytes();
   return holdings;
 }
 
-std::vector<std::string> Holdings::still_held() const {
-  std::vector<std::string> left;
-  if (names_.empty()) return left;
-  const auto held = [&](const std::string& name) {
-    return std::find(names_.begin(), names_.end(), name) != names_.end();
-  };
+bool Holdings::counts(const std::string& file) const noexcept {
+  if (std::ranges::find(files_, file) != files_.end()) return true;
+  return !knows_device_ && !devices_.prefix.empty() && file.starts_with(devices_.prefix);
+}
+
+std::vector<std::string> Holdings::held() const {
+  std::vector<std::string> found;
+  if (!any()) return found;
+  add_process(::getpid(), "this process", found);
+  for (const auto& [fd, name] : events_) {
+    if (name_of("/proc/self/fd/" + std::to_string(fd)) == name)
+      found.push_back(name + " is open as descriptor " + std::to_string(fd) + " of this process");
+  }
+  for (const long child : descendants()) {
+    if (found.size() < kHoldersMax) add_process(child, "its child", found);
+  }
+  found.resize(std::min(found.size(), kHoldersMax));
+  return found;
+}
+
+void Holdings::add_process(long pid, const std::string& whose,
+                           std::vector<std::string>& found) const {
+  std::vector<std::string> held;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
-    const std::string name = name_of(entry.path());
-    if (!name.empty() && held(name))
-      left.push_back(name + " is still open as descriptor " + entry.path().filename().string());
+  for (const auto& entry : fs::directory_iterator(proc(pid, "fd"), error)) {
+    const std::string file = name_of(entry.path());
+    if (counts(file))
+      held.push_back(file + " is open as descriptor " + entry.path().filename().string());
   }
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    const std::size_t at = line.find('/');
-    if (at != std::string::npos && held(line.substr(at)))
-      left.push_back(line.substr(at) + " is still mapped");
+  const std::set<std::string> mapped = mapped_files(pid);
+  for (const std::string& file : mapped) {
+    if (counts(file)) held.push_back(file + " is in the memory");
   }
-  return left;
+  if (held.empty()) return;
+  const std::string owner = " of " + whose + ", " + std::to_string(pid) + " (" +
+                            first_line(proc(pid, "comm")) + ")" + likely(devices_, mapped);
+  for (const std::string& what : held) found.push_back(what + owner);
+}
+
+// A kernel that does not count what a device pins (VmPin below our own sum) proves nothing.
+std::vector<std::string> Holdings::still_pinned() const {
+  if (pinned_bytes_ == 0 || pinned_before_bytes_ < pinned_bytes_) return {};
+  const std::uint64_t left_bytes = pinned_before_bytes_ - pinned_bytes_;
+  const std::uint64_t now_bytes = pinned_now_bytes();
+  if (now_bytes <= left_bytes) return {};
+  return {std::to_string((now_bytes - left_bytes) >> 10U) +
+          " KiB of memory that it had registered are still pinned (VmPin) in this process, " +
+          std::to_string(::getpid())};
 }
 
 }  // namespace livebtl::core

@@ -6,13 +6,14 @@
 
 #include "base/log.h"
 #include "core/core.h"
-#include "core/released.h"
 
 namespace livebtl::core {
 
 namespace {
 constexpr std::size_t kNamesMax = 32;  // in a report; the counts are exact
-}
+constexpr TimeNs kLookForHoldersEvery = 20 * kMillisecond;
+constexpr TimeNs kHoldersPatience = 250 * kMillisecond;
+}  // namespace
 
 Switching::Switching(Core& core) : core_(core), node_(node_name(core.config.node)) {
   order_.before = core.config.routing;
@@ -76,6 +77,9 @@ void Switching::order(const RungOrder& order) {
   }
   core_.bml.forget_failed_dials();
   settle_pairs();
+  closed_.clear();
+  look_again_at_ = 0;
+  patience_ends_ = core_.now + kHoldersPatience;
   if (order.rung == Rung::kOld || order.rung == Rung::kNew) close_dropped();
   tick();
 }
@@ -178,10 +182,41 @@ void Switching::close_unwanted(const Routing& routing) noexcept {
     if (!own(routing).excluded(name)) continue;
     core_.returning.forget(*slot);
     if (!slot->open()) continue;
-    const Holdings holdings = Holdings::of_process(slot->transport->descriptors());
+    slot->held = Holdings::of(*slot->transport, slot->kind.devices);
     core_.bml.close_transport(name);
-    for (std::string& left : holdings.still_held()) report_.foreign.push_back(name + ": " + left);
+    closed_.push_back(name);
   }
+}
+
+// Released means that nobody in this process, and no child, holds any of it. A child between fork
+// and exec, or one that is a member itself, lets go by itself.
+bool Switching::let_go() noexcept {
+  if (closed_.empty()) return true;
+  if (core_.now < look_again_at_) return false;
+  report_.foreign.clear();
+  for (const std::string& name : closed_) {
+    const Holdings& held = core_.bml.find_slot(name)->held;
+    for (const std::string& holder : held.held()) report_.foreign.push_back(name + ": " + holder);
+    for (const std::string& left : held.still_pinned())
+      report_.foreign.push_back(name + ": " + left);
+  }
+  look_again_at_ = core_.now + kLookForHoldersEvery;
+  if (!report_.foreign.empty() && core_.now < patience_ends_) return false;
+  closed_.clear();
+  return true;
+}
+
+std::vector<std::pair<std::string, Holdings>> Switching::released() const {
+  std::vector<std::pair<std::string, Holdings>> all;
+  for (const auto& slot : core_.bml.slots()) {
+    if (!slot->open() && own().excluded(slot->name()) && slot->held.any())
+      all.emplace_back(slot->name(), slot->held);
+  }
+  return all;
+}
+
+void Switching::found(std::vector<std::string> holders) {
+  if (at_rest()) report_.foreign = std::move(holders);
 }
 
 // The endpoints that a pair no longer uses are closed, where the routing took their transport out
@@ -218,7 +253,7 @@ void Switching::look() noexcept {
     if (peer.lost || peer.departed || peer.paths.empty()) return;
     reached = pair_ready(peer) && reached;
   });
-  if (order_.rung == Rung::kNew && !core_.bml.all_cleared()) reached = false;
+  if (order_.rung == Rung::kNew && !(core_.bml.all_cleared() && let_go())) reached = false;
   if (!reached) return;
   report_.reached = true;
   if (order_.rung == Rung::kNew) core_.events.push({EngineEvent::Kind::kSwitched, ProcessId{}, ""});

@@ -8,9 +8,11 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/admin.h"
+#include "core/released.h"
 #include "core/routing.h"
 #include "livebtl/result.h"
 
@@ -49,6 +51,10 @@ class Switching {
     return !at_work() && (order_.rung == Rung::kOld || order_.rung == Rung::kNew);
   }
   RoutingPlan plan(const Routing& routing) const;
+  /// Of the transports that are taken out of use here: what is to be looked for, by name.
+  std::vector<std::pair<std::string, Holdings>> released() const;
+  /// At rest only, else it changes nothing: who holds any of that, each after the transport's name.
+  void found(std::vector<std::string> holders);
   /// The routing for new sends, for this process as a whole.
   RoutingView own() const { return own(in_force()); }
   /// node_name() of this process.
@@ -66,6 +72,7 @@ class Switching {
   Status open(TransportSlot& slot);
   void close_dropped() noexcept;
   void close_unwanted(const Routing& routing) noexcept;
+  bool let_go() noexcept;
   void close_moved_pairs() noexcept;
   bool pair_ready(Peer& peer) noexcept;
   void keep_pairs(const RungReport& counted) noexcept;
@@ -84,6 +91,11 @@ class Switching {
   RungOrder order_;
   RungReport report_;
   bool descending_ = false;  // the last order went down
+  // Closed by the last order, and perhaps held by others still; who is on his way out gets until
+  // then.
+  std::vector<std::string> closed_;
+  TimeNs look_again_at_ = 0;
+  TimeNs patience_ends_ = 0;
 };
 
 }  // namespace livebtl::core

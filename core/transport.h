@@ -171,6 +171,9 @@ class Transport {
   /// Descriptors that it holds now (not those of its endpoints' peers' files): the engine looks in
   /// /proc/self, after the transport is destroyed, whether anything of them is left.
   virtual std::vector<int> descriptors() const { return {}; }
+  /// How much memory is registered with its device now, which the kernel counts as pinned by this
+  /// process: looked for like the descriptors.
+  virtual std::size_t pinned_bytes() const noexcept { return 0; }
   /// A descriptor that poll() shows readable when progress() has work, after arm(); -1: none, poll
   /// by time.
   virtual int wait_fd() const noexcept = 0;

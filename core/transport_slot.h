@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/node_facts.h"
+#include "core/released.h"
 #include "core/returning.h"
 #include "core/transport.h"
 
@@ -22,6 +23,7 @@ struct TransportSlot {
   std::uint64_t paths_lost = 0;
   std::uint64_t corrupt_frames = 0;
   Absence absence;
+  Holdings held;  // when it was open last; before that, whatever its kind may hold
   bool open() const noexcept { return transport != nullptr; }
   bool in_service() const noexcept { return open() && absence.why.empty(); }
   const std::string& name() const noexcept { return kind.name; }

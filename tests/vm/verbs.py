@@ -83,6 +83,22 @@ def conforms(context):
     return next(line for line in output.splitlines() if "assertions" in line)
 
 
+UNIT_TESTS = ("verbs_device_test", "verbs_pure_test", "verbs_transport_test", "verbs_engine_test")
+
+
+def unit_tests_pass(context):
+    """The unit tests of verbs in a guest: release and refusals on the real device, and those on devices in memory."""
+    said = []
+    with context.lab(1) as lab:
+        for program in UNIT_TESTS:
+            code, output, errors = lab.guests[0].run(f"LIVEBTL_VERBS_DEVICE=rxe0 /opt/livebtl/bin/{program}", 600)
+            told = (output + errors).strip()[-600:]
+            check(code == 0 and "skipped: " not in output and "Status: SUCCESS" in output, f"{program}: code {code}: {told}")
+            said.append(next(line for line in output.splitlines() if "assertions" in line))
+        check(not lab.guests[0].holders(), f"the device is held by {lab.guests[0].holders()}")
+    return "; ".join(f"{program}: {line.split('|')[1].strip()}" for program, line in zip(UNIT_TESTS, said))
+
+
 def ofi_conforms(context):
     """The same suite on ofi, and its one-sided operations, over libfabric's verbs provider: memory is registered with a device."""
     with context.lab(1) as lab:
@@ -112,10 +128,13 @@ def held_by_another_library(context):
         job.wait_ready()
         for guest in lab.guests:
             check("e2e_stream" in guest.holders(), f"{guest.name}: nobody holds the device: is there nothing to hide it from?")
+        early = job.btlctl(job.head, "remove", "verbs").expect(FOREIGN)  # livebtl itself has never opened it
+        check(early.json["already"] and len(early.json["foreign"]) >= job.ranks, f"before verbs was added: {early}")
         add_verbs(job)
         answer = job.btlctl(job.head, "remove", "verbs").expect(FOREIGN)
         held = answer.json["foreign"]
-        check(len(held) >= job.ranks and all("/dev/infiniband/uverbs0" in line for line in held), f"held by: {held}")
+        check(len(held) >= job.ranks and all("/dev/infiniband/uverbs0" in line and "likely by librdmacm" in line for line in held),
+              f"held by: {held}")
         job.wait_across("tcp")
         totals = job.finish()
     return f"code {FOREIGN}: {held[0]}; {totals['received']} messages"
@@ -218,7 +237,7 @@ def _plug_another(job, guest):
     job.wait_progress()
 
 
-CASES = (("verbs-conforms", conforms), ("ofi-conforms", ofi_conforms), ("devices-are-left-alone", devices_are_left_alone),
+CASES = (("verbs-conforms", conforms), ("verbs-unit-tests", unit_tests_pass), ("ofi-conforms", ofi_conforms), ("devices-are-left-alone", devices_are_left_alone),
          ("held-by-another-library", held_by_another_library),
          ("verbs-is-left-for-a-migration", verbs_is_left_for_a_migration), ("card-vanishes", card_vanishes),
          ("card-changes-its-address", card_changes_its_address))

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/log.h"
 #include "base/secret.h"
+#include "transports/messages/rdma_devices.h"
 #include "transports/ofi/ofi_provider.h"
 
 namespace livebtl::ofi {
@@ -43,7 +44,8 @@ core::TransportKind ofi_kind(const std::string& provider) {
           kCaps.exclusivity,
           kCaps.bandwidth_mbps,
           true,
-          true};  // what lies beneath may be a device
+          true,  // what lies beneath may be a device
+          messages::rdma_devices()};
 }
 
 Result<std::unique_ptr<OfiTransport>> OfiTransport::make(const core::NodeFacts& facts,

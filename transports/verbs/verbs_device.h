@@ -66,6 +66,10 @@ class Device {
   int completion_fd() const noexcept { return channel_->fd; }
   int event_fd() const noexcept { return port_.context->async_fd; }
   std::vector<int> descriptors() const;
+  /// Of its own buffers.
+  std::size_t pinned_bytes() const noexcept {
+    return (receive_memory_->count() + send_memory_->count()) * kBufferBytes;
+  }
 
   /// Adds receive buffers to the shared queue. Returns how many. Errors: kNoMemory, kDown.
   Result<std::uint32_t> add_receives();

@@ -9,6 +9,21 @@
 
 namespace livebtl::verbs {
 
+namespace {
+
+// Queues are locked in memory, too: whatever is made may hit the limit.
+std::string lock_limit(int error) {
+  rlimit limit{};
+  if ((error != ENOMEM && error != EPERM) || ::getrlimit(RLIMIT_MEMLOCK, &limit) != 0 ||
+      limit.rlim_cur == RLIM_INFINITY)
+    return {};
+  return "; the limit on locked memory is " + std::to_string(limit.rlim_cur >> 10) +
+         " KiB: raise it (ulimit -l unlimited, or LimitMEMLOCK= of the service that starts the "
+         "job)";
+}
+
+}  // namespace
+
 std::string errno_text(int error) { return std::generic_category().message(error); }
 
 Error cannot_open(const ibv_device& device, int error) {
@@ -30,20 +45,13 @@ Error cannot_make(const std::string& what, int error) {
   std::string text = "verbs: cannot create " + what + ": " + errno_text(error);
   if (error == ENOMEM || error == EAGAIN)
     text += "; the device or its limits on memory are used up, maybe by other processes";
-  return {error == ENOMEM ? Errc::kNoMemory : Errc::kSystem, std::move(text)};
+  return {error == ENOMEM ? Errc::kNoMemory : Errc::kSystem, text + lock_limit(error)};
 }
 
 Error cannot_register(std::size_t bytes, int error) {
-  std::string text = "verbs: cannot register " + std::to_string(bytes >> 10) +
-                     " KiB of memory with the device: " + errno_text(error);
-  rlimit limit{};
-  if ((error == ENOMEM || error == EPERM) && ::getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
-      limit.rlim_cur != RLIM_INFINITY) {
-    text += "; the limit on locked memory is " + std::to_string(limit.rlim_cur >> 10) +
-            " KiB: raise it (ulimit -l unlimited, or LimitMEMLOCK= of the service that starts the "
-            "job)";
-  }
-  return {Errc::kNoMemory, std::move(text)};
+  return {Errc::kNoMemory, "verbs: cannot register " + std::to_string(bytes >> 10) +
+                               " KiB of memory with the device: " + errno_text(error) +
+                               lock_limit(error)};
 }
 
 Error explain(ibv_wc_status status, const std::string& connection) {

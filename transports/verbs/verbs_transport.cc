@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/log.h"
 #include "base/secret.h"
+#include "transports/messages/rdma_devices.h"
 #include "transports/verbs/verbs_errors.h"
 #include "transports/verbs/verbs_library.h"
 
@@ -59,7 +60,8 @@ core::TransportKind verbs_kind() {
           kCaps.exclusivity,
           kCaps.bandwidth_mbps,
           true,
-          true};
+          true,
+          messages::rdma_devices()};
 }
 
 Result<std::unique_ptr<VerbsTransport>> VerbsTransport::make(const core::NodeFacts& facts,
@@ -186,6 +188,10 @@ std::vector<int> VerbsTransport::descriptors() const {
   const std::vector<int> device = device_->descriptors();
   all.insert(all.end(), device.begin(), device.end());
   return all;
+}
+
+std::size_t VerbsTransport::pinned_bytes() const noexcept {
+  return registered_ + (device_ ? device_->pinned_bytes() : 0);
 }
 
 // First asks for an event, then looks once more: what came between the two shows in one of them.

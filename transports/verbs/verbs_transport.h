@@ -37,6 +37,7 @@ class VerbsTransport final : public core::Transport {
                        std::size_t frames_max) noexcept override;
   Status usable() override;
   std::vector<int> descriptors() const override;
+  std::size_t pinned_bytes() const noexcept override;
   int wait_fd() const noexcept override { return epoll_.number(); }
   bool arm() noexcept override;
 

@@ -67,6 +67,18 @@ TEST_CASE("a switch to where all are already succeeds at once") {
   CHECK(job.admin(0).orders().size() == 3);
 }
 
+TEST_CASE("who holds what is released already is looked for whenever somebody asks") {
+  JobOfFakes job(2);
+  job.add_members(2);
+  REQUIRE(job.run("remove", {"sm"}).code == ExitCode::kDone);
+  job.admin(1).be_held("sm: a device is open");
+  const auto held = job.run("checkpoint", {"prepare", "sm"});
+  CHECK(held.code == ExitCode::kForeign);
+  CHECK(held.foreign.size() == 1);
+  job.admin(1).be_held("tcp: another is open");
+  CHECK(job.run("remove", {"sm"}).code == ExitCode::kDone);
+}
+
 TEST_CASE("unknown transports are named with the known ones") {
   JobOfFakes job(1);
   job.add_member();

@@ -31,6 +31,10 @@ class FakeAdmin final : public core::Admin {
     const std::lock_guard guard(mutex_);
     return report_;
   }
+  void look_for_holders() override {
+    const std::lock_guard guard(mutex_);
+    report_.foreign = holders_;
+  }
   core::RoutingPlan plan(const core::Routing& routing) override {
     core::RoutingPlan plan;
     if (routing.excluded.contains("sm") && routing.excluded.contains("tcp")) {
@@ -116,6 +120,11 @@ class FakeAdmin final : public core::Admin {
   }
   std::vector<int> wait_fds() override { return {}; }
 
+  /// What whoever looks for holders finds from now on.
+  void be_held(const std::string& holder) {
+    const std::lock_guard guard(mutex_);
+    holders_ = {holder};
+  }
   /// From now on this rung is not reached until release().
   void hold(core::Rung rung) {
     const std::lock_guard guard(mutex_);
@@ -228,6 +237,7 @@ class FakeAdmin final : public core::Admin {
   core::RungReport report_;
   core::RungOrder order_;
   core::RungOrder adopted_;
+  std::vector<std::string> holders_;
   std::vector<core::RungOrder> orders_;
   std::set<core::Rung> held_;
   core::Rung refused_rung_ = core::Rung::kOld;

@@ -2,10 +2,16 @@
 // What a verbs transport needs to be made, what it says if it cannot be had, and that nothing is
 // left of an attempt.
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/resource.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <filesystem>
 
+#include "core/released.h"
 #include "tests/fake_verbs/world.h"
+#include "transports/verbs/verbs_errors.h"
 
 using namespace livebtl;
 using namespace livebtl::conformance;
@@ -33,6 +39,25 @@ TEST_CASE("memory that cannot be registered: the limit is named, and nothing is 
     world.adapters[0]->register_max = limit;
     CHECK(says(refusal(world, Errc::kNoMemory), "cannot register 1028 KiB"));
   }
+}
+
+TEST_CASE("a limit on locked memory is named by whatever may have hit it") {
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_MEMLOCK, &before) == 0);
+  const rlimit low{std::min<rlim_t>(before.rlim_max, 64 << 10), before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_MEMLOCK, &low) == 0);
+  const std::string limit =
+      "the limit on locked memory is " + std::to_string(low.rlim_cur >> 10) + " KiB: raise it";
+  World world;
+  world.adapters[0]->register_max = 0;
+  CHECK(says(refusal(world, Errc::kNoMemory), limit.c_str()));
+  const Error queue = verbs::cannot_make("a completion queue", ENOMEM);
+  CHECK(says(queue.text, "cannot create a completion queue"));
+  CHECK(says(queue.text, limit.c_str()));
+  CHECK_FALSE(says(verbs::cannot_make("a completion queue", EMFILE).text, "locked"));
+  REQUIRE(::setrlimit(RLIMIT_MEMLOCK, &before) == 0);
+  CHECK(says(verbs::cannot_register(1 << 20, ENOMEM).text, "locked") ==
+        (before.rlim_cur != RLIM_INFINITY));
 }
 
 TEST_CASE("a device without a shared receive queue, or with a tiny one, is refused") {
@@ -119,6 +144,23 @@ TEST_CASE("its descriptors are told, and closed with it") {
   for (const int fd : descriptors) CHECK(open(fd));
   made->reset();
   for (const int fd : descriptors) CHECK(!open(fd));
+}
+
+TEST_CASE("of a device that was opened, that one alone is looked for afterwards") {
+  World world;
+  auto made = world.make(1);
+  REQUIRE(made.has_value());
+  CHECK((*made)->pinned_bytes() > std::size_t{1} << 20);
+  const core::DeviceFiles devices{"/memfd:fake-uverbs"};
+  const auto held = core::Holdings::of(**made, devices);
+  CHECK(held.held().size() == 1);
+  const Fd copy(::fcntl((*made)->descriptors()[1], F_DUPFD_CLOEXEC, 0));
+  auto other = world.make(2);
+  made->reset();
+  REQUIRE(held.held().size() == 1);
+  CHECK(says(held.held()[0], ("descriptor " + std::to_string(copy.number())).c_str()));
+  CHECK(core::Holdings(devices).held().size() == 2);
+  CHECK(held.still_pinned().empty());  // nothing was: the kernel has counted none of it
 }
 
 TEST_CASE("a ticket of another fabric or with other buffers is refused") {
