@@ -19,6 +19,7 @@ MPI = ("--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "opal_common_ofi_pr
 class GuestsJob:
     """Context manager; the lab's end is the job's end, so leaving it only brings the logs home."""
     mpi = MPI
+    computes = True  # its program ends with a result
 
     def __init__(self, lab, logs, program="stream", ranks_per_guest=2, arguments=ARGUMENTS, transports="self,sm,tcp"):
         self.lab, self.logs, self.program = lab, logs, program
@@ -92,7 +93,7 @@ class GuestsJob:
 
     def progress(self):
         """{rank: lines that it has told}; each says that messages were delivered. Failed if a rank found a fault."""
-        lines = self._everywhere(f"cd {OUTPUT} 2>/dev/null && grep -c stream /dev/null */rank.*/stdout; "
+        lines = self._everywhere(f"cd {OUTPUT} 2>/dev/null && grep -c {self.program} /dev/null */rank.*/stdout; "
                                  f"grep -h '^fault: ' {OUTPUT}/*/rank.*/stderr 2>/dev/null; true")
         faults = [line for line in lines if line.startswith("fault: ")]
         check(not faults, f"{len(faults)} faults: " + "; ".join(faults[:5]))
@@ -128,7 +129,8 @@ class GuestsJob:
         check(self.code == 0, f"mpirun gave {self.code}: {self.tail()}")
         proofs = self._proofs()
         totals = judge_proofs(proofs, self.program, self.ranks)
-        self._check_result(proofs)
+        if self.computes:
+            self._check_result(proofs)
         return totals
 
     def _check_result(self, proofs):

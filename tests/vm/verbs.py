@@ -7,12 +7,9 @@ from harness.control import DONE, FOREIGN
 from harness.waiting import check, wait_until
 from vmlab.hardware import BLOCKER, RDMA
 
-from .job import GuestsJob
+from .job import ARGUMENTS, MPI, GuestsJob
 
 ACROSS = 4      # pairs with one rank on either guest, of 2 ranks each
-# libfabric over a device with short queues, its buffers shared (docs/TRANSPORTS.md) and no registration kept for later.
-OFI_OVER_RXE = ("LIVEBTL_OFI_PROVIDER='verbs;ofi_rxm' LIVEBTL_HIDE_DEVICES=off FI_OFI_RXM_USE_SRX=1 FI_UNIVERSE_SIZE=64 "
-                "FI_OFI_RXM_MSG_TX_SIZE=64 FI_OFI_RXM_MSG_RX_SIZE=64 FI_MR_CACHE_MAX_COUNT=0")
 PACKETS = "/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts"
 
 
@@ -20,8 +17,8 @@ class VerbsJob(GuestsJob):
     """All transports are compiled in, and verbs is closed until it is added: as a user starts it."""
     across = ACROSS
 
-    def __init__(self, lab, context, **environment):
-        super().__init__(lab, context.logs, transports="")
+    def __init__(self, lab, context, program="stream", arguments=ARGUMENTS, **environment):
+        super().__init__(lab, context.logs, program, arguments=arguments, transports="")
         self.environment |= environment
         self.times = {}  # phase -> seconds, one for each time
 
@@ -70,42 +67,8 @@ class VerbsJob(GuestsJob):
         self.wait_progress()
         sent = [after - one for after, one in zip(self.packets(), before)]
         check(all(sent) if by_verbs else not any(sent), f"the devices sent {sent} packets; messages before: {messages}")
-        if by_verbs:
+        if by_verbs and self.computes:  # which sends large messages among others
             wait_until("a payload that a device has read", lambda: self.fetched() > 0, 60 * self.lab.pace, interval=0.5)
-
-
-def conforms(context):
-    """The conformance suite of transports, on a real device (Soft-RoCE)."""
-    with context.lab(1) as lab:
-        code, output, errors = lab.guests[0].run("/opt/livebtl/bin/conformance_verbs_device", 300)
-        said = (output + errors).strip()[-600:]
-        check(code == 0 and "skipped: " not in output and "Status: SUCCESS" in output, f"code {code}: {said}")
-    return next(line for line in output.splitlines() if "assertions" in line)
-
-
-UNIT_TESTS = ("verbs_device_test", "verbs_pure_test", "verbs_transport_test", "verbs_engine_test")
-
-
-def unit_tests_pass(context):
-    """The unit tests of verbs in a guest: release and refusals on the real device, and those on devices in memory."""
-    said = []
-    with context.lab(1) as lab:
-        for program in UNIT_TESTS:
-            code, output, errors = lab.guests[0].run(f"LIVEBTL_VERBS_DEVICE=rxe0 /opt/livebtl/bin/{program}", 600)
-            told = (output + errors).strip()[-600:]
-            check(code == 0 and "skipped: " not in output and "Status: SUCCESS" in output, f"{program}: code {code}: {told}")
-            said.append(next(line for line in output.splitlines() if "assertions" in line))
-        check(not lab.guests[0].holders(), f"the device is held by {lab.guests[0].holders()}")
-    return "; ".join(f"{program}: {line.split('|')[1].strip()}" for program, line in zip(UNIT_TESTS, said))
-
-
-def ofi_conforms(context):
-    """The same suite on ofi, and its one-sided operations, over libfabric's verbs provider: memory is registered with a device."""
-    with context.lab(1) as lab:
-        code, output, errors = lab.guests[0].run(f"{OFI_OVER_RXE} /opt/livebtl/bin/conformance_ofi_device", 600)
-        said = (output + errors).strip()[-600:]
-        check(code == 0 and "skipped: " not in output and "Status: SUCCESS" in output, f"code {code}: {said}")
-    return next(line for line in output.splitlines() if "assertions" in line)
 
 
 def devices_are_left_alone(context):
@@ -203,6 +166,37 @@ def card_vanishes(context):
             f"out of order 0; medians: {job.phases()}")
 
 
+class OneSidedJob(VerbsJob):
+    """Windows of memory instead of messages: what is put, got and added is checked where it is."""
+    mpi = (*MPI, "--mca", "btl", "self,ofi", "--mca", "osc", "rdma")
+    computes = False
+
+    def __init__(self, lab, context):
+        super().__init__(lab, context, "onesided", ())
+
+
+def one_sided(context):
+    """Puts, gets and atomics between the guests, over verbs: switched to tcp and back, and with a card that vanishes."""
+    rounds = 1 if context.short else 5
+    with context.lab(2) as lab, OneSidedJob(lab, context) as job:
+        job.wait_ready()
+        add_verbs(job)
+        for number in range(rounds):
+            job.order("switch", "verbs", "tcp")
+            job.check_carried(by_verbs=False)
+            job.order("switch", "tcp", "verbs")
+            job.check_carried(by_verbs=True)
+            guest = lab.guests[number % 2]
+            guest.unplug(RDMA)
+            job.wait_across("tcp")
+            job.wait_progress()
+            guest.plug(RDMA)
+            job.wait_across("verbs")
+            job.check_carried(by_verbs=True)
+        totals = job.finish()
+    return f"{2 * rounds} switches and {rounds} losses under {totals['sent']} one-sided operations, each checked; {job.phases()}"
+
+
 GID = "/sys/class/infiniband/rxe0/ports/1/gids/1"
 OTHER_CARD = 16  # added to the number under which a card has its addresses
 
@@ -237,7 +231,8 @@ def _plug_another(job, guest):
     job.wait_progress()
 
 
-CASES = (("verbs-conforms", conforms), ("verbs-unit-tests", unit_tests_pass), ("ofi-conforms", ofi_conforms), ("devices-are-left-alone", devices_are_left_alone),
+CASES = (("devices-are-left-alone", devices_are_left_alone),
          ("held-by-another-library", held_by_another_library),
          ("verbs-is-left-for-a-migration", verbs_is_left_for_a_migration), ("card-vanishes", card_vanishes),
+         ("one-sided-across-guests", one_sided),
          ("card-changes-its-address", card_changes_its_address))
