@@ -61,6 +61,11 @@ def age(pid):
     return time.clock_gettime(time.CLOCK_BOOTTIME) - started
 
 
+def written_bytes(pid):
+    """That it has caused to be written to a disk, by calls or through mappings."""
+    return int(_read(f"/proc/{pid}/io").partition(b"write_bytes: ")[2].split()[0])
+
+
 def holdings(pid):
     return Holdings(len(os.listdir(f"/proc/{pid}/fd")), _read(f"/proc/{pid}/maps").count(b"\n"),
                     len(os.listdir(f"/proc/{pid}/task")))
