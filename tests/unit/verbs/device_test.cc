@@ -96,12 +96,14 @@ TEST_CASE("without lockable memory, or the right to open it, that is said with w
     if (::setrlimit(RLIMIT_MEMLOCK, &little) != 0) ::_exit(3);
     give_up_all_capabilities();  // one of which is to lock as much as one likes
   });
+  CAPTURE(memory);
   CHECK(has(memory, "the limit on locked memory is 256 KiB: raise it"));
   if (::geteuid() != 0) return;  // whoever may open it cannot give that up
   const std::string right = refusal([] {
     if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(4);
   });
   if (right.empty()) std::puts("not checked: everybody may open this device");
+  CAPTURE(right);
   CHECK((right.empty() || has(right, "give this user the right to read and write /dev/infini")));
 }
 
