@@ -164,25 +164,16 @@ void SnapshotMachine::go_on_from(std::size_t machine) {
   if (machine < machines_.size()) return;
   // A hold whose lease ran out shows first as a step that took too long, or that failed since the
   // job went on.
-  if (was_held_ && end_.code == kCodeTakenBack) {
-    next_ = {SetDo::kCheck};
-  } else {
-    end_hold();
-  }
+  next_ = {was_held_ && end_.code == kCodeTakenBack ? SetDo::kCheck : SetDo::kEndHold};
+  if (!held_ && !(sealed_ && claimed_)) undo_next();
 }
 
 /// On the way back it can only tell why.
 void SnapshotMachine::checked_late(const SetAnswer& answer) {
-  if (answer.went != Went::kWell && answer.code == kCodeInconsistent) {
-    end_.code = kCodeInconsistent;
-    end_.text = "the hold was broken: " + answer.text + "; before that was known: " + end_.text;
-  }
-  end_hold();
-}
-
-void SnapshotMachine::end_hold() {
   next_ = {SetDo::kEndHold};
-  if (!held_ && !(sealed_ && claimed_)) undo_next();
+  if (answer.code != kCodeInconsistent) return;
+  end_.code = kCodeInconsistent;
+  end_.text = "the hold was broken: " + answer.text + "; before that was known: " + end_.text;
 }
 
 /// After the hold, and what follows it.

@@ -38,7 +38,6 @@ class SnapshotMachine {
   void saved();
   void go_on_from(std::size_t machine);
   void checked_late(const SetAnswer& answer);
-  void end_hold();
   void plug_from(std::size_t machine, std::size_t card);
   void over();
   bool has_cards() const noexcept;

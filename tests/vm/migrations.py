@@ -48,6 +48,10 @@ class VmCommand:
                 return phase
         raise Failed(f"btlctl vm {self.action} ended before {phase}: {''.join(said)}{self.process.communicate()[0]}")
 
+    def interrupt(self):
+        """Ctrl-C"""
+        self.process.send_signal(signal.SIGINT)
+
     def kill(self):
         """Was it still at work?"""
         self.process.kill()
