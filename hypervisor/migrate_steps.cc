@@ -153,12 +153,7 @@ Answer MigrateSteps::order(GuestAgent& agent, GuestOrder order) {
 Answer MigrateSteps::unplug(std::size_t card) {
   Patience patience = forward().at_most(kUnplugMax);
   patience.stop = nullptr;
-  return on_source(
-      [&](Qmp& qmp) -> Status {
-        if (auto kept = remember_card(qmp, cards_[card], patience); !kept) return kept;
-        return unplug_card(qmp, cards_[card], patience);
-      },
-      patience);
+  return on_source([&](Qmp& qmp) { return pull_card(qmp, cards_[card], patience); }, patience);
 }
 
 Answer MigrateSteps::begin() {

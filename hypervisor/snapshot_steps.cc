@@ -107,12 +107,7 @@ SetAnswer SnapshotSteps::unplug(SetAction action) {
   patience.stop = nullptr;
   const Card& card = machines_[action.machine].cards[action.card];
   return on(
-      action.machine,
-      [&](Qmp& qmp) -> Status {
-        if (auto kept = remember_card(qmp, card, patience); !kept) return kept;
-        return unplug_card(qmp, card, patience);
-      },
-      patience);
+      action.machine, [&](Qmp& qmp) { return pull_card(qmp, card, patience); }, patience);
 }
 
 SetAnswer SnapshotSteps::save(std::size_t machine) {

@@ -5,7 +5,7 @@ import socket
 
 from harness.control import FOREIGN, RETRACTED
 from harness.waiting import Failed, check, wait_until
-from vmlab.hardware import RDMA
+from vmlab.hardware import FIXED, RDMA
 from vmlab.places import RUN
 
 from . import phases
@@ -59,13 +59,16 @@ def _migrates(guest, running):
     return guest.query("query-migrate", which="second").get("status") == "active"
 
 
+def _phases(document):
+    return [phase["phase"] for phase in document["phases"]]
+
+
 def held_in_the_job(context):
     """A library within the job's own processes has the device open: code 7, and nothing was touched."""
     with context.lab(2) as lab, VerbsJob(lab, context, LIVEBTL_HIDE_DEVICES="off") as job:
         guest = _begin(lab, job)
         code, document = vm_migrate_once(job, guest, NOWHERE)
-        phases = [phase["phase"] for phase in document["phases"]]
-        check(code == FOREIGN and phases == ["look", "prepare", "look_back", "return"], f"code {code}: {document}")
+        check(code == FOREIGN and _phases(document) == ["look", "prepare", "look_back", "return"], f"code {code}: {document}")
         _still_there(guest)
         job.wait_across("verbs")
         job.check_carried(by_verbs=True)
@@ -100,6 +103,24 @@ def held_by_another_process(context):
         job.check_carried(by_verbs=True)
         totals = job.finish()
     return f"{refused}; then moved; {totals['received']} messages, lost 0, repeated 0, out of order 0"
+
+
+def cannot_be_unplugged(context):
+    """A second card is on a bus without hot plug: QEMU's own refusal is told, the first one is plugged in again, and the job
+    returns to it."""
+    with context.lab(2) as lab, VerbsJob(lab, context) as job:
+        guest = _begin(lab, job)
+        code, document = vm_migrate_once(job, guest, NOWHERE, cards=(RDMA, FIXED))
+        check(code == RETRACTED and not document["moved"] and not document["left"], f"with a card that stays: {code} {document}")
+        check("device_del: Bus 'pcie.0' does not support hotplugging" in document["text"], f"it says: {document['text']}")
+        check(_phases(document) == ["look", "prepare", "unplug", "unplug", "look_back", "plug", "return"], f"phases: {document}")
+        _still_there(guest)
+        notes = [entry["name"] for entry in guest.query("qom-list", path="/objects") if entry["name"].startswith("livebtl")]
+        check(not notes, f"left behind in QEMU: {notes}")
+        job.wait_across("verbs")
+        job.check_carried(by_verbs=True)
+        totals = job.finish()
+    return f"code {code}: {document['text']}; {totals['received']} messages, lost 0, repeated 0, out of order 0"
 
 
 class Hole:
@@ -187,4 +208,5 @@ def _killed_on_the_way_there(job, guest, wanted):
 
 
 CASES = (("migration-is-cancelled", cancelled), ("card-held-in-the-job", held_in_the_job),
-         ("card-held-by-another-process", held_by_another_process), ("migration-is-killed", killed))
+         ("card-held-by-another-process", held_by_another_process), ("card-cannot-be-unplugged", cannot_be_unplugged),
+         ("migration-is-killed", killed))

@@ -112,6 +112,8 @@ Json FakeMachine::ask(const std::string& command) {
 
 Json FakeMachine::unplug(const std::string& id, std::vector<Json>& events) {
   if (!state_.cards.contains(id)) return error_of("DeviceNotFound", "no such device");
+  if (state_.fixed.contains(id))
+    return error_of("GenericError", "Bus 'pcie.0' does not support hotplugging");
   if (state_.busy > 0) {
     --state_.busy;
     return error_of("GenericError", "Hot-unplug failed: guest is busy (power indicator blinking)");

@@ -103,6 +103,20 @@ TEST_CASE("a guest that is too busy for a card to be pulled is asked again") {
   CHECK(Scene::log_of(*scene.here) == kWayThere);
 }
 
+TEST_CASE("a card that QEMU refuses to pull: its words are told, and the other comes back") {
+  Scene scene;
+  scene.here->with([](auto& state) { state.fixed = {"hca1"}; });
+  const auto report = scene.run();
+  CHECK(report.end.code == 5);
+  CHECK(report.end.text.find(
+            "QEMU refuses device_del: Bus 'pcie.0' does not support hotplugging") == 0);
+  CHECK(report.end.left.empty());
+  CHECK(Scene::log_of(*scene.here) ==
+        Log{"prepare", "device_del hca0", "device_add hca0", "return"});
+  CHECK(scene.cards_here() == 2);
+  CHECK(scene.here->with([](auto& state) { return state.objects.empty(); }));
+}
+
 TEST_CASE("who is needed later is asked before anything is touched") {
   Scene nobody;
   nobody.there.reset();
