@@ -13,6 +13,8 @@ class RestoreSteps : public SetSteps {
   RestoreSteps(const SetRequest& request, const SetFile& set, const std::atomic<bool>& stop,
                Say say);
 
+  std::string plug_line(const Card& card) const override { return plug_text(card); }
+
  private:
   SetAnswer look() override;
   SetAnswer perform_own(SetAction action) override;

@@ -57,6 +57,8 @@ class SetSteps {
 
   const std::vector<Card>& cards(std::size_t machine) const { return machines_[machine].cards; }
   const std::string& hold() const noexcept { return hold_; }
+  /// As a plan shows it: how a card is plugged in.
+  virtual std::string plug_line(const Card& card) const = 0;
 
  protected:
   struct Machine {

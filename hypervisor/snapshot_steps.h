@@ -13,6 +13,8 @@ class SnapshotSteps : public SetSteps {
  public:
   using SetSteps::SetSteps;
 
+  std::string plug_line(const Card& card) const override { return plug_again_text(card); }
+
  private:
   SetAnswer look() override;
   SetAnswer perform_own(SetAction action) override;

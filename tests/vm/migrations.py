@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """btlctl vm migrate, run where QEMU runs, under a job whose traffic is on the card."""
+import itertools
 import json
 import os
 import signal
@@ -24,8 +25,8 @@ class VmCommand:
     def __init__(self, job, action, *words, seconds=60):
         self.action, self.log = action, os.path.join(job.logs, f"vm-{action}.log")
         self.began = time.time()
-        words = [os.path.join(job.lab.build_directory, "bin", "btlctl"), "--json", "--progress", "--timeout", str(seconds * job.lab.pace), "vm", action, "--guest-btlctl",
-                 "/opt/livebtl/bin/btlctl", *words]
+        words = [os.path.join(job.lab.build_directory, "bin", "btlctl"), "--json", "--progress", "--timeout",
+                 str(seconds * job.lab.pace), "vm", action, "--guest-btlctl", "/opt/livebtl/bin/btlctl", *words]
         self.process = subprocess.Popen(words, cwd=RUN, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         text=True)
 
@@ -71,15 +72,27 @@ class VmCommand:
 
 
 class VmMigrate(VmCommand):
-    def __init__(self, job, guest, to, *more, cards=(RDMA,), seconds=60):
+    def __init__(self, job, guest, to, *more, cards=(RDMA,), seconds=60, dry_run=False):
         name = guest.instance_name()
         super().__init__(job, "migrate", "--qmp", name + ".qmp", "--ga", name + ".agent", "--to", to, *more,
-                         *(word for card in cards for word in ("--card", card)), seconds=seconds)
+                         *(word for card in cards for word in ("--card", card)), *(["--dry-run"] if dry_run else []), seconds=seconds)
 
 
 def vm_migrate_once(*arguments, **options):
     with VmMigrate(*arguments, **options) as running:
         return running.finish()
+
+
+def planned_phases(*arguments, **options):
+    """What a dry run says would be done if all goes well: phases, with their cards."""
+    code, document = vm_migrate_once(*arguments, dry_run=True, **options)
+    check(code == 0 and document["dry_run"] and not document["phases"], f"a dry run: code {code}: {document}")
+    return [line.partition(":")[0] for line in itertools.takewhile(lambda line: not line.startswith("if "), document["plan"])]
+
+
+def phases_of(document):
+    """The same of what was done. Plans begin after the look."""
+    return [f"{phase['phase']} {phase.get('card', '')}".strip() for phase in document["phases"][1:]]
 
 
 def arriving(guest, machine):
@@ -111,12 +124,15 @@ def migrate_there(job, guest, meanwhile=None):
     """The guest's next QEMU is started, and it moves there. (when btlctl was started, document); `meanwhile` is done until then,
     again and again."""
     arrives = arriving(guest, job.lab.machine)
+    cards = (RDMA, BLOCKER)
     try:
-        with VmMigrate(job, guest, *migration_to(arrives), cards=(RDMA, BLOCKER)) as running:
+        planned = planned_phases(job, guest, *migration_to(arrives), cards=cards)
+        with VmMigrate(job, guest, *migration_to(arrives), cards=cards) as running:
             while meanwhile and running.under_way():
                 meanwhile()
             code, document = running.finish()
         check(code == 0 and document["moved"], f"btlctl vm migrate: code {code}: {document}")
+        check(phases_of(document) == planned, f"planned was {planned}, done {phases_of(document)}")
     except BaseException:
         arrives.stop()
         raise
@@ -147,8 +163,8 @@ def _times(documents):
     """Median and maximum of each phase."""
     times = {}
     for document in documents:
-        for phase in document["phases"]:
-            times.setdefault(f"{phase['phase']} {phase.get('card', '')}".strip(), []).append(phase["milliseconds"])
+        for name, phase in zip(["look", *phases_of(document)], document["phases"]):
+            times.setdefault(name, []).append(phase["milliseconds"])
     return ", ".join(f"{phase} {statistics.median(each):.0f} / {max(each):.0f} ms" for phase, each in times.items())
 
 

@@ -208,15 +208,16 @@ TEST_CASE("interrupted before it begins it changes nothing; a plan alone neither
   pair.request.dry_run = true;
   const auto report = pair.snapshot();
   CHECK(report.end.code == 0);
-  CHECK(report.plan.size() == 14);
-  CHECK(report.plan[2] == "vm1: device_del hca, and wait up to 60 s for DEVICE_DELETED");
+  CHECK(report.plan.size() == 24);
+  CHECK(report.plan[2] ==
+        "unplug card hca of vm1: device_del hca, and wait up to 60 s for DEVICE_DELETED");
   CHECK_FALSE(std::filesystem::exists(pair.request.directory));
   pair.request.dry_run = false;
   pair.snapshot();
   pair.start("inmigrate");
   pair.request.dry_run = true;
   const auto back = pair.restore();
-  CHECK(back.plan.size() == 9);
+  CHECK(back.plan.size() == 11);
   CHECK(back.plan[4].find("job restored --id " + back.hold) != std::string::npos);
   CHECK(pair.log(0).empty());
 }
