@@ -22,7 +22,8 @@ struct Planned {
 std::string Planned::order(const std::string& agent, GuestOrder order) const {
   std::string text = "in the guest, by " + agent + ":";
   for (const std::string& word :
-       words_of(request.guest, verb_of(order, node), std::min(request.timeout, kPrepareMax)))
+       words_of(request.guest, verb_of(order, node),
+                std::min(Budget::way_there(request.timeout), kPrepareMax)))
     text += " " + word;
   return text;
 }
@@ -42,7 +43,7 @@ std::string Planned::text(Action action) const {
       return order(request.agent, GuestOrder::kPrepare);
     case Do::kUnplug:
       return "device_del " + cards[action.card].id + ", and wait up to " +
-             std::to_string(std::min(request.timeout, kUnplugMax) / kSecond) +
+             std::to_string(std::min(Budget::way_there(request.timeout), kUnplugMax) / kSecond) +
              " s for DEVICE_DELETED";
     case Do::kMigrate:
       return begin();

@@ -51,7 +51,7 @@ std::string SetPlan::order(const Verb& verb) const {
   const MachinePlace& place = request_.machines[request_.speaker()];
   std::string line = "in the guest " + place.name + ", by " + place.agent + ":";
   for (const std::string& word :
-       words_of(request_.guest, verb, std::min(request_.timeout, kPrepareMax)))
+       words_of(request_.guest, verb, std::min(Budget::way_there(request_.timeout), kPrepareMax)))
     line += " " + word;
   return line;
 }
@@ -82,7 +82,7 @@ std::string SetPlan::of_a_machine(SetAction action) const {
   switch (action.what) {
     case SetDo::kUnplug:
       return "device_del " + cards[action.card].id + ", and wait up to " +
-             std::to_string(std::min(request_.timeout, kUnplugMax) / kSecond) +
+             std::to_string(std::min(Budget::way_there(request_.timeout), kUnplugMax) / kSecond) +
              " s for DEVICE_DELETED";
     case SetDo::kSave:
       return "stop, migrate to " + file;

@@ -55,7 +55,7 @@ SetAnswer SnapshotSteps::perform_own(SetAction action) {
     case SetDo::kGoOn:
       return go_on(action.machine);
     case SetDo::kCheck:
-      return give(hold_check(hold_));
+      return give_afterwards(hold_check(hold_));
     case SetDo::kEndHold:
       return end_hold();
     case SetDo::kSeal:
@@ -167,7 +167,8 @@ SetAnswer SnapshotSteps::go_on(std::size_t machine) {
 
 /// One that was broken, or is over already, has ended as well: whether it was good the check says.
 SetAnswer SnapshotSteps::end_hold() {
-  const auto said = give_verb(agent_, request_.guest, hold_end(hold_), kPrepareMax);
+  const TimeNs limit = budget_.afterwards(monotonic_now());
+  const auto said = give_verb(agent_, request_.guest, hold_end(hold_), tries_until(limit, false));
   const bool ended = said && (said->code == kCodeInconsistent || said->no_job);
   SetAnswer answer = ended ? SetAnswer{} : read(said);
   hold_open_ = answer.went != Went::kWell;
@@ -189,7 +190,7 @@ SetAnswer SnapshotSteps::seal() {
 }
 
 Status SnapshotSteps::plug(Qmp& qmp, const Card& card) {
-  auto plugged = plug_card_again(qmp, card, {monotonic_now() + kPlugMax, nullptr});
+  auto plugged = plug_card_again(qmp, card, plugging());
   return plugged ? forget_card(qmp, card.id, afterwards()) : plugged;
 }
 

@@ -86,7 +86,7 @@ def held_by_another_process(context):
         arrives = arriving(guest, lab.machine)
         try:
             # Most of its time it waits for the card, and gives up in good time for the way back.
-            code, document = vm_migrate_once(job, guest, *migration_to(arrives), seconds=30)
+            code, document = vm_migrate_once(job, guest, *migration_to(arrives), seconds=45)
             check(code == 5 and not document["moved"], f"with a card that is held: {code} {document}")
             refused = document["text"]
             job.wait_progress()

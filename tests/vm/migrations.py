@@ -22,7 +22,7 @@ NOWHERE = "unix:nobody.migration"
 class VmCommand:
     """`btlctl vm ...` under way; among the sockets, as their paths are short there. Leaving it ends it."""
 
-    def __init__(self, job, action, *words, seconds=60):
+    def __init__(self, job, action, *words, seconds=90):
         self.action, self.log = action, os.path.join(job.logs, f"vm-{action}.log")
         self.began = time.time()
         words = [os.path.join(job.lab.build_directory, "bin", "btlctl"), "--json", "--progress", "--timeout",
@@ -72,7 +72,7 @@ class VmCommand:
 
 
 class VmMigrate(VmCommand):
-    def __init__(self, job, guest, to, *more, cards=(RDMA,), seconds=60, dry_run=False):
+    def __init__(self, job, guest, to, *more, cards=(RDMA,), seconds=90, dry_run=False):
         name = guest.instance_name()
         super().__init__(job, "migrate", "--qmp", name + ".qmp", "--ga", name + ".agent", "--to", to, *more,
                          *(word for card in cards for word in ("--card", card)), *(["--dry-run"] if dry_run else []), seconds=seconds)

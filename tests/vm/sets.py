@@ -42,7 +42,7 @@ class Sets:
     def snapshot(self, name, lease=LEASE_SECONDS):
         machines = [f"{self._machine(guest)},card={RDMA}" for guest in self.lab.guests]
         return VmCommand(self.job, "snapshot", self.directory(name), "--lease", str(lease), *_each("--vm", machines),
-                         seconds=600)
+                         seconds=900)
 
     def restore(self, name):
         return VmCommand(self.job, "restore", self.directory(name), *_each("--vm", map(self._machine, self.lab.guests)))

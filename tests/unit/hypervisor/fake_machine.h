@@ -32,6 +32,7 @@ class FakeMachine {
     FakeMachine* moves_to = nullptr;           // whose guest is paused then
     int finishes = 0;                          // looks after a migration that show it as not over
     std::set<std::string> refused;             // QMP commands
+    std::set<std::string> unanswered;          // ... to which nothing is said
     std::set<std::string> fixed;               // cards on a bus without hot plug
     int busy = 0;                              // times that the guest is too busy to unplug
     bool holds = false;                        // cards are given up by give_up() alone

@@ -103,7 +103,7 @@ TEST_CASE("a snapshot clears up after a killed call as its plan says") {
   const auto plan = planned(pair.request, [&pair] { return pair.snapshot(); });
   CHECK(heads(plan) == done(pair.snapshot()));
   CHECK(plan[2].find("hold end --id 0x7") != std::string::npos);
-  CHECK(plan[6].find("hold start --id ID") != std::string::npos);
+  CHECK(plan[7].find("hold start --id ID") != std::string::npos);
 }
 
 TEST_CASE("what does not fit together is taken back as the plan says") {
