@@ -12,6 +12,7 @@ namespace livebtl::tool {
 namespace {
 
 constexpr std::size_t kArgumentBytesMax = 256;
+constexpr double kVmSecondsMin = 30.0;  // else a way back would have no time
 
 std::string lease_problem(const CommandLine& line) {
   const bool good = line.lease_s >= 1.0 && line.lease_s <= 86'400.0;
@@ -87,6 +88,8 @@ std::string problem_of_words(const CommandLine& line) {
   }
   if (line.verb == "vm" && !line.connect.empty())
     return "vm speaks to the guests' agents, and with --connect to nobody else; leave it out";
+  if (line.verb == "vm" && line.timeout_s && *line.timeout_s < kVmSecondsMin)
+    return "vm takes a --timeout of 30 s at least: a third of it is kept for the way back";
   if (line.verb == "vm") return vm_problem(line.arguments.front(), line.wait, line.vm);
   if (!line.scope.empty() && !control::well_formed_scope(line.scope))
     return "--scope takes job or node:NAME";

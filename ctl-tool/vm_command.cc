@@ -15,7 +15,7 @@
 namespace livebtl::tool {
 namespace {
 
-constexpr double kSeconds = 600.0;
+constexpr double kSeconds = 900.0;
 
 TimeNs timeout_of(const CommandLine& line) {
   return static_cast<TimeNs>(line.timeout_s.value_or(kSeconds) * 1e9);

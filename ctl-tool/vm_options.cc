@@ -42,18 +42,6 @@ std::string problem_of_cards(const VmOptions& options) {
   return "";
 }
 
-std::string problem_of_migration(const VmOptions& options) {
-  if (!options.directory.empty() || !options.machines.empty())
-    return "vm migrate takes one guest, by --qmp and --ga; --vm and a directory are for snapshot "
-           "and restore";
-  if (options.qmp.empty() || options.agent.empty() || options.to.empty() || options.cards.empty())
-    return "vm migrate needs --qmp, --ga, --to and at least one --card";
-  if (options.destination_qmp.empty() != options.destination_agent.empty())
-    return "--destination-qmp and --destination-ga are given together, or not at all";
-  if (options.to.find(':') == std::string::npos) return "--to takes a URI, such as tcp:node8:4444";
-  return problem_of_cards(options);
-}
-
 /// The same socket by whatever name: a link, or another way there.
 std::string one_name(const std::string& path) {
   std::error_code failed;
@@ -61,6 +49,34 @@ std::string one_name(const std::string& path) {
   if (failed) return path;
   const auto plain = std::filesystem::weakly_canonical(whole, failed);
   return failed ? path : plain.string();
+}
+
+/// A monitor serves one client, and after the migration the destination's QEMU alone has a guest.
+std::string problem_of_destination(const VmOptions& options) {
+  if (options.destination_qmp.empty() != options.destination_agent.empty())
+    return "--destination-qmp and --destination-ga are given together, or not at all";
+  if (options.destination_qmp.empty()) return "";
+  const auto same = [](const std::string& here, const std::string& there) {
+    return one_name(here) == one_name(there);
+  };
+  if (same(options.qmp, options.destination_qmp))
+    return "--qmp and --destination-qmp are the same monitor, " + options.qmp +
+           "; the QEMU that receives is another one";
+  if (same(options.agent, options.destination_agent))
+    return "--ga and --destination-ga are the same socket, " + options.agent +
+           "; the QEMU that receives has one of its own";
+  return "";
+}
+
+std::string problem_of_migration(const VmOptions& options) {
+  if (!options.directory.empty() || !options.machines.empty())
+    return "vm migrate takes one guest, by --qmp and --ga; --vm and a directory are for snapshot "
+           "and restore";
+  if (options.qmp.empty() || options.agent.empty() || options.to.empty() || options.cards.empty())
+    return "vm migrate needs --qmp, --ga, --to and at least one --card";
+  if (std::string wrong = problem_of_destination(options); !wrong.empty()) return wrong;
+  if (options.to.find(':') == std::string::npos) return "--to takes a URI, such as tcp:node8:4444";
+  return problem_of_cards(options);
 }
 
 /// A monitor serves one client: the second --vm would wait for the first until its time is up.

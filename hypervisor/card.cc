@@ -214,4 +214,11 @@ Status unplug_card(Qmp& qmp, const Card& card, const Patience& patience) {
   }
 }
 
+Status pull_card(Qmp& qmp, const Card& card, const Patience& patience) {
+  if (auto kept = remember_card(qmp, card, patience); !kept) return kept;
+  auto gone = unplug_card(qmp, card, patience);
+  if (!gone && gone.error().code == Errc::kRefused) (void)forget_card(qmp, card.id, patience);
+  return gone;
+}
+
 }  // namespace livebtl::hypervisor

@@ -37,6 +37,8 @@ std::string shared_memory_of(const Card& card);
 Status drop_shared_memory(Qmp& qmp, const Card& card, const Patience& patience);
 /// device_del, and waiting until the guest has let it go; that it is gone already is as good.
 Status unplug_card(Qmp& qmp, const Card& card, const Patience& patience);
+/// ... remembered before. Of one that is refused nothing is kept: it stays.
+Status pull_card(Qmp& qmp, const Card& card, const Patience& patience);
 /// As a plan shows it: how the card is plugged in; and again.
 std::string plug_text(const Card& card);
 std::string plug_again_text(const Card& card);

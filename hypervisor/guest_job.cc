@@ -2,7 +2,10 @@
 // hypervisor/guest_job.cc -- see guest_job.h.
 #include "hypervisor/guest_job.h"
 
+#include <algorithm>
 #include <cstdio>
+
+#include "hypervisor/step.h"
 
 namespace livebtl::hypervisor {
 namespace {
@@ -28,6 +31,14 @@ bool may_change(const GuestAnswer& answer, const Tries& tries) {
   const bool not_yet =
       answer.code == kRefused || answer.code == kTakenBack || !answer.absent.empty();
   return answer.code == kBusy || (tries.card_comes && not_yet);
+}
+
+/// The time-out of a guest's btlctl that is started now, and how long we wait for it.
+TimeNs timeout_now(const Tries& tries) {
+  return std::max(kSecond, std::min(tries.each, tries.until - monotonic_now()));
+}
+Patience patience_for(TimeNs timeout, const Tries& tries) {
+  return {std::min(monotonic_now() + timeout + kAgentGrace, tries.end), nullptr};
 }
 
 /// "one; another"
@@ -114,17 +125,24 @@ GuestAnswer read_answer(const Finished& finished, GuestOrder order) {
           .text = "the guest's btlctl does not say that all is released: " + answer.text};
 }
 
+Tries tries_until(TimeNs limit, bool card_comes) {
+  const TimeNs now = monotonic_now();
+  const TimeNs each = std::clamp(limit - now, kSecond, kPrepareMax);
+  return {each, std::min(limit, now + (card_comes ? kCardMax : each + kAgentGrace)), card_comes,
+          limit + kAgentGrace};
+}
+
 Result<GuestAnswer> give_verb(GuestAgent& agent, const GuestJob& job, const Verb& verb,
-                              TimeNs timeout) {
-  const auto finished =
-      agent.run(words_of(job, verb, timeout), {monotonic_now() + timeout + kAgentGrace, nullptr});
+                              const Tries& tries) {
+  const TimeNs timeout = timeout_now(tries);
+  const auto finished = agent.run(words_of(job, verb, timeout), patience_for(timeout, tries));
   if (!finished) return tl::unexpected(finished.error());
   return read_answer(*finished);
 }
 
 Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrder order,
                                const Tries& tries) {
-  const auto node = agent.host_name(Patience{monotonic_now() + tries.each + kAgentGrace, nullptr});
+  const auto node = agent.host_name(patience_for(tries.each, tries));
   if (!node) return tl::unexpected(node.error());
   return give_order(agent, job, order, *node, tries);
 }
@@ -132,8 +150,9 @@ Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrde
 Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrder order,
                                const std::string& node, const Tries& tries) {
   for (;;) {
-    const Patience patience{monotonic_now() + tries.each + kAgentGrace, nullptr};
-    const auto finished = agent.run(words_of(job, verb_of(order, node), tries.each), patience);
+    const TimeNs timeout = timeout_now(tries);
+    const Patience patience = patience_for(timeout, tries);
+    const auto finished = agent.run(words_of(job, verb_of(order, node), timeout), patience);
     if (!finished) return tl::unexpected(finished.error());
     GuestAnswer answer = read_answer(*finished, order);
     if (!may_change(answer, tries)) return answer;

@@ -3,6 +3,8 @@
 // guest agent. Used by btlctl's one thread; borrows the agent.
 #pragma once
 
+#include <limits>
+
 #include "hypervisor/guest_agent.h"
 
 namespace livebtl::hypervisor {
@@ -12,6 +14,7 @@ inline constexpr const char* kPrepareWords[] = {"checkpoint", "prepare"};
 inline constexpr const char* kReturnWords[] = {"checkpoint", "return"};
 
 inline constexpr TimeNs kAgentGrace = 15 * kSecond;  // until we hear that the guest's btlctl ended
+inline constexpr TimeNs kNever = std::numeric_limits<TimeNs>::max();
 
 enum class GuestOrder { kPrepare, kReturn };
 
@@ -43,12 +46,15 @@ struct Tries {
   TimeNs each = 0;          // the time-out of the guest's btlctl
   TimeNs until = 0;         // none is begun after that
   bool card_comes = false;  // it was just plugged in: the guest's driver may not have it yet
+  TimeNs end = kNever;      // no answer is waited for after that
 };
+/// With what time there is until then; an answer that is under way then is waited for a little.
+Tries tries_until(TimeNs limit, bool card_comes);
 
 std::vector<std::string> words_of(const GuestJob& job, const Verb& verb, TimeNs timeout);
 /// Runs it once, whatever comes of it.
 Result<GuestAnswer> give_verb(GuestAgent& agent, const GuestJob& job, const Verb& verb,
-                              TimeNs timeout);
+                              const Tries& tries);
 /// Runs it, again and again while the job is busy with another order, such as one whose btlctl was
 /// killed, or has not got a card that comes. Not to be interrupted: what runs in the guest would go
 /// on behind our back.

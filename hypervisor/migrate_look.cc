@@ -113,8 +113,8 @@ Answer MigrateSteps::look_back() {
   going_back_ = true;
   Answer seen = look(afterwards());
   if (seen.went != Went::kWell || seen.seen.migration == Migration::kActive) return seen;
-  const Answer reset =
-      on_source([](Qmp& qmp) { return set_capabilities(qmp, false, afterwards()); }, afterwards());
+  const Answer reset = on_source(
+      [this](Qmp& qmp) { return set_capabilities(qmp, false, afterwards()); }, afterwards());
   return reset.went == Went::kWell ? seen : reset;
 }
 

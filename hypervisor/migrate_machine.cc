@@ -84,6 +84,7 @@ void MigrateMachine::looked(const Answer& answer) {
   plugged_ = answer.seen.plugged;
   begun_ = answer.seen.migration == Migration::kActive;
   const auto card = std::find(plugged_.begin(), plugged_.end(), true);
+  const bool card_gone = std::find(plugged_.begin(), plugged_.end(), false) != plugged_.end();
   if (answer.seen.migration == Migration::kCompleted && card != plugged_.end()) {
     finish(kCodeRefused,
            "the guest was saved or migrated by somebody else, with " +
@@ -93,10 +94,13 @@ void MigrateMachine::looked(const Answer& answer) {
     moved();
   } else if (begun_) {  // by a call before this one, which was killed
     next_ = {Do::kFollow, 0};
+  } else if (!answer.seen.running && card_gone && answer.seen.migration == Migration::kFailed) {
+    begun_ = true;
+    go_back({Went::kFailed, kCodeTakenBack, "a call before was killed on its way back", {}},
+            kCodeTakenBack);
   } else if (!answer.seen.running) {
     finish(kCodeRefused,
-           "the guest does not run, so its job cannot be prepared; let it go on (cont), and call "
-           "again");
+           "the guest stands still, and so does its job; let it go on (cont), and call again");
   } else {
     next_ = {Do::kPrepare, 0};
   }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "hypervisor/guest_holders.h"
+
 namespace livebtl::hypervisor {
 namespace {
 
@@ -19,13 +21,15 @@ MigrateSteps::MigrateSteps(const MigrateRequest& request, const std::atomic<bool
     : request_(request),
       stop_(stop),
       say_(std::move(say)),
-      deadline_(monotonic_now() + request.timeout),
+      budget_(monotonic_now(), request.timeout),
       agent_(request.agent),
       destination_agent_(request.destination_agent) {}
 
-Patience MigrateSteps::forward() const { return {deadline_, &stop_}; }
-Patience MigrateSteps::afterwards() { return {monotonic_now() + kAfterwards, nullptr}; }
-Patience MigrateSteps::plugging() { return {monotonic_now() + kPlugMax, nullptr}; }
+Patience MigrateSteps::forward() const { return {budget_.there(), &stop_}; }
+Patience MigrateSteps::plugging() {
+  return Patience{budget_.afterwards(monotonic_now()), nullptr}.at_most(kPlugMax);
+}
+Patience MigrateSteps::afterwards() { return plugging().at_most(kAfterwards); }
 
 Result<std::string> MigrateSteps::guest_name() { return agent_.host_name(forward()); }
 
@@ -46,7 +50,7 @@ Answer MigrateSteps::perform(Action action) {
     case Do::kLookBack:
       return look_back();
     case Do::kGoOn:
-      return on_source([](Qmp& qmp) { return wait_running(qmp, afterwards()); }, afterwards());
+      return on_source([this](Qmp& qmp) { return wait_running(qmp, afterwards()); }, afterwards());
     case Do::kPlug:
       return plug(action.card);
     case Do::kReturn:
@@ -65,7 +69,7 @@ Answer MigrateSteps::perform(Action action) {
 
 Answer MigrateSteps::cancel() {
   going_back_ = true;
-  const auto ask = [](Qmp& qmp) -> Status {
+  const auto ask = [this](Qmp& qmp) -> Status {
     const auto asked = qmp.execute("migrate_cancel", Json::object(), afterwards());
     if (!asked) return tl::unexpected(asked.error());
     return {};
@@ -128,11 +132,9 @@ Answer MigrateSteps::on_destination(const std::function<Status(Qmp&)>& act,
 /// Not to be interrupted (give_order), but it has its own time-out.
 Answer MigrateSteps::order(GuestAgent& agent, GuestOrder order) {
   const bool forwards = order == GuestOrder::kPrepare;
-  const TimeNs left = forwards ? std::max(deadline_ - monotonic_now(), kSecond) : kAfterwards;
-  const TimeNs mine = std::min(left, kPrepareMax);
+  const TimeNs limit = forwards ? budget_.there() : budget_.afterwards(monotonic_now());
   const bool card_comes = !forwards && plugged_in_;
-  const TimeNs until = monotonic_now() + (card_comes ? kCardMax : mine + kAgentGrace);
-  const auto said = give_order(agent, request_.guest, order, {mine, until, card_comes});
+  const auto said = give_order(agent, request_.guest, order, tries_until(limit, card_comes));
   if (!said) {
     const Error& error = said.error();
     return {went_of(error.code), code_of_later(error.code), error.text, {}};
@@ -153,12 +155,11 @@ Answer MigrateSteps::order(GuestAgent& agent, GuestOrder order) {
 Answer MigrateSteps::unplug(std::size_t card) {
   Patience patience = forward().at_most(kUnplugMax);
   patience.stop = nullptr;
-  return on_source(
-      [&](Qmp& qmp) -> Status {
-        if (auto kept = remember_card(qmp, cards_[card], patience); !kept) return kept;
-        return unplug_card(qmp, cards_[card], patience);
-      },
-      patience);
+  Answer answer =
+      on_source([&](Qmp& qmp) { return pull_card(qmp, cards_[card], patience); }, patience);
+  if (answer.went == Went::kTimeout)
+    answer.text += holders_text(agent_, afterwards().at_most(kLookMax));
+  return answer;
 }
 
 Answer MigrateSteps::begin() {
@@ -178,8 +179,7 @@ Answer MigrateSteps::begin() {
 }
 
 Answer MigrateSteps::follow() {
-  const Patience patience =
-      going_back_ ? Patience{monotonic_now() + kCancelMax, nullptr} : forward();
+  const Patience patience = going_back_ ? plugging().at_most(kCancelMax) : forward();
   MigrationState state;
   Answer went =
       on_source([&](Qmp& qmp) { return follow_migration(qmp, patience, say_, state); }, patience);

@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "hypervisor/budget.h"
 #include "hypervisor/card.h"
 #include "hypervisor/guest_job.h"
 #include "hypervisor/migrate_machine.h"
@@ -19,7 +20,7 @@ struct MigrateRequest {
   std::vector<Json> card_arguments;  // what somebody typed
   std::string destination_qmp, destination_agent;
   GuestJob guest;
-  TimeNs timeout = 0;  // of the way to the point of no return
+  TimeNs timeout = 0;  // of all of it (budget.h)
   bool dry_run = false;
 
   bool has_destination() const noexcept { return !destination_qmp.empty(); }
@@ -43,8 +44,8 @@ class MigrateSteps {
 
  private:
   Patience forward() const;  // ends with the time-out, or if somebody wants it back
-  static Patience afterwards();
-  static Patience plugging();
+  Patience afterwards();
+  Patience plugging();
 
   Result<Qmp*> source(const Patience& patience);
   Result<Qmp*> destination(const Patience& patience);
@@ -69,7 +70,7 @@ class MigrateSteps {
   const MigrateRequest& request_;
   const std::atomic<bool>& stop_;
   Say say_;
-  TimeNs deadline_;
+  Budget budget_;
   bool going_back_ = false;
   bool plugged_in_ = false;  // a card, by us
   std::optional<Qmp> source_, destination_qmp_;

@@ -5,12 +5,6 @@
 namespace livebtl::hypervisor {
 namespace {
 
-std::string card_of(const MigrateRequest& request, Action action) {
-  const bool of_a_card =
-      action.what == Do::kUnplug || action.what == Do::kPlug || action.what == Do::kPlugThere;
-  return of_a_card ? request.cards[action.card] : "";
-}
-
 /// Only looks; what it would do then.
 void plan_only(const MigrateRequest& request, MigrateSteps& steps, MigrateReport& report) {
   const Answer seen = steps.perform({Do::kLook, 0});
@@ -25,7 +19,7 @@ void plan_only(const MigrateRequest& request, MigrateSteps& steps, MigrateReport
     return;
   }
   const auto name = steps.guest_name();
-  report.plan = plan_of(request, steps.cards(), name ? *name : "NAME");
+  report.plan = plan_of(request, seen, steps.cards(), name ? *name : "NAME");
   report.end.text = "nothing was done";
   if (!name) report.end.left.push_back("the guest's name is not known: " + name.error().text);
   if (seen.seen.migration == Migration::kActive)
@@ -36,6 +30,12 @@ void plan_only(const MigrateRequest& request, MigrateSteps& steps, MigrateReport
 }
 
 }  // namespace
+
+std::string card_of(const MigrateRequest& request, Action action) {
+  const bool of_a_card =
+      action.what == Do::kUnplug || action.what == Do::kPlug || action.what == Do::kPlugThere;
+  return of_a_card ? request.cards[action.card] : "";
+}
 
 MigrateReport migrate_vm(const MigrateRequest& request, const std::atomic<bool>& stop,
                          const MigrateSteps::Say& say) {

@@ -28,9 +28,12 @@ struct MigrateReport {
 MigrateReport migrate_vm(const MigrateRequest& request, const std::atomic<bool>& stop,
                          const MigrateSteps::Say& say);
 
-/// Exactly what would be done, line by line. `node`: the guest's name, or what stands for it.
-std::vector<std::string> plan_of(const MigrateRequest& request, const std::vector<Card>& cards,
-                                 const std::string& node);
+/// Exactly what would be done, a line a phase: "unplug hca0: device_del ...". `seen`: by the look;
+/// `node`: the guest's name, or what stands for it.
+std::vector<std::string> plan_of(const MigrateRequest& request, const Answer& seen,
+                                 const std::vector<Card>& cards, const std::string& node);
+/// The card that it is done to; "": none.
+std::string card_of(const MigrateRequest& request, Action action);
 /// The document livebtl.vm/1.
 Json report_json(const MigrateReport& report);
 

@@ -36,13 +36,13 @@ SetAnswer RestoreSteps::perform_own(SetAction action) {
     case SetDo::kLoad:
       return load(action.machine);
     case SetDo::kGoOn:
-      return on(
-          action.machine, [](Qmp& qmp) { return wait_running(qmp, afterwards()); }, afterwards());
+      return go_on(action.machine);
     case SetDo::kRestored:
       return give(job_restored(hold_));
     case SetDo::kHalt:
       return on(
-          action.machine, [](Qmp& qmp) { return wait_stopped(qmp, afterwards()); }, afterwards());
+          action.machine, [this](Qmp& qmp) { return wait_stopped(qmp, afterwards()); },
+          afterwards());
     default:
       return {};
   }
@@ -127,8 +127,14 @@ Status RestoreSteps::load(std::size_t machine, Qmp& qmp, const Patience& patienc
   return refused(state->why);
 }
 
-Status RestoreSteps::plug(Qmp& qmp, const Card& card) {
-  return plug_card(qmp, card, {monotonic_now() + kPlugMax, nullptr});
+/// Not to be interrupted; and what is kept of the time is for those that must not go on after all.
+SetAnswer RestoreSteps::go_on(std::size_t machine) {
+  Patience patience = forward().at_most(kAfterwards);
+  patience.stop = nullptr;
+  return on(
+      machine, [&](Qmp& qmp) { return wait_running(qmp, patience); }, patience);
 }
+
+Status RestoreSteps::plug(Qmp& qmp, const Card& card) { return plug_card(qmp, card, plugging()); }
 
 }  // namespace livebtl::hypervisor

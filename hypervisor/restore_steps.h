@@ -13,6 +13,8 @@ class RestoreSteps : public SetSteps {
   RestoreSteps(const SetRequest& request, const SetFile& set, const std::atomic<bool>& stop,
                Say say);
 
+  std::string plug_line(const Card& card) const override { return plug_text(card); }
+
  private:
   SetAnswer look() override;
   SetAnswer perform_own(SetAction action) override;
@@ -20,6 +22,7 @@ class RestoreSteps : public SetSteps {
 
   Status look_at(std::size_t machine, Qmp& qmp, MachineSeen& seen, const Patience& patience);
   SetAnswer load(std::size_t machine);
+  SetAnswer go_on(std::size_t machine);
   Status load(std::size_t machine, Qmp& qmp, const Patience& patience);
 
   std::vector<SavedMachine> saved_;  // in the request's order

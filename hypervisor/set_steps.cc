@@ -5,13 +5,6 @@
 #include <algorithm>
 
 namespace livebtl::hypervisor {
-namespace {
-
-/// How long the guest's btlctl tries.
-TimeNs order_timeout(TimeNs left) { return std::clamp(left, kSecond, kPrepareMax); }
-
-}  // namespace
-
 std::vector<std::string> SetRequest::names() const {
   std::vector<std::string> names;
   for (const MachinePlace& machine : machines) names.push_back(machine.name);
@@ -40,13 +33,16 @@ SetSteps::SetSteps(const SetRequest& request, const std::atomic<bool>& stop, Say
     : request_(request),
       stop_(stop),
       say_(std::move(say)),
-      deadline_(monotonic_now() + request.timeout),
+      budget_(monotonic_now(), request.timeout),
       machines_(request.machines.size()),
       agent_(request.machines[request.speaker()].agent),
       directory_(request.directory, request.names()) {}
 
-Patience SetSteps::forward() const { return {deadline_, &stop_}; }
-Patience SetSteps::afterwards() { return {monotonic_now() + kAfterwards, nullptr}; }
+Patience SetSteps::forward() const { return {budget_.there(), &stop_}; }
+Patience SetSteps::plugging() {
+  return Patience{budget_.afterwards(monotonic_now()), nullptr}.at_most(kPlugMax);
+}
+Patience SetSteps::afterwards() { return plugging().at_most(kAfterwards); }
 
 SetAnswer SetSteps::perform(SetAction action) {
   switch (action.what) {
@@ -107,16 +103,20 @@ SetAnswer SetSteps::read(const Result<GuestAnswer>& said) {
 }
 
 SetAnswer SetSteps::give(const Verb& verb) {
-  return read(give_verb(agent_, request_.guest, verb, order_timeout(deadline_ - monotonic_now())));
+  return read(give_verb(agent_, request_.guest, verb, tries_until(budget_.there(), false)));
+}
+
+SetAnswer SetSteps::give_afterwards(const Verb& verb) {
+  const TimeNs limit = budget_.afterwards(monotonic_now());
+  return read(give_verb(agent_, request_.guest, verb, tries_until(limit, false)));
 }
 
 /// Of the whole job, hence without a node.
 SetAnswer SetSteps::order(GuestOrder order) {
   const bool forwards = order == GuestOrder::kPrepare;
-  const TimeNs each = forwards ? order_timeout(deadline_ - monotonic_now()) : kPrepareMax;
+  const TimeNs limit = forwards ? budget_.there() : budget_.afterwards(monotonic_now());
   const bool card_comes = !forwards && plugged_in_;
-  const TimeNs until = monotonic_now() + (card_comes ? kCardMax : each + kAgentGrace);
-  return read(give_order(agent_, request_.guest, order, "", {each, until, card_comes}));
+  return read(give_order(agent_, request_.guest, order, "", tries_until(limit, card_comes)));
 }
 
 }  // namespace livebtl::hypervisor

@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "hypervisor/budget.h"
 #include "hypervisor/guest_job.h"
 #include "hypervisor/migration.h"
 #include "hypervisor/set_action.h"
@@ -30,7 +31,7 @@ struct SetRequest {
   std::vector<MachinePlace> machines;
   GuestJob guest;
   TimeNs lease = 0;    // of the hold
-  TimeNs timeout = 0;  // of the way there
+  TimeNs timeout = 0;  // of all of it (budget.h)
   bool ignores_disks = false;
   bool dry_run = false;
 
@@ -57,6 +58,8 @@ class SetSteps {
 
   const std::vector<Card>& cards(std::size_t machine) const { return machines_[machine].cards; }
   const std::string& hold() const noexcept { return hold_; }
+  /// As a plan shows it: how a card is plugged in.
+  virtual std::string plug_line(const Card& card) const = 0;
 
  protected:
   struct Machine {
@@ -71,11 +74,14 @@ class SetSteps {
   virtual Status plug(Qmp& qmp, const Card& card) = 0;
 
   Patience forward() const;  // ends with the time-out, or if somebody wants it back
-  static Patience afterwards();
+  Patience afterwards();
+  Patience plugging();
   SetAnswer on(std::size_t machine, const std::function<Status(Qmp&)>& act,
                const Patience& patience);
   /// In the speaker's guest; not to be interrupted, but it has its own time-out.
   SetAnswer give(const Verb& verb);
+  /// ... on the way back, or at its beginning.
+  SetAnswer give_afterwards(const Verb& verb);
   SetAnswer order(GuestOrder order);
   SetAnswer read(const Result<GuestAnswer>& said);
   Status answers(const MachinePlace& place, const Patience& patience) const;
@@ -83,7 +89,7 @@ class SetSteps {
   const SetRequest& request_;
   const std::atomic<bool>& stop_;
   Say say_;
-  TimeNs deadline_;
+  Budget budget_;
   bool plugged_in_ = false;  // a card, by us
   std::vector<Machine> machines_;
   GuestAgent agent_;

@@ -2,9 +2,7 @@
 // hypervisor/set_vms.cc -- see set_vms.h.
 #include "hypervisor/set_vms.h"
 
-#include "hypervisor/restore_machine.h"
 #include "hypervisor/restore_steps.h"
-#include "hypervisor/snapshot_machine.h"
 #include "hypervisor/snapshot_steps.h"
 
 namespace livebtl::hypervisor {
@@ -46,8 +44,7 @@ void drive(const SetRequest& request, SetSteps& steps, const std::atomic<bool>& 
 
 /// Only looks; what it would do then.
 template <class Machine>
-void plan_only(const SetRequest& request, SetSteps& steps, SetReport& report,
-               std::vector<std::string> (*plan_of)(const SetRequest&, const SetSteps&)) {
+void plan_only(const SetRequest& request, SetSteps& steps, SetReport& report) {
   const SetAnswer seen = steps.perform({SetDo::kLook});
   if (seen.went != Went::kWell) {
     report.end = {seen.code, seen.text, {}};
@@ -59,7 +56,7 @@ void plan_only(const SetRequest& request, SetSteps& steps, SetReport& report,
     report.end = machine.end();
     return;
   }
-  report.plan = plan_of(request, steps);
+  report.plan = plan_of(machine, request, steps);
   report.end.text = "nothing was done";
   if (seen.sealed || machine.next().what == SetDo::kGoOn || machine.next().what == SetDo::kEndHold)
     report.end.left.emplace_back(
@@ -73,7 +70,7 @@ SetReport snapshot_vms(const SetRequest& request, const std::atomic<bool>& stop,
   SetReport report{"vm snapshot", request.directory, "", {}, request.dry_run, {}, {}};
   SnapshotSteps steps(request, stop, say);
   if (request.dry_run) {
-    plan_only<SnapshotMachine>(request, steps, report, snapshot_plan);
+    plan_only<SnapshotMachine>(request, steps, report);
   } else {
     drive<SnapshotMachine>(request, steps, stop, say, report);
   }
@@ -95,7 +92,7 @@ SetReport restore_vms(SetRequest request, const std::atomic<bool>& stop, const S
   }
   RestoreSteps steps(request, *set, stop, say);
   if (request.dry_run) {
-    plan_only<RestoreMachine>(request, steps, report, restore_plan);
+    plan_only<RestoreMachine>(request, steps, report);
   } else {
     drive<RestoreMachine>(request, steps, stop, say, report);
   }

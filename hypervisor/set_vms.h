@@ -3,7 +3,9 @@
 // steps that do, timed, and told. Used by btlctl's one thread; owns nothing.
 #pragma once
 
+#include "hypervisor/restore_machine.h"
 #include "hypervisor/set_steps.h"
+#include "hypervisor/snapshot_machine.h"
 
 namespace livebtl::hypervisor {
 
@@ -31,9 +33,11 @@ SetReport snapshot_vms(const SetRequest& request, const std::atomic<bool>& stop,
 /// The request's machines have no cards: those are in the set.
 SetReport restore_vms(SetRequest request, const std::atomic<bool>& stop, const SetSteps::Say& say);
 
-/// Exactly what would be done, line by line.
-std::vector<std::string> snapshot_plan(const SetRequest& request, const SetSteps& steps);
-std::vector<std::string> restore_plan(const SetRequest& request, const SetSteps& steps);
+/// Exactly what would be done, a line a phase: "save vm1: stop, ...". `machine` has looked.
+std::vector<std::string> plan_of(const SnapshotMachine& machine, const SetRequest& request,
+                                 const SetSteps& steps);
+std::vector<std::string> plan_of(const RestoreMachine& machine, const SetRequest& request,
+                                 const SetSteps& steps);
 /// The document livebtl.vm/1.
 Json report_json(const SetReport& report);
 

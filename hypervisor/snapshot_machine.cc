@@ -88,7 +88,7 @@ void SnapshotMachine::went_well() {
       gone_[next_.machine][next_.card] = true;
       return unplug_from(next_.machine, next_.card + 1);
     case SetDo::kHold:
-      held_ = true;
+      held_ = was_held_ = true;
       next_ = {SetDo::kSave, 0};
       return;
     case SetDo::kRenew:
@@ -162,8 +162,18 @@ void SnapshotMachine::go_on_from(std::size_t machine) {
   while (machine < machines_.size() && !stopped_[machine]) ++machine;
   next_ = {SetDo::kGoOn, machine};
   if (machine < machines_.size()) return;
-  next_ = {SetDo::kEndHold};
+  // A hold whose lease ran out shows first as a step that took too long, or that failed since the
+  // job went on.
+  next_ = {was_held_ && end_.code == kCodeTakenBack ? SetDo::kCheck : SetDo::kEndHold};
   if (!held_ && !(sealed_ && claimed_)) undo_next();
+}
+
+/// On the way back it can only tell why.
+void SnapshotMachine::checked_late(const SetAnswer& answer) {
+  next_ = {SetDo::kEndHold};
+  if (answer.code != kCodeInconsistent) return;
+  end_.code = kCodeInconsistent;
+  end_.text = "the hold was broken: " + answer.text + "; before that was known: " + end_.text;
 }
 
 /// After the hold, and what follows it.
@@ -199,6 +209,7 @@ void SnapshotMachine::plug_from(std::size_t machine, std::size_t card) {
 
 void SnapshotMachine::undid(const SetAnswer& answer) {
   const SetAction was = next_;
+  if (was.what == SetDo::kCheck) return checked_late(answer);
   if (answer.went != Went::kWell && was.what == SetDo::kSeal) {
     good_ = false;
     end_.code = kCodeTakenBack;

@@ -5,7 +5,8 @@
 //
 // There: claim, prepare, unplug all cards, hold, save one machine after the other, check. Then, in
 // any case, back to what was: all run, the hold ends, cards are plugged in, the job returns. The
-// check decides whether a set of snapshots remains or nothing does.
+// check decides whether a set of snapshots remains or nothing does; where a step has failed for
+// which the guest gave no reason, it also tells whether that was the hold's end.
 #pragma once
 
 #include "hypervisor/set_action.h"
@@ -36,6 +37,7 @@ class SnapshotMachine {
   void unplug_from(std::size_t machine, std::size_t card);
   void saved();
   void go_on_from(std::size_t machine);
+  void checked_late(const SetAnswer& answer);
   void plug_from(std::size_t machine, std::size_t card);
   void over();
   bool has_cards() const noexcept;
@@ -45,6 +47,7 @@ class SnapshotMachine {
   std::vector<bool> stopped_;            // by machine: it may stand still, by us
   std::vector<std::vector<bool>> gone_;  // by machine and card: it may be unplugged, by us
   bool claimed_ = false, prepared_ = false, held_ = false;  // or perhaps
+  bool was_held_ = false;                                   // for sure, by us
   bool clearing_ = false;  // what a killed call has left; then there
   bool back_ = false;
   bool sealed_ = false;  // the set is whole

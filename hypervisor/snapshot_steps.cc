@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "base/secret.h"
+#include "hypervisor/guest_holders.h"
 #include "hypervisor/note.h"
 
 namespace livebtl::hypervisor {
@@ -55,7 +56,7 @@ SetAnswer SnapshotSteps::perform_own(SetAction action) {
     case SetDo::kGoOn:
       return go_on(action.machine);
     case SetDo::kCheck:
-      return give(hold_check(hold_));
+      return give_afterwards(hold_check(hold_));
     case SetDo::kEndHold:
       return end_hold();
     case SetDo::kSeal:
@@ -106,13 +107,14 @@ SetAnswer SnapshotSteps::unplug(SetAction action) {
   Patience patience = forward().at_most(kUnplugMax);
   patience.stop = nullptr;
   const Card& card = machines_[action.machine].cards[action.card];
-  return on(
-      action.machine,
-      [&](Qmp& qmp) -> Status {
-        if (auto kept = remember_card(qmp, card, patience); !kept) return kept;
-        return unplug_card(qmp, card, patience);
-      },
-      patience);
+  SetAnswer answer = on(
+      action.machine, [&](Qmp& qmp) { return pull_card(qmp, card, patience); }, patience);
+  const std::string& path = request_.machines[action.machine].agent;
+  if (answer.went == Went::kTimeout && !path.empty()) {
+    GuestAgent agent(path);
+    answer.text += holders_text(agent, afterwards().at_most(kLookMax));
+  }
+  return answer;
 }
 
 SetAnswer SnapshotSteps::save(std::size_t machine) {
@@ -172,7 +174,8 @@ SetAnswer SnapshotSteps::go_on(std::size_t machine) {
 
 /// One that was broken, or is over already, has ended as well: whether it was good the check says.
 SetAnswer SnapshotSteps::end_hold() {
-  const auto said = give_verb(agent_, request_.guest, hold_end(hold_), kPrepareMax);
+  const TimeNs limit = budget_.afterwards(monotonic_now());
+  const auto said = give_verb(agent_, request_.guest, hold_end(hold_), tries_until(limit, false));
   const bool ended = said && (said->code == kCodeInconsistent || said->no_job);
   SetAnswer answer = ended ? SetAnswer{} : read(said);
   hold_open_ = answer.went != Went::kWell;
@@ -194,7 +197,7 @@ SetAnswer SnapshotSteps::seal() {
 }
 
 Status SnapshotSteps::plug(Qmp& qmp, const Card& card) {
-  auto plugged = plug_card_again(qmp, card, {monotonic_now() + kPlugMax, nullptr});
+  auto plugged = plug_card_again(qmp, card, plugging());
   return plugged ? forget_card(qmp, card.id, afterwards()) : plugged;
 }
 

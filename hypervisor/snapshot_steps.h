@@ -13,6 +13,8 @@ class SnapshotSteps : public SetSteps {
  public:
   using SetSteps::SetSteps;
 
+  std::string plug_line(const Card& card) const override { return plug_again_text(card); }
+
  private:
   SetAnswer look() override;
   SetAnswer perform_own(SetAction action) override;
@@ -24,7 +26,7 @@ class SnapshotSteps : public SetSteps {
   Status read_claim(std::size_t machine, Qmp& qmp, MachineSeen& seen, const Patience& patience);
   SetAnswer claim();
   Status claim(Machine& machine, Qmp& qmp, const Patience& patience);
-  static Status put_bandwidth_back(Machine& machine, Qmp& qmp);
+  Status put_bandwidth_back(Machine& machine, Qmp& qmp);
   SetAnswer unplug(SetAction action);
   SetAnswer save(std::size_t machine);
   Status save(std::size_t machine, Qmp& qmp, const Patience& patience);

@@ -13,10 +13,11 @@ inline constexpr int kCodeDone = 0, kCodeUsage = 1, kCodeNotFound = 2, kCodeRefu
                      kCodeUnfinished = 4, kCodeTakenBack = 5, kCodeNotReturned = 6,
                      kCodeInconsistent = 8, kCodeNotPermitted = 9, kCodeInterrupted = 130;
 
+// No step takes longer, nor longer than the command's budget has for it.
 inline constexpr TimeNs kUnplugMax = 60 * kSecond;
 inline constexpr TimeNs kLookMax = 30 * kSecond;
 inline constexpr TimeNs kPrepareMax = 30 * kSecond;  // of the guest's btlctl
-inline constexpr TimeNs kAfterwards = 60 * kSecond;  // each step back, and each at the destination
+inline constexpr TimeNs kAfterwards = 60 * kSecond;  // a step back, or at the destination
 inline constexpr TimeNs kCancelMax = 150 * kSecond;  // QEMU may still connect: TCP tries for 127 s
 inline constexpr TimeNs kPlugMax = 600 * kSecond;  // but this: all of the guest's memory is pinned
 inline constexpr TimeNs kCardMax = 180 * kSecond;  // until the guest can use what was plugged in

@@ -12,6 +12,7 @@ MEMORY_MIB = 512
 # What can be plugged in and pulled out, each in a root port of its own.
 RDMA, BLOCKER, DISK = "rdma", "blocker", "products"
 PORTS = (RDMA, BLOCKER, DISK)
+FIXED = "fixed"  # a device on a bus from which QEMU pulls nothing
 SEGMENTS = ("tcp", "rdma")
 NO_TIMER_TROUBLE = "no_timer_check mitigations=off random.trust_cpu=on"
 PROBE_SECONDS = 15
@@ -71,7 +72,7 @@ def command(guest, image, accelerator):
              "-device", f"vmgenid,guid={guest.generation}",
              "-blockdev", _blockdev("root-file", image.root_disk), "-device", "virtio-blk-pci,drive=root-file",
              "-device", "virtio-serial-pci", "-chardev", f"socket,id=agent,path={name}.agent,server=on,wait=off",
-             "-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0", "-device", "virtio-rng-pci"]
+             "-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0", "-device", f"virtio-rng-pci,id={FIXED}"]
     for number, port in enumerate(PORTS, 1):
         words += ["-device", f"pcie-root-port,id=port-{port},chassis={number},slot={number}"]
     for segment in SEGMENTS:

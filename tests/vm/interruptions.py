@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """btlctl vm migrate when others interfere: the migration is cancelled, the card is held, btlctl is killed in every phase."""
-from harness.control import FOREIGN
-from harness.waiting import Failed, check, wait_until
-from vmlab.hardware import RDMA
+import os
+import socket
 
+from harness.control import FOREIGN, RETRACTED
+from harness.waiting import Failed, check, wait_until
+from vmlab.hardware import FIXED, RDMA
+from vmlab.places import RUN
+
+from . import phases
 from .migrations import NOWHERE, VmMigrate, arriving, migration_to, set_up_cards, vm_migrate_once
 from .verbs import VerbsJob, add_verbs
 
 SLOW_BYTES_S = 24 << 20  # a migration takes several seconds
 FAST_BYTES_S = 8 << 30
-PHASES = ("look", "prepare", "unplug", "begin", "migrate", "arrive", "plug_there", "return_there")
 
 
 def _limit(guest, bytes_s):
@@ -55,13 +59,16 @@ def _migrates(guest, running):
     return guest.query("query-migrate", which="second").get("status") == "active"
 
 
+def _phases(document):
+    return [phase["phase"] for phase in document["phases"]]
+
+
 def held_in_the_job(context):
     """A library within the job's own processes has the device open: code 7, and nothing was touched."""
     with context.lab(2) as lab, VerbsJob(lab, context, LIVEBTL_HIDE_DEVICES="off") as job:
         guest = _begin(lab, job)
         code, document = vm_migrate_once(job, guest, NOWHERE)
-        phases = [phase["phase"] for phase in document["phases"]]
-        check(code == FOREIGN and phases == ["look", "prepare", "look_back", "return"], f"code {code}: {document}")
+        check(code == FOREIGN and _phases(document) == ["look", "prepare", "look_back", "return"], f"code {code}: {document}")
         _still_there(guest)
         job.wait_across("verbs")
         job.check_carried(by_verbs=True)
@@ -79,9 +86,10 @@ def held_by_another_process(context):
         arrives = arriving(guest, lab.machine)
         try:
             # Most of its time it waits for the card, and gives up in good time for the way back.
-            code, document = vm_migrate_once(job, guest, *migration_to(arrives), seconds=30)
+            code, document = vm_migrate_once(job, guest, *migration_to(arrives), seconds=45)
             check(code == 5 and not document["moved"], f"with a card that is held: {code} {document}")
             refused = document["text"]
+            check("held in the guest by ibv_asyncwatch (pid " in refused, f"it says: {refused}")
             job.wait_progress()
             check("ibv_asyncwatch" in guest.holders(), "the program has let go by itself")
             guest.output(f"kill {pid}")
@@ -98,25 +106,87 @@ def held_by_another_process(context):
     return f"{refused}; then moved; {totals['received']} messages, lost 0, repeated 0, out of order 0"
 
 
+def cannot_be_unplugged(context):
+    """A second card is on a bus without hot plug: QEMU's own refusal is told, the first one is plugged in again, and the job
+    returns to it."""
+    with context.lab(2) as lab, VerbsJob(lab, context) as job:
+        guest = _begin(lab, job)
+        code, document = vm_migrate_once(job, guest, NOWHERE, cards=(RDMA, FIXED))
+        check(code == RETRACTED and not document["moved"] and not document["left"], f"with a card that stays: {code} {document}")
+        check("device_del: Bus 'pcie.0' does not support hotplugging" in document["text"], f"it says: {document['text']}")
+        check(_phases(document) == ["look", "prepare", "unplug", "unplug", "look_back", "plug", "return"], f"phases: {document}")
+        _still_there(guest)
+        notes = [entry["name"] for entry in guest.query("qom-list", path="/objects") if entry["name"].startswith("livebtl")]
+        check(not notes, f"left behind in QEMU: {notes}")
+        job.wait_across("verbs")
+        job.check_carried(by_verbs=True)
+        totals = job.finish()
+    return f"code {code}: {document['text']}; {totals['received']} messages, lost 0, repeated 0, out of order 0"
+
+
+class Hole:
+    """Where a migration goes that never ends by itself: what is sent there nobody takes. Afterwards nobody listens there."""
+    uri = "unix:hole.migration"
+
+    def __enter__(self):
+        self.socket = socket.socket(socket.AF_UNIX)
+        directory = os.open(RUN, os.O_PATH | os.O_DIRECTORY)  # paths of sockets end at 108 bytes
+        try:
+            self.socket.bind(f"/proc/self/fd/{directory}/hole.migration")
+        finally:
+            os.close(directory)
+        self.socket.listen(64)
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+        os.remove(os.path.join(RUN, "hole.migration"))
+
+
 def killed(context):
-    """kill -9 of btlctl vm migrate in every phase of one migration, each time followed by the same command."""
+    """kill -9 of btlctl vm migrate in every phase, of a migration that is taken back and of one that succeeds; each time followed
+    by the same command."""
     moves = 1 if context.short else 2
+    back, there = (phases.SHORT_BACK, phases.SHORT_THERE) if context.short else (phases.BACK, phases.THERE)
     with context.lab(2) as lab, VerbsJob(lab, context) as job:
         _begin(lab, job)
         set_up_cards(lab.guests[1])
-        seen = [_move_killed_everywhere(job, lab.guests[move % 2]) for move in range(moves)]
+        seen = [_killed_on_the_way_back(job, guest, back) + _killed_on_the_way_there(job, guest, there)
+                for guest in lab.guests[:moves]]
         totals = job.finish()
-    return (f"killed in {', '.join(seen[0])} of {moves} migrations; {totals['received']} messages, lost 0, repeated 0, "
+    return (f"killed in {'; in '.join(', '.join(each) for each in seen)}; {totals['received']} messages, lost 0, repeated 0, "
             "out of order 0")
 
 
-def _move_killed_everywhere(job, guest):
+def _killed_on_the_way_back(job, guest, wanted):
+    """The phases in which btlctl was killed."""
+    seen = []
+    with Hole() as hole:
+        for phase in wanted:
+            with VmMigrate(job, guest, hole.uri) as running:
+                running.wait_phase("migrate")
+                if phase == "go_on":
+                    guest.query("stop", which="second")
+                running.interrupt()
+                running.wait_phase(phase)
+                if running.kill():
+                    seen.append(phase)
+    check(len(seen) >= len(wanted) - 1, f"killed in {seen} alone")
+    code, document = vm_migrate_once(job, guest, hole.uri)
+    check(code == RETRACTED and not document["moved"] and not document["left"], f"the last call: {code} {document}")
+    _still_there(guest)
+    job.wait_across("verbs")
+    job.check_carried(by_verbs=True)
+    return seen
+
+
+def _killed_on_the_way_there(job, guest, wanted):
     """The phases in which btlctl was killed."""
     arrives = arriving(guest, job.lab.machine)
     seen = []
     try:
         _limit(guest, SLOW_BYTES_S)
-        for phase in PHASES:
+        for phase in wanted:
             with VmMigrate(job, guest, *migration_to(arrives)) as running:
                 running.wait_phase(phase)
                 if running.kill():
@@ -124,7 +194,7 @@ def _move_killed_everywhere(job, guest):
             if phase == "migrate":
                 _limit(guest, FAST_BYTES_S)
         # A phase may be over before it is seen to have begun.
-        check(len(seen) >= len(PHASES) - 1, f"killed in {seen} alone")
+        check(len(seen) >= len(wanted) - 1, f"killed in {seen} alone")
         code, document = vm_migrate_once(job, guest, *migration_to(arrives))
         check(code == 0 and document["moved"], f"the last call: {code} {document}")
     except BaseException:
@@ -139,4 +209,5 @@ def _move_killed_everywhere(job, guest):
 
 
 CASES = (("migration-is-cancelled", cancelled), ("card-held-in-the-job", held_in_the_job),
-         ("card-held-by-another-process", held_by_another_process), ("migration-is-killed", killed))
+         ("card-held-by-another-process", held_by_another_process), ("card-cannot-be-unplugged", cannot_be_unplugged),
+         ("migration-is-killed", killed))

@@ -76,8 +76,9 @@ void FakeMachine::serve_monitor(JsonLineSocket& socket, int number) {
     if (!comes) continue;
     const auto heard = socket.receive(patience);
     if (!heard) return;
-    Json answer = answer_monitor(text_member(*heard, "execute"),
-                                 heard->value("arguments", Json::object()), events);
+    const std::string command = text_member(*heard, "execute");
+    if (with([&command](State& state) { return state.unanswered.contains(command); })) continue;
+    Json answer = answer_monitor(command, heard->value("arguments", Json::object()), events);
     answer["id"] = (*heard)["id"];
     if (!socket.send(answer, "", patience)) return;
     for (const Json& event : events) {

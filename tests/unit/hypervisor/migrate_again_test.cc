@@ -61,6 +61,25 @@ TEST_CASE("a call after one that was killed goes on from where that was") {
   CHECK(moved.end.code == kCodeDone);
 }
 
+TEST_CASE("a call that was killed before it let a guest go on that stood still: the next does") {
+  World killed;
+  killed.plugged = {false, true};
+  killed.running = false;
+  killed.migration = Migration::kFailed;
+  killed.change = [&killed](Action action, Answer&) {
+    if (action.what == Do::kGoOn) killed.running = true;
+  };
+  killed.run();
+  CHECK(killed.steps == Steps{"look", "look_back", "go_on", "plug0", "return"});
+  CHECK(killed.end.code == kCodeTakenBack);
+  World stopped;  // by somebody else, before we came
+  stopped.running = false;
+  stopped.migration = Migration::kFailed;
+  stopped.run();
+  CHECK(stopped.steps == Steps{"look"});
+  CHECK(stopped.end.code == kCodeRefused);
+}
+
 TEST_CASE("a guest that was saved with its cards was not moved by us") {
   World saved;
   saved.plugged = {false, true};

@@ -113,10 +113,10 @@ TEST_CASE("interrupted before it begins it changes nothing; a plan alone neither
   scene.request.dry_run = true;
   const auto report = scene.run();
   CHECK(report.end.code == 0);
-  REQUIRE(report.plan.size() == 12);
-  CHECK(report.plan[1].find("device_del hca0") == 0);
+  REQUIRE(report.plan.size() == 14);
+  CHECK(report.plan[1].find("unplug hca0: device_del hca0") == 0);
   CHECK(report.plan[0].find("--scope node:vm1") != std::string::npos);
-  CHECK(report.plan[5].find(R"({"bus":"port","driver":"vfio-pci","id":"hca0"})") !=
+  CHECK(report.plan[6].find(R"({"bus":"port","driver":"vfio-pci","id":"hca0"})") !=
         std::string::npos);
   CHECK(Scene::log_of(*scene.here).empty());
   CHECK(scene.here->with([](auto& state) { return state.objects.empty(); }));

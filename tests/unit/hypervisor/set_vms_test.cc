@@ -121,6 +121,19 @@ TEST_CASE("a job that was not held throughout makes no set") {
   }
 }
 
+TEST_CASE(
+    "a machine that cannot be saved since the hold's lease ran out: it is the lease that is told") {
+  MachinePair pair;
+  pair.machines[0]->with([](auto& state) { state.guest_codes["hold check"] = 8; });
+  pair.machines[1]->with([](auto& state) { state.migration_ends = "failed"; });
+  const auto report = pair.snapshot();
+  CHECK(report.end.code == 8);
+  CHECK(report.end.text.find("the hold was broken: in the guest vm1: hold check said") == 0);
+  CHECK(report.end.text.find("vm2: the migration ended as 'failed'") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(pair.request.directory));
+  pair.is_as_before();
+}
+
 TEST_CASE("a guest with a writable disk is refused, unless its disks are looked after") {
   MachinePair pair;
   pair.machines[1]->with([](auto& state) { state.writable_disk = true; });
@@ -195,15 +208,16 @@ TEST_CASE("interrupted before it begins it changes nothing; a plan alone neither
   pair.request.dry_run = true;
   const auto report = pair.snapshot();
   CHECK(report.end.code == 0);
-  CHECK(report.plan.size() == 14);
-  CHECK(report.plan[2] == "vm1: device_del hca, and wait up to 60 s for DEVICE_DELETED");
+  CHECK(report.plan.size() == 24);
+  CHECK(report.plan[2] ==
+        "unplug card hca of vm1: device_del hca, and wait up to 40 s for DEVICE_DELETED");
   CHECK_FALSE(std::filesystem::exists(pair.request.directory));
   pair.request.dry_run = false;
   pair.snapshot();
   pair.start("inmigrate");
   pair.request.dry_run = true;
   const auto back = pair.restore();
-  CHECK(back.plan.size() == 9);
+  CHECK(back.plan.size() == 11);
   CHECK(back.plan[4].find("job restored --id " + back.hold) != std::string::npos);
   CHECK(pair.log(0).empty());
 }

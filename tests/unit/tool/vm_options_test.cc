@@ -28,7 +28,7 @@ TEST_CASE("vm migrate with all that it takes") {
   const auto parse =
       parsed({"--card", "a", "--card", "b", "--card-args", R"({"driver":"d","id":"b","bus":"x"})",
               "--destination-qmp", "Q", "--destination-ga", "G", "--guest-btlctl", "/opt/btlctl",
-              "--timeout", "5", "--dry-run"});
+              "--timeout", "30", "--dry-run"});
   const auto* line = std::get_if<CommandLine>(&parse);
   REQUIRE(line != nullptr);
   CHECK(line->verb == "vm");
@@ -53,6 +53,13 @@ TEST_CASE("vm refuses what cannot be meant") {
   CHECK(refused(parsed({"--card", "a", "--card-args", R"({"driver":"d","id":"a","x":[1]})"}),
                 "plain value"));
   CHECK(refused(parsed({"--card", "a", "--destination-qmp", "Q"}), "together"));
+  const auto there = [](const std::string& qmp, const std::string& agent) {
+    return parsed({"--card", "a", "--destination-qmp", qmp, "--destination-ga", agent});
+  };
+  CHECK(refused(there("q", "G"), "are the same monitor, q"));
+  CHECK(refused(there("./x/../q", "G"), "are the same monitor, q"));
+  CHECK(refused(there("Q", "g"), "are the same socket, g"));
+  CHECK(refused(parsed({"--card", "a", "--timeout", "29.9"}), "30 s at least"));
   CHECK(refused(parsed({"--card", "a", "--no-wait"}), "waits"));
   CHECK(refused(parse_command_line({"vm", "fly"}, ""), "vm takes migrate, snapshot or restore"));
   CHECK(refused(parse_command_line(

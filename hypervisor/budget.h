@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/budget.h -- how the time that a command is given (--timeout) is shared out: two thirds
+// are for the way there; the rest, and a third at least, is kept for what comes afterwards: the way
+// back, or what is left to do when it is done. Pure: no clock. Used by btlctl's one thread.
+#pragma once
+
+#include <algorithm>
+
+#include "base/clock.h"
+
+namespace livebtl::hypervisor {
+
+class Budget {
+ public:
+  Budget(TimeNs now, TimeNs timeout) noexcept
+      : there_(now + way_there(timeout)),
+        all_(now + timeout),
+        kept_(timeout - way_there(timeout)) {}
+
+  static constexpr TimeNs way_there(TimeNs timeout) noexcept { return timeout / 3 * 2; }
+
+  /// When the way there ends.
+  TimeNs there() const noexcept { return there_; }
+  /// When all ends. Who asks first begins it, later than he should if this process stood still: he
+  /// has his third all the same.
+  TimeNs afterwards(TimeNs now) noexcept {
+    if (ends_ == 0) ends_ = std::max(all_, now + kept_);
+    return ends_;
+  }
+
+ private:
+  TimeNs there_, all_, kept_;
+  TimeNs ends_ = 0;
+};
+
+}  // namespace livebtl::hypervisor

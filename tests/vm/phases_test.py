@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""btlctl vm is killed in every phase that it has: the lists of the tests in guests are those of the code."""
+import os
+import re
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path.insert(0, os.path.join(ROOT, "tests"))
+from vm import phases  # noqa: E402
+
+
+def named_in(file):
+    """What name_of() calls the phases there; "end" is none."""
+    with open(os.path.join(ROOT, "hypervisor", file), encoding="utf-8") as source:
+        table, = re.findall(r"kNames\[\] = \{(.*?)\};", source.read(), re.DOTALL)
+    names = re.findall(r'"(\w+)"', table)
+    assert names[-1] == "end", f"{file}: {names}"
+    return names[:-1]
+
+
+class Phases(unittest.TestCase):
+    def test_a_migration_is_killed_in_each(self):
+        self.assertCountEqual(phases.THERE + phases.BACK, named_in("migrate_machine.cc"))
+
+    def test_sets_are_killed_in_each(self):
+        tried = {*phases.SNAPSHOT, *phases.RESTORE, *phases.RESTORE_REFUSED}
+        self.assertCountEqual(tried, named_in("set_action.cc"))
+
+    def test_short_is_a_part(self):
+        for short, whole in ((phases.SHORT_THERE, phases.THERE), (phases.SHORT_BACK, phases.BACK),
+                             (phases.SHORT_SNAPSHOT, phases.SNAPSHOT), (phases.SHORT_RESTORE, phases.RESTORE)):
+            self.assertEqual([phase for phase in whole if phase in short], list(short))
+
+
+if __name__ == "__main__":
+    unittest.main()
