@@ -55,14 +55,14 @@ struct Reach {
   }
 };
 
-/// 64 fetch-and-adds at once to the counters that stand in front of each region. The first gives
-/// numbers, each once; to the others anything is added.
+/// Fetch-and-adds, many at once, to the counters that stand in front of each region. The first
+/// gives numbers, each once; to the others anything is added.
 class Adders {
  public:
   static constexpr std::size_t kCounters = 4;
   static constexpr std::size_t kBytes = kCounters * 8;
 
-  explicit Adders(Reach& reach) : reach_(reach), all_(64) {}
+  explicit Adders(Reach& reach) : reach_(reach), all_(kAtOnce) {}
   /// counters: this rank's, while nobody adds.
   void begin_round(const std::byte* counters, std::uint64_t adds);
   /// true: something is still under way.
@@ -70,8 +70,11 @@ class Adders {
   /// Collective, when nobody adds any more.
   void check(const std::byte* counters);
   std::uint64_t adds() const { return adds_; }
+  /// How many were begun and not over, when most were.
+  std::uint64_t in_flight_max() const { return in_flight_max_; }
 
  private:
+  static constexpr std::size_t kAtOnce = 96;  // 64 are still in flight where some have ended
   static constexpr std::uint64_t kGivenMax = 1u << 24;  // in a round, by far
 
   struct Adder {
@@ -85,7 +88,7 @@ class Adders {
   Reach& reach_;
   std::vector<Adder> all_;
   std::uint64_t before_[kCounters] = {};
-  std::uint64_t left_ = 0, adds_ = 0, added_ = 0;
+  std::uint64_t left_ = 0, adds_ = 0, added_ = 0, in_flight_max_ = 0;
   std::uint64_t drawn_ = 0, drawn_sum_ = 0, drawn_squares_ = 0;
 };
 
