@@ -137,30 +137,6 @@ void what_is_not_ours_is_refused_at_once(Pair& pair) {
   CHECK(memory.there == pattern(2, 64));
 }
 
-/// The provider of the owner looks at key, range and right; the origin is told, if only by silence.
-template <class Start>
-void refused_by_the_owner(const std::string& provider, Start start) {
-  Pair pair(provider);
-  Memory memory(pair, 4096);
-  const std::uint64_t cookie = start(pair, memory);
-  CHECK(pair.end_of_failed(cookie).code == Errc::kDown);
-  CHECK(memory.there == pattern(2, 4096));
-  CHECK(memory.here == pattern(1, 4096));
-}
-
-void refusals(const std::string& provider) {
-  refused_by_the_owner(provider, [](Pair& pair, Memory& memory) {
-    return pair.put({memory.local.number, 0, 8}, {~memory.remote.remote.key, 0});
-  });
-  refused_by_the_owner(provider, [](Pair& pair, Memory& memory) {
-    return pair.put({memory.local.number, 0, 8}, at(memory.remote, 4092));
-  });
-  refused_by_the_owner(provider, [](Pair& pair, Memory& memory) {
-    pair.b().conceal(memory.remote.number);
-    return pair.get(at(memory.remote, 0), {memory.local.number, 0, 8});
-  });
-}
-
 /// One of each operation.
 void each_once(Pair& pair, bool atomics) {
   Memory memory(pair, 4096);
@@ -226,6 +202,13 @@ void run_onesided(const OneSidedProvider& provider) {
   SUBCASE("memory is registered as the provider asks") { memory_modes(provider); }
   SUBCASE("the owner refuses wrong keys, ranges, and what is exposed no more") {
     if (provider.refuses) refusals(provider.name);
+  }
+  SUBCASE("what was not allowed is refused, or cannot be forbidden") {
+    if (provider.refuses) {
+      rights(provider);
+    } else {
+      no_rights(provider.name);
+    }
   }
 }
 
