@@ -2,6 +2,8 @@
 // Put, get and atomics between engines over real transports: what a model in plain memory says
 // while transports are switched and broken, and flushes. On each transport:
 // regions_conformance_test.cc.
+#include <deque>
+
 #include "tests/unit/engine/ladder.h"
 #include "tests/unit/engine/regions.h"
 #include "tests/unit/engine/tapped.h"
@@ -72,4 +74,31 @@ TEST_CASE("a flush waits for all that was begun before it, to that peer or to al
   Watched nothing;
   REQUIRE(port.flush({}, nothing) == Accept::kAccepted);
   CHECK(nothing.done_count == 1);
+}
+
+TEST_CASE("flushes count among the operations of a port that may be open at once") {
+  Settings settings;
+  settings.operations_max = 16;
+  std::deque<Watched> flushes;  // before the rig, which may still tell them
+  Watched put, more;
+  Rig rig(2, {kind("self"), kind("tcp")}, 1, settings);
+  const Guarded memory(rig, 64);
+  const std::uint64_t word = 7;
+  const Slice slice{&word, sizeof word};
+  Port& port = *rig.ports[0];
+  REQUIRE(port.put({.to = rig.to(0, 1), .remote = {memory.key, 0}, .slices = {&slice, 1}}, put) ==
+          Accept::kAccepted);
+  for (std::uint32_t open = 1; open < settings.operations_max; ++open)
+    REQUIRE(port.flush(rig.to(0, 1), flushes.emplace_back()) == Accept::kAccepted);
+  CHECK(port.flush({}, more) == Accept::kBusy);
+  CHECK(more.done_count == 0);
+  rig.until([&] {
+    return std::ranges::all_of(flushes, [](const Watched& each) { return each.done_count == 1; });
+  });
+  CHECK(put.done_count == 1);
+  for (std::uint32_t i = 0; i < 2 * settings.operations_max; ++i) {
+    Watched again;
+    CHECK(port.flush({}, again) == Accept::kAccepted);
+    CHECK(again.done_count == 1);
+  }
 }
