@@ -204,11 +204,7 @@ void run_onesided(const OneSidedProvider& provider) {
     if (provider.refuses) refusals(provider.name);
   }
   SUBCASE("what was not allowed is refused, or cannot be forbidden") {
-    if (provider.refuses) {
-      rights(provider);
-    } else {
-      no_rights(provider.name);
-    }
+    provider.refuses ? rights(provider) : no_rights(provider.name);
   }
 }
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many fetch-and-adds the program `regions` has made, and jobs that go on until they are enough."""
-import json
-
-from .control import DONE, btlctl, drive
+"""How many fetch-and-adds the program `regions` has made, and how many it has to make."""
+from .control import DONE, btlctl
 from .job import MpiJob
 from .waiting import check, wait_until
 
@@ -15,38 +13,15 @@ def minimum(context):
     return 10_000_000 if context.switches >= SOAK_SWITCHES else 2_000 * context.switches
 
 
-def told(job):
-    """What each rank has told last."""
-    last = {}
-    for line in job.output_lines():
-        if line.startswith('{"rank"') and line.endswith("\n"):
-            rank = json.loads(line)
-            last[rank["rank"]] = rank
-    return last.values()
-
-
 def made(job):
-    return sum(rank["fetch_adds"] for rank in told(job))
+    return sum(rank["fetch_adds"] for rank in job.told())
 
 
 def check_in_flight(job):
     """Returns how many were in flight at most, of the rank that had fewest."""
-    in_flight = min(rank["in_flight_max"] for rank in told(job))
+    in_flight = min(rank["in_flight_max"] for rank in job.told())
     check(in_flight >= IN_FLIGHT_MIN, f"only {in_flight} fetch-and-adds were in flight at once")
     return in_flight
-
-
-def drive_until_made(job, wanted, switches, seconds, transports):
-    """Drives rounds of switches until so many were made. Returns the driver's summary, of all rounds together."""
-    switches += -switches % len(transports.split(","))  # each round ends where it began
-    summaries, before = [], 0
-    while made(job) < wanted or not summaries:
-        summaries.append(drive(job, switches, seconds, transports))
-        check(made(job) > before, f"no fetch-and-add was told in {switches} switches")
-        before = made(job)
-    slowest = max(summaries, key=lambda each: each["max_ms"])
-    return {**slowest, "switches": sum(each["switches"] for each in summaries),
-            "lost": sum(each["lost"] for each in summaries)}
 
 
 def over_sockets(context):
@@ -61,9 +36,9 @@ def over_sockets(context):
             return made(job) >= before + least
         for _ in range(turns):
             btlctl(job, "switch", "tcp", "ofi:sockets").expect(DONE)
-            before = {rank["rank"]: rank["fetch_adds"] for rank in told(job)}
+            before = {rank["rank"]: rank["fetch_adds"] for rank in job.told()}
             wait_until("the end of the round in which was switched",
-                       lambda: all(rank["fetch_adds"] > before[rank["rank"]] for rank in told(job)), 60)
+                       lambda: all(rank["fetch_adds"] > before[rank["rank"]] for rank in job.told()), 60)
             begun = made(job)
             wait_until("fetch-and-adds over sockets", lambda: grown(begun, wanted // turns), 60)
             counted += made(job) - begun

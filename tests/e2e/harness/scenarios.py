@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from . import fetch_adds
-from .control import drive
+from .control import drive_until
 from .job import MpiJob
 
 ONE_SIDED = ("--mca", "btl", "self,ofi", "--mca", "osc", "rdma")
@@ -20,7 +20,7 @@ class Scenario:
     share: float = 1.0          # of the switches asked for: for programs whose rounds are slow
     environment: dict = field(default_factory=dict)
     transports: str = "sm,tcp"  # between which is switched
-    fetch_adds: bool = False    # goes on until enough of them were made
+    told: tuple = ()            # of what the ranks tell a number: goes on until that is enough
 
 
 def over_ofi(provider, beside, program, ranks, arguments=(), share=0.3):
@@ -48,14 +48,15 @@ SCENARIOS = (
     Scenario("collectives-5", "collectives", 5),
     Scenario("onesided-3", "onesided", 3, mca=ONE_SIDED),
     Scenario("windows-3", "windows", 3, mca=ONE_SIDED),
-    Scenario("regions-4", "regions", 4, fetch_adds=True),
+    Scenario("regions-4", "regions", 4, told=("fetch_adds",)),
     Scenario("threads-2", "threads", 2),
     Scenario("threads-4", "threads", 4, ("--bytes", "100000")),
     Scenario("spawn-2", "spawn", 2, share=0.3),
     Scenario("rendezvous-unmatched", "rendezvous", 2, ("--bytes", str(GIB))),
     over_several("storm", 3, ("--bytes", str(1 << 20))),
     over_several("onesided", 3, mca=ONE_SIDED),
-    over_several("regions", 3, fetch_adds=True),
+    over_several("regions", 3, told=("fetch_adds",)),
+    over_several("taken_back", 2, told=("refused", "torn")),
     over_several("remapped", 3),
     over_several("windows", 3, mca=ONE_SIDED),
     over_ofi("tcp;ofi_rxm", "tcp", "storm", 4, ("--bytes", str(1 << 20))),
@@ -72,19 +73,20 @@ def run(scenario, context):
     with MpiJob(context.build, context.logs, scenario.program, scenario.ranks, scenario.arguments, scenario.mca,
                 scenario.environment) as job:
         job.wait_ready()
-        if scenario.fetch_adds:
-            summary = fetch_adds.drive_until_made(job, fetch_adds.minimum(context), switches, seconds,
-                                                  scenario.transports)
-        else:
-            summary = drive(job, switches, seconds, scenario.transports)
+        least = {name: fetch_adds.minimum(context) if name == "fetch_adds" else 1 for name in scenario.told}
+
+        def happened():
+            return {name: sum(rank[name] for rank in job.told()) for name in scenario.told}
+        summary = drive_until(f"at least {least}", lambda: all(happened()[name] >= least[name] for name in least),
+                              job, switches, seconds, scenario.transports)
         totals = job.finish(60 + seconds)
-        added = (f", {fetch_adds.made(job)} fetch-and-adds, {fetch_adds.check_in_flight(job)} in flight"
-                 if scenario.fetch_adds else "")
+        if "fetch_adds" in scenario.told:
+            fetch_adds.check_in_flight(job)
     lost = f", {summary['lost']} ladders lost to another coordinator and finished" if summary["lost"] else ""
     return (f"{summary['switches']} switches (p50 {summary['p50_ms']:.1f} ms, slowest {summary['max_ms']:.1f} ms, in "
             f"which the driver waited {summary['max_starved_ms']:.1f} ms for a processor{lost}), "
             f"{totals['received']} messages, {totals['received_bytes'] >> 20} MiB, lost 0, repeated 0, out of order 0"
-            f"{added}")
+            + "".join(f", {count} {name}" for name, count in happened().items()))
 
 
 def run_stock(scenario, context):

@@ -10,23 +10,15 @@
 #include "regions.h"
 
 #include <cstdio>
-#include <cstdlib>
 
 namespace {
 
 using e2e::Contact;
+using e2e::good;
 using e2e::Proof;
 
 constexpr std::uint64_t kAddsARound = 2000;
 constexpr std::uint64_t kWritesARound = 60;
-
-template <class T>
-T good(livebtl::Result<T> result) {
-  if (result) return std::move(*result);
-  std::fprintf(stderr, "regions: %s\n", result.error().text.c_str());
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  std::abort();
-}
 
 class Storm {
  public:

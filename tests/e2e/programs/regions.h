@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/programs/regions.h -- parts of the program `regions`: fetch-and-adds to counters, and
-// puts and gets to blocks that have a model in plain memory. Main thread; operations end on any.
+// tests/e2e/programs/regions.h -- parts of the program `regions`, some of `taken_back` too:
+// fetch-and-adds to counters, and puts and gets to blocks that have a model in plain memory. Main
+// thread; operations end on any.
 #pragma once
 
 #include <livebtl/engine.h>
 
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include "proof.h"
 
 namespace e2e {
+
+/// Its value; ends the job if there is none.
+template <class T>
+T good(livebtl::Result<T> result) {
+  if (result) return std::move(*result);
+  std::fprintf(stderr, "%s\n", result.error().text.c_str());
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  std::abort();
+}
 
 /// An operation, and whether it is over; `done` may run on any thread.
 struct Step : livebtl::Operation {
