@@ -106,7 +106,16 @@ void atomics_do_what_they_say(Pair& pair) {
   CHECK(check_atomics<std::int32_t>(pair, Scalar::kI32) == kCases.size());
 }
 
-/// More is asked for than may be under way: busy, and all of it is done in the end.
+// Not in the subcase itself: doctest does not come to the others where one returns early.
+void atomics(Pair& pair, const OneSidedProvider& provider) {
+  CHECK(pair.a().has({}) == provider.atomics);
+  if (!provider.atomics) return;
+  atomics_do_what_they_say(pair);
+  adds_are_conserved(pair, provider.fetches_at_once);
+}
+
+/// More is asked for than may be under way, or than the queue of completions holds, which nobody
+/// reads meanwhile: busy, and what was begun is done in the end, once.
 void busy_is_an_answer(Pair& pair) {
   Memory memory(pair, 4096);
   std::size_t posted = 0;
@@ -119,7 +128,7 @@ void busy_is_an_answer(Pair& pair) {
   }
   CHECK(posted != 0);
   pair.flush();
-  CHECK(pair.ended() >= posted);
+  CHECK(pair.ended() == posted);
   CHECK(pair.end_of(pair.put({memory.local.number, 0, 8}, at(memory.remote, 0))).code == Errc::kOk);
 }
 
@@ -186,14 +195,16 @@ void run_onesided(const OneSidedProvider& provider) {
   }
   SUBCASE("atomics do what they say, and fetch-and-adds in flight are conserved") {
     Pair pair(provider.name);
-    CHECK(pair.a().has({}) == provider.atomics);
-    if (!provider.atomics) return;
-    atomics_do_what_they_say(pair);
-    adds_are_conserved(pair, provider.fetches_at_once);
+    atomics(pair, provider);
   }
   SUBCASE("busy is an answer") {
     Pair pair(provider.name);
     busy_is_an_answer(pair);
+  }
+  SUBCASE("a completion queue that is too short loses nothing") {
+    Pair pair(provider.name, ofi::kMemoryModes, 8);
+    busy_is_an_answer(pair);
+    if (provider.atomics) adds_are_conserved(pair, provider.fetches_at_once);
   }
   SUBCASE("what is not ours is refused at once") {
     Pair pair(provider.name);

@@ -56,8 +56,7 @@ struct Atomic {
 
 class OneSided {
  public:
-  /// Operations that may be under way at once.
-  static constexpr std::uint32_t kOperationsMax = 256;
+  static constexpr std::uint32_t kOperationsMax = kOneSidedMax;
 
   /// domain: opened for this; outlives it. sink: borrowed. Errors: kNoMemory, kSystem.
   static Result<std::unique_ptr<OneSided>> make(Domain& domain, OneSidedSink& sink);
