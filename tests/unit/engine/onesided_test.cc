@@ -2,7 +2,10 @@
 // Put, get and atomics between engines over real transports: what a model in plain memory says
 // while transports are switched and broken, and flushes. On each transport:
 // regions_conformance_test.cc.
+#include <array>
+#include <atomic>
 #include <deque>
+#include <set>
 
 #include "tests/unit/engine/ladder.h"
 #include "tests/unit/engine/regions.h"
@@ -45,6 +48,54 @@ TEST_CASE("... and while connections break in the middle of them") {
   }
   storm.finish();
   CHECK(lost(rig, "alpha") + lost(rig, "beta") >= 10);
+}
+
+namespace {
+
+struct Addition {
+  Watched operation;
+  std::uint64_t found = 0;
+};
+
+/// Rank 0 adds one to the first word of a region.
+void begin(Rig& rig, std::uint64_t key, Addition& addition) {
+  const std::uint64_t one = 1;
+  AtomicRequest request{.to = rig.to(0, 1), .remote = {key, 0}};
+  request.operand = &one;
+  request.fetched = &addition.found;
+  REQUIRE(rig.ports[0]->atomic(request, addition.operation) == Accept::kAccepted);
+}
+
+}  // namespace
+
+TEST_CASE("additions whose answers are lost with a connection are done once") {
+  std::array<Addition, 16> additions;
+  Taps alpha, beta;
+  Rig rig(2, {kind("self"), tapped("alpha", alpha), tapped("beta", beta)});
+  const Guarded memory(rig, 8);
+  const std::atomic_ref<std::uint64_t> counter(*reinterpret_cast<std::uint64_t*>(memory.data()));
+  std::vector<std::byte> little(8);
+  REQUIRE(Origin(rig).get({memory.key, 0}, little) == Errc::kOk);
+  rig.until([&] {  // there is another path at once
+    return std::ranges::all_of(
+        rig.engines, [](const auto& each) { return each->status().peers.at(0).bulk.size() == 2; });
+  });
+  Tap& tap = (used(rig, 0, 1) == "alpha" ? alpha : beta)[0];
+  tap.deaf = true;
+  for (Addition& each : additions) begin(rig, memory.key, each);
+  rig.until([&] { return counter == additions.size(); });
+  const auto sinks = tap.sinks;
+  for (core::EndpointSink* sink : sinks) sink->on_down({Errc::kDown, "the test breaks it"});
+  tap.deaf = false;
+  rig.until([&] {
+    return std::ranges::all_of(additions,
+                               [](const Addition& each) { return each.operation.done_count == 1; });
+  });
+  CHECK(counter == additions.size());
+  std::set<std::uint64_t> found;
+  for (const Addition& each : additions) found.insert(each.found);
+  CHECK(found.size() == additions.size());
+  CHECK(rig.engines[1]->status().duplicate_frames >= additions.size());
 }
 
 TEST_CASE("a flush waits for all that was begun before it, to that peer or to all") {
