@@ -210,7 +210,7 @@ constexpr SettingEntry kEntries[] = {
      [](Settings& s, std::string_view v) { return set_bytes(s.credit_bytes, v, 65536, kGiB); }},
     {{"CREDIT_HEADERS", "count", "4096", "unexpected messages that a peer may have waiting here"},
      [](Settings& s, std::string_view v) { return set_count(s.credit_headers, v, 16, 1u << 24); }},
-    {{"OPERATIONS", "count", "65536", "accepted and not yet complete sends a port"},
+    {{"OPERATIONS", "count", "65536", "sends and one-sided operations a port may have open"},
      [](Settings& s, std::string_view v) { return set_count(s.operations_max, v, 16, 1u << 24); }},
     {{"SM_RING_BYTES", "bytes", "256K", "shared-memory ring a direction"},
      [](Settings& s, std::string_view v) { return set_bytes(s.sm_ring_bytes, v, 16384, kGiB); }},

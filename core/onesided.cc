@@ -10,10 +10,12 @@ namespace livebtl::core {
 // Origin
 // ---------------------------------------------------------------------------------------------------------
 
+bool OneSided::is_full(const CorePort& port) const noexcept {
+  return port.open_operations >= core_.config.settings.operations_max;
+}
+
 bool OneSided::admit(CorePort& port, Peer& peer, Accept& answer) const noexcept {
-  answer = peer.lost                                                      ? Accept::kPeerLost
-           : port.open_operations >= core_.config.settings.operations_max ? Accept::kBusy
-                                                                          : Accept::kAccepted;
+  answer = peer.lost ? Accept::kPeerLost : is_full(port) ? Accept::kBusy : Accept::kAccepted;
   return answer == Accept::kAccepted;
 }
 
@@ -152,6 +154,8 @@ Accept OneSided::atomic(CorePort& port, const AtomicRequest& request,
 }
 
 Accept OneSided::flush(CorePort& port, Peer* peer, Operation& operation) noexcept {
+  if (is_full(port)) return Accept::kBusy;
+  ++port.open_operations;
   port.flush_waits.push_back({&operation, peer, port.one_sided_number});
   check_flushes(port);
   return Accept::kAccepted;
@@ -172,6 +176,7 @@ void OneSided::check_flushes(CorePort& port) noexcept {
       continue;
     }
     port.flush_waits.erase(port.flush_waits.begin() + static_cast<std::ptrdiff_t>(i));
+    --port.open_operations;
     wait.operation->done(*wait.operation, {});
   }
 }

@@ -56,6 +56,7 @@ class OneSided {
     std::uint8_t slice_count = 0;
     std::uint64_t bytes = 0;
   };
+  bool is_full(const CorePort& port) const noexcept;
   bool admit(CorePort& port, Peer& peer, Accept& answer) const noexcept;
   void open(CorePort& port, Operation& operation, Peer& peer, std::size_t bytes) noexcept;
   std::uint64_t remember(Operation& operation, Peer& peer, std::span<const MutableSlice> slices,

@@ -63,7 +63,8 @@ class CorePort final : public Port {
   const PortNumber number_;
   const PortOptions options_;
   Matcher matcher;
-  std::uint32_t open_operations = 0;  // accepted sends, puts, gets, atomics that are not complete
+  // Accepted sends, puts, gets, atomics and flushes that are not complete.
+  std::uint32_t open_operations = 0;
   Operation* one_sided_first = nullptr;  // open ones, in order of acceptance
   Operation* one_sided_last = nullptr;
   std::uint64_t one_sided_number = 0;

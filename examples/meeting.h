@@ -45,10 +45,14 @@ struct Waitable : Operation {
       self.over = true;
     };
   }
-  void wait(Engine& engine) {
+  /// How it ended.
+  livebtl::Errc end(Engine& engine) {
     while (!over) engine.progress();
-    if (completion.code != livebtl::Errc::kOk)
-      end_with(std::string("an operation ended with ") + livebtl::errc_name(completion.code));
+    return completion.code;
+  }
+  void wait(Engine& engine) {
+    if (const livebtl::Errc code = end(engine); code != livebtl::Errc::kOk)
+      end_with(std::string("an operation ended with ") + livebtl::errc_name(code));
   }
 };
 

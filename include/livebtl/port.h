@@ -186,8 +186,8 @@ class Port {
   virtual Accept put(const PutRequest& request, Operation& operation) noexcept = 0;
   virtual Accept get(const GetRequest& request, Operation& operation) noexcept = 0;
   virtual Accept atomic(const AtomicRequest& request, Operation& operation) noexcept = 0;
-  /// done when every put, get and atomic accepted before it, to `to` (peer null: to anybody), is
-  /// complete.
+  /// done when every put, get and atomic of this port accepted before it, to `to` (peer null: to
+  /// anybody), is complete, however it ended.
   virtual Accept flush(const Destination& to, Operation& operation) noexcept = 0;
 };
 

@@ -13,10 +13,15 @@ struct OneSidedProvider {
   std::string name;
   bool atomics = true;
   std::uint32_t fetches_at_once = 64;
-  bool refuses = true;
+  bool refuses = true;  // what the owner of memory has not allowed
 };
 
 /// Runs all behaviours as SUBCASEs of the calling TEST_CASE.
 void run_onesided(const OneSidedProvider& provider);
+
+// ofi_onesided_refusals.cc
+void refusals(const std::string& provider);
+void rights(const OneSidedProvider& provider);
+void no_rights(const std::string& provider);
 
 }  // namespace livebtl::conformance

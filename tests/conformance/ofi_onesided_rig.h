@@ -35,8 +35,11 @@ struct Done final : ofi::OneSidedSink {
 /// Two transports in this process, with a connection, and what they tell.
 class Pair {
  public:
-  explicit Pair(const std::string& provider, int memory_modes = ofi::kMemoryModes)
-      : subject_(subject(provider, memory_modes)), rig_(subject_), link_(rig_.link()) {}
+  explicit Pair(const std::string& provider, int memory_modes = ofi::kMemoryModes,
+                std::size_t queue_entries = 0)
+      : subject_(subject(provider, memory_modes, queue_entries)),
+        rig_(subject_),
+        link_(rig_.link()) {}
 
   OneSided& a() { return transports_[0]->onesided(); }
   OneSided& b() { return transports_[1]->onesided(); }
@@ -91,17 +94,17 @@ class Pair {
   std::uint64_t cookies() const { return cookies_; }
 
  private:
-  Subject subject(const std::string& provider, int memory_modes) {
+  Subject subject(const std::string& provider, int memory_modes, std::size_t queue_entries) {
     Subject subject;
     subject.name = "ofi";
-    subject.make = [this, provider, memory_modes](
+    subject.make = [this, provider, memory_modes, queue_entries](
                        std::uint64_t process) -> Result<std::unique_ptr<core::Transport>> {
       core::NodeFacts facts;
       facts.process = ProcessId{process};
       facts.node = 1;
       facts.settings = &settings_;
       Done& seen = process == 1 ? seen_a_ : seen_b_;
-      auto made = OfiTransport::make(facts, provider, "ofi", {&seen, memory_modes});
+      auto made = OfiTransport::make(facts, provider, "ofi", {&seen, memory_modes, queue_entries});
       if (!made) return tl::unexpected(made.error());
       transports_[process - 1] = made->get();
       return std::unique_ptr<core::Transport>(std::move(*made));

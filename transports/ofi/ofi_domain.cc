@@ -14,8 +14,6 @@ namespace livebtl::ofi {
 namespace {
 
 constexpr std::uint32_t kPieceBuffers = 32;
-/// What a provider may have in its queue at a time; Open MPI asks for less.
-constexpr std::size_t kQueueEntries = 1024;
 /// What a provider takes at least, whatever it says.
 constexpr std::size_t kReceivesMin = 128;
 constexpr TimeNs kNotSeenYet = -1;
@@ -33,9 +31,10 @@ Domain::~Domain() {
   addresses_.close();
 }
 
-Result<std::unique_ptr<Domain>> Domain::open(const Library& library, Info info) {
+Result<std::unique_ptr<Domain>> Domain::open(const Library& library, Info info,
+                                             std::size_t queue_entries) {
   std::unique_ptr<Domain> domain(new Domain(library, std::move(info)));
-  if (Status made = domain->set_up(); !made) return tl::unexpected(made.error());
+  if (Status made = domain->set_up(queue_entries); !made) return tl::unexpected(made.error());
   return domain;
 }
 
@@ -60,7 +59,7 @@ Status Domain::open_fabric() {
       code);
 }
 
-Status Domain::set_up() {
+Status Domain::set_up(std::size_t queue_entries) {
   if (Status opened = open_fabric(); !opened) return opened;
   if (const int code = fi_domain(fabric_.get(), info_.get(), domain_.out(), nullptr); code != 0)
     return cannot("domain", code);
@@ -68,7 +67,7 @@ Status Domain::set_up() {
   addresses.type = info_->domain_attr->av_type;
   if (const int code = fi_av_open(domain_.get(), &addresses, addresses_.out(), nullptr); code != 0)
     return cannot("address vector", code);
-  if (Status made = open_queue(); !made) return made;
+  if (Status made = open_queue(queue_entries); !made) return made;
   if (const int code = fi_endpoint(domain_.get(), info_.get(), endpoint_.out(), nullptr); code != 0)
     return cannot("endpoint", code);
   int code = fi_ep_bind(endpoint_.get(), addresses_.base(), 0);
@@ -87,9 +86,17 @@ Status Domain::set_up() {
   return {};
 }
 
-Status Domain::open_queue() {
+std::size_t Domain::receives_max() const noexcept {
+  return std::max<std::size_t>(info_->rx_attr->size, kReceivesMin);
+}
+
+// Room for the end of each operation that we may have under way (a payload is read in the place of
+// the receive that told of it): so nothing has to be kept elsewhere, or refused, since nobody reads
+// the queue while its process computes. A shorter one loses nothing: we ask for resource
+// management, by which a provider keeps what is over, or answers that it is busy (FI_EAGAIN).
+Status Domain::open_queue(std::size_t entries) {
   fi_cq_attr queue{};
-  queue.size = kQueueEntries;
+  queue.size = entries != 0 ? entries : receives_max() + kSendsEver + kOneSidedMax;
   queue.format = FI_CQ_FORMAT_MSG;
   queue.wait_obj = FI_WAIT_FD;
   int code = fi_cq_open(domain_.get(), &queue, completions_.out(), nullptr);
@@ -143,7 +150,7 @@ Status Domain::add_piece(std::deque<Buffer>& buffers, std::uint32_t count, std::
 
 Result<std::span<Buffer* const>> Domain::add_receives() {
   const std::size_t before = receives_.size();
-  if (before + kPieceBuffers > std::max<std::size_t>(info_->rx_attr->size, kReceivesMin))
+  if (before + kPieceBuffers > receives_max())
     return fail(Errc::kLimit, "ofi: " + provider() + " takes no more receive buffers");
   if (const Status added = add_piece(receives_, kPieceBuffers, FI_RECV | FI_READ); !added)
     return tl::unexpected(added.error());

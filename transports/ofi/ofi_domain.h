@@ -34,6 +34,8 @@ inline constexpr std::size_t kBufferBytes =
 /// kept for words.
 inline constexpr std::uint32_t kSendsMax = 64;
 inline constexpr std::uint32_t kWordSends = 16;
+/// One-sided operations of direct users that may be under way at once.
+inline constexpr std::uint32_t kOneSidedMax = 256;
 
 /// A provider that has not told the end of an operation for so long after its connection has gone
 /// never will.
@@ -102,8 +104,10 @@ constexpr bool is_a_peers(std::uint64_t flags) noexcept {
 
 class Domain {
  public:
+  /// queue_entries: of the completion queue; 0: one for each operation that may be under way.
   /// Errors: kNoMemory, kSystem, kUnsupported.
-  static Result<std::unique_ptr<Domain>> open(const Library& library, Info info);
+  static Result<std::unique_ptr<Domain>> open(const Library& library, Info info,
+                                              std::size_t queue_entries = 0);
   Domain(const Domain&) = delete;
   Domain& operator=(const Domain&) = delete;
   ~Domain();
@@ -178,9 +182,10 @@ class Domain {
   };
 
   Domain(const Library& library, Info info) noexcept;
-  Status set_up();
+  Status set_up(std::size_t queue_entries);
   Status open_fabric();
-  Status open_queue();
+  std::size_t receives_max() const noexcept;
+  Status open_queue(std::size_t entries);
   void wait_for_reads() noexcept;
   void note_end(void* context, std::uint64_t flags) noexcept;
   Status take_name();

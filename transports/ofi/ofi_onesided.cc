@@ -5,6 +5,7 @@
 #include <rdma/fi_atomic.h>
 
 #include "transports/ofi/ofi_endpoint.h"
+#include "transports/ofi/ofi_provider.h"
 
 namespace livebtl::ofi {
 namespace {
@@ -30,6 +31,10 @@ fi_datatype scalar_of(const Atomic& what) noexcept {
   return kScalars[static_cast<std::size_t>(what.scalar)];
 }
 
+bool allows(Access access, Access wanted) noexcept {
+  return (static_cast<unsigned>(access) & static_cast<unsigned>(wanted)) != 0;
+}
+
 bool compares(const Atomic& what) noexcept { return what.op >= AtomicOp::kCompareSwap; }
 
 }  // namespace
@@ -51,9 +56,15 @@ Result<std::unique_ptr<OneSided>> OneSided::make(Domain& domain, OneSidedSink& s
 
 Result<Exposed> OneSided::expose(MutableBytes memory, Access peers) {
   if (memory.empty()) return fail(Errc::kInvalid, "ofi: memory of no bytes cannot be exposed");
+  // A provider within a node may let its peers copy without looking at rights (shm).
+  if (peers != Access::kReadWrite && !leaves_the_node(domain_.info()))
+    return fail(Errc::kUnsupported, "ofi: " + domain_.provider() +
+                                        " does not hold peers to rights: expose memory that they "
+                                        "may read and write, or use a provider that reaches other "
+                                        "machines");
   std::uint64_t access = FI_READ | FI_WRITE;
-  if (peers != Access::kWrite) access |= FI_REMOTE_READ;
-  if (peers != Access::kRead) access |= FI_REMOTE_WRITE;
+  if (allows(peers, Access::kRead)) access |= FI_REMOTE_READ;
+  if (allows(peers, Access::kWrite)) access |= FI_REMOTE_WRITE;
   auto registration = domain_.register_memory(memory, access);
   if (!registration) return tl::unexpected(registration.error());
   const Exposed exposed{next_number_++, memory.size(), domain_.remote(*registration, memory)};

@@ -56,16 +56,16 @@ struct Atomic {
 
 class OneSided {
  public:
-  /// Operations that may be under way at once.
-  static constexpr std::uint32_t kOperationsMax = 256;
+  static constexpr std::uint32_t kOperationsMax = kOneSidedMax;
 
   /// domain: opened for this; outlives it. sink: borrowed. Errors: kNoMemory, kSystem.
   static Result<std::unique_ptr<OneSided>> make(Domain& domain, OneSidedSink& sink);
   OneSided(const OneSided&) = delete;
   OneSided& operator=(const OneSided&) = delete;
 
-  /// peers: what they may do there; our own operations may read and write it. Errors: kInvalid (no
-  /// bytes), kNoMemory, kSystem.
+  /// peers: what they may do there; our own operations may read and write it. What else they try is
+  /// refused by our provider, and ends with kDown there. Errors: kInvalid (no bytes), kUnsupported
+  /// (this provider does not look at rights, and peers may not do everything), kNoMemory, kSystem.
   Result<Exposed> expose(MutableBytes memory, Access peers);
   /// Peers reach it no more, if the provider looks at keys (shm does not always) and keeps no
   /// registrations for later (verbs does, unless FI_MR_CACHE_MAX_COUNT=0). Nothing of ours is under

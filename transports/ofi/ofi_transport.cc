@@ -85,7 +85,7 @@ Status OfiTransport::open_domain() {
   auto info = choose_provider(library_, provider_, kBufferBytes,
                               {direct_.onesided != nullptr, direct_.memory_modes});
   if (!info) return tl::unexpected(info.error());
-  auto domain = Domain::open(library_, std::move(*info));
+  auto domain = Domain::open(library_, std::move(*info), direct_.queue_entries);
   if (!domain) return tl::unexpected(domain.error());
   std::unique_ptr<OneSided> onesided;
   if (direct_.onesided != nullptr) {

@@ -24,6 +24,7 @@ namespace livebtl::ofi {
 struct Direct {
   OneSidedSink* onesided = nullptr;  // borrowed; null: there is no onesided()
   int memory_modes = kMemoryModes;   // as Wanted
+  std::size_t queue_entries = 0;     // as Domain::open()
 };
 
 class OfiTransport final : public core::Transport {

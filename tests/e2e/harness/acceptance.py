@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Jobs whose processes are not all alike, a transport that was absent at first, two failures at once."""
 from . import kernel, processes
-from .control import DONE, btlctl, drive, order
+from .control import DONE, btlctl, counted, drive, drive_until, order
 from .departures import SM_MEMORY
 from .job import MpiJob
 from .ladders import NO_TAKEOVER, RUNGS, HeldLadder, standings
@@ -123,6 +123,24 @@ def forks(context):
     return f"{summary['switches']} switches among forks; {totals['received']} messages"
 
 
+def forks_among_loans(context):
+    """... and among modules of libfabric's, to which memory is lent that the children have as well."""
+    modules, switches = ("ofi:tcp;ofi_rxm", "ofi:sockets"), 3 * max(2, context.switches // 10)
+    transports = ",".join(("tcp", *modules))
+    with MpiJob(context.build, context.logs, "forks", 3,
+                environment={"LIVEBTL_TRANSPORTS": f"self,{transports}"}) as job:
+        job.wait_ready()
+
+        def lent():
+            return min(counted(job, module, "frames_lent") for module in modules)
+        summary = drive_until("payloads lent over both modules", lambda: lent() >= switches, job, switches,
+                              60 + 2 * switches, transports)
+        payloads = lent()
+        totals = job.finish(120)
+    return (f"{summary['switches']} switches among forks, at least {payloads} payloads lent over each module; "
+            f"{totals['received']} messages")
+
+
 NEEDS_ROOT = ("killed-and-severed",)
 CASES = (
     ("added-when-absent", added_when_absent),
@@ -131,4 +149,5 @@ CASES = (
     ("asymmetric-sets", asymmetric_sets),
     ("killed-and-severed", killed_and_severed),
     ("forks", forks),
+    ("forks-among-loans", forks_among_loans),
 )

@@ -13,6 +13,8 @@ INCONSISTENT, NOT_PERMITTED, MISSING = 8, 9, 10
 # What btlctl is given unless a scenario is about its time-out: a slow machine is no reason to take a switch back.
 TIMEOUT = ("--timeout", "120")
 
+ROUNDS_MAX = 100  # of drive_until()
+
 
 class Answer:
     """What btlctl said: exit code, JSON document (or None), plain text."""
@@ -60,6 +62,12 @@ def order(job, *arguments, also=()):
     return btlctl(job, *arguments).expect(DONE, *also)
 
 
+def counted(job, transport, name):
+    """A count of that transport's, of all members together."""
+    return sum(each[name] for member in btlctl(job, "status").expect(DONE).json["members"]
+               for each in member["engine"]["transports"] if each["name"] == transport)
+
+
 def drive(job, switches, seconds, transports="sm,tcp", rest_ms=0):
     """The switch driver: one switch after the other, every tenth through btlctl. Returns its summary; driver.log in
     the job's logs has a line a switch."""
@@ -86,3 +94,15 @@ def drive(job, switches, seconds, transports="sm,tcp", rest_ms=0):
     summary = json.loads(lines[-1])
     check(summary["switches"] == switches, f"only {summary['switches']} of {switches} switches")
     return summary
+
+
+def drive_until(what, enough, job, switches, seconds, transports):
+    """Drives rounds of so many switches until enough() is true. Returns the driver's summary, of all rounds together."""
+    switches += -switches % len(transports.split(","))  # each round ends where it began
+    summaries = [drive(job, switches, seconds, transports)]
+    while not enough():
+        check(len(summaries) < ROUNDS_MAX, f"{ROUNDS_MAX * switches} switches have not brought: {what}")
+        summaries.append(drive(job, switches, seconds, transports))
+    slowest = max(summaries, key=lambda each: each["max_ms"])
+    return {**slowest, "switches": sum(each["switches"] for each in summaries),
+            "lost": sum(each["lost"] for each in summaries)}

@@ -174,6 +174,15 @@ class MpiJob:
             with open(path, errors="replace") as file:
                 yield from file
 
+    def told(self):
+        """What each rank has told last of what it has done so far: a line of JSON that begins with its rank."""
+        last = {}
+        for line in self.output_lines():
+            if line.startswith('{"rank"') and line.endswith("\n"):
+                rank = json.loads(line)
+                last[rank["rank"]] = rank
+        return list(last.values())
+
     def error_lines(self):
         return self.output_lines("stderr")
 

@@ -7,7 +7,7 @@ import threading
 import time
 
 from . import kernel, processes
-from .control import DONE, btlctl, drive
+from .control import DONE, btlctl, counted, drive
 from .job import MpiJob
 from .nodes import TwoNodes
 from .waiting import check, wait_until
@@ -52,20 +52,25 @@ def _cut_under_load(job, chance, pids, standing=None):
 
 def severed_under_loans(context):
     """Connections of libfabric's are cut, and ranks stand still, while payloads are lent to be read by the receiver."""
-    wanted = max(6, context.switches // 4)
+    return _sever_under_loans(context, "storm", max(6, context.switches // 4))
+
+
+def severed_under_puts(context):
+    """The same in the middle of puts and gets, which are looked at byte by byte, and of fetch-and-adds."""
+    return _sever_under_loans(context, "regions", max(6, context.switches // 10))
+
+
+def _sever_under_loans(context, program, wanted):
     environment = {"LIVEBTL_TRANSPORTS": "self,tcp,ofi", "LIVEBTL_OFI_PROVIDER": "tcp;ofi_rxm"}
-    with MpiJob(context.build, context.logs, "storm", 3, ("--bytes", str(2 << 20)), environment=environment) as job:
+    with MpiJob(context.build, context.logs, program, 3, ("--bytes", str(2 << 20)), environment=environment) as job:
         job.wait_ready()
         pids, chance = job.rank_pids(), random.Random(3)
         for i in range(wanted):
             _cut_under_load(job, chance, set(pids.values()), pids[i // 3 % 3] if i % 3 == 2 else None)
 
-        def of_ofi(name):
-            return sum(transport[name] for member in btlctl(job, "status").expect(DONE).json["members"]
-                       for transport in member["engine"]["transports"] if transport["name"] == "ofi")
-        wait_until("lost paths of ofi", lambda: of_ofi("paths_lost") >= wanted // 3, 30)
-        wait_until("payloads that are lent", lambda: of_ofi("frames_lent") > wanted, 60)
-        lost, lent = of_ofi("paths_lost"), of_ofi("frames_lent")
+        wait_until("lost paths of ofi", lambda: counted(job, "ofi", "paths_lost") >= wanted // 3, 30)
+        wait_until("payloads that are lent", lambda: counted(job, "ofi", "frames_lent") > wanted, 60)
+        lost, lent = counted(job, "ofi", "paths_lost"), counted(job, "ofi", "frames_lent")
         totals = job.finish(120)
     return (f"{wanted} connections cut, {lost} path losses seen, {lent} payloads lent; {totals['received']} messages, "
             f"none lost")
@@ -167,10 +172,12 @@ def two_nodes(context):
     return f"{i + 1} switches over two nodes; {totals['received']} messages"
 
 
-NEEDS_ROOT = ("connections-severed", "connections-severed-under-loans", "connections-severed-and-switched", "two-nodes")
+NEEDS_ROOT = ("connections-severed", "connections-severed-under-loans", "connections-severed-under-puts",
+              "connections-severed-and-switched", "two-nodes")
 CASES = (
     ("connections-severed", severed_connections),
     ("connections-severed-under-loans", severed_under_loans),
+    ("connections-severed-under-puts", severed_under_puts),
     ("connections-severed-and-switched", severed_and_switched),
     ("strangers", strangers),
     ("two-nodes", two_nodes),

@@ -2,7 +2,8 @@
 """The scenarios in which a program runs while switches are driven under it: data, and how one is run."""
 from dataclasses import dataclass, field
 
-from .control import drive
+from . import fetch_adds
+from .control import drive_until
 from .job import MpiJob
 
 ONE_SIDED = ("--mca", "btl", "self,ofi", "--mca", "osc", "rdma")
@@ -19,6 +20,7 @@ class Scenario:
     share: float = 1.0          # of the switches asked for: for programs whose rounds are slow
     environment: dict = field(default_factory=dict)
     transports: str = "sm,tcp"  # between which is switched
+    told: tuple = ()            # of what the ranks tell a number: goes on until that is enough
 
 
 def over_ofi(provider, beside, program, ranks, arguments=(), share=0.3):
@@ -29,12 +31,12 @@ def over_ofi(provider, beside, program, ranks, arguments=(), share=0.3):
                                  "LIVEBTL_OFI_PROVIDER": provider})
 
 
-def over_several(program, ranks, arguments=(), mca=()):
+def over_several(program, ranks, arguments=(), mca=(), **more):
     """Round and round over shared memory, TCP and three modules of ofi at once."""
     modules = ("ofi:tcp;ofi_rxm", "ofi:shm", "ofi:sockets")
     return Scenario(f"several-ofi-{program}-{ranks}", program, ranks, arguments, mca, share=0.2,
                     transports=",".join(("sm", "tcp", *modules)),
-                    environment={"LIVEBTL_TRANSPORTS": ",".join(("self", "sm", "tcp", *modules))})
+                    environment={"LIVEBTL_TRANSPORTS": ",".join(("self", "sm", "tcp", *modules))}, **more)
 
 
 SCENARIOS = (
@@ -46,14 +48,15 @@ SCENARIOS = (
     Scenario("collectives-5", "collectives", 5),
     Scenario("onesided-3", "onesided", 3, mca=ONE_SIDED),
     Scenario("windows-3", "windows", 3, mca=ONE_SIDED),
-    Scenario("regions-4", "regions", 4, share=2.0),  # for the number of its additions
+    Scenario("regions-4", "regions", 4, told=("fetch_adds",)),
     Scenario("threads-2", "threads", 2),
     Scenario("threads-4", "threads", 4, ("--bytes", "100000")),
     Scenario("spawn-2", "spawn", 2, share=0.3),
     Scenario("rendezvous-unmatched", "rendezvous", 2, ("--bytes", str(GIB))),
     over_several("storm", 3, ("--bytes", str(1 << 20))),
     over_several("onesided", 3, mca=ONE_SIDED),
-    over_several("regions", 3),
+    over_several("regions", 3, told=("fetch_adds",)),
+    over_several("taken_back", 2, told=("refused", "torn")),
     over_several("remapped", 3),
     over_several("windows", 3, mca=ONE_SIDED),
     over_ofi("tcp;ofi_rxm", "tcp", "storm", 4, ("--bytes", str(1 << 20))),
@@ -70,12 +73,20 @@ def run(scenario, context):
     with MpiJob(context.build, context.logs, scenario.program, scenario.ranks, scenario.arguments, scenario.mca,
                 scenario.environment) as job:
         job.wait_ready()
-        summary = drive(job, switches, seconds, scenario.transports)
+        least = {name: fetch_adds.minimum(context) if name == "fetch_adds" else 1 for name in scenario.told}
+
+        def happened():
+            return {name: sum(rank[name] for rank in job.told()) for name in scenario.told}
+        summary = drive_until(f"at least {least}", lambda: all(happened()[name] >= least[name] for name in least),
+                              job, switches, seconds, scenario.transports)
         totals = job.finish(60 + seconds)
+        if "fetch_adds" in scenario.told:
+            fetch_adds.check_in_flight(job)
     lost = f", {summary['lost']} ladders lost to another coordinator and finished" if summary["lost"] else ""
-    return (f"{switches} switches (p50 {summary['p50_ms']:.1f} ms, slowest {summary['max_ms']:.1f} ms, in which "
-            f"the driver waited {summary['max_starved_ms']:.1f} ms for a processor{lost}), "
-            f"{totals['received']} messages, {totals['received_bytes'] >> 20} MiB, lost 0, repeated 0, out of order 0")
+    return (f"{summary['switches']} switches (p50 {summary['p50_ms']:.1f} ms, slowest {summary['max_ms']:.1f} ms, in "
+            f"which the driver waited {summary['max_starved_ms']:.1f} ms for a processor{lost}), "
+            f"{totals['received']} messages, {totals['received_bytes'] >> 20} MiB, lost 0, repeated 0, out of order 0"
+            + "".join(f", {count} {name}" for name, count in happened().items()))
 
 
 def run_stock(scenario, context):

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <deque>
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr int kTag = 5;
 constexpr std::size_t kLingering = 4;  // children that live at once
+constexpr std::array<std::size_t, 4> kSizes{16, 5000, 100'000, 400'000};  // the last may be lent
 
 /// Forked by the parent, and waited for by it.
 class Child {
@@ -60,7 +62,7 @@ struct Exchange {
 
   void begin() {
     for (int step = 1; step < size; ++step) {
-      for (const std::size_t bytes : {16u, 5000u, 100000u}) {
+      for (const std::size_t bytes : kSizes) {
         const int peer = (rank + step) % size;
         MPI_Request request;
         in.emplace_back(bytes);
@@ -80,7 +82,7 @@ struct Exchange {
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     std::size_t index = 0;
     for (int step = 1; step < size; ++step) {
-      for (int message = 0; message < 3; ++message, ++index) {
+      for (std::size_t message = 0; message < kSizes.size(); ++message, ++index) {
         ledger.read(in[index].data(), in[index].size(), (rank + step) % size, kTag);
       }
     }

@@ -5,27 +5,20 @@
 // Each rank owns a region: counters in front, then a block for each other rank, that one's alone.
 // What must hold: every number drawn from a counter was drawn once, the counters are the sum of
 // what was added, and what a get brings is what was put last. Between rounds each owner gives its
-// region another key; the old one must then be refused.
+// region another key; the old one must then be refused. After each round a rank tells how much it
+// has added so far.
 #include "regions.h"
 
 #include <cstdio>
-#include <cstdlib>
 
 namespace {
 
 using e2e::Contact;
+using e2e::good;
 using e2e::Proof;
 
 constexpr std::uint64_t kAddsARound = 2000;
 constexpr std::uint64_t kWritesARound = 60;
-
-template <class T>
-T good(livebtl::Result<T> result) {
-  if (result) return std::move(*result);
-  std::fprintf(stderr, "regions: %s\n", result.error().text.c_str());
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  std::abort();
-}
 
 class Storm {
  public:
@@ -50,10 +43,16 @@ class Storm {
     }
     MPI_Barrier(MPI_COMM_WORLD);  // nobody adds any more
     adders_.check(memory_.data());
+    tell();
   }
-  std::uint64_t adds() const { return adders_.adds(); }
 
  private:
+  void tell() const {
+    std::printf("{\"rank\": %d, \"fetch_adds\": %llu, \"in_flight_max\": %llu}\n",
+                reach_.proof.rank(), static_cast<unsigned long long>(adders_.adds()),
+                static_cast<unsigned long long>(adders_.in_flight_max()));
+    std::fflush(stdout);
+  }
   // Collective.
   void register_anew() {
     const int watched = reach_.other_rank();
@@ -106,7 +105,6 @@ int main(int argc, char** argv) {
     while (proof.next_round()) storm.round();
     MPI_Barrier(MPI_COMM_WORLD);
     code = proof.finish();
-    std::printf("{\"fetch_adds\": %llu}\n", static_cast<unsigned long long>(storm.adds()));
   }
   MPI_Finalize();
   return code;

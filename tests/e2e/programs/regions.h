@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/programs/regions.h -- parts of the program `regions`: fetch-and-adds to counters, and
-// puts and gets to blocks that have a model in plain memory. Main thread; operations end on any.
+// tests/e2e/programs/regions.h -- parts of the program `regions`, some of `taken_back` too:
+// fetch-and-adds to counters, and puts and gets to blocks that have a model in plain memory. Main
+// thread; operations end on any.
 #pragma once
 
 #include <livebtl/engine.h>
 
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include "proof.h"
 
 namespace e2e {
+
+/// Its value; ends the job if there is none.
+template <class T>
+T good(livebtl::Result<T> result) {
+  if (result) return std::move(*result);
+  std::fprintf(stderr, "%s\n", result.error().text.c_str());
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  std::abort();
+}
 
 /// An operation, and whether it is over; `done` may run on any thread.
 struct Step : livebtl::Operation {
@@ -55,14 +67,14 @@ struct Reach {
   }
 };
 
-/// 64 fetch-and-adds at once to the counters that stand in front of each region. The first gives
-/// numbers, each once; to the others anything is added.
+/// Fetch-and-adds, many at once, to the counters that stand in front of each region. The first
+/// gives numbers, each once; to the others anything is added.
 class Adders {
  public:
   static constexpr std::size_t kCounters = 4;
   static constexpr std::size_t kBytes = kCounters * 8;
 
-  explicit Adders(Reach& reach) : reach_(reach), all_(64) {}
+  explicit Adders(Reach& reach) : reach_(reach), all_(kAtOnce) {}
   /// counters: this rank's, while nobody adds.
   void begin_round(const std::byte* counters, std::uint64_t adds);
   /// true: something is still under way.
@@ -70,8 +82,11 @@ class Adders {
   /// Collective, when nobody adds any more.
   void check(const std::byte* counters);
   std::uint64_t adds() const { return adds_; }
+  /// How many were begun and not over, when most were.
+  std::uint64_t in_flight_max() const { return in_flight_max_; }
 
  private:
+  static constexpr std::size_t kAtOnce = 96;  // 64 are still in flight where some have ended
   static constexpr std::uint64_t kGivenMax = 1u << 24;  // in a round, by far
 
   struct Adder {
@@ -85,7 +100,7 @@ class Adders {
   Reach& reach_;
   std::vector<Adder> all_;
   std::uint64_t before_[kCounters] = {};
-  std::uint64_t left_ = 0, adds_ = 0, added_ = 0;
+  std::uint64_t left_ = 0, adds_ = 0, added_ = 0, in_flight_max_ = 0;
   std::uint64_t drawn_ = 0, drawn_sum_ = 0, drawn_squares_ = 0;
 };
 

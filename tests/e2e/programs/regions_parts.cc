@@ -44,6 +44,9 @@ bool Adders::move() {
     }
     busy |= adder.step.begun;
   }
+  const auto in_flight = std::count_if(all_.begin(), all_.end(),
+                                       [](const Adder& adder) { return !adder.step.idle(); });
+  in_flight_max_ = std::max(in_flight_max_, static_cast<std::uint64_t>(in_flight));
   return busy;
 }
 

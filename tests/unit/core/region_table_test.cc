@@ -7,6 +7,7 @@
 
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/random.h"
@@ -73,9 +74,11 @@ TEST_CASE("a removed key never comes back") {
   RegionTable table;
   Blob memory(8);
   std::set<std::uint64_t> seen;
+  std::uint64_t stale = 0;
   for (int round = 0; round < 1000; ++round) {
     const std::uint64_t key = table.add(0, request(memory)).value();
     CHECK(seen.insert(key).second);
+    CHECK(table.check(0, std::exchange(stale, key), 0, 1, Access::kRead) == nullptr);
     CHECK(table.remove(0, key));
     CHECK(table.check(0, key, 0, 1, Access::kRead) == nullptr);
     CHECK(table.remove(0, key).error().code == Errc::kBadKey);

@@ -2,6 +2,11 @@
 // Put, get and atomics between engines over real transports: what a model in plain memory says
 // while transports are switched and broken, and flushes. On each transport:
 // regions_conformance_test.cc.
+#include <array>
+#include <atomic>
+#include <deque>
+#include <set>
+
 #include "tests/unit/engine/ladder.h"
 #include "tests/unit/engine/regions.h"
 #include "tests/unit/engine/tapped.h"
@@ -45,6 +50,54 @@ TEST_CASE("... and while connections break in the middle of them") {
   CHECK(lost(rig, "alpha") + lost(rig, "beta") >= 10);
 }
 
+namespace {
+
+struct Addition {
+  Watched operation;
+  std::uint64_t found = 0;
+};
+
+/// Rank 0 adds one to the first word of a region.
+void begin(Rig& rig, std::uint64_t key, Addition& addition) {
+  const std::uint64_t one = 1;
+  AtomicRequest request{.to = rig.to(0, 1), .remote = {key, 0}};
+  request.operand = &one;
+  request.fetched = &addition.found;
+  REQUIRE(rig.ports[0]->atomic(request, addition.operation) == Accept::kAccepted);
+}
+
+}  // namespace
+
+TEST_CASE("additions whose answers are lost with a connection are done once") {
+  std::array<Addition, 16> additions;
+  Taps alpha, beta;
+  Rig rig(2, {kind("self"), tapped("alpha", alpha), tapped("beta", beta)});
+  const Guarded memory(rig, 8);
+  const std::atomic_ref<std::uint64_t> counter(*reinterpret_cast<std::uint64_t*>(memory.data()));
+  std::vector<std::byte> little(8);
+  REQUIRE(Origin(rig).get({memory.key, 0}, little) == Errc::kOk);
+  rig.until([&] {  // there is another path at once
+    return std::ranges::all_of(
+        rig.engines, [](const auto& each) { return each->status().peers.at(0).bulk.size() == 2; });
+  });
+  Tap& tap = (used(rig, 0, 1) == "alpha" ? alpha : beta)[0];
+  tap.deaf = true;
+  for (Addition& each : additions) begin(rig, memory.key, each);
+  rig.until([&] { return counter == additions.size(); });
+  const auto sinks = tap.sinks;
+  for (core::EndpointSink* sink : sinks) sink->on_down({Errc::kDown, "the test breaks it"});
+  tap.deaf = false;
+  rig.until([&] {
+    return std::ranges::all_of(additions,
+                               [](const Addition& each) { return each.operation.done_count == 1; });
+  });
+  CHECK(counter == additions.size());
+  std::set<std::uint64_t> found;
+  for (const Addition& each : additions) found.insert(each.found);
+  CHECK(found.size() == additions.size());
+  CHECK(rig.engines[1]->status().duplicate_frames >= additions.size());
+}
+
 TEST_CASE("a flush waits for all that was begun before it, to that peer or to all") {
   Rig rig(3, {kind("self"), kind("tcp")});
   std::vector<std::byte> there(300'000), elsewhere(64);
@@ -72,4 +125,31 @@ TEST_CASE("a flush waits for all that was begun before it, to that peer or to al
   Watched nothing;
   REQUIRE(port.flush({}, nothing) == Accept::kAccepted);
   CHECK(nothing.done_count == 1);
+}
+
+TEST_CASE("flushes count among the operations of a port that may be open at once") {
+  Settings settings;
+  settings.operations_max = 16;
+  std::deque<Watched> flushes;  // before the rig, which may still tell them
+  Watched put, more;
+  Rig rig(2, {kind("self"), kind("tcp")}, 1, settings);
+  const Guarded memory(rig, 64);
+  const std::uint64_t word = 7;
+  const Slice slice{&word, sizeof word};
+  Port& port = *rig.ports[0];
+  REQUIRE(port.put({.to = rig.to(0, 1), .remote = {memory.key, 0}, .slices = {&slice, 1}}, put) ==
+          Accept::kAccepted);
+  for (std::uint32_t open = 1; open < settings.operations_max; ++open)
+    REQUIRE(port.flush(rig.to(0, 1), flushes.emplace_back()) == Accept::kAccepted);
+  CHECK(port.flush({}, more) == Accept::kBusy);
+  CHECK(more.done_count == 0);
+  rig.until([&] {
+    return std::ranges::all_of(flushes, [](const Watched& each) { return each.done_count == 1; });
+  });
+  CHECK(put.done_count == 1);
+  for (std::uint32_t i = 0; i < 2 * settings.operations_max; ++i) {
+    Watched again;
+    CHECK(port.flush({}, again) == Accept::kAccepted);
+    CHECK(again.done_count == 1);
+  }
 }
