@@ -72,6 +72,7 @@ class Switching {
   Status open(TransportSlot& slot);
   void close_dropped() noexcept;
   void close_unwanted(const Routing& routing) noexcept;
+  void begin_release() noexcept;
   bool let_go() noexcept;
   void close_moved_pairs() noexcept;
   bool pair_ready(Peer& peer) noexcept;

@@ -17,8 +17,8 @@ class VerbsJob(GuestsJob):
     """All transports are compiled in, and verbs is closed until it is added: as a user starts it."""
     across = ACROSS
 
-    def __init__(self, lab, context, program="stream", arguments=ARGUMENTS, **environment):
-        super().__init__(lab, context.logs, program, arguments=arguments, transports="")
+    def __init__(self, lab, context, program="stream", ranks_per_guest=2, arguments=ARGUMENTS, **environment):
+        super().__init__(lab, context.logs, program, ranks_per_guest, arguments, transports="")
         self.environment |= environment
         self.times = {}  # phase -> seconds, one for each time
 
@@ -112,9 +112,9 @@ def verbs_is_left_for_a_migration(context):
             guest.plug(BLOCKER)
         add_verbs(job)
         for _ in range(switches):
-            check(job.order("switch", "verbs", "tcp")["pairs_moved"] == ACROSS, "not all pairs left verbs")
+            check(job.order("switch", "verbs", "tcp")["pairs_moved"] == job.across, "not all pairs left verbs")
             job.check_carried(by_verbs=False)
-            check(job.order("switch", "tcp", "verbs")["pairs_moved"] == ACROSS, "not all pairs returned to verbs")
+            check(job.order("switch", "tcp", "verbs")["pairs_moved"] == job.across, "not all pairs returned to verbs")
             job.check_carried(by_verbs=True)
         for number in range(rounds):
             _migrate_without_card(job, lab.guests[(number + 1) % 2])
@@ -167,12 +167,14 @@ def card_vanishes(context):
 
 
 class OneSidedJob(VerbsJob):
-    """Windows of memory instead of messages: what is put, got and added is checked where it is."""
+    """Windows of memory instead of messages: what is put, got and added is checked where it is. One rank a guest: two that wait
+    for a lock take turns on its one processor."""
+    across = 1
     mpi = (*MPI, "--mca", "btl", "self,ofi", "--mca", "osc", "rdma")
     computes = False
 
     def __init__(self, lab, context):
-        super().__init__(lab, context, "onesided", ())
+        super().__init__(lab, context, "onesided", 1, ())
 
 
 def one_sided(context):

@@ -2,7 +2,9 @@
 // transports/verbs/verbs_errors.cc -- see verbs_errors.h.
 #include "transports/verbs/verbs_errors.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <system_error>
@@ -28,6 +30,9 @@ std::string errno_text(int error) { return std::generic_category().message(error
 
 Error cannot_open(const ibv_device& device, int error) {
   const std::string node = std::string("/dev/infiniband/") + device.dev_name;
+  // libibverbs looks for the file elsewhere after any failure, and then tells of that.
+  if (error == ENOENT && ::faccessat(AT_FDCWD, node.c_str(), R_OK | W_OK, AT_EACCESS) != 0)
+    error = errno;
   std::string text = std::string(device.name) + " cannot be opened: " + errno_text(error);
   if (error == EACCES || error == EPERM) {
     return {Errc::kAuth, text + "; give this user the right to read and write " + node +

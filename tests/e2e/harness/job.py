@@ -132,6 +132,15 @@ class MpiJob:
             return len(glob.glob(self.ready_file + ".*")) >= self.ranks
         wait_until(f"{self.ranks} ranks of {self.program} to be ready", all_ready, seconds)
 
+    def check_writes_nothing(self, act):
+        """Nothing for a disk, while that is done a few times: where file systems are frozen, who writes stands still."""
+        def written():
+            return [processes.written_bytes(pid) for pid in self.rank_pids().values()]
+        before = written()
+        for _ in range(5):
+            act()
+        check(written() == before, f"ranks have written to a disk: {before} bytes became {written()}")
+
     def rank_pids(self):
         """{rank: pid} of the program's own processes (not spawned ones)."""
         pids = {}

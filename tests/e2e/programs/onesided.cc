@@ -8,8 +8,6 @@
 // window (btl/ofi is handed no region; so over every provider), so it is used on MPI_Win_create
 // windows and towards others only; and get_accumulate of more than one element may corrupt data in
 // osc/rdma (fixed in 4.1.5), so it takes one element.
-#include <chrono>
-#include <cstdio>
 #include <numeric>
 
 #include "proof.h"
@@ -222,17 +220,6 @@ void round(Window& window) {
   post_start_complete_wait(window);
 }
 
-/// That all of a round was right, for whoever looks on; a few times a second.
-void tell(const Proof& proof) {
-  static auto told = std::chrono::steady_clock::time_point{};
-  const auto now = std::chrono::steady_clock::now();
-  if (now - told < std::chrono::milliseconds(250)) return;
-  told = now;
-  std::printf("{\"onesided\": %d, \"rounds\": %llu}\n", proof.rank(),
-              static_cast<unsigned long long>(proof.round()));
-  std::fflush(stdout);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -251,7 +238,7 @@ int main(int argc, char** argv) {
     while (proof.next_round()) {
       round(allocated);
       round(created);
-      tell(proof);
+      proof.tell_round();
     }
     MPI_Win_free(&created.win);
     MPI_Win_free(&allocated.win);

@@ -85,6 +85,15 @@ void Proof::ready() const {
   }
 }
 
+void Proof::tell_round() noexcept {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - told_at_ < std::chrono::milliseconds(250)) return;
+  told_at_ = now;
+  std::printf("{\"%s\": %d, \"rounds\": %llu}\n", program_, rank_,
+              static_cast<unsigned long long>(rounds_));
+  std::fflush(stdout);
+}
+
 void Proof::compute_until_stop() const {
   volatile std::uint64_t work = options_.seed;
   while (!exists(options_.stop_file)) {

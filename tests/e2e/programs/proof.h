@@ -10,6 +10,7 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -72,6 +73,9 @@ class Proof {
 
   /// Collective over MPI_COMM_WORLD: shall there be another round?
   bool next_round();
+  /// Says on stdout how far it is, for whoever looks on; a few times a second, however often
+  /// called.
+  void tell_round() noexcept;
   /// This rank is where the scenario wants it: makes the ready file.
   void ready() const;
   /// Spins without an MPI call until the stop file exists.
@@ -102,6 +106,7 @@ class Proof {
   int size_ = 1;
   std::uint64_t rounds_ = 0;
   std::uint64_t result_ = 0;
+  std::chrono::steady_clock::time_point told_at_{};
   mutable std::mutex mutex_;
   std::uint64_t sent_ = 0, received_ = 0, sent_bytes_ = 0, received_bytes_ = 0;
   std::uint64_t lost_ = 0, repeated_ = 0, out_of_order_ = 0, corrupt_ = 0, wrong_ = 0;
