@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "hypervisor/guest_holders.h"
+
 namespace livebtl::hypervisor {
 namespace {
 
@@ -153,7 +155,11 @@ Answer MigrateSteps::order(GuestAgent& agent, GuestOrder order) {
 Answer MigrateSteps::unplug(std::size_t card) {
   Patience patience = forward().at_most(kUnplugMax);
   patience.stop = nullptr;
-  return on_source([&](Qmp& qmp) { return pull_card(qmp, cards_[card], patience); }, patience);
+  Answer answer =
+      on_source([&](Qmp& qmp) { return pull_card(qmp, cards_[card], patience); }, patience);
+  if (answer.went == Went::kTimeout)
+    answer.text += holders_text(agent_, afterwards().at_most(kLookMax));
+  return answer;
 }
 
 Answer MigrateSteps::begin() {

@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "base/secret.h"
+#include "hypervisor/guest_holders.h"
 #include "hypervisor/note.h"
 
 namespace livebtl::hypervisor {
@@ -106,8 +107,14 @@ SetAnswer SnapshotSteps::unplug(SetAction action) {
   Patience patience = forward().at_most(kUnplugMax);
   patience.stop = nullptr;
   const Card& card = machines_[action.machine].cards[action.card];
-  return on(
+  SetAnswer answer = on(
       action.machine, [&](Qmp& qmp) { return pull_card(qmp, card, patience); }, patience);
+  const std::string& path = request_.machines[action.machine].agent;
+  if (answer.went == Went::kTimeout && !path.empty()) {
+    GuestAgent agent(path);
+    answer.text += holders_text(agent, afterwards().at_most(kLookMax));
+  }
+  return answer;
 }
 
 SetAnswer SnapshotSteps::save(std::size_t machine) {

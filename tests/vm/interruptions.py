@@ -89,6 +89,7 @@ def held_by_another_process(context):
             code, document = vm_migrate_once(job, guest, *migration_to(arrives), seconds=45)
             check(code == 5 and not document["moved"], f"with a card that is held: {code} {document}")
             refused = document["text"]
+            check("held in the guest by ibv_asyncwatch (pid " in refused, f"it says: {refused}")
             job.wait_progress()
             check("ibv_asyncwatch" in guest.holders(), "the program has let go by itself")
             guest.output(f"kill {pid}")

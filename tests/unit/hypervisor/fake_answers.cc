@@ -169,29 +169,36 @@ Json FakeMachine::answer_monitor(const std::string& command, const Json& argumen
   return done;
 }
 
+Json FakeMachine::start_program(const Json& arguments) {
+  if (arguments["path"] == "/bin/sh") {
+    guest_code_ = 0;
+    guest_output_ = state_.holders;
+    return {{"return", {{"pid", 41}}}};
+  }
+  const std::string order = order_of(arguments["arg"]);
+  if (state_.status != "running") return error_of("GenericError", "nobody answers");
+  if (order == state_.garbles) return {{"return", {{"pid", "none"}}}};
+  const bool not_yet = state_.not_yet[order] > 0;
+  if (not_yet) --state_.not_yet[order];
+  guest_code_ = not_yet ? 0 : state_.guest_codes[order];
+  const Json absent = not_yet ? Json::array({"rank 0: verbs: no device"}) : Json::array();
+  guest_output_ = Json{{"exit_code", guest_code_},
+                       {"absent", absent},
+                       {"text", order + " said"},
+                       {"released", true},
+                       {"members", guest_code_ == 2 ? 0 : 4}}
+                      .dump();
+  state_.log.push_back(order);
+  return {{"return", {{"pid", 42}}}};
+}
+
 Json FakeMachine::answer_agent(const std::string& command, const Json& arguments) {
   const std::lock_guard lock(mutex_);
   if (command == "guest-sync-delimited") return {{"return", arguments["id"]}};
   if (command == "guest-get-host-name")
     return state_.has_name ? Json{{"return", {{"host-name", "vm1"}}}}
                            : error_of("GenericError", "no name");
-  if (command == "guest-exec") {
-    const std::string order = order_of(arguments["arg"]);
-    if (state_.status != "running") return error_of("GenericError", "nobody answers");
-    if (order == state_.garbles) return {{"return", {{"pid", "none"}}}};
-    const bool not_yet = state_.not_yet[order] > 0;
-    if (not_yet) --state_.not_yet[order];
-    guest_code_ = not_yet ? 0 : state_.guest_codes[order];
-    const Json absent = not_yet ? Json::array({"rank 0: verbs: no device"}) : Json::array();
-    guest_output_ = Json{{"exit_code", guest_code_},
-                         {"absent", absent},
-                         {"text", order + " said"},
-                         {"released", true},
-                         {"members", guest_code_ == 2 ? 0 : 4}}
-                        .dump();
-    state_.log.push_back(order);
-    return {{"return", {{"pid", 42}}}};
-  }
+  if (command == "guest-exec") return start_program(arguments);
   return {{"return",
            {{"exited", true}, {"exitcode", guest_code_}, {"out-data", base64_of(guest_output_)}}}};
 }

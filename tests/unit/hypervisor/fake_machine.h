@@ -41,6 +41,7 @@ class FakeMachine {
     std::vector<std::string> log;              // what was done, in order
     int monitors = 0;                          // that were connected
     bool has_name = true;
+    std::string holders;  // of its RDMA devices, one a line
     std::string garbles;  // an order that the agent starts no process for, whatever it says
     bool writable_disk = false;
     std::string memory;           // what a snapshot saves, or has loaded
@@ -64,6 +65,7 @@ class FakeMachine {
   void serve_agent(JsonLineSocket& socket, int number);
   Json answer_monitor(const std::string& command, const Json& arguments, std::vector<Json>& events);
   Json answer_agent(const std::string& command, const Json& arguments);
+  Json start_program(const Json& arguments);
   Json list(const std::string& path);
   Json get(const std::string& path, const std::string& property);
   void begin_migration(std::vector<Json>& events);

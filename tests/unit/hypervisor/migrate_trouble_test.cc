@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "tests/unit/hypervisor/machine_pair.h"
 #include "tests/unit/hypervisor/scene.h"
 
 using namespace livebtl;
@@ -101,6 +102,31 @@ TEST_CASE("a guest that is too busy for a card to be pulled is asked again") {
   scene.here->with([](auto& state) { state.busy = 1; });
   CHECK(scene.run().end.code == 0);
   CHECK(Scene::log_of(*scene.here) == kWayThere);
+}
+
+TEST_CASE("who in the guest keeps a card is told, if the guest can tell") {
+  for (const std::string holders : {"ibv_asyncwatch (pid 12)\n\x1b[31mperf (pid 13)\n", ""}) {
+    Scene scene;
+    scene.request.timeout = 3 * kSecond;
+    scene.here->with([&holders](auto& state) {
+      state.holds = true;
+      state.holders = holders;
+    });
+    const auto report = scene.run();
+    CHECK(report.end.code == 5);
+    const std::string text = "; held in the guest by ibv_asyncwatch (pid 12)  [31mperf (pid 13);";
+    CHECK((report.end.text.find(text) != std::string::npos) == !holders.empty());
+    CHECK((report.end.text.find("held in") == std::string::npos) == holders.empty());
+    CHECK(Scene::log_of(*scene.here) == Log{"prepare", "device_del hca0", "return"});
+  }
+  MachinePair pair;
+  pair.request.timeout = 3 * kSecond;
+  pair.machines[1]->with([](auto& state) {
+    state.holds = true;
+    state.holders = "perf (pid 13)";
+  });
+  const auto report = pair.snapshot();
+  CHECK(report.end.text.find("; held in the guest by perf (pid 13)") != std::string::npos);
 }
 
 TEST_CASE("a card that QEMU refuses to pull: its words are told, and the other comes back") {
