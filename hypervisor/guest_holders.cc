@@ -5,10 +5,10 @@
 namespace livebtl::hypervisor {
 namespace {
 
-// No btlctl: who holds it may be none of a job's.
+// No btlctl: who holds it may be none of a job's. Processes come and go meanwhile.
 constexpr const char* kLookForHolders =
     "for p in /proc/[0-9]*; do case $(ls -l $p/fd 2>/dev/null) in *' /dev/infiniband/'*) "
-    "read -r name <$p/comm && echo \"$name (pid ${p#/proc/})\";; esac; done";
+    "read -r name <$p/comm && echo \"$name (pid ${p#/proc/})\";; esac; done; true";
 
 }  // namespace
 
