@@ -153,12 +153,6 @@ Status forget_card(Qmp& qmp, const std::string& id, const Patience& patience) {
   return delete_object(qmp, memory_id(id), patience);
 }
 
-std::string shared_memory_of(const Card& card) {
-  return text_member(card.arguments, "driver").starts_with("ivshmem")
-             ? text_member(card.arguments, "memdev")
-             : "";
-}
-
 std::string plug_text(const Card& card) {
   return "device_add " + card.arguments.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
@@ -166,11 +160,6 @@ std::string plug_text(const Card& card) {
 std::string plug_again_text(const Card& card) {
   return (shared_memory_of(card).empty() ? "" : "by hand: its memory anew, then ") +
          plug_text(card);
-}
-
-Status drop_shared_memory(Qmp& qmp, const Card& card, const Patience& patience) {
-  const std::string memory = shared_memory_of(card);
-  return memory.empty() ? Status() : delete_object(qmp, memory, patience);
 }
 
 Status plug_card(Qmp& qmp, const Card& card, const Patience& patience) {

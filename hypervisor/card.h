@@ -33,7 +33,7 @@ Status plug_card_again(Qmp& qmp, const Card& card, const Patience& patience);
 /// The object whose memory an ivshmem device shows the guest; "": it is none, or has none.
 std::string shared_memory_of(const Card& card);
 /// QEMU (7.2) goes on counting such memory as the guest's when the device is gone, and no
-/// destination has it: so the object goes too.
+/// destination has it: so the object goes too. Returns when QEMU has freed it.
 Status drop_shared_memory(Qmp& qmp, const Card& card, const Patience& patience);
 /// device_del, and waiting until the guest has let it go; that it is gone already is as good.
 Status unplug_card(Qmp& qmp, const Card& card, const Patience& patience);

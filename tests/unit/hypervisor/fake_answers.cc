@@ -104,6 +104,11 @@ Json FakeMachine::ask(const std::string& command) {
   if (command == "device-list-properties") return {{"return", Json::array()}};
   if (command == "query-migrate-parameters")
     return {{"return", {{"max-bandwidth", state_.bandwidth}}}};
+  if (command == "x-query-ramblock") {
+    const bool there = state_.lingers > 0 && state_.lingers-- > 0;
+    const std::string block = there ? "  0000:05.0/memory0    4 KiB  0x20300000\n" : "";
+    return {{"return", {{"human-readable-text", "  pc.ram    4 KiB  0x0\n" + block}}}};
+  }
   if (command != "query-block") return {};
   const Json fixed = {{"device", "root"}, {"inserted", {{"ro", true}}}};
   const Json disk = {{"device", "disk0"}, {"inserted", {{"ro", !state_.writable_disk}}}};

@@ -35,6 +35,7 @@ class FakeMachine {
     std::set<std::string> unanswered;          // ... to which nothing is said
     std::set<std::string> fixed;               // cards on a bus without hot plug
     int busy = 0;                              // times that the guest is too busy to unplug
+    int lingers = 0;                           // looks that still show the memory that was deleted
     bool holds = false;                        // cards are given up by give_up() alone
     std::map<std::string, int> guest_codes;    // by "prepare", "hold start", ...; 0 if not there
     std::map<std::string, int> not_yet;        // ... times that its device is absent before

@@ -42,6 +42,7 @@ TEST_CASE(
     state.migration_ends = "failed";
     state.refused = {"device_add"};  // nobody is to ask
     state.objects["memory0"] = "";
+    state.lingers = 3;
   });
   scene.request.cards = {"hca1"};
   scene.request.card_arguments = {
@@ -52,6 +53,7 @@ TEST_CASE(
   CHECK(report.end.left[0].find("object-add") != std::string::npos);
   // What is left of it would be sent along, and the destination would not know it.
   CHECK_FALSE(scene.here->with([](auto& state) { return state.objects.contains("memory0"); }));
+  CHECK(scene.here->with([](auto& state) { return state.lingers; }) == 0);
   CHECK(Scene::log_of(*scene.here) == Log{"prepare", "device_del hca1", "migrate", "return"});
 }
 
