@@ -122,7 +122,9 @@ void CoordinatorMachine::finish_climb() {
   outcome_.released = operation.release;
   if (operation.release && !outcome_.foreign.empty()) {
     return end(ExitCode::kForeign,
-               title() + ": released by this job, but held by somebody else; do not detach");
+               title() +
+                   ": released by this job, but held by somebody else; do not detach; end or "
+                   "restart who is named, then repeat this, which looks again");
   }
   const bool returns = is_return(operation.verb, operation.arguments);
   if (returns) outcome_.absent = roster_.absent(node_);
@@ -139,7 +141,9 @@ void CoordinatorMachine::end_already() {
   if (outcome_.released) note_foreign(outcome_.arguments);
   if (outcome_.foreign.empty())
     return end(ExitCode::kDone, title() + ": already so" + but_not_on(after_, node_));
-  end(ExitCode::kForeign, title() + ": already so, but held by somebody else; do not detach");
+  end(ExitCode::kForeign, title() +
+                              ": already so, but held by somebody else; do not detach; end or "
+                              "restart who is named, then repeat this, which looks again");
 }
 
 /// transports: of these alone, on the scope's node alone.
@@ -149,7 +153,7 @@ void CoordinatorMachine::note_foreign(const std::vector<std::string>& transports
     if (!node_.empty() && standing.node != node_) continue;
     for (const std::string& holder : standing.report.foreign) {
       const bool asked = std::ranges::any_of(transports, [&](const std::string& name) {
-        return holder.starts_with(name + ": ");  // as Switching writes it
+        return holder.starts_with(name + ": ");  // as core::holders_of() writes it
       });
       if (asked) outcome_.foreign.push_back(standing.name + ": " + holder);
     }

@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t kWatchersMax = 16;
 constexpr std::uint32_t kWatchLeaseMaxMs = 60'000;
 constexpr std::size_t kMembersPage = 128;
+constexpr TimeNs kLookLasts = 300 * kMillisecond;
+constexpr TimeNs kCountLasts = kSecond;  // it is for people; counting costs as much as an order
 
 template <class T, class... Others>
 concept OneOf = (std::is_same_v<T, Others> || ...);
@@ -39,10 +41,13 @@ MemberFacts member_facts(const JobFacts& job, MemberId self, core::Admin& admin)
   facts.announced = job.announced;
   const core::EngineStatus status = admin.status();
   facts.routing = status.routing;
-  for (const auto& transport : status.transports) {
+  for (const auto& transport : status.transports)
     facts.transports.push_back({transport.name, transport.alias, transport.bound_to_device});
-  }
   return facts;
+}
+
+bool is_a_coordinators(const MemberEvent& event) noexcept {
+  return std::holds_alternative<PromiseRequest>(event) || std::holds_alternative<Order>(event);
 }
 
 }  // namespace
@@ -51,11 +56,11 @@ MemberService::MemberService(const JobFacts& job, MemberId self, core::Admin& ad
     : job_(job), self_(self), admin_(admin), machine_(member_facts(job, self, admin)) {}
 
 std::vector<MemberService::Reply> MemberService::join(const MemberEvent& how, TimeNs now) {
-  return step(how, nullptr, now);
+  return step({how}, nullptr, now);
 }
 
 std::vector<MemberService::Reply> MemberService::report_changed(TimeNs now) {
-  auto replies = step(admin_.report(), nullptr, now);
+  auto replies = step({admin_.report()}, nullptr, now);
   tell_watchers(replies, now);
   return replies;
 }
@@ -78,8 +83,10 @@ std::vector<MemberService::Reply> MemberService::dispatch(const Return& from,
         }
         if constexpr (OneOf<T, StandingRequest, PromiseRequest, Order, LadderEnd>) {
           count_members(now);
-          if constexpr (OneOf<T, StandingRequest>) look_for_holders(request, now);
-          return step(request, &from, now);
+          if constexpr (OneOf<T, StandingRequest>) {
+            if (look_for_holders(request, now)) return step({admin_.report(), request}, &from, now);
+          }
+          return step({request}, &from, now);
         } else if constexpr (OneOf<T, StatusRequest>) {
           return {{from, status(request, now)}};
         } else if constexpr (OneOf<T, MembersRequest, ListRequest, PlanRequest, AddressesRequest,
@@ -96,12 +103,10 @@ std::vector<MemberService::Reply> MemberService::dispatch(const Return& from,
       message);
 }
 
-std::vector<MemberService::Reply> MemberService::step(const MemberEvent& event, const Return* from,
-                                                      TimeNs now) {
+std::vector<MemberService::Reply> MemberService::step(std::deque<MemberEvent> events,
+                                                      const Return* from, TimeNs now) {
   std::vector<Reply> replies;
-  const bool leads =
-      std::holds_alternative<PromiseRequest>(event) || std::holds_alternative<Order>(event);
-  std::deque<MemberEvent> events{event};
+  const bool leads = is_a_coordinators(events.back());
   while (!events.empty()) {
     const auto actions = machine_.step(events.front(), now);
     events.pop_front();
@@ -130,25 +135,25 @@ std::vector<MemberService::Reply> MemberService::step(const MemberEvent& event, 
 
 void MemberService::tell_watchers(std::vector<Reply>& replies, TimeNs now) {
   std::erase_if(watchers_, [now](const Watcher& watcher) { return watcher.until <= now; });
-  for (const Watcher& watcher : watchers_) {
+  for (const Watcher& watcher : watchers_)
     replies.push_back({watcher.to, WatchEvent{"standing", machine_.standing(now)}});
-  }
 }
 
-void MemberService::look_for_holders(const StandingRequest& request, TimeNs now) {
-  if (!request.release) return;
+// A question that is sent again, as the first answer took its time, needs no other look.
+bool MemberService::look_for_holders(const StandingRequest& request, TimeNs now) {
+  if (!request.release || (looked_at_ && now - *looked_at_ < kLookLasts)) return false;
+  looked_at_ = now;
   admin_.look_for_holders();
-  step(admin_.report(), nullptr, now);  // the standing that answers is told as of now
+  return true;
 }
 
 void MemberService::count_members(TimeNs now) {
-  constexpr TimeNs kCountLasts = kSecond;  // it is for people; counting costs as much as an order
   if (counted_at_ && now - *counted_at_ < kCountLasts) return;
   counted_at_ = now;
-  const auto names = list_directory(job_.directory);
-  const auto locks = std::count_if(names.begin(), names.end(), [](const std::string& name) {
+  const auto is_card = [](const auto& name) {
     return parse_process_name(name, kCardFile).has_value();
-  });
+  };
+  const auto locks = std::ranges::count_if(list_directory(job_.directory), is_card);
   machine_.set_list_size(static_cast<std::uint32_t>(locks));
 }
 

@@ -5,6 +5,7 @@
 // No sockets in it. Threads: the agent's alone; the engine is reached through core::Admin.
 #pragma once
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,8 @@ class MemberService {
     TimeNs until = 0;
   };
 
-  std::vector<Reply> step(const MemberEvent& event, const Return* from, TimeNs now);
+  /// The last of them is what was asked, if anything was.
+  std::vector<Reply> step(std::deque<MemberEvent> events, const Return* from, TimeNs now);
   void tell_watchers(std::vector<Reply>& replies, TimeNs now);
   std::vector<Reply> dispatch(const Return& from, const Message& message, TimeNs now);
   Message answer(const MembersRequest& request) const;
@@ -48,7 +50,7 @@ class MemberService {
   Message status(const StatusRequest& request, TimeNs now) const;
   Message watch(const Return& from, const WatchRequest& request, TimeNs now);
   void count_members(TimeNs now);
-  void look_for_holders(const StandingRequest& request, TimeNs now);
+  bool look_for_holders(const StandingRequest& request, TimeNs now);
 
   JobFacts job_;
   MemberId self_;
@@ -57,7 +59,7 @@ class MemberService {
   Return coordinator_;  // who asked last for a promise or gave an order that was not stale
   bool has_coordinator_ = false;
   std::vector<Watcher> watchers_;
-  std::optional<TimeNs> counted_at_;
+  std::optional<TimeNs> counted_at_, looked_at_;
 };
 
 }  // namespace livebtl::control

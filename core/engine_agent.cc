@@ -76,18 +76,24 @@ RungReport EngineCore::report() {
   return report;
 }
 
+// /proc is read without the lock: the application goes on meanwhile.
 void EngineCore::look_for_holders() {
-  std::vector<std::pair<std::string, Holdings>> released;
+  Wanted wanted;
   {
     const Guard guard(core_, BiasedLock::Caller::kAgent);
-    released = core_.switching.released();
+    wanted = core_.switching.out_of_use();
   }
-  std::vector<std::string> holders;
-  for (const auto& [name, held] : released) {
-    for (const std::string& holder : held.held()) holders.push_back(name + ": " + holder);
-  }
+  auto holders = holders_of(wanted);
   const Guard guard(core_, BiasedLock::Caller::kAgent);
-  core_.switching.found(std::move(holders));
+  core_.switching.found(wanted, std::move(holders));
+}
+
+void EngineCore::look_after_release(std::uint64_t operation, const Wanted& wanted) {
+  auto holders = holders_of(wanted);
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  keep_time();
+  core_.switching.looked(operation, std::move(holders));
+  note_at_work();
 }
 
 RoutingPlan EngineCore::plan(const Routing& routing) {
@@ -130,6 +136,22 @@ void EngineCore::introduce(ProcessId peer, const Contacts& addresses) {
   core_.bml.introduce(peer, addresses);
 }
 
+EngineCore::Turn EngineCore::take_turn() {
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  keep_time();
+  Turn turn;
+  turn.moved = progress_locked(kFramesPerTurn);
+  if (turn.moved != 0) agent_moved_.store(true);
+  const bool pending = core_.bml.work_pending();
+  turn.idle = !core_.bml.any_open_path() && !pending;
+  note_at_work();
+  const bool armed = turn.moved == 0 && !turn.idle && arm_transports();
+  turn.quiet = armed && !pending && !at_work_.load(std::memory_order_relaxed);
+  turn.operation = core_.switching.report().operation;
+  turn.to_look_for = core_.switching.to_look_for();
+  return turn;
+}
+
 // in: the application may or may not be calling. out: if it is not, or there is an order, the
 // engine has moved.
 std::int64_t EngineCore::agent_turn() {
@@ -141,26 +163,15 @@ std::int64_t EngineCore::agent_turn() {
   const std::int64_t look_again = core_.config.settings.away_us * kMicrosecond;
   const bool at_work = at_work_.load(std::memory_order_relaxed);
   if (!away_ && !at_work) return quiet_sleep_ = look_again;
-  std::size_t moved = 0;
-  bool idle = false, quiet = false;
-  {
-    const Guard guard(core_, BiasedLock::Caller::kAgent);
-    keep_time();
-    moved = progress_locked(kFramesPerTurn);
-    if (moved != 0) agent_moved_.store(true);
-    const bool pending = core_.bml.work_pending();
-    idle = !core_.bml.any_open_path() && !pending;
-    note_at_work();
-    const bool armed = moved == 0 && !idle && arm_transports();
-    quiet = armed && !pending && !at_work_.load(std::memory_order_relaxed);
-  }
+  const Turn turn = take_turn();
+  if (!turn.to_look_for.empty()) look_after_release(turn.operation, turn.to_look_for);
   const std::int64_t longest = std::max(look_again, kQuietSleepMax);
-  quiet_sleep_ = quiet ? std::clamp(2 * quiet_sleep_, look_again, longest) : look_again;
-  if (moved != 0) {
+  quiet_sleep_ = turn.quiet ? std::clamp(2 * quiet_sleep_, look_again, longest) : look_again;
+  if (turn.moved != 0) {
     wake_waiters();
     return 0;
   }
-  return idle ? 100 * kMillisecond : quiet_sleep_;
+  return turn.idle ? 100 * kMillisecond : quiet_sleep_;
 }
 
 // true: each will ring when there is work.

@@ -75,6 +75,16 @@ class EngineCore final : public Engine, public Admin {
   void note_at_work() noexcept;
   void deliver_events();
   void wake_waiters() noexcept;
+  /// What the agent finds in a turn, which it takes under the lock.
+  struct Turn {
+    std::size_t moved = 0;  // frames
+    bool idle = false;      // nobody is connected, and nothing waits
+    bool quiet = false;     // whatever comes rings
+    std::uint64_t operation = 0;
+    Wanted to_look_for;  // after its release
+  };
+  Turn take_turn();
+  void look_after_release(std::uint64_t operation, const Wanted& wanted);
   bool arm_transports() noexcept;
   PeerStatus status_of(const Peer& peer) const;
   TransportStatus status_of(const TransportSlot& slot) const;

@@ -32,7 +32,6 @@ struct DeviceFiles {
 
 /// One kind of transport: how to make it. `make` is called for each add; it opens devices, and may
 /// fail.
-
 struct TransportKind {
   std::string name;   // "tcp"
   std::string alias;  // "" or the name it had in Open MPI ("vader", "openib")

@@ -21,10 +21,20 @@ namespace fs = std::filesystem;
 
 // Kernel, uverbs_std_types.c: asynchronous events and completions, each of which keeps its device.
 constexpr const char* kEventName = "anon_inode:[infinibandevent]";
-constexpr std::size_t kProcessesMax = 4096;  // a child that forks without end is not followed
+constexpr std::size_t kProcessesMax = 1024;  // a child that forks without end is not followed
 constexpr std::size_t kHoldersMax = 32;      // told
 
 std::string proc(long pid, const char* what) { return "/proc/" + std::to_string(pid) + "/" + what; }
+
+/// Each entry, without the exceptions of a directory that changes meanwhile. The error that ended
+/// it.
+template <class Act>
+std::error_code each_entry(const std::string& directory, const Act& act) {
+  std::error_code error;
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error))
+    act(at->path());
+  return error;
+}
 
 std::string name_of(const fs::path& link) {
   std::error_code error;
@@ -42,11 +52,10 @@ std::string first_line(const std::string& file) {
 // Of this process, whatever its threads; of children that end meanwhile nothing is found.
 std::vector<long> children_of(long pid) {
   std::vector<long> children;
-  std::error_code error;
-  for (const auto& task : fs::directory_iterator(proc(pid, "task"), error)) {
-    std::istringstream line(first_line(task.path() / "children"));
+  each_entry(proc(pid, "task"), [&](const fs::path& task) {
+    std::istringstream line(first_line(task / "children"));
     for (long child = 0; line >> child;) children.push_back(child);
-  }
+  });
   return children;
 }
 
@@ -98,18 +107,36 @@ Holdings Holdings::of(const Transport& transport, DeviceFiles devices) {
   const std::string& prefix = holdings.devices_.prefix;
   for (const int fd : transport.descriptors()) {
     std::string name = name_of("/proc/self/fd/" + std::to_string(fd));
-    if (name == kEventName) holdings.events_.push_back({fd, name});
+    if (name == kEventName) holdings.events_.emplace_back(fd, name);
     // Other anonymous inodes (epoll, eventfd) share one name, too: nothing could be proved by it.
     if (name.empty() || name.starts_with("anon_inode:")) continue;
     if (!prefix.empty() && name.starts_with(prefix)) holdings.knows_device_ = true;
     holdings.files_.push_back(std::move(name));
   }
   holdings.pinned_bytes_ = transport.pinned_bytes();
-  holdings.pinned_before_bytes_ = pinned_now_bytes();
+  holdings.pinned_before_bytes_ = holdings.pinned_bytes_ == 0 ? 0 : pinned_now_bytes();
   return holdings;
 }
 
+// Only now: later another library may have pinned more, or have taken the number of a descriptor.
+// A kernel that counts less than we had registered does not count what this device pins.
+void Holdings::note_closed() {
+  std::erase_if(events_, [](const Event& event) {
+    return name_of("/proc/self/fd/" + std::to_string(event.first)) != event.second;
+  });
+  if (pinned_before_bytes_ < pinned_bytes_ || still_pinned().empty()) pinned_bytes_ = 0;
+}
+
+void Holdings::leave_to(const Transport& other, const std::string& name) {
+  const Holdings theirs = of(other, devices_);
+  ours_.insert(ours_.end(), theirs.files_.begin(), theirs.files_.end());
+  if (!theirs.knows_device_)  // it cannot tell; the empty name is part of every library's
+    devices_.likely_holders.emplace_back("",
+                                         "livebtl's own " + name + " (btlctl remove " + name + ")");
+}
+
 bool Holdings::counts(const std::string& file) const noexcept {
+  if (std::ranges::find(ours_, file) != ours_.end()) return false;
   if (std::ranges::find(files_, file) != files_.end()) return true;
   return !knows_device_ && !devices_.prefix.empty() && file.starts_with(devices_.prefix);
 }
@@ -122,6 +149,7 @@ std::vector<std::string> Holdings::held() const {
     if (name_of("/proc/self/fd/" + std::to_string(fd)) == name)
       found.push_back(name + " is open as descriptor " + std::to_string(fd) + " of this process");
   }
+  if (std::string pinned = still_pinned(); !pinned.empty()) found.push_back(std::move(pinned));
   for (const long child : descendants()) {
     if (found.size() < kHoldersMax) add_process(child, "its child", found);
   }
@@ -129,15 +157,18 @@ std::vector<std::string> Holdings::held() const {
   return found;
 }
 
+// Of a child that has ended meanwhile, or that we may not look at, nothing is said; that we cannot
+// look at ourselves proves nothing either, and is told.
 void Holdings::add_process(long pid, const std::string& whose,
                            std::vector<std::string>& found) const {
   std::vector<std::string> held;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(proc(pid, "fd"), error)) {
-    const std::string file = name_of(entry.path());
-    if (counts(file))
-      held.push_back(file + " is open as descriptor " + entry.path().filename().string());
-  }
+  const std::error_code error = each_entry(proc(pid, "fd"), [&](const fs::path& entry) {
+    const std::string file = name_of(entry);
+    if (counts(file)) held.push_back(file + " is open as descriptor " + entry.filename().string());
+  });
+  if (error && pid == ::getpid())
+    held.push_back("whatever is open cannot be looked at (" + proc(pid, "fd") + ": " +
+                   error.message() + "; is ulimit -n used up?): unknown descriptors");
   const std::set<std::string> mapped = mapped_files(pid);
   for (const std::string& file : mapped) {
     if (counts(file)) held.push_back(file + " is in the memory");
@@ -148,15 +179,24 @@ void Holdings::add_process(long pid, const std::string& whose,
   for (const std::string& what : held) found.push_back(what + owner);
 }
 
-// A kernel that does not count what a device pins (VmPin below our own sum) proves nothing.
-std::vector<std::string> Holdings::still_pinned() const {
-  if (pinned_bytes_ == 0 || pinned_before_bytes_ < pinned_bytes_) return {};
+std::string Holdings::still_pinned() const {
+  if (pinned_bytes_ == 0) return {};
   const std::uint64_t left_bytes = pinned_before_bytes_ - pinned_bytes_;
   const std::uint64_t now_bytes = pinned_now_bytes();
   if (now_bytes <= left_bytes) return {};
-  return {std::to_string((now_bytes - left_bytes) >> 10U) +
-          " KiB of memory that it had registered are still pinned (VmPin) in this process, " +
-          std::to_string(::getpid())};
+  return "pinned memory (VmPin) of this process, " + std::to_string(::getpid()) +
+         ", has fallen by " +
+         std::to_string((pinned_before_bytes_ - std::min(pinned_before_bytes_, now_bytes)) >> 10U) +
+         " KiB, and not by the " + std::to_string(pinned_bytes_ >> 10U) +
+         " KiB that were registered with the device";
+}
+
+std::vector<std::string> holders_of(const Wanted& wanted) {
+  std::vector<std::string> holders;
+  for (const auto& [name, holdings] : wanted) {
+    for (const std::string& holder : holdings.held()) holders.push_back(name + ": " + holder);
+  }
+  return holders;
 }
 
 }  // namespace livebtl::core

@@ -179,7 +179,7 @@ void Switching::look() noexcept {
     if (peer.lost || peer.departed || peer.paths.empty()) return;
     reached = pair_ready(peer) && reached;
   });
-  if (order_.rung == Rung::kNew && !(core_.bml.all_cleared() && let_go())) reached = false;
+  if (order_.rung == Rung::kNew && !(core_.bml.all_cleared() && left_.empty())) reached = false;
   if (!reached) return;
   report_.reached = true;
   if (order_.rung == Rung::kNew) core_.events.push({EngineEvent::Kind::kSwitched, ProcessId{}, ""});

@@ -51,10 +51,14 @@ class Switching {
     return !at_work() && (order_.rung == Rung::kOld || order_.rung == Rung::kNew);
   }
   RoutingPlan plan(const Routing& routing) const;
-  /// Of the transports that are taken out of use here: what is to be looked for, by name.
-  std::vector<std::pair<std::string, Holdings>> released() const;
-  /// At rest only, else it changes nothing: who holds any of that, each after the transport's name.
-  void found(std::vector<std::string> holders);
+  /// Who is to be looked for because of the ladder at work: without the engine's lock, as it takes
+  /// milliseconds. Empty: nobody, or not yet.
+  Wanted to_look_for() const;
+  /// What came of that; of another order than the one at work it is forgotten.
+  void looked(std::uint64_t operation, std::vector<std::string> holders);
+  /// The same when somebody asks at rest, for all transports that are out of use here.
+  Wanted out_of_use() const;
+  void found(const Wanted& wanted, std::vector<std::string> holders);
   /// The routing for new sends, for this process as a whole.
   RoutingView own() const { return own(in_force()); }
   /// node_name() of this process.
@@ -73,7 +77,8 @@ class Switching {
   void close_dropped() noexcept;
   void close_unwanted(const Routing& routing) noexcept;
   void begin_release() noexcept;
-  bool let_go() noexcept;
+  void close_for_good(TransportSlot& slot);
+  Holdings wanted(const TransportSlot& slot) const;
   void close_moved_pairs() noexcept;
   bool pair_ready(Peer& peer) noexcept;
   void keep_pairs(const RungReport& counted) noexcept;
@@ -92,9 +97,9 @@ class Switching {
   RungOrder order_;
   RungReport report_;
   bool descending_ = false;  // the last order went down
-  // Closed by the last order, and perhaps held by others still; who is on his way out gets until
-  // then.
-  std::vector<std::string> closed_;
+  // Taken out of use by the last order, and perhaps held by others still: by name. Who is on his
+  // way out gets until then.
+  std::vector<std::string> left_;
   TimeNs look_again_at_ = 0;
   TimeNs patience_ends_ = 0;
 };

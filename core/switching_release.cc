@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // core/switching_release.cc -- of switching.h: what is closed at the ends of a ladder, and the
 // proof that nobody in this process, and no child, holds any of it.
+#include <algorithm>
+
 #include "core/core.h"
 #include "core/switching.h"
 
@@ -12,7 +14,7 @@ constexpr TimeNs kHoldersPatience = 250 * kMillisecond;
 }  // namespace
 
 void Switching::begin_release() noexcept {
-  closed_.clear();
+  left_.clear();
   look_again_at_ = 0;
   patience_ends_ = core_.now + kHoldersPatience;
 }
@@ -24,47 +26,68 @@ void Switching::close_dropped() noexcept {
   close_unwanted(routing);
 }
 
+// Looked for is also what was not open: somebody else may have the device.
 void Switching::close_unwanted(const Routing& routing) noexcept {
   for (const auto& slot : core_.bml.slots()) {
     const std::string& name = slot->name();
     if (!own(routing).excluded(name)) continue;
     core_.returning.forget(*slot);
-    if (!slot->open()) continue;
-    slot->held = Holdings::of(*slot->transport, slot->kind.devices);
-    core_.bml.close_transport(name);
-    closed_.push_back(name);
+    const bool leaves = slot->open() || !own(order_.before).excluded(name);
+    if (slot->open()) close_for_good(*slot);
+    if (leaves && order_.rung == Rung::kNew && slot->held.any()) left_.push_back(name);
   }
+}
+
+void Switching::close_for_good(TransportSlot& slot) {
+  slot.held = Holdings::of(*slot.transport, slot.kind.devices);
+  core_.bml.close_transport(slot.name());
+  slot.held.note_closed();
+}
+
+Holdings Switching::wanted(const TransportSlot& slot) const {
+  Holdings wanted = slot.held;
+  for (const auto& other : core_.bml.slots()) {
+    const bool alike =
+        !slot.kind.devices.prefix.empty() && other->kind.devices.prefix == slot.kind.devices.prefix;
+    if (other->open() && alike) wanted.leave_to(*other->transport, other->name());
+  }
+  return wanted;
+}
+
+Wanted Switching::to_look_for() const {
+  Wanted all;
+  if (core_.now < look_again_at_) return all;
+  for (const std::string& name : left_) all.emplace_back(name, wanted(*core_.bml.find_slot(name)));
+  return all;
 }
 
 // Released means that nobody in this process, and no child, holds any of it. A child between fork
 // and exec, or one that is a member itself, lets go by itself.
-bool Switching::let_go() noexcept {
-  if (closed_.empty()) return true;
-  if (core_.now < look_again_at_) return false;
-  report_.foreign.clear();
-  for (const std::string& name : closed_) {
-    const Holdings& held = core_.bml.find_slot(name)->held;
-    for (const std::string& holder : held.held()) report_.foreign.push_back(name + ": " + holder);
-    for (const std::string& left : held.still_pinned())
-      report_.foreign.push_back(name + ": " + left);
-  }
+void Switching::looked(std::uint64_t operation, std::vector<std::string> holders) {
+  if (operation != order_.operation || left_.empty()) return;
+  report_.foreign = std::move(holders);
   look_again_at_ = core_.now + kLookForHoldersEvery;
-  if (!report_.foreign.empty() && core_.now < patience_ends_) return false;
-  closed_.clear();
-  return true;
+  if (report_.foreign.empty() || core_.now >= patience_ends_) left_.clear();
+  tick();
 }
 
-std::vector<std::pair<std::string, Holdings>> Switching::released() const {
-  std::vector<std::pair<std::string, Holdings>> all;
+Wanted Switching::out_of_use() const {
+  Wanted all;
   for (const auto& slot : core_.bml.slots()) {
     if (!slot->open() && own().excluded(slot->name()) && slot->held.any())
-      all.emplace_back(slot->name(), slot->held);
+      all.emplace_back(slot->name(), wanted(*slot));
   }
   return all;
 }
 
-void Switching::found(std::vector<std::string> holders) {
-  if (at_rest()) report_.foreign = std::move(holders);
+// A ladder that began meanwhile looks by itself.
+void Switching::found(const Wanted& wanted, std::vector<std::string> holders) {
+  if (!at_rest()) return;
+  std::erase_if(report_.foreign, [&](const std::string& holder) {
+    return std::ranges::any_of(
+        wanted, [&](const auto& each) { return holder.starts_with(each.first + ": "); });
+  });
+  report_.foreign.insert(report_.foreign.end(), holders.begin(), holders.end());
 }
 
 // The endpoints that a pair no longer uses are closed, where the routing took their transport out

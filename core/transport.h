@@ -169,7 +169,7 @@ class Transport {
   /// meanwhile.
   virtual Status usable() { return {}; }
   /// Descriptors that it holds now (not those of its endpoints' peers' files): the engine looks in
-  /// /proc/self, after the transport is destroyed, whether anything of them is left.
+  /// /proc, after the transport is destroyed, whether this process or a child has any of them.
   virtual std::vector<int> descriptors() const { return {}; }
   /// How much memory is registered with its device now, which the kernel counts as pinned by this
   /// process: looked for like the descriptors.

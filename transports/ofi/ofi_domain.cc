@@ -14,8 +14,10 @@ namespace livebtl::ofi {
 namespace {
 
 constexpr std::uint32_t kPieceBuffers = 32;
-/// What a provider takes at least, whatever it says.
+/// What a provider takes at least, whatever it says; and what we ask of it at most: some say that
+/// they have no limit.
 constexpr std::size_t kReceivesMin = 128;
+constexpr std::size_t kReceivesMax = 16384;
 constexpr TimeNs kNotSeenYet = -1;
 constexpr std::size_t kSendsEver = 1024;
 
@@ -87,7 +89,7 @@ Status Domain::set_up(std::size_t queue_entries) {
 }
 
 std::size_t Domain::receives_max() const noexcept {
-  return std::max<std::size_t>(info_->rx_attr->size, kReceivesMin);
+  return std::clamp<std::size_t>(info_->rx_attr->size, kReceivesMin, kReceivesMax);
 }
 
 // Room for the end of each operation that we may have under way (a payload is read in the place of

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -79,7 +80,6 @@ TEST_CASE("where there is nothing to look for, nobody holds anything") {
   const Holdings wanted(device.files());
   CHECK(wanted.any());
   CHECK(wanted.held().empty());
-  CHECK(wanted.still_pinned().empty());
 }
 
 TEST_CASE("a descriptor of this process is told, with its number, the process and who it may be") {
@@ -105,6 +105,20 @@ TEST_CASE("a mapping holds a file whose descriptor is closed") {
   REQUIRE(held.size() == 1);
   CHECK(has(held[0], device.path() + " is in the memory of this process"));
   ::munmap(memory, 4096);
+  CHECK(wanted.held().empty());
+}
+
+TEST_CASE("that nothing can be looked at is told, for it proves nothing") {
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const Device device;
+  const Holdings wanted(device.files());
+  const rlimit none{0, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const auto held = wanted.held();
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  REQUIRE(held.size() == 1);
+  CHECK(has(held[0], "cannot be looked at"));
   CHECK(wanted.held().empty());
 }
 
