@@ -174,6 +174,9 @@ Status plug_card(Qmp& qmp, const Card& card, const Patience& patience) {
 }
 
 Status plug_card_again(Qmp& qmp, const Card& card, const Patience& patience) {
+  const auto present = is_plugged(qmp, card.id, patience);
+  if (!present) return tl::unexpected(present.error());
+  if (*present) return {};
   if (const std::string memory = shared_memory_of(card); !memory.empty())
     return fail(Errc::kRefused,
                 "QEMU might end if it got its memory a second time; by hand: object-del of " +
