@@ -145,6 +145,12 @@ Result<Card> find_card(Qmp& qmp, const std::string& id, const Json& given,
   return card;
 }
 
+Result<bool> was_pulled(Qmp& qmp, const std::string& id, const Patience& patience) {
+  const auto arguments = remembered(qmp, id, patience);
+  if (!arguments) return tl::unexpected(arguments.error());
+  return !arguments->is_null();
+}
+
 Status remember_card(Qmp& qmp, const Card& card, const Patience& patience) {
   return keep_note(qmp, memory_id(card.id), card.arguments.dump(), patience);
 }

@@ -53,7 +53,7 @@ class MigrateSteps {
   Status look_ahead(const Patience& patience);
   Answer look_for_hold(const Patience& patience);
   Answer look(const Patience& patience);
-  Status look_at_cards(Qmp& qmp, const Patience& patience, std::vector<bool>& plugged);
+  Status look_at_cards(Qmp& qmp, const Patience& patience, Seen& seen);
   Answer look_back();
   Answer order(GuestAgent& agent, GuestOrder order);
   Answer unplug(std::size_t card);
