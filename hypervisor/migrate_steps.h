@@ -46,6 +46,7 @@ class MigrateSteps {
   Patience forward() const;  // ends with the time-out, or if somebody wants it back
   Patience afterwards();
   Patience plugging();
+  Patience diagnosis() const;
 
   Result<Qmp*> source(const Patience& patience);
   Result<Qmp*> destination(const Patience& patience);
