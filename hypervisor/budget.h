@@ -10,6 +10,8 @@
 
 namespace livebtl::hypervisor {
 
+inline constexpr TimeNs kDiagnosisMax = 10 * kSecond;
+
 class Budget {
  public:
   Budget(TimeNs now, TimeNs timeout) noexcept
@@ -24,11 +26,18 @@ class Budget {
   /// When all ends. Who asks first begins it, later than he should if this process stood still: he
   /// has his third all the same.
   TimeNs afterwards(TimeNs now) noexcept {
-    if (ends_ == 0) ends_ = std::max(all_, now + kept_);
+    if (ends_ == 0) ends_ = end_from(now);
     return ends_;
+  }
+  /// When to give up asking for the cause of what went wrong: the way back needs its time more.
+  TimeNs diagnosis(TimeNs now) const noexcept {
+    const TimeNs left = (ends_ == 0 ? end_from(now) : ends_) - now;
+    return now + std::clamp(left / 4, TimeNs{0}, kDiagnosisMax);
   }
 
  private:
+  TimeNs end_from(TimeNs now) const noexcept { return std::max(all_, now + kept_); }
+
   TimeNs there_, all_, kept_;
   TimeNs ends_ = 0;
 };

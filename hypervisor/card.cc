@@ -145,6 +145,12 @@ Result<Card> find_card(Qmp& qmp, const std::string& id, const Json& given,
   return card;
 }
 
+Result<bool> was_pulled(Qmp& qmp, const std::string& id, const Patience& patience) {
+  const auto arguments = remembered(qmp, id, patience);
+  if (!arguments) return tl::unexpected(arguments.error());
+  return !arguments->is_null();
+}
+
 Status remember_card(Qmp& qmp, const Card& card, const Patience& patience) {
   return keep_note(qmp, memory_id(card.id), card.arguments.dump(), patience);
 }
@@ -174,6 +180,9 @@ Status plug_card(Qmp& qmp, const Card& card, const Patience& patience) {
 }
 
 Status plug_card_again(Qmp& qmp, const Card& card, const Patience& patience) {
+  const auto present = is_plugged(qmp, card.id, patience);
+  if (!present) return tl::unexpected(present.error());
+  if (*present) return {};
   if (const std::string memory = shared_memory_of(card); !memory.empty())
     return fail(Errc::kRefused,
                 "QEMU might end if it got its memory a second time; by hand: object-del of " +

@@ -22,6 +22,8 @@ Result<Json> read_card_arguments(const std::string& text);
 /// Whether it is there, and its arguments; `given`: those that somebody typed, else null.
 Result<Card> find_card(Qmp& qmp, const std::string& id, const Json& given,
                        const Patience& patience);
+/// Is it kept how to plug it in, by a call that has pulled it?
+Result<bool> was_pulled(Qmp& qmp, const std::string& id, const Patience& patience);
 Status remember_card(Qmp& qmp, const Card& card, const Patience& patience);
 Status forget_card(Qmp& qmp, const std::string& id, const Patience& patience);
 /// device_add; that it is there already is as good.

@@ -10,6 +10,7 @@ namespace livebtl::hypervisor {
 namespace {
 
 constexpr TimeNs kUntilLookedAgain = 20 * kMillisecond;
+constexpr TimeNs kFreedMax = 10 * kSecond;
 
 /// QEMU's table of memory has a line for each block, which begins with its name: the object's id,
 /// after the place of the device that has mapped it.
@@ -34,8 +35,12 @@ Status wait_until_freed(Qmp& qmp, const std::string& memory, const Patience& pat
     if (!has_block(text_member(*blocks, "human-readable-text"), memory)) return {};
     pause(kUntilLookedAgain, patience);
     if (monotonic_now() >= patience.deadline)
-      return fail(Errc::kTimeout, "QEMU has deleted the memory object " + memory +
-                                      " and does not free it; is another device using it?");
+      return fail(Errc::kTimeout,
+                  "QEMU has deleted the memory object " + memory +
+                      " and does not free it, as if another device used it: look in its monitor at "
+                      "info ramblock, and at the memdev of each ivshmem device (qom-get "
+                      "/machine/peripheral/ID memdev); name that device as a card too, or unplug "
+                      "it, and call again");
   }
 }
 
@@ -51,7 +56,7 @@ Status drop_shared_memory(Qmp& qmp, const Card& card, const Patience& patience) 
   const std::string memory = shared_memory_of(card);
   if (memory.empty()) return {};
   if (auto gone = delete_object(qmp, memory, patience); !gone) return gone;
-  return wait_until_freed(qmp, memory, patience);
+  return wait_until_freed(qmp, memory, patience.at_most(kFreedMax));
 }
 
 }  // namespace livebtl::hypervisor

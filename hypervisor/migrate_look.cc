@@ -19,7 +19,7 @@ Json MigrateSteps::given_arguments(const std::string& id) const {
 }
 
 /// The first time how to plug them in is asked for too.
-Status MigrateSteps::look_at_cards(Qmp& qmp, const Patience& patience, std::vector<bool>& plugged) {
+Status MigrateSteps::look_at_cards(Qmp& qmp, const Patience& patience, Seen& seen) {
   std::vector<Card> found = cards_;
   for (std::size_t i = found.size(); i < request_.cards.size(); ++i) {
     const std::string& id = request_.cards[i];
@@ -34,7 +34,11 @@ Status MigrateSteps::look_at_cards(Qmp& qmp, const Patience& patience, std::vect
   for (const Card& card : found) {
     const auto present = is_plugged(qmp, card.id, patience);
     if (!present) return tl::unexpected(present.error());
-    plugged.push_back(*present);
+    seen.plugged.push_back(*present);
+    if (*present) continue;
+    const auto pulled = was_pulled(qmp, card.id, patience);
+    if (!pulled) return tl::unexpected(pulled.error());
+    seen.pulled = seen.pulled || *pulled;
   }
   cards_ = std::move(found);
   return {};
@@ -55,7 +59,7 @@ Answer MigrateSteps::look(const Patience& patience) {
     if (found->migration == Migration::kCompleted && *state != "postmigrate" &&
         *state != "finish-migrate")
       answer.seen.migration = Migration::kNone;
-    return look_at_cards(qmp, patience, answer.seen.plugged);
+    return look_at_cards(qmp, patience, answer.seen);
   };
   const Answer went = on_source(ask, patience);
   return went.went == Went::kWell ? answer : went;

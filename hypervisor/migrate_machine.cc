@@ -5,8 +5,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
+
 namespace livebtl::hypervisor {
 namespace {
+
+constexpr const char* kLeftOnTheWayBack =
+    "the guest stood still, its last migration had failed, and a card that livebtl had pulled was "
+    "gone";
 
 int code_going_back(const Answer& why) {
   return why.went == Went::kInterrupted ? kCodeInterrupted : kCodeTakenBack;
@@ -23,10 +29,6 @@ const char* name_of(Do what) noexcept {
 
 MigrateMachine::MigrateMachine(std::vector<std::string> cards, bool destination)
     : cards_(std::move(cards)), destination_(destination), plugged_(cards_.size(), true) {}
-
-bool MigrateMachine::can_go_back() const noexcept {
-  return next_.what <= Do::kFollow && !cancelling_;
-}
 
 void MigrateMachine::interrupt() {
   if (!can_go_back() || interrupted_) return;
@@ -81,10 +83,10 @@ void MigrateMachine::finish(int code, std::string text) {
 
 void MigrateMachine::looked(const Answer& answer) {
   if (answer.went != Went::kWell) return finish(answer.code, answer.text);
+  LIVEBTL_ASSERT(answer.seen.plugged.size() == cards_.size(), "each card was looked for");
   plugged_ = answer.seen.plugged;
   begun_ = answer.seen.migration == Migration::kActive;
   const auto card = std::find(plugged_.begin(), plugged_.end(), true);
-  const bool card_gone = std::find(plugged_.begin(), plugged_.end(), false) != plugged_.end();
   if (answer.seen.migration == Migration::kCompleted && card != plugged_.end()) {
     finish(kCodeRefused,
            "the guest was saved or migrated by somebody else, with " +
@@ -94,10 +96,10 @@ void MigrateMachine::looked(const Answer& answer) {
     moved();
   } else if (begun_) {  // by a call before this one, which was killed
     next_ = {Do::kFollow, 0};
-  } else if (!answer.seen.running && card_gone && answer.seen.migration == Migration::kFailed) {
+  } else if (!answer.seen.running && answer.seen.pulled &&
+             answer.seen.migration == Migration::kFailed) {
     begun_ = true;
-    go_back({Went::kFailed, kCodeTakenBack, "a call before was killed on its way back", {}},
-            kCodeTakenBack);
+    go_back({Went::kFailed, kCodeTakenBack, kLeftOnTheWayBack, {}}, kCodeTakenBack);
   } else if (!answer.seen.running) {
     finish(kCodeRefused,
            "the guest stands still, and so does its job; let it go on (cont), and call again");
@@ -163,6 +165,7 @@ void MigrateMachine::looked_back(const Answer& answer) {
   if (answer.went == Went::kWell) {
     if (answer.seen.migration == Migration::kCompleted) return moved();
     if (answer.seen.migration == Migration::kActive) return left_open("it goes on after all");
+    LIVEBTL_ASSERT(answer.seen.plugged.size() == cards_.size(), "each card was looked for");
     plugged_ = answer.seen.plugged;
     if (begun_ && !answer.seen.running) {
       next_ = {Do::kGoOn, 0};
@@ -228,12 +231,10 @@ void MigrateMachine::returned_there() {
 void MigrateMachine::done_there(const Answer& answer) {
   const Action was = next_;
   if (answer.went != Went::kWell) {
-    end_.left.push_back(std::string(was.what == Do::kArrive ? "let the guest run there: "
-                                    : was.what == Do::kPlugThere
-                                        ? "device_add there: "
-                                        : "in the guest, btlctl checkpoint "
-                                          "return: ") +
-                        answer.text);
+    const char* what = was.what == Do::kArrive      ? "let the guest run there: "
+                       : was.what == Do::kPlugThere ? "device_add there: "
+                                                    : "in the guest, btlctl checkpoint return: ";
+    end_.left.push_back(what + answer.text);
     // Without its cards the job is to stay where it is.
     return finish(
         kCodeNotReturned,

@@ -43,6 +43,7 @@ struct Seen {
   Migration migration = Migration::kNone;
   std::vector<bool> plugged;  // by card
   bool has_job = true;        // the guest; of kPrepare, kReturnThere
+  bool pulled = false;        // a card that is gone, by us: QEMU has our note of it
 };
 
 struct Answer {
@@ -71,7 +72,7 @@ class MigrateMachine {
   /// Somebody wants his machine back. Right of the point of no return nobody hears it.
   void interrupt();
 
-  bool can_go_back() const noexcept;
+  bool can_go_back() const noexcept { return next_.what <= Do::kFollow && !cancelling_; }
   const MigrateEnd& end() const noexcept { return end_; }
 
  private:

@@ -51,6 +51,8 @@ std::string Planned::text(Action action) const {
       return "follow it until it is completed";
     case Do::kLookBack:
       return "ask QEMU which cards are gone";
+    case Do::kGoOn:
+      return "cont";
     case Do::kPlug:
       return plug_again_text(cards[action.card]);
     case Do::kReturn:
@@ -71,7 +73,9 @@ std::string Planned::line(Action action) const {
   return std::string(name_of(action.what)) + (card.empty() ? "" : " " + card) + ": " + text(action);
 }
 
-Answer well(Do what) {
+/// Who looks sees that.
+Answer well(Do what, const Answer& seen) {
+  if (what == Do::kLookBack) return seen;
   Answer answer;
   answer.seen.running = true;
   if (what == Do::kFollow) answer.seen.migration = Migration::kCompleted;
@@ -79,20 +83,21 @@ Answer well(Do what) {
 }
 
 /// The way back from a migration that fails, whose cards are all gone by then.
-std::vector<std::string> back(MigrateMachine machine, const Planned& planned) {
+std::vector<std::string> back(MigrateMachine machine, const Planned& planned, const Answer& seen) {
   const auto next = [&machine] { return machine.next().what; };
   while (next() != Do::kMigrate && next() != Do::kFollow && next() != Do::kEnd)
-    machine.answer(well(next()));
+    machine.answer(well(next(), seen));
   Answer failed;
   failed.went = next() == Do::kMigrate ? Went::kFailed : Went::kWell;
   failed.seen.migration = Migration::kFailed;
   machine.answer(failed);
+  Answer gone;
+  gone.seen.running = true;
+  gone.seen.plugged.assign(planned.cards.size(), false);
   std::vector<std::string> lines;
   while (next() != Do::kEnd) {
     lines.push_back("  " + planned.line(machine.next()));
-    Answer answer = well(next());
-    answer.seen.plugged.assign(planned.cards.size(), false);
-    machine.answer(answer);
+    machine.answer(well(next(), gone));
   }
   return lines;
 }
@@ -104,12 +109,12 @@ std::vector<std::string> plan_of(const MigrateRequest& request, const Answer& se
   const Planned planned{request, cards, node};
   MigrateMachine machine(request.cards, request.has_destination());
   machine.answer(seen);
-  const std::vector<std::string> way_back = back(machine, planned);
+  const std::vector<std::string> way_back = back(machine, planned, seen);
   std::vector<std::string> plan;
   while (machine.next().what != Do::kEnd) {
     const Action action = machine.next();
     plan.push_back(planned.line(action));
-    machine.answer(well(action.what));
+    machine.answer(well(action.what, seen));
   }
   if (way_back.empty()) return plan;
   plan.emplace_back("if anything fails before the migration is completed:");

@@ -30,8 +30,11 @@ Patience MigrateSteps::plugging() {
   return Patience{budget_.afterwards(monotonic_now()), nullptr}.at_most(kPlugMax);
 }
 Patience MigrateSteps::afterwards() { return plugging().at_most(kAfterwards); }
+Patience MigrateSteps::diagnosis() const { return {budget_.diagnosis(monotonic_now()), nullptr}; }
 
-Result<std::string> MigrateSteps::guest_name() { return agent_.host_name(forward()); }
+Result<std::string> MigrateSteps::guest_name() {
+  return agent_.host_name(forward().at_most(kLookMax));
+}
 
 Answer MigrateSteps::perform(Action action) {
   switch (action.what) {
@@ -157,8 +160,7 @@ Answer MigrateSteps::unplug(std::size_t card) {
   patience.stop = nullptr;
   Answer answer =
       on_source([&](Qmp& qmp) { return pull_card(qmp, cards_[card], patience); }, patience);
-  if (answer.went == Went::kTimeout)
-    answer.text += holders_text(agent_, afterwards().at_most(kLookMax));
+  if (answer.went == Went::kTimeout) answer.text += holders_text(agent_, diagnosis());
   return answer;
 }
 

@@ -46,6 +46,7 @@ class MigrateSteps {
   Patience forward() const;  // ends with the time-out, or if somebody wants it back
   Patience afterwards();
   Patience plugging();
+  Patience diagnosis() const;
 
   Result<Qmp*> source(const Patience& patience);
   Result<Qmp*> destination(const Patience& patience);
@@ -53,7 +54,7 @@ class MigrateSteps {
   Status look_ahead(const Patience& patience);
   Answer look_for_hold(const Patience& patience);
   Answer look(const Patience& patience);
-  Status look_at_cards(Qmp& qmp, const Patience& patience, std::vector<bool>& plugged);
+  Status look_at_cards(Qmp& qmp, const Patience& patience, Seen& seen);
   Answer look_back();
   Answer order(GuestAgent& agent, GuestOrder order);
   Answer unplug(std::size_t card);

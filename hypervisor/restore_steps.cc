@@ -129,8 +129,7 @@ Status RestoreSteps::load(std::size_t machine, Qmp& qmp, const Patience& patienc
 
 /// Not to be interrupted; and what is kept of the time is for those that must not go on after all.
 SetAnswer RestoreSteps::go_on(std::size_t machine) {
-  Patience patience = forward().at_most(kAfterwards);
-  patience.stop = nullptr;
+  const Patience patience = uninterrupted().at_most(kAfterwards);
   return on(
       machine, [&](Qmp& qmp) { return wait_running(qmp, patience); }, patience);
 }

@@ -38,6 +38,7 @@ struct SetAction {
   SetDo what = SetDo::kEnd;
   std::size_t machine = 0;  // of kUnplug, kSave, kGoOn, kPlug, kLoad, kHalt
   std::size_t card = 0;     // of kUnplug, kPlug
+  bool back = false;        // of kGoOn, kCheck, kEndHold in a snapshot: on the way back
 
   bool of_a_machine() const noexcept;
   bool of_a_card() const noexcept { return what == SetDo::kUnplug || what == SetDo::kPlug; }

@@ -39,10 +39,12 @@ SetSteps::SetSteps(const SetRequest& request, const std::atomic<bool>& stop, Say
       directory_(request.directory, request.names()) {}
 
 Patience SetSteps::forward() const { return {budget_.there(), &stop_}; }
+Patience SetSteps::uninterrupted() const { return {budget_.there(), nullptr}; }
 Patience SetSteps::plugging() {
   return Patience{budget_.afterwards(monotonic_now()), nullptr}.at_most(kPlugMax);
 }
 Patience SetSteps::afterwards() { return plugging().at_most(kAfterwards); }
+Patience SetSteps::diagnosis() const { return {budget_.diagnosis(monotonic_now()), nullptr}; }
 
 SetAnswer SetSteps::perform(SetAction action) {
   switch (action.what) {
@@ -109,6 +111,13 @@ SetAnswer SetSteps::give(const Verb& verb) {
 SetAnswer SetSteps::give_afterwards(const Verb& verb) {
   const TimeNs limit = budget_.afterwards(monotonic_now());
   return read(give_verb(agent_, request_.guest, verb, tries_until(limit, false)));
+}
+
+SetAnswer SetSteps::give_briefly(const Verb& verb) {
+  const TimeNs limit = budget_.diagnosis(monotonic_now());
+  Tries tries = tries_until(limit, false);
+  tries.end = limit;
+  return read(give_verb(agent_, request_.guest, verb, tries));
 }
 
 /// Of the whole job, hence without a node.

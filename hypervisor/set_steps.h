@@ -73,15 +73,19 @@ class SetSteps {
   virtual SetAnswer perform_own(SetAction action) = 0;
   virtual Status plug(Qmp& qmp, const Card& card) = 0;
 
-  Patience forward() const;  // ends with the time-out, or if somebody wants it back
+  Patience forward() const;        // ends with the time-out, or if somebody wants it back
+  Patience uninterrupted() const;  // ... only with the time-out
   Patience afterwards();
   Patience plugging();
+  Patience diagnosis() const;
   SetAnswer on(std::size_t machine, const std::function<Status(Qmp&)>& act,
                const Patience& patience);
   /// In the speaker's guest; not to be interrupted, but it has its own time-out.
   SetAnswer give(const Verb& verb);
-  /// ... on the way back, or at its beginning.
+  /// ... with which the way back begins.
   SetAnswer give_afterwards(const Verb& verb);
+  /// ... on the way back, of which nothing depends on the answer.
+  SetAnswer give_briefly(const Verb& verb);
   SetAnswer order(GuestOrder order);
   SetAnswer read(const Result<GuestAnswer>& said);
   Status answers(const MachinePlace& place, const Patience& patience) const;

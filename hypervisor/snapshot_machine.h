@@ -18,7 +18,11 @@ class SnapshotMachine {
   explicit SnapshotMachine(std::vector<MachineNames> machines);
 
   /// What is to be done; kEnd: nothing any more.
-  SetAction next() const noexcept { return next_; }
+  SetAction next() const noexcept {
+    SetAction action = next_;
+    action.back = back_ && !clearing_;  // to clear up after a killed call is part of the way there
+    return action;
+  }
   /// How that went.
   void answer(const SetAnswer& answer);
   /// Somebody wants his machines back. On the way back nobody hears it.

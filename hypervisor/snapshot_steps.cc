@@ -54,11 +54,11 @@ SetAnswer SnapshotSteps::perform_own(SetAction action) {
     case SetDo::kSave:
       return save(action.machine);
     case SetDo::kGoOn:
-      return go_on(action.machine);
+      return go_on(action);
     case SetDo::kCheck:
-      return give_afterwards(hold_check(hold_));
+      return action.back ? give_briefly(hold_check(hold_)) : give_afterwards(hold_check(hold_));
     case SetDo::kEndHold:
-      return end_hold();
+      return end_hold(action.back);
     case SetDo::kSeal:
       return seal();
     case SetDo::kDiscard:
@@ -104,15 +104,14 @@ Status SnapshotSteps::claim(Machine& machine, Qmp& qmp, const Patience& patience
 /// Not to be interrupted: a card that was asked for goes, sooner or later, and only who waits for
 /// it can plug it in again.
 SetAnswer SnapshotSteps::unplug(SetAction action) {
-  Patience patience = forward().at_most(kUnplugMax);
-  patience.stop = nullptr;
+  const Patience patience = uninterrupted().at_most(kUnplugMax);
   const Card& card = machines_[action.machine].cards[action.card];
   SetAnswer answer = on(
       action.machine, [&](Qmp& qmp) { return pull_card(qmp, card, patience); }, patience);
   const std::string& path = request_.machines[action.machine].agent;
   if (answer.went == Went::kTimeout && !path.empty()) {
     GuestAgent agent(path);
-    answer.text += holders_text(agent, afterwards().at_most(kLookMax));
+    answer.text += holders_text(agent, diagnosis());
   }
   return answer;
 }
@@ -150,13 +149,13 @@ Status SnapshotSteps::save(std::size_t machine, Qmp& qmp, const Patience& patien
   return fail(Errc::kRefused, state.why);
 }
 
-// Back
+// Back, and on the way there, where what is kept for the way back is not touched
 
 /// A save that is under way is given up.
-SetAnswer SnapshotSteps::go_on(std::size_t machine) {
-  const Patience patience = afterwards();
+SetAnswer SnapshotSteps::go_on(SetAction action) {
+  const Patience patience = action.back ? afterwards() : uninterrupted().at_most(kAfterwards);
   return on(
-      machine,
+      action.machine,
       [&](Qmp& qmp) -> Status {
         auto state = ask_migration(qmp, patience);
         if (!state) return tl::unexpected(state.error());
@@ -173,8 +172,8 @@ SetAnswer SnapshotSteps::go_on(std::size_t machine) {
 }
 
 /// One that was broken, or is over already, has ended as well: whether it was good the check says.
-SetAnswer SnapshotSteps::end_hold() {
-  const TimeNs limit = budget_.afterwards(monotonic_now());
+SetAnswer SnapshotSteps::end_hold(bool back) {
+  const TimeNs limit = back ? budget_.afterwards(monotonic_now()) : budget_.there();
   const auto said = give_verb(agent_, request_.guest, hold_end(hold_), tries_until(limit, false));
   const bool ended = said && (said->code == kCodeInconsistent || said->no_job);
   SetAnswer answer = ended ? SetAnswer{} : read(said);

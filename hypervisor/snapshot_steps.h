@@ -30,8 +30,8 @@ class SnapshotSteps : public SetSteps {
   SetAnswer unplug(SetAction action);
   SetAnswer save(std::size_t machine);
   Status save(std::size_t machine, Qmp& qmp, const Patience& patience);
-  SetAnswer go_on(std::size_t machine);
-  SetAnswer end_hold();
+  SetAnswer go_on(SetAction action);
+  SetAnswer end_hold(bool back);
   SetAnswer seal();
   SetAnswer forget();
 

@@ -120,6 +120,18 @@ TEST_CASE("device_del: gone already, refused by QEMU, refused by the guest") {
   CHECK(unplug_card(qmp, card_of("hca"), long_enough()).error().code == Errc::kRefused);
 }
 
+TEST_CASE("a card with shared memory that has stayed is not to be plugged in by hand") {
+  Card card = card_of("hca");
+  card.arguments["driver"] = "ivshmem-plain";
+  card.arguments["memdev"] = "memory0";
+  ScriptedPeer peer;
+  auto qmp = answering(peer, {kPlugged, returns(Json::array())});
+  CHECK(plug_card_again(qmp, card, long_enough()));
+  const auto gone = plug_card_again(qmp, card, long_enough());
+  REQUIRE_FALSE(gone);
+  CHECK(gone.error().text.find("object-add") != std::string::npos);
+}
+
 TEST_CASE("a card is plugged in once") {
   ScriptedPeer peer;
   auto qmp = answering(peer, {kPlugged, returns(Json::array()), returns(Json::object())});

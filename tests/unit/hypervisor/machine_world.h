@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "hypervisor/migrate_machine.h"
@@ -26,13 +27,17 @@ struct World {
   std::vector<bool> plugged = {true, true};
   bool destination = true;
   bool has_job = true;
+  bool noted = true;             // cards that are gone, in QEMU
   std::string interrupt_before;  // a step
   std::function<void(Action, Answer&)> change = [](Action, Answer&) {};
 
   Steps steps;
   MigrateEnd end;
 
-  Seen seen() const { return {running, migration, plugged, has_job}; }
+  Seen seen() const {
+    const bool gone = std::find(plugged.begin(), plugged.end(), false) != plugged.end();
+    return {running, migration, plugged, has_job, gone && noted};
+  }
 
   Answer act(Action action) {
     switch (action.what) {

@@ -72,12 +72,16 @@ TEST_CASE("a call that was killed before it let a guest go on that stood still: 
   killed.run();
   CHECK(killed.steps == Steps{"look", "look_back", "go_on", "plug0", "return"});
   CHECK(killed.end.code == kCodeTakenBack);
-  World stopped;  // by somebody else, before we came
-  stopped.running = false;
-  stopped.migration = Migration::kFailed;
-  stopped.run();
-  CHECK(stopped.steps == Steps{"look"});
-  CHECK(stopped.end.code == kCodeRefused);
+  CHECK(killed.end.text.find("a card that livebtl had pulled was gone") != std::string::npos);
+  for (const bool gone : {false, true}) {  // stopped by somebody else, who perhaps pulled a card
+    World stopped;
+    stopped.running = stopped.noted = false;
+    stopped.plugged[0] = !gone;
+    stopped.migration = Migration::kFailed;
+    stopped.run();
+    CHECK(stopped.steps == Steps{"look"});
+    CHECK(stopped.end.code == kCodeRefused);
+  }
 }
 
 TEST_CASE("a guest that was saved with its cards was not moved by us") {

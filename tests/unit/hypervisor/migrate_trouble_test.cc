@@ -105,7 +105,8 @@ TEST_CASE("a guest that is too busy for a card to be pulled is asked again") {
 }
 
 TEST_CASE("who in the guest keeps a card is told, if the guest can tell") {
-  for (const std::string holders : {"ibv_asyncwatch (pid 12)\n\x1b[31mperf (pid 13)\n", ""}) {
+  for (const std::string holders :
+       {"ibv_asyncwatch (pid 12, /dev/infiniband/uverbs0)\n\x1b[31mperf (pid 13)\n", ""}) {
     Scene scene;
     scene.request.timeout = 3 * kSecond;
     scene.here->with([&holders](auto& state) {
@@ -114,19 +115,23 @@ TEST_CASE("who in the guest keeps a card is told, if the guest can tell") {
     });
     const auto report = scene.run();
     CHECK(report.end.code == 5);
-    const std::string text = "; held in the guest by ibv_asyncwatch (pid 12)  [31mperf (pid 13);";
+    const std::string text =
+        "; in the guest these have an RDMA device open: ibv_asyncwatch (pid 12, "
+        "/dev/infiniband/uverbs0),  [31mperf (pid 13);";
     CHECK((report.end.text.find(text) != std::string::npos) == !holders.empty());
-    CHECK((report.end.text.find("held in") == std::string::npos) == holders.empty());
+    CHECK((report.end.text.find("in the guest these") == std::string::npos) == holders.empty());
     CHECK(Scene::log_of(*scene.here) == Log{"prepare", "device_del hca0", "return"});
   }
   MachinePair pair;
   pair.request.timeout = 3 * kSecond;
   pair.machines[1]->with([](auto& state) {
     state.holds = true;
-    state.holders = "perf (pid 13)";
+    for (int pid = 1; pid < 9; ++pid) state.holders += "perf (pid " + std::to_string(pid) + ")\n";
   });
   const auto report = pair.snapshot();
-  CHECK(report.end.text.find("; held in the guest by perf (pid 13)") != std::string::npos);
+  CHECK(report.end.text.find("RDMA device open: perf (pid 1), ") != std::string::npos);
+  CHECK(report.end.text.find(", perf (pid 5) and 3 more") != std::string::npos);
+  CHECK(report.end.text.find("pid 6") == std::string::npos);
 }
 
 TEST_CASE("a card that QEMU refuses to pull: its words are told, and the other comes back") {

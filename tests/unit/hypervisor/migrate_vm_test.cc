@@ -57,6 +57,19 @@ TEST_CASE(
   CHECK(Scene::log_of(*scene.here) == Log{"prepare", "device_del hca1", "migrate", "return"});
 }
 
+TEST_CASE("memory that QEMU does not free: it is told where to look") {
+  Scene scene;
+  scene.request.timeout = 3 * kSecond;
+  scene.here->with([](auto& state) { state.lingers = 1'000'000; });
+  scene.request.cards = {"hca1"};
+  scene.request.card_arguments = {
+      {{"driver", "ivshmem-plain"}, {"id", "hca1"}, {"bus", "port"}, {"memdev", "memory0"}}};
+  const auto report = scene.run();
+  CHECK(report.end.code == 4);
+  CHECK(report.end.text.find("info ramblock") != std::string::npos);
+  CHECK(report.end.text.find("memdev") != std::string::npos);
+}
+
 TEST_CASE("a device that the guest's job cannot leave is not detached") {
   Scene scene;
   scene.here->with([](auto& state) { state.guest_codes["prepare"] = 7; });

@@ -84,6 +84,29 @@ TEST_CASE("a migration that fails is taken back as its plan says") {
   CHECK(heads(plan, true) == done(report, "look_back"));
 }
 
+TEST_CASE("a way back that a killed call has left is planned as it is gone") {
+  Scene scene;
+  scene.request.card_arguments = {scene.here->with([](auto& state) {
+    state.status = "paused";
+    state.migration = "failed";
+    const Json arguments = state.cards["hca0"];
+    state.cards.erase("hca0");
+    return arguments;
+  })};
+  scene.request.dry_run = true;
+  CHECK(scene.run().end.code == 3);  // somebody else has pulled it
+  const std::string note = scene.request.card_arguments[0].dump();
+  scene.here->with([&note](auto& state) { state.objects["livebtl-hca0"] = note; });
+  const auto plan = planned(scene.request, [&scene] { return scene.run(); });
+  CHECK(heads(plan) == Log{"look_back", "go_on", "plug hca0", "return"});
+  CHECK(plan[1] == "go_on: cont");
+  CHECK(heads(plan, true).empty());
+  const auto report = scene.run();
+  CHECK(report.end.code == 5);
+  CHECK(heads(plan) == done(report));
+  CHECK(scene.cards_here() == 2);
+}
+
 TEST_CASE("a snapshot and a restore do what their plans say") {
   MachinePair pair;
   const auto to_take = planned(pair.request, [&pair] { return pair.snapshot(); });
