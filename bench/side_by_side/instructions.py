@@ -89,10 +89,29 @@ def of_bare_transport(build, logs, size, frames):
     return {"what": "instructions", "who": "bare sm transport", "bytes": size, **add_up(out, frames)}
 
 
+def of_verbs(build, logs, messages):
+    """A message of 8 B through two engines over verbs on devices in memory, whose own share (tests/) is left out."""
+    os.makedirs(logs, exist_ok=True)
+    out = os.path.join(logs, "callgrind-verbs")
+    command = [*callgrind(out), "--toggle-collect=*counted_messages*", os.path.join(build.directory, "bin", "verbs_engine_test"),
+               "--test-case=counted messages over verbs"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False,
+                          env=os.environ | {"LIVEBTL_TEST_MESSAGES": str(messages)})
+    check(done.returncode == 0, f"verbs_engine_test: {(done.stdout + done.stderr).strip()[-500:]}")
+    counted = add_up(out, messages)
+    files = {file: count for file, count in counted["files"].items() if "tests/" not in file and "/" in file}
+    parts = collections.Counter()
+    for file, count in files.items():
+        parts[file.rpartition("/")[0]] += count
+    return {"what": "instructions", "who": "engine and verbs, without device", "bytes": 8, "total": sum(files.values()),
+            "libraries": dict(parts.most_common()), "files": files}
+
+
 def run(build, logs, rounds=2000, size=8):
     check(shutil.which("valgrind"), "valgrind is not installed: scripts/setup bench")
-    lines = [of_bare_transport(build, logs, size, 20000)]
-    show(lines[0])
+    lines = [of_bare_transport(build, logs, size, 20000), of_verbs(build, logs, rounds)]
+    for line in lines:
+        show(line)
     for name in ("livebtl-sm", "vader", "ucx-sm"):
         try:
             lines.append(of_contender(build, logs, name, size, rounds))
