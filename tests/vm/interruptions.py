@@ -14,6 +14,7 @@ from .verbs import VerbsJob, add_verbs
 
 SLOW_BYTES_S = 24 << 20  # a migration takes several seconds
 FAST_BYTES_S = 8 << 30
+MOVED_BYTES = 1 << 20    # so that a migration is truly under way
 
 
 def _limit(guest, bytes_s):
@@ -56,7 +57,9 @@ def cancelled(context):
 def _migrates(guest, running):
     if not running.under_way():
         raise Failed(f"btlctl vm migrate ended early: {running.process.communicate()}")
-    return guest.query("query-migrate", which="second").get("status") == "active"
+    state = guest.query("query-migrate", which="second")
+    # One that is cancelled before its first byte may be said to have failed.
+    return state.get("status") == "active" and state.get("ram", {}).get("transferred", 0) > MOVED_BYTES
 
 
 def _phases(document):
