@@ -11,15 +11,24 @@ Result<Qmp> Qmp::open(const std::string& path, const Patience& patience) {
 }
 
 Result<Qmp> Qmp::over(JsonLineSocket socket, const Patience& patience) {
-  const auto greeting = socket.receive(patience);
-  if (!greeting) return tl::unexpected(greeting.error());
-  if (member(*greeting, "QMP", Json::value_t::object) == nullptr)
-    return fail(Errc::kCorrupt, socket.name() + " does not greet as a QMP monitor does, but: " +
-                                    one_line(greeting->dump()) + "; is it another socket of QEMU?");
   Qmp qmp(std::move(socket));
+  if (auto greeted = qmp.wait_greeting(patience); !greeted) return tl::unexpected(greeted.error());
   const auto agreed = qmp.execute("qmp_capabilities", Json::object(), patience);
   if (!agreed) return tl::unexpected(agreed.error());
   return qmp;
+}
+
+// Events of the time before us may stand before the greeting: QEMU emits them until it has noticed
+// that its last client has left.
+Status Qmp::wait_greeting(const Patience& patience) {
+  for (;;) {
+    const auto heard = socket_.receive(patience);
+    if (!heard) return tl::unexpected(heard.error());
+    if (member(*heard, "QMP", Json::value_t::object) != nullptr) return {};
+    if (member(*heard, "event", Json::value_t::string) == nullptr)
+      return fail(Errc::kCorrupt, socket_.name() + " does not greet as a QMP monitor does, but: " +
+                                      one_line(heard->dump()) + "; is it another socket of QEMU?");
+  }
 }
 
 bool Qmp::keep_event(const Json& message) {

@@ -40,6 +40,7 @@ class Qmp {
 
  private:
   explicit Qmp(JsonLineSocket socket) : socket_(std::move(socket)) {}
+  Status wait_greeting(const Patience& patience);
   Result<Json> wait_answer(const std::string& command, std::uint64_t id, const Patience& patience);
   /// True: it was one.
   bool keep_event(const Json& message);

@@ -179,6 +179,11 @@ def _state_of(directory, guest):
     return os.path.join(directory, guest.name + ".state")
 
 
+def add_build_option(parser):
+    parser.add_argument("--build", metavar="DIR", type=os.path.abspath, help="take the products from here, as they are (default: "
+                        "build/release, brought up to date)")
+
+
 def prepare(build_directory=None):
     """(Image, path of the products' disk, accelerator). Installs and builds what is missing; a build directory that is named
     is taken as it is."""

@@ -72,7 +72,8 @@ class Monitor(_Lines):
     def __init__(self, path, seconds):
         super().__init__(path, seconds)
         self.events = []
-        self.receive()  # the greeting
+        while "QMP" not in json.loads(self.receive()):
+            pass  # an event of the time before us: QEMU had not yet noticed that its last client had left
         self.execute("qmp_capabilities")
 
     def execute(self, name, **arguments):

@@ -33,6 +33,14 @@ TEST_CASE("greeting and capabilities come first") {
   CHECK(heard[0]["execute"] == "qmp_capabilities");
 }
 
+TEST_CASE("events of the time before us may come before the greeting, and are not ours") {
+  ScriptedPeer peer;
+  peer.says_line(R"({"event":"DEVICE_DELETED","data":{"device":"a"}})");
+  auto qmp = agreed(peer);
+  QmpEvent event;
+  CHECK_FALSE(qmp.take_event("DEVICE_DELETED", "a", event));
+}
+
 TEST_CASE("another server's greeting is refused") {
   for (const char* greeting : {R"({"hello":1})", R"({"QMP":"yes"})", "HTTP/1.1 400", "{}"}) {
     ScriptedPeer peer;
