@@ -36,15 +36,18 @@ TEST_CASE("verbs conforms between two nodes, on a device that takes nothing inli
   run_conformance(world.subject(false));
 }
 
-TEST_CASE("verbs conforms on InfiniBand") {
-  World world;
-  for (Adapter* adapter : world.adapters) {
-    adapter->link_layer = IBV_LINK_LAYER_INFINIBAND;
-    adapter->lid = static_cast<std::uint16_t>(adapter == world.adapters[0] ? 4 : 9);
-    adapter->gids[0].gid = fake_verbs::gid("fe80::2:" + std::to_string(adapter->lid));
-    adapter->gids[0].type = IBV_GID_TYPE_IB;
+TEST_CASE("verbs conforms on InfiniBand, where frames need a global route and where not") {
+  for (const bool grh_required : {false, true}) {
+    World world;
+    for (Adapter* adapter : world.adapters) {
+      adapter->link_layer = IBV_LINK_LAYER_INFINIBAND;
+      adapter->lid = static_cast<std::uint16_t>(adapter == world.adapters[0] ? 4 : 9);
+      adapter->gids[0].gid = fake_verbs::gid("fe80::2:" + std::to_string(adapter->lid));
+      adapter->gids[0].type = IBV_GID_TYPE_IB;
+      adapter->grh_required = grh_required;
+    }
+    run_conformance(world.subject());
   }
-  run_conformance(world.subject());
 }
 
 TEST_CASE("verbs conforms under retries and delays") {

@@ -42,6 +42,7 @@ struct Adapter {
   ibv_port_state port_state = IBV_PORT_ACTIVE;
   std::uint8_t link_layer = IBV_LINK_LAYER_ETHERNET;
   std::uint16_t lid = 0;
+  bool grh_required = false;  // it connects nothing without a global route header
   ibv_mtu mtu = IBV_MTU_4096;
   int open_error = 0;
   int lost_error = 0;  // what calls answer since it was taken away; 0: it is there

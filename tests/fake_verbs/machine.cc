@@ -110,6 +110,7 @@ int Machine::query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* 
   attributes->active_mtu = adapter.mtu;
   attributes->link_layer = adapter.link_layer;
   attributes->lid = adapter.lid;
+  attributes->flags = adapter.grh_required ? IBV_QPF_GRH_REQUIRED : 0;
   attributes->gid_tbl_len = 16;
   return 0;
 }

@@ -31,6 +31,12 @@ int mask_for(ibv_qp_state state) {
   return IBV_QP_STATE;
 }
 
+/// InfiniBand's first hop is a LID, with a global route header or without; RoCE has none.
+bool has_way(const Adapter& adapter, const ibv_ah_attr& route) {
+  if (adapter.link_layer == IBV_LINK_LAYER_ETHERNET) return route.is_global != 0;
+  return route.dlid != 0 && (route.is_global != 0 || !adapter.grh_required);
+}
+
 bool follows(ibv_qp_state from, ibv_qp_state to) {
   return to == IBV_QPS_ERR || (from == IBV_QPS_RESET && to == IBV_QPS_INIT) ||
          (from == IBV_QPS_INIT && to == IBV_QPS_RTR) || (from == IBV_QPS_RTR && to == IBV_QPS_RTS);
@@ -113,6 +119,7 @@ int Machine::modify_qp(ibv_qp* pair, ibv_qp_attr* attributes, int mask) {
   // 7 means for ever on some devices.
   if (to == IBV_QPS_RTS && (attributes->retry_cnt > 6 || attributes->rnr_retry > 6)) return EINVAL;
   if (to == IBV_QPS_RTS && patience_seconds(*attributes) < 1.5) return EINVAL;
+  if (to == IBV_QPS_RTR && !has_way(*known.adapter, attributes->ah_attr)) return EINVAL;
   keep(known.attributes, *attributes);
   known.state = to;
   if (to == IBV_QPS_ERR) fabric_.break_pair(known);

@@ -70,7 +70,8 @@ bool Fabric::registered(const ibv_sge& piece) const {
 
 Adapter* Fabric::adapter_at(const ibv_ah_attr& route) {
   const auto found = std::find_if(adapters_.begin(), adapters_.end(), [&](const Adapter* adapter) {
-    if (route.is_global == 0) return adapter->lid == route.dlid && route.dlid != 0;
+    if (adapter->lid != route.dlid) return false;
+    if (route.is_global == 0) return true;
     return std::any_of(adapter->gids.begin(), adapter->gids.end(), [&](const GidEntry& entry) {
       return std::memcmp(entry.gid.data(), route.grh.dgid.raw, entry.gid.size()) == 0;
     });

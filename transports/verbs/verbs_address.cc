@@ -24,6 +24,10 @@ bool is_v4(const Gid& gid) noexcept {
          byte_at(gid, 10) == 0xff && byte_at(gid, 11) == 0xff;
 }
 
+bool same_subnet(const Gid& one, const Gid& other) noexcept {
+  return std::equal(one.begin(), one.begin() + 8, other.begin());
+}
+
 bool is_unicast(const Gid& gid) noexcept {
   if (is_v4(gid)) return byte_at(gid, 12) != 0 && byte_at(gid, 12) < 224;
   return gid != Gid{} && byte_at(gid, 0) != 0xff;
@@ -62,12 +66,8 @@ std::string to_text(const Gid& gid) {
 
 bool may_reach(const PortAddress& one, const PortAddress& other) noexcept {
   if (one.fabric != other.fabric) return false;
-  return one.fabric == Fabric::kInfiniBand || scope_of(one.gid) == scope_of(other.gid);
-}
-
-bool needs_global_route(const PortAddress& one, const PortAddress& other) noexcept {
-  const bool same_subnet = std::equal(one.gid.begin(), one.gid.begin() + 8, other.gid.begin());
-  return one.fabric != Fabric::kInfiniBand || !same_subnet;
+  return one.fabric == Fabric::kInfiniBand ? same_subnet(one.gid, other.gid)
+                                           : scope_of(one.gid) == scope_of(other.gid);
 }
 
 Blob encode_address(const PortAddress& address) {

@@ -33,10 +33,9 @@ struct PortAddress {
 };
 inline constexpr std::size_t kAddressBytes = 20;
 
-/// Symmetric.
+/// Symmetric. InfiniBand: within a subnet. The way to another begins at a router, whose LID a
+/// subnet manager would have to be asked for.
 bool may_reach(const PortAddress& one, const PortAddress& other) noexcept;
-/// Do frames between them need a global route header? InfiniBand: not within a subnet.
-bool needs_global_route(const PortAddress& one, const PortAddress& other) noexcept;
 
 Blob encode_address(const PortAddress& address);
 /// Errors: kInvalid.

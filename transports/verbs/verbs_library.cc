@@ -24,6 +24,15 @@ struct Symbol {
   Function* call = nullptr;
 };
 
+/// The driver's own functions, if the one that tells a port's flags is among them. What the header
+/// does in a macro that is no standard C++.
+const verbs_context* new_enough(ibv_context* context) noexcept {
+  const verbs_context* const driver = verbs_get_ctx(context);
+  if (driver == nullptr || driver->sz < sizeof *driver - offsetof(verbs_context, query_port))
+    return nullptr;
+  return driver->query_port != nullptr ? driver : nullptr;
+}
+
 class Library final : public Calls {
  public:
   static Result<Calls*> open();
@@ -36,7 +45,9 @@ class Library final : public Calls {
     return query_device_.call(context, attributes);
   }
   int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attributes) override {
-    *attributes = {};  // the function fills what it was first published with
+    if (const verbs_context* driver = new_enough(context); driver != nullptr)
+      return driver->query_port(context, port, attributes, sizeof *attributes);
+    *attributes = {};  // the function fills what it was first published with: no flags
     return query_port_.call(context, port, reinterpret_cast<_compat_ibv_port_attr*>(attributes));
   }
   int query_gid(ibv_context* context, std::uint8_t port, int index, ibv_gid_entry* entry) override {

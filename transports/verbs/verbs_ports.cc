@@ -119,6 +119,7 @@ Result<PortState> look_at_port(Calls& calls, ibv_context* context, std::uint8_t 
                    gid_of(*best)};
   state.gid_index = static_cast<int>(best->gid_index);
   state.mtu = static_cast<std::uint8_t>(found.active_mtu);
+  state.global_route = !infiniband || (found.flags & IBV_QPF_GRH_REQUIRED) != 0;
   return state;
 }
 

@@ -26,6 +26,9 @@ struct PortState {
   PortAddress address;
   int gid_index = 0;
   std::uint8_t mtu = 0;  // an ibv_mtu
+  // Frames carry a global route header: on RoCE, and where an InfiniBand port wants it of all, as
+  // some virtual functions do.
+  bool global_route = false;
 };
 /// Errors: kUnreachable: it is not active, or has no address; kDown: the device is gone.
 Result<PortState> look_at_port(Calls& calls, ibv_context* context, std::uint8_t port,

@@ -45,7 +45,7 @@ ibv_ah_attr route(const PortState& own, std::uint8_t port, const PortAddress& pe
   ibv_ah_attr attributes{};
   attributes.port_num = port;
   attributes.dlid = peer.lid;
-  if (needs_global_route(own.address, peer)) {
+  if (own.global_route) {
     attributes.is_global = 1;
     std::memcpy(attributes.grh.dgid.raw, peer.gid.data(), peer.gid.size());
     attributes.grh.sgid_index = static_cast<std::uint8_t>(own.gid_index);

@@ -101,21 +101,18 @@ TEST_CASE("random bytes are taken or refused, and what is taken encodes to itsel
   }
 }
 
-TEST_CASE("ports reach each other within one fabric, and on RoCE by addresses of one kind") {
+TEST_CASE(
+    "ports reach each other within one fabric and subnet, and on RoCE by addresses of one kind") {
   const PortAddress v4 = roce("::ffff:10.0.1.2"), global = roce("fd00::5"), link = roce("fe80::1");
   const PortAddress ib = infiniband("fe80::2:1", 4);
   const PortAddress v1{Fabric::kRoceV1, 0, gid("::ffff:10.0.1.2")};
   CHECK(may_reach(v4, roce("::ffff:10.9.9.9")));
-  CHECK(may_reach(ib, infiniband("fec0::2:1", 4)));
-  for (const auto& [one, other] : {std::pair(v4, global), std::pair(v4, link),
-                                   std::pair(global, link), std::pair(v4, v1), std::pair(v4, ib)}) {
+  CHECK(may_reach(ib, infiniband("fe80::7:1", 9)));
+  const PortAddress beyond = infiniband("fec0::2:1", 9);  // in another subnet
+  for (const auto& [one, other] :
+       {std::pair(v4, global), std::pair(v4, link), std::pair(global, link), std::pair(v4, v1),
+        std::pair(v4, ib), std::pair(ib, beyond)}) {
     CHECK(!may_reach(one, other));
     CHECK(!may_reach(other, one));
   }
-}
-
-TEST_CASE("a global route is needed on RoCE, and on InfiniBand between subnets") {
-  CHECK(needs_global_route(roce("fe80::1"), roce("fe80::2")));
-  CHECK(!needs_global_route(infiniband("fe80::1", 1), infiniband("fe80::2", 2)));
-  CHECK(needs_global_route(infiniband("fe80::1", 1), infiniband("fec0::2", 2)));
 }

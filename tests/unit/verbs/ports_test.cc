@@ -121,6 +121,9 @@ TEST_CASE("an InfiniBand port's address has its LID; a RoCE port's has none") {
   adapter.link_layer = IBV_LINK_LAYER_INFINIBAND;
   adapter.gids[0] = {gid("fe80::2:1"), IBV_GID_TYPE_IB, 0};
   CHECK(lone.opened().state.address == PortAddress{Fabric::kInfiniBand, 12, gid("fe80::2:1")});
+  CHECK(!lone.opened().state.global_route);
+  adapter.grh_required = true;
+  CHECK(lone.opened().state.global_route);
   adapter.lid = 0;  // active, and no subnet manager has seen it
   CHECK(says(lone.refused(), "no LID yet"));
 }
