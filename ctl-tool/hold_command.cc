@@ -6,6 +6,7 @@
 #include "base/secret.h"
 #include "control/drive.h"
 #include "ctl-tool/commands.h"
+#include "ctl-tool/hold_plan.h"
 #include "ctl-tool/progress_line.h"
 #include "ctl-tool/report.h"
 #include "ctl-tool/say.h"
@@ -34,6 +35,15 @@ control::HoldCommand hold_of(const CommandLine& line, const std::string& job) {
 }
 
 }  // namespace
+
+std::optional<control::Outcome> plan_hold(const CommandLine& line, control::JobLinks& links,
+                                          const std::atomic<bool>& stop) {
+  CommandLine hold = line;
+  hold.verb = "hold";
+  hold.arguments = {"start"};
+  hold.dry_run = true;
+  return control::drive(links, hold_of(hold, links.job()), {}, stop);
+}
 
 int run_hold(const CommandLine& line, const std::atomic<bool>& stop) {
   auto links = open_job(line, std::min(line.timeout_for_change(), kJobAppears), stop);

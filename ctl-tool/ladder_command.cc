@@ -13,6 +13,7 @@
 #include "base/secret.h"
 #include "control/drive.h"
 #include "ctl-tool/commands.h"
+#include "ctl-tool/hold_plan.h"
 #include "ctl-tool/progress_line.h"
 #include "ctl-tool/report.h"
 #include "ctl-tool/say.h"
@@ -52,6 +53,16 @@ int say_interrupted(const CommandLine& line, bool begun) {
   return kInterrupted;
 }
 
+/// The plan of `prepare --hold` is both plans, and ends as the hold's would. False: interrupted.
+bool add_hold(Outcome& plan, const CommandLine& line, control::JobLinks& links,
+              const std::atomic<bool>& stop) {
+  const auto hold = plan_hold(line, links, stop);
+  if (!hold) return false;
+  plan.code = hold->code;
+  plan.text += "; then " + hold->text;
+  return true;
+}
+
 /// on_begun: called once, when the first order is out.
 int coordinate(const CommandLine& line, const std::atomic<bool>& stop,
                const std::function<void()>& on_begun) {
@@ -59,7 +70,7 @@ int coordinate(const CommandLine& line, const std::atomic<bool>& stop,
   if (!links) return fail_early(line, links.error());
   bool begun = false;
   ProgressLine progress(line);
-  const auto outcome = control::drive(
+  auto outcome = control::drive(
       *links, command_of(line, links->job()),
       [&](const Progress& now) {
         progress.show(text_of(now), now.acknowledged == 0 || now.acknowledged == now.members);
@@ -69,8 +80,10 @@ int coordinate(const CommandLine& line, const std::atomic<bool>& stop,
   progress.clear();
   if (!outcome) return say_interrupted(line, begun);
   // With --hold one document tells how it ended: the hold's, if it comes to that.
-  const bool told_by_hold = line.hold && !line.dry_run && outcome->code == ExitCode::kDone;
-  if (!told_by_hold) report(line, *outcome);
+  const bool then_hold = line.hold && outcome->code == ExitCode::kDone;
+  if (then_hold && line.dry_run && !add_hold(*outcome, line, *links, stop))
+    return say_interrupted(line, begun);
+  if (!then_hold || line.dry_run) report(line, *outcome);
   return static_cast<int>(outcome->code);
 }
 

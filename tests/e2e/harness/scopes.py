@@ -2,7 +2,7 @@
 """Commands for one node: its pairs move and its processes let go, and nobody else's; nothing is lost meanwhile."""
 from . import processes
 from .acceptance import UnevenJob
-from .control import NOT_FOUND, REFUSED, USAGE, btlctl, order
+from .control import BUSY, NOT_FOUND, REFUSED, USAGE, btlctl, order
 from .departures import SM_MEMORY
 from .waiting import check
 
@@ -66,8 +66,11 @@ def _checkpointed(job):
     order(job, "checkpoint", "return", *HERE)
     check(_holders(job) == {2, 3}, "return brought back what an operator had removed")
     order(job, "add", "sm", *HERE)
+    plan = order(job, "checkpoint", "prepare", "--hold", "--dry-run")
+    check("then hold start: would park all" in plan.json["text"], f"the plan leaves out the hold: {plan}")
     held = order(job, "checkpoint", "prepare", "--hold", "--lease", "60")  # nothing is bound to a device here
     check(held.json["verb"] == "hold start", f"not held: {held}")
+    btlctl(job, "checkpoint", "prepare", "--hold", "--dry-run").expect(BUSY)
     order(job, "hold", "end")
 
 
