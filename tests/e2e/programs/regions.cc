@@ -23,7 +23,7 @@ constexpr std::uint64_t kWritesARound = 60;
 class Storm {
  public:
   Storm(Proof& proof, livebtl::Engine& engine)
-      : port_(good(engine.open_port({.automatic_progress = true}))),
+      : port_(good(engine.open_port({}))),
         reach_{proof, engine, *port_,
                e2e::Chance(proof.options().seed * 1000 + static_cast<std::uint64_t>(proof.rank()))},
         slot_bytes_(std::max<std::size_t>(proof.options().bytes_max / e2e::Writers::kSlots, 4096)),
@@ -48,9 +48,9 @@ class Storm {
 
  private:
   void tell() const {
-    std::printf("{\"rank\": %d, \"fetch_adds\": %llu, \"in_flight_max\": %llu}\n",
-                reach_.proof.rank(), static_cast<unsigned long long>(adders_.adds()),
-                static_cast<unsigned long long>(adders_.in_flight_max()));
+    std::printf("{\"rank\": %d, \"fetch_adds\": %llu, \"in_flight\": %llu}\n", reach_.proof.rank(),
+                static_cast<unsigned long long>(adders_.adds()),
+                static_cast<unsigned long long>(adders_.in_flight()));
     std::fflush(stdout);
   }
   // Collective.

@@ -82,8 +82,10 @@ class Adders {
   /// Collective, when nobody adds any more.
   void check(const std::byte* counters);
   std::uint64_t adds() const { return adds_; }
-  /// How many were begun and not over, when most were.
-  std::uint64_t in_flight_max() const { return in_flight_max_; }
+  /// How many were begun and not over, in the mean of all moves with more to begin.
+  std::uint64_t in_flight() const {
+    return in_flight_looks_ == 0 ? 0 : in_flight_sum_ / in_flight_looks_;
+  }
 
  private:
   static constexpr std::size_t kAtOnce = 96;  // 64 are still in flight where some have ended
@@ -92,7 +94,7 @@ class Adders {
   struct Adder {
     Step step;
     bool draws = false;
-    std::uint64_t drawn = 0;
+    std::uint64_t found = 0;
   };
   void begin(Adder& adder);
   void end(Adder& adder);
@@ -100,7 +102,8 @@ class Adders {
   Reach& reach_;
   std::vector<Adder> all_;
   std::uint64_t before_[kCounters] = {};
-  std::uint64_t left_ = 0, adds_ = 0, added_ = 0, in_flight_max_ = 0;
+  std::uint64_t left_ = 0, adds_ = 0, added_ = 0;
+  std::uint64_t in_flight_sum_ = 0, in_flight_looks_ = 0;
   std::uint64_t drawn_ = 0, drawn_sum_ = 0, drawn_squares_ = 0;
 };
 

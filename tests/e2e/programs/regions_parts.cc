@@ -46,7 +46,10 @@ bool Adders::move() {
   }
   const auto in_flight = std::count_if(all_.begin(), all_.end(),
                                        [](const Adder& adder) { return !adder.step.idle(); });
-  in_flight_max_ = std::max(in_flight_max_, static_cast<std::uint64_t>(in_flight));
+  if (left_ != 0) {
+    in_flight_sum_ += static_cast<std::uint64_t>(in_flight);
+    ++in_flight_looks_;
+  }
   return busy;
 }
 
@@ -61,7 +64,7 @@ void Adders::begin(Adder& adder) {
   request.to = reach_.at(target);
   request.remote = {reach_.key(target), counter * 8};
   request.operand = &operand;
-  request.fetched = adder.draws ? &adder.drawn : nullptr;
+  request.fetched = &adder.found;
   reach_.begin(adder.step, [&] { return reach_.port.atomic(request, adder.step); });
   reach_.proof.note_sent(8);
   ++adds_;
@@ -72,8 +75,8 @@ void Adders::end(Adder& adder) {
   reach_.proof.note_received(8);
   if (!adder.draws) return;
   ++drawn_;
-  drawn_sum_ += adder.drawn;
-  drawn_squares_ += adder.drawn * adder.drawn;
+  drawn_sum_ += adder.found;
+  drawn_squares_ += adder.found * adder.found;
 }
 
 // All over the job, in words that wrap: the first counters gave the numbers from `before_` on,
