@@ -142,6 +142,7 @@ void Bml::recover(Peer& peer, Path& path) noexcept {
     }
   }
   // What went on later paths is theirs to deliver; all before the move from this one may be lost.
+  core_.events.push({EngineEvent::Kind::kPathLost, peer.process, path.slot.name()});
   const bool was_current = peer.send_path == nullptr;
   const std::uint64_t end = was_current ? peer.tx.next_seq : peer.send_path->sent_before;
   if (path.sent_before != 0) core_.sender.replay(peer, peer.tx.acked, end);
@@ -150,7 +151,6 @@ void Bml::recover(Peer& peer, Path& path) noexcept {
   ++peer.generation;
   elect(peer);
   want_path(peer);
-  core_.events.push({EngineEvent::Kind::kPathLost, peer.process, path.slot.name()});
 }
 
 void Bml::on_peer_path_down(Peer& peer, std::uint64_t path_id) noexcept {

@@ -76,6 +76,7 @@ void Bml::move_send_path(Peer& peer, Path* to) noexcept {
   peer.send_path = to;
   ++peer.generation;
   core_.sender.mark_dirty(peer);
+  core_.events.push({EngineEvent::Kind::kSwitched, peer.process, to->slot.name()});
   log(LogLevel::kInfo, "engine", "pair %s sends by %s (was %s) from number %llu on",
       peer.name().c_str(), to->slot.name().c_str(),
       from == nullptr ? "nothing" : from->slot.name().c_str(),

@@ -264,10 +264,4 @@ void Ports::fail_directed(Peer& peer) noexcept {
   }
 }
 
-bool Ports::any_automatic() const noexcept {
-  return std::any_of(table_.begin(), table_.end(), [](const CorePort* port) {
-    return port != nullptr && port->options_.automatic_progress;
-  });
-}
-
 }  // namespace livebtl::core

@@ -97,7 +97,6 @@ class Ports {
   void add_active(CorePort& port, CorePort::PendingActive message);
   /// Receives that only this lost peer could have satisfied end.
   void fail_directed(Peer& peer) noexcept;
-  bool any_automatic() const noexcept;
   std::size_t count() const noexcept { return count_; }
 
  private:

@@ -37,7 +37,7 @@ const RegionTable::Region* RegionTable::find(std::uint32_t space,
   return wished != wished_.end() ? &wished->second : nullptr;
 }
 
-std::uint64_t RegionTable::make_key(std::uint32_t space) {
+std::uint64_t RegionTable::make_key() {
   for (;;) {
     if (free_slots_.empty()) {
       slots_.emplace_back();
@@ -48,11 +48,19 @@ std::uint64_t RegionTable::make_key(std::uint32_t space) {
       free_slots_.pop_back();
       continue;
     }
-    const std::uint64_t key = std::uint64_t{++slots_[slot].reuse} << 32 | slot;
-    if (wished_.contains({space, key})) continue;
     free_slots_.pop_back();
-    return key;
+    return std::uint64_t{++slots_[slot].reuse} << 32 | slot;
   }
+}
+
+Status RegionTable::check_sort(std::uint32_t space, bool wished) {
+  const auto sort = wishing_.try_emplace(space, wished).first;
+  if (sort->second == wished) return {};
+  return fail(Errc::kInvalid,
+              wished ? "a key is wished where livebtl has made one: wish keys for all regions of a "
+                       "space, or open a port of another space for these"
+                     : "no key is wished where one was: wish keys for all regions of a space, or "
+                       "open a port of another space for these");
 }
 
 Result<std::uint64_t> RegionTable::add(std::uint32_t space, const RegionRequest& request) {
@@ -65,16 +73,17 @@ Result<std::uint64_t> RegionTable::add(std::uint32_t space, const RegionRequest&
   const Region region{static_cast<std::byte*>(request.base),
                       request.virtual_addressing ? std::uint64_t{base} : 0, request.bytes, space,
                       request.access};
+  if (auto checked = check_sort(space, request.key.has_value()); !checked)
+    return tl::unexpected(checked.error());
   if (request.key.has_value()) {
-    if (is_made(space, *request.key) ||
-        !wished_.try_emplace({space, *request.key}, region).second) {
+    if (!wished_.try_emplace({space, *request.key}, region).second) {
       return fail(Errc::kInvalid, "the wished region key " + std::to_string(*request.key) +
                                       " is in use; wish another, or deregister its region first");
     }
     ++count_;
     return *request.key;
   }
-  const std::uint64_t key = make_key(space);
+  const std::uint64_t key = make_key();
   Slot& slot = slots_[slot_of(key)];
   slot.region = region;
   slot.live = true;

@@ -3,8 +3,9 @@
 // Pure.
 //
 // A made key is (32-bit reuse count, 32-bit slot), never handed out twice, so a stale key never
-// means new memory. A wished key is the user's 64 bits (libfabric without FI_MR_PROV_KEY); it must
-// not be in use in its space.
+// means new memory. A wished key is the user's 64 bits (libfabric without FI_MR_PROV_KEY), and so
+// is what a stale one means; it must not be in use in its space. A space has keys of one sort, else
+// a stale key of one could come to be a key of the other.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace livebtl::core {
 
 class RegionTable {
  public:
-  /// Errors: kInvalid (key in use, base + bytes overflows).
+  /// Errors: kInvalid (key in use, the space's keys are of the other sort, base + bytes overflows).
   Result<std::uint64_t> add(std::uint32_t space, const RegionRequest& request);
   /// Errors: kBadKey.
   Status remove(std::uint32_t space, std::uint64_t key);
@@ -59,11 +60,13 @@ class RegionTable {
   }
   bool is_made(std::uint32_t space, std::uint64_t key) const noexcept;
   const Region* find(std::uint32_t space, std::uint64_t key) const noexcept;
-  std::uint64_t make_key(std::uint32_t space);
+  Status check_sort(std::uint32_t space, bool wished);
+  std::uint64_t make_key();
 
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_slots_;
   std::unordered_map<WishedKey, Region, WishedHash> wished_;
+  std::unordered_map<std::uint32_t, bool> wishing_;  // of each space: are its keys wished?
   std::size_t count_ = 0;
 };
 

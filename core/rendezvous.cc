@@ -114,7 +114,15 @@ void Transfers::complete_out_if_done(std::uint64_t name) noexcept {
   const OutTransfer done = *out;
   if (done.wanted != 0) --done.peer->transfers_asked;
   out_.release(name);
-  if (done.operation != nullptr) complete_out(done);
+  if (done.operation != nullptr) return complete_out(done);
+  if (done.region && done.code == Errc::kOk) tell_read(done);
+}
+
+void Transfers::tell_read(const OutTransfer& done) noexcept {
+  CorePort* const port = core_.ports.find(done.read_through);
+  if (port == nullptr) return;  // closed meanwhile
+  port->tell_remote_access(
+      {{done.peer, done.reader}, Access::kRead, done.region->key, done.bytes, {}});
 }
 
 void Transfers::complete_out(const OutTransfer& done) noexcept {

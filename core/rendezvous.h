@@ -34,6 +34,8 @@ struct RegionName {
 struct OutTransfer {
   Operation* operation = nullptr;    // null: serves a get out of a region, or is given up
   std::optional<RegionName> region;  // serves a get: out of this
+  PortNumber read_through = 0;       // ... and told to this port of ours
+  PortNumber reader = 0;             // ... for this one of the peer's
   CorePort* port = nullptr;          // whose operation it is
   Peer* peer = nullptr;
   Slice slices[kSlicesMax];
@@ -117,6 +119,7 @@ class Transfers {
                   const Slice& piece) noexcept;
   void complete_out_if_done(std::uint64_t name) noexcept;
   void complete_out(const OutTransfer& done) noexcept;
+  void tell_read(const OutTransfer& done) noexcept;
   Path* pick_path(Peer& peer) noexcept;
 
   Core& core_;

@@ -182,7 +182,6 @@ void Switching::look() noexcept {
   if (order_.rung == Rung::kNew && !(core_.bml.all_cleared() && left_.empty())) reached = false;
   if (!reached) return;
   report_.reached = true;
-  if (order_.rung == Rung::kNew) core_.events.push({EngineEvent::Kind::kSwitched, ProcessId{}, ""});
   changed();
 }
 

@@ -186,7 +186,6 @@ DomainChoices choices_of(const fi_info& info) noexcept {
   const bool basic = domain.mr_mode == FI_MR_BASIC;
   DomainChoices choices;
   choices.several_threads = domain.threading != FI_THREAD_DOMAIN;
-  choices.automatic_progress = domain.data_progress == FI_PROGRESS_AUTO;
   choices.virtual_addressing =
       basic || (domain.mr_mode > FI_MR_SCALABLE && domain.mr_mode & FI_MR_VIRT_ADDR);
   choices.made_keys = basic || (domain.mr_mode > FI_MR_SCALABLE && domain.mr_mode & FI_MR_PROV_KEY);

@@ -38,7 +38,6 @@ class Counter final : public fid_cntr, public Waitable {
   void keep() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }
   void drop() noexcept { users_.fetch_sub(1, std::memory_order_relaxed); }
   bool used() const noexcept { return users_.load(std::memory_order_relaxed) != 0; }
-  bool wants_automatic_progress() const noexcept { return wait_fd_.number() >= 0; }
   Domain& domain() noexcept { return domain_; }
 
   bool ready() noexcept override;

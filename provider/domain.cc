@@ -65,7 +65,7 @@ Domain::Domain(Fabric& fabric, std::shared_ptr<Engine> engine, const DomainChoic
 Result<Port*> Domain::region_port() {
   const std::lock_guard hold(region_port_lock_);
   if (!region_port_) {
-    auto port = engine_->open_port({space_, choices_.automatic_progress});
+    auto port = engine_->open_port({space_});
     if (!port) return tl::unexpected<Error>(port.error());
     region_port_ = std::move(*port);
   }

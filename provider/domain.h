@@ -22,7 +22,6 @@ class Fabric;
 /// What of fi_info's domain attributes the domain acts upon.
 struct DomainChoices {
   bool several_threads = true;      // anything but FI_THREAD_DOMAIN
-  bool automatic_progress = false;  // data progress without a caller
   bool virtual_addressing = false;  // peers address regions by our pointers
   bool made_keys = false;           // we choose the keys of regions
 };

@@ -124,22 +124,10 @@ int Endpoint::check_bound() const noexcept {
   return (sends && !send_told) || (receives && !receive_told) ? -FI_ENOCQ : 0;
 }
 
-/// A sleeper on a descriptor is woken only if somebody else moves the engine.
-bool Endpoint::wants_automatic_progress() const noexcept {
-  if (domain_.choices().automatic_progress) return true;
-  if (transmit_queue_ && transmit_queue_->wants_automatic_progress()) return true;
-  if (receive_queue_ && receive_queue_->wants_automatic_progress()) return true;
-  for (const Counter* counter : {send_counter_, receive_counter_, read_counter_, write_counter_,
-                                 remote_read_counter_, remote_write_counter_}) {
-    if (counter && counter->wants_automatic_progress()) return true;
-  }
-  return false;
-}
-
 int Endpoint::enable() {
   if (port_) return 0;
   if (const int missing = check_bound()) return missing;
-  auto port = domain_.engine().open_port({domain_.space(), wants_automatic_progress()});
+  auto port = domain_.engine().open_port({domain_.space()});
   if (!port) {
     tell_user(port.error());
     return -errno_of(port.error().code);

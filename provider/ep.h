@@ -100,7 +100,6 @@ class Endpoint final : public fid_ep {
   int bind_queue(CompletionQueue& queue, std::uint64_t flags) noexcept;
   int bind_counter(Counter& counter, std::uint64_t flags) noexcept;
   int check_bound() const noexcept;
-  bool wants_automatic_progress() const noexcept;
 
   Domain& domain_;
   std::unique_ptr<Port> port_;

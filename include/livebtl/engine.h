@@ -16,15 +16,19 @@
 namespace livebtl {
 
 struct PortOptions {
-  std::uint32_t space = 0;          // regions are shared among ports of one space
-  bool automatic_progress = false;  // the agent completes operations although nobody calls in
+  std::uint32_t space = 0;  // regions are shared among ports of one space
 };
 
+/// For those who watch; there is nothing that they must do.
 struct EngineEvent {
-  enum class Kind : std::uint8_t { kPathOpened, kPathLost, kSwitched, kPeerLost };
-  Kind kind = Kind::kPathOpened;
+  enum class Kind : std::uint8_t {
+    kSwitched,  // what goes to `peer` takes `transport` from now on; told of its first one, too
+    kPathLost,  // `transport` to `peer` broke; what it may have lost is sent again
+    kPeerLost,  // it is proved dead without a farewell; operations that name it will fail
+  };
+  Kind kind = Kind::kSwitched;
   ProcessId peer{};
-  std::string transport;  // the one now in use; kPathLost: the one lost
+  std::string transport;  // as `btlctl status` names it; empty: none
 };
 
 class LIVEBTL_API Engine {
@@ -53,7 +57,8 @@ class LIVEBTL_API Engine {
   virtual int add_waker(std::function<void()> signal) = 0;
   virtual void remove_waker(int id) noexcept = 0;
 
-  /// events: called on threads that call progress().
+  /// `call` is made without a lock, on threads that call progress(); it may call the engine, and
+  /// must not throw. It replaces the one before. While nobody calls progress(), the last 256 wait.
   virtual void on_event(std::function<void(const EngineEvent&)> call) = 0;
 };
 

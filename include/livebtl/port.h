@@ -55,7 +55,7 @@ struct RegionRequest {
   void* base = nullptr;
   std::size_t bytes = 0;
   Access access = Access::kReadWrite;  // what peers may do
-  std::optional<std::uint64_t> key{};  // wished key; else one is made
+  std::optional<std::uint64_t> key{};  // wished key; else one is made. One sort in a space
   // peers address it by our pointers, not from 0
   bool virtual_addressing = false;
 };
@@ -126,7 +126,8 @@ struct ActiveMessage {
 };
 using ActiveHandler = std::function<void(const ActiveMessage&)>;
 
-/// A peer's access to our memory through one of our ports, told when its bytes are in place.
+/// A peer's access to our memory through one of our ports, told when it is over: what was put is in
+/// place, what was got has been taken.
 struct RemoteAccess {
   Destination source{};
   Access access = Access::kWrite;  // get: kRead; put: kWrite; atomic: kReadWrite

@@ -115,7 +115,7 @@ class Puts {
 class Storm {
  public:
   Storm(Proof& proof, livebtl::Engine& engine)
-      : port_(good(engine.open_port({.automatic_progress = true}))),
+      : port_(good(engine.open_port({}))),
         reach_{proof, engine, *port_,
                e2e::Chance(proof.options().seed * 1000 + static_cast<std::uint64_t>(proof.rank()))},
         puts_(reach_) {

@@ -3,7 +3,7 @@
 // Whatever is under way then, nobody touches the memory any more, and both sides hear of the end.
 #include <cstring>
 
-#include "tests/unit/engine/rig.h"
+#include "tests/unit/engine/tapped.h"
 
 using namespace livebtl;
 using namespace livebtl::test;
@@ -133,7 +133,8 @@ TEST_CASE("a region that is deregistered under a large get is not read any more"
 }
 
 TEST_CASE("a get that nobody has begun to send ends when its region is deregistered") {
-  Rig rig(2, kinds_of("tcp"));
+  Taps taps;
+  Rig rig(2, {kind("self"), tapped("tcp", taps)});
   Memory source = data_of(3);
   Memory into(kBytes, kBlank);
   const std::uint64_t key = register_at(rig, 1, source);
@@ -145,12 +146,11 @@ TEST_CASE("a get that nobody has begun to send ends when its region is deregiste
   settle(rig);
   Watched get;
   REQUIRE(rig.ports[0]->get(request, get) == Accept::kAccepted);
-  bool asked = false;
-  rig.ports[1]->on_remote_access(
-      [](void* user, const RemoteAccess&) noexcept { *static_cast<bool*>(user) = true; }, &asked);
+  const auto offered = [&] { return taps[1].posted[core::FrameKind::kRts] != 0; };
   const TimeNs deadline = monotonic_now() + 20 * kSecond;
-  while (!asked && monotonic_now() < deadline) rig.engines[1]->progress();  // only the target moves
-  REQUIRE(asked);
+  while (!offered() && monotonic_now() < deadline)
+    rig.engines[1]->progress();  // only the target moves
+  REQUIRE(offered());
   REQUIRE(rig.ports[1]->deregister_region(key));
   rig.until([&] { return get.done_count == 1; });
   CHECK(get.completion.code == Errc::kBadKey);

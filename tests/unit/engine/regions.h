@@ -30,7 +30,6 @@ class Guarded {
   }
   Guarded(const Guarded&) = delete;
   ~Guarded() {
-    // A port that has been closed has taken its regions with it.
     if (key != 0 && rig_.ports.back() != nullptr) rig_.ports.back()->deregister_region(key);
     ::munmap(map_, bytes_ + 2 * kPage);
   }

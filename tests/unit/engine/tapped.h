@@ -88,9 +88,10 @@ class TappedTransport final : public core::Transport, private core::TransportSin
 /// By rank of a rig.
 using Taps = std::map<std::uint64_t, Tap>;
 
-/// tcp by another name, tapped.
-inline core::TransportKind tapped(const std::string& name, Taps& taps) {
-  core::TransportKind made = kind("tcp", name);
+/// A transport by another name, tapped.
+inline core::TransportKind tapped(const std::string& name, Taps& taps,
+                                  const std::string& as = "tcp") {
+  core::TransportKind made = kind(as, name);
   made.make = [make = made.make,
                &taps](const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
     auto beneath = make(facts);

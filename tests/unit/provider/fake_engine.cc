@@ -74,10 +74,9 @@ bool take_multi(Posted& posted, const Message& message) noexcept {
 
 FakeEngine& engine() noexcept { return *current; }
 
-Result<std::unique_ptr<Port>> FakeEngine::open_port(const PortOptions& options) {
+Result<std::unique_ptr<Port>> FakeEngine::open_port(const PortOptions&) {
   const std::lock_guard hold(lock);
   current = this;
-  last_port_automatic = options.automatic_progress;
   auto port = std::make_unique<FakePort>(*this, next_port);
   ports[next_port++] = port.get();
   return std::unique_ptr<Port>(std::move(port));

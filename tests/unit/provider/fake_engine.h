@@ -105,8 +105,7 @@ class FakeEngine final : public Engine {
   void on_event(std::function<void(const EngineEvent&)>) override {}
 
   // What tests set and see.
-  bool busy = false;  // every call that starts something answers kBusy
-  bool last_port_automatic = false;
+  bool busy = false;                    // every call that starts something answers kBusy
   std::atomic<std::uint64_t> waits{0};  // calls of wait()
 
   std::recursive_mutex lock;  // the engine's
