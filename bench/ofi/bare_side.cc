@@ -39,7 +39,7 @@ struct Target {
 
 class BareSide final : public Side {
  public:
-  explicit BareSide(const std::string& provider) {
+  BareSide(const std::string& provider, bool descriptor) {
     choose(provider);
     fid_fabric* fabric = nullptr;
     must(::fi_fabric(info_->fabric_attr, &fabric, nullptr), "fi_fabric");
@@ -55,6 +55,7 @@ class BareSide final : public Side {
     fi_cq_attr completions{};
     completions.size = 1024;
     completions.format = FI_CQ_FORMAT_MSG;
+    completions.wait_obj = descriptor ? FI_WAIT_FD : FI_WAIT_NONE;
     must(::fi_cq_open(domain, &completions, &queue, nullptr), "fi_cq_open");
     queue_.reset(queue);
     fid_ep* endpoint = nullptr;
@@ -190,8 +191,8 @@ class BareSide final : public Side {
 
 }  // namespace
 
-std::unique_ptr<Side> make_bare(const std::string& provider) {
-  return std::make_unique<BareSide>(provider);
+std::unique_ptr<Side> make_bare(const std::string& provider, bool descriptor) {
+  return std::make_unique<BareSide>(provider, descriptor);
 }
 
 }  // namespace livebtl::bench

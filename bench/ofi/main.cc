@@ -77,10 +77,10 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-[[noreturn]] void be_target(const std::string& provider, const Wire& wire,
+[[noreturn]] void be_target(const std::string& provider, bool descriptor, const Wire& wire,
                             const std::atomic<int>& wanted) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const auto livebtl = make_livebtl(provider), bare = make_bare(provider);
+  const auto livebtl = make_livebtl(provider), bare = make_bare(provider, descriptor);
   livebtl->meet_as_target(wire);
   bare->meet_as_target(wire);
   for (int now = wanted; now != kEnd; now = wanted) {
@@ -111,7 +111,7 @@ void compare(const Figure& figure, int turns, Side& livebtl, Side& bare, std::at
   std::fflush(stdout);
 }
 
-int run(const std::string& provider, int turns) {
+int run(const std::string& provider, int turns, bool descriptor) {
   int ends[2];
   void* const shared = ::mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -120,10 +120,10 @@ int run(const std::string& provider, int turns) {
   auto& wanted = *new (shared) std::atomic<int>(kNothing);
   const pid_t target = ::fork();
   if (target < 0) give_up("no process can be started");
-  if (target == 0) be_target(provider, Wire(ends[1]), wanted);
+  if (target == 0) be_target(provider, descriptor, Wire(ends[1]), wanted);
   ::close(ends[1]);
   std::signal(SIGCHLD, [](int) { ::_exit(1); });  // it has said why; not every provider notices
-  const auto livebtl = make_livebtl(provider), bare = make_bare(provider);
+  const auto livebtl = make_livebtl(provider), bare = make_bare(provider, descriptor);
   livebtl->meet_as_origin(Wire(ends[0]));
   bare->meet_as_origin(Wire(ends[0]));
   for (const Figure& figure : kFigures) compare(figure, turns, *livebtl, *bare, wanted);
@@ -154,9 +154,12 @@ Blob Wire::receive() const {
 int main(int argc, char** argv) {
   const std::string provider = argc > 1 ? argv[1] : "tcp;ofi_rxm";
   const int turns = argc > 2 ? std::atoi(argv[2]) : 15;
-  if (argc > 3 || turns < 1) {
-    std::fprintf(stderr, "usage: ofi_onesided_bench [PROVIDER [TURNS]]\n");
+  const bool descriptor = argc > 3 && std::string(argv[3]) == "descriptor";
+  if (argc > 4 || (argc > 3 && !descriptor) || turns < 1) {
+    std::fprintf(stderr,
+                 "usage: ofi_onesided_bench [PROVIDER [TURNS [descriptor]]]\n"
+                 "descriptor: the bare side's completion queue has one to sleep on, too\n");
     return 1;
   }
-  return livebtl::bench::run(provider, turns);
+  return livebtl::bench::run(provider, turns, descriptor);
 }

@@ -47,6 +47,7 @@ class Side {
 };
 
 std::unique_ptr<Side> make_livebtl(const std::string& provider);
-std::unique_ptr<Side> make_bare(const std::string& provider);
+/// descriptor: its completion queue has one to sleep on, as livebtl's has.
+std::unique_ptr<Side> make_bare(const std::string& provider, bool descriptor);
 
 }  // namespace livebtl::bench
