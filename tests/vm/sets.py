@@ -2,6 +2,7 @@
 """btlctl vm snapshot and vm restore: all guests of a job as one set, from which the job goes on; or told why it does not."""
 import json
 import os
+import re
 import shutil
 import signal
 
@@ -77,8 +78,8 @@ class Sets:
         processes.stop([guest.process for guest in self.lab.guests if guest.process != spared], signal.SIGKILL)
         for guest in self.lab.guests:
             guest.plugged = [each for each in guest.plugged if each != RDMA]
-            guest.start(self.lab.machine, incoming=True)
             guest.generation = ""  # another one, by which the guest learns that it was restored
+            guest.start(self.lab.machine, incoming=True)
         self.lab.store()
 
 
@@ -213,6 +214,7 @@ def mixed(context):
         sets.kill_machines()
         code, document = _finished(sets.restore("mixed"))
         check(code == INCONSISTENT, f"a set that does not fit together: code {code}: {document}")
+        check(re.search(r"rank \d on vm[12] .*is held by another, 0x", document["text"]), f"it says: {document['text']}")
         states = [guest.query("query-status")["status"] for guest in lab.guests]
         check("running" not in states, f"the guests are {states}")
         sets.kill_machines()
