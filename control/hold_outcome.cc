@@ -97,8 +97,8 @@ std::string HoldMachine::broken() const {
       return answer.name + " still has frames on their way";
     if (answer.report.members == 0) return "not all were ever parked";
     if (answer.report.members != entries_.size()) {
-      return std::to_string(answer.report.members) + " processes were held, and now there are " +
-             std::to_string(entries_.size());
+      return answer.name + " was held as one of " + std::to_string(answer.report.members) +
+             " processes, and now there are " + std::to_string(entries_.size());
     }
     if (id == 0) id = answer.report.id;
     if (answer.report.id != id)

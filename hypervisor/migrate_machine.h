@@ -44,13 +44,14 @@ struct Seen {
   std::vector<bool> plugged;  // by card
   bool has_job = true;        // the guest; of kPrepare, kReturnThere
   bool pulled = false;        // a card that is gone, by us: QEMU has our note of it
+  std::string absent = {};    // of kReturn: what the job would return to, and why it does not yet
 };
 
 struct Answer {
   Went went = Went::kWell;
   int code = kCodeDone;  // of kFailed in kLook and kPrepare: the exit code that follows
   std::string text;      // of everything but kWell
-  Seen seen;             // of kLook, kLookBack; of kFollow only the migration; else: has_job
+  Seen seen;  // of kLook, kLookBack; of kFollow only the migration; else: has_job, absent
 };
 
 struct MigrateEnd {
@@ -101,6 +102,7 @@ class MigrateMachine {
   std::vector<bool> plugged_;
   bool begun_ = false;  // the migration
   bool has_job_ = true;
+  std::string absent_;
   bool cancelling_ = false;  // and why:
   Answer cancel_why_;
   bool interrupted_ = false;

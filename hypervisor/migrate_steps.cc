@@ -142,13 +142,14 @@ Answer MigrateSteps::order(GuestAgent& agent, GuestOrder order) {
     const Error& error = said.error();
     return {went_of(error.code), code_of_later(error.code), error.text, {}};
   }
-  if (said->code == kCodeDone) return {};
+  Answer answer;
+  answer.seen.absent = said->absent;
+  if (said->code == kCodeDone) return answer;
   // Nobody is there to leave a card or to return to one, unless somebody has named him.
   if (said->no_job && request_.guest.job.empty()) {
     say_("no job runs in the guest");
-    Answer none;
-    none.seen.has_job = false;
-    return none;
+    answer.seen.has_job = false;
+    return answer;
   }
   return {Went::kFailed, said->code, "in the guest: " + said->text, {}};
 }

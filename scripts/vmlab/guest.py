@@ -52,10 +52,10 @@ class Guest:
         return self.process is not None and processes.alive(self.process)
 
     def start(self, machine, incoming=False):
-        """Starts its next QEMU; with `incoming` it waits to be given a state."""
+        """Starts its next QEMU; with `incoming` it waits to be given a state, and then to be told to go on (docs/VM.md)."""
         self.instance += 1
         self.generation = self.generation or str(uuid.uuid4())
-        words = hardware.command(self, machine.image, machine.accelerator) + (["-incoming", "defer"] if incoming else [])
+        words = hardware.command(self, machine.image, machine.accelerator) + (["-incoming", "defer", "-S"] if incoming else [])
         self.process = processes.start(words, f"{self.instance_name()}.qemu", keep=machine.keep(), with_parent=machine.with_parent)
         wait_until(f"QEMU of {self.name} to listen", self._listens, 10 * self.pace)
 
@@ -214,6 +214,7 @@ class Guest:
         try:
             arrives.query("migrate-incoming", uri=f"unix:{arrives.instance_name()}.migration")
             figures = self._migrate(f"unix:{arrives.instance_name()}.migration")
+            arrives.go_on()
             wait_until(f"{self.name} to run in its new place", lambda: arrives.query("query-status")["status"] == "running",
                        30 * self.pace)
         except BaseException:

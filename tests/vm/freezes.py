@@ -6,7 +6,7 @@ from harness.control import DONE, INCONSISTENT
 from harness.waiting import check, wait_until
 from vmlab.monitor import Agent, Refused
 
-from .job import OUTPUT
+from .job import delivered
 from .verbs import VerbsJob, add_verbs
 
 DISPATCHER, DISPATCHED = "/etc/qemu/fsfreeze-hook", "/etc/qemu/fsfreeze-hook.d/livebtl"
@@ -26,18 +26,13 @@ def _install(guest, place, **settings):
     check(hook["installed"] and hook["file"] == place, f"hooks install: {hook}")
 
 
-def _delivered(guest):
-    """Lines that the ranks of one guest have told; each says that messages were delivered."""
-    return guest.output(f"cat {OUTPUT}/*/rank.*/stdout | grep -c stream")
-
-
 def _freeze_and_thaw(job, guest, other):
     """Seen from the other guest: the agent of a frozen one runs nothing. How many file systems were frozen."""
     count = job.timed("freeze", lambda: _ask(guest, "freeze"))
     job.btlctl(other, "hold", "check").expect(DONE)
-    before = _delivered(other)
+    before = delivered(other)
     job.btlctl(other, "hold", "check").expect(DONE)
-    check(_delivered(other) == before, "messages were delivered while the job was held")
+    check(delivered(other) == before, "messages were delivered while the job was held")
     check(not count or _ask(guest, "status") == "frozen", "the guest says that it is not frozen")
     job.timed("thaw", lambda: _ask(guest, "thaw"))
     check(_ask(guest, "status") == "thawed", "the guest says that it is frozen")
@@ -84,8 +79,8 @@ def _lease_ran_out(job, guest, other):
 
 
 def _goes_on_in(job, guest):
-    before = _delivered(guest)
-    wait_until("messages to be delivered again", lambda: _delivered(guest) != before, 60 * job.lab.pace)
+    before = delivered(guest)
+    wait_until("messages to be delivered again", lambda: delivered(guest) != before, 60 * job.lab.pace)
 
 
 def freeze_and_thaw(context):

@@ -16,6 +16,11 @@ STOP, READY, OUTPUT = DIRECTORY + "/stop", DIRECTORY + "/ready", DIRECTORY + "/o
 MPI = ("--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "opal_common_ofi_provider_include", "livebtl")
 
 
+def delivered(guest):
+    """Lines that the ranks of one guest have told; each says that messages were delivered."""
+    return guest.output(f"cat {OUTPUT}/*/rank.*/stdout | grep -c stream")
+
+
 class GuestsJob:
     """Context manager; the lab's end is the job's end, so leaving it only brings the logs home."""
     mpi = MPI

@@ -2,6 +2,7 @@
 """btlctl vm snapshot and vm restore: all guests of a job as one set, from which the job goes on; or told why it does not."""
 import json
 import os
+import re
 import shutil
 import signal
 
@@ -72,11 +73,12 @@ class Sets:
         self.job.wait_across("verbs")
         self.job.check_carried(by_verbs=True)
 
-    def kill_machines(self):
-        """All QEMUs die; others wait to be given a state."""
-        processes.stop([guest.process for guest in self.lab.guests], signal.SIGKILL)
+    def kill_machines(self, spared=None):
+        """All QEMUs die but the spared one; others wait to be given a state."""
+        processes.stop([guest.process for guest in self.lab.guests if guest.process != spared], signal.SIGKILL)
         for guest in self.lab.guests:
             guest.plugged = [each for each in guest.plugged if each != RDMA]
+            guest.generation = ""  # another one, by which the guest learns that it was restored
             guest.start(self.lab.machine, incoming=True)
         self.lab.store()
 
@@ -96,7 +98,7 @@ def _done(command):
     return document
 
 
-def _begin(lab, job):
+def begin(lab, job):
     job.wait_ready()
     add_verbs(job)
     for guest in lab.guests:
@@ -107,7 +109,7 @@ def restored(context):
     """All guests are saved as a set, their QEMUs killed; from the set the job goes on, more than once."""
     restores = 1 if context.short else 3
     with context.lab(2) as lab, VerbsJob(lab, context) as job, Sets(job) as sets:
-        _begin(lab, job)
+        begin(lab, job)
         taken = sets.take("monday")
         for _ in range(restores):
             sets.kill_machines()
@@ -128,7 +130,7 @@ def killed(context):
     take = phases.SHORT_SNAPSHOT if context.short else phases.SNAPSHOT
     put_back = phases.SHORT_RESTORE if context.short else phases.RESTORE
     with context.lab(2) as lab, VerbsJob(lab, context) as job, Sets(job) as sets:
-        _begin(lab, job)
+        begin(lab, job)
         taking = phases.killed_in_each(take, lambda phase: _killed_while_taken(sets, phase))
         sets.take("tuesday")  # a call that was killed after its last step has made its set
         restoring = phases.killed_in_each(put_back, lambda phase: _killed_while_restored(sets, phase))
@@ -184,7 +186,7 @@ def _kill_in(command, phase, after=None):
 def lease_runs_out(context):
     """btlctl stands still in the middle of a snapshot for longer than the lease: the job goes on by itself, and there is no set."""
     with context.lab(2) as lab, VerbsJob(lab, context) as job, Sets(job) as sets:
-        _begin(lab, job)
+        begin(lab, job)
         with sets.snapshot("monday", SHORT_LEASE_SECONDS) as running:
             running.wait_phase("go_on")  # the first machine is saved
             running.process.send_signal(signal.SIGSTOP)
@@ -205,13 +207,14 @@ def lease_runs_out(context):
 def mixed(context):
     """A guest from an older set than the other: told by name, no guest is left running, and the whole set still restores."""
     with context.lab(2) as lab, VerbsJob(lab, context) as job, Sets(job) as sets:
-        _begin(lab, job)
+        begin(lab, job)
         sets.take("monday")
         sets.take("tuesday")
         _mix(sets, "monday", "tuesday")
         sets.kill_machines()
         code, document = _finished(sets.restore("mixed"))
         check(code == INCONSISTENT, f"a set that does not fit together: code {code}: {document}")
+        check(re.search(r"rank \d on vm[12] .*is held by another, 0x", document["text"]), f"it says: {document['text']}")
         states = [guest.query("query-status")["status"] for guest in lab.guests]
         check("running" not in states, f"the guests are {states}")
         sets.kill_machines()

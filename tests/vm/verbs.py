@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Transport verbs on Soft-RoCE devices: who holds them, and jobs that leave them and return."""
+import math
 import statistics
 import time
 
@@ -9,18 +10,21 @@ from vmlab.hardware import BLOCKER, RDMA
 
 from .job import ARGUMENTS, MPI, GuestsJob
 
-ACROSS = 4      # pairs with one rank on either guest, of 2 ranks each
 PACKETS = "/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts"
 
 
 class VerbsJob(GuestsJob):
     """All transports are compiled in, and verbs is closed until it is added: as a user starts it."""
-    across = ACROSS
 
     def __init__(self, lab, context, program="stream", ranks_per_guest=2, arguments=ARGUMENTS, **environment):
         super().__init__(lab, context.logs, program, ranks_per_guest, arguments, transports="")
         self.environment |= environment
         self.times = {}  # phase -> seconds, one for each time
+
+    @property
+    def across(self):
+        """Pairs with one rank on either of two guests."""
+        return self.per_guest ** 2 * math.comb(len(self.lab.guests), 2)
 
     def order(self, *words):
         """A command that must be done; how long its ladder took is noted under its verb, without btlctl's start and end."""
@@ -169,7 +173,6 @@ def card_vanishes(context):
 class OneSidedJob(VerbsJob):
     """Windows of memory instead of messages: what is put, got and added is checked where it is. One rank a guest: two that wait
     for a lock take turns on its one processor."""
-    across = 1
     mpi = (*MPI, "--mca", "btl", "self,ofi", "--mca", "osc", "rdma")
     computes = False
 

@@ -31,6 +31,7 @@ class HeldJob {
     std::uint64_t restored_from = 0;
     bool claimed = false;
     std::string refusal;
+    std::string why;      // it is broken, or fenced out
     int leases = 0;       // begun
     bool slow = false;    // parks, and is never parked
     bool silent = false;  // hears nothing
@@ -100,6 +101,7 @@ class HeldJob {
     answer.report.incarnation = one.incarnation;
     answer.report.restored_from = one.restored_from;
     answer.report.claimed = one.claimed;
+    answer.report.why = one.why;
     if (request.action == HoldAction::kEnd && one.claimed && one.id == request.id)
       answer.report.refusal = "it is claimed";
     if (request.action == HoldAction::kClaim && one.id != request.id)

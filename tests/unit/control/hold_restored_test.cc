@@ -28,6 +28,30 @@ Job held(std::uint64_t count) {
   return job;
 }
 
+void become(Job::One& one, HoldState state, const char* why) {
+  one.state = state;
+  one.why = why;
+}
+
+struct Misfit {
+  const char* what;
+  void (*spoil)(Job::One&);
+  const char* says;
+};
+const Misfit kMisfits[] = {
+    {"its peers go on, it is of a snapshot of before", [](Job::One& one) { one = {}; },
+     "rank 1 is not held"},
+    {"of another set", [](Job::One& one) { one.id = kId + 1; }, "rank 1 is held by another, 0x52"},
+    {"its lease ran out", [](Job::One& one) { become(one, HoldState::kBroken, "its lease"); },
+     "rank 1 was not held throughout: its lease"},
+    {"its frames were on their way", [](Job::One& one) { one.state = HoldState::kParking; },
+     "rank 1 still has frames on their way"},
+    {"of a hold of other members", [](Job::One& one) { one.members = 2; },
+     "rank 1 was held as one of 2 processes, and now there are 3"},
+    {"a copy", [](Job::One& one) { become(one, HoldState::kFenced, "fenced out"); },
+     "rank 1: fenced out"},
+};
+
 bool all_go_on_as(const Job& job, Incarnation incarnation) {
   return std::ranges::all_of(job.members, [&](const auto& item) {
     return item.second.state == HoldState::kNone && item.second.incarnation == incarnation &&
@@ -92,25 +116,14 @@ TEST_CASE("the incarnation rises above every one that is known") {
 }
 
 TEST_CASE("what does not fit together is named, and left as it is") {
-  struct Case {
-    const char* what;
-    void (*spoil)(Job::One&);
-  };
-  const Case cases[] = {
-      {"its peers go on, it is of a snapshot of before", [](Job::One& one) { one = {}; }},
-      {"of another set", [](Job::One& one) { one.id = kId + 1; }},
-      {"its lease ran out", [](Job::One& one) { one.state = HoldState::kBroken; }},
-      {"its frames were on their way", [](Job::One& one) { one.state = HoldState::kParking; }},
-      {"of a hold of other members", [](Job::One& one) { one.members = 2; }},
-      {"a copy", [](Job::One& one) { one.state = HoldState::kFenced; }},
-  };
-  for (const Case& each : cases) {
+  for (const Misfit& each : kMisfits) {
     CAPTURE(each.what);
     Job job = held(3);
     each.spoil(job.members[2]);
     const auto before = job.members[2].state;
     const Outcome outcome = job.run(restored());
     CHECK(outcome.code == ExitCode::kInconsistent);
+    CHECK(outcome.text.find("job restored: " + std::string(each.says)) == 0);
     CHECK(job.members[1].state == HoldState::kParked);
     CHECK(job.members[1].incarnation == Incarnation{1});
     CHECK(job.members[2].state == before);

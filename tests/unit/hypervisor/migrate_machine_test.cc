@@ -91,6 +91,21 @@ TEST_CASE("a card that is not given up: those that were come back, it is not plu
   }
 }
 
+TEST_CASE("a card that is not given up, but that the job has not got any more: that is said") {
+  World world;
+  world.change = [](Action action, Answer& answer) {
+    if (action.what == Do::kUnplug) answer = {Went::kTimeout, 0, "late", {}};
+    if (action.what == Do::kReturn) answer.seen.absent = "rank 0: verbs: no device";
+  };
+  world.run();
+  CHECK(world.end.code == kCodeTakenBack);
+  CHECK(world.end.text.find("; taken back: the guest runs on here, but its job stays on another") ==
+        std::string("late").size());
+  REQUIRE(world.end.left.size() == 1);
+  CHECK(world.end.left[0].find("the job returns by itself") == 0);
+  CHECK(world.end.left[0].find("rank 0: verbs: no device") != std::string::npos);
+}
+
 TEST_CASE("a card that goes after its deadline is plugged in again") {
   World world;
   world.change = [&world](Action action, Answer& answer) {

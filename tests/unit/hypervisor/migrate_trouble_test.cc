@@ -134,6 +134,24 @@ TEST_CASE("who in the guest keeps a card is told, if the guest can tell") {
   CHECK(report.end.text.find("pid 6") == std::string::npos);
 }
 
+TEST_CASE(
+    "a card that is kept, and that the job has lost nevertheless: it is said, not waited for") {
+  Scene scene;
+  scene.request.timeout = 3 * kSecond;
+  scene.here->with([](auto& state) {
+    state.holds = true;
+    state.not_yet["return"] = 1;
+  });
+  const auto report = scene.run();
+  CHECK(report.end.code == 5);
+  CHECK(
+      report.end.text.find("; taken back: the guest runs on here, but its job stays on another") !=
+      std::string::npos);
+  REQUIRE(report.end.left.size() == 1);
+  CHECK(report.end.left[0].find("rank 0: verbs: no device") != std::string::npos);
+  CHECK(Scene::log_of(*scene.here) == Log{"prepare", "device_del hca0", "return"});
+}
+
 TEST_CASE("a card that QEMU refuses to pull: its words are told, and the other comes back") {
   Scene scene;
   scene.here->with([](auto& state) { state.fixed = {"hca1"}; });

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Orders that are for one guest of several: the others' pairs are left where they are."""
+from harness.control import DONE
+from harness.waiting import check, wait_until
+from vmlab.hardware import RDMA
+
+from .verbs import VerbsJob, add_verbs
+
+# Of one rank a guest, the first guest being the one that leaves.
+LEFT = {(0, 1): {"tcp"}, (0, 2): {"tcp"}, (1, 2): {"verbs"}}
+
+
+def pairs_of_one_guest_leave(context):
+    """checkpoint prepare for one guest of three: its pairs go on over tcp and its card can be pulled, while the two others stay on
+    verbs; then it returns."""
+    with context.lab(3) as lab, VerbsJob(lab, context, ranks_per_guest=1) as job:
+        guest = lab.guests[0]
+        scope = ("--scope", f"node:{guest.name}")
+        job.wait_ready()
+        add_verbs(job)
+        check(job.order("checkpoint", "prepare", *scope)["pairs_moved"] == 2, "not the pairs of one guest have moved")
+        packets = _carry_as_left(job)
+        check(not guest.holders(), f"{guest.name}: after the release the device is held by {guest.holders()}")
+        guest.unplug(RDMA)
+        job.wait_progress()
+        _check_as_left(job)
+        guest.plug(RDMA)
+        job.order("checkpoint", "return", *scope)
+        job.wait_across("verbs")
+        job.check_carried(by_verbs=True)
+        totals = job.finish()
+    return (f"2 of 3 pairs left verbs, and meanwhile the devices sent {packets} packets; {totals['received']} messages, lost 0, "
+            "repeated 0, out of order 0")
+
+
+def _carry_as_left(job):
+    """What each guest's device has sent while all ranks went on: the first one's nothing."""
+    before = job.packets()
+    job.wait_progress()
+    sent = [after - one for after, one in zip(job.packets(), before)]
+    check(not sent[0] and all(sent[1:]), f"the devices sent {sent} packets")
+    _check_as_left(job)
+    return sent
+
+
+def _check_as_left(job):
+    found = _transports(job)
+    check(found == LEFT, f"pairs send by {found}")
+
+
+def _transports(job):
+    """{ranks of a pair, the lower one first: what its two ends send by}"""
+    def seen():
+        """Of all members: a relay in a guest that is busy may not be heard of in time."""
+        document = job.btlctl(job.head, "status", "--peers").expect(DONE).json
+        return None if document["missing"] else document["members"]
+    members = wait_until("all members to be found", seen, 60 * job.lab.pace, interval=0.5)
+    ranks = {member["member"]["process"]: member["rank"] for member in members}
+    found = {}
+    for member in members:
+        for peer in member["engine"]["peers"]:
+            other = ranks.get(peer["process"], member["rank"])
+            if other != member["rank"]:
+                found.setdefault(tuple(sorted((member["rank"], other))), set()).add(peer["transport"])
+    return found
+
+
+CASES = (("pairs-of-one-guest-leave", pairs_of_one_guest_leave),)
