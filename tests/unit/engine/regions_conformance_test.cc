@@ -2,6 +2,9 @@
 // What put, get and atomics of the BML promise, on each transport, and on some that behave as badly
 // as they may: refusals that touch nothing, a model in plain memory, memory that is taken back.
 #include "tests/unit/engine/regions_conformance.h"
+
+#include <cstdlib>
+
 #include "tests/conformance/faulty_transport.h"
 #include "tests/conformance/leaks.h"
 #include "tests/fake_verbs/world.h"
@@ -131,11 +134,12 @@ class Counted final : public conformance::FaultyTransport {
   conformance::FaultCounts& total_;
 };
 
-conformance::FaultCounts run_on_faulty(const std::string& name, double sever) {
+conformance::FaultCounts run_on_faulty(OnTransport on, double sever) {
   conformance::FaultCounts total;
-  core::TransportKind faulty = kind(name);
-  faulty.make = [&total, sever, make = faulty.make](
-                    const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
+  const auto faulty = std::ranges::find(on.kinds, on.name, &core::TransportKind::name);
+  REQUIRE(faulty != on.kinds.end());
+  faulty->make = [&total, sever, make = faulty->make](
+                     const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
     auto made = make(facts);
     if (!made) return tl::unexpected(made.error());
     const conformance::Faults faults{.seed = static_cast<std::uint64_t>(facts.process),
@@ -146,7 +150,7 @@ conformance::FaultCounts run_on_faulty(const std::string& name, double sever) {
                                      .sever = sever};
     return std::make_unique<Counted>(std::move(*made), faults, total);
   };
-  run({name, {kind("self"), faulty}});
+  run(on);
   return total;
 }
 
@@ -157,12 +161,18 @@ TEST_CASE("regions over sm") { run({"sm", {kind("self"), kind("sm")}}); }
 TEST_CASE("regions over tcp") { run({"tcp", {kind("self"), kind("tcp")}}); }
 TEST_CASE("regions over libfabric's tcp;ofi_rxm") { run(over_libfabric("tcp;ofi_rxm")); }
 // Not over its shm, which looks into the memory of an endpoint in the same process that has been
-// closed (1.17); over that it is e2e's several-ofi-regions-3.
+// closed (1.17); over that it is e2e's promises-over-shm and several-ofi-regions-3.
 TEST_CASE("regions over libfabric's sockets") { run(over_libfabric("sockets")); }
 TEST_CASE("regions over libfabric's udp;ofi_rxd") { run(over_libfabric("udp;ofi_rxd")); }
 TEST_CASE("regions over libfabric's net") {
   LIVEBTL_LEAKS_OF_A_LIBRARY;
   run(over_libfabric("net"));
+}
+TEST_CASE("regions over libfabric's net;ofi_rxm") {
+  LIVEBTL_LEAKS_OF_A_LIBRARY;
+  ::setenv("FI_OFI_RXM_USE_SRX", "1", 1);  // else it is refused
+  run(over_libfabric("net;ofi_rxm"));
+  ::unsetenv("FI_OFI_RXM_USE_SRX");
 }
 
 TEST_CASE("regions over verbs") {
@@ -178,11 +188,13 @@ TEST_CASE("regions over verbs") {
 }
 
 TEST_CASE("regions over transports that are busy and late, and break") {
-  for (const char* name : {"sm", "tcp"}) {
+  for (const OnTransport& on :
+       {OnTransport{"sm", {kind("self"), kind("sm")}},
+        OnTransport{"tcp", {kind("self"), kind("tcp")}}, over_libfabric("tcp;ofi_rxm")}) {
     for (const double sever : {0.0, 0.005}) {
-      CAPTURE(name);
+      CAPTURE(on.name);
       CAPTURE(sever);
-      const conformance::FaultCounts faults = run_on_faulty(name, sever);
+      const conformance::FaultCounts faults = run_on_faulty(on, sever);
       CHECK(faults.retries > 0);
       CHECK(faults.delays > 0);
       CHECK((faults.severed > 0) == (sever > 0));
