@@ -55,48 +55,6 @@ void is_what_a_model_says(const OnTransport& on) {
   storm.finish();
 }
 
-/// Three puts, or one get, since those write into one buffer.
-void start_some(Rig& rig, Remote remote, std::vector<std::byte>& bytes, bool putting,
-                std::deque<Watched>& operations) {
-  const Slice from{bytes.data(), bytes.size()};
-  const MutableSlice into{bytes.data(), bytes.size()};
-  const Destination to = rig.to(0, last_of(rig));
-  const PutRequest put{.to = to, .remote = remote, .slices = {&from, 1}};
-  const GetRequest get{.to = to, .remote = remote, .slices = {&into, 1}};
-  while (operations.size() < (putting ? 3 : 1)) {
-    Watched& next = operations.emplace_back();
-    REQUIRE((putting ? rig.ports[0]->put(put, next) : rig.ports[0]->get(get, next)) ==
-            Accept::kAccepted);
-  }
-}
-
-/// Returns how many were refused.
-std::size_t memory_is_taken_back(const OnTransport& on, bool putting, int turns) {
-  constexpr std::size_t kBytes = 1'500'000;
-  std::deque<Watched> operations;  // before the rig, which may still tell them
-  auto bytes = pattern(kBytes, 5);
-  Rig rig(on.ranks, on.kinds);
-  Guarded memory(rig, kBytes);
-  const auto there = pattern(kBytes, 6);
-  std::memcpy(memory.data(), there.data(), kBytes);
-  meet(rig, on, memory.key);
-  start_some(rig, {memory.key, 0}, bytes, putting, operations);
-  for (int i = 0; i < turns; ++i) {
-    for (auto& engine : rig.engines) engine->progress();
-  }
-  memory.take_back();
-  rig.until([&] {
-    return std::ranges::all_of(operations, [](auto& each) { return each.done_count == 1; });
-  });
-  for (const Watched& each : operations) {
-    const Errc code = each.completion.code;
-    CHECK_MESSAGE((code == Errc::kOk || code == Errc::kBadKey), errc_name(code));
-    if (!putting && code == Errc::kOk) CHECK(bytes == there);
-  }
-  return static_cast<std::size_t>(std::ranges::count_if(
-      operations, [](const Watched& each) { return each.completion.code != Errc::kOk; }));
-}
-
 void run(const OnTransport& on) {
   CAPTURE(on.name);
   refused_with_nothing_touched(on);
@@ -104,12 +62,8 @@ void run(const OnTransport& on) {
   atomics_are_as_at_home(on);
   nonsense_is_refused_at_once(on);
   is_what_a_model_says(on);
-  for (const bool putting : {true, false}) {
-    std::size_t refused = 0;
-    for (const int turns : {0, 1, 2, 3, 4, 6, 9, 14, 25})
-      refused += memory_is_taken_back(on, putting, turns);
-    CHECK(refused > 0);
-  }
+  memory_is_taken_back(on);
+  if (on.own_threads) memory_is_freed(on);
 }
 
 /// tcp to connect by.
@@ -183,7 +137,9 @@ TEST_CASE("regions over verbs") {
       return world.make(static_cast<std::uint64_t>(facts.process) - Rig::kFirstProcess + 1,
                         facts.node);
     };
-    run({"verbs", {kind("self"), kind("tcp"), verbs}});
+    OnTransport on{"verbs", {kind("self"), kind("tcp"), verbs}};
+    on.own_threads = false;  // the world is one for both
+    run(on);
   }
 }
 
