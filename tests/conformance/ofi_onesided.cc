@@ -146,46 +146,6 @@ void what_is_not_ours_is_refused_at_once(Pair& pair) {
   CHECK(memory.there == pattern(2, 64));
 }
 
-/// One of each operation.
-void each_once(Pair& pair, bool atomics) {
-  Memory memory(pair, 4096);
-  const std::uint64_t put = pair.put({memory.local.number, 8, 100}, at(memory.remote, 3000));
-  CHECK(pair.end_of(put).code == Errc::kOk);
-  CHECK(std::equal(memory.there.begin() + 3000, memory.there.begin() + 3100,
-                   memory.here.begin() + 8));
-  const std::uint64_t get = pair.get(at(memory.remote, 64), {memory.local.number, 512, 8});
-  CHECK(pair.end_of(get).code == Errc::kOk);
-  CHECK(
-      std::equal(memory.there.begin() + 64, memory.there.begin() + 72, memory.here.begin() + 512));
-  if (!atomics) return;
-  const std::uint64_t write =
-      pair.atomic(at(memory.remote, 64), {AtomicOp::kWrite, Scalar::kU64, 7});
-  CHECK(pair.end_of(write).code == Errc::kOk);
-  std::uint64_t seven = 0;
-  std::memcpy(&seven, memory.there.data() + 64, sizeof seven);
-  CHECK(seven == 7);
-}
-
-/// Every way of registering memory that a provider may ask for, of those that it takes.
-void memory_modes(const OneSidedProvider& provider) {
-  constexpr std::array kBits{FI_MR_LOCAL, FI_MR_VIRT_ADDR, FI_MR_ALLOCATED, FI_MR_PROV_KEY};
-  std::set<int> taken;
-  for (unsigned subset = 0; subset < 1u << kBits.size(); ++subset) {
-    int modes = 0;
-    for (std::size_t i = 0; i < kBits.size(); ++i) modes |= (subset >> i & 1) != 0 ? kBits[i] : 0;
-    CAPTURE(modes);
-    if (!ofi::choose_provider(**ofi::library(), provider.name, ofi::kBufferBytes, {true, modes}))
-      continue;  // it insists on others
-    Pair pair(provider.name, modes);
-    const int used = pair.transport_a().domain().info().domain_attr->mr_mode;
-    CHECK((used & ~modes) == 0);
-    taken.insert(used);
-    each_once(pair, provider.atomics);
-  }
-  REQUIRE(!taken.empty());
-  MESSAGE(provider.name << " was seen with " << taken.size() << " sets of modes");
-}
-
 }  // namespace
 
 void run_onesided(const OneSidedProvider& provider) {
@@ -202,7 +162,7 @@ void run_onesided(const OneSidedProvider& provider) {
     busy_is_an_answer(pair);
   }
   SUBCASE("a completion queue that is too short loses nothing") {
-    Pair pair(provider.name, ofi::kMemoryModes, 8);
+    Pair pair(provider.name, {.queue_entries = 8});
     busy_is_an_answer(pair);
     if (provider.atomics) adds_are_conserved(pair, provider.fetches_at_once);
   }

@@ -19,6 +19,14 @@ struct OneSidedProvider {
 /// Runs all behaviours as SUBCASEs of the calling TEST_CASE.
 void run_onesided(const OneSidedProvider& provider);
 
+// ofi_onesided_modes.cc
+/// Every way of registering memory that a provider may ask for, of those that it takes.
+void memory_modes(const OneSidedProvider& provider);
+/// Every one, whatever the provider would ask for by itself: it must ask for none, and lend.
+void demanded_memory_modes(const OneSidedProvider& provider);
+/// A provider that asks for what we do not do is not taken.
+void other_memory_modes(const OneSidedProvider& provider);
+
 // ofi_onesided_refusals.cc
 void refusals(const std::string& provider);
 void rights(const OneSidedProvider& provider);

@@ -35,11 +35,9 @@ struct Done final : ofi::OneSidedSink {
 /// Two transports in this process, with a connection, and what they tell.
 class Pair {
  public:
-  explicit Pair(const std::string& provider, int memory_modes = ofi::kMemoryModes,
-                std::size_t queue_entries = 0)
-      : subject_(subject(provider, memory_modes, queue_entries)),
-        rig_(subject_),
-        link_(rig_.link()) {}
+  /// how: but for the sink, which is the pair's.
+  explicit Pair(const std::string& provider, const ofi::Direct& how = {})
+      : subject_(subject(provider, how)), rig_(subject_), link_(rig_.link()) {}
 
   OneSided& a() { return transports_[0]->onesided(); }
   OneSided& b() { return transports_[1]->onesided(); }
@@ -94,17 +92,18 @@ class Pair {
   std::uint64_t cookies() const { return cookies_; }
 
  private:
-  Subject subject(const std::string& provider, int memory_modes, std::size_t queue_entries) {
+  Subject subject(const std::string& provider, const ofi::Direct& how) {
     Subject subject;
     subject.name = "ofi";
-    subject.make = [this, provider, memory_modes, queue_entries](
-                       std::uint64_t process) -> Result<std::unique_ptr<core::Transport>> {
+    subject.make = [this, provider,
+                    how](std::uint64_t process) -> Result<std::unique_ptr<core::Transport>> {
       core::NodeFacts facts;
       facts.process = ProcessId{process};
       facts.node = 1;
       facts.settings = &settings_;
-      Done& seen = process == 1 ? seen_a_ : seen_b_;
-      auto made = OfiTransport::make(facts, provider, "ofi", {&seen, memory_modes, queue_entries});
+      ofi::Direct direct = how;
+      direct.onesided = process == 1 ? &seen_a_ : &seen_b_;
+      auto made = OfiTransport::make(facts, provider, "ofi", direct);
       if (!made) return tl::unexpected(made.error());
       transports_[process - 1] = made->get();
       return std::unique_ptr<core::Transport>(std::move(*made));

@@ -29,4 +29,14 @@ TEST_CASE("one-sided over udp;ofi_rxd") { run_onesided({"udp;ofi_rxd", true, 1})
 // (ofi_test.cc).
 TEST_CASE("one-sided over shm") { run_onesided({"shm", true, 64, false}); }
 
+// Of those that ask for none these do as they are asked to; tcp;ofi_rxm keeps to offsets.
+TEST_CASE("every memory mode over sockets") {
+  demanded_memory_modes({"sockets"});
+  other_memory_modes({"sockets"});
+}
+TEST_CASE("every memory mode over udp;ofi_rxd") {
+  demanded_memory_modes({"udp;ofi_rxd", true, 1});
+  other_memory_modes({"udp;ofi_rxd"});
+}
+
 }  // namespace livebtl::conformance

@@ -52,7 +52,7 @@ Result<std::unique_ptr<OfiTransport>> OfiTransport::make(const core::NodeFacts& 
                                                          const std::string& provider,
                                                          const std::string& name,
                                                          const Direct& direct) {
-  const auto found = library();
+  const auto found = direct.library != nullptr ? direct.library : library();
   if (!found) return tl::unexpected(found.error());
   auto sleep = Sleep::open();
   if (!sleep) return tl::unexpected(sleep.error());

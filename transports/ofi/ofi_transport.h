@@ -25,6 +25,7 @@ struct Direct {
   OneSidedSink* onesided = nullptr;  // borrowed; null: there is no onesided()
   int memory_modes = kMemoryModes;   // as Wanted
   std::size_t queue_entries = 0;     // as Domain::open()
+  const Library* library = nullptr;  // outlives the transport; null: the one that is installed
 };
 
 class OfiTransport final : public core::Transport {

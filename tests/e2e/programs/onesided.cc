@@ -1,42 +1,47 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/e2e/programs/onesided.cc -- one-sided: fence, lock, lock_all, post-start-complete-wait;
-// put, get, accumulate, get_accumulate, fetch_and_op, compare_and_swap. Counts as messages: one an
-// operation and target.
+// put, get, accumulate, get_accumulate, fetch_and_op, compare_and_swap; on windows of all flavours.
+// Counts as messages: one an operation and target.
 //
 // Open MPI 4.1.4 has two bugs here that are not the network's: compare_and_swap to a peer of the
 // same node segfaults on a window of MPI_Win_allocate (open-mpi/ompi 10513), and to oneself on any
 // window (btl/ofi is handed no region; so over every provider), so it is used on MPI_Win_create
-// windows and towards others only; and get_accumulate of more than one element may corrupt data in
-// osc/rdma (fixed in 4.1.5), so it takes one element.
-#include <numeric>
-
-#include "proof.h"
+// and dynamic windows and towards others only; and get_accumulate of more than one element may
+// corrupt data in osc/rdma (fixed in 4.1.5), so it takes one element.
+#include "window.h"
 
 namespace {
 
+using e2e::Flavour;
 using e2e::Proof;
-using Word = std::int64_t;
+using e2e::Word;
+using e2e::Words;
 
 constexpr std::size_t kWords = 4096;  // per rank in the block area
 constexpr std::size_t kCounters = 8;  // counters in front of it
 
-/// A window with counters in front and, behind, one block of kWords / size words for each origin.
-struct Window {
+/// With counters in front and, behind, one block of kWords / size words for each origin.
+struct Window : e2e::Window {
+  Window(Proof& its_proof, Flavour its_flavour, Words& own)
+      : e2e::Window(its_proof, its_flavour, own, sizeof(Word)),
+        proof(its_proof),
+        flavour(its_flavour),
+        block(kWords / static_cast<std::size_t>(its_proof.size())) {}
+
+  /// Of that origin's block, at every rank.
+  std::size_t begin_of(int origin) const {
+    return kCounters + static_cast<std::size_t>(origin) * block;
+  }
+
   Proof& proof;
-  MPI_Win win = MPI_WIN_NULL;
-  Word* memory = nullptr;
-  bool created = false;  // MPI_Win_create, else MPI_Win_allocate
-  std::size_t block = 0;
+  const Flavour flavour;
+  const std::size_t block;
 };
 
 Word value(std::uint64_t round, int origin, int target, std::size_t index) {
   const std::uint64_t name = (round << 24) ^ (static_cast<std::uint64_t>(origin) << 16) ^
                              (static_cast<std::uint64_t>(target) << 8) ^ index;
   return static_cast<Word>(e2e::mix(name));
-}
-
-MPI_Aint block_at(const Window& window, int origin) {
-  return static_cast<MPI_Aint>(kCounters + static_cast<std::size_t>(origin) * window.block);
 }
 
 std::vector<Word> block_for(const Window& window, int origin, int target) {
@@ -57,9 +62,9 @@ void check_block(Window& window, const Word* words, int origin, int target, cons
 }
 
 void clear(Window& window) {
-  MPI_Win_fence(0, window.win);
-  std::fill(window.memory, window.memory + kCounters + kWords, 0);
-  MPI_Win_fence(0, window.win);
+  MPI_Win_fence(0, window.win());
+  std::fill(window.words(), window.words() + kCounters + kWords, 0);
+  MPI_Win_fence(0, window.win());
 }
 
 /// Everyone puts its block to everyone.
@@ -68,8 +73,8 @@ void put_blocks(Window& window, const std::vector<std::vector<Word>>& blocks) {
   for (int target = 0; target < proof.size(); ++target) {
     const auto& words = blocks[static_cast<std::size_t>(target)];
     MPI_Put(words.data(), static_cast<int>(words.size()), MPI_INT64_T, target,
-            block_at(window, proof.rank()), static_cast<int>(words.size()), MPI_INT64_T,
-            window.win);
+            window.at(target, window.begin_of(proof.rank())), static_cast<int>(words.size()),
+            MPI_INT64_T, window.win());
     window.proof.note_sent(words.size() * sizeof(Word));
   }
 }
@@ -84,7 +89,7 @@ std::vector<std::vector<Word>> all_blocks(const Window& window) {
 
 void check_own_memory(Window& window, const char* what) {
   for (int origin = 0; origin < window.proof.size(); ++origin) {
-    check_block(window, window.memory + block_at(window, origin), origin, window.proof.rank(),
+    check_block(window, window.words() + window.begin_of(origin), origin, window.proof.rank(),
                 what);
   }
 }
@@ -93,15 +98,15 @@ void fence_put_get(Window& window) {
   const auto blocks = all_blocks(window);
   clear(window);
   put_blocks(window, blocks);
-  MPI_Win_fence(0, window.win);
+  MPI_Win_fence(0, window.win());
   check_own_memory(window, "put between fences");
   const int target = (window.proof.rank() + 1) % window.proof.size();
   std::vector<Word> back(window.block);
-  MPI_Win_fence(0, window.win);
+  MPI_Win_fence(0, window.win());
   MPI_Get(back.data(), static_cast<int>(back.size()), MPI_INT64_T, target,
-          block_at(window, window.proof.rank()), static_cast<int>(back.size()), MPI_INT64_T,
-          window.win);
-  MPI_Win_fence(0, window.win);
+          window.at(target, window.begin_of(window.proof.rank())), static_cast<int>(back.size()),
+          MPI_INT64_T, window.win());
+  MPI_Win_fence(0, window.win());
   window.proof.note_sent(window.block * sizeof(Word));
   check_block(window, back.data(), window.proof.rank(), target, "get between fences");
 }
@@ -110,14 +115,14 @@ void accumulate_under_fence(Window& window) {
   clear(window);
   const std::vector<Word> ones(16, 1 + window.proof.rank());
   for (int target = 0; target < window.proof.size(); ++target) {
-    MPI_Accumulate(ones.data(), 16, MPI_INT64_T, target, kCounters, 16, MPI_INT64_T, MPI_SUM,
-                   window.win);
+    MPI_Accumulate(ones.data(), 16, MPI_INT64_T, target, window.at(target, kCounters), 16,
+                   MPI_INT64_T, MPI_SUM, window.win());
     window.proof.note_sent(sizeof(Word) * 16);
   }
-  MPI_Win_fence(0, window.win);
+  MPI_Win_fence(0, window.win());
   const Word expected = Word{window.proof.size()} * (window.proof.size() + 1) / 2;
   for (std::size_t i = 0; i < 16; ++i) {
-    window.proof.expect(window.memory[kCounters + i] == expected, "accumulate: a sum is wrong");
+    window.proof.expect(window.words()[kCounters + i] == expected, "accumulate: a sum is wrong");
   }
   for (int i = 0; i < window.proof.size(); ++i) window.proof.note_received(sizeof(Word) * 16);
 }
@@ -128,18 +133,18 @@ void lock_exclusive(Window& window) {
   for (int i = 0; i < kTimes; ++i) {
     for (int target = 0; target < window.proof.size(); ++target) {
       Word current = 0;
-      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window.win);
-      MPI_Get(&current, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, window.win);
-      MPI_Win_flush(target, window.win);
+      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window.win());
+      MPI_Get(&current, 1, MPI_INT64_T, target, window.at(target, 0), 1, MPI_INT64_T, window.win());
+      MPI_Win_flush(target, window.win());
       ++current;
-      MPI_Put(&current, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, window.win);
-      MPI_Win_unlock(target, window.win);
+      MPI_Put(&current, 1, MPI_INT64_T, target, window.at(target, 0), 1, MPI_INT64_T, window.win());
+      MPI_Win_unlock(target, window.win());
       window.proof.note_sent(sizeof current);
       window.proof.note_received(sizeof current);
     }
   }
-  MPI_Win_fence(0, window.win);
-  window.proof.expect(window.memory[0] == Word{kTimes} * window.proof.size(),
+  MPI_Win_fence(0, window.win());
+  window.proof.expect(window.words()[0] == Word{kTimes} * window.proof.size(),
                       "read-modify-write under an exclusive lock lost an update");
 }
 
@@ -148,14 +153,15 @@ void atomics_under_lock_all(Window& window) {
   constexpr int kTimes = 20;
   const Word one = 1;
   std::vector<Word> last(static_cast<std::size_t>(window.proof.size()), -1);
-  MPI_Win_lock_all(0, window.win);
+  MPI_Win_lock_all(0, window.win());
   for (int i = 0; i < kTimes; ++i) {
     for (int target = 0; target < window.proof.size(); ++target) {
       Word before = -1, accumulated = -1;
-      MPI_Fetch_and_op(&one, &before, MPI_INT64_T, target, 1, MPI_SUM, window.win);
-      MPI_Get_accumulate(&one, 1, MPI_INT64_T, &accumulated, 1, MPI_INT64_T, target, 2, 1,
-                         MPI_INT64_T, MPI_SUM, window.win);
-      MPI_Win_flush(target, window.win);
+      MPI_Fetch_and_op(&one, &before, MPI_INT64_T, target, window.at(target, 1), MPI_SUM,
+                       window.win());
+      MPI_Get_accumulate(&one, 1, MPI_INT64_T, &accumulated, 1, MPI_INT64_T, target,
+                         window.at(target, 2), 1, MPI_INT64_T, MPI_SUM, window.win());
+      MPI_Win_flush(target, window.win());
       Word& previous = last[static_cast<std::size_t>(target)];
       window.proof.expect(before > previous, "fetch_and_op gave a value twice");
       previous = before;
@@ -163,26 +169,27 @@ void atomics_under_lock_all(Window& window) {
       window.proof.note_received(sizeof one);
     }
   }
-  MPI_Win_unlock_all(window.win);
-  MPI_Win_fence(0, window.win);
+  MPI_Win_unlock_all(window.win());
+  MPI_Win_fence(0, window.win());
   const Word expected = Word{kTimes} * window.proof.size();
-  window.proof.expect(window.memory[1] == expected, "the total of fetch_and_op is wrong");
-  window.proof.expect(window.memory[2] == expected, "the total of get_accumulate is wrong");
+  window.proof.expect(window.words()[1] == expected, "the total of fetch_and_op is wrong");
+  window.proof.expect(window.words()[2] == expected, "the total of get_accumulate is wrong");
 }
 
 /// A counter raised by compare-and-swap alone.
 void compare_and_swap(Window& window) {
   clear(window);
   constexpr int kTimes = 5;
-  MPI_Win_lock_all(0, window.win);
+  MPI_Win_lock_all(0, window.win());
   for (int i = 0; i < kTimes; ++i) {
     for (int target = 0; target < window.proof.size(); ++target) {
       if (target == window.proof.rank()) continue;  // the bug named at the top
       Word expected = 0, found = -1;
       while (true) {
         const Word wanted = expected + 1;
-        MPI_Compare_and_swap(&wanted, &expected, &found, MPI_INT64_T, target, 3, window.win);
-        MPI_Win_flush(target, window.win);
+        MPI_Compare_and_swap(&wanted, &expected, &found, MPI_INT64_T, target, window.at(target, 3),
+                             window.win());
+        MPI_Win_flush(target, window.win());
         if (found == expected) break;
         expected = found;
       }
@@ -190,9 +197,9 @@ void compare_and_swap(Window& window) {
       window.proof.note_received(sizeof found);
     }
   }
-  MPI_Win_unlock_all(window.win);
-  MPI_Win_fence(0, window.win);
-  window.proof.expect(window.memory[3] == Word{kTimes} * (window.proof.size() - 1),
+  MPI_Win_unlock_all(window.win());
+  MPI_Win_fence(0, window.win());
+  window.proof.expect(window.words()[3] == Word{kTimes} * (window.proof.size() - 1),
                       "compare_and_swap lost an update");
 }
 
@@ -200,12 +207,12 @@ void post_start_complete_wait(Window& window) {
   clear(window);
   const auto blocks = all_blocks(window);
   MPI_Group group;
-  MPI_Win_get_group(window.win, &group);
-  MPI_Win_post(group, 0, window.win);
-  MPI_Win_start(group, 0, window.win);
+  MPI_Win_get_group(window.win(), &group);
+  MPI_Win_post(group, 0, window.win());
+  MPI_Win_start(group, 0, window.win());
   put_blocks(window, blocks);
-  MPI_Win_complete(window.win);
-  MPI_Win_wait(window.win);
+  MPI_Win_complete(window.win());
+  MPI_Win_wait(window.win());
   MPI_Group_free(&group);
   check_own_memory(window, "put between post and wait");
   MPI_Barrier(MPI_COMM_WORLD);
@@ -216,7 +223,7 @@ void round(Window& window) {
   accumulate_under_fence(window);
   lock_exclusive(window);
   atomics_under_lock_all(window);
-  if (window.created) compare_and_swap(window);
+  if (window.flavour != Flavour::kAllocate) compare_and_swap(window);
   post_start_complete_wait(window);
 }
 
@@ -227,21 +234,15 @@ int main(int argc, char** argv) {
   int code = 0;
   {
     Proof proof(argc, argv, "onesided");
-    constexpr MPI_Aint kBytes = (kCounters + kWords) * sizeof(Word);
-    std::vector<Word> own(kCounters + kWords);
-    const std::size_t block = kWords / static_cast<std::size_t>(proof.size());
-    Window allocated{proof, MPI_WIN_NULL, nullptr, false, block};
-    Window created{proof, MPI_WIN_NULL, own.data(), true, block};
-    MPI_Win_allocate(kBytes, sizeof(Word), MPI_INFO_NULL, MPI_COMM_WORLD, &allocated.memory,
-                     &allocated.win);
-    MPI_Win_create(own.data(), kBytes, sizeof(Word), MPI_INFO_NULL, MPI_COMM_WORLD, &created.win);
-    while (proof.next_round()) {
-      round(allocated);
-      round(created);
-      proof.tell_round();
+    {
+      std::vector<Words> own(3, Words(kCounters + kWords));
+      Window created(proof, Flavour::kCreate, own[0]), allocated(proof, Flavour::kAllocate, own[1]),
+          dynamic(proof, Flavour::kDynamic, own[2]);
+      while (proof.next_round()) {
+        for (Window* each : {&created, &allocated, &dynamic}) round(*each);
+        proof.tell_round();
+      }
     }
-    MPI_Win_free(&created.win);
-    MPI_Win_free(&allocated.win);
     code = proof.finish();
   }
   MPI_Finalize();

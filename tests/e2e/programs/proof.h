@@ -3,9 +3,9 @@
 // the content of a message, the book of what was sent and received, and the one line of proof that
 // a rank prints at the end.
 //
-// The programs are plain MPI: all but `regions` and `taken_back` know nothing of livebtl, and pass
-// on a stock MPI as they are. Threads: Ledger is for one thread; Proof's counters and error() may
-// be used from any.
+// The programs are plain MPI: all but `promises`, `regions` and `taken_back` know nothing of
+// livebtl, and pass on a stock MPI as they are. Threads: Ledger is for one thread; Proof's counters
+// and error() may be used from any.
 #pragma once
 
 #include <mpi.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/programs/regions.h -- parts of the program `regions`, some of `taken_back` too:
-// fetch-and-adds to counters, and puts and gets to blocks that have a model in plain memory. Main
-// thread; operations end on any.
+// tests/e2e/programs/regions.h -- parts of the program `regions`, some of `promises` and
+// `taken_back` too: fetch-and-adds to counters, and puts and gets to blocks that have a model in
+// plain memory. Main thread; operations end on any.
 #pragma once
 
 #include <livebtl/engine.h>

@@ -6,84 +6,30 @@
 #include <algorithm>
 #include <atomic>
 
-#include "proof.h"
+#include "window.h"
 
 namespace {
 
+using e2e::Flavour;
 using e2e::Proof;
-using Word = std::int64_t;
+using e2e::Window;
+using e2e::Word;
+using e2e::Words;
 
 constexpr std::size_t kWords = 20'000;  // in a window; the first is a counter
 constexpr Word kAdditions = 20;
 
-enum class Flavour { kCreate, kAllocate, kDynamic };
-
-/// Memory for a window, and for something else after it.
-using Words = std::vector<Word>;
-
-class Window {
- public:
-  /// own: kWords, for the flavours whose memory is the user's.
-  Window(Proof& proof, Flavour flavour, Words& own)
-      : proof_(proof), displacements_(static_cast<std::size_t>(proof.size()), 0) {
-    constexpr MPI_Aint kBytes = kWords * sizeof(Word);
-    words_ = own.data();
-    if (flavour == Flavour::kAllocate) {
-      MPI_Win_allocate(kBytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &words_, &win_);
-    } else if (flavour == Flavour::kCreate) {
-      MPI_Win_create(words_, kBytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win_);
-    } else {
-      MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win_);
-      MPI_Win_attach(win_, words_, kBytes);
-      attached_ = true;
-    }
-    in_own([&] { std::fill(words_, words_ + kWords, 0); });
-    MPI_Aint at = 0;
-    if (attached_) MPI_Get_address(words_, &at);
-    MPI_Allgather(&at, 1, MPI_AINT, displacements_.data(), 1, MPI_AINT, MPI_COMM_WORLD);
-  }
-  ~Window() {
-    if (attached_) MPI_Win_detach(win_, words_);
-    MPI_Win_free(&win_);
-  }
-  Window(const Window&) = delete;
-  Window& operator=(const Window&) = delete;
-
-  MPI_Win win() const { return win_; }
-  Word* words() const { return words_; }
-  MPI_Aint at(int rank, std::size_t word) const {
-    return displacements_[static_cast<std::size_t>(rank)] +
-           static_cast<MPI_Aint>(word * sizeof(Word));
-  }
-  /// Looks at or writes this rank's own memory while nobody else does.
-  template <class Access>
-  void in_own(Access access) const {
-    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, proof_.rank(), 0, win_);
-    access();
-    MPI_Win_unlock(proof_.rank(), win_);
-  }
-  bool is_unified() const {
-    int* model = nullptr;
-    int there = 0;
-    MPI_Win_get_attr(win_, MPI_WIN_MODEL, &model, &there);
-    return there != 0 && *model == MPI_WIN_UNIFIED;
-  }
-
- private:
-  Proof& proof_;
-  MPI_Win win_ = MPI_WIN_NULL;
-  Word* words_ = nullptr;
-  bool attached_ = false;
-  std::vector<MPI_Aint> displacements_;  // by rank
-};
+/// Of a round.
+constexpr std::uint64_t kWindows = 4, kOfTheComputing = 3;
+constexpr std::uint64_t window_of(Flavour flavour) { return static_cast<std::uint64_t>(flavour); }
 
 /// No two windows have the same.
-Words content(const Proof& proof, Flavour flavour, int origin) {
-  Words words(kWords - 1);
-  const std::uint64_t window = proof.round() * 4 + static_cast<std::uint64_t>(flavour);
+Words content(const Proof& proof, std::uint64_t window, int origin, std::size_t count) {
+  Words words(count);
+  const std::uint64_t name = proof.round() * kWindows + window;
   for (std::size_t i = 0; i < words.size(); ++i)
     words[i] =
-        static_cast<Word>(e2e::mix((window << 32) ^ (i << 8) ^ static_cast<std::uint64_t>(origin)));
+        static_cast<Word>(e2e::mix((name << 32) ^ (i << 8) ^ static_cast<std::uint64_t>(origin)));
   return words;
 }
 
@@ -112,7 +58,8 @@ void make_use_free(Proof& proof, Flavour flavour, Words& own) {
   const Window window(proof, flavour, own);
   const int right = (proof.rank() + 1) % proof.size();
   const int left = (proof.rank() + proof.size() - 1) % proof.size();
-  const Words mine = content(proof, flavour, proof.rank()), theirs = content(proof, flavour, left);
+  const Words mine = content(proof, window_of(flavour), proof.rank(), kWords - 1);
+  const Words theirs = content(proof, window_of(flavour), left, kWords - 1);
   MPI_Win_lock(MPI_LOCK_SHARED, right, 0, window.win());
   MPI_Put(mine.data(), static_cast<int>(mine.size()), MPI_INT64_T, right, window.at(right, 1),
           static_cast<int>(mine.size()), MPI_INT64_T, window.win());
@@ -129,7 +76,41 @@ void make_use_free(Proof& proof, Flavour flavour, Words& own) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// One rank looks at its own memory alone until all others have counted there.
+/// Of one origin in the window of a target that computes.
+struct Share {
+  Share(const Proof& proof, int origin)
+      : words((kWords - 1) / static_cast<std::size_t>(proof.size())),
+        begin(1 + static_cast<std::size_t>(origin) * words) {}
+  std::size_t words, begin;
+};
+
+/// Writes its share full, and reads it again.
+void put_and_get(Proof& proof, const Window& window, int target) {
+  const Share share(proof, proof.rank());
+  const Words mine = content(proof, kOfTheComputing, proof.rank(), share.words);
+  Words back(share.words);
+  const int count = static_cast<int>(share.words);
+  const MPI_Aint at = window.at(target, share.begin);
+  MPI_Put(mine.data(), count, MPI_INT64_T, target, at, count, MPI_INT64_T, window.win());
+  MPI_Win_flush(target, window.win());
+  MPI_Get(back.data(), count, MPI_INT64_T, target, at, count, MPI_INT64_T, window.win());
+  MPI_Win_flush(target, window.win());
+  proof.note_sent(share.words * sizeof(Word));
+  if (back != mine)
+    proof.error(Proof::Fault::kCorrupt, "a get from who computes brought what was not put there");
+}
+
+void check_share(Proof& proof, const Window& window, int origin) {
+  const Share share(proof, origin);
+  const Words theirs = content(proof, kOfTheComputing, origin, share.words);
+  window.in_own([&] {
+    if (!std::equal(theirs.begin(), theirs.end(), window.words() + share.begin))
+      proof.error(Proof::Fault::kCorrupt, "a put to who computes has not brought what it said");
+  });
+  proof.note_received(share.words * sizeof(Word));
+}
+
+/// One rank looks at its own memory alone until all others have put, got and counted there.
 void target_computes(Proof& proof, Words& own) {
   const Window window(proof, Flavour::kCreate, own);
   proof.expect(window.is_unified(), "memory of a window is not seen by loads");
@@ -142,11 +123,17 @@ void target_computes(Proof& proof, Words& own) {
     }
   } else {
     MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window.win());
+    put_and_get(proof, window, target);
     count(proof, window, target, false);
     MPI_Win_unlock(target, window.win());
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  if (proof.rank() == target) check_count(proof, window, counted);
+  if (proof.rank() == target) {
+    check_count(proof, window, counted);
+    for (int origin = 0; origin < proof.size(); ++origin) {
+      if (origin != target) check_share(proof, window, origin);
+    }
+  }
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -159,7 +146,7 @@ void check_untouched(Proof& proof, const Words& own) {
 }
 
 void round(Proof& proof, Words& own, Words& before) {
-  for (const Flavour flavour : {Flavour::kCreate, Flavour::kAllocate, Flavour::kDynamic}) {
+  for (const Flavour flavour : e2e::kFlavours) {
     make_use_free(proof, flavour, own);
     check_untouched(proof, before);
     use_otherwise(own);

@@ -13,6 +13,7 @@ struct OnTransport {
       kinds;  // beside the transport itself, one to connect it by, where it wants that
   std::size_t ranks = 2;
   std::size_t storm = 300;  // accesses
+  bool own_threads = true;  // each process may be moved by one
 };
 
 /// From now on by the one that is meant: the pair has met, and its paths are there.
@@ -28,5 +29,10 @@ inline void meet(Rig& rig, const OnTransport& on, std::uint64_t key) {
 void atomics_are_refused(const OnTransport& on);
 void atomics_are_as_at_home(const OnTransport& on);
 void nonsense_is_refused_at_once(const OnTransport& on);
+
+// regions_taken_back.cc
+void memory_is_taken_back(const OnTransport& on);
+/// The same by one thread while another moves the owner, and the memory is freed at once.
+void memory_is_freed(const OnTransport& on);
 
 }  // namespace livebtl::test

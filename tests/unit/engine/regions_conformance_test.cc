@@ -2,6 +2,9 @@
 // What put, get and atomics of the BML promise, on each transport, and on some that behave as badly
 // as they may: refusals that touch nothing, a model in plain memory, memory that is taken back.
 #include "tests/unit/engine/regions_conformance.h"
+
+#include <cstdlib>
+
 #include "tests/conformance/faulty_transport.h"
 #include "tests/conformance/leaks.h"
 #include "tests/fake_verbs/world.h"
@@ -52,48 +55,6 @@ void is_what_a_model_says(const OnTransport& on) {
   storm.finish();
 }
 
-/// Three puts, or one get, since those write into one buffer.
-void start_some(Rig& rig, Remote remote, std::vector<std::byte>& bytes, bool putting,
-                std::deque<Watched>& operations) {
-  const Slice from{bytes.data(), bytes.size()};
-  const MutableSlice into{bytes.data(), bytes.size()};
-  const Destination to = rig.to(0, last_of(rig));
-  const PutRequest put{.to = to, .remote = remote, .slices = {&from, 1}};
-  const GetRequest get{.to = to, .remote = remote, .slices = {&into, 1}};
-  while (operations.size() < (putting ? 3 : 1)) {
-    Watched& next = operations.emplace_back();
-    REQUIRE((putting ? rig.ports[0]->put(put, next) : rig.ports[0]->get(get, next)) ==
-            Accept::kAccepted);
-  }
-}
-
-/// Returns how many were refused.
-std::size_t memory_is_taken_back(const OnTransport& on, bool putting, int turns) {
-  constexpr std::size_t kBytes = 1'500'000;
-  std::deque<Watched> operations;  // before the rig, which may still tell them
-  auto bytes = pattern(kBytes, 5);
-  Rig rig(on.ranks, on.kinds);
-  Guarded memory(rig, kBytes);
-  const auto there = pattern(kBytes, 6);
-  std::memcpy(memory.data(), there.data(), kBytes);
-  meet(rig, on, memory.key);
-  start_some(rig, {memory.key, 0}, bytes, putting, operations);
-  for (int i = 0; i < turns; ++i) {
-    for (auto& engine : rig.engines) engine->progress();
-  }
-  memory.take_back();
-  rig.until([&] {
-    return std::ranges::all_of(operations, [](auto& each) { return each.done_count == 1; });
-  });
-  for (const Watched& each : operations) {
-    const Errc code = each.completion.code;
-    CHECK_MESSAGE((code == Errc::kOk || code == Errc::kBadKey), errc_name(code));
-    if (!putting && code == Errc::kOk) CHECK(bytes == there);
-  }
-  return static_cast<std::size_t>(std::ranges::count_if(
-      operations, [](const Watched& each) { return each.completion.code != Errc::kOk; }));
-}
-
 void run(const OnTransport& on) {
   CAPTURE(on.name);
   refused_with_nothing_touched(on);
@@ -101,12 +62,8 @@ void run(const OnTransport& on) {
   atomics_are_as_at_home(on);
   nonsense_is_refused_at_once(on);
   is_what_a_model_says(on);
-  for (const bool putting : {true, false}) {
-    std::size_t refused = 0;
-    for (const int turns : {0, 1, 2, 3, 4, 6, 9, 14, 25})
-      refused += memory_is_taken_back(on, putting, turns);
-    CHECK(refused > 0);
-  }
+  memory_is_taken_back(on);
+  if (on.own_threads) memory_is_freed(on);
 }
 
 /// tcp to connect by.
@@ -131,11 +88,12 @@ class Counted final : public conformance::FaultyTransport {
   conformance::FaultCounts& total_;
 };
 
-conformance::FaultCounts run_on_faulty(const std::string& name, double sever) {
+conformance::FaultCounts run_on_faulty(OnTransport on, double sever) {
   conformance::FaultCounts total;
-  core::TransportKind faulty = kind(name);
-  faulty.make = [&total, sever, make = faulty.make](
-                    const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
+  const auto faulty = std::ranges::find(on.kinds, on.name, &core::TransportKind::name);
+  REQUIRE(faulty != on.kinds.end());
+  faulty->make = [&total, sever, make = faulty->make](
+                     const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
     auto made = make(facts);
     if (!made) return tl::unexpected(made.error());
     const conformance::Faults faults{.seed = static_cast<std::uint64_t>(facts.process),
@@ -146,7 +104,7 @@ conformance::FaultCounts run_on_faulty(const std::string& name, double sever) {
                                      .sever = sever};
     return std::make_unique<Counted>(std::move(*made), faults, total);
   };
-  run({name, {kind("self"), faulty}});
+  run(on);
   return total;
 }
 
@@ -157,12 +115,18 @@ TEST_CASE("regions over sm") { run({"sm", {kind("self"), kind("sm")}}); }
 TEST_CASE("regions over tcp") { run({"tcp", {kind("self"), kind("tcp")}}); }
 TEST_CASE("regions over libfabric's tcp;ofi_rxm") { run(over_libfabric("tcp;ofi_rxm")); }
 // Not over its shm, which looks into the memory of an endpoint in the same process that has been
-// closed (1.17); over that it is e2e's several-ofi-regions-3.
+// closed (1.17); over that it is e2e's promises-over-shm and several-ofi-regions-3.
 TEST_CASE("regions over libfabric's sockets") { run(over_libfabric("sockets")); }
 TEST_CASE("regions over libfabric's udp;ofi_rxd") { run(over_libfabric("udp;ofi_rxd")); }
 TEST_CASE("regions over libfabric's net") {
   LIVEBTL_LEAKS_OF_A_LIBRARY;
   run(over_libfabric("net"));
+}
+TEST_CASE("regions over libfabric's net;ofi_rxm") {
+  LIVEBTL_LEAKS_OF_A_LIBRARY;
+  ::setenv("FI_OFI_RXM_USE_SRX", "1", 1);  // else it is refused
+  run(over_libfabric("net;ofi_rxm"));
+  ::unsetenv("FI_OFI_RXM_USE_SRX");
 }
 
 TEST_CASE("regions over verbs") {
@@ -173,16 +137,20 @@ TEST_CASE("regions over verbs") {
       return world.make(static_cast<std::uint64_t>(facts.process) - Rig::kFirstProcess + 1,
                         facts.node);
     };
-    run({"verbs", {kind("self"), kind("tcp"), verbs}});
+    OnTransport on{"verbs", {kind("self"), kind("tcp"), verbs}};
+    on.own_threads = false;  // the world is one for both
+    run(on);
   }
 }
 
 TEST_CASE("regions over transports that are busy and late, and break") {
-  for (const char* name : {"sm", "tcp"}) {
+  for (const OnTransport& on :
+       {OnTransport{"sm", {kind("self"), kind("sm")}},
+        OnTransport{"tcp", {kind("self"), kind("tcp")}}, over_libfabric("tcp;ofi_rxm")}) {
     for (const double sever : {0.0, 0.005}) {
-      CAPTURE(name);
+      CAPTURE(on.name);
       CAPTURE(sever);
-      const conformance::FaultCounts faults = run_on_faulty(name, sever);
+      const conformance::FaultCounts faults = run_on_faulty(on, sever);
       CHECK(faults.retries > 0);
       CHECK(faults.delays > 0);
       CHECK((faults.severed > 0) == (sever > 0));

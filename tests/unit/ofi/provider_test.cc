@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "transports/ofi/ofi_transport.h"
+
 using namespace livebtl;
 using namespace livebtl::ofi;
 
@@ -44,6 +46,49 @@ TEST_CASE("our own is refused") {
     REQUIRE(!info.has_value());
     CHECK(info.error().code == Errc::kInvalid);
   }
+}
+
+namespace {
+
+int shown = 0;  // times that our own stood at the head of a list
+
+/// libfabric's own, with our own before all others: it promises no order.
+int ours_first(std::uint32_t version, const char* node, const char* service, std::uint64_t flags,
+               const fi_info* hints, fi_info** found) {
+  const int code = (*library())->getinfo(version, node, service, flags, hints, found);
+  for (fi_info** at = found; code == 0 && *at != nullptr; at = &(*at)->next) {
+    fi_info* const each = *at;
+    if (std::strcmp(each->fabric_attr->prov_name, "livebtl") != 0) continue;
+    *at = each->next;
+    each->next = *found;
+    *found = each;
+    ++shown;
+    break;
+  }
+  return code;
+}
+
+}  // namespace
+
+// ofi_test_beside_ours; elsewhere it cannot be chosen.
+TEST_CASE("our own is not chosen where libfabric offers it") {
+  if (std::getenv("FI_PROVIDER_PATH") == nullptr) return;
+  Library offering = **library();
+  offering.getinfo = ours_first;
+  const auto info = choose_provider(offering, "", 40'000);
+  REQUIRE(shown == 1);
+  REQUIRE(info.has_value());
+  REQUIRE(std::strstr((*info)->fabric_attr->prov_name, "livebtl") == nullptr);
+  const Settings settings;
+  core::NodeFacts facts;
+  facts.settings = &settings;
+  const auto transport = OfiTransport::make(facts, "", "ofi", {.library = &offering});
+  REQUIRE_MESSAGE(transport.has_value(), transport.error().text);
+  CHECK(shown == 2);
+  CHECK((*transport)->domain().provider() == (*info)->fabric_attr->prov_name);
+  const auto nothing = choose_provider(offering, "nothing", 40'000);
+  REQUIRE(!nothing.has_value());
+  CHECK(nothing.error().text.find("livebtl") == std::string::npos);
 }
 
 namespace {
