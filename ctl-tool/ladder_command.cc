@@ -58,7 +58,10 @@ bool add_hold(Outcome& plan, const CommandLine& line, control::JobLinks& links,
               const std::atomic<bool>& stop) {
   const auto hold = plan_hold(line, links, stop);
   if (!hold) return false;
-  plan.code = hold->code;
+  if (hold->code != ExitCode::kDone) {  // with who is in the way
+    plan = *hold;
+    return true;
+  }
   plan.text += "; then " + hold->text;
   return true;
 }

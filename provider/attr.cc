@@ -124,8 +124,8 @@ int mr_mode_for(const fi_domain_attr* asked, std::uint32_t api_version) noexcept
   return api_version < FI_VERSION(1, 5) ? FI_MR_SCALABLE : 0;
 }
 
-/// A target that computes must still answer one-sided operations, so these bring automatic progress
-/// unless the program says otherwise.
+/// What is said; the agent moves an engine that nobody calls, whatever was asked. One-sided
+/// operations lean on that: their target computes.
 fi_progress data_progress_for(const fi_domain_attr* asked, std::uint64_t caps) noexcept {
   if (asked && asked->data_progress != FI_PROGRESS_UNSPEC) return asked->data_progress;
   return caps & (FI_RMA | FI_ATOMIC) ? FI_PROGRESS_AUTO : FI_PROGRESS_MANUAL;

@@ -55,7 +55,6 @@ class CompletionQueue final : public fid_cq, public Waitable {
   void keep() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }
   void drop() noexcept { users_.fetch_sub(1, std::memory_order_relaxed); }
   bool used() const noexcept { return users_.load(std::memory_order_relaxed) != 0; }
-  /// Somebody sleeps on a descriptor, so completions must come without a caller.
   Domain& domain() noexcept { return domain_; }
   fi_wait_obj wait_object() const noexcept { return wait_object_; }
 

@@ -57,8 +57,10 @@ class LIVEBTL_API Engine {
   virtual int add_waker(std::function<void()> signal) = 0;
   virtual void remove_waker(int id) noexcept = 0;
 
-  /// `call` is made without a lock, on threads that call progress(); it may call the engine, and
-  /// must not throw. It replaces the one before. While nobody calls progress(), the last 256 wait.
+  /// `call` is made without a lock, on threads that call progress(), several at once if several do;
+  /// it may call the engine, and must not throw. It replaces the one before, which may still be
+  /// running when this returns. While nobody calls progress(), the last 256 events wait; those
+  /// that are due while there is no `call` (null: none) are told to nobody.
   virtual void on_event(std::function<void(const EngineEvent&)> call) = 0;
 };
 

@@ -20,7 +20,8 @@ void check_limits(const Settings& settings) {
   fuzz::must_hold(settings.sm_ring_bytes >= 16384, "SM_RING_BYTES is in range");
   fuzz::must_hold(settings.size <= 1u << 20, "SIZE is in range");
   for (const std::string& name : settings.transports)
-    fuzz::must_hold(!name.empty() && name.size() <= 16, "a transport's name is short");
+    fuzz::must_hold(!name.empty() && name.size() <= 32 && name.find('/') == std::string::npos,
+                    "a transport's name is short, and no path");
 }
 
 }  // namespace

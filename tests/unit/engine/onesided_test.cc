@@ -98,6 +98,24 @@ TEST_CASE("additions whose answers are lost with a connection are done once") {
   CHECK(rig.engines[1]->status().duplicate_frames >= additions.size());
 }
 
+TEST_CASE("what is asked of a port that is gone ends alike, whatever it is") {
+  Rig rig(2, {kind("self"), kind("tcp")});
+  Guarded memory(rig, 400'000);
+  Origin origin(rig);
+  const std::unique_ptr<Port> other = std::move(rig.engines[1]->open_port({}).value());
+  const Remote there{memory.key, 0};
+  std::uint64_t found = 0;
+  REQUIRE(origin.add(there, 1, found) == Errc::kOk);
+  rig.ports[1].reset();  // the region stays, for another port of its space is open
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{8192}, std::size_t{300'000}}) {
+    CAPTURE(bytes);
+    origin.expect_refused(there, bytes);
+  }
+  CHECK(origin.add(there, 1, found) == Errc::kBadKey);
+  CHECK(memory.data()[0] == std::byte{1});
+  REQUIRE(other->deregister_region(memory.key));
+}
+
 TEST_CASE("a flush waits for all that was begun before it, to that peer or to all") {
   Rig rig(3, {kind("self"), kind("tcp")});
   std::vector<std::byte> there(300'000), elsewhere(64);

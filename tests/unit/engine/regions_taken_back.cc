@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <thread>
 
@@ -27,6 +28,17 @@ void start_some(Rig& rig, Remote remote, std::vector<std::byte>& bytes, bool put
   }
 }
 
+/// How many were refused, and no other way than as a key that is no more.
+std::size_t refused_of(const std::deque<Watched>& operations) {
+  std::size_t refused = 0;
+  for (const Watched& each : operations) {
+    const Errc code = each.completion.code;
+    CHECK_MESSAGE((code == Errc::kOk || code == Errc::kBadKey), errc_name(code));
+    refused += code == Errc::kBadKey;
+  }
+  return refused;
+}
+
 /// Returns how many were refused.
 std::size_t taken_back(const OnTransport& on, bool putting, int turns) {
   constexpr std::size_t kBytes = 1'500'000;
@@ -45,13 +57,9 @@ std::size_t taken_back(const OnTransport& on, bool putting, int turns) {
   rig.until([&] {
     return std::ranges::all_of(operations, [](auto& each) { return each.done_count == 1; });
   });
-  for (const Watched& each : operations) {
-    const Errc code = each.completion.code;
-    CHECK_MESSAGE((code == Errc::kOk || code == Errc::kBadKey), errc_name(code));
-    if (!putting && code == Errc::kOk) CHECK(bytes == there);
-  }
-  return static_cast<std::size_t>(std::ranges::count_if(
-      operations, [](const Watched& each) { return each.completion.code != Errc::kOk; }));
+  const std::size_t refused = refused_of(operations);
+  if (!putting && refused == 0) CHECK(bytes == there);
+  return refused;
 }
 
 /// Moves the last rank's engine, whatever the test's thread does.
@@ -72,7 +80,9 @@ class Mover {
   Mover& operator=(const Mover&) = delete;
 
   void wait_for_a_turn() const {
-    for (const std::uint64_t before = turns_; turns_ == before;) ::sched_yield();
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    for (const std::uint64_t before = turns_; turns_ == before; ::sched_yield())
+      REQUIRE(std::chrono::steady_clock::now() < deadline);
   }
 
  private:
@@ -109,8 +119,7 @@ std::size_t freed(const OnTransport& on, int turns) {
     return std::ranges::all_of(operations, [](auto& each) { return each.done_count == 1; });
   });
   CHECK(next == std::vector<std::byte>(kBytes, std::byte{0xEE}));
-  return static_cast<std::size_t>(std::ranges::count_if(
-      operations, [](const Watched& each) { return each.completion.code == Errc::kBadKey; }));
+  return refused_of(operations);
 }
 
 }  // namespace
