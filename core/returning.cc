@@ -69,8 +69,12 @@ void Returning::await(TransportSlot& slot, const std::string& why) noexcept {
   note_absent(slot, why);
 }
 
+// A transport's errors begin with its name ("verbs: "; "ofi: " of ofi:shm too), as does every line
+// that shows this.
 void Returning::note_absent(TransportSlot& slot, const std::string& why) noexcept {
-  if (std::exchange(slot.absence.why, why) != why) tell_control();
+  const std::string own = slot.name().substr(0, slot.name().find(':')) + ": ";
+  const std::string text = why.substr(why.starts_with(own) ? own.size() : 0);
+  if (std::exchange(slot.absence.why, text) != text) tell_control();
 }
 
 void Returning::take_back(TransportSlot& slot) noexcept {
