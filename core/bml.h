@@ -135,10 +135,12 @@ class Bml final : private TransportSink {
   /// Moves the transports. Returns frames moved.
   std::size_t progress_transports(std::size_t frames_max) noexcept;
   /// Clears away broken paths, opens wanted ones. Every progress; cheap when nothing is to do.
-  void tidy() noexcept {
+  /// Returns frames moved.
+  std::size_t tidy(std::size_t frames_max) noexcept {
     if (!down_.empty() || !graveyard_.empty() || !greeting_.empty() || !tickets_.empty() ||
         !wanting_.empty()) [[unlikely]]
-      tidy_up();
+      return tidy_up(frames_max);
+    return 0;
   }
   /// Time-outs, probes, late acknowledgements. Every millisecond or so.
   void housekeeping() noexcept;
@@ -165,7 +167,7 @@ class Bml final : private TransportSink {
   void exchange_tickets(Path& dialled);
   std::unique_ptr<Endpoint> admit(const std::string& transport, Bytes ticket);
   void flush_tickets() noexcept;
-  void tidy_up() noexcept;
+  std::size_t tidy_up(std::size_t frames_max) noexcept;
   HelloFacts facts(const Peer& peer, std::uint64_t path, std::uint64_t replaces) const;
   void take_step(Path& path, Handshake::Step step) noexcept;
   Handshake::Step answer_hello(Path& path) noexcept;

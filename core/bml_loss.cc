@@ -17,8 +17,14 @@ std::size_t Bml::progress_transports(std::size_t frames_max) noexcept {
   return moved;
 }
 
-void Bml::tidy_up() noexcept {
-  if (!down_.empty()) clear_down();
+std::size_t Bml::tidy_up(std::size_t frames_max) noexcept {
+  std::size_t moved = 0;
+  if (!down_.empty()) {
+    // A process that ends in good order says so on each path, and closes them then: that one was
+    // read before this, and another not since, makes it no loss.
+    moved = progress_transports(frames_max);
+    clear_down();
+  }
   graveyard_.clear();
   if (!tickets_.empty()) flush_tickets();
   if (!greeting_.empty()) greet();
@@ -29,6 +35,7 @@ void Bml::tidy_up() noexcept {
     peer->redials = peer->dial_after > core_.now;
     if (!peer->redials) dial_wanted(*peer);
   }
+  return moved;
 }
 
 void Bml::greet() noexcept {

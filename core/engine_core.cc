@@ -81,7 +81,7 @@ void EngineCore::linger(TimeNs at_most) noexcept {
 // Everything that moves. Bounded: at most frames_max frames in, 256 KiB of placed data a peer out.
 std::size_t EngineCore::progress_locked(std::size_t frames_max) noexcept {
   std::size_t moved = core_.bml.progress_transports(frames_max);
-  core_.bml.tidy();
+  moved += core_.bml.tidy(frames_max);
   moved += core_.sender.flush_all();
   core_.switching.tick();
   core_.hold.tick();

@@ -26,7 +26,7 @@ FOREIGN = [
     (re.compile(r"^infiniband/"), ["transports/verbs"]),
     (re.compile(r"^rdma/rdma_"), ["transports/verbs"]),
     (re.compile(r"^rdma/"), ["provider", "transports/ofi", "bench"]),
-    (re.compile(r"^mpi\.h$"), ["bench"]),
+    (re.compile(r"^mpi\.h$"), ["bench", "scripts"]),
 ]
 TRANSPORT_NAMES = {"self", "sm", "tcp", "verbs", "ofi", "vader", "openib"}
 

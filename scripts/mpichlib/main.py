@@ -79,11 +79,9 @@ def judge(suite, outcomes, switched):
         bad += sum(bool(each["failed"]) for each in ran)
         never = [each for each in ran if each["done"] == 0]
         for each in never:
-            print(f"never switched: {each['program']}: {each['no_job'] or 'it ended before the first switch was done'}")
-        text = f"; {done} switches in {len(ran) - len(never)} of {len(ran)} programs"
-        if done == 0 or 2 * len(never) > len(ran):
-            print(f"not ok: {suite.name}: {'no program was switched' if done == 0 else 'most programs were never switched'}")
-            bad += 1
+            print(f"not ok: {each['program']}: never switched: {each['no_job'] or 'it ended before the first switch was done'}")
+        bad += len(never)
+        text = f"; {done} switches in {len(ran)} programs"
     print(f"mpich {suite.name}: {passed} passed, {bad} failed, {left_out} left out by MPICH{text}", flush=True)
     return passed, bad
 

@@ -22,11 +22,17 @@ class Mpich:
         self.prefix = os.path.join(self.directory, "prefix")
         self.mpiexec = os.path.join(self.prefix, "bin", "mpiexec")
         self.suites = os.path.join(self.objects, "test", "mpi")
+        self.await_switch = os.path.join(self.directory, "await_switch.so")
         self.done = os.path.join(self.directory, "done")  # all of it is there; holds how it was configured
 
     def build(self):
-        if self._is_done():
-            return
+        if not self._is_done():
+            self._build()
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "await_switch.c")
+        self._run("compiling what waits for the first switch", [os.path.join(self.prefix, "bin", "mpicc"), "-shared", "-fPIC", "-O1",
+                                                                "-Wall", "-Werror", "-o", self.await_switch, source], self.directory)
+
+    def _build(self):
         os.makedirs(self.directory, exist_ok=True)
         self._fetch()
         shutil.rmtree(self.objects, ignore_errors=True)

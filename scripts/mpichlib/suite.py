@@ -53,6 +53,7 @@ class Suite:
                    f"-mpiexec={place(switched)}"]
         settings = {"MPITEST_TIMEOUT_MULTIPLIER": str(SLOWER), "MPITEST_CLEANUP": "0",
                     "MPITEST_MEMORY_TOTAL": str(memory_gib()), "SWITCHED_EXEC": self.mpich.mpiexec,
+                    "SWITCHED_PRELOAD": self.mpich.await_switch,
                     "SWITCHED_COUNTS": self.counts, "LD_LIBRARY_PATH": os.path.join(self.mpich.prefix, "lib")}
         with open(self.log, "w", encoding="utf-8") as log:
             runner = subprocess.Popen(command, cwd=self.directory, stdout=log, stderr=subprocess.STDOUT,
