@@ -25,4 +25,10 @@ bool is_transport_name(std::string_view text) noexcept {
   return !beneath.empty() && std::ranges::all_of(beneath, is_beneath);
 }
 
+std::string_view without_name(std::string_view error, std::string_view transport) noexcept {
+  const std::string_view name = transport.substr(0, transport.find(':'));
+  if (!error.starts_with(name) || !error.substr(name.size()).starts_with(": ")) return error;
+  return error.substr(name.size() + 2);
+}
+
 }  // namespace livebtl

@@ -17,4 +17,8 @@ inline constexpr std::string_view kTransportNameTakes =
 /// "tcp", or with what lies beneath it: "ofi:tcp;ofi_rxm".
 bool is_transport_name(std::string_view text) noexcept;
 
+/// An error of this transport's, without the name in front that most begin with ("ofi: " of ofi:shm
+/// too): for lines that name the transport themselves.
+std::string_view without_name(std::string_view error, std::string_view transport) noexcept;
+
 }  // namespace livebtl

@@ -135,12 +135,10 @@ class Bml final : private TransportSink {
   /// Moves the transports. Returns frames moved.
   std::size_t progress_transports(std::size_t frames_max) noexcept;
   /// Clears away broken paths, opens wanted ones. Every progress; cheap when nothing is to do.
-  /// Returns frames moved.
-  std::size_t tidy(std::size_t frames_max) noexcept {
+  void tidy() noexcept {
     if (!down_.empty() || !graveyard_.empty() || !greeting_.empty() || !tickets_.empty() ||
         !wanting_.empty()) [[unlikely]]
-      return tidy_up(frames_max);
-    return 0;
+      tidy_up();
   }
   /// Time-outs, probes, late acknowledgements. Every millisecond or so.
   void housekeeping() noexcept;
@@ -167,7 +165,7 @@ class Bml final : private TransportSink {
   void exchange_tickets(Path& dialled);
   std::unique_ptr<Endpoint> admit(const std::string& transport, Bytes ticket);
   void flush_tickets() noexcept;
-  std::size_t tidy_up(std::size_t frames_max) noexcept;
+  void tidy_up() noexcept;
   HelloFacts facts(const Peer& peer, std::uint64_t path, std::uint64_t replaces) const;
   void take_step(Path& path, Handshake::Step step) noexcept;
   Handshake::Step answer_hello(Path& path) noexcept;
@@ -221,6 +219,7 @@ class Bml final : private TransportSink {
   std::vector<std::unique_ptr<Path>> strangers_;  // accepted, hello not finished
   std::vector<std::unique_ptr<Path>> graveyard_;  // destroyed when no transport call is running
   std::vector<Path*> down_;
+  bool said_goodbye_ = false;  // from then on no path's end is a loss, and none is dialled for
   std::vector<Peer*> wanting_;
   TimeNs stranger_logged_ = 0;
   std::vector<Path*> greeting_;  // have a hello message to post

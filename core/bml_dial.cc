@@ -133,7 +133,7 @@ std::vector<std::string> Bml::to_dial(const Peer& peer) const {
 }
 
 void Bml::dial_wanted(Peer& peer) noexcept {
-  if (peer.lost || peer.departed || core_.hold.parks()) return;
+  if (peer.lost || peer.departed || said_goodbye_ || core_.hold.parks()) return;
   if (!peer.fatal_refusal.empty()) return lose_peer(peer, peer.fatal_refusal);
   const std::vector<std::string> order = to_dial(peer);
   // It said hello over what is quiesced, and that led nowhere: somebody else must tell.

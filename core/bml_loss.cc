@@ -17,14 +17,8 @@ std::size_t Bml::progress_transports(std::size_t frames_max) noexcept {
   return moved;
 }
 
-std::size_t Bml::tidy_up(std::size_t frames_max) noexcept {
-  std::size_t moved = 0;
-  if (!down_.empty()) {
-    // A process that ends in good order says so on each path, and closes them then: that one was
-    // read before this, and another not since, makes it no loss.
-    moved = progress_transports(frames_max);
-    clear_down();
-  }
+void Bml::tidy_up() noexcept {
+  if (!down_.empty()) clear_down();
   graveyard_.clear();
   if (!tickets_.empty()) flush_tickets();
   if (!greeting_.empty()) greet();
@@ -35,7 +29,6 @@ std::size_t Bml::tidy_up(std::size_t frames_max) noexcept {
     peer->redials = peer->dial_after > core_.now;
     if (!peer->redials) dial_wanted(*peer);
   }
-  return moved;
 }
 
 void Bml::greet() noexcept {
@@ -96,7 +89,7 @@ void Bml::path_lost(Path& path) noexcept {
     if (!path.closing) path.slot.absence.doubted = true;
     if (!path.was_open) {
       dial_failed(path);
-    } else if (peer->lost || peer->departed || benign(path)) {
+    } else if (peer->lost || peer->departed || said_goodbye_ || benign(path)) {
       core_.transfers.path_lost(*peer, path);
       if (!path.closing) peer->lost_paths[path.slot.name()] = path.id;
       if (peer->departed) lose_peer(*peer, "it ended in good order");
@@ -306,7 +299,10 @@ void Bml::request_acks() noexcept {
   });
 }
 
+// Who has heard it gives the pair up as soon as one of its paths ends, while our agent may still
+// move this engine.
 void Bml::say_goodbye() noexcept {
+  said_goodbye_ = true;
   for_each_peer([&](Peer& peer) {
     for (auto& path : peer.paths) {
       if (!path->open()) continue;

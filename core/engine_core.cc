@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include "base/log.h"
+#include "base/transport_name.h"
 #include "core/guard.h"
 
 namespace livebtl::core {
@@ -36,9 +37,10 @@ Status EngineCore::open_transports() {
     if (const auto opened = core_.bml.open_transport(kind.name); opened) {
       ++open_count;
     } else {
+      const std::string why(without_name(opened.error().text, kind.name));
       log(LogLevel::kWarn, "engine", "transport %s is not available: %s", kind.name.c_str(),
-          opened.error().text.c_str());
-      reasons += " " + kind.name + ": " + opened.error().text + ";";
+          why.c_str());
+      reasons += " " + kind.name + ": " + why + ";";
       core_.returning.note_missing(*core_.bml.find_slot(kind.name), opened.error().text);
     }
   }
@@ -81,7 +83,7 @@ void EngineCore::linger(TimeNs at_most) noexcept {
 // Everything that moves. Bounded: at most frames_max frames in, 256 KiB of placed data a peer out.
 std::size_t EngineCore::progress_locked(std::size_t frames_max) noexcept {
   std::size_t moved = core_.bml.progress_transports(frames_max);
-  moved += core_.bml.tidy(frames_max);
+  core_.bml.tidy();
   moved += core_.sender.flush_all();
   core_.switching.tick();
   core_.hold.tick();

@@ -67,7 +67,7 @@ class RegionTable {
   std::vector<std::uint32_t> free_slots_;
   std::unordered_map<WishedKey, Region, WishedHash> wished_;
   // Of each space: are its keys wished? Kept when its last region goes: a stale key of the one sort
-  // must not come to be one of the other. A word for each space that there ever was.
+  // must not come to be one of the other. A few bytes for each space that there ever was.
   std::unordered_map<std::uint32_t, bool> wishing_;
   std::size_t count_ = 0;
 };

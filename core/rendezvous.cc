@@ -120,7 +120,7 @@ void Transfers::complete_out_if_done(std::uint64_t name) noexcept {
 
 void Transfers::tell_read(const OutTransfer& done) noexcept {
   CorePort* const port = core_.ports.find(done.read_through);
-  // Closed meanwhile; its number may be another's by now.
+  // Closed meanwhile; its number may be another's by now, which must not hear of other spaces.
   if (port == nullptr || port->options_.space != done.region->space) return;
   port->tell_remote_access(
       {{done.peer, done.reader}, Access::kRead, done.region->key, done.bytes, {}});

@@ -3,6 +3,7 @@
 #include "core/returning.h"
 
 #include "base/log.h"
+#include "base/transport_name.h"
 #include "core/core.h"
 
 namespace livebtl::core {
@@ -69,11 +70,8 @@ void Returning::await(TransportSlot& slot, const std::string& why) noexcept {
   note_absent(slot, why);
 }
 
-// A transport's errors begin with its name ("verbs: "; "ofi: " of ofi:shm too), as does every line
-// that shows this.
 void Returning::note_absent(TransportSlot& slot, const std::string& why) noexcept {
-  const std::string own = slot.name().substr(0, slot.name().find(':')) + ": ";
-  const std::string text = why.substr(why.starts_with(own) ? own.size() : 0);
+  const std::string text(without_name(why, slot.name()));
   if (std::exchange(slot.absence.why, text) != text) tell_control();
 }
 

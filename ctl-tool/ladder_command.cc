@@ -53,16 +53,17 @@ int say_interrupted(const CommandLine& line, bool begun) {
   return kInterrupted;
 }
 
-/// The plan of `prepare --hold` is both plans, and ends as the hold's would. False: interrupted.
+/// The plan of `prepare --hold` is both plans, and ends as the hold's would, with whoever is in its
+/// way. False: interrupted.
 bool add_hold(Outcome& plan, const CommandLine& line, control::JobLinks& links,
               const std::atomic<bool>& stop) {
   const auto hold = plan_hold(line, links, stop);
   if (!hold) return false;
-  if (hold->code != ExitCode::kDone) {  // with who is in the way
-    plan = *hold;
-    return true;
-  }
+  plan.code = hold->code;
   plan.text += "; then " + hold->text;
+  plan.stragglers = hold->stragglers;
+  plan.stragglers_total = hold->stragglers_total;
+  plan.missing_ranks = hold->missing_ranks;
   return true;
 }
 

@@ -59,8 +59,8 @@ class LIVEBTL_API Engine {
 
   /// `call` is made without a lock, on threads that call progress(), several at once if several do;
   /// it may call the engine, and must not throw. It replaces the one before, which may still be
-  /// running when this returns. While nobody calls progress(), the last 256 events wait; those
-  /// that are due while there is no `call` (null: none) are told to nobody.
+  /// running when this returns. While nobody calls progress(), the last 256 events wait;
+  /// progress() without a `call` (null) throws them away.
   virtual void on_event(std::function<void(const EngineEvent&)> call) = 0;
 };
 

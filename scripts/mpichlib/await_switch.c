@@ -11,8 +11,13 @@
 static void await_switch(void) {
   const struct timespec a_millisecond = {0, 1000000};
   const char* const once = getenv("SWITCHED_ONCE");
+  struct timespec now;
   if (once == NULL) return;
-  for (int i = 0; i < 60000 && access(once, F_OK) != 0; ++i) nanosleep(&a_millisecond, NULL);
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  for (const time_t until = now.tv_sec + 60; now.tv_sec < until && access(once, F_OK) != 0;) {
+    nanosleep(&a_millisecond, NULL);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+  }
 }
 
 int MPI_Init(int* argc, char*** argv) {

@@ -29,8 +29,10 @@ class Mpich:
         if not self._is_done():
             self._build()
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "await_switch.c")
-        self._run("compiling what waits for the first switch", [os.path.join(self.prefix, "bin", "mpicc"), "-shared", "-fPIC", "-O1",
-                                                                "-Wall", "-Werror", "-o", self.await_switch, source], self.directory)
+        made = self.await_switch + ".new"
+        self._run("compiling what waits for the first switch", [os.path.join(self.prefix, "bin", "mpicc"), "-shared", "-fPIC",
+                                                                "-O1", "-Wall", "-Werror", "-o", made, source], self.directory)
+        os.replace(made, self.await_switch)  # another run may use what is there
 
     def _build(self):
         os.makedirs(self.directory, exist_ok=True)

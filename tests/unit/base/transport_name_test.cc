@@ -19,4 +19,13 @@ TEST_CASE("a transport is named by small letters and digits, and perhaps what li
   CHECK(!is_transport_name(std::string("sm\0", 3)));
 }
 
+TEST_CASE("an error is shown without the name that the line begins with") {
+  CHECK(without_name("verbs: no device", "verbs") == "no device");
+  CHECK(without_name("ofi: no provider", "ofi:tcp;ofi_rxm") == "no provider");
+  CHECK(without_name("epoll: no room", "tcp") == "epoll: no room");
+  CHECK(without_name("verbs", "verbs") == "verbs");
+  CHECK(without_name("smb: what", "sm") == "smb: what");
+  CHECK(without_name("", "sm") == "");
+}
+
 }  // namespace livebtl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes that end in good order, and what the others make of it.
+// Processes that end in good order in the middle of a switch.
 #include "tests/unit/engine/ladder.h"
 #include "tests/unit/engine/regions.h"
 #include "tests/unit/engine/tapped.h"
@@ -7,31 +7,50 @@
 using namespace livebtl;
 using namespace livebtl::test;
 
-TEST_CASE("who says goodbye on one path is not lost by another that closes without a word") {
-  Taps alpha, beta;
-  Rig rig(2, {kind("self"), tapped("alpha", alpha), tapped("beta", beta)});
-  std::vector<std::byte> little(8);
-  {
+namespace {
+
+/// Rank 0 of a pair that has used alpha and moved to beta, where the old path is not closed yet.
+struct Moved {
+  Moved() {
+    after.moved["alpha"] = "beta";
     const Guarded memory(rig, 8);
-    Ladder ladder{rig, [] {}};
-    REQUIRE(Origin(rig).get({memory.key, 0}, little) == Errc::kOk);
-    ladder.go(prefer("beta"));
+    std::vector<std::byte> little(8);
     REQUIRE(Origin(rig).put({memory.key, 0}, little) == Errc::kOk);
-    rig.until([&] { return alpha[0].sinks.size() == 1 && used(rig, 0, 1) == "beta"; });
+    ladder.go(prefer("alpha"));
+    REQUIRE(Origin(rig).put({memory.key, 0}, little) == Errc::kOk);
+    REQUIRE(used(rig, 0, 1) == "alpha");
+    after.tuning = ladder.in_force.tuning;
+    ++ladder.operation;
+    ++ladder.epoch;
+    ladder.climb_to(core::Rung::kJoint, after);
+    ladder.climb_to(core::Rung::kNewTx, after);
+    REQUIRE(Origin(rig).put({memory.key, 0}, little) == Errc::kOk);
+    REQUIRE(used(rig, 0, 1) == "beta");
   }
-  core::EngineCore& first = *rig.engines[0];
-  beta[1].busy = true;  // no room for its goodbye there
-  // Just after the first had read what came by alpha, and before it reads beta.
-  alpha[0].when_read = [&] {
-    rig.engines[1]->linger(0);
-    rig.ports[1].reset();
-    rig.engines[1].reset();
-  };
-  const TimeNs deadline = monotonic_now() + 20 * kSecond;
-  while (!alpha[0].sinks.empty() || !beta[0].sinks.empty()) {
-    REQUIRE(monotonic_now() < deadline);
-    first.progress();
-  }
-  CHECK(first.status().peers.empty());
-  for (const auto& transport : first.status().transports) CHECK(transport.paths_lost == 0);
+  bool paths_are_gone() { return alpha[0].sinks.empty() && beta[0].sinks.empty(); }
+
+  Taps alpha, beta;
+  Rig rig{2, {kind("self"), tapped("alpha", alpha), tapped("beta", beta)}};
+  Ladder ladder{rig, [] {}};
+  core::Routing after;
+};
+
+}  // namespace
+
+TEST_CASE("who has said goodbye does not take for a loss that the other gives the pair up") {
+  Moved pair;
+  pair.rig.engines[0]->linger(0);
+  pair.rig.until([&] { return pair.rig.engines[1]->status().peers.empty(); });  // it has heard it
+  REQUIRE(!pair.paths_are_gone());
+  pair.ladder.order(1, core::Rung::kNew, pair.after);
+  pair.rig.until([&] { return pair.paths_are_gone(); });
+  CHECK(lost(pair.rig, "alpha") + lost(pair.rig, "beta") == 0);
+  CHECK(pair.alpha[0].dials + pair.alpha[1].dials <= 2);  // as they met; nobody dials anew
+}
+
+TEST_CASE("... but who has not does") {
+  Moved pair;
+  for (core::EndpointSink* const sink : std::set(pair.beta[0].sinks))
+    sink->on_down({Errc::kDown, "the test breaks it"});
+  pair.rig.until([&] { return lost(pair.rig, "beta") > 0; });
 }

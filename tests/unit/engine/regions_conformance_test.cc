@@ -121,7 +121,7 @@ conformance::FaultCounts run_on_faulty(OnTransport on, double sever) {
 
 TEST_CASE("regions of one's own") {
   OnTransport on{"self", {kind("self")}, 1};
-  on.own_threads = false;  // there is one process, and the test's thread moves it
+  on.own_threads = false;  // it is done in one go: nothing would be refused
   run(on);
 }
 TEST_CASE("regions over sm") { run({"sm", {kind("self"), kind("sm")}}); }

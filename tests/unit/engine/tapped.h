@@ -3,7 +3,6 @@
 // is counted, and it can be made to fail as a network does.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <set>
 
@@ -13,11 +12,10 @@ namespace livebtl::test {
 
 /// One transport of one process. Outlives the rig.
 struct Tap {
-  bool refuses = false;             // no connection can be made
-  bool mute = false;                // what is posted vanishes
-  bool busy = false;                // nothing can be posted
-  bool deaf = false;                // nothing is read: what has been sent stays on its way
-  std::function<void()> when_read;  // called once, when it has read what there was
+  bool refuses = false;  // no connection can be made
+  bool mute = false;     // what is posted vanishes
+  bool busy = false;     // nothing can be posted
+  bool deaf = false;     // nothing is read: what has been sent stays on its way
   int dials = 0;
   std::map<core::FrameKind, std::uint64_t> posted;
   std::set<core::EndpointSink*> sinks;  // of its endpoints
@@ -72,9 +70,7 @@ class TappedTransport final : public core::Transport, private core::TransportSin
                        std::size_t frames_max) noexcept override {
     if (tap_.deaf) return 0;
     accept_ = &accept;
-    const std::size_t moved = beneath_->progress(*this, now, frames_max);
-    if (const auto call = std::exchange(tap_.when_read, nullptr)) call();
-    return moved;
+    return beneath_->progress(*this, now, frames_max);
   }
   int wait_fd() const noexcept override { return beneath_->wait_fd(); }
   bool arm() noexcept override { return beneath_->arm(); }
