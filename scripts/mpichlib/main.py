@@ -82,7 +82,7 @@ def judge(suite, outcomes, switched):
             print(f"not ok: {each['program']}: never switched: {each['no_job'] or 'it ended before the first switch was done'}")
         bad += len(never)
         under_way = sum(each["done"] > 1 for each in ran)
-        text = f"; {done} switches, in each of {len(ran)} programs before it began, in {under_way} also while it ran"
+        text = f"; {done} switches, in {len(ran) - len(never)} of {len(ran)} programs before they began, in {under_way} also while they ran"
         if under_way == 0:
             print(f"not ok: {suite.name}: no program was switched while it ran")
             bad += 1
