@@ -2,15 +2,12 @@
 // base/process_files.cc -- see process_files.h.
 #include "base/process_files.h"
 
-#include <array>
-#include <cstdio>
+#include "base/hex.h"
 
 namespace livebtl {
 
 std::string process_file(ProcessId process, std::string_view kind) {
-  std::array<char, 17> name{};
-  std::snprintf(name.data(), name.size(), "%016llx", static_cast<unsigned long long>(process));
-  return name.data() + std::string(kind);
+  return hex_digits(static_cast<std::uint64_t>(process), 16).append(kind);
 }
 
 }  // namespace livebtl

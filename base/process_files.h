@@ -11,10 +11,10 @@
 namespace livebtl {
 
 // Behind the process's name, sixteen hexadecimal digits.
-inline constexpr std::string_view kCardFile = ".lock";         // control/member_file.h
+inline constexpr std::string_view kCardFile = ".lock";         // control/place/member_file.h
 inline constexpr std::string_view kNewCardFile = ".lock.new";  // ... before it has its name
 inline constexpr std::string_view kGoneFile = ".gone";         // ... after its process
-inline constexpr std::string_view kControlSocket = ".ctl";     // control/mailroom.h
+inline constexpr std::string_view kControlSocket = ".ctl";     // control/agent/mailroom.h
 inline constexpr std::string_view kHiddenSocket = ".ctl.off";  // ... while nobody may connect
 inline constexpr std::string_view kMemorySocket = ".sm";       // transports/sm/sm_socket.h
 inline constexpr std::string_view kProcessFiles[] = {kCardFile,      kNewCardFile,  kGoneFile,

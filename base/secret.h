@@ -2,7 +2,7 @@
 // base/secret.h -- the job secret and what is made with it: keyed BLAKE2b (libsodium), nonces,
 // constant-time compare.
 //
-// Where the secret comes from is control's business (control/job.h); here it is only 32 bytes,
+// Where the secret comes from is control's business (control/place/job.h); here it is only 32 bytes,
 // wiped on destruction.
 #pragma once
 

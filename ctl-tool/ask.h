@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "control/job_links.h"
+#include "control/client/job_links.h"
 
 namespace livebtl::tool {
 

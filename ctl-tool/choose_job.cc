@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "control/census.h"
-#include "control/job_secret.h"
-#include "control/relay_address.h"
+#include "control/client/relay_address.h"
+#include "control/ladder/census.h"
+#include "control/place/job_secret.h"
 #include "ctl-tool/say.h"
 #include "ctl-tool/table.h"
 

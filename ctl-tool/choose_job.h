@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "control/discovery.h"
-#include "control/job_links.h"
-#include "control/outcome.h"
+#include "control/client/discovery.h"
+#include "control/client/job_links.h"
+#include "control/ladder/outcome.h"
 #include "ctl-tool/command_line.h"
 
 namespace livebtl::tool {

@@ -12,10 +12,11 @@
 #include <cmath>
 #include <sstream>
 
+#include "base/hex.h"
 #include "base/nearest.h"
-#include "control/relay_address.h"
-#include "control/scope.h"
-#include "control/verbs.h"
+#include "control/client/relay_address.h"
+#include "control/ladder/commands.h"
+#include "control/ladder/scope.h"
 #include "ctl-tool/line_checks.h"
 #include "ctl-tool/table.h"
 #include "ctl-tool/verb_texts.h"
@@ -267,12 +268,8 @@ std::variant<CommandLine, EndNow> check(CommandLine line) {
 }  // namespace
 
 std::optional<std::uint64_t> read_hold_id(const std::string& text) {
-  std::uint64_t id = 0;
-  if (!text.starts_with("0x")) return std::nullopt;
-  const char* const last = text.data() + text.size();
-  const auto [end, code] = std::from_chars(text.data() + 2, last, id, 16);
-  if (code != std::errc{} || end != last || id == 0) return std::nullopt;
-  return id;
+  const auto id = parse_hex_id(text);
+  return id && *id != 0 ? id : std::nullopt;
 }
 
 std::string canonical_transport(const std::string& name) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctl-tool/exit_codes.h -- what btlctl's exit codes mean: for --help, the man page and its tests.
-// The codes themselves are control/outcome.h's.
+// The codes themselves are control/ladder/outcome.h's.
 #pragma once
 
 #include <span>

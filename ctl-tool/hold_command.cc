@@ -4,7 +4,7 @@
 #include <ctime>
 
 #include "base/secret.h"
-#include "control/drive.h"
+#include "control/client/drive.h"
 #include "ctl-tool/commands.h"
 #include "ctl-tool/hold_plan.h"
 #include "ctl-tool/progress_line.h"

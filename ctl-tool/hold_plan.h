@@ -5,8 +5,8 @@
 #include <atomic>
 #include <optional>
 
-#include "control/job_links.h"
-#include "control/outcome.h"
+#include "control/client/job_links.h"
+#include "control/ladder/outcome.h"
 #include "ctl-tool/command_line.h"
 
 namespace livebtl::tool {

@@ -14,7 +14,7 @@
 #include <system_error>
 
 #include "base/fd.h"
-#include "control/directory.h"
+#include "control/place/directory.h"
 #include "ctl-tool/hook_texts.h"
 
 namespace livebtl::tool {

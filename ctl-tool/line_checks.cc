@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <span>
 
-#include "control/scope.h"
-#include "control/verbs.h"
+#include "control/ladder/commands.h"
+#include "control/ladder/scope.h"
 
 namespace livebtl::tool {
 namespace {

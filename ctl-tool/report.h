@@ -3,7 +3,7 @@
 // a document.
 #pragma once
 
-#include "control/outcome.h"
+#include "control/ladder/outcome.h"
 #include "ctl-tool/command_line.h"
 
 namespace livebtl::tool {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "control/messages.h"
+#include "control/wire/messages.h"
 #include "ctl-tool/choose_job.h"
 #include "ctl-tool/command_line.h"
 

@@ -2,8 +2,8 @@
 // ctl-tool/secret_command.cc -- secret: what whoever commands the job from outside has to show.
 #include <cstring>
 
-#include "control/census.h"
-#include "control/job_secret.h"
+#include "control/ladder/census.h"
+#include "control/place/job_secret.h"
 #include "ctl-tool/ask.h"
 #include "ctl-tool/commands.h"
 #include "ctl-tool/say.h"

@@ -2,8 +2,8 @@
 // ctl-tool/status_view.cc -- status: where each process stands, and who is missing.
 #include <set>
 
-#include "control/census.h"
-#include "control/json_archive.h"
+#include "control/ladder/census.h"
+#include "control/wire/json_archive.h"
 #include "ctl-tool/ask.h"
 #include "ctl-tool/commands.h"
 #include "ctl-tool/say.h"

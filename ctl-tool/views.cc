@@ -5,9 +5,9 @@
 #include <map>
 
 #include "base/settings.h"
-#include "control/census.h"
-#include "control/job.h"
-#include "control/relay_address.h"
+#include "control/client/relay_address.h"
+#include "control/ladder/census.h"
+#include "control/place/job.h"
 #include "ctl-tool/ask.h"
 #include "ctl-tool/commands.h"
 #include "ctl-tool/say.h"

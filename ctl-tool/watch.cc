@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <map>
 
-#include "control/job_links.h"
+#include "control/client/job_links.h"
 #include "ctl-tool/commands.h"
 #include "ctl-tool/say.h"
 #include "ctl-tool/table.h"

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "base/hex.h"
 #include "base/secret.h"
 #include "hypervisor/guest_holders.h"
 #include "hypervisor/note.h"
@@ -15,12 +16,7 @@ namespace {
 
 constexpr std::uint64_t kUnbounded = std::uint64_t{1} << 40U;  // bytes a second
 
-std::string drawn_hold() {
-  std::array<char, 24> text{};
-  std::snprintf(text.data(), text.size(), "0x%llx",
-                static_cast<unsigned long long>(random_u64() | 1));
-  return text.data();
-}
+std::string drawn_hold() { return hex_id(random_u64() | 1); }
 
 std::string time_text() {
   const std::time_t now = std::time(nullptr);

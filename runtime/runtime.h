@@ -10,8 +10,8 @@
 
 #include <memory>
 
-#include "control/agent.h"
-#include "core/engine_core.h"
+#include "control/agent/agent.h"
+#include "core/engine/engine_core.h"
 
 namespace livebtl::runtime {
 

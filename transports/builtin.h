@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/node_facts.h"
+#include "transports/interface/node_facts.h"
 
 namespace livebtl::transports {
 

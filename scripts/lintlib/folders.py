@@ -5,16 +5,26 @@ import re
 
 from lintlib import cpp
 
-# Folder -> what its files may include of the project: folders, or single headers.
-# A folder always sees itself. "tests" is not listed: tests see everything, and nobody sees them.
+# Folder -> what its files may include of the project: folders, or single headers. A folder always sees itself. An entry
+# "a" covers "a/b", too; a folder "a/b" without a row of its own has that of "a".
+# "tests" is not listed: tests see everything, and nobody sees them.
+_CORE = ["include", "base", "transports/interface"]
+_CONTROL = ["include", "base", "core/engine/admin.h", "core/switch/routing.h"]
+_TRANSPORT = ["include", "base", "transports/interface", "transports/messages"]
 ALLOWED = {
     "include": [],
     "base": ["include"],
-    "core": ["include", "base"],
-    "transports": ["include", "base", "core/transport.h", "core/node_facts.h", "transports/messages"],
-    "control": ["include", "base", "core/admin.h", "core/routing.h"],
+    "core": _CORE + ["core"],
+    "transports": _TRANSPORT,
+    "transports/interface": ["include", "base"],
+    "transports/messages": ["include", "base", "transports/interface"],
+    "control/ladder": _CONTROL,
+    "control/place": _CONTROL + ["control/ladder"],
+    "control/wire": _CONTROL + ["control/ladder", "control/place"],
+    "control/client": _CONTROL + ["control/ladder", "control/place", "control/wire"],
+    "control/agent": _CONTROL + ["control/ladder", "control/place", "control/wire", "control/client"],
     "hypervisor": ["include", "base"],
-    "ctl-tool": ["include", "base", "control", "hypervisor"],
+    "ctl-tool": ["include", "base", "control/ladder", "control/place", "control/wire", "control/client", "hypervisor"],
     "provider": ["include", "base"],
     "runtime": ["include", "base", "core", "transports", "transports/builtin", "control"],
     "bench": ["include", "base", "core", "transports"],
@@ -22,7 +32,7 @@ ALLOWED = {
 }
 # What only these folders may include of other libraries. Tests may include all.
 FOREIGN = [
-    (re.compile(r"^(zmq|zmq_addon)\.h(pp)?$"), ["control"]),
+    (re.compile(r"^(zmq|zmq_addon)\.h(pp)?$"), ["control/wire", "control/agent", "control/client"]),
     (re.compile(r"^infiniband/"), ["transports/verbs"]),
     (re.compile(r"^rdma/rdma_"), ["transports/verbs"]),
     (re.compile(r"^rdma/"), ["provider", "transports/ofi", "bench"]),
@@ -31,20 +41,21 @@ FOREIGN = [
 TRANSPORT_NAMES = {"self", "sm", "tcp", "verbs", "ofi", "vader", "openib"}
 
 
+_WINGED = {"control", "transports"}  # each of their folders is one of the picture; of the others, the whole is
+
+
 def folder_of(path):
-    """Each transport is a folder of its own; transports/builtin.* knows them all."""
+    """The folder of the picture that a file lies in; transports/builtin.* knows all transports."""
     parts = path.split("/")
-    if parts[0] == "transports" and len(parts) > 2:
-        return "transports/" + parts[1]
+    if parts[0] in _WINGED and len(parts) > 2:
+        return "/".join(parts[:2])
     return "transports/builtin" if parts[0] == "transports" else parts[0]
 
 
 def _allowed_for(folder):
     if folder == "transports/builtin":
-        return ALLOWED["transports"] + ["transports"]
-    if folder.startswith("transports/"):
-        return ALLOWED["transports"]
-    return ALLOWED.get(folder)
+        return _TRANSPORT + ["transports"]
+    return ALLOWED.get(folder, ALLOWED.get(folder.split("/", maxsplit=1)[0]))
 
 
 def _permits(allowed, target):

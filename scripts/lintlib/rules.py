@@ -79,6 +79,19 @@ def check_format(files):
         yield f"{paths[0]}:1: {CLANG_FORMAT} failed: {done.stderr[:200]}"
 
 
+def check_mutants(files):
+    """A mutant whose code has moved is no test any more, and nobody sees it until it is run."""
+    for path in files.paths():
+        if not path.startswith("tests/mutants/") or not path.endswith(".patch"):
+            continue
+        done = subprocess.run(
+            ["patch", "-p1", "--dry-run", "--silent", "--force", "--input", path],
+            cwd=files.root, capture_output=True, text=True, check=False,
+        )
+        if done.returncode != 0:
+            yield f"{path}:1: does not apply any more: {' '.join(done.stdout.split())[:200]}"
+
+
 ALL = (
     check_licence,
     check_goto,
@@ -88,6 +101,7 @@ ALL = (
     folders.check_includes,
     folders.check_transport_names,
     folders.check_cycles,
+    check_mutants,
     check_format,
 )
 

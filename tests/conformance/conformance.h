@@ -15,7 +15,7 @@
 #include <memory>
 #include <string>
 
-#include "core/transport.h"
+#include "transports/interface/transport.h"
 
 namespace livebtl::conformance {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "core/transport.h"
+#include "transports/interface/transport.h"
 
 namespace livebtl::conformance {
 

@@ -6,7 +6,7 @@
 // time, and what it refuses must break at least one of them.
 #include <optional>
 
-#include "core/frame.h"
+#include "core/lane/frame.h"
 #include "tests/fuzz/reached.h"
 
 namespace {

@@ -7,7 +7,7 @@
 // replays.
 #include <optional>
 
-#include "core/hello_wire.h"
+#include "core/path/hello_wire.h"
 #include "tests/fuzz/reached.h"
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What launchers put into the environment, from hostile text: lines of NAME=VALUE.
-#include "control/launcher.h"
+#include "control/place/launcher.h"
 
 #include "tests/fuzz/lines.h"
 #include "tests/fuzz/reached.h"

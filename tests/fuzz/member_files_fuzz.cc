@@ -2,8 +2,8 @@
 // What lies in a job's directory or comes before a message: a member's file, a letter's address and
 // its way back. The first byte says which; what is accepted must survive the round trip.
 #include "base/crc32c.h"
-#include "control/member_file.h"
-#include "control/route.h"
+#include "control/place/member_file.h"
+#include "control/wire/route.h"
 #include "tests/fuzz/reached.h"
 
 namespace {

@@ -3,7 +3,7 @@
 // accepted again and says the same; what is refused must say why.
 #include <string_view>
 
-#include "control/messages.h"
+#include "control/wire/messages.h"
 #include "tests/fuzz/reached.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

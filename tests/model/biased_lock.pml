@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* biased_lock.pml -- core/biased_lock.cc under TSO: an owner, an agent, and a second application thread.
+/* biased_lock.pml -- core/engine/biased_lock.cc under TSO: an owner, an agent, and a second application thread.
  *
  * Shown: never two inside; nobody sleeps for ever (an end state in which a thread has not finished is an error).
  * Store buffers: the owner's two plain stores to inside_ go through an explicit FIFO that drains at any time. All

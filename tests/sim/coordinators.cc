@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "control/messages.h"
+#include "control/wire/messages.h"
 
 namespace livebtl::sim {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "control/coordinator.h"
+#include "control/ladder/coordinator.h"
 #include "tests/sim/sim_process.h"
 
 namespace livebtl::sim {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/frame.h"
+#include "core/lane/frame.h"
 
 namespace livebtl::sim {
 namespace {

@@ -4,18 +4,18 @@ find_package(nlohmann_json REQUIRED)
 add_library(livebtl_ladder_fast OBJECT
   ${CMAKE_SOURCE_DIR}/base/assert.cc
   ${CMAKE_SOURCE_DIR}/base/result.cc
-  ${CMAKE_SOURCE_DIR}/control/census.cc
-  ${CMAKE_SOURCE_DIR}/control/coordinator.cc
-  ${CMAKE_SOURCE_DIR}/control/coordinator_ladder.cc
-  ${CMAKE_SOURCE_DIR}/control/coordinator_outcome.cc
-  ${CMAKE_SOURCE_DIR}/control/coordinator_rivals.cc
-  ${CMAKE_SOURCE_DIR}/control/member.cc
-  ${CMAKE_SOURCE_DIR}/control/outcome.cc
-  ${CMAKE_SOURCE_DIR}/control/roster.cc
-  ${CMAKE_SOURCE_DIR}/control/scope.cc
-  ${CMAKE_SOURCE_DIR}/control/takeover_watch.cc
-  ${CMAKE_SOURCE_DIR}/control/verbs.cc
-  ${CMAKE_SOURCE_DIR}/core/routing.cc
+  ${CMAKE_SOURCE_DIR}/control/ladder/census.cc
+  ${CMAKE_SOURCE_DIR}/control/ladder/coordinator.cc
+  ${CMAKE_SOURCE_DIR}/control/ladder/coordinator_ladder.cc
+  ${CMAKE_SOURCE_DIR}/control/ladder/coordinator_outcome.cc
+  ${CMAKE_SOURCE_DIR}/control/ladder/coordinator_rivals.cc
+  ${CMAKE_SOURCE_DIR}/control/ladder/member.cc
+  ${CMAKE_SOURCE_DIR}/control/ladder/outcome.cc
+  ${CMAKE_SOURCE_DIR}/control/ladder/roster.cc
+  ${CMAKE_SOURCE_DIR}/control/ladder/scope.cc
+  ${CMAKE_SOURCE_DIR}/control/ladder/takeover_watch.cc
+  ${CMAKE_SOURCE_DIR}/control/ladder/commands.cc
+  ${CMAKE_SOURCE_DIR}/core/switch/routing.cc
   ladder_world.cc
   ladder_world_engine.cc
   ladder_world_takeover.cc)

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "control/coordinator.h"
-#include "control/member.h"
+#include "control/ladder/coordinator.h"
+#include "control/ladder/member.h"
 
 namespace livebtl::control {
 

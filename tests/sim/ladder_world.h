@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "base/random.h"
-#include "control/coordinator.h"
-#include "control/member.h"
-#include "control/takeover_watch.h"
+#include "control/ladder/coordinator.h"
+#include "control/ladder/member.h"
+#include "control/ladder/takeover_watch.h"
 
 namespace livebtl::control {
 

@@ -17,10 +17,10 @@
 #include <string>
 #include <vector>
 
-#include "core/node_facts.h"
-#include "core/transport.h"
 #include "tests/sim/faults.h"
 #include "tests/sim/sim_clock.h"
+#include "transports/interface/node_facts.h"
+#include "transports/interface/transport.h"
 
 namespace livebtl::sim {
 

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "control/member.h"
-#include "control/search_plan.h"
-#include "control/takeover_watch.h"
-#include "core/engine_core.h"
+#include "control/agent/search_plan.h"
+#include "control/ladder/member.h"
+#include "control/ladder/takeover_watch.h"
+#include "core/engine/engine_core.h"
 #include "tests/sim/application.h"
 #include "tests/sim/sim_network.h"
 

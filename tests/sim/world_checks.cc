@@ -2,8 +2,8 @@
 // tests/sim/world_checks.cc -- what the oracle looks at, besides the messages.
 #include <algorithm>
 
-#include "control/roster.h"
-#include "core/frame.h"
+#include "control/ladder/roster.h"
+#include "core/lane/frame.h"
 #include "tests/sim/world.h"
 
 namespace livebtl::sim {

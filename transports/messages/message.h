@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "core/transport.h"
+#include "transports/interface/transport.h"
 
 namespace livebtl::messages {
 

@@ -3,7 +3,7 @@
 // have them open. For the kinds of transports that hold such devices.
 #pragma once
 
-#include "core/node_facts.h"
+#include "transports/interface/node_facts.h"
 
 namespace livebtl::messages {
 

@@ -2,7 +2,7 @@
 // transports/ofi/ofi_kind.h -- how an ofi transport is made; for transports/builtin.cc.
 #pragma once
 
-#include "core/node_facts.h"
+#include "transports/interface/node_facts.h"
 
 namespace livebtl::ofi {
 

@@ -10,7 +10,7 @@
 #include <array>
 #include <unordered_map>
 
-#include "core/node_facts.h"
+#include "transports/interface/node_facts.h"
 #include "transports/ofi/ofi_endpoint.h"
 #include "transports/ofi/ofi_farewells.h"
 #include "transports/ofi/ofi_kind.h"

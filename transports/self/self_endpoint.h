@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "core/transport.h"
+#include "transports/interface/transport.h"
 
 namespace livebtl::self {
 

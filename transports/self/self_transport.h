@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "core/node_facts.h"
+#include "transports/interface/node_facts.h"
 #include "transports/self/self_endpoint.h"
 
 namespace livebtl::self {

@@ -6,9 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstdio>
-
 #include "base/assert.h"
+#include "base/process_files.h"
 #include "transports/sm/sm_transport.h"
 
 namespace livebtl::sm {
@@ -152,11 +151,8 @@ void SmEndpoint::take_down(const Error& why) noexcept {
 }
 
 std::string SmEndpoint::describe() const {
-  char text[96];
-  std::snprintf(text, sizeof(text), "sm %016llx -> %016llx (pid %d)",
-                static_cast<unsigned long long>(transport_.process()),
-                static_cast<unsigned long long>(peer_), static_cast<int>(parts_.pid));
-  return text;
+  return "sm " + process_file(transport_.process(), "") + " -> " + process_file(peer_, "") +
+         " (pid " + std::to_string(parts_.pid) + ")";
 }
 
 }  // namespace livebtl::sm

@@ -12,7 +12,7 @@
 
 #include <optional>
 
-#include "core/transport.h"
+#include "transports/interface/transport.h"
 #include "transports/sm/sm_segment.h"
 #include "transports/sm/sm_socket.h"
 

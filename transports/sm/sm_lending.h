@@ -22,7 +22,7 @@
 #include <atomic>
 #include <memory>
 
-#include "core/transport.h"
+#include "transports/interface/transport.h"
 #include "transports/sm/sm_peer_memory.h"
 
 namespace livebtl::sm {

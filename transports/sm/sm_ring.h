@@ -19,7 +19,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "core/transport.h"
+#include "transports/interface/transport.h"
 
 namespace livebtl::sm {
 

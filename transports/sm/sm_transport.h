@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "core/node_facts.h"
+#include "transports/interface/node_facts.h"
 #include "transports/sm/sm_endpoint.h"
 
 namespace livebtl::sm {

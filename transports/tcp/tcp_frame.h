@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/bytes.h"
-#include "core/transport.h"
+#include "transports/interface/transport.h"
 
 namespace livebtl::tcp {
 

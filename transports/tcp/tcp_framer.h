@@ -13,7 +13,7 @@
 #include <array>
 #include <memory>
 
-#include "core/transport.h"
+#include "transports/interface/transport.h"
 #include "transports/tcp/tcp_frame.h"
 
 namespace livebtl::tcp {

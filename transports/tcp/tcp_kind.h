@@ -2,7 +2,7 @@
 // transports/tcp/tcp_kind.h -- how a tcp transport is made; for transports/builtin.cc.
 #pragma once
 
-#include "core/node_facts.h"
+#include "transports/interface/node_facts.h"
 
 namespace livebtl::tcp {
 

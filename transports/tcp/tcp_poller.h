@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "core/transport.h"
+#include "transports/interface/transport.h"
 
 namespace livebtl::tcp {
 

@@ -2,7 +2,7 @@
 // transports/verbs/verbs_kind.h -- how a verbs transport is made; for transports/builtin.cc.
 #pragma once
 
-#include "core/node_facts.h"
+#include "transports/interface/node_facts.h"
 
 namespace livebtl::verbs {
 

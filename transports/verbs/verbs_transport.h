@@ -12,7 +12,7 @@
 #include <unordered_map>
 
 #include "base/random.h"
-#include "core/node_facts.h"
+#include "transports/interface/node_facts.h"
 #include "transports/verbs/verbs_endpoint.h"
 #include "transports/verbs/verbs_kind.h"
 

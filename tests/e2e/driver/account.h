@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/admin.h"
+#include "core/engine/admin.h"
 
 namespace livebtl::e2e {
 

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <string>
 
-#include "control/drive.h"
+#include "control/client/drive.h"
 #include "tests/e2e/driver/account.h"
 
 namespace livebtl::e2e {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "control/job_links.h"
+#include "control/client/job_links.h"
 
 namespace livebtl::e2e {
 

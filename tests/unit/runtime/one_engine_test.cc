@@ -15,7 +15,7 @@
 #include <memory>
 #include <string>
 
-#include "tests/unit/control/scratch.h"
+#include "tests/unit/control/agent/scratch.h"
 
 using namespace livebtl;
 

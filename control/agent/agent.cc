@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/agent/agent.cc -- see agent.h: the thread, its sleep, and who is woken by what.
+//
+// Everything in AgentThread below `run()` belongs to the agent's thread. A forked child has no such
+// thread: there the destructor leaves everything as it is, since ZeroMQ may not even be closed.
+#include "control/agent/agent.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <optional>
+#include <thread>
+
+#include "base/bell.h"
+#include "base/log.h"
+#include "control/agent/join.h"
+#include "control/agent/mailroom.h"
+#include "control/agent/member_service.h"
+#include "control/agent/relay.h"
+#include "control/agent/search.h"
+#include "control/agent/takeover.h"
+#include "control/place/fork_watch.h"
+#include "control/place/rundir.h"
+#include "control/place/signals.h"
+
+namespace livebtl::control {
+namespace {
+
+// Control messages name a member by this one to its end, whatever is raised (ADR 0010).
+constexpr Incarnation kStarted{1};
+
+class AgentThread final : public Agent {
+ public:
+  AgentThread(const JobFacts& job, MemberId self, core::Admin& admin)
+      : job_(job), self_(self), admin_(admin) {}
+  ~AgentThread() override;
+
+  Status start();
+
+ private:
+  void run(std::promise<Status> started);
+  Status join_job();
+  void serve();
+  void send_all(const std::vector<MemberService::Reply>& replies);
+  void sleep(std::int64_t sleep_ns);
+  MemberCard card() const;
+  void stand_for_relay();
+  void relay_if_nobody_does();
+  void finish_what_was_left();
+
+  JobFacts job_;
+  const MemberId self_;
+  core::Admin& admin_;
+  Bell bell_;
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> reported_{false};
+  std::thread thread_;
+
+  struct Belongings {  // of the agent's thread
+    Mailroom mailroom;
+    MemberService service;
+    MemberFile file;
+  };
+  std::unique_ptr<Belongings> mine_;
+  std::optional<Search> search_;  // uses what is mine
+  std::optional<RelayDuty> duty_;
+  std::unique_ptr<Takeover> takeover_;  // null: switched off
+  std::string relay_;  // as others write it; empty: another member relays, or nobody needs to
+  bool joined_ = false;
+  bool alone_here_ = false;
+  std::vector<pollfd> fds_;
+};
+
+MemberCard AgentThread::card() const {
+  MemberCard card;
+  card.member = self_;
+  card.pid = ::getpid();
+  card.rank = job_.rank;
+  card.name = job_.label;
+  card.node = process_name(ProcessId{job_.node});
+  card.host = job_.host;
+  card.announced = job_.announced;
+  card.joined = joined_;
+  card.relay = relay_;
+  return card;
+}
+
+Status AgentThread::start() {
+  if (!bell_.usable()) {
+    return fail(Errc::kNoMemory, "no descriptor for the control agent; raise ulimit -n");
+  }
+  std::promise<Status> started;
+  auto result = started.get_future();
+  {
+    const AllSignalsBlocked blocked;  // inherited by the thread and by those of ZeroMQ
+    thread_ =
+        std::thread([this, promise = std::move(started)]() mutable { run(std::move(promise)); });
+  }
+  return result.get();
+}
+
+AgentThread::~AgentThread() {
+  if (in_forked_child()) {
+    if (thread_.joinable()) thread_.detach();
+    static_cast<void>(mine_.release());  // its memory is the parent's business
+    static_cast<void>(takeover_.release());
+    return;
+  }
+  stop_.store(true);
+  bell_.ring();
+  if (thread_.joinable()) thread_.join();
+  leave_job_directory(job_.directory, std::move(job_.hold));
+}
+
+Status AgentThread::join_job() {
+  auto mailroom = Mailroom::open(job_, self_.process);
+  if (!mailroom) return tl::unexpected(mailroom.error());
+  auto file = MemberFile::publish(job_.directory, card());
+  if (!file) return tl::unexpected(file.error());
+  mine_.reset(
+      new Belongings{std::move(*mailroom), MemberService(job_, self_, admin_), std::move(*file)});
+  search_.emplace(job_, self_.process, admin_, mine_->mailroom);
+  stand_for_relay();
+  const auto how = learn_standing(mine_->mailroom.context(), job_, self_.process, stop_);
+  if (!how) return tl::unexpected(how.error());
+  // A spawned process that finds nobody here has its parents elsewhere.
+  alone_here_ = job_.announced == 0 && std::holds_alternative<JoinAsFirst>(*how);
+  stand_for_relay();
+  admin_.on_report([this] {
+    reported_.store(true);
+    bell_.ring();
+  });
+  send_all(mine_->service.join(*how, monotonic_now()));
+  joined_ = true;
+  if (job_.takes_over) {
+    takeover_ = std::make_unique<Takeover>(job_, self_, [this] { bell_.ring(); });
+  }
+  return mine_->file.update(card());
+}
+
+/// A launcher may have spread the job over several nodes. Of spawned processes it does not tell,
+/// but those that are elsewhere know it, and show it to the others when they connect.
+void AgentThread::stand_for_relay() {
+  if (duty_ || !(job_.relays || alone_here_ || admin_.spans_nodes())) return;
+  duty_.emplace(job_);
+  relay_if_nobody_does();
+}
+
+void AgentThread::relay_if_nobody_does() {
+  if (!duty_ || !relay_.empty() || !duty_->take()) return;
+  auto relay = mine_->mailroom.open_relay(relay_addresses(job_.relay_on));
+  if (!relay) {
+    log(LogLevel::kWarn, "agent", "no relay for this node: %s; other nodes cannot reach it",
+        relay.error().text.c_str());
+    return;
+  }
+  relay_ = std::move(*relay);
+  admin_.publish_relay(relay_);
+  const auto written = mine_->file.update(card());
+  if (!written) log(LogLevel::kWarn, "agent", "%s", written.error().text.c_str());
+}
+
+void AgentThread::run(std::promise<Status> started) {
+  ::pthread_setname_np(::pthread_self(), "livebtl-agent");
+  auto joined = join_job();
+  const bool go_on = joined.has_value();
+  started.set_value(std::move(joined));
+  while (go_on && !stop_.load()) {
+    serve();
+    finish_what_was_left();
+    sleep(admin_.agent_turn());
+  }
+  takeover_.reset();
+  admin_.on_report([] {});
+  search_.reset();
+  mine_.reset();
+  duty_.reset();
+}
+
+void AgentThread::serve() {
+  bell_.silence();
+  mine_->mailroom.turn(monotonic_now());
+  stand_for_relay();
+  if (duty_ && duty_->may_be_free()) relay_if_nobody_does();
+  if (reported_.exchange(false)) {
+    send_all(mine_->service.report_changed(monotonic_now()));
+    search_->reported();
+  }
+  while (auto letter = mine_->mailroom.receive()) {
+    send_all(mine_->service.handle(letter->from, letter->body, monotonic_now()));
+  }
+  while (const auto answer = mine_->mailroom.next_answer()) search_->hear(*answer);
+  search_->turn(monotonic_now());
+}
+
+void AgentThread::finish_what_was_left() {
+  if (!takeover_) return;
+  const auto relays = duty_ ? std::optional<bool>(!relay_.empty()) : std::nullopt;
+  takeover_->turn(mine_->service.machine(), relays, monotonic_now());
+}
+
+void AgentThread::send_all(const std::vector<MemberService::Reply>& replies) {
+  for (const auto& reply : replies) {
+    const auto body = encode(reply.message);
+    if (body) {
+      mine_->mailroom.answer(reply.to, *body);
+      continue;
+    }
+    log(LogLevel::kWarn, "agent", "cannot answer: %s", body.error().text.c_str());
+  }
+}
+
+/// sleep_ns < 0: until something happens.
+void AgentThread::sleep(std::int64_t sleep_ns) {
+  if (mine_->mailroom.pending() || stop_.load()) return;
+  const TimeNs finish = takeover_ ? takeover_->wake_at(mine_->service.machine()) : INT64_MAX;
+  const TimeNs wake = std::min({finish, search_->wake_at(), mine_->mailroom.wake_at()});
+  if (wake != INT64_MAX) {
+    const TimeNs left = std::max<TimeNs>(wake - monotonic_now(), 0);
+    sleep_ns = sleep_ns < 0 ? left : std::min(sleep_ns, left);
+  }
+  fds_.clear();
+  fds_.push_back({bell_.fd(), POLLIN, 0});
+  mine_->mailroom.add_poll_fds(fds_);
+  if (duty_ && duty_->fd() >= 0) fds_.push_back({duty_->fd(), POLLIN, 0});
+  for (const int fd : admin_.wait_fds()) fds_.push_back({fd, POLLIN, 0});
+  timespec limit{};
+  limit.tv_sec = static_cast<time_t>(sleep_ns / kSecond);
+  limit.tv_nsec = static_cast<long>(sleep_ns % kSecond);
+  ::ppoll(fds_.data(), fds_.size(), sleep_ns < 0 ? nullptr : &limit, nullptr);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Agent>> Agent::start(const JobFacts& job, ProcessId process,
+                                            core::Admin& admin) {
+  auto agent = std::make_unique<AgentThread>(job, MemberId{process, kStarted}, admin);
+  auto started = agent->start();
+  if (!started) return tl::unexpected(started.error());
+  return agent;
+}
+
+}  // namespace livebtl::control

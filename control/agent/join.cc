@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/agent/join.cc -- see join.h.
+#include "control/agent/join.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "base/clock.h"
+#include "control/client/discovery.h"
+#include "control/wire/messages.h"
+#include "control/wire/zmq_socket.h"
+
+namespace livebtl::control {
+namespace {
+
+constexpr TimeNs kPatience = 30 * kSecond;
+constexpr TimeNs kAskAgain = 200 * kMillisecond;
+constexpr int kPollMs = 50;             // how soon `stop` is noticed
+constexpr std::size_t kMoreAtOnce = 2;  // a job that starts is not to be flooded with questions
+
+/// Asks ever more of the members that are there, until one answers. Connections are kept: on a busy
+/// machine an answer may take longer than we wait before we ask again.
+class Questions {
+ public:
+  Questions(zmq::context_t& context, const JobFacts& job)
+      : context_(context), job_(job), request_(encode(StandingRequest{job.id})) {}
+
+  void ask(const std::vector<MemberCard>& candidates) {
+    std::erase_if(asked_, [&](const auto& entry) {
+      return std::none_of(candidates.begin(), candidates.end(), [&](const MemberCard& card) {
+        return card.member.process == entry.first;
+      });
+    });
+    const std::size_t most = asked_.size() + kMoreAtOnce;
+    for (const MemberCard& card : candidates) {
+      if (asked_.size() < most) connect(card.member.process);
+    }
+    for (auto& [member, socket] : asked_) {
+      if (request_) socket.send({.peer = "", .back = "", .to = "", .body = *request_});
+    }
+  }
+
+  /// nullopt: nobody has answered before it is time to ask again.
+  std::optional<Standing> answer(const std::atomic<bool>& stop) {
+    const TimeNs deadline = monotonic_now() + kAskAgain;
+    while (monotonic_now() < deadline && !stop.load()) {
+      for (auto& [member, socket] : asked_) {
+        while (const auto letter = socket.receive()) {
+          if (auto standing = standing_in(*letter, member)) return standing;
+        }
+      }
+      wait();
+    }
+    return std::nullopt;
+  }
+
+ private:
+  void connect(ProcessId member) {
+    if (asked_.contains(member)) return;
+    auto socket =
+        ZmqSocket::connect(context_, "ipc://" + socket_path(job_.directory, member), Secret());
+    if (socket) asked_.emplace(member, std::move(*socket));
+  }
+
+  void wait() {
+    std::vector<pollfd> fds;
+    for (const auto& [member, socket] : asked_) {
+      if (socket.pending()) return;
+      fds.push_back({socket.fd(), POLLIN, 0});
+    }
+    ::poll(fds.data(), fds.size(), kPollMs);
+  }
+
+  /// nullopt: it is of somebody else, or he does not know either.
+  static std::optional<Standing> standing_in(const Letter& letter, ProcessId from) {
+    const auto message = decode(letter.body);
+    const auto* standing = message ? std::get_if<Standing>(&*message) : nullptr;
+    const bool knows =
+        standing != nullptr && standing->member.process == from && !standing->joining;
+    return knows ? std::optional<Standing>(*standing) : std::nullopt;
+  }
+
+  zmq::context_t& context_;
+  const JobFacts& job_;
+  const Result<std::string> request_;
+  std::map<ProcessId, ZmqSocket> asked_;
+};
+
+std::vector<MemberCard> joined_members(const JobFacts& job, ProcessId self) {
+  std::vector<MemberCard> cards = scan_members(job.directory, ::geteuid()).live;
+  std::erase_if(cards, [self](const MemberCard& card) {
+    return card.member.process == self || !card.joined;
+  });
+  return cards;
+}
+
+}  // namespace
+
+Result<MemberEvent> learn_standing(zmq::context_t& context, const JobFacts& job, ProcessId self,
+                                   const std::atomic<bool>& stop) {
+  const TimeNs deadline = monotonic_now() + kPatience;
+  Questions questions(context, job);
+  while (!stop.load()) {
+    const std::vector<MemberCard> candidates = joined_members(job, self);
+    if (candidates.empty()) return JoinAsFirst{};
+    questions.ask(candidates);
+    if (auto standing = questions.answer(stop)) return JoinFrom{*standing};
+    if (monotonic_now() >= deadline) {
+      return fail(Errc::kTimeout, "job " + job.id +
+                                      " runs already, but its members do not answer (" +
+                                      candidates.front().name +
+                                      " is one); let them run, or end them, and start this "
+                                      "process again");
+    }
+  }
+  return fail(Errc::kCancelled, "stopped while joining job " + job.id);
+}
+
+}  // namespace livebtl::control

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/agent/mailroom.cc -- see mailroom.h.
+#include "control/agent/mailroom.h"
+
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "base/log.h"
+#include "base/process_files.h"
+#include "control/wire/messages.h"
+
+namespace livebtl::control {
+namespace {
+
+constexpr int kMailroomSocketsMax = 256;
+constexpr std::size_t kAnswersMax = 1024;
+// What libzmq takes at once: to start, and for the connections of a few commands.
+constexpr rlim_t kDescriptorsToStart = 32;
+constexpr rlim_t kDescriptorsToAccept = 16;
+constexpr TimeNs kDescriptorsEvery = 10 * kMillisecond;
+
+/// Are `count` descriptors left? Looks at the lowest that is free.
+bool descriptors_left(rlim_t count) noexcept {
+  rlimit limit{};
+  const Fd lowest(::eventfd(0, EFD_CLOEXEC));
+  if (!lowest || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return false;
+  return limit.rlim_cur == RLIM_INFINITY ||
+         static_cast<rlim_t>(lowest.number()) + count <= limit.rlim_cur;
+}
+
+}  // namespace
+
+Mailroom::Mailroom(const JobFacts& job, ProcessId self, std::unique_ptr<zmq::context_t> context,
+                   ZmqSocket local)
+    : job_(job), self_(self), context_(std::move(context)), local_(std::move(local)) {}
+
+Result<Mailroom> Mailroom::open(const JobFacts& job, ProcessId self) {
+  if (!descriptors_left(kDescriptorsToStart)) {
+    return fail(Errc::kNoMemory,
+                "fewer than " + std::to_string(kDescriptorsToStart) +
+                    " descriptors are left for the control agent; raise ulimit -n");
+  }
+  auto made = make_zmq_context(kMailroomSocketsMax);
+  if (!made) return tl::unexpected(made.error());
+  auto context = std::make_unique<zmq::context_t>(std::move(*made));
+  const std::string path = socket_path(job.directory, self);
+  auto local = ZmqSocket::listen(*context, "ipc://" + path, Secret());
+  if (!local) return tl::unexpected(local.error());
+  ::chmod(path.c_str(), 0600);
+  return Mailroom(job, self, std::move(context), std::move(*local));
+}
+
+void Mailroom::turn(TimeNs now) {
+  passing_.close_idle(now);
+  questions_.close_idle(now);
+  mind_descriptors(now);
+}
+
+void Mailroom::mind_descriptors(TimeNs now) {
+  if (now < descriptors_due_) return;
+  descriptors_due_ = now + kDescriptorsEvery;
+  const bool hide = !descriptors_left(kDescriptorsToAccept);
+  if (hide == hidden_) return;
+  const std::string path = socket_path(job_.directory, self_);
+  const std::string aside = job_.directory + "/" + process_file(self_, kHiddenSocket);
+  const int moved =
+      hide ? std::rename(path.c_str(), aside.c_str()) : std::rename(aside.c_str(), path.c_str());
+  if (moved != 0) return;
+  hidden_ = hide;
+  if (hide) {
+    log(LogLevel::kWarn, "agent",
+        "hardly a descriptor is left in this process (ulimit -n): btlctl cannot reach it until "
+        "some are closed");
+  }
+}
+
+Result<std::string> Mailroom::open_relay(const std::vector<std::string>& addresses) {
+  if (addresses.empty()) return fail(Errc::kSystem, "no network interface is up");
+  if (job_.secret.present()) {
+    auto gate = ZmqGate::open(*context_, job_.secret);
+    if (!gate) return tl::unexpected(gate.error());
+    gate_ = std::move(*gate);
+  }
+  auto socket = ZmqSocket::listen(*context_, "tcp://" + addresses.front() + ":*", job_.secret);
+  if (!socket) return tl::unexpected(socket.error());
+  const std::string endpoint = socket->endpoint();  // of IPv4 in the words of IPv6
+  const std::string port = endpoint.substr(endpoint.rfind(':'));
+  std::string relay = "tcp://" + addresses.front() + port;
+  for (std::size_t i = 1; i < addresses.size(); ++i) {
+    const std::string other = "tcp://" + addresses[i] + port;
+    if (valid_relay(relay + "," + other) && socket->also_listen(other)) relay += "," + other;
+  }
+  relay_ = std::move(*socket);
+  relay_name_ = relay;
+  return relay;
+}
+
+ZmqSocket* Mailroom::listener(std::uint8_t number) {
+  if (number == kLocal) return &*local_;
+  return number == kRelay && relay_ ? &*relay_ : nullptr;
+}
+
+std::optional<Mailroom::Incoming> Mailroom::receive() {
+  if (gate_) gate_->serve();
+  passing_.each([this](ZmqSocket& socket) {
+    while (auto letter = socket.receive()) bring_back(*letter);
+  });
+  questions_.each([this](ZmqSocket& socket) {
+    while (auto letter = socket.receive()) take_answer(std::move(*letter));
+  });
+  for (const std::uint8_t number : {kLocal, kRelay}) {
+    ZmqSocket* socket = listener(number);
+    if (socket == nullptr) continue;
+    while (auto letter = socket->receive()) {
+      if (auto incoming = take(number, std::move(*letter))) return incoming;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Mailroom::Incoming> Mailroom::take(std::uint8_t from, Letter letter) {
+  auto route = parse_route(letter.to);
+  if (!route) {
+    refuse(from, letter, "the letter's address is malformed");
+    return std::nullopt;
+  }
+  if (route->relay == relay_name_) route->relay.clear();  // who came by another name of ours
+  const bool here = route->relay.empty();
+  if (here && (route->process == ProcessId{} || route->process == self_)) {
+    return Incoming{{from, std::move(letter.peer), std::move(letter.back)}, std::move(letter.body)};
+  }
+  // Who comes from outside the job's nodes speaks to all of them by one relay. A letter names at
+  // most one relay more, so none goes round in circles; and strangers get nobody to call for them.
+  if (!here && from == kRelay && !job_.secret.present()) {
+    refuse(from, letter, "without authentication a relay passes letters on within its node only");
+    return std::nullopt;
+  }
+  pass_on(from, letter, *route);
+  return std::nullopt;
+}
+
+void Mailroom::pass_on(std::uint8_t from, const Letter& letter, const Route& route) {
+  const auto back = push_return({from, letter.peer, letter.back});
+  if (!back) return refuse(from, letter, "the letter has been passed on too often");
+  if (route.relay.empty() && !lives_here(route.process)) {
+    return refuse(from, letter, "no member " + process_name(route.process) + " on this node");
+  }
+  const std::string endpoint = endpoint_of(route);
+  Letter onward{.peer = "", .back = *back, .to = "", .body = letter.body};
+  if (!route.relay.empty()) onward.to = format_route({"", route.process});
+  ZmqSocket* socket = passing_.to(endpoint, *context_, job_.secret);
+  if (socket == nullptr || !socket->send(onward)) {
+    refuse(from, letter, "cannot pass the letter on to " + endpoint);
+  }
+}
+
+bool Mailroom::lives_here(ProcessId process) const {
+  return ::access(socket_path(job_.directory, process).c_str(), F_OK) == 0;
+}
+
+std::string Mailroom::endpoint_of(const Route& route) const {
+  if (!route.relay.empty()) return route.relay;
+  return "ipc://" + socket_path(job_.directory, route.process);
+}
+
+void Mailroom::ask(const Route& to, ProcessId asked, const std::string& body) {
+  ZmqSocket* socket = questions_.to(endpoint_of(to), *context_, job_.secret);
+  if (socket == nullptr) return;
+  const std::string onward = to.relay.empty() ? "" : format_route({"", to.process});
+  socket->send({.peer = "", .back = process_name(asked), .to = onward, .body = body});
+}
+
+/// More than was asked for at once is not kept: whoever misses one asks again.
+void Mailroom::take_answer(Letter letter) {
+  const auto asked = parse_process_name(letter.back, "");
+  if (asked && answers_.size() < kAnswersMax) answers_.push_back({*asked, std::move(letter.body)});
+}
+
+std::optional<Mailroom::Answered> Mailroom::next_answer() {
+  if (answers_.empty()) return std::nullopt;
+  Answered answer = std::move(answers_.front());
+  answers_.pop_front();
+  return answer;
+}
+
+void Mailroom::bring_back(const Letter& letter) {
+  const auto to = pop_return(letter.back);
+  ZmqSocket* socket = to ? listener(to->listener) : nullptr;
+  if (socket == nullptr) return;
+  socket->send({.peer = to->peer, .back = to->back, .to = letter.to, .body = letter.body});
+}
+
+void Mailroom::answer(const Return& to, const std::string& body) {
+  ZmqSocket* socket = listener(to.listener);
+  if (socket == nullptr) return;
+  socket->send({.peer = to.peer, .back = to.back, .to = process_name(self_), .body = body});
+}
+
+void Mailroom::refuse(std::uint8_t from, const Letter& letter, std::string text) {
+  const auto body = encode(ErrorAnswer{Errc::kUnreachable, std::move(text)});
+  if (body) answer({from, letter.peer, letter.back}, *body);
+}
+
+void Mailroom::add_poll_fds(std::vector<pollfd>& fds) const {
+  const auto add = [&fds](int fd) { fds.push_back({fd, POLLIN, 0}); };
+  add(local_->fd());
+  if (relay_) add(relay_->fd());
+  if (gate_) add(gate_->fd());
+  const auto add_socket = [&add](const ZmqSocket& socket) { add(socket.fd()); };
+  passing_.each(add_socket);
+  questions_.each(add_socket);
+}
+
+bool Mailroom::pending() const {
+  if (local_->pending() || (relay_ && relay_->pending()) || (gate_ && gate_->pending()))
+    return true;
+  bool any = false;
+  const auto look = [&any](const ZmqSocket& socket) { any = any || socket.pending(); };
+  passing_.each(look);
+  questions_.each(look);
+  return any;
+}
+
+}  // namespace livebtl::control

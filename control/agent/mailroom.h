@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/agent/mailroom.h -- a member's sockets: takes letters in, answers them, and passes on those for
+// others.
+//
+// Passing on keeps no state but open sockets: the way back travels in the letter. A letter names at
+// most one relay and one process, so nothing goes round in circles. The sockets of this member's
+// own questions are others than those of the letters that it passes on: however many it asks,
+// whoever commands the job by way of it notices nothing. Threads: the agent's alone.
+#pragma once
+
+#include <poll.h>
+
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+#include "base/clock.h"
+#include "control/agent/forwarders.h"
+#include "control/place/member_file.h"
+#include "control/wire/route.h"
+#include "control/wire/zmq_socket.h"
+
+namespace livebtl::control {
+
+class Mailroom {
+ public:
+  /// Listens on the member's socket in the job's directory. Errors: kSystem, kNoMemory (of
+  /// descriptors).
+  static Result<Mailroom> open(const JobFacts& job, ProcessId self);
+  Mailroom(Mailroom&&) = default;
+  Mailroom& operator=(Mailroom&&) = default;
+
+  /// Also listens for other nodes, on these addresses and one port. Returns the relay as others are
+  /// to write it (route.h). Errors: kSystem (on none of them).
+  Result<std::string> open_relay(const std::vector<std::string>& addresses);
+
+  struct Incoming {
+    Return from;
+    std::string body;
+  };
+  /// The next letter for this member. Passes on what is for others meanwhile.
+  std::optional<Incoming> receive();
+  void answer(const Return& to, const std::string& body);
+
+  /// A question of this member's own, for `asked`. Its answer comes by next_answer(), or never.
+  void ask(const Route& to, ProcessId asked, const std::string& body);
+  struct Answered {
+    ProcessId asked{};  // by this member's own note, which the answer brought back
+    std::string body;   // hostile
+  };
+  /// receive() has collected it.
+  std::optional<Answered> next_answer();
+  /// Closes what was opened for questions alone.
+  void hang_up() { questions_.close_all(); }
+  /// Has a member of that name a socket on this node?
+  bool lives_here(ProcessId process) const;
+
+  /// In each turn of the agent: closes sockets that are idle, and sees to it that some descriptors
+  /// are left.
+  void turn(TimeNs now);
+  /// When turn() wants to be called for that; INT64_MAX: nothing is open.
+  TimeNs wake_at() const noexcept { return std::min(passing_.due_at(), questions_.due_at()); }
+
+  /// Adds what to poll for POLLIN; ask pending() before sleeping.
+  void add_poll_fds(std::vector<pollfd>& fds) const;
+  bool pending() const;
+  zmq::context_t& context() noexcept { return *context_; }
+
+ private:
+  static constexpr std::size_t kPassingMax = 128;   // sockets
+  static constexpr std::size_t kQuestionsMax = 64;  // sockets
+  static constexpr std::uint8_t kLocal = 0;
+  static constexpr std::uint8_t kRelay = 1;
+
+  Mailroom(const JobFacts& job, ProcessId self, std::unique_ptr<zmq::context_t> context,
+           ZmqSocket local);
+  std::optional<Incoming> take(std::uint8_t listener, Letter letter);
+  void pass_on(std::uint8_t listener, const Letter& letter, const Route& route);
+  /// While hardly any descriptor is left in the process, nobody can connect to it. libzmq would end
+  /// the process if it had none for a connection that it accepts. Looks now and then.
+  void mind_descriptors(TimeNs now);
+  void bring_back(const Letter& letter);
+  std::string endpoint_of(const Route& route) const;
+  void take_answer(Letter letter);
+  ZmqSocket* listener(std::uint8_t number);
+  void refuse(std::uint8_t listener, const Letter& letter, std::string text);
+
+  JobFacts job_;
+  ProcessId self_;
+  std::unique_ptr<zmq::context_t> context_;  // before the sockets: they go first
+  std::optional<ZmqGate> gate_;
+  std::optional<ZmqSocket> relay_;
+  std::string relay_name_;  // route.h; empty: this member does not relay
+  std::optional<ZmqSocket> local_;
+  Forwarders passing_{kPassingMax};
+  Forwarders questions_{kQuestionsMax};
+  std::deque<Answered> answers_;
+  TimeNs descriptors_due_ = 0;
+  bool hidden_ = false;  // the socket has another name meanwhile
+};
+
+}  // namespace livebtl::control

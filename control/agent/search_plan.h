@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/agent/search_plan.h -- which of the peers that nothing reaches are asked now where they listen,
+// and when the next ones are.
+//
+// Pure: time is an argument. Rules (docs/SWITCH.md, "Who finds whom"): a few at a time, in turn;
+// once all were asked, the pause doubles, up to some seconds; whatever may have changed their
+// answer ends it.
+#pragma once
+
+#include <vector>
+
+#include "base/clock.h"
+#include "livebtl/types.h"
+
+namespace livebtl::control {
+
+class SearchPlan {
+ public:
+  static constexpr std::size_t kAtOnce = 16;
+  static constexpr TimeNs kPauseLeast = 20 * kMillisecond;
+  static constexpr TimeNs kPauseMost = 4 * kSecond;
+
+  /// Whom to ask now, at most kAtOnce; nobody before due_at(). sought: all that are, sorted.
+  std::vector<ProcessId> due(const std::vector<ProcessId>& sought, TimeNs now);
+  TimeNs due_at() const noexcept { return due_at_; }
+  /// With those whom due() named last, all that are sought have been asked, once more.
+  bool round_ended() const noexcept { return round_ended_; }
+  /// An order was carried out, or somebody is sought anew.
+  void hurry() noexcept { due_at_ = pause_ = 0; }
+
+ private:
+  TimeNs due_at_ = 0;
+  TimeNs pause_ = 0;
+  bool round_ended_ = false;
+  ProcessId last_{};  // that was asked: those behind it come next
+};
+
+}  // namespace livebtl::control

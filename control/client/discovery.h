@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/client/discovery.h -- which jobs run on this node, and which members have they?
+//
+// Threads: any; nothing is kept here. A member is there as long as its file is locked; files of
+// dead ones are turned into proofs by whoever finds them, in directories of the same user.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "control/place/member_file.h"
+#include "control/place/rundir.h"
+#include "control/wire/messages.h"
+
+namespace livebtl::control {
+
+struct MemberScan {
+  std::vector<MemberCard> live;
+  std::vector<MemberCard> gone;  // left or dead, of those that the launcher announced
+  bool complete = true;          // every file there was could be read
+};
+
+struct JobPlace {
+  std::string id;
+  std::string directory;
+  uid_t owner = 0;
+  MemberScan members;
+};
+
+/// `owner`: of the directory, as its files must be. Sorted by rank, then by process.
+MemberScan scan_members(const std::string& directory, uid_t owner);
+
+/// A member as the others are told of it.
+MemberEntry entry_of(const MemberCard& card, bool gone);
+
+/// Jobs with live members, sorted by id. Removes abandoned directories of our own.
+std::vector<JobPlace> find_jobs(std::span<const RunDirectory> rundirs);
+
+}  // namespace livebtl::control

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/client/drive.cc -- see drive.h.
+#include "control/client/drive.h"
+
+#include <algorithm>
+#include <deque>
+#include <set>
+
+namespace livebtl::control {
+namespace {
+
+/// How soon `stop` is noticed, and how soon a member that leaves while others wait for its answer.
+constexpr TimeNs kLongestSleep = 100 * kMillisecond;
+
+/// What of the answers each machine takes; only in the sender's own name.
+struct OfSwitch {
+  using Machine = CoordinatorMachine;
+  using Progress = control::Progress;
+  static std::optional<CoordinatorEvent> event(const JobLinks::Heard& heard) {
+    if (const auto* standing = std::get_if<Standing>(&heard.message)) {
+      if (standing->member == heard.from) return *standing;
+    } else if (const auto* plan = std::get_if<PlanAnswer>(&heard.message)) {
+      if (plan->member == heard.from) return *plan;
+    }
+    return std::nullopt;
+  }
+};
+struct OfHold {
+  using Machine = HoldMachine;
+  using Progress = HoldProgress;
+  static std::optional<HoldEvent> event(const JobLinks::Heard& heard) {
+    const auto* answer = std::get_if<HoldAnswer>(&heard.message);
+    if (answer == nullptr || answer->member != heard.from) return std::nullopt;
+    return *answer;
+  }
+};
+
+template <class Kind>
+class Driver {
+ public:
+  using Machine = typename Kind::Machine;
+  using Event = typename Machine::Event;
+  using OnProgress = std::function<void(const typename Kind::Progress&)>;
+
+  template <class What>
+  Driver(JobLinks& links, const What& command, const OnProgress& on_progress)
+      : links_(links), machine_(command, monotonic_now()), on_progress_(on_progress) {}
+
+  std::optional<Outcome> run(const std::atomic<bool>& stop) {
+    feed(Tick{});
+    while (!machine_.done()) {
+      if (stop.load()) return std::nullopt;
+      const auto heard = links_.receive(time_to_sleep());
+      if (monotonic_now() >= look_at_) {
+        for (const MemberGone& gone : newly_gone()) feed(gone);
+      }
+      if (!heard) {
+        feed(Tick{});
+      } else if (const auto event = Kind::event(*heard)) {
+        feed(*event);
+      }
+    }
+    return named(machine_.outcome());
+  }
+
+ private:
+  TimeNs time_to_sleep() const {
+    const TimeNs now = monotonic_now();
+    return std::clamp<TimeNs>(std::min(machine_.wake_at(), look_at_) - now, 0, kLongestSleep);
+  }
+
+  /// A member that never answered is known by its file.
+  Outcome named(Outcome outcome) const {
+    for (Straggler& straggler : outcome.stragglers) {
+      for (const MemberEntry& member : links_.found().live) {
+        if (!straggler.name.empty() || member.member != straggler.member) continue;
+        straggler.name = member.name;
+        straggler.rank = member.rank;
+      }
+    }
+    return outcome;
+  }
+
+  void feed(const Event& event) {
+    std::deque<Event> events{event};
+    while (!events.empty()) {
+      const auto actions = machine_.step(events.front(), monotonic_now());
+      events.pop_front();
+      for (const auto& action : actions) carry_out(action, events);
+    }
+  }
+
+  void carry_out(const typename Machine::Action& action, std::deque<Event>& events) {
+    std::visit([&](const auto& wanted) { carry_out_one(wanted, events); }, action);
+  }
+  void carry_out_one(const Send& send, std::deque<Event>&) {
+    std::visit([&](const auto& request) { links_.send(send.to, request); }, send.request);
+  }
+  void carry_out_one(const HoldSend& send, std::deque<Event>&) {
+    links_.send(send.to, send.request);
+  }
+  void carry_out_one(const Scan& scan, std::deque<Event>& events) {
+    look_for_members(scan, events);
+  }
+  void carry_out_one(const typename Kind::Progress& progress, std::deque<Event>&) {
+    if (on_progress_) on_progress_(progress);
+  }
+
+  /// Looks for members, and returns those of which proof that they left is new. The machine asks
+  /// for a look only between two rungs; who ends in the middle of one must not be taken for a
+  /// straggler.
+  std::vector<MemberGone> newly_gone() {
+    std::vector<MemberGone> news;
+    for (const MemberEntry& gone : links_.scan().gone) {
+      if (told_gone_.insert(gone.member).second) news.push_back({gone.member, gone.rank});
+    }
+    look_at_ = monotonic_now() + kLongestSleep;
+    return news;
+  }
+
+  void look_for_members(const Scan& scan, std::deque<Event>& events) {
+    for (const MemberGone& gone : newly_gone()) events.emplace_back(gone);
+    MembersFound answer;
+    answer.scan = scan.number;
+    for (const MemberEntry& live : links_.found().live) answer.members.push_back(live.member);
+    events.emplace_back(std::move(answer));
+  }
+
+  JobLinks& links_;
+  Machine machine_;
+  const OnProgress& on_progress_;
+  std::set<MemberId> told_gone_;
+  TimeNs look_at_ = 0;
+};
+
+}  // namespace
+
+std::optional<Outcome> drive(JobLinks& links, const Command& command,
+                             const std::function<void(const Progress&)>& on_progress,
+                             const std::atomic<bool>& stop) {
+  return Driver<OfSwitch>(links, command, on_progress).run(stop);
+}
+
+std::optional<Outcome> drive(JobLinks& links, const HoldCommand& command,
+                             const std::function<void(const HoldProgress&)>& on_progress,
+                             const std::atomic<bool>& stop) {
+  return Driver<OfHold>(links, command, on_progress).run(stop);
+}
+
+}  // namespace livebtl::control

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/client/outside.cc -- JobLinks from outside the job's nodes: the first words with a relay.
+#include <poll.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "control/client/job_links_impl.h"
+#include "control/client/relay_address.h"
+#include "control/wire/zmq_watch.h"
+
+namespace livebtl::control {
+namespace {
+
+constexpr TimeNs kAskedAgain = 100 * kMillisecond;
+// Of several addresses of one name another may lead to the relay.
+constexpr TimeNs kOtherAddresses = 500 * kMillisecond;
+constexpr TimeNs kRefusedWithin = 200 * kMillisecond;
+// Who floods us must not keep us from the time-out and from Ctrl-C.
+constexpr int kLettersALook = 64;
+constexpr std::uint32_t kJobAlone = UINT32_MAX;  // an offset past the end: only the job is wanted
+
+/// Waits for letters, but not much longer than it takes to notice what else may happen.
+void wait_a_little(const ZmqSocket& socket, TimeNs at_most) {
+  if (socket.pending()) return;
+  pollfd fd{socket.fd(), POLLIN, 0};
+  const TimeNs wait = std::clamp<TimeNs>(at_most, kMillisecond, kAskedAgain);
+  ::poll(&fd, 1, static_cast<int>(wait / kMillisecond));
+}
+
+std::string turned_away(const RelayPlace& relay) {
+  const std::string text = relay.name + " turns us away: ";
+  if (!relay.secret.present()) {
+    return text +
+           "give it the job's secret with --secret-file (`btlctl secret FILE` on a node of the job "
+           "writes it)";
+  }
+  return text +
+         "is the secret that of the job, and is this its relay? `btlctl secret FILE` on a node of "
+         "the job writes the one, `btlctl jobs` shows the other";
+}
+
+std::string no_answer(const RelayPlace& relay, const ConnectionWatch& watch) {
+  if (watch.connected()) {
+    return relay.name + " takes connections, but does not answer; is the process stopped, or is " +
+           "this no relay? `btlctl jobs` on a node of the job shows where it relays";
+  }
+  return "nobody can be reached at " + relay.name +
+         "; is a firewall between? `btlctl jobs` on a node of the job shows where it relays (with "
+         "LIVEBTL_RELAY=on a job of one node does too)";
+}
+
+/// A relay has the port that it was given when it began, and `btlctl jobs` shows it only then:
+/// where nobody listens now nobody will, and there is nothing to wait for.
+std::string nobody_listens(const RelayPlace& relay) {
+  return "nobody listens at " + relay.name +
+         ": the connection is refused; if that was a relay, its process has ended: `btlctl jobs` "
+         "on "
+         "a node of the job shows where it relays now";
+}
+
+/// The job that the relay is of: what it answers to our first question.
+std::optional<Result<std::string>> first_answer(ZmqSocket& socket, const std::string& name) {
+  for (int i = 0; i < kLettersALook; ++i) {
+    const auto letter = socket.receive();
+    if (!letter) break;
+    const auto message = decode(letter->body);
+    if (!message) continue;
+    if (const auto* answer = std::get_if<MembersAnswer>(&*message)) return answer->job;
+    if (const auto* error = std::get_if<ErrorAnswer>(&*message))
+      return fail(error->code, name + ": " + error->text);
+  }
+  return std::nullopt;
+}
+
+Result<std::string> greet(ZmqSocket& socket, ConnectionWatch& watch, const RelayPlace& relay,
+                          const std::string& job, const Patience& patience) {
+  const auto question = encode(MembersRequest{job, kJobAlone});
+  if (!question) return tl::unexpected(question.error());
+  TimeNs give_up = monotonic_now() + patience.timeout;
+  std::uint64_t failures = 0;
+  while (!patience.stop.load()) {
+    socket.send({.peer = "", .back = "greeting", .to = "", .body = *question});
+    wait_a_little(socket, give_up - monotonic_now());
+    if (auto answer = first_answer(socket, relay.name)) return std::move(*answer);
+    watch.look();
+    const bool failed_again = std::exchange(failures, watch.failures()) != watch.failures();
+    if (failed_again && !watch.connected() && all_refuse(relay.endpoints, kRefusedWithin))
+      return fail(Errc::kUnreachable, nobody_listens(relay));
+    const TimeNs now = monotonic_now();
+    const bool stranger = watch.turned_away() && !watch.welcomed();
+    if (stranger) give_up = std::min(give_up, now + kOtherAddresses);
+    if (now < give_up) continue;
+    if (stranger) return fail(Errc::kAuth, turned_away(relay));
+    return fail(Errc::kUnreachable, no_answer(relay, watch));
+  }
+  return fail(Errc::kCancelled, "interrupted; nothing was changed");
+}
+
+}  // namespace
+
+Result<JobLinks> JobLinks::connect(const RelayPlace& relay, const std::string& job,
+                                   const Patience& patience) {
+  auto context = make_zmq_context(kLinkSocketsMax);
+  if (!context) return tl::unexpected(context.error());
+  auto socket = ZmqSocket::caller(*context, relay.secret);
+  if (!socket) return tl::unexpected(socket.error());
+  std::string name;
+  {
+    auto watch = ConnectionWatch::begin(*context, *socket);
+    if (!watch) return tl::unexpected(watch.error());
+    if (auto called = socket->call(relay.endpoints); !called) return tl::unexpected(called.error());
+    auto greeted = greet(*socket, *watch, relay, job, patience);
+    if (!greeted) return tl::unexpected(greeted.error());
+    name = std::move(*greeted);
+    if (!job.empty() && name != job) {
+      return fail(Errc::kUnreachable, relay.name + " is a relay of the job " + name + ", not of " +
+                                          job +
+                                          "; `btlctl jobs` on a node of the job shows its own");
+    }
+  }
+  JobLinks links(std::make_unique<Impl>(JobPlace{name, "", 0, {}}, std::move(*context)));
+  links.impl_->outside = std::move(*socket);
+  links.impl_->outside_relay = relay.endpoints;
+  links.impl_->remote.learn({relay.endpoints});
+  links.scan();
+  links.scan();  // now that members are known, who know other relays
+  return links;
+}
+
+}  // namespace livebtl::control

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/client/patience.h -- how long somebody may be waited for, and what ends it early.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+
+#include "base/clock.h"
+
+namespace livebtl::control {
+
+struct Patience {
+  TimeNs timeout = 0;
+  const std::atomic<bool>& stop;
+
+  /// What is left of it at `now` if it began at `begun`.
+  Patience since(TimeNs begun, TimeNs now) const noexcept {
+    return {std::max<TimeNs>(timeout - (now - begun), 0), stop};
+  }
+};
+
+}  // namespace livebtl::control

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/client/relay_address.h -- where a relay listens, as people write it.
+#pragma once
+
+#include <netdb.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "control/client/patience.h"
+#include "livebtl/result.h"
+
+namespace livebtl::control {
+
+struct HostPort {
+  std::string host;  // a name or an address; one of IPv6 without brackets
+  std::uint16_t port = 0;
+};
+
+/// "node7:40123", "10.1.0.7:40123", "[fd00::7]:40123". Hostile input. Errors: kInvalid.
+Result<HostPort> parse_host_port(std::string_view text);
+
+/// Finds a name's addresses, however long that takes: as getaddrinfo(3).
+using LookUp = std::function<int(const char*, const char*, const addrinfo*, addrinfo**)>;
+
+/// All addresses of that host, at most four, as route.h writes a relay. Waits for the name to be
+/// looked up, and no longer than patience lasts. Errors: kUnreachable, kCancelled.
+Result<std::string> relay_at(const HostPort& where, const Patience& patience,
+                             LookUp look_up = ::getaddrinfo);
+
+/// Do all these addresses (as route.h writes a relay) refuse connections? false also if one of them
+/// has not answered within timeout.
+bool all_refuse(std::string_view relay, TimeNs timeout);
+
+/// The other way round, of a relay as route.h writes it: "10.1.0.7:40123" for each address.
+std::vector<std::string> host_ports(std::string_view relay);
+
+}  // namespace livebtl::control

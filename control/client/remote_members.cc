@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/client/remote_members.cc -- see remote_members.h.
+#include "control/client/remote_members.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "control/wire/route.h"
+
+namespace livebtl::control {
+namespace {
+
+constexpr std::size_t kRelaysMax = 1024;
+constexpr std::size_t kMembersMax = 65'536;  // of one node
+constexpr TimeNs kSilence = 10 * kSecond;
+
+}  // namespace
+
+void RemoteMembers::learn(const std::vector<std::string>& relays) {
+  for (const std::string& relay : relays) {
+    if (relays_.size() == kRelaysMax || !valid_relay(relay)) continue;
+    const auto [entry, is_new] = relays_.try_emplace(relay);
+    if (is_new) entry->second.awaited = entry->second.to_ask = true;
+  }
+}
+
+void RemoteMembers::begin_round(TimeNs now) {
+  ++round_;
+  for (auto& [name, relay] : relays_) {
+    relay.awaited = now >= relay.silent_until;
+    relay.to_ask = true;
+    relay.answered = false;
+    relay.complete = true;
+    relay.pages.clear();
+  }
+}
+
+std::vector<RemoteMembers::Question> RemoteMembers::take_questions() {
+  std::vector<Question> questions;
+  for (auto& [name, relay] : relays_) {
+    if (!std::exchange(relay.to_ask, false)) continue;
+    const auto offset = static_cast<std::uint32_t>(relay.pages.size());
+    questions.push_back({name, offset, std::to_string(round_) + " " + name});
+  }
+  return questions;
+}
+
+void RemoteMembers::ask_again() {
+  for (auto& [name, relay] : relays_) relay.to_ask = !relay.answered;
+}
+
+void RemoteMembers::answer(std::string_view tag, const MembersAnswer& page) {
+  const std::size_t space = std::min(tag.find(' '), tag.size());
+  const auto found = relays_.find(std::string(tag.substr(std::min(space + 1, tag.size()))));
+  if (found == relays_.end() || found->second.answered) return;
+  Relay& known = found->second;
+  if (tag.substr(0, space) != std::to_string(round_)) {
+    known.silent_until = 0;
+    learn_late(known, page);
+    return;
+  }
+  if (page.offset != known.pages.size() || page.total > kMembersMax) return;  // of another round
+  known.pages.insert(known.pages.end(), page.members.begin(), page.members.end());
+  known.complete = known.complete && page.complete;
+  known.silent_until = 0;
+  if (known.pages.size() < page.total && !page.members.empty()) {
+    known.to_ask = true;
+  } else {
+    settle(known);
+  }
+}
+
+/// A relay that always answers after its round is over would never be known: as long as nothing is,
+/// a late answer counts, if it is whole.
+void RemoteMembers::learn_late(Relay& relay, const MembersAnswer& page) {
+  if (!relay.live.empty() || page.offset != 0 || page.members.size() != page.total) return;
+  for (const MemberEntry& member : page.members) {
+    if (!member.gone && !holds(relay.gone, member.member)) relay.live.push_back(member);
+  }
+}
+
+/// All pages are here. A member that was there before, and is not while the node could be seen
+/// whole, has left.
+void RemoteMembers::settle(Relay& relay) {
+  relay.answered = true;
+  const std::vector<MemberEntry> before = std::exchange(relay.live, {});
+  for (MemberEntry& member : relay.pages) {
+    auto& list = member.gone ? relay.gone : relay.live;
+    if (!holds(list, member.member)) list.push_back(std::move(member));
+  }
+  relay.pages.clear();
+  for (const MemberEntry& member : before) {
+    if (holds(relay.live, member.member) || holds(relay.gone, member.member)) continue;
+    (relay.complete ? relay.gone : relay.live).push_back(member);
+  }
+}
+
+bool RemoteMembers::round_complete() const {
+  return std::all_of(relays_.begin(), relays_.end(), [](const auto& entry) {
+    return entry.second.answered || !entry.second.awaited;
+  });
+}
+
+void RemoteMembers::end_round(TimeNs now) {
+  for (auto& [name, relay] : relays_) {
+    if (relay.awaited && !relay.answered) relay.silent_until = now + kSilence;
+  }
+}
+
+void RemoteMembers::add_to(std::vector<MemberEntry>& live, std::vector<MemberEntry>& gone) const {
+  for (const auto& [name, relay] : relays_) {
+    for (const auto& member : relay.gone) {
+      if (!holds(gone, member.member)) gone.push_back(member);
+    }
+  }
+  for (const auto& [name, relay] : relays_) {
+    for (const auto& member : relay.live) {
+      if (!holds(live, member.member) && !holds(gone, member.member)) live.push_back(member);
+    }
+  }
+}
+
+const std::string* RemoteMembers::relay_of(ProcessId process) const {
+  const std::string* silent = nullptr;
+  for (const auto& [name, relay] : relays_) {
+    for (const auto& member : relay.live) {
+      if (member.member.process != process) continue;
+      if (relay.silent_until == 0) return &name;
+      silent = &name;
+    }
+  }
+  return silent;
+}
+
+std::vector<ProcessId> RemoteMembers::behind(const std::string& relay) const {
+  std::vector<ProcessId> processes;
+  const auto known = relays_.find(relay);
+  if (known == relays_.end()) return processes;
+  for (const auto& member : known->second.live) processes.push_back(member.member.process);
+  return processes;
+}
+
+}  // namespace livebtl::control

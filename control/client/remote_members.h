@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/client/remote_members.h -- what btlctl knows of a job's members on other nodes, by what their
+// relays answer.
+//
+// Pure: no socket; time is an argument. A relay that does not answer takes nothing away from what
+// is known.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "control/wire/messages.h"
+
+namespace livebtl::control {
+
+class RemoteMembers {
+ public:
+  /// A member has told of these relays; malformed ones are passed over.
+  void learn(const std::vector<std::string>& relays);
+
+  /// Begins a round: all relays are to be asked again; those that were silent lately are not waited
+  /// for.
+  void begin_round(TimeNs now);
+  /// Pages to ask for now. tag: comes back with the answer, and says which question it answers.
+  struct Question {
+    std::string relay;
+    std::uint32_t offset = 0;
+    std::string tag;
+  };
+  std::vector<Question> take_questions();
+  /// Letters get lost, the first ones above all: a relay that was never spoken to is not connected
+  /// yet. Whoever has not answered is to be asked once more.
+  void ask_again();
+  /// tag: hostile. Of an answer to an earlier round this is taken: the relay speaks again, and,
+  /// where nothing is known of it yet, who is there.
+  void answer(std::string_view tag, const MembersAnswer& page);
+  bool round_complete() const;
+  /// The time is over: who has not answered is not waited for in a while.
+  void end_round(TimeNs now);
+
+  bool empty() const noexcept { return relays_.empty(); }
+  /// Adds the members that are there, and those proved gone.
+  void add_to(std::vector<MemberEntry>& live, std::vector<MemberEntry>& gone) const;
+  /// Which relay leads to this process; nullptr: none.
+  const std::string* relay_of(ProcessId process) const;
+  /// Who lives where this relay is.
+  std::vector<ProcessId> behind(const std::string& relay) const;
+
+ private:
+  struct Relay {
+    bool awaited = false;   // in this round
+    bool to_ask = false;    // a question is due
+    bool answered = false;  // all pages of this round are here
+    bool complete = true;   // of this round's pages
+    TimeNs silent_until = 0;
+    std::vector<MemberEntry> pages;  // of this round, so far
+    std::vector<MemberEntry> live, gone;
+  };
+  void settle(Relay& relay);
+  static void learn_late(Relay& relay, const MembersAnswer& page);
+
+  std::map<std::string, Relay> relays_;
+  std::uint64_t round_ = 0;
+};
+
+}  // namespace livebtl::control

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/ladder/commands.h -- what the commands mean, as changes of the job's routing. Pure; docs/SWITCH.md
+// has the table.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "control/ladder/ladder_types.h"
+#include "control/ladder/outcome.h"
+#include "livebtl/result.h"
+
+namespace livebtl::control {
+
+/// A verb with its arguments is not applicable, and why.
+struct VerbError {
+  ExitCode code = ExitCode::kUsage;
+  std::string text;
+};
+
+/// add | quiesce | remove | switch | set | checkpoint: those that change the routing.
+/// `checkpoint` takes "prepare", with transports (none: all that are bound to a device), or
+/// "return".
+bool is_routing_verb(std::string_view verb) noexcept;
+
+/// remove, and checkpoint prepare: at the end nothing of ours is left on what they take away.
+bool releases(std::string_view verb, const std::vector<std::string>& arguments) noexcept;
+
+/// checkpoint return: what it brings back may be absent.
+bool is_return(std::string_view verb, const std::vector<std::string>& arguments) noexcept;
+
+/// add, switch: the transport that is to be used; "" of any other verb.
+std::string wanted_by(std::string_view verb, const std::vector<std::string>& arguments);
+
+/// What is wrong with `KEY=VALUE ...` of `set`; "": nothing.
+std::string assignments_problem(std::span<const std::string> assignments);
+
+/// Replaces aliases ("vader" by "sm") and checks number and form of the arguments. Errors: kUsage,
+/// kNotFound.
+tl::expected<std::vector<std::string>, VerbError> resolve_arguments(
+    std::string_view verb, const std::vector<std::string>& arguments,
+    const std::vector<KnownTransport>& transports);
+
+/// The routing after the verb. arguments: from resolve_arguments(). Errors: kRefused (`switch` to a
+/// removed one; for a node what the whole job has ruled; more nodes with rules of their own than a
+/// message can tell), kUsage (`set` for a node).
+/// node: core::node_name() of the scope, or "" for the job.
+tl::expected<Routing, VerbError> apply_verb(std::string_view verb,
+                                            const std::vector<std::string>& arguments,
+                                            const Routing& routing, const std::string& node = "");
+
+}  // namespace livebtl::control

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/ladder/coordinator.cc -- events, phases, and who is sent what and when. The rungs are in
+// coordinator_ladder.cc, other coordinators in coordinator_rivals.cc, the outcome in
+// coordinator_outcome.cc.
+#include "control/ladder/coordinator.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace livebtl::control {
+CoordinatorMachine::CoordinatorMachine(Command command, TimeNs now)
+    : command_(std::move(command)), now_(now), deadline_(now + command_.times.total) {
+  outcome_.verb = command_.verb;
+  outcome_.arguments = command_.arguments;
+  outcome_.scope = command_.scope.empty() ? "job" : command_.scope;
+}
+
+std::vector<CoordinatorAction> CoordinatorMachine::step(const CoordinatorEvent& event, TimeNs now) {
+  now_ = now;
+  actions_.clear();
+  if (done()) return {};
+  std::visit([this](const auto& known) { handle(known); }, event);
+  if (phase_ == Phase::kGoodbye) note_left_open();
+  advance();
+  send_due();
+  if (phase_ == Phase::kGoodbye) advance_goodbye();
+  return std::exchange(actions_, {});
+}
+
+// -- events
+
+void CoordinatorMachine::handle(const MembersFound& found) {
+  looks_.answered(found.scan, now_);
+  // Who joins from a newcomer may stand where all others have left: so one more look.
+  const bool ordering = phase_ == Phase::kPromise || phase_ == Phase::kRung;
+  for (const MemberId each : found.members) {
+    if (roster_.add(each) && ordering) looks_.want();
+  }
+}
+
+void CoordinatorMachine::handle(const MemberGone& gone) {
+  roster_.remove(gone.member, gone.rank);
+  if (roster_.empty() && phase_ != Phase::kFind) {
+    end(ExitCode::kNotFound, "every member of the job has left");
+  }
+}
+
+void CoordinatorMachine::handle(const Standing& standing) {
+  if (roster_.update(standing) != nullptr) meet_other_term(standing);
+}
+
+void CoordinatorMachine::handle(const PlanAnswer& answer) {
+  RosterEntry* entry = roster_.find(answer.member);
+  if (phase_ == Phase::kPlan && entry != nullptr) entry->plan = answer.plan;
+}
+
+// -- phases
+
+void CoordinatorMachine::advance() {
+  for (Phase before = Phase::kDone; before != phase_;) {
+    before = phase_;
+    switch (phase_) {
+      case Phase::kFind:
+        advance_find();
+        break;
+      case Phase::kPlan:
+        advance_plan();
+        break;
+      case Phase::kPromise:
+        advance_promise();
+        break;
+      case Phase::kRung:
+        advance_rung();
+        break;
+      case Phase::kFollow:
+        advance_follow();
+        break;
+      case Phase::kGoodbye:
+        advance_goodbye();
+        break;
+      case Phase::kDone:
+        break;
+    }
+  }
+}
+
+bool CoordinatorMachine::all_known() {
+  if (const auto number = looks_.begin(now_)) actions_.emplace_back(Scan{*number});
+  return !looks_.under_way();
+}
+
+void CoordinatorMachine::advance_find() {
+  const bool looked = all_known();
+  if (looked && roster_.empty() && roster_.left() > 0) {
+    return end(ExitCode::kNotFound, "every member of the job has left");
+  }
+  // Only promises freeze the members; until then another's ladder may run between two answers.
+  const bool all_said = looked && roster_.all_stand() && !roster_.empty();
+  const bool fits = all_said && (takeover() || !roster_.forget_overtaken());
+  if (fits && roster_.missing().count == 0) {
+    // Whoever takes over asks for promises first: an order of the dead coordinator may still be on
+    // its way, and nothing but a promise keeps it from beginning what was just said not to exist.
+    const bool promises_first = takeover() && !command_.dry_run;
+    if (gives_way() || (promises_first ? malformed_takeover() || mixes_jobs() : settle())) return;
+    if (command_.dry_run) {
+      phase_ = Phase::kPlan;
+      return;
+    }
+    term_ = {roster_.highest_term().number + 1, command_.coordinator};
+    looks_.want();
+    phase_ = Phase::kPromise;
+    return;
+  }
+  if (now_ >= deadline_) {
+    if (roster_.empty()) return end(ExitCode::kNotFound, "no member of the job answers");
+    const Missing missing = roster_.missing();
+    if (missing.count == 0) return end(ExitCode::kRetracted, "time-out; nothing was changed");
+    outcome_.missing_ranks = missing.ranks;
+    return end(ExitCode::kMembersMissing,
+               std::to_string(missing.count) + " announced members cannot be found");
+  }
+  if (now_ >= rescan_at()) {
+    looks_.want();
+    all_known();
+  }
+}
+
+/// A job that is still starting is looked at again and again.
+TimeNs CoordinatorMachine::rescan_at() const {
+  if (phase_ != Phase::kFind || looks_.under_way()) return INT64_MAX;
+  const bool incomplete = roster_.empty() || roster_.missing().count > 0;
+  return incomplete ? looks_.again_at(command_.times.rescan) : INT64_MAX;
+}
+
+void CoordinatorMachine::advance_promise() {
+  if (roster_.all_promised(term_) && all_known()) {
+    if (!settle()) begin_ladder();
+    return;
+  }
+  if (now_ >= deadline_) {
+    for (const auto& [member, entry] : roster_.entries()) {
+      if (entry.standing && entry.standing->busy && entry.standing->term != term_) {
+        return end_busy(*entry.standing);
+      }
+    }
+    end(ExitCode::kRetracted, "time-out while asking for promises; nothing was changed");
+  }
+}
+
+// -- sending
+
+Request CoordinatorMachine::request_for(const RosterEntry& entry) const {
+  switch (phase_) {
+    case Phase::kPlan:
+      return PlanRequest{command_.job, after_};
+    case Phase::kPromise:
+      return PromiseRequest{command_.job, term_, forces()};
+    case Phase::kRung:
+      if (entry.standing && promised(*entry.standing, term_)) return order_;
+      return PromiseRequest{command_.job, term_, forces()};
+    case Phase::kGoodbye:
+      return LadderEnd{command_.job, term_, leaves_open_, end_seq_};
+    case Phase::kFind:
+    case Phase::kFollow:
+    case Phase::kDone:
+      break;
+  }
+  return StandingRequest{command_.job, releases(command_.verb, command_.arguments)};
+}
+
+bool CoordinatorMachine::heard_end(const Standing& standing) const noexcept {
+  return !standing.busy && standing.left_open == leaves_open_;
+}
+
+/// Has it answered what it was asked in this phase?
+bool CoordinatorMachine::answered(const RosterEntry& entry) const {
+  if (phase_ == Phase::kPlan) return entry.plan.has_value();
+  if (phase_ == Phase::kGoodbye && entry.told_open != leaves_open_) return false;
+  if (!entry.standing) return false;
+  const Standing& standing = *entry.standing;
+  switch (phase_) {
+    case Phase::kPromise:
+      return promised(standing, term_);
+    case Phase::kRung:
+      return acknowledged(standing, order_);
+    case Phase::kFollow:
+      return settled(standing);
+    case Phase::kGoodbye:
+      return !standing.joining && (standing.term != term_ || heard_end(standing) || behind(entry));
+    default:
+      return !standing.joining;
+  }
+}
+
+TimeNs CoordinatorMachine::due_at(const RosterEntry& entry) const {
+  const bool asks_once = phase_ == Phase::kFind || phase_ == Phase::kPlan;
+  if (!answered(entry)) return entry.sent_at + command_.times.resend;
+  return asks_once || phase_ == Phase::kGoodbye ? INT64_MAX
+                                                : entry.sent_at + command_.times.keepalive;
+}
+
+void CoordinatorMachine::send_due() {
+  if (done()) return;
+  for (auto& [member, entry] : roster_.entries()) {
+    Request request = request_for(entry);
+    const std::uint64_t seq = std::holds_alternative<Order>(request) ? order_.seq : 0;
+    const auto* farewell = std::get_if<LadderEnd>(&request);
+    const bool same = entry.sent_kind == request.index() && entry.sent_term == term_ &&
+                      entry.sent_seq == seq &&
+                      (farewell == nullptr || entry.told_open == farewell->unfinished);
+    if (same && now_ < due_at(entry)) continue;
+    entry.sent_kind = request.index();
+    entry.sent_term = term_;
+    entry.sent_seq = seq;
+    entry.sent_at = now_;
+    entry.told_open = farewell == nullptr ? std::nullopt : std::optional(farewell->unfinished);
+    actions_.emplace_back(Send{member, std::move(request)});
+  }
+}
+
+TimeNs CoordinatorMachine::wake_at() const noexcept {
+  if (done()) return INT64_MAX;
+  const bool has_rung_deadline = phase_ == Phase::kRung || phase_ == Phase::kGoodbye;
+  TimeNs wake = has_rung_deadline ? rung_deadline_ : deadline_;
+  wake = std::min(wake, rescan_at());
+  for (const auto& [member, entry] : roster_.entries()) wake = std::min(wake, due_at(entry));
+  return std::max(wake, now_);
+}
+
+}  // namespace livebtl::control

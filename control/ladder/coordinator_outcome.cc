@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/ladder/coordinator_outcome.cc -- how a command ends, and what is said of it.
+#include <algorithm>
+#include <iterator>
+
+#include "control/ladder/coordinator.h"
+
+namespace livebtl::control {
+namespace {
+
+/// What the scope's own rules take away.
+std::set<std::string> excluded_in(const Routing& routing, const std::string& node) {
+  const auto found = routing.nodes.find(node);
+  if (!node.empty() && found == routing.nodes.end()) return {};
+  const core::Rules& rules = node.empty() ? routing : found->second;
+  std::set<std::string> names = rules.excluded;
+  names.insert(rules.set_aside.begin(), rules.set_aside.end());
+  return names;
+}
+
+}  // namespace
+
+std::string CoordinatorMachine::title() const {
+  std::string text = outcome_.verb;
+  for (const auto& argument : outcome_.arguments) text += " " + argument;
+  return outcome_.scope == "job" ? text : text + " --scope " + outcome_.scope;
+}
+
+void CoordinatorMachine::end(ExitCode code, std::string text) {
+  if (phase_ >= Phase::kGoodbye) return;
+  outcome_.code = code;
+  outcome_.text = std::move(text);
+  outcome_.members = roster_.size();
+  outcome_.rung = order_.rung;
+  outcome_.operation = order_.operation.id;
+  outcome_.epoch = order_.epoch;
+  note_pairs();
+  const bool all_did = code == ExitCode::kDone || code == ExitCode::kForeign;
+  if (!all_did && code != ExitCode::kBusy) note_stragglers();
+  const bool promised_us = phase_ == Phase::kPromise || phase_ == Phase::kRung;
+  phase_ = promised_us ? Phase::kGoodbye : Phase::kDone;
+  leaves_open_ = leaves_open();
+  rung_deadline_ = now_ + command_.times.goodbye;
+  looks_.want();
+}
+
+// -- goodbye
+
+bool CoordinatorMachine::leaves_open() const {
+  return std::any_of(roster_.entries().begin(), roster_.entries().end(), [](const auto& item) {
+    return !item.second.standing || !at_rest(*item.second.standing);
+  });
+}
+
+/// Until a look around has ended, those who are proved gone may have been replaced by others who
+/// are not at rest.
+void CoordinatorMachine::note_left_open() {
+  const bool looking = looks_.under_way();
+  const bool open = leaves_open() || (leaves_open_ && looking);
+  if (open != leaves_open_) ++end_seq_;
+  leaves_open_ = open;
+}
+
+void CoordinatorMachine::advance_goodbye() {
+  bool all_know = true;
+  for (const auto& [member, entry] : roster_.entries()) all_know = all_know && answered(entry);
+  // Who joined after our last look may have learnt from a member that we are at work, and would
+  // keep the next command waiting, or stand where all others have left. From now on nobody can: so
+  // one more look finds all of them, and whoever has heard that nothing is left open hears better.
+  const bool looked = all_known();
+  if ((all_know && looked) || now_ >= rung_deadline_) phase_ = Phase::kDone;
+}
+
+// -- what is said
+
+/// An order to two jobs that go by one name would be carried out by both.
+bool CoordinatorMachine::mixes_jobs() {
+  std::string why = several_jobs(command_.job, roster_.counted());
+  if (why.empty()) return false;
+  end(ExitCode::kRefused, std::move(why));
+  return true;
+}
+
+/// Dry run: what the members say would happen is the outcome.
+void CoordinatorMachine::advance_plan() {
+  bool complete = true;
+  for (const auto& [member, entry] : roster_.entries()) complete = complete && entry.plan;
+  if (!complete) {
+    if (now_ >= deadline_) end(ExitCode::kRetracted, "time-out; nothing was changed");
+    return;
+  }
+  const auto& now = excluded_in(roster_.entries().begin()->second.standing->routing, node_);
+  const auto& then = excluded_in(after_, node_);
+  std::ranges::set_difference(now, then, std::back_inserter(outcome_.opens));
+  std::ranges::set_difference(then, now, std::back_inserter(outcome_.closes));
+  bool cut_off = false;
+  for (const auto& [member, entry] : roster_.entries()) {
+    cut_off = cut_off || !entry.plan->cut_off.empty();
+    for (const auto& peer : entry.plan->cut_off) note_cut_off(entry.standing->name, peer);
+    outcome_.plans.push_back({entry.standing->name, *entry.plan});
+  }
+  end(cut_off ? ExitCode::kRefused : ExitCode::kDone,
+      cut_off ? title() + " would be refused: it would cut off peers"
+              : title() + " would change what is shown; nothing was changed");
+}
+
+/// Both ends name the pair; once is enough. An engine's name of a peer ends in its id.
+void CoordinatorMachine::note_cut_off(const std::string& name, const std::string& peer) {
+  const std::string other = peer.substr(0, peer.rfind(" ("));
+  const std::string pair = std::min(name, other) + " - " + std::max(name, other);
+  auto& pairs = outcome_.pairs;
+  const bool noted = std::find(pairs.begin(), pairs.end(), pair) != pairs.end();
+  if (!noted && pairs.size() < kNamesMax) pairs.push_back(pair);
+}
+
+void CoordinatorMachine::finish_climb() {
+  const Operation& operation = order_.operation;
+  outcome_.verb = operation.verb;
+  outcome_.arguments = operation.arguments;
+  if (takeover()) outcome_.scope = operation.node.empty() ? "job" : "node:" + operation.node;
+  note_foreign(operation.arguments);
+  outcome_.released = operation.release;
+  if (operation.release && !outcome_.foreign.empty()) {
+    return end(ExitCode::kForeign,
+               title() +
+                   ": released by this job, but held by somebody else; do not detach; end or "
+                   "restart who is named, then repeat this, which looks again");
+  }
+  const bool returns = is_return(operation.verb, operation.arguments);
+  if (returns) outcome_.absent = roster_.absent(node_);
+  const char* done = operation.release                     ? ": released"
+                     : returns && !outcome_.absent.empty() ? ": returning in the background"
+                                                           : ": done";
+  end(ExitCode::kDone, title() + done + but_not_on(operation.after, operation.node));
+}
+
+/// No ladder is run. The members have looked who holds what they released before, or never opened.
+void CoordinatorMachine::end_already() {
+  outcome_.already = true;
+  outcome_.released = releases(command_.verb, outcome_.arguments);
+  if (outcome_.released) note_foreign(outcome_.arguments);
+  if (outcome_.foreign.empty())
+    return end(ExitCode::kDone, title() + ": already so" + but_not_on(after_, node_));
+  end(ExitCode::kForeign, title() +
+                              ": already so, but held by somebody else; do not detach; end or "
+                              "restart who is named, then repeat this, which looks again");
+}
+
+/// transports: of these alone, on the scope's node alone.
+void CoordinatorMachine::note_foreign(const std::vector<std::string>& transports) {
+  for (const auto& [member, entry] : roster_.entries()) {
+    const Standing& standing = *entry.standing;
+    if (!node_.empty() && standing.node != node_) continue;
+    for (const std::string& holder : standing.report.foreign) {
+      const bool asked = std::ranges::any_of(transports, [&](const std::string& name) {
+        return holder.starts_with(name + ": ");  // as core::holders_of() writes it
+      });
+      if (asked) outcome_.foreign.push_back(standing.name + ": " + holder);
+    }
+  }
+}
+
+/// What a command for the job does not touch: nodes about which one of their own has ruled.
+std::string CoordinatorMachine::but_not_on(const Routing& after, const std::string& node) const {
+  const bool returns = is_return(outcome_.verb, outcome_.arguments);
+  if (!node.empty() && returns && !after.set_aside.empty())
+    return "; still set aside for the whole job, which `btlctl checkpoint return` ends";
+  if (!node.empty()) return "";
+  std::string text;
+  for (const auto& [ruled, rules] : after.nodes) {
+    if (!rules_otherwise(rules, outcome_.verb, outcome_.arguments)) continue;
+    text += (text.empty() ? "; not on node:" : ", node:") + ruled;
+  }
+  return text.empty() ? text : text + " (a command with that --scope has ruled otherwise)";
+}
+
+void CoordinatorMachine::finish_undo() {
+  if (why_undoing_ == ExitCode::kDone)
+    return end(ExitCode::kDone, "taken back; all stand where they were");
+  end(why_undoing_, why_text_ + "; taken back, all stand where they were");
+}
+
+void CoordinatorMachine::note_rung_time(bool complete) {
+  const double milliseconds = static_cast<double>(now_ - rung_started_) / 1e6;
+  outcome_.rungs.push_back({order_.rung, order_.undoing, complete, milliseconds});
+}
+
+/// Each pair is counted by both of its ends.
+void CoordinatorMachine::note_pairs() {
+  std::uint64_t moved = 0, left = 0;
+  for (const auto& [member, entry] : roster_.entries()) {
+    const bool climbed = phase_ == Phase::kRung || phase_ == Phase::kFollow;
+    if (!climbed || !entry.standing || order_.undoing) continue;
+    const core::RungReport& report = entry.standing->report;
+    if (report.operation != order_.operation.id) continue;
+    moved += report.pairs_moved;
+    left += report.pairs_left;
+    for (const auto& pair : report.pairs) {
+      if (outcome_.pairs.size() < kNamesMax && entry.standing->refused_seq == 0) {
+        outcome_.pairs.push_back(entry.standing->name + " - " + pair);
+      }
+    }
+  }
+  outcome_.pairs_moved = static_cast<std::uint32_t>((moved + 1) / 2);
+  outcome_.pairs_left = static_cast<std::uint32_t>((left + 1) / 2);
+}
+
+/// In the phase that ends: does it still owe what was asked of it?
+bool CoordinatorMachine::behind(const RosterEntry& entry) const {
+  if (phase_ != Phase::kGoodbye) return !answered(entry);
+  if (entry.standing && acknowledged(*entry.standing, order_)) return false;  // it has caught up
+  return std::any_of(outcome_.stragglers.begin(), outcome_.stragglers.end(),
+                     [&](const Straggler& one) { return one.member == entry.member; });
+}
+
+void CoordinatorMachine::note_stragglers() {
+  for (const auto& [member, entry] : roster_.entries()) {
+    const bool noted =
+        std::any_of(outcome_.stragglers.begin(), outcome_.stragglers.end(),
+                    [&entry = entry](const Straggler& one) { return one.member == entry.member; });
+    if (noted || !behind(entry)) continue;
+    ++outcome_.stragglers_total;
+    if (outcome_.stragglers.size() == kNamesMax) continue;
+    Straggler straggler;
+    straggler.member = member;
+    if (entry.standing) {
+      straggler.name = entry.standing->name;
+      straggler.rank = entry.standing->rank;
+      straggler.rung = place_on(*entry.standing, order_.operation.id);
+      // Answered: its promise if nothing has been ordered yet, else the last order.
+      const bool took_or_refused =
+          entry.standing->seq == order_.seq || entry.standing->refused_seq == order_.seq;
+      straggler.answered =
+          phase_ == Phase::kRung && promised(*entry.standing, term_) && took_or_refused;
+      if (straggler.answered) straggler.waiting = entry.standing->report.waiting;
+    }
+    outcome_.stragglers.push_back(std::move(straggler));
+  }
+}
+
+}  // namespace livebtl::control

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/ladder/coordinator_rivals.cc -- other coordinators: to whom we give way, and what we do once our
+// ladder is somebody else's.
+//
+// It becomes somebody else's when an operator calls `resume` or `abort`, and when this process got
+// no processor for so long that the job took it for dead. Then it orders nothing any more and
+// watches: whoever waits for the command wants to know what came of it, not who did it.
+#include <algorithm>
+
+#include "control/ladder/coordinator.h"
+
+namespace livebtl::control {
+namespace {
+/// A takeover may be outbid by another one; of several, the one with the highest term wins.
+constexpr int kRaisesMax = 3;
+}  // namespace
+
+/// Another coordinator has been here. Who has the higher term goes on; who has not follows it, ends
+/// as busy if it had ordered nothing, or, if the other one is no longer alive, tries again above
+/// it.
+void CoordinatorMachine::meet_other_term(const Standing& standing) {
+  const bool ordering = phase_ == Phase::kPromise || phase_ == Phase::kRung;
+  if (!ordering || standing.joining) return;
+  if (standing.term > term_) {
+    const bool may_raise = phase_ == Phase::kPromise && (forces() || !standing.busy);
+    if (may_raise && raises_ < kRaisesMax) return raise_term(standing.term.number);
+    return phase_ == Phase::kRung ? follow(standing) : end_busy(standing);
+  }
+  // One that only collects promises yet gives way to us by itself; one that orders does not.
+  const bool others_ladder = standing.term < term_ && standing.busy && standing.seq > 0;
+  if (phase_ == Phase::kPromise && others_ladder && !forces()) end_busy(standing);
+}
+
+void CoordinatorMachine::raise_term(std::uint64_t above) {
+  ++raises_;
+  term_ = {above + 1, command_.coordinator};
+  looks_.want();
+}
+
+void CoordinatorMachine::end_busy(const Standing& standing) {
+  end(ExitCode::kBusy,
+      "another command is at work (" + standing.name + " follows it); try again when it has ended");
+}
+
+/// Whoever comes unasked does not even begin where somebody is at work.
+bool CoordinatorMachine::gives_way() {
+  if (!command_.by_itself) return false;
+  for (const auto& [member, entry] : roster_.entries()) {
+    if (!entry.standing->busy) continue;
+    end_busy(*entry.standing);
+    return true;
+  }
+  return false;
+}
+
+void CoordinatorMachine::follow(const Standing& standing) {
+  if (command_.by_itself) return end_busy(standing);
+  phase_ = Phase::kFollow;
+  retract_to_.reset();
+  // Whoever stood behind our last order has other orders now.
+  outcome_.stragglers.clear();
+  outcome_.stragglers_total = 0;
+}
+
+/// Has the ladder ended for this member, as far as we can know? Who still follows our own term has
+/// not heard of the other coordinator yet.
+bool CoordinatorMachine::settled(const Standing& standing) const {
+  return standing.term > term_ && !standing.joining && !standing.busy && at_rest(standing);
+}
+
+void CoordinatorMachine::advance_follow() {
+  bool all_settled = true, newer = false, begun = false;
+  Rung lowest = Rung::kNew, highest = Rung::kOld;
+  for (const auto& [member, entry] : roster_.entries()) {
+    if (!entry.standing || !settled(*entry.standing)) {
+      all_settled = false;
+      continue;
+    }
+    const Standing& standing = *entry.standing;
+    const bool ours = standing.operation.id == order_.operation.id;
+    begun = begun || ours;
+    // Whoever comes before anybody has followed us gives its ladder the number that we gave ours.
+    newer = newer || standing.epoch > order_.epoch || (standing.epoch == order_.epoch && !ours);
+    const Rung place = place_on(standing, order_.operation.id);
+    lowest = std::min(lowest, place);
+    highest = std::max(highest, place);
+  }
+  if (all_settled && !newer && lowest == Rung::kNew) return finish_followed(true, begun);
+  if (all_settled && !newer && highest == Rung::kOld) return finish_followed(false, begun);
+  if (all_settled || now_ >= deadline_) {
+    end(ExitCode::kBusy,
+        "another coordinator has taken over; `btlctl status` shows where it stands");
+  }
+}
+
+/// The job took us for dead before anybody had followed our first order, found nothing to finish,
+/// and rests: what we came for is still to be done. Not so if an operator came: he may have wanted
+/// us to stop.
+bool CoordinatorMachine::begins_anew() {
+  const Term rival = roster_.highest_term();
+  const bool by_the_job = rival.coordinator % 2 == 0;
+  if (takeover() || !by_the_job || raises_ >= kRaisesMax || now_ >= deadline_) return false;
+  raise_term(rival.number);
+  phase_ = Phase::kPromise;
+  return true;
+}
+
+/// All rest, and nothing newer has been ordered: at the top of our ladder, or at its foot.
+void CoordinatorMachine::finish_followed(bool at_top, bool begun) {
+  const bool aborts = command_.verb == "abort";
+  // That is where all are, wherever our last order was to lead.
+  order_.rung = at_top ? Rung::kNew : Rung::kOld;
+  order_.undoing = !at_top;
+  if (at_top) return aborts ? end_past_commit() : finish_climb();
+  if (aborts) return finish_undo();
+  if (!begun && begins_anew()) return;
+  const char* const how = begun ? ": taken back by another coordinator; all stand where they were"
+                                : ": another coordinator came before it had begun; nothing was "
+                                  "changed";
+  end(ExitCode::kRetracted, title() + how);
+}
+
+}  // namespace livebtl::control

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/ladder/hold_machine.cc -- see hold_machine.h.
+#include "control/ladder/hold_machine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/hex.h"
+
+namespace livebtl::control {
+
+using core::HoldState;
+
+HoldMachine::HoldMachine(HoldCommand command, TimeNs now)
+    : command_(std::move(command)),
+      now_(now),
+      answer_by_(now + command_.times.last_part()),
+      deadline_(now + command_.times.total) {
+  if (command_.verb == HoldVerb::kStart) deadline_ -= command_.times.last_part();
+  outcome_.verb = verb_name(command_.verb);
+}
+
+std::vector<HoldMachine::Action> HoldMachine::step(const Event& event, TimeNs now) {
+  now_ = now;
+  actions_.clear();
+  if (done()) return {};
+  std::visit([this](const auto& known) { handle(known); }, event);
+  advance();
+  send_due();
+  return std::exchange(actions_, {});
+}
+
+// -- events
+
+void HoldMachine::handle(const MembersFound& found) {
+  looks_.answered(found.scan, now_);
+  for (const MemberId member : found.members) {
+    if (gone_.contains(member) || entries_.contains(member)) continue;
+    entries_.emplace(member, Entry{});
+    looks_.want();  // it may know of others
+  }
+}
+
+void HoldMachine::handle(const MemberGone& gone) {
+  const auto at = entries_.find(gone.member);
+  int rank = gone.rank;
+  if (at != entries_.end()) {
+    if (at->second.answer) rank = std::max(rank, at->second.answer->rank);
+    entries_.erase(at);
+  }
+  gone_.insert(gone.member);
+  if (rank >= 0) gone_ranks_.insert(rank);
+}
+
+// What was answered to an older question than the last that it answered says nothing any more.
+void HoldMachine::handle(const HoldAnswer& answer) {
+  const auto at = entries_.find(answer.member);
+  if (at == entries_.end() || answer.number == 0 || answer.number > number_) return;
+  Entry& entry = at->second;
+  if (entry.answer && entry.answer->number >= answer.number) return;
+  entry.answer = answer;
+  entry.pace.answered(now_, command_.times.ask);
+  entry.settled = wanted(answer);
+}
+
+// -- phases
+
+void HoldMachine::advance() {
+  for (Phase before = Phase::kDone; before != phase_;) {
+    before = phase_;
+    switch (phase_) {
+      case Phase::kFind:
+        advance_find();
+        break;
+      case Phase::kPark:
+        advance_park();
+        break;
+      case Phase::kSeal:
+        advance_seal();
+        break;
+      case Phase::kBack:
+        advance_back();
+        break;
+      case Phase::kClaim:
+        advance_claim();
+        break;
+      case Phase::kRaise:
+        advance_raise();
+        break;
+      case Phase::kEnd:
+        advance_end();
+        break;
+      case Phase::kDone:
+        break;
+    }
+  }
+}
+
+bool HoldMachine::all_settled() const {
+  return std::all_of(entries_.begin(), entries_.end(),
+                     [](const auto& item) { return item.second.settled; });
+}
+
+/// Has a look for members, begun in this phase, found nobody new?
+bool HoldMachine::looked() {
+  if (const auto number = looks_.begin(now_)) actions_.emplace_back(Scan{*number});
+  return !looks_.under_way();
+}
+
+/// All have said how they stand.
+void HoldMachine::go_on() {
+  if (command_.verb == HoldVerb::kCheck) return conclude_check();
+  if (command_.verb == HoldVerb::kRestored) return begin_restore();
+  if (command_.dry_run) return conclude_dry_run();
+  if (command_.verb == HoldVerb::kRenew) return begin_renewal();
+  if (command_.verb == HoldVerb::kStart) {
+    if (!mixes_jobs()) enter(Phase::kPark);
+    return;
+  }
+  begin_end(broken());
+}
+
+void HoldMachine::begin_end(std::string why_broken) {
+  if (restore_begun())
+    return end(ExitCode::kBusy,
+               "a restore from this hold is at work or was left half done: `btlctl job restored` "
+               "finishes it, and ends the hold");
+  broken_ = std::move(why_broken);
+  enter(Phase::kEnd);
+}
+
+void HoldMachine::advance_find() {
+  const bool all = looked() && !entries_.empty() && all_settled();
+  std::vector<int> ranks;
+  const std::uint32_t count = all ? missing(ranks) : 0;
+  if (all && count == 0) return go_on();
+  // Those that can be let go are not kept waiting for those that say nothing.
+  const bool ends = command_.verb == HoldVerb::kEnd && !command_.dry_run;
+  if (ends && !entries_.empty() && now_ >= std::min(answer_by_, deadline_)) {
+    return begin_end("not all processes have answered");
+  }
+  if (now_ >= deadline_) {
+    if (entries_.empty()) return end(ExitCode::kNotFound, "no member of the job answers");
+    if (count == 0) {
+      note_stragglers();
+      return end(ExitCode::kRetracted, "time-out; not all have answered, and nothing was changed");
+    }
+    outcome_.missing_ranks = ranks;
+    return end(ExitCode::kMembersMissing,
+               std::to_string(count) + " announced members cannot be found");
+  }
+  if (now_ >= rescan_at()) {
+    looks_.want();
+    (void)looked();
+  }
+}
+
+/// Only of those that were all held by it without interruption: somebody who was not must not be
+/// sealed in with them now.
+void HoldMachine::begin_renewal() {
+  const std::string why = broken();
+  if (!why.empty()) return not_renewed(why);
+  for (const auto& [member, entry] : entries_) command_.id = entry.answer->report.id;
+  renewed_ = entries_.size();
+  renewed_from_ = number_ + 1;
+  enter(Phase::kSeal);
+}
+
+/// true: somebody did, and it goes back.
+bool HoldMachine::refused() {
+  for (const auto& [member, entry] : entries_) {
+    if (entry.settled || !entry.answer || entry.answer->report.refusal.empty()) continue;
+    std::string why = entry.answer->name + " refused: " + entry.answer->report.refusal;
+    if (command_.verb == HoldVerb::kRenew) {
+      not_renewed(std::move(why));
+    } else {
+      back(ExitCode::kBusy, std::move(why));
+    }
+    return true;
+  }
+  return false;
+}
+
+void HoldMachine::advance_park() {
+  if (refused()) return;
+  const auto members = static_cast<std::uint32_t>(entries_.size());
+  const auto parked = static_cast<std::uint32_t>(std::count_if(
+      entries_.begin(), entries_.end(), [](const auto& item) { return item.second.settled; }));
+  if (parked != told_) actions_.emplace_back(HoldProgress{told_ = parked, members});
+  if (entries_.empty()) return end(ExitCode::kNotFound, "every member of the job has left");
+  if (parked == members && looked()) return enter(Phase::kSeal);
+  if (now_ >= deadline_) back(ExitCode::kRetracted, "time-out");
+}
+
+/// Each renews its lease by this, or says that it has run out. Who comes or goes meanwhile changes
+/// their number: then once more.
+void HoldMachine::advance_seal() {
+  if (refused()) return;
+  const bool renews = command_.verb == HoldVerb::kRenew;
+  if (renews && entries_.size() != renewed_) return not_renewed("processes have come or gone");
+  const bool same = std::all_of(entries_.begin(), entries_.end(), [this](const auto& item) {
+    return !item.second.settled || item.second.answer->report.members == entries_.size();
+  });
+  if (!same) return enter(Phase::kPark);
+  if (all_settled() && looked() && renews) return end(ExitCode::kDone, "the lease begins anew");
+  if (all_settled() && looked()) {
+    const std::string id = hex_id(command_.id);
+    return end(ExitCode::kDone, "held: " + id +
+                                    ", and nothing is on its way; after the last snapshot `btlctl "
+                                    "hold check --id " +
+                                    id + "`, then `btlctl hold end`");
+  }
+  if (now_ < deadline_) return;
+  if (!renews) return back(ExitCode::kRetracted, "time-out");
+  note_stragglers();
+  end(ExitCode::kRetracted, "time-out; not all have said that their lease begins anew");
+}
+
+void HoldMachine::enter(Phase phase) {
+  phase_ = phase;
+  looks_.want();
+  for (auto& [member, entry] : entries_) {
+    entry.pace.begin();
+    entry.settled = false;
+    if (entry.answer) entry.answer->report.refusal.clear();  // of another question
+  }
+}
+
+}  // namespace livebtl::control

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/ladder/hold_machine.h -- whoever holds a job for a snapshot: tells all, waits until all are
+// parked, and asks afterwards whether they have been so throughout.
+//
+// Pure, as the coordinator of a switch (coordinator.h): no socket, no clock. It keeps nothing that
+// the members do not know; one that is killed leaves a hold that `hold end` ends, or its lease.
+// Phases: find members and how they stand -> park -> seal (tell all how many they are, so that who
+// is missing afterwards shows) -> done; or back, if not all can be parked; or end. docs/HOLD.md has
+// the rules. For a restored job: find -> claim (so that nobody ends it for some, and no lease runs
+// out) -> raise (all to one incarnation) -> end.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "control/ladder/census.h"
+#include "control/ladder/coordinator.h"
+#include "control/ladder/hold_types.h"
+#include "control/ladder/looks.h"
+#include "control/ladder/outcome.h"
+#include "control/ladder/pace.h"
+
+namespace livebtl::control {
+
+enum class HoldVerb : std::uint8_t { kStart, kRenew, kCheck, kEnd, kRestored };
+
+/// As in outcomes.
+constexpr const char* verb_name(HoldVerb verb) noexcept {
+  constexpr const char* kNames[] = {"hold start", "hold renew", "hold check", "hold end",
+                                    "job restored"};
+  return kNames[static_cast<std::size_t>(verb)];
+}
+
+struct HoldTimes {
+  TimeNs total = 30 * kSecond;
+  Pace::Limits ask = {20 * kMillisecond, 100 * kMillisecond, kSecond};  // soon: not parked yet
+  TimeNs rescan = 100 * kMillisecond;                                   // while members are missing
+  /// kStart: what is kept to tell all that nothing is held after all. kEnd: when those that have
+  /// answered are let go, whoever says nothing. As patient as the caller.
+  TimeNs last_part() const noexcept { return std::min(total / 4, 10 * kSecond); }
+};
+
+struct HoldCommand {
+  std::string job;
+  HoldVerb verb = HoldVerb::kCheck;
+  // kStart: random, not 0. Else: the hold that is meant; 0: whichever there is.
+  std::uint64_t id = 0;
+  std::uint32_t lease_ms = 0;  // kStart, kRenew, kRestored
+  // kRestored: at least to this one. Seconds since 1970 rise also where one set of snapshots is
+  // restored a second time.
+  Incarnation incarnation{};
+  HoldTimes times = {};
+  bool dry_run = false;  // says what would be done
+};
+
+struct HoldSend {
+  MemberId to;
+  HoldRequest request;
+};
+/// For people who watch.
+struct HoldProgress {
+  std::uint32_t parked = 0;
+  std::uint32_t members = 0;
+};
+using HoldEvent = std::variant<MembersFound, MemberGone, HoldAnswer, Tick>;
+using HoldMachineAction = std::variant<Scan, HoldSend, HoldProgress>;
+
+/// Told to park, and not yet to send on.
+inline bool parks(const HoldAnswer& answer) {
+  return answer.report.state == core::HoldState::kParking ||
+         answer.report.state == core::HoldState::kParked;
+}
+
+class HoldMachine {
+ public:
+  using Event = HoldEvent;
+  using Action = HoldMachineAction;
+
+  HoldMachine(HoldCommand command, TimeNs now);
+
+  std::vector<Action> step(const Event& event, TimeNs now);
+  TimeNs wake_at() const noexcept;
+  bool done() const noexcept { return phase_ == Phase::kDone; }
+  /// Requires: done(). Its `operation` is the hold's id.
+  const Outcome& outcome() const noexcept { return outcome_; }
+
+ private:
+  enum class Phase : std::uint8_t { kFind, kPark, kSeal, kBack, kClaim, kRaise, kEnd, kDone };
+  struct Entry {
+    std::optional<HoldAnswer> answer;
+    Pace pace;
+    bool settled = false;  // it has answered as this phase wants it
+  };
+
+  void handle(const MembersFound& found);
+  void handle(const MemberGone& gone);
+  void handle(const HoldAnswer& answer);
+  void handle(const Tick&) {}
+  void advance();
+  void advance_find();
+  void go_on();
+  void advance_park();
+  void advance_seal();
+  bool refused();
+  bool mixes_jobs();
+  std::vector<Counted> counted() const;
+  void advance_back();
+  void begin_end(std::string why_broken);
+  void advance_end();
+  void advance_claim();
+  void advance_raise();
+  void begin_restore();
+  bool choose_incarnation();
+  Incarnation job_incarnation() const;
+  std::uint64_t restored_hold() const;
+  bool restored_already() const;
+  bool restore_begun() const;
+  bool raised(const HoldAnswer& answer) const;
+  std::string misfit() const;
+  void conclude_check();
+  void begin_renewal();
+  void not_renewed(std::string why);
+  void conclude_dry_run();
+  void enter(Phase phase);
+  void back(ExitCode code, std::string text);
+  void end(ExitCode code, std::string text);
+  void note_stragglers();
+  void send_due();
+  HoldRequest request_for(const Entry& entry) const;
+  bool wanted(const HoldAnswer& answer) const;
+  bool all_settled() const;
+  bool looked();
+  TimeNs rescan_at() const;
+  std::uint32_t missing(std::vector<int>& ranks) const;
+  std::string broken() const;
+
+  HoldCommand command_;
+  TimeNs now_;
+  TimeNs answer_by_;
+  TimeNs deadline_;
+  Phase phase_ = Phase::kFind;
+  std::map<MemberId, Entry> entries_;
+  std::set<MemberId> gone_;
+  std::set<int> gone_ranks_;
+  std::uint64_t number_ = 0;  // of the last question
+  Looks looks_;
+  std::string broken_;  // kEnd: why what is ended was not held throughout; "": it was
+  ExitCode why_ = ExitCode::kDone;
+  std::string why_text_;
+  std::size_t renewed_ = 0;         // kRenew: how many are held
+  std::uint64_t renewed_from_ = 0;  // ... and the first question that renews
+  std::uint32_t told_ = 0;          // parked, in the last HoldProgress
+  std::vector<Action> actions_;
+  Outcome outcome_;
+};
+
+}  // namespace livebtl::control

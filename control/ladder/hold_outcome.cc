@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/ladder/hold_outcome.cc -- how a command about a hold ends, and what is said of it.
+#include "base/hex.h"
+#include "control/ladder/census.h"
+#include "control/ladder/hold_machine.h"
+
+namespace livebtl::control {
+
+using core::HoldState;
+
+/// Not all can be parked: those that are send on.
+void HoldMachine::back(ExitCode code, std::string text) {
+  why_ = code;
+  why_text_ = std::move(text);
+  if (code == ExitCode::kRetracted) note_stragglers();
+  deadline_ = now_ + command_.times.last_part();
+  enter(Phase::kBack);
+}
+
+void HoldMachine::advance_back() {
+  const bool all = all_settled();
+  if (!all && now_ < deadline_) return;
+  end(why_, why_text_ + (all ? "; this hold holds nothing"
+                             : "; not all have said that they send on again: their leases end it"));
+}
+
+void HoldMachine::advance_end() {
+  if (all_settled() && command_.verb == HoldVerb::kRestored) {
+    return end(ExitCode::kDone, "all go on as incarnation " +
+                                    std::to_string(static_cast<unsigned>(command_.incarnation)) +
+                                    " of the job; copies of before are fenced out");
+  }
+  if (all_settled()) {
+    if (broken_.empty()) return end(ExitCode::kDone, "the hold has ended; it was never broken");
+    return end(ExitCode::kInconsistent,
+               "this hold is over; but " + broken_ +
+                   ": what was snapshot meanwhile does not fit together and must not be restored");
+  }
+  for (const auto& [member, entry] : entries_) {
+    if (entry.settled || !entry.answer || entry.answer->report.refusal.empty()) continue;
+    return end(ExitCode::kBusy, entry.answer->name + " refused: " + entry.answer->report.refusal);
+  }
+  if (now_ < deadline_) return;
+  note_stragglers();
+  // Who was raised stays so: there is no way back.
+  end(command_.verb == HoldVerb::kRestored ? ExitCode::kNotReleased : ExitCode::kRetracted,
+      "time-out; not all have said that they send on again: their leases end it");
+}
+
+void HoldMachine::conclude_check() {
+  const std::string why = broken();
+  if (why.empty()) {
+    std::uint32_t left_ms = UINT32_MAX;
+    for (const auto& [member, entry] : entries_)
+      left_ms = std::min(left_ms, entry.answer->report.left_ms);
+    return end(ExitCode::kDone, "held without interruption by " +
+                                    hex_id(entries_.begin()->second.answer->report.id) + ", for " +
+                                    std::to_string(left_ms / 1000) + " s more");
+  }
+  end(ExitCode::kInconsistent,
+      why + ": what was snapshot meanwhile does not fit together and must not be restored");
+}
+
+void HoldMachine::not_renewed(std::string why) {
+  end(ExitCode::kInconsistent, std::move(why) + "; the lease is what it was");
+}
+
+void HoldMachine::conclude_dry_run() {
+  std::uint32_t held = 0;
+  for (const auto& [member, entry] : entries_) {
+    const HoldAnswer& answer = *entry.answer;
+    const bool other =
+        command_.verb != HoldVerb::kStart && command_.id != 0 && command_.id != answer.report.id;
+    held += parks(answer) && !other ? 1 : 0;
+  }
+  const std::string all = " of " + std::to_string(entries_.size()) + " processes";
+  if (command_.verb == HoldVerb::kRenew)
+    return end(ExitCode::kDone, std::to_string(held) + all + " are held; nothing was changed");
+  if (command_.verb == HoldVerb::kEnd)
+    return end(ExitCode::kDone,
+               "would let " + std::to_string(held) + all + " send on; nothing was changed");
+  if (held == 0) return end(ExitCode::kDone, "would park all; nothing was changed");
+  end(ExitCode::kBusy, "would be refused: " + std::to_string(held) + all +
+                           " are held already; `btlctl hold end` ends that");
+}
+
+/// Why what is asked about is not one hold of all members, without interruption; "": it is.
+std::string HoldMachine::broken() const {
+  std::uint64_t id = command_.id;
+  for (const auto& [member, entry] : entries_) {
+    const HoldAnswer& answer = *entry.answer;
+    if (answer.report.state == HoldState::kBroken)
+      return answer.name + " was not held throughout: " + answer.report.why;
+    if (answer.report.state == HoldState::kFenced) return answer.name + ": " + answer.report.why;
+    if (answer.report.state == HoldState::kNone) return answer.name + " is not held";
+    if (answer.report.state == HoldState::kParking)
+      return answer.name + " still has frames on their way";
+    if (answer.report.members == 0) return "not all were ever parked";
+    if (answer.report.members != entries_.size()) {
+      return answer.name + " was held as one of " + std::to_string(answer.report.members) +
+             " processes, and now there are " + std::to_string(entries_.size());
+    }
+    if (id == 0) id = answer.report.id;
+    if (answer.report.id != id)
+      return answer.name + " is held by another, " + hex_id(answer.report.id);
+  }
+  return "";
+}
+
+void HoldMachine::end(ExitCode code, std::string text) {
+  if (code == ExitCode::kRetracted && outcome_.stragglers.empty() && phase_ == Phase::kFind)
+    note_stragglers();
+  phase_ = Phase::kDone;
+  outcome_.code = code;
+  outcome_.text = outcome_.verb + ": " + std::move(text);
+  outcome_.members = static_cast<std::uint32_t>(entries_.size());
+  outcome_.operation = command_.id;
+  for (const auto& [member, entry] : entries_) {
+    if (outcome_.operation == 0 && entry.answer) outcome_.operation = entry.answer->report.id;
+  }
+}
+
+void HoldMachine::note_stragglers() {
+  for (const auto& [member, entry] : entries_) {
+    if (entry.settled) continue;
+    ++outcome_.stragglers_total;
+    if (outcome_.stragglers.size() == kNamesMax) continue;
+    Straggler straggler;
+    straggler.member = member;
+    straggler.answered = entry.answer.has_value();
+    if (entry.answer) {
+      straggler.name = entry.answer->name;
+      straggler.rank = entry.answer->rank;
+      straggler.waiting = entry.answer->report.waiting;
+    }
+    outcome_.stragglers.push_back(std::move(straggler));
+  }
+}
+
+std::vector<Counted> HoldMachine::counted() const {
+  std::vector<Counted> list;
+  for (const auto& [member, entry] : entries_) {
+    list.emplace_back().answered = entry.answer.has_value();
+    if (!entry.answer) continue;
+    list.back() = {entry.answer->name, entry.answer->rank, entry.answer->announced};
+  }
+  return list;
+}
+
+std::uint32_t HoldMachine::missing(std::vector<int>& ranks) const {
+  const Missing found = missing_members(counted(), gone_ranks_, gone_.size());
+  ranks = found.ranks;
+  return found.count;
+}
+
+/// To hold two jobs that go by one name would park both.
+bool HoldMachine::mixes_jobs() {
+  std::string why = several_jobs(command_.job, counted());
+  if (why.empty()) return false;
+  end(ExitCode::kRefused, std::move(why));
+  return true;
+}
+
+}  // namespace livebtl::control

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/ladder/hold_requests.cc -- the hold machine's questions: who is asked what in which phase, when
+// again, and which answer will do.
+#include <algorithm>
+
+#include "control/ladder/hold_machine.h"
+
+namespace livebtl::control {
+
+using core::HoldState;
+
+/// Has this member answered what the phase waits for?
+bool HoldMachine::wanted(const HoldAnswer& answer) const {
+  switch (phase_) {
+    case Phase::kPark:
+      return answer.report.state == HoldState::kParked && answer.report.id == command_.id;
+    case Phase::kSeal:
+      return answer.report.state == HoldState::kParked && answer.report.id == command_.id &&
+             answer.report.members == entries_.size() &&
+             (command_.verb != HoldVerb::kRenew ||
+              (answer.number >= renewed_from_ && answer.report.refusal.empty()));
+    case Phase::kClaim:
+      return raised(answer) || (answer.report.claimed && answer.report.id == command_.id);
+    case Phase::kRaise:
+      return raised(answer) && answer.report.incarnation == command_.incarnation;
+    case Phase::kBack:
+    case Phase::kEnd:
+      return !parks(answer) || (command_.id != 0 && answer.report.id != command_.id);
+    default:
+      return true;
+  }
+}
+
+/// The highest that is known: whoever has none yet becomes one of these with the hold.
+Incarnation HoldMachine::job_incarnation() const {
+  Incarnation highest{1};
+  for (const auto& [member, entry] : entries_) {
+    if (entry.answer) highest = std::max(highest, entry.answer->report.incarnation);
+  }
+  return highest;
+}
+
+HoldRequest HoldMachine::request_for(const Entry& entry) const {
+  HoldRequest request{command_.job, HoldAction::kAsk, command_.id, 0, 0, number_, {}};
+  if (phase_ == Phase::kPark || phase_ == Phase::kSeal) {
+    request.action = HoldAction::kStart;
+    request.lease_ms = command_.lease_ms;
+    if (phase_ == Phase::kSeal) request.members = static_cast<std::uint32_t>(entries_.size());
+  } else if (phase_ == Phase::kClaim) {
+    request.action = HoldAction::kClaim;
+    request.lease_ms = command_.lease_ms;
+  } else if (phase_ == Phase::kRaise) {
+    request.action = HoldAction::kRestore;
+    request.incarnation = command_.incarnation;
+  } else if (phase_ == Phase::kBack || phase_ == Phase::kEnd) {
+    request.action = HoldAction::kEnd;
+    if (request.id == 0 && entry.answer) request.id = entry.answer->report.id;
+    if (request.id == 0) request.action = HoldAction::kAsk;
+  }
+  if (request.action == HoldAction::kStart) request.incarnation = job_incarnation();
+  return request;
+}
+
+void HoldMachine::send_due() {
+  if (done()) return;
+  for (auto& [member, entry] : entries_) {
+    if (entry.settled || now_ < entry.pace.due_at(command_.times.ask)) continue;
+    entry.pace.asked(now_, command_.times.ask);
+    ++number_;
+    actions_.emplace_back(HoldSend{member, request_for(entry)});
+  }
+}
+
+/// A job that is still starting is looked at again and again.
+TimeNs HoldMachine::rescan_at() const {
+  if (phase_ != Phase::kFind || looks_.under_way()) return INT64_MAX;
+  std::vector<int> ranks;
+  const bool incomplete = entries_.empty() || missing(ranks) > 0;
+  return incomplete ? looks_.again_at(command_.times.rescan) : INT64_MAX;
+}
+
+TimeNs HoldMachine::wake_at() const noexcept {
+  if (done()) return INT64_MAX;
+  TimeNs wake = std::min(deadline_, rescan_at());
+  for (const auto& [member, entry] : entries_) {
+    if (!entry.settled) wake = std::min(wake, entry.pace.due_at(command_.times.ask));
+  }
+  return std::max(wake, now_);
+}
+
+}  // namespace livebtl::control

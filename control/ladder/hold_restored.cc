@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/ladder/hold_restored.cc -- `job restored`: the hold machine's way from "all say that they were
+// held together, and still are" to "all go on, as a new incarnation of the job".
+//
+// What does not fit together is left as it is: parked, until its leases run out; then those whose
+// streams do not fit lose each other, and say so.
+#include <algorithm>
+#include <set>
+
+#include "base/hex.h"
+#include "control/ladder/hold_machine.h"
+
+namespace livebtl::control {
+
+using core::HoldState;
+
+/// The hold that is meant: as commanded, else that of whoever is held, else of the last restore.
+std::uint64_t HoldMachine::restored_hold() const {
+  if (command_.id != 0) return command_.id;
+  std::uint64_t last = 0;
+  for (const auto& [member, entry] : entries_) {
+    if (entry.answer->report.id != 0) return entry.answer->report.id;
+    last = std::max(last, entry.answer->report.restored_from);
+  }
+  return last;
+}
+
+bool HoldMachine::raised(const HoldAnswer& answer) const {
+  return command_.id != 0 && answer.report.restored_from == command_.id;
+}
+
+/// All are raised to one incarnation, or were spawned into it since, and nobody is held any more.
+bool HoldMachine::restored_already() const {
+  const Incarnation one = job_incarnation();
+  std::size_t raised_to_it = 0;
+  const bool fit = std::all_of(entries_.begin(), entries_.end(), [&](const auto& item) {
+    const core::HoldReport& report = item.second.answer->report;
+    const bool of_it = report.incarnation == one;
+    const bool spawned =
+        report.restored_from == 0 && (of_it || report.incarnation == Incarnation{});
+    if (raised(*item.second.answer) && of_it) ++raised_to_it;
+    return report.state == HoldState::kNone && (spawned || (of_it && raised(*item.second.answer)));
+  });
+  return fit && raised_to_it > 0;
+}
+
+/// Why these processes are not one set; "": they are. Once one is raised the set was found whole,
+/// by a command that did not live to raise the others: then a lease that ran out since breaks
+/// nothing.
+std::string HoldMachine::misfit() const {
+  const bool begun = std::any_of(entries_.begin(), entries_.end(),
+                                 [this](const auto& item) { return raised(*item.second.answer); });
+  if (!begun) return broken();
+  for (const auto& [member, entry] : entries_) {
+    const HoldAnswer& answer = *entry.answer;
+    const std::uint64_t id = answer.report.id;
+    if (id != 0 && id != command_.id) return answer.name + " is held by another, " + hex_id(id);
+    if (id == 0 && !raised(answer)) return answer.name + " was not held";
+  }
+  return "";
+}
+
+/// Somebody is claimed, or some go on as restored, and others do not yet: who let these go now
+/// would have the first fence them out.
+bool HoldMachine::restore_begun() const {
+  std::set<std::uint64_t> restored;
+  for (const auto& [member, entry] : entries_) {
+    if (entry.answer) restored.insert(entry.answer->report.restored_from);
+  }
+  return std::any_of(entries_.begin(), entries_.end(), [&](const auto& item) {
+    if (!item.second.answer) return false;
+    const core::HoldReport& report = item.second.answer->report;
+    return report.claimed ||
+           (report.id != 0 && report.id != report.restored_from && restored.contains(report.id));
+  });
+}
+
+/// One above all that are known, and at least the commanded one; or that to which another command
+/// has begun to raise them: then true.
+bool HoldMachine::choose_incarnation() {
+  Incarnation begun{};
+  for (const auto& [member, entry] : entries_) {
+    const Incarnation own = entry.answer->report.incarnation;
+    const auto next = Incarnation{static_cast<std::uint32_t>(own) + 1};
+    command_.incarnation = std::max(command_.incarnation, next);
+    if (raised(*entry.answer)) begun = std::max(begun, own);
+  }
+  if (begun != Incarnation{}) command_.incarnation = begun;
+  return begun != Incarnation{};
+}
+
+void HoldMachine::begin_restore() {
+  if (mixes_jobs()) return;
+  command_.id = restored_hold();
+  if (restored_already()) {
+    outcome_.already = true;
+    return end(ExitCode::kDone, "already so: all go on since they were restored");
+  }
+  if (const std::string why = misfit(); !why.empty()) {
+    return end(ExitCode::kInconsistent,
+               why +
+                   ": these processes were not snapshot together, and are not continued; restore "
+                   "all machines from one set of snapshots");
+  }
+  const bool begun = choose_incarnation();
+  const std::string raise = std::to_string(entries_.size()) + " processes to incarnation " +
+                            std::to_string(static_cast<unsigned>(command_.incarnation));
+  if (command_.dry_run)
+    return end(ExitCode::kDone, "would raise " + raise +
+                                    ", connect them anew and end the hold; nothing was changed");
+  enter(begun ? Phase::kRaise : Phase::kClaim);
+}
+
+void HoldMachine::advance_claim() {
+  for (const auto& [member, entry] : entries_) {
+    if (entry.settled || !entry.answer || entry.answer->report.refusal.empty()) continue;
+    return end(ExitCode::kInconsistent,
+               entry.answer->name + " is held no more: " + entry.answer->report.refusal);
+  }
+  if (entries_.empty()) return end(ExitCode::kNotFound, "every member of the job has left");
+  if (all_settled()) return enter(Phase::kRaise);
+  if (now_ < deadline_) return;
+  note_stragglers();
+  end(ExitCode::kRetracted, "time-out; nothing was changed, and all are still held");
+}
+
+void HoldMachine::advance_raise() {
+  for (const auto& [member, entry] : entries_) {
+    if (entry.settled || !entry.answer || entry.answer->report.refusal.empty()) continue;
+    return end(ExitCode::kInconsistent,
+               entry.answer->name + " refused: " + entry.answer->report.refusal);
+  }
+  if (all_settled()) return enter(Phase::kEnd);
+  if (now_ < deadline_) return;
+  note_stragglers();
+  end(ExitCode::kNotReleased,
+      "time-out; some are raised and held, others are not: call it again before their leases end");
+}
+
+}  // namespace livebtl::control

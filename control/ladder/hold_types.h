@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/ladder/hold_types.h -- what a member is told and answers about a HOLD (core/switch/hold.h). Pure data.
+#pragma once
+
+#include <string>
+
+#include "control/ladder/ladder_types.h"
+#include "core/engine/admin.h"
+
+namespace livebtl::control {
+
+enum class HoldAction : std::uint8_t { kAsk, kStart, kEnd, kClaim, kRestore };
+
+/// "How do you stand?", "park, for this long", "send on", "end for nobody: you are about to be
+/// restored", "you were restored from this hold's snapshots". All are answered alike.
+struct HoldRequest {
+  std::string job;
+  HoldAction action = HoldAction::kAsk;
+  std::uint64_t id = 0;        // of the hold; not 0 but with kAsk
+  std::uint32_t lease_ms = 0;  // kStart, kClaim: renews it, if it is this hold's
+  std::uint32_t members = 0;   // kStart: not 0: all so many are parked
+  std::uint64_t number = 0;    // of the question, for the answer
+  // kRestore: to be raised to this one; kStart: the highest that is known in the job
+  Incarnation incarnation{};
+};
+
+struct HoldAnswer {
+  MemberId member;
+  std::string name;  // for people
+  int rank = -1;
+  std::uint32_t announced = 0;  // members that the launcher announced
+  std::uint64_t number = 0;     // of the question
+  core::HoldReport report;
+};
+
+/// "none", "parking", "parked", "broken", "fenced".
+constexpr const char* hold_state_name(core::HoldState state) noexcept {
+  constexpr const char* kNames[] = {"none", "parking", "parked", "broken", "fenced"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+/// "ask", "start", "end", "claim", "restore".
+constexpr const char* hold_action_name(HoldAction action) noexcept {
+  constexpr const char* kNames[] = {"ask", "start", "end", "claim", "restore"};
+  return kNames[static_cast<std::size_t>(action)];
+}
+
+/// A lease of this length or shorter is a lease; a longer one would hold a job for ever.
+inline constexpr std::uint32_t kHoldLeaseMaxMs = 24U * 3600U * 1000U;
+
+}  // namespace livebtl::control

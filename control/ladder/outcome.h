@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/ladder/outcome.h -- what a command came to: exit code and facts, for people and for JSON. Pure
+// data.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/ladder/ladder_types.h"
+
+namespace livebtl::control {
+
+/// btlctl's exit codes. Stable: scripts and hypervisor hooks rely on them.
+enum class ExitCode : int {
+  kDone = 0,  // done, or already so
+  kUsage = 1,
+  kNotFound = 2,      // no such job or transport
+  kRefused = 3,       // a member refused: last path, or the transport cannot be opened
+  kBusy = 4,          // another ladder is in progress, or one was left unfinished
+  kRetracted = 5,     // time-out before the commit point; taken back as far as acknowledged
+  kNotReleased = 6,   // committed, but not every member has released the old transport
+  kForeign = 7,       // released by us, held by somebody else: do not detach
+  kInconsistent = 8,  // snapshots
+  kNotPermitted = 9,
+  kMembersMissing = 10,
+};
+
+struct Straggler {
+  MemberId member;
+  std::string name;
+  int rank = -1;
+  std::optional<Rung> rung;          // where it stood when it last answered; nullopt: it never did
+  bool answered = false;             // what was asked of it last; else: silent
+  std::vector<std::string> waiting;  // what it waits for, by its own account
+};
+
+/// One step of the ladder, as the coordinator saw it.
+struct RungTime {
+  Rung rung = Rung::kOld;
+  bool undoing = false;
+  bool complete = false;      // all acknowledged
+  double milliseconds = 0.0;  // from the first order to the last acknowledgement, or to giving up
+};
+
+struct MemberPlan {
+  std::string name;
+  core::RoutingPlan plan;
+};
+
+struct Outcome {
+  ExitCode code = ExitCode::kDone;
+  std::string verb;
+  std::vector<std::string> arguments;
+  std::string scope = "job";  // or "node:NAME", as given
+  std::string text;           // one sentence, with what to do next if there is something to do
+  bool already = false;       // it was so before; no ladder was run
+  bool released = false;      // remove only: nothing of ours is left on the transport
+  std::uint64_t operation = 0;
+  std::uint32_t epoch = 0;
+  std::uint32_t members = 0;
+  Rung rung = Rung::kOld;  // last ordered
+  std::uint32_t pairs_moved = 0;
+  std::uint32_t pairs_left = 0;    // cannot use the new transport
+  std::vector<std::string> pairs;  // kRefused: who would be cut off; else pairs left (at most 32)
+  std::vector<Straggler> stragglers;  // at most 32
+  std::uint32_t stragglers_total = 0;
+  std::vector<int> missing_ranks;  // kMembersMissing
+  std::vector<RungTime> rungs;
+  std::vector<std::string> foreign;  // holders that are not ours: owner, descriptor
+  std::vector<std::string> absent;   // checkpoint return: what is not there yet, and why
+  std::vector<MemberPlan> plans;     // dry run: pairs that would move, by what is open now
+  // dry run: transports that would be opened (pairs that reach them may then move) and closed
+  std::vector<std::string> opens, closes;
+};
+
+inline constexpr std::size_t kNamesMax = 32;
+
+/// "old", "joint", "newtx", "new".
+const char* rung_name(Rung rung) noexcept;
+
+}  // namespace livebtl::control

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/ladder/scope.h -- for whom a command is: the whole job, or one node of it. Pure.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "control/ladder/commands.h"
+
+namespace livebtl::control {
+
+/// job or node:NAME?
+bool well_formed_scope(std::string_view scope) noexcept;
+
+/// A node of the job, by its id and by what people call it.
+struct NodeLabel {
+  std::string node, host;
+  friend auto operator<=>(const NodeLabel&, const NodeLabel&) = default;
+};
+
+/// "" or "job" -> ""; "node:NAME", by id or by host -> the id. Errors: kUsage, kNotFound, kRefused
+/// (two nodes go by that name).
+tl::expected<std::string, VerbError> resolve_scope(const std::string& scope,
+                                                   const std::set<NodeLabel>& nodes);
+
+/// Have commands for one node alone ruled otherwise about what a command for the job changes?
+bool rules_otherwise(const core::Rules& rules, const std::string& verb,
+                     const std::vector<std::string>& arguments);
+
+/// Are there more rules of single nodes, and more than before, than messages can tell?
+bool outgrows(const Routing& after, const Routing& before);
+
+}  // namespace livebtl::control

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/ladder/takeover_watch.h -- when a member is to finish by itself what a coordinator has left.
+//
+// Pure: time and chance are arguments. In the product the agent of the job's lowest relay asks it
+// (takeover.h), in the simulator its stand-in. docs/SWITCH.md has the rules.
+#pragma once
+
+#include "control/ladder/coordinator.h"
+#include "control/ladder/member.h"
+
+namespace livebtl::control {
+
+class TakeoverWatch {
+ public:
+  explicit TakeoverWatch(std::uint64_t random) noexcept;
+
+  /// When to ask due(); INT64_MAX: not before something changes at the member.
+  TimeNs due_at(const MemberMachine& member) const noexcept;
+  /// Is it time? Who asks long after due_at() has stood still, and may be alone in thinking that
+  /// nobody is at work: it is told to wait once more, which is time to hear of others.
+  bool due(const MemberMachine& member, TimeNs now) noexcept;
+  /// It was time, but it is another one's business.
+  void not_ours(TimeNs now) noexcept;
+  /// We tried. In vain: the next try comes later, and ever later.
+  void tried(bool in_vain, TimeNs now) noexcept;
+
+ private:
+  TimeNs delay_;  // after the lease: so that two who think that they must do not meet
+  TimeNs not_before_ = 0;
+  TimeNs pause_ = 0;
+  bool overslept_ = false;
+};
+
+/// `btlctl resume`, as the job itself gives it: it takes nothing from a coordinator that lives.
+Command takeover_command(std::string job, std::uint64_t coordinator);
+
+}  // namespace livebtl::control

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/place/job.cc -- see job.h: puts together what launcher.h, rundir.h and job_secret.h find.
+#include "control/place/job.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+
+#include "base/log.h"
+#include "base/node_identity.h"
+#include "base/process_files.h"
+#include "control/place/job_secret.h"
+#include "control/place/launcher.h"
+#include "control/place/rundir.h"
+
+namespace livebtl::control {
+namespace {
+
+std::optional<std::string> environment(std::string_view name) {
+  const char* value = ::secure_getenv(std::string(name).c_str());
+  return value ? std::optional<std::string>(value) : std::nullopt;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown-host";
+  std::string host(name.data());
+  for (char& c : host) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                       c == '.' || c == '-' || c == '_';
+    if (!plain) c = '?';
+  }
+  return host.empty() ? "unknown-host" : host;
+}
+
+/// Who am I, without touching a file.
+Result<JobFacts> read_facts(const Settings& settings, const LauncherFacts& launcher,
+                            ProcessId process) {
+  JobFacts facts;
+  facts.id = !settings.job.empty() ? settings.job : launcher.job;
+  if (facts.id.empty()) facts.id = process_name(process);
+  if (!valid_job_id(facts.id)) {
+    return fail(Errc::kInvalid,
+                "LIVEBTL_JOB=" + facts.id +
+                    " must be 1 to 64 of A-Z a-z 0-9 . _ - and begin with a letter or digit");
+  }
+  facts.announced = settings.size != 0 ? settings.size : launcher.announced;
+  const bool named_node = !settings.node.empty();  // what the launcher takes for one may be several
+  facts.relays = settings.relay || (facts.announced != 1 && (named_node || !launcher.one_node));
+  facts.relay_on = settings.tcp_if;
+  facts.takes_over = settings.takeover;
+  facts.rank = launcher.rank;
+  facts.host = settings.node.empty() ? host_name() : settings.node;
+  const std::string place =
+      launcher.place.empty() ? "process " + std::to_string(::getpid()) : launcher.place;
+  facts.label = place + " on " + facts.host;
+  const auto node = node_identity(settings.node);
+  if (!node) return tl::unexpected(node.error());
+  facts.node = *node;
+  return facts;
+}
+
+/// A file in the job's directory is one secret on each node, and so no common one.
+void warn_of_secret_per_node(const Settings& settings, const LauncherFacts& launcher) {
+  const bool given = settings.secret_fd >= 0 || !settings.secret_file.empty() ||
+                     !launcher.seed.empty() || settings.auth == AuthLevel::kNone;
+  if (given || launcher.job.empty() || launcher.one_node || launcher.announced < 2) return;
+  log(LogLevel::kWarn, "job",
+      "this launcher gives no secret to all nodes; if the job has several, give it one by "
+      "LIVEBTL_SECRET_FILE, or they will refuse each other");
+}
+
+}  // namespace
+
+std::string process_name(ProcessId process) { return process_file(process, ""); }
+
+Result<JobFacts> find_job(const Settings& settings, ProcessId process) {
+  const auto launcher = read_launcher(environment, process_manager_id);
+  if (!launcher) return tl::unexpected(launcher.error());
+  auto facts = read_facts(settings, *launcher, process);
+  if (!facts) return facts;
+  auto rundir = make_run_directory(settings.rundir, environment);
+  if (!rundir) return tl::unexpected(rundir.error());
+  auto directory = make_job_directory(*rundir, facts->id);
+  if (!directory) return tl::unexpected(directory.error());
+  facts->rundir = *rundir;
+  facts->directory = directory->path;
+  facts->hold = directory->hold;
+  auto secret = find_secret(settings, launcher->seed, facts->directory);
+  if (!secret) return tl::unexpected(secret.error());
+  facts->secret = *secret;
+  warn_of_secret_per_node(settings, *launcher);
+  return facts;
+}
+
+}  // namespace livebtl::control

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/place/job_secret.h -- where the 32 bytes come from that the job's processes share and nobody
+// else knows.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/secret.h"
+#include "base/settings.h"
+
+namespace livebtl::control {
+
+/// In order: SECRET_FD, SECRET_FILE, the launcher's seed (keyed hash), else a 0600 file in the
+/// job's directory, made by the first process that comes. AUTH=none: absent. Errors: kAuth (owner,
+/// mode), kInvalid (not 32 bytes or 64 hexadecimal digits), kSystem.
+Result<Secret> find_secret(const Settings& settings, std::string_view seed,
+                           const std::string& job_directory);
+
+/// For btlctl from outside. Errors as above.
+Result<Secret> read_secret_file(const std::string& path);
+
+/// As it stands in such a file: 64 hexadecimal digits; empty: absent.
+std::string secret_text(const Secret& secret);
+/// Makes the file, with mode 0600. Errors: kRefused (there is one already), kSystem.
+Status write_secret_file(const std::string& path, std::string_view text);
+
+}  // namespace livebtl::control

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/place/launcher.cc -- see launcher.h. One function per launcher, asked in order; the first that
+// knows wins.
+#include "control/place/launcher.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "base/hex.h"
+#include "base/secret.h"
+
+namespace livebtl::control {
+namespace {
+
+constexpr std::string_view kOmpiSeed = "OMPI_MCA_orte_precondition_transports";
+constexpr std::uint64_t kRanksMax = 1u << 24;
+constexpr std::size_t kJobIdMax = 64;
+
+bool letter_or_digit(char c) noexcept {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+Result<std::optional<std::uint64_t>> number(const Lookup& lookup, std::string_view name,
+                                            std::uint64_t limit) {
+  const auto text = lookup(name);
+  if (!text) return std::optional<std::uint64_t>{};
+  std::uint64_t value = 0;
+  const char* end = text->data() + text->size();
+  const auto [rest, error] = std::from_chars(text->data(), end, value);
+  if (error != std::errc{} || rest != end || value > limit) {
+    return fail(Errc::kInvalid, std::string(name) + "=" + *text + " is not a number from 0 to " +
+                                    std::to_string(limit) +
+                                    "; unset it, or start the program by its launcher");
+  }
+  return std::optional<std::uint64_t>{value};
+}
+
+/// Rank and size under the names that one launcher gives them.
+Status read_place(const Lookup& lookup, std::string_view rank_name, std::string_view size_name,
+                  LauncherFacts& facts) {
+  const auto size = number(lookup, size_name, kRanksMax);
+  if (!size) return tl::unexpected(size.error());
+  const auto rank = number(lookup, rank_name, kRanksMax);
+  if (!rank) return tl::unexpected(rank.error());
+  if (*size && **size > 0) facts.announced = static_cast<std::uint32_t>(**size);
+  if (!*rank) return {};
+  if (**rank >= (*size ? **size : facts.announced)) {
+    return fail(Errc::kInvalid, std::string(rank_name) + " is not below " + std::string(size_name) +
+                                    (*size ? "" : ", which is not set") +
+                                    "; unset both, or start the program by its launcher");
+  }
+  facts.rank = static_cast<int>(**rank);
+  facts.place = "rank " + std::to_string(**rank);
+  return {};
+}
+
+/// Launchers tell how many of the ranks are here.
+Status read_locality(const Lookup& lookup, std::string_view here_name, LauncherFacts& facts) {
+  const auto here = number(lookup, here_name, kRanksMax);
+  if (!here) return tl::unexpected(here.error());
+  facts.one_node = *here && **here == facts.announced;
+  return {};
+}
+
+/// A name of ours for something secret or too long: equal for equal texts, and tells nothing of
+/// them.
+std::string public_name(std::string_view purpose, std::string_view text) {
+  constexpr std::size_t kNameBytes = 6;
+  const Mac mac = Secret(std::array<std::byte, 32>{}).mac(purpose, as_bytes(text));
+  return hex_bytes(Bytes(mac).first(kNameBytes));
+}
+
+std::string as_job_id(std::string_view prefix, std::string_view text) {
+  std::string id{prefix};
+  id += text;
+  return valid_job_id(id) ? id : std::string(prefix) + public_name("livebtl job name", text);
+}
+
+/// A spawned process is rank 0, 1, ... of a world of its own; it is not among those announced at
+/// the start.
+void mark_spawned(LauncherFacts& facts, std::string_view pmix_namespace) {
+  std::uint64_t jobid = 0;
+  const char* end = pmix_namespace.data() + pmix_namespace.size();
+  const auto [rest, error] = std::from_chars(pmix_namespace.data(), end, jobid);
+  const bool orte_jobid = error == std::errc{} && rest == end;  // family << 16 | world
+  if (pmix_namespace.empty()) {
+    if (!facts.place.empty()) facts.place = "spawned " + facts.place;
+  } else if (!facts.place.empty()) {
+    facts.place += orte_jobid ? " of world " + std::to_string(jobid & 0xffff)
+                              : " of spawned " + std::string(pmix_namespace);
+  }
+  facts.rank = -1;
+  facts.announced = 0;
+}
+
+Result<bool> read_openmpi(const Lookup& lookup, LauncherFacts& facts) {
+  const auto seed = lookup(kOmpiSeed);
+  const auto pmix_namespace = lookup("PMIX_NAMESPACE");
+  if (!seed && !pmix_namespace) return false;
+  auto status = read_place(lookup, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", facts);
+  if (status) status = read_locality(lookup, "OMPI_COMM_WORLD_LOCAL_SIZE", facts);
+  if (!status) return tl::unexpected(status.error());
+  if (seed && seed->size() >= 32) {
+    facts.seed = *seed;
+    facts.job = "ompi-" + public_name("livebtl job id", *seed);
+  } else {
+    const std::string_view family =
+        std::string_view(pmix_namespace ? *pmix_namespace : *seed).substr(0, 256);
+    facts.job = as_job_id("pmix-", family.substr(0, family.find('@')));
+  }
+  if (lookup("OMPI_PARENT_PORT")) mark_spawned(facts, pmix_namespace.value_or(""));
+  return true;
+}
+
+Result<bool> read_pmi(const Lookup& lookup, const std::function<std::string()>& manager_id,
+                      LauncherFacts& facts) {
+  if (!lookup("PMI_RANK") || !lookup("PMI_SIZE")) return false;
+  auto status = read_place(lookup, "PMI_RANK", "PMI_SIZE", facts);
+  if (status) status = read_locality(lookup, "MPI_LOCALNRANKS", facts);
+  if (!status) return tl::unexpected(status.error());
+  const auto name = lookup("PMI_JOBID");
+  facts.job = as_job_id("pmi-", name ? *name : manager_id());
+  if (lookup("PMI_SPAWNED") == "1") mark_spawned(facts, "");
+  return true;
+}
+
+/// Only inside a step: a batch script has a job id and a rank too, but runs one process.
+Result<bool> read_slurm(const Lookup& lookup, LauncherFacts& facts) {
+  const auto job = lookup("SLURM_JOB_ID");
+  const auto step = lookup("SLURM_STEP_ID");
+  if (!job || !step || !lookup("SLURM_STEP_NUM_TASKS")) return false;
+  auto status = read_place(lookup, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", facts);
+  if (!status) return tl::unexpected(status.error());
+  facts.one_node = lookup("SLURM_STEP_NUM_NODES") == "1";
+  facts.job = as_job_id("slurm-", *job + "." + *step);
+  return true;
+}
+
+struct ProcessLine {
+  std::string name;
+  pid_t parent = 0;
+  std::string start;  // clock ticks since boot: with the number it names a process for ever
+};
+
+std::optional<ProcessLine> read_process(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  if (!std::getline(file, text)) return std::nullopt;
+  const auto open = text.find('(');
+  const auto close = text.rfind(')');
+  if (open == std::string::npos || close == std::string::npos || close < open) return std::nullopt;
+  ProcessLine line;
+  line.name = text.substr(open + 1, close - open - 1);
+  std::istringstream rest(text.substr(close + 1));
+  std::string state, skipped;
+  rest >> state >> line.parent;
+  constexpr int kFieldsBetweenParentAndStart = 17;
+  for (int i = 0; i < kFieldsBetweenParentAndStart; ++i) rest >> skipped;
+  rest >> line.start;
+  if (!rest) return std::nullopt;
+  return line;
+}
+
+}  // namespace
+
+bool valid_job_id(std::string_view id) noexcept {
+  if (id.empty() || id.size() > kJobIdMax || !letter_or_digit(id.front())) return false;
+  return std::all_of(id.begin(), id.end(),
+                     [](char c) { return letter_or_digit(c) || c == '.' || c == '_' || c == '-'; });
+}
+
+std::string process_manager_id() {
+  const pid_t parent = getppid();
+  const auto name_of = [](pid_t pid, const ProcessLine& line) {
+    return std::to_string(pid) + "-" + line.start;
+  };
+  constexpr int kAncestorsMax = 32;
+  pid_t pid = parent;
+  for (int i = 0; i < kAncestorsMax && pid > 1; ++i) {
+    const auto line = read_process(pid);
+    if (!line) break;
+    if (line->name == "hydra_pmi_proxy") {  // mpiexec, if it is here, is common to spawned jobs too
+      const auto above = read_process(line->parent);
+      const bool mpiexec = above && above->name.starts_with("mpiexec");
+      return mpiexec ? name_of(line->parent, *above) : name_of(pid, *line);
+    }
+    pid = line->parent;
+  }
+  const auto line = read_process(parent);
+  return line ? name_of(parent, *line) : std::to_string(parent);
+}
+
+Result<LauncherFacts> read_launcher(const Lookup& lookup,
+                                    const std::function<std::string()>& manager_id) {
+  LauncherFacts facts;
+  auto found = read_openmpi(lookup, facts);
+  if (found && !*found) found = read_pmi(lookup, manager_id, facts);
+  if (found && !*found) found = read_slurm(lookup, facts);
+  if (!found) return tl::unexpected(found.error());
+  return facts;
+}
+
+}  // namespace livebtl::control

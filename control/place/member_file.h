@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/place/member_file.h -- a member's file in the job's directory: "I am here", as long as it is
+// locked.
+//
+// <process id>.lock: one page of JSON and its CRC32C; its owner holds an open-file-description lock
+// on it, which the kernel frees on any death. When the owner leaves or is found dead the file
+// becomes <process id>.gone: proof for those who count the ranks that the launcher announced.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/fd.h"
+#include "control/ladder/ladder_types.h"
+#include "control/place/job.h"
+
+namespace livebtl::control {
+
+/// What the file says.
+struct MemberCard {
+  MemberId member;
+  pid_t pid = 0;
+  int rank = -1;
+  std::string name;  // "rank 3 on node17"
+  std::string node;  // sixteen hexadecimal digits
+  std::string host;
+  std::uint32_t announced = 0;
+  bool joined = false;  // it knows where the job stands, so that others may ask it
+  std::string relay;    // tcp endpoint at which it relays for its node; empty: it does not
+};
+
+std::string format_card(const MemberCard& card);
+/// Errors: kInvalid, kCorrupt (also while it is being rewritten: read again).
+Result<MemberCard> parse_card(std::string_view text);
+
+std::string card_path(const std::string& directory, ProcessId process);
+std::string gone_path(const std::string& directory, ProcessId process);
+std::string socket_path(const std::string& directory, ProcessId process);
+
+/// The process that a file name begins with: sixteen hexadecimal digits, then `suffix` and nothing
+/// else.
+std::optional<ProcessId> parse_process_name(std::string_view name, std::string_view suffix);
+
+/// Our own file. Owned by the agent's thread; a forked child loses it at once and so does not keep
+/// it locked.
+class MemberFile {
+ public:
+  /// Locked before it has its name: whoever finds it unlocked knows that its owner is dead. Errors:
+  /// kSystem.
+  static Result<MemberFile> publish(const std::string& directory, const MemberCard& card);
+  MemberFile(MemberFile&&) noexcept;
+  MemberFile& operator=(MemberFile&&) = delete;
+  ~MemberFile();
+
+  /// Errors: kSystem.
+  Status update(const MemberCard& card);
+  /// Orderly goodbye: leaves the proof if the launcher announced us, and gives up the lock.
+  void leave() noexcept;
+
+ private:
+  MemberFile(std::string directory, MemberCard card, Fd fd);
+  std::string directory_;
+  MemberCard card_;
+  Fd fd_;
+};
+
+/// Is the lock of this open card held by somebody? Errors: kSystem.
+Result<bool> lock_held(int fd);
+/// Takes the lock if nobody has it.
+bool take_lock(int fd) noexcept;
+/// Turns a dead or leaving member's files into the proof that it is gone. Requires: its lock is
+/// ours.
+void retire(const std::string& directory, const MemberCard& card) noexcept;
+
+}  // namespace livebtl::control

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/place/rundir.h -- the run directory of a user and the directories of jobs in it: made, checked
+// and locked.
+//
+// <run directory>/<job id>/ holds, mode 0700: secret, and per member <process id>.ctl, .lock, .sm.
+// Every live member has a shared flock on its job's directory; who gets the exclusive one may
+// remove the directory. Threads: any; nothing is kept here.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.h"
+#include "control/place/launcher.h"
+#include "livebtl/result.h"
+
+namespace livebtl::control {
+
+struct RunDirectory {
+  std::string path;
+  uid_t owner = 0;
+};
+
+/// This process's run directory: `wanted` (LIVEBTL_RUNDIR) if not empty, else /run/livebtl/UID,
+/// else $XDG_RUNTIME_DIR/livebtl, else /tmp/livebtl-UID: the first that exists or can be made. Made
+/// 0700 if missing. Errors: kAuth (wrong owner or mode), kSystem.
+Result<std::string> make_run_directory(const std::string& wanted, const Lookup& lookup);
+
+/// Where jobs may be found: `wanted` alone, else all places that make_run_directory() could have
+/// chosen in any of this user's sessions; for root those of all users. Only existing ones with the
+/// right owner and mode.
+std::vector<RunDirectory> run_directories(const std::string& wanted, const Lookup& lookup);
+
+/// Of these places the first that is there and may not be used, and why: jobs may run that nobody
+/// sees. nullopt: there is none. Code: kAuth (no permission, wrong owner or mode), kSystem.
+std::optional<Error> unusable_run_directory(const std::string& wanted, const Lookup& lookup);
+
+/// A job's directory, made if missing, and a descriptor that holds it: while it is open nobody
+/// removes it.
+struct JobDirectory {
+  std::string path;
+  std::shared_ptr<const Fd> hold;
+};
+/// Errors: kAuth, kSystem, kLimit (socket paths in it would be too long).
+Result<JobDirectory> make_job_directory(const std::string& rundir, std::string_view job);
+
+/// Removes what a job's processes left in its directory, and the directory if nothing else is in
+/// it, if no process holds it. Touches no other files, and no directory that no job has used. Only
+/// for directories of our own.
+void remove_if_abandoned(const std::string& job_directory) noexcept;
+
+/// Gives up the hold of a process that leaves, and removes the directory if it was the last.
+/// Requires: nothing of this process is needed there any more.
+void leave_job_directory(const std::string& job_directory, std::shared_ptr<const Fd> hold) noexcept;
+
+/// Opens a directory that belongs to `owner` and to nobody else. Errors: kAuth, kNotFound, kSystem.
+Result<Fd> open_private_directory(const std::string& path, uid_t owner);
+
+}  // namespace livebtl::control

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/wire/json_reader.h -- reads the fields of a type from hostile JSON.
+//
+// The first thing that does not fit sets `error` (with the path of the field), and all later reads
+// do nothing; check once, at the end. Pure; internal to messages.cc.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "control/wire/json_archive.h"
+
+namespace livebtl::control {
+
+class JsonReader {
+ public:
+  JsonReader(const Json& object, std::string path, std::string& error)
+      : object_(object), path_(std::move(path)), error_(error) {}
+
+  template <class T>
+  void operator()(const char* name, T& value) {
+    if (const Json* found = member(name)) read(*found, path_ + name, value);
+  }
+  void count(const char* name, std::uint64_t& value) {
+    if (const Json* found = member(name)) read_count(*found, path_ + name, value);
+  }
+  template <class Map>
+  void counts(const char* name, Map& map) {
+    if (const Json* found = member(name)) read_counts(*found, path_ + name, map);
+  }
+  void names(const char* name, std::vector<std::string>& list) { (*this)(name, list); }
+
+ private:
+  const Json* member(const char* name) {
+    if (!error_.empty()) return nullptr;
+    const auto found = object_.find(name);
+    if (found != object_.end()) return &*found;
+    fail_at(path_ + name, "is missing");
+    return nullptr;
+  }
+  void fail_at(const std::string& path, const char* what) {
+    if (error_.empty()) error_ = "'" + path + "' " + what;
+  }
+
+  void read(const Json& json, const std::string& path, bool& value) {
+    if (!json.is_boolean()) return fail_at(path, "must be true or false");
+    value = json.get<bool>();
+  }
+  void read(const Json& json, const std::string& path, std::string& value) {
+    if (!json.is_string()) return fail_at(path, "must be a string");
+    const auto& text = json.get_ref<const std::string&>();
+    if (text.size() > kStringBytesMax) return fail_at(path, "is too long (1024 bytes at most)");
+    value = text;
+  }
+  /// Two lower-case hexadecimal digits a byte.
+  void read(const Json& json, const std::string& path, Blob& bytes) {
+    std::string text;
+    read(json, path, text);
+    const bool digits = std::all_of(text.begin(), text.end(), [](char c) {
+      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+    });
+    if (!digits || text.size() % 2 != 0) return fail_at(path, "must be hexadecimal bytes");
+    bytes.assign(text.size() / 2, std::byte{0});
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const int digit = text[i] <= '9' ? text[i] - '0' : text[i] - 'a' + 10;
+      bytes[i / 2] = (bytes[i / 2] << 4) | static_cast<std::byte>(digit);
+    }
+  }
+  void read(const Json& json, const std::string& path, int& value) {
+    if (!json.is_number_integer()) return fail_at(path, "must be a whole number");
+    const bool large = json.is_number_unsigned() &&
+                       json.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<int>::max()};
+    if (large || (!json.is_number_unsigned() && json.get<std::int64_t>() < -1)) {
+      return fail_at(path, "is out of range");
+    }
+    value = json.get<int>();
+  }
+  void read(const Json& json, const std::string& path, std::uint32_t& value) {
+    std::uint64_t wide = 0;
+    read_count(json, path, wide);
+    if (wide > std::numeric_limits<std::uint32_t>::max()) return fail_at(path, "is out of range");
+    value = static_cast<std::uint32_t>(wide);
+  }
+  void read(const Json& json, const std::string& path, Incarnation& value) {
+    std::uint32_t plain = 0;
+    read(json, path, plain);
+    value = Incarnation{plain};
+  }
+  template <class T>
+  requires IsId<T>
+  void read(const Json& json, const std::string& path, T& value) {
+    const auto* text = json.get_ptr<const std::string*>();
+    if (text == nullptr || text->size() < 3 || text->compare(0, 2, "0x") != 0) {
+      return fail_at(path, "must be a hex string such as \"0x1f\"");
+    }
+    const auto id = parse_hex_id(*text);
+    if (!id) return fail_at(path, "is not a 64-bit hex number");
+    value = T{*id};
+  }
+  void read(const Json& json, const std::string& path, Rung& value) {
+    const auto* text = json.get_ptr<const std::string*>();
+    for (const Rung rung : {Rung::kOld, Rung::kJoint, Rung::kNewTx, Rung::kNew}) {
+      if (text != nullptr && *text == rung_name(rung)) {
+        value = rung;
+        return;
+      }
+    }
+    fail_at(path, "must be old, joint, newtx or new");
+  }
+  void read(const Json& json, const std::string& path, core::HoldState& value) {
+    const auto* text = json.get_ptr<const std::string*>();
+    using enum core::HoldState;
+    for (const core::HoldState state : {kNone, kParking, kParked, kBroken, kFenced}) {
+      if (text == nullptr || *text != hold_state_name(state)) continue;
+      value = state;
+      return;
+    }
+    fail_at(path, "must be none, parking, parked, broken or fenced");
+  }
+  void read(const Json& json, const std::string& path, HoldAction& value) {
+    const auto* text = json.get_ptr<const std::string*>();
+    using enum HoldAction;
+    for (const HoldAction action : {kAsk, kStart, kEnd, kClaim, kRestore}) {
+      if (text == nullptr || *text != hold_action_name(action)) continue;
+      value = action;
+      return;
+    }
+    fail_at(path, "must be ask, start, end, claim or restore");
+  }
+  /// A code that a later version may have becomes kInvalid: it is only an addition to the text.
+  void read(const Json& json, const std::string& path, Errc& value) {
+    const auto* text = json.get_ptr<const std::string*>();
+    if (text == nullptr) return fail_at(path, "must be a string");
+    value = Errc::kInvalid;
+    for (int code = 0; code <= static_cast<int>(Errc::kBadKey); ++code) {
+      if (*text == errc_name(static_cast<Errc>(code))) value = static_cast<Errc>(code);
+    }
+  }
+  template <class T>
+  void read(const Json& json, const std::string& path, std::optional<T>& value) {
+    value.reset();
+    if (!json.is_null()) read(json, path, value.emplace());
+  }
+  template <class T>
+  void read(const Json& json, const std::string& path, std::vector<T>& list) {
+    if (!json.is_array()) return fail_at(path, "must be a list");
+    if (json.size() > kListMax) return fail_at(path, "is too long (1024 entries at most)");
+    list.clear();
+    for (std::size_t i = 0; i < json.size() && error_.empty(); ++i) {
+      read(json[i], path + "[" + std::to_string(i) + "]", list.emplace_back());
+    }
+  }
+  void read(const Json& json, const std::string& path, std::set<std::string>& set) {
+    std::vector<std::string> list;
+    read(json, path, list);
+    set = {list.begin(), list.end()};
+  }
+  template <class T>
+  void read(const Json& json, const std::string& path, std::map<std::string, T>& map) {
+    if (!check_map(json, path)) return;
+    map.clear();
+    for (const auto& [key, value] : json.items()) read(value, path + "." + key, map[key]);
+  }
+  template <class T>
+  requires std::is_class_v<T>
+  void read(const Json& json, const std::string& path, T& value) {
+    if (!json.is_object()) return fail_at(path, "must be an object");
+    JsonReader inner(json, path + ".", error_);
+    fields(inner, value);
+  }
+  void read_count(const Json& json, const std::string& path, std::uint64_t& value) {
+    if (!json.is_number_unsigned()) return fail_at(path, "must be a whole number, not negative");
+    value = json.get<std::uint64_t>();
+  }
+  template <class Map>
+  void read_counts(const Json& json, const std::string& path, Map& map) {
+    if (!check_map(json, path)) return;
+    map.clear();
+    for (const auto& [key, value] : json.items()) read_count(value, path + "." + key, map[key]);
+  }
+  bool check_map(const Json& json, const std::string& path) {
+    if (!json.is_object()) {
+      fail_at(path, "must be an object");
+    } else if (json.size() > kListMax) {
+      fail_at(path, "is too long (1024 entries at most)");
+    } else {
+      for (const auto& [key, value] : json.items()) {
+        if (key.size() > kStringBytesMax) fail_at(path, "has a key that is too long");
+      }
+    }
+    return error_.empty();
+  }
+
+  const Json& object_;
+  std::string path_;
+  std::string& error_;
+};
+
+}  // namespace livebtl::control

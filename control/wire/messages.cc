@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/wire/messages.cc -- envelope, limits and checks of the JSON messages; the fields stand in
+// message_fields.h.
+#include "control/wire/messages.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "base/transport_name.h"
+#include "control/wire/json_reader.h"
+#include "control/wire/message_fields.h"
+#include "control/wire/name_checks.h"
+
+namespace livebtl::control {
+namespace {
+
+/// By position in Message.
+constexpr std::array<const char*, std::variant_size_v<Message>> kSchemas = {
+    "livebtl.standing-request/1",
+    "livebtl.promise-request/1",
+    "livebtl.order/1",
+    "livebtl.ladder-end/1",
+    "livebtl.standing/1",
+    "livebtl.plan-request/1",
+    "livebtl.plan/1",
+    "livebtl.members-request/1",
+    "livebtl.members/1",
+    "livebtl.status-request/1",
+    "livebtl.status/1",
+    "livebtl.list-request/1",
+    "livebtl.list/1",
+    "livebtl.watch-request/1",
+    "livebtl.watch-event/1",
+    "livebtl.secret-request/1",
+    "livebtl.secret/1",
+    "livebtl.addresses-request/2",
+    "livebtl.addresses/2",
+    "livebtl.hold-request/1",
+    "livebtl.hold/1",
+    "livebtl.error/1"};
+
+// -- checks of meaning, after those of form. Each returns "" or what is wrong.
+
+std::string check(const Operation& operation) {
+  if (operation.id == 0) return "";
+  if (!is_routing_verb(operation.verb)) return "'operation.verb' is not one that we know";
+  if (operation.arguments.size() > 8) return "'operation.arguments' has too many entries";
+  if (!operation.node.empty() && !good_node(operation.node))
+    return "'operation.node' must be a node's id, or empty";
+  const std::string wrong = check_names(operation.before);
+  return wrong.empty() ? check_names(operation.after) : wrong;
+}
+
+std::string check_job(const std::string& job) {
+  return plain_name(job, 64) ? "" : "'job' is not a job id";
+}
+
+std::string check_term(const Term& term) {
+  return term.number > 0 && term.coordinator != 0 ? "" : "'term' must not be zero";
+}
+
+std::string first_of(std::string one, std::string other) {
+  return one.empty() ? std::move(other) : std::move(one);
+}
+
+std::string check(const Order& order) {
+  if (order.seq == 0) return "'seq' must not be zero";
+  if (order.operation.id == 0) return "'operation.id' must not be zero";
+  return first_of(check_job(order.job), first_of(check_term(order.term), check(order.operation)));
+}
+std::string check(const PromiseRequest& request) {
+  return first_of(check_job(request.job), check_term(request.term));
+}
+std::string check(const LadderEnd& end) {
+  return first_of(check_job(end.job), check_term(end.term));
+}
+std::string check(const Standing& standing) {
+  if (standing.member.process == ProcessId{}) return "'member.process' must not be zero";
+  return first_of(check(standing.operation), check_names(standing.routing));
+}
+std::string check(const PlanRequest& request) {
+  return first_of(check_job(request.job), check_names(request.routing));
+}
+std::string check(const StatusAnswer& answer) { return check(answer.standing); }
+std::string check(const WatchEvent& event) {
+  const bool known = event.kind == "standing" || event.kind == "joined" || event.kind == "left";
+  return known ? check(event.standing) : "'kind' must be standing, joined or left";
+}
+std::string check(const MembersRequest& request) {
+  return request.job.empty() ? "" : check_job(request.job);
+}
+/// As in a hello (docs/WIRE.md).
+std::string check(const AddressesAnswer& answer) {
+  if (answer.member.process == ProcessId{}) return "'member.process' must not be zero";
+  if (answer.addresses.size() > 8) return "'addresses' has more than 8 entries";
+  for (const auto& [name, address] : answer.addresses) {
+    if (!is_transport_name(name)) return "'addresses' names what is no transport";
+    if (address.size() > 512) return "'addresses." + name + "' has more than 512 bytes";
+  }
+  return "";
+}
+template <class T>
+requires requires(const T& request) { request.job; }
+std::string check(const T& request) { return check_job(request.job); }
+std::string check(const SecretAnswer& answer) {
+  const bool digits = std::all_of(answer.secret.begin(), answer.secret.end(),
+                                  [](unsigned char c) { return std::isxdigit(c) != 0; });
+  return digits && (answer.secret.empty() || answer.secret.size() == 64)
+             ? ""
+             : "'secret' must be 64 hexadecimal digits, or empty";
+}
+std::string check(const HoldRequest& request) {
+  const bool starts = request.action == HoldAction::kStart;
+  if (request.id == 0 && request.action != HoldAction::kAsk) return "'id' must not be zero";
+  const bool leases = starts || request.action == HoldAction::kClaim;
+  if (leases && (request.lease_ms == 0 || request.lease_ms > kHoldLeaseMaxMs))
+    return "'lease_ms' must be from 1 to 86400000";
+  if ((starts || request.action == HoldAction::kRestore) && request.incarnation == Incarnation{})
+    return "'incarnation' must not be zero";
+  return check_job(request.job);
+}
+std::string check(const HoldAnswer& answer) {
+  return answer.member.process == ProcessId{} ? "'member.process' must not be zero" : "";
+}
+std::string check(const PlanAnswer&) { return ""; }
+std::string check(const ListAnswer&) { return ""; }
+std::string check(const ErrorAnswer&) { return ""; }
+
+// -- parsing
+
+/// Deepest nesting of brackets outside strings, without parsing: a parser must never see more.
+bool depth_ok(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') {
+        ++i;
+      } else if (c == '"') {
+        in_string = false;
+      }
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      if (++depth > kMessageDepthMax) return false;
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  return true;
+}
+
+/// Parses; a key that stands twice in one object makes the whole invalid (two readers would
+/// differ).
+std::optional<Json> parse_strictly(std::string_view text) {
+  bool repeated = false;
+  std::vector<std::set<std::string>> keys;
+  const auto watch = [&](int, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::object_start) keys.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys.pop_back();
+    if (event == Json::parse_event_t::key) {
+      repeated = repeated || !keys.back().insert(parsed.get<std::string>()).second;
+    }
+    return true;
+  };
+  Json json = Json::parse(text.begin(), text.end(), watch, /*allow_exceptions=*/false);
+  if (json.is_discarded() || repeated) return std::nullopt;
+  return json;
+}
+
+template <std::size_t index = 0>
+Result<Message> decode_as(std::size_t wanted, const Json& json) {
+  if constexpr (index == std::variant_size_v<Message>) {
+    return fail(Errc::kUnsupported, "no such message");
+  } else {
+    if (wanted != index) return decode_as<index + 1>(wanted, json);
+    std::variant_alternative_t<index, Message> value;
+    std::string error;
+    JsonReader reader(json, "", error);
+    fields(reader, value);
+    if (error.empty()) error = check(value);
+    if (!error.empty()) {
+      return fail(Errc::kInvalid,
+                  std::string("malformed ") + kSchemas[index] + ": " + error.substr(0, 256));
+    }
+    return Message(std::move(value));
+  }
+}
+
+}  // namespace
+
+Result<std::string> encode(const Message& message) {
+  JsonWriter writer;
+  std::visit([&](const auto& value) { fields(writer, value); }, message);
+  writer.object["schema"] = kSchemas[message.index()];
+  std::string text = writer.object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (text.size() > kMessageBytesMax) {
+    return fail(Errc::kLimit, std::string(kSchemas[message.index()]) + " would be " +
+                                  std::to_string(text.size()) + " bytes long; 65536 is the limit");
+  }
+  return text;
+}
+
+Result<Message> decode(std::string_view text) {
+  if (text.size() > kMessageBytesMax) {
+    return fail(Errc::kLimit,
+                "message of " + std::to_string(text.size()) + " bytes refused; 65536 is the limit");
+  }
+  if (!depth_ok(text)) {
+    return fail(Errc::kLimit, "message nested more than 16 deep refused");
+  }
+  const std::optional<Json> json = parse_strictly(text);
+  if (!json || !json->is_object()) return fail(Errc::kInvalid, "not a JSON object");
+  const auto schema = json->find("schema");
+  const auto* name = schema == json->end() ? nullptr : schema->get_ptr<const std::string*>();
+  if (name == nullptr) return fail(Errc::kInvalid, "'schema' is missing");
+  const auto found = std::find(kSchemas.begin(), kSchemas.end(), *name);
+  if (found == kSchemas.end()) {
+    return fail(Errc::kUnsupported, "schema '" + name->substr(0, 64) +
+                                        "' is not one that this version of livebtl speaks");
+  }
+  return decode_as(static_cast<std::size_t>(found - kSchemas.begin()), *json);
+}
+
+StatusAnswer fit_page(StatusAnswer answer) {
+  while (!answer.engine.peers.empty() && !encode(answer)) {
+    answer.engine.peers.resize(answer.engine.peers.size() / 2);
+  }
+  return answer;
+}
+
+}  // namespace livebtl::control

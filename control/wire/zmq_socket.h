@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/wire/zmq_socket.h -- letters over ZeroMQ: with zmq_watch.h the only files that know the
+// library.
+//
+// A letter is three frames: back, to, body. `back` is returned unread by whoever answers, so that
+// those who pass letters on keep no state. Nothing here blocks. Sending may drop and tells nothing
+// for certain: whoever wants to be sure waits for the answer and sends again. Threads: context and
+// sockets belong to one thread. Nothing of them may be touched in a forked child.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <zmq.hpp>
+
+#include "base/secret.h"
+#include "livebtl/result.h"
+
+namespace livebtl::control {
+
+struct Letter {
+  std::string peer;  // at a listening socket: from or to which of its peers
+  std::string back;
+  std::string to;  // route.h; in an answer: whom it is from
+  std::string body;
+};
+
+inline constexpr std::size_t kBackBytesMax = 512;
+
+/// Errors: kSystem.
+Result<zmq::context_t> make_zmq_context(int sockets_max);
+
+class ZmqSocket {
+ public:
+  /// ipc://path, or tcp://host:port, which speaks CURVE with keys made from the secret if it is
+  /// present. Errors: kSystem.
+  static Result<ZmqSocket> listen(zmq::context_t& context, const std::string& endpoint,
+                                  const Secret& secret);
+  /// Listens on one more address. Errors: kSystem.
+  Status also_listen(const std::string& endpoint);
+  /// endpoint: or several of one listener, separated by commas: whichever can be reached is used.
+  static Result<ZmqSocket> connect(zmq::context_t& context, const std::string& endpoint,
+                                   const Secret& secret);
+  /// The same in two steps, for tcp, so that the socket can be watched in between (zmq_watch.h).
+  static Result<ZmqSocket> caller(zmq::context_t& context, const Secret& secret);
+  Status call(const std::string& endpoint);
+
+  /// The next whole letter; malformed ones are dropped.
+  std::optional<Letter> receive();
+  /// false: dropped, because nobody is there or its queue is full.
+  bool send(const Letter& letter);
+  /// Readable when something may have changed since pending() was last asked: ask it before
+  /// sleeping on this.
+  int fd() const;
+  /// receive() may give something.
+  bool pending() const;
+  /// The address it listens on, with the port that was picked.
+  std::string endpoint() const;
+  /// As the C interface knows it.
+  void* handle() { return socket_.handle(); }
+
+ private:
+  ZmqSocket(zmq::socket_t socket, bool listens) : socket_(std::move(socket)), listens_(listens) {}
+  zmq::socket_t socket_;
+  bool listens_;
+};
+
+/// Answers ZeroMQ's question who may connect to the TCP sockets of a context (ZAP, RFC 27): those
+/// that hold the client key made from the secret. Must exist before such a socket listens, and be
+/// served.
+class ZmqGate {
+ public:
+  static Result<ZmqGate> open(zmq::context_t& context, const Secret& secret);
+  void serve();
+  int fd() const;
+  bool pending() const;
+
+ private:
+  ZmqGate(zmq::socket_t socket, std::string client_key)
+      : socket_(std::move(socket)), client_key_(std::move(client_key)) {}
+  zmq::socket_t socket_;
+  std::string client_key_;  // public, 32 bytes
+};
+
+}  // namespace livebtl::control

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/engine/admin.h -- what the control plane may ask of an engine, and what it is told: values only.
+//
+// Threads: submit() and snapshots may be called from any thread; they pass through the engine's
+// mailbox and lock.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "core/switch/routing.h"
+#include "livebtl/types.h"
+#include "transports/interface/endpoint_stats.h"
+
+namespace livebtl::core {
+
+/// A member's place in a switch. Rules: docs/SWITCH.md.
+enum class Rung : std::uint8_t { kOld = 0, kJoint = 1, kNewTx = 2, kNew = 3 };
+
+/// "Be on this rung of this operation." An idempotent wish, never a toggle.
+struct RungOrder {
+  // id of the ladder; a new id is accepted when the engine is at rest (kOld or kNew)
+  std::uint64_t operation = 0;
+  std::uint32_t epoch = 0;  // of `after`
+  Rung rung = Rung::kOld;
+  Routing before;  // in force at kOld
+  Routing after;   // in force at kNew
+  // A transport that is asked for by name: if it is absent (see RungReport) it is looked for at
+  // once. Empty: none is.
+  std::string wanted = {};
+  bool patient = false;  // what is added or asked for may be absent; else the order is refused
+  friend bool operator==(const RungOrder&, const RungOrder&) = default;
+};
+
+/// How far an engine has come with the last RungOrder.
+struct RungReport {
+  std::uint64_t operation = 0;
+  std::uint32_t epoch = 0;
+  Rung rung = Rung::kOld;  // the ordered one
+  bool reached = true;     // the rung's condition holds
+  // not empty: cannot be reached, and why; the engine stays where it was
+  std::string refusal;
+  bool refused_last_path = false;  // the refusal is: these peers would be cut off
+  // refusal: the peers concerned, by name; else: pairs left on old (at most 32)
+  std::vector<std::string> pairs;
+  // Ends of pairs: of one with itself a process has both.
+  std::uint32_t pairs_moved = 0;
+  std::uint32_t pairs_left = 0;      // cannot use the new transport
+  std::vector<std::string> waiting;  // what the rung still waits for, for people (at most 32)
+  // Who holds the device of a transport that is released, as of the order or look_for_holders()
+  // last: "verbs: " and file, descriptor, process.
+  std::vector<std::string> foreign;
+  // "verbs: ...": what is not used here though the routing permits it, and why. At any time.
+  std::vector<std::string> absent;
+};
+
+/// Of a HOLD (core/switch/hold.h): all that this process sends is parked at a frame boundary.
+enum class HoldState : std::uint8_t {
+  kNone,     // nothing is held, and nothing was since this process began or the last hold ended
+  kParking,  // no new frame is sent; what is on its way is waited for
+  kParked,   // nothing of ours is on its way, on any path
+  kBroken,   // it was not held without interruption, and never will have been
+  kFenced,   // a newer incarnation of the job runs: this process was left behind, and sends nothing
+};
+
+struct HoldOrder {
+  std::uint64_t id = 0;       // not 0
+  TimeNs lease = 0;           // above 0
+  std::uint32_t members = 0;  // not 0: all so many are parked
+  Incarnation job{1};  // the highest that is known in the job, and not 0 (core/switch/fence.h)
+};
+
+struct HoldReport {
+  std::uint64_t id = 0;  // of the hold that `state` is about; 0: none
+  HoldState state = HoldState::kNone;
+  std::uint32_t members = 0;         // all so many were parked at one time; 0: nobody has said so
+  std::uint32_t left_ms = 0;         // of the lease, kParking and kParked
+  bool claimed = false;              // for a restore: only being raised lets it be ended
+  Incarnation incarnation{};         // of this process (core/switch/fence.h); 0: none yet
+  std::uint64_t restored_from = 0;   // the hold from whose snapshots it was restored last; 0: never
+  std::string why;                   // kBroken: what broke it
+  std::string refusal;               // not empty: the request was not followed, and why
+  std::vector<std::string> waiting;  // kParking: for what, for people (at most 32)
+};
+
+/// What a routing would do to this process, without doing it.
+struct RoutingPlan {
+  std::vector<std::string> cut_off;                                   // peers left without any path
+  std::map<std::string, std::map<std::string, std::uint32_t>> moves;  // from -> to -> pairs
+  std::uint32_t unchanged = 0;
+};
+
+struct TransportStatus {
+  std::string name;
+  std::string alias;             // "" or the name it had in Open MPI
+  bool bound_to_device = false;  // what a virtual machine cannot be migrated or saved with
+  bool open = false;
+  std::string absent;  // why it is not in service though the routing permits it; "": it is
+  bool excluded = false;
+  bool quiesced = false;
+  std::uint32_t exclusivity = 0;
+  std::uint32_t weight = 0;
+  // Pairs of this process that use it now to send, by lane. One with itself has both its ends here.
+  std::uint32_t peers = 0;       // ordered lane: messages up to a size, and all that leads the rest
+  std::uint32_t bulk_peers = 0;  // placed lane: the bytes of large messages, shared by several
+  bool own_pair = false;         // this process's pair with itself is among them
+  // since process start
+  EndpointStats carried;
+  std::uint64_t paths_lost = 0;
+  std::uint64_t corrupt_frames = 0;
+};
+
+struct PeerStatus {
+  ProcessId process{};
+  std::string name;               // "rank 3 on node17 (5f3a...)" as far as known
+  std::string transport;          // the ordered lane is sent on; empty: not connected
+  std::string receiving;          // the ordered lane was last received on; empty: nothing yet
+  std::vector<std::string> bulk;  // the placed lane is sent on: shared, by weight
+  std::uint32_t generation = 0;
+  // Messages, and one-sided operations where they start.
+  std::uint64_t messages_sent = 0, messages_received = 0;
+  std::uint64_t kept_bytes = 0;  // unacknowledged
+  // by transport, since process start
+  std::map<std::string, std::uint64_t> frames_sent, frames_received;
+  bool lost = false;
+};
+
+struct EngineStatus {
+  ProcessId process{};
+  Incarnation incarnation{};  // 0: none yet
+  std::uint32_t epoch = 0;
+  RungReport rung;
+  HoldReport hold;
+  Routing routing;
+  std::vector<TransportStatus> transports;
+  std::vector<PeerStatus> peers;
+  std::uint64_t retransmitted_frames = 0, duplicate_frames = 0, reordered_frames = 0;
+};
+
+/// Where a process listens, by transport; addresses of at most 512 bytes.
+using Contacts = std::map<std::string, Blob>;
+
+class Admin {
+ public:
+  /// Gives the engine an order. It is at work on it when this returns; see report().
+  virtual void submit(const RungOrder& order) = 0;
+  virtual RungReport report() = 0;
+  /// Looks anew who holds the devices of transports that are out of use here, for the next report.
+  /// Takes milliseconds, in which the engine goes on.
+  virtual void look_for_holders() = 0;
+  virtual RoutingPlan plan(const Routing& routing) = 0;
+  virtual EngineStatus status() = 0;
+  /// The routing and epoch of the job when this process joins one that runs, before it opens a
+  /// transport.
+  virtual void adopt(const RungOrder& standing) = 0;
+  /// Parks all that this process sends, or renews the lease of that same hold. Refused during a
+  /// switch, during another hold or before that is ended, and if this one is broken or has ended.
+  /// Once it knows that all its members are parked, whatever comes from outside the hold breaks it.
+  virtual HoldReport hold(const HoldOrder& order) = 0;
+  /// Ends the hold of that id and sends on; of another id nothing changes. Refused while a restore
+  /// claims it.
+  virtual HoldReport end_hold(std::uint64_t id) = 0;
+  virtual HoldReport hold_report() = 0;
+  /// Renews the lease of that hold, in which this process is parked, and from then on refuses to
+  /// end it before restore(): of all members it is found whole and claimed before the first is
+  /// raised, so that nobody ends it for some of them meanwhile. The lease ends a claim, too.
+  virtual HoldReport claim_hold(std::uint64_t id, TimeNs lease) = 0;
+  /// This process was restored from a snapshot that was taken during that hold, as all others of
+  /// its job: it is raised to that incarnation, and its connections to other machines are closed,
+  /// to be opened anew when the hold is ended. Again: nothing changes. Refused outside of that hold
+  /// (one that is broken, or a fence, is no obstacle: who asks has seen that the set is whole).
+  virtual HoldReport restore(std::uint64_t id, Incarnation to) = 0;
+  /// Called (under the engine's lock; must only signal) whenever report() or spans_nodes() changed,
+  /// or unreached() would name somebody again.
+  virtual void on_report(std::function<void()> signal) = 0;
+
+  /// Where this process relays orders for its node, as peers are told in the first frames of each
+  /// connection; empty: it does not. At most 256 bytes, opaque here.
+  virtual void publish_relay(const std::string& relay) = 0;
+  /// What peers have told so: each text once.
+  virtual std::vector<std::string> relays() = 0;
+  /// Has a peer on another node been met? Then this node needs a relay, whatever the launcher said.
+  virtual bool spans_nodes() const noexcept = 0;
+
+  /// Where this process listens now.
+  virtual Contacts contacts() = 0;
+  /// false: unreached() names nobody. Costs nothing; any thread.
+  virtual bool seeks() const noexcept = 0;
+  /// Living peers to which something is to be sent, and that no address reaches which is known
+  /// here. Sorted.
+  virtual std::vector<ProcessId> unreached() = 0;
+  /// What such a peer answered that was asked where it listens. Hostile; of others it is ignored.
+  virtual void introduce(ProcessId peer, const Contacts& addresses) = 0;
+
+  /// The agent's turn: moves the engine for at most about 100 us if no application thread did so
+  /// for away_us, or if there is an order at work. Returns how long the agent may sleep, in ns.
+  virtual std::int64_t agent_turn() = 0;
+  /// Descriptors that, when readable, mean there is work (agent_turn then).
+  virtual std::vector<int> wait_fds() = 0;
+
+ protected:
+  ~Admin() = default;
+};
+
+}  // namespace livebtl::core

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/engine/biased_lock.cc -- everything but the owner's fast path: the mutex, revocation, sleeping,
+// fork. Any thread.
+//
+// Whoever is not the owner holds the mutex *and* has made sure that the owner is outside and stays
+// there: wanted_ is set first, then membarrier, then inside_ is read. An owner that finds wanted_
+// set uses the mutex like the others.
+#include "core/engine/biased_lock.h"
+
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <climits>
+#include <memory>
+#include <vector>
+
+#include "base/assert.h"
+
+#if defined(__SANITIZE_THREAD__)
+#define LIVEBTL_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define LIVEBTL_THREAD_SANITIZER 1
+#endif
+#endif
+#ifndef LIVEBTL_THREAD_SANITIZER
+#define LIVEBTL_THREAD_SANITIZER 0
+#endif
+
+namespace livebtl::core {
+
+// All locks of the process, so that the child of a fork can make them new before anything else runs
+// in it.
+struct ForkHandlers {
+  std::mutex mutex;
+  std::vector<BiasedLock*> locks;
+
+  // Never destroyed: a fork may come while static objects are.
+  static ForkHandlers& instance() {
+    static ForkHandlers* const kept = [] {
+      auto* made = new ForkHandlers;
+      ::pthread_atfork([] { instance().mutex.lock(); }, [] { instance().mutex.unlock(); },
+                       [] { instance().in_child(); });
+      return made;
+    }();
+    return *kept;
+  }
+  void in_child() noexcept {
+    for (BiasedLock* lock : locks) lock->start_anew();
+    mutex.unlock();
+  }
+};
+
+namespace {
+
+void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t while_equal) noexcept {
+  ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, while_equal, nullptr, nullptr, 0);
+}
+// A full barrier before it looks for sleepers: a store just before is seen by whoever is about to
+// sleep.
+void futex_wake_all(std::atomic<std::uint32_t>& word) noexcept {
+  ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
+// After it, every thread of this process has run a full barrier since it was called.
+bool membarrier() noexcept {
+  return ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+bool can_be_biased() noexcept {
+  if (LIVEBTL_THREAD_SANITIZER != 0) return false;  // it does not know membarrier
+  return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 &&
+         membarrier();
+}
+
+}  // namespace
+
+BiasedLock::BiasedLock() {
+  start_anew();
+  ForkHandlers& handlers = ForkHandlers::instance();
+  const std::lock_guard hold(handlers.mutex);
+  handlers.locks.push_back(this);
+}
+
+BiasedLock::~BiasedLock() {
+  ForkHandlers& handlers = ForkHandlers::instance();
+  const std::lock_guard hold(handlers.mutex);
+  std::erase(handlers.locks, this);
+}
+
+// One thread only: at construction, or in the child of a fork, where the mutex may be held by a
+// thread that is not.
+void BiasedLock::start_anew() noexcept {
+  owner_.store(0, std::memory_order_relaxed);
+  inside_.store(0, std::memory_order_relaxed);
+  wanted_.store(can_be_biased() ? 0 : kRevoked, std::memory_order_relaxed);
+  holder_ = Holder::kOwner;
+  applications_waiting_.store(0, std::memory_order_relaxed);
+  application_first_.store(0, std::memory_order_relaxed);
+  std::construct_at(&mutex_);
+}
+
+void BiasedLock::step_back() noexcept {
+  inside_.store(0, std::memory_order_release);
+  wake_those_outside();
+}
+
+void BiasedLock::wake_those_outside() noexcept { futex_wake_all(inside_); }
+
+void BiasedLock::lock_slowly(Caller caller) noexcept {
+  if (caller == Caller::kAgent) {
+    wait_for_turn();
+    wanted_.fetch_add(1);
+  } else {
+    applications_waiting_.fetch_add(1);
+    wait_for_agents();
+  }
+  mutex_.lock();
+  if (!keep_owner_out(caller)) {
+    while (inside_.load(std::memory_order_acquire) != 0) futex_wait(inside_, 1);
+  }
+  if (caller == Caller::kAgent) {
+    holder_ = Holder::kAgent;
+    return;
+  }
+  holder_ = Holder::kApplication;
+  applications_waiting_.fetch_sub(1);
+  if (application_first_.exchange(0) != 0) futex_wake_all(application_first_);
+}
+
+bool BiasedLock::try_lock_slowly(Caller caller) noexcept {
+  const bool agent = caller == Caller::kAgent;
+  if (agent && application_first_.load() != 0) return false;
+  if (!agent && (wanted_.load() & kAgentsMask) != 0) return false;
+  if (agent) wanted_.fetch_add(1);
+  const bool got_mutex = mutex_.try_lock();
+  if (got_mutex && keep_owner_out(caller)) {
+    holder_ = agent ? Holder::kAgent : Holder::kApplication;
+    return true;
+  }
+  if (got_mutex) mutex_.unlock();
+  if (agent) give_up_agent_claim();
+  return false;
+}
+
+// Requires: the mutex is held, and an agent has raised wanted_. From here on the owner does not
+// come in; true: it is out now. Makes the first application thread the owner, and ends ownership
+// when a second one comes.
+bool BiasedLock::keep_owner_out(Caller caller) noexcept {
+  const std::uintptr_t owner = owner_.load(std::memory_order_relaxed);
+  const bool revoked = (wanted_.load(std::memory_order_relaxed) & kRevoked) != 0;
+  if (caller == Caller::kApplication && !revoked) {
+    if (owner == 0) owner_.store(this_thread(), std::memory_order_relaxed);
+    if (owner == 0 || owner == this_thread()) return true;
+    wanted_.fetch_or(kRevoked);
+    owner_.store(0, std::memory_order_relaxed);
+  }
+  if (owner != 0) LIVEBTL_ASSERT(membarrier(), "membarrier(2) works as it did at the start");
+  return inside_.load(std::memory_order_acquire) == 0;
+}
+
+void BiasedLock::unlock_slowly() noexcept {
+  const bool agent = holder_ == Holder::kAgent;
+  // Under the mutex: who waits now will get it, see this and take it back.
+  if (agent && applications_waiting_.load() != 0) application_first_.store(1);
+  holder_ = Holder::kOwner;
+  mutex_.unlock();
+  if (agent) give_up_agent_claim();
+}
+
+void BiasedLock::give_up_agent_claim() noexcept {
+  wanted_.fetch_sub(1);
+  if (applications_waiting_.load() != 0) futex_wake_all(wanted_);
+}
+
+void BiasedLock::wait_for_agents() noexcept {
+  for (;;) {
+    const std::uint32_t wanted = wanted_.load();
+    if ((wanted & kAgentsMask) == 0) return;
+    futex_wait(wanted_, wanted);
+  }
+}
+
+void BiasedLock::wait_for_turn() noexcept {
+  while (application_first_.load() != 0) futex_wait(application_first_, 1);
+}
+
+}  // namespace livebtl::core

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/engine/biased_lock.h -- the engine's lock, biased to one application thread.
+//
+// The owner (the first application thread that enters) locks with a thread-id compare, a plain
+// store and a plain load: no atomic read-modify-write, no fence. Anyone else takes the slow mutex,
+// sets `wanted_`, runs membarrier(2) (so that the owner's store is visible or the owner sees
+// `wanted_`), and sleeps until the owner is out; the owner that sees `wanted_` gives way until the
+// other is done. A second application thread makes it an ordinary mutex for good; so do builds with
+// ThreadSanitizer and kernels that refuse membarrier. Fairness: the agent goes before application
+// threads that have not got the mutex yet, and between two turns of the
+//           agent each application thread that waits gets one. Among application threads: as the
+//           mutex has it.
+// Fork:      the child finds the lock free and new, whoever held it. What it guards is as the fork
+// found it. Model:     tests/model/biased_lock.pml (TSO store buffers; without the membarrier spin
+// finds the violation). Recursion: none. A holder must not block.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+namespace livebtl::core {
+
+class BiasedLock {
+ public:
+  /// The agent never becomes the owner.
+  enum class Caller : std::uint8_t { kApplication, kAgent };
+
+  BiasedLock();
+  ~BiasedLock();
+  BiasedLock(const BiasedLock&) = delete;
+  BiasedLock& operator=(const BiasedLock&) = delete;
+
+  void lock(Caller caller = Caller::kApplication) noexcept {
+    if (!lock_as_owner(caller)) lock_slowly(caller);
+  }
+  /// Never sleeps. false: somebody holds it, or is to have it first.
+  bool try_lock(Caller caller = Caller::kApplication) noexcept {
+    return lock_as_owner(caller) || try_lock_slowly(caller);
+  }
+  /// By the thread that locked it.
+  void unlock() noexcept {
+    if (holder_ != Holder::kOwner) [[unlikely]] {
+      unlock_slowly();
+      return;
+    }
+    inside_.store(0, std::memory_order_release);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (wanted_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      wake_those_outside();
+  }
+  void unlock(Caller) noexcept { unlock(); }
+
+  /// True while a thread owns it (for tests and status).
+  bool biased() const noexcept { return owner_.load(std::memory_order_relaxed) != 0; }
+  /// Does anybody wait? The holder asks between pieces of work and gives way.
+  bool contended() const noexcept {
+    const std::uint32_t agents = wanted_.load(std::memory_order_relaxed) & kAgentsMask;
+    return applications_waiting_.load(std::memory_order_relaxed) != 0 ||
+           agents > (holder_ == Holder::kAgent ? 1u : 0u);
+  }
+
+ private:
+  friend struct ForkHandlers;
+
+  // How the current holder got in; kOwner also when there is none. Guarded by the lock itself.
+  enum class Holder : std::uint8_t { kOwner, kApplication, kAgent };
+
+  // Of wanted_: set once, when there is to be no owner any more. The rest counts agents that wait
+  // or hold.
+  static constexpr std::uint32_t kRevoked = 1u << 31;
+  static constexpr std::uint32_t kAgentsMask = kRevoked - 1;
+
+  static std::uintptr_t this_thread() noexcept {
+    return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+  }
+
+  // The compiler must keep store and load in this order; the processor need not, as whoever sets
+  // wanted_ makes it do so with membarrier. Acquire pairs with the release of the last holder that
+  // took wanted_ back.
+  bool lock_as_owner(Caller caller) noexcept {
+    if (owner_.load(std::memory_order_relaxed) != this_thread() || caller != Caller::kApplication)
+        [[unlikely]]
+      return false;
+    inside_.store(1, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (wanted_.load(std::memory_order_acquire) == 0) [[likely]]
+      return true;
+    step_back();
+    return false;
+  }
+
+  void step_back() noexcept;
+  void lock_slowly(Caller caller) noexcept;
+  bool try_lock_slowly(Caller caller) noexcept;
+  void unlock_slowly() noexcept;
+  void wake_those_outside() noexcept;
+  void wait_for_agents() noexcept;
+  void wait_for_turn() noexcept;
+  bool keep_owner_out(Caller caller) noexcept;
+  void give_up_agent_claim() noexcept;
+  void start_anew() noexcept;
+
+  // The owner's line: what the fast path touches.
+  std::atomic<std::uintptr_t> owner_{0};  // 0: nobody yet, or nobody any more
+  std::atomic<std::uint32_t> inside_{
+      0};  // 1: the owner is in, without the mutex. Written by the owner
+  std::atomic<std::uint32_t> wanted_{0};
+  Holder holder_ = Holder::kOwner;
+  // Application threads on the slow path that have not got the mutex.
+  std::atomic<std::uint32_t> applications_waiting_{0};
+  std::atomic<std::uint32_t> application_first_{
+      0};  // 1: the agent's next turn comes after one of theirs
+  std::mutex mutex_;
+};
+
+}  // namespace livebtl::core

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/engine/config.h -- everything an engine is told when it is made: identity, settings, transports,
+// time and chance.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/secret.h"
+#include "core/switch/routing.h"
+#include "transports/interface/node_facts.h"
+
+namespace livebtl::core {
+
+struct EngineConfig {
+  Settings settings;
+  std::string job;
+  std::string label;  // "rank 3 on node17"
+  Secret secret;      // absent: authentication off
+  ProcessId process{};
+  std::uint64_t node = 0;
+  std::string job_directory;
+  std::vector<TransportKind> kinds;             // those that may be opened
+  Routing routing;                              // until the first order
+  std::function<TimeNs()> now = monotonic_now;  // virtual in the simulator
+  std::uint64_t seed = 0;                       // for path ids and back-off
+  std::uint64_t first_seq = 1;                  // of every ordered lane; tests start near a wrap
+};
+
+/// Early bytes a receiver holds around a switch; the sender stays well below it until the old path
+/// is proved empty.
+inline constexpr std::size_t kReorderBytesMax = 4u << 20;
+inline constexpr std::size_t kOvertakeBytesMax = 512u << 10;
+/// How long a new connection may take to say a good hello.
+inline constexpr TimeNs kHelloTimeout = 3 * kSecond;
+
+}  // namespace livebtl::core

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/engine/engine_core.cc -- see engine_core.h.
+#include "core/engine/engine_core.h"
+
+#include <poll.h>
+
+#include "base/log.h"
+#include "base/transport_name.h"
+#include "core/engine/guard.h"
+
+namespace livebtl::core {
+
+namespace {
+constexpr std::uint32_t kRoundsPerClock = 64;  // reading the clock costs as much as an empty round
+}  // namespace
+
+EngineCore::EngineCore(EngineConfig config) : core_(std::move(config)) {
+  core_.now = core_.config.now();
+  core_.bml.add_kinds();
+}
+
+EngineCore::~EngineCore() {
+  const Guard guard(core_);
+  core_.bml.shut_down();
+}
+
+Status EngineCore::open_transports() {
+  const Guard guard(core_);
+  std::string reasons, excluded;
+  std::size_t open_count = 0;
+  for (const TransportKind& kind : core_.config.kinds) {
+    // Who joins in mid-ladder opens what either end of it needs, as the others have.
+    if (!core_.switching.accepts(kind.name)) {
+      excluded += (excluded.empty() ? "" : ", ") + kind.name;
+      continue;
+    }
+    if (const auto opened = core_.bml.open_transport(kind.name); opened) {
+      ++open_count;
+    } else {
+      const std::string why(without_name(opened.error().text, kind.name));
+      log(LogLevel::kWarn, "engine", "transport %s is not available: %s", kind.name.c_str(),
+          why.c_str());
+      reasons += " " + kind.name + ": " + why + ";";
+      core_.returning.note_missing(*core_.bml.find_slot(kind.name), opened.error().text);
+    }
+  }
+  if (open_count > 0) return {};
+  if (reasons.empty()) {
+    return fail(Errc::kUnreachable,
+                "no transport is left to open: " + excluded +
+                    " are excluded; name fewer in LIVEBTL_EXCLUDE, or, if the job runs already, "
+                    "bring one back first (btlctl add)");
+  }
+  return fail(Errc::kUnreachable, "no transport could be opened:" + reasons);
+}
+
+void EngineCore::linger(TimeNs at_most) noexcept {
+  TimeNs until = core_.config.now() + at_most;
+  bool told = false;
+  for (;;) {
+    {
+      const Guard guard(core_);
+      core_.now = core_.config.now();
+      progress_locked(kFramesPerTurn);
+      core_.hold.keep_time();
+      // What a hold keeps back is sent after it: its lease is bounded.
+      if (core_.hold.parks()) {
+        if (!std::exchange(told, true))
+          log(LogLevel::kWarn, "hold", "this process would end, and waits: the job is held");
+        until = core_.now + at_most;
+      }
+      if (core_.bml.settled() || core_.now > until) {
+        core_.bml.say_goodbye();
+        progress_locked(kFramesPerTurn);
+        return;
+      }
+      core_.bml.request_acks();
+    }
+    ::poll(nullptr, 0, 1);
+  }
+}
+
+// Everything that moves. Bounded: at most frames_max frames in, 256 KiB of placed data a peer out.
+std::size_t EngineCore::progress_locked(std::size_t frames_max) noexcept {
+  std::size_t moved = core_.bml.progress_transports(frames_max);
+  core_.bml.tidy();
+  moved += core_.sender.flush_all();
+  core_.switching.tick();
+  core_.hold.tick();
+  return moved;
+}
+
+void EngineCore::keep_time() noexcept {
+  core_.now = core_.config.now();
+  if (core_.now - housekept_ < kMillisecond) return;
+  housekept_ = core_.now;
+  core_.bml.housekeeping();
+  core_.returning.keep_time();
+  core_.hold.keep_time();
+}
+
+std::size_t EngineCore::progress() noexcept {
+  calls_.store(calls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  std::size_t moved = 0;
+  {
+    const Guard guard(core_);
+    if (++rounds_ >= kRoundsPerClock) {
+      rounds_ = 0;
+      keep_time();
+    }
+    moved = progress_locked(kFramesPerTurn);
+    if (!core_.ports.active_waiting() && core_.events.empty()) [[likely]]
+      return moved;
+  }
+  deliver_events();
+  return moved + core_.ports.run_active_handlers();
+}
+
+void EngineCore::deliver_events() {
+  std::deque<EngineEvent> events;
+  std::function<void(const EngineEvent&)> call;
+  {
+    const Guard guard(core_);
+    events = core_.events.take();
+    call = event_call_;
+  }
+  if (!call) return;
+  for (const EngineEvent& event : events) call(event);
+}
+
+void EngineCore::wait(std::int64_t timeout_ns) noexcept {
+  struct Present {
+    explicit Present(std::atomic<int>& threads) noexcept : count(threads) { ++count; }
+    ~Present() { --count; }
+    std::atomic<int>& count;
+  } const present(waiting_);
+  std::vector<pollfd> polled{{bell_.fd(), POLLIN, 0}};
+  {
+    const Guard guard(core_);
+    keep_time();
+    // What the agent has moved between the caller's last look and now, it will not tell again.
+    if (agent_moved_.exchange(false) || progress_locked(kFramesPerTurn) != 0) return;
+    for (auto& slot : core_.bml.slots()) {
+      if (!slot->open()) continue;
+      if (!slot->transport->arm()) return;
+      if (slot->transport->wait_fd() >= 0)
+        polled.push_back({slot->transport->wait_fd(), POLLIN, 0});
+    }
+  }
+  // A doorbell may be missed, and a path may need its timers: never longer than a millisecond at a
+  // time.
+  const std::int64_t at_most_ms =
+      timeout_ns < 0 ? 1 : std::min<std::int64_t>(timeout_ns / kMillisecond, 1);
+  ::poll(polled.data(), polled.size(), static_cast<int>(at_most_ms));
+  if (polled.front().revents == 0) return;
+  bell_.silence();
+  agent_moved_.store(false);
+}
+
+Result<std::unique_ptr<Port>> EngineCore::open_port(const PortOptions& options) {
+  const Guard guard(core_);
+  return core_.ports.open(owner_.lock(), options);
+}
+
+Result<Destination> EngineCore::peer(const Address& address) {
+  const Guard guard(core_);
+  return core_.bml.resolve(address);
+}
+
+Address EngineCore::address_of(const Destination& destination) const noexcept {
+  const Guard guard(core_);
+  return core_.bml.address_of(destination.peer->process, destination.port,
+                              destination.peer->addresses);
+}
+
+int EngineCore::add_waker(std::function<void()> signal) {
+  const std::lock_guard lock(wakers_mutex_);
+  wakers_.emplace(next_waker_, std::move(signal));
+  return next_waker_++;
+}
+
+void EngineCore::remove_waker(int id) noexcept {
+  const std::lock_guard lock(wakers_mutex_);
+  wakers_.erase(id);
+}
+
+void EngineCore::wake_waiters() noexcept {
+  if (waiting_.load() != 0) bell_.ring();
+  const std::lock_guard lock(wakers_mutex_);
+  for (const auto& [id, signal] : wakers_) signal();
+}
+
+void EngineCore::on_event(std::function<void(const EngineEvent&)> call) {
+  const Guard guard(core_);
+  event_call_ = std::move(call);
+}
+
+// Agent
+// ----------------------------------------------------------------------------------------------------------
+
+}  // namespace livebtl::core

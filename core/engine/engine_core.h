@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/engine/engine_core.h -- the engine: puts the parts together, guards them, and moves them.
+//
+// Threads: public functions take the lock. progress() on application threads, agent_turn() on the
+// agent's; whoever holds
+//          the lock moves everything. No thread of its own.
+// The loop (progress_locked) is the table of contents: transports -> broken and wanted paths ->
+// what is queued -> the switch -> time.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "base/bell.h"
+#include "core/engine/admin.h"
+#include "core/engine/core.h"
+#include "livebtl/engine.h"
+
+namespace livebtl::core {
+
+class EngineCore final : public Engine, public Admin {
+ public:
+  explicit EngineCore(EngineConfig config);
+  ~EngineCore() override;
+
+  /// What open ports keep alive (the whole runtime, with the agent). Unset: nothing.
+  void set_owner(std::weak_ptr<void> owner) noexcept { owner_ = std::move(owner); }
+  /// Opens every transport of the configuration that peers may use now. Errors: none
+  /// could be opened.
+  Status open_transports();
+  /// Waits (bounded) until everything sent is taken, and says goodbye. Before destruction.
+  void linger(TimeNs at_most) noexcept;
+
+  // Engine
+  ProcessId process_id() const noexcept override { return core_.config.process; }
+  Result<std::unique_ptr<Port>> open_port(const PortOptions& options) override;
+  Result<Destination> peer(const Address& address) override;
+  Address address_of(const Destination& destination) const noexcept override;
+  std::size_t progress() noexcept override;
+  void wait(std::int64_t timeout_ns) noexcept override;
+  int add_waker(std::function<void()> signal) override;
+  void remove_waker(int id) noexcept override;
+  void on_event(std::function<void(const EngineEvent&)> call) override;
+
+  // Admin
+  void submit(const RungOrder& order) override;
+  RungReport report() override;
+  void look_for_holders() override;
+  RoutingPlan plan(const Routing& routing) override;
+  EngineStatus status() override;
+  void adopt(const RungOrder& standing) override;
+  HoldReport hold(const HoldOrder& order) override;
+  HoldReport end_hold(std::uint64_t id) override;
+  HoldReport hold_report() override;
+  HoldReport claim_hold(std::uint64_t id, TimeNs lease) override;
+  HoldReport restore(std::uint64_t id, Incarnation to) override;
+  void on_report(std::function<void()> signal) override;
+  void publish_relay(const std::string& relay) override;
+  std::vector<std::string> relays() override;
+  bool spans_nodes() const noexcept override { return core_.bml.spans_nodes(); }
+  Contacts contacts() override;
+  bool seeks() const noexcept override { return core_.bml.seeks(); }
+  std::vector<ProcessId> unreached() override;
+  void introduce(ProcessId peer, const Contacts& addresses) override;
+  std::int64_t agent_turn() override;
+  std::vector<int> wait_fds() override;
+
+ private:
+  static constexpr std::size_t kFramesPerTurn = 64;
+
+  std::size_t progress_locked(std::size_t frames_max) noexcept;
+  void keep_time() noexcept;
+  void note_at_work() noexcept;
+  void deliver_events();
+  void wake_waiters() noexcept;
+  /// What the agent finds in a turn, which it takes under the lock.
+  struct Turn {
+    std::size_t moved = 0;  // frames
+    bool idle = false;      // nobody is connected, and nothing waits
+    bool quiet = false;     // whatever comes rings
+    std::uint64_t operation = 0;
+    Wanted to_look_for;  // after its release
+  };
+  Turn take_turn();
+  void look_after_release(std::uint64_t operation, const Wanted& wanted);
+  bool arm_transports() noexcept;
+  PeerStatus status_of(const Peer& peer) const;
+  TransportStatus status_of(const TransportSlot& slot) const;
+  void count_pair(const Peer& peer, const TransportSlot& slot, TransportStatus& status) const;
+
+  mutable Core core_;
+  std::weak_ptr<void> owner_;
+  TimeNs housekept_ = 0;
+  std::uint32_t rounds_ = 0;             // progress calls since the clock was read
+  std::atomic<std::uint64_t> calls_{0};  // by applications; the agent looks whether it moves
+  std::uint64_t calls_seen_ = 0;         // agent's
+  // Application threads in wait(). Transports' bells are theirs, not the agent's; what the agent
+  // moved for them all the same, because of an order, it tells by a bell of our own.
+  std::atomic<int> waiting_{0};
+  std::atomic<bool> agent_moved_{false};  // since a thread last came out of wait()
+  Bell bell_;
+  std::atomic<bool> at_work_{false};  // a switch or a hold is: the agent moves the engine
+  bool away_ = false;                 // agent's: the application does not call
+  std::int64_t quiet_sleep_ = 0;      // agent's: longer from look to look while nothing comes
+  std::mutex wakers_mutex_;
+  std::map<int, std::function<void()>> wakers_;
+  int next_waker_ = 1;
+  std::function<void(const EngineEvent&)> event_call_;
+};
+
+}  // namespace livebtl::core

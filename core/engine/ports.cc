@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/engine/ports.cc -- see ports.h.
+#include "core/engine/ports.h"
+
+#include "core/engine/core.h"
+#include "core/engine/guard.h"
+
+namespace livebtl::core {
+
+CorePort::CorePort(Core& core, std::shared_ptr<void> engine, PortNumber number,
+                   const PortOptions& options)
+    : number_(number), options_(options), handlers(256), core_(core), engine_(std::move(engine)) {}
+
+// Operations that are still open are ended here, each with its completion, so that no frame refers
+// to their memory.
+CorePort::~CorePort() {
+  const Guard guard(core_);
+  core_.ports.forget(*this);
+  while (Operation* receive = matcher.first_posted()) {
+    matcher.withdraw(*receive);
+    receive->done(*receive, {.code = Errc::kCancelled});
+  }
+  core_.sender.cancel_port(*this);
+  core_.transfers.cancel_port(*this);
+  core_.onesided.cancel_port(*this);
+}
+
+Address CorePort::address() const noexcept {
+  const Guard guard(core_);
+  return core_.bml.own_address(number_);
+}
+
+Accept CorePort::send(const SendRequest& request, Operation& operation) noexcept {
+  const Guard guard(core_);
+  const Accept answer = core_.sender.send(*this, request, &operation);
+  core_.sender.flush_all();
+  return answer;
+}
+
+Accept CorePort::inject(const SendRequest& request) noexcept {
+  const Guard guard(core_);
+  const Accept answer = core_.sender.send(*this, request, nullptr);
+  core_.sender.flush_all();
+  return answer;
+}
+
+std::size_t CorePort::inject_bytes_max() const noexcept { return kInjectBytesMin; }
+
+inline bool CorePort::fill(const ReceiveRequest& request, Operation& operation) const noexcept {
+  const bool multi = request.multi_bytes_min != 0;
+  const std::size_t slice_count = request.slices.size();
+  if (slice_count > kSlicesMax || (multi && slice_count != 1)) return false;
+  ReceiveState& state = start_state<ReceiveState>(operation);
+  state.kind = request.kind;
+  state.tag = request.tag;
+  state.ignore = request.ignore;
+  state.from = request.from;
+  state.slice_count = static_cast<std::uint8_t>(slice_count);
+  state.multi_bytes_min = request.multi_bytes_min;
+  for (std::size_t i = 0; i < slice_count; ++i) {
+    state.slices[i] = request.slices[i];
+    state.capacity += request.slices[i].bytes;
+  }
+  return true;
+}
+
+Accept CorePort::receive(const ReceiveRequest& request, Operation& operation) noexcept {
+  const Guard guard(core_);
+  if (!fill(request, operation)) return Accept::kInvalid;
+  if (matcher.unexpected_count() == 0) [[likely]] {
+    matcher.post_unmatched(operation);
+    return Accept::kAccepted;
+  }
+  return receive_waiting(operation);
+}
+
+Accept CorePort::receive_waiting(Operation& operation) noexcept {
+  ReceiveState& state = state_of<ReceiveState>(operation);
+  // A multi-receive may take several waiting messages, one after the other.
+  while (auto message = matcher.post(operation)) {
+    const std::size_t bytes = std::min<std::size_t>(message->envelope.length, state.capacity);
+    state.reposting = state.multi_bytes_min != 0 && state.capacity - bytes >= state.multi_bytes_min;
+    const bool again = state.reposting;
+    core_.receiver.deliver_unexpected(*this, std::move(message), operation);
+    if (!again) break;  // the operation may be the caller's again: not to be touched
+    state.reposting = false;
+  }
+  core_.sender.flush_all();
+  return Accept::kAccepted;
+}
+
+bool CorePort::peek(const ReceiveRequest& request, Completion& found,
+                    ClaimedMessage** claim) noexcept {
+  const Guard guard(core_);
+  ReceiveState like;
+  like.kind = request.kind;
+  like.tag = request.tag;
+  like.ignore = request.ignore;
+  like.from = request.from;
+  const Unexpected* message = matcher.peek(like);
+  if (message == nullptr) return false;
+  const Envelope& envelope = message->envelope;
+  found = {};
+  found.has_data = envelope.has_data;
+  found.tag = envelope.tag;
+  found.data = envelope.data;
+  found.bytes = found.message_bytes = envelope.length;
+  found.source = envelope.source;
+  if (claim != nullptr) *claim = reinterpret_cast<ClaimedMessage*>(matcher.take(like).release());
+  return true;
+}
+
+Accept CorePort::receive_claimed(ClaimedMessage* claim, std::span<const MutableSlice> slices,
+                                 Operation& operation) noexcept {
+  const Guard guard(core_);
+  if (!fill({.slices = slices}, operation)) return Accept::kInvalid;
+  core_.receiver.deliver_unexpected(
+      *this, std::unique_ptr<Unexpected>(reinterpret_cast<Unexpected*>(claim)), operation);
+  core_.sender.flush_all();
+  return Accept::kAccepted;
+}
+
+void CorePort::discard_claimed(ClaimedMessage* claim) noexcept {
+  const Guard guard(core_);
+  core_.receiver.drop_unexpected(std::unique_ptr<Unexpected>(reinterpret_cast<Unexpected*>(claim)));
+  core_.sender.flush_all();
+}
+
+bool CorePort::cancel(Operation& operation) noexcept {
+  const Guard guard(core_);
+  if (!matcher.withdraw(operation)) return false;
+  ReceiveState& state = state_of<ReceiveState>(operation);
+  operation.done(operation,
+                 {.code = Errc::kCancelled, .buffer_released = state.multi_bytes_min != 0});
+  return true;
+}
+
+void CorePort::on_active(std::uint8_t handler, ActiveHandler call) {
+  const Guard guard(core_);
+  handlers[handler] = std::move(call);
+}
+
+Accept CorePort::send_active(const Destination& to, std::uint8_t handler, std::uint64_t argument,
+                             std::span<const Slice> slices, Operation& operation) noexcept {
+  const Guard guard(core_);
+  const Accept answer = core_.sender.send_active(*this, to, handler, argument, slices, operation);
+  core_.sender.flush_all();
+  return answer;
+}
+
+Result<std::uint64_t> CorePort::register_region(const RegionRequest& request) {
+  const Guard guard(core_);
+  return core_.onesided.regions.add(options_.space, request);
+}
+
+Status CorePort::deregister_region(std::uint64_t key) {
+  const Guard guard(core_);
+  Status done = core_.onesided.deregister(options_.space, key);
+  core_.sender.flush_all();
+  return done;
+}
+
+void CorePort::on_remote_access(RemoteAccessHandler call, void* user) noexcept {
+  const Guard guard(core_);
+  remote_access_ = call;
+  remote_access_user_ = user;
+}
+
+Accept CorePort::put(const PutRequest& request, Operation& operation) noexcept {
+  const Guard guard(core_);
+  const Accept answer = core_.onesided.put(*this, request, operation);
+  core_.sender.flush_all();
+  return answer;
+}
+
+Accept CorePort::get(const GetRequest& request, Operation& operation) noexcept {
+  const Guard guard(core_);
+  const Accept answer = core_.onesided.get(*this, request, operation);
+  core_.sender.flush_all();
+  return answer;
+}
+
+Accept CorePort::atomic(const AtomicRequest& request, Operation& operation) noexcept {
+  const Guard guard(core_);
+  const Accept answer = core_.onesided.atomic(*this, request, operation);
+  core_.sender.flush_all();
+  return answer;
+}
+
+Accept CorePort::flush(const Destination& to, Operation& operation) noexcept {
+  const Guard guard(core_);
+  return core_.onesided.flush(*this, to.peer, operation);
+}
+
+// The table
+// ------------------------------------------------------------------------------------------------------
+
+Result<std::unique_ptr<Port>> Ports::open(std::shared_ptr<void> engine,
+                                          const PortOptions& options) {
+  // Numbers are not used again while there are fresh ones: a late frame must not find a new port
+  // under an old number.
+  if (table_.empty()) table_.push_back(nullptr);
+  std::size_t number = table_.size();
+  if (number > 0xFFFF) {
+    const auto found = std::find(table_.begin() + 1, table_.end(), nullptr);
+    if (found == table_.end())
+      return fail(Errc::kLimit, "65535 ports are open in this process: close some");
+    number = static_cast<std::size_t>(found - table_.begin());
+  } else {
+    table_.push_back(nullptr);
+  }
+  auto port = std::make_unique<CorePort>(core_, std::move(engine), static_cast<PortNumber>(number),
+                                         options);
+  table_[number] = port.get();
+  ++count_;
+  return port;
+}
+
+void Ports::forget(CorePort& port) noexcept {
+  table_[port.number_] = nullptr;
+  --count_;
+  active_waiting_ -= port.pending_active.size();
+  for (auto& pending : port.pending_active)
+    core_.receiver.release_credit(*pending.peer, pending.payload.size());
+}
+
+void Ports::add_active(CorePort& port, CorePort::PendingActive message) {
+  port.pending_active.push_back(std::move(message));
+  ++active_waiting_;
+}
+
+std::size_t Ports::run_active_handlers() {
+  std::size_t count = 0;
+  for (;;) {
+    CorePort::PendingActive pending;
+    ActiveHandler handler;
+    {
+      const Guard guard(core_);
+      if (active_waiting_ == 0) return count;
+      CorePort* port = nullptr;
+      for (CorePort* each : table_) {
+        if (each != nullptr && !each->pending_active.empty()) port = each;
+      }
+      LIVEBTL_ASSERT(port != nullptr, "waiting active messages are counted");
+      pending = std::move(port->pending_active.front());
+      port->pending_active.pop_front();
+      --active_waiting_;
+      handler = port->handlers[pending.message.handler];
+      core_.receiver.release_credit(*pending.peer, pending.payload.size());
+    }
+    pending.message.payload = pending.payload;
+    if (handler) handler(pending.message);
+    ++count;
+  }
+}
+
+void Ports::fail_directed(Peer& peer) noexcept {
+  for (CorePort* port : table_) {
+    if (port == nullptr) continue;
+    while (Operation* receive = port->matcher.first_posted_from(peer)) {
+      port->matcher.withdraw(*receive);
+      receive->done(*receive, {.code = Errc::kPeerLost});
+    }
+  }
+}
+
+}  // namespace livebtl::core

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/engine/status.cc -- EngineCore::status(): a copy of what people and btlctl ask for.
+#include <algorithm>
+#include <set>
+
+#include "core/engine/engine_core.h"
+#include "core/engine/guard.h"
+
+namespace livebtl::core {
+
+void EngineCore::count_pair(const Peer& peer, const TransportSlot& slot,
+                            TransportStatus& status) const {
+  const auto by_slot = [&slot](const Path* path) { return &path->slot == &slot; };
+  const bool ordered = peer.send_path != nullptr && by_slot(peer.send_path);
+  const bool bulk = std::any_of(peer.bulk_paths.begin(), peer.bulk_paths.end(), by_slot);
+  status.peers += ordered ? 1 : 0;
+  status.bulk_peers += bulk ? 1 : 0;
+  if (peer.process == core_.config.process) status.own_pair = ordered || bulk;
+}
+
+TransportStatus EngineCore::status_of(const TransportSlot& slot) const {
+  const Routing& routing = core_.switching.in_force();
+  const auto tuned = routing.tuning.find(slot.name());
+  const Tuning tuning = tuned == routing.tuning.end() ? Tuning{} : tuned->second;
+  TransportStatus status;
+  status.name = slot.name();
+  status.alias = slot.kind.alias;
+  status.bound_to_device = slot.kind.bound_to_device;
+  status.open = slot.open();
+  status.absent = slot.absence.why;
+  status.excluded = core_.switching.own().excluded(slot.name());
+  status.quiesced = core_.switching.own().quiesced(slot.name());
+  status.exclusivity = tuning.exclusivity.value_or(slot.caps.exclusivity);
+  status.weight = tuning.weight.value_or(std::max(1U, slot.caps.bandwidth_mbps / 1000));
+  status.paths_lost = slot.paths_lost;
+  status.corrupt_frames = slot.corrupt_frames;
+  status.carried = slot.closed_stats;
+  core_.bml.for_each_peer([&](const Peer& peer) {
+    count_pair(peer, slot, status);
+    for (const auto& path : peer.paths) {
+      if (&path->slot == &slot && path->state != Path::State::kDown)
+        status.carried += path->endpoint->stats();
+    }
+  });
+  return status;
+}
+
+PeerStatus EngineCore::status_of(const Peer& peer) const {
+  PeerStatus status;
+  status.process = peer.process;
+  status.name = peer.name();
+  status.transport = peer.send_path != nullptr ? peer.send_path->slot.name() : "";
+  status.generation = peer.generation;
+  status.messages_sent = peer.counts.messages_sent;
+  status.messages_received = peer.counts.messages_received;
+  status.kept_bytes = peer.tx.window ? peer.tx.window->kept_bytes() : 0;
+  status.lost = peer.lost && !peer.departed;
+  for (const auto& [name, stats] : peer.closed_stats) {
+    status.frames_sent[name] += stats.frames_sent;
+    status.frames_received[name] += stats.frames_received;
+  }
+  std::set<std::string> bulk;
+  for (const Path* path : peer.bulk_paths) bulk.insert(path->slot.name());
+  status.bulk.assign(bulk.begin(), bulk.end());
+  std::uint64_t since = 0;
+  for (const auto& path : peer.paths) {
+    if (path->state == Path::State::kDown) continue;
+    const EndpointStats stats = path->endpoint->stats();
+    status.frames_sent[path->slot.name()] += stats.frames_sent;
+    status.frames_received[path->slot.name()] += stats.frames_received;
+    if (!path->open() || !path->carries_ordered || path->ordered_since < since) continue;
+    since = path->ordered_since;
+    status.receiving = path->slot.name();
+  }
+  return status;
+}
+
+EngineStatus EngineCore::status() {
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  EngineStatus status;
+  status.process = core_.config.process;
+  status.incarnation = core_.fence.own();
+  status.hold = core_.hold.report();
+  status.rung = core_.switching.report();
+  status.rung.absent = core_.returning.absent();
+  status.epoch = status.rung.epoch;
+  status.routing = core_.switching.in_force();
+  for (const auto& slot : core_.bml.slots()) status.transports.push_back(status_of(*slot));
+  core_.bml.for_each_peer([&](const Peer& peer) {
+    if (!peer.departed) status.peers.push_back(status_of(peer));
+    status.retransmitted_frames += peer.counts.retransmitted;
+    status.duplicate_frames += peer.counts.duplicates;
+    status.reordered_frames += peer.counts.reordered;
+  });
+  return status;
+}
+
+}  // namespace livebtl::core

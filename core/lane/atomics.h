@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/lane/atomics.h -- executes an atomic on local memory with the CPU's atomic instructions. Pure.
+//
+// MPI's one-sided code mixes CPU atomics on shared window state with ours, so "under our lock"
+// would be wrong. Floats and the operations the CPU lacks are compare-exchange loops of the
+// scalar's width.
+#pragma once
+
+#include <cstddef>
+
+#include "livebtl/port.h"
+
+namespace livebtl::core {
+
+std::size_t scalar_bytes(Scalar scalar) noexcept;
+/// Is the pair offered? (No bit operations on floats.)
+bool atomic_supported(AtomicOp op, Scalar scalar) noexcept;
+/// Does it compare with further operands?
+bool needs_compare(AtomicOp op) noexcept;
+/// target: count scalars, aligned to the scalar. operand, compare: count scalars, any alignment;
+/// null where the operation has none. fetched: receives the values before, any alignment; may be
+/// null. false, nothing touched: unsupported pair, a wanted operand is null, or target is not
+/// aligned.
+bool execute_atomic(AtomicOp op, Scalar scalar, std::size_t count, void* target,
+                    const void* operand, const void* compare, void* fetched) noexcept;
+
+}  // namespace livebtl::core

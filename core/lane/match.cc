@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/lane/match.cc -- the walks over the lists of one port's matcher; the heads of the lists are
+// handled in the header. Pure; runs under the engine's lock.
+#include "core/lane/match.h"
+
+#include "base/assert.h"
+
+namespace livebtl::core {
+
+Matcher::~Matcher() {
+  LIVEBTL_ASSERT(posted_count_ == 0, "a port cancels its receives before it closes");
+  for (const List<Unexpected>& list : unexpected_) {
+    for (Unexpected* message = list.first; message != nullptr;) {
+      const std::unique_ptr<Unexpected> owned(message);
+      message = owned->next;
+    }
+  }
+}
+
+Operation* Matcher::arrived_behind(Operation& first, const Envelope& envelope) noexcept {
+  Operation* receive = state_of<ReceiveState>(first).next;
+  while (receive != nullptr) {
+    ReceiveState& state = state_of<ReceiveState>(*receive);
+    if (matches(state, envelope)) return use(*receive, state, envelope);
+    receive = state.next;
+  }
+  return nullptr;
+}
+
+void Matcher::add_unexpected(std::unique_ptr<Unexpected> message) noexcept {
+  List<Unexpected>& list = unexpected_[lane(message->envelope.kind)];
+  message->previous = list.last;
+  message->next = nullptr;
+  ++unexpected_count_;
+  unexpected_bytes_ += waiting_bytes(message->envelope);
+  Unexpected* const owned = message.release();
+  (list.last != nullptr ? list.last->next : list.first) = owned;
+  list.last = owned;
+}
+
+const Unexpected* Matcher::peek(const ReceiveState& like) const noexcept {
+  const Unexpected* message = unexpected_[lane(like.kind)].first;
+  while (message != nullptr && !matches(like, message->envelope)) message = message->next;
+  return message;
+}
+
+std::unique_ptr<Unexpected> Matcher::take(const ReceiveState& like) noexcept {
+  List<Unexpected>& list = unexpected_[lane(like.kind)];
+  Unexpected* message = list.first;
+  while (message != nullptr && !matches(like, message->envelope)) message = message->next;
+  if (message == nullptr) return nullptr;
+  (message->previous != nullptr ? message->previous->next : list.first) = message->next;
+  (message->next != nullptr ? message->next->previous : list.last) = message->previous;
+  message->previous = message->next = nullptr;
+  --unexpected_count_;
+  unexpected_bytes_ -= waiting_bytes(message->envelope);
+  return std::unique_ptr<Unexpected>(message);
+}
+
+bool Matcher::withdraw(Operation& receive) noexcept {
+  for (const List<Operation>& list : posted_) {
+    for (Operation* one = list.first; one != nullptr; one = state_of<ReceiveState>(*one).next) {
+      if (one != &receive) continue;
+      unlink(state_of<ReceiveState>(receive));
+      return true;
+    }
+  }
+  return false;
+}
+
+Operation* Matcher::first_posted() const noexcept {
+  return posted_[0].first != nullptr ? posted_[0].first : posted_[1].first;
+}
+
+Operation* Matcher::first_posted_from(const Peer& peer) const noexcept {
+  for (const auto& list : posted_) {
+    for (Operation* each = list.first; each != nullptr; each = state_of<ReceiveState>(*each).next) {
+      if (state_of<ReceiveState>(*each).from.peer == &peer) return each;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace livebtl::core

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/lane/match.h -- which message goes to which receive: one Matcher a port. Pure; under the engine's
+// lock.
+//
+// Rules (MPI's and libfabric's): receives match in the order posted; messages of one source match
+// in the order they arrived; a receive without a source takes the earliest arrival of any. Tagged
+// and plain messages never mix. Ownership: posted receives are the caller's Operations; unexpected
+// messages are the matcher's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/bytes.h"
+#include "core/lane/operations.h"
+
+namespace livebtl::core {
+
+/// What the header of a message says.
+struct Envelope {
+  MessageKind kind = MessageKind::kTagged;
+  bool has_data = false;
+  bool want_done = false;
+  bool rendezvous = false;  // only offered: the bytes are to be fetched by `transfer`
+  Tag tag = 0;
+  std::uint64_t data = 0;
+  std::uint64_t length = 0;  // of the whole message
+  std::uint64_t transfer = 0;
+  Destination source{};
+};
+
+/// A message that came before its receive. payload: its bytes (eager) or empty (rendezvous).
+struct Unexpected {
+  Unexpected* previous = nullptr;
+  Unexpected* next = nullptr;
+  Envelope envelope;
+  std::unique_ptr<std::byte[]> payload;
+};
+
+class Matcher {
+ public:
+  Matcher() = default;
+  ~Matcher();  // frees unexpected messages; Requires: no posted receive
+  Matcher(const Matcher&) = delete;
+  Matcher& operator=(const Matcher&) = delete;
+
+  /// A receive whose ReceiveState is filled in. Answers the unexpected message it takes (removed;
+  /// the caller's now), or null and the receive is posted. A multi-receive that took one is not
+  /// posted: the caller uses it, updates capacity and multi_used, and posts it again while
+  /// multi_bytes_min is left.
+  std::unique_ptr<Unexpected> post(Operation& receive) {
+    ReceiveState& state = state_of<ReceiveState>(receive);
+    if (unexpected_[lane(state.kind)].first != nullptr) [[unlikely]] {
+      if (auto message = take(state)) return message;
+    }
+    append(receive, state);
+    return nullptr;
+  }
+  /// The same when no message waits at all.
+  void post_unmatched(Operation& receive) noexcept {
+    append(receive, state_of<ReceiveState>(receive));
+  }
+  /// A message has arrived. Answers the receive it goes to: removed from the list, unless it is a
+  /// multi-receive that still has multi_bytes_min left after envelope.length bytes (the caller
+  /// updates capacity and multi_used *before* the next call; a multi-receive too small for the
+  /// message (capacity < length) is still matched and truncates, as libfabric's). null: nobody
+  /// waits; the caller then adds it as unexpected.
+  Operation* arrived(const Envelope& envelope) noexcept {
+    Operation* const first = posted_[lane(envelope.kind)].first;
+    if (first == nullptr) return nullptr;
+    ReceiveState& state = state_of<ReceiveState>(*first);
+    if (!matches(state, envelope)) return arrived_behind(*first, envelope);
+    return use(*first, state, envelope);
+  }
+  void add_unexpected(std::unique_ptr<Unexpected> message) noexcept;
+
+  /// The earliest unexpected message that a receive like this would take; stays in place.
+  const Unexpected* peek(const ReceiveState& like) const noexcept;
+  /// The same, taken out.
+  std::unique_ptr<Unexpected> take(const ReceiveState& like) noexcept;
+  /// Withdraws a posted receive. false: it is not posted here.
+  bool withdraw(Operation& receive) noexcept;
+  /// Any posted receive (for closing a port); null: none.
+  Operation* first_posted() const noexcept;
+  /// A posted receive that takes messages of this peer alone; null: none.
+  Operation* first_posted_from(const Peer& peer) const noexcept;
+
+  std::size_t posted_count() const noexcept { return posted_count_; }
+  std::size_t unexpected_count() const noexcept { return unexpected_count_; }
+  /// Of payload that waits here; an offered rendezvous counts nothing.
+  std::size_t unexpected_bytes() const noexcept { return unexpected_bytes_; }
+
+ private:
+  template <class Node>
+  struct List {
+    Node* first = nullptr;
+    Node* last = nullptr;
+  };
+
+  static std::size_t lane(MessageKind kind) noexcept { return static_cast<std::size_t>(kind); }
+  static bool matches(const ReceiveState& receive, const Envelope& envelope) noexcept {
+    return ((receive.tag ^ envelope.tag) & ~receive.ignore) == 0 &&
+           (receive.from.peer == nullptr || (receive.from.peer == envelope.source.peer &&
+                                             receive.from.port == envelope.source.port));
+  }
+  /// Does a multi-receive stay posted when a message of that length goes into it?
+  static bool stays(const ReceiveState& receive, std::uint64_t length) noexcept {
+    return receive.multi_bytes_min != 0 && length <= receive.capacity &&
+           receive.capacity - length >= receive.multi_bytes_min;
+  }
+  static std::size_t waiting_bytes(const Envelope& envelope) noexcept {
+    return envelope.rendezvous ? 0 : static_cast<std::size_t>(envelope.length);
+  }
+  Operation* use(Operation& receive, ReceiveState& state, const Envelope& envelope) noexcept {
+    if (!stays(state, envelope.length)) unlink(state);
+    return &receive;
+  }
+  void append(Operation& receive, ReceiveState& state) noexcept {
+    List<Operation>& list = posted_[lane(state.kind)];
+    state.previous = list.last;
+    state.next = nullptr;
+    state.posted = true;
+    (list.last != nullptr ? state_of<ReceiveState>(*list.last).next : list.first) = &receive;
+    list.last = &receive;
+    ++posted_count_;
+  }
+  void unlink(ReceiveState& state) noexcept {
+    List<Operation>& list = posted_[lane(state.kind)];
+    (state.previous != nullptr ? state_of<ReceiveState>(*state.previous).next : list.first) =
+        state.next;
+    (state.next != nullptr ? state_of<ReceiveState>(*state.next).previous : list.last) =
+        state.previous;
+    state.posted = false;
+    --posted_count_;
+  }
+  Operation* arrived_behind(Operation& first, const Envelope& envelope) noexcept;
+
+  List<Operation> posted_[2];  // by MessageKind
+  List<Unexpected> unexpected_[2];
+  std::size_t posted_count_ = 0;
+  std::size_t unexpected_count_ = 0;
+  std::size_t unexpected_bytes_ = 0;
+};
+
+}  // namespace livebtl::core

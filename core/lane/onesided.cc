@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/lane/onesided.cc -- see onesided.h: the side that asks. The other: onesided_target.cc.
+#include "core/lane/onesided.h"
+
+#include "core/engine/core.h"
+#include "core/lane/atomics.h"
+
+namespace livebtl::core {
+
+bool OneSided::is_full(const CorePort& port) const noexcept {
+  return port.open_operations >= core_.config.settings.operations_max;
+}
+
+bool OneSided::admit(CorePort& port, Peer& peer, Accept& answer) const noexcept {
+  answer = peer.lost ? Accept::kPeerLost : is_full(port) ? Accept::kBusy : Accept::kAccepted;
+  return answer == Accept::kAccepted;
+}
+
+// in: an admitted operation. out: it stands last in the port's order.
+void OneSided::open(CorePort& port, Operation& operation, Peer& peer, std::size_t bytes) noexcept {
+  SendState& state = start_state<SendState>(operation);
+  state.port = &port;
+  state.peer = &peer;
+  state.bytes = bytes;
+  state.number = ++port.one_sided_number;
+  state.frame.operation = &operation;
+  state.previous = port.one_sided_last;
+  (port.one_sided_last != nullptr ? state_of<SendState>(*port.one_sided_last).next
+                                  : port.one_sided_first) = &operation;
+  port.one_sided_last = &operation;
+  ++port.open_operations;
+  ++peer.counts.messages_sent;
+}
+
+std::uint64_t OneSided::remember(Operation& operation, Peer& peer,
+                                 std::span<const MutableSlice> slices, std::uint64_t bytes) {
+  std::uint64_t name = 0;
+  Pending& pending = pending_.acquire(name);
+  pending.operation = &operation;
+  pending.peer = &peer;
+  pending.bytes = bytes;
+  pending.slice_count = static_cast<std::uint8_t>(slices.size());
+  std::copy(slices.begin(), slices.end(), pending.slices);
+  return name;
+}
+
+namespace {
+
+template <class Body>
+void fill_frame(OutFrame& frame, FrameKind kind, std::uint8_t flags, PortNumber target,
+                PortNumber source, const Body& body) noexcept {
+  const Header<Body> header{{kind, flags, 0, target, source, 0, 0}, body};
+  std::memcpy(frame.header, &header, sizeof(header));
+  frame.header_bytes = sizeof(header);
+}
+
+}  // namespace
+
+Accept OneSided::put(CorePort& port, const PutRequest& request, Operation& operation) noexcept {
+  Peer& peer = *request.to.peer;
+  Accept answer{};
+  const std::size_t bytes = total_bytes(request.slices);
+  // The eight bytes of remote data travel in front of the payload, in a slice of their own.
+  const std::size_t extra = request.data.has_value() ? 1 : 0;
+  if (request.slices.size() + extra > kSlicesMax) return Accept::kInvalid;
+  if (!admit(port, peer, answer)) return answer;
+  open(port, operation, peer, bytes);
+  SendState& state = state_of<SendState>(operation);
+  OutFrame& frame = state.frame;
+  if (extra != 0) {
+    state.remote_data = *request.data;
+    frame.slices[0] = {&state.remote_data, sizeof(state.remote_data)};
+    frame.slice_count = 1;
+    frame.payload_bytes = sizeof(state.remote_data);
+  }
+  const std::uint8_t flags = extra != 0 ? kFlagHasData : 0;
+  if (bytes <= kPutEagerBytesMax) {
+    const std::uint64_t name = remember(operation, peer, {}, bytes);
+    fill_frame(frame, FrameKind::kPut, flags, request.to.port, port.number_,
+               RemoteBody{request.remote.key, request.remote.address, bytes, name});
+    std::copy(request.slices.begin(), request.slices.end(), frame.slices + extra);
+    frame.slice_count = static_cast<std::uint8_t>(request.slices.size() + extra);
+    frame.payload_bytes += bytes;
+  } else {
+    std::uint64_t name = 0;
+    core_.transfers.offer(peer, &port, &operation, request.slices, bytes, name).one_sided = true;
+    fill_frame(frame, FrameKind::kRts, static_cast<std::uint8_t>(flags | kFlagPut), request.to.port,
+               port.number_, RtsBody{request.remote.key, request.remote.address, bytes, name});
+  }
+  core_.sender.queue(peer, frame);
+  return Accept::kAccepted;
+}
+
+Accept OneSided::get(CorePort& port, const GetRequest& request, Operation& operation) noexcept {
+  Peer& peer = *request.to.peer;
+  Accept answer{};
+  if (request.slices.size() > kSlicesMax) return Accept::kInvalid;
+  if (!admit(port, peer, answer)) return answer;
+  std::size_t bytes = 0;
+  for (const MutableSlice& slice : request.slices) bytes += slice.bytes;
+  open(port, operation, peer, bytes);
+  const std::uint64_t name = remember(operation, peer, request.slices, bytes);
+  OutFrame& frame = state_of<SendState>(operation).frame;
+  fill_frame(frame, FrameKind::kGet, 0, request.to.port, port.number_,
+             RemoteBody{request.remote.key, request.remote.address, bytes, name});
+  core_.sender.queue(peer, frame);
+  return Accept::kAccepted;
+}
+
+namespace {
+
+bool makes_sense(const AtomicRequest& request) noexcept {
+  return atomic_supported(request.op, request.scalar) && request.count != 0 &&
+         request.count <= kAtomicBytesMax / scalar_bytes(request.scalar) &&
+         (request.op == AtomicOp::kRead || request.operand != nullptr) &&
+         (!needs_compare(request.op) || request.compare != nullptr);
+}
+
+/// What the operation needs at the target, behind each other. Returns its size.
+std::size_t take_operands(const AtomicRequest& request, std::size_t bytes, std::byte* to) noexcept {
+  if (request.op == AtomicOp::kRead) return 0;
+  std::memcpy(to, request.operand, bytes);
+  if (!needs_compare(request.op)) return bytes;
+  std::memcpy(to + bytes, request.compare, bytes);
+  return 2 * bytes;
+}
+
+}  // namespace
+
+Accept OneSided::atomic(CorePort& port, const AtomicRequest& request,
+                        Operation& operation) noexcept {
+  Peer& peer = *request.to.peer;
+  Accept answer{};
+  if (!makes_sense(request)) return Accept::kInvalid;
+  if (!admit(port, peer, answer)) return answer;
+  const std::size_t bytes = request.count * scalar_bytes(request.scalar);
+  open(port, operation, peer, bytes);
+  const bool fetch = request.fetched != nullptr;
+  const MutableSlice into{request.fetched, bytes};
+  const std::uint64_t name = remember(operation, peer, {&into, fetch ? 1U : 0U}, bytes);
+  std::byte operands[2 * kAtomicBytesMax];
+  const std::size_t operand_bytes = take_operands(request, bytes, operands);
+  core_.sender.queue_control(
+      peer, FrameKind::kAtomic, 0, request.to.port, port.number_,
+      AtomicBody{request.remote.key, request.remote.address, name,
+                 static_cast<std::uint32_t>(request.count), static_cast<std::uint8_t>(request.op),
+                 static_cast<std::uint8_t>(request.scalar),
+                 static_cast<std::uint8_t>(fetch ? 1 : 0), 0},
+      {operands, operand_bytes});
+  return Accept::kAccepted;
+}
+
+Accept OneSided::flush(CorePort& port, Peer* peer, Operation& operation) noexcept {
+  if (is_full(port)) return Accept::kBusy;
+  ++port.open_operations;
+  port.flush_waits.push_back({&operation, peer, port.one_sided_number});
+  check_flushes(port);
+  return Accept::kAccepted;
+}
+
+void OneSided::check_flushes(CorePort& port) noexcept {
+  for (std::size_t i = 0; i < port.flush_waits.size();) {
+    const CorePort::FlushWait wait = port.flush_waits[i];
+    bool open_ones = false;
+    for (Operation* each = port.one_sided_first; each != nullptr && !open_ones;) {
+      const SendState& state = state_of<SendState>(*each);
+      if (state.number > wait.number) break;
+      open_ones = wait.peer == nullptr || wait.peer == state.peer;
+      each = state.next;
+    }
+    if (open_ones) {
+      ++i;
+      continue;
+    }
+    port.flush_waits.erase(port.flush_waits.begin() + static_cast<std::ptrdiff_t>(i));
+    --port.open_operations;
+    wait.operation->done(*wait.operation, {});
+  }
+}
+
+void OneSided::complete(Operation& operation, const Completion& completion) noexcept {
+  SendState& state = state_of<SendState>(operation);
+  CorePort& port = *state.port;
+  (state.previous != nullptr ? state_of<SendState>(*state.previous).next : port.one_sided_first) =
+      state.next;
+  (state.next != nullptr ? state_of<SendState>(*state.next).previous : port.one_sided_last) =
+      state.previous;
+  --port.open_operations;
+  operation.done(operation, completion);
+  if (!port.flush_waits.empty()) check_flushes(port);
+}
+
+void OneSided::on_answer(Peer& peer, const FinBody& body, Bytes payload) noexcept {
+  Pending* pending = pending_.find(body.operation);
+  if (pending == nullptr || pending->peer != &peer) return;
+  const Pending done = *pending;
+  pending_.release(body.operation);
+  Completion completion{.code = static_cast<Errc>(body.code), .bytes = done.bytes};
+  if (completion.code == Errc::kOk && done.slice_count != 0) {
+    if (payload.size() == done.bytes) {
+      scatter({done.slices, done.slice_count}, 0, payload);
+    } else {
+      completion.code =
+          Errc::kCorrupt;  // a peer that answers with another length is not to be believed
+    }
+  }
+  complete(*done.operation, completion);
+}
+
+void OneSided::on_get_offer(Peer& peer, const RtsBody& body) noexcept {
+  Pending* pending = pending_.find(body.tag);
+  if (pending == nullptr || pending->peer != &peer || pending->bytes != body.length) {
+    core_.transfers.reject(peer, body.transfer, Errc::kCancelled);
+    return;
+  }
+  InTransfer in;
+  in.purpose = InTransfer::Purpose::kGet;
+  in.operation = pending->operation;
+  in.port = state_of<SendState>(*pending->operation).port;
+  in.completion = {.bytes = pending->bytes};
+  in.slice_count = pending->slice_count;
+  std::copy(pending->slices, pending->slices + pending->slice_count, in.slices);
+  in.transfer = body.transfer;
+  const std::uint64_t wanted = pending->bytes;
+  pending_.release(body.tag);
+  core_.transfers.fetch(peer, std::move(in), wanted);
+}
+
+Status OneSided::deregister(std::uint32_t space, std::uint64_t key) noexcept {
+  Status removed = regions.remove(space, key);
+  if (removed) core_.transfers.cancel_region({space, key});
+  return removed;
+}
+
+void OneSided::fail_all(Peer& peer) noexcept {
+  pending_.for_each([&](std::uint64_t name, Pending& pending) {
+    if (pending.peer != &peer) return;
+    Operation& operation = *pending.operation;
+    pending_.release(name);
+    complete(operation, {.code = Errc::kPeerLost});
+  });
+}
+
+void OneSided::cancel_port(CorePort& port) noexcept {
+  pending_.for_each([&](std::uint64_t name, Pending& pending) {
+    if (state_of<SendState>(*pending.operation).port != &port) return;
+    Operation& operation = *pending.operation;
+    pending_.release(name);
+    complete(operation, {.code = Errc::kCancelled});
+  });
+}
+
+}  // namespace livebtl::core

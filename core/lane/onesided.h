@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/lane/onesided.h -- put, get, atomics and flush by ordered frames: exactly once, over every
+// transport.
+//
+// Threads: under the engine's lock. The target answers from whichever thread moves its engine: no
+// MPI call needed.
+#pragma once
+
+#include <vector>
+
+#include "core/bml/peer.h"
+#include "core/lane/region_table.h"
+#include "core/lane/slot_table.h"
+
+namespace livebtl::core {
+
+struct Core;
+class CorePort;
+
+/// Puts and gets up to this travel in one ordered frame; larger ones by rendezvous.
+inline constexpr std::size_t kPutEagerBytesMax = 8192;
+
+class OneSided {
+ public:
+  explicit OneSided(Core& core) : core_(core) {}
+
+  Accept put(CorePort& port, const PutRequest& request, Operation& operation) noexcept;
+  Accept get(CorePort& port, const GetRequest& request, Operation& operation) noexcept;
+  Accept atomic(CorePort& port, const AtomicRequest& request, Operation& operation) noexcept;
+  Accept flush(CorePort& port, Peer* peer, Operation& operation) noexcept;
+
+  // Target side.
+  void on_put(Peer& peer, const FrameHead& head, const RemoteBody& body, Bytes payload) noexcept;
+  void on_get(Peer& peer, const FrameHead& head, const RemoteBody& body) noexcept;
+  void on_atomic(Peer& peer, const FrameHead& head, const AtomicBody& body, Bytes payload) noexcept;
+  void on_put_offer(Peer& peer, const FrameHead& head, const RtsBody& body, Bytes payload) noexcept;
+  // Origin side.
+  void on_get_offer(Peer& peer, const RtsBody& body) noexcept;
+  void on_answer(Peer& peer, const FinBody& body,
+                 Bytes payload) noexcept;  // kDone, kGetReply, kAtomicReply
+  /// The operation is over (also called by rendezvous for large puts and gets).
+  void complete(Operation& operation, const Completion& completion) noexcept;
+
+  /// The region's memory is the caller's again when this returns: what peers still do there ends.
+  Status deregister(std::uint32_t space, std::uint64_t key) noexcept;
+  void fail_all(Peer& peer) noexcept;
+  void cancel_port(CorePort& port) noexcept;
+
+  RegionTable regions;
+
+ private:
+  struct Pending {
+    Operation* operation = nullptr;
+    Peer* peer = nullptr;
+    MutableSlice slices[kSlicesMax];
+    std::uint8_t slice_count = 0;
+    std::uint64_t bytes = 0;
+  };
+  bool is_full(const CorePort& port) const noexcept;
+  bool admit(CorePort& port, Peer& peer, Accept& answer) const noexcept;
+  void open(CorePort& port, Operation& operation, Peer& peer, std::size_t bytes) noexcept;
+  std::uint64_t remember(Operation& operation, Peer& peer, std::span<const MutableSlice> slices,
+                         std::uint64_t bytes);
+  void check_flushes(CorePort& port) noexcept;
+
+  Core& core_;
+  SlotTable<Pending> pending_;
+};
+
+}  // namespace livebtl::core

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/lane/receive.cc -- see receive.h.
+//
+// What a message in order passes through is inlined into on_frame(): each call saved is ten
+// instructions or more.
+#include "core/lane/receive.h"
+
+#include "core/engine/core.h"
+
+namespace livebtl::core {
+
+MutableBytes Receiver::on_place(Path& path, Bytes header, std::size_t payload_bytes,
+                                bool to_be_checked) noexcept {
+  if (!path.open() || header.size() != sizeof(Header<DataBody>)) return {};
+  const auto head = decode_head(header);
+  if (!head || head->kind != FrameKind::kData) return {};
+  return core_.transfers.place(path, decode_body<DataBody>(header), payload_bytes, to_be_checked);
+}
+
+// in: a frame as it came. out: its part of the engine has it, or its path is broken down.
+// An eager message that comes in order on a path in use goes straight to its port. The first one on
+// a path, or on one that the peer had left, takes the long way, where that is noted.
+void Receiver::on_frame(Path& path, Bytes header, Bytes payload) noexcept {
+  if (header.size() == sizeof(Header<MessageBody>) && path.open() && path.confirmed &&
+      path.carries_ordered) [[likely]] {
+    Header<MessageBody> message;
+    std::memcpy(&message, header.data(), sizeof message);
+    if (is_eager(message.head) && message.head.seq == path.peer->rx.reorder.expected()) [[likely]]
+      return on_next_message(path, message, payload);
+  }
+  on_any_frame(path, header, payload);
+}
+
+[[gnu::always_inline]] inline void Receiver::on_next_message(Path& path,
+                                                             const Header<MessageBody>& message,
+                                                             Bytes payload) noexcept {
+  Peer& peer = *path.peer;
+  if (message.head.ack > peer.tx.acked && !core_.sender.acknowledged(peer, message.head.ack))
+    return path.break_down({Errc::kCorrupt, "the peer acknowledged what was never sent"});
+  peer.rx.reorder.arrived_next();
+  count_ack_owed(peer, message.head, sizeof message + payload.size());
+  on_message(peer, message.head, message.body, payload);
+  if (peer.rx.reorder.early_bytes() != 0) [[unlikely]]
+    deliver_early(peer);
+}
+
+void Receiver::on_any_frame(Path& path, Bytes header, Bytes payload) noexcept {
+  if (path.state == Path::State::kDown) return;
+  const auto head = decode_head(header);
+  if (!head) return path.break_down({Errc::kCorrupt, "the peer sent a malformed frame header"});
+  if (head->kind == FrameKind::kHello) return core_.bml.on_hello(path, payload);
+  if (!path.open())
+    return path.break_down({Errc::kRefused, "the peer sent data before it said who it is"});
+  Peer& peer = *path.peer;
+  if (!path.confirmed) [[unlikely]] {
+    path.confirmed = true;
+    core_.bml.elect(peer);
+  }
+  if (head->ack > peer.tx.acked && !core_.sender.acknowledged(peer, head->ack))
+    return path.break_down({Errc::kCorrupt, "the peer acknowledged what was never sent"});
+  if (is_ordered(head->kind)) {
+    path.peer_marker_seen = false;  // it has come back
+    if (!path.carries_ordered) path.ordered_since = head->seq;
+    path.carries_ordered = true;
+    on_ordered(path, *head, header, payload);
+  } else if (head->kind == FrameKind::kData) {
+    core_.transfers.on_data(path, decode_body<DataBody>(header), payload);
+  } else {
+    on_path_control(path, *head, header, payload);
+  }
+}
+
+void Receiver::on_ordered(Path& path, const FrameHead& head, Bytes header, Bytes payload) noexcept {
+  Peer& peer = *path.peer;
+  switch (peer.rx.reorder.arrived(head.seq, header, payload)) {
+    case Reorder::Verdict::kNext:
+      [[likely]];
+      count_ack_owed(peer, head, header.size() + payload.size());
+      dispatch(peer, head, header, payload);
+      return deliver_early(peer);
+    case Reorder::Verdict::kEarly:
+      ++peer.counts.reordered;
+      return;
+    case Reorder::Verdict::kDuplicate:
+      // Seen, so the peer has lost our acknowledgement: tell it again.
+      ++peer.counts.duplicates;
+      peer.rx.ack_wanted = true;
+      core_.sender.mark_dirty(peer);
+      return;
+    case Reorder::Verdict::kOverflow:
+      path.break_down(
+          {Errc::kLimit, "the peer ran further ahead of its old path than the protocol allows"});
+  }
+}
+
+// What came early and is next by now.
+void Receiver::deliver_early(Peer& peer) noexcept {
+  while (auto early = peer.rx.reorder.take_next()) {
+    const auto head = decode_head(early->header);
+    count_ack_owed(peer, *head, early->header.size() + early->payload.size());
+    dispatch(peer, *head, early->header, early->payload);
+  }
+}
+
+void Receiver::count_ack_owed(Peer& peer, const FrameHead& head, std::size_t bytes) noexcept {
+  peer.rx.unacked_bytes += bytes;
+  if ((head.flags & kFlagAckWanted) != 0 ||
+      peer.rx.unacked_bytes > core_.config.settings.window_bytes / 4) {
+    peer.rx.ack_wanted = true;
+    core_.sender.mark_dirty(peer);
+  }
+}
+
+void Receiver::dispatch(Peer& peer, const FrameHead& head, Bytes header, Bytes payload) noexcept {
+  switch (head.kind) {
+    case FrameKind::kEager:
+      return on_message(peer, head, decode_body<MessageBody>(header), payload);
+    case FrameKind::kRts:
+      return on_offer(peer, head, decode_body<RtsBody>(header), payload);
+    case FrameKind::kCts:
+      return core_.transfers.on_cts(peer, decode_body<CtsBody>(header));
+    case FrameKind::kFin:
+      return core_.transfers.on_fin(peer, head, decode_body<FinBody>(header));
+    case FrameKind::kDone:
+    case FrameKind::kGetReply:
+    case FrameKind::kAtomicReply:
+      return on_answer(peer, head, decode_body<FinBody>(header), payload);
+    case FrameKind::kActive:
+      return on_active(peer, head, decode_body<MessageBody>(header), payload);
+    case FrameKind::kPut:
+      return core_.onesided.on_put(peer, head, decode_body<RemoteBody>(header), payload);
+    case FrameKind::kGet:
+      return core_.onesided.on_get(peer, head, decode_body<RemoteBody>(header));
+    case FrameKind::kAtomic:
+      return core_.onesided.on_atomic(peer, head, decode_body<AtomicBody>(header), payload);
+    case FrameKind::kAddresses:
+      return on_addresses(peer, payload);
+    default:
+      LIVEBTL_ASSERT(false, "decode_head and is_ordered agree about the kinds");
+  }
+}
+
+// Messages
+// -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+Envelope envelope_of(Peer& peer, const FrameHead& head, Tag tag, std::uint64_t data,
+                     std::uint64_t length) noexcept {
+  Envelope envelope;
+  envelope.kind = (head.flags & kFlagTagged) != 0 ? MessageKind::kTagged : MessageKind::kPlain;
+  envelope.has_data = (head.flags & kFlagHasData) != 0;
+  envelope.want_done = (head.flags & kFlagWantDone) != 0;
+  envelope.tag = tag;
+  envelope.data = data;
+  envelope.length = length;
+  envelope.transfer = head.seq;  // an eager message that wants DONE is named by its number
+  envelope.source = {&peer, head.source_port};
+  return envelope;
+}
+
+Completion completion_of(const Envelope& envelope, std::size_t bytes) noexcept {
+  Completion completion;
+  completion.code = bytes < envelope.length ? Errc::kTruncated : Errc::kOk;
+  completion.has_data = envelope.has_data;
+  completion.tag = envelope.tag;
+  completion.data = envelope.data;
+  completion.bytes = bytes;
+  completion.message_bytes = envelope.length;
+  completion.source = envelope.source;
+  return completion;
+}
+
+/// Takes `bytes` from a multi-receive's buffer: where this message goes. Single receives: their own
+/// slices.
+MutableSlice take_multi(ReceiveState& state, std::size_t bytes) noexcept {
+  auto* place = static_cast<std::byte*>(state.slices[0].data) + state.multi_used;
+  state.multi_used += bytes;
+  state.capacity -= bytes;
+  ++state.multi_open;
+  return {place, bytes};
+}
+
+}  // namespace
+
+void Receiver::release_credit(Peer& peer, std::size_t bytes) noexcept {
+  RxLane& rx = peer.rx;
+  rx.released_bytes += bytes;
+  ++rx.released_headers;
+  const Settings& settings = core_.config.settings;
+  if (rx.released_bytes - rx.advertised_bytes > settings.credit_bytes / 4 ||
+      rx.released_headers - rx.advertised_headers > settings.credit_headers / 4) [[unlikely]]
+    core_.sender.mark_dirty(peer);
+}
+
+[[gnu::always_inline]] inline void Receiver::on_message(Peer& peer, const FrameHead& head,
+                                                        const MessageBody& body,
+                                                        Bytes payload) noexcept {
+  CorePort* port = core_.ports.find(head.target_port);
+  if (port == nullptr) {
+    // The port was closed: what is still on its way to it is nobody's.
+    release_credit(peer, payload.size());
+    return;
+  }
+  ++peer.counts.messages_received;
+  const Envelope envelope = envelope_of(peer, head, body.tag, body.data, payload.size());
+  if (Operation* receive = port->matcher.arrived(envelope)) {
+    deliver_eager(*receive, envelope, payload);
+    release_credit(peer, payload.size());
+    return;
+  }
+  keep_unexpected(*port, envelope, payload);
+}
+
+void Receiver::keep_unexpected(CorePort& port, const Envelope& envelope, Bytes payload) noexcept {
+  auto message = std::make_unique<Unexpected>();
+  message->envelope = envelope;
+  if (!payload.empty()) {
+    message->payload = std::make_unique_for_overwrite<std::byte[]>(payload.size());
+    std::memcpy(message->payload.get(), payload.data(), payload.size());
+  }
+  port.matcher.add_unexpected(std::move(message));
+}
+
+void Receiver::complete_receive(Operation& receive, const Completion& completion) noexcept {
+  ReceiveState& state = state_of<ReceiveState>(receive);
+  if (state.multi_bytes_min == 0) [[likely]]
+    return receive.done(receive, completion);
+  --state.multi_open;
+  Completion told = completion;
+  told.buffer_released = !state.posted && !state.reposting && state.multi_open == 0;
+  receive.done(receive, told);
+}
+
+[[gnu::always_inline]] inline void Receiver::deliver_eager(Operation& receive,
+                                                           const Envelope& envelope,
+                                                           Bytes payload) noexcept {
+  ReceiveState& state = state_of<ReceiveState>(receive);
+  const std::size_t bytes = std::min<std::size_t>(payload.size(), state.capacity);
+  Completion completion = completion_of(envelope, bytes);
+  if (state.multi_bytes_min != 0) {
+    const MutableSlice place = take_multi(state, bytes);
+    completion.buffer = place.data;
+    if (bytes != 0) std::memcpy(place.data, payload.data(), bytes);
+  } else {
+    completion.buffer = state.slice_count != 0 ? state.slices[0].data : nullptr;
+    if (state.slice_count == 1) [[likely]]
+      copy_bytes(completion.buffer, payload.data(), bytes);
+    else
+      scatter({state.slices, state.slice_count}, 0, payload.first(bytes));
+  }
+  if (envelope.want_done) [[unlikely]]
+    core_.sender.queue_control(*envelope.source.peer, FrameKind::kDone, kFlagWantDone, 0, 0,
+                               FinBody{envelope.transfer, 0, 0});
+  complete_receive(receive, completion);
+}
+
+void Receiver::on_offer(Peer& peer, const FrameHead& head, const RtsBody& body,
+                        Bytes payload) noexcept {
+  if ((head.flags & kFlagPut) != 0) return core_.onesided.on_put_offer(peer, head, body, payload);
+  if ((head.flags & kFlagGet) != 0) return core_.onesided.on_get_offer(peer, body);
+  CorePort* port = core_.ports.find(head.target_port);
+  if (port == nullptr) {
+    core_.transfers.reject(peer, body.transfer, Errc::kCancelled);
+    release_credit(peer, 0);
+    return;
+  }
+  ++peer.counts.messages_received;
+  Envelope envelope = envelope_of(peer, head, body.tag, body.data, body.length);
+  envelope.rendezvous = true;
+  envelope.transfer = body.transfer;
+  if (Operation* receive = port->matcher.arrived(envelope)) {
+    deliver_offer(*port, *receive, envelope);
+    release_credit(peer, 0);
+    return;
+  }
+  auto message = std::make_unique<Unexpected>();
+  message->envelope = envelope;
+  port->matcher.add_unexpected(std::move(message));
+}
+
+void Receiver::deliver_offer(CorePort& port, Operation& receive,
+                             const Envelope& envelope) noexcept {
+  ReceiveState& state = state_of<ReceiveState>(receive);
+  const std::size_t wanted = std::min<std::size_t>(envelope.length, state.capacity);
+  InTransfer in;
+  in.operation = &receive;
+  in.port = &port;
+  in.peer = envelope.source.peer;
+  in.transfer = envelope.transfer;
+  in.completion = completion_of(envelope, wanted);
+  if (state.multi_bytes_min != 0) {
+    in.slices[0] = take_multi(state, wanted);
+    in.slice_count = 1;
+  } else {
+    in.slice_count = state.slice_count;
+    std::copy(state.slices, state.slices + state.slice_count, in.slices);
+  }
+  in.completion.buffer = in.slice_count != 0 ? in.slices[0].data : nullptr;
+  core_.transfers.fetch(*envelope.source.peer, std::move(in), wanted);
+}
+
+void Receiver::deliver_unexpected(CorePort& port, std::unique_ptr<Unexpected> message,
+                                  Operation& receive) noexcept {
+  const Envelope& envelope = message->envelope;
+  Peer& peer = *envelope.source.peer;
+  if (envelope.rendezvous) {
+    deliver_offer(port, receive, envelope);
+    release_credit(peer, 0);
+  } else {
+    deliver_eager(receive, envelope, {message->payload.get(), envelope.length});
+    release_credit(peer, envelope.length);
+  }
+}
+
+void Receiver::drop_unexpected(std::unique_ptr<Unexpected> message) noexcept {
+  const Envelope& envelope = message->envelope;
+  Peer& peer = *envelope.source.peer;
+  if (envelope.rendezvous) {
+    core_.transfers.reject(peer, envelope.transfer,
+                           Errc::kOk);  // taken and thrown away, as the user wished
+  } else if (envelope.want_done) {
+    core_.sender.queue_control(peer, FrameKind::kDone, kFlagWantDone, 0, 0,
+                               FinBody{envelope.transfer, 0, 0});
+  }
+  release_credit(peer, envelope.rendezvous ? 0 : envelope.length);
+}
+
+}  // namespace livebtl::core

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/lane/receive.h -- what comes in: check, drop repeats, put in order, and hand each kind of frame
+// to its part.
+//
+// Threads: under the engine's lock. Answers are queued here and posted after the transport's
+// progress() returned.
+#pragma once
+
+#include "core/bml/peer.h"
+#include "core/lane/match.h"
+
+namespace livebtl::core {
+
+struct Core;
+class CorePort;
+
+class Receiver {
+ public:
+  explicit Receiver(Core& core) : core_(core) {}
+
+  void on_frame(Path& path, Bytes header, Bytes payload) noexcept;
+  MutableBytes on_place(Path& path, Bytes header, std::size_t payload_bytes,
+                        bool to_be_checked) noexcept;
+
+  /// Gives a message that was unexpected to a receive (also for claimed ones), and its credit back.
+  void deliver_unexpected(CorePort& port, std::unique_ptr<Unexpected> message,
+                          Operation& receive) noexcept;
+  /// All bytes of a receive are in place.
+  void complete_receive(Operation& receive, const Completion& completion) noexcept;
+  /// An unexpected message that nobody will receive.
+  void drop_unexpected(std::unique_ptr<Unexpected> message) noexcept;
+  /// Unexpected-message credit back to the peer.
+  void release_credit(Peer& peer, std::size_t bytes) noexcept;
+
+ private:
+  void on_any_frame(Path& path, Bytes header, Bytes payload) noexcept;
+  void on_next_message(Path& path, const Header<MessageBody>& message, Bytes payload) noexcept;
+  void on_ordered(Path& path, const FrameHead& head, Bytes header, Bytes payload) noexcept;
+  void deliver_early(Peer& peer) noexcept;
+  void dispatch(Peer& peer, const FrameHead& head, Bytes header, Bytes payload) noexcept;
+  void on_message(Peer& peer, const FrameHead& head, const MessageBody& body,
+                  Bytes payload) noexcept;
+  void on_offer(Peer& peer, const FrameHead& head, const RtsBody& body, Bytes payload) noexcept;
+  void on_answer(Peer& peer, const FrameHead& head, const FinBody& body, Bytes payload) noexcept;
+  void on_active(Peer& peer, const FrameHead& head, const MessageBody& body,
+                 Bytes payload) noexcept;
+  void on_credit(Path& path, const CreditBody& credit) noexcept;
+  void on_marker(Path& path, const PathBody& body) noexcept;
+  void on_path_control(Path& path, const FrameHead& head, Bytes header, Bytes payload) noexcept;
+  void on_addresses(Peer& peer, Bytes payload) noexcept;
+  void keep_unexpected(CorePort& port, const Envelope& envelope, Bytes payload) noexcept;
+  void deliver_eager(Operation& receive, const Envelope& envelope, Bytes payload) noexcept;
+  void deliver_offer(CorePort& port, Operation& receive, const Envelope& envelope) noexcept;
+  void count_ack_owed(Peer& peer, const FrameHead& head, std::size_t bytes) noexcept;
+
+  Core& core_;
+};
+
+}  // namespace livebtl::core

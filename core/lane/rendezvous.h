@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/lane/rendezvous.h -- the placed lane: large messages, puts and gets as an offer (RTS), a wish
+// (CTS), data and FIN.
+//
+// Threads:   under the engine's lock.
+// Ownership: the sender's bytes stay the user's buffer (no copy is kept) until FIN has come and no
+// posted frame
+//            refers to them; the receiver's buffer belongs to the transfer until it completes.
+// Giving up: a port or region that goes away has its memory back when the call returns: endpoints
+//            let go of it, and the other side is told.
+// Loss:      the receiver knows what arrived. When a path of the pair is lost it asks again from
+// its contiguous prefix,
+//            with the next attempt; fragments that come twice count once.
+#pragma once
+
+#include <optional>
+
+#include "core/bml/peer.h"
+#include "core/lane/intervals.h"
+#include "core/lane/slot_table.h"
+
+namespace livebtl::core {
+
+struct Core;
+class CorePort;
+
+/// A region, as transfers remember it: a deregistration ends those that use it.
+struct RegionName {
+  std::uint32_t space = 0;
+  std::uint64_t key = 0;
+  friend bool operator==(const RegionName&, const RegionName&) = default;
+};
+
+struct OutTransfer {
+  Operation* operation = nullptr;    // null: serves a get out of a region, or is given up
+  std::optional<RegionName> region;  // serves a get: out of this
+  PortNumber read_through = 0;       // ... and told to this port of ours
+  PortNumber reader = 0;             // ... for this one of the peer's
+  CorePort* port = nullptr;          // whose operation it is
+  Peer* peer = nullptr;
+  Slice slices[kSlicesMax];
+  std::uint8_t slice_count = 0;
+  bool one_sided = false;  // a put: completes as such
+  bool finished = false;   // FIN has come, or it is given up and the receiver knows
+  bool given_up = false;   // by us: the bytes are the user's again
+  Errc code = Errc::kOk;
+  std::uint64_t bytes = 0;
+  std::uint64_t handle = 0;  // the receiver's name, from CTS
+  std::uint64_t wanted = 0;
+  std::uint64_t asked_offset = 0;  // of the last CTS: all before it has arrived
+  std::uint64_t next_offset = 0;
+  std::uint32_t attempt = 0;
+  std::uint32_t posted = 0;  // data frames in endpoints, referring to the user's bytes
+};
+
+struct InTransfer {
+  enum class Purpose : std::uint8_t { kReceive, kPut, kGet };
+  Purpose purpose = Purpose::kReceive;
+  Peer* peer = nullptr;
+  CorePort* port = nullptr;
+  Operation* operation = nullptr;    // the receive or get; null for a put into our region
+  std::optional<RegionName> region;  // a put: into this
+  Completion completion;             // filled in; given when all has arrived
+  MutableSlice slices[kSlicesMax];
+  std::uint8_t slice_count = 0;
+  RemoteAccess access{};       // a put: what the port is told
+  std::uint64_t transfer = 0;  // the sender's name
+  std::uint64_t wanted = 0;
+  std::uint32_t attempt = 0;
+  Intervals arrived;
+};
+
+class Transfers {
+ public:
+  explicit Transfers(Core& core) : core_(core) {}
+
+  /// Sender: makes the transfer for an offer; the caller puts `name` into the RTS.
+  OutTransfer& offer(Peer& peer, CorePort* port, Operation* operation,
+                     std::span<const Slice> slices, std::uint64_t bytes, std::uint64_t& name);
+  /// Sender: the offer was never posted: nobody is to be told when it ends.
+  void withdraw_offer(std::uint64_t name) noexcept;
+  /// Receiver: a matched offer. slices: where it goes; wanted: how much of it (0 ends it at once).
+  void fetch(Peer& peer, InTransfer in, std::uint64_t wanted);
+  /// Receiver: an offer that can not be taken (no such region, port, operation).
+  void reject(Peer& peer, std::uint64_t transfer, Errc code);
+
+  void on_cts(Peer& peer, const CtsBody& cts) noexcept;
+  void on_fin(Peer& peer, const FrameHead& head, const FinBody& fin) noexcept;
+  void on_data(Path& path, const DataBody& data, Bytes payload) noexcept;
+  /// Where the payload of a data frame may be read to directly; empty: nowhere.
+  /// Never where bytes have arrived or are arriving: what comes twice may be damaged the second
+  /// time.
+  MutableBytes place(Path& path, const DataBody& data, std::size_t payload_bytes,
+                     bool to_be_checked) noexcept;
+  void on_sent(Path& path, std::uint64_t name) noexcept;
+
+  /// Posts data while the paths take it, at most bytes_max. Returns frames posted.
+  std::size_t pump(Peer& peer, std::size_t bytes_max) noexcept;
+  /// A path of the pair is gone: its posted frames too. Asks again for what is missing.
+  void path_lost(Peer& peer, Path& path) noexcept;
+  void fail_all(Peer& peer) noexcept;
+  /// Operations of a port that is being closed end with kCancelled.
+  void cancel_port(CorePort& port) noexcept;
+  /// Puts into a region and gets out of it, asked for by peers, end there with kBadKey.
+  void cancel_region(const RegionName& region) noexcept;
+
+ private:
+  void give_up(std::uint64_t name, OutTransfer& out, Errc code) noexcept;
+  void tell_given_up(OutTransfer& out) noexcept;
+  void on_given_up(Peer& peer, const FinBody& fin) noexcept;
+  void drop_in(std::uint64_t handle, InTransfer& in, Errc code) noexcept;
+  bool being_placed(const Peer& peer, const DataBody& data, std::uint64_t bytes) const noexcept;
+  void rewind_outgoing(Peer& peer) noexcept;
+  void ask(InTransfer& in, std::uint64_t handle) noexcept;
+  void complete_in(std::uint64_t handle) noexcept;
+  void finish(const InTransfer& in) noexcept;
+  std::size_t post_data(Peer& peer, Path& path, OutTransfer& out, std::uint64_t name) noexcept;
+  Post post_piece(Peer& peer, Path& path, const OutTransfer& out, std::uint64_t name,
+                  const Slice& piece) noexcept;
+  void complete_out_if_done(std::uint64_t name) noexcept;
+  void complete_out(const OutTransfer& done) noexcept;
+  void tell_read(const OutTransfer& done) noexcept;
+  Path* pick_path(Peer& peer) noexcept;
+
+  Core& core_;
+  SlotTable<OutTransfer> out_;
+  SlotTable<InTransfer> in_;
+};
+
+/// Copies `bytes` to the place `offset` of scattered memory. Requires: it fits.
+void scatter(std::span<const MutableSlice> slices, std::uint64_t offset, Bytes bytes) noexcept;
+
+}  // namespace livebtl::core

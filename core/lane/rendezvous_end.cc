@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/lane/rendezvous_end.cc -- transfers that end before their time: lost peers, closed ports, regions
+// that are deregistered. Under the engine's lock.
+#include <algorithm>
+
+#include "core/engine/core.h"
+
+namespace livebtl::core {
+
+void Transfers::fail_all(Peer& peer) noexcept {
+  out_.for_each([&](std::uint64_t name, OutTransfer& out) {
+    if (out.peer != &peer) return;
+    out.finished = true;
+    out.code = Errc::kPeerLost;
+    complete_out_if_done(name);
+  });
+  in_.for_each([&](std::uint64_t handle, InTransfer& in) {
+    if (in.peer != &peer) return;
+    InTransfer lost = std::move(in);
+    in_.release(handle);
+    lost.completion.code = Errc::kPeerLost;
+    lost.completion.bytes = lost.arrived.prefix();
+    if (lost.purpose != InTransfer::Purpose::kPut) finish(lost);
+  });
+}
+
+namespace {
+
+/// Nothing on the way by these of the peer's paths refers to users' memory any more. Others are
+/// left alone: it may cost a path that a device is at work on (Endpoint::let_go).
+template <class Concerned>
+void let_go(Peer& peer, Concerned concerned) noexcept {
+  for (auto& path : peer.paths) {
+    // One that is down, and not cleared away yet, may still refer to it.
+    if (path->endpoint && concerned(*path)) path->endpoint->let_go();
+  }
+}
+
+}  // namespace
+
+// in: the bytes are wanted back now. out: nothing refers to them; the receiver is told, once we
+// know its name for the transfer.
+void Transfers::give_up(std::uint64_t name, OutTransfer& out, Errc code) noexcept {
+  if (out.given_up) return;
+  if (out.posted != 0) {
+    let_go(*out.peer, [name](const Path& path) {
+      return std::find(path.posted.begin(), path.posted.end(), name) != path.posted.end();
+    });
+  }
+  std::erase(out.peer->sending, name);
+  out.given_up = true;
+  if (!out.finished) out.code = code;
+  if (!out.finished && out.wanted != 0) tell_given_up(out);
+  const OutTransfer ended = out;
+  out.operation = nullptr;
+  complete_out_if_done(name);
+  if (ended.operation != nullptr) complete_out(ended);
+}
+
+void Transfers::withdraw_offer(std::uint64_t name) noexcept {
+  OutTransfer* out = out_.find(name);
+  LIVEBTL_ASSERT(out != nullptr, "an offer that is queued has its transfer");
+  out->finished = true;
+  out->code = Errc::kCancelled;
+}
+
+void Transfers::tell_given_up(OutTransfer& out) noexcept {
+  out.finished = true;
+  core_.sender.queue_control(*out.peer, FrameKind::kFin, kFlagGivenUp, 0, 0,
+                             FinBody{out.handle, static_cast<std::uint32_t>(out.code), 0});
+}
+
+void Transfers::on_given_up(Peer& peer, const FinBody& fin) noexcept {
+  InTransfer* in = in_.find(fin.operation);
+  if (in == nullptr || in->peer != &peer) return;  // all had arrived
+  const auto code = static_cast<Errc>(fin.code);
+  drop_in(fin.operation, *in, code == Errc::kOk ? Errc::kCorrupt : code);
+}
+
+// in: a transfer that ends unfinished. out: its memory is the user's again, and its operation done.
+void Transfers::drop_in(std::uint64_t handle, InTransfer& in, Errc code) noexcept {
+  InTransfer dropped = std::move(in);
+  in_.release(handle);
+  let_go(*dropped.peer, [handle](const Path& path) { return path.placing == handle; });
+  dropped.completion.code = code;
+  dropped.completion.bytes = dropped.arrived.prefix();
+  if (dropped.purpose != InTransfer::Purpose::kPut) finish(dropped);
+}
+
+void Transfers::cancel_port(CorePort& port) noexcept {
+  out_.for_each([&](std::uint64_t name, OutTransfer& out) {
+    if (out.port == &port) give_up(name, out, Errc::kCancelled);
+  });
+  in_.for_each([&](std::uint64_t handle, InTransfer& in) {
+    if (in.port != &port) return;
+    reject(*in.peer, in.transfer, Errc::kCancelled);
+    drop_in(handle, in, Errc::kCancelled);
+  });
+}
+
+void Transfers::cancel_region(const RegionName& region) noexcept {
+  out_.for_each([&](std::uint64_t name, OutTransfer& out) {
+    if (out.region == region) give_up(name, out, Errc::kBadKey);
+  });
+  in_.for_each([&](std::uint64_t handle, InTransfer& in) {
+    if (in.region != region) return;
+    reject(*in.peer, in.transfer, Errc::kBadKey);
+    drop_in(handle, in, Errc::kBadKey);
+  });
+}
+
+}  // namespace livebtl::core

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/lane/send.cc -- see send.h.
+#include "core/lane/send.h"
+
+#include "core/engine/core.h"
+
+namespace livebtl::core {
+
+Sender::~Sender() = default;
+
+Sender::PooledFrame& Sender::pooled() {
+  if (free_.empty()) {
+    pool_.push_back(std::make_unique<PooledFrame>());
+    pool_.back()->pooled = true;
+    return *pool_.back();
+  }
+  PooledFrame* frame = free_.back();
+  free_.pop_back();
+  return *frame;
+}
+
+void Sender::recycle(PooledFrame& frame) noexcept {
+  frame.payload_copy.clear();
+  free_.push_back(&frame);
+}
+
+void Sender::mark_dirty(Peer& peer) noexcept {
+  if (peer.dirty) return;
+  peer.dirty = true;
+  dirty_.push_back(&peer);
+}
+
+void Sender::queue(Peer& peer, OutFrame& frame) noexcept {
+  (frame.credited ? peer.tx.messages : peer.tx.control).push(frame);
+  mark_dirty(peer);
+  if (peer.send_path == nullptr) core_.bml.want_path(peer);
+}
+
+void Sender::queue_pooled(Peer& peer, Bytes header, Bytes payload, bool credited) {
+  PooledFrame& frame = pooled();
+  std::memcpy(frame.header, header.data(), header.size());
+  frame.header_bytes = static_cast<std::uint8_t>(header.size());
+  frame.payload_copy.assign(payload.begin(), payload.end());
+  frame.payload_bytes = payload.size();
+  frame.slices[0] = {frame.payload_copy.data(), payload.size()};
+  frame.slice_count = 1;
+  frame.operation = nullptr;
+  frame.credited = credited;
+  queue(peer, frame);
+}
+
+void Sender::queue_copy(Peer& peer, Bytes header, std::span<const Slice> slices,
+                        std::size_t bytes) {
+  queue_pooled(peer, header, gather(slices, bytes), true);
+}
+
+void Sender::queue_addresses(Peer& peer, Bytes payload) {
+  const FrameHead head{FrameKind::kAddresses, kFlagAckWanted, 0, 0, 0, 0, 0};
+  ++peer.announcements_queued;
+  queue_pooled(peer, bytes_of(head), payload, false);
+}
+
+Bytes Sender::gather_several(std::span<const Slice> slices, std::size_t bytes) noexcept {
+  if (bytes == 0) return {};
+  if (scratch_.size() < bytes) scratch_.resize(bytes);
+  std::size_t filled = 0;
+  for (const Slice& slice : slices) {
+    if (slice.bytes != 0) std::memcpy(scratch_.data() + filled, slice.data, slice.bytes);
+    filled += slice.bytes;
+  }
+  return {scratch_.data(), bytes};
+}
+
+// in: a header without number. out: on kDone it has one, and the frame is kept if its path may lose
+// it.
+[[gnu::always_inline]] inline Post Sender::post_ordered(Peer& peer, Path& path, FrameHead& head,
+                                                        std::size_t header_bytes,
+                                                        Bytes payload) noexcept {
+  TxLane& tx = peer.tx;
+  const std::size_t bytes = header_bytes + payload.size();
+  if (bytes > tx.overtake_bytes) return Post::kRetry;
+  head.seq = tx.next_seq;
+  head.ack = peer.rx.reorder.expected();
+  const Bytes header{reinterpret_cast<const std::byte*>(&head), header_bytes};
+  if (path.keeps) {
+    if (!tx.window->fits(header_bytes, payload.size())) return Post::kRetry;
+    // A window that fills up faster than acknowledgements come back asks for one.
+    if (tx.window->kept_bytes() > tx.window->capacity_bytes() / 2) head.flags |= kFlagAckWanted;
+  }
+  if (path.endpoint->post({header, payload, 0, false}) == Post::kRetry) return Post::kRetry;
+  if (path.keeps) tx.window->keep(tx.next_seq, header, payload);
+  ++tx.next_seq;
+  if (tx.overtake_bytes != SIZE_MAX) tx.overtake_bytes -= bytes;
+  peer.rx.ack_sent = head.ack;
+  peer.rx.unacked_bytes = 0;
+  peer.rx.ack_wanted = false;
+  return Post::kDone;
+}
+
+Accept Sender::send(CorePort& port, const SendRequest& request, Operation* operation) noexcept {
+  Peer& peer = *request.to.peer;
+  const std::size_t bytes = total_bytes(request.slices);
+  if (peer.lost) return Accept::kPeerLost;
+  if (request.slices.size() > kSlicesMax || (operation == nullptr && bytes > kInjectBytesMin))
+    return Accept::kInvalid;
+  if (port.open_operations >= core_.config.settings.operations_max) return Accept::kBusy;
+
+  std::uint8_t flags = request.kind == MessageKind::kTagged ? kFlagTagged : 0;
+  if (request.has_data) flags |= kFlagHasData;
+  if (request.delivery_complete) flags |= kFlagWantDone;
+  Header<MessageBody> header{{FrameKind::kEager, flags, 0, request.to.port, port.number_, 0, 0},
+                             {request.tag, request.data}};
+  Path* path = peer.send_path;
+  const bool fast = path != nullptr && peer.tx.idle() && bytes <= path->slot.caps.eager_bytes_max &&
+                    peer.tx.has_credit(bytes) && !request.delivery_complete;
+  if (fast && post_ordered(peer, *path, header.head, sizeof(header),
+                           gather(request.slices, bytes)) == Post::kDone) [[likely]] {
+    peer.tx.used_bytes += bytes;
+    ++peer.tx.used_headers;
+    ++peer.counts.messages_sent;
+    if (operation != nullptr) operation->done(*operation, {.tag = request.tag, .bytes = bytes});
+    return Accept::kAccepted;
+  }
+  return send_later(port, request, operation, header, bytes);
+}
+
+Accept Sender::send_later(CorePort& port, const SendRequest& request, Operation* operation,
+                          const Header<MessageBody>& header, std::size_t bytes) noexcept {
+  Peer& peer = *request.to.peer;
+  if (operation == nullptr) {
+    // The buffer is the caller's again: what cannot go now waits as a copy, up to the peer's credit
+    // for headers.
+    if (peer.queued_injects >= core_.config.settings.credit_headers) return Accept::kBusy;
+    ++peer.queued_injects;
+    queue_copy(peer, bytes_of(header), request.slices, bytes);
+  } else {
+    queue_send(peer, port, request, *operation, bytes);
+    std::memcpy(state_of<SendState>(*operation).frame.header, &header, sizeof(header));
+    queue(peer, state_of<SendState>(*operation).frame);
+  }
+  return Accept::kAccepted;
+}
+
+void Sender::queue_send(Peer& peer, CorePort& port, const SendRequest& request,
+                        Operation& operation, std::size_t bytes) noexcept {
+  SendState& state = start_state<SendState>(operation);
+  state.port = &port;
+  state.bytes = bytes;
+  state.peer = &peer;
+  state.completes_when_posted = !request.delivery_complete;
+  state.frame.operation = &operation;
+  state.frame.header_bytes = sizeof(Header<MessageBody>);
+  state.frame.payload_bytes = bytes;
+  state.frame.credited = true;
+  state.frame.slice_count = static_cast<std::uint8_t>(request.slices.size());
+  std::copy(request.slices.begin(), request.slices.end(), state.frame.slices);
+  ++port.open_operations;
+}
+
+Accept Sender::send_active(CorePort& port, const Destination& to, std::uint8_t handler,
+                           std::uint64_t argument, std::span<const Slice> slices,
+                           Operation& operation) noexcept {
+  Peer& peer = *to.peer;
+  const std::size_t bytes = total_bytes(slices);
+  if (peer.lost) return Accept::kPeerLost;
+  if (slices.size() > kSlicesMax || bytes > kActiveBytesMax) return Accept::kInvalid;
+  if (port.open_operations >= core_.config.settings.operations_max) return Accept::kBusy;
+  SendRequest request{.to = to, .slices = slices};
+  queue_send(peer, port, request, operation, bytes);
+  const Header<MessageBody> header{{FrameKind::kActive, 0, 0, to.port, port.number_, 0, 0},
+                                   {argument, handler}};
+  OutFrame& frame = state_of<SendState>(operation).frame;
+  std::memcpy(frame.header, &header, sizeof(header));
+  queue(peer, frame);
+  return Accept::kAccepted;
+}
+
+// A message too large for eager, or without credit for its bytes, becomes an offer just before it
+// is posted: which it is depends on the path and the credit of that moment.
+void Sender::offer_instead(Peer& peer, OutFrame& frame) noexcept {
+  SendState& state = state_of<SendState>(*frame.operation);
+  std::uint64_t name = 0;
+  core_.transfers.offer(peer, state.port, frame.operation, {frame.slices, frame.slice_count},
+                        state.bytes, name);
+  Header<MessageBody> message;
+  std::memcpy(&message, frame.header, sizeof(message));
+  Header<RtsBody> rts{message.head, {message.body.tag, message.body.data, state.bytes, name}};
+  rts.head.kind = FrameKind::kRts;
+  std::memcpy(frame.header, &rts, sizeof(rts));
+  frame.header_bytes = sizeof(rts);
+  frame.payload_bytes = 0;
+  frame.slice_count = 0;
+  state.completes_when_posted = false;
+}
+
+// in: a credited frame at the head of its queue. out: false: it must wait for credit.
+bool Sender::spend_credit(Peer& peer, Path& path, OutFrame& frame) noexcept {
+  const bool is_eager = frame.head().kind == FrameKind::kEager;
+  if (!peer.tx.has_header_credit()) return false;
+  if (frame.head().kind == FrameKind::kRts) return true;
+  const bool fits = frame.payload_bytes <= path.slot.caps.eager_bytes_max &&
+                    peer.tx.has_credit(frame.payload_bytes);
+  if (fits) return true;
+  if (!is_eager || frame.operation == nullptr) return peer.tx.has_credit(frame.payload_bytes);
+  offer_instead(peer, frame);
+  return true;
+}
+
+bool Sender::flush_queue(Peer& peer, Path& path, FrameQueue& queue, std::size_t& posted) noexcept {
+  while (OutFrame* frame = queue.first) {
+    if (frame->credited && !spend_credit(peer, path, *frame)) return true;
+    const std::uint64_t seq = peer.tx.next_seq;
+    const Bytes payload = gather({frame->slices, frame->slice_count}, frame->payload_bytes);
+    if (post_ordered(peer, path, frame->head(), frame->header_bytes, payload) == Post::kRetry)
+      return false;
+    queue.pop();
+    ++posted;
+    taken(peer, *frame, seq);
+  }
+  return true;
+}
+
+// A frame is on its way: account for it, and complete what waits for just that.
+void Sender::taken(Peer& peer, OutFrame& frame, std::uint64_t seq) noexcept {
+  if (frame.credited) {
+    ++peer.tx.used_headers;
+    peer.tx.used_bytes += frame.payload_bytes;
+    ++peer.counts.messages_sent;
+  }
+  if (frame.pooled) {
+    if (frame.credited) --peer.queued_injects;
+    if (frame.head().kind == FrameKind::kAddresses) {
+      --peer.announcements_queued;
+      peer.announced = seq + 1;
+    }
+    recycle(static_cast<PooledFrame&>(frame));
+    return;
+  }
+  Operation& operation = *frame.operation;
+  SendState& state = state_of<SendState>(operation);
+  if (frame.head().kind == FrameKind::kEager && (frame.head().flags & kFlagWantDone) != 0) {
+    peer.awaiting_done.emplace(seq, &operation);
+  } else if (state.completes_when_posted) {
+    --state.port->open_operations;
+    operation.done(operation, {.bytes = state.bytes});
+  }
+}
+
+void Sender::replay(Peer& peer, std::uint64_t from, std::uint64_t end) noexcept {
+  if (from >= end) return;
+  if (peer.tx.replay_seq < peer.tx.replay_end) {
+    peer.tx.replay_seq = std::min(peer.tx.replay_seq, from);
+    peer.tx.replay_end = std::max(peer.tx.replay_end, end);
+  } else {
+    peer.tx.replay_seq = from;
+    peer.tx.replay_end = end;
+  }
+  mark_dirty(peer);
+}
+
+// true: nothing (more) to send again.
+bool Sender::flush_replay(Peer& peer, Path& path) noexcept {
+  TxLane& tx = peer.tx;
+  while (tx.replay_seq < tx.replay_end) {
+    const auto kept =
+        tx.window ? tx.window->at_or_after(std::max(tx.replay_seq, tx.acked)) : std::nullopt;
+    if (!kept || kept->seq >= tx.replay_end) {
+      tx.replay_seq = tx.replay_end = 0;
+      return true;
+    }
+    std::byte header[kHeaderBytesMax];
+    std::memcpy(header, kept->header.data(), kept->header.size());
+    const std::uint64_t ack = peer.rx.reorder.expected();
+    std::memcpy(header + offsetof(FrameHead, ack), &ack, sizeof(ack));
+    if (path.endpoint->post({{header, kept->header.size()}, kept->payload, 0, false}) ==
+        Post::kRetry)
+      return false;
+    tx.replay_seq = kept->seq + 1;
+    ++peer.counts.retransmitted;
+    peer.rx.ack_sent = ack;
+  }
+  return true;
+}
+
+std::size_t Sender::flush(Peer& peer) noexcept {
+  std::size_t posted = 0;
+  flush_path_notes(peer);
+  Path* path = peer.send_path;
+  if (path == nullptr || !path->open()) {
+    if (peer.has_to_send()) core_.bml.want_path(peer);
+    return posted;
+  }
+  if (!flush_replay(peer, *path) || !flush_queue(peer, *path, peer.tx.control, posted) ||
+      !flush_queue(peer, *path, peer.tx.messages, posted)) {
+    mark_dirty(peer);
+  }
+  posted += core_.transfers.pump(peer, 256u << 10);
+  if (!peer.sending.empty()) mark_dirty(peer);
+  RxLane& rx = peer.rx;
+  const bool credit_due =
+      rx.released_bytes - rx.advertised_bytes > core_.config.settings.credit_bytes / 4 ||
+      rx.released_headers - rx.advertised_headers > core_.config.settings.credit_headers / 4;
+  if ((rx.ack_wanted || credit_due) && !post_ack(peer, *path)) mark_dirty(peer);
+  return posted;
+}
+
+std::size_t Sender::flush_dirty() noexcept {
+  std::size_t posted = 0;
+  dirty_now_.swap(dirty_);
+  for (Peer* peer : dirty_now_) {
+    peer->dirty = false;
+    posted += flush(*peer);
+  }
+  dirty_now_.clear();
+  return posted;
+}
+
+// What the peer has acknowledged need not be kept any more.
+void Sender::release(Peer& peer) noexcept {
+  peer.tx.window->release(peer.tx.acked);
+  if (!peer.tx.idle()) mark_dirty(peer);
+}
+
+void Sender::cancel_port(CorePort& port) noexcept {
+  core_.bml.for_each_peer([&](Peer& peer) {
+    for (FrameQueue* queue : {&peer.tx.control, &peer.tx.messages}) {
+      FrameQueue kept;
+      while (OutFrame* frame = queue->pop()) {
+        if (frame->pooled || state_of<SendState>(*frame->operation).port != &port) {
+          kept.push(*frame);
+        } else if (frame->head().kind == FrameKind::kEager ||
+                   frame->head().kind == FrameKind::kActive) {
+          --port.open_operations;
+          frame->operation->done(*frame->operation, {.code = Errc::kCancelled});
+        } else if (frame->head().kind == FrameKind::kRts) {
+          core_.transfers.withdraw_offer(
+              decode_body<RtsBody>({frame->header, frame->header_bytes}).transfer);
+        }  // others are ended by the part that keeps them: transfers, one-sided
+      }
+      *queue = kept;
+    }
+    std::erase_if(peer.awaiting_done, [&](const auto& entry) {
+      if (state_of<SendState>(*entry.second).port != &port) return false;
+      --port.open_operations;
+      entry.second->done(*entry.second, {.code = Errc::kCancelled});
+      return true;
+    });
+  });
+}
+
+void Sender::fail_all(Peer& peer) noexcept {
+  for (FrameQueue* queue : {&peer.tx.control, &peer.tx.messages}) {
+    while (OutFrame* frame = queue->pop()) {
+      if (frame->pooled) {
+        recycle(static_cast<PooledFrame&>(*frame));
+      } else if (frame->head().kind == FrameKind::kEager ||
+                 frame->head().kind == FrameKind::kActive) {
+        SendState& state = state_of<SendState>(*frame->operation);
+        --state.port->open_operations;
+        frame->operation->done(*frame->operation, {.code = Errc::kPeerLost});
+      }
+    }
+  }
+  for (auto& [seq, operation] : peer.awaiting_done) {
+    --state_of<SendState>(*operation).port->open_operations;
+    operation->done(*operation, {.code = Errc::kPeerLost});
+  }
+  peer.awaiting_done.clear();
+  peer.queued_injects = 0;
+}
+
+}  // namespace livebtl::core

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/lane/send.h -- the ordered lane's sending side: inject, eager or rendezvous; number, post, keep;
+// replay.
+//
+// Threads: under the engine's lock.
+// The stages of one message: admit -> choose the protocol -> credit -> number and post -> keep ->
+// complete.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/bml/peer.h"
+
+namespace livebtl::core {
+
+struct Core;
+class CorePort;
+
+/// What the engine keeps of a send, put, get or atomic while its first frame waits.
+struct SendState {
+  OutFrame frame;
+  CorePort* port = nullptr;
+  Peer* peer = nullptr;
+  std::size_t bytes = 0;
+  Operation* previous =
+      nullptr;  // one-sided: the port's list of open operations, in order of acceptance
+  Operation* next = nullptr;
+  std::uint64_t number = 0;       // one-sided: place in that order
+  std::uint64_t remote_data = 0;  // a put's: travels in front of its payload
+  bool completes_when_posted = false;
+};
+static_assert(sizeof(SendState) <= sizeof(Operation::engine_state));
+
+class Sender {
+ public:
+  explicit Sender(Core& core) : core_(core) {}
+  ~Sender();
+  Sender(const Sender&) = delete;
+  Sender& operator=(const Sender&) = delete;
+
+  /// operation: null for inject, whose bytes are copied if they cannot go at once.
+  Accept send(CorePort& port, const SendRequest& request, Operation* operation) noexcept;
+  Accept send_active(CorePort& port, const Destination& to, std::uint8_t handler,
+                     std::uint64_t argument, std::span<const Slice> slices,
+                     Operation& operation) noexcept;
+
+  /// Queues an answer or a request of the engine's own. payload: copied.
+  template <class Body>
+  void queue_control(Peer& peer, FrameKind kind, std::uint8_t flags, PortNumber target_port,
+                     PortNumber source_port, const Body& body, Bytes payload = {}) {
+    const Header<Body> header{{kind, flags, 0, target_port, source_port, 0, 0}, body};
+    queue_pooled(peer, bytes_of(header), payload, false);
+  }
+  void queue_addresses(Peer& peer, Bytes payload);
+  /// Queues a frame that lies in an Operation.
+  void queue(Peer& peer, OutFrame& frame) noexcept;
+
+  /// Posts what can be posted for this peer. Returns frames posted.
+  std::size_t flush(Peer& peer) noexcept;
+  /// All peers that have something to send.
+  std::size_t flush_all() noexcept { return dirty_.empty() ? 0 : flush_dirty(); }
+  void mark_dirty(Peer& peer) noexcept;
+
+  /// The peer has taken all numbers below ack. false: it cannot have (ack was never sent).
+  bool acknowledged(Peer& peer, std::uint64_t ack) noexcept {
+    if (ack > peer.tx.next_seq) return false;
+    peer.tx.acked = ack;
+    if (peer.tx.window) release(peer);
+    return true;
+  }
+  /// A standalone acknowledgement with credit, if a path can take it now.
+  bool post_ack(Peer& peer, Path& path) noexcept;
+  /// Frames [from, end) must be sent again.
+  void replay(Peer& peer, std::uint64_t from, std::uint64_t end) noexcept;
+  /// Ends what a port that is being closed has queued.
+  void cancel_port(CorePort& port) noexcept;
+  /// Ends everything queued for a lost peer.
+  void fail_all(Peer& peer) noexcept;
+
+ private:
+  std::size_t flush_dirty() noexcept;
+  void release(Peer& peer) noexcept;
+  Post post_ordered(Peer& peer, Path& path, FrameHead& head, std::size_t header_bytes,
+                    Bytes payload) noexcept;
+  void queue_pooled(Peer& peer, Bytes header, Bytes payload, bool credited);
+  void queue_copy(Peer& peer, Bytes header, std::span<const Slice> slices, std::size_t bytes);
+  Accept send_later(CorePort& port, const SendRequest& request, Operation* operation,
+                    const Header<MessageBody>& header, std::size_t bytes) noexcept;
+  void queue_send(Peer& peer, CorePort& port, const SendRequest& request, Operation& operation,
+                  std::size_t bytes) noexcept;
+  void offer_instead(Peer& peer, OutFrame& frame) noexcept;
+  bool spend_credit(Peer& peer, Path& path, OutFrame& frame) noexcept;
+  bool flush_replay(Peer& peer, Path& path) noexcept;
+  bool flush_queue(Peer& peer, Path& path, FrameQueue& queue, std::size_t& posted) noexcept;
+  void flush_path_notes(Peer& peer) noexcept;
+  void answer_without_path(Peer& peer) noexcept;
+  void taken(Peer& peer, OutFrame& frame, std::uint64_t seq) noexcept;
+  /// One piece, in scratch_ if it was several.
+  Bytes gather(std::span<const Slice> slices, std::size_t bytes) noexcept {
+    if (slices.size() == 1) [[likely]]
+      return {static_cast<const std::byte*>(slices[0].data), bytes};
+    return gather_several(slices, bytes);
+  }
+  Bytes gather_several(std::span<const Slice> slices, std::size_t bytes) noexcept;
+
+  struct PooledFrame : OutFrame {
+    Blob payload_copy;
+  };
+  PooledFrame& pooled();
+  void recycle(PooledFrame& frame) noexcept;
+
+  Core& core_;
+  std::vector<Peer*> dirty_;
+  std::vector<Peer*> dirty_now_;
+  std::vector<std::unique_ptr<PooledFrame>> pool_;
+  std::vector<PooledFrame*> free_;
+  Blob scratch_;  // gathers scattered payloads
+};
+
+/// Largest payload of an active message.
+inline constexpr std::size_t kActiveBytesMax = 8192;
+
+inline std::size_t total_bytes(std::span<const Slice> slices) noexcept {
+  std::size_t bytes = 0;
+  for (const Slice& slice : slices) bytes += slice.bytes;
+  return bytes;
+}
+
+}  // namespace livebtl::core

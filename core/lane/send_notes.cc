@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/lane/send_notes.cc -- the sender's frames without a number: acknowledgements, and what is said
+// about paths. Under the engine's lock.
+#include "core/engine/core.h"
+
+namespace livebtl::core {
+
+bool Sender::post_ack(Peer& peer, Path& path) noexcept {
+  RxLane& rx = peer.rx;
+  const Header<CreditBody> header{{FrameKind::kAck, 0, 0, 0, 0, 0, rx.reorder.expected()},
+                                  {rx.released_bytes, rx.released_headers}};
+  if (path.endpoint->post({bytes_of(header), {}, 0, false}) == Post::kRetry) return false;
+  rx.ack_sent = header.head.ack;
+  rx.unacked_bytes = 0;
+  rx.ack_wanted = false;
+  rx.advertised_bytes = rx.released_bytes;
+  rx.advertised_headers = rx.released_headers;
+  return true;
+}
+
+namespace {
+
+bool post_note(Peer& peer, Path& path, FrameKind kind, std::uint64_t about,
+               std::uint64_t seq = 0) noexcept {
+  const std::uint8_t flags =
+      kind == FrameKind::kMarker || kind == FrameKind::kProbe ? kFlagAckWanted : 0;
+  const Header<PathBody> header{{kind, flags, 0, 0, 0, 0, peer.rx.reorder.expected()},
+                                {about, seq}};
+  return path.endpoint->post({bytes_of(header), {}, 0, false}) != Post::kRetry;
+}
+
+}  // namespace
+
+// Who sends nothing now (its transport was taken away, or the job is held) still says what has
+// come: the other end would take silence for a broken path. Not where a marker is to be
+// acknowledged: that says the same, and nothing may come behind it.
+void Sender::answer_without_path(Peer& peer) noexcept {
+  if (!peer.rx.ack_wanted) return;
+  Path* used = nullptr;  // by the peer
+  for (auto& path : peer.paths) {
+    if (!path->open() || !path->confirmed || path->closing) continue;
+    if (path->marker_ack_due != 0) return;
+    if (path->carries_ordered || (used == nullptr && !path->peer_marker_seen)) used = path.get();
+  }
+  if (used != nullptr && !post_ack(peer, *used)) mark_dirty(peer);
+}
+
+// Markers and what else is about paths: posted on the path itself, so that a marker is behind all
+// that went before.
+void Sender::flush_path_notes(Peer& peer) noexcept {
+  if (peer.send_path == nullptr) [[unlikely]]
+    answer_without_path(peer);
+  bool again = false;
+  for (auto& path : peer.paths) {
+    if (!path->open()) continue;
+    if (path->path_down_due != 0) {
+      if (post_note(peer, *path, FrameKind::kPathDown, path->path_down_due))
+        path->path_down_due = 0;
+    }
+    if (path->marker_due &&
+        post_note(peer, *path, FrameKind::kMarker, path->id, path->marker_seq + 1)) {
+      path->marker_due = path->placed = false;
+      path->marker_sent = true;
+      ++path->marker_seq;
+    }
+    // Behind our own marker: who has the acknowledgement may close the path.
+    if (path->marker_ack_due != 0 && !path->marker_due &&
+        post_note(peer, *path, FrameKind::kMarkerAck, path->id, path->marker_ack_due)) {
+      path->marker_ack_due = 0;
+      path->answer_due = false;  // this is one
+      peer.rx.ack_sent = peer.rx.reorder.expected();
+      peer.rx.unacked_bytes = 0;
+      peer.rx.ack_wanted = false;
+    }
+    if (path->probe_due && post_note(peer, *path, FrameKind::kProbe, path->id))
+      path->probe_due = false;
+    // Not before what is owed to a marker: nothing may come behind that.
+    if (path->answer_due && path->marker_ack_due == 0 && post_ack(peer, *path))
+      path->answer_due = false;
+    again |= path->path_down_due != 0 || path->marker_due || path->marker_ack_due != 0 ||
+             path->probe_due || path->answer_due;
+  }
+  if (again) mark_dirty(peer);
+}
+
+}  // namespace livebtl::core

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/switch/fence.h -- which incarnation of the job this process belongs to, and whom it may talk to.
+//
+// A job that is restored from snapshots may still run where it was before. All processes of the
+// restored set are raised to a higher incarnation before they send again; who meets a higher one
+// than its own is a copy that was left behind, and is fenced out for ever. A process has none (0)
+// until it can have a copy, or has met one that can: it adopts what it meets, also from others that
+// had none when it first spoke with them. docs/HOLD.md has the rules.
+//
+// Pure. Threads: under the engine's lock.
+#pragma once
+
+#include "livebtl/types.h"
+
+namespace livebtl::core {
+
+class Fence {
+ public:
+  Incarnation own() const noexcept { return own_; }
+  /// Fenced out: sends nothing to anybody, and takes nothing from anybody.
+  bool out() const noexcept { return out_; }
+  /// The hold from whose snapshots this process was restored last; 0: never.
+  std::uint64_t restored_from() const noexcept { return restored_from_; }
+
+  /// Held: it may have a copy from now on. job: the highest incarnation that is known in the job.
+  /// true: it had none before.
+  bool settle(Incarnation job) noexcept {
+    if (own_ != Incarnation{}) return false;
+    own_ = job;
+    return true;
+  }
+  /// Restored. Requires: `to` is above own(). Who was fenced out is taken in again.
+  void raise(Incarnation to, std::uint64_t hold) noexcept {
+    own_ = to;
+    restored_from_ = hold;
+    out_ = false;
+  }
+
+  enum class Meeting {
+    kSame,
+    kOlder,    // the other end was left behind, or has none yet: it is not talked to as it is
+    kAdopted,  // we had none: ask again, as one of these
+    kFenced,   // we were left behind
+  };
+  /// Another process of the job has proved to be of that incarnation.
+  Meeting meet(Incarnation theirs) noexcept {
+    if (theirs == own_) return Meeting::kSame;
+    if (theirs < own_) return Meeting::kOlder;
+    if (own_ == Incarnation{}) {
+      own_ = theirs;
+      return Meeting::kAdopted;
+    }
+    out_ = true;
+    return Meeting::kFenced;
+  }
+
+ private:
+  Incarnation own_{};
+  std::uint64_t restored_from_ = 0;
+  bool out_ = false;
+};
+
+}  // namespace livebtl::core

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/switch/hold.cc -- see hold.h.
+#include "core/switch/hold.h"
+
+#include <utility>
+
+#include "base/hex.h"
+#include "base/log.h"
+#include "core/engine/core.h"
+
+namespace livebtl::core {
+namespace {
+
+constexpr std::size_t kWaitingMax = 32;
+constexpr const char* kFencedOut =
+    "a newer incarnation of the job runs, and this process is a copy that was left behind; end it";
+
+}  // namespace
+
+HoldReport Hold::start(const HoldOrder& order) {
+  const std::uint64_t id = order.id;
+  LIVEBTL_ASSERT(id != 0 && order.lease > 0 && order.job != Incarnation{},
+                 "control checks what it was sent");
+  if (state_ == HoldState::kFenced) return refused(kFencedOut);
+  if (parks() && id != id_)
+    return refused("it is held by " + hex_id(id_) + " already; end that, or wait for its lease");
+  if (state_ == HoldState::kBroken)
+    return refused("hold " + hex_id(id_) + " was broken (" + why_ +
+                   "); end it before another begins");
+  if (id == ended_) return refused("this hold has ended; start another");
+  if (!parks() && !core_.switching.at_rest())
+    return refused("a switch is at work or was left unfinished; resume or abort it first");
+  until_ = core_.now + order.lease;
+  if (!parks()) {
+    id_ = id;
+    members_ = 0;
+    state_ = HoldState::kParking;
+    if (core_.fence.settle(order.job)) core_.bml.give_up_greetings();
+    core_.bml.for_each_peer([&](Peer& peer) { core_.bml.park(peer); });
+    log(LogLevel::kInfo, "hold", "%s: parking", hex_id(id).c_str());
+  }
+  if (order.members != 0 && state_ == HoldState::kParked) {
+    // A renewal looks back no less far than the seal.
+    if (order.members != members_) taken_ = core_.bml.frames_taken();
+    members_ = order.members;
+  }
+  return report();
+}
+
+HoldReport Hold::end(std::uint64_t id) {
+  if (id != id_ || state_ == HoldState::kNone || state_ == HoldState::kFenced) return report();
+  if (claimed_)
+    return refused(
+        "a restore from it is at work or was left half done; `btlctl job restored` "
+        "finishes it");
+  if (parks()) release();
+  log(LogLevel::kInfo, "hold", "%s: ended", hex_id(id).c_str());
+  ended_ = std::exchange(id_, 0);
+  members_ = 0;
+  state_ = HoldState::kNone;
+  return report();
+}
+
+HoldReport Hold::claim(std::uint64_t id, TimeNs lease) {
+  LIVEBTL_ASSERT(id != 0 && lease > 0, "control checks what it was sent");
+  if (id != id_ || state_ != HoldState::kParked)
+    return refused("it is not parked by hold " + hex_id(id));
+  until_ = core_.now + lease;
+  claimed_ = core_.fence.restored_from() != id;  // a late claim binds nobody who is raised
+  return report();
+}
+
+// A hold that broke after it was found whole (whoever restores the job was killed, and the lease
+// ran out) has done its duty: the streams are as they were, or have gone on among members of this
+// set.
+HoldReport Hold::restore(std::uint64_t id, Incarnation to) {
+  if (core_.fence.own() == to && core_.fence.restored_from() == id) return report();
+  if (to <= core_.fence.own()) return refused("its incarnation is not below the ordered one");
+  if (id == 0 || id != id_ || state_ == HoldState::kParking)
+    return refused("it was not restored from a snapshot of hold " + hex_id(id));
+  log(LogLevel::kInfo, "hold", "%s: restored; this is incarnation %u of the job",
+      hex_id(id).c_str(), static_cast<unsigned>(to));
+  core_.fence.raise(to, id);
+  claimed_ = false;
+  core_.bml.close_connections();
+  if (state_ == HoldState::kFenced) break_up("it was fenced out in between");
+  return report();
+}
+
+// Once for all: nobody but restore() takes it in again.
+void Hold::shut_out() noexcept {
+  log(LogLevel::kError, "hold",
+      "fenced out: a newer incarnation of the job runs; this process is a copy that was left "
+      "behind, and will send nothing any more: end it");
+  core_.bml.for_each_peer([&](Peer& peer) { core_.bml.park(peer); });
+  state_ = HoldState::kFenced;
+  core_.bml.close_connections();
+  if (core_.switching.signal) core_.switching.signal();
+}
+
+// Who is held may be about to be restored, and is judged when that is over.
+void Hold::meets(Incarnation theirs) noexcept {
+  if (parks()) return;
+  const Fence::Meeting meeting = core_.fence.meet(theirs);
+  if (meeting == Fence::Meeting::kAdopted) core_.bml.give_up_greetings();
+  if (meeting == Fence::Meeting::kFenced) shut_out();
+}
+
+HoldReport Hold::report() const {
+  HoldReport report;
+  report.id = id_;
+  report.state = state_;
+  report.claimed = claimed_;
+  report.members = members_;
+  report.incarnation = core_.fence.own();
+  report.restored_from = core_.fence.restored_from();
+  if (state_ == HoldState::kBroken) report.why = why_;
+  if (state_ == HoldState::kFenced) report.why = kFencedOut;
+  if (state_ == HoldState::kParking || state_ == HoldState::kParked)
+    report.left_ms =
+        static_cast<std::uint32_t>(std::max<TimeNs>(0, until_ - core_.now) / kMillisecond);
+  if (state_ != HoldState::kParking) return report;
+  core_.bml.for_each_peer([&](const Peer& peer) {
+    const std::string what = core_.bml.unparked(peer);
+    if (!what.empty() && report.waiting.size() < kWaitingMax)
+      report.waiting.push_back(peer.name() + ": " + what);
+  });
+  return report;
+}
+
+HoldReport Hold::refused(std::string why) const {
+  HoldReport refused = report();
+  refused.refusal = std::move(why);
+  return refused;
+}
+
+// Also a path that opens while others are still being parked is looked at here.
+void Hold::look() noexcept {
+  bool parked = core_.bml.all_cleared();
+  core_.bml.for_each_peer(
+      [&](const Peer& peer) { parked = parked && core_.bml.unparked(peer).empty(); });
+  if (!parked) return;
+  state_ = HoldState::kParked;
+  log(LogLevel::kInfo, "hold", "%s: parked", hex_id(id_).c_str());
+  if (core_.switching.signal) core_.switching.signal();
+}
+
+void Hold::watch() noexcept {
+  if (state_ == HoldState::kFenced) return;
+  if (core_.now >= until_) return break_up("its lease ran out");
+  if (members_ != 0 && core_.bml.frames_taken() != taken_)
+    break_up("a process that was not held has sent to it");
+}
+
+// Who ordered it finds that out when the snapshots are taken.
+void Hold::break_up(const char* why) noexcept {
+  why_ = why;
+  log(LogLevel::kWarn, "hold",
+      "%s: broken: %s; sending goes on, and a snapshot taken meanwhile is of no use",
+      hex_id(id_).c_str(), why);
+  release();
+  state_ = HoldState::kBroken;
+  if (core_.switching.signal) core_.switching.signal();
+}
+
+void Hold::release() noexcept {
+  state_ = HoldState::kNone;
+  claimed_ = false;
+  core_.bml.for_each_peer([&](Peer& peer) { core_.bml.unpark(peer); });
+}
+
+}  // namespace livebtl::core

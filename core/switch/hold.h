@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/switch/hold.h -- HOLD: while a snapshot is taken of the machines that a job runs on, each process
+// parks what it sends at a frame boundary, so that no channel between two of them holds anything.
+//
+// Threads: under the engine's lock.
+// Rules:   docs/HOLD.md. A pair is parked as it is drained in a switch: its path is left by a
+//          marker, for none, and taken up again afterwards. What the application sends waits in
+//          its queue; what it receives it may take. The lease ends a hold whose orchestrator has
+//          vanished; such a hold is broken for ever, since frames have moved. So is one into which
+//          a process has sent that was not held with the others.
+#pragma once
+
+#include "core/engine/admin.h"
+
+namespace livebtl {
+struct Peer;
+}
+
+namespace livebtl::core {
+
+struct Core;
+
+class Hold {
+ public:
+  explicit Hold(Core& core) : core_(core) {}
+
+  HoldReport start(const HoldOrder& order);
+  HoldReport end(std::uint64_t id);
+  HoldReport claim(std::uint64_t id, TimeNs lease);
+  HoldReport restore(std::uint64_t id, Incarnation to);
+  HoldReport report() const;
+
+  /// May nothing be sent now?
+  bool parks() const noexcept {
+    return state_ == HoldState::kParking || state_ == HoldState::kParked ||
+           state_ == HoldState::kFenced;
+  }
+  /// Another process has proved to be of that incarnation of the job.
+  void meets(Incarnation theirs) noexcept;
+  bool at_work() const noexcept { return state_ == HoldState::kParking; }
+  /// Looks whether all is parked. Cheap when nothing is to be parked.
+  void tick() noexcept {
+    if (at_work()) [[unlikely]]
+      look();
+  }
+  /// Looks whether it is broken. At housekeeping.
+  void keep_time() noexcept {
+    if (parks()) [[unlikely]]
+      watch();
+  }
+
+ private:
+  void look() noexcept;
+  void watch() noexcept;
+  void break_up(const char* why) noexcept;
+  void release() noexcept;
+  void shut_out() noexcept;
+  HoldReport refused(std::string why) const;
+
+  Core& core_;
+  std::uint64_t id_ = 0;
+  HoldState state_ = HoldState::kNone;
+  std::uint64_t ended_ =
+      0;  // the last one that was ended: an order of it that is late counts no more
+  TimeNs until_ = 0;
+  std::uint32_t members_ = 0;  // parked at one time with this one; 0: not known yet
+  std::uint64_t taken_ = 0;    // frames that had come by then
+  bool claimed_ = false;       // for a restore
+  const char* why_ = "";
+};
+
+}  // namespace livebtl::core

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/switch/returning.h -- transports that go out of service by themselves, and come back: a device that
+// vanishes, or is not there yet.
+//
+// Absent is a transport that the routing permits and this process cannot use. Peers are told so as
+// if it were closed. It is looked for about once a second, by whoever moves the engine anyhow, and
+// comes back when it has been there for as long as settle.h says, at once by order. Nothing of this
+// happens in mid-ladder: there an order decides what is used. docs/SWITCH.md, "Losses and return".
+// Threads: under the engine's lock. Owns nothing: what it remembers is the slots' and the peers'.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/switch/settle.h"
+#include "livebtl/result.h"
+
+namespace livebtl {
+struct Peer;
+}
+
+namespace livebtl::core {
+
+struct Core;
+struct TransportSlot;
+
+/// Of a transport.
+struct Absence {
+  std::string why;       // it is not in service though the routing permits it; empty: it is
+  bool doubted = false;  // something went wrong: is what it needs still there?
+  bool awaited = false;  // ordered before it was there: comes whatever LIVEBTL_RETURN says
+  Settle settle;
+  TimeNs look_at = 0;  // for it, while it is absent
+};
+
+class Returning {
+ public:
+  explicit Returning(Core& core) : core_(core) {}
+
+  /// Every millisecond or so; cheap where nothing is absent or doubted.
+  void keep_time() noexcept;
+  /// Permitted, but it cannot be opened: it is looked for from now on. why: for people.
+  void note_missing(TransportSlot& slot, const std::string& why) noexcept;
+  /// The same by order, so that it comes even where LIVEBTL_RETURN is off.
+  void await(TransportSlot& slot, const std::string& why) noexcept;
+  /// By order: into service at once, with the paths that pairs have lost. Errors: it is not there.
+  Status recall(TransportSlot& slot);
+  /// It is permitted no more: nobody looks for it.
+  void forget(TransportSlot& slot) noexcept;
+
+  /// A path that a pair used broke, though both ends may have what its transport needs.
+  void note_lost(Peer& peer, const TransportSlot& slot) noexcept;
+  /// The pair has one again.
+  void note_open(Peer& peer, const TransportSlot& slot) noexcept;
+  /// The peer has told what it has: of what it has no more, it counts the losses itself.
+  static void note_addresses(Peer& peer) noexcept;
+  /// Until when the pair leaves that transport alone; 0: it need not.
+  TimeNs settles_until(const Peer& peer, const std::string& transport) const noexcept;
+
+  /// What is absent, and what pairs have lost, with the transport's name and a colon in front: for
+  /// people, and for RungReport.
+  std::vector<std::string> absent() const;
+
+ private:
+  void look_after(TransportSlot& slot) noexcept;
+  void judge(TransportSlot& slot) noexcept;
+  Status look_for(TransportSlot& slot);
+  void lose(TransportSlot& slot, const std::string& why) noexcept;
+  void take_back(TransportSlot& slot) noexcept;
+  void note_absent(TransportSlot& slot, const std::string& why) noexcept;
+  void elect_all() noexcept;
+  void tell_control() noexcept;
+  std::uint32_t pairs_without(const std::string& transport) const;
+
+  Core& core_;
+};
+
+}  // namespace livebtl::core

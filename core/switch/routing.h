@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/switch/routing.h -- the job's routing decision: which transports may be used, and which is
+// preferred.
+//
+// A value: equal on all members in one epoch. Path sets are computed from it, from the nodes of the
+// two ends and from what both reach, never stored. Pure; docs/SWITCH.md describes the commands in
+// its terms.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace livebtl::core {
+
+struct Tuning {
+  std::optional<std::uint32_t> exclusivity;  // unset: the transport's default
+  std::optional<std::uint32_t> weight;       // share of striped traffic; unset: by bandwidth
+  friend bool operator==(const Tuning&, const Tuning&) = default;
+};
+
+/// 16 hexadecimal digits; what `btlctl status` shows, and scopes name.
+std::string node_name(std::uint64_t node);
+
+/// What commands have ruled, by transport.
+struct Rules {
+  std::set<std::string> excluded;  // removed: closed, never used
+  std::set<std::string>
+      quiesced;  // takes no new traffic; stays connectable; not used for fail-over
+  std::map<std::string, std::string>
+      moved;  // FROM -> TO: pairs that would use FROM and reach TO use TO
+  // As excluded, by `checkpoint prepare`, until `checkpoint return`.
+  std::set<std::string> set_aside;
+  friend bool operator==(const Rules&, const Rules&) = default;
+};
+
+/// For the whole job, and beside that for single nodes (by node_name()).
+struct Routing : Rules {
+  std::map<std::string, Tuning> tuning;
+  std::map<std::string, Rules> nodes;  // without empty ones
+  friend bool operator==(const Routing&, const Routing&) = default;
+};
+
+/// The routing as it applies to one process, or to one pair: the job's rules and those of the nodes
+/// that it touches. Refers to the routing, which must outlive it.
+class RoutingView {
+ public:
+  /// The job's rules alone.
+  RoutingView(const Routing& routing)
+      : routing_(&routing), rules_{&routing} {}  // NOLINT(*-explicit-*)
+  /// Nodes' names; "": not known, and so without rules.
+  RoutingView(const Routing& routing, std::string_view one, std::string_view other = "");
+
+  bool excluded(const std::string& transport) const noexcept;
+  bool quiesced(const std::string& transport) const noexcept;
+  /// Where pairs are moved that would use `transport`, most special rule first; nullptr: nowhere.
+  const std::string* moved(const std::string& transport) const noexcept;
+  const std::map<std::string, Tuning>& tuning() const noexcept { return routing_->tuning; }
+
+ private:
+  const Routing* routing_;
+  std::array<const Rules*, 3> rules_{};  // of the job, of one node, of the other; or nullptr
+};
+
+/// A transport that both ends of a pair reach.
+struct Candidate {
+  std::string name;
+  std::uint32_t exclusivity = 0;  // default
+};
+
+/// The transport a pair uses for its ordered lane; nullopt: none is permitted.
+std::optional<std::string> choose(const RoutingView& routing, std::span<const Candidate> reachable);
+/// What a pair may use, in order of preference: choose()'s answer first, then the others for
+/// fail-over, without excluded, quiesced and moved-from ones. Equal on both ends, whatever the
+/// order of `reachable`.
+std::vector<std::string> permitted(const RoutingView& routing,
+                                   std::span<const Candidate> reachable);
+/// What a pair may connect over, quiesced ones too: for a hello, not for traffic.
+std::vector<std::string> connectable(const RoutingView& routing,
+                                     std::span<const Candidate> reachable);
+
+}  // namespace livebtl::core

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/switch/switching.cc -- see switching.h.
+#include "core/switch/switching.h"
+
+#include <utility>
+
+#include "base/log.h"
+#include "core/engine/core.h"
+
+namespace livebtl::core {
+
+namespace {
+constexpr std::size_t kNamesMax = 32;  // in a report; the counts are exact
+}  // namespace
+
+Switching::Switching(Core& core) : core_(core), node_(node_name(core.config.node)) {
+  order_.before = core.config.routing;
+}
+
+void Switching::changed() noexcept {
+  if (signal) signal();
+}
+
+void Switching::adopt(const RungOrder& standing) {
+  order_ = standing;
+  report_ = {};
+  report_.operation = standing.operation;
+  report_.epoch = standing.epoch;
+  report_.rung = standing.rung;
+  report_.reached = standing.rung == Rung::kOld || standing.rung == Rung::kNew;
+}
+
+bool Switching::accepts(const std::string& transport) const noexcept {
+  // Old and new are both received on until the last rung; which paths carry frames is the sender's
+  // matter.
+  const bool old_allows = !own(order_.before).excluded(transport);
+  const bool new_allows = !own(order_.after).excluded(transport);
+  if (order_.rung == Rung::kOld) return old_allows;
+  return order_.rung == Rung::kNew ? new_allows : old_allows || new_allows;
+}
+
+void Switching::refuse(std::string text) {
+  report_.refusal = std::move(text);
+  report_.reached = false;
+  log(LogLevel::kWarn, "switch", "refused rung=%u operation=%016llx: %s",
+      static_cast<unsigned>(report_.rung), static_cast<unsigned long long>(report_.operation),
+      report_.refusal.c_str());
+}
+
+void Switching::wait_for(const Peer& peer, const char* what) {
+  if (report_.waiting.size() < kNamesMax) report_.waiting.push_back(peer.name() + ": " + what);
+}
+
+// in: an order newer than all before (control checked that). out: the engine works on it, or says
+// why it refuses.
+void Switching::order(const RungOrder& order) {
+  const bool same_operation = order.operation == order_.operation;
+  if (same_operation && order.rung == order_.rung && report_.refusal.empty()) return;
+  const Rung from = same_operation ? order_.rung : Rung::kOld;
+  // Also what it was ordered to before, and refused, is above.
+  descending_ = same_operation && order.rung < report_.rung;
+  const RungReport before = std::exchange(report_, {});
+  if (same_operation && order.rung == Rung::kNew) keep_pairs(before);
+  report_.operation = order.operation;
+  report_.epoch = order.epoch;
+  report_.rung = order.rung;
+  report_.reached = false;
+  order_ = order;
+  log(LogLevel::kInfo, "switch", "operation=%016llx epoch=%u rung=%u",
+      static_cast<unsigned long long>(order.operation), order.epoch,
+      static_cast<unsigned>(order.rung));
+  if (order.rung > from && !may_rise(from)) {
+    order_.rung = from;  // stays where it was: the routing in force is unchanged
+    return changed();
+  }
+  core_.bml.forget_failed_dials();
+  settle_pairs();
+  begin_release();
+  if (order.rung == Rung::kOld || order.rung == Rung::kNew) close_dropped();
+  tick();
+}
+
+RoutingPlan Switching::plan(const Routing& routing) const {
+  RoutingPlan plan;
+  core_.bml.for_each_peer([&](Peer& peer) {
+    if (peer.lost || peer.departed) return;
+    if (peer.process == core_.config.process && peer.send_path == nullptr) return;  // not in use
+    // A transport that the new routing adds is not open yet: it can only help, so what is open
+    // decides.
+    const std::string now = peer.send_path != nullptr ? peer.send_path->slot.name()
+                                                      : core_.bml.choice(peer, in_force());
+    const std::string then = core_.bml.choice(peer, routing);
+    if (now == then) {
+      ++plan.unchanged;
+    } else if (then.empty()) {
+      plan.cut_off.push_back(peer.name());
+    } else {
+      ++plan.moves[now][then];
+    }
+  });
+  return plan;
+}
+
+// Before anything is changed. From joint on, what the routing adds is open, and who joined since
+// the first order may have nothing but what it takes away. Once committed nobody refuses.
+bool Switching::may_rise(Rung from) {
+  if (core_.hold.parks()) {
+    refuse(core_.fence.out() ? "this process was left behind when the job was restored; end it"
+                             : "the job is held for a snapshot; end the hold first");
+    return false;
+  }
+  if (from == Rung::kOld) return (adds() || !refuse_if_cut_off()) && open_added();
+  return order_.rung == Rung::kNew || !refuse_if_cut_off();
+}
+
+// In this process.
+bool Switching::adds(const std::string& transport) const {
+  return own(order_.before).excluded(transport) && !own(order_.after).excluded(transport);
+}
+
+bool Switching::adds() const {
+  const auto& slots = core_.bml.slots();
+  return std::any_of(slots.begin(), slots.end(),
+                     [&](const auto& slot) { return adds(slot->name()); });
+}
+
+bool Switching::refuse_if_cut_off() {
+  const RoutingPlan would = plan(order_.after);
+  if (would.cut_off.empty()) return false;
+  report_.refused_last_path = true;
+  report_.pairs.assign(would.cut_off.begin(),
+                       would.cut_off.begin() +
+                           static_cast<std::ptrdiff_t>(std::min(would.cut_off.size(), kNamesMax)));
+  refuse("it is the last path to " + std::to_string(would.cut_off.size()) + " peer(s), first " +
+         would.cut_off[0] + "; add another transport first");
+  return true;
+}
+
+bool Switching::open_added() {
+  // What this process was not built or set up with is added by those who have it.
+  for (const auto& slot : core_.bml.slots()) {
+    if (const Status opened = open(*slot); !opened) {
+      refuse(opened.error().text);
+      close_unwanted(order_.before);
+      return false;
+    }
+  }
+  core_.bml.announce_addresses();
+  return true;
+}
+
+// As the order has it: what it adds, what it asks for by name, or what was added before its device
+// was there.
+Status Switching::open(TransportSlot& slot) {
+  if (adds(slot.name())) {
+    Status opened = core_.bml.open_transport(slot.name());
+    if (opened || !order_.patient) return opened;
+    core_.returning.await(slot, opened.error().text);
+    return {};
+  }
+  const bool asked =
+      order_.wanted.empty() ? order_.patient && slot.absence.awaited : order_.wanted == slot.name();
+  if (!asked || own(order_.after).excluded(slot.name())) return {};
+  Status found = core_.returning.recall(slot);
+  return order_.patient ? Status() : found;
+}
+
+void Switching::settle_pairs() noexcept {
+  core_.bml.for_each_peer([&](Peer& peer) {
+    if (peer.send_path != nullptr || !peer.paths.empty()) core_.bml.elect(peer);
+  });
+}
+
+void Switching::look() noexcept {
+  report_.waiting.clear();
+  if (order_.rung != Rung::kNew) keep_pairs({});
+  bool reached = true;
+  core_.bml.for_each_peer([&](Peer& peer) {
+    if (peer.lost || peer.departed || peer.paths.empty()) return;
+    reached = pair_ready(peer) && reached;
+  });
+  if (order_.rung == Rung::kNew && !(core_.bml.all_cleared() && left_.empty())) reached = false;
+  if (!reached) return;
+  report_.reached = true;
+  changed();
+}
+
+// Pairs are counted while both transports are open: on the last rung nobody knows any more which
+// of them has come from where.
+void Switching::keep_pairs(const RungReport& counted) noexcept {
+  report_.pairs = counted.pairs;
+  report_.pairs_moved = counted.pairs_moved;
+  report_.pairs_left = counted.pairs_left;
+}
+
+// Has this pair done what the rung asks? Helps it along where it has not.
+bool Switching::pair_ready(Peer& peer) noexcept {
+  if (order_.rung == Rung::kNew) return true;
+  // Asked once, as this is done in every turn of a ladder, for every peer.
+  const std::vector<Candidate> reachable = core_.bml.reachable(peer);
+  const auto choice = [&](const Routing& routing) {
+    return choose(core_.bml.view(peer, routing), reachable).value_or("");
+  };
+  const std::string then = choice(order_.after);
+  const std::string now = choice(order_.before);
+  const std::string& wanted = &in_force() == &order_.after ? then : now;
+  const std::uint32_t ends = peer.process == core_.config.process ? 2 : 1;
+  if (now != then) report_.pairs_moved += ends;
+  count_left(peer, then);
+  // Descending, the new transport may be what failed.
+  const bool rises_to_joint = order_.rung == Rung::kJoint && !descending_;
+  return rises_to_joint ? opened(peer, then) : emptied(peer, wanted);
+}
+
+bool Switching::opened(Peer& peer, const std::string& wanted) noexcept {
+  // Nothing can be told over a path that only said hello, on a quiesced transport.
+  if (peer.send_path != nullptr && !core_.bml.addresses_known(peer)) {
+    wait_for(peer, "the peer has not taken our new addresses");
+    return false;
+  }
+  if (wanted.empty() || peer.send_path == nullptr || core_.bml.open_path(peer, wanted) != nullptr)
+    return true;
+  open_early(peer, wanted);
+  wait_for(peer, "the new path is not open yet");
+  return false;
+}
+
+void Switching::count_left(const Peer& peer, const std::string& then) noexcept {
+  const RoutingView after = core_.bml.view(peer, order_.after);
+  const bool new_rule = after.moved(then) != nullptr && *after.moved(then) != then &&
+                        core_.bml.view(peer, order_.before).moved(then) == nullptr;
+  if (!new_rule) return;
+  report_.pairs_left += peer.process == core_.config.process ? 2 : 1;
+  if (report_.pairs.size() < kNamesMax) report_.pairs.push_back(peer.name());
+}
+
+// Pairs in use get their new path now; the lower process id dials first, so that the two dials
+// seldom cross.
+void Switching::open_early(Peer& peer, const std::string& transport) noexcept {
+  if (core_.bml.dialling(peer, transport)) return;
+  const auto failed = peer.failed_until.find(transport);
+  if (failed != peer.failed_until.end() && failed->second > core_.now) return;
+  if (core_.config.process > peer.process && failed == peer.failed_until.end()) {
+    peer.failed_until[transport] = core_.now + 3 * kMillisecond;
+    return;
+  }
+  TransportSlot* slot = core_.bml.find_slot(transport);
+  if (slot != nullptr && slot->open()) core_.bml.dial(peer, *slot);
+}
+
+namespace {
+
+bool in_use(const Peer& peer) noexcept { return peer.send_path != nullptr || peer.has_to_send(); }
+
+}  // namespace
+
+// A pair that met, or was still meeting, when the order to newtx came, over what is taken away.
+bool Switching::would_be_cut_off(const Peer& peer) const {
+  return order_.rung == Rung::kNewTx && !descending_ && in_use(peer) &&
+         !core_.bml.choice(peer, order_.before).empty();
+}
+
+// All that this end sent on paths it has left is proved taken: markers acknowledged, nothing posted
+// there.
+bool Switching::emptied(Peer& peer, const std::string& wanted) noexcept {
+  if (core_.hold.parks())
+    return true;  // who is held has refused to rise: there is nothing to empty
+  if (wanted.empty()) {
+    if (would_be_cut_off(peer)) {
+      wait_for(peer, "no transport would be left to it");
+      return false;
+    }
+    // What met over a transport that is taken back has no other: its frames wait for one.
+    if (peer.send_path != nullptr) core_.bml.stop_sending(peer, "no transport is left to it");
+  } else if (in_use(peer) && (peer.send_path == nullptr || peer.send_path->slot.name() != wanted)) {
+    // Who sends on nothing, and has nothing to send, dials when it has: that is not waited for.
+    core_.bml.elect(peer);
+    wait_for(peer, "the path to send on is not open");
+    return false;
+  }
+  for (auto& path : peer.paths) {
+    if (core_.bml.left(peer, *path) && !path->emptied()) {
+      wait_for(peer, path->marker_acked
+                         ? "frames are still in the old path's buffers"
+                         : "the peer has not acknowledged the marker on the old path");
+      return false;
+    }
+  }
+  if (!wanted.empty() && peer.tx.replay_seq < peer.tx.replay_end) {
+    wait_for(peer, "frames of a lost path are being sent again");
+    return false;
+  }
+  return true;
+}
+
+}  // namespace livebtl::core

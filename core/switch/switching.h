@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/switch/switching.h -- carries out rung orders: what each rung means for the transports and the
+// pairs of this process.
+//
+// Threads: under the engine's lock. Rules: docs/SWITCH.md. The ladder itself (who may order what)
+// is control's.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/engine/admin.h"
+#include "core/switch/released.h"
+#include "core/switch/routing.h"
+#include "livebtl/result.h"
+
+namespace livebtl {
+struct Peer;
+}
+
+namespace livebtl::core {
+
+struct Core;
+struct TransportSlot;
+
+class Switching {
+ public:
+  explicit Switching(Core& core);
+
+  void order(const RungOrder& order);
+  /// The standing of the job, before any transport is open.
+  void adopt(const RungOrder& standing);
+  /// Looks whether the ordered rung is reached, and helps it along. Cheap when at rest.
+  void tick() noexcept {
+    if (at_work()) [[unlikely]]
+      look();
+  }
+
+  const RungReport& report() const noexcept { return report_; }
+  /// Routing for new sends.
+  const Routing& in_force() const noexcept {
+    return order_.rung >= Rung::kNewTx ? order_.after : order_.before;
+  }
+  /// May a path on this transport be opened by a peer now?
+  bool accepts(const std::string& transport) const noexcept;
+  bool at_work() const noexcept { return !report_.reached && report_.refusal.empty(); }
+  /// No ladder stands between its ends.
+  bool at_rest() const noexcept {
+    return !at_work() && (order_.rung == Rung::kOld || order_.rung == Rung::kNew);
+  }
+  RoutingPlan plan(const Routing& routing) const;
+  /// Who is to be looked for because of the ladder at work: without the engine's lock, as it takes
+  /// milliseconds. Empty: nobody, or not yet.
+  Wanted to_look_for() const;
+  /// What came of that; of another order than the one at work it is forgotten.
+  void looked(std::uint64_t operation, std::vector<std::string> holders);
+  /// The same when somebody asks at rest, for all transports that are out of use here.
+  Wanted out_of_use() const;
+  void found(const Wanted& wanted, std::vector<std::string> holders);
+  /// The routing for new sends, for this process as a whole.
+  RoutingView own() const { return own(in_force()); }
+  /// node_name() of this process.
+  const std::string& node() const noexcept { return node_; }
+  std::function<void()> signal;
+
+ private:
+  RoutingView own(const Routing& routing) const { return {routing, node_}; }
+  void look() noexcept;
+  bool may_rise(Rung from);
+  bool adds(const std::string& transport) const;
+  bool adds() const;  // anything
+  bool refuse_if_cut_off();
+  bool open_added();
+  Status open(TransportSlot& slot);
+  void close_dropped() noexcept;
+  void close_unwanted(const Routing& routing) noexcept;
+  void begin_release() noexcept;
+  void close_for_good(TransportSlot& slot);
+  Holdings wanted(const TransportSlot& slot) const;
+  void close_moved_pairs() noexcept;
+  bool pair_ready(Peer& peer) noexcept;
+  void keep_pairs(const RungReport& counted) noexcept;
+  void count_left(const Peer& peer, const std::string& then) noexcept;
+  void open_early(Peer& peer, const std::string& transport) noexcept;
+  bool would_be_cut_off(const Peer& peer) const;
+  bool opened(Peer& peer, const std::string& wanted) noexcept;
+  bool emptied(Peer& peer, const std::string& wanted) noexcept;
+  void settle_pairs() noexcept;
+  void refuse(std::string text);
+  void wait_for(const Peer& peer, const char* what);
+  void changed() noexcept;
+
+  Core& core_;
+  const std::string node_;  // this process's
+  RungOrder order_;
+  RungReport report_;
+  bool descending_ = false;  // the last order went down
+  // Taken out of use by the last order, and perhaps held by others still: by name. Who is on his
+  // way out gets until then.
+  std::vector<std::string> left_;
+  TimeNs look_again_at_ = 0;
+  TimeNs patience_ends_ = 0;
+};
+
+}  // namespace livebtl::core

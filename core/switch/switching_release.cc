@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/switch/switching_release.cc -- of switching.h: what is closed at the ends of a ladder, and the
+// proof that nobody in this process, and no child, holds any of it.
+#include <algorithm>
+
+#include "core/engine/core.h"
+#include "core/switch/switching.h"
+
+namespace livebtl::core {
+
+namespace {
+constexpr TimeNs kLookForHoldersEvery = 20 * kMillisecond;
+constexpr TimeNs kHoldersPatience = 250 * kMillisecond;
+}  // namespace
+
+void Switching::begin_release() noexcept {
+  left_.clear();
+  look_again_at_ = 0;
+  patience_ends_ = core_.now + kHoldersPatience;
+}
+
+// Transports that the routing now in force excludes. Their pairs were drained by the rungs before.
+void Switching::close_dropped() noexcept {
+  const Routing& routing = order_.rung == Rung::kNew ? order_.after : order_.before;
+  close_moved_pairs();
+  close_unwanted(routing);
+}
+
+// Looked for is also what was not open: somebody else may have the device.
+void Switching::close_unwanted(const Routing& routing) noexcept {
+  for (const auto& slot : core_.bml.slots()) {
+    const std::string& name = slot->name();
+    if (!own(routing).excluded(name)) continue;
+    core_.returning.forget(*slot);
+    const bool leaves = slot->open() || !own(order_.before).excluded(name);
+    if (slot->open()) close_for_good(*slot);
+    if (leaves && order_.rung == Rung::kNew && slot->held.any()) left_.push_back(name);
+  }
+}
+
+void Switching::close_for_good(TransportSlot& slot) {
+  slot.held = Holdings::of(*slot.transport, slot.kind.devices);
+  core_.bml.close_transport(slot.name());
+  slot.held.note_closed();
+}
+
+Holdings Switching::wanted(const TransportSlot& slot) const {
+  Holdings wanted = slot.held;
+  for (const auto& other : core_.bml.slots()) {
+    const bool alike =
+        !slot.kind.devices.prefix.empty() && other->kind.devices.prefix == slot.kind.devices.prefix;
+    if (other->open() && alike) wanted.leave_to(*other->transport, other->name());
+  }
+  return wanted;
+}
+
+Wanted Switching::to_look_for() const {
+  Wanted all;
+  if (core_.now < look_again_at_) return all;
+  for (const std::string& name : left_) all.emplace_back(name, wanted(*core_.bml.find_slot(name)));
+  return all;
+}
+
+// Released means that nobody in this process, and no child, holds any of it. A child between fork
+// and exec, or one that is a member itself, lets go by itself.
+void Switching::looked(std::uint64_t operation, std::vector<std::string> holders) {
+  if (operation != order_.operation || left_.empty()) return;
+  report_.foreign = std::move(holders);
+  look_again_at_ = core_.now + kLookForHoldersEvery;
+  if (report_.foreign.empty() || core_.now >= patience_ends_) left_.clear();
+  tick();
+}
+
+Wanted Switching::out_of_use() const {
+  Wanted all;
+  for (const auto& slot : core_.bml.slots()) {
+    if (!slot->open() && own().excluded(slot->name()) && slot->held.any())
+      all.emplace_back(slot->name(), wanted(*slot));
+  }
+  return all;
+}
+
+// A ladder that began meanwhile looks by itself.
+void Switching::found(const Wanted& wanted, std::vector<std::string> holders) {
+  if (!at_rest()) return;
+  std::erase_if(report_.foreign, [&](const std::string& holder) {
+    return std::ranges::any_of(
+        wanted, [&](const auto& each) { return holder.starts_with(each.first + ": "); });
+  });
+  report_.foreign.insert(report_.foreign.end(), holders.begin(), holders.end());
+}
+
+// The endpoints that a pair no longer uses are closed, where the routing took their transport out
+// of use for it: a pair that cannot use what it should move to stays on what it should leave. The
+// peer may still use what we do not (its device is back, a hold kept it from moving): then it
+// stays.
+void Switching::close_moved_pairs() noexcept {
+  core_.bml.for_each_peer([&](Peer& peer) {
+    const RoutingView routing = core_.bml.view(peer, in_force());
+    const std::vector<std::string> usable = permitted(routing, core_.bml.reachable(peer));
+    for (auto& path : peer.paths) {
+      const std::string& name = path->slot.name();
+      const bool out_of_use =
+          routing.excluded(name) ||
+          (routing.moved(name) != nullptr && std::ranges::find(usable, name) == usable.end());
+      if (path->open() && path.get() != peer.send_path && out_of_use && path->given_up() &&
+          peer.process != core_.config.process)
+        core_.bml.close_path(*path);
+    }
+  });
+}
+
+}  // namespace livebtl::core

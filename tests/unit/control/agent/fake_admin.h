@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/control/agent/fake_admin.h -- an engine with three transports and no data, whose rungs a
+// test can hold or refuse. Any thread.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <set>
+
+#include "core/engine/admin.h"
+#include "tests/unit/control/ladder/fake_hold.h"
+
+namespace livebtl::test {
+
+class FakeAdmin final : public core::Admin {
+ public:
+  explicit FakeAdmin(std::vector<std::string> transports = {"self", "sm", "tcp"})
+      : transports_(std::move(transports)) {}
+
+  void submit(const core::RungOrder& order) override {
+    const std::lock_guard guard(mutex_);
+    orders_.push_back(order);
+    take(order);
+  }
+  void adopt(const core::RungOrder& standing) override {
+    const std::lock_guard guard(mutex_);
+    adopted_ = standing;
+    take(standing);
+  }
+  core::RungReport report() override {
+    const std::lock_guard guard(mutex_);
+    return report_;
+  }
+  void look_for_holders() override {
+    const std::lock_guard guard(mutex_);
+    report_.foreign = holders_;
+  }
+  core::RoutingPlan plan(const core::Routing& routing) override {
+    core::RoutingPlan plan;
+    if (routing.excluded.contains("sm") && routing.excluded.contains("tcp")) {
+      plan.cut_off = {"rank 9 on nowhere"};
+    } else {
+      plan.moves["sm"]["tcp"] = 1;
+    }
+    return plan;
+  }
+  core::EngineStatus status() override {
+    const std::lock_guard guard(mutex_);
+    core::EngineStatus status;
+    status.rung = report_;
+    status.hold = held.report();
+    status.epoch = report_.epoch;
+    status.routing = order_.rung == core::Rung::kNew ? order_.after : order_.before;
+    for (const auto& name : transports_) {
+      core::TransportStatus transport;
+      transport.name = name;
+      transport.alias = name == "sm" ? "vader" : "";
+      const auto count = static_cast<std::uint32_t>(peers);
+      transport.peers = name == "sm" ? count : 0;  // itself and others
+      transport.own_pair = transport.peers > 0;
+      transport.bulk_peers = name == "tcp" ? count : 0;
+      transport.open = !status.routing.excluded.contains(name);
+      transport.excluded = status.routing.excluded.contains(name);
+      status.transports.push_back(transport);
+    }
+    for (std::size_t i = 0; i < peers; ++i) {
+      core::PeerStatus peer;
+      peer.process = ProcessId{i + 1};
+      peer.name = "peer " + std::to_string(i) + std::string(100, '.');
+      peer.bulk = {"tcp", "self"};
+      status.peers.push_back(peer);
+    }
+    return status;
+  }
+  core::HoldReport hold(const core::HoldOrder& order) override { return held.start(order); }
+  core::HoldReport end_hold(std::uint64_t id) override { return held.end(id); }
+  core::HoldReport claim_hold(std::uint64_t id, TimeNs lease) override {
+    return held.claim(id, lease);
+  }
+  core::HoldReport restore(std::uint64_t id, Incarnation to) override {
+    return held.restore(id, to);
+  }
+  core::HoldReport hold_report() override { return held.report(); }
+  FakeHold held;
+  void on_report(std::function<void()> signal) override {
+    const std::lock_guard guard(mutex_);
+    signal_ = std::move(signal);
+  }
+  void publish_relay(const std::string& relay) override {
+    const std::lock_guard guard(mutex_);
+    published_ = relay;
+  }
+  std::vector<std::string> relays() override {
+    relays_asked.fetch_add(1);
+    const std::lock_guard guard(mutex_);
+    return relays_;
+  }
+  bool spans_nodes() const noexcept override { return spans_nodes_.load(); }
+  core::Contacts contacts() override {
+    const std::lock_guard guard(mutex_);
+    return contacts_;
+  }
+  bool seeks() const noexcept override { return seeks_.load(); }
+  std::vector<ProcessId> unreached() override {
+    unreached_asked.fetch_add(1);
+    const std::lock_guard guard(mutex_);
+    if (sought_.empty()) seeks_.store(false);
+    return {sought_.begin(), sought_.end()};
+  }
+  void introduce(ProcessId peer, const core::Contacts& addresses) override {
+    const std::lock_guard guard(mutex_);
+    ++answers_[peer];
+    if (addresses.empty()) return;
+    introduced_[peer] = addresses;
+    sought_.erase(peer);
+  }
+  std::int64_t agent_turn() override {
+    turns.fetch_add(1);
+    return -1;
+  }
+  std::vector<int> wait_fds() override { return {}; }
+
+  /// What whoever looks for holders finds from now on.
+  void be_held(const std::string& holder) {
+    const std::lock_guard guard(mutex_);
+    holders_ = {holder};
+  }
+  /// From now on this rung is not reached until release().
+  void hold(core::Rung rung) {
+    const std::lock_guard guard(mutex_);
+    held_.insert(rung);
+  }
+  void release() {
+    std::function<void()> signal;
+    {
+      const std::lock_guard guard(mutex_);
+      held_.clear();
+      report_.reached = true;
+      report_.waiting.clear();
+      signal = signal_;
+    }
+    if (signal) signal();
+  }
+  void refuse(core::Rung rung, std::string why) {
+    const std::lock_guard guard(mutex_);
+    refused_rung_ = rung;
+    refusal_ = std::move(why);
+  }
+
+  std::string published() const {
+    const std::lock_guard guard(mutex_);
+    return published_;
+  }
+  /// As if a peer had told it.
+  void learn_relay(const std::string& relay) {
+    const std::lock_guard guard(mutex_);
+    relays_.push_back(relay);
+  }
+  /// As if a peer on another node had connected.
+  void meet_other_node() {
+    spans_nodes_.store(true);
+    release();  // whatever an engine reports wakes its agent
+  }
+  void listen_at(core::Contacts contacts) {
+    const std::lock_guard guard(mutex_);
+    contacts_ = std::move(contacts);
+  }
+  /// As if something were to be sent to it, and nothing reached it.
+  void seek(ProcessId peer) { seek(std::vector{peer}); }
+  void seek(const std::vector<ProcessId>& wanted) {
+    {
+      const std::lock_guard guard(mutex_);
+      sought_.insert(wanted.begin(), wanted.end());
+      seeks_.store(true);
+    }
+    release();  // whatever an engine reports wakes its agent
+  }
+  /// What it was told of this peer; nothing yet: empty.
+  core::Contacts introduced(ProcessId peer) const {
+    const std::lock_guard guard(mutex_);
+    const auto found = introduced_.find(peer);
+    return found == introduced_.end() ? core::Contacts{} : found->second;
+  }
+  /// How often this peer has answered.
+  int answers(ProcessId peer) const {
+    const std::lock_guard guard(mutex_);
+    const auto found = answers_.find(peer);
+    return found == answers_.end() ? 0 : found->second;
+  }
+  std::vector<core::RungOrder> orders() const {
+    const std::lock_guard guard(mutex_);
+    return orders_;
+  }
+  core::RungOrder adopted() const {
+    const std::lock_guard guard(mutex_);
+    return adopted_;
+  }
+  core::RungOrder last() const {
+    const std::lock_guard guard(mutex_);
+    return order_;
+  }
+
+  std::atomic<std::uint64_t> turns{0};
+  // How often its agent has asked for these.
+  std::atomic<std::uint64_t> relays_asked{0}, unreached_asked{0};
+  std::size_t peers = 0;
+
+ private:
+  void take(const core::RungOrder& order) {
+    report_ = {};
+    report_.operation = order.operation;
+    report_.epoch = order.epoch;
+    report_.rung = order.rung;
+    if (!refusal_.empty() && order.rung == refused_rung_) {
+      report_.reached = false;
+      report_.refusal = refusal_;
+      return;
+    }
+    order_ = order;
+    if (held_.contains(order.rung)) {
+      report_.reached = false;
+      report_.waiting = {"the test"};
+    }
+  }
+
+  mutable std::mutex mutex_;
+  std::vector<std::string> transports_;
+  std::function<void()> signal_ = [] {};
+  std::string published_;
+  std::vector<std::string> relays_;
+  std::atomic<bool> spans_nodes_{false};
+  core::Contacts contacts_;
+  std::atomic<bool> seeks_{false};
+  std::set<ProcessId> sought_;
+  std::map<ProcessId, core::Contacts> introduced_;
+  std::map<ProcessId, int> answers_;
+  core::RungReport report_;
+  core::RungOrder order_;
+  core::RungOrder adopted_;
+  std::vector<std::string> holders_;
+  std::vector<core::RungOrder> orders_;
+  std::set<core::Rung> held_;
+  core::Rung refused_rung_ = core::Rung::kOld;
+  std::string refusal_;
+};
+
+}  // namespace livebtl::test

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/control/agent/relay_test.cc -- several nodes: run directories that do not see each other,
+// joined by relays over the loopback. What the engine would carry (relays' addresses) the test
+// carries.
+#include "control/agent/relay.h"
+
+#include <algorithm>
+
+#include "base/random.h"
+#include "control/agent/mailroom.h"
+#include "control/client/discovery.h"
+#include "control/place/job_secret.h"
+#include "job_of_fakes.h"
+
+using namespace livebtl;
+using namespace livebtl::control;
+using namespace livebtl::test;
+using core::Rung;
+
+namespace {
+
+const std::string kKey = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+const std::string kOtherKey = "ff0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+
+std::string relay_of(JobOfFakes& node) {
+  for (const auto& card : node.place().members.live) {
+    if (!card.relay.empty()) return card.relay;
+  }
+  return "";
+}
+
+/// Two nodes with two ranks each, each of whose members has heard of the other's relay.
+struct TwoNodes {
+  explicit TwoNodes(const std::string& second_key = "") {
+    write_file(keys / "one", kKey);
+    write_file(keys / "two", second_key.empty() ? kKey : second_key);
+    one = std::make_unique<JobOfFakes>(4, "alpha", 0, keys / "one");
+    two = std::make_unique<JobOfFakes>(4, "beta", 2, keys / "two");
+    one->add_members(2);
+    two->add_members(2);
+    one->admin(1).learn_relay(relay_of(*two));
+    two->admin(0).learn_relay(relay_of(*one));
+  }
+  Scratch keys;
+  std::unique_ptr<JobOfFakes> one, two;
+};
+
+}  // namespace
+
+TEST_CASE("one member of a node relays, and tells its engine") {
+  TwoNodes nodes;
+  int relays = 0;
+  for (const auto& card : nodes.one->place().members.live) relays += card.relay.empty() ? 0 : 1;
+  CHECK(relays == 1);
+  CHECK(nodes.one->admin(0).published() == relay_of(*nodes.one));
+  CHECK(valid_relay(relay_of(*nodes.one)));
+}
+
+TEST_CASE("a member of a job of one node relays once a peer on another node was met") {
+  Scratch keys;
+  write_file(keys / "one", kKey);
+  JobOfFakes job(1, "alpha", 0, keys / "one");
+  job.add_member();
+  CHECK(relay_of(job).empty());
+  job.admin(0).meet_other_node();
+  CHECK(eventually([&] { return valid_relay(relay_of(job)); }));
+  CHECK(job.admin(0).published() == relay_of(job));
+}
+
+TEST_CASE("a spawned process relays if it finds nobody of its job on its node, and else does not") {
+  Scratch keys;
+  write_file(keys / "one", kKey);
+  JobOfFakes beside_parent(1, "alpha", 0, keys / "one");
+  beside_parent.add_member();
+  beside_parent.add_spawned_member();
+  CHECK(relay_of(beside_parent).empty());
+  CHECK(beside_parent.admin(1).published().empty());
+  JobOfFakes elsewhere(1, "beta", 1, keys / "one");
+  elsewhere.add_spawned_member();
+  CHECK(valid_relay(relay_of(elsewhere)));
+  CHECK(elsewhere.admin(0).published() == relay_of(elsewhere));
+}
+
+TEST_CASE("a switch reaches the members of both nodes, from either") {
+  TwoNodes nodes;
+  const auto there = nodes.one->run("switch", {"sm", "tcp"});
+  CHECK(there.code == ExitCode::kDone);
+  CHECK(there.members == 4);
+  CHECK(nodes.two->all_on(Rung::kNew));
+  const auto back = nodes.two->run("switch", {"tcp", "sm"});
+  CHECK(back.code == ExitCode::kDone);
+  CHECK(nodes.one->admin(0).last().after.moved.at("tcp") == "sm");
+}
+
+TEST_CASE("a process on another node is found through its relay, known here or to a fellow") {
+  TwoNodes nodes;  // of the first one only the second member knows the other's relay
+  const core::Contacts somewhere = {{"tcp", Blob(26, std::byte{1})}};
+  for (std::size_t asked = 0; asked < 2; ++asked) nodes.two->admin(asked).listen_at(somewhere);
+  for (std::size_t asker = 0; asker < 2; ++asker) {
+    for (std::size_t asked = 0; asked < 2; ++asked) {
+      const ProcessId wanted = nodes.two->process(asked);
+      nodes.one->admin(asker).seek(wanted);
+      CHECK(eventually([&] { return nodes.one->admin(asker).introduced(wanted) == somewhere; }));
+    }
+  }
+}
+
+TEST_CASE("a straggler on the other node is named") {
+  TwoNodes nodes;
+  nodes.two->admin(1).hold(Rung::kNewTx);
+  auto command = JobOfFakes::command("switch", {"sm", "tcp"});
+  command.times.rung = 500 * kMillisecond;
+  const auto outcome = nodes.one->run(command);
+  CHECK(outcome.code == ExitCode::kRetracted);
+  REQUIRE(outcome.stragglers.size() == 1);
+  CHECK(outcome.stragglers[0].name == "rank 3 on beta");
+}
+
+TEST_CASE("the relay's duty passes on when its holder leaves") {
+  TwoNodes nodes;
+  const std::string before = relay_of(*nodes.two);
+  nodes.two->remove_member(0);
+  CHECK(eventually([&] {
+    const std::string now = relay_of(*nodes.two);
+    return !now.empty() && now != before;
+  }));
+  nodes.one->admin(0).learn_relay(relay_of(*nodes.two));
+  const auto outcome = nodes.one->run("switch", {"sm", "tcp"});
+  CHECK(outcome.code == ExitCode::kDone);
+  CHECK(outcome.members == 3);
+}
+
+TEST_CASE("a coordinator on the other node can be followed by one here") {
+  TwoNodes nodes;
+  auto links = nodes.two->links();
+  std::atomic<bool> stop{false};
+  const auto outcome = drive(
+      links, JobOfFakes::command("switch", {"sm", "tcp"}),
+      [&](const Progress& progress) {
+        if (progress.rung == Rung::kNewTx) stop.store(true);
+      },
+      stop);
+  CHECK_FALSE(outcome);
+  CHECK(nodes.one->run("resume").code == ExitCode::kDone);
+  CHECK(nodes.two->all_on(Rung::kNew));
+}
+
+TEST_CASE("a node with another secret cannot be reached, and nothing is ordered") {
+  TwoNodes nodes(kOtherKey);
+  auto command = JobOfFakes::command("switch", {"sm", "tcp"});
+  command.times.total = 2 * kSecond;
+  const auto outcome = nodes.one->run(command);
+  CHECK(outcome.code == ExitCode::kMembersMissing);
+  CHECK(outcome.missing_ranks == std::vector<int>{2, 3});
+  CHECK(nodes.two->admin(0).orders().empty());
+  CHECK(nodes.one->admin(0).orders().empty());
+}
+
+TEST_CASE("who does not hold the secret gets no answer from a relay") {
+  TwoNodes nodes;
+  auto context = make_zmq_context(16);
+  REQUIRE(context);
+  const std::string relay = relay_of(*nodes.two);
+  const auto request = encode(MembersRequest{"test", 0});
+  REQUIRE(request);
+  std::array<std::byte, 32> wrong{};
+  auto plain = ZmqSocket::connect(*context, relay, Secret());
+  auto stranger = ZmqSocket::connect(*context, relay, Secret(wrong));
+  REQUIRE(plain);
+  REQUIRE(stranger);
+  // Neither handshake ever completes, so nothing can be sent while a whole switch goes through.
+  CHECK(nodes.one->run("switch", {"sm", "tcp"}).code == ExitCode::kDone);
+  for (auto* socket : {&*plain, &*stranger}) {
+    CHECK_FALSE(socket->send({.peer = "", .back = "", .to = "", .body = *request}));
+    CHECK_FALSE(socket->receive());
+  }
+}
+
+TEST_CASE("a relay passes letters on to other nodes only for those who hold the secret") {
+  Scratch keys;
+  write_file(keys / "one", kKey);
+  for (const bool secret : {true, false}) {
+    JobOfFakes job(4, "alpha", 0, secret ? keys / "one" : "", secret);
+    job.add_members(2);
+    auto context = make_zmq_context(16);
+    auto socket = ZmqSocket::connect(*context, relay_of(job),
+                                     secret ? *read_secret_file(keys / "one") : Secret());
+    REQUIRE(socket);
+    const auto request = encode(MembersRequest{"", 0});
+    const std::string away = format_route({"tcp://127.0.0.1:9", ProcessId{}});
+    CHECK(eventually(
+        [&] { return socket->send({.peer = "", .back = "tag", .to = away, .body = *request}); }));
+    std::optional<Letter> answer;
+    CHECK(eventually([&] { return (answer = socket->receive()).has_value(); }));
+    CHECK(answer->back == "tag");
+    const auto message = decode(answer->body);
+    const auto* error = message ? std::get_if<ErrorAnswer>(&*message) : nullptr;
+    REQUIRE(error != nullptr);
+    CHECK(error->text.find(secret ? "cannot pass the letter" : "without auth") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("from outside one relay leads to all nodes") {
+  TwoNodes nodes;
+  const std::atomic<bool> stop{false};
+  const std::string relay = relay_of(*nodes.one);
+  const auto secret = read_secret_file(nodes.keys / "one");
+  REQUIRE(secret);
+  const Patience patience{20 * kSecond, stop};
+  auto links = JobLinks::connect({"one", relay, *secret}, "", patience);
+  REQUIRE(links);
+  CHECK(links->job() == "test");
+  const auto outcome = drive(*links, JobOfFakes::command("switch", {"sm", "tcp"}), {}, stop);
+  REQUIRE(outcome);
+  CHECK(outcome->code == ExitCode::kDone);
+  CHECK(outcome->members == 4);
+  CHECK(nodes.two->all_on(Rung::kNew));
+  nodes.two->remove_member(1);
+  CHECK(eventually([&] { return links->scan().live.size() == 3; }));
+  const auto other = JobLinks::connect({"one", relay, *secret}, "another", patience);
+  REQUIRE_FALSE(other);
+  CHECK(other.error().code == Errc::kNotFound);
+}
+
+TEST_CASE("rubbish sent to a member's socket harms nobody") {
+  JobOfFakes job(1);
+  job.add_member();
+  auto context = make_zmq_context(16);
+  auto socket = ZmqSocket::connect(
+      *context, "ipc://" + socket_path(job.directory(), job.process(0)), Secret());
+  REQUIRE(socket);
+  Random chance(7);
+  for (int i = 0; i < 200; ++i) {
+    std::string bytes(chance.below(200), '\0');
+    for (char& c : bytes) c = static_cast<char>(chance.next());
+    Letter letter{.peer = "", .back = bytes, .to = i % 2 == 0 ? "" : bytes, .body = bytes};
+    socket->send(letter);
+  }
+  CHECK(job.run("switch", {"sm", "tcp"}).code == ExitCode::kDone);
+}
+
+TEST_CASE("relays listen on the interfaces and networks that are named") {
+  CHECK(relay_addresses({"lo"}).front() == "127.0.0.1");
+  CHECK(relay_addresses({"127.0.0.0/8"}) == std::vector<std::string>{"127.0.0.1"});
+  for (const char* none : {"no-such-interface", "203.0.113.0/24", "127.0.0.0/33", "x/8"}) {
+    CHECK(relay_addresses({none}).empty());
+  }
+  CHECK(relay_addresses({}).size() <= 4);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/control/client/remote_members_test.cc -- what is known of other nodes, without a socket:
+// routes, and the pages of members that relays answer with.
+#include "control/client/remote_members.h"
+
+#include <doctest/doctest.h>
+
+#include "control/wire/route.h"
+
+using namespace livebtl;
+using namespace livebtl::control;
+
+namespace {
+
+MemberEntry entry(std::uint64_t process, bool gone = false) {
+  return {{ProcessId{process}, Incarnation{1}}, "p" + std::to_string(process), -1, "n", gone};
+}
+MembersAnswer page(std::uint32_t offset, std::uint32_t total, std::vector<MemberEntry> members) {
+  MembersAnswer answer;
+  answer.offset = offset;
+  answer.total = total;
+  answer.members = std::move(members);
+  return answer;
+}
+
+struct Known {
+  std::size_t live = 0, gone = 0;
+};
+Known known(const RemoteMembers& remote) {
+  std::vector<MemberEntry> live, gone;
+  remote.add_to(live, gone);
+  return {live.size(), gone.size()};
+}
+
+}  // namespace
+
+TEST_CASE("routes and ways back survive the round trip; malformed ones are refused") {
+  for (const Route& route :
+       {Route{}, Route{"", ProcessId{7}}, Route{"tcp://10.0.0.1:80", ProcessId{7}},
+        Route{"tcp://[fd00::1]:80,tcp://h-1.x:9", ProcessId{}}}) {
+    const auto parsed = parse_route(format_route(route));
+    REQUIRE(parsed);
+    CHECK(*parsed == route);
+  }
+  for (const char* bad : {"x", "0", "000000000000000G", "tcp://h:1", "tcp://h:0 ", "tcp://h:70000 ",
+                          "tcp://:1 ", "ipc:///tmp/x ", "tcp://h:1, ", "tcp://a b:1 ",
+                          "tcp://h:1,tcp://h:1,tcp://h:1,tcp://h:1,tcp://h:1 "}) {
+    CHECK_FALSE(parse_route(bad));
+  }
+  const Return from{1, "peer", "back"};
+  const auto pushed = push_return(from);
+  REQUIRE(pushed);
+  const auto popped = pop_return(*pushed);
+  REQUIRE(popped);
+  CHECK(popped->listener == 1);
+  CHECK(popped->peer == "peer");
+  CHECK(popped->back == "back");
+  CHECK_FALSE(push_return({0, std::string(256, 'p'), ""}));
+  CHECK_FALSE(push_return({0, "p", std::string(512, 'b')}));
+  CHECK_FALSE(pop_return(""));
+  CHECK_FALSE(
+      pop_return(std::string("\0\x05"
+                             "abc",
+                             5)));
+}
+
+TEST_CASE("a relay's pages make a node; who vanishes from a whole one has left") {
+  RemoteMembers remote;
+  const std::string relay = "tcp://10.0.0.1:80";
+  remote.learn({relay, "nonsense"});
+  remote.begin_round(0);
+  auto questions = remote.take_questions();
+  REQUIRE(questions.size() == 1);
+  remote.answer(questions[0].tag, page(0, 3, {entry(1), entry(2)}));
+  questions = remote.take_questions();
+  REQUIRE(questions.size() == 1);
+  CHECK(questions[0].offset == 2);
+  CHECK_FALSE(remote.round_complete());
+  remote.answer(questions[0].tag, page(2, 3, {entry(3)}));
+  CHECK(remote.round_complete());
+  CHECK(known(remote).live == 3);
+  CHECK(*remote.relay_of(ProcessId{2}) == relay);
+  remote.begin_round(1);
+  auto partial = page(0, 1, {entry(1)});
+  partial.complete = false;
+  remote.answer(remote.take_questions()[0].tag, partial);
+  CHECK(known(remote).live == 3);
+  remote.begin_round(2);
+  remote.answer(remote.take_questions()[0].tag, page(0, 2, {entry(1), entry(2, true)}));
+  CHECK(known(remote).live == 1);
+  CHECK(known(remote).gone == 2);
+}
+
+TEST_CASE("a silent relay is asked again but not waited for, and what is known of it stays") {
+  RemoteMembers remote;
+  remote.learn({"tcp://10.0.0.1:80"});
+  remote.begin_round(0);
+  remote.answer(remote.take_questions()[0].tag, page(0, 1, {entry(1)}));
+  remote.begin_round(1);
+  const auto unanswered = remote.take_questions();
+  REQUIRE(unanswered.size() == 1);
+  remote.end_round(1);
+  remote.begin_round(2);
+  CHECK(remote.round_complete());
+  CHECK(remote.take_questions().size() == 1);
+  CHECK(known(remote).live == 1);
+  // The answer to the earlier round tells that it speaks again, and is not taken for this look.
+  remote.answer(unanswered[0].tag, page(0, 2, {entry(1), entry(2)}));
+  CHECK(known(remote).live == 1);
+  remote.begin_round(3);
+  CHECK_FALSE(remote.round_complete());
+  remote.answer(remote.take_questions()[0].tag, page(0, 2, {entry(1), entry(2)}));
+  CHECK(remote.round_complete());
+  CHECK(known(remote).live == 2);
+}
+
+TEST_CASE("a relay that always answers too late is known all the same") {
+  RemoteMembers remote;
+  remote.learn({"tcp://10.0.0.1:80"});
+  remote.begin_round(0);
+  const auto late = remote.take_questions();
+  REQUIRE(late.size() == 1);
+  remote.end_round(1);
+  remote.begin_round(2);
+  remote.answer(late[0].tag, page(0, 3, {entry(1), entry(2)}));  // not whole
+  remote.answer(late[0].tag, page(1, 3, {entry(1), entry(2)}));
+  CHECK(known(remote).live == 0);
+  remote.answer(late[0].tag, page(0, 2, {entry(1), entry(2)}));
+  CHECK(known(remote).live == 2);
+  CHECK(remote.relay_of(entry(1).member.process) != nullptr);
+  remote.answer(late[0].tag, page(0, 1, {entry(3)}));  // what is known is not overwritten by it
+  CHECK(known(remote).live == 2);
+}
+
+TEST_CASE("a relay whose question was lost is asked once more in the same round") {
+  RemoteMembers remote;
+  remote.learn({"tcp://10.0.0.1:80"});
+  remote.begin_round(0);
+  const auto first = remote.take_questions();
+  REQUIRE(first.size() == 1);
+  CHECK(remote.take_questions().empty());
+  remote.ask_again();
+  const auto second = remote.take_questions();
+  REQUIRE(second.size() == 1);
+  remote.answer(second[0].tag, page(0, 1, {entry(1)}));
+  remote.answer(first[0].tag, page(0, 1, {entry(1)}));  // it was not lost, only slow
+  CHECK(remote.round_complete());
+  remote.ask_again();
+  CHECK(remote.take_questions().empty());
+  for (const char* rubbish : {"", " ", "x", "1 tcp://no:1", "99999999999999999999999 "}) {
+    remote.answer(rubbish, page(0, 1, {entry(2)}));
+  }
+  CHECK(known(remote).live == 1);
+}

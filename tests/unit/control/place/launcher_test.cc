@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/control/place/launcher_test.cc -- job facts out of made-up environments.
+#include "control/place/launcher.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <map>
+
+using namespace livebtl;
+using namespace livebtl::control;
+
+namespace {
+
+using Environment = std::map<std::string, std::string, std::less<>>;
+
+Result<LauncherFacts> facts_of(const Environment& environment) {
+  const Lookup lookup = [&](std::string_view name) -> std::optional<std::string> {
+    const auto found = environment.find(name);
+    return found == environment.end() ? std::nullopt : std::optional(found->second);
+  };
+  return read_launcher(lookup, [] { return std::string("4711-99"); });
+}
+
+const Environment kOmpiRank1 = {
+    {"OMPI_COMM_WORLD_RANK", "1"},
+    {"OMPI_COMM_WORLD_SIZE", "4"},
+    {"PMIX_NAMESPACE", "1909129217"},
+    {"PMIX_RANK", "1"},
+    {"OMPI_MCA_orte_precondition_transports", "2c0af7a1617fb41f-91fce5a0dfb64625"}};
+
+}  // namespace
+
+TEST_CASE("an empty environment is a job of one") {
+  const auto facts = facts_of({});
+  REQUIRE(facts);
+  CHECK(facts->job.empty());
+  CHECK(facts->announced == 1);
+  CHECK(facts->rank == -1);
+  CHECK(facts->seed.empty());
+}
+
+TEST_CASE("Open MPI names rank, size and a seed; the job id does not give the seed away") {
+  const auto facts = facts_of(kOmpiRank1);
+  REQUIRE(facts);
+  CHECK(facts->rank == 1);
+  CHECK(facts->announced == 4);
+  CHECK(facts->place == "rank 1");
+  CHECK(facts->seed == "2c0af7a1617fb41f-91fce5a0dfb64625");
+  CHECK(valid_job_id(facts->job));
+  CHECK(facts->job.find("2c0a") == std::string::npos);
+}
+
+TEST_CASE("a spawned process has its root's job and adds itself") {
+  Environment child = kOmpiRank1;
+  child["PMIX_NAMESPACE"] = "1909129218";
+  child["OMPI_PARENT_PORT"] = "1909129217.0:846681992";
+  const auto root = facts_of(kOmpiRank1);
+  const auto spawned = facts_of(child);
+  REQUIRE(root);
+  REQUIRE(spawned);
+  CHECK(spawned->job == root->job);
+  CHECK(spawned->seed == root->seed);
+  CHECK(spawned->announced == 0);
+  CHECK(spawned->rank == -1);
+  CHECK(spawned->place == "rank 1 of world 2");
+}
+
+TEST_CASE("that a process was spawned does not mean that the job is on several nodes") {
+  Environment child = kOmpiRank1;
+  child["OMPI_COMM_WORLD_LOCAL_SIZE"] = child["OMPI_COMM_WORLD_SIZE"];
+  child["OMPI_PARENT_PORT"] = "1909129217.0:846681992";
+  const auto spawned = facts_of(child);
+  REQUIRE(spawned);
+  CHECK(spawned->one_node);
+}
+
+TEST_CASE("another mpirun is another job") {
+  Environment other = kOmpiRank1;
+  other["OMPI_MCA_orte_precondition_transports"] = "2c0af7a1617fb41f-91fce5a0dfb64626";
+  CHECK(facts_of(other)->job != facts_of(kOmpiRank1)->job);
+}
+
+TEST_CASE("a PMIx namespace without Open MPI's seed names the job up to its @") {
+  const auto facts = facts_of({{"PMIX_NAMESPACE", "prterun-node-123@2"}});
+  REQUIRE(facts);
+  CHECK(facts->job == "pmix-prterun-node-123");
+  CHECK(facts->seed.empty());
+}
+
+TEST_CASE("a namespace that is no valid id is replaced by a hash, equal on all ranks") {
+  const Environment odd = {{"PMIX_NAMESPACE", "../../etc/passwd and more"}};
+  const auto facts = facts_of(odd);
+  REQUIRE(facts);
+  CHECK(valid_job_id(facts->job));
+  CHECK(facts->job == facts_of(odd)->job);
+}
+
+TEST_CASE("MPICH's ranks of one process manager are one job") {
+  const auto facts = facts_of({{"PMI_RANK", "2"}, {"PMI_SIZE", "3"}});
+  REQUIRE(facts);
+  CHECK(facts->job == "pmi-4711-99");
+  CHECK(facts->rank == 2);
+  CHECK(facts->announced == 3);
+}
+
+TEST_CASE("MPICH's spawned processes have their parents' job, and not their ranks") {
+  Environment child = {{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"MPI_LOCALNRANKS", "2"}};
+  child["PMI_SPAWNED"] = "0";
+  const auto parent = facts_of(child);
+  child["PMI_SPAWNED"] = "1";
+  const auto spawned = facts_of(child);
+  REQUIRE(parent);
+  REQUIRE(spawned);
+  CHECK(parent->rank == 0);
+  CHECK(spawned->job == parent->job);
+  CHECK(spawned->rank == -1);
+  CHECK(spawned->announced == 0);
+  CHECK(spawned->one_node);
+  CHECK(spawned->place == "spawned rank 0");
+}
+
+TEST_CASE("a Slurm step is a job, a batch script's own process is not") {
+  Environment step = {{"SLURM_JOB_ID", "77"}, {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}};
+  CHECK(facts_of(step)->job.empty());
+  CHECK(facts_of(step)->announced == 1);
+  step["SLURM_STEP_ID"] = "3";
+  step["SLURM_STEP_NUM_TASKS"] = "8";
+  CHECK(facts_of(step)->job == "slurm-77.3");
+  CHECK(facts_of(step)->announced == 8);
+}
+
+TEST_CASE("malformed numbers are refused by name") {
+  for (const char* bad : {"", "-1", "x", "1x", "99999999999999999999", "4"}) {
+    Environment environment = kOmpiRank1;
+    environment["OMPI_COMM_WORLD_RANK"] = bad;
+    const auto facts = facts_of(environment);
+    REQUIRE_FALSE(facts);
+    CHECK(facts.error().code == Errc::kInvalid);
+    CHECK(facts.error().text.find("OMPI_COMM_WORLD_RANK") != std::string::npos);
+  }
+}
+
+TEST_CASE("a rank needs the size of its job") {
+  Environment environment = kOmpiRank1;
+  environment.erase("OMPI_COMM_WORLD_SIZE");
+  const auto facts = facts_of(environment);
+  REQUIRE_FALSE(facts);
+  CHECK(facts.error().text.find("OMPI_COMM_WORLD_SIZE, which is not set") != std::string::npos);
+}
+
+TEST_CASE("job ids cannot leave the run directory") {
+  CHECK(valid_job_id("a"));
+  CHECK(valid_job_id("ompi-12ab_c.d"));
+  for (const char* bad : {"", ".", "..", "a/b", "-a", ".a", "a b", "a\n"}) {
+    CHECK_FALSE(valid_job_id(bad));
+  }
+  CHECK(valid_job_id(std::string(64, 'a')));
+  CHECK_FALSE(valid_job_id(std::string(65, 'a')));
+}
+
+TEST_CASE("the process manager has a name that lasts while it lives") {
+  CHECK(process_manager_id() == process_manager_id());
+  CHECK_FALSE(process_manager_id().empty());
+}

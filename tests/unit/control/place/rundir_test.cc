@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/control/place/rundir_test.cc -- run and job directories: whose, how open, when removed.
+#include "control/place/rundir.h"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/process_files.h"
+#include "control/client/discovery.h"
+#include "scratch.h"
+
+using namespace livebtl;
+using namespace livebtl::control;
+using livebtl::test::Scratch;
+using livebtl::test::write_file;
+
+namespace {
+std::optional<std::string> nothing(std::string_view) { return std::nullopt; }
+}  // namespace
+
+TEST_CASE("a run directory is made private") {
+  Scratch scratch;
+  const auto rundir = make_run_directory(scratch / "run", nothing);
+  REQUIRE(rundir);
+  struct stat facts {};
+  REQUIRE(::stat(rundir->c_str(), &facts) == 0);
+  CHECK((facts.st_mode & 0777) == 0700);
+  CHECK(make_run_directory(scratch / "run", nothing));
+}
+
+TEST_CASE("a run directory that others can enter is refused, with the remedy") {
+  Scratch scratch;
+  const std::string path = scratch / "run";
+  REQUIRE(::mkdir(path.c_str(), 0700) == 0);
+  for (mode_t mode : {0770u, 0707u, 0701u, 0750u}) {
+    REQUIRE(::chmod(path.c_str(), mode) == 0);
+    const auto rundir = make_run_directory(path, nothing);
+    REQUIRE_FALSE(rundir);
+    CHECK(rundir.error().code == Errc::kAuth);
+    CHECK(rundir.error().text.find("of your own with mode 0700") != std::string::npos);
+  }
+}
+
+TEST_CASE("a link or a file in the run directory's place is refused") {
+  Scratch scratch;
+  REQUIRE(::mkdir((scratch / "real").c_str(), 0700) == 0);
+  REQUIRE(::symlink((scratch / "real").c_str(), (scratch / "link").c_str()) == 0);
+  write_file(scratch / "file", "");
+  CHECK(make_run_directory(scratch / "link", nothing).error().code == Errc::kAuth);
+  CHECK(make_run_directory(scratch / "file", nothing).error().code == Errc::kAuth);
+  CHECK(make_run_directory("relative", nothing).error().code == Errc::kInvalid);
+}
+
+TEST_CASE("another user's directory is refused" * doctest::skip(::geteuid() != 0)) {
+  Scratch scratch;
+  REQUIRE(::mkdir((scratch / "run").c_str(), 0700) == 0);
+  constexpr uid_t kNobody = 65534;
+  REQUIRE(::chown((scratch / "run").c_str(), kNobody, kNobody) == 0);
+  CHECK(make_run_directory(scratch / "run", nothing).error().code == Errc::kAuth);
+  CHECK(run_directories(scratch / "run", nothing).empty());
+  CHECK(open_private_directory(scratch / "run", kNobody));
+}
+
+TEST_CASE("a job directory whose sockets would not fit is refused") {
+  Scratch scratch;
+  const auto job = make_job_directory(scratch.path(), std::string(90, 'j'));
+  REQUIRE_FALSE(job);
+  CHECK(job.error().code == Errc::kLimit);
+}
+
+TEST_CASE("a held job directory stays, an abandoned one goes") {
+  Scratch scratch;
+  auto one = make_job_directory(scratch.path(), "job");
+  auto other = make_job_directory(scratch.path(), "job");
+  REQUIRE(one);
+  REQUIRE(other);
+  for (const char* name : {"/secret", "/relay-00000000000000ab.lock"})
+    write_file(one->path + name, std::string(32, 'x'));
+  for (const std::string_view kind : kProcessFiles)
+    write_file(one->path + "/" + process_file(ProcessId{0xab}, kind), "x");
+  one->hold.reset();
+  remove_if_abandoned(other->path);
+  CHECK(std::filesystem::exists(other->path + "/secret"));
+  other->hold.reset();
+  remove_if_abandoned(other->path);
+  CHECK_FALSE(std::filesystem::exists(other->path));
+}
+
+TEST_CASE("whoever asks for jobs, or leaves one, touches nothing of the user's") {
+  Scratch scratch;
+  for (const char* mine : {"/thesis", "/empty", "/job"}) {
+    std::filesystem::create_directory(scratch.path() + mine);
+    ::chmod((scratch.path() + mine).c_str(), 0700);
+  }
+  write_file(scratch.path() + "/thesis/secret", "of no job's length");
+  write_file(scratch.path() + "/thesis/chapter.lock", "x");
+  write_file(scratch.path() + "/job/notes", "x");
+  auto job = make_job_directory(scratch.path(), "job");
+  REQUIRE(job);
+  write_file(job->path + "/00000000000000ab.gone", "x");
+  CHECK(find_jobs(run_directories(scratch.path(), nothing)).empty());
+  leave_job_directory(job->path, std::move(job->hold));
+  CHECK(std::filesystem::exists(scratch.path() + "/thesis/secret"));
+  CHECK(std::filesystem::exists(scratch.path() + "/thesis/chapter.lock"));
+  CHECK(std::filesystem::exists(scratch.path() + "/empty"));
+  CHECK(std::filesystem::exists(scratch.path() + "/job/notes"));
+  CHECK_FALSE(std::filesystem::exists(scratch.path() + "/job/00000000000000ab.gone"));
+}
+
+TEST_CASE("the places searched are those that exist and are private") {
+  Scratch scratch;
+  CHECK(run_directories(scratch / "missing", nothing).empty());
+  const auto found = run_directories(scratch.path(), nothing);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].path == scratch.path());
+  CHECK(found[0].owner == ::geteuid());
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pairs with two transports that can lose frames: an idle path is left in peace, a probe is
+// answered on the path that was probed, and one that is dead is found.
+#include "tests/unit/core/engine/large.h"
+#include "tests/unit/core/engine/tapped.h"
+#include "tests/unit/core/engine/traffic.h"
+
+using namespace livebtl;
+using namespace livebtl::test;
+using core::FrameKind;
+
+namespace {
+
+Settings patient() {
+  Settings settings;
+  settings.probe_ms = 50;
+  return settings;
+}
+
+/// Two ranks that have both paths. Both ends send their messages by alpha, or both by beta.
+class Pair {
+ public:
+  Pair() : rig(2, {kind("self"), tapped("alpha", alpha), tapped("beta", beta)}, 1, patient()) {
+    run(rig, traffic, 5);
+    rig.until([&] {
+      traffic.step();
+      return rig.engines[0]->status().peers.at(0).bulk.size() == 2 &&
+             rig.engines[1]->status().peers.at(0).bulk.size() == 2;
+    });
+    run(rig, traffic, 5);
+    const std::string used = rig.engines[0]->status().peers.at(0).transport;
+    REQUIRE(rig.engines[1]->status().peers.at(0).transport == used);
+    idle_is_beta = used == "alpha";
+  }
+  Taps& used() { return idle_is_beta ? alpha : beta; }
+  Taps& idle() { return idle_is_beta ? beta : alpha; }
+  std::uint64_t lost_of(const Taps& taps) { return lost(rig, &taps == &alpha ? "alpha" : "beta"); }
+  /// A message each way for every millisecond that passes.
+  void talk_for(TimeNs time) {
+    for (TimeNs passed = 0; passed < time; passed += kMillisecond) {
+      run(rig, traffic, 1);
+      rig.pass(kMillisecond);
+    }
+  }
+
+  Taps alpha, beta;
+  Rig rig;
+  Traffic traffic{rig, Traffic::Sizes::kEager};
+  bool idle_is_beta = true;
+};
+
+}  // namespace
+
+TEST_CASE("a path on which nothing is waited for is not probed, and not lost") {
+  Pair pair;
+  const std::uint64_t before = pair.idle()[0].posted[FrameKind::kProbe];
+  pair.talk_for(3 * kSecond);
+  CHECK(pair.lost_of(pair.alpha) == 0);
+  CHECK(pair.lost_of(pair.beta) == 0);
+  CHECK(pair.idle()[0].posted[FrameKind::kProbe] == before);
+}
+
+TEST_CASE("a probe is answered on the path that was probed") {
+  Pair pair;
+  pair.idle()[1].deaf = true;  // holds the large message back, and with it what ends it
+  Large large(pair.rig);
+  pair.rig.until([&] { return pair.idle()[0].posted[FrameKind::kData] != 0; });
+  const std::uint64_t answers = pair.idle()[1].posted[FrameKind::kAck];
+  pair.rig.until([&] {
+    pair.talk_for(kMillisecond);
+    return pair.idle()[0].posted[FrameKind::kProbe] != 0;
+  });
+  pair.idle()[1].deaf = false;
+  pair.rig.until(
+      [&] { return large.arrived() && pair.idle()[1].posted[FrameKind::kAck] > answers; });
+  CHECK(large.is_whole());
+  pair.talk_for(200 * kMillisecond);
+  CHECK(pair.idle()[1].posted[FrameKind::kAck] == answers + 1);
+  CHECK(pair.lost_of(pair.idle()) == 0);
+}
+
+TEST_CASE("a path that swallows data of a large message is found, whatever comes by another one") {
+  Pair pair;
+  pair.idle()[0].mute = pair.idle()[1].mute = true;
+  Large large(pair.rig);
+  pair.rig.until([&] {
+    pair.talk_for(kMillisecond);
+    return large.arrived();
+  });
+  CHECK(large.is_whole());
+  CHECK(pair.lost_of(pair.idle()) != 0);
+  CHECK(pair.lost_of(pair.used()) == 0);
+}
+
+TEST_CASE("a path that swallows messages is found while nothing else is sent") {
+  Pair pair;
+  pair.used()[0].mute = pair.used()[1].mute = true;
+  const std::uint64_t before = pair.traffic.received(0);
+  pair.rig.until([&] {
+    pair.traffic.step();
+    pair.rig.pass(kMillisecond);
+    return pair.traffic.received(0) > before + 2 && pair.traffic.received(1) > before + 2;
+  });
+  CHECK(pair.lost_of(pair.used()) != 0);
+  CHECK(pair.lost_of(pair.idle()) == 0);
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/core/engine/rig.h -- engines of several "processes" in one test thread, over real
+// transports on loopback.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "core/engine/engine_core.h"
+#include "transports/builtin.h"
+
+namespace livebtl::test {
+
+/// An operation that remembers how it ended.
+struct Watched : Operation {
+  Completion completion{};
+  int done_count = 0;
+  Watched() {
+    done = [](Operation& operation, const Completion& how) noexcept {
+      auto& self = static_cast<Watched&>(operation);
+      self.completion = how;
+      ++self.done_count;
+    };
+  }
+};
+
+inline core::TransportKind kind(const std::string& name, const std::string& as = "") {
+  for (core::TransportKind& each : transports::builtin()) {
+    if (each.name != name) continue;
+    if (!as.empty()) each.name = as;
+    return each;
+  }
+  FAIL("no transport ", name);
+  return {};
+}
+
+class Rig {
+ public:
+  explicit Rig(std::size_t count, std::vector<core::TransportKind> kinds,
+               std::uint64_t first_seq = 1, Settings settings = {}, std::size_t nodes = 1,
+               const core::Routing& routing = {}) {
+    char path[] = "/tmp/livebtl-test-XXXXXX";
+    if (std::getenv("LIVEBTL_LOG") != nullptr) set_log_level(LogLevel::kDebug);
+    directory_ = ::mkdtemp(path);
+    config_.settings = settings;
+    config_.settings.tcp_if = {"lo"};
+    config_.job = "test";
+    config_.secret = Secret(std::array<std::byte, 32>{std::byte{7}});
+    config_.job_directory = directory_;
+    config_.routing = routing;
+    config_.first_seq = first_seq;
+    config_.now = [this] { return stopped_ != 0 ? stopped_ : monotonic_now(); };
+    for (std::size_t i = 0; i < count; ++i) start(kinds, 42 + i % nodes, nullptr);
+  }
+  /// From now on the engines' time passes only here. One turn of each engine, its timers included.
+  void pass(TimeNs time) {
+    stopped_ = (stopped_ != 0 ? stopped_ : monotonic_now()) + time;
+    for (auto& engine : engines) {
+      engine->progress();
+      engine->wait(0);
+    }
+  }
+  /// One more process, while a ladder stands there.
+  void join(std::vector<core::TransportKind> kinds, const core::RungOrder& standing) {
+    start(std::move(kinds), 42, &standing);
+  }
+  /// The process begins anew under its old id, as one that was set back to its beginning.
+  void set_back(std::size_t i, std::vector<core::TransportKind> kinds) {
+    ports.clear();
+    engines[i].reset();
+    engines[i] = engine(i, std::move(kinds), 42);
+    REQUIRE(engines[i]->open_transports());
+  }
+  /// New ones, where a test has closed them all.
+  void open_ports() {
+    ports.clear();
+    for (auto& each : engines) open_port(*each);
+  }
+  ~Rig() {
+    ports.clear();
+    engines.clear();
+    std::filesystem::remove_all(directory_);
+  }
+
+  Destination to(std::size_t from, std::size_t target) {
+    return *engines[from]->peer(ports[target]->address());
+  }
+  /// Moves all engines until the condition holds; fails the test after a generous time.
+  template <class Condition>
+  void until(Condition condition) {
+    const TimeNs deadline = monotonic_now() + 20 * kSecond;
+    while (!condition()) {
+      for (auto& engine : engines) {
+        engine->progress();
+        engine->agent_turn();
+      }
+      if (monotonic_now() > deadline) {
+        FAIL("nothing more happens");
+        return;
+      }
+    }
+  }
+
+  static constexpr std::uint64_t kFirstProcess = 100;
+  std::vector<std::unique_ptr<core::EngineCore>> engines;
+  std::vector<std::unique_ptr<Port>> ports;
+
+ private:
+  void start(std::vector<core::TransportKind> kinds, std::uint64_t node,
+             const core::RungOrder* standing) {
+    const std::size_t i = engines.size();
+    engines.push_back(engine(i, std::move(kinds), node));
+    if (standing != nullptr) engines.back()->adopt(*standing);
+    REQUIRE(engines.back()->open_transports());
+    open_port(*engines.back());
+  }
+
+  std::unique_ptr<core::EngineCore> engine(std::size_t i, std::vector<core::TransportKind> kinds,
+                                           std::uint64_t node) {
+    core::EngineConfig config = config_;
+    config.label = "rank " + std::to_string(i);
+    config.process = ProcessId{kFirstProcess + i};
+    config.node = node;
+    config.kinds = std::move(kinds);
+    config.seed = i + 1;
+    return std::make_unique<core::EngineCore>(config);
+  }
+
+  void open_port(core::EngineCore& at) {
+    auto port = at.open_port({});
+    REQUIRE(port);
+    ports.push_back(std::move(*port));
+  }
+
+  std::string directory_;
+  core::EngineConfig config_;
+  TimeNs stopped_ = 0;  // not 0: the engines' clock stands there
+};
+
+/// The transport by which engine i sends to engine `to`.
+inline std::string used(Rig& rig, std::size_t i, std::size_t to) {
+  for (const auto& peer : rig.engines[i]->status().peers) {
+    if (peer.process == rig.engines[to]->process_id()) return peer.transport;
+  }
+  return "";
+}
+
+/// By words: some tests want megabytes, in sanitizer builds too.
+inline std::vector<std::byte> pattern(std::size_t bytes, std::uint64_t seed) {
+  std::vector<std::byte> data(bytes);
+  Random random(seed);
+  for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
+    const std::uint64_t word = random.next();
+    std::memcpy(data.data() + at, &word, std::min(sizeof word, bytes - at));
+  }
+  return data;
+}
+
+}  // namespace livebtl::test

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/core/engine/tapped.h -- a real transport with a tap at each process: what is posted there
+// is counted, and it can be made to fail as a network does.
+#pragma once
+
+#include <map>
+#include <set>
+
+#include "tests/unit/core/engine/rig.h"
+
+namespace livebtl::test {
+
+/// One transport of one process. Outlives the rig.
+struct Tap {
+  bool refuses = false;  // no connection can be made
+  bool mute = false;     // what is posted vanishes
+  bool busy = false;     // nothing can be posted
+  bool deaf = false;     // nothing is read: what has been sent stays on its way
+  int dials = 0;
+  std::map<core::FrameKind, std::uint64_t> posted;
+  std::set<core::EndpointSink*> sinks;  // of its endpoints
+};
+
+class TappedEndpoint final : public core::Endpoint {
+ public:
+  TappedEndpoint(std::unique_ptr<core::Endpoint> beneath, Tap& tap)
+      : beneath_(std::move(beneath)), tap_(tap) {}
+  ~TappedEndpoint() override { tap_.sinks.erase(sink_); }
+  void attach(core::EndpointSink& sink) noexcept override {
+    tap_.sinks.insert(sink_ = &sink);
+    beneath_->attach(sink);
+  }
+  core::Post post(const core::Frame& frame) noexcept override {
+    if (tap_.busy) return core::Post::kRetry;
+    const core::Post answer = tap_.mute ? core::Post::kDone : beneath_->post(frame);
+    if (const auto head = core::decode_head(frame.header); head && answer != core::Post::kRetry)
+      ++tap_.posted[head->kind];
+    return answer;
+  }
+  std::size_t in_flight() const noexcept override { return beneath_->in_flight(); }
+  void let_go() noexcept override { beneath_->let_go(); }
+  void trust() noexcept override { beneath_->trust(); }
+  bool kernel_vouched() const noexcept override { return beneath_->kernel_vouched(); }
+  core::EndpointStats stats() const noexcept override { return beneath_->stats(); }
+  std::string describe() const override { return beneath_->describe(); }
+
+ private:
+  std::unique_ptr<core::Endpoint> beneath_;
+  Tap& tap_;
+  core::EndpointSink* sink_ = nullptr;
+};
+
+class TappedTransport final : public core::Transport, private core::TransportSink {
+ public:
+  TappedTransport(std::unique_ptr<core::Transport> beneath, Tap& tap)
+      : beneath_(std::move(beneath)), tap_(tap) {}
+  std::string_view name() const noexcept override { return beneath_->name(); }
+  const core::Caps& caps() const noexcept override { return beneath_->caps(); }
+  Blob address() const override { return beneath_->address(); }
+  Blob contact() const override { return beneath_->contact(); }
+  bool reaches(Bytes address) const noexcept override { return beneath_->reaches(address); }
+  Result<std::unique_ptr<core::Endpoint>> connect(Bytes address) override {
+    ++tap_.dials;
+    if (tap_.refuses) return fail(Errc::kUnreachable, "the test refuses it");
+    auto endpoint = beneath_->connect(address);
+    if (!endpoint) return endpoint;
+    return std::make_unique<TappedEndpoint>(std::move(*endpoint), tap_);
+  }
+  std::size_t progress(core::TransportSink& accept, TimeNs now,
+                       std::size_t frames_max) noexcept override {
+    if (tap_.deaf) return 0;
+    accept_ = &accept;
+    return beneath_->progress(*this, now, frames_max);
+  }
+  int wait_fd() const noexcept override { return beneath_->wait_fd(); }
+  bool arm() noexcept override { return beneath_->arm(); }
+
+ private:
+  void on_accept(std::unique_ptr<core::Endpoint> endpoint) noexcept override {
+    accept_->on_accept(std::make_unique<TappedEndpoint>(std::move(endpoint), tap_));
+  }
+
+  std::unique_ptr<core::Transport> beneath_;
+  Tap& tap_;
+  core::TransportSink* accept_ = nullptr;
+};
+
+/// By rank of a rig.
+using Taps = std::map<std::uint64_t, Tap>;
+
+/// A transport by another name, tapped.
+inline core::TransportKind tapped(const std::string& name, Taps& taps,
+                                  const std::string& as = "tcp") {
+  core::TransportKind made = kind(as, name);
+  made.make = [make = made.make,
+               &taps](const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
+    auto beneath = make(facts);
+    if (!beneath) return beneath;
+    Tap& tap = taps[static_cast<std::uint64_t>(facts.process) - Rig::kFirstProcess];
+    return std::make_unique<TappedTransport>(std::move(*beneath), tap);
+  };
+  return made;
+}
+
+/// Paths by that transport which any engine has lost.
+inline std::uint64_t lost(Rig& rig, const std::string& name) {
+  std::uint64_t count = 0;
+  for (auto& engine : rig.engines) {
+    for (const auto& transport : engine->status().transports) {
+      if (transport.name == name) count += transport.paths_lost;
+    }
+  }
+  return count;
+}
+
+}  // namespace livebtl::test

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The handshake against altered, cut, replayed, reflected and invented messages: none of them opens
+// a path.
+#include "core/path/handshake.h"
+
+#include <doctest/doctest.h>
+
+#include "base/random.h"
+#include "handshake_ends.h"
+
+using namespace livebtl;
+using namespace livebtl::core;
+using namespace livebtl::core::test;
+
+TEST_CASE("a dialler that accepts any challenge still cannot prove itself") {
+  Ends honest;
+  Ends forger{.dialler = Handshake::dial(secret_of(2), facts_of(10), ProcessId{20})};
+  const Blob hello = *forger.dialler.start().send;
+  REQUIRE(honest.acceptor.receive(hello).ask);
+  REQUIRE(honest.acceptor.answer(facts_of(20)).send);
+  Blob proof = encode_hello_head(HelloType::kProof, true);
+  proof.resize(proof.size() + sizeof(Mac));
+  const auto step = honest.acceptor.receive(proof);
+  CHECK(step.refused == RefuseReason::kNotAuthentic);
+  CHECK_FALSE(honest.acceptor.open());
+}
+
+TEST_CASE("a replayed HELLO earns a challenge that its sender cannot meet") {
+  Ends first;
+  Blob hello, proof;
+  run(first, [&](int number, Blob& message) {
+    if (number == 0) hello = message;
+    if (number == 2) proof = message;
+  });
+  REQUIRE(first.acceptor.open());
+  Handshake acceptor = Handshake::accept(secret_of(1));
+  REQUIRE(acceptor.receive(hello).ask);
+  REQUIRE(acceptor.answer(facts_of(20)).send);
+  const auto step = acceptor.receive(proof);
+  CHECK(step.refused == RefuseReason::kNotAuthentic);
+  CHECK_FALSE(step.open);
+}
+
+TEST_CASE("a replayed CHALLENGE and WELCOME do not satisfy a new dialler") {
+  Ends first;
+  Blob challenge, welcome;
+  run(first, [&](int number, Blob& message) {
+    if (number == 1) challenge = message;
+    if (number == 3) welcome = message;
+  });
+  Handshake dialler = Handshake::dial(secret_of(1), facts_of(10), ProcessId{20});
+  REQUIRE(dialler.start().send);
+  CHECK(dialler.receive(challenge).refused == RefuseReason::kNotAuthentic);
+
+  Ends second;
+  const Outcome out = run(second, [&](int number, Blob& message) {
+    if (number == 3) message = welcome;
+  });
+  CHECK(out.dialler.refused == RefuseReason::kNotAuthentic);
+}
+
+TEST_CASE("messages reflected to their sender prove nothing") {
+  Ends ends;
+  const Blob hello = *ends.dialler.start().send;
+  SUBCASE("HELLO") { CHECK(ends.dialler.receive(hello).refused == RefuseReason::kMalformed); }
+  SUBCASE("CHALLENGE and PROOF") {
+    REQUIRE(ends.acceptor.receive(hello).ask);
+    const Blob challenge = *ends.acceptor.answer(facts_of(20)).send;
+    Handshake other_acceptor = ends.acceptor;
+    CHECK(other_acceptor.receive(challenge).refused == RefuseReason::kMalformed);
+    const Blob proof = *ends.dialler.receive(challenge).send;
+    Handshake other_dialler = ends.dialler;
+    CHECK(other_dialler.receive(proof).refused == RefuseReason::kMalformed);
+    Blob renamed = proof;  // the proof's MAC sent back as a welcome
+    renamed[1] = static_cast<std::byte>(HelloType::kWelcome);
+    CHECK(ends.dialler.receive(renamed).refused == RefuseReason::kNotAuthentic);
+  }
+}
+
+TEST_CASE("any altered byte of any message keeps the path shut") {
+  Ends measure;
+  std::array<std::size_t, 4> sizes{};
+  run(measure,
+      [&](int number, Blob& message) { sizes[static_cast<std::size_t>(number)] = message.size(); });
+  int ended_well = 0;
+  for (int target = 0; target < 4; ++target) {
+    for (std::size_t at = 0; at < sizes[static_cast<std::size_t>(target)]; ++at) {
+      Ends ends;
+      const Outcome out = run(ends, [&](int number, Blob& message) {
+        if (number == target) message[at] ^= std::byte{0x01};
+      });
+      INFO("message " << target << " byte " << at);
+      REQUIRE_FALSE(ends.dialler.open());
+      // Only the last message comes too late to shut the acceptor's side; its path dies with the
+      // dialler's.
+      REQUIRE((target == 3 || !ends.acceptor.open()));
+      ended_well +=
+          out.dialler.refused != RefuseReason::kNone || out.acceptor.refused != RefuseReason::kNone
+              ? 1
+              : 0;
+    }
+  }
+  CHECK(ended_well == static_cast<int>(sizes[0] + sizes[1] + sizes[2] + sizes[3]));
+}
+
+TEST_CASE("any message cut short or made longer keeps the path shut") {
+  for (int target = 0; target < 4; ++target) {
+    for (std::size_t length = 0; length < 3000; length = length < 400 ? length + 1 : length + 97) {
+      Ends ends;
+      std::size_t original = 0;
+      run(ends, [&](int number, Blob& message) {
+        if (number != target) return;
+        original = message.size();
+        message.resize(length);
+      });
+      if (length == original) continue;
+      INFO("message " << target << " length " << length);
+      REQUIRE_FALSE(ends.dialler.open());
+      REQUIRE((target == 3 || !ends.acceptor.open()));
+    }
+  }
+}
+
+TEST_CASE("garbage in any state ends in a refusal, with and without authentication") {
+  Random random(1);
+  for (int round = 0; round < 4000; ++round) {
+    const Secret secret = round % 2 == 0 ? secret_of(1) : Secret();
+    Ends ends{Handshake::dial(secret, facts_of(10), ProcessId{20}), Handshake::accept(secret)};
+    const int target = static_cast<int>(random.below(4));
+    const Outcome out = run(ends, [&](int number, Blob& message) {
+      if (number != target) return;
+      message.resize(random.below(300));
+      for (std::byte& byte : message) byte = static_cast<std::byte>(random.next());
+      // Half of them with a good head, so that the body is reached.
+      if (round % 4 < 2 && message.size() >= 4) {
+        const auto type = static_cast<HelloType>(1 + random.below(5));
+        const Blob head = encode_hello_head(type, secret.present());
+        std::copy(head.begin(), head.end(), message.begin());
+      }
+    });
+    REQUIRE_FALSE(ends.dialler.open());
+    REQUIRE((out.dialler.refused != RefuseReason::kNone ||
+             out.acceptor.refused != RefuseReason::kNone));
+  }
+}
+
+TEST_CASE("a malformed message is answered once, and nothing after it") {
+  Handshake acceptor = Handshake::accept(secret_of(1));
+  const auto first = acceptor.receive(as_bytes("GET / HTTP/1.1"));
+  CHECK(first.refused == RefuseReason::kMalformed);
+  CHECK(first.send);
+  const auto second = acceptor.receive(as_bytes("GET / HTTP/1.1"));
+  CHECK(second.refused == RefuseReason::kMalformed);
+  CHECK_FALSE(second.send);
+}
+
+TEST_CASE("another version of the hello is refused as malformed") {
+  Ends ends;
+  const Outcome out = run(ends, [](int number, Blob& message) {
+    if (number == 0) message[0] = std::byte{2};
+  });
+  CHECK(out.acceptor.refused == RefuseReason::kMalformed);
+  CHECK(out.dialler.refused == RefuseReason::kMalformed);
+  CHECK(out.dialler.refused_by_peer);
+}
+
+TEST_CASE("a second HELLO is out of turn") {
+  Ends ends;
+  const Blob hello = *ends.dialler.start().send;
+  REQUIRE(ends.acceptor.receive(hello).ask);
+  REQUIRE(ends.acceptor.answer(facts_of(20)).send);
+  CHECK(ends.acceptor.receive(hello).refused == RefuseReason::kMalformed);
+}
+
+TEST_CASE("a stranger's refusal cannot claim what only a member may claim") {
+  const auto refusal_by = [](int fill, RefuseReason reason, const Blob& hello) {
+    Handshake acceptor = Handshake::accept(secret_of(fill));
+    REQUIRE(acceptor.receive(hello).ask);
+    return *acceptor.refuse(reason, {"tcp"}).send;
+  };
+  for (const RefuseReason reason :
+       {RefuseReason::kDuplicate, RefuseReason::kNotNow, RefuseReason::kInconsistent}) {
+    Ends ends;
+    const Blob hello = *ends.dialler.start().send;
+    Handshake again = ends.dialler;
+    CHECK(ends.dialler.receive(refusal_by(1, reason, hello)).refused == reason);
+    const auto step = again.receive(refusal_by(2, reason, hello));
+    CHECK(step.refused == RefuseReason::kNotAuthentic);
+    CHECK(step.try_instead.empty());
+  }
+}
+
+TEST_CASE("a refusal of an earlier conversation does not count in this one") {
+  Ends first, second;
+  REQUIRE(first.acceptor.receive(*first.dialler.start().send).ask);
+  const Blob refusal = *first.acceptor.refuse(RefuseReason::kInconsistent, {}).send;
+  second.dialler.start();
+  CHECK(second.dialler.receive(refusal).refused == RefuseReason::kNotAuthentic);
+}
+
+TEST_CASE("nonces make two conversations of the same facts differ") {
+  Ends one, other;
+  CHECK(*one.dialler.start().send != *other.dialler.start().send);
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/ctl-tool/command_line_test.cc -- what is understood, what is refused, and what is made of
+// the definition.
+#include "ctl-tool/command_line.h"
+#include "ctl-tool/exit_codes.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "base/settings.h"
+#include "ctl-tool/choose_job.h"
+#include "ctl-tool/generate.h"
+#include "ctl-tool/table.h"
+
+using namespace livebtl;
+using namespace livebtl::tool;
+
+namespace {
+
+std::variant<CommandLine, EndNow> parse(std::vector<std::string> arguments,
+                                        const std::string& job = "") {
+  return parse_command_line(std::move(arguments), job);
+}
+CommandLine good(std::vector<std::string> arguments) {
+  const auto parsed = parse(std::move(arguments));
+  const auto* line = std::get_if<CommandLine>(&parsed);
+  REQUIRE_MESSAGE(line != nullptr, std::get<EndNow>(parsed).text);
+  return *line;
+}
+EndNow ended(std::vector<std::string> arguments) {
+  const auto parsed = parse(std::move(arguments));
+  REQUIRE(std::holds_alternative<EndNow>(parsed));
+  return std::get<EndNow>(parsed);
+}
+
+control::JobPlace job_named(const std::string& id) { return {id, "/nowhere/" + id, 0, {}}; }
+
+std::string file_text(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("commands and options stand in any order") {
+  const auto before = good({"--json", "--timeout", "5", "switch", "sm", "tcp"});
+  const auto after = good({"switch", "sm", "tcp", "--json", "--timeout=5"});
+  for (const auto& line : {before, after}) {
+    CHECK(line.verb == "switch");
+    CHECK(line.arguments == std::vector<std::string>{"sm", "tcp"});
+    CHECK(line.json);
+    CHECK(line.timeout_for_change() == 5 * kSecond);
+  }
+}
+
+TEST_CASE("Open MPI's names are aliases") {
+  CHECK(good({"switch", "openib", "vader"}).arguments == std::vector<std::string>{"verbs", "sm"});
+  CHECK(good({"set", "vader", "weight=2"}).arguments == std::vector<std::string>{"sm", "weight=2"});
+}
+
+TEST_CASE("set takes one or two assignments") {
+  CHECK(good({"set", "tcp", "weight=2", "exclusivity=7"}).arguments.size() == 3);
+  CHECK(ended({"set", "tcp"}).exit_code == 1);
+  CHECK(ended({"set", "tcp", "weight=1", "weight=2", "weight=3"}).exit_code == 1);
+}
+
+TEST_CASE("waiting is the default") {
+  CHECK(good({"add", "sm"}).wait);
+  CHECK(good({"--wait", "add", "sm"}).wait);
+  CHECK_FALSE(good({"--no-wait", "add", "sm"}).wait);
+}
+
+TEST_CASE("the job may come from the environment, and the option wins") {
+  CHECK(std::get<CommandLine>(parse({"list"}, "env")).job == "env");
+  CHECK(std::get<CommandLine>(parse({"--job", "opt", "list"}, "env")).job == "opt");
+}
+
+TEST_CASE("a job outside is named by its relay and a file") {
+  const auto line =
+      good({"--connect", "[fd00::7]:40123", "--secret-file", "/tmp/s", "switch", "sm", "tcp"});
+  CHECK(line.connect == "[fd00::7]:40123");
+  CHECK(line.secret_file == "/tmp/s");
+  CHECK(good({"--connect", "node7:40123", "list"}).secret_file.empty());
+  CHECK(good({"secret", "vader"}).file == "vader");
+  CHECK(good({"secret", "./-"}).file == "./-");
+  const std::vector<std::vector<std::string>> wrong = {{"--connect", "node7", "list"},
+                                                       {"--connect", "node7:0", "list"},
+                                                       {"--connect", "fd00::7:1", "list"},
+                                                       {"--connect", "[fd00::7:1", "list"},
+                                                       {"--connect", "a:1,b:1", "list"},
+                                                       {"--connect", "", "list"},
+                                                       {"--secret-file", "s", "list"},
+                                                       {"secret"},
+                                                       {"secret", "-"},
+                                                       {"secret", "a", "b"}};
+  for (const auto& each : wrong) CHECK(ended(each).exit_code == 1);
+}
+
+TEST_CASE("malformed command lines end with code 1 and a hint") {
+  const std::vector<std::vector<std::string>> lines = {{},
+                                                       {"fly"},
+                                                       {"switch"},
+                                                       {"switch", "sm"},
+                                                       {"switch", "sm", "tcp", "verbs"},
+                                                       {"add"},
+                                                       {"add", "sm", "tcp"},
+                                                       {"list", "sm"},
+                                                       {"--timeout", "-1", "list"},
+                                                       {"--timeout", "0", "list"},
+                                                       {"--timeout", "x", "list"},
+                                                       {"--timeout", "nan", "list"},
+                                                       {"--timeout", "1e30", "list"},
+                                                       {"--timeout"},
+                                                       {"--job"},
+                                                       {"--nonsense", "list"},
+                                                       {"watch", "--interval", "0"},
+                                                       {"--generate", "poems"},
+                                                       {"list", "status"},
+                                                       {"add", std::string(300, 'a')},
+                                                       {"switch", "", "tcp"},
+                                                       {"set", "tcp", "", "weight=2"},
+                                                       {"set", "tcp", "weight=0"},
+                                                       {"set", "tcp", "weight=-1"},
+                                                       {"set", "tcp", "weight=1000001"},
+                                                       {"set", "tcp", "weight=1", "weight=1"},
+                                                       {"set", "tcp", "exclusivity=4294967296"},
+                                                       {"set", "tcp", "exclusivity="},
+                                                       {"set", "tcp", "latency=1"},
+                                                       {"--wait", "--no-wait", "add", "sm"},
+                                                       {"--quiet", "--progress", "add", "sm"},
+                                                       {"--job", "", "list"},
+                                                       {"--job", std::string(300, 'a'), "list"},
+                                                       {std::string("\0\xff", 2)}};
+  for (const auto& line : lines) {
+    const auto end = ended(line);
+    CHECK(end.exit_code == 1);
+    CHECK(end.text.find("btlctl --help") != std::string::npos);
+  }
+}
+
+TEST_CASE("of an unknown word the nearest known one is suggested, and nothing raw is echoed") {
+  CHECK(ended({"swich", "sm", "tcp"}).text.find("'swich'; did you mean switch?") !=
+        std::string::npos);
+  CHECK(ended({"--json", "stauts"}).text.find("did you mean status?") != std::string::npos);
+  CHECK(ended({"--timout=5", "list"}).text.find("'--timout'; did you mean --timeout?") !=
+        std::string::npos);
+  CHECK(ended({"status", "--pers"}).text.find("did you mean --peers?") != std::string::npos);
+  const auto far = ended({"fly"}).text;
+  CHECK(far.find("there is no command 'fly'\n") != std::string::npos);
+  for (const std::string& raw : {std::string("f\033[2Jy"), std::string("--\x07\n")}) {
+    for (const auto& line : {std::vector<std::string>{raw},
+                             {"list", raw},
+                             {"--timeout", raw},
+                             {"switch", "sm", "tcp", raw},
+                             {"set", "tcp", raw}}) {
+      const std::string text = ended(line).text;
+      CHECK(text.find_first_of("\033\x07") == std::string::npos);
+      CHECK(std::count(text.begin(), text.end(), '\n') == 2);
+    }
+  }
+}
+
+TEST_CASE("help teaches, by example, with the exit codes") {
+  const auto help = ended({"--help"});
+  CHECK(help.exit_code == 0);
+  CHECK(help.text.find("btlctl switch sm tcp") != std::string::npos);
+  for (const auto& entry : exit_codes()) {
+    CHECK(help.text.find(entry.meaning) != std::string::npos);
+  }
+  for (const char* verb : {"jobs", "list", "status", "add", "quiesce", "remove", "switch", "set",
+                           "abort", "resume", "watch", "settings", "secret"}) {
+    const auto one = ended({verb, "--help"});
+    CHECK(one.exit_code == 0);
+    CHECK(one.text.find("Example") != std::string::npos);
+  }
+  CHECK(ended({"--version"}).text.starts_with("btlctl "));
+}
+
+TEST_CASE("of several jobs one must be named, and the names are given") {
+  CHECK(choose_job({job_named("a")}, "")->id == "a");
+  CHECK(choose_job({job_named("a"), job_named("b")}, "b")->id == "b");
+  const auto several = choose_job({job_named("a"), job_named("b")}, "");
+  REQUIRE_FALSE(several);
+  CHECK(several.error().code == control::ExitCode::kUsage);
+  CHECK(several.error().text.find("--job b") != std::string::npos);
+  CHECK(choose_job({}, "").error().code == control::ExitCode::kNotFound);
+  CHECK(choose_job({job_named("a")}, "c").error().code == control::ExitCode::kNotFound);
+  CHECK(choose_job({job_named("a"), job_named("a")}, "a").error().code ==
+        control::ExitCode::kUsage);
+}
+
+TEST_CASE("the committed manual pages are what the program makes") {
+  CHECK(manual_page() == file_text(LIVEBTL_SOURCE_DIR "/docs/man/btlctl.1"));
+  CHECK(settings_page() == file_text(LIVEBTL_SOURCE_DIR "/docs/man/livebtl-settings.7"));
+}
+
+TEST_CASE("the manual page has every command and exit code") {
+  const std::string page = manual_page();
+  for (const char* verb : {"jobs", "list", "status", "add", "quiesce", "remove", "switch", "set",
+                           "abort", "resume", "watch", "settings", "secret"}) {
+    CHECK(page.find(std::string(".SS btlctl ") + verb) != std::string::npos);
+    CHECK(completion().find(verb) != std::string::npos);
+  }
+  for (const auto& entry : exit_codes()) {
+    CHECK(page.find(".B " + std::to_string(entry.code) + "\n") != std::string::npos);
+  }
+}
+
+TEST_CASE("the settings page has every setting") {
+  for (const auto& setting : setting_table()) {
+    CHECK(settings_page().find("LIVEBTL_" + std::string(setting.name)) != std::string::npos);
+  }
+}
+
+TEST_CASE("tables line up, and numbers stand to the right") {
+  Table table({"NAME", "N>"});
+  table.add({"a", "100"});
+  table.add({"long", "1"});
+  CHECK(table.text() == "NAME    N\na     100\nlong    1\n");
+}
+
+TEST_CASE("text from others cannot move the cursor") {
+  CHECK(printable("a\033[2Jb\n") == "a?[2Jb?");
+  CHECK(printable("J\xc3\xbcrgen \xe2\x82\xac") == "J\xc3\xbcrgen \xe2\x82\xac");
+  CHECK(printable("\xc2\x9b"
+                  "2J\x9b\xc3(\xe2\x82") ==
+        "?2J?"
+        "?(?"
+        "?");
+  CHECK(printable("a\xe2\x80\xae"
+                  "b") == "a?b");  // would be shown from right to left
+  CHECK(printable_lines("a\n\x1b\n\nb") == "a\n?\n\nb");
+  CHECK(human_bytes(1536) == "1.5 KiB");
+  CHECK(human_bytes(12) == "12 B");
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/ctl-tool/vm_options_test.cc -- what the verb vm takes, and what it refuses.
+#include <doctest/doctest.h>
+
+#include "ctl-tool/command_line.h"
+#include "ctl-tool/vm_machine.h"
+
+using namespace livebtl::tool;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::variant<CommandLine, EndNow> parsed(Words more) {
+  Words words = {"vm", "migrate", "--qmp", "q", "--ga", "g", "--to", "tcp:h:1"};
+  words.insert(words.end(), more.begin(), more.end());
+  return parse_command_line(words, "");
+}
+
+bool refused(const std::variant<CommandLine, EndNow>& parse, const std::string& because) {
+  const auto* end = std::get_if<EndNow>(&parse);
+  return end != nullptr && end->exit_code == 1 && end->text.find(because) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("vm migrate with all that it takes") {
+  const auto parse =
+      parsed({"--card", "a", "--card", "b", "--card-args", R"({"driver":"d","id":"b","bus":"x"})",
+              "--destination-qmp", "Q", "--destination-ga", "G", "--guest-btlctl", "/opt/btlctl",
+              "--timeout", "30", "--dry-run"});
+  const auto* line = std::get_if<CommandLine>(&parse);
+  REQUIRE(line != nullptr);
+  CHECK(line->verb == "vm");
+  CHECK(line->arguments == Words{"migrate"});
+  CHECK(line->vm.qmp == "q");
+  CHECK(line->vm.agent == "g");
+  CHECK(line->vm.to == "tcp:h:1");
+  CHECK(line->vm.cards == Words{"a", "b"});
+  CHECK(line->vm.destination_qmp == "Q");
+  CHECK(line->vm.destination_agent == "G");
+  CHECK(line->vm.guest_btlctl == "/opt/btlctl");
+  CHECK(line->dry_run);
+}
+
+TEST_CASE("vm refuses what cannot be meant") {
+  CHECK(refused(parsed({}), "--card"));
+  CHECK(refused(parsed({"--card", "a", "--card", "a"}), "twice"));
+  CHECK(refused(parsed({"--card", "a b"}), "device's id"));
+  CHECK(refused(parsed({"--card", "a", "--card-args", "{"}), "--card-args takes"));
+  CHECK(refused(parsed({"--card", "a", "--card-args", R"({"driver":"d"})"}), "--card-args takes"));
+  CHECK(refused(parsed({"--card", "a", "--card-args", R"({"driver":"d","id":"b"})"}), "no --card"));
+  CHECK(refused(parsed({"--card", "a", "--card-args", R"({"driver":"d","id":"a","x":[1]})"}),
+                "plain value"));
+  CHECK(refused(parsed({"--card", "a", "--destination-qmp", "Q"}), "together"));
+  const auto there = [](const std::string& qmp, const std::string& agent) {
+    return parsed({"--card", "a", "--destination-qmp", qmp, "--destination-ga", agent});
+  };
+  CHECK(refused(there("q", "G"), "are the same monitor, q"));
+  CHECK(refused(there("./x/../q", "G"), "are the same monitor, q"));
+  CHECK(refused(there("Q", "g"), "are the same socket, g"));
+  CHECK(refused(parsed({"--card", "a", "--timeout", "29.9"}), "30 s at least"));
+  CHECK(refused(parsed({"--card", "a", "--no-wait"}), "waits"));
+  CHECK(refused(parse_command_line({"vm", "fly"}, ""), "vm takes migrate, snapshot or restore"));
+  CHECK(refused(parse_command_line(
+                    {"vm", "migrate", "--qmp", "q", "--ga", "g", "--to", "h", "--card", "a"}, ""),
+                "--to takes a URI"));
+}
+
+namespace {
+
+std::variant<CommandLine, EndNow> parsed_set(const std::string& action, Words more) {
+  Words words = {"vm", action, "there"};
+  words.insert(words.end(), more.begin(), more.end());
+  return parse_command_line(words, "");
+}
+
+}  // namespace
+
+TEST_CASE("vm snapshot and restore with all that they take") {
+  const auto parse = parsed_set("snapshot", {"--vm", "vm1,qmp=q1,ga=g1,card=a,card=b", "--vm",
+                                             "vm2,qmp=q2", "--lease", "90", "--disks-are-mine"});
+  const auto* line = std::get_if<CommandLine>(&parse);
+  REQUIRE(line != nullptr);
+  CHECK(line->arguments == Words{"snapshot"});
+  CHECK(line->vm.directory == "there");
+  CHECK(line->vm.lease_s == 90.0);
+  CHECK(line->vm.disks_are_mine);
+  REQUIRE(line->vm.machines.size() == 2);
+  const auto machine = read_machine(line->vm.machines[0]);
+  REQUIRE(machine);
+  CHECK(machine->name == "vm1");
+  CHECK(machine->qmp == "q1");
+  CHECK(machine->agent == "g1");
+  CHECK(machine->cards == Words{"a", "b"});
+  CHECK(read_machine(line->vm.machines[1])->agent.empty());
+  CHECK(std::holds_alternative<CommandLine>(parsed_set("restore", {"--vm", "vm1,qmp=q,ga=g"})));
+}
+
+TEST_CASE("vm snapshot and restore refuse what cannot be meant") {
+  const Words one = {"--vm", "vm1,qmp=q,ga=g"};
+  const auto with = [&one](Words more) {
+    more.insert(more.begin(), one.begin(), one.end());
+    return more;
+  };
+  CHECK(refused(parsed_set("snapshot", {}), "a --vm for each"));
+  CHECK(refused(parse_command_line({"vm", "restore", "--vm", "v,qmp=q,ga=g"}, ""), "directory"));
+  CHECK(refused(parsed_set("snapshot", {"--vm", "vm1,qmp=q"}), "ga=SOCKET"));
+  CHECK(refused(parsed_set("snapshot", with({"--qmp", "q"})), "takes its guests as --vm"));
+  CHECK(refused(parsed_set("snapshot", with({"--vm", "vm1,qmp=r"})), "twice"));
+  CHECK(refused(parsed_set("snapshot", with({"--vm", "vm2,qmp=q"})), "vm1 and --vm vm2 have"));
+  CHECK(refused(parsed_set("restore", with({"--vm", "vm2,qmp=./x/../q"})), "the same qmp="));
+  CHECK(refused(parsed_set("snapshot", with({"--lease", "59"})), "from 60"));
+  CHECK(refused(parsed_set("snapshot", with({"--lease", "nan"})), "from 60"));
+  CHECK(refused(parsed_set("snapshot", with({"--no-wait"})), "waits"));
+  CHECK(refused(parsed_set("restore", {"--vm", "vm1,qmp=q,ga=g,card=a"}), "give no card="));
+  CHECK(refused(parsed({"--card", "a", "--vm", "vm1,qmp=q"}), "for snapshot and restore"));
+  for (const char* machine :
+       {"", "vm1", "vm1,", "vm1,,qmp=q", "vm1,qmp=", "vm1,qmp", "vm1,qmp=q,qmp=r",
+        "vm1,qmp=q,nic=a", "vm1,qmp=q,card=a b", "vm1,qmp=q,card=a,card=a", "../vm1,qmp=q",
+        "1,qmp=q", ",qmp=q", "vm1,qmp=q,"}) {
+    CAPTURE(machine);
+    CHECK_FALSE(read_machine(machine));
+  }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/interface/endpoint_stats.h -- what an endpoint has carried, or several in all. Values only.
+#pragma once
+
+#include <cstdint>
+
+namespace livebtl::core {
+
+struct EndpointStats {
+  std::uint64_t frames_sent = 0;
+  std::uint64_t frames_received = 0;
+  std::uint64_t bytes_sent = 0;  // header and payload
+  std::uint64_t bytes_received = 0;
+  // Payloads of these frames that were lent and went from memory to memory.
+  std::uint64_t frames_lent = 0;
+  std::uint64_t frames_fetched = 0;
+  // Payloads that would have, had the device been able to register the memory.
+  std::uint64_t registrations_refused = 0;
+
+  EndpointStats& operator+=(const EndpointStats& more) noexcept {
+    frames_sent += more.frames_sent;
+    frames_received += more.frames_received;
+    bytes_sent += more.bytes_sent;
+    bytes_received += more.bytes_received;
+    frames_lent += more.frames_lent;
+    frames_fetched += more.frames_fetched;
+    registrations_refused += more.registrations_refused;
+    return *this;
+  }
+};
+
+}  // namespace livebtl::core

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/interface/transport.h -- the interface below: all that a transport must provide. docs/TRANSPORTS.md
+// shows how.
+//
+// Threads:   every call, and every call back into a sink, is made under the engine's lock: one at a
+// time, but not
+//            always from the same thread. A transport starts no thread of its own.
+// Blocking:  nothing here blocks. connect() starts; what comes of it is seen in progress().
+// Ownership: the engine owns each Endpoint and destroys it before its Transport. A sink is
+// borrowed: it outlives
+//            its endpoint. A sink must not destroy the endpoint during a call into the sink.
+// "No":      busy is Post::kRetry; an operating error is a Result or on_down(); a bug is an
+// assertion.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "livebtl/result.h"
+#include "transports/interface/endpoint_stats.h"
+
+namespace livebtl::core {
+
+/// A frame's header: at most this long; a transport never looks into it.
+inline constexpr std::size_t kHeaderBytesMax = 64;
+/// A transport's payload_bytes_max is at least this: puts of 8192 bytes with 8 of remote data, get
+/// replies and active messages travel in one frame over whatever path the pair has.
+inline constexpr std::uint32_t kPayloadBytesMin = 8200;
+/// Largest payload of a frame on an endpoint that has not been trusted yet (the hello frames).
+inline constexpr std::size_t kUntrustedPayloadMax = 2048;
+/// Largest ticket() of an endpoint.
+inline constexpr std::size_t kTicketBytesMax = 128;
+
+enum class Post : std::uint8_t {
+  kDone,  // taken, and `payload` is the caller's again; no on_sent() follows
+  // taken; `payload` stays in use until exactly one on_sent(cookie), or until on_down() or close()
+  kPosted,
+  kRetry,  // not taken, nothing changed; try again after progress(). Also while still connecting
+  // Of a payload above caps().payload_bytes_max alone: not taken, and it will not be for a while;
+  // in pieces up to that size it can be
+  kSmaller,
+};
+
+struct Frame {
+  Bytes header;              // [1..kHeaderBytesMax], copied by post()
+  Bytes payload;             // [0..caps().payload_bytes_max]
+  std::uint64_t cookie = 0;  // handed back by on_sent()
+  // payload may stay in use after post(): kPosted is allowed. Else it is copied
+  bool stable = false;
+};
+
+/// What a transport can do; constant while it lives.
+struct Caps {
+  // Largest payload of one frame: at least kPayloadBytesMin, and at least the eager_bytes_max of
+  // every transport in the process: a frame that one may have lost is sent again over another.
+  std::uint32_t payload_bytes_max = 0;
+  // Stable payloads from min to max, both above payload_bytes_max, may be posted whole as well:
+  // they are lent. The peer (its device, its kernel) fetches them from where they lie to where
+  // on_place() wants them, and kPosted or kSmaller is the answer. 0: there is no such thing here.
+  std::uint32_t lent_bytes_min = 0;
+  std::uint32_t lent_bytes_max = 0;
+  std::uint32_t eager_bytes_max = 0;  // above this, rendezvous is expected to be faster
+  // true: frames can be lost when a path breaks, so the BML keeps them until acknowledged.
+  bool keeps = false;
+  // false: self and sm, which end by their marker alone
+  bool same_node_only = false;
+  // true: an address does not do to connect; both ends exchange tickets, see Endpoint::ticket()
+  bool by_ticket = false;
+  std::uint32_t exclusivity = 0;     // default; the highest that both ends reach is used
+  std::uint32_t latency_ns = 0;      // typical, for ranking only
+  std::uint32_t bandwidth_mbps = 0;  // typical, for weights only; 0: unknown
+};
+
+/// What an endpoint tells its owner.
+class EndpointSink {
+ public:
+  /// A frame whose payload is still to be read into memory: where shall it go? Empty: the
+  /// transport's own buffer. Only transports that read from a socket, or fetch what is lent, ask.
+  /// `header` is checked against corruption, the payload not yet: the bytes there mean nothing
+  /// until on_frame(). to_be_checked: they have a checksum, which may then be found wrong. At least
+  /// payload_bytes long, or empty.
+  virtual MutableBytes on_place(Bytes header, std::size_t payload_bytes,
+                                bool to_be_checked) noexcept = 0;
+  /// header: a private copy (never memory that another process can still change); valid during the
+  /// call. payload: valid during the call; may be shared memory that its sender can still change.
+  virtual void on_frame(Bytes header, Bytes payload) noexcept = 0;
+  virtual void on_sent(std::uint64_t cookie) noexcept = 0;
+  /// The path is broken; the last call an endpoint ever makes. Frames that were kPosted and not
+  /// on_sent() are lost or delivered: only the peer knows.
+  virtual void on_down(const Error& why) noexcept = 0;
+
+ protected:
+  ~EndpointSink() = default;
+};
+
+class Endpoint {
+ public:
+  virtual ~Endpoint() = default;  // closes; makes no call into the sink
+
+  /// Once, before any other call. No frame is delivered before it.
+  virtual void attach(EndpointSink& sink) noexcept = 0;
+  virtual Post post(const Frame& frame) noexcept = 0;
+  /// Frames that are kPosted and not yet on_sent(), plus those taken as kDone that still wait in
+  /// the endpoint's own buffers for the wire. 0: nothing of ours is left here.
+  virtual std::size_t in_flight() const noexcept = 0;
+  /// Refers to nobody else's memory any more: what posted payloads still have to go is copied
+  /// (their on_sent() follows as before), and the rest of a payload that is read into a place goes
+  /// to the transport's own buffer. For owners of memory that want it back at once; seldom. What a
+  /// device is at work on can only be torn out of its hands: then the connection ends, on_down()
+  /// follows in progress(), and the frames under way are lost.
+  virtual void let_go() noexcept = 0;
+  /// The peer has proved who it is: payloads up to caps().payload_bytes_max are now accepted.
+  virtual void trust() noexcept = 0;
+  /// The other end is a process on this machine, shown by the kernel (peer credentials), with our
+  /// user id or root.
+  virtual bool kernel_vouched() const noexcept = 0;
+  virtual EndpointStats stats() const noexcept = 0;
+  /// caps().by_ticket: what the other end must know of this one, for instance the number of a
+  /// queue. At most kTicketBytesMax bytes, never changes. The engine carries the dialler's to the
+  /// peer's admit(), and the admitted endpoint's back, over another path of the pair.
+  virtual Blob ticket() const { return {}; }
+  /// Of the dialler's endpoint: the admitted one's ticket. At most once. Hostile; what cannot be
+  /// used leads to on_down().
+  virtual void take_ticket(Bytes /*ticket*/) noexcept {}
+  /// For people: "tcp 10.0.0.1:4242 -> 10.0.0.2:5151".
+  virtual std::string describe() const = 0;
+};
+
+class TransportSink {
+ public:
+  /// A peer connected. The engine attaches, and drops it if it does not say a good hello in time.
+  virtual void on_accept(std::unique_ptr<Endpoint> endpoint) noexcept = 0;
+
+ protected:
+  ~TransportSink() = default;
+};
+
+class Transport {
+ public:
+  // everything is released: no descriptor, mapping or thread is left
+  virtual ~Transport() = default;
+
+  virtual std::string_view name() const noexcept = 0;
+  virtual const Caps& caps() const noexcept = 0;
+  /// What a peer passes to connect(): the whole (at most 512 bytes), sent in hellos, and a short
+  /// form (at most 20) that fits into an Address. Both begin with a version byte.
+  virtual Blob address() const = 0;
+  virtual Blob contact() const = 0;
+  /// Could a connection to a peer with that address or contact be tried? Symmetric; does no I/O.
+  virtual bool reaches(Bytes address) const noexcept = 0;
+  /// Starts to connect. Errors: kInvalid (malformed address), kUnreachable, kNoMemory, kSystem.
+  virtual Result<std::unique_ptr<Endpoint>> connect(Bytes address) = 0;
+  /// caps().by_ticket: a peer dials, and that is its endpoint's ticket. Hostile. Errors: as
+  /// connect().
+  virtual Result<std::unique_ptr<Endpoint>> admit(Bytes /*ticket*/) {
+    return fail(Errc::kUnsupported, "this transport connects by addresses");
+  }
+  /// Moves at most `frames_max` frames and returns how many; reads no clock. accept: told of new
+  /// endpoints.
+  virtual std::size_t progress(TransportSink& accept, TimeNs now,
+                               std::size_t frames_max) noexcept = 0;
+  /// Is what it needs outside of this process there (a device, an active port, an address)? Opens
+  /// again what was lost. Tells of a loss once, even if all is well again. Asked when something
+  /// went wrong, and then about once a second until it is; connect() and admit() are not called
+  /// meanwhile.
+  virtual Status usable() { return {}; }
+  /// Descriptors that it holds now (not those of its endpoints' peers' files): the engine looks in
+  /// /proc, after the transport is destroyed, whether this process or a child has any of them.
+  virtual std::vector<int> descriptors() const { return {}; }
+  /// How much memory is registered with its device now, which the kernel counts as pinned by this
+  /// process: looked for like the descriptors.
+  virtual std::size_t pinned_bytes() const noexcept { return 0; }
+  /// A descriptor that poll() shows readable when progress() has work, after arm(); -1: none, poll
+  /// by time.
+  virtual int wait_fd() const noexcept = 0;
+  /// Before sleeping on wait_fd(). false: there is work already.
+  virtual bool arm() noexcept = 0;
+};
+
+}  // namespace livebtl::core
