@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // core/lane/send_notes.cc -- the sender's frames without a number: acknowledgements, and what is said
 // about paths. Under the engine's lock.
-#include "core/engine/core.h"
+#include "core/lane/send.h"
 
 namespace livebtl::core {
 

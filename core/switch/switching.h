@@ -6,7 +6,6 @@
 // is control's.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,12 +21,30 @@ struct Peer;
 
 namespace livebtl::core {
 
-struct Core;
+struct Context;
 struct TransportSlot;
+class Dialler;
+class Elector;
+class Hold;
+class Losses;
+class Peers;
+class Returning;
+class Slots;
 
 class Switching {
  public:
-  explicit Switching(Core& core);
+  /// The parts that a switch moves. All outlive it.
+  struct Parts {
+    Context& context;
+    Slots& slots;
+    Peers& peers;
+    Elector& elector;
+    Dialler& dialler;
+    Losses& losses;
+    Returning& returning;
+    const Hold& hold;
+  };
+  explicit Switching(const Parts& parts);
 
   void order(const RungOrder& order);
   /// The standing of the job, before any transport is open.
@@ -61,12 +78,9 @@ class Switching {
   void found(const Wanted& wanted, std::vector<std::string> holders);
   /// The routing for new sends, for this process as a whole.
   RoutingView own() const { return own(in_force()); }
-  /// node_name() of this process.
-  const std::string& node() const noexcept { return node_; }
-  std::function<void()> signal;
 
  private:
-  RoutingView own(const Routing& routing) const { return {routing, node_}; }
+  RoutingView own(const Routing& routing) const;
   void look() noexcept;
   bool may_rise(Rung from);
   bool adds(const std::string& transport) const;
@@ -83,17 +97,20 @@ class Switching {
   bool pair_ready(Peer& peer) noexcept;
   void keep_pairs(const RungReport& counted) noexcept;
   void count_left(const Peer& peer, const std::string& then) noexcept;
-  void open_early(Peer& peer, const std::string& transport) noexcept;
   bool would_be_cut_off(const Peer& peer) const;
   bool opened(Peer& peer, const std::string& wanted) noexcept;
   bool emptied(Peer& peer, const std::string& wanted) noexcept;
-  void settle_pairs() noexcept;
   void refuse(std::string text);
   void wait_for(const Peer& peer, const char* what);
-  void changed() noexcept;
 
-  Core& core_;
-  const std::string node_;  // this process's
+  Context& context_;
+  Slots& slots_;
+  Peers& peers_;
+  Elector& elector_;
+  Dialler& dialler_;
+  Losses& losses_;
+  Returning& returning_;
+  const Hold& hold_;
   RungOrder order_;
   RungReport report_;
   bool descending_ = false;  // the last order went down
