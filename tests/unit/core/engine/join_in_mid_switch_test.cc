@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who joins in mid-ladder with nothing but the transport that is taken away.
+// A process that joins in mid-ladder and has no transport but the one that is being taken away.
 #include "tests/unit/core/engine/rig.h"
 
 using namespace livebtl;
@@ -54,7 +54,9 @@ class Newcomer {
 
 }  // namespace
 
-TEST_CASE("a switch that would cut off who joined in between is refused, names it, and goes back") {
+TEST_CASE(
+    "a switch that would cut off a process that joined meanwhile is refused, names it, and goes "
+    "back") {
   Rig rig(2, two_networks());
   Newcomer newcomer(rig);
   newcomer.talk();

@@ -113,7 +113,8 @@ TEST_CASE("a pair that is connected is not sought, if another transport is diall
   CHECK(rig.engines[0]->unreached().empty());
 }
 
-TEST_CASE("who was dialled in vain is sought while one more dial is under way, and is found") {
+TEST_CASE(
+    "a peer that was dialled in vain is sought while one more dial is under way, and is found") {
   Dials dials;
   core::Routing beta_alone;
   beta_alone.excluded.insert("alpha");

@@ -37,7 +37,7 @@ struct Moved {
 
 }  // namespace
 
-TEST_CASE("who has said goodbye does not take for a loss that the other gives the pair up") {
+TEST_CASE("a process that has said goodbye counts no lost path when its peer gives the pair up") {
   Moved pair;
   pair.rig.engines[0]->linger(0);
   pair.rig.until([&] { return pair.rig.engines[1]->status().peers.empty(); });  // it has heard it
@@ -48,7 +48,7 @@ TEST_CASE("who has said goodbye does not take for a loss that the other gives th
   CHECK(pair.alpha[0].dials + pair.alpha[1].dials <= 2);  // as they met; nobody dials anew
 }
 
-TEST_CASE("... but who has not does") {
+TEST_CASE("... but one that has not said goodbye does") {
   Moved pair;
   for (core::EndpointSink* const sink : std::set(pair.beta[0].sinks))
     sink->on_down({Errc::kDown, "the test breaks it"});

@@ -96,7 +96,7 @@ void turn(Rig& rig, int times) {
 
 }  // namespace
 
-TEST_CASE("who sends tickets and takes no answers has few of them kept") {
+TEST_CASE("of a member that sends tickets and takes no answers, few are kept") {
   Taps alpha;
   Rig rig(2, {kind("self"), tapped("alpha", alpha)});
   Traffic traffic(rig);
@@ -115,7 +115,7 @@ TEST_CASE("who sends tickets and takes no answers has few of them kept") {
   CHECK(lost(rig, "alpha") == 0);
 }
 
-TEST_CASE("who begins connections by tickets and says no hello has few of them open") {
+TEST_CASE("a member that begins connections by tickets and says no hello has few of them open") {
   int begun = 0;
   Taps alpha;
   Rig rig(2, {kind("self"), tapped("alpha", alpha), ticketed(begun)});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pairs that know each other by a quiesced transport alone, as what they sent on was lost.
+// Pairs whose only remaining path is over a quiesced transport: the one that they sent on was lost.
 #include "tests/unit/core/engine/tapped.h"
 
 using namespace livebtl;
@@ -79,7 +79,8 @@ TEST_CASE("a pair that sends on nothing, and has nothing to send, holds up no la
   CHECK(used(rig, 0, 1) == "alpha");
 }
 
-TEST_CASE("who has something to send, and no path for it, finds out that a quiesced one is dead") {
+TEST_CASE(
+    "a process with something to send and no path for it finds out that a quiesced path is dead") {
   Taps alpha, beta;
   Settings settings;
   settings.probe_ms = 50;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the owner of a region is told of a peer's access, and when: the memory is as it says.
+// When the owner of a region is told of a peer's access: once, and when the memory holds the result.
 #include "tests/unit/core/engine/regions.h"
 
 using namespace livebtl;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Paths that carried nothing but data of large messages, and are in use no more: they count as
-// empty only when all of that has arrived.
+// Paths that carried only data of large messages (the placed lane) and are no longer in use: they
+// count as empty only when all of that data has arrived.
 #include "tests/unit/core/engine/large.h"
 #include "tests/unit/core/engine/tapped.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pairs that nothing reaches, or whose addresses are old: what the engine says of them, what it
-// takes from those who were asked where they listen, and what happens when it is taken back.
+// Pairs that no transport connects, or that know each other by stale addresses: what the engine
+// reports, which answers to a search it accepts, and what happens when the transport found is taken back.
 #include "core/path/address.h"
 #include "tests/unit/core/engine/rig.h"
 
@@ -112,7 +112,7 @@ TEST_CASE(
   CHECK_FALSE(rig.engines[0]->seeks());
 }
 
-TEST_CASE("from whatever is answered no more is taken than addresses of a peer that is sought") {
+TEST_CASE("nothing is taken from an answer but addresses of a peer that is sought") {
   Rig rig(2, {kind("self"), kind("tcp")}, 1, {}, 1, without("tcp"));
   Stream stream(rig);
   stream.send(10);
@@ -201,7 +201,7 @@ TEST_CASE("a pair that has only said hello over what is quiesced holds up no lad
   rig.until([&] { return stream.all_received(); });
 }
 
-TEST_CASE("who joins between the ends of a ladder opens what either end of it needs") {
+TEST_CASE("a process that joins in mid-ladder opens what the routings before and after it need") {
   for (const Rung rung : {Rung::kOld, Rung::kJoint, Rung::kNewTx, Rung::kNew}) {
     for (const bool added : {true, false}) {
       core::EngineConfig config;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// moved_test.cc -- pairs that a routing moves while one end is held: the two ends may differ for a
-// while in what is in use between them.
+// Pairs that a routing moves while one end is held: for a while the two ends may differ in what is
+// in use between them.
 #include "tests/unit/core/engine/tapped.h"
 #include "tests/unit/core/engine/traffic.h"
 

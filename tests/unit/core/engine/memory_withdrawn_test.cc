@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory that is wanted back in the middle of a transfer: deregistered regions and closed ports.
-// Whatever is under way then, nobody touches the memory any more, and both sides hear of the end.
+// From then on the memory is left alone, whatever was under way, and both sides hear of the end.
 #include <cstring>
 
 #include "tests/unit/core/engine/tapped.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// spawned_test.cc -- processes that join a job which was restored from snapshots become part of it,
-// whomever they meet first.
+// Processes that join a job which was restored from snapshots become part of it, whichever process
+// they meet first.
 #include "tests/unit/core/engine/restored.h"
 
 using namespace livebtl;

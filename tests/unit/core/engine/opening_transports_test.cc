@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an engine refuses to open, and how two meet whose addresses have no room for all contacts.
+// Transports that an engine refuses to open or to close; two that meet although their addresses have
+// no room for all contacts.
 #include "core/path/address.h"
 #include "tests/unit/core/engine/rig.h"
 

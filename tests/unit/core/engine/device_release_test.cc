@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an engine says of a device that others hold when it has released its own.
+// What an engine says of a device that other holders still have open after its own release.
 #include <fcntl.h>
 
 #include "base/fd.h"
@@ -38,7 +38,9 @@ core::Routing without_tcp() {
 
 }  // namespace
 
-TEST_CASE("a release waits for who lets go, and tells who does not; whoever asks again learns") {
+TEST_CASE(
+    "a release waits for other holders that let go and names those that do not; asking again gives "
+    "the news") {
   const Device device;
   Rig rig(2, {kind("self"), kind("sm"), device.tcp()});
   Ladder ladder{rig, [] {}};
@@ -56,7 +58,7 @@ TEST_CASE("a release waits for who lets go, and tells who does not; whoever asks
   CHECK(rig.engines[0]->report().foreign.empty());
 }
 
-TEST_CASE("who is on his way out is waited for") {
+TEST_CASE("a holder that is about to let go is waited for") {
   const Device device;
   Rig rig(2, {kind("self"), kind("sm"), device.tcp()});
   Fd held = device.open();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The engine's wait() beside its agent: bells belong to who sleeps, and what the agent has moved
-// meanwhile is not slept over.
+// wait() beside the agent: bells belong to the thread that sleeps, which does not sleep over what the
+// agent has moved meanwhile.
 #include <atomic>
 #include <chrono>
 #include <functional>
