@@ -9,18 +9,16 @@ from .waiting import Failed, LauncherFault
 LAUNCHES = 4  # of one scenario, if Open MPI's launcher fails
 
 
-class ScenarioItem(pytest.Function):
-    def repr_failure(self, excinfo):
-        """What a scenario found wrong is said in a sentence; a traceback is for faults of the harness."""
-        return str(excinfo.value) if isinstance(excinfo.value, Failed) else super().repr_failure(excinfo)
+def is_scenario(obj):
+    return isinstance(getattr(obj, "scenario", None), str)
 
 
 def pytest_pycollect_makeitem(collector, obj):
     """Functions that are scenarios, and module-level tuples of such functions; where they are defined, not imported."""
     found = obj if isinstance(obj, tuple) else (obj,)
-    if not found or not all(isinstance(getattr(each, "scenario", None), str) for each in found):
+    if not found or not all(map(is_scenario, found)):
         return None
-    return [ScenarioItem.from_parent(collector, name=each.scenario, callobj=each) for each in found
+    return [pytest.Function.from_parent(collector, name=each.scenario, callobj=each) for each in found
             if each.__module__ == collector.obj.__name__]
 
 
@@ -30,7 +28,7 @@ def pytest_runtest_setup(item):
 
 
 def pytest_pyfunc_call(pyfuncitem):
-    if not isinstance(pyfuncitem, ScenarioItem):
+    if not is_scenario(pyfuncitem.obj):
         return None
     figures = _with_a_launcher(pyfuncitem, pyfuncitem.funcargs["context"])
     pyfuncitem.user_properties.append(("figures", figures))
@@ -45,3 +43,12 @@ def _with_a_launcher(item, context):
         except LauncherFault as fault:
             print(f"again {item.name}: {fault}", flush=True)
     return item.obj(context)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """What a scenario found wrong is said in a sentence; a traceback is for faults of the harness."""
+    outcome = yield
+    report = outcome.get_result()
+    if report.failed and call.excinfo and isinstance(call.excinfo.value, Failed):
+        report.longrepr = str(call.excinfo.value)

@@ -31,6 +31,9 @@ class Reporter:
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda number, _: pytest.exit("ended by a signal", returncode=128 + number))
 
+    def pytest_keyboard_interrupt(self, excinfo):
+        print(f"cut off: {str(excinfo.value) or 'Ctrl-C'}", flush=True)
+
     def pytest_collectreport(self, report):
         if report.failed:
             print(report.longreprtext, flush=True)
