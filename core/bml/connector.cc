@@ -146,7 +146,7 @@ bool Connector::gave_way(Path& path) noexcept {
 void Connector::take_step(Path& path, Handshake::Step step) noexcept {
   if (step.ask) step = answer_hello(path);
   if (gave_way(path)) return;
-  // The challenge that this answers has proved which incarnation dwells there.
+  // The challenge that this answers has proved of which incarnation the other end is.
   const bool proves = path.dialled && step.send && step.refused == RefuseReason::kNone;
   if (proves && path.handshake->peer().incarnation > context_.fence.own()) return fenced_off(path);
   if (step.send) {

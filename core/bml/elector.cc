@@ -151,7 +151,7 @@ void Elector::refresh_bulk_paths(Peer& peer) noexcept {
 }
 
 // Also a path that carried only data of large messages is proved empty by a marker once it is in
-// use no more: a hold, and an order that takes its transport away, must know that nothing is on its way.
+// use no more: a hold, and an order that takes its transport away, must know that it is empty.
 void Elector::mark_left_bulk(Peer& peer) noexcept {
   for (auto& path : peer.paths) {
     if (!path->open() || !path->marker.placed() || path.get() == peer.send_path ||

@@ -47,10 +47,10 @@ void Probes::check(Peer& peer, Path& path) noexcept {
     path.probed = 0;
     return;
   }
-  const TimeNs patience = context_.config.settings.probe_ms * kMillisecond;
-  if (path.probed == 0 && context_.now - path.heard > patience) {
+  const TimeNs silence_max = context_.config.settings.probe_ms * kMillisecond;
+  if (path.probed == 0 && context_.now - path.heard > silence_max) {
     probe(path);
-  } else if (path.probed != 0 && context_.now - path.probed > patience) {
+  } else if (path.probed != 0 && context_.now - path.probed > silence_max) {
     path.break_down({Errc::kTimeout, "no answer to a probe"});
   }
 }

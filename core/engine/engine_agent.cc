@@ -7,7 +7,7 @@
 namespace livebtl::core {
 
 namespace {
-// How long the agent of an idle process sleeps at most between two looks: bells wake it anyhow, and
+// How long the agent of an idle process sleeps at most between two polls: bells wake it anyhow, and
 // a node may have more processes than it has processors to look with.
 constexpr std::int64_t kQuietSleepMax = 10 * kMillisecond;
 }  // namespace
@@ -156,8 +156,8 @@ EngineCore::Turn EngineCore::take_turn() {
 // engine has moved.
 std::int64_t EngineCore::agent_turn() {
   const std::uint64_t calls = calls_.load(std::memory_order_relaxed);
-  // Who sleeps in wait() looks by himself; were the agent to move the engine meanwhile, it would
-  // take the bell that is to wake him.
+  // A thread that sleeps in wait() polls by itself; were the agent to move the engine meanwhile, it
+  // would take the bell that is to wake that thread.
   away_ = calls == calls_seen_ && waiting_.load(std::memory_order_relaxed) == 0;
   calls_seen_ = calls;
   const std::int64_t look_again = core_.context.config.settings.away_us * kMicrosecond;

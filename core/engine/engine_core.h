@@ -2,10 +2,9 @@
 // core/engine/engine_core.h -- the engine: puts the parts together, guards them, and moves them.
 //
 // Threads: public functions take the lock. progress() on application threads, agent_turn() on the
-// agent's; whoever holds
-//          the lock moves everything. No thread of its own.
-// The loop (progress_locked) is the table of contents: transports -> broken and wanted paths ->
-// what is queued -> the switch -> time.
+//          agent's; the thread that holds the lock moves everything. No thread of its own.
+// The loop (progress_locked) is the table of contents: transports -> broken and wanted paths -> what
+// is queued -> the switch -> the hold.
 #pragma once
 
 #include <atomic>

@@ -2,8 +2,8 @@
 // core/lane/onesided.h -- put, get, atomics and flush by ordered frames: exactly once, over every
 // transport.
 //
-// Threads: under the engine's lock. The target answers from whichever thread moves its engine: no
-// MPI call needed.
+// Threads: under the engine's lock. The target answers on the thread that moves its engine, be it the
+// agent: no MPI call is needed there.
 #pragma once
 
 #include <vector>

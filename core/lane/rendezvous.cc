@@ -269,7 +269,7 @@ Post Transfers::post_piece(Peer& peer, Path& path, const OutTransfer& out, std::
   return path.endpoint->post({bytes_of(header), payload, name, true});
 }
 
-// Posts the next fragment: lent to the peer's device where the path can do that and it pays.
+// Posts the next fragment: exposed for a zero-copy read where the path can do that and it pays.
 // Returns its bytes; 0: the path is busy.
 std::size_t Transfers::post_data(Peer& peer, Path& path, OutTransfer& out,
                                  std::uint64_t name) noexcept {

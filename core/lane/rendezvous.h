@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/rendezvous.h -- the placed lane: large messages, puts and gets as an offer (RTS), a wish
-// (CTS), data and FIN.
+// core/lane/rendezvous.h -- the placed lane: large messages, puts and gets as an offer (RTS), a request
+// for the data (CTS), data and FIN.
 //
 // Threads:   under the engine's lock.
-// Ownership: the sender's bytes stay the user's buffer (no copy is kept) until FIN has come and no
-// posted frame
-//            refers to them; the receiver's buffer belongs to the transfer until it completes.
+// Ownership: the sender's bytes stay in the user's buffer (no copy is kept) until FIN has come and no
+//            posted frame refers to them; the receiver's buffer belongs to the transfer until it
+//            completes.
 // Giving up: a port or region that goes away has its memory back when the call returns: endpoints
 //            let go of it, and the other side is told.
-// Loss:      the receiver knows what arrived. When a path of the pair is lost it asks again from
-// its contiguous prefix,
-//            with the next attempt; fragments that come twice count once.
+// Loss:      the receiver knows what arrived. When a path of the pair is lost it asks again from its
+//            contiguous prefix, with the next attempt; fragments that come twice count once.
 #pragma once
 
 #include <optional>

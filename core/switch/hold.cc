@@ -74,8 +74,8 @@ HoldReport Hold::claim(std::uint64_t id, TimeNs lease) {
   return report();
 }
 
-// A hold that broke after it was found whole (whoever restores the job was killed, and the lease
-// ran out) has done its duty: the streams are as they were, or have gone on among members of this
+// A hold that broke after it was found whole (the orchestrator of the restore was killed, and the
+// lease ran out) has done its duty: the streams are as they were, or have gone on among members of this
 // set.
 HoldReport Hold::restore(std::uint64_t id, Incarnation to) {
   if (context_.fence.own() == to && context_.fence.restored_from() == id) return report();
@@ -102,7 +102,7 @@ void Hold::shut_out() noexcept {
   context_.notify_control();
 }
 
-// Who is held may be about to be restored, and is judged when that is over.
+// A process that is held may be about to be restored, and is judged when that is over.
 void Hold::meets(Incarnation theirs) noexcept {
   if (parks()) return;
   const Fence::Meeting meeting = context_.fence.meet(theirs);
@@ -155,7 +155,7 @@ void Hold::watch() noexcept {
     break_up("a process that was not held has sent to it");
 }
 
-// Who ordered it finds that out when the snapshots are taken.
+// The orchestrator finds that out when it seals the set.
 void Hold::break_up(const char* why) noexcept {
   why_ = why;
   log(LogLevel::kWarn, "hold",

@@ -114,8 +114,8 @@ RoutingPlan Switching::plan(const Routing& routing) const {
   return plan;
 }
 
-// Before anything is changed. From joint on, what the routing adds is open, and who joined since
-// the first order may have nothing but what it takes away. Once committed nobody refuses.
+// Before anything is changed. From joint on, what the routing adds is open, and a process that
+// joined since the first order may have nothing but what it takes away. Once committed nobody refuses.
 bool Switching::may_rise(Rung from) {
   if (hold_.parks()) {
     refuse(context_.fence.out() ? "this process was left behind when the job was restored; end it"
@@ -186,7 +186,7 @@ void Switching::look() noexcept {
     if (peer.lost || peer.departed || peer.paths.empty()) return;
     reached = pair_ready(peer) && reached;
   });
-  if (order_.rung == Rung::kNew && !(!losses_.pending() && left_.empty())) reached = false;
+  if (order_.rung == Rung::kNew && !(!losses_.pending() && unreleased_.empty())) reached = false;
   if (!reached) return;
   report_.reached = true;
   context_.notify_control();
@@ -256,7 +256,8 @@ bool Switching::would_be_cut_off(const Peer& peer) const {
 // All that this end sent on paths it has left is proved taken: markers acknowledged, nothing posted
 // there.
 bool Switching::emptied(Peer& peer, const std::string& wanted) noexcept {
-  if (hold_.parks()) return true;  // who is held has refused to rise: there is nothing to empty
+  if (hold_.parks())
+    return true;  // a process that is held has refused to rise: there is nothing to empty
   if (wanted.empty()) {
     if (would_be_cut_off(peer)) {
       wait_for(peer, "no transport would be left to it");
@@ -265,7 +266,8 @@ bool Switching::emptied(Peer& peer, const std::string& wanted) noexcept {
     // What met over a transport that is taken back has no other: its frames wait for one.
     if (peer.send_path != nullptr) elector_.stop_sending(peer, "no transport is left to it");
   } else if (in_use(peer) && (peer.send_path == nullptr || peer.send_path->slot.name() != wanted)) {
-    // Who sends on nothing, and has nothing to send, dials when it has: that is not waited for.
+    // A pair that sends on nothing, and has nothing to send, dials when it has: that is not waited
+    // for.
     elector_.elect(peer);
     wait_for(peer, "the path to send on is not open");
     return false;

@@ -68,8 +68,8 @@ class Switching {
     return !at_work() && (order_.rung == Rung::kOld || order_.rung == Rung::kNew);
   }
   RoutingPlan plan(const Routing& routing) const;
-  /// Who is to be looked for because of the ladder at work: without the engine's lock, as it takes
-  /// milliseconds. Empty: nobody, or not yet.
+  /// Devices whose holders are to be looked for because of the ladder at work: without the engine's
+  /// lock, as it takes milliseconds. Empty: none, or not yet.
   Wanted to_look_for() const;
   /// What came of that; of another order than the one at work it is forgotten.
   void looked(std::uint64_t operation, std::vector<std::string> holders);
@@ -114,11 +114,11 @@ class Switching {
   RungOrder order_;
   RungReport report_;
   bool descending_ = false;  // the last order went down
-  // Taken out of use by the last order, and perhaps held by others still: by name. Who is on his
-  // way out gets until then.
-  std::vector<std::string> left_;
+  // Transports that the last order took out of use, and that others may hold still, by name. A
+  // process that is about to end has until release_deadline_.
+  std::vector<std::string> unreleased_;
   TimeNs look_again_at_ = 0;
-  TimeNs patience_ends_ = 0;
+  TimeNs release_deadline_ = 0;
 };
 
 }  // namespace livebtl::core

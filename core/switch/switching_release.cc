@@ -14,13 +14,13 @@ namespace livebtl::core {
 
 namespace {
 constexpr TimeNs kLookForHoldersEvery = 20 * kMillisecond;
-constexpr TimeNs kHoldersPatience = 250 * kMillisecond;
+constexpr TimeNs kReleaseTimeout = 250 * kMillisecond;
 }  // namespace
 
 void Switching::begin_release() noexcept {
-  left_.clear();
+  unreleased_.clear();
   look_again_at_ = 0;
-  patience_ends_ = context_.now + kHoldersPatience;
+  release_deadline_ = context_.now + kReleaseTimeout;
 }
 
 // Transports that the routing now in force excludes. Their pairs were drained by the rungs before.
@@ -38,7 +38,7 @@ void Switching::close_unwanted(const Routing& routing) noexcept {
     returning_.forget(*slot);
     const bool leaves = slot->open() || !own(order_.before).excluded(name);
     if (slot->open()) close_for_good(*slot);
-    if (leaves && order_.rung == Rung::kNew && slot->held.any()) left_.push_back(name);
+    if (leaves && order_.rung == Rung::kNew && slot->held.any()) unreleased_.push_back(name);
   }
 }
 
@@ -61,17 +61,17 @@ Holdings Switching::wanted(const TransportSlot& slot) const {
 Wanted Switching::to_look_for() const {
   Wanted all;
   if (context_.now < look_again_at_) return all;
-  for (const std::string& name : left_) all.emplace_back(name, wanted(*slots_.find(name)));
+  for (const std::string& name : unreleased_) all.emplace_back(name, wanted(*slots_.find(name)));
   return all;
 }
 
 // Released means that nobody in this process, and no child, holds any of it. A child between fork
 // and exec, or one that is a member itself, lets go by itself.
 void Switching::looked(std::uint64_t operation, std::vector<std::string> holders) {
-  if (operation != order_.operation || left_.empty()) return;
+  if (operation != order_.operation || unreleased_.empty()) return;
   report_.foreign = std::move(holders);
   look_again_at_ = context_.now + kLookForHoldersEvery;
-  if (report_.foreign.empty() || context_.now >= patience_ends_) left_.clear();
+  if (report_.foreign.empty() || context_.now >= release_deadline_) unreleased_.clear();
   tick();
 }
 
