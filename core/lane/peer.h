@@ -156,7 +156,7 @@ struct Peer {
   bool cut_off_told = false;
   std::map<std::string, core::Settle> returns;  // to transports that a path was lost by
   std::vector<std::uint64_t> sending;           // transfers with data still to post (rendezvous.h)
-  std::uint32_t tickets_waiting = 0;            // for a path that takes them (bml_tickets.cc)
+  std::uint32_t tickets_waiting = 0;            // for a path that takes them (core/bml/tickets.h)
   std::uint32_t transfers_asked = 0;            // of ours: the peer wants the data, and has not all
   std::vector<core::Path*> bulk_paths;          // the placed lane's; striped by weight
   std::map<std::string, std::uint64_t>
