@@ -9,8 +9,8 @@
 #include "ctl-tool/say.h"
 #include "ctl-tool/table.h"
 #include "ctl-tool/vm_machine.h"
-#include "hypervisor/migrate_vm.h"
-#include "hypervisor/set_vms.h"
+#include "hypervisor/migrate/migrate_vm.h"
+#include "hypervisor/set/set_vms.h"
 
 namespace livebtl::tool {
 namespace {

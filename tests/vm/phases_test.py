@@ -31,13 +31,13 @@ def reached_in(file):
 
 class Phases(unittest.TestCase):
     def test_a_migration_is_killed_in_each(self):
-        self.assertCountEqual(phases.THERE + phases.BACK, named_in("migrate_machine.cc"))
+        self.assertCountEqual(phases.THERE + phases.BACK, named_in("migrate/migrate_machine.cc"))
 
     def test_sets_are_killed_in_each(self):
-        taking, restoring = reached_in("snapshot_machine.cc"), reached_in("restore_machine.cc")
+        taking, restoring = reached_in("snapshot/snapshot_machine.cc"), reached_in("restore/restore_machine.cc")
         self.assertCountEqual(phases.SNAPSHOT, taking)
         self.assertCountEqual(phases.RESTORE + phases.RESTORE_REFUSED, restoring)
-        self.assertCountEqual(taking | restoring, named_in("set_action.cc"))
+        self.assertCountEqual(taking | restoring, named_in("set/set_action.cc"))
 
     def test_short_is_a_part(self):
         for short, whole in ((phases.SHORT_THERE, phases.THERE), (phases.SHORT_BACK, phases.BACK),

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/qmp/migration.cc -- see migration.h and step.h.
+#include "hypervisor/qmp/migration.h"
+
+#include <algorithm>
+
+namespace livebtl::hypervisor {
+namespace {
+
+constexpr TimeNs kBetweenLooks = kSecond;
+constexpr TimeNs kUntilNext = 20 * kMillisecond;
+
+Migration migration_of(const std::string& status) {
+  if (status.empty() || status == "none") return Migration::kNone;
+  if (status == "completed") return Migration::kCompleted;
+  return status == "failed" || status == "cancelled" ? Migration::kFailed : Migration::kActive;
+}
+
+std::string progress_of(const Json& figures) {
+  const Json* ram = member(figures, "ram", Json::value_t::object);
+  if (ram == nullptr) return "migrating";
+  const Json* left = member(*ram, "remaining", Json::value_t::number_unsigned);
+  return left == nullptr
+             ? "migrating"
+             : "migrating, " + std::to_string(left->get<std::uint64_t>() >> 20U) + " MiB left";
+}
+
+Status told(Qmp& qmp, const char* command, const Patience& patience) {
+  const auto answer = qmp.execute(command, Json::object(), patience);
+  if (!answer) return tl::unexpected(answer.error());
+  return {};
+}
+
+}  // namespace
+
+Went went_of(Errc error) noexcept {
+  if (error == Errc::kCancelled) return Went::kInterrupted;
+  return error == Errc::kTimeout ? Went::kTimeout : Went::kFailed;
+}
+
+int code_of(Errc error) noexcept {
+  if (error == Errc::kCancelled) return kCodeInterrupted;
+  if (error == Errc::kAuth) return kCodeNotPermitted;
+  if (error == Errc::kTimeout) return kCodeTakenBack;
+  return error == Errc::kInvalid ? kCodeUsage : kCodeNotFound;
+}
+
+int code_of_later(Errc error) noexcept {
+  return error == Errc::kCancelled ? kCodeInterrupted : kCodeTakenBack;
+}
+
+bool can_go_on(Errc code) noexcept {
+  return code == Errc::kRefused || code == Errc::kNotFound || code == Errc::kTimeout ||
+         code == Errc::kCancelled || code == Errc::kInvalid;
+}
+
+Result<MigrationState> ask_migration(Qmp& qmp, const Patience& patience) {
+  auto figures = qmp.execute("query-migrate", Json::object(), patience);
+  if (!figures) return tl::unexpected(figures.error());
+  const std::string status = text_member(*figures, "status");
+  const std::string said = text_member(*figures, "error-desc");
+  std::string why = "the migration " +
+                    (status.empty() ? "has not begun" : "ended as '" + one_line(status) + "'") +
+                    (said.empty() ? "" : ": " + one_line(said));
+  return MigrationState{migration_of(status), std::move(why), std::move(*figures)};
+}
+
+Status follow_migration(Qmp& qmp, const Patience& patience,
+                        const std::function<void(const std::string&)>& say, MigrationState& state) {
+  for (;;) {
+    auto now = ask_migration(qmp, patience);
+    if (!now) return tl::unexpected(now.error());
+    state = std::move(*now);
+    if (state.migration != Migration::kActive) return {};
+    say(progress_of(state.figures));
+    const auto event = qmp.wait_event("MIGRATION", "", patience.at_most(kBetweenLooks));
+    const bool waited = !event && event.error().code == Errc::kTimeout;
+    if (!event && !(waited && monotonic_now() < patience.deadline))
+      return tl::unexpected(event.error());
+  }
+}
+
+Status set_capabilities(Qmp& qmp, bool return_path, const Patience& patience) {
+  const auto capability = [](const char* name, bool state) {
+    return Json{{"capability", name}, {"state", state}};
+  };
+  const Json wanted = Json::array({capability("events", true), capability("postcopy-ram", false),
+                                   capability("pause-before-switchover", false),
+                                   capability("return-path", return_path)});
+  const auto set = qmp.execute("migrate-set-capabilities", {{"capabilities", wanted}}, patience);
+  if (!set) return tl::unexpected(set.error());
+  return {};
+}
+
+Result<std::string> run_state(Qmp& qmp, const Patience& patience) {
+  const auto status = qmp.execute("query-status", Json::object(), patience);
+  if (!status) return tl::unexpected(status.error());
+  return text_member(*status, "status");
+}
+
+Status wait_running(Qmp& qmp, const Patience& patience) {
+  constexpr const char* kComing[] = {"inmigrate", "finish-migrate", "restore-vm"};
+  constexpr const char* kWaiting[] = {"paused", "prelaunch", "postmigrate"};
+  for (;;) {
+    const auto state = run_state(qmp, patience);
+    if (!state) return tl::unexpected(state.error());
+    if (*state == "running") return {};
+    if (std::find(std::begin(kWaiting), std::end(kWaiting), *state) != std::end(kWaiting)) {
+      if (auto gone_on = told(qmp, "cont", patience); !gone_on) return gone_on;
+    } else if (std::find(std::begin(kComing), std::end(kComing), *state) == std::end(kComing)) {
+      return fail(Errc::kRefused, "QEMU says of its guest: " + one_line(*state));
+    }
+    pause(kUntilNext, patience);
+  }
+}
+
+Status wait_stopped(Qmp& qmp, const Patience& patience) {
+  for (;;) {
+    const auto state = run_state(qmp, patience);
+    if (!state) return tl::unexpected(state.error());
+    if (*state != "running") return {};
+    if (auto stopped = told(qmp, "stop", patience); !stopped) return stopped;
+  }
+}
+
+}  // namespace livebtl::hypervisor
