@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hypervisor/migrate/migrate_back.cc -- the way back of a migration: see migrate_machine.h.
-#include "base/assert.h"
 #include "hypervisor/migrate/migrate_machine.h"
 
 namespace livebtl::hypervisor {
@@ -19,17 +18,17 @@ std::string left_without(const std::string& absent) {
 void MigrateMachine::go_back(const Answer& why, int code) {
   end_.code = code;
   end_.text = why.text;
-  next_ = {Do::kLookBack, 0};
+  next_ = {Step::kLookBack};
 }
 
 void MigrateMachine::looked_back(const Answer& answer) {
-  if (answer.went == Went::kWell) {
-    if (answer.seen.migration == Migration::kCompleted) return moved();
-    if (answer.seen.migration == Migration::kActive) return left_open("it goes on after all");
-    LIVEBTL_ASSERT(answer.seen.plugged.size() == cards_.size(), "each card was looked for");
-    plugged_ = answer.seen.plugged;
-    if (begun_ && !answer.seen.running) {
-      next_ = {Do::kGoOn, 0};
+  if (answer.ok()) {
+    const Observation& seen = answer.seen.front();
+    if (seen.migration == Migration::kCompleted) return arrive();
+    if (seen.migration == Migration::kActive) return left_open("it goes on after all");
+    see_cards(answer);
+    if (begun_ && !seen.running) {
+      next_ = {Step::kGoOn};
       return;
     }
   } else {  // what is known stands: a card that is there is not plugged in twice
@@ -39,24 +38,23 @@ void MigrateMachine::looked_back(const Answer& answer) {
 }
 
 void MigrateMachine::plug_from(std::size_t card) {
-  while (card < cards_.size() && plugged_[card]) ++card;
-  next_ = card < cards_.size() ? Action{Do::kPlug, card} : Action{Do::kReturn, 0};
-  if (next_.what == Do::kReturn && !has_job_) taken_back();
+  if (next_card(Step::kPlug, false, 0, card)) return;
+  next_ = {Step::kReturn};
+  if (!has_job_) taken_back();
 }
 
 void MigrateMachine::undid(const Answer& answer) {
   const Action was = next_;
-  if (answer.went != Went::kWell) {
-    const char* what = was.what == Do::kGoOn     ? "let the guest go on (cont): "
-                       : was.what == Do::kReturn ? "in the guest, btlctl checkpoint return: "
-                                                 : "plug in again ";
-    end_.left.push_back(what + (was.what == Do::kPlug ? cards_[was.card] + ": " : std::string()) +
-                        answer.text);
-  } else if (was.what == Do::kReturn) {
-    absent_ = answer.seen.absent;
+  if (!answer.ok()) {
+    const std::string what = was.step == Step::kGoOn     ? "let the guest go on (cont)"
+                             : was.step == Step::kReturn ? "in the guest, btlctl checkpoint return"
+                                                         : "plug in again " + object();
+    end_.left.push_back(what + ": " + answer.text);
+  } else if (was.step == Step::kReturn) {
+    absent_ = answer.absent;
   }
-  if (was.what == Do::kGoOn) return plug_from(0);
-  if (was.what == Do::kPlug) return plug_from(was.card + 1);
+  if (was.step == Step::kGoOn) return plug_from(0);
+  if (was.step == Step::kPlug) return plug_from(was.card + 1);
   taken_back();
 }
 

@@ -1,35 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hypervisor/migrate/migrate_plan.cc -- the plan of a migration: what the machine of
-// migrate_machine.h decides if all goes well, and if it fails. Run by btlctl's one thread; owns
-// nothing.
-#include <algorithm>
-
+// migrate_machine.h decides if all goes well, and if the migration fails. Run by btlctl's one
+// thread; owns nothing.
 #include "hypervisor/migrate/migrate_vm.h"
+#include "hypervisor/plan/plan.h"
 
 namespace livebtl::hypervisor {
 namespace {
 
-struct Planned {
-  const MigrateRequest& request;
-  const std::vector<Card>& cards;
-  const std::string& node;
-
-  std::string order(const std::string& agent, GuestOrder order) const;
-  std::string begin() const;
-  std::string text(Action action) const;
-  std::string line(Action action) const;
-};
-
-std::string Planned::order(const std::string& agent, GuestOrder order) const {
-  std::string text = "in the guest, by " + agent + ":";
-  for (const std::string& word :
-       words_of(request.guest, verb_of(order, node),
-                std::min(Budget::way_there(request.timeout), kPrepareMax)))
-    text += " " + word;
-  return text;
-}
-
-std::string Planned::begin() const {
+std::string begin_text(const MigrateRequest& request, const std::vector<Card>& cards) {
   std::string text;
   for (const Card& card : cards) {
     if (const std::string memory = shared_memory_of(card); !memory.empty())
@@ -38,89 +17,70 @@ std::string Planned::begin() const {
   return text + "migrate " + request.to;
 }
 
-std::string Planned::text(Action action) const {
-  switch (action.what) {
-    case Do::kPrepare:
-      return order(request.agent, GuestOrder::kPrepare);
-    case Do::kUnplug:
-      return "device_del " + cards[action.card].id + ", and wait up to " +
-             std::to_string(std::min(Budget::way_there(request.timeout), kUnplugMax) / kSecond) +
-             " s for DEVICE_DELETED";
-    case Do::kMigrate:
-      return begin();
-    case Do::kFollow:
+std::string text_of_card(Action action, const Card& card, TimeNs timeout) {
+  if (action.step == Step::kUnplug) return unplug_text(card, timeout);
+  return action.step == Step::kPlug ? plug_again_text(card) : "there: " + plug_text(card);
+}
+
+std::string text_of(Action action, const MigrateRequest& request, const std::vector<Card>& cards,
+                    const std::string& node) {
+  const auto ordered = [&](const std::string& agent, GuestOrder order) {
+    return "in the guest, by " + agent +
+           order_text(request.guest, verb_of(order, node), request.timeout);
+  };
+  if (action.of_a_card()) return text_of_card(action, cards[action.card], request.timeout);
+  switch (action.step) {
+    case Step::kPrepare:
+      return ordered(request.agent, GuestOrder::kPrepare);
+    case Step::kBegin:
+      return begin_text(request, cards);
+    case Step::kMigrate:
       return "follow it until it is completed";
-    case Do::kLookBack:
+    case Step::kLookBack:
       return "ask QEMU which cards are gone";
-    case Do::kGoOn:
+    case Step::kGoOn:
       return "cont";
-    case Do::kPlug:
-      return plug_again_text(cards[action.card]);
-    case Do::kReturn:
-      return order(request.agent, GuestOrder::kReturn);
-    case Do::kArrive:
+    case Step::kReturn:
+      return ordered(request.agent, GuestOrder::kReturn);
+    case Step::kArrive:
       return "at the destination, by " + request.destination_qmp + ": cont, if it is paused";
-    case Do::kPlugThere:
-      return "there: " + plug_text(cards[action.card]);
-    case Do::kReturnThere:
-      return order(request.destination_agent, GuestOrder::kReturn);
-    default:  // not if all goes well, nor if a migration merely fails
+    case Step::kReturnThere:
+      return ordered(request.destination_agent, GuestOrder::kReturn);
+    default:  // in no plan
       return "";
   }
 }
 
-std::string Planned::line(Action action) const {
-  const std::string card = card_of(request, action);
-  return std::string(name_of(action.what)) + (card.empty() ? "" : " " + card) + ": " + text(action);
-}
-
-/// Who looks sees that.
-Answer well(Do what, const Answer& seen) {
-  if (what == Do::kLookBack) return seen;
+/// `looked`: what a look sees, on the way back too.
+Answer expected(Action action, const Answer& looked) {
+  if (action.step == Step::kLookBack) return looked;
   Answer answer;
-  answer.seen.running = true;
-  if (what == Do::kFollow) answer.seen.migration = Migration::kCompleted;
+  if (action.step == Step::kMigrate) answer.seen = {{.migration = Migration::kCompleted}};
   return answer;
-}
-
-/// The way back from a migration that fails, whose cards are all gone by then.
-std::vector<std::string> back(MigrateMachine machine, const Planned& planned, const Answer& seen) {
-  const auto next = [&machine] { return machine.next().what; };
-  while (next() != Do::kMigrate && next() != Do::kFollow && next() != Do::kEnd)
-    machine.answer(well(next(), seen));
-  Answer failed;
-  failed.went = next() == Do::kMigrate ? Went::kFailed : Went::kWell;
-  failed.seen.migration = Migration::kFailed;
-  machine.answer(failed);
-  Answer gone;
-  gone.seen.running = true;
-  gone.seen.plugged.assign(planned.cards.size(), false);
-  std::vector<std::string> lines;
-  while (next() != Do::kEnd) {
-    lines.push_back("  " + planned.line(machine.next()));
-    machine.answer(well(next(), gone));
-  }
-  return lines;
 }
 
 }  // namespace
 
-std::vector<std::string> plan_of(const MigrateRequest& request, const Answer& seen,
-                                 const std::vector<Card>& cards, const std::string& node) {
-  const Planned planned{request, cards, node};
+Lines plan_of(const MigrateRequest& request, const Answer& looked, const std::vector<Card>& cards,
+              const std::string& node) {
+  const auto describe = [&](Action action) { return text_of(action, request, cards, node); };
+  const auto expect = [&](Action action) { return expected(action, looked); };
   MigrateMachine machine(request.cards, request.has_destination());
-  machine.answer(seen);
-  const std::vector<std::string> way_back = back(machine, planned, seen);
-  std::vector<std::string> plan;
-  while (machine.next().what != Do::kEnd) {
-    const Action action = machine.next();
-    plan.push_back(planned.line(action));
-    machine.answer(well(action.what, seen));
-  }
-  if (way_back.empty()) return plan;
-  plan.emplace_back("if anything fails before the migration is completed:");
-  plan.insert(plan.end(), way_back.begin(), way_back.end());
-  return plan;
+  machine.answer(looked);
+  MigrateMachine failing = machine;
+  const Lines plan = play(machine, describe, expect);
+
+  // The way back from a migration that fails, whose cards are all gone by then.
+  play(failing, describe, expect, {Step::kBegin, Step::kMigrate});
+  Answer failed;
+  if (failing.next().step == Step::kBegin) failed.outcome = Outcome::kFailed;
+  failed.seen = {{.migration = Migration::kFailed}};
+  failing.answer(failed);
+  Answer gone;
+  gone.seen = {{.running = true, .plugged = std::vector<bool>(cards.size(), false)}};
+  const Lines back = play(failing, describe, [&](Action action) { return expected(action, gone); });
+  if (back.empty()) return plan;
+  return with_failure(plan, "if anything fails before the migration is completed:", back);
 }
 
 }  // namespace livebtl::hypervisor

@@ -4,12 +4,7 @@
 // connections, borrows the request.
 #pragma once
 
-#include <optional>
-
-#include "hypervisor/migrate/migrate_machine.h"
-#include "hypervisor/plan/budget.h"
-#include "hypervisor/qmp/card.h"
-#include "hypervisor/qmp/guest_job.h"
+#include "hypervisor/plan/steps.h"
 
 namespace livebtl::hypervisor {
 
@@ -17,24 +12,20 @@ struct MigrateRequest {
   std::string qmp, agent;  // sockets
   std::string to;          // as QEMU's migrate takes it
   std::vector<std::string> cards;
-  std::vector<Json> card_arguments;  // what somebody typed
+  std::vector<Json> card_arguments;  // as the user typed them
   std::string destination_qmp, destination_agent;
   GuestJob guest;
-  TimeNs timeout = 0;  // of all of it (budget.h)
+  TimeNs timeout = 0;  // of the whole command (budget.h)
   bool dry_run = false;
 
   bool has_destination() const noexcept { return !destination_qmp.empty(); }
 };
 
-Answer answer_of(const Error& error);
-Answer answer_of(const Status& status);
-class MigrateSteps {
+class MigrateSteps : public Steps {
  public:
-  using Say = std::function<void(const std::string&)>;
-  /// `stop`: somebody wants it back. `say`: is told how far the migration is.
-  MigrateSteps(const MigrateRequest& request, const std::atomic<bool>& stop, Say say);
+  MigrateSteps(const MigrateRequest& request, const std::atomic<bool>& stop, Progress progress);
 
-  Answer perform(Action action);
+  Answer perform(Action action) override;
 
   const std::vector<Card>& cards() const noexcept { return cards_; }
   /// QEMU's own figures of the migration.
@@ -43,38 +34,21 @@ class MigrateSteps {
   Result<std::string> guest_name();
 
  private:
-  Patience forward() const;  // ends with the time-out, or if somebody wants it back
-  Patience afterwards();
-  Patience plugging();
-  Patience diagnosis() const;
-
-  Result<Qmp*> source(const Patience& patience);
-  Result<Qmp*> destination(const Patience& patience);
   Answer look_first();
-  Status look_ahead(const Patience& patience);
-  Answer look_for_hold(const Patience& patience);
-  Answer look(const Patience& patience);
-  Status look_at_cards(Qmp& qmp, const Patience& patience, Seen& seen);
+  Status look_ahead(const Deadline& deadline);
+  Answer look_for_hold(const Deadline& deadline);
+  Answer look(const Deadline& deadline);
+  Status look_at_cards(Qmp& qmp, const Deadline& deadline, Observation& seen);
   Answer look_back();
   Answer order(GuestAgent& agent, GuestOrder order);
-  Answer unplug(std::size_t card);
   Answer begin();
   Answer follow();
   Answer cancel();
-  Answer plug(std::size_t card);
-  Answer arrive();
-  Answer plug_there(std::size_t card);
-  Answer on_source(const std::function<Status(Qmp&)>& act, const Patience& patience);
-  Answer on_destination(const std::function<Status(Qmp&)>& act, const Patience& patience);
   Json given_arguments(const std::string& id) const;
 
   const MigrateRequest& request_;
-  const std::atomic<bool>& stop_;
-  Say say_;
-  Budget budget_;
   bool going_back_ = false;
-  bool plugged_in_ = false;  // a card, by us
-  std::optional<Qmp> source_, destination_qmp_;
+  Monitor source_, destination_;
   GuestAgent agent_, destination_agent_;
   std::vector<Card> cards_;
   Json figures_ = Json::object();

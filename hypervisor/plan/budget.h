@@ -10,7 +10,13 @@
 
 namespace livebtl::hypervisor {
 
+// No step takes longer, nor longer than the command's budget has for it.
+inline constexpr TimeNs kUnplugMax = 60 * kSecond;
+inline constexpr TimeNs kLookMax = 30 * kSecond;
 inline constexpr TimeNs kDiagnosisMax = 10 * kSecond;
+inline constexpr TimeNs kAfterwards = 60 * kSecond;  // a step back, or at the destination
+inline constexpr TimeNs kCancelMax = 150 * kSecond;  // QEMU may still connect: TCP tries for 127 s
+inline constexpr TimeNs kPlugMax = 600 * kSecond;    // all of the guest's memory is pinned
 
 class Budget {
  public:
@@ -23,8 +29,8 @@ class Budget {
 
   /// When the way there ends.
   TimeNs there() const noexcept { return there_; }
-  /// When all ends. Who asks first begins it, later than he should if this process stood still: he
-  /// has his third all the same.
+  /// When all ends. The first call begins that part, and it has its third even if this process was
+  /// stopped for a while and the call comes late.
   TimeNs afterwards(TimeNs now) noexcept {
     if (ends_ == 0) ends_ = end_from(now);
     return ends_;

@@ -20,8 +20,8 @@ constexpr TimeNs kUntilAskedAgain = 500 * kMillisecond;
 std::string memory_id(const std::string& id) { return "livebtl-" + id; }
 
 Result<Json> get(Qmp& qmp, const std::string& path, const std::string& property,
-                 const Patience& patience) {
-  return qmp.execute("qom-get", {{"path", path}, {"property", property}}, patience);
+                 const Deadline& deadline) {
+  return qmp.execute("qom-get", {{"path", path}, {"property", property}}, deadline);
 }
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -34,7 +34,7 @@ std::string slot_text(std::uint64_t function) {
   return text.data();
 }
 
-/// How device_add takes what QEMU shows; nullopt: not at all, or it need not.
+/// A property as device_add takes it; nullopt: device_add does not take it, or need not be told.
 std::optional<Json> as_argument(const Json& property, const Json& value) {
   const std::string type = text_member(property, "type");
   const auto usual = property.find("default-value");
@@ -47,9 +47,9 @@ std::optional<Json> as_argument(const Json& property, const Json& value) {
   const auto text = value.get<std::string>();
   if (type.starts_with("link<"))
     return text.empty() ? std::nullopt : std::optional<Json>(last_part(text));
-  // What QEMU shows of a card that was named by another property, and does not take.
+  // What QEMU shows for a card that was named by another property, and does not accept.
   if (text == kNoHostDevice) return std::nullopt;
-  // An empty name of a ROM's file means: none.
+  // An empty romfile means that there is none, which is not the default.
   return text.empty() && text_member(property, "name") != "romfile" ? std::nullopt
                                                                     : std::optional(value);
 }
@@ -61,13 +61,13 @@ bool worth_asking(const Json& property) {
          !text_member(property, "type").starts_with("child<");
 }
 
-Result<Json> ask_arguments(Qmp& qmp, const std::string& id, const Patience& patience) {
+Result<Json> ask_arguments(Qmp& qmp, const std::string& id, const Deadline& deadline) {
   const std::string path = std::string(kDevices) + "/" + id;
-  const auto driver = get(qmp, path, "type", patience);
+  const auto driver = get(qmp, path, "type", deadline);
   if (!driver) return tl::unexpected(driver.error());
-  const auto properties = qmp.execute("device-list-properties", {{"typename", *driver}}, patience);
+  const auto properties = qmp.execute("device-list-properties", {{"typename", *driver}}, deadline);
   if (!properties) return tl::unexpected(properties.error());
-  const auto bus = get(qmp, path, "parent_bus", patience);
+  const auto bus = get(qmp, path, "parent_bus", deadline);
   if (!bus) return tl::unexpected(bus.error());
   if (!driver->is_string() || !bus->is_string() || !properties->is_array())
     return fail(Errc::kCorrupt, "QEMU does not say how " + id + " is plugged in; give --card-args");
@@ -75,28 +75,28 @@ Result<Json> ask_arguments(Qmp& qmp, const std::string& id, const Patience& pati
   for (const Json& property : *properties) {
     if (!worth_asking(property)) continue;
     const std::string name = text_member(property, "name");
-    const auto value = get(qmp, path, name, patience);
+    const auto value = get(qmp, path, name, deadline);
     if (!value && !said_no(value.error())) return tl::unexpected(value.error());
-    if (!value) continue;  // it can be set, and not be looked at
+    if (!value) continue;  // it can be set, but not be read
     if (auto argument = as_argument(property, *value)) arguments[name] = std::move(*argument);
   }
   return arguments;
 }
 
-/// kTimeout: it is still there.
-Status wait_until_gone(Qmp& qmp, const std::string& id, const Patience& patience) {
+/// kTimeout: the card is still there.
+Status wait_until_gone(Qmp& qmp, const std::string& id, const Deadline& deadline) {
   QmpEvent event;
   while (!qmp.take_event("DEVICE_DELETED", id, event)) {
     if (qmp.take_event("DEVICE_UNPLUG_GUEST_ERROR", id, event))
       return fail(Errc::kRefused, "the guest refuses to give up " + id);
-    if (auto heard = qmp.listen(patience); !heard) return heard;
+    if (auto heard = qmp.listen(deadline); !heard) return heard;
   }
   return {};
 }
 
-/// What an earlier call has left; null: nothing.
-Result<Json> remembered(Qmp& qmp, const std::string& id, const Patience& patience) {
-  const auto text = read_note(qmp, memory_id(id), patience);
+/// What an earlier call has noted; null: nothing.
+Result<Json> remembered(Qmp& qmp, const std::string& id, const Deadline& deadline) {
+  const auto text = read_note(qmp, memory_id(id), deadline);
   if (!text) return tl::unexpected(text.error());
   auto arguments = read_card_arguments(*text);
   return arguments && text_member(*arguments, "id") == id ? std::move(*arguments) : Json();
@@ -129,34 +129,34 @@ Result<Json> read_card_arguments(const std::string& text) {
   return arguments;
 }
 
-Result<bool> is_plugged(Qmp& qmp, const std::string& id, const Patience& patience) {
-  return is_listed(qmp, kDevices, id, patience);
+Result<bool> is_plugged(Qmp& qmp, const std::string& id, const Deadline& deadline) {
+  return is_listed(qmp, kDevices, id, deadline);
 }
 
 Result<Card> find_card(Qmp& qmp, const std::string& id, const Json& given,
-                       const Patience& patience) {
-  const auto present = is_plugged(qmp, id, patience);
+                       const Deadline& deadline) {
+  const auto present = is_plugged(qmp, id, deadline);
   if (!present) return tl::unexpected(present.error());
   Card card{id, *present, given};
   if (!given.is_null()) return card;
-  auto arguments = card.present ? ask_arguments(qmp, id, patience) : remembered(qmp, id, patience);
+  auto arguments = card.present ? ask_arguments(qmp, id, deadline) : remembered(qmp, id, deadline);
   if (!arguments) return tl::unexpected(arguments.error());
   card.arguments = std::move(*arguments);
   return card;
 }
 
-Result<bool> was_pulled(Qmp& qmp, const std::string& id, const Patience& patience) {
-  const auto arguments = remembered(qmp, id, patience);
+Result<bool> was_pulled(Qmp& qmp, const std::string& id, const Deadline& deadline) {
+  const auto arguments = remembered(qmp, id, deadline);
   if (!arguments) return tl::unexpected(arguments.error());
   return !arguments->is_null();
 }
 
-Status remember_card(Qmp& qmp, const Card& card, const Patience& patience) {
-  return keep_note(qmp, memory_id(card.id), card.arguments.dump(), patience);
+Status remember_card(Qmp& qmp, const Card& card, const Deadline& deadline) {
+  return keep_note(qmp, memory_id(card.id), card.arguments.dump(), deadline);
 }
 
-Status forget_card(Qmp& qmp, const std::string& id, const Patience& patience) {
-  return delete_object(qmp, memory_id(id), patience);
+Status forget_card(Qmp& qmp, const std::string& id, const Deadline& deadline) {
+  return delete_object(qmp, memory_id(id), deadline);
 }
 
 std::string plug_text(const Card& card) {
@@ -168,54 +168,52 @@ std::string plug_again_text(const Card& card) {
          plug_text(card);
 }
 
-Status plug_card(Qmp& qmp, const Card& card, const Patience& patience) {
-  const auto present = is_plugged(qmp, card.id, patience);
+Status plug_card(Qmp& qmp, const Card& card, const Deadline& deadline) {
+  const auto present = is_plugged(qmp, card.id, deadline);
   if (!present) return tl::unexpected(present.error());
   if (*present) return {};
   if (card.arguments.is_null())
     return fail(Errc::kInvalid, "how to plug " + card.id + " in is not known; give --card-args");
-  const auto added = qmp.execute("device_add", card.arguments, patience);
-  if (!added) return tl::unexpected(added.error());
-  return {};
+  return qmp.tell("device_add", card.arguments, deadline);
 }
 
-Status plug_card_again(Qmp& qmp, const Card& card, const Patience& patience) {
-  const auto present = is_plugged(qmp, card.id, patience);
+Status plug_card_again(Qmp& qmp, const Card& card, const Deadline& deadline) {
+  const auto present = is_plugged(qmp, card.id, deadline);
   if (!present) return tl::unexpected(present.error());
   if (*present) return {};
   if (const std::string memory = shared_memory_of(card); !memory.empty())
     return fail(Errc::kRefused,
                 "QEMU might end if it got its memory a second time; by hand: object-del of " +
                     memory + " if it is there, object-add of it anew, then device_add");
-  return plug_card(qmp, card, patience);
+  return plug_card(qmp, card, deadline);
 }
 
-Status unplug_card(Qmp& qmp, const Card& card, const Patience& patience) {
+Status unplug_card(Qmp& qmp, const Card& card, const Deadline& deadline) {
   for (;;) {
-    const auto asked = qmp.execute("device_del", {{"id", card.id}}, patience);
+    const auto asked = qmp.execute("device_del", {{"id", card.id}}, deadline);
     if (!asked && asked.error().code == Errc::kNotFound) return {};
     const auto says = [&asked](const char* words) {
       return !asked && asked.error().text.find(words) != std::string::npos;
     };
-    // A second request may mean the opposite of the first, so QEMU refuses it while the first is
-    // open. A guest that is busy may be at work on the first, or still take in what was just
-    // plugged in: then nothing has been asked for.
+    // A second press of the slot's button would cancel the first, so QEMU refuses a second request
+    // while the first is pending. A guest that is busy may be working on the first, or may still be
+    // taking in what was just plugged in: then nothing has been requested.
     const bool busy = says("guest is busy");
     if (!asked && !busy && !says("in the process of unplug")) return tl::unexpected(asked.error());
-    auto gone = wait_until_gone(qmp, card.id, busy ? patience.at_most(kUntilAskedAgain) : patience);
+    auto gone = wait_until_gone(qmp, card.id, busy ? deadline.at_most(kUntilAskedAgain) : deadline);
     if (gone || gone.error().code != Errc::kTimeout) return gone;
-    if (busy && monotonic_now() < patience.deadline) continue;
+    if (busy && monotonic_now() < deadline.at) continue;
     return fail(Errc::kTimeout,
                 "the guest has not given up " + card.id +
-                    " in time; see in it who holds the device: btlctl status, ls -l /proc/*/fd; "
+                    " in time; see in it what holds the device: btlctl status, ls -l /proc/*/fd; "
                     "QEMU's request stays open, so plug it in by hand if it goes later");
   }
 }
 
-Status pull_card(Qmp& qmp, const Card& card, const Patience& patience) {
-  if (auto kept = remember_card(qmp, card, patience); !kept) return kept;
-  auto gone = unplug_card(qmp, card, patience);
-  if (!gone && gone.error().code == Errc::kRefused) (void)forget_card(qmp, card.id, patience);
+Status pull_card(Qmp& qmp, const Card& card, const Deadline& deadline) {
+  if (auto kept = remember_card(qmp, card, deadline); !kept) return kept;
+  auto gone = unplug_card(qmp, card, deadline);
+  if (!gone && gone.error().code == Errc::kRefused) (void)forget_card(qmp, card.id, deadline);
   return gone;
 }
 

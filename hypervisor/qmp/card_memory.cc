@@ -12,8 +12,8 @@ namespace {
 constexpr TimeNs kUntilLookedAgain = 20 * kMillisecond;
 constexpr TimeNs kFreedMax = 10 * kSecond;
 
-/// QEMU's table of memory has a line for each block, which begins with its name: the object's id,
-/// after the place of the device that has mapped it.
+/// QEMU's table of memory has a line for each block, which begins with the block's name: the
+/// object's id, possibly after the path of the device that has mapped it.
 bool has_block(const std::string& table, const std::string& memory) {
   std::istringstream lines(table);
   for (std::string line; std::getline(lines, line);) {
@@ -24,17 +24,17 @@ bool has_block(const std::string& table, const std::string& memory) {
   return false;
 }
 
-/// An object that was deleted lives on for as long as QEMU's map of memory with it does, some 50
-/// ms, and a migration that begins meanwhile sends it to a destination that does not know it. A
-/// QEMU that does not tell its blocks (before 6.2) is taken at its word.
-Status wait_until_freed(Qmp& qmp, const std::string& memory, const Patience& patience) {
+/// A deleted object lives on for as long as QEMU's memory map that contains it, some 50 ms, and a
+/// migration that begins meanwhile sends it to a destination that does not know it. A QEMU that
+/// does not list its blocks (before 6.2) is believed.
+Status wait_until_freed(Qmp& qmp, const std::string& memory, const Deadline& deadline) {
   for (;;) {
-    const auto blocks = qmp.execute("x-query-ramblock", Json::object(), patience);
+    const auto blocks = qmp.execute("x-query-ramblock", Json::object(), deadline);
     if (!blocks && said_no(blocks.error())) return {};
     if (!blocks) return tl::unexpected(blocks.error());
     if (!has_block(text_member(*blocks, "human-readable-text"), memory)) return {};
-    pause(kUntilLookedAgain, patience);
-    if (monotonic_now() >= patience.deadline)
+    pause(kUntilLookedAgain, deadline);
+    if (monotonic_now() >= deadline.at)
       return fail(Errc::kTimeout,
                   "QEMU has deleted the memory object " + memory +
                       " and does not free it, as if another device used it: look in its monitor at "
@@ -52,11 +52,11 @@ std::string shared_memory_of(const Card& card) {
              : "";
 }
 
-Status drop_shared_memory(Qmp& qmp, const Card& card, const Patience& patience) {
+Status drop_shared_memory(Qmp& qmp, const Card& card, const Deadline& deadline) {
   const std::string memory = shared_memory_of(card);
   if (memory.empty()) return {};
-  if (auto gone = delete_object(qmp, memory, patience); !gone) return gone;
-  return wait_until_freed(qmp, memory, patience.at_most(kFreedMax));
+  if (auto gone = delete_object(qmp, memory, deadline); !gone) return gone;
+  return wait_until_freed(qmp, memory, deadline.at_most(kFreedMax));
 }
 
 }  // namespace livebtl::hypervisor

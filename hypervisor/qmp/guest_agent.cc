@@ -14,21 +14,21 @@ constexpr TimeNs kLongestPause = 200 * kMillisecond;
 constexpr std::string_view kAlphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-Error of_the_agent(Error error) {
+Error agent_error(Error error) {
   if (error.code == Errc::kTimeout)
     error.text +=
         " (the guest agent: does qemu-guest-agent run in the guest, and the guest itself?)";
   return error;
 }
 
-/// Leaves behind what a client before us has asked and not waited for: lines, whole or cut off in
-/// front, but none without an end.
-Status synchronise(JsonLineSocket& socket, const Patience& patience) {
+/// Skips the answers that an earlier client has asked for and not waited for: lines, whole or cut
+/// off at the front, each with its end.
+Status synchronise(JsonLineSocket& socket, const Deadline& deadline) {
   const std::uint64_t mark = random_u64() & 0x7fff'ffff;
   const Json question = {{"execute", "guest-sync-delimited"}, {"arguments", {{"id", mark}}}};
-  if (auto sent = socket.send(question, "\xff", patience); !sent) return sent;
+  if (auto sent = socket.send(question, "\xff", deadline); !sent) return sent;
   for (;;) {
-    const auto heard = socket.receive(patience);
+    const auto heard = socket.receive(deadline);
     if (!heard && heard.error().code != Errc::kCorrupt) return tl::unexpected(heard.error());
     if (heard && heard->contains("return") && (*heard)["return"] == mark) return {};
   }
@@ -74,20 +74,20 @@ std::optional<std::string> base64_decoded(std::string_view text) {
 
 GuestAgent::GuestAgent(const std::string& path)
     : connect_(
-          [path](const Patience& patience) { return JsonLineSocket::connect(path, patience); }) {}
+          [path](const Deadline& deadline) { return JsonLineSocket::connect(path, deadline); }) {}
 
 Result<Json> GuestAgent::request(const std::string& command, const Json& arguments,
-                                 const Patience& patience) {
-  auto socket = connect_(patience);
-  if (!socket) return tl::unexpected(of_the_agent(socket.error()));
-  if (const auto ready = synchronise(*socket, patience); !ready)
-    return tl::unexpected(of_the_agent(ready.error()));
+                                 const Deadline& deadline) {
+  auto socket = connect_(deadline);
+  if (!socket) return tl::unexpected(agent_error(socket.error()));
+  if (const auto ready = synchronise(*socket, deadline); !ready)
+    return tl::unexpected(agent_error(ready.error()));
   Json message = {{"execute", command}};
   if (!arguments.empty()) message["arguments"] = arguments;
-  if (const auto sent = socket->send(message, "", patience); !sent)
-    return tl::unexpected(of_the_agent(sent.error()));
-  const auto heard = socket->receive(patience);
-  if (!heard) return tl::unexpected(of_the_agent(heard.error()));
+  if (const auto sent = socket->send(message, "", deadline); !sent)
+    return tl::unexpected(agent_error(sent.error()));
+  const auto heard = socket->receive(deadline);
+  if (!heard) return tl::unexpected(agent_error(heard.error()));
   if (const auto value = heard->find("return"); value != heard->end()) return *value;
   const Json* error = member(*heard, "error", Json::value_t::object);
   return fail(Errc::kRefused,
@@ -95,8 +95,8 @@ Result<Json> GuestAgent::request(const std::string& command, const Json& argumen
                   one_line(error == nullptr ? heard->dump() : text_member(*error, "desc")));
 }
 
-Result<std::string> GuestAgent::host_name(const Patience& patience) {
-  const auto answer = request("guest-get-host-name", Json::object(), patience);
+Result<std::string> GuestAgent::host_name(const Deadline& deadline) {
+  const auto answer = request("guest-get-host-name", Json::object(), deadline);
   if (!answer) return tl::unexpected(answer.error());
   std::string name = text_member(*answer, "host-name");
   const bool well_formed =
@@ -110,20 +110,20 @@ Result<std::string> GuestAgent::host_name(const Patience& patience) {
   return name;
 }
 
-Result<Finished> GuestAgent::run(const std::vector<std::string>& words, const Patience& patience) {
+Result<Finished> GuestAgent::run(const std::vector<std::string>& words, const Deadline& deadline) {
   const std::vector<std::string> rest(words.begin() + 1, words.end());
   const auto begun = request(
-      "guest-exec", {{"path", words.front()}, {"arg", rest}, {"capture-output", true}}, patience);
+      "guest-exec", {{"path", words.front()}, {"arg", rest}, {"capture-output", true}}, deadline);
   if (!begun) return tl::unexpected(begun.error());
   const Json* pid = member(*begun, "pid", Json::value_t::number_unsigned);
   if (pid == nullptr) return fail(Errc::kCorrupt, "the guest agent started no process");
   for (TimeNs wait = kFirstPause;; wait = std::min(2 * wait, kLongestPause)) {
-    const auto status = request("guest-exec-status", {{"pid", *pid}}, patience);
+    const auto status = request("guest-exec-status", {{"pid", *pid}}, deadline);
     if (!status) return tl::unexpected(status.error());
     auto finished = read_status(*status);
     if (!finished) return tl::unexpected(finished.error());
     if (*finished) return std::move(**finished);
-    pause(wait, patience);
+    pause(wait, deadline);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hypervisor/qmp/guest_agent.h -- runs programs in a guest, by QEMU's guest agent. Used by btlctl's
-// one thread; each request is a connection of its own, so that nobody is kept out for long.
+// one thread; each request is a connection of its own, so that other clients are not kept out for
+// long.
 #pragma once
 
 #include <functional>
@@ -18,21 +19,21 @@ struct Finished {
 
 class GuestAgent {
  public:
-  using Connect = std::function<Result<JsonLineSocket>(const Patience&)>;
+  using Connect = std::function<Result<JsonLineSocket>(const Deadline&)>;
   explicit GuestAgent(const std::string& path);
   explicit GuestAgent(Connect connect) : connect_(std::move(connect)) {}
 
-  Result<Json> request(const std::string& command, const Json& arguments, const Patience& patience);
-  /// The guest's name of itself.
-  Result<std::string> host_name(const Patience& patience);
-  /// Runs a program, and waits for its end. It is not ended if patience does.
-  Result<Finished> run(const std::vector<std::string>& words, const Patience& patience);
+  Result<Json> request(const std::string& command, const Json& arguments, const Deadline& deadline);
+  /// The guest's host name.
+  Result<std::string> host_name(const Deadline& deadline);
+  /// Runs a program, and waits for its end. After a time-out the program goes on.
+  Result<Finished> run(const std::vector<std::string>& words, const Deadline& deadline);
 
  private:
   Connect connect_;
 };
 
-/// nullopt: that is none.
+/// nullopt: the text is not base64.
 std::optional<std::string> base64_decoded(std::string_view text);
 
 }  // namespace livebtl::hypervisor

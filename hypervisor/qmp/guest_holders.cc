@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t kNamedMax = 5;
 
-// No btlctl: who holds it may be none of a job's. Processes come and go meanwhile. One file of each
-// is enough.
+// Not btlctl's own list: the holder need not be a process of the job. Processes come and go
+// meanwhile. One open file of each is enough.
 constexpr const char* kLookForHolders =
     "for p in /proc/[0-9]*; do l=$(ls -l $p/fd 2>/dev/null); "
     "case $l in *' /dev/infiniband/'*) f=${l#*' /dev/infiniband/'}; f=${f%%[!a-z0-9_]*}; "
@@ -19,8 +19,8 @@ constexpr const char* kLookForHolders =
 
 }  // namespace
 
-std::string holders_text(GuestAgent& agent, const Patience& patience) {
-  const auto finished = agent.run({"/bin/sh", "-c", kLookForHolders}, patience);
+std::string holders_text(GuestAgent& agent, const Deadline& deadline) {
+  const auto finished = agent.run({"/bin/sh", "-c", kLookForHolders}, deadline);
   if (!finished || finished->code != 0) return "";
   std::string text;
   std::size_t holders = 0;

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "hypervisor/plan/step.h"
-
 namespace livebtl::hypervisor {
 namespace {
 
@@ -25,19 +23,20 @@ bool is_true(const Json& document, const char* name) {
   return value != nullptr && value->get<bool>();
 }
 
-/// A device that the guest has not yet, or whose port is not active yet, is absent; a peer that
-/// cannot be reached by it yet lets the order be taken back, which has changed nothing.
+/// Whether the answer may be different soon. A device that the guest does not have yet, or whose
+/// port is not active yet, is absent; if a peer cannot be reached over it yet, the order is taken
+/// back and has changed nothing.
 bool may_change(const GuestAnswer& answer, const Tries& tries) {
   const bool not_yet =
       answer.code == kRefused || answer.code == kTakenBack || !answer.absent.empty();
   return answer.code == kBusy || (tries.card_comes && not_yet);
 }
 
-/// The time-out of a guest's btlctl that is started now, and how long we wait for it.
+/// The time-out of a guest's btlctl that is started now, and the deadline for its answer.
 TimeNs timeout_now(const Tries& tries) {
   return std::max(kSecond, std::min(tries.each, tries.until - monotonic_now()));
 }
-Patience patience_for(TimeNs timeout, const Tries& tries) {
+Deadline deadline_for(TimeNs timeout, const Tries& tries) {
   return {std::min(monotonic_now() + timeout + kAgentGrace, tries.end), nullptr};
 }
 
@@ -52,7 +51,7 @@ std::string listed(const Json& document, const char* name) {
   return text;
 }
 
-/// Something other than btlctl has answered.
+/// The answer is not btlctl's.
 GuestAnswer unreadable(const Finished& finished) {
   const std::string said = finished.errors.empty() ? finished.output : finished.errors;
   return {.code = 1,
@@ -60,7 +59,7 @@ GuestAnswer unreadable(const Finished& finished) {
                   " and no document: " + one_line(said)};
 }
 
-/// A job that still waits for the card has not returned to it, though it was told to.
+/// The last answer of all: a job that still waits for the card has not returned to it.
 GuestAnswer said_last(GuestAnswer answer, const Tries& tries) {
   if (!tries.card_comes || answer.absent.empty()) return answer;
   answer.code = kNotReleased;
@@ -119,7 +118,7 @@ GuestAnswer read_answer(const Finished& finished, GuestOrder order) {
   const Json document = Json::parse(finished.output, nullptr, false);
   if (order == GuestOrder::kReturn) answer.absent = listed(document, "absent");
   if (order != GuestOrder::kPrepare) return answer;
-  // One that was prepared before, by a call that was killed, has nothing to release any more.
+  // A job that an earlier call has prepared, and was killed then, has nothing to release any more.
   if (is_true(document, "released") || is_true(document, "already")) return answer;
   return {.code = kNotReleased,
           .text = "the guest's btlctl does not say that all is released: " + answer.text};
@@ -135,14 +134,14 @@ Tries tries_until(TimeNs limit, bool card_comes) {
 Result<GuestAnswer> give_verb(GuestAgent& agent, const GuestJob& job, const Verb& verb,
                               const Tries& tries) {
   const TimeNs timeout = timeout_now(tries);
-  const auto finished = agent.run(words_of(job, verb, timeout), patience_for(timeout, tries));
+  const auto finished = agent.run(words_of(job, verb, timeout), deadline_for(timeout, tries));
   if (!finished) return tl::unexpected(finished.error());
   return read_answer(*finished);
 }
 
 Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrder order,
                                const Tries& tries) {
-  const auto node = agent.host_name(patience_for(tries.each, tries));
+  const auto node = agent.host_name(deadline_for(tries.each, tries));
   if (!node) return tl::unexpected(node.error());
   return give_order(agent, job, order, *node, tries);
 }
@@ -151,13 +150,13 @@ Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrde
                                const std::string& node, const Tries& tries) {
   for (;;) {
     const TimeNs timeout = timeout_now(tries);
-    const Patience patience = patience_for(timeout, tries);
-    const auto finished = agent.run(words_of(job, verb_of(order, node), timeout), patience);
+    const Deadline deadline = deadline_for(timeout, tries);
+    const auto finished = agent.run(words_of(job, verb_of(order, node), timeout), deadline);
     if (!finished) return tl::unexpected(finished.error());
     GuestAnswer answer = read_answer(*finished, order);
     if (!may_change(answer, tries)) return answer;
     if (monotonic_now() >= tries.until) return said_last(std::move(answer), tries);
-    pause(kUntilNextCall, patience);
+    pause(kUntilNextCall, deadline);
   }
 }
 

@@ -27,7 +27,7 @@ Errc code_of_errno() {
   return errno == EACCES || errno == EPERM ? Errc::kAuth : Errc::kSystem;
 }
 
-/// Names of sockets end at 108 bytes, paths do not: hence by the directory's descriptor.
+/// A socket's address holds 108 bytes, a path may be longer: hence the directory's descriptor.
 Result<sockaddr_un> address_of(const std::string& path, Fd& directory) {
   const auto slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -48,7 +48,7 @@ std::string line_of(const Json& message) {
   return message.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
-/// `descriptor`: goes with the bytes; -1: none does.
+/// `descriptor`: passed along with the bytes; -1: none is.
 ssize_t send_some(int socket, std::string_view text, int descriptor) {
   iovec bytes{const_cast<char*>(text.data()), text.size()};
   msghdr message{};
@@ -69,13 +69,13 @@ ssize_t send_some(int socket, std::string_view text, int descriptor) {
 
 }  // namespace
 
-Patience Patience::at_most(TimeNs duration) const noexcept {
-  return {std::min(deadline, monotonic_now() + duration), stop};
+Deadline Deadline::at_most(TimeNs duration) const noexcept {
+  return {std::min(at, monotonic_now() + duration), stop};
 }
 
-void pause(TimeNs duration, const Patience& patience) noexcept {
-  const TimeNs until = std::min(monotonic_now() + duration, patience.deadline);
-  for (TimeNs left = until - monotonic_now(); left > 0 && !patience.stopped();
+void pause(TimeNs duration, const Deadline& deadline) noexcept {
+  const TimeNs until = std::min(monotonic_now() + duration, deadline.at);
+  for (TimeNs left = until - monotonic_now(); left > 0 && !deadline.stopped();
        left = until - monotonic_now()) {
     ::poll(nullptr, 0, static_cast<int>(std::min(left, kSlice) / kMillisecond) + 1);
   }
@@ -84,7 +84,7 @@ void pause(TimeNs duration, const Patience& patience) noexcept {
 JsonLineSocket::JsonLineSocket(Fd socket, std::string name)
     : socket_(std::move(socket)), name_(std::move(name)) {}
 
-Result<JsonLineSocket> JsonLineSocket::connect(const std::string& path, const Patience& patience) {
+Result<JsonLineSocket> JsonLineSocket::connect(const std::string& path, const Deadline& deadline) {
   Fd directory;
   const auto address = address_of(path, directory);
   if (!address) return tl::unexpected(address.error());
@@ -92,30 +92,30 @@ Result<JsonLineSocket> JsonLineSocket::connect(const std::string& path, const Pa
   if (!socket) return fail(Errc::kSystem, path + ": " + errno_words());
   while (::connect(socket.number(), reinterpret_cast<const sockaddr*>(&*address),
                    sizeof(*address)) != 0) {
-    if (errno != EAGAIN && errno != EINTR) {  // EAGAIN: somebody else is being served
+    if (errno != EAGAIN && errno != EINTR) {  // EAGAIN: another client is being served
       const Errc code = code_of_errno();
       return fail(code, path + ": " + errno_words() +
-                            (code == Errc::kAuth ? "; run it as who may command this QEMU"
+                            (code == Errc::kAuth ? "; run it as a user who may command this QEMU"
                                                  : "; does this QEMU run, and listen there?"));
     }
-    if (patience.stopped()) return fail(Errc::kCancelled, "interrupted");
-    if (monotonic_now() >= patience.deadline)
-      return fail(Errc::kTimeout, path + " serves somebody else; end that connection");
-    pause(kSlice, patience);
+    if (deadline.stopped()) return fail(Errc::kCancelled, "interrupted");
+    if (monotonic_now() >= deadline.at)
+      return fail(Errc::kTimeout, path + " serves another client; end that connection");
+    pause(kSlice, deadline);
   }
   return JsonLineSocket(std::move(socket), path);
 }
 
-Status JsonLineSocket::still_patient(const Patience& patience) const {
-  if (patience.stopped()) return fail(Errc::kCancelled, "interrupted");
-  if (monotonic_now() < patience.deadline) return {};
-  return fail(Errc::kTimeout, name_ + ": no answer in time; does it serve somebody else?");
+Status JsonLineSocket::check(const Deadline& deadline) const {
+  if (deadline.stopped()) return fail(Errc::kCancelled, "interrupted");
+  if (monotonic_now() < deadline.at) return {};
+  return fail(Errc::kTimeout, name_ + ": no answer in time; does it serve another client?");
 }
 
-Status JsonLineSocket::wait_for(short events, const Patience& patience) const {
+Status JsonLineSocket::wait_for(short events, const Deadline& deadline) const {
   for (;;) {
-    if (auto patient = still_patient(patience); !patient) return patient;
-    const TimeNs left = std::max(patience.deadline - monotonic_now(), TimeNs{0});
+    if (auto in_time = check(deadline); !in_time) return in_time;
+    const TimeNs left = std::max(deadline.at - monotonic_now(), TimeNs{0});
     pollfd asked{socket_.number(), events, 0};
     const int ready =
         ::poll(&asked, 1, static_cast<int>(std::min(left, kSlice) / kMillisecond) + 1);
@@ -125,23 +125,23 @@ Status JsonLineSocket::wait_for(short events, const Patience& patience) const {
 }
 
 Status JsonLineSocket::send(const Json& message, std::string_view before,
-                            const Patience& patience) {
-  return send_text(std::string(before) + line_of(message), -1, patience);
+                            const Deadline& deadline) {
+  return send_text(std::string(before) + line_of(message), -1, deadline);
 }
 
 Status JsonLineSocket::send_with(const Fd& descriptor, const Json& message,
-                                 const Patience& patience) {
-  return send_text(line_of(message), descriptor.number(), patience);
+                                 const Deadline& deadline) {
+  return send_text(line_of(message), descriptor.number(), deadline);
 }
 
-Status JsonLineSocket::send_text(std::string_view text, int descriptor, const Patience& patience) {
+Status JsonLineSocket::send_text(std::string_view text, int descriptor, const Deadline& deadline) {
   while (!text.empty()) {
     const auto sent = send_some(socket_.number(), text, descriptor);
     if (sent > 0) {
       text.remove_prefix(static_cast<std::size_t>(sent));
       descriptor = -1;  // it went with the first byte
     } else if (errno == EAGAIN || errno == EINTR) {
-      if (auto ready = wait_for(POLLOUT, patience); !ready) return ready;
+      if (auto ready = wait_for(POLLOUT, deadline); !ready) return ready;
     } else {
       return fail(Errc::kDown, name_ + ": " + errno_words() + "; does this QEMU still run?");
     }
@@ -149,11 +149,11 @@ Status JsonLineSocket::send_text(std::string_view text, int descriptor, const Pa
   return {};
 }
 
-Status JsonLineSocket::read_more(const Patience& patience) {
+Status JsonLineSocket::read_more(const Deadline& deadline) {
   if (buffer_.size() > kLineBytesMax)
     return fail(Errc::kLimit,
                 name_ + ": a line of more than 4 MiB; is it QEMU that listens there?");
-  if (auto ready = wait_for(POLLIN, patience); !ready) return ready;
+  if (auto ready = wait_for(POLLIN, deadline); !ready) return ready;
   std::array<char, 1U << 16> block;
   const auto got = ::recv(socket_.number(), block.data(), block.size(), 0);
   if (got > 0) {
@@ -166,20 +166,19 @@ Status JsonLineSocket::read_more(const Patience& patience) {
   return {};
 }
 
-Result<Json> JsonLineSocket::receive(const Patience& patience) {
+Result<Json> JsonLineSocket::receive(const Deadline& deadline) {
   // Lines that are here already are no reason to go on for ever with who asks for one after
   // another.
-  if (const auto patient = still_patient(patience); !patient)
-    return tl::unexpected(patient.error());
+  if (const auto in_time = check(deadline); !in_time) return tl::unexpected(in_time.error());
   std::size_t end = buffer_.find('\n');
   while (end == std::string::npos) {
     const std::size_t seen = buffer_.size();
-    if (const auto more = read_more(patience); !more) return tl::unexpected(more.error());
+    if (const auto more = read_more(deadline); !more) return tl::unexpected(more.error());
     end = buffer_.find('\n', seen);
   }
   const std::string line = buffer_.substr(0, end);
   buffer_.erase(0, end + 1);
-  // The agent's mark in front of what belongs together; no UTF-8 text contains it.
+  // The agent's mark in front of an answer to guest-sync-delimited; no UTF-8 text contains it.
   const auto mark = line.rfind('\xff');
   const std::string_view text(line);
   Json json = parse_bounded(mark == std::string::npos ? text : text.substr(mark + 1));

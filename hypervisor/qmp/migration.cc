@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/qmp/migration.cc -- see migration.h and step.h.
+// hypervisor/qmp/migration.cc -- see migration.h.
 #include "hypervisor/qmp/migration.h"
 
 #include <algorithm>
@@ -25,37 +25,10 @@ std::string progress_of(const Json& figures) {
              : "migrating, " + std::to_string(left->get<std::uint64_t>() >> 20U) + " MiB left";
 }
 
-Status told(Qmp& qmp, const char* command, const Patience& patience) {
-  const auto answer = qmp.execute(command, Json::object(), patience);
-  if (!answer) return tl::unexpected(answer.error());
-  return {};
-}
-
 }  // namespace
 
-Went went_of(Errc error) noexcept {
-  if (error == Errc::kCancelled) return Went::kInterrupted;
-  return error == Errc::kTimeout ? Went::kTimeout : Went::kFailed;
-}
-
-int code_of(Errc error) noexcept {
-  if (error == Errc::kCancelled) return kCodeInterrupted;
-  if (error == Errc::kAuth) return kCodeNotPermitted;
-  if (error == Errc::kTimeout) return kCodeTakenBack;
-  return error == Errc::kInvalid ? kCodeUsage : kCodeNotFound;
-}
-
-int code_of_later(Errc error) noexcept {
-  return error == Errc::kCancelled ? kCodeInterrupted : kCodeTakenBack;
-}
-
-bool can_go_on(Errc code) noexcept {
-  return code == Errc::kRefused || code == Errc::kNotFound || code == Errc::kTimeout ||
-         code == Errc::kCancelled || code == Errc::kInvalid;
-}
-
-Result<MigrationState> ask_migration(Qmp& qmp, const Patience& patience) {
-  auto figures = qmp.execute("query-migrate", Json::object(), patience);
+Result<MigrationState> ask_migration(Qmp& qmp, const Deadline& deadline) {
+  auto figures = qmp.execute("query-migrate", Json::object(), deadline);
   if (!figures) return tl::unexpected(figures.error());
   const std::string status = text_member(*figures, "status");
   const std::string said = text_member(*figures, "error-desc");
@@ -65,61 +38,62 @@ Result<MigrationState> ask_migration(Qmp& qmp, const Patience& patience) {
   return MigrationState{migration_of(status), std::move(why), std::move(*figures)};
 }
 
-Status follow_migration(Qmp& qmp, const Patience& patience,
-                        const std::function<void(const std::string&)>& say, MigrationState& state) {
+Status cancel_migration(Qmp& qmp, const Deadline& deadline) {
+  return qmp.tell("migrate_cancel", Json::object(), deadline);
+}
+
+Status follow_migration(Qmp& qmp, const Deadline& deadline, const Progress& progress,
+                        MigrationState& state) {
   for (;;) {
-    auto now = ask_migration(qmp, patience);
+    auto now = ask_migration(qmp, deadline);
     if (!now) return tl::unexpected(now.error());
     state = std::move(*now);
     if (state.migration != Migration::kActive) return {};
-    say(progress_of(state.figures));
-    const auto event = qmp.wait_event("MIGRATION", "", patience.at_most(kBetweenLooks));
+    progress(progress_of(state.figures));
+    const auto event = qmp.wait_event("MIGRATION", "", deadline.at_most(kBetweenLooks));
     const bool waited = !event && event.error().code == Errc::kTimeout;
-    if (!event && !(waited && monotonic_now() < patience.deadline))
-      return tl::unexpected(event.error());
+    if (!event && !(waited && monotonic_now() < deadline.at)) return tl::unexpected(event.error());
   }
 }
 
-Status set_capabilities(Qmp& qmp, bool return_path, const Patience& patience) {
+Status set_capabilities(Qmp& qmp, bool return_path, const Deadline& deadline) {
   const auto capability = [](const char* name, bool state) {
     return Json{{"capability", name}, {"state", state}};
   };
   const Json wanted = Json::array({capability("events", true), capability("postcopy-ram", false),
                                    capability("pause-before-switchover", false),
                                    capability("return-path", return_path)});
-  const auto set = qmp.execute("migrate-set-capabilities", {{"capabilities", wanted}}, patience);
-  if (!set) return tl::unexpected(set.error());
-  return {};
+  return qmp.tell("migrate-set-capabilities", {{"capabilities", wanted}}, deadline);
 }
 
-Result<std::string> run_state(Qmp& qmp, const Patience& patience) {
-  const auto status = qmp.execute("query-status", Json::object(), patience);
+Result<std::string> run_state(Qmp& qmp, const Deadline& deadline) {
+  const auto status = qmp.execute("query-status", Json::object(), deadline);
   if (!status) return tl::unexpected(status.error());
   return text_member(*status, "status");
 }
 
-Status wait_running(Qmp& qmp, const Patience& patience) {
+Status wait_running(Qmp& qmp, const Deadline& deadline) {
   constexpr const char* kComing[] = {"inmigrate", "finish-migrate", "restore-vm"};
   constexpr const char* kWaiting[] = {"paused", "prelaunch", "postmigrate"};
   for (;;) {
-    const auto state = run_state(qmp, patience);
+    const auto state = run_state(qmp, deadline);
     if (!state) return tl::unexpected(state.error());
     if (*state == "running") return {};
     if (std::find(std::begin(kWaiting), std::end(kWaiting), *state) != std::end(kWaiting)) {
-      if (auto gone_on = told(qmp, "cont", patience); !gone_on) return gone_on;
+      if (auto gone_on = qmp.tell("cont", Json::object(), deadline); !gone_on) return gone_on;
     } else if (std::find(std::begin(kComing), std::end(kComing), *state) == std::end(kComing)) {
       return fail(Errc::kRefused, "QEMU says of its guest: " + one_line(*state));
     }
-    pause(kUntilNext, patience);
+    pause(kUntilNext, deadline);
   }
 }
 
-Status wait_stopped(Qmp& qmp, const Patience& patience) {
+Status wait_stopped(Qmp& qmp, const Deadline& deadline) {
   for (;;) {
-    const auto state = run_state(qmp, patience);
+    const auto state = run_state(qmp, deadline);
     if (!state) return tl::unexpected(state.error());
     if (*state != "running") return {};
-    if (auto stopped = told(qmp, "stop", patience); !stopped) return stopped;
+    if (auto stopped = qmp.tell("stop", Json::object(), deadline); !stopped) return stopped;
   }
 }
 

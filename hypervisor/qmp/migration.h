@@ -5,34 +5,35 @@
 
 #include <functional>
 
-#include "hypervisor/plan/step.h"
 #include "hypervisor/qmp/qmp.h"
 
 namespace livebtl::hypervisor {
+
+/// Is told what is being done and how far it is, for the user.
+using Progress = std::function<void(const std::string&)>;
 
 enum class Migration { kNone, kActive, kCompleted, kFailed };
 
 struct MigrationState {
   Migration migration = Migration::kNone;
-  std::string why;                // for people
+  std::string why;                // for the user
   Json figures = Json::object();  // QEMU's own
 };
-Result<MigrationState> ask_migration(Qmp& qmp, const Patience& patience);
-/// Until it is decided; `say` is told how far it is. Whatever was last seen is in `state`.
-Status follow_migration(Qmp& qmp, const Patience& patience,
-                        const std::function<void(const std::string&)>& say, MigrationState& state);
+Result<MigrationState> ask_migration(Qmp& qmp, const Deadline& deadline);
+Status cancel_migration(Qmp& qmp, const Deadline& deadline);
+/// Until it has ended. `state` is what was last seen of it, also after an error.
+Status follow_migration(Qmp& qmp, const Deadline& deadline, const Progress& progress,
+                        MigrationState& state);
 
-/// Events are told, nothing is copied afterwards or held up; `return_path`: the destination says
-/// that it has taken everything, which only a socket carries.
-Status set_capabilities(Qmp& qmp, bool return_path, const Patience& patience);
+/// QEMU emits an event at each change, copies nothing after the guest has moved, and does not pause
+/// before it moves. `return_path`: the destination acknowledges that it has all; needs a socket.
+Status set_capabilities(Qmp& qmp, bool return_path, const Deadline& deadline);
 /// "running", "paused", ...
-Result<std::string> run_state(Qmp& qmp, const Patience& patience);
-/// Until the guest runs; `cont` if it has to be told. What QEMU still has to finish after a
-/// migration lets nobody go on.
-Status wait_running(Qmp& qmp, const Patience& patience);
+Result<std::string> run_state(Qmp& qmp, const Deadline& deadline);
+/// Until the guest runs; `cont` where it is needed. QEMU does not let it go on before it has
+/// finished a migration.
+Status wait_running(Qmp& qmp, const Deadline& deadline);
 /// Until the guest stands still.
-Status wait_stopped(Qmp& qmp, const Patience& patience);
-/// The connection, after such an error.
-bool can_go_on(Errc code) noexcept;
+Status wait_stopped(Qmp& qmp, const Deadline& deadline);
 
 }  // namespace livebtl::hypervisor

@@ -4,25 +4,25 @@
 
 namespace livebtl::hypervisor {
 
-Result<Qmp> Qmp::open(const std::string& path, const Patience& patience) {
-  auto socket = JsonLineSocket::connect(path, patience);
+Result<Qmp> Qmp::open(const std::string& path, const Deadline& deadline) {
+  auto socket = JsonLineSocket::connect(path, deadline);
   if (!socket) return tl::unexpected(socket.error());
-  return over(std::move(*socket), patience);
+  return over(std::move(*socket), deadline);
 }
 
-Result<Qmp> Qmp::over(JsonLineSocket socket, const Patience& patience) {
+Result<Qmp> Qmp::over(JsonLineSocket socket, const Deadline& deadline) {
   Qmp qmp(std::move(socket));
-  if (auto greeted = qmp.wait_greeting(patience); !greeted) return tl::unexpected(greeted.error());
-  const auto agreed = qmp.execute("qmp_capabilities", Json::object(), patience);
+  if (auto greeted = qmp.wait_greeting(deadline); !greeted) return tl::unexpected(greeted.error());
+  const auto agreed = qmp.execute("qmp_capabilities", Json::object(), deadline);
   if (!agreed) return tl::unexpected(agreed.error());
   return qmp;
 }
 
-// Events of the time before us may stand before the greeting: QEMU emits them until it has noticed
+// Events from before this connection may precede the greeting: QEMU emits them until it has noticed
 // that its last client has left.
-Status Qmp::wait_greeting(const Patience& patience) {
+Status Qmp::wait_greeting(const Deadline& deadline) {
   for (;;) {
-    const auto heard = socket_.receive(patience);
+    const auto heard = socket_.receive(deadline);
     if (!heard) return tl::unexpected(heard.error());
     if (member(*heard, "QMP", Json::value_t::object) != nullptr) return {};
     if (member(*heard, "event", Json::value_t::string) == nullptr)
@@ -51,34 +51,40 @@ Result<Json> Qmp::read_answer(const std::string& command, const Json& message) c
               "QEMU refuses " + command + ": " + one_line(text_member(*error, "desc")));
 }
 
-Result<Json> Qmp::execute(const std::string& command, Json arguments, const Patience& patience) {
+Result<Json> Qmp::execute(const std::string& command, Json arguments, const Deadline& deadline) {
   const std::uint64_t id = ++last_id_;
   Json message = {{"execute", command}, {"id", id}};
   if (!arguments.empty()) message["arguments"] = std::move(arguments);
-  if (const auto sent = socket_.send(message, "", patience); !sent)
+  if (const auto sent = socket_.send(message, "", deadline); !sent)
     return tl::unexpected(sent.error());
-  return wait_answer(command, id, patience);
+  return wait_answer(command, id, deadline);
+}
+
+Status Qmp::tell(const std::string& command, Json arguments, const Deadline& deadline) {
+  const auto answer = execute(command, std::move(arguments), deadline);
+  if (!answer) return tl::unexpected(answer.error());
+  return {};
 }
 
 Status Qmp::give_descriptor(const std::string& name, const Fd& descriptor,
-                            const Patience& patience) {
+                            const Deadline& deadline) {
   const std::uint64_t id = ++last_id_;
   const Json message = {{"execute", "getfd"}, {"id", id}, {"arguments", {{"fdname", name}}}};
-  if (auto sent = socket_.send_with(descriptor, message, patience); !sent) return sent;
-  const auto taken = wait_answer("getfd", id, patience);
+  if (auto sent = socket_.send_with(descriptor, message, deadline); !sent) return sent;
+  const auto taken = wait_answer("getfd", id, deadline);
   if (!taken) return tl::unexpected(taken.error());
   return {};
 }
 
 Result<Json> Qmp::wait_answer(const std::string& command, std::uint64_t id,
-                              const Patience& patience) {
+                              const Deadline& deadline) {
   for (;;) {
-    const auto heard = socket_.receive(patience);
+    const auto heard = socket_.receive(deadline);
     if (!heard) return tl::unexpected(heard.error());
     if (keep_event(*heard)) continue;
     const auto theirs = heard->find("id");
-    // Without an id QEMU answers what it could not even read; other ids are of commands that were
-    // given up.
+    // QEMU's answer has no id if it could not even parse the command; other ids belong to commands
+    // that were given up.
     if (theirs == heard->end() ? heard->contains("error") : *theirs == id)
       return read_answer(command, *heard);
   }
@@ -95,18 +101,18 @@ bool Qmp::take_event(const std::string& name, const std::string& device, QmpEven
   return false;
 }
 
-Status Qmp::listen(const Patience& patience) {
-  const auto heard = socket_.receive(patience);
+Status Qmp::listen(const Deadline& deadline) {
+  const auto heard = socket_.receive(deadline);
   if (!heard) return tl::unexpected(heard.error());
   keep_event(*heard);
   return {};
 }
 
 Result<QmpEvent> Qmp::wait_event(const std::string& name, const std::string& device,
-                                 const Patience& patience) {
+                                 const Deadline& deadline) {
   QmpEvent event;
   while (!take_event(name, device, event)) {
-    if (const auto heard = listen(patience); !heard) return tl::unexpected(heard.error());
+    if (const auto heard = listen(deadline); !heard) return tl::unexpected(heard.error());
   }
   return event;
 }

@@ -7,7 +7,7 @@
 namespace livebtl::hypervisor {
 namespace {
 
-/// QEMU has figures of what it sends alone, not of what it is sent.
+/// QEMU has figures only of what it sends, not of what it receives.
 bool sends(const MigrationState& state) {
   return state.figures.contains("ram") || state.figures.contains("total-time");
 }
@@ -16,9 +16,13 @@ Status refused(const std::string& why) { return fail(Errc::kRefused, why); }
 
 }  // namespace
 
+int code_of_load(Errc error) noexcept {
+  return error == Errc::kCorrupt ? kCodeInconsistent : code_of(error);
+}
+
 RestoreSteps::RestoreSteps(const SetRequest& request, const SetFile& set,
-                           const std::atomic<bool>& stop, Say say)
-    : SetSteps(request, stop, std::move(say)) {
+                           const std::atomic<bool>& stop, Progress progress)
+    : SetSteps(request, stop, std::move(progress)) {
   hold_ = set.hold;
   for (std::size_t i = 0; i < machines_.size(); ++i) {
     const auto& name = request.machines[i].name;
@@ -31,56 +35,52 @@ RestoreSteps::RestoreSteps(const SetRequest& request, const SetFile& set,
   }
 }
 
-SetAnswer RestoreSteps::perform_own(SetAction action) {
-  switch (action.what) {
-    case SetDo::kLoad:
+Answer RestoreSteps::perform_own(Action action) {
+  switch (action.step) {
+    case Step::kLoad:
       return load(action.machine);
-    case SetDo::kGoOn:
-      return go_on(action.machine);
-    case SetDo::kRestored:
+    case Step::kGoOn:  // not interrupted; the time that is kept is for stopping them again
+      return on(action.machine, wait_running, uninterrupted().at_most(kAfterwards));
+    case Step::kRestored:
       return give(job_restored(hold_));
-    case SetDo::kHalt:
-      return on(
-          action.machine, [this](Qmp& qmp) { return wait_stopped(qmp, afterwards()); },
-          afterwards());
+    case Step::kHalt:
+      return on(action.machine, wait_stopped, afterwards());
     default:
       return {};
   }
 }
 
-SetAnswer RestoreSteps::look() {
-  const Patience patience = forward().at_most(kLookMax);
-  SetAnswer answer;
+Answer RestoreSteps::look() {
+  const Deadline deadline = forward().at_most(kLookMax);
+  Answer answer;
   if (const auto set = directory_.load(); !set) {
-    answer = set_answer_of(set.error());
+    answer = answer_of(set.error());
     answer.code = code_of_load(set.error().code);
     return answer;
   }
   answer.seen.resize(machines_.size());
   for (std::size_t i = 0; i < machines_.size(); ++i) {
-    bool no = false;
-    SetAnswer went = on(
-        i,
-        [&](Qmp& qmp) {
-          auto looked = look_at(i, qmp, answer.seen[i], patience);
-          no = !looked && looked.error().code == Errc::kRefused;
-          return looked;
-        },
-        patience);
-    if (went.went == Went::kWell) continue;
-    if (no) went.code = kCodeRefused;
-    went.text = request_.machines[i].name + ": " + went.text;
-    return went;
+    bool refuses = false;
+    const auto act = [&](Qmp& qmp, const Deadline& until) {
+      auto looked = look_at(i, qmp, answer.seen[i], until);
+      refuses = !looked && looked.error().code == Errc::kRefused;
+      return looked;
+    };
+    Answer one = on(i, act, deadline);
+    if (one.ok()) continue;
+    if (refuses) one.code = kCodeRefused;
+    one.text = request_.machines[i].name + ": " + one.text;
+    return one;
   }
   return answer;
 }
 
-/// How far a call before this one has come QEMU knows itself.
-Status RestoreSteps::look_at(std::size_t machine, Qmp& qmp, MachineSeen& seen,
-                             const Patience& patience) {
-  const auto state = run_state(qmp, patience);
+/// QEMU itself knows how far an earlier call has come.
+Status RestoreSteps::look_at(std::size_t machine, Qmp& qmp, Observation& seen,
+                             const Deadline& deadline) {
+  const auto state = run_state(qmp, deadline);
   if (!state) return tl::unexpected(state.error());
-  const auto migration = ask_migration(qmp, patience);
+  const auto migration = ask_migration(qmp, deadline);
   if (!migration) return tl::unexpected(migration.error());
   const bool waits = *state == "inmigrate";
   seen.loaded = !waits && migration->migration == Migration::kCompleted && !sends(*migration);
@@ -89,7 +89,7 @@ Status RestoreSteps::look_at(std::size_t machine, Qmp& qmp, MachineSeen& seen,
     return refused("this QEMU does not wait for a guest, but is '" + one_line(*state) +
                    "'; start it with -incoming defer -S");
   for (const Card& card : machines_[machine].cards) {
-    const auto plugged = is_plugged(qmp, card.id, patience);
+    const auto plugged = is_plugged(qmp, card.id, deadline);
     if (!plugged) return tl::unexpected(plugged.error());
     if (*plugged && !seen.loaded)
       return refused("the guest was saved without " + card.id +
@@ -99,25 +99,27 @@ Status RestoreSteps::look_at(std::size_t machine, Qmp& qmp, MachineSeen& seen,
   return {};
 }
 
-SetAnswer RestoreSteps::load(std::size_t machine) {
-  const Patience patience = forward();
+Answer RestoreSteps::load(std::size_t machine) {
   return on(
-      machine, [&](Qmp& qmp) { return load(machine, qmp, patience); }, patience);
+      machine, [&](Qmp& qmp, const Deadline& until) { return load(machine, qmp, until); },
+      forward());
 }
 
-Status RestoreSteps::load(std::size_t machine, Qmp& qmp, const Patience& patience) {
-  auto state = ask_migration(qmp, patience);
+Status RestoreSteps::load(std::size_t machine, Qmp& qmp, const Deadline& deadline) {
+  auto state = ask_migration(qmp, deadline);
   if (!state) return tl::unexpected(state.error());
   if (state->migration == Migration::kNone) {
-    if (auto set = set_capabilities(qmp, false, patience); !set) return set;
+    if (auto set = set_capabilities(qmp, false, deadline); !set) return set;
     const auto file = directory_.open_ram(saved_[machine]);
     if (!file) return tl::unexpected(file.error());
-    if (auto given = qmp.give_descriptor(kStateDescriptor, *file, patience); !given) return given;
-    const auto begun = qmp.execute("migrate-incoming", {{"uri", kStateUri}}, patience);
-    if (!begun) return tl::unexpected(begun.error());
+    if (auto given = qmp.give_descriptor(kStateDescriptor, *file, deadline); !given) return given;
+    auto begun = qmp.tell("migrate-incoming", {{"uri", kStateUri}}, deadline);
+    if (!begun) return begun;
   }
-  const auto say = [&](const std::string&) { say_("load " + request_.machines[machine].name); };
-  auto followed = follow_migration(qmp, patience, say, *state);
+  const auto progress = [&](const std::string&) {
+    progress_("load " + request_.machines[machine].name);
+  };
+  auto followed = follow_migration(qmp, deadline, progress, *state);
   if (!followed && followed.error().code == Errc::kDown)
     return fail(Errc::kDown, "QEMU has ended (" + followed.error().text +
                                  "): is it the same machine as the one that was saved? Its "
@@ -126,14 +128,5 @@ Status RestoreSteps::load(std::size_t machine, Qmp& qmp, const Patience& patienc
   if (state->migration == Migration::kCompleted) return {};
   return refused(state->why);
 }
-
-/// Not to be interrupted; and what is kept of the time is for those that must not go on after all.
-SetAnswer RestoreSteps::go_on(std::size_t machine) {
-  const Patience patience = uninterrupted().at_most(kAfterwards);
-  return on(
-      machine, [&](Qmp& qmp) { return wait_running(qmp, patience); }, patience);
-}
-
-Status RestoreSteps::plug(Qmp& qmp, const Card& card) { return plug_card(qmp, card, plugging()); }
 
 }  // namespace livebtl::hypervisor

@@ -7,23 +7,25 @@
 
 namespace livebtl::hypervisor {
 
+/// The exit code where a set cannot be loaded.
+int code_of_load(Errc error) noexcept;
+
 class RestoreSteps : public SetSteps {
  public:
   /// `set`: what is to be restored, with machines as the request has them, in any order.
   RestoreSteps(const SetRequest& request, const SetFile& set, const std::atomic<bool>& stop,
-               Say say);
+               Progress progress);
 
   std::string plug_line(const Card& card) const override { return plug_text(card); }
 
  private:
-  SetAnswer look() override;
-  SetAnswer perform_own(SetAction action) override;
-  Status plug(Qmp& qmp, const Card& card) override;
+  Answer look() override;
+  Answer perform_own(Action action) override;
+  Answer plug_in(Monitor& monitor, const Card& card) override { return plug(monitor, card); }
 
-  Status look_at(std::size_t machine, Qmp& qmp, MachineSeen& seen, const Patience& patience);
-  SetAnswer load(std::size_t machine);
-  SetAnswer go_on(std::size_t machine);
-  Status load(std::size_t machine, Qmp& qmp, const Patience& patience);
+  Status look_at(std::size_t machine, Qmp& qmp, Observation& seen, const Deadline& deadline);
+  Answer load(std::size_t machine);
+  Status load(std::size_t machine, Qmp& qmp, const Deadline& deadline);
 
   std::vector<SavedMachine> saved_;  // in the request's order
 };

@@ -7,10 +7,10 @@
 namespace livebtl::hypervisor {
 namespace {
 
-/// What a disk holds is not in the snapshot: a guest that was restored beside a disk that went on
-/// would destroy it.
-Status no_writable_disk(Qmp& qmp, const Patience& patience) {
-  const auto blocks = qmp.execute("query-block", Json::object(), patience);
+/// What a disk holds is not in the snapshot: a guest that is restored with a disk that has changed
+/// since would destroy it.
+Status no_writable_disk(Qmp& qmp, const Deadline& deadline) {
+  const auto blocks = qmp.execute("query-block", Json::object(), deadline);
   if (!blocks) return tl::unexpected(blocks.error());
   if (!blocks->is_array()) return fail(Errc::kCorrupt, "QEMU gives no list of its disks");
   for (const Json& block : *blocks) {
@@ -27,72 +27,77 @@ Status no_writable_disk(Qmp& qmp, const Patience& patience) {
   return {};
 }
 
+/// `path`: "": there is none to ask.
+Status agent_answers(const std::string& path, const Deadline& deadline) {
+  if (path.empty()) return {};
+  const auto name = GuestAgent(path).host_name(deadline);
+  return name ? Status() : tl::unexpected(name.error());
+}
+
 }  // namespace
 
-SetAnswer SnapshotSteps::look() {
-  const Patience patience = forward().at_most(kLookMax);
-  SetAnswer answer;
+Answer SnapshotSteps::look() {
+  const Deadline deadline = forward().at_most(kLookMax);
+  Answer answer;
   const auto holds = directory_.look();
   if (!holds) {
-    answer = set_answer_of(holds.error());
+    answer = answer_of(holds.error());
     if (holds.error().code == Errc::kRefused) answer.code = kCodeRefused;
     return answer;
   }
   answer.sealed = *holds == SetDirectory::Holds::kSet;
   answer.seen.resize(machines_.size());
   for (std::size_t i = 0; i < machines_.size(); ++i) {
-    SetAnswer went = look_at(i, answer.seen[i], patience);
-    if (went.went == Went::kWell) continue;
-    went.text = request_.machines[i].name + ": " + went.text;
-    return went;
+    Answer one = look_at(i, answer.seen[i], deadline);
+    if (one.ok()) continue;
+    one.text = request_.machines[i].name + ": " + one.text;
+    return one;
   }
   return answer.sealed ? look_at_set(std::move(answer)) : answer;
 }
 
-/// Of another hold it is an older one: each night's call wants a set of its own.
-SetAnswer SnapshotSteps::look_at_set(SetAnswer seen) {
+/// A set of another hold is an older one: each night's call wants a set of its own.
+Answer SnapshotSteps::look_at_set(Answer seen) {
   const auto set = directory_.load();
-  if (!set) return set_answer_of(set.error());
+  if (!set) return answer_of(set.error());
   seen.text = directory_.path() + " holds a whole set already, taken at " + set->taken;
   seen.repeats = !holds_.empty();
   for (const std::string& hold : holds_) seen.repeats = seen.repeats && hold == set->hold;
   return seen;
 }
 
-SetAnswer SnapshotSteps::look_at(std::size_t machine, MachineSeen& seen, const Patience& patience) {
+Answer SnapshotSteps::look_at(std::size_t machine, Observation& seen, const Deadline& deadline) {
   bool refused = false;
-  SetAnswer went = on(
-      machine,
-      [&](Qmp& qmp) -> Status {
-        const auto state = run_state(qmp, patience);
-        if (!state) return tl::unexpected(state.error());
-        seen.running = *state == "running";
-        seen.sent = *state == "postmigrate";
-        if (auto read = read_claim(machine, qmp, seen, patience); !read) return read;
-        const auto migration = ask_migration(qmp, patience);
-        if (!migration) return tl::unexpected(migration.error());
-        refused = migration->migration == Migration::kActive && !seen.claimed;
-        if (refused) return fail(Errc::kRefused, "somebody else migrates it just now");
-        if (auto found = find_cards(machine, qmp, seen, patience); !found) return found;
-        if (request_.ignores_disks) return {};
-        auto disks = no_writable_disk(qmp, patience);
-        refused = !disks && disks.error().code == Errc::kRefused;
-        return disks;
-      },
-      patience);
+  const auto act = [&](Qmp& qmp, const Deadline&) -> Status {
+    const auto state = run_state(qmp, deadline);
+    if (!state) return tl::unexpected(state.error());
+    seen.running = *state == "running";
+    seen.sent = *state == "postmigrate";
+    if (auto read = read_claim(machine, qmp, seen, deadline); !read) return read;
+    const auto migration = ask_migration(qmp, deadline);
+    if (!migration) return tl::unexpected(migration.error());
+    refused = migration->migration == Migration::kActive && !seen.claimed;
+    if (refused) return fail(Errc::kRefused, "somebody else migrates it just now");
+    if (auto found = find_cards(machine, qmp, seen, deadline); !found) return found;
+    if (request_.ignores_disks) return {};
+    auto disks = no_writable_disk(qmp, deadline);
+    refused = !disks && disks.error().code == Errc::kRefused;
+    return disks;
+  };
+  Answer answer = on(machine, act, deadline);
   // A guest that stands still answers nobody.
-  if (went.went == Went::kWell && seen.running)
-    went = set_answer_of(answers(request_.machines[machine], patience));
-  if (refused) went.code = kCodeRefused;
-  return went;
+  if (answer.ok() && seen.running)
+    answer = answer_of(agent_answers(request_.machines[machine].agent, deadline));
+  if (refused) answer.code = kCodeRefused;
+  return answer;
 }
 
-Status SnapshotSteps::find_cards(std::size_t machine, Qmp& qmp, MachineSeen& seen,
-                                 const Patience& patience) {
+Status SnapshotSteps::find_cards(std::size_t machine, Qmp& qmp, Observation& seen,
+                                 const Deadline& deadline) {
   std::vector<Card>& cards = machines_[machine].cards;
   cards.clear();
   for (const std::string& id : request_.machines[machine].cards) {
-    auto card = find_card(qmp, id, {}, patience);
+    auto card = find_card(qmp, id, {}, deadline);
     if (!card) return tl::unexpected(card.error());
     if (!card->present && card->arguments.is_null())
       return fail(Errc::kNotFound, "QEMU has no device '" + id +
@@ -104,14 +109,14 @@ Status SnapshotSteps::find_cards(std::size_t machine, Qmp& qmp, MachineSeen& see
   return {};
 }
 
-Status SnapshotSteps::read_claim(std::size_t machine, Qmp& qmp, MachineSeen& seen,
-                                 const Patience& patience) {
-  const auto bandwidth = read_note(qmp, kBandwidthNote, patience);
+Status SnapshotSteps::read_claim(std::size_t machine, Qmp& qmp, Observation& seen,
+                                 const Deadline& deadline) {
+  const auto bandwidth = read_note(qmp, kBandwidthNote, deadline);
   if (!bandwidth) return tl::unexpected(bandwidth.error());
   const Json before = parse_bounded(*bandwidth);
   if (const Json* allowed = member(before, kBandwidth, Json::value_t::number_unsigned))
-    machines_[machine].bandwidth = allowed->get<std::uint64_t>();
-  const auto text = read_note(qmp, kHoldNote, patience);
+    bandwidth_[machine] = allowed->get<std::uint64_t>();
+  const auto text = read_note(qmp, kHoldNote, deadline);
   if (!text) return tl::unexpected(text.error());
   const std::string hold = text_member(parse_bounded(*text), "hold");
   if (!well_formed_hold(hold)) return {};

@@ -19,46 +19,32 @@ constexpr const char* kSent =
 }  // namespace
 
 SnapshotMachine::SnapshotMachine(std::vector<MachineNames> machines)
-    : machines_(std::move(machines)), stopped_(machines_.size(), false) {
-  for (const MachineNames& machine : machines_) gone_.emplace_back(machine.cards.size(), false);
-}
-
-bool SnapshotMachine::has_cards() const noexcept {
-  return std::any_of(machines_.begin(), machines_.end(),
-                     [](const MachineNames& machine) { return !machine.cards.empty(); });
-}
-
-void SnapshotMachine::finish(int code, std::string text) {
-  end_.code = code;
-  end_.text = std::move(text);
-  next_ = {SetDo::kEnd};
-}
+    : Sequence(std::move(machines)), stopped_(machines_.size(), false) {}
 
 void SnapshotMachine::interrupt() {
-  if (next_.what == SetDo::kEnd || (back_ && !clearing_)) return;
-  if (next_.what == SetDo::kLook || next_.what == SetDo::kClaim)
+  if (next_.step == Step::kEnd || (back_ && !clearing_)) return;
+  if (next_.step == Step::kLook || next_.step == Step::kClaim)
     return finish(kCodeInterrupted, "interrupted; nothing was changed");
   clearing_ = false;
   go_back(kCodeInterrupted, "interrupted");
 }
 
-void SnapshotMachine::answer(const SetAnswer& answer) {
-  if (next_.what == SetDo::kLook) return looked(answer);
+void SnapshotMachine::answer(const Answer& answer) {
+  if (next_.step == Step::kLook) return looked(answer);
   if (back_) return undid(answer);
-  if (answer.went != Went::kWell) return failed(answer);
+  if (!answer.ok()) return failed(answer);
   went_well();
 }
 
-void SnapshotMachine::looked(const SetAnswer& answer) {
-  if (answer.went != Went::kWell) return finish(answer.code, answer.text);
+void SnapshotMachine::looked(const Answer& answer) {
+  if (!answer.ok()) return finish(answer.code, answer.text);
   if (answer.sealed && !answer.repeats)
     return finish(kCodeRefused, answer.text + "; name another directory, or remove that one");
+  see_cards(answer);
   for (std::size_t i = 0; i < machines_.size(); ++i) {
-    const MachineSeen& seen = answer.seen[i];
+    const Observation& seen = answer.seen[i];
     claimed_ = claimed_ || seen.claimed;
     stopped_[i] = seen.claimed;  // it may be, or is about to
-    for (std::size_t card = 0; card < seen.plugged.size(); ++card)
-      gone_[i][card] = !seen.plugged[card];
     if (seen.running || seen.claimed) continue;
     return finish(kCodeRefused, machines_[i].name + (seen.sent ? kSent : kStill));
   }
@@ -66,7 +52,7 @@ void SnapshotMachine::looked(const SetAnswer& answer) {
   prepared_ = has_cards() && claimed_;
   if (sealed_) return go_back(kCodeDone, kMadeBefore);
   if (!claimed_) {
-    next_ = {SetDo::kClaim};
+    next_ = {Step::kClaim};
     return;
   }
   clearing_ = held_ = true;
@@ -76,29 +62,29 @@ void SnapshotMachine::looked(const SetAnswer& answer) {
 // The way there
 
 void SnapshotMachine::went_well() {
-  switch (next_.what) {
-    case SetDo::kClaim:
+  switch (next_.step) {
+    case Step::kClaim:
       claimed_ = true;
-      next_ = {has_cards() ? SetDo::kPrepare : SetDo::kHold};
+      next_ = {has_cards() ? Step::kPrepare : Step::kHold};
       return;
-    case SetDo::kPrepare:
+    case Step::kPrepare:
       prepared_ = true;
       return unplug_from(0, 0);
-    case SetDo::kUnplug:
-      gone_[next_.machine][next_.card] = true;
+    case Step::kUnplug:
+      plugged_[next_.machine][next_.card] = false;
       return unplug_from(next_.machine, next_.card + 1);
-    case SetDo::kHold:
+    case Step::kHold:
       held_ = was_held_ = true;
-      next_ = {SetDo::kSave, 0};
+      next_ = {Step::kSave, 0};
       return;
-    case SetDo::kRenew:
-      next_.what = SetDo::kSave;
+    case Step::kRenew:
+      next_.step = Step::kSave;
       return;
-    case SetDo::kSave:
+    case Step::kSave:
       stopped_[next_.machine] = true;
-      next_.what = SetDo::kGoOn;
+      next_.step = Step::kGoOn;
       return;
-    case SetDo::kGoOn:
+    case Step::kGoOn:
       return saved();
     default:  // kCheck
       good_ = true;
@@ -107,46 +93,40 @@ void SnapshotMachine::went_well() {
 }
 
 void SnapshotMachine::unplug_from(std::size_t machine, std::size_t card) {
-  for (; machine < machines_.size(); ++machine, card = 0) {
-    while (card < gone_[machine].size() && gone_[machine][card]) ++card;
-    if (card == gone_[machine].size()) continue;
-    next_ = {SetDo::kUnplug, machine, card};
-    return;
-  }
-  next_ = {SetDo::kHold};
+  if (!next_card(Step::kUnplug, true, machine, card)) next_ = {Step::kHold};
 }
 
-/// Each lease begins anew just before its machine is saved: what is left of it counts from then on
-/// when that is restored.
+/// The lease is renewed just before each machine is saved: a restored machine has what was left of
+/// it at that moment.
 void SnapshotMachine::saved() {
   stopped_[next_.machine] = false;
   const std::size_t machine = next_.machine + 1;
-  next_ = machine < machines_.size() ? SetAction{SetDo::kRenew, machine} : SetAction{SetDo::kCheck};
+  next_ = machine < machines_.size() ? Action{Step::kRenew, machine} : Action{Step::kCheck};
 }
 
-void SnapshotMachine::failed(const SetAnswer& answer) {
+void SnapshotMachine::failed(const Answer& answer) {
   int code = kCodeTakenBack;
-  switch (next_.what) {  // what was asked for and not waited for may have happened
-    case SetDo::kClaim:
+  switch (next_.step) {  // what was asked for and not waited for may have happened
+    case Step::kClaim:
       claimed_ = true;
       if (answer.code == kCodeNotPermitted) code = answer.code;
       break;
-    case SetDo::kUnplug:
-      gone_[next_.machine][next_.card] = true;
+    case Step::kUnplug:
+      plugged_[next_.machine][next_.card] = false;
       break;
-    case SetDo::kSave:
+    case Step::kSave:
       stopped_[next_.machine] = true;
       break;
-    case SetDo::kGoOn:
+    case Step::kGoOn:
       break;
     default:  // the guest's btlctl has said it
-      prepared_ = prepared_ || next_.what == SetDo::kPrepare;
-      held_ = held_ || next_.what == SetDo::kHold;
+      prepared_ = prepared_ || next_.step == Step::kPrepare;
+      held_ = held_ || next_.step == Step::kHold;
       code = code_undone(answer.code);
   }
-  const std::string object = object_of(next_, machines_);
-  go_back(answer.went == Went::kInterrupted ? kCodeInterrupted : code,
-          (object.empty() ? "" : object + ": ") + answer.text);
+  const std::string of = object();
+  go_back(answer.outcome == Outcome::kInterrupted ? kCodeInterrupted : code,
+          (of.empty() ? "" : of + ": ") + answer.text);
 }
 
 // The way back
@@ -160,72 +140,65 @@ void SnapshotMachine::go_back(int code, const std::string& text) {
 
 void SnapshotMachine::go_on_from(std::size_t machine) {
   while (machine < machines_.size() && !stopped_[machine]) ++machine;
-  next_ = {SetDo::kGoOn, machine};
+  next_ = {Step::kGoOn, machine};
   if (machine < machines_.size()) return;
   // A hold whose lease ran out shows first as a step that took too long, or that failed since the
   // job went on.
-  next_ = {was_held_ && end_.code == kCodeTakenBack ? SetDo::kCheck : SetDo::kEndHold};
+  next_ = {was_held_ && end_.code == kCodeTakenBack ? Step::kCheck : Step::kEndHold};
   if (!held_ && !(sealed_ && claimed_)) undo_next();
 }
 
-/// On the way back it can only tell why.
-void SnapshotMachine::checked_late(const SetAnswer& answer) {
-  next_ = {SetDo::kEndHold};
+/// On the way back the check can only tell why.
+void SnapshotMachine::checked_late(const Answer& answer) {
+  next_ = {Step::kEndHold};
   if (answer.code != kCodeInconsistent) return;
   end_.code = kCodeInconsistent;
   end_.text = "the hold was broken: " + answer.text + "; before that was known: " + end_.text;
 }
 
-/// After the hold, and what follows it.
+/// The hold is over, or a step after that: what comes next.
 void SnapshotMachine::undo_next() {
-  if (next_.what == SetDo::kEndHold) {
+  if (next_.step == Step::kEndHold) {
     held_ = false;
     if (clearing_) {
       clearing_ = back_ = false;
-      next_ = {SetDo::kClaim};
+      next_ = {Step::kClaim};
       return;
     }
-    next_ = {good_ ? SetDo::kSeal : SetDo::kDiscard};
+    next_ = {good_ ? Step::kSeal : Step::kDiscard};
     if (!sealed_ && (claimed_ || good_)) return;
   }
-  if (next_.what == SetDo::kSeal || next_.what == SetDo::kDiscard) return plug_from(0, 0);
-  if (next_.what == SetDo::kReturn) {
-    next_ = {SetDo::kForget};
+  if (next_.step == Step::kSeal || next_.step == Step::kDiscard) return plug_from(0, 0);
+  if (next_.step == Step::kReturn) {
+    next_ = {Step::kForget};
     if (claimed_) return;
   }
   over();
 }
 
 void SnapshotMachine::plug_from(std::size_t machine, std::size_t card) {
-  for (; machine < machines_.size(); ++machine, card = 0) {
-    while (card < gone_[machine].size() && !gone_[machine][card]) ++card;
-    if (card == gone_[machine].size()) continue;
-    next_ = {SetDo::kPlug, machine, card};
-    return;
-  }
-  next_ = {SetDo::kReturn};
+  if (next_card(Step::kPlug, false, machine, card)) return;
+  next_ = {Step::kReturn};
   if (!prepared_) undo_next();
 }
 
-void SnapshotMachine::undid(const SetAnswer& answer) {
-  const SetAction was = next_;
-  if (was.what == SetDo::kCheck) return checked_late(answer);
-  if (answer.went != Went::kWell && was.what == SetDo::kSeal) {
+void SnapshotMachine::undid(const Answer& answer) {
+  const Action was = next_;
+  if (was.step == Step::kCheck) return checked_late(answer);
+  if (!answer.ok() && was.step == Step::kSeal) {
     good_ = false;
     end_.code = kCodeTakenBack;
     end_.text = answer.text;
-    next_ = {SetDo::kDiscard};
+    next_ = {Step::kDiscard};
     return;
   }
-  if (answer.went != Went::kWell) {
+  if (!answer.ok()) {
     clearing_ = false;  // what is not clear is no ground to begin on
-    const std::string object = object_of(was, machines_);
-    end_.left.push_back(std::string(name_of(was.what)) + (object.empty() ? "" : " " + object) +
-                        ": " + answer.text);
+    leave(answer);
   }
-  if (was.what == SetDo::kSeal) sealed_ = true;
-  if (was.what == SetDo::kGoOn) return go_on_from(was.machine + 1);
-  if (was.what == SetDo::kPlug) return plug_from(was.machine, was.card + 1);
+  if (was.step == Step::kSeal) sealed_ = true;
+  if (was.step == Step::kGoOn) return go_on_from(was.machine + 1);
+  if (was.step == Step::kPlug) return plug_from(was.machine, was.card + 1);
   undo_next();
 }
 

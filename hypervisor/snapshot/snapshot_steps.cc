@@ -8,7 +8,6 @@
 
 #include "base/hex.h"
 #include "base/secret.h"
-#include "hypervisor/qmp/guest_holders.h"
 #include "hypervisor/qmp/note.h"
 
 namespace livebtl::hypervisor {
@@ -27,196 +26,174 @@ std::string time_text() {
   return text.data();
 }
 
-Status set_bandwidth(Qmp& qmp, std::uint64_t bytes_a_second, const Patience& patience) {
-  const auto set = qmp.execute("migrate-set-parameters", {{kBandwidth, bytes_a_second}}, patience);
-  if (!set) return tl::unexpected(set.error());
-  return {};
+Status set_bandwidth(Qmp& qmp, std::uint64_t bytes_a_second, const Deadline& deadline) {
+  return qmp.tell("migrate-set-parameters", {{kBandwidth, bytes_a_second}}, deadline);
 }
 
 }  // namespace
 
-SetAnswer SnapshotSteps::perform_own(SetAction action) {
-  switch (action.what) {
-    case SetDo::kClaim:
+Answer SnapshotSteps::perform_own(Action action) {
+  switch (action.step) {
+    case Step::kClaim:
       return claim();
-    case SetDo::kPrepare:
+    case Step::kPrepare:
       return order(GuestOrder::kPrepare);
-    case SetDo::kUnplug:
+    case Step::kUnplug:
       return unplug(action);
-    case SetDo::kHold:
+    case Step::kHold:
       return give(hold_start(hold_, request_.lease));
-    case SetDo::kRenew:
+    case Step::kRenew:
       return give(hold_renew(hold_, request_.lease));
-    case SetDo::kSave:
+    case Step::kSave:
       return save(action.machine);
-    case SetDo::kGoOn:
+    case Step::kGoOn:
       return go_on(action);
-    case SetDo::kCheck:
+    case Step::kCheck:
       return action.back ? give_briefly(hold_check(hold_)) : give_afterwards(hold_check(hold_));
-    case SetDo::kEndHold:
+    case Step::kEndHold:
       return end_hold(action.back);
-    case SetDo::kSeal:
+    case Step::kSeal:
       return seal();
-    case SetDo::kDiscard:
-      return set_answer_of(directory_.discard());
-    case SetDo::kForget:
+    case Step::kDiscard:
+      return answer_of(directory_.discard());
+    case Step::kForget:
       return forget();
     default:
       return {};
   }
 }
 
-// There
+// The way there
 
-SetAnswer SnapshotSteps::claim() {
-  const Patience patience = forward().at_most(kLookMax);
-  if (const auto made = directory_.prepare(); !made) return set_answer_of(made.error());
+Answer SnapshotSteps::claim() {
+  const Deadline deadline = forward().at_most(kLookMax);
+  if (const auto made = directory_.prepare(); !made) return answer_of(made.error());
   hold_ = drawn_hold();
   for (std::size_t i = 0; i < machines_.size(); ++i) {
-    SetAnswer went = on(
-        i, [&](Qmp& qmp) { return claim(machines_[i], qmp, patience); }, patience);
-    if (went.went != Went::kWell) return went;
+    const auto act = [&](Qmp& qmp, const Deadline& until) { return claim(i, qmp, until); };
+    if (Answer answer = on(i, act, deadline); !answer.ok()) return answer;
   }
   return {};
 }
 
-/// A machine that stands still is saved as fast as its file can be written.
-Status SnapshotSteps::claim(Machine& machine, Qmp& qmp, const Patience& patience) {
+/// Lifts the bandwidth, too: the machine stands still while it is saved, so its file is to be
+/// written as fast as it can be.
+Status SnapshotSteps::claim(std::size_t machine, Qmp& qmp, const Deadline& deadline) {
   const Json note = {{"hold", hold_}};
-  if (auto kept = keep_note(qmp, kHoldNote, note.dump(), patience); !kept) return kept;
-  if (!machine.bandwidth) {  // else a call before has noted it, and lifted it perhaps
-    const auto now = qmp.execute("query-migrate-parameters", Json::object(), patience);
+  if (auto kept = keep_note(qmp, kHoldNote, note.dump(), deadline); !kept) return kept;
+  if (!bandwidth_.contains(machine)) {  // else an earlier call has noted it, and perhaps lifted it
+    const auto now = qmp.execute("query-migrate-parameters", Json::object(), deadline);
     if (!now) return tl::unexpected(now.error());
     const Json* allowed = member(*now, kBandwidth, Json::value_t::number_unsigned);
     if (allowed == nullptr) return fail(Errc::kCorrupt, "QEMU does not say its max-bandwidth");
-    const auto bandwidth = allowed->get<std::uint64_t>();
-    const Json before = {{kBandwidth, bandwidth}};
-    if (auto kept = keep_note(qmp, kBandwidthNote, before.dump(), patience); !kept) return kept;
-    machine.bandwidth = bandwidth;
+    const Json before = {{kBandwidth, *allowed}};
+    if (auto kept = keep_note(qmp, kBandwidthNote, before.dump(), deadline); !kept) return kept;
+    bandwidth_[machine] = allowed->get<std::uint64_t>();
   }
-  return set_bandwidth(qmp, kUnbounded, patience);
+  return set_bandwidth(qmp, kUnbounded, deadline);
 }
 
-/// Not to be interrupted: a card that was asked for goes, sooner or later, and only who waits for
-/// it can plug it in again.
-SetAnswer SnapshotSteps::unplug(SetAction action) {
-  const Patience patience = uninterrupted().at_most(kUnplugMax);
-  const Card& card = machines_[action.machine].cards[action.card];
-  SetAnswer answer = on(
-      action.machine, [&](Qmp& qmp) { return pull_card(qmp, card, patience); }, patience);
+Answer SnapshotSteps::unplug(Action action) {
   const std::string& path = request_.machines[action.machine].agent;
-  if (answer.went == Went::kTimeout && !path.empty()) {
-    GuestAgent agent(path);
-    answer.text += holders_text(agent, diagnosis());
-  }
-  return answer;
+  GuestAgent agent(path);
+  Machine& machine = machines_[action.machine];
+  return unplug(machine.monitor, machine.cards[action.card], path.empty() ? nullptr : &agent);
 }
 
-SetAnswer SnapshotSteps::save(std::size_t machine) {
-  const Patience patience = forward().at_most(request_.lease - kLeaseMargin);
-  SetAnswer answer = on(
-      machine, [&](Qmp& qmp) { return save(machine, qmp, patience); }, patience);
-  if (answer.went == Went::kTimeout)
+Answer SnapshotSteps::save(std::size_t machine) {
+  Answer answer = on(
+      machine, [&](Qmp& qmp, const Deadline& until) { return save(machine, qmp, until); },
+      forward().at_most(request_.lease - kLeaseMargin));
+  if (answer.outcome == Outcome::kTimeout)
     answer.text =
         "saving it took too long: --lease, which the job is held for at most, must be "
         "longer than it takes, and --timeout than all";
   return answer;
 }
 
-Status SnapshotSteps::save(std::size_t machine, Qmp& qmp, const Patience& patience) {
+Status SnapshotSteps::save(std::size_t machine, Qmp& qmp, const Deadline& deadline) {
   for (const Card& card : machines_[machine].cards) {
-    if (auto gone = drop_shared_memory(qmp, card, patience); !gone) return gone;
+    if (auto gone = drop_shared_memory(qmp, card, deadline); !gone) return gone;
   }
-  if (auto set = set_capabilities(qmp, false, patience); !set) return set;
-  if (auto stopped = wait_stopped(qmp, patience); !stopped) return stopped;
+  if (auto set = set_capabilities(qmp, false, deadline); !set) return set;
+  if (auto stopped = wait_stopped(qmp, deadline); !stopped) return stopped;
   {
     const auto file = directory_.create(request_.machines[machine].name);
     if (!file) return tl::unexpected(file.error());
-    if (auto given = qmp.give_descriptor(kStateDescriptor, *file, patience); !given) return given;
+    if (auto given = qmp.give_descriptor(kStateDescriptor, *file, deadline); !given) return given;
   }
-  const auto begun = qmp.execute("migrate", {{"uri", kStateUri}}, patience);
-  if (!begun) return tl::unexpected(begun.error());
+  if (auto begun = qmp.tell("migrate", {{"uri", kStateUri}}, deadline); !begun) return begun;
   MigrationState state;
-  const auto say = [&](const std::string& text) {
-    say_(request_.machines[machine].name + ": " + text);
+  const auto progress = [&](const std::string& text) {
+    progress_(request_.machines[machine].name + ": " + text);
   };
-  if (auto followed = follow_migration(qmp, patience, say, state); !followed) return followed;
+  if (auto followed = follow_migration(qmp, deadline, progress, state); !followed) return followed;
   if (state.migration == Migration::kCompleted) return {};
   return fail(Errc::kRefused, state.why);
 }
 
-// Back, and on the way there, where what is kept for the way back is not touched
+// The way back; go_on and end_hold are part of the way there, too, and do not use the time that is
+// kept for the way back then
 
 /// A save that is under way is given up.
-SetAnswer SnapshotSteps::go_on(SetAction action) {
-  const Patience patience = action.back ? afterwards() : uninterrupted().at_most(kAfterwards);
-  return on(
-      action.machine,
-      [&](Qmp& qmp) -> Status {
-        auto state = ask_migration(qmp, patience);
-        if (!state) return tl::unexpected(state.error());
-        if (state->migration == Migration::kActive) {
-          const auto asked = qmp.execute("migrate_cancel", Json::object(), patience);
-          if (!asked) return tl::unexpected(asked.error());
-          auto ended = follow_migration(
-              qmp, patience, [](const std::string&) {}, *state);
-          if (!ended) return ended;
-        }
-        return wait_running(qmp, patience);
-      },
-      patience);
+Answer SnapshotSteps::go_on(Action action) {
+  const auto act = [](Qmp& qmp, const Deadline& deadline) -> Status {
+    auto state = ask_migration(qmp, deadline);
+    if (!state) return tl::unexpected(state.error());
+    if (state->migration == Migration::kActive) {
+      if (auto asked = cancel_migration(qmp, deadline); !asked) return asked;
+      const auto quietly = [](const std::string&) {};
+      if (auto ended = follow_migration(qmp, deadline, quietly, *state); !ended) return ended;
+    }
+    return wait_running(qmp, deadline);
+  };
+  return on(action.machine, act, action.back ? afterwards() : uninterrupted().at_most(kAfterwards));
 }
 
-/// One that was broken, or is over already, has ended as well: whether it was good the check says.
-SetAnswer SnapshotSteps::end_hold(bool back) {
+/// A hold that was broken, or is over already, has ended as well: the check says whether it was
+/// good.
+Answer SnapshotSteps::end_hold(bool back) {
   const TimeNs limit = back ? budget_.afterwards(monotonic_now()) : budget_.there();
   const auto said = give_verb(agent_, request_.guest, hold_end(hold_), tries_until(limit, false));
   const bool ended = said && (said->code == kCodeInconsistent || said->no_job);
-  SetAnswer answer = ended ? SetAnswer{} : read(said);
-  hold_open_ = answer.went != Went::kWell;
+  Answer answer = ended ? Answer{} : read(said);
+  hold_open_ = !answer.ok();
   if (hold_open_)
     answer.text = "the job may be held until its lease is over; in the guest " +
-                  request_.machines[request_.speaker()].name + ": btlctl hold end --id " + hold_ +
-                  " (" + answer.text + ")";
+                  request_.speaker().name + ": btlctl hold end --id " + hold_ + " (" + answer.text +
+                  ")";
   return answer;
 }
 
-SetAnswer SnapshotSteps::seal() {
+Answer SnapshotSteps::seal() {
   SetFile set{hold_, time_text(), members_, {}};
   for (std::size_t i = 0; i < machines_.size(); ++i) {
     SavedMachine saved{request_.machines[i].name, 0, {}};
     for (const Card& card : machines_[i].cards) saved.cards.push_back(card.arguments);
     set.machines.push_back(std::move(saved));
   }
-  return set_answer_of(directory_.seal(std::move(set)));
+  return answer_of(directory_.seal(std::move(set)));
 }
 
-Status SnapshotSteps::plug(Qmp& qmp, const Card& card) {
-  auto plugged = plug_card_again(qmp, card, plugging());
-  return plugged ? forget_card(qmp, card.id, afterwards()) : plugged;
-}
-
-Status SnapshotSteps::put_bandwidth_back(Machine& machine, Qmp& qmp) {
-  if (!machine.bandwidth) return {};
-  if (auto set = set_bandwidth(qmp, *machine.bandwidth, afterwards()); !set) return set;
+Status SnapshotSteps::put_bandwidth_back(std::size_t machine, Qmp& qmp) {
+  const auto before = bandwidth_.find(machine);
+  if (before == bandwidth_.end()) return {};
+  if (auto set = set_bandwidth(qmp, before->second, afterwards()); !set) return set;
   if (auto gone = delete_object(qmp, kBandwidthNote, afterwards()); !gone) return gone;
-  machine.bandwidth.reset();
+  bandwidth_.erase(before);
   return {};
 }
 
-/// Where something is left to do by hand, it is so whether QEMU knows of us or not; but a hold that
-/// may be there still the next call ends, if it finds its id.
-SetAnswer SnapshotSteps::forget() {
-  SetAnswer all;
+/// Of what is left for the user QEMU need know nothing; but a hold that could not be ended is ended
+/// by the next call, if that finds its id.
+Answer SnapshotSteps::forget() {
+  Answer all;
   for (std::size_t i = 0; i < machines_.size(); ++i) {
-    const SetAnswer went = on(
-        i,
-        [&](Qmp& qmp) -> Status {
-          if (auto put_back = put_bandwidth_back(machines_[i], qmp); !put_back) return put_back;
-          return hold_open_ ? Status() : delete_object(qmp, kHoldNote, afterwards());
-        },
-        afterwards());
-    if (went.went != Went::kWell) all = went;
+    const auto act = [&](Qmp& qmp, const Deadline&) -> Status {
+      if (auto put_back = put_bandwidth_back(i, qmp); !put_back) return put_back;
+      return hold_open_ ? Status() : delete_object(qmp, kHoldNote, afterwards());
+    };
+    if (Answer answer = on(i, act, afterwards()); !answer.ok()) all = std::move(answer);
   }
   return all;
 }

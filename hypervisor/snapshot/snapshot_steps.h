@@ -3,6 +3,8 @@
 // Used by btlctl's one thread.
 #pragma once
 
+#include <map>
+
 #include "hypervisor/set/set_steps.h"
 
 namespace livebtl::hypervisor {
@@ -16,27 +18,30 @@ class SnapshotSteps : public SetSteps {
   std::string plug_line(const Card& card) const override { return plug_again_text(card); }
 
  private:
-  SetAnswer look() override;
-  SetAnswer perform_own(SetAction action) override;
-  Status plug(Qmp& qmp, const Card& card) override;
+  using Steps::unplug;
 
-  SetAnswer look_at_set(SetAnswer seen);
-  SetAnswer look_at(std::size_t machine, MachineSeen& seen, const Patience& patience);
-  Status find_cards(std::size_t machine, Qmp& qmp, MachineSeen& seen, const Patience& patience);
-  Status read_claim(std::size_t machine, Qmp& qmp, MachineSeen& seen, const Patience& patience);
-  SetAnswer claim();
-  Status claim(Machine& machine, Qmp& qmp, const Patience& patience);
-  Status put_bandwidth_back(Machine& machine, Qmp& qmp);
-  SetAnswer unplug(SetAction action);
-  SetAnswer save(std::size_t machine);
-  Status save(std::size_t machine, Qmp& qmp, const Patience& patience);
-  SetAnswer go_on(SetAction action);
-  SetAnswer end_hold(bool back);
-  SetAnswer seal();
-  SetAnswer forget();
+  Answer look() override;
+  Answer perform_own(Action action) override;
+  Answer plug_in(Monitor& monitor, const Card& card) override { return plug_again(monitor, card); }
 
-  std::vector<std::string> holds_;  // that QEMUs knew of when they were looked at
-  bool hold_open_ = false;          // it could not be ended
+  Answer look_at_set(Answer seen);
+  Answer look_at(std::size_t machine, Observation& seen, const Deadline& deadline);
+  Status find_cards(std::size_t machine, Qmp& qmp, Observation& seen, const Deadline& deadline);
+  Status read_claim(std::size_t machine, Qmp& qmp, Observation& seen, const Deadline& deadline);
+  Answer claim();
+  Status claim(std::size_t machine, Qmp& qmp, const Deadline& deadline);
+  Status put_bandwidth_back(std::size_t machine, Qmp& qmp);
+  Answer unplug(Action action);
+  Answer save(std::size_t machine);
+  Status save(std::size_t machine, Qmp& qmp, const Deadline& deadline);
+  Answer go_on(Action action);
+  Answer end_hold(bool back);
+  Answer seal();
+  Answer forget();
+
+  std::vector<std::string> holds_;                  // that QEMUs knew of when they were looked at
+  std::map<std::size_t, std::uint64_t> bandwidth_;  // by machine: what it was before we lifted it
+  bool hold_open_ = false;                          // it could not be ended
 };
 
 }  // namespace livebtl::hypervisor

@@ -202,7 +202,7 @@ TEST_CASE("a migration that QEMU has not quite ended: failed, or completed") {
   completed.there->with([](auto& state) { state.status = "paused"; });
   const auto report = completed.run();
   CHECK(report.end.code == 0);
-  CHECK(report.end.moved);
+  CHECK(report.details["moved"]);
   CHECK(Scene::log_of(*completed.here).empty());
 }
 
@@ -218,7 +218,7 @@ TEST_CASE("a guest that a killed vm snapshot has saved has not moved") {
   });
   const auto report = scene.run();
   CHECK(report.end.code == 3);
-  CHECK_FALSE(report.end.moved);
+  CHECK_FALSE(report.details["moved"]);
   CHECK(report.end.text.find("vm snapshot again") != std::string::npos);
   CHECK(Scene::log_of(*scene.here).empty());
   CHECK(Scene::log_of(*scene.there).empty());

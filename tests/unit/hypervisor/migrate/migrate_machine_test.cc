@@ -10,7 +10,7 @@ TEST_CASE("a migration in order") {
   world.run();
   CHECK(world.steps == after(kThere, {"arrive", "plug_there0", "plug_there1", "return_there"}));
   CHECK(world.end.code == kCodeDone);
-  CHECK(world.end.moved);
+  CHECK(world.moved);
   CHECK(world.end.left.empty());
 }
 
@@ -25,29 +25,29 @@ TEST_CASE("without anybody at the destination it is said what is left") {
 
 TEST_CASE("a guest that cannot be looked at, or stands still, is left alone") {
   World unseen;
-  unseen.fails("look", Went::kFailed, 9);
+  unseen.fails("look", Outcome::kFailed, 9);
   unseen.run();
-  CHECK(unseen.steps == Steps{"look"});
+  CHECK(unseen.steps == StepNames{"look"});
   CHECK(unseen.end.code == 9);
   World paused;
   paused.running = false;
   paused.run();
-  CHECK(paused.steps == Steps{"look"});
+  CHECK(paused.steps == StepNames{"look"});
   CHECK(paused.end.code == kCodeRefused);
 }
 
 TEST_CASE("a job that cannot be prepared: nothing is detached, and the guest's code is the end's") {
   for (const int code : {7, 3, 10, 2}) {
     World world;
-    world.fails("prepare", Went::kFailed, code);
+    world.fails("prepare", Outcome::kFailed, code);
     world.run();
-    CHECK(world.steps == Steps{"look", "prepare", "look_back", "return"});
+    CHECK(world.steps == StepNames{"look", "prepare", "look_back", "return"});
     CHECK(world.end.code == code);
     CHECK(world.end.text.find("because") == 0);
     CHECK(world.plugged == std::vector<bool>{true, true});
   }
   World released;  // but not by everybody: the guest's 6, which of vm says that the guest has moved
-  released.fails("prepare", Went::kFailed, kCodeNotReturned);
+  released.fails("prepare", Outcome::kFailed, kCodeNotReturned);
   released.run();
   CHECK(released.end.code == kCodeTakenBack);
 }
@@ -65,7 +65,7 @@ TEST_CASE("a guest without a job is migrated, and nobody in it is told to return
   CHECK(alone.end.left.size() == 2);
   World failed;
   failed.has_job = false;
-  failed.fails("begin", Went::kFailed);
+  failed.fails("begin", Outcome::kFailed);
   failed.run();
   CHECK(failed.steps == after(until("begin"), {"look_back", "plug0", "plug1"}));
   CHECK(failed.end.code == kCodeTakenBack);
@@ -73,20 +73,20 @@ TEST_CASE("a guest without a job is migrated, and nobody in it is told to return
 
 TEST_CASE("a guest that does not answer in time is told to return") {
   World world;
-  world.fails("prepare", Went::kTimeout);
+  world.fails("prepare", Outcome::kTimeout);
   world.run();
-  CHECK(world.steps == Steps{"look", "prepare", "look_back", "return"});
+  CHECK(world.steps == StepNames{"look", "prepare", "look_back", "return"});
   CHECK(world.end.code == kCodeTakenBack);
 }
 
 TEST_CASE("a card that is not given up: those that were come back, it is not plugged in again") {
-  for (const Went went : {Went::kFailed, Went::kTimeout}) {
+  for (const Outcome outcome : {Outcome::kFailed, Outcome::kTimeout}) {
     World world;
-    world.fails("unplug1", went);
+    world.fails("unplug1", outcome);
     world.run();
     CHECK(world.steps == after(until("unplug1"), {"look_back", "plug0", "return"}));
     CHECK(world.end.code == kCodeTakenBack);
-    CHECK_FALSE(world.end.moved);
+    CHECK_FALSE(world.moved);
     CHECK(world.plugged == std::vector<bool>{true, true});
   }
 }
@@ -94,8 +94,8 @@ TEST_CASE("a card that is not given up: those that were come back, it is not plu
 TEST_CASE("a card that is not given up, but that the job has not got any more: that is said") {
   World world;
   world.change = [](Action action, Answer& answer) {
-    if (action.what == Do::kUnplug) answer = {Went::kTimeout, 0, "late", {}};
-    if (action.what == Do::kReturn) answer.seen.absent = "rank 0: verbs: no device";
+    if (action.step == Step::kUnplug) answer = {Outcome::kTimeout, 0, "late"};
+    if (action.step == Step::kReturn) answer.absent = "rank 0: verbs: no device";
   };
   world.run();
   CHECK(world.end.code == kCodeTakenBack);
@@ -109,22 +109,23 @@ TEST_CASE("a card that is not given up, but that the job has not got any more: t
 TEST_CASE("a card that goes after its deadline is plugged in again") {
   World world;
   world.change = [&world](Action action, Answer& answer) {
-    if (action.what == Do::kUnplug && action.card == 0) answer = {Went::kTimeout, 0, "late", {}};
-    if (action.what == Do::kLookBack) answer.seen.plugged = world.plugged = {false, true};
+    if (action.step == Step::kUnplug && action.card == 0) answer = {Outcome::kTimeout, 0, "late"};
+    if (action.step == Step::kLookBack) answer.seen[0].plugged = world.plugged = {false, true};
   };
   world.run();
-  CHECK(world.steps == Steps{"look", "prepare", "unplug0", "look_back", "plug0", "return"});
+  CHECK(world.steps == StepNames{"look", "prepare", "unplug0", "look_back", "plug0", "return"});
 }
 
 TEST_CASE("a migration that QEMU refuses, that fails or is cancelled is taken back") {
   World refused;
-  refused.fails("begin", Went::kFailed);
+  refused.fails("begin", Outcome::kFailed);
   refused.run();
   CHECK(refused.steps == after(until("begin"), {"look_back", "plug0", "plug1", "return"}));
   CHECK(refused.end.code == kCodeTakenBack);
   World failed;
   failed.change = [&failed](Action action, Answer& answer) {
-    if (action.what == Do::kFollow) answer.seen.migration = failed.migration = Migration::kFailed;
+    if (action.step == Step::kMigrate)
+      answer.seen[0].migration = failed.migration = Migration::kFailed;
   };
   failed.run();
   CHECK(failed.steps == after(kThere, {"look_back", "plug0", "plug1", "return"}));
@@ -134,9 +135,9 @@ TEST_CASE("a migration that QEMU refuses, that fails or is cancelled is taken ba
 TEST_CASE("a guest that stands still after a failed migration goes on") {
   World world;
   world.change = [&world](Action action, Answer& answer) {
-    if (action.what == Do::kFollow) {
+    if (action.step == Step::kMigrate) {
       world.running = false;
-      answer.seen.migration = world.migration = Migration::kFailed;
+      answer.seen[0].migration = world.migration = Migration::kFailed;
     }
   };
   world.run();
@@ -147,7 +148,7 @@ TEST_CASE("a migration that takes too long is cancelled, and taken back") {
   World world;
   int looks = 0;
   world.change = [&looks](Action action, Answer& answer) {
-    if (action.what == Do::kFollow && looks++ == 0) answer = {Went::kTimeout, 0, "too long", {}};
+    if (action.step == Step::kMigrate && looks++ == 0) answer = {Outcome::kTimeout, 0, "too long"};
   };
   world.run();
   CHECK(world.steps ==
@@ -160,29 +161,30 @@ TEST_CASE("a migration that is completed before it could be cancelled is complet
   World world;
   int looks = 0;
   world.change = [&](Action action, Answer& answer) {
-    if (action.what == Do::kFollow && looks++ == 0) answer = {Went::kInterrupted, 0, "Ctrl-C", {}};
-    if (action.what == Do::kCancel) world.migration = Migration::kActive;
+    if (action.step == Step::kMigrate && looks++ == 0)
+      answer = {Outcome::kInterrupted, 0, "Ctrl-C"};
+    if (action.step == Step::kCancel) world.migration = Migration::kActive;
   };
   world.run();
   CHECK(world.steps == after(kThere, {"cancel", "migrate", "arrive", "plug_there0", "plug_there1",
                                       "return_there"}));
   CHECK(world.end.code == kCodeDone);
-  CHECK(world.end.moved);
+  CHECK(world.moved);
 }
 
 TEST_CASE("a migration of which nothing is heard any more is left as it is") {
   World lost;
-  lost.fails("migrate", Went::kFailed);
+  lost.fails("migrate", Outcome::kFailed);
   lost.run();
   CHECK(lost.steps == kThere);
   CHECK(lost.end.code == kCodeUnfinished);
   World stuck;
-  stuck.fails("migrate", Went::kTimeout);
+  stuck.fails("migrate", Outcome::kTimeout);
   stuck.run();
   CHECK(stuck.steps == after(kThere, {"cancel", "migrate"}));
   CHECK(stuck.end.code == kCodeUnfinished);
   World unheard;  // whether it began is not known: it is asked for, and given up
-  unheard.fails("begin", Went::kTimeout);
+  unheard.fails("begin", Outcome::kTimeout);
   unheard.run();
   CHECK(unheard.steps ==
         after(until("begin"), {"cancel", "migrate", "look_back", "plug0", "plug1", "return"}));
@@ -191,8 +193,8 @@ TEST_CASE("a migration of which nothing is heard any more is left as it is") {
 TEST_CASE("what cannot be taken back is named") {
   World world;
   world.change = [](Action action, Answer& answer) {
-    if (action.what == Do::kMigrate || action.what == Do::kPlug)
-      answer = {Went::kFailed, 0, "no such bus", {}};
+    if (action.step == Step::kBegin || action.step == Step::kPlug)
+      answer = {Outcome::kFailed, 0, "no such bus"};
   };
   world.run();
   CHECK(world.steps == after(until("begin"), {"look_back", "plug0", "plug1", "return"}));
@@ -204,8 +206,8 @@ TEST_CASE("what cannot be taken back is named") {
 TEST_CASE("cards are plugged in from memory if QEMU cannot be looked at on the way back") {
   World world;
   world.change = [](Action action, Answer& answer) {
-    if (action.what == Do::kMigrate || action.what == Do::kLookBack)
-      answer = {Went::kFailed, 0, "gone", {}};
+    if (action.step == Step::kBegin || action.step == Step::kLookBack)
+      answer = {Outcome::kFailed, 0, "gone"};
   };
   world.run();
   CHECK(world.steps == after(until("begin"), {"look_back", "plug0", "plug1", "return"}));

@@ -9,19 +9,19 @@ using namespace livebtl::hypervisor;
 TEST_CASE("right of the point of no return nothing goes back") {
   for (const char* step : {"arrive", "plug_there0", "plug_there1", "return_there"}) {
     World world;
-    world.fails(step, Went::kTimeout);
+    world.fails(step, Outcome::kTimeout);
     world.interrupt_before = step;
     world.run();
     CAPTURE(step);
     CHECK(world.steps.back() == step);
     CHECK(world.end.code == kCodeNotReturned);
-    CHECK(world.end.moved);
+    CHECK(world.moved);
     CHECK(world.end.left.size() == 1);
   }
 }
 
 TEST_CASE("Ctrl-C goes back from wherever it comes") {
-  const std::vector<std::pair<std::string, Steps>> cases = {
+  const std::vector<std::pair<std::string, StepNames>> cases = {
       {"look", {}},
       {"prepare", {"look"}},
       {"unplug0", {"look", "prepare", "look_back", "return"}},
@@ -36,7 +36,7 @@ TEST_CASE("Ctrl-C goes back from wherever it comes") {
     CAPTURE(each.first);
     CHECK(world.steps == each.second);
     CHECK(world.end.code == kCodeInterrupted);
-    CHECK_FALSE(world.end.moved);
+    CHECK_FALSE(world.moved);
     CHECK(world.plugged == std::vector<bool>{true, true});
   }
 }
@@ -45,20 +45,20 @@ TEST_CASE("a call after one that was killed goes on from where that was") {
   World unplugging;
   unplugging.plugged = {false, true};
   unplugging.run();
-  CHECK(unplugging.steps == Steps{"look", "prepare", "unplug1", "begin", "migrate", "arrive",
-                                  "plug_there0", "plug_there1", "return_there"});
+  CHECK(unplugging.steps == StepNames{"look", "prepare", "unplug1", "begin", "migrate", "arrive",
+                                      "plug_there0", "plug_there1", "return_there"});
   World migrating;
   migrating.plugged = {false, false};
   migrating.migration = Migration::kActive;
   migrating.run();
   CHECK(migrating.steps ==
-        Steps{"look", "migrate", "arrive", "plug_there0", "plug_there1", "return_there"});
+        StepNames{"look", "migrate", "arrive", "plug_there0", "plug_there1", "return_there"});
   World moved;
   moved.plugged = {false, false};
   moved.running = false;
   moved.migration = Migration::kCompleted;
   moved.run();
-  CHECK(moved.steps == Steps{"look", "arrive", "plug_there0", "plug_there1", "return_there"});
+  CHECK(moved.steps == StepNames{"look", "arrive", "plug_there0", "plug_there1", "return_there"});
   CHECK(moved.end.code == kCodeDone);
 }
 
@@ -68,10 +68,10 @@ TEST_CASE("a call that was killed before it let a guest go on that stood still: 
   killed.running = false;
   killed.migration = Migration::kFailed;
   killed.change = [&killed](Action action, Answer&) {
-    if (action.what == Do::kGoOn) killed.running = true;
+    if (action.step == Step::kGoOn) killed.running = true;
   };
   killed.run();
-  CHECK(killed.steps == Steps{"look", "look_back", "go_on", "plug0", "return"});
+  CHECK(killed.steps == StepNames{"look", "look_back", "go_on", "plug0", "return"});
   CHECK(killed.end.code == kCodeTakenBack);
   CHECK(killed.end.text.find("a card that livebtl had pulled was gone") != std::string::npos);
   for (const bool gone : {false, true}) {  // stopped by somebody else, who perhaps pulled a card
@@ -80,7 +80,7 @@ TEST_CASE("a call that was killed before it let a guest go on that stood still: 
     stopped.plugged[0] = !gone;
     stopped.migration = Migration::kFailed;
     stopped.run();
-    CHECK(stopped.steps == Steps{"look"});
+    CHECK(stopped.steps == StepNames{"look"});
     CHECK(stopped.end.code == kCodeRefused);
   }
 }
@@ -91,8 +91,8 @@ TEST_CASE("a guest that was saved with its cards was not moved by us") {
   saved.running = false;
   saved.migration = Migration::kCompleted;
   saved.run();
-  CHECK(saved.steps == Steps{"look"});
+  CHECK(saved.steps == StepNames{"look"});
   CHECK(saved.end.code == kCodeRefused);
   CHECK(saved.end.text.find("with b plugged in") != std::string::npos);
-  CHECK_FALSE(saved.end.moved);
+  CHECK_FALSE(saved.moved);
 }

@@ -47,7 +47,7 @@ struct Scene {
     std::filesystem::remove_all(directory);
   }
 
-  MigrateReport run() {
+  Report run() {
     return migrate_vm(request, stop, [](const std::string&) {});
   }
   static Log log_of(FakeMachine& machine) {

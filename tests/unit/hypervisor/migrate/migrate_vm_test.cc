@@ -10,7 +10,7 @@ TEST_CASE("a guest moves, and its cards are plugged in there") {
   Scene scene;
   const auto report = scene.run();
   CHECK(report.end.code == 0);
-  CHECK(report.end.moved);
+  CHECK(report.details["moved"]);
   CHECK(Scene::log_of(*scene.here) == kWayThere);
   CHECK(Scene::log_of(*scene.there) == then({"cont"}, kWayBack));
   const Json document = report_json(report);
@@ -115,7 +115,7 @@ TEST_CASE("what fails at the destination leaves the job where it is") {
   scene.there->with([](auto& state) { state.refused = {"device_add"}; });
   const auto report = scene.run();
   CHECK(report.end.code == 6);
-  CHECK(report.end.moved);
+  CHECK(report.details["moved"]);
   CHECK(Scene::log_of(*scene.here) == kWayThere);
   CHECK(Scene::log_of(*scene.there) == Log{"cont"});
 }

@@ -12,12 +12,10 @@
 
 namespace livebtl::hypervisor {
 
-using Steps = std::vector<std::string>;
+using StepNames = std::vector<std::string>;
 
-inline std::string step_of(Action action) {
-  const bool of_a_card =
-      action.what == Do::kUnplug || action.what == Do::kPlug || action.what == Do::kPlugThere;
-  return std::string(name_of(action.what)) + (of_a_card ? std::to_string(action.card) : "");
+inline std::string phase_of(Action action) {
+  return name_of(action.step) + (action.of_a_card() ? std::to_string(action.card) : "");
 }
 
 /// A guest with two cards, that does what it is told but for what a test changes.
@@ -31,50 +29,55 @@ struct World {
   std::string interrupt_before;  // a step
   std::function<void(Action, Answer&)> change = [](Action, Answer&) {};
 
-  Steps steps;
-  MigrateEnd end;
+  StepNames steps;
+  End end;
+  bool moved = false;
 
-  Seen seen() const {
+  Answer seen() const {
     const bool gone = std::find(plugged.begin(), plugged.end(), false) != plugged.end();
-    return {running, migration, plugged, has_job, gone && noted};
+    Answer answer;
+    answer.seen = {
+        {.running = running, .plugged = plugged, .migration = migration, .pulled = gone && noted}};
+    answer.has_job = has_job;
+    return answer;
   }
 
   Answer act(Action action) {
-    switch (action.what) {
-      case Do::kUnplug:
+    switch (action.step) {
+      case Step::kUnplug:
         plugged[action.card] = false;
         break;
-      case Do::kPlug:
+      case Step::kPlug:
         CHECK_FALSE(plugged[action.card]);  // never plugged in twice
         plugged[action.card] = true;
         break;
-      case Do::kMigrate:
+      case Step::kBegin:
         migration = Migration::kActive;
         break;
-      case Do::kFollow:
+      case Step::kMigrate:
         migration = migration == Migration::kActive ? Migration::kCompleted : migration;
         break;
-      case Do::kCancel:
+      case Step::kCancel:
         migration = Migration::kFailed;
         break;
       default:
         break;
     }
-    return {Went::kWell, 0, "", seen()};
+    return seen();
   }
 
   void run() {
     MigrateMachine machine({"a", "b"}, destination);
-    for (int i = 0; i < 100 && machine.next().what != Do::kEnd; ++i) {
-      if (step_of(machine.next()) == interrupt_before) machine.interrupt();
+    for (int i = 0; i < 100 && machine.next().step != Step::kEnd; ++i) {
+      if (phase_of(machine.next()) == interrupt_before) machine.interrupt();
       const Action action = machine.next();
-      if (action.what == Do::kEnd) break;
-      steps.push_back(step_of(action));
+      if (action.step == Step::kEnd) break;
+      steps.push_back(phase_of(action));
       const World before = *this;
       Answer answer = act(action);
       change(action, answer);
-      const bool undone = answer.went != Went::kWell;
-      if (undone && action.what != Do::kFollow) {
+      const bool undone = !answer.ok();
+      if (undone && action.step != Step::kMigrate) {
         running = before.running;
         migration = before.migration;
         plugged = before.plugged;
@@ -83,26 +86,27 @@ struct World {
       }
       machine.answer(answer);
     }
-    REQUIRE(machine.next().what == Do::kEnd);
+    REQUIRE(machine.next().step == Step::kEnd);
     end = machine.end();
+    moved = machine.moved();
   }
 
-  void fails(const std::string& step, Went went, int code = 0) {
+  void fails(const std::string& step, Outcome outcome, int code = 0) {
     change = [=](Action action, Answer& answer) {
-      if (step_of(action) == step) answer = {went, code, "because", {}};
+      if (phase_of(action) == step) answer = {outcome, code, "because"};
     };
   }
 };
 
-inline const Steps kThere = {"look", "prepare", "unplug0", "unplug1", "begin", "migrate"};
+inline const StepNames kThere = {"look", "prepare", "unplug0", "unplug1", "begin", "migrate"};
 
-inline Steps after(Steps steps, const Steps& more) {
+inline StepNames after(StepNames steps, const StepNames& more) {
   steps.insert(steps.end(), more.begin(), more.end());
   return steps;
 }
 
-inline Steps until(const std::string& last) {
-  Steps steps;
+inline StepNames until(const std::string& last) {
+  StepNames steps;
   for (const auto& step : kThere) {
     steps.push_back(step);
     if (step == last) break;

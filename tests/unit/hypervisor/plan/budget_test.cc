@@ -76,7 +76,7 @@ TEST_CASE("a guest is asked with the time that there is, and not waited for much
   CHECK(none.until == now - kSecond);
   CHECK(none.end == now - kSecond + kAgentGrace);
   ScriptedPeer peer;
-  GuestAgent mute([&peer](const Patience&) -> Result<JsonLineSocket> { return peer.socket(); });
+  GuestAgent mute([&peer](const Deadline&) -> Result<JsonLineSocket> { return peer.socket(); });
   const auto said = give_order(mute, {}, GuestOrder::kReturn, {600 * kSecond, now, true, now});
   REQUIRE_FALSE(said);
   CHECK(said.error().code == Errc::kTimeout);
@@ -111,14 +111,14 @@ TEST_CASE("the way back of a snapshot has its third, however late that begins") 
     WatchedSnapshot steps(pair.request, pair.stop, [](const std::string&) {});
     SnapshotMachine machine({{"vm1", {"hca"}}, {"vm2", {"hca"}}});
     std::size_t gone_on = 0;
-    while (machine.next().what != SetDo::kCheck && machine.next().what != SetDo::kEnd) {
-      if (machine.next().what == SetDo::kGoOn) ++gone_on;
+    while (machine.next().step != Step::kCheck && machine.next().step != Step::kEnd) {
+      if (machine.next().step == Step::kGoOn) ++gone_on;
       machine.answer(steps.perform(machine.next()));
       CHECK_FALSE(steps.is_on_its_way_back());
     }
     CHECK(gone_on == (clearing ? 4 : 2));
-    machine.answer({Went::kFailed, kCodeInconsistent, "its lease ran out", {}, false});
-    REQUIRE(machine.next().what == SetDo::kEndHold);
+    machine.answer({Outcome::kFailed, kCodeInconsistent, "its lease ran out"});
+    REQUIRE(machine.next().step == Step::kEndHold);
     machine.answer(steps.perform(machine.next()));
     CHECK(steps.is_on_its_way_back());
   }
@@ -128,9 +128,9 @@ TEST_CASE("who keeps a card is asked for with little of the time that is left") 
   MachinePair pair;
   WatchedSnapshot steps(pair.request, pair.stop, [](const std::string&) {});
   const TimeNs before = monotonic_now();
-  const Patience patience = steps.diagnosis();
-  CHECK(patience.deadline >= before + kDiagnosisMax);
-  CHECK(patience.deadline <= monotonic_now() + kDiagnosisMax);
+  const Deadline deadline = steps.diagnosis();
+  CHECK(deadline.at >= before + kDiagnosisMax);
+  CHECK(deadline.at <= monotonic_now() + kDiagnosisMax);
   CHECK_FALSE(steps.is_on_its_way_back());
 }
 

@@ -23,18 +23,14 @@ Log heads(const std::vector<std::string>& plan, bool failing = false) {
   return heads;
 }
 
-std::string of(const MigratePhase& phase) { return phase.card; }
-std::string of(const SetPhase& phase) { return phase.of; }
-
 /// ... for each phase after the look, from the one of this name on.
-template <class Report>
 Log done(const Report& report, const std::string& from = "") {
   Log done;
   bool begun = from.empty();
   for (const auto& phase : report.phases) {
     begun = begun || phase.name == from;
     if (begun && phase.name != "look")
-      done.push_back(phase.name + (of(phase).empty() ? "" : " " + of(phase)));
+      done.push_back(phase.name + (phase.object.empty() ? "" : " " + phase.object));
   }
   return done;
 }

@@ -33,7 +33,7 @@ class Answers {
     for (auto& thread : threads_) thread.join();
   }
   GuestAgent agent() {
-    return GuestAgent([this](const Patience&) -> Result<JsonLineSocket> {
+    return GuestAgent([this](const Deadline&) -> Result<JsonLineSocket> {
       if (next_ == answers_.size()) return fail(Errc::kDown, "no answer is left");
       std::array<int, 2> ends{};
       if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()) != 0)
@@ -72,7 +72,7 @@ class Babbler {
     if (thread_.joinable()) thread_.join();
   }
   GuestAgent agent() {
-    return GuestAgent([this](const Patience&) -> Result<JsonLineSocket> {
+    return GuestAgent([this](const Deadline&) -> Result<JsonLineSocket> {
       auto socket = peer_.socket();
       thread_ = std::thread([this] {
         while (!over_.load()) {
@@ -134,7 +134,7 @@ TEST_CASE("an agent whose line has no end is given up") {
   CHECK(agent.host_name(long_enough()).error().code == Errc::kLimit);
 }
 
-TEST_CASE("an agent that says a thousand things and no answer ends with our patience") {
+TEST_CASE("an agent that says a thousand things and no answer ends with our deadline") {
   Babbler babbler("{}\nnothing\n");
   auto agent = babbler.agent();
   CHECK(agent.host_name({monotonic_now() + 50 * kMillisecond, nullptr}).error().code ==
@@ -177,7 +177,7 @@ TEST_CASE("an order names the guest's own node, and waits while the job is busy"
   Answers answers({kName, kPid, ended(4, R"({"exit_code":4,"text":"busy"})"), kPid,
                    ended(0, R"({"exit_code":0,"text":"released","released":true})")});
   auto agent = answers.agent();
-  const Tries tries{kSecond, long_enough().deadline, false};
+  const Tries tries{kSecond, long_enough().at, false};
   const auto said = give_order(agent, {"/opt/btlctl", "7"}, GuestOrder::kPrepare, tries);
   REQUIRE(said);
   CHECK(said->code == 0);
@@ -194,7 +194,7 @@ TEST_CASE("a refusal is final, unless a card comes") {
   const std::string refused = ended(3, R"({"exit_code":3,"text":"no device"})");
   Answers once({kName, kPid, refused});
   auto agent = once.agent();
-  const TimeNs until = long_enough().deadline;
+  const TimeNs until = long_enough().at;
   CHECK(give_order(agent, {"btlctl", ""}, GuestOrder::kReturn, {kSecond, until, false})->code == 3);
   Answers twice({kName, kPid, refused, kPid, ended(0, R"({"exit_code":0,"text":"done"})")});
   auto other = twice.agent();
@@ -209,7 +209,7 @@ TEST_CASE("a return that goes on in the background is asked after while a card c
   const std::string later =
       ended(0, R"({"exit_code":0,"text":"returning","absent":["rank 0: verbs: no device"]})");
   const std::string done = ended(0, R"({"exit_code":0,"text":"done","absent":[]})");
-  const TimeNs until = long_enough().deadline;
+  const TimeNs until = long_enough().at;
   Answers twice({kName, kPid, later, kPid, done});
   auto agent = twice.agent();
   const auto came = give_order(agent, {"btlctl", ""}, GuestOrder::kReturn, {kSecond, until, true});

@@ -65,14 +65,14 @@ TEST_CASE("a line without end is given up") {
   CHECK(heard.error().code == Errc::kLimit);
 }
 
-TEST_CASE("who has no patience left gets no line, though some are here already") {
+TEST_CASE("who has no deadline left gets no line, though some are here already") {
   ScriptedPeer peer;
   auto socket = peer.socket();
   for (int i = 0; i < 3; ++i) peer.says_line(R"({"a":1})");
   REQUIRE(socket.receive(long_enough()));
   CHECK(socket.receive(none_left()).error().code == Errc::kTimeout);
   const std::atomic<bool> stop{true};
-  CHECK(socket.receive({long_enough().deadline, &stop}).error().code == Errc::kCancelled);
+  CHECK(socket.receive({long_enough().at, &stop}).error().code == Errc::kCancelled);
   CHECK(socket.receive(long_enough()));  // it is there still
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("who is told to stop stops waiting") {
   ScriptedPeer peer;
   auto socket = peer.socket();
   const std::atomic<bool> stop{true};
-  const auto heard = socket.receive({long_enough().deadline, &stop});
+  const auto heard = socket.receive({long_enough().at, &stop});
   REQUIRE_FALSE(heard);
   CHECK(heard.error().code == Errc::kCancelled);
 }

@@ -17,8 +17,8 @@
 
 namespace livebtl::hypervisor {
 
-inline Patience long_enough() { return {monotonic_now() + 60 * kSecond, nullptr}; }
-inline Patience none_left() { return {monotonic_now(), nullptr}; }
+inline Deadline long_enough() { return {monotonic_now() + 60 * kSecond, nullptr}; }
+inline Deadline none_left() { return {monotonic_now(), nullptr}; }
 
 class ScriptedPeer {
  public:

@@ -8,7 +8,8 @@
 #include <iterator>
 #include <memory>
 
-#include "hypervisor/set/set_vms.h"
+#include "hypervisor/restore/restore_vms.h"
+#include "hypervisor/snapshot/snapshot_vms.h"
 #include "tests/unit/hypervisor/fake_machine.h"
 
 namespace livebtl::hypervisor {
@@ -53,10 +54,10 @@ struct MachinePair {
       if (runs) request.machines.back().cards = {"hca"};
     }
   }
-  SetReport snapshot() {
+  Report snapshot() {
     return snapshot_vms(request, stop, [](const std::string&) {});
   }
-  SetReport restore() {
+  Report restore() {
     return restore_vms(request, stop, [](const std::string&) {});
   }
   template <class Change>

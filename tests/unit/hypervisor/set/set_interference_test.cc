@@ -39,7 +39,7 @@ TEST_CASE("a set with a file that others may write to is not loaded") {
 
 TEST_CASE("a set is finished by the call that repeats its own, and by no other") {
   MachinePair pair;
-  const std::string hold = pair.snapshot().hold;
+  const std::string hold = pair.snapshot().details["hold"];
   const auto killed = [&pair](const std::string& of) {
     pair.machines[1]->with([&of](auto& state) {
       state.objects["livebtl.hold"] = Json{{"hold", of}}.dump();
@@ -98,8 +98,8 @@ TEST_CASE("a hold that cannot be ended is named, and the next call ends it") {
   const auto report = pair.snapshot();
   CHECK(report.end.code == 6);
   REQUIRE(report.end.left.size() == 1);
-  CHECK(report.end.left[0].find("in the guest vm1: btlctl hold end --id " + report.hold) !=
-        std::string::npos);
+  CHECK(report.end.left[0].find("in the guest vm1: btlctl hold end --id " +
+                                report.details["hold"].get<std::string>()) != std::string::npos);
   pair.both([](auto& state) { CHECK(state.objects.contains("livebtl.hold")); });
   pair.machines[0]->with([](auto& state) { state.guest_codes.clear(); });
   pair.log(0);

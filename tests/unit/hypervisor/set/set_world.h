@@ -13,22 +13,22 @@
 
 namespace livebtl::hypervisor {
 
-using Steps = std::vector<std::string>;
+using StepNames = std::vector<std::string>;
 
-inline std::string step_of(SetAction action) {
-  std::string step = name_of(action.what);
+inline std::string step_of(Action action) {
+  std::string step = name_of(action.step);
   if (action.of_a_machine()) step += std::to_string(action.machine);
   if (action.of_a_card()) step += action.machine == 0 ? "a" : "b";
   return step;
 }
 
-inline Steps followed_by(Steps steps, const Steps& more) {
+inline StepNames followed_by(StepNames steps, const StepNames& more) {
   steps.insert(steps.end(), more.begin(), more.end());
   return steps;
 }
 
 /// The steps up to one.
-inline Steps up_to(const Steps& steps, const std::string& last) {
+inline StepNames up_to(const StepNames& steps, const std::string& last) {
   const auto at = std::find(steps.begin(), steps.end(), last);
   REQUIRE(at != steps.end());
   return {steps.begin(), at + 1};
@@ -47,80 +47,82 @@ struct SetWorld {
   bool files = false;                                         // are there
   bool sealed = false;                                        // ... and are a set
   std::string killed_after, killed_before, interrupt_before;  // steps
-  std::function<void(const std::string&, SetAnswer&)> change = [](const std::string&, SetAnswer&) {
-  };
+  std::function<void(const std::string&, Answer&)> change = [](const std::string&, Answer&) {};
 
-  Steps steps;
-  SetEnd end;
+  StepNames steps;
+  End end;
 
   std::vector<MachineNames> names() const {
     const std::vector<std::string> card = {"hca"};
-    return {{"vm1", cards ? card : Steps{}}, {"vm2", cards ? card : Steps{}}};
+    return {{"vm1", cards ? card : StepNames{}}, {"vm2", cards ? card : StepNames{}}};
   }
 
-  SetAnswer look() const {
-    SetAnswer answer;
+  Answer look() const {
+    Answer answer;
     answer.sealed = sealed;
     answer.repeats = sealed && (machines[0].claimed || machines[1].claimed);
     if (sealed) answer.text = "monday holds a set";
     for (const One& one : machines)
-      answer.seen.push_back({one.running, one.claimed, one.loaded,
-                             cards ? std::vector<bool>{one.plugged} : std::vector<bool>{},
-                             one.sent});
+      answer.seen.push_back(
+          {.running = one.running,
+           .plugged = cards ? std::vector<bool>{one.plugged} : std::vector<bool>{},
+           .claimed = one.claimed,
+           .sent = one.sent,
+           .loaded = one.loaded});
     return answer;
   }
 
   void speak() const { CHECK(machines[0].running); }  // else its guest hears nothing
 
-  void of_the_job(SetDo what) {
+  void of_the_job(Step step) {
     speak();
-    if (what == SetDo::kPrepare) prepared = true;
-    if (what == SetDo::kReturn) {
+    if (step == Step::kPrepare) prepared = true;
+    if (step == Step::kReturn) {
       CHECK_FALSE(held);
       prepared = false;
     }
-    if (what == SetDo::kHold) {
+    if (step == Step::kHold) {
       CHECK_FALSE(held);
       held = true;
     }
-    if (what == SetDo::kRenew || what == SetDo::kCheck) CHECK((held && machines[1].running));
-    if (what == SetDo::kEndHold || what == SetDo::kRestored) held = false;
+    if (step == Step::kRenew || step == Step::kCheck) CHECK((held && machines[1].running));
+    if (step == Step::kEndHold || step == Step::kRestored) held = false;
   }
 
-  void of_a_machine(SetAction action) {
+  void of_a_machine(Action action) {
     One& one = machines[action.machine];
-    if (action.what == SetDo::kUnplug) {
+    if (action.step == Step::kUnplug) {
       CHECK(prepared);
       CHECK(one.plugged);
       one.plugged = false;
     }
-    if (action.what == SetDo::kPlug) one.plugged = true;
-    if (action.what == SetDo::kSave) {
+    if (action.step == Step::kPlug) one.plugged = true;
+    if (action.step == Step::kSave) {
       CHECK(held);
       CHECK_FALSE((cards && one.plugged));
       one.running = false;
       files = true;
     }
-    if (action.what == SetDo::kLoad) one.loaded = true;
-    if (action.what == SetDo::kGoOn) one.running = true;
-    if (action.what == SetDo::kHalt) one.running = false;
+    if (action.step == Step::kLoad) one.loaded = true;
+    if (action.step == Step::kGoOn) one.running = true;
+    if (action.step == Step::kHalt) one.running = false;
   }
 
-  SetAnswer act(SetAction action) {
-    if (action.what == SetDo::kLook) return look();
+  Answer act(Action action) {
+    if (action.step == Step::kLook) return look();
     if (action.of_a_machine()) {
       of_a_machine(action);
-    } else if (action.what == SetDo::kClaim) {
+    } else if (action.step == Step::kClaim) {
       machines[0].claimed = machines[1].claimed = true;
       files = false;
-    } else if (action.what == SetDo::kForget) {
+    } else if (action.step == Step::kForget) {
       machines[0].claimed = machines[1].claimed = false;
-    } else if (action.what == SetDo::kSeal) {
+    } else if (action.step == Step::kSeal) {
       sealed = true;
-    } else if (action.what == SetDo::kDiscard) {
+    } else if (action.step == Step::kDiscard) {
       files = false;
     } else {
-      of_the_job(action.what);
+      of_the_job(action.step);
     }
     return {};
   }
@@ -129,25 +131,25 @@ struct SetWorld {
   void run() {
     steps.clear();
     Machine machine(names());
-    for (int i = 0; i < 100 && machine.next().what != SetDo::kEnd; ++i) {
+    for (int i = 0; i < 100 && machine.next().step != Step::kEnd; ++i) {
       if (step_of(machine.next()) == interrupt_before) machine.interrupt();
-      const SetAction action = machine.next();
+      const Action action = machine.next();
       const std::string step = step_of(action);
-      if (action.what == SetDo::kEnd || step == killed_before) break;
+      if (action.step == Step::kEnd || step == killed_before) break;
       steps.push_back(step);
-      SetAnswer answer;
+      Answer answer;
       change(step, answer);
-      if (answer.went == Went::kWell) answer = act(action);
+      if (answer.ok()) answer = act(action);
       if (step == killed_after) break;
       machine.answer(answer);
     }
     end = machine.end();
-    if (killed_after.empty() && killed_before.empty()) REQUIRE(machine.next().what == SetDo::kEnd);
+    if (killed_after.empty() && killed_before.empty()) REQUIRE(machine.next().step == Step::kEnd);
   }
 
-  void fails(const std::string& step, Went went, int code) {
-    change = [=](const std::string& now, SetAnswer& answer) {
-      if (now == step) answer = {went, code, "because", {}, false};
+  void fails(const std::string& step, Outcome outcome, int code) {
+    change = [=](const std::string& now, Answer& answer) {
+      if (now == step) answer = {outcome, code, "because"};
     };
   }
   /// Everything is as it was before, and nothing is left.
@@ -162,8 +164,8 @@ struct SetWorld {
   }
 };
 
-inline const Steps kSnapshot = {"look",  "claim",  "prepare", "unplug0a", "unplug1b", "hold",
-                                "save0", "go_on0", "renew",   "save1",    "go_on1",   "check"};
-inline const Steps kCards = {"plug0a", "plug1b", "return", "forget"};
+inline const StepNames kSnapshot = {"look",  "claim",  "prepare", "unplug0a", "unplug1b", "hold",
+                                    "save0", "go_on0", "renew",   "save1",    "go_on1",   "check"};
+inline const StepNames kCards = {"plug0a", "plug1b", "return", "forget"};
 
 }  // namespace livebtl::hypervisor

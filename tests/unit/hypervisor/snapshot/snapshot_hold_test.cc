@@ -12,11 +12,11 @@ TEST_CASE("a hold that was broken is named, whichever step has failed first") {
       CAPTURE(found);
       SetWorld world;
       bool failed = false;
-      world.change = [&](const std::string& now, SetAnswer& answer) {
+      world.change = [&](const std::string& now, Answer& answer) {
         if (now == "check" && failed && found != kCodeDone)
-          answer = {Went::kFailed, found, "its lease ran out", {}, false};
+          answer = {Outcome::kFailed, found, "its lease ran out"};
         if (now == step && !std::exchange(failed, true))
-          answer = {Went::kTimeout, kCodeTakenBack, "no answer", {}, false};
+          answer = {Outcome::kTimeout, kCodeTakenBack, "no answer"};
       };
       world.run<SnapshotMachine>();
       const bool broken = found == kCodeInconsistent;
@@ -34,12 +34,12 @@ TEST_CASE("a hold that was broken is named, whichever step has failed first") {
 TEST_CASE("what is known is not asked for again: no hold yet, the guest's own reason, Ctrl-C") {
   for (const char* step : {"unplug1b", "hold"}) {
     SetWorld world;
-    world.fails(step, Went::kTimeout, kCodeTakenBack);
+    world.fails(step, Outcome::kTimeout, kCodeTakenBack);
     world.run<SnapshotMachine>();
     CHECK(std::count(world.steps.begin(), world.steps.end(), "check") == 0);
   }
   SetWorld broken;
-  broken.fails("renew", Went::kFailed, kCodeInconsistent);
+  broken.fails("renew", Outcome::kFailed, kCodeInconsistent);
   broken.run<SnapshotMachine>();
   CHECK(std::count(broken.steps.begin(), broken.steps.end(), "check") == 0);
   SetWorld interrupted;

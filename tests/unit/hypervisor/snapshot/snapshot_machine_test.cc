@@ -7,7 +7,7 @@ using namespace livebtl::hypervisor;
 
 namespace {
 
-const Steps kWhole = followed_by(followed_by(kSnapshot, {"end_hold", "seal"}), kCards);
+const StepNames kWhole = followed_by(followed_by(kSnapshot, {"end_hold", "seal"}), kCards);
 
 }  // namespace
 
@@ -19,7 +19,7 @@ TEST_CASE("a snapshot in order") {
   CHECK(world.sealed);
   world.is_as_before();
   world.run<SnapshotMachine>();  // once more: that is no call to be repeated, but a new one
-  CHECK(world.steps == Steps{"look"});
+  CHECK(world.steps == StepNames{"look"});
   CHECK(world.end.code == kCodeRefused);
   CHECK(world.end.text.find("monday holds a set; name another") == 0);
 }
@@ -28,28 +28,28 @@ TEST_CASE("machines without cards have nothing to leave") {
   SetWorld world;
   world.cards = false;
   world.run<SnapshotMachine>();
-  CHECK(world.steps == Steps{"look", "claim", "hold", "save0", "go_on0", "renew", "save1", "go_on1",
-                             "check", "end_hold", "seal", "forget"});
+  CHECK(world.steps == StepNames{"look", "claim", "hold", "save0", "go_on0", "renew", "save1",
+                                 "go_on1", "check", "end_hold", "seal", "forget"});
   CHECK(world.end.code == kCodeDone);
 }
 
 TEST_CASE("a machine that cannot be looked at, or stands still, is left alone") {
   SetWorld unseen;
-  unseen.fails("look", Went::kFailed, 9);
+  unseen.fails("look", Outcome::kFailed, 9);
   unseen.run<SnapshotMachine>();
-  CHECK(unseen.steps == Steps{"look"});
+  CHECK(unseen.steps == StepNames{"look"});
   CHECK(unseen.end.code == 9);
   SetWorld still;
   still.machines[1].running = false;
   still.run<SnapshotMachine>();
-  CHECK(still.steps == Steps{"look"});
+  CHECK(still.steps == StepNames{"look"});
   CHECK(still.end.code == kCodeRefused);
   CHECK(still.end.text.find("vm2") == 0);
   SetWorld moved;
   moved.machines[1].running = false;
   moved.machines[1].sent = true;
   moved.run<SnapshotMachine>();
-  CHECK(moved.steps == Steps{"look"});
+  CHECK(moved.steps == StepNames{"look"});
   CHECK(moved.end.code == kCodeRefused);
   CHECK(moved.end.text.find("must not go on here") != std::string::npos);
 }
@@ -58,15 +58,15 @@ TEST_CASE("whatever fails before the check leaves no set, and all as it was") {
   const std::vector<std::pair<std::string, int>> codes = {
       {"claim", 5},  {"prepare", 7}, {"unplug0a", 5}, {"unplug1b", 5}, {"hold", 4}, {"save0", 5},
       {"go_on0", 5}, {"renew", 8},   {"save1", 5},    {"go_on1", 5},   {"check", 8}};
-  for (const Went went : {Went::kFailed, Went::kTimeout}) {
+  for (const Outcome outcome : {Outcome::kFailed, Outcome::kTimeout}) {
     for (const auto& each : codes) {
       const std::string& step = each.first;
       const int code = each.second;
       CAPTURE(step);
       SetWorld world;
       bool once = false;
-      world.change = [&](const std::string& now, SetAnswer& answer) {
-        if (now == step && !std::exchange(once, true)) answer = {went, code, "because", {}, false};
+      world.change = [&](const std::string& now, Answer& answer) {
+        if (now == step && !std::exchange(once, true)) answer = {outcome, code, "because"};
       };
       world.run<SnapshotMachine>();
       CHECK(world.end.code == code);
@@ -83,7 +83,7 @@ TEST_CASE("what a guest calls done, but not complete, is not done where it is ta
   for (const char* step : {"prepare", "hold", "renew", "check"}) {
     CAPTURE(step);
     SetWorld world;
-    world.fails(step, Went::kFailed, kCodeNotReturned);
+    world.fails(step, Outcome::kFailed, kCodeNotReturned);
     world.run<SnapshotMachine>();
     CHECK(world.end.code == kCodeTakenBack);
     CHECK_FALSE(world.sealed);
@@ -92,7 +92,7 @@ TEST_CASE("what a guest calls done, but not complete, is not done where it is ta
 
 TEST_CASE("a hold that was broken makes no set") {
   SetWorld world;
-  world.fails("check", Went::kFailed, kCodeInconsistent);
+  world.fails("check", Outcome::kFailed, kCodeInconsistent);
   world.run<SnapshotMachine>();
   CHECK(world.steps == followed_by(followed_by(kSnapshot, {"end_hold", "discard"}), kCards));
   CHECK(world.end.code == kCodeInconsistent);
@@ -100,7 +100,7 @@ TEST_CASE("a hold that was broken makes no set") {
 
 TEST_CASE("what cannot be written to the disk is no set") {
   SetWorld world;
-  world.fails("seal", Went::kFailed, 2);
+  world.fails("seal", Outcome::kFailed, 2);
   world.run<SnapshotMachine>();
   CHECK(world.steps ==
         followed_by(followed_by(kSnapshot, {"end_hold", "seal", "discard"}), kCards));
@@ -113,7 +113,7 @@ TEST_CASE("what is left after a set was made is said, and so is what cannot be t
   for (const char* step : {"plug0a", "plug1b", "return", "forget"}) {
     CAPTURE(step);
     SetWorld made;
-    made.fails(step, Went::kTimeout, 5);
+    made.fails(step, Outcome::kTimeout, 5);
     made.run<SnapshotMachine>();
     CHECK(made.steps == kWhole);
     CHECK(made.sealed);
@@ -121,8 +121,8 @@ TEST_CASE("what is left after a set was made is said, and so is what cannot be t
     REQUIRE(made.end.left.size() == 1);
     CHECK(made.end.left[0].find("because") != std::string::npos);
     SetWorld not_made;
-    not_made.change = [step](const std::string& now, SetAnswer& answer) {
-      if (now == step || now == "save1") answer = {Went::kFailed, 5, "because", {}, false};
+    not_made.change = [step](const std::string& now, Answer& answer) {
+      if (now == step || now == "save1") answer = {Outcome::kFailed, 5, "because"};
     };
     not_made.run<SnapshotMachine>();
     CHECK(not_made.end.code == kCodeUnfinished);
@@ -188,8 +188,8 @@ TEST_CASE("what a killed call has left and cannot be cleared is no ground to beg
   world.killed_after = "save0";
   world.run<SnapshotMachine>();
   world.killed_after.clear();
-  world.change = [](const std::string& now, SetAnswer& answer) {
-    if (now == "end_hold") answer = {Went::kTimeout, 5, "no answer", {}, false};
+  world.change = [](const std::string& now, Answer& answer) {
+    if (now == "end_hold") answer = {Outcome::kTimeout, 5, "no answer"};
   };
   world.held = false;  // its lease has run out meanwhile
   world.run<SnapshotMachine>();
