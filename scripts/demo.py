@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """The live part of scripts/demo: runs the job, switches it, shows what happens, and ends with the proof."""
 import argparse
@@ -8,12 +7,10 @@ import os
 import sys
 import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
-from harness.control import btlctl  # noqa: E402
-from harness.job import Build, MpiJob  # noqa: E402
-from harness.kernel import TcpBytes  # noqa: E402
-from harness.waiting import Failed, check, wait_until  # noqa: E402
+from tests.harness.control import btlctl
+from tests.harness.job import Build, MpiJob
+from tests.harness.kernel import TcpBytes
+from tests.harness.waiting import Failed, check, wait_until
 
 MIB = 1 << 20
 PHASE_SECONDS = 2

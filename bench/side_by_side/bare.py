@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from contenders import Failed
+from tests.harness.waiting import Failed
 
 
 def run(build, turns, provider="tcp;ofi_rxm", seconds=600):

@@ -2,35 +2,30 @@
 """The contenders: one MPI job each, two ranks of btlperf that stand ready and measure when they are told to."""
 import os
 import select
-import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
-from harness.job import MpiJob  # noqa: E402
-from harness.waiting import Failed  # noqa: E402
+from tests.harness.job import OVER_LIVEBTL, OVER_OFI, MpiJob
+from tests.harness.waiting import Failed
 
-OFI = ["--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "opal_common_ofi_provider_include"]
-LIVEBTL = [*OFI, "livebtl"]
 RDMA = ["--mca", "osc", "rdma"]
 RXM = {"LIVEBTL_TRANSPORTS": "self,tcp,ofi:tcp;ofi_rxm", "LIVEBTL_TCP_IF": "lo", "FI_TCP_IFACE": "lo"}
-OVER_OFI = ["--mca", "btl", "self,ofi", *RDMA]
+RDMA_OVER_OFI = ["--mca", "btl", "self,ofi", *RDMA]
 # How each is started: options of mpirun, and environment. Over TCP all use loopback alone.
 CONTENDERS = {
-    "livebtl-sm": (LIVEBTL, {}),
-    "livebtl-sm-rings": (LIVEBTL, {"LIVEBTL_SM_SINGLE_COPY": "none"}),
+    "livebtl-sm": (OVER_LIVEBTL, {}),
+    "livebtl-sm-rings": (OVER_LIVEBTL, {"LIVEBTL_SM_SINGLE_COPY": "none"}),
     "vader": (["--mca", "pml", "ob1", "--mca", "btl", "self,vader"], {}),
     "ucx-sm": (["--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"],
                {"UCX_TLS": "self,sm"}),
-    "livebtl-tcp": (LIVEBTL, {"LIVEBTL_TRANSPORTS": "self,tcp", "LIVEBTL_TCP_IF": "lo"}),
+    "livebtl-tcp": (OVER_LIVEBTL, {"LIVEBTL_TRANSPORTS": "self,tcp", "LIVEBTL_TCP_IF": "lo"}),
     "ob1-tcp": (["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo"], {}),
-    "ofi-rxm-tcp": ([*OFI, "tcp;ofi_rxm"], {"FI_TCP_IFACE": "lo"}),
-    "livebtl-ofi-rxm": (LIVEBTL, RXM),
+    "ofi-rxm-tcp": ([*OVER_OFI, "tcp;ofi_rxm"], {"FI_TCP_IFACE": "lo"}),
+    "livebtl-ofi-rxm": (OVER_LIVEBTL, RXM),
     # One-sided: osc/rdma, over each but TCP, the ranks' messages beside it.
-    "livebtl-sm-rdma": ([*LIVEBTL, *OVER_OFI], {}),
-    "livebtl-sm-rings-rdma": ([*LIVEBTL, *OVER_OFI], {"LIVEBTL_SM_SINGLE_COPY": "none"}),
+    "livebtl-sm-rdma": ([*OVER_LIVEBTL, *RDMA_OVER_OFI], {}),
+    "livebtl-sm-rings-rdma": ([*OVER_LIVEBTL, *RDMA_OVER_OFI], {"LIVEBTL_SM_SINGLE_COPY": "none"}),
     "vader-rdma": (["--mca", "pml", "ob1", "--mca", "btl", "self,vader", *RDMA], {}),
-    "livebtl-tcp-rdma": ([*LIVEBTL, *OVER_OFI], {"LIVEBTL_TRANSPORTS": "self,tcp", "LIVEBTL_TCP_IF": "lo"}),
-    "livebtl-ofi-rxm-rdma": ([*LIVEBTL, *OVER_OFI], RXM),
+    "livebtl-tcp-rdma": ([*OVER_LIVEBTL, *RDMA_OVER_OFI], {"LIVEBTL_TRANSPORTS": "self,tcp", "LIVEBTL_TCP_IF": "lo"}),
+    "livebtl-ofi-rxm-rdma": ([*OVER_LIVEBTL, *RDMA_OVER_OFI], RXM),
     # Open MPI 4.1 has no osc/rdma over its own TCP, which has no atomics.
     "tcp-pt2pt": (["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo",
                    "--mca", "osc", "pt2pt"], {}),

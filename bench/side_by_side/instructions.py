@@ -7,8 +7,10 @@ import re
 import shutil
 import subprocess
 
-from contenders import CONTENDERS, ROOT, PerfJob
-from harness.waiting import Failed, check
+from tests.harness.commands import ROOT
+from tests.harness.waiting import Failed, check
+
+from .contenders import CONTENDERS, PerfJob
 
 NAME = re.compile(r"\((\d+)\)(?: (.*))?")
 

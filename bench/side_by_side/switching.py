@@ -5,10 +5,11 @@ import json
 import os
 import time
 
-from contenders import LIVEBTL, PerfJob
-from harness.control import DONE, btlctl, drive
-from harness.job import MpiJob
-from harness.waiting import check
+from tests.harness.control import DONE, btlctl, drive
+from tests.harness.job import OVER_LIVEBTL, MpiJob
+from tests.harness.waiting import check
+
+from .contenders import PerfJob
 
 REST_MS = 12  # between two switches: room for a window of the same length without one
 GAP_FLOOR_US = 5  # btlperf notes gaps from here on
@@ -53,7 +54,7 @@ def windows(switches):
 
 def longest_gaps(build, logs, count, size=1024):
     """The longest gap in each switch, and in as long a time without one just after it."""
-    job = PerfJob(build, os.path.join(logs, "gaps"), LIVEBTL, {"LIVEBTL_TCP_IF": "lo"}, 2, [])
+    job = PerfJob(build, os.path.join(logs, "gaps"), OVER_LIVEBTL, {"LIVEBTL_TCP_IF": "lo"}, 2, [])
     log = os.path.join(job.shared, "gaps")
     job.words = ["gaps", str(size), job.stop_file, log, job.ready_file]
     with job:
@@ -76,7 +77,7 @@ def longest_gaps(build, logs, count, size=1024):
 
 def ladder(build, logs, ranks, mode, count):
     """Order to last acknowledgement: of each rung, and of whole switches, as btlctl says."""
-    job = PerfJob(build, os.path.join(logs, f"{mode}-{ranks}"), LIVEBTL, {"LIVEBTL_TCP_IF": "lo"}, ranks, [])
+    job = PerfJob(build, os.path.join(logs, f"{mode}-{ranks}"), OVER_LIVEBTL, {"LIVEBTL_TCP_IF": "lo"}, ranks, [])
     job.words = [mode, job.stop_file, job.ready_file]
     rungs, whole = [], []
     with job:

@@ -3,8 +3,9 @@
 import contextlib
 import statistics
 
-from contenders import Contender
-from harness.waiting import Failed
+from tests.harness.waiting import Failed
+
+from .contenders import Contender
 
 LATENCY, BANDWIDTH = "latency", "bandwidth"
 PUT, FETCH_ADD, PUT_BANDWIDTH = "put", "fetch-add", "put-bandwidth"

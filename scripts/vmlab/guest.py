@@ -6,7 +6,7 @@ import time
 import uuid
 from dataclasses import asdict, dataclass, field
 
-from harness.waiting import PATIENCE, Failed, check, wait_until
+from tests.harness.waiting import PATIENCE, Failed, check, wait_until
 
 from . import hardware, processes
 from .hardware import BLOCKER, DISK, RDMA

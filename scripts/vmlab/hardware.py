@@ -4,8 +4,10 @@ import os
 import re
 import tempfile
 
+from tests.harness.commands import ROOT, run
+
 from .image import make_archive
-from .places import ROOT, STATE, run
+from .places import STATE
 
 QEMU = "qemu-system-x86_64"
 MEMORY_MIB = 512

@@ -10,11 +10,12 @@ import stat
 import subprocess
 import tempfile
 
-from harness.waiting import check
+from tests.harness.commands import run
+from tests.harness.waiting import check
 
 from . import packages
 from .kernel import TO_MOUNT_ROOT, Kernel
-from .places import GUEST_FILES, HERE, IMAGES, PACKAGES, run
+from .places import GUEST_FILES, HERE, IMAGES, PACKAGES
 
 GUESTS = 3
 # (path in the image, text)

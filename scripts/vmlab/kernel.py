@@ -5,9 +5,9 @@ import os
 import shutil
 import struct
 
-from harness.waiting import check
+from tests.harness.commands import run
+from tests.harness.waiting import check
 
-from .places import run
 
 # What each guest may load; their dependencies come along.
 MODULES = ("virtio_pci", "virtio_net", "virtio_blk", "virtio_console", "virtio_rng", "af_packet", "ext4", "crc32c_generic",

@@ -9,14 +9,14 @@ import sys
 import time
 from dataclasses import dataclass
 
-from harness.waiting import Failed, check, wait_until
+from tests.harness.commands import RELEASE, build_release
+from tests.harness.waiting import Failed, check, wait_until
 
 from . import hardware, image, processes, products
 from .guest import Guest
-from .hardware import BLOCKER, DISK, RDMA, SEGMENTS
-from .places import GOLDEN, HERE, ROOT, RUN, SNAPSHOTS, locked
+from .hardware import DISK, RDMA, SEGMENTS
+from .places import GOLDEN, HERE, RUN, SNAPSHOTS, locked
 
-BUILD = os.path.join(ROOT, "build", "release")
 STATE_FILE = os.path.join(RUN, "lab.json")
 BOOT_SECONDS, RESTORE_SECONDS = 6, 1.5  # of two guests, on a machine that does nothing else
 FIRST_BOOT_SECONDS_MAX = 600
@@ -42,7 +42,7 @@ class Machine:
 class Lab:
     def __init__(self, machine, guests):
         self.machine, self.guests = machine, guests
-        self.build_directory = BUILD  # where the guests' products are from
+        self.build_directory = RELEASE  # where the guests' products are from
         self.switch = None
 
     @property
@@ -179,9 +179,9 @@ def _state_of(directory, guest):
     return os.path.join(directory, guest.name + ".state")
 
 
-def add_build_option(parser):
-    parser.add_argument("--build", metavar="DIR", type=os.path.abspath, help="take the products from here, as they are (default: "
-                        "build/release, brought up to date)")
+def add_build_option(add):
+    add("--build", metavar="DIR", type=os.path.abspath, help="take the products from here, as they are (default: build/release, "
+        "brought up to date)")
 
 
 def prepare(build_directory=None):
@@ -190,8 +190,8 @@ def prepare(build_directory=None):
     with locked("build", "the lab is being built by another command: wait for it"):
         hardware.install_tools(say)
         if build_directory is None:
-            build_directory = BUILD
-            products.compile_all(say)
+            build_directory = RELEASE
+            build_release(products.TARGETS, say)
         made = image.build(say)
         return made, products.build(build_directory, say), hardware.accelerator(made, say)
 
@@ -205,7 +205,7 @@ def new(count, build_directory=None, with_parent=False, keep=False):
         image.forget_others(made)
         products.forget_others(disk)
         lab = Lab(Machine(made, accelerator, lock, with_parent), [Guest(number) for number in range(1, count + 1)])
-        lab.build_directory = build_directory or BUILD
+        lab.build_directory = build_directory or RELEASE
         try:
             lab.start(disk)
             yield lab

@@ -6,7 +6,7 @@ import os
 import socket
 import time
 
-from harness.waiting import Failed
+from tests.harness.waiting import Failed
 
 SHELL = "/bin/bash"
 

@@ -4,9 +4,10 @@ import json
 import os
 from collections import namedtuple
 
-from harness.waiting import Failed, check
+from tests.harness.commands import run
+from tests.harness.waiting import Failed, check
 
-from .places import PACKAGES, run
+from .places import PACKAGES
 
 WANTED = (
     "bash", "busybox-static", "coreutils", "iproute2", "kmod", "libc-bin", "openssh-client", "openssh-server", "qemu-guest-agent", "strace",

@@ -3,12 +3,11 @@
 import contextlib
 import fcntl
 import os
-import subprocess
 
-from harness.waiting import Failed
+from tests.harness.commands import ROOT
+from tests.harness.waiting import Failed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
 STATE = os.path.join(ROOT, "build", "vmlab")
 PACKAGES = os.path.join(STATE, "packages")    # .deb files, as apt fetched them
 IMAGES = os.path.join(STATE, "images")        # KEY/{vmlinux,initrd.img,root.ext4,manifest}
@@ -18,18 +17,6 @@ SNAPSHOTS = os.path.join(STATE, "snapshots")  # NAME/{vmN.state,snapshot.json}
 RUN = os.path.join(STATE, "run")              # of the lab that is up: sockets, consoles, lab.json
 LOGS = os.path.join(STATE, "logs")
 GUEST_FILES = os.path.join(HERE, "guest")
-
-
-def run(command, what, **options):
-    """Runs a command; Failed, with the end of its output, unless it gives 0. Returns its standard output."""
-    options.setdefault("text", True)
-    if "input" not in options:
-        options.setdefault("stdin", subprocess.DEVNULL)
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **options)
-    if done.returncode != 0:
-        errors = done.stderr if isinstance(done.stderr, str) else done.stderr.decode(errors="replace")
-        raise Failed(f"{what}: {command[0]} gave {done.returncode}: {errors.strip()[-800:]}")
-    return done.stdout
 
 
 @contextlib.contextmanager

@@ -6,6 +6,8 @@ import subprocess
 import time
 from collections import namedtuple
 
+from tests.harness.processes import started, state
+
 from .places import RUN
 
 Process = namedtuple("Process", "pid started")
@@ -19,25 +21,11 @@ def start(words, log, keep=(), with_parent=False):
     with open(os.path.join(RUN, log), "ab") as output:
         child = subprocess.Popen(words, cwd=RUN, stdin=subprocess.DEVNULL, stdout=output, stderr=output, pass_fds=keep,
                                  start_new_session=True)
-    return Process(child.pid, _started(child.pid))
-
-
-def _stat(pid):
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()
-    except OSError:
-        return None
-
-
-def _started(pid):
-    stat = _stat(pid)
-    return int(stat[19]) if stat else 0
+    return Process(child.pid, started(child.pid))
 
 
 def alive(process):
-    stat = _stat(process.pid)
-    return bool(stat) and int(stat[19]) == process.started and stat[0] not in "ZX"
+    return started(process.pid) == process.started and state(process.pid) not in ("", "Z", "X")
 
 
 def stop(processes, how=signal.SIGTERM):

@@ -6,10 +6,11 @@ import os
 import shutil
 import tempfile
 
-from harness.waiting import check
+from tests.harness.commands import run
+from tests.harness.waiting import check
 
 from .image import make_disk
-from .places import PRODUCTS, ROOT, run
+from .places import PRODUCTS
 
 # Below the build directory; the same places below MOUNTED in the guest.
 WANTED = ("bin/btlctl", "bin/btlperf", "bin/livebtl-switch-driver", "bin/*_transport_test", "bin/conformance_*_device",
@@ -21,16 +22,6 @@ TARGETS = ("livebtl", "livebtl-fi", "btlctl", "btlperf", "livebtl-switch-driver"
            "conformance_ofi_device", "verbs_device_test", "verbs_pure_test", "verbs_engine_test", "verbs_transport_test",
            *(f"e2e_{name}" for name in PROGRAMS))
 MOUNTED = "/opt/livebtl"
-
-
-def compile_all(say):
-    """Brings build/release up to date."""
-    if not os.path.exists(os.path.join(ROOT, "build", "release", "build.ninja")):
-        say("products: configuring build/release")
-        run(["cmake", "--preset", "release"], "configuring", cwd=ROOT)
-    if "no work to do" not in run(["cmake", "--build", "--preset", "release", "--target", *TARGETS, "--", "-n"], "building", cwd=ROOT):
-        say("products: building build/release (a few minutes the first time)")
-        run(["cmake", "--build", "--preset", "release", "--target", *TARGETS], "building", cwd=ROOT)
 
 
 def build(build_directory, say):

@@ -4,7 +4,7 @@ import json
 import os
 import time
 
-from harness.control import DONE
+from tests.harness.control import DONE
 
 WATCHED = "/run/job/watch.json"
 MOMENTS = ("before", "during", "after")

@@ -2,13 +2,15 @@
 """A machine that exists twice: where it was, and where its set was restored."""
 import dataclasses
 
-from harness.waiting import check, wait_until
+from tests.harness.scenario import scenario, slow
+from tests.harness.waiting import check, wait_until
 
 from .job import OUTPUT, delivered
 from .sets import Sets, begin
 from .verbs import VerbsJob
 
 
+@scenario("old-machine-wakes", slow("set-is-restored"))
 def old_machine_wakes(context):
     """A machine that only stood still while its job was restored elsewhere goes on, with the addresses of its copy: its processes
     are fenced out, and the restored job goes on."""
@@ -41,6 +43,3 @@ def _fenced_out(job, old):
     shown = old.output("btlctl status")
     check(shown.count("fenced out: ") == job.per_guest, f"btlctl status in the old machine: {shown}")
     return said[0]
-
-
-CASES = (("old-machine-wakes", old_machine_wakes),)

@@ -2,9 +2,10 @@
 """A guest is frozen and thawed through its agent, with livebtl's hook in it, under a job whose traffic is on verbs."""
 import json
 
-from harness.control import DONE, INCONSISTENT
-from harness.waiting import check, wait_until
-from vmlab.monitor import Agent, Refused
+from scripts.vmlab.monitor import Agent, Refused
+from tests.harness.control import DONE, INCONSISTENT
+from tests.harness.scenario import scenario
+from tests.harness.waiting import check, wait_until
 
 from .job import delivered
 from .verbs import VerbsJob, add_verbs
@@ -83,6 +84,7 @@ def _goes_on_in(job, guest):
     wait_until("messages to be delivered again", lambda: delivered(guest) != before, 60 * job.lab.pace)
 
 
+@scenario("freeze-and-thaw")
 def freeze_and_thaw(context):
     """guest-fsfreeze-freeze holds the job until guest-fsfreeze-thaw: by Debian's dispatcher, and, without it, as the hook itself,
     where a job that cannot be held keeps the guest from being frozen."""
@@ -104,6 +106,3 @@ def freeze_and_thaw(context):
         totals = job.finish()
     return (f"held {rounds + 1} times while {count} file systems were frozen; not frozen while a rank stood still ({said}); "
             f"{totals['received']} messages, lost 0, repeated 0, out of order 0; medians: {job.phases()}")
-
-
-CASES = (("freeze-and-thaw", freeze_and_thaw),)

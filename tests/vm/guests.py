@@ -2,9 +2,10 @@
 """What the lab itself must do: links that carry RDMA, a blocker that blocks, a card that goes when nobody holds it."""
 import re
 
-from harness.waiting import check, wait_until
-from vmlab.hardware import BLOCKER, RDMA
-from vmlab.monitor import Refused
+from scripts.vmlab.hardware import BLOCKER, RDMA
+from scripts.vmlab.monitor import Refused
+from tests.harness.scenario import scenario
+from tests.harness.waiting import check, wait_until
 
 ITERATIONS = 100
 PINGPONG = f"ibv_rc_pingpong -d rxe0 -g 1 -e -c -n {ITERATIONS}"  # -c: every byte is checked
@@ -27,6 +28,7 @@ def _end_of(guest, pid):
     return answer if answer["exited"] else None
 
 
+@scenario("rdma-between-guests")
 def rdma_between_guests(context):
     """Each pair of guests, both ways."""
     with context.lab(2 if context.short else 3) as lab:
@@ -37,6 +39,7 @@ def rdma_between_guests(context):
     return f"{len(pairs)} checked ping-pongs among {len(lab.guests)} guests, {said[0]}"
 
 
+@scenario("blocker-blocks")
 def blocker_blocks(context):
     """With the blocker QEMU itself refuses migration and snapshot, and the guest runs on; without it both are done."""
     with context.lab(1) as lab:
@@ -63,6 +66,7 @@ def blocker_blocks(context):
     return f"refused twice with the blocker; without it migrated, downtime {figures['downtime']} ms, and saved"
 
 
+@scenario("card-goes-last")
 def card_goes_last(context):
     """device_del ends when the last program has closed the device, and not before; the card works again after."""
     with context.lab(2) as lab:
@@ -83,6 +87,3 @@ def card_goes_last(context):
         guest.plug(RDMA)
         said = pingpong(lab.guests[1], guest)
     return f"held by ibv_asyncwatch, gone when it ended; plugged in again: {said}"
-
-
-CASES = (("rdma-between-guests", rdma_between_guests), ("blocker-blocks", blocker_blocks), ("card-goes-last", card_goes_last))

@@ -3,10 +3,11 @@
 import os
 import socket
 
-from harness.control import FOREIGN, RETRACTED
-from harness.waiting import Failed, check, wait_until
-from vmlab.hardware import FIXED, RDMA
-from vmlab.places import RUN
+from scripts.vmlab.hardware import FIXED, RDMA
+from scripts.vmlab.places import RUN
+from tests.harness.control import FOREIGN, RETRACTED
+from tests.harness.scenario import scenario
+from tests.harness.waiting import Failed, check, wait_until
 
 from . import phases
 from .migrations import NOWHERE, VmMigrate, arriving, migration_to, set_up_cards, vm_migrate_once
@@ -33,6 +34,7 @@ def _still_there(guest):
     check(RDMA in guest.plugged, f"the card is gone: {guest.plugged}")
 
 
+@scenario("migration-is-cancelled")
 def cancelled(context):
     """Somebody cancels the migration at a second monitor: the card is plugged in again, and the job returns to it."""
     with context.lab(2) as lab, VerbsJob(lab, context) as job:
@@ -66,6 +68,7 @@ def _phases(document):
     return [phase["phase"] for phase in document["phases"]]
 
 
+@scenario("card-held-in-the-job")
 def held_in_the_job(context):
     """A library within the job's own processes has the device open: code 7, and nothing was touched."""
     with context.lab(2) as lab, VerbsJob(lab, context, LIVEBTL_HIDE_DEVICES="off") as job:
@@ -79,6 +82,7 @@ def held_in_the_job(context):
     return f"code {code}: {document['text'][:160]}; {totals['received']} messages"
 
 
+@scenario("card-held-by-another-process")
 def held_by_another_process(context):
     """A process that is none of the job's has the device open: the guest does not give up the card, the job goes on over tcp, as
     its kernel has taken the device away, and that is said; once that process has ended the same command goes through."""
@@ -118,6 +122,7 @@ def _refused_while_held(job, guest, arrives):
     return document["text"]
 
 
+@scenario("card-cannot-be-unplugged")
 def cannot_be_unplugged(context):
     """A second card is on a bus without hot plug: QEMU's own refusal is told, the first one is plugged in again, and the job
     returns to it."""
@@ -155,6 +160,7 @@ class Hole:
         os.remove(os.path.join(RUN, "hole.migration"))
 
 
+@scenario("migration-is-killed")
 def killed(context):
     """kill -9 of btlctl vm migrate in every phase, of a migration that is taken back and of one that succeeds; each time followed
     by the same command."""
@@ -217,8 +223,3 @@ def _killed_on_the_way_there(job, guest, wanted):
     job.wait_across("verbs")
     job.check_carried(by_verbs=True)
     return seen
-
-
-CASES = (("migration-is-cancelled", cancelled), ("card-held-in-the-job", held_in_the_job),
-         ("card-held-by-another-process", held_by_another_process), ("card-cannot-be-unplugged", cannot_be_unplugged),
-         ("migration-is-killed", killed))

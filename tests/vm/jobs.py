@@ -2,13 +2,15 @@
 """Stock Open MPI over livebtl's tcp between the guests and sm within them: migrated, saved, restored, commanded."""
 import signal
 
-from harness.control import DONE
-from harness.waiting import check, wait_until
-from vmlab import processes
+from scripts.vmlab import processes
+from tests.harness.control import DONE
+from tests.harness.scenario import scenario, slow
+from tests.harness.waiting import check, wait_until
 
 from .job import GuestsJob
 
 
+@scenario("commanded-from-any-guest", slow("vm-migrate"))
 def commanded_from_any_guest(context):
     """btlctl shows and moves the members of both guests, from each: relays carry its letters across."""
     with context.lab(2) as lab, GuestsJob(lab, context.logs) as job:
@@ -32,6 +34,7 @@ def _members(job, guest):
     return sorted(member["name"] for member in job.btlctl(guest, "status").expect(DONE).json["members"])
 
 
+@scenario("job-is-migrated", slow("vm-migrate"))
 def job_is_migrated(context):
     """Guests move one after the other under a running job; not a byte is lost."""
     moves = 1 if context.short else 4
@@ -50,6 +53,7 @@ def job_is_migrated(context):
     return f"{moves} migrations, downtimes {downtimes} ms; {totals['received']} messages, lost 0, repeated 0, out of order 0"
 
 
+@scenario("job-is-restored")
 def job_is_restored(context):
     """All guests are saved at one moment, their QEMUs killed; from the files the job goes on as if nothing had been."""
     restores = 1 if context.short else 2
@@ -74,7 +78,3 @@ def _connections(lab):
     """(own end, other end) of the job's TCP connections from the first guest to the second, by its kernel."""
     lines = lab.guests[0].output("ss -Htnp state established dst 10.0.0.2 | grep e2e_ || true").splitlines()
     return {tuple(line.split()[2:4]) for line in lines}
-
-
-CASES = (("commanded-from-any-guest", commanded_from_any_guest), ("job-is-migrated", job_is_migrated),
-         ("job-is-restored", job_is_restored))

@@ -8,11 +8,12 @@ import statistics
 import subprocess
 import time
 
-from harness.waiting import Failed, check
-from vmlab import hardware
-from vmlab.guest import Guest
-from vmlab.hardware import BLOCKER, RDMA
-from vmlab.places import RUN
+from scripts.vmlab import hardware
+from scripts.vmlab.guest import Guest
+from scripts.vmlab.hardware import BLOCKER, RDMA
+from scripts.vmlab.places import RUN
+from tests.harness.scenario import scenario
+from tests.harness.waiting import Failed, check
 
 from .verbs import VerbsJob, add_verbs
 
@@ -168,6 +169,7 @@ def _times(documents):
     return ", ".join(f"{phase} {statistics.median(each):.0f} / {max(each):.0f} ms" for phase, each in times.items())
 
 
+@scenario("vm-migrate")
 def vm_migrate(context):
     """A job on verbs whose guests move by turns, again and again, and return to verbs each time, after a migration that failed
     was taken back; nothing is lost."""
@@ -184,6 +186,3 @@ def vm_migrate(context):
         totals = job.finish()
     return (f"moved {rounds} times in a row under {totals['received']} messages, lost 0, repeated 0, out of order 0; "
             f"medians / maxima: {_times(documents)}")
-
-
-CASES = (("vm-migrate", vm_migrate),)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The phases of btlctl vm in which it is killed: all that there are (phases_test.py), and those that are tried in short."""
-from harness.waiting import check
+from tests.harness.waiting import check
 
 TRIES = 5
 

@@ -2,7 +2,8 @@
 """Tests that are programs of their own, on a guest's Soft-RoCE device: conformance of verbs and of ofi, unit tests of verbs."""
 import re
 
-from harness.waiting import check
+from tests.harness.scenario import scenario
+from tests.harness.waiting import check
 
 # libfabric over a device with short queues, its buffers shared (docs/TRANSPORTS.md) and no registration kept for later.
 OFI_OVER_RXE = ("LIVEBTL_OFI_PROVIDER='verbs;ofi_rxm' LIVEBTL_HIDE_DEVICES=off FI_OFI_RXM_USE_SRX=1 FI_UNIVERSE_SIZE=64 "
@@ -20,12 +21,14 @@ def _passes(guest, program, seconds, settings=""):
     return next(line for line in output.splitlines() if "assertions" in line)
 
 
+@scenario("verbs-conforms")
 def conforms(context):
     """The conformance suite of transports, on a real device (Soft-RoCE)."""
     with context.lab(1) as lab:
         return _passes(lab.guests[0], "conformance_verbs_device", 300)
 
 
+@scenario("verbs-unit-tests")
 def unit_tests_pass(context):
     """The unit tests of verbs in a guest: release and refusals on the real device, and those on devices in memory."""
     with context.lab(1) as lab:
@@ -35,10 +38,8 @@ def unit_tests_pass(context):
     return "assertions in " + ", ".join(said)
 
 
+@scenario("ofi-conforms")
 def ofi_conforms(context):
     """The same suite on ofi, and its one-sided operations, over libfabric's verbs provider: memory is registered with a device."""
     with context.lab(1) as lab:
         return _passes(lab.guests[0], "conformance_ofi_device", 600, OFI_OVER_RXE)
-
-
-CASES = (("verbs-conforms", conforms), ("verbs-unit-tests", unit_tests_pass), ("ofi-conforms", ofi_conforms))

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Orders that are for one guest of several: the others' pairs are left where they are."""
-from harness.control import DONE
-from harness.waiting import check, wait_until
-from vmlab.hardware import RDMA
+from scripts.vmlab.hardware import RDMA
+from tests.harness.control import DONE
+from tests.harness.scenario import scenario
+from tests.harness.waiting import check, wait_until
 
 from .verbs import VerbsJob, add_verbs
 
@@ -10,6 +11,7 @@ from .verbs import VerbsJob, add_verbs
 LEFT = {(0, 1): {"tcp"}, (0, 2): {"tcp"}, (1, 2): {"verbs"}}
 
 
+@scenario("pairs-of-one-guest-leave")
 def pairs_of_one_guest_leave(context):
     """checkpoint prepare for one guest of three: its pairs go on over tcp and its card can be pulled, while the two others stay on
     verbs; then it returns."""
@@ -63,6 +65,3 @@ def _transports(job):
             if other != member["rank"]:
                 found.setdefault(tuple(sorted((member["rank"], other))), set()).add(peer["transport"])
     return found
-
-
-CASES = (("pairs-of-one-guest-leave", pairs_of_one_guest_leave),)

@@ -6,11 +6,12 @@ import re
 import shutil
 import signal
 
-from harness.control import INCONSISTENT
-from harness.waiting import check, wait_until
-from vmlab import processes
-from vmlab.hardware import RDMA
-from vmlab.places import SNAPSHOTS
+from scripts.vmlab import processes
+from scripts.vmlab.hardware import RDMA
+from scripts.vmlab.places import SNAPSHOTS
+from tests.harness.control import INCONSISTENT
+from tests.harness.scenario import scenario, slow
+from tests.harness.waiting import check, wait_until
 
 from . import phases
 from .migrations import VmCommand, set_up_cards
@@ -105,6 +106,7 @@ def begin(lab, job):
         set_up_cards(guest)
 
 
+@scenario("set-is-restored")
 def restored(context):
     """All guests are saved as a set, their QEMUs killed; from the set the job goes on, more than once."""
     restores = 1 if context.short else 3
@@ -124,6 +126,7 @@ def _phases(document):
                      for phase in document["phases"])
 
 
+@scenario("set-is-killed", slow("migration-is-killed"))
 def killed(context):
     """kill -9 of btlctl in every phase of a snapshot and of a restore, each time followed by the same command. In short: of a
     restore only while the job is held, and after."""
@@ -183,6 +186,7 @@ def _kill_in(command, phase, after=None):
         return running.kill()
 
 
+@scenario("lease-of-a-set-runs-out")
 def lease_runs_out(context):
     """btlctl stands still in the middle of a snapshot for longer than the lease: the job goes on by itself, and there is no set."""
     with context.lab(2) as lab, VerbsJob(lab, context) as job, Sets(job) as sets:
@@ -204,6 +208,7 @@ def lease_runs_out(context):
     return f"code {code}: {document['text']}; {totals['received']} messages, lost 0, repeated 0, out of order 0"
 
 
+@scenario("sets-are-mixed")
 def mixed(context):
     """A guest from an older set than the other: told by name, no guest is left running, and the whole set still restores."""
     with context.lab(2) as lab, VerbsJob(lab, context) as job, Sets(job) as sets:
@@ -235,7 +240,3 @@ def _mix(sets, older, newer):
     document["machines"][0]["bytes"] = os.path.getsize(os.path.join(sets.directory("mixed"), state))
     with open(file, "w", encoding="utf-8") as stream:
         json.dump(document, stream)
-
-
-CASES = (("set-is-restored", restored), ("sets-are-mixed", mixed), ("lease-of-a-set-runs-out", lease_runs_out),
-         ("set-is-killed", killed))

@@ -4,11 +4,13 @@ import math
 import statistics
 import time
 
-from harness.control import DONE, FOREIGN
-from harness.waiting import check, wait_until
-from vmlab.hardware import BLOCKER, RDMA
+from scripts.vmlab.hardware import BLOCKER, RDMA
+from tests.harness.control import DONE, FOREIGN
+from tests.harness.job import OVER_LIVEBTL
+from tests.harness.scenario import scenario, slow
+from tests.harness.waiting import check, wait_until
 
-from .job import ARGUMENTS, MPI, GuestsJob
+from .job import ARGUMENTS, GuestsJob
 
 PACKETS = "/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts"
 
@@ -75,6 +77,7 @@ class VerbsJob(GuestsJob):
             wait_until("a payload that a device has read", lambda: self.fetched() > 0, 60 * self.lab.pace, interval=0.5)
 
 
+@scenario("devices-are-left-alone")
 def devices_are_left_alone(context):
     """Stock Open MPI over livebtl opens no RDMA device by itself, so that a card can be pulled under the job."""
     with context.lab(2) as lab, VerbsJob(lab, context) as job:
@@ -89,6 +92,7 @@ def devices_are_left_alone(context):
     return f"no process of {job.ranks} had a device open; both cards were pulled under {totals['received']} messages"
 
 
+@scenario("held-by-another-library", slow("card-held-in-the-job"))
 def held_by_another_library(context):
     """What hiding devices is for: without it libfabric's own verbs provider holds them, which `remove verbs` tells."""
     with context.lab(2) as lab, VerbsJob(lab, context, LIVEBTL_HIDE_DEVICES="off") as job:
@@ -107,6 +111,7 @@ def held_by_another_library(context):
     return f"code {FOREIGN}: {held[0]}; {totals['received']} messages"
 
 
+@scenario("verbs-is-left-for-a-migration", slow("vm-migrate"))
 def verbs_is_left_for_a_migration(context):
     """verbs -> tcp, a guest is live-migrated without its card, and back to verbs, again and again; nothing is lost."""
     rounds, switches = (1, 1) if context.short else (20, 4)
@@ -146,6 +151,7 @@ def _migrate_without_card(job, guest):
     add_verbs(job)
 
 
+@scenario("card-vanishes")
 def card_vanishes(context):
     """device_del under load and without notice: pairs fail over to tcp, the library closes the device by itself, and opens it
     again when it is back."""
@@ -173,13 +179,14 @@ def card_vanishes(context):
 class OneSidedJob(VerbsJob):
     """Windows of memory instead of messages: what is put, got and added is checked where it is. One rank a guest: two that wait
     for a lock take turns on its one processor."""
-    mpi = (*MPI, "--mca", "btl", "self,ofi", "--mca", "osc", "rdma")
+    mpi = (*OVER_LIVEBTL, "--mca", "btl", "self,ofi", "--mca", "osc", "rdma")
     computes = False
 
     def __init__(self, lab, context):
         super().__init__(lab, context, "onesided", 1, ())
 
 
+@scenario("one-sided-across-guests", slow("card-vanishes"))
 def one_sided(context):
     """Puts, gets and atomics between the guests, over verbs: switched to tcp and back, and with a card that vanishes."""
     rounds = 1 if context.short else 5
@@ -206,6 +213,7 @@ GID = "/sys/class/infiniband/rxe0/ports/1/gids/1"
 OTHER_CARD = 16  # added to the number under which a card has its addresses
 
 
+@scenario("card-changes-its-address")
 def card_changes_its_address(context):
     """The card comes back with other addresses, as a VF of another host has them: hardware address, IP address, GUID and GID.
     Once it vanishes, and once it is left and returned to by order."""
@@ -234,10 +242,3 @@ def _plug_another(job, guest):
     guest.card = guest.number + OTHER_CARD
     guest.plug(RDMA)
     job.wait_progress()
-
-
-CASES = (("devices-are-left-alone", devices_are_left_alone),
-         ("held-by-another-library", held_by_another_library),
-         ("verbs-is-left-for-a-migration", verbs_is_left_for_a_migration), ("card-vanishes", card_vanishes),
-         ("one-sided-across-guests", one_sided),
-         ("card-changes-its-address", card_changes_its_address))
