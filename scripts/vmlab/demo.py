@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""scripts/vmlab/demo -- a guest with an RDMA card is migrated live under a running MPI job, and what came of it as a page.
+"""scripts/vmlab/demo -- a guest with an RDMA card is migrated live under a running MPI job, and the result is shown as a page.
 
 usage: scripts/vmlab/demo [--report FILE] [--build DIR]
 Two guests, four ranks of stock Open MPI whose messages go over the card. `btlctl vm migrate` has the job leave the card,
@@ -26,7 +26,7 @@ CALM_SECONDS = 8  # shown before and after
 
 
 class Context:
-    """What jobs of the tests are given."""
+    """What the tests' jobs are given."""
     short = True
 
     def __init__(self):
@@ -35,12 +35,12 @@ class Context:
 
 
 def flow():
-    """Time for the page to show what it was like."""
+    """Lets the job run, so that the page shows the undisturbed rate."""
     time.sleep(CALM_SECONDS)
 
 
 def move(job, guest, log):
-    """What the pairs use meanwhile is asked in the other guest, as this one's agent is busy."""
+    """Migrates it. The pairs' transports meanwhile are asked for in the other guest, as this one's agent is busy."""
     guest.plug(BLOCKER)
     migrations.set_up_cards(guest)
     log.look(job, "before")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""btlctl vm is killed in every phase that it has: the lists of the tests in guests are those of the code."""
+"""btlctl vm is killed in every phase that it has: the lists in tests/vm/phases.py match the code."""
 import os
 import re
 import unittest
@@ -10,7 +10,7 @@ from tests.vm import phases
 
 
 def named_in(file):
-    """What name_of() calls the phases there; "end" is none."""
+    """The names that name_of() gives the phases there, without "end"."""
     with open(os.path.join(ROOT, "hypervisor", file), encoding="utf-8") as source:
         table, = re.findall(r"kNames\[\] = \{(.*?)\};", source.read(), re.DOTALL)
     names = re.findall(r'"(\w+)"', table)
@@ -19,7 +19,7 @@ def named_in(file):
 
 
 def reached_in(file):
-    """The names of those that the machine there knows."""
+    """The names of the phases that the machine there knows."""
     with open(os.path.join(ROOT, "hypervisor", file), encoding="utf-8") as source:
         known = set(re.findall(r"\bSetDo::k(\w+)", source.read()))
     return {re.sub(r"(?<=.)(?=[A-Z])", "_", name).lower() for name in known - {"End"}}
