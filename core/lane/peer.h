@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/bml/peer.h -- the record of another process: its identity, its two lanes, its paths.
+// core/lane/peer.h -- the record of another process: its identity, its two lanes, its paths.
 //
 // Threads: under the engine's lock. Ownership: the BML owns Peers; a Peer owns its Paths and its
 // queued frames.
@@ -99,6 +99,27 @@ struct RxLane {
       : reorder(kReorderBytesMax, first_seq), ack_sent(first_seq) {}
 };
 
+/// When this peer may be dialled (again). The Dialler's.
+struct Dials {
+  TimeNs after = 0;    // not before, if something is missing
+  TimeNs delay = 0;    // the back-off that led to it; doubles with each failure
+  bool again = false;  // something is dialled again then; see Peer::wants_path
+  std::map<std::string, TimeNs> failed_until;  // transports that could not be dialled lately
+  std::map<std::string, TimeNs> yields_until;  // transports that the other end dials first
+
+  /// What the pair reaches has changed: no back-off from before is waited out.
+  void forget() noexcept {
+    on_open();
+    after = 0;
+  }
+  /// A path has opened.
+  void on_open() noexcept {
+    failed_until.clear();
+    yields_until.clear();
+    delay = 0;
+  }
+};
+
 struct PeerCounts {
   std::uint64_t messages_sent = 0, messages_received = 0;
   std::uint64_t retransmitted = 0, duplicates = 0, reordered = 0;
@@ -130,15 +151,12 @@ struct Peer {
   std::uint32_t announcements_queued = 0;  // of our addresses, not posted yet
   std::uint64_t announced = 0;             // the last one is taken once this is acknowledged
   std::uint32_t generation = 0;            // raised by each change of the path set
-  TimeNs dial_after = 0;                   // back-off
-  bool redials = false;                    // something is dialled again then; see wants_path
-  TimeNs cut_off_since = 0;                // no transport reaches it; 0: one does
+  core::Dials dials;
+  TimeNs cut_off_since = 0;  // no transport reaches it; 0: one does
   bool cut_off_told = false;
-  TimeNs dial_delay = 0;
-  std::map<std::string, TimeNs> failed_until;   // transports that could not be dialled lately
   std::map<std::string, core::Settle> returns;  // to transports that a path was lost by
   std::vector<std::uint64_t> sending;           // transfers with data still to post (rendezvous.h)
-  std::uint32_t tickets_waiting = 0;            // for a path that takes them (bml_tickets.cc)
+  std::uint32_t tickets_waiting = 0;            // for a path that takes them (core/bml/tickets.h)
   std::uint32_t transfers_asked = 0;            // of ours: the peer wants the data, and has not all
   std::vector<core::Path*> bulk_paths;          // the placed lane's; striped by weight
   std::map<std::string, std::uint64_t>
@@ -152,6 +170,17 @@ struct Peer {
   bool failed = false;      // ... and have
 
   bool has_to_send() const noexcept { return !tx.idle() || !sending.empty(); }
+  /// Some path to it is open.
+  bool connected() const noexcept;
+  /// It has taken our present addresses, so that both ends choose alike.
+  bool knows_our_addresses() const noexcept {
+    return announcements_queued == 0 && tx.acked >= announced;
+  }
+  /// Over a path that does not keep, an acknowledgement goes in passing, or when it is asked for:
+  /// nobody waits for it.
+  bool owes_acknowledgement() const noexcept {
+    return send_path != nullptr && send_path->keeps && rx.ack_sent != rx.reorder.expected();
+  }
   std::string name() const;  // for people
 };
 

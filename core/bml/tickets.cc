@@ -1,78 +1,84 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/bml/bml_tickets.cc -- paths whose transport connects by tickets (Caps::by_ticket): each end must
-// know what the other has made for the connection. The dialler's ticket and the one in return go as
-// control frames over any open path of the pair, which has proved who they come from; on the new
-// path the hello follows as on any. docs/adr/0007, docs/WIRE.md, "Tickets".
+// core/bml/tickets.cc -- see tickets.h.
+#include "core/bml/tickets.h"
+
 #include "base/log.h"
 #include "base/transport_name.h"
-#include "core/engine/core.h"
+#include "core/bml/connector.h"
+#include "core/bml/peers.h"
+#include "core/bml/slots.h"
+#include "core/engine/context.h"
+#include "core/switch/switching.h"
 
 namespace livebtl::core {
 
 namespace {
+
 // A pair has one dial by each transport under way, and what it has given up ends by itself: these
 // are more than it ever comes to.
 constexpr std::uint32_t kTicketsWaitingMax = 32;  // a peer, for a path that takes them
 constexpr std::ptrdiff_t kAdmittedMax = 16;       // a peer, that have not said a good hello
+
 }  // namespace
 
 // A path to oneself needs nobody to carry its tickets.
-bool Bml::can_dial(const Peer& peer, const TransportSlot& slot) const noexcept {
-  return !slot.caps.by_ticket || peer.process == core_.config.process || connected(peer);
+bool Tickets::can_dial(const Peer& peer, const TransportSlot& slot) const noexcept {
+  return !slot.caps.by_ticket || peer.process == context_.config.process || peer.connected();
 }
 
 // in: a path just dialled. out: the tickets are exchanged if it leads to this process, else ours is
 // on its way. If an answer does not come in time the path ends like one without a hello.
-void Bml::exchange_tickets(Path& dialled) {
+void Tickets::exchange(Path& dialled) {
   const Blob ticket = dialled.endpoint->ticket();
   LIVEBTL_ASSERT(!ticket.empty() && ticket.size() <= kTicketBytesMax, "a ticket has a limit");
-  if (dialled.peer->process == core_.config.process) {
+  if (dialled.peer->process == context_.config.process) {
     auto admitted = admit(dialled.slot.name(), ticket);
     if (!admitted) return dialled.break_down({Errc::kRefused, "this process cannot dial itself"});
     dialled.endpoint->take_ticket(admitted->ticket());
-    return take_in(dialled.slot, std::move(admitted));
+    return connector_.take_in(dialled.slot, std::move(admitted));
   }
   ByteWriter writer;
   writer.put_counted(as_bytes(dialled.slot.name()));
   writer.put_counted(ticket);
-  if (!has_ticket_room(*dialled.peer))
+  if (!has_room(*dialled.peer))
     return dialled.break_down({Errc::kLimit, "too many tickets wait for a path that takes them"});
-  queue_ticket(*dialled.peer, FrameKind::kTicket, dialled.id, writer.take());
+  queue(*dialled.peer, FrameKind::kTicket, dialled.id, writer.take());
 }
 
-// Whoever floods us with tickets, or takes none of our answers, does not have our memory for it.
-bool Bml::has_ticket_room(const Peer& peer) noexcept {
+// A peer that floods us with tickets, or takes none of our answers, does not get our memory for it.
+bool Tickets::has_room(const Peer& peer) noexcept {
   if (peer.tickets_waiting < kTicketsWaitingMax) return true;
-  warn_of_tickets(peer, "it takes none of ours, or sends too many; one is dropped");
+  warn(peer, "it takes none of ours, or sends too many; one is dropped");
   return false;
 }
 
-void Bml::queue_ticket(Peer& to, FrameKind kind, std::uint64_t path_id, Blob payload) {
+void Tickets::queue(Peer& to, FrameKind kind, std::uint64_t path_id, Blob payload) {
   ++to.tickets_waiting;
-  tickets_.push_back({to.process, kind, path_id, std::move(payload)});
+  waiting_.push_back({to.process, kind, path_id, std::move(payload)});
 }
 
-bool Bml::admits(const Peer& peer) noexcept {
-  const auto begun = std::count_if(strangers_.begin(), strangers_.end(), [&](const auto& path) {
+bool Tickets::admits(const Peer& peer) noexcept {
+  const auto& accepted = connector_.unauthenticated();
+  const auto begun = std::count_if(accepted.begin(), accepted.end(), [&](const auto& path) {
     return path->admitted_for == peer.process && path->state != Path::State::kDown;
   });
   if (begun < kAdmittedMax) return true;
-  warn_of_tickets(peer, "it begins connections and says no hello; this one is refused");
+  warn(peer, "it begins connections and says no hello; this one is refused");
   return false;
 }
 
-void Bml::warn_of_tickets(const Peer& peer, const char* what) noexcept {
-  if (!tickets_logged_.allow(core_.now)) return;
+void Tickets::warn(const Peer& peer, const char* what) noexcept {
+  if (!logged_.allow(context_.now)) return;
   log(LogLevel::kWarn, "engine",
       "tickets of %s: %s (%llu such lines withheld); if this goes on, look at that process",
-      peer.name().c_str(), what, static_cast<unsigned long long>(tickets_logged_.suppressed()));
+      peer.name().c_str(), what, static_cast<unsigned long long>(logged_.suppressed()));
 }
 
 // Null: refused, which the log says.
-std::unique_ptr<Endpoint> Bml::admit(const std::string& transport, Bytes ticket) {
-  TransportSlot* slot = find_slot(transport);
+std::unique_ptr<Endpoint> Tickets::admit(const std::string& transport, Bytes ticket) {
+  TransportSlot* slot = slots_.find(transport);
   if (slot == nullptr || !slot->in_service() || !slot->caps.by_ticket ||
-      !core_.switching.accepts(transport))
+      !switching_.accepts(transport))
     return nullptr;
   auto endpoint = slot->transport->admit(ticket);
   if (endpoint) return std::move(*endpoint);
@@ -82,7 +88,7 @@ std::unique_ptr<Endpoint> Bml::admit(const std::string& transport, Bytes ticket)
   return nullptr;
 }
 
-void Bml::on_ticket(Path& carrier, std::uint64_t path_id, Bytes payload) noexcept {
+void Tickets::on_ticket(Path& carrier, std::uint64_t path_id, Bytes payload) noexcept {
   ByteReader reader(payload);
   const Bytes name = reader.take_counted(kTransportNameMax);
   const Bytes ticket = reader.take_counted(kTicketBytesMax);
@@ -90,14 +96,14 @@ void Bml::on_ticket(Path& carrier, std::uint64_t path_id, Bytes payload) noexcep
   if (!reader.finished() || path_id == 0 || !is_transport_name(transport))
     return carrier.break_down({Errc::kCorrupt, "the peer sent a malformed ticket"});
   Peer& peer = *carrier.peer;
-  if (!has_ticket_room(peer)) return;
+  if (!has_room(peer)) return;
   auto admitted = admits(peer) ? admit(transport, ticket) : nullptr;
-  queue_ticket(peer, FrameKind::kTicketBack, path_id, admitted ? admitted->ticket() : Blob{});
-  if (admitted) take_in(*find_slot(transport), std::move(admitted), peer.process);
+  queue(peer, FrameKind::kTicketBack, path_id, admitted ? admitted->ticket() : Blob{});
+  if (admitted) connector_.take_in(*slots_.find(transport), std::move(admitted), peer.process);
 }
 
 // A path that was given up meanwhile is not looked for.
-void Bml::on_ticket_back(Peer& peer, std::uint64_t path_id, Bytes ticket) noexcept {
+void Tickets::on_ticket_back(Peer& peer, std::uint64_t path_id, Bytes ticket) noexcept {
   const auto found = std::find_if(peer.paths.begin(), peer.paths.end(), [&](const auto& path) {
     return path->id == path_id && path->dialled && path->slot.caps.by_ticket &&
            path->state == Path::State::kHello && !path->ticket_taken;
@@ -121,8 +127,8 @@ bool outlived(const Peer& peer, std::uint64_t path_id) noexcept {
 
 }  // namespace
 
-// true: it is posted, or nobody is left to send or take it; who waits for it dials again.
-bool Bml::post_ticket(Peer& peer, const TicketOut& ticket) noexcept {
+// true: it is posted, or nobody is left to send or take it; the end that waits for it dials again.
+bool Tickets::post(Peer& peer, const TicketOut& ticket) noexcept {
   if (ticket.kind == FrameKind::kTicket && outlived(peer, ticket.path)) return true;
   const Header<PathBody> header{{ticket.kind, 0, 0, 0, 0, 0, peer.rx.reorder.expected()},
                                 {ticket.path, 0}};
@@ -132,19 +138,19 @@ bool Bml::post_ticket(Peer& peer, const TicketOut& ticket) noexcept {
   };
   if (peer.send_path != nullptr && takes(*peer.send_path)) return true;
   const auto& paths = peer.paths;
-  return !connected(peer) ||
+  return !peer.connected() ||
          std::any_of(paths.begin(), paths.end(), [&](const auto& path) { return takes(*path); });
 }
 
-void Bml::flush_tickets() noexcept {
+void Tickets::turn() noexcept {
   std::vector<TicketOut> waiting;
-  waiting.swap(tickets_);
+  waiting.swap(waiting_);
   for (TicketOut& ticket : waiting) {
-    Peer& to = peer(ticket.to);
-    if (post_ticket(to, ticket)) {
+    Peer& to = peers_.record(ticket.to);
+    if (post(to, ticket)) {
       --to.tickets_waiting;
     } else {
-      tickets_.push_back(std::move(ticket));
+      waiting_.push_back(std::move(ticket));
     }
   }
 }
