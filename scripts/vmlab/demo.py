@@ -15,23 +15,15 @@ import time
 from tests.harness.processes import exit_on_sigterm
 from tests.harness.waiting import Failed
 from tests.vm import migrations
+from tests.vm.job import StandaloneContext
 from tests.vm.verbs import VerbsJob
 
 from . import lab, recording, report
 from .hardware import BLOCKER
 from .lab import say
-from .places import LOGS, STATE
+from .places import STATE
 
 CALM_SECONDS = 8  # shown before and after
-
-
-class Context:
-    """What the tests' jobs are given."""
-    short = True
-
-    def __init__(self):
-        self.logs = os.path.join(LOGS, "demo")
-        os.makedirs(self.logs, exist_ok=True)
 
 
 def flow():
@@ -54,7 +46,7 @@ def show(document):
 
 
 def run(options):
-    context = Context()
+    context = StandaloneContext("demo")
     with lab.new(2, options.build, with_parent=True) as made, VerbsJob(made, context) as job:
         guest, other = made.guests
         job.wait_ready()

@@ -8,33 +8,22 @@ Prints a table for docs/PERFORMANCE.md; the last line is "figures: N pairs".
 """
 import argparse
 import json
-import os
 import statistics
 import sys
 
 from tests.harness.processes import exit_on_sigterm
 from tests.harness.waiting import Failed, check, wait_until
-from tests.vm.job import DIRECTORY
+from tests.vm.job import DIRECTORY, StandaloneContext
 from tests.vm.verbs import VerbsJob
 
 from . import lab
 from .lab import say
-from .places import LOGS
 
 # (what, bytes, messages in one measurement, perftest's program, its column)
 MEASURED = (("latency", 8, 200, "ib_send_lat", "t_typical[usec]"), ("latency", 4096, 200, "ib_send_lat", "t_typical[usec]"),
             ("latency", 65536, 100, "ib_send_lat", "t_typical[usec]"), ("bandwidth", 65536, 200, "ib_write_bw", "BW average[MB/sec]"),
             ("bandwidth", 1 << 20, 30, "ib_write_bw", "BW average[MB/sec]"))
 PORT = 18515
-
-
-class Context:
-    """What the tests' jobs are given."""
-    short = True
-
-    def __init__(self):
-        self.logs = os.path.join(LOGS, "figures")
-        os.makedirs(self.logs, exist_ok=True)
 
 
 class PerfJob(VerbsJob):
@@ -102,7 +91,7 @@ def row(measured, pairs):
 
 
 def run(options):
-    with lab.new(2, options.build, with_parent=True) as made, PerfJob(made, Context()) as job:
+    with lab.new(2, options.build, with_parent=True) as made, PerfJob(made, StandaloneContext("figures")) as job:
         job.measure("latency", 8, 10)  # so that the ranks are connected
         job.order("add", "verbs")
         job.wait_across("verbs")

@@ -5,6 +5,7 @@ import os
 import shlex
 import subprocess
 
+from scripts.vmlab.places import LOGS
 from tests.harness.control import Answer
 from tests.harness.job import OVER_LIVEBTL, OVER_STOCK, check_faults, judge, mpirun, proofs_in
 from tests.harness.waiting import PATIENCE, Failed, check, wait_until
@@ -17,6 +18,15 @@ STOP, READY, OUTPUT = DIRECTORY + "/stop", DIRECTORY + "/ready", DIRECTORY + "/o
 def delivered(guest):
     """How many lines the ranks of one guest have printed; each means that messages were delivered."""
     return guest.output(f"cat {OUTPUT}/*/rank.*/stdout | grep -c stream")
+
+
+class StandaloneContext:
+    """What a job that is not a test's is given."""
+    short = True
+
+    def __init__(self, name):
+        self.logs = os.path.join(LOGS, name)
+        os.makedirs(self.logs, exist_ok=True)
 
 
 class GuestsJob:
