@@ -51,7 +51,7 @@ std::string text_of(Action action, const MigrateRequest& request, const std::vec
   }
 }
 
-/// `looked`: what a look sees, on the way back too.
+/// `looked`: the answer to each look, on the way back too.
 Answer expected(Action action, const Answer& looked) {
   if (action.step == Step::kLookBack) return looked;
   Answer answer;
