@@ -17,7 +17,7 @@ PHASE_SECONDS = 2
 
 
 class Stream:
-    """Follows the lines that the ranks print: {"stream": rank, "t", "seconds", "messages", "bytes", "gap_us"}."""
+    """Reads the lines that the ranks print: {"stream": rank, "t", "seconds", "messages", "bytes", "gap_us"}."""
 
     def __init__(self, job):
         self.ranks = job.ranks
@@ -39,14 +39,14 @@ class Stream:
         return new
 
     def wait_beyond(self, moment):
-        """Until every rank has told of the time up to `moment`."""
+        """Waits until every rank has reported the time up to `moment`."""
         def all_told():
             self.read()
             return len({line["stream"] for line in self.lines if line["t"] > moment}) == self.ranks
         wait_until("every rank to go on delivering messages", all_told, 30, interval=0.05)
 
     def longest_gap_ms(self, start, end):
-        """Of the lines that cover any moment from start to end (unix seconds)."""
+        """The longest gap in lines that cover any moment from start to end (unix seconds)."""
         gaps = [line["gap_us"] for line in self.lines if line["t"] >= start and line["t"] - line["seconds"] <= end]
         return max(gaps, default=0) / 1000
 
@@ -55,7 +55,7 @@ class Stream:
 
 
 class Demo:
-    """One job and what is known of it so far."""
+    """One job, and what has been measured of it so far."""
 
     def __init__(self, job):
         self.job, self.stream, self.tcp = job, Stream(job), TcpBytes()
@@ -76,7 +76,7 @@ class Demo:
                  f"TCP so far {self.tcp.sample(self.pids) / MIB:8.1f} MiB (ss -ti)")
 
     def run_phase(self, transport):
-        """Lets the job run on one transport, shows its rates, and notes what carried how much."""
+        """Lets the job run on one transport, shows its rates, and records how much TCP carried."""
         begin, tcp_before = time.time(), self.tcp.sample(self.pids)
         self.stream.read()
         while time.time() - begin < PHASE_SECONDS:

@@ -27,7 +27,7 @@ PARTS = {
 
 
 def run_ladders(options, build, failed):
-    """Members that spin and far outnumber the processors may starve whoever drives the switch: that is noted."""
+    """Members that spin and far outnumber the processors may starve the coordinator; such a failure is recorded."""
     lines = []
     for mode, members in [(mode, n) for mode in options.modes for n in options.members]:
         try:
@@ -40,7 +40,7 @@ def run_ladders(options, build, failed):
 
 
 def run_one(part, options, build, failed):
-    """The lines of one part, shown as they come; what could not be measured is put into `failed`."""
+    """Measures one part and returns its lines, which are shown as they come; failures are put into `failed`."""
     if part == "ratios":
         return turns.run(build, options.logs, options.turns)
     if part == "threads":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The contenders: one MPI job each, two ranks of btlperf that stand ready and measure when they are told to."""
+"""The contenders: each is an MPI job with two ranks of btlperf, which measure on order."""
 import os
 import select
 
@@ -9,7 +9,7 @@ from tests.harness.waiting import Failed
 RDMA = ["--mca", "osc", "rdma"]
 RXM = {"LIVEBTL_TRANSPORTS": "self,tcp,ofi:tcp;ofi_rxm", "LIVEBTL_TCP_IF": "lo", "FI_TCP_IFACE": "lo"}
 RDMA_OVER_OFI = ["--mca", "btl", "self,ofi", *RDMA]
-# How each is started: options of mpirun, and environment. Over TCP all use loopback alone.
+# How each is started: options of mpirun, and environment. Over TCP all use loopback only.
 CONTENDERS = {
     "livebtl-sm": (OVER_LIVEBTL, {}),
     "livebtl-sm-rings": (OVER_LIVEBTL, {"LIVEBTL_SM_SINGLE_COPY": "none"}),
@@ -20,7 +20,7 @@ CONTENDERS = {
     "ob1-tcp": (["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo"], {}),
     "ofi-rxm-tcp": ([*OVER_OFI, "tcp;ofi_rxm"], {"FI_TCP_IFACE": "lo"}),
     "livebtl-ofi-rxm": (OVER_LIVEBTL, RXM),
-    # One-sided: osc/rdma, over each but TCP, the ranks' messages beside it.
+    # One-sided: osc/rdma over each, but for Open MPI's own TCP; messages go as above.
     "livebtl-sm-rdma": ([*OVER_LIVEBTL, *RDMA_OVER_OFI], {}),
     "livebtl-sm-rings-rdma": ([*OVER_LIVEBTL, *RDMA_OVER_OFI], {"LIVEBTL_SM_SINGLE_COPY": "none"}),
     "vader-rdma": (["--mca", "pml", "ob1", "--mca", "btl", "self,vader", *RDMA], {}),
@@ -33,8 +33,8 @@ CONTENDERS = {
 
 
 class PerfJob(MpiJob):
-    """btlperf under mpirun. options: of mpirun; program: words after btlperf; bound: each rank has a processor of its
-    own (else two that spin may share one, and what is measured is the scheduler)."""
+    """btlperf under mpirun. options: of mpirun; program: arguments of btlperf; bound: each rank has a processor of its
+    own (otherwise two that spin may share one, and the scheduler is measured)."""
 
     def __init__(self, build, logs, options, environment, ranks, program, wrapper=(), bound=False):
         super().__init__(build, logs, "btlperf", ranks, environment=environment)
@@ -51,7 +51,7 @@ class PerfJob(MpiJob):
             command.append("--allow-run-as-root")
         for name in ("LIVEBTL_RUNDIR", "FI_PROVIDER_PATH", *self.extra):
             command += ["-x", name]
-        # With more ranks than processors Open MPI gives up the processor after each look; two ranks are never more.
+        # With more ranks than processors, let Open MPI yield the processor after each poll.
         yields = "1" if self.ranks > (os.cpu_count() or 1) else "0"
         command += ["--mca", "mpi_yield_when_idle", yields, *self.options]
         return [*command, *self.wrapper, os.path.join(self.build.directory, "bin", "btlperf"), *self.words]
@@ -75,7 +75,7 @@ class Contender:
             os.mkfifo(path)
         self.job.__enter__()
         try:
-            # Both ends, so that opening waits for nobody and a dead rank is seen by mpirun's end.
+            # Both ends, so that opening does not block; a dead rank shows as the end of mpirun.
             self.orders = [os.open(path, os.O_RDWR) for path in self.paths]
             self.answers = os.open(self.answer_path, os.O_RDWR)
         except OSError:

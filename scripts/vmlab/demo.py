@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""scripts/vmlab/demo -- a guest with an RDMA card is migrated live under a running MPI job, and what came of it as a page.
+"""scripts/vmlab/demo -- a guest with an RDMA card is migrated live under a running MPI job, and the result is shown as a page.
 
 usage: scripts/vmlab/demo [--report FILE] [--build DIR]
 Two guests, four ranks of stock Open MPI whose messages go over the card. `btlctl vm migrate` has the job leave the card,
@@ -15,32 +15,24 @@ import time
 from tests.harness.processes import exit_on_sigterm
 from tests.harness.waiting import Failed
 from tests.vm import migrations
+from tests.vm.job import StandaloneContext
 from tests.vm.verbs import VerbsJob
 
 from . import lab, recording, report
 from .hardware import BLOCKER
 from .lab import say
-from .places import LOGS, STATE
+from .places import STATE
 
 CALM_SECONDS = 8  # shown before and after
 
 
-class Context:
-    """What jobs of the tests are given."""
-    short = True
-
-    def __init__(self):
-        self.logs = os.path.join(LOGS, "demo")
-        os.makedirs(self.logs, exist_ok=True)
-
-
 def flow():
-    """Time for the page to show what it was like."""
+    """Lets the job run, so that the page shows the undisturbed rate."""
     time.sleep(CALM_SECONDS)
 
 
 def move(job, guest, log):
-    """What the pairs use meanwhile is asked in the other guest, as this one's agent is busy."""
+    """Migrates it. The pairs' transports meanwhile are asked for in the other guest, as this one's agent is busy."""
     guest.plug(BLOCKER)
     migrations.set_up_cards(guest)
     log.look(job, "before")
@@ -54,7 +46,7 @@ def show(document):
 
 
 def run(options):
-    context = Context()
+    context = StandaloneContext("demo")
     with lab.new(2, options.build, with_parent=True) as made, VerbsJob(made, context) as job:
         guest, other = made.guests
         job.wait_ready()

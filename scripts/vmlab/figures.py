@@ -2,24 +2,22 @@
 """scripts/vmlab/figures -- what livebtl adds to verbs: MPI over livebtl's verbs beside perftest, on the same devices.
 
 usage: scripts/vmlab/figures [--pairs N] [--json FILE] [--build DIR]
-Two guests, one rank each. Each pair of measurements is one of either, one right after the other, in turns the other way round:
-half a round trip (ib_send_lat) and bandwidth (ib_write_bw). Emulated guests are slow and wander: only ratios within a pair say
-anything. Prints a table for docs/PERFORMANCE.md; the last line is "figures: N pairs".
+Two guests, one rank each. A pair of measurements is one of each side, back to back, in alternating order: half a round trip
+(ib_send_lat) and bandwidth (ib_write_bw). Emulated guests are slow and fluctuate: only ratios within a pair mean anything.
+Prints a table for docs/PERFORMANCE.md; the last line is "figures: N pairs".
 """
 import argparse
 import json
-import os
 import statistics
 import sys
 
 from tests.harness.processes import exit_on_sigterm
 from tests.harness.waiting import Failed, check, wait_until
-from tests.vm.job import DIRECTORY
+from tests.vm.job import DIRECTORY, StandaloneContext
 from tests.vm.verbs import VerbsJob
 
 from . import lab
 from .lab import say
-from .places import LOGS
 
 # (what, bytes, messages in one measurement, perftest's program, its column)
 MEASURED = (("latency", 8, 200, "ib_send_lat", "t_typical[usec]"), ("latency", 4096, 200, "ib_send_lat", "t_typical[usec]"),
@@ -28,17 +26,8 @@ MEASURED = (("latency", 8, 200, "ib_send_lat", "t_typical[usec]"), ("latency", 4
 PORT = 18515
 
 
-class Context:
-    """What jobs of the tests are given."""
-    short = True
-
-    def __init__(self):
-        self.logs = os.path.join(LOGS, "figures")
-        os.makedirs(self.logs, exist_ok=True)
-
-
 class PerfJob(VerbsJob):
-    """btlperf, which measures when it is told to, with one rank a guest; it sleeps between orders."""
+    """btlperf with one rank a guest; it measures on order, and sleeps between orders."""
 
     def __init__(self, made, context):
         super().__init__(made, context)
@@ -102,8 +91,8 @@ def row(measured, pairs):
 
 
 def run(options):
-    with lab.new(2, options.build, with_parent=True) as made, PerfJob(made, Context()) as job:
-        job.measure("latency", 8, 10)  # so that the ranks know each other
+    with lab.new(2, options.build, with_parent=True) as made, PerfJob(made, StandaloneContext("figures")) as job:
+        job.measure("latency", 8, 10)  # so that the ranks are connected
         job.order("add", "verbs")
         job.wait_across("verbs")
         taken = {measured: [] for measured in MEASURED}

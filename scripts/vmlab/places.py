@@ -21,8 +21,8 @@ GUEST_FILES = os.path.join(HERE, "guest")
 
 @contextlib.contextmanager
 def locked(name, advice):
-    """Holds build/vmlab/NAME.lock; Failed with the advice if another process holds it. Gives the descriptor: who inherits
-    it holds the lock too."""
+    """Holds build/vmlab/NAME.lock; raises Failed with the advice if another process holds it. Yields the descriptor:
+    processes that inherit it hold the lock, too."""
     os.makedirs(STATE, exist_ok=True)
     with open(os.path.join(STATE, name + ".lock"), "w", encoding="utf-8") as file:
         try:

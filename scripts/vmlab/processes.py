@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The lab's processes: they outlive the command that started them, so they are known by pid and time of start."""
+"""The lab's processes: they outlive the command that started them, so they are identified by pid and start time."""
 import os
 import signal
 import subprocess
@@ -14,8 +14,8 @@ Process = namedtuple("Process", "pid started")
 
 
 def start(words, log, keep=(), with_parent=False):
-    """Starts it in RUN, in a session of its own, so that Ctrl-C is for the lab alone. `keep`: descriptors that it inherits.
-    with_parent: the kernel ends it when this process ends, however that ends."""
+    """Starts it in RUN, in a session of its own, which Ctrl-C does not reach. `keep`: descriptors that it inherits.
+    with_parent: the kernel kills it when this process ends, in whatever way."""
     if with_parent:
         words = ["setpriv", "--pdeathsig", "KILL", *words]
     with open(os.path.join(RUN, log), "ab") as output:
@@ -29,7 +29,7 @@ def alive(process):
 
 
 def stop(processes, how=signal.SIGTERM):
-    """Ends them all, by force after five seconds; returns when none is left."""
+    """Ends them all, with SIGKILL after five seconds; returns when none is left."""
     for process in processes:
         _signal(process, how)
     deadline = time.monotonic() + 5
@@ -41,7 +41,7 @@ def stop(processes, how=signal.SIGTERM):
         time.sleep(0.01)
     for process in processes:
         try:
-            os.waitpid(process.pid, os.WNOHANG)  # if it was ours
+            os.waitpid(process.pid, os.WNOHANG)  # if it is a child
         except ChildProcessError:
             pass
 

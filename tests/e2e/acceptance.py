@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs whose processes are not all alike, a transport that was absent at first, two failures at once."""
+"""Jobs whose processes differ in their transports, a transport that is absent at first, two failures at once."""
 from tests.harness import kernel, processes
 from tests.harness.control import DONE, btlctl, counted, drive, drive_until, order
 from tests.harness.job import MpiJob
@@ -11,7 +11,7 @@ from .departures import SM_MEMORY
 
 
 class UnevenJob(MpiJob):
-    """Rank r has the transports of `sets[r % len(sets)]` alone, or that value of another setting."""
+    """Rank r gets only the transports of `sets[r % len(sets)]`, or that value of another setting."""
 
     def __init__(self, context, program, ranks, sets, variable="LIVEBTL_TRANSPORTS", **more):
         super().__init__(context.build, context.logs, program, ranks, **more)
@@ -26,7 +26,7 @@ class UnevenJob(MpiJob):
 
 @scenario("added-when-absent")
 def added_when_absent(context):
-    """sm is closed from the start in every process; it is added while messages run, used, and removed again."""
+    """sm is closed from the start in every process; it is added while messages flow, used, and removed again."""
     with MpiJob(context.build, context.logs, "stream", 3, environment={"LIVEBTL_EXCLUDE": "vader"}) as job:
         job.wait_ready()
         check(not any(processes.mappings(pid, SM_MEMORY) for pid in job.rank_pids().values()), "sm is open from the start")
@@ -41,7 +41,7 @@ def added_when_absent(context):
 
 
 def _unconnected(job):
-    """Nobody has sent to another process, and somebody wants to."""
+    """No process has sent to another one, and at least one wants to."""
     members = btlctl(job, "status", "--peers").expect(DONE).json["members"]
     peers = [peer for member in members for peer in member["engine"]["peers"] if peer["process"] != member["engine"]["process"]]
     return peers and not any(peer["transport"] for peer in peers)
@@ -49,8 +49,8 @@ def _unconnected(job):
 
 @scenario("started-apart")
 def started_apart(context):
-    """Nothing joins the processes at the start, so their addresses name no transport: all messages wait for the one that is
-    added, and go over it; then the job is switched as any other."""
+    """No transport connects the processes at the start, and their addresses name none: all messages wait until one is added,
+    and go over it; then the job is switched like any other."""
     with MpiJob(context.build, context.logs, "stream", 3, environment={"LIVEBTL_EXCLUDE": "sm,tcp"}) as job:
         def members():
             job.check_running()
@@ -70,7 +70,7 @@ def started_apart(context):
 
 @scenario("spawned-apart")
 def spawned_apart(context):
-    """Spawned processes without the one transport that their parents use: they meet once another is added."""
+    """Spawned processes lack the one transport that their parents use: they connect once another one is added."""
     only_tcp = {"LIVEBTL_EXCLUDE": "tcp", "LIVEBTL_TRANSPORTS": "self,tcp"}
     with UnevenJob(context, "spawn", 2, ("self,sm,tcp",), environment=only_tcp) as job:
         def all_there():
@@ -86,7 +86,7 @@ def spawned_apart(context):
 
 @scenario("asymmetric-sets")
 def asymmetric_sets(context):
-    """All to all among ranks of which some cannot use sm: pairs that can move do, the others are reported and go on."""
+    """All-to-all among ranks some of which have no sm: pairs that can move do, the others are reported and go on."""
     sets = ("self,sm,tcp", "self,tcp", "self,sm,tcp", "self,sm,tcp")
     switches = max(4, context.switches // 5)
     with UnevenJob(context, "collectives", 4, sets) as job:
@@ -123,7 +123,7 @@ def killed_and_severed(context):
 
 @scenario("forks")
 def forks(context):
-    """Ranks fork all the time, children that live on among them, while switches run."""
+    """Ranks fork all the time while they are switched; some children live on."""
     with MpiJob(context.build, context.logs, "forks", 3) as job:
         job.wait_ready()
         summary = drive(job, context.switches, 60 + 2 * context.switches)
@@ -133,7 +133,7 @@ def forks(context):
 
 @scenario("forks-among-loans")
 def forks_among_loans(context):
-    """... and among modules of libfabric's, to which memory is lent that the children have as well."""
+    """... over libfabric's modules, which are lent memory that the children share."""
     modules, switches = ("ofi:tcp;ofi_rxm", "ofi:sockets"), 3 * max(2, context.switches // 10)
     transports = ",".join(("tcp", *modules))
     with MpiJob(context.build, context.logs, "forks", 3,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What happens to the one who gives the orders: killed at every rung, stopped members, two at once, a joining process."""
+"""Trouble for coordinators: killed on every rung, members that are stopped, two at once, a process that joins."""
 import os
 import random
 import signal
@@ -13,25 +13,25 @@ from tests.harness.ladders import NO_TAKEOVER, RUNGS, HeldLadder, Overtaken, sta
 from tests.harness.scenario import scenario
 from tests.harness.waiting import PATIENCE, check, wait_until
 
-LEASE = 3  # seconds, as docs/SWITCH.md has it
+LEASE = 3  # seconds (docs/SWITCH.md)
 
 
 def killed_at(job, moment, chance):
-    """Starts a switch and kills its btlctl: on a rung, or anywhere."""
+    """Starts a switch and kills its btlctl on a given rung, or anywhere."""
     if moment != "anywhere":
         with HeldLadder(job, moment, "switch", "sm", "tcp") as ladder:
             ladder.kill()
         return
     process = start_btlctl(job, "switch", "sm", "tcp")
     try:
-        process.wait(chance.uniform(0, 0.1))  # mostly in mid-ladder; wherever it is, the rest must hold
+        process.wait(chance.uniform(0, 0.1))  # mostly in mid-ladder; the rest must hold wherever it is
     except subprocess.TimeoutExpired:
         process.kill()
     process.communicate()
 
 
 def killed_coordinator(context, verb):
-    """kill -9 of btlctl at every rung, and anywhere; then resume, or abort; then the next switch works."""
+    """kill -9 of btlctl on every rung, and anywhere; then resume or abort; then the next switch works."""
     notes = []
     chance = random.Random(1)
     with MpiJob(context.build, context.logs, "storm", 4, ("--bytes", "100000"), environment=NO_TAKEOVER) as job:
@@ -60,8 +60,8 @@ def killed_and_aborted(context):
 
 
 def lease_ends(job, answer):
-    """Who is killed counts as at work for LEASE seconds; then whoever comes is told that it left something unfinished,
-    and what to do."""
+    """A killed coordinator counts as active for LEASE seconds; the next one is then told that a command was left
+    unfinished, and what to do."""
     def told():
         answer = btlctl(job, "switch", "tcp", "sm").expect(BUSY, DONE)
         return answer.code == DONE or "left unfinished" in answer.json["text"]
@@ -70,8 +70,8 @@ def lease_ends(job, answer):
 
 
 def end_interrupted(job, verb):
-    """resume, or abort. The killed coordinator may have given its next order already: once a member stands on new,
-    nothing is taken back any more; abort then says so, and resume must finish it."""
+    """Ends it by resume or abort. The killed coordinator may have given its next order already: once a member stands on
+    new, nothing can be taken back; abort then says so, and resume must finish it."""
     answer = order(job, verb, also=(NOT_RELEASED,) if verb == "abort" else ())
     rungs = standings(job)
     if answer.code == NOT_RELEASED:
@@ -86,7 +86,7 @@ def end_interrupted(job, verb):
 
 @scenario("coordinator-killed-and-left")
 def killed_and_left(context):
-    """kill -9 of btlctl at every rung, and then nobody does anything: the job finishes the ladder by itself."""
+    """kill -9 of btlctl on every rung, and no other command follows: the job finishes the ladder by itself."""
     waits = []
     with MpiJob(context.build, context.logs, "storm", 4, ("--bytes", "100000")) as job:
         job.wait_ready()
@@ -103,7 +103,7 @@ def killed_and_left(context):
 
 
 def held_in_time(job, rung, route):
-    """A starved machine may take longer than the lease to get there; then the job has done what is to be seen, too early."""
+    """On a starved machine it may take longer than the lease to get there; the job has then finished the ladder too early."""
     for _ in range(2):
         try:
             return HeldLadder(job, rung, "switch", *route)
@@ -113,7 +113,7 @@ def held_in_time(job, rung, route):
 
 
 def finished(job, route):
-    """All members rest at the end of this switch, and none waits for a coordinator."""
+    """All members stand at the end of this switch, and none waits for a coordinator."""
     job.check_running()
     members = btlctl(job, "status").expect(DONE).json["members"]
     return all(one["rung"] == "new" and one["reached"] and not one["left_open"] and
@@ -168,8 +168,8 @@ def two_coordinators(context):
                 check(rival.returncode in (DONE, BUSY), f"code {rival.returncode}: {output}{errors}")
                 codes.append(rival.returncode)
             job.check_running()
-            # A coordinator that gets no processor for the length of the lease has lost the job to a rival, which
-            # then finds its ladder unfinished: what btlctl says to do then is done here.
+            # A coordinator that got no processor for the length of the lease may have lost the job to a rival, with its
+            # ladder unfinished: btlctl's advice for that is followed here.
             order(job, "resume")
         order(job, "switch", "sm", "tcp")
         totals = job.finish(60)
@@ -180,7 +180,7 @@ def two_coordinators(context):
 @scenario("spawned-in-mid-ladder")
 def spawned_in_mid_ladder(context):
     """Processes are spawned while a ladder stands at JOINT; it then goes on, with them."""
-    # A btlctl that is held is as good as dead: the job would finish its ladder.
+    # Without this the job would finish the ladder of a btlctl that is held for long.
     with MpiJob(context.build, context.logs, "spawn", 2, environment=NO_TAKEOVER) as job:
         job.wait_ready()
         parents = set(job.rank_pids().values())
@@ -201,7 +201,7 @@ def spawned_in_mid_ladder(context):
 
 @scenario("no-hostage")
 def no_hostage(context):
-    """All ranks compute without an MPI call; a switch and a removal must end all the same."""
+    """All ranks compute without calling MPI; a switch and a removal complete all the same."""
     with MpiJob(context.build, context.logs, "compute", 2) as job:
         job.wait_ready()
         started = time.monotonic()

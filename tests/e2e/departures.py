@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Removing transports: the last one is refused; nothing of a removed one is left; a hundred times leave no growth."""
+"""Removing transports: the last one is refused; a removed one leaves nothing behind; a hundred removals leave no growth."""
 import json
 
 from tests.harness import processes
@@ -13,7 +13,7 @@ SM_MEMORY = "memfd:livebtl"  # as /proc/PID/maps names the segments of sm
 
 @scenario("last-transport-refused")
 def last_transport_refused(context):
-    """Whoever would be cut off is named, and nothing has changed."""
+    """The refusal names the pairs that would be cut off, and nothing has changed."""
     with MpiJob(context.build, context.logs, "stream", 3) as job:
         job.wait_ready()
         btlctl(job, "remove", "sm").expect(DONE)
@@ -35,16 +35,16 @@ def _nothing_left_of_sm(job):
 
 
 def _each(choose, samples):
-    """{rank: the most or the least of each kind of holding in any of the samples}"""
+    """{rank: the maximum (or minimum, by `choose`) of each kind of holding over the samples}"""
     return {rank: processes.Holdings(*map(choose, zip(*(sample[rank] for sample in samples)))) for rank in samples[0]}
 
 
-WARM = 5  # cycles
+WARM = 5  # cycles of warm-up
 
 
 @scenario("removals-and-additions")
 def hundred_removals(context):
-    """Descriptors, mappings and threads counted: the last cycle ends with what the first warm one ended with."""
+    """Descriptors, mappings and threads are counted: the last cycles end with no more than the first warm ones."""
     cycles = max(10, context.switches)
     with MpiJob(context.build, context.logs, "stream", 2) as job:
         job.wait_ready()
@@ -56,8 +56,8 @@ def hundred_removals(context):
             _nothing_left_of_sm(job)
             btlctl(job, "add", "sm").expect(DONE)
             return {rank: processes.holdings(pid) for rank, pid in pids.items()}
-        # A connection of a btlctl that has just ended may be counted or not: so the most that the first cycles ended
-        # with, and the least of the last ones.
+        # The connection of a btlctl that has just ended may be counted or not: hence the maximum of the first cycles, and
+        # the minimum of the last ones.
         before = _each(max, [cycle() for _ in range(WARM)])
         for _ in range(cycles):
             cycle()
@@ -65,13 +65,13 @@ def hundred_removals(context):
         for rank in pids:
             check(after[rank].descriptors <= before[rank].descriptors and after[rank].threads <= before[rank].threads,
                   f"rank {rank} grew from {before[rank]} to {after[rank]}")
-            check(after[rank].mappings <= before[rank].mappings + 4,  # the C library's own heap may map a piece more
+            check(after[rank].mappings <= before[rank].mappings + 4,  # the C library's heap may grow by a mapping
                   f"rank {rank} grew from {before[rank]} to {after[rank]}")
         totals = job.finish(60)
     return f"{cycles} removals and additions: {before[0]} before, {after[0]} after; {totals['received']} messages"
 
 
-# Each rank of the flood wants to be rid of FLOOD bytes, in messages that every transport would send at once if it could.
+# Each rank sends FLOOD bytes, in messages small enough for every transport to send eagerly.
 FLOOD, FLOOD_MESSAGE, FLOOD_GROWTH = 384 << 20, 16 << 10, 64 << 20
 
 

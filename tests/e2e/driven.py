@@ -19,14 +19,14 @@ class Driven:
     ranks: int
     arguments: tuple = ()
     mca: tuple = ()
-    share: float = 1.0          # of the switches asked for: for programs whose rounds are slow
+    share: float = 1.0          # of the switches asked for: less than 1 for programs whose rounds are slow
     environment: dict = field(default_factory=dict)
-    transports: str = "sm,tcp"  # between which is switched
+    transports: str = "sm,tcp"  # that are switched between
     told: tuple = ()            # numbers that the ranks print: switches are driven until each is large enough
 
 
 def over_ofi(provider, beside, program, ranks, arguments=(), share=0.3):
-    """Between the transport `beside` and ofi over that provider of libfabric's."""
+    """Switched between the transport `beside` and ofi over a provider of libfabric."""
     name = f"ofi-{provider.replace(';', '-').replace('_', '-')}-{program}-{ranks}"
     return Driven(name, program, ranks, arguments, share=share, transports=f"{beside},ofi",
                     environment={"LIVEBTL_TRANSPORTS": f"self,tcp,{beside},ofi" if beside != "tcp" else "self,tcp,ofi",
@@ -34,7 +34,7 @@ def over_ofi(provider, beside, program, ranks, arguments=(), share=0.3):
 
 
 def over_several(program, ranks, arguments=(), mca=(), **more):
-    """Round and round over shared memory, TCP and three modules of ofi at once."""
+    """Switched round and round between shared memory, TCP and three ofi modules."""
     modules = ("ofi:tcp;ofi_rxm", "ofi:shm", "ofi:sockets")
     return Driven(f"several-ofi-{program}-{ranks}", program, ranks, arguments, mca, share=0.2,
                     transports=",".join(("sm", "tcp", *modules)),
@@ -92,7 +92,7 @@ def drive_under(driven, context):
 
 
 def run_stock(driven, context):
-    """The program alone over stock Open MPI, without livebtl: shows that the program itself is right."""
+    """The program over stock Open MPI, without livebtl: shows that the program itself is correct."""
     with MpiJob(context.build, context.logs, driven.program, driven.ranks, (*driven.arguments, "--rounds", "3"),
                 stock=True) as job:
         job.wait_ready()

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many fetch-and-adds the program `regions` has made, and how many it has to make."""
+"""How many fetch-and-adds the program `regions` has done, and how many it must do."""
 from tests.harness.control import DONE, btlctl
 from tests.harness.job import MpiJob
 from tests.harness.scenario import scenario
 from tests.harness.waiting import check, wait_until
 
 IN_FLIGHT_MIN = 64
-SOAK_SWITCHES = 1000  # who asks for so many wants a soak
+SOAK_SWITCHES = 1000  # from here on it is a soak
 
 
 def minimum(context):
-    """The fetch-and-adds that a scenario makes at least: 200,000 in CI."""
+    """The least number of fetch-and-adds in a scenario: 200,000 in CI."""
     return 10_000_000 if context.switches >= SOAK_SWITCHES else 2_000 * context.switches
 
 
@@ -19,7 +19,7 @@ def made(job):
 
 
 def check_in_flight(job):
-    """Returns how many were in flight in the mean, of the rank that had fewest."""
+    """Checks how many were in flight on average at the rank with the fewest, and returns that."""
     in_flight = min(rank["in_flight"] for rank in job.told())
     check(in_flight >= IN_FLIGHT_MIN, f"only {in_flight} fetch-and-adds were in flight in the mean")
     return in_flight
@@ -27,7 +27,7 @@ def check_in_flight(job):
 
 @scenario("fetch-adds-over-sockets")
 def over_sockets(context):
-    """Of libfabric's providers the slowest: back and forth, and a count of what was begun and ended over it alone."""
+    """Over the slowest of libfabric's providers: switched back and forth; counts those that began and ended over it alone."""
     wanted, turns, counted = 200 * context.switches, max(2, context.switches // 10), 0
     with MpiJob(context.build, context.logs, "regions", 3,
                 environment={"LIVEBTL_TRANSPORTS": "self,tcp,ofi:sockets"}) as job:

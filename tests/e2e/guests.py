@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI programs of others, as Debian ships them, switched while they run; each is judged by its own checks."""
+"""Third-party MPI programs, as Debian ships them, switched while they run; each is judged by its own checks."""
 import os
 import re
 
@@ -10,7 +10,7 @@ from tests.harness.scenario import scenario
 from tests.harness.waiting import check
 
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
-STOP = "STOP"  # in a command: the path of the stop file
+STOP = "STOP"  # in a command: stands for the path of the stop file
 RING = os.path.join(ROOT, "tests", "e2e", "programs", "ring.py")
 
 
@@ -39,7 +39,7 @@ class GuestJob(MpiJob):
             codes.add(answer.code)
         check(not self.running(), f"still running after {100 * seconds} switches")
         check(self.mpirun.returncode == 0, f"mpirun gave {self.mpirun.returncode}: {self.log_tail()}")
-        # At its start and end a job has no or too few members.
+        # While it starts or ends, a job has no members, or too few.
         check(codes <= {DONE, NOT_FOUND, MISSING}, f"btlctl gave {codes}")
         check(done > 0, "no switch was done while it ran")
         return done
@@ -75,7 +75,7 @@ def hpcc(context):
 
 @scenario("guest-mpi4py")
 def mpi4py(context):
-    """Pickled objects of all sizes among all ranks, by a small program that checks them."""
+    """A small program sends pickled objects of all sizes among all ranks, and checks them."""
     with GuestJob(context, 3, ["/usr/bin/python3", RING, STOP]) as job:
         switches = job.switch_to_the_end(120, context.switches)
         text = "".join(job.output_lines())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""btlctl hold: all traffic is parked while the job is held, goes on afterwards, and a broken hold is never called good."""
+"""btlctl hold: all traffic is parked while the job is held and goes on afterwards; a broken hold is never reported as good."""
 import time
 
 from tests.harness.control import BUSY, DONE, INCONSISTENT, REFUSED, btlctl, order
@@ -49,7 +49,7 @@ def held(context):
 
 @scenario("hold-left-behind")
 def hold_left_behind(context):
-    """Nobody ends it: its lease does, traffic goes on, and check and end say that it was broken."""
+    """The hold is not ended but expires with its lease: traffic goes on, and check and end report that it was broken."""
     with MpiJob(context.build, context.logs, "storm", 2) as job:
         job.wait_ready()
         btlctl(job, "hold", "check").expect(INCONSISTENT)
@@ -77,7 +77,7 @@ def _connected(job):
 
 @scenario("restored")
 def restored(context):
-    """A held job goes on as if its machines had been restored: again and again, over new connections, and nothing is lost."""
+    """A held job goes on as if its machines had been restored, again and again: over new connections, and nothing is lost."""
     rounds = max(3, context.switches // 20)
     with TwoNames(context, "collectives") as job:
         job.wait_ready()
@@ -97,7 +97,7 @@ def restored(context):
             check(order(job, "job", "restored").json["already"], "a second one is not already so")
             _moves(job)
             wait_until("new connections", lambda: _connected(job) > before, 30)
-        order(job, "switch", "sm", "tcp")  # and switches go on as ever
+        order(job, "switch", "sm", "tcp")  # switches work as before
         order(job, "switch", "tcp", "sm")
         totals = job.finish(120)
     return f"{rounds} times; {totals['received']} messages"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The hooks of scripts/hooks, called exactly as their callers do, while messages run. sm stands for what is bound to a device."""
+"""The hooks of scripts/hooks, called exactly as their callers do, while messages flow. sm stands in for a transport that is
+bound to a device."""
 import os
 import subprocess
 
@@ -18,7 +19,7 @@ DOMAIN = f"<domain type='kvm'>\n  <name>{GUEST}</name>\n</domain>\n" * 4000  # m
 
 
 def _run(job, hook, *words, given="", **settings):
-    """The hook's exit code; it says nothing on standard output."""
+    """Runs a hook, checks that it prints nothing to standard output, and returns its exit code."""
     environment = dict(job.environment, LIVEBTL_BTLCTL=job.build.btlctl, LIVEBTL_HOOK_TIMEOUT="20", **settings)
     end = subprocess.run([os.path.join(HOOKS, hook), *words], input=given, env=environment, text=True,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=False)
@@ -48,7 +49,7 @@ def _frozen(job):
 
 
 def _not_frozen(job):
-    """A rank that is stopped cannot be held: freeze fails, and holds nobody."""
+    """A stopped rank cannot be held: freeze fails, and no process stays held."""
     state = {"LIVEBTL_HOOK_STATE": os.path.join(job.shared, "hooks"), "LIVEBTL_HOOK_TIMEOUT": "2"}
     pid = job.rank_pids()[1]
     environment = dict(job.environment, LIVEBTL_BTLCTL=job.build.btlctl, **state)
@@ -61,7 +62,7 @@ def _not_frozen(job):
 
 
 def _moved_by_libvirt(job):
-    """On the destination, while the guest runs: `migrate begin` sets aside; everything else is none of its business."""
+    """On the destination, while the guest runs: `migrate begin` sets the transports aside; all other calls do nothing."""
     guests = os.path.join(job.shared, "guests")
     secret = os.path.join(job.shared, "secret")
     os.mkdir(guests)
@@ -94,7 +95,7 @@ def _dumped_by_criu(job):
 
 
 def _installed(job):
-    """Into an image: what is there is seen, what is not ours is left alone."""
+    """Installs into an image: files that are there are recognised, those of others are left alone."""
     root = os.path.join(job.shared, "image")
     os.mkdir(root)
     names = ("qemu-ga", "libvirt", "criu", "virsh")

@@ -11,7 +11,7 @@ from .hooks import DOMAIN, GUEST, HOOKS
 
 
 class StubbedHooks:
-    """The hooks with a btlctl that only notes what it is asked, and ends as it is told: {part of its words: code}."""
+    """The hooks with a stub of btlctl that records its arguments, and exits as told: {part of its arguments: code}."""
 
     def __init__(self, directory):
         self.asked, self.codes = os.path.join(directory, "asked"), os.path.join(directory, "codes")
@@ -21,7 +21,7 @@ class StubbedHooks:
         os.makedirs(guests)
         with open(os.path.join(guests, GUEST), "w") as file:
             file.write("relay:1\n/secret\n")
-        with open(self.conf, "w") as file:  # all that a hook of libvirt's is told
+        with open(self.conf, "w") as file:  # libvirt gives its hook no other settings
             file.write(f"LIVEBTL_BTLCTL={self.stub}\nLIVEBTL_GUESTS={guests}\nLIVEBTL_HOOK_STATE={self.state}\n"
                        "LIVEBTL_HOOK_TIMEOUT=1\nLIVEBTL_HOOK_TRANSPORTS='sm verbs'\n")
         with open(self.stub, "w") as file:
@@ -44,7 +44,7 @@ esac
             pass
 
     def run(self, hook, *words, codes=None, **variables):
-        """(exit code, what btlctl was asked)"""
+        """Returns (exit code, what btlctl was asked)."""
         self.set(codes or {})
         environment = {"PATH": "/usr/bin:/bin", "LIVEBTL_HOOK_SETTINGS": self.conf, **variables}
         end = subprocess.run([os.path.join(HOOKS, hook), *words], input=DOMAIN, env=environment, text=True,
@@ -58,7 +58,7 @@ esac
 
 
 def _freezes_nothing_unheld(hooks):
-    """freeze fails where it cannot know what runs here, and where a job is not held, by itself or by another."""
+    """freeze fails if the jobs cannot be listed, or if a job is held neither by the hook nor by another command."""
     code, _ = hooks.run("qemu-ga", "freeze", codes={"jobs": 9})
     check(code == 1, "a freeze went on although the jobs could not be listed")
     code, asked = hooks.run("qemu-ga", "freeze", codes={"hold start": 4, "hold check": 8})
@@ -76,7 +76,7 @@ def _freezes_nothing_unheld(hooks):
 
 
 def _goes_on_only_without_a_job(hooks):
-    """btlctl says 2 of a job that has ended, and also of a node or transport that the job does not know."""
+    """btlctl's code 2 means that the job has ended, or that it does not know the node or transport."""
     call = ("libvirt", GUEST, "migrate", "begin", "-")
     check(hooks.run(*call, codes={"prepare": 2})[0] == 2, "a guest that the job does not know was migrated")
     check(hooks.run(*call, codes={"prepare": 2, "jobs": 2})[0] == 0, "a job that has ended keeps its guest")
@@ -88,7 +88,7 @@ def _goes_on_only_without_a_job(hooks):
 
 
 def _returns_where_it_is_not_moved(hooks):
-    """Set aside, but not released by all (6), or held by another (7): the guest stays, so its devices are used again."""
+    """Set aside, but not released by all (6), or held by another process (7): the guest stays, and its devices are used again."""
     for prepared in (6, 7):
         code, asked = hooks.run("libvirt", GUEST, "migrate", "begin", "-", codes={"prepare": prepared})
         check(code == prepared and "checkpoint return --scope" in asked, f"code {code} after {prepared}: {asked}")
@@ -100,7 +100,7 @@ def _returns_where_it_is_not_moved(hooks):
 
 
 def _returns_later(hooks):
-    """What was dumped is frozen until the script has ended: the return outlives it."""
+    """The dumped processes are frozen until the script has ended: the return must outlive it."""
     code, _ = hooks.run("criu", codes={"return": 5}, CRTOOLS_SCRIPT_ACTION="post-dump")
     check(code == 0, "CRIU was told of a failure after the dump")
     wait_until("the return to be tried again", lambda: hooks.said().count("return") > 1, 30)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""btlctl --connect: a job is led from another network, by the relay of one of its nodes and with the job's secret."""
+"""btlctl --connect: a job is controlled from another network, through the relay of one of its nodes, with the job's secret."""
 import json
 import os
 import secrets
@@ -33,7 +33,7 @@ def connected_from_outside(context):
             check(relay.startswith(one.address + ":"), f"the relay is {relay}")
             secret = os.path.join(job.shared, "secret")
             btlctl(job, "secret", secret).expect(DONE)
-            job.enter = ["nsenter", "-t", str(two.holder.pid), "--net", "--"]  # the network alone: no file of the job
+            job.enter = ["nsenter", "-t", str(two.holder.pid), "--net", "--"]  # only the network: none of the job's files
             here = ("--connect", relay, "--secret-file", secret)
             btlctl(job, "status").expect(NOT_FOUND)
             _lead(job, here, max(4, context.switches // 10))
@@ -76,7 +76,7 @@ def _refused(job, relay, here):
     btlctl(job, "--connect", relay, "status").expect(NOT_PERMITTED)
     btlctl(job, *here, "--job", "another", "status").expect(NOT_FOUND)
     nobody = relay.rpartition(":")[0] + ":9"
-    # A port where nobody listens, and an address from which nothing comes back.
+    # A port on which nothing listens, and an address that never answers.
     for place in (nobody, "10.77.0.99:9"):
         answer = btlctl(job, "--timeout", "1", "--connect", place, *here[2:], "switch", "sm", "tcp").expect(NOT_FOUND)
         check("btlctl jobs" in answer.errors, f"no advice: {answer}")

@@ -37,7 +37,7 @@ def severed_connections(context):
 
 
 def _cut_under_load(job, chance, pids, standing=None):
-    """Cuts a connection that carries much; of the rank `standing`, if it is given, while that stands still."""
+    """Cuts a connection under load; one of the rank `standing`, if that is given, while that rank is stopped."""
     def loaded():
         job.check_running()
         ends = kernel.rank_connections(pids)
@@ -49,18 +49,18 @@ def _cut_under_load(job, chance, pids, standing=None):
         return
     with processes.standing_still(standing):
         kernel.sever(end)
-        time.sleep(2)  # longer than a silence that is asked about
+        time.sleep(2)  # longer than the silence after which a probe is sent
 
 
 @scenario("connections-severed-under-loans", NEEDS_ROOT)
 def severed_under_loans(context):
-    """Connections of libfabric's are cut, and ranks stand still, while payloads are lent to be read by the receiver."""
+    """libfabric's connections are cut, and ranks are stopped, while payloads are lent to be read by the receiver."""
     return _sever_under_loans(context, "storm", max(6, context.switches // 4))
 
 
 @scenario("connections-severed-under-puts", NEEDS_ROOT)
 def severed_under_puts(context):
-    """The same in the middle of puts and gets, which are looked at byte by byte, and of fetch-and-adds."""
+    """The same during puts and gets, which are checked byte by byte, and fetch-and-adds."""
     return _sever_under_loans(context, "regions", max(6, context.switches // 10))
 
 
@@ -81,9 +81,9 @@ def _sever_under_loans(context, program, wanted):
 
 
 class Cutter(threading.Thread):
-    """Breaks whatever connections there are between the ranks, again and again. Use as a context manager."""
+    """Breaks all connections between the ranks, again and again. Use as a context manager."""
 
-    PACE = 0.1  # seconds between two cuts: the job has to get on in between
+    PACE = 0.1  # seconds between two cuts, in which the job makes progress
 
     def __init__(self, pids, ports):
         super().__init__(daemon=True)
@@ -106,7 +106,7 @@ class Cutter(threading.Thread):
                 self.cuts += cut
                 if cut:
                     self._enough.wait(self.PACE)
-        except Exception as failure:  # told by the scenario's own thread
+        except Exception as failure:  # reported by the scenario's own thread
             self.failure = failure
 
 
@@ -133,7 +133,7 @@ def severed_and_switched(context):
 
 @scenario("strangers")
 def strangers(context):
-    """Rubbish on every listening port of the ranks: the strangers are dropped, the job does not notice."""
+    """Garbage is sent to every listening port of the ranks: the connections are dropped, the job does not notice."""
     with MpiJob(context.build, context.logs, "stream", 2) as job:
         job.wait_ready()
         btlctl(job, "switch", "sm", "tcp").expect(DONE)
@@ -151,7 +151,7 @@ def strangers(context):
                         pass
                 except (ConnectionResetError, BrokenPipeError):
                     pass  # dropped, as it should be
-                except OSError as gone:  # dropped before it had said that it will send no more
+                except OSError as gone:  # dropped before its shutdown()
                     check(gone.errno == errno.ENOTCONN, f"a stranger met {gone}")
         btlctl(job, "switch", "tcp", "sm").expect(DONE)
         totals = job.finish(60)
@@ -160,7 +160,7 @@ def strangers(context):
 
 @scenario("two-nodes", NEEDS_ROOT)
 def two_nodes(context):
-    """Two nodes with a network of their own between them: orders reach all members, only same-node pairs use sm."""
+    """Two nodes, joined by a network: orders reach all members, and only pairs on one node use sm."""
     job = MpiJob(context.build, context.logs, "stream", 4)
     with TwoNodes(job.rundir, job.shared) as nodes:
         job.enter = nodes.nodes[0].enter()

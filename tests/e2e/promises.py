@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What one-sided operations promise, between processes: for a transport that cannot have both ends in one."""
+"""What one-sided operations promise, tested between processes: for a transport that cannot have both ends in one process."""
 from tests.harness.control import DONE, btlctl, counted
 from tests.harness.job import MpiJob
 from tests.harness.scenario import scenario
 from tests.harness.waiting import check, wait_until
 
 TRANSPORT = "ofi:shm"
-ROUNDS = 3  # after each switch, of that transport alone
+ROUNDS = 3  # after each switch, over that transport alone
 
 
 @scenario("promises-over-shm")
 def over_shm(context):
-    """Round after round over libfabric's shm alone, and there and back between them."""
+    """Rounds over libfabric's shm alone, with switches to tcp and back between them."""
     turns = max(2, context.switches // 50)
     with MpiJob(context.build, context.logs, "promises", 2,
                 environment={"LIVEBTL_TRANSPORTS": f"self,tcp,{TRANSPORT}"}) as job:
@@ -27,7 +27,7 @@ def over_shm(context):
         frames = 0
         for _ in range(turns):
             btlctl(job, "switch", "tcp", TRANSPORT).expect(DONE)
-            some_more(1)  # what was begun before
+            some_more(1)  # the round that began before the switch
             others, before = counted(job, "tcp", "frames_sent"), counted(job, TRANSPORT, "frames_sent")
             some_more(ROUNDS)
             check(counted(job, "tcp", "frames_sent") == others, "something went over tcp")

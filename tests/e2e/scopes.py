@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Commands for one node: its pairs move and its processes let go, and nobody else's; nothing is lost meanwhile."""
+"""Commands for one node: only its pairs move, and only its processes release transports; nothing is lost meanwhile."""
 from tests.harness import processes
 from tests.harness.control import BUSY, NOT_FOUND, REFUSED, USAGE, btlctl, order
 from tests.harness.scenario import scenario
@@ -19,14 +19,14 @@ class TwoNames(UnevenJob):
 
 
 def _pair(job, one, other):
-    """What rank `one` sends to rank `other` on."""
+    """The transport on which rank `one` sends to rank `other`."""
     members = {member["rank"]: member for member in order(job, "status", "--peers").json["members"]}
     process = members[other]["member"]["process"]
     return next(peer["transport"] for peer in members[one]["engine"]["peers"] if peer["process"] == process)
 
 
 def _holders(job):
-    """The ranks that have shared memory of sm."""
+    """The ranks that hold shared memory of sm."""
     return {rank for rank, pid in job.rank_pids().items() if processes.mappings(pid, SM_MEMORY)}
 
 
@@ -53,8 +53,8 @@ def _released_and_added(job):
 
 
 def _checkpointed(job):
-    """sm stands for what is bound to a device."""
-    for _ in range(2):  # the second is already so
+    """sm stands in for a transport that is bound to a device."""
+    for _ in range(2):  # the second finds it done
         answer = order(job, "checkpoint", "prepare", "sm", *HERE)
         check(answer.json["released"] and _holders(job) == {2, 3}, f"still open in {_holders(job)}: {answer}")
     check(answer.json["already"], f"not already so: {answer}")
@@ -78,7 +78,7 @@ def _checkpointed(job):
 
 @scenario("scoped")
 def scoped(context):
-    """switch, remove, add and checkpoint for one of two nodes, over and over, under collectives of both."""
+    """switch, remove, add and checkpoint for one of two nodes, over and over, under collectives over both."""
     rounds = max(3, context.switches // 20)
     with TwoNames(context, "collectives") as job:
         job.wait_ready()

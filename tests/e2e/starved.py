@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A coordinator that is given no processor for longer than its lease, while another one commands the job."""
+"""A coordinator that gets no processor for longer than its lease, while another one takes command of the job."""
 import os
 import signal
 import threading
@@ -15,7 +15,7 @@ from .coordinators import LEASE
 
 
 class Driver:
-    """The switch driver, run beside the scenario."""
+    """The switch driver, run in the background."""
 
     def __init__(self, job, switches, seconds):
         self.job, self.summary, self.failure = job, None, None
@@ -44,7 +44,7 @@ class Driver:
 
 
 def _lose_ladder(job, pid):
-    """Stops the driver; if that was in mid-ladder, another coordinator finishes its ladder. True: so it was."""
+    """Stops the driver; if that was in mid-ladder, another coordinator finishes its ladder, and this returns True."""
     try:
         processes.stop(pid)
     except ProcessLookupError:
@@ -55,7 +55,7 @@ def _lose_ladder(job, pid):
         wait_until("the lease of the stopped coordinator to end",
                    lambda: not any(member["busy"] for member in btlctl(job, "status").expect(0).json["members"]), LEASE)
         if standings(job) <= {"old", "new"}:
-            return False  # it was btlctl's, which nobody stopped
+            return False  # it was the ladder of its btlctl, which was not stopped
         order(job, "resume")
         return True
     finally:
@@ -64,7 +64,7 @@ def _lose_ladder(job, pid):
 
 @scenario("starved-coordinator")
 def starved_coordinator(context):
-    """The ladder of a stopped coordinator is taken over; it then reports the command as done, as it is."""
+    """The ladder of a stopped coordinator is taken over; when it runs again it rightly reports the command as done."""
     switches = max(60, context.switches)
     taken = 0
     with MpiJob(context.build, context.logs, "stream", 3) as job:

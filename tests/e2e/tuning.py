@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""btlctl set: traffic moves because of it, and moves back; what makes no sense is refused, and changes nothing."""
+"""btlctl set: traffic moves because of it, and back; senseless values are refused, and change nothing."""
 from tests.harness.control import DONE, NOT_FOUND, USAGE, btlctl, order
 from tests.harness.job import MpiJob
 from tests.harness.scenario import scenario
@@ -19,7 +19,7 @@ def _bytes_sent(job):
 
 
 def _share_of_tcp(job, megabytes):
-    """Of the next so many megabytes between ranks: the share that goes by tcp."""
+    """The share of tcp in the next so many MiB between ranks."""
     before = _bytes_sent(job)
 
     def sent():
@@ -32,7 +32,7 @@ def _share_of_tcp(job, megabytes):
 
 
 def _carrier(job):
-    """The transport that all pairs of ranks send on; None while they differ."""
+    """The transport on which all pairs of ranks send; None while they differ."""
     used = {peer["transport"] for member in order(job, "status", "--peers").json["members"]
             for peer in member["engine"]["peers"] if peer["process"] != member["member"]["process"]}
     return used.pop() if len(used) == 1 else None
@@ -40,7 +40,7 @@ def _carrier(job):
 
 @scenario("set-exclusivity")
 def set_exclusivity(context):
-    """tcp is made the better transport, again and again: all pairs move to it, and back when that is taken back."""
+    """tcp gets the highest exclusivity, again and again: all pairs move to it, and back when it is reset."""
     rounds = max(3, context.switches // 10)
     with MpiJob(context.build, context.logs, "stream", 3) as job:
         job.wait_ready()
@@ -61,7 +61,7 @@ def set_exclusivity(context):
 
 @scenario("set-weight")
 def set_weight(context):
-    """sm and tcp are made equals: bulk data is shared by weight, and the share follows when the weights change."""
+    """sm and tcp get the same exclusivity: bulk data is shared by weight, and follows when the weights change."""
     with MpiJob(context.build, context.logs, "storm", 2, ("--bytes", str(4 << 20))) as job:
         job.wait_ready()
         alone = _share_of_tcp(job, 32)
@@ -84,7 +84,7 @@ def set_weight(context):
 
 @scenario("set-nonsense")
 def set_nonsense(context):
-    """Values that make no sense: usage, and nothing has changed."""
+    """Senseless values: refused as usage errors, and nothing has changed."""
     with MpiJob(context.build, context.logs, "stream", 2) as job:
         job.wait_ready()
         before = [member["routing"] for member in order(job, "status").json["members"]]

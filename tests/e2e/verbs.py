@@ -15,7 +15,7 @@ OUTCOME = "livebtl.outcome/1"
 CHANGES = (("switch", "sm", "tcp"), ("switch", "tcp", "sm"), ("quiesce", "tcp"), ("add", "tcp"), ("remove", "sm"),
            ("add", "sm"), ("set", "tcp", "weight=3"), ("set", "tcp", "weight=default"), ("resume",), ("abort",))
 VIEWS = {"jobs": "livebtl.jobs/1", "list": "livebtl.list/1", "status": "livebtl.status/1"}
-# What is wrong with a line, and the code that says so.
+# Wrong command lines, and the exit code of each.
 WRONG = (
     (("fly",), USAGE), ((), USAGE), (("switch", "sm"), USAGE), (("switch", "sm", "sm"), USAGE), (("remove",), USAGE),
     (("set", "sm", "weight=0"), USAGE), (("--timeout", "0", "list"), USAGE), (("--timeout", "soon", "list"), USAGE),
@@ -30,7 +30,7 @@ WRONG = (
 
 
 class Verbs:
-    """Runs btlctl as it is typed; only that it may take its time on a slow machine."""
+    """Runs btlctl with exactly these arguments, but for a generous time-out on slow machines."""
 
     def __init__(self, job):
         self.job, self.lines = job, 0
@@ -47,7 +47,7 @@ class Verbs:
         return done.stdout
 
     def document(self, schema, *words, code=DONE, errors=""):
-        """One document on one line, and nothing beside it."""
+        """Runs btlctl --json: exactly one document on one line, which is returned."""
         output = self.run("--json", *words, code=code, errors=errors)
         check(output.count("\n") == 1 and output.endswith("\n"), f"not one line: {self.said}")
         found = json.loads(output)
@@ -93,7 +93,7 @@ def _views(verbs):
 
 
 def _secret(verbs):
-    """What --connect needs from outside (outside.py)."""
+    """The file that --connect needs from outside (outside.py)."""
     file = os.path.join(verbs.job.shared, "secret")
     check(file in verbs.document(OUTCOME, "secret", file)["text"], verbs.said)
     check(os.stat(file).st_mode & 0o777 == 0o600, "the secret can be read by others")
@@ -159,7 +159,7 @@ def _wrong_lines(verbs):
 
 
 def _on_a_terminal(verbs):
-    """Progress is drawn where somebody watches, and standard output stays clean."""
+    """Progress is drawn on a terminal, and standard output stays clean."""
     ours, theirs = pty.openpty()
     done = subprocess.run([verbs.job.build.btlctl, *TIMEOUT, "--json", "switch", "sm", "tcp"], env=verbs.job.environment,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs, timeout=60 * PATIENCE, check=False)
@@ -171,7 +171,7 @@ def _on_a_terminal(verbs):
 
 
 def _completion(verbs):
-    """bash completes commands, options and transports with what the program itself prints."""
+    """bash completes commands, options and transports by the script that the program itself prints."""
     script = verbs.run("--generate", "completion")
     directory = os.path.dirname(verbs.job.build.btlctl)
     for words, wanted in ((("swi",), "switch"), (("switch", "t"), "tcp"), (("--time",), "--timeout"), (("q",), "quiesce")):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""livebtl-virsh, with a virsh that only notes what it is asked: what it makes of every end of virsh, of the guest's agent, and
-of btlctl in the guest."""
+"""livebtl-virsh with a stub of virsh that records its arguments: what it makes of every outcome of virsh, of the guest agent,
+and of btlctl in the guest."""
 import base64
 import json
 import os
@@ -68,8 +68,8 @@ SAID = "held by rank 3"
 
 
 class FakeVirsh:
-    """plan: {part of what is asked: exit code}; also "agent" (it does not answer), "name" (of the guest), "stay", and "once": the
-    parts whose code is for the first time alone."""
+    """plan: {part of what is asked: exit code}. Special keys: "agent" (it does not answer), "name" (of the guest), "stay"
+    (virsh waits), and "once": parts whose code is given the first time only."""
 
     def __init__(self, directory):
         self.directory = directory
@@ -80,7 +80,7 @@ class FakeVirsh:
         os.chmod(self.path, 0o755)
 
     def start(self, *words, plan=None, seconds=300, **variables):
-        """seconds: how long the hook tries again; with 0 it does not."""
+        """seconds: for how long the hook retries; 0: not at all."""
         conf = f"LIVEBTL_HOOK_VIRSH={self.path}\nLIVEBTL_HOOK_TIMEOUT={seconds}\nLIVEBTL_HOOK_PATIENCE={seconds}\n"
         for name, text in (("plan", json.dumps({"timeout": str(seconds)} | (plan or {}))), ("asked", ""), ("conf", conf)):
             with open(os.path.join(self.directory, name), "w") as file:
@@ -90,7 +90,7 @@ class FakeVirsh:
                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
 
     def run(self, *words, **options):
-        """(exit code, what virsh was asked line by line, what was said)"""
+        """Returns (exit code, what virsh was asked, by line, standard error)."""
         process = self.start(*words, **options)
         said = process.communicate(timeout=1000)[1]
         return process.returncode, self.asked(), said
@@ -153,7 +153,7 @@ def _tells_a_return_that_failed(virsh):
 
 
 def _is_interrupted(virsh):
-    """While virsh is at work: it decides, and the job returns to where the guest is then."""
+    """Interrupted while virsh is at work: virsh decides, and the job returns to where the guest is then."""
     process = virsh.start(*MIGRATE, plan={"stay": 1, "virsh migrate": 1})
     wait_until("virsh to be called", lambda: len(virsh.asked()) == 2, 30)
     process.send_signal(signal.SIGTERM)
@@ -165,7 +165,7 @@ def _is_interrupted(virsh):
 
 @scenario("hooks-virsh")
 def virsh_alone(context):
-    """What livebtl-virsh makes of all that virsh, agent and btlctl can answer; no job runs."""
+    """What livebtl-virsh makes of every answer of virsh, agent and btlctl; no job runs."""
     directory = os.path.join(os.path.abspath(context.logs), "virsh")
     shutil.rmtree(directory, ignore_errors=True)
     virsh = FakeVirsh(directory)

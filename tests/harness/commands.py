@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Commands that must succeed, and the release build that tools bring up to date."""
+"""Running commands that must succeed, and bringing the release build up to date."""
 import os
 import subprocess
 
@@ -10,7 +10,7 @@ RELEASE = os.path.join(ROOT, "build", "release")
 
 
 def run(command, what, **options):
-    """Runs a command; Failed, with the end of its output, unless it gives 0. Returns its standard output."""
+    """Runs a command and returns its standard output; raises Failed with the end of what it said unless it exits with 0."""
     options.setdefault("text", True)
     if "input" not in options:
         options.setdefault("stdin", subprocess.DEVNULL)
@@ -23,7 +23,7 @@ def run(command, what, **options):
 
 
 def run_logged(command, what, log, **options):
-    """The same for a long one: its output is appended to a file. Failed, with the end of that, unless it gives 0."""
+    """The same for a long command, whose output is appended to a file."""
     with open(log, "a", encoding="utf-8") as file:
         code = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False,
                               **options).returncode

@@ -10,14 +10,14 @@ from .waiting import PATIENCE, Failed, check, wait_until
 DONE, USAGE, NOT_FOUND, REFUSED, BUSY, RETRACTED, NOT_RELEASED, FOREIGN = range(8)
 INCONSISTENT, NOT_PERMITTED, MISSING = 8, 9, 10
 
-# What btlctl is given unless a scenario is about its time-out: a slow machine is no reason to take a switch back.
+# Given to btlctl unless a scenario is about its time-out: a switch must not be retracted because the machine is slow.
 TIMEOUT = ("--timeout", "120")
 
-ROUNDS_MAX = 100  # of drive_until()
+ROUNDS_MAX = 100  # in drive_until()
 
 
 class Answer:
-    """What btlctl said: exit code, JSON document (or None), plain text."""
+    """What btlctl answered: exit code, JSON document (or None), plain text."""
 
     def __init__(self, arguments, code, output, errors):
         self.arguments, self.code, self.output, self.errors = arguments, code, output, errors
@@ -63,14 +63,14 @@ def order(job, *arguments, also=()):
 
 
 def counted(job, transport, name):
-    """A count of that transport's, of all members together."""
+    """A counter of that transport, summed over all members."""
     return sum(each[name] for member in btlctl(job, "status").expect(DONE).json["members"]
                for each in member["engine"]["transports"] if each["name"] == transport)
 
 
 def drive(job, switches, seconds, transports="sm,tcp", rest_ms=0):
-    """The switch driver: one switch after the other, every tenth through btlctl. Returns its summary; driver.log in
-    the job's logs has a line a switch."""
+    """Runs the switch driver: one switch after the other, every tenth through btlctl. Returns its summary; driver.log
+    in the job's logs has a line for each switch."""
     path = os.path.join(job.logs, "driver.log")
     command = [*job.enter, job.build.driver, "--count", str(switches), "--transports", transports, "--btlctl", job.build.btlctl,
                "--rest-ms", str(rest_ms), "--timeout-s", str(PATIENCE * seconds)]
@@ -97,7 +97,7 @@ def drive(job, switches, seconds, transports="sm,tcp", rest_ms=0):
 
 
 def drive_until(what, enough, job, switches, seconds, transports):
-    """Drives rounds of so many switches until enough() is true. Returns the driver's summary, of all rounds together."""
+    """Drives rounds of `switches` until enough() is true. Returns the driver's summary over all rounds."""
     switches += -switches % len(transports.split(","))  # each round ends where it began
     summaries = [drive(job, switches, seconds, transports)]
     while not enough():

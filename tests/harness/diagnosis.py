@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What to keep of a job that failed: its status, and where its threads stand."""
+"""What is saved when a job fails: its status, and a backtrace of each thread."""
 import os
 import shutil
 import subprocess

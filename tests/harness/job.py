@@ -18,12 +18,12 @@ OVER_STOCK = ("--mca", "pml", "ob1", "--mca", "btl_vader_single_copy_mechanism",
 
 
 def mpirun(ranks, as_root):
-    """Unbound: two ranks that spin, each bound to its core, would keep btlctl and everything else from running."""
+    """Words of a command. Unbound: two spinning ranks, each bound to its core, would keep btlctl and all else from running."""
     return ["mpirun", *(["--allow-run-as-root"] if as_root else []), "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
 
 
 class Build:
-    """Where the products stand."""
+    """Where the built programs and libraries are."""
 
     def __init__(self, directory):
         self.directory = os.path.abspath(directory)
@@ -36,7 +36,7 @@ class Build:
 
 
 def check_faults(lines):
-    """Of a job's standard error. A rank says at once what it finds wrong: without a message that was lost, it may never end."""
+    """Looks for faults in a job's standard error. A rank prints them at once: if a message was lost, the job may never end."""
     faults = [line.strip() for line in lines if line.startswith("fault: ")]
     check(not faults, f"{len(faults)} faults: " + "; ".join(faults[:5]))
 
@@ -46,7 +46,8 @@ def proofs_in(lines):
 
 
 def judge(proofs, program, ranks, code, tail):
-    """mpirun gave 0, every rank a proof, and none found a fault. tail(): the job's last words. Returns the totals."""
+    """Checks that mpirun exited with 0, every rank printed its proof, and none found a fault. Returns the totals.
+    tail(): the end of the job's output, for the message."""
     errors = [f"rank {proof['rank']}: {text}" for proof in proofs for text in proof["errors"]]
     check(not errors, f"{len(errors)} errors: " + "; ".join(errors[:5]))
     check(code == 0, f"mpirun gave {code}: {tail() if code else ''}")
@@ -69,7 +70,7 @@ class MpiJob:
         self.arguments = list(arguments)
         self.mca = list(mca)
         self.stock = stock          # True: stock Open MPI, without livebtl
-        self.enter = []             # words before every command, to run it on another node (nodes.py)
+        self.enter = []             # put before each command, to run it on another node (nodes.py)
         self.rundir = tempfile.mkdtemp(prefix="lb-", dir="/tmp")  # short: Unix socket paths end at 108 bytes
         self.shared = tempfile.mkdtemp(prefix="lb-shared-", dir="/tmp")
         self.stop_file = os.path.join(self.shared, "stop")
@@ -79,7 +80,7 @@ class MpiJob:
         self.environment.pop("LIVEBTL_JOB", None)
         self.environment.update(environment or {})
         self.mpirun = None
-        self.look_at = 0            # when to look again whether the launcher has forgotten a process
+        self.look_at = 0            # when to check next whether the launcher has forgotten a process
         self.look_for_faults_at = 0  # ... and whether a rank has found a fault
 
     def __enter__(self):
@@ -137,14 +138,15 @@ class MpiJob:
                 raise LauncherFault(f"process {pid} of the job has not got as far as our library in 60 s")
 
     def wait_ready(self, seconds=60):
-        """All ranks are where the scenario wants them."""
+        """Waits until all ranks have reached the point where the scenario begins."""
         def all_ready():
             self.check_running()
             return len(glob.glob(self.ready_file + ".*")) >= self.ranks
         wait_until(f"{self.ranks} ranks of {self.program} to be ready", all_ready, seconds)
 
     def check_writes_nothing(self, act):
-        """Nothing for a disk, while that is done a few times: where file systems are frozen, who writes stands still."""
+        """Calls act() a few times, and checks that no rank writes to a disk meanwhile: it would block where file systems are
+        frozen."""
         def written():
             return [processes.written_bytes(pid) for pid in self.rank_pids().values()]
         before = written()
@@ -165,7 +167,7 @@ class MpiJob:
             pass
 
     def finish(self, seconds):
-        """Stops the job and judges its proof: all ranks answered, and none found a fault. Returns the totals."""
+        """Stops the job, waits for its end, and judges its proof. Returns the totals."""
         self.stop()
 
         def ended():
@@ -181,7 +183,7 @@ class MpiJob:
                 yield from file
 
     def told(self):
-        """What each rank has told last of what it has done so far: a line of JSON that begins with its rank."""
+        """The last progress report of each rank: a line of JSON that begins with its rank."""
         last = {}
         for line in self.output_lines():
             if line.startswith('{"rank"') and line.endswith("\n"):
@@ -202,7 +204,7 @@ class MpiJob:
         return " | ".join(texts[-6:])
 
     def kill(self):
-        """Ends whatever of the job is left, stopped processes too: found by its own run directory, so nobody else's."""
+        """Ends all processes of the job, stopped ones too. They are found by the run directory, which no other job has."""
         def leftovers():
             return [pid for pid in processes.with_variable("LIVEBTL_RUNDIR", self.rundir)
                     if processes.state(pid) not in ("Z", "")]

@@ -32,7 +32,7 @@ def _number(name, line):
 
 
 def _plain(address):
-    """A socket that listens to both families names IPv4 its own way: [::ffff:10.0.0.1]:80."""
+    """Dual-stack sockets show IPv4 addresses as [::ffff:10.0.0.1]:80."""
     return address.replace("[::ffff:", "").replace("]", "") if address.startswith("[::ffff:") else address
 
 
@@ -63,16 +63,16 @@ def listening_ports(pids):
 
 
 def sever(connection):
-    """Breaks a connection as if the network had; True if it was there."""
+    """Breaks a connection as if the network had; True if it existed."""
     if not can_destroy():
         return _disconnect(connection)
-    # From both ends, since the one that accepted may bear its address in the other form.
+    # From both ends, since the accepting one may have its address in the IPv4-mapped form.
     return any([_sever_end(connection.local, connection.remote), _sever_end(connection.remote, connection.local)])
 
 
 def sever_all(pids, ports):
-    """Breaks every connection that was accepted on one of these ports of processes in `pids`; how many were there.
-    By one command, since a connection between two switches may live for a few milliseconds only."""
+    """Breaks every connection that was accepted on one of these ports of processes in `pids`; returns how many.
+    By one command, since between two switches a connection may live for only a few milliseconds."""
     if not can_destroy():
         ends = [end for end in rank_connections(pids) if int(end.local.rpartition(":")[2]) in ports]
         return sum(_disconnect(end) for end in ends)
@@ -87,7 +87,7 @@ def _sever_end(here, there):
 
 
 def _kill_sockets(*which):
-    """ss names those that the kernel has ended, and no others."""
+    """Lines of ss: one for each socket that the kernel has ended."""
     done = subprocess.run(["ss", "-KHtn", *which], capture_output=True, text=True, timeout=20, check=False)
     return done.stdout.split("\n")[:-1] if done.returncode == 0 else []
 
@@ -112,7 +112,7 @@ def _disconnect(connection):
         return False
     try:
         ours = socket.socket(fileno=os.dup(copy))
-    except OSError:  # the number has become something else meanwhile
+    except OSError:  # the descriptor has been reused meanwhile
         return False
     finally:
         os.close(copy)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds a ladder on a given rung: btlctl has no room left to write its next line of progress, and waits for it.
+"""Holds a ladder on a given rung: btlctl blocks in writing its next line of progress, as the pipe is full.
 
-When all members have reached a rung it says so ("joint 4/4") before it orders the next one. Its standard error is a
-pipe with room for everything up to the line that says that the rung is ordered ("joint 0/4"), and for nothing more.
+When all members have reached a rung it prints so ("joint 4/4") before it orders the next one. Its standard error is a
+pipe with room for everything up to the line that tells of the order for the rung ("joint 0/4"), and for nothing more.
 A member moves only on an order, so the ladder stays where it is until the pipe is read, or btlctl killed.
 """
 import fcntl
@@ -14,13 +14,13 @@ from .control import Answer, btlctl, command_line
 from .waiting import PATIENCE, Failed, check, wait_until
 
 RUNGS = ("joint", "newtx", "new")
-NO_TAKEOVER = {"LIVEBTL_TAKEOVER": "off"}  # for those who look at what a coordinator leaves, however long that takes
+NO_TAKEOVER = {"LIVEBTL_TAKEOVER": "off"}  # for scenarios that inspect what a coordinator leaves behind, however long that takes
 F_SETPIPE_SZ = 1031  # fcntl has a name for it since Python 3.10 only
 PIPE_BYTES = os.sysconf("SC_PAGESIZE")
 
 
 def _lines_up_to(rung):
-    """What btlctl says until `rung` is ordered; the number of members has one digit."""
+    """What btlctl prints until `rung` is ordered; the number of members has one digit."""
     said = []
     for each in RUNGS:
         said.append(f"{each} 0/4\n")
@@ -31,7 +31,7 @@ def _lines_up_to(rung):
 
 
 class Overtaken(Failed):
-    """While the members climbed to the rung, the one held back got no processor for so long that the job finished it."""
+    """The held btlctl got no processor for so long that the job's takeover finished its ladder."""
 
 
 class HeldLadder:
@@ -74,7 +74,7 @@ class HeldLadder:
         return words == self.arguments[-len(words):]
 
     def go_on(self):
-        """Reads what it has to say, so that it can go on, and waits for its end."""
+        """Drains the pipe, so that btlctl goes on, and waits for its end."""
         said = []
         reader = threading.Thread(target=lambda: said.append(self._read_errors()), daemon=True)
         reader.start()

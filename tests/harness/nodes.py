@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two nodes on one machine: network, host name, mounts of their own; joined by a virtual cable. Needs root.
+"""Two nodes on one machine, each with its own network, host name and mounts; joined by a virtual cable. Needs root.
 
 Each node is held by a sleeping process; everything else enters its namespaces. The nodes share all files but the run
 directory, so that one finds the other's processes over the network only.
@@ -17,7 +17,7 @@ class Node:
         self.name, self.address, self.holder = name, f"10.77.0.{number}", None
 
     def start(self, rundir, hosts):
-        """hosts: a file for /etc/hosts, since names are looked up by MPI's parts and no name server is reachable."""
+        """hosts: a file to be /etc/hosts there, since MPI looks up names and no name server can be reached."""
         script = (f"hostname {self.name} && mount --make-rprivate / && mount -t tmpfs -o mode=0700 none {rundir} && "
                   f"mount --bind {hosts} /etc/hosts && "
                   "ip link set lo up && echo ready && exec sleep infinity")

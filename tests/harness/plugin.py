@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scenarios as pytest's items: collected by their names, tried again when Open MPI's launcher fails, skipped without root."""
+"""Scenarios as pytest items: collected under their names, retried when Open MPI's launcher fails, skipped without root."""
 import os
 
 import pytest
@@ -14,7 +14,7 @@ def is_scenario(obj):
 
 
 def pytest_pycollect_makeitem(collector, obj):
-    """Functions that are scenarios, and module-level tuples of such functions; where they are defined, not imported."""
+    """Collects scenarios, and module-level tuples of them, from the module that defines them, not from those that import."""
     found = obj if isinstance(obj, tuple) else (obj,)
     if not found or not all(map(is_scenario, found)):
         return None
@@ -36,7 +36,7 @@ def pytest_pyfunc_call(pyfuncitem):
 
 
 def _with_a_launcher(item, context):
-    """Tries again, and says so, when Open MPI has not even started all processes."""
+    """Tries again, and says so, if Open MPI failed to start all processes."""
     for _ in range(LAUNCHES - 1):
         try:
             return item.obj(context)
@@ -47,7 +47,7 @@ def _with_a_launcher(item, context):
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
-    """What a scenario found wrong is said in a sentence; a traceback is for faults of the harness."""
+    """What a scenario found wrong is reported in a sentence; tracebacks are for bugs of the harness."""
     outcome = yield
     report = outcome.get_result()
     if report.failed and call.excinfo and isinstance(call.excinfo.value, Failed):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Looks into /proc: which processes are a job's, and what they hold."""
+"""Reads /proc: which processes belong to a job, and what they hold."""
 import contextlib
 import os
 import signal
@@ -22,7 +22,7 @@ def _read(path):
 
 
 def with_variable(name, value):
-    """Pids of all processes whose environment has name=value, but for our own."""
+    """Pids of all processes but this one whose environment has name=value."""
     wanted = f"{name}={value}".encode()
     found = []
     for entry in os.listdir("/proc"):
@@ -48,7 +48,7 @@ def program(pid):
 
 
 def _stat(path):
-    """The fields of a stat file after the program's name, which may hold anything; none if there is no such process."""
+    """The fields of a stat file behind the program's name (which may contain anything); empty if there is no such process."""
     return _read(path).decode(errors="replace").rpartition(")")[2].split()
 
 
@@ -58,7 +58,7 @@ def state(pid):
 
 
 def started(pid):
-    """When, in the kernel's ticks: with the pid it names a process for good. 0 if there is no such process."""
+    """Its start time in clock ticks, which together with the pid identifies a process. 0 if there is no such process."""
     fields = _stat(f"/proc/{pid}/stat")
     return int(fields[19]) if fields else 0
 
@@ -70,7 +70,7 @@ def age(pid):
 
 
 def written_bytes(pid):
-    """That it has caused to be written to a disk, by calls or through mappings."""
+    """Bytes that it has caused to be written to a disk, by system calls or through mappings."""
     return int(_read(f"/proc/{pid}/io").partition(b"write_bytes: ")[2].split()[0])
 
 
@@ -80,7 +80,7 @@ def holdings(pid):
 
 
 def descriptors(pid):
-    """{number: what it refers to}"""
+    """{descriptor: what it refers to}"""
     found = {}
     for number in os.listdir(f"/proc/{pid}/fd"):
         try:
@@ -96,8 +96,8 @@ def mappings(pid, part):
 
 
 def stop(pid):
-    """SIGSTOP, and waits until no thread of it runs any more: the signal acts when some thread of it gets the processor,
-    and until then the others go on."""
+    """Sends SIGSTOP and waits until every thread has stopped: the signal takes effect when one of them gets a
+    processor, and until then the others run on."""
     def all_stopped():
         return all(_stat(f"/proc/{pid}/task/{task}/stat")[:1] == ["T"] for task in os.listdir(f"/proc/{pid}/task"))
     os.kill(pid, signal.SIGSTOP)
@@ -114,7 +114,7 @@ def standing_still(pid):
 
 
 def exit_on_sigterm():
-    """By an exception, so that jobs and guests are ended on the way out."""
+    """SIGTERM raises SystemExit, so that jobs and guests are ended on the way out."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the scenarios of one folder by pytest: one line for each as it ends, and "SUITE: N passed, N failed" as the last.
+"""Runs the scenarios of one folder with pytest: one line for each as it ends; the last is "SUITE: N passed, N failed".
 
-Exit code 0 if none failed and at least one ran. JUnit's XML: build/test-logs/SUITE.xml.
+The exit code is 0 if none failed and at least one passed. JUnit XML goes to build/test-logs/SUITE.xml.
 """
 import argparse
 import os
@@ -13,7 +13,7 @@ from .commands import ROOT
 
 
 class Reporter:
-    """In place of pytest's own report. `options`: those of the suite, which its conftest.py declares to pytest as well."""
+    """Reports in place of pytest's terminal plugin. `options`: of the suite; its conftest.py declares them to pytest, too."""
 
     def __init__(self, options):
         self.options = options
@@ -58,10 +58,11 @@ class Reporter:
 
 
 def parser(prog, description, **more):
-    """The options that all suites have; those that choose are pytest's own."""
+    """The options that all suites have; most are pytest's own."""
     made = argparse.ArgumentParser(prog=prog, description=description, **more)
     made.add_argument("--list", action="store_true", help="name the scenarios and end")
-    made.add_argument("--only", nargs="+", default=[], metavar="PART", help="scenarios whose name, or module's name, has one of these")
+    made.add_argument("--only", nargs="+", default=[], metavar="PART",
+                      help="scenarios whose name, or module's name, contains one of these")
     made.add_argument("-k", metavar="EXPRESSION", help="scenarios by an expression of parts of names (pytest -k)")
     made.add_argument("-m", metavar="EXPRESSION", help="scenarios by mark: root, slow (pytest -m)")
     made.add_argument("--lf", action="store_true", help="those that failed the last time; all if none did (pytest --lf)")
@@ -86,6 +87,6 @@ def run(suite, options):
     reporter = Reporter(vars(options))
     code = pytest.main(_pytest_arguments(suite, options), plugins=[reporter])
     if options.list or code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
-        return int(code)  # cut off, or begun wrongly: what has passed so far says nothing of the rest
+        return int(code)  # cut off, or not begun: no summary, as what has passed so far says nothing of the rest
     print(f"{suite}: {reporter.passed} passed, {reporter.failed} failed", flush=True)
     return 0 if reporter.passed and not reporter.failed else 1

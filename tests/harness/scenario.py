@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a scenario is written: a function of a context that returns a line of figures, or raises Failed.
+"""How a scenario is written: a function that takes a context and returns a line of figures, or raises Failed.
 
     @scenario("two-nodes", NEEDS_ROOT)
     def two_nodes(context): ...
 
-pytest collects it by that name (plugin.py). `context` is a fixture of the folder's conftest.py.
+pytest collects it under that name (plugin.py). `context` is a fixture from the folder's conftest.py.
 """
 import pytest
 
@@ -13,12 +13,12 @@ ON_STOCK_TOO = pytest.mark.stock
 
 
 def slow(nearest):
-    """Left out by --short. `nearest`: the scenario that comes closest to it, and is not."""
+    """Left out by --short. `nearest`: a scenario that is not, and comes closest to it."""
     return pytest.mark.slow(nearest)
 
 
 def does_not_pass(reason):
-    """Written before what it asks for: expected to fail, and reported as a failure once it passes."""
+    """For a scenario written ahead of the product: it is expected to fail, and counts as failed once it passes."""
     return pytest.mark.xfail(reason=reason, strict=True)
 
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Waiting for conditions, never for times: every wait names what it waits for and has a deadline."""
+"""Waits for conditions, never for times: each wait names what it waits for, and has a deadline."""
 import time
 
 
-# Limits only end what has failed already: they are long enough for a machine that is shared with others and runs
-# everything several times slower now and then.
+# Deadlines only end what has failed already, so they are generous: a shared machine may run everything several times slower.
 PATIENCE = 4
 
 
@@ -17,7 +16,7 @@ class LauncherFault(Failed):
 
 
 def wait_until(what, condition, seconds, interval=0.02):
-    """Returns the first true value of condition(); Failed after `seconds`, as a machine of its own would take them."""
+    """Returns the first true value of condition(); raises Failed after PATIENCE times `seconds`."""
     deadline = time.monotonic() + PATIENCE * seconds
     while True:
         value = condition()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""scripts/mpich: builds what is missing, and runs MPICH's suites by pytest."""
+"""scripts/mpich: builds what is missing, and runs MPICH's suites with pytest."""
 import argparse
 import os
 import subprocess

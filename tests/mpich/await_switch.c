@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tests/mpich/await_switch.c -- preloaded into MPICH's tests, by MPI's profiling interface.
- * Many end within less time than a first switch takes, so MPI_Init returns only when one has been
- * done: when the file that SWITCHED_ONCE names is there, which `switched` makes. Nobody waits for
- * longer than a minute; `scripts/mpich` tells who was never switched. */
+ * Many end in less time than a first switch takes, so MPI_Init returns only after that: when the
+ * file that SWITCHED_ONCE names exists, which `switched` makes. It waits a minute at most;
+ * `scripts/mpich` reports programs that were never switched. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <time.h>

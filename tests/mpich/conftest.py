@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options of MPICH's tests, and what a program of theirs is given: the runs of the suites."""
+"""Options of MPICH's tests, and the context of each program: its suite's run."""
 import pytest
 
 from .suite import Suite
@@ -24,7 +24,7 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(scope="session")
 def suites(request):
-    """{name: Suite} of those programs that were chosen."""
+    """{name: Suite}, each with the selected programs."""
     chosen = {}
     for item in request.session.items:
         lines = chosen.setdefault(suite_of(item), [])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPICH from Debian's source package, as apt's own signatures vouch for it, configured for libfabric."""
+"""MPICH from Debian's source package, authenticated by apt, configured for libfabric."""
 import glob
 import os
 import shutil
@@ -14,7 +14,7 @@ CONFIGURE = ("--with-device=ch4:ofi", "--with-libfabric=/usr", "--with-hwloc=/us
 
 
 class Mpich:
-    """Where it is built and what of it is used."""
+    """Where it is built, and the parts that are used."""
 
     def __init__(self, directory):
         self.directory = directory
@@ -23,7 +23,7 @@ class Mpich:
         self.mpiexec = os.path.join(self.prefix, "bin", "mpiexec")
         self.suites = os.path.join(self.objects, "test", "mpi")
         self.await_switch = os.path.join(self.directory, "await_switch.so")
-        self.done = os.path.join(self.directory, "done")  # all of it is there; holds how it was configured
+        self.done = os.path.join(self.directory, "done")  # exists once all is built; holds the configuration
 
     def build(self, say):
         self.say = say
@@ -33,14 +33,14 @@ class Mpich:
         made = self.await_switch + ".new"
         self._run("compiling what waits for the first switch", [os.path.join(self.prefix, "bin", "mpicc"), "-shared", "-fPIC",
                                                                 "-O1", "-Wall", "-Werror", "-o", made, source], self.directory)
-        os.replace(made, self.await_switch)  # another run may use what is there
+        os.replace(made, self.await_switch)  # another run may be using the old one
 
     def _build(self):
         os.makedirs(self.directory, exist_ok=True)
         self._fetch()
         shutil.rmtree(self.objects, ignore_errors=True)
         os.makedirs(self.objects)
-        # BASH_SHELL: where it is found, its own search for one takes what is no bash.
+        # BASH_SHELL: its own search may take a shell that is not bash.
         self._run("configuring MPICH (2 minutes)", [os.path.join(self._source(), "configure"), f"--prefix={self.prefix}",
                                                     *CONFIGURE, "BASH_SHELL=/bin/bash"], self.objects)
         self._run("compiling MPICH (20 minutes)", ["make", f"-j{os.cpu_count()}"], self.objects)
@@ -61,7 +61,8 @@ class Mpich:
         return os.path.dirname(found[0]) if found else None
 
     def _fetch(self):
-        """The upstream archive in Debian's source package: it has its configure, which Debian's patches would make anew."""
+        """Fetches the upstream archive in Debian's source package: it includes a ready `configure`, which Debian's patches would
+        regenerate."""
         if self._source():
             return
         apt = self._apt()
@@ -72,10 +73,11 @@ class Mpich:
             raise Failed(f"apt brought {archives or 'no archive'} into {self.directory}")
         unpacked = tempfile.mkdtemp(dir=self.directory)
         self._run("unpacking it", ["tar", "-C", unpacked, "-xf", archives[0]], self.directory)
-        os.rename(unpacked, os.path.join(self.directory, "source"))  # whole, or not at all
+        os.rename(unpacked, os.path.join(self.directory, "source"))  # complete, or not at all
 
     def _apt(self):
-        """apt-get that knows the sources of what the system knows packages of, with lists of its own: nothing is configured."""
+        """An apt-get that also fetches the sources of the system's repositories, with lists of its own: the system's configuration
+        is not touched."""
         parts, lists, cache = (os.path.join(self.directory, "apt", each) for each in ("parts", "lists", "cache"))
         for place in (parts, os.path.join(lists, "partial"), os.path.join(cache, "archives", "partial")):
             os.makedirs(place, exist_ok=True)
@@ -90,7 +92,7 @@ class Mpich:
                 file.writelines(source_line(line) + "\n" for line in lines)
         return ["apt-get", "-q", "-o", "Dir::Etc::sourcelist=/dev/null", "-o", f"Dir::Etc::sourceparts={parts}",
                 "-o", f"Dir::State::lists={lists}", "-o", f"Dir::Cache={cache}",
-                "-o", "APT::Sandbox::User=root"]  # the directory may be nobody else's to read
+                "-o", "APT::Sandbox::User=root"]  # apt's own user may not be able to read the directory
 
     def _run(self, what, command, directory):
         self.say(what)
@@ -98,7 +100,7 @@ class Mpich:
 
 
 def source_line(line):
-    """A line of apt's configuration, of either form, asking for sources instead of packages."""
+    """A line of apt's configuration, in either format, that asks for sources instead of packages."""
     if line.startswith("Types:"):
         return "Types: deb-src"
     if line.startswith("deb "):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One of MPICH's test suites: its programs are run by MPICH's own runner, all in one go, and judged one by one."""
+"""One of MPICH's test suites: MPICH's own runner runs its programs all in one go; they are judged one by one."""
 import json
 import os
 import re
@@ -18,7 +18,7 @@ SUITES = ("pt2pt", "coll", "rma")
 SWITCHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "switched")
 # "ok  - ./sendrecv1 2 # time=0.5", "not ok ...", "ok ... # SKIP reason"
 LINE = re.compile(r"(ok|not ok) *\d* - (?:\./)?(.*?)(?: +# *(SKIP|TODO|time).*)?$")
-SLOWER = 5  # than a machine with a processor for each rank, on which the runner's limits are made
+SLOWER = 5  # than the machine that the runner's time limits are made for: one with a processor for each rank
 
 
 def lines_of(suite):
@@ -36,7 +36,8 @@ def memory_gib():
 
 
 class Suite:
-    """name: a directory of MPICH's tests. lines: of its list, in order. bare: a provider to run over without livebtl, or None."""
+    """name: a directory of MPICH's tests. lines: selected from its list, in order. bare: a provider to run over instead of
+    livebtl, or None."""
 
     def __init__(self, name, lines, bare):
         self.name, self.lines, self.bare = name, lines, bare
@@ -44,11 +45,11 @@ class Suite:
         logs = os.path.join(MPICH.directory, "logs")
         os.makedirs(logs, exist_ok=True)
         self.results, self.log, self.counts, self.list = (os.path.join(logs, name + end) for end in (".tap", ".log", ".switches", ".list"))
-        self.judged = None   # {line: [(state, name, what `switched` told of it or None)]}: a line may be there twice
-        self.failure = None  # of the runner itself
+        self.judged = None   # {line: [(state, name, report of `switched` or None)]}: a line may occur twice
+        self.failure = None  # text of the runner's own failure
 
     def judge(self, line):
-        """What came of one program; the first that asks runs them all. Returns its switches."""
+        """Judges one program; the first call runs them all. Returns how often it was switched."""
         state, name, told = self._outcomes()[line].pop(0)
         if state == "left out":
             pytest.skip("left out by MPICH itself")
@@ -62,7 +63,7 @@ class Suite:
         return f"{told['done']} switches"
 
     def judge_switches(self):
-        """Of all programs together. At least one was switched while it ran, and not only before it began."""
+        """Judges all programs together: at least one must have been switched while it ran, not only before it began."""
         if self.bare or not self.lines:
             pytest.skip("nothing was switched")
         self._outcomes()
@@ -85,7 +86,7 @@ class Suite:
         return self.judged
 
     def _environment(self):
-        """NOLOCAL: else what goes between processes of one node is MPICH's own affair."""
+        """NOLOCAL: otherwise MPICH itself carries what goes between processes of one node."""
         made = os.environ | {
             "MPIR_CVAR_NOLOCAL": "1", "FI_PROVIDER": self.bare or "livebtl", "MPITEST_TIMEOUT_MULTIPLIER": str(SLOWER),
             "MPITEST_CLEANUP": "0", "MPITEST_MEMORY_TOTAL": str(memory_gib()), "SWITCHED_EXEC": MPICH.mpiexec,
@@ -101,7 +102,7 @@ class Suite:
                 pass
         with open(self.list, "w", encoding="utf-8") as file:
             file.writelines(line + "\n" for line in self.lines)
-        # Relative: the runner looks for options within its arguments, and takes a part of a path for one.
+        # Relative paths: the runner searches its arguments for options, and may take a part of a path for one.
         listed, results, switched = (os.path.relpath(path, self.directory) for path in (self.list, self.results, SWITCHED))
         command = ["perl", "../runtests", "-srcdir=.", f"-tests={listed}", f"-tapfile={results}", f"-mpiexec={switched}"]
         with open(self.log, "w", encoding="utf-8") as log:
@@ -111,11 +112,11 @@ class Suite:
                 self._watch(runner)
             finally:
                 end_all(runner)
-        check(runner.returncode == 0,  # not of programs that failed: the runner's own
+        check(runner.returncode == 0,  # for the runner's own failures, not for programs that failed
               f"MPICH's runner ended with code {runner.returncode}; see {self.log}")
 
     def _watch(self, runner):
-        """The runner writes its results when it ends; meanwhile it is shown what runs."""
+        """Shows what runs meanwhile, as the runner writes its results only at its end."""
         shown = 0
         while runner.poll() is None:
             time.sleep(1)
@@ -125,12 +126,12 @@ class Suite:
                 print(f"{self.name} {shown} of {len(self.lines)}: {each['program']}{switches}", flush=True)
 
     def _ran(self):
-        """What `switched` has told so far, one for each program."""
+        """The reports of `switched` so far, one for each program."""
         with open(self.counts, encoding="utf-8") as file:
             return [json.loads(line) for line in file if line.endswith("\n")]
 
     def _read_outcomes(self):
-        """The runner gives one outcome a line, in order; `switched` tells of those that it has started."""
+        """The runner writes one outcome for each line, in order; `switched` reports those that were started."""
         with open(self.results, encoding="utf-8", errors="replace") as file:
             found = [match for match in (LINE.match(line.rstrip("\n")) for line in file) if match]
         ran, judged = self._ran(), {}
@@ -146,7 +147,7 @@ class Suite:
 
 
 def end_all(runner):
-    """The runner, and what it has started: `switched` ends its job and cleans up."""
+    """Ends the runner and what it has started; `switched` ends its job and cleans up."""
     if runner.poll() is None:
         os.killpg(runner.pid, signal.SIGTERM)
         runner.wait()

@@ -15,12 +15,12 @@ LEASE_SECONDS = 7200  # an emulated guest on a busy machine needs minutes for on
 
 
 def _ask(guest, what):
-    """freeze and thaw take as long as the hook, for which the agent sets no limit."""
+    """A request for a freeze or thaw: it takes as long as the hook, for which the agent sets no limit."""
     return Agent(guest.path("agent"), 300 * guest.pace).request("guest-fsfreeze-" + what)
 
 
 def _install(guest, place, **settings):
-    """As its administrator does it; where the hook was put."""
+    """Installs the hook as the guest's administrator would; checks where it was put."""
     lines = "".join(f"LIVEBTL_HOOK_{name.upper()}={value}\n" for name, value in settings.items())
     guest.output(f"mkdir -p /etc/livebtl && printf 'LIVEBTL_BTLCTL=/opt/livebtl/bin/btlctl\n{lines}' >/etc/livebtl/hooks.conf")
     hook, = json.loads(guest.output("btlctl --json hooks install qemu-ga"))["hooks"]
@@ -28,7 +28,7 @@ def _install(guest, place, **settings):
 
 
 def _freeze_and_thaw(job, guest, other):
-    """Seen from the other guest: the agent of a frozen one runs nothing. How many file systems were frozen."""
+    """Observed from the other guest, since a frozen guest's agent runs nothing. Returns how many file systems were frozen."""
     count = job.timed("freeze", lambda: _ask(guest, "freeze"))
     job.btlctl(other, "hold", "check").expect(DONE)
     before = delivered(other)
@@ -57,7 +57,7 @@ def _refused(guest, what):
 
 
 def _not_held(job, guest, other):
-    """A rank that stands still cannot be held: the freeze fails, and nobody is held."""
+    """A stopped rank cannot be held: the freeze fails, and no process stays held."""
     pid = other.output("pidof e2e_stream").split()[0]
     other.output(f"kill -STOP {pid}")
     said = _refused(guest, "freeze")
@@ -69,7 +69,7 @@ def _not_held(job, guest, other):
 
 
 def _lease_ran_out(job, guest, other):
-    """A thaw that comes too late says so: that snapshot is void."""
+    """A thaw that comes too late reports it: that snapshot is void."""
     _install(guest, DISPATCHER, lease=1, timeout=200)
     _ask(guest, "freeze")
     wait_until("the lease to run out", lambda: job.btlctl(other, "hold", "check").code == INCONSISTENT, 60 * job.lab.pace)
@@ -86,8 +86,8 @@ def _goes_on_in(job, guest):
 
 @scenario("freeze-and-thaw")
 def freeze_and_thaw(context):
-    """guest-fsfreeze-freeze holds the job until guest-fsfreeze-thaw: by Debian's dispatcher, and, without it, as the hook itself,
-    where a job that cannot be held keeps the guest from being frozen."""
+    """guest-fsfreeze-freeze holds the job until guest-fsfreeze-thaw: through Debian's dispatcher; and installed as the hook
+    itself, where a job that cannot be held keeps the guest from being frozen."""
     rounds = 1 if context.short else 3
     with context.lab(2) as lab, VerbsJob(lab, context) as job:
         guest, other = lab.guests

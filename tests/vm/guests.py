@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the lab itself must do: links that carry RDMA, a blocker that blocks, a card that goes when nobody holds it."""
+"""The lab itself: links carry RDMA, the blocker blocks migration, a card goes once no process holds it."""
 import re
 
 from scripts.vmlab.hardware import BLOCKER, RDMA
@@ -30,7 +30,7 @@ def _end_of(guest, pid):
 
 @scenario("rdma-between-guests")
 def rdma_between_guests(context):
-    """Each pair of guests, both ways."""
+    """Ping-pong between each pair of guests, both ways."""
     with context.lab(2 if context.short else 3) as lab:
         for guest in lab.guests:
             check("rxe0/1 state ACTIVE" in guest.output("rdma link show"), f"{guest.name}: no active RDMA link")
@@ -75,9 +75,9 @@ def card_goes_last(context):
         wait_until("a program to open the device", lambda: "ibv_asyncwatch" in guest.holders(), 30 * guest.pace)
         with guest.monitor(240) as monitor:
             monitor.execute("device_del", id=RDMA)
-            # The kernel says so when it has waited for ten seconds.
+            # The kernel logs this after waiting for ten seconds.
             guest.output("until dmesg | grep -q 'unregister_netdevice: waiting for eth1'; do sleep 0.2; done", 60)
-            monitor.execute("query-status")  # brings the events before it along
+            monitor.execute("query-status")  # brings along the events sent before the answer
             check(not any(event.get("data", {}).get("device") == RDMA for event in monitor.events),
                   "the card was gone while a program held its device")
             guest.output(f"kill {pid}")

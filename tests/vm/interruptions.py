@@ -36,7 +36,7 @@ def _still_there(guest):
 
 @scenario("migration-is-cancelled")
 def cancelled(context):
-    """Somebody cancels the migration at a second monitor: the card is plugged in again, and the job returns to it."""
+    """The migration is cancelled at a second monitor: the card is plugged in again, and the job returns to it."""
     with context.lab(2) as lab, VerbsJob(lab, context) as job:
         guest = _begin(lab, job)
         arrives = arriving(guest, lab.machine)
@@ -60,7 +60,7 @@ def _migrates(guest, running):
     if not running.under_way():
         raise Failed(f"btlctl vm migrate ended early: {running.process.communicate()}")
     state = guest.query("query-migrate", which="second")
-    # One that is cancelled before its first byte may be said to have failed.
+    # QEMU may report one that is cancelled before its first byte as failed.
     return state.get("status") == "active" and state.get("ram", {}).get("transferred", 0) > MOVED_BYTES
 
 
@@ -84,8 +84,8 @@ def held_in_the_job(context):
 
 @scenario("card-held-by-another-process")
 def held_by_another_process(context):
-    """A process that is none of the job's has the device open: the guest does not give up the card, the job goes on over tcp, as
-    its kernel has taken the device away, and that is said; once that process has ended the same command goes through."""
+    """A process outside the job has the device open: the guest does not release the card; the job goes on over tcp, as the
+    kernel has taken the device away, which the command reports. Once that process has ended, the same command succeeds."""
     with context.lab(2) as lab, VerbsJob(lab, context) as job:
         guest = _begin(lab, job)
         pid = guest.start_script("exec ibv_asyncwatch >/run/watch.log 2>&1")
@@ -109,8 +109,8 @@ def held_by_another_process(context):
 
 
 def _refused_while_held(job, guest, arrives):
-    """What is said of the card, and of the job that has lost it."""
-    # Most of its time it waits for the card, and gives up in good time for the way back.
+    """Checks what is reported of the card, and of the job that has lost it."""
+    # It waits for the card for most of its time-out, and leaves enough of that for the way back.
     code, document = vm_migrate_once(job, guest, *migration_to(arrives), seconds=45)
     check(code == RETRACTED and not document["moved"], f"with a card that is held: {code} {document}")
     said = ("have an RDMA device open: ", "ibv_asyncwatch (pid ", "here, but its job stays on another transport")
@@ -142,7 +142,7 @@ def cannot_be_unplugged(context):
 
 
 class Hole:
-    """Where a migration goes that never ends by itself: what is sent there nobody takes. Afterwards nobody listens there."""
+    """A destination that never reads, so that a migration to it never ends. Afterwards nothing listens there."""
     uri = "unix:hole.migration"
 
     def __enter__(self):
@@ -162,8 +162,8 @@ class Hole:
 
 @scenario("migration-is-killed")
 def killed(context):
-    """kill -9 of btlctl vm migrate in every phase, of a migration that is taken back and of one that succeeds; each time followed
-    by the same command."""
+    """kill -9 of btlctl vm migrate in every phase, both of a migration that is rolled back and of one that succeeds; each time
+    followed by the same command."""
     moves = 1 if context.short else 2
     back, there = (phases.SHORT_BACK, phases.SHORT_THERE) if context.short else (phases.BACK, phases.THERE)
     with context.lab(2) as lab, VerbsJob(lab, context) as job:

@@ -5,24 +5,34 @@ import os
 import shlex
 import subprocess
 
+from scripts.vmlab.places import LOGS
 from tests.harness.control import Answer
 from tests.harness.job import OVER_LIVEBTL, OVER_STOCK, check_faults, judge, mpirun, proofs_in
 from tests.harness.waiting import PATIENCE, Failed, check, wait_until
 
 DIRECTORY = "/run/job"  # in every guest
-ARGUMENTS = ("--bytes", "200000", "--messages", "20")  # the largest are lent where that can be, and rare: guests are slow
+ARGUMENTS = ("--bytes", "200000", "--messages", "20")  # the largest are lent where possible; few of them, as guests are slow
 STOP, READY, OUTPUT = DIRECTORY + "/stop", DIRECTORY + "/ready", DIRECTORY + "/out"
 
 
 def delivered(guest):
-    """Lines that the ranks of one guest have told; each says that messages were delivered."""
+    """How many lines the ranks of one guest have printed; each means that messages were delivered."""
     return guest.output(f"cat {OUTPUT}/*/rank.*/stdout | grep -c stream")
 
 
+class StandaloneContext:
+    """What a job that is not a test's is given."""
+    short = True
+
+    def __init__(self, name):
+        self.logs = os.path.join(LOGS, name)
+        os.makedirs(self.logs, exist_ok=True)
+
+
 class GuestsJob:
-    """Context manager; the lab's end is the job's end, so leaving it only brings the logs home."""
+    """Context manager. Leaving it only fetches the logs, as the job ends with the lab."""
     mpi = OVER_LIVEBTL
-    computes = True  # its program ends with a result
+    computes = True  # its program prints a result
 
     def __init__(self, lab, logs, program="stream", ranks_per_guest=2, arguments=ARGUMENTS, transports="self,sm,tcp"):
         self.lab, self.logs, self.program = lab, logs, program
@@ -38,7 +48,8 @@ class GuestsJob:
 
     def command(self):
         hosts = ",".join(f"{guest.name}:{self.per_guest}" for guest in self.lab.guests)
-        words = [*mpirun(self.ranks, as_root=True), "--host", hosts, "--mca", "oob_tcp_if_include", "eth0", *self.mpi, "--output-filename", OUTPUT + ":nocopy"]
+        words = [*mpirun(self.ranks, as_root=True), "--host", hosts, "--mca", "oob_tcp_if_include", "eth0",
+                 *self.mpi, "--output-filename", OUTPUT + ":nocopy"]
         for name, value in self.environment.items():
             words += ["-x", f"{name}={value}"]
         return words + self.program_words()
@@ -47,7 +58,7 @@ class GuestsJob:
         return [f"/opt/livebtl/e2e/e2e_{self.program}", "--stop", STOP, "--ready", READY, *self.arguments]
 
     def prepare(self, guest, rank):
-        """What a program needs in a guest before it is started; `rank`: its first there."""
+        """Prepares a guest before the program is started; `rank`: the first one there."""
 
     def __enter__(self):
         for number, guest in enumerate(self.lab.guests):
@@ -94,7 +105,7 @@ class GuestsJob:
         wait_until(f"{self.ranks} ranks to be ready", ready, seconds * self.lab.pace, interval=0.5)
 
     def progress(self):
-        """{rank: lines that it has told}; each says that messages were delivered. Failed if a rank found a fault."""
+        """{rank: lines that it has printed}; each means that messages were delivered. Failed if a rank found a fault."""
         lines = self._everywhere(f"cd {OUTPUT} 2>/dev/null && grep -c {self.program} /dev/null */rank.*/stdout; "
                                  f"grep -h '^fault: ' {OUTPUT}/*/rank.*/stderr 2>/dev/null; true")
         check_faults(lines)
@@ -112,8 +123,8 @@ class GuestsJob:
         wait_until("every rank to go on delivering messages", gone_on, seconds * self.lab.pace, interval=0.3)
 
     def btlctl(self, guest, *arguments, seconds=120):
-        """btlctl in a guest, with --json. A slow machine is no reason to take a switch back, nor are ranks that spin to keep
-        it from the guest's one processor."""
+        """btlctl --json in a guest, with a long time-out: neither a slow machine nor ranks that spin on the guest's one
+        processor are a reason to retract a switch."""
         words = ["btlctl", "--json", "--timeout", str(round(PATIENCE * seconds * self.lab.pace)), *arguments]
         return Answer(arguments, *guest.look_in(shlex.join(words), 2 * seconds))
 
@@ -123,7 +134,7 @@ class GuestsJob:
             guest.output(f"touch {STOP}")
 
         def ended():
-            self.progress()  # a rank that waits for a message that was lost never ends, but tells of the next
+            self.progress()  # a rank that waits for a lost message never ends, but reports the fault
             return self.ended()
         wait_until("the job's end", ended, seconds * self.lab.pace, interval=0.5)
         self.bring_logs()
@@ -134,8 +145,8 @@ class GuestsJob:
         return totals
 
     def _check_result(self, proofs):
-        """What the job has computed is, rank by rank and bit by bit, what the same program computes in as many rounds over
-        stock Open MPI on this machine, where nothing disturbs it."""
+        """The job's result is, rank by rank and bit by bit, that of the same program in as many rounds over stock Open MPI on
+        this machine, undisturbed."""
         rounds = {proof["rounds"] for proof in proofs}
         check(len(rounds) == 1, f"the ranks tell of different rounds: {rounds}")
         command = [*mpirun(self.ranks, as_root=os.geteuid() == 0), *OVER_STOCK,

@@ -12,12 +12,12 @@ from .job import GuestsJob
 
 @scenario("commanded-from-any-guest", slow("vm-migrate"))
 def commanded_from_any_guest(context):
-    """btlctl shows and moves the members of both guests, from each: relays carry its letters across."""
+    """btlctl shows and switches the members of both guests from each of them: relays forward its messages."""
     with context.lab(2) as lab, GuestsJob(lab, context.logs) as job:
         job.wait_ready()
         everybody = [f"rank {rank} on {lab.guests[rank // 2].name}" for rank in range(4)]
         for guest in lab.guests:
-            # Nodes learn of each other's relays in-band, so soon after the first messages.
+            # Nodes learn of each other's relays in-band, soon after the first messages.
             wait_until(f"btlctl in {guest.name} to see all members", lambda g=guest: _members(job, g) == everybody, 60 * lab.pace)
         moved = 0
         for guest, route in zip(lab.guests, (("sm", "tcp"), ("tcp", "sm"))):
@@ -36,7 +36,7 @@ def _members(job, guest):
 
 @scenario("job-is-migrated", slow("vm-migrate"))
 def job_is_migrated(context):
-    """Guests move one after the other under a running job; not a byte is lost."""
+    """Guests are migrated one after the other under a running job; not a byte is lost."""
     moves = 1 if context.short else 4
     with context.lab(2) as lab, GuestsJob(lab, context.logs) as job:
         job.wait_ready()
@@ -55,7 +55,8 @@ def job_is_migrated(context):
 
 @scenario("job-is-restored")
 def job_is_restored(context):
-    """All guests are saved at one moment, their QEMUs killed; from the files the job goes on as if nothing had been."""
+    """All guests are saved at one moment, and their QEMUs killed; restored from the files, the job goes on as if nothing had
+    happened."""
     restores = 1 if context.short else 2
     with context.lab(2) as lab, GuestsJob(lab, context.logs) as job:
         job.wait_ready()
@@ -75,6 +76,6 @@ def job_is_restored(context):
 
 
 def _connections(lab):
-    """(own end, other end) of the job's TCP connections from the first guest to the second, by its kernel."""
+    """(local end, remote end) of the job's TCP connections from the first guest to the second, as its kernel lists them."""
     lines = lab.guests[0].output("ss -Htnp state established dst 10.0.0.2 | grep e2e_ || true").splitlines()
     return {tuple(line.split()[2:4]) for line in lines}

@@ -10,8 +10,8 @@ from tests.harness.waiting import check
 from .job import GuestsJob
 from .verbs import VerbsJob, add_verbs
 
-STANDS_STILL_SECONDS = 30  # as a machine of its own would take them; livebtl's job needs less than one
-GOES_ON_LINES = 8          # told by each rank after the card has gone; one or two may have been under way
+STANDS_STILL_SECONDS = 30  # on a quiet machine; livebtl's job needs less than one
+GOES_ON_LINES = 8          # printed by each rank after the card has gone; one or two may have been under way
 
 
 class StockJob(GuestsJob):
@@ -28,7 +28,7 @@ class StockJob(GuestsJob):
 
 
 def _pull(guest):
-    """device_del, without waiting: who holds the device may never let go."""
+    """device_del, without waiting: the holder of the device may never close it."""
     guest.query("device_del", id=RDMA)
 
 

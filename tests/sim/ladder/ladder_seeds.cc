@@ -89,7 +89,7 @@ void require(bool condition, const char* what) {
   if (!condition) throw Violation(what);
 }
 
-/// Whoever comes last finishes what was left: an operator, or nobody but the members themselves.
+/// Finishes what was left over: an operator does it, or the members do it by themselves.
 void finish_all(LadderWorld& world, bool by_themselves) {
   CoordinatorTimes times;
   if (by_themselves) {

@@ -268,7 +268,7 @@ void Application::finish(Task& task, const Completion& completion) {
     wanted.resize(task.buffer.size());
     if (wanted != task.buffer) ledger_.fail("a get does not show the put before it");
   }
-  // The buffer is the application's again: whoever still reads it shall be found out.
+  // The buffer is the application's again: a late read of it shall be detected.
   std::fill(task.buffer.begin(), task.buffer.end(), std::byte{0xEE});
 }
 

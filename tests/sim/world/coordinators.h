@@ -24,7 +24,7 @@ class Coordinators {
              const std::string& scope = "");
   /// A process finishes what a coordinator has left; what it runs stands still and dies with it.
   void take_over(SimProcess& process);
-  /// Whoever drives a ladder now vanishes.
+  /// The coordinator that drives a ladder now vanishes.
   void crash_one();
   bool any() const noexcept { return !drivers_.empty(); }
   /// The last ones that ended: what came of it.
@@ -41,7 +41,7 @@ class Coordinators {
   /// Tells the member machine what its engine reports.
   void report(SimProcess& process);
 
-  /// Delivers what is due, and steps the coordinators and those who seek somebody.
+  /// Delivers what is due, and steps the coordinators and the searching processes.
   void run();
   TimeNs next_event() const;
   /// Called after every step of a member machine.

@@ -112,7 +112,7 @@ void Holds::restore() {
   }
 }
 
-// Of who stands still, it is not known before it answers.
+// Of a process that stands still it is not known until it answers.
 bool Holds::all_parked() {
   return std::ranges::all_of(processes_, [&](const auto& process) {
     if (!process->alive()) return true;
@@ -122,7 +122,7 @@ bool Holds::all_parked() {
   });
 }
 
-// Called from within an engine, so nobody can be asked now whether the hold has just ended.
+// Called from within an engine, so it cannot be asked now whether the hold has just ended.
 void Holds::posted(Bytes header) {
   if (whole_ && concerns_job(header)) {
     ++posted_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/world/holds.h -- who holds the simulated job for snapshots, and what must be true while it is
-// held.
+// tests/sim/world/holds.h -- holds of the simulated job for snapshots, and what must be true while it
+// is held.
 //
 // In place of an orchestrator: tells each process by itself, late, or never; ends the hold
 // likewise, or lets its lease run out. While all say that they are parked, nothing numbered or

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""btlctl vm is killed in every phase that it has: the lists of the tests in guests are those of the code."""
+"""btlctl vm is killed in every phase that it has: the lists in tests/vm/phases.py match the code."""
 import os
 import re
 import unittest
@@ -15,7 +15,7 @@ def read(file):
 
 
 def named():
-    """What name_of() calls the steps; "end" is none."""
+    """The names that name_of() gives the phases, without "end"."""
     table, = re.findall(r"kNames\[\] = \{(.*?)\};", read("plan/action.cc"), re.DOTALL)
     names = re.findall(r'"(\w+)"', table)
     assert names[-1] == "end", names
@@ -23,7 +23,7 @@ def named():
 
 
 def reached_in(*files):
-    """The names of the steps that the machine there knows."""
+    """The names of the phases that the machine there knows."""
     known = {step for file in files for step in re.findall(r"\bStep::k(\w+)", read(file))}
     return {re.sub(r"(?<=.)(?=[A-Z])", "_", name).lower() for name in known - {"End"}}
 

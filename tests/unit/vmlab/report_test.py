@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is recorded of a migration, and what its page shows, from what is made up here."""
-import os
+"""What is recorded of a migration, and what its page shows, from made-up data."""
 import re
 import unittest
 import xml.etree.ElementTree
@@ -65,7 +64,7 @@ class Page(unittest.TestCase):
         left, width = float(phases[1].get("x")), float(phases[1].get("width"))
         self.assertTrue(left < float(dark.get("x")) < left + width)
         self.assertTrue(float(phases[0].get("x")) < float(rung.get("x")) < left)
-        scale = (report.WIDTH - report.LEFT - report.RIGHT) / 20  # 20 s are shown
+        scale = (report.WIDTH - report.LEFT - report.RIGHT) / 20  # the page shows 20 s
         self.assertAlmostEqual(width, 6 * scale, delta=0.2)
         self.assertAlmostEqual(float(dark.get("width")), 0.25 * scale, delta=0.2)
 
