@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/ofi/ofi_row.h -- messages of one connection put back in a row, by their numbers. Pure.
+// transports/ofi/ofi_reorder.h -- messages of one connection put back in order, by their numbers. Pure.
 //
 // A reliable datagram endpoint matches messages to buffers in order, but may complete a small one
 // before a large one that was sent sooner.
@@ -22,7 +22,7 @@ struct Arrived {
   std::uint32_t bytes = 0;
 };
 
-class Row {
+class ReorderWindow {
  public:
   /// At least what a peer may have under way.
   static constexpr std::uint32_t kPlaces = 128;
@@ -37,7 +37,7 @@ class Row {
     ++waiting_;
     return true;
   }
-  /// Is the next in the row there?
+  /// Is the next in order there?
   bool ready() const noexcept { return at_[next_ % kPlaces].buffer != nullptr; }
   /// Requires: ready().
   Arrived take() noexcept {
