@@ -9,8 +9,9 @@
 #include "ctl-tool/say.h"
 #include "ctl-tool/table.h"
 #include "ctl-tool/vm_machine.h"
-#include "hypervisor/migrate_vm.h"
-#include "hypervisor/set_vms.h"
+#include "hypervisor/migrate/migrate_vm.h"
+#include "hypervisor/restore/restore_vms.h"
+#include "hypervisor/snapshot/snapshot_vms.h"
 
 namespace livebtl::tool {
 namespace {
@@ -59,25 +60,16 @@ std::string milliseconds_text(double milliseconds) {
   return text.data();
 }
 
-void print_phases(const hypervisor::MigrateReport& report) {
-  Table table({"PHASE", "CARD", "MS>"});
+void print_phases(const hypervisor::Report& report) {
+  Table table({"PHASE", report.object_key == "card" ? "CARD" : "OF", "MS>"});
   for (const auto& phase : report.phases)
-    table.add(
-        {phase.name, phase.card.empty() ? "-" : phase.card, milliseconds_text(phase.milliseconds)});
-  if (!table.empty()) print(table.text());
-}
-
-void print_phases(const hypervisor::SetReport& report) {
-  Table table({"PHASE", "OF", "MS>"});
-  for (const auto& phase : report.phases)
-    table.add(
-        {phase.name, phase.of.empty() ? "-" : phase.of, milliseconds_text(phase.milliseconds)});
+    table.add({phase.name, phase.object.empty() ? "-" : phase.object,
+               milliseconds_text(phase.milliseconds)});
   if (!table.empty()) print(table.text());
 }
 
 /// Says what came of it; returns the exit code.
-template <class Report>
-int tell(const CommandLine& line, const Report& report) {
+int tell(const CommandLine& line, const hypervisor::Report& report) {
   if (line.json) {
     print_json(hypervisor::report_json(report));
   } else {

@@ -11,6 +11,7 @@ from lintlib import cpp
 _VALUES = ["core/engine/admin.h", "core/engine/config.h", "core/engine/context.h"]
 _CORE = ["include", "base", "transports/interface", *_VALUES]
 _CONTROL = ["include", "base", "core/engine/admin.h", "core/switch/routing.h"]
+_PLAN = ["include", "base", "hypervisor/qmp"]
 _TRANSPORT = ["include", "base", "transports/interface", "transports/messages"]
 ALLOWED = {
     "include": [],
@@ -28,7 +29,12 @@ ALLOWED = {
     "control/wire": _CONTROL + ["control/ladder", "control/place"],
     "control/client": _CONTROL + ["control/ladder", "control/place", "control/wire"],
     "control/agent": _CONTROL + ["control/ladder", "control/place", "control/wire", "control/client"],
-    "hypervisor": ["include", "base"],
+    "hypervisor/qmp": ["include", "base"],
+    "hypervisor/plan": _PLAN,
+    "hypervisor/migrate": _PLAN + ["hypervisor/plan"],
+    "hypervisor/set": _PLAN + ["hypervisor/plan"],
+    "hypervisor/snapshot": _PLAN + ["hypervisor/plan", "hypervisor/set"],
+    "hypervisor/restore": _PLAN + ["hypervisor/plan", "hypervisor/set"],
     "ctl-tool": ["include", "base", "control/ladder", "control/place", "control/wire", "control/client", "hypervisor"],
     "provider": ["include", "base"],
     "runtime": ["include", "base", "core", "transports", "transports/builtin", "control"],
@@ -50,7 +56,7 @@ FOREIGN = [
 TRANSPORT_NAMES = {"self", "sm", "tcp", "verbs", "ofi", "vader", "openib"}
 
 
-_WINGED = {"core", "control", "transports"}  # each of their folders is one of the picture; of the others, the whole is
+_WINGED = {"core", "control", "hypervisor", "transports"}  # each of their folders is one of the picture; of the others, the whole is
 
 
 def folder_of(path):

@@ -67,6 +67,8 @@ FORBIDDEN = [
     ("control/client/a.cc", "control/agent/b.h"),
     ("control/place/a.cc", "core/bml/bml.h"),
     ("transports/interface/a.h", "transports/messages/b.h"),
+    ("hypervisor/qmp/a.cc", "hypervisor/plan/b.h"),
+    ("hypervisor/set/a.cc", "hypervisor/snapshot/b.h"),
     ("ctl-tool/a.cc", "control/agent/agent.h"),
     ("ctl-tool/a.cc", "core/engine/admin.h"),
     ("provider/a.cc", "core/lane/frame.h"),
