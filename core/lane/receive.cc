@@ -24,10 +24,11 @@ MutableBytes Receiver::on_place(Path& path, Bytes header, std::size_t payload_by
 
 // in: a frame as it came. out: its part of the engine has it, or its path is broken down.
 // An eager message that comes in order on a path in use goes straight to its port. The first one on
-// a path, or on one that the peer had left, takes the long way, where that is noted.
+// a path, or on one that the peer had left, takes the long way, where that is noted and the path is
+// confirmed.
 void Receiver::on_frame(Path& path, Bytes header, Bytes payload) noexcept {
-  if (header.size() == sizeof(Header<MessageBody>) && path.open() && path.confirmed &&
-      path.marker.peer_sends()) [[likely]] {
+  if (header.size() == sizeof(Header<MessageBody>) && path.open() && path.marker.peer_sends())
+      [[likely]] {
     Header<MessageBody> message;
     std::memcpy(&message, header.data(), sizeof message);
     if (is_eager(message.head) && message.head.seq == path.peer->rx.reorder.expected()) [[likely]]
