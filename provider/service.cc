@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// provider/service.cc -- see service.h.
 #include "provider/service.h"
 
 #include <arpa/inet.h>
@@ -24,7 +25,7 @@ namespace livebtl::fi {
 namespace {
 
 // Layout of such an address: this, then the name, zero-terminated. The engine's own addresses begin
-// with a version byte below 32.
+// with "LB" (core/path/address.h).
 constexpr char kMagic[8] = {'s', 'e', 'r', 'v', 'i', 'c', 'e', ':'};
 constexpr std::size_t kNameBytesMax = kAddressBytes - sizeof kMagic - 1;
 constexpr auto kResolvePatience = std::chrono::seconds(5);
@@ -82,7 +83,8 @@ bool is_this_host(const char* node) noexcept {
   return found;
 }
 
-/// Makes the directory if it is not there. Errors: kSystem, kAuth (not ours alone).
+/// Makes the directory if it is not there.
+/// Errors: kSystem, kAuth (not ours alone).
 Status own_directory(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
     return fail(Errc::kSystem, "cannot make " + path + ": " + std::strerror(errno) +

@@ -10,7 +10,7 @@
 //   btlperf counted BYTES ROUNDS FILE       lock step, for callgrind (measure.h)
 //   btlperf gaps BYTES STOP LOG READY       ping-pong until STOP exists (measure.h)
 //   btlperf idle|spin STOP READY            all ranks met once; sleep, or call MPI without pause
-// READY: each rank makes READY.RANK, with its process number, when it is where it should be.
+// READY: each rank makes READY.RANK, with its process id in it, when it has reached that state.
 #include <mpi.h>
 #include <unistd.h>
 

@@ -5,7 +5,7 @@
 // Absent is a transport that the routing permits and this process cannot use. Peers are told so as
 // if it were closed. It is looked for about once a second, by the thread that moves the engine anyhow, and
 // comes back when it has been there for as long as settle.h says, at once by order. Nothing of this
-// happens in mid-ladder: there an order decides what is used. docs/SWITCH.md, "Losses and return".
+// happens in mid-ladder: there an order decides what is used. docs/LOSSES.md.
 // Threads: under the engine's lock. Owns nothing: what it remembers is the slots' and the peers'.
 #pragma once
 
