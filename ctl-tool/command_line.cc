@@ -2,7 +2,7 @@
 // ctl-tool/command_line.cc -- see command_line.h. CLI11 and its exceptions stay in here and in
 // generate.cc.
 #include "ctl-tool/command_line.h"
-#include "ctl-tool/exit_codes.h"
+#include "base/exit_code.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iomanip>
 #include <sstream>
 
 #include "base/hex.h"
@@ -193,7 +194,7 @@ std::string footer() {
           "Names from Open MPI are understood too: vader is sm, openib is verbs.\n\n"
           "Exit codes:\n";
   for (const auto& entry : exit_codes()) {
-    text << (entry.code < 10 ? "   " : "  ") << entry.code << "  " << entry.meaning << "\n";
+    text << std::setw(4) << static_cast<int>(entry.code) << "  " << entry.meaning << "\n";
   }
   return text.str();
 }

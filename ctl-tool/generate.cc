@@ -7,9 +7,9 @@
 #include <CLI/Formatter.hpp>
 #include <sstream>
 
+#include "base/exit_code.h"
 #include "base/settings.h"
 #include "ctl-tool/command_line.h"
-#include "ctl-tool/exit_codes.h"
 
 namespace livebtl::tool {
 namespace {
@@ -82,7 +82,7 @@ void write_outside(std::ostringstream& page) {
 void write_exit_codes(std::ostringstream& page) {
   page << ".SH EXIT STATUS\n";
   for (const auto& entry : exit_codes()) {
-    page << ".TP\n.B " << entry.code << "\n" << roff(entry.meaning) << ".\n";
+    page << ".TP\n.B " << static_cast<int>(entry.code) << "\n" << roff(entry.meaning) << ".\n";
   }
 }
 

@@ -13,7 +13,6 @@ namespace livebtl::tool {
 namespace {
 
 namespace fs = std::filesystem;
-using control::ExitCode;
 
 struct Found {
   const Hook* hook;

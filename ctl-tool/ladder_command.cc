@@ -21,7 +21,6 @@
 namespace livebtl::tool {
 namespace {
 
-using control::ExitCode;
 using control::Outcome;
 using control::Progress;
 

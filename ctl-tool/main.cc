@@ -31,8 +31,8 @@ int main(int argc, char** argv) try {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   livebtl::tool::complain(
       "the answer could not be written; is the disk full, or standard output closed?");
-  return code != 0 ? code : static_cast<int>(livebtl::control::ExitCode::kUsage);
+  return code != 0 ? code : static_cast<int>(livebtl::ExitCode::kUsage);
 } catch (const std::exception& error) {
   livebtl::tool::complain(std::string("cannot go on: ") + error.what());
-  return static_cast<int>(livebtl::control::ExitCode::kNotPermitted);
+  return static_cast<int>(livebtl::ExitCode::kNotPermitted);
 }

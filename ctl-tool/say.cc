@@ -23,7 +23,7 @@ void complain(const std::string& text) {
 
 control::Outcome plain_outcome(const CommandLine& line, int code, std::string text) {
   control::Outcome outcome;
-  outcome.code = static_cast<control::ExitCode>(code);
+  outcome.code = static_cast<ExitCode>(code);
   outcome.verb = line.verb;
   outcome.arguments = line.arguments;
   outcome.text = std::move(text);
@@ -71,7 +71,7 @@ int note_silent(const std::vector<control::MemberEntry>& silent, const std::atom
   if (stop.load()) return kInterrupted;
   if (silent.empty()) return 0;
   complain("no answer from " + names_of(silent) + "; is it stopped?");
-  return static_cast<int>(control::ExitCode::kMembersMissing);
+  return static_cast<int>(ExitCode::kMembersMissing);
 }
 
 std::string rank_text(int rank) { return rank < 0 ? "-" : std::to_string(rank); }

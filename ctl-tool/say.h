@@ -15,7 +15,7 @@ namespace livebtl::tool {
 
 using Json = nlohmann::json;
 
-inline constexpr int kInterrupted = 130;
+inline constexpr int kInterrupted = static_cast<int>(ExitCode::kInterrupted);
 
 void print(const std::string& text);     // stdout, as it is
 void print_json(const Json& document);   // stdout, one line

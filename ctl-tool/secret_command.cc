@@ -12,7 +12,6 @@
 namespace livebtl::tool {
 namespace {
 
-using control::ExitCode;
 using control::SecretAnswer;
 
 constexpr const char* kNoSecret =
@@ -54,7 +53,7 @@ int write_secret(const CommandLine& line, const std::atomic<bool>& stop) {
   auto heard = asker.ask_any(control::SecretRequest{links->job()});
   const Held held(heard ? std::move(*heard) : SecretAnswer{});
   if (stop.load())
-    return fail_early(line, {static_cast<ExitCode>(kInterrupted), "interrupted; no file was made"});
+    return fail_early(line, {ExitCode::kInterrupted, "interrupted; no file was made"});
   if (!heard)
     return fail_early(line, {ExitCode::kMembersMissing, "no process answers; are they stopped?"});
   const std::string& secret = held.answer.secret;

@@ -16,7 +16,6 @@
 namespace livebtl::tool {
 namespace {
 
-using control::ExitCode;
 using control::JobLinks;
 using control::ListAnswer;
 using control::MemberEntry;

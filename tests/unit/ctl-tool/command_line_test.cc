@@ -2,7 +2,7 @@
 // tests/unit/ctl-tool/command_line_test.cc -- what is understood, what is refused, and what is made of
 // the definition.
 #include "ctl-tool/command_line.h"
-#include "ctl-tool/exit_codes.h"
+#include "base/exit_code.h"
 
 #include <doctest/doctest.h>
 
@@ -186,12 +186,11 @@ TEST_CASE("of several jobs one must be named, and the names are given") {
   CHECK(choose_job({job_named("a"), job_named("b")}, "b")->id == "b");
   const auto several = choose_job({job_named("a"), job_named("b")}, "");
   REQUIRE_FALSE(several);
-  CHECK(several.error().code == control::ExitCode::kUsage);
+  CHECK(several.error().code == ExitCode::kUsage);
   CHECK(several.error().text.find("--job b") != std::string::npos);
-  CHECK(choose_job({}, "").error().code == control::ExitCode::kNotFound);
-  CHECK(choose_job({job_named("a")}, "c").error().code == control::ExitCode::kNotFound);
-  CHECK(choose_job({job_named("a"), job_named("a")}, "a").error().code ==
-        control::ExitCode::kUsage);
+  CHECK(choose_job({}, "").error().code == ExitCode::kNotFound);
+  CHECK(choose_job({job_named("a")}, "c").error().code == ExitCode::kNotFound);
+  CHECK(choose_job({job_named("a"), job_named("a")}, "a").error().code == ExitCode::kUsage);
 }
 
 TEST_CASE("the committed manual pages are what the program makes") {
@@ -207,7 +206,8 @@ TEST_CASE("the manual page has every command and exit code") {
     CHECK(completion().find(verb) != std::string::npos);
   }
   for (const auto& entry : exit_codes()) {
-    CHECK(page.find(".B " + std::to_string(entry.code) + "\n") != std::string::npos);
+    CHECK(page.find(".B " + std::to_string(static_cast<int>(entry.code)) + "\n") !=
+          std::string::npos);
   }
 }
 
