@@ -51,7 +51,7 @@ TEST_CASE("commands and options stand in any order") {
   const auto before = good({"--json", "--timeout", "5", "switch", "sm", "tcp"});
   const auto after = good({"switch", "sm", "tcp", "--json", "--timeout=5"});
   for (const auto& line : {before, after}) {
-    CHECK(line.verb == "switch");
+    CHECK(line.command == "switch");
     CHECK(line.arguments == std::vector<std::string>{"sm", "tcp"});
     CHECK(line.json);
     CHECK(line.timeout_for_change() == 5 * kSecond);
@@ -65,14 +65,15 @@ TEST_CASE("Open MPI's names are aliases") {
 
 TEST_CASE("set takes one or two assignments") {
   CHECK(good({"set", "tcp", "weight=2", "exclusivity=7"}).arguments.size() == 3);
-  CHECK(ended({"set", "tcp"}).exit_code == 1);
-  CHECK(ended({"set", "tcp", "weight=1", "weight=2", "weight=3"}).exit_code == 1);
+  CHECK(ended({"set", "tcp"}).exit_code == livebtl::ExitCode::kUsage);
+  CHECK(ended({"set", "tcp", "weight=1", "weight=2", "weight=3"}).exit_code ==
+        livebtl::ExitCode::kUsage);
 }
 
 TEST_CASE("waiting is the default") {
-  CHECK(good({"add", "sm"}).wait);
-  CHECK(good({"--wait", "add", "sm"}).wait);
-  CHECK_FALSE(good({"--no-wait", "add", "sm"}).wait);
+  CHECK_FALSE(good({"add", "sm"}).no_wait);
+  CHECK_FALSE(good({"--wait", "add", "sm"}).no_wait);
+  CHECK(good({"--no-wait", "add", "sm"}).no_wait);
 }
 
 TEST_CASE("the job may come from the environment, and the option wins") {
@@ -98,7 +99,7 @@ TEST_CASE("a job outside is named by its relay and a file") {
                                                        {"secret"},
                                                        {"secret", "-"},
                                                        {"secret", "a", "b"}};
-  for (const auto& each : wrong) CHECK(ended(each).exit_code == 1);
+  for (const auto& each : wrong) CHECK(ended(each).exit_code == livebtl::ExitCode::kUsage);
 }
 
 TEST_CASE("malformed command lines end with code 1 and a hint") {
@@ -138,7 +139,7 @@ TEST_CASE("malformed command lines end with code 1 and a hint") {
                                                        {std::string("\0\xff", 2)}};
   for (const auto& line : lines) {
     const auto end = ended(line);
-    CHECK(end.exit_code == 1);
+    CHECK(end.exit_code == livebtl::ExitCode::kUsage);
     CHECK(end.text.find("btlctl --help") != std::string::npos);
   }
 }
@@ -167,7 +168,7 @@ TEST_CASE("of an unknown word the nearest known one is suggested, and nothing ra
 
 TEST_CASE("help teaches, by example, with the exit codes") {
   const auto help = ended({"--help"});
-  CHECK(help.exit_code == 0);
+  CHECK(help.exit_code == livebtl::ExitCode::kDone);
   CHECK(help.text.find("btlctl switch sm tcp") != std::string::npos);
   for (const auto& entry : exit_codes()) {
     CHECK(help.text.find(entry.meaning) != std::string::npos);
@@ -175,7 +176,7 @@ TEST_CASE("help teaches, by example, with the exit codes") {
   for (const char* verb : {"jobs", "list", "status", "add", "quiesce", "remove", "switch", "set",
                            "abort", "resume", "watch", "settings", "secret"}) {
     const auto one = ended({verb, "--help"});
-    CHECK(one.exit_code == 0);
+    CHECK(one.exit_code == livebtl::ExitCode::kDone);
     CHECK(one.text.find("Example") != std::string::npos);
   }
   CHECK(ended({"--version"}).text.starts_with("btlctl "));

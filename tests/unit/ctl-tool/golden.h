@@ -19,19 +19,21 @@ inline void check_golden(
     const std::string& path,
     const std::function<std::string(const std::vector<std::string>&)>& answer) {
   std::ifstream file(path);
-  std::ostringstream expected, made;
-  for (std::string line; std::getline(file, line);) {
-    expected << line << "\n";
-    if (line.starts_with("#")) made << line << "\n";
+  std::string made;
+  for (std::string line, expected; std::getline(file, line);) {
+    made += line + "\n";
     if (!line.starts_with("$")) continue;
     std::istringstream text(line.substr(1));
     std::vector<std::string> words;
     for (std::string word; text >> word;) words.push_back(word);
-    made << line << "\n" << answer(words);
+    const std::string answered = answer(words);
+    std::getline(file, expected);
+    INFO(line);
+    CHECK(answered == expected + "\n");
+    made += answered;
   }
-  REQUIRE_FALSE(made.str().empty());
-  if (std::getenv("LIVEBTL_WRITE_GOLDEN") != nullptr) std::ofstream(path) << made.str();
-  CHECK(made.str() == expected.str());
+  REQUIRE_FALSE(made.empty());
+  if (std::getenv("LIVEBTL_WRITE_GOLDEN") != nullptr) std::ofstream(path) << made;
 }
 
 }  // namespace livebtl::test

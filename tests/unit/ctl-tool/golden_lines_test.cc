@@ -10,11 +10,11 @@ TEST_CASE("each line is understood or refused as golden/lines.txt has it") {
   const auto answer = [](const std::vector<std::string>& words) -> std::string {
     const auto parsed = parse_command_line(words, "");
     if (const auto* end = std::get_if<EndNow>(&parsed)) {
-      return std::to_string(end->exit_code) + " " + end->text.substr(0, end->text.find('\n')) +
-             "\n";
+      return std::to_string(static_cast<int>(end->exit_code)) + " " +
+             end->text.substr(0, end->text.find('\n')) + "\n";
     }
     const auto& line = std::get<CommandLine>(parsed);
-    std::string text = "ok " + line.verb;
+    std::string text = "ok " + line.command;
     for (const std::string& argument : line.arguments) text += " " + argument;
     return text + "\n";
   };
