@@ -9,13 +9,25 @@
 
 #include "ctl-tool/commands/registry.h"
 #include "ctl-tool/options.h"
+#include "ctl-tool/progress_line.h"
 #include "ctl-tool/say.h"
+#include "ctl-tool/table.h"
 
 namespace livebtl::tool {
 namespace {
 
 constexpr double kVmSecondsDefault = 900.0;
 constexpr double kVmSecondsMin = 30.0;  // else a way back would have no time
+
+void print_phases(const hypervisor::Report& report) {
+  Table table({"PHASE", report.object_key == "card" ? "CARD" : "OF", "MS>"});
+  for (const auto& phase : report.phases) {
+    std::array<char, 32> milliseconds{};
+    std::snprintf(milliseconds.data(), milliseconds.size(), "%.1f", phase.milliseconds);
+    table.add({phase.name, phase.object.empty() ? "-" : phase.object, milliseconds.data()});
+  }
+  if (!table.empty()) print(table.text());
+}
 
 const Command* const kVmActions[] = {&kVmMigrate, &kVmSnapshot, &kVmRestore};
 
@@ -45,25 +57,23 @@ std::string one_name(const std::string& path) {
   return failed ? path : plain.string();
 }
 
-std::string milliseconds_text(double milliseconds) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f", milliseconds);
-  return text.data();
-}
-
-ExitCode report_vm(const CommandLine& line, const VmResult& result, const Table& phases) {
-  const auto code = static_cast<ExitCode>(result.code);
+ExitCode run_vm(const CommandLine& line, const VmCall& call) {
+  ProgressLine progress(line);
+  const hypervisor::Report report =
+      call([&](const std::string& text) { progress.show(printable(text), true); });
+  progress.clear();
+  const auto code = static_cast<ExitCode>(report.end.code);
   const bool done = code == ExitCode::kDone;
   if (line.json) {
-    print_json(result.document);
+    print_json(hypervisor::report_json(report));
   } else {
-    for (const std::string& step : result.plan) print(printable(step) + "\n");
-    if (!phases.empty()) print(phases.text());
+    for (const std::string& step : report.plan) print(printable(step) + "\n");
+    print_phases(report);
   }
-  if (done && !line.json) print(printable(result.text) + "\n");
-  if (!done) complain(printable(result.text));
+  if (done && !line.json) print(printable(report.end.text) + "\n");
+  if (!done) complain(printable(report.end.text));
   if (!done || !line.json) {
-    for (const std::string& left : result.left) complain("  left to do: " + printable(left));
+    for (const std::string& left : report.end.left) complain("  left to do: " + printable(left));
   }
   return code;
 }

@@ -2,12 +2,11 @@
 // ctl-tool/commands/vm.h -- what the actions of vm share.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <functional>
 #include <string>
-#include <vector>
 
 #include "ctl-tool/command.h"
-#include "ctl-tool/table.h"
+#include "hypervisor/plan/report.h"
 
 namespace livebtl::tool {
 
@@ -23,16 +22,8 @@ std::string problem_of_globals(const CommandLine& line);
 /// The same for a socket by whatever name: a link, or another way there.
 std::string one_name(const std::string& path);
 
-/// "12.3"
-std::string milliseconds_text(double milliseconds);
-
-/// What came of it, for people or as a document. left: to be done by hand.
-struct VmResult {
-  int code = 0;
-  std::string text;
-  std::vector<std::string> left, plan;
-  nlohmann::json document;
-};
-ExitCode report_vm(const CommandLine& line, const VmResult& result, const Table& phases);
+/// Does it, shows how far it is, and says what came of it, for people or as a document.
+using VmCall = std::function<hypervisor::Report(const hypervisor::Progress& progress)>;
+ExitCode run_vm(const CommandLine& line, const VmCall& call);
 
 }  // namespace livebtl::tool

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctl-tool/commands/vm_migrate.cc -- vm migrate: what was asked for, handed to hypervisor/.
-#include "hypervisor/migrate_vm.h"
+#include "hypervisor/migrate/migrate_vm.h"
 
 #include <algorithm>
 
 #include "ctl-tool/commands/vm.h"
 #include "ctl-tool/options.h"
-#include "ctl-tool/progress_line.h"
-#include "hypervisor/set_file.h"
+#include "hypervisor/set/set_file.h"
 
 namespace livebtl::tool {
 namespace {
@@ -122,19 +121,9 @@ hypervisor::MigrateRequest migrate_request(const CommandLine& line) {
 }
 
 ExitCode migrate(const CommandLine& line, const std::atomic<bool>& stop) {
-  ProgressLine progress(line);
-  const auto report = hypervisor::migrate_vm(
-      migrate_request(line), stop,
-      [&](const std::string& text) { progress.show(printable(text), true); });
-  progress.clear();
-  Table phases({"PHASE", "CARD", "MS>"});
-  for (const auto& phase : report.phases) {
-    phases.add(
-        {phase.name, phase.card.empty() ? "-" : phase.card, milliseconds_text(phase.milliseconds)});
-  }
-  const auto& end = report.end;
-  return report_vm(
-      line, {end.code, end.text, end.left, report.plan, hypervisor::report_json(report)}, phases);
+  return run_vm(line, [&](const hypervisor::Progress& progress) {
+    return hypervisor::migrate_vm(migrate_request(line), stop, progress);
+  });
 }
 
 }  // namespace

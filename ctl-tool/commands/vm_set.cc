@@ -6,9 +6,9 @@
 
 #include "ctl-tool/commands/vm.h"
 #include "ctl-tool/options.h"
-#include "ctl-tool/progress_line.h"
 #include "ctl-tool/vm_machine.h"
-#include "hypervisor/set_vms.h"
+#include "hypervisor/restore/restore_vms.h"
+#include "hypervisor/snapshot/snapshot_vms.h"
 
 namespace livebtl::tool {
 namespace {
@@ -105,21 +105,16 @@ hypervisor::SetRequest set_request(const CommandLine& line) {
   return request;
 }
 
-ExitCode run_set(const CommandLine& line, const std::atomic<bool>& stop) {
-  ProgressLine progress(line);
-  const auto say = [&](const std::string& text) { progress.show(printable(text), true); };
-  const auto report = line.arguments.front() == "snapshot"
-                          ? hypervisor::snapshot_vms(set_request(line), stop, say)
-                          : hypervisor::restore_vms(set_request(line), stop, say);
-  progress.clear();
-  Table phases({"PHASE", "OF", "MS>"});
-  for (const auto& phase : report.phases) {
-    phases.add(
-        {phase.name, phase.of.empty() ? "-" : phase.of, milliseconds_text(phase.milliseconds)});
-  }
-  const auto& end = report.end;
-  return report_vm(
-      line, {end.code, end.text, end.left, report.plan, hypervisor::report_json(report)}, phases);
+ExitCode snapshot(const CommandLine& line, const std::atomic<bool>& stop) {
+  return run_vm(line, [&](const hypervisor::Progress& progress) {
+    return hypervisor::snapshot_vms(set_request(line), stop, progress);
+  });
+}
+
+ExitCode restore(const CommandLine& line, const std::atomic<bool>& stop) {
+  return run_vm(line, [&](const hypervisor::Progress& progress) {
+    return hypervisor::restore_vms(set_request(line), stop, progress);
+  });
 }
 
 }  // namespace
@@ -135,7 +130,7 @@ Example:
   btlctl vm snapshot monday --vm vm1,qmp=1.qmp,ga=1.agent,card=hca0 --vm vm2,qmp=2.qmp,ga=2.agent)",
     .define = define_snapshot,
     .conflict = conflict_of_snapshot,
-    .run = run_set,
+    .run = snapshot,
     .foreground = true};
 
 const Command kVmRestore{
@@ -149,7 +144,7 @@ Example:
   btlctl vm restore monday --vm vm1,qmp=1.qmp,ga=1.agent --vm vm2,qmp=2.qmp,ga=2.agent)",
     .define = define_restore,
     .conflict = conflict_of_restore,
-    .run = run_set,
+    .run = restore,
     .foreground = true};
 
 }  // namespace livebtl::tool

@@ -42,7 +42,8 @@ int run_btlctl(const Orders& orders, const std::string& from, const std::string&
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// Who lost its ladder finishes it, unless another one has, and then asks for what it wanted.
+/// A coordinator that lost its ladder finishes it, unless another one has, and then repeats its
+/// command.
 Status finish_lost(const Orders& orders, const std::string& from, const std::string& to) {
   const TimeNs deadline = monotonic_now() + kPatience;
   for (;;) {

@@ -13,7 +13,6 @@
 #include "base/settings.h"
 #include "ctl-tool/choose_job.h"
 #include "ctl-tool/generate.h"
-#include "ctl-tool/table.h"
 
 using namespace livebtl;
 using namespace livebtl::tool;
@@ -216,26 +215,4 @@ TEST_CASE("the settings page has every setting") {
   for (const auto& setting : setting_table()) {
     CHECK(settings_page().find("LIVEBTL_" + std::string(setting.name)) != std::string::npos);
   }
-}
-
-TEST_CASE("tables line up, and numbers stand to the right") {
-  Table table({"NAME", "N>"});
-  table.add({"a", "100"});
-  table.add({"long", "1"});
-  CHECK(table.text() == "NAME    N\na     100\nlong    1\n");
-}
-
-TEST_CASE("text from others cannot move the cursor") {
-  CHECK(printable("a\033[2Jb\n") == "a?[2Jb?");
-  CHECK(printable("J\xc3\xbcrgen \xe2\x82\xac") == "J\xc3\xbcrgen \xe2\x82\xac");
-  CHECK(printable("\xc2\x9b"
-                  "2J\x9b\xc3(\xe2\x82") ==
-        "?2J?"
-        "?(?"
-        "?");
-  CHECK(printable("a\xe2\x80\xae"
-                  "b") == "a?b");  // would be shown from right to left
-  CHECK(printable_lines("a\n\x1b\n\nb") == "a\n?\n\nb");
-  CHECK(human_bytes(1536) == "1.5 KiB");
-  CHECK(human_bytes(12) == "12 B");
 }

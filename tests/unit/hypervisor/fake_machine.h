@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "tests/unit/hypervisor/scripted_peer.h"
+#include "tests/unit/hypervisor/qmp/scripted_peer.h"
 
 namespace livebtl::hypervisor {
 

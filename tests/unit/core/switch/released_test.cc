@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who holds a device's file: this process, by descriptor or mapping, and its children.
+// The holders of a device's file that are found: this process, by descriptor or mapping, and its children.
 #include "core/switch/released.h"
 
 #include <doctest/doctest.h>
