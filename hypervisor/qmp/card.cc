@@ -118,7 +118,7 @@ Result<Json> read_card_arguments(const std::string& text) {
       !well_formed_id(text_member(arguments, "id"))) {
     return fail(
         Errc::kInvalid,
-        "--card-args takes what device_add would, as one JSON object with driver and id, "
+        "not what device_add takes: one JSON object with driver and id, "
         "such as "
         "{\"driver\":\"vfio-pci\",\"id\":\"hca\",\"bus\":\"port1\",\"host\":\"0000:3b:00.2\"}");
   }

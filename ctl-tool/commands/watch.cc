@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/watch.cc -- shows a job as it changes. Members tell by themselves when they change their
-// rung; rates are asked for at each interval.
+// ctl-tool/commands/watch.cc -- watch: shows a job as it changes. Members report changes of their rung
+// by themselves; rates are asked for at each interval.
 #include <time.h>
 
 #include <array>
@@ -8,7 +8,9 @@
 #include <map>
 
 #include "control/client/job_links.h"
-#include "ctl-tool/commands.h"
+#include "ctl-tool/choose_job.h"
+#include "ctl-tool/commands/registry.h"
+#include "ctl-tool/options.h"
 #include "ctl-tool/say.h"
 #include "ctl-tool/table.h"
 
@@ -151,9 +153,7 @@ class Watch {
   std::map<std::string, std::uint64_t> before_;
 };
 
-}  // namespace
-
-int watch(const CommandLine& line, const std::atomic<bool>& stop) {
+ExitCode watch(const CommandLine& line, const std::atomic<bool>& stop) {
   auto links = open_job(line, 0, stop);
   if (!links) return fail_early(line, links.error());
   Watch watch(line, *links);
@@ -163,7 +163,28 @@ int watch(const CommandLine& line, const std::atomic<bool>& stop) {
     watch.look(stop, end);
   } while (!over() && !links->found().live.empty());
   if (!over()) complain("the job has ended");
-  return 0;
+  return ExitCode::kDone;
 }
+
+void define_watch(CLI::App& app, CommandLine& line) {
+  add_value(app, "--interval", line.interval_s, "SECONDS", "Time between two looks")
+      ->capture_default_str()
+      ->check(takes_seconds(0.05));
+  app.add_flag("--once", line.once, "Look once, and end");
+}
+
+}  // namespace
+
+const Command kWatch{
+    .name = "watch",
+    .summary = "Show the job as it changes, until interrupted",
+    .detail =
+        R"(Prints a line whenever a process changes its rung, joins or leaves, and the rate of each transport.
+With --json: one JSON document a line.
+
+Example:
+  btlctl watch)",
+    .define = define_watch,
+    .run = watch};
 
 }  // namespace livebtl::tool

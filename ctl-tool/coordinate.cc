@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/ladder_command.cc -- the commands that change something: this process is the coordinator
-// while they run.
-//
-// Killed at any point it leaves nothing that `btlctl resume` or `btlctl abort` cannot end.
+// ctl-tool/coordinate.cc -- see coordinate.h.
+#include "ctl-tool/coordinate.h"
+
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,8 +11,8 @@
 #include "base/fd.h"
 #include "base/secret.h"
 #include "control/client/drive.h"
-#include "ctl-tool/commands.h"
-#include "ctl-tool/hold_plan.h"
+#include "ctl-tool/choose_job.h"
+#include "ctl-tool/commands/hold.h"
 #include "ctl-tool/progress_line.h"
 #include "ctl-tool/report.h"
 #include "ctl-tool/say.h"
@@ -21,14 +20,13 @@
 namespace livebtl::tool {
 namespace {
 
-using control::ExitCode;
 using control::Outcome;
 using control::Progress;
 
 control::Command command_of(const CommandLine& line, const std::string& job) {
   control::Command command;
   command.job = job;
-  command.verb = line.verb;
+  command.verb = line.command;
   command.arguments = line.arguments;
   command.scope = line.scope;
   command.dry_run = line.dry_run;
@@ -43,18 +41,16 @@ std::string text_of(const Progress& progress) {
          std::to_string(progress.acknowledged) + "/" + std::to_string(progress.members);
 }
 
-int say_interrupted(const CommandLine& line, bool begun) {
-  const std::string text =
+ExitCode fail_interrupted(const CommandLine& line, bool begun) {
+  const char* const text =
       begun ? "interrupted; the job runs on. End what was begun with: btlctl resume, or btlctl "
               "abort; else the job finishes it by itself after some seconds"
             : "interrupted; nothing was changed";
-  complain(text);
-  if (line.json) print(control::outcome_json(plain_outcome(line, kInterrupted, text)) + "\n");
-  return kInterrupted;
+  return fail_early(line, {ExitCode::kInterrupted, text});
 }
 
-/// The plan of `prepare --hold` is both plans, and ends as the hold's would, with whoever is in its
-/// way. False: interrupted.
+/// The plan of `prepare --hold` is both plans, with the exit code and the stragglers of the hold.
+/// False: interrupted.
 bool add_hold(Outcome& plan, const CommandLine& line, control::JobLinks& links,
               const std::atomic<bool>& stop) {
   const auto hold = plan_hold(line, links, stop);
@@ -68,8 +64,8 @@ bool add_hold(Outcome& plan, const CommandLine& line, control::JobLinks& links,
 }
 
 /// on_begun: called once, when the first order is out.
-int coordinate(const CommandLine& line, const std::atomic<bool>& stop,
-               const std::function<void()>& on_begun) {
+ExitCode coordinate(const CommandLine& line, const std::atomic<bool>& stop,
+                    const std::function<void()>& on_begun) {
   auto links = open_job(line, std::min(line.timeout_for_change(), kJobAppears), stop);
   if (!links) return fail_early(line, links.error());
   bool begun = false;
@@ -82,13 +78,13 @@ int coordinate(const CommandLine& line, const std::atomic<bool>& stop,
       },
       stop);
   progress.clear();
-  if (!outcome) return say_interrupted(line, begun);
-  // With --hold one document tells how it ended: the hold's, if it comes to that.
+  if (!outcome) return fail_interrupted(line, begun);
+  // With --hold there is one document all the same: the hold's, if it comes to that.
   const bool then_hold = line.hold && outcome->code == ExitCode::kDone;
   if (then_hold && line.dry_run && !add_hold(*outcome, line, *links, stop))
-    return say_interrupted(line, begun);
+    return fail_interrupted(line, begun);
   if (!then_hold || line.dry_run) report(line, *outcome);
-  return static_cast<int>(outcome->code);
+  return outcome->code;
 }
 
 void redirect_to_null() {
@@ -98,9 +94,9 @@ void redirect_to_null() {
   }
 }
 
-/// --no-wait: a child goes on alone once the first order is out; what ends before that is reported
-/// as ever.
-int coordinate_in_background(const CommandLine& line, const std::atomic<bool>& stop) {
+/// --no-wait: a child goes on alone once the first order is out; an end before that is reported as
+/// without --no-wait.
+ExitCode coordinate_in_background(const CommandLine& line, const std::atomic<bool>& stop) {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0) {
     return fail_early(line, {ExitCode::kNotPermitted, "no descriptor for a pipe; raise ulimit -n"});
@@ -112,40 +108,30 @@ int coordinate_in_background(const CommandLine& line, const std::atomic<bool>& s
   }
   if (child == 0) {
     ::setsid();
-    const int code = coordinate(line, stop, [&writer] {
+    const ExitCode code = coordinate(line, stop, [&writer] {
       const char begun = 'b';
       if (::write(writer.number(), &begun, 1) == 1) redirect_to_null();
     });
     std::fflush(stdout);
-    ::_exit(code);
+    ::_exit(static_cast<int>(code));
   }
   writer.reset();
   char begun = 0;
   if (::read(reader.number(), &begun, 1) == 1) {
-    const std::string text = line.verb + " goes on in the background; see: btlctl status";
-    print(line.json ? control::outcome_json(plain_outcome(line, 0, text)) + "\n" : text + "\n");
-    return 0;
+    const std::string text = line.command + " goes on in the background; see: btlctl status";
+    print(line.json ? control::outcome_json(plain_outcome(line, ExitCode::kDone, text)) + "\n"
+                    : text + "\n");
+    return ExitCode::kDone;
   }
   int status = 0;
   ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : kInterrupted;
+  return WIFEXITED(status) ? static_cast<ExitCode>(WEXITSTATUS(status)) : ExitCode::kInterrupted;
 }
 
 }  // namespace
 
-int run_checkpoint(const CommandLine& line, const std::atomic<bool>& stop) {
-  const int code = run_ladder(line, stop);
-  if (!line.hold || line.dry_run || code != 0) return code;
-  CommandLine hold = line;
-  hold.verb = "hold";
-  hold.arguments = {"start"};
-  const int held = run_hold(hold, stop);
-  if (held != 0) complain("what was set aside stays so: btlctl checkpoint return brings it back");
-  return held;
-}
-
-int run_ladder(const CommandLine& line, const std::atomic<bool>& stop) {
-  if (!line.wait && !line.dry_run) return coordinate_in_background(line, stop);
+ExitCode run_ladder(const CommandLine& line, const std::atomic<bool>& stop) {
+  if (line.no_wait && !line.dry_run) return coordinate_in_background(line, stop);
   return coordinate(line, stop, [] {});
 }
 

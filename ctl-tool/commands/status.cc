@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/status_view.cc -- status: where each process stands, and who is missing.
+// ctl-tool/commands/status.cc -- status: where each process stands, and which are missing.
+#include <CLI/App.hpp>
 #include <set>
 
 #include "control/ladder/census.h"
 #include "control/wire/json_archive.h"
 #include "ctl-tool/ask.h"
-#include "ctl-tool/commands.h"
+#include "ctl-tool/choose_job.h"
+#include "ctl-tool/commands/registry.h"
 #include "ctl-tool/say.h"
 #include "ctl-tool/table.h"
 
@@ -154,9 +156,7 @@ void print_missing(const control::Missing& missing) {
         ": not started yet, ended without a word, or on a node that nobody leads to\n");
 }
 
-}  // namespace
-
-int show_status(const CommandLine& line, const std::atomic<bool>& stop) {
+ExitCode show_status(const CommandLine& line, const std::atomic<bool>& stop) {
   auto links = open_job(line, 0, stop);
   if (!links) return fail_early(line, links.error());
   Asker<StatusAnswer> asker(*links, line.timeout_for_look(), stop);
@@ -184,5 +184,27 @@ int show_status(const CommandLine& line, const std::atomic<bool>& stop) {
   if (!census.conflict.empty()) complain(census.conflict);
   return note_silent(result.silent, stop);
 }
+
+void define_status(CLI::App& app, CommandLine& line) {
+  app.add_flag("--peers", line.peers, "Show each pair: transport, messages, bytes kept");
+}
+
+}  // namespace
+
+const Command kStatus{
+    .name = "status",
+    .summary = "Show where each process stands",
+    .detail =
+        R"(Shows for each process the rung it stands on, what it waits for, and which transports its pairs
+send on: PAIRS their messages, BULK the data of large ones. With --peers every pair is shown too:
+what its messages are sent on, what shares the data of large ones, and what the peer's messages
+came on.
+
+Examples:
+  btlctl status
+  btlctl status --peers
+  btlctl --json status)",
+    .define = define_status,
+    .run = show_status};
 
 }  // namespace livebtl::tool
