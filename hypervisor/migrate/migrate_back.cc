@@ -8,9 +8,9 @@ namespace {
 /// A guest that is asked for a card loses its device at once, though the card stays in QEMU for as
 /// long as a process has that device open.
 std::string left_without(const std::string& absent) {
-  return "the job returns by itself once it finds again what it misses: " + absent +
-         "; if a process still has the device open, end it, and plug the card in again when QEMU "
-         "has it no more";
+  return "the job returns by itself as soon as what it misses is there again: " + absent +
+         "; if a process still has the device open, end it, and plug the card in again when it is "
+         "gone from QEMU";
 }
 
 }  // namespace
@@ -31,8 +31,8 @@ void MigrateMachine::looked_back(const Answer& answer) {
       next_ = {Step::kGoOn};
       return;
     }
-  } else {  // what is known stands: a card that is there is not plugged in twice
-    end_.left.push_back("look which devices are plugged in: " + answer.text);
+  } else {  // by what is known: no card is plugged in twice
+    end_.left.push_back("check which devices are plugged in: " + answer.text);
   }
   plug_from(0);
 }
@@ -61,8 +61,8 @@ void MigrateMachine::undid(const Answer& answer) {
 void MigrateMachine::taken_back() {
   const bool all = end_.left.empty();
   std::string where = "; taken back: the guest runs on here";
-  if (!absent_.empty()) {  // no card that we have plugged in: what is undone is undone
-    where += ", but its job stays on another transport, for a device is not there";
+  if (!absent_.empty()) {  // a card that we have not plugged in, so all that was done is undone
+    where += ", but its job stays on another transport because a device is not there";
     end_.left.push_back(left_without(absent_));
   }
   if (all) return finish(end_.code, end_.text + where);

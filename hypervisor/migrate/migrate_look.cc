@@ -13,17 +13,14 @@ Json MigrateSteps::given_arguments(const std::string& id) const {
   return {};
 }
 
-/// The first time it also asks how to plug them in.
+/// The first look also asks how to plug them in.
 Status MigrateSteps::look_at_cards(Qmp& qmp, const Deadline& deadline, Observation& seen) {
   std::vector<Card> found = cards_;
   for (std::size_t i = found.size(); i < request_.cards.size(); ++i) {
     const std::string& id = request_.cards[i];
-    auto card = find_card(qmp, id, given_arguments(id), deadline);
+    auto card = find_known_card(qmp, id, given_arguments(id), ", and --card-args how to plug it in",
+                                deadline);
     if (!card) return tl::unexpected(card.error());
-    if (!card->present && card->arguments.is_null())
-      return fail(Errc::kNotFound, "QEMU has no device '" + id +
-                                       "', nor was it pulled by an earlier call; info qtree shows "
-                                       "what it has, and --card-args how to plug it in");
     found.push_back(std::move(*card));
   }
   for (const Card& card : found) {
@@ -61,7 +58,7 @@ Answer MigrateSteps::look(const Deadline& deadline) {
   return answer;
 }
 
-/// Everything that is needed later answers, as far as it can be asked before anything is touched.
+/// Whether what is needed later answers, as far as it can be asked before anything is touched.
 Status MigrateSteps::look_ahead(const Deadline& deadline) {
   if (const auto name = agent_.host_name(deadline); !name) return tl::unexpected(name.error());
   if (!request_.has_destination()) return {};
@@ -93,7 +90,7 @@ Answer MigrateSteps::look_for_hold(const Deadline& deadline) {
   if (!held) return answer;
   return {Outcome::kFailed, kCodeRefused,
           "a vm snapshot was killed here, and this guest's job may still be held: call that btlctl "
-          "vm snapshot again first, which ends what it has left"};
+          "vm snapshot again first: it clears up what it has left"};
 }
 
 Answer MigrateSteps::look_first() {

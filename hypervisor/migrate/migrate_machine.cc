@@ -142,7 +142,7 @@ void MigrateMachine::left_open(const std::string& why) {
                               "goes on from where it stands");
 }
 
-// Right of the point of no return
+// After the point of no return
 
 void MigrateMachine::arrive() {
   end_ = {};
@@ -178,10 +178,10 @@ void MigrateMachine::done_there(const Answer& answer) {
                        : was.step == Step::kPlugThere ? "device_add there: "
                                                       : "in the guest, btlctl checkpoint return: ";
     end_.left.push_back(what + answer.text);
-    // Without its cards the job is to stay where it is.
+    // Without its cards the job stays where it is.
     return finish(
         kCodeNotReturned,
-        "the guest has moved; its job stays on what moved with it, for its return failed");
+        "the guest has moved; its job stays on what moved with it because its return failed");
   }
   if (was.step == Step::kReturnThere) {
     has_job_ = answer.has_job;

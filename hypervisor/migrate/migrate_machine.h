@@ -2,8 +2,8 @@
 // hypervisor/migrate/migrate_machine.h -- the order of a migration, and of the way back. Pure: no
 // socket, no clock; owns nothing but its own state.
 //
-// The point of no return is a completed migration: left of it each failure goes back to what was,
-// right of it the job stays on what it has, and it is said what is left to do.
+// The point of no return is the completed migration. Before it, each failure leads back to what
+// was; after it, the job stays on what it has, and the user is told what is left to do.
 #pragma once
 
 #include "hypervisor/plan/sequence.h"
@@ -12,7 +12,7 @@ namespace livebtl::hypervisor {
 
 class MigrateMachine : public Sequence {
  public:
-  /// `destination`: the QEMU that receives, and the guest there, can be asked.
+  /// `destination`: there are sockets of the QEMU that receives, and of the guest's agent there.
   MigrateMachine(std::vector<std::string> cards, bool destination);
   std::unique_ptr<Sequence> clone() const override {
     return std::make_unique<MigrateMachine>(*this);

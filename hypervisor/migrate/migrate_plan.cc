@@ -51,7 +51,7 @@ std::string text_of(Action action, const MigrateRequest& request, const std::vec
   }
 }
 
-/// `looked`: what a look sees, on the way back too.
+/// `looked`: the answer to each look, on the way back too.
 Answer expected(Action action, const Answer& looked) {
   if (action.step == Step::kLookBack) return looked;
   Answer answer;
@@ -68,7 +68,7 @@ Lines plan_of(const MigrateRequest& request, const Answer& looked, const std::ve
   MigrateMachine machine(request.cards, request.has_destination());
   machine.answer(looked);
   MigrateMachine failing = machine;
-  const Lines plan = play(machine, describe, expect);
+  Lines plan = play(machine, describe, expect);
 
   // The way back from a migration that fails, whose cards are all gone by then.
   play(failing, describe, expect, {Step::kBegin, Step::kMigrate});
@@ -80,7 +80,8 @@ Lines plan_of(const MigrateRequest& request, const Answer& looked, const std::ve
   gone.seen = {{.running = true, .plugged = std::vector<bool>(cards.size(), false)}};
   const Lines back = play(failing, describe, [&](Action action) { return expected(action, gone); });
   if (back.empty()) return plan;
-  return with_failure(plan, "if anything fails before the migration is completed:", back);
+  return with_failure(std::move(plan),
+                      "if anything fails before the migration is completed:", back);
 }
 
 }  // namespace livebtl::hypervisor

@@ -19,7 +19,8 @@ void plan_only(const MigrateRequest& request, MigrateMachine& machine, MigrateSt
   report.end.text = "nothing was done";
   if (!name) report.end.left.push_back("the guest's name is not known: " + name.error().text);
   if (looked.seen.front().migration == Migration::kActive)
-    report.end.left.emplace_back("a migration is under way; it would be followed, and not begun");
+    report.end.left.emplace_back(
+        "a migration is under way already: it would be followed, not begun");
   if (machine.moved())
     report.end.left.emplace_back(
         "the guest has moved already; only steps at the destination are left");

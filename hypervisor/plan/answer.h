@@ -6,14 +6,22 @@
 #include <string>
 #include <vector>
 
+#include "base/exit_code.h"
 #include "hypervisor/qmp/migration.h"
 
 namespace livebtl::hypervisor {
 
-// btlctl's exit codes, as in its manual.
-inline constexpr int kCodeDone = 0, kCodeUsage = 1, kCodeNotFound = 2, kCodeRefused = 3,
-                     kCodeUnfinished = 4, kCodeTakenBack = 5, kCodeNotReturned = 6,
-                     kCodeInconsistent = 8, kCodeNotPermitted = 9, kCodeInterrupted = 130;
+// btlctl's exit codes, by what they mean here.
+inline constexpr int kCodeDone = static_cast<int>(ExitCode::kDone),
+                     kCodeUsage = static_cast<int>(ExitCode::kUsage),
+                     kCodeNotFound = static_cast<int>(ExitCode::kNotFound),
+                     kCodeRefused = static_cast<int>(ExitCode::kRefused),
+                     kCodeUnfinished = static_cast<int>(ExitCode::kBusy),
+                     kCodeTakenBack = static_cast<int>(ExitCode::kRetracted),
+                     kCodeNotReturned = static_cast<int>(ExitCode::kNotReleased),
+                     kCodeInconsistent = static_cast<int>(ExitCode::kInconsistent),
+                     kCodeNotPermitted = static_cast<int>(ExitCode::kNotPermitted),
+                     kCodeInterrupted = static_cast<int>(ExitCode::kInterrupted);
 
 enum class Outcome {
   kOk,

@@ -118,13 +118,13 @@ Result<Json> read_card_arguments(const std::string& text) {
       !well_formed_id(text_member(arguments, "id"))) {
     return fail(
         Errc::kInvalid,
-        "--card-args takes what device_add would, as one JSON object with driver and id, "
+        "not what device_add takes: one JSON object with driver and id, "
         "such as "
         "{\"driver\":\"vfio-pci\",\"id\":\"hca\",\"bus\":\"port1\",\"host\":\"0000:3b:00.2\"}");
   }
   for (const auto& [name, value] : arguments.items()) {
     if (!value.is_primitive() || value.is_null())
-      return fail(Errc::kInvalid, "--card-args: '" + one_line(name) + "' is no plain value");
+      return fail(Errc::kInvalid, "--card-args: '" + one_line(name) + "' is not a plain value");
   }
   return arguments;
 }
@@ -143,6 +143,15 @@ Result<Card> find_card(Qmp& qmp, const std::string& id, const Json& given,
   if (!arguments) return tl::unexpected(arguments.error());
   card.arguments = std::move(*arguments);
   return card;
+}
+
+Result<Card> find_known_card(Qmp& qmp, const std::string& id, const Json& given, const char* hint,
+                             const Deadline& deadline) {
+  auto card = find_card(qmp, id, given, deadline);
+  if (!card || card->present || !card->arguments.is_null()) return card;
+  return fail(Errc::kNotFound,
+              "QEMU has no device '" + id +
+                  "', nor was it pulled by an earlier call; info qtree shows what it has" + hint);
 }
 
 Result<bool> was_pulled(Qmp& qmp, const std::string& id, const Deadline& deadline) {
@@ -182,9 +191,10 @@ Status plug_card_again(Qmp& qmp, const Card& card, const Deadline& deadline) {
   if (!present) return tl::unexpected(present.error());
   if (*present) return {};
   if (const std::string memory = shared_memory_of(card); !memory.empty())
-    return fail(Errc::kRefused,
-                "QEMU might end if it got its memory a second time; by hand: object-del of " +
-                    memory + " if it is there, object-add of it anew, then device_add");
+    return fail(
+        Errc::kRefused,
+        "QEMU might crash if the device got its memory a second time; do it by hand: object-del " +
+            memory + " if it is there, object-add it anew, then device_add");
   return plug_card(qmp, card, deadline);
 }
 

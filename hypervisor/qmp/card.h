@@ -22,6 +22,9 @@ Result<Json> read_card_arguments(const std::string& text);
 /// Whether it is there, and its arguments; `given`: those that the user typed, else null.
 Result<Card> find_card(Qmp& qmp, const std::string& id, const Json& given,
                        const Deadline& deadline);
+/// ... an error if neither is known; `hint`: what else helps the user then.
+Result<Card> find_known_card(Qmp& qmp, const std::string& id, const Json& given, const char* hint,
+                             const Deadline& deadline);
 /// Has an earlier call noted how to plug it in, as it does before it pulls a card?
 Result<bool> was_pulled(Qmp& qmp, const std::string& id, const Deadline& deadline);
 Status remember_card(Qmp& qmp, const Card& card, const Deadline& deadline);

@@ -2,6 +2,8 @@
 // hypervisor/qmp/guest_agent.cc -- see guest_agent.h.
 #include "hypervisor/qmp/guest_agent.h"
 
+#include <sodium.h>
+
 #include <algorithm>
 
 #include "base/secret.h"
@@ -11,13 +13,10 @@ namespace {
 
 constexpr TimeNs kFirstPause = 10 * kMillisecond;
 constexpr TimeNs kLongestPause = 200 * kMillisecond;
-constexpr std::string_view kAlphabet =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 Error agent_error(Error error) {
   if (error.code == Errc::kTimeout)
-    error.text +=
-        " (the guest agent: does qemu-guest-agent run in the guest, and the guest itself?)";
+    error.text += " (the guest agent: are the guest and its qemu-guest-agent running?)";
   return error;
 }
 
@@ -44,11 +43,10 @@ Result<std::optional<Finished>> read_status(const Json& status) {
   if (exited == nullptr) return fail(Errc::kCorrupt, "the guest agent does not say how it ended");
   if (!exited->get<bool>()) return std::optional<Finished>{};
   Finished finished{-1, decoded_member(status, "out-data"), decoded_member(status, "err-data")};
-  const Json* code = member(status, "exitcode", Json::value_t::number_unsigned);
-  const Json* killed = member(status, "signal", Json::value_t::number_unsigned);
-  if (code != nullptr) finished.code = static_cast<int>(code->get<std::uint64_t>() & 0xff);
-  if (killed != nullptr)
-    finished.code = 128 + static_cast<int>(killed->get<std::uint64_t>() & 0x7f);
+  const auto code = number_member(status, "exitcode");
+  const auto signal = number_member(status, "signal");
+  if (code) finished.code = static_cast<int>(*code & 0xff);
+  if (signal) finished.code = 128 + static_cast<int>(*signal & 0x7f);
   if (finished.code < 0) return fail(Errc::kCorrupt, "the guest agent gives no exit code");
   return std::optional<Finished>(std::move(finished));
 }
@@ -56,20 +54,14 @@ Result<std::optional<Finished>> read_status(const Json& status) {
 }  // namespace
 
 std::optional<std::string> base64_decoded(std::string_view text) {
-  while (!text.empty() && text.back() == '=') text.remove_suffix(1);
-  std::string decoded;
-  std::uint32_t bits = 0;
-  int held = 0;
-  for (const char c : text) {
-    const auto value = kAlphabet.find(c);
-    if (value == std::string_view::npos) return std::nullopt;
-    bits = (bits << 6U) | static_cast<std::uint32_t>(value);
-    held += 6;
-    if (held < 8) continue;
-    held -= 8;
-    decoded += static_cast<char>((bits >> static_cast<unsigned>(held)) & 0xffU);
-  }
-  return held == 6 ? std::nullopt : std::optional(decoded);
+  std::string decoded(text.size(), '\0');
+  std::size_t size = 0;
+  if (sodium_base642bin(reinterpret_cast<unsigned char*>(decoded.data()), decoded.size(),
+                        text.data(), text.size(), nullptr, &size, nullptr,
+                        sodium_base64_VARIANT_ORIGINAL) != 0)
+    return std::nullopt;
+  decoded.resize(size);
+  return decoded;
 }
 
 GuestAgent::GuestAgent(const std::string& path)
@@ -106,7 +98,7 @@ Result<std::string> GuestAgent::host_name(const Deadline& deadline) {
       });
   if (!well_formed)
     return fail(Errc::kCorrupt, "the guest calls itself '" + one_line(name) +
-                                    "', which is no host's name; set one in the guest");
+                                    "', which is not a host name; set one in the guest");
   return name;
 }
 
@@ -115,8 +107,8 @@ Result<Finished> GuestAgent::run(const std::vector<std::string>& words, const De
   const auto begun = request(
       "guest-exec", {{"path", words.front()}, {"arg", rest}, {"capture-output", true}}, deadline);
   if (!begun) return tl::unexpected(begun.error());
-  const Json* pid = member(*begun, "pid", Json::value_t::number_unsigned);
-  if (pid == nullptr) return fail(Errc::kCorrupt, "the guest agent started no process");
+  const auto pid = number_member(*begun, "pid");
+  if (!pid) return fail(Errc::kCorrupt, "the guest agent started no process");
   for (TimeNs wait = kFirstPause;; wait = std::min(2 * wait, kLongestPause)) {
     const auto status = request("guest-exec-status", {{"pid", *pid}}, deadline);
     if (!status) return tl::unexpected(status.error());

@@ -97,13 +97,13 @@ std::vector<std::string> words_of(const GuestJob& job, const Verb& verb, TimeNs 
 
 GuestAnswer read_answer(const Finished& finished) {
   const Json document = Json::parse(finished.output, nullptr, false);
-  const Json* code = member(document, "exit_code", Json::value_t::number_unsigned);
-  if (code == nullptr || *code != finished.code || finished.code > kCodeMax)
+  const auto code = number_member(document, "exit_code");
+  if (!code || *code != static_cast<std::uint64_t>(finished.code) || finished.code > kCodeMax)
     return unreadable(finished);
   GuestAnswer answer{.code = finished.code, .text = one_line(text_member(document, "text"))};
-  const Json* members = member(document, "members", Json::value_t::number_unsigned);
-  if (members != nullptr) answer.members = members->get<std::uint64_t>();
-  answer.no_job = answer.code == kNotFound && members != nullptr && answer.members == 0;
+  const auto members = number_member(document, "members");
+  answer.members = members.value_or(0);
+  answer.no_job = answer.code == kNotFound && members == 0U;
   if (const Json* foreign = member(document, "foreign", Json::value_t::array)) {
     for (const Json& holder : *foreign) {
       if (holder.is_string()) answer.text += "; held by " + one_line(holder.get<std::string>());

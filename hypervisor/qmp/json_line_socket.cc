@@ -39,7 +39,7 @@ Result<sockaddr_un> address_of(const std::string& path, Fd& directory) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (file.empty() || name.size() >= sizeof(address.sun_path))
-    return fail(Errc::kInvalid, path + " is no path of a socket");
+    return fail(Errc::kInvalid, path + " is not the path of a socket");
   std::memcpy(address.sun_path, name.c_str(), name.size() + 1);
   return address;
 }
@@ -96,7 +96,7 @@ Result<JsonLineSocket> JsonLineSocket::connect(const std::string& path, const De
       const Errc code = code_of_errno();
       return fail(code, path + ": " + errno_words() +
                             (code == Errc::kAuth ? "; run it as a user who may command this QEMU"
-                                                 : "; does this QEMU run, and listen there?"));
+                                                 : "; is this QEMU running, and listening there?"));
     }
     if (deadline.stopped()) return fail(Errc::kCancelled, "interrupted");
     if (monotonic_now() >= deadline.at)
@@ -143,7 +143,7 @@ Status JsonLineSocket::send_text(std::string_view text, int descriptor, const De
     } else if (errno == EAGAIN || errno == EINTR) {
       if (auto ready = wait_for(POLLOUT, deadline); !ready) return ready;
     } else {
-      return fail(Errc::kDown, name_ + ": " + errno_words() + "; does this QEMU still run?");
+      return fail(Errc::kDown, name_ + ": " + errno_words() + "; is this QEMU still running?");
     }
   }
   return {};
@@ -159,9 +159,9 @@ Status JsonLineSocket::read_more(const Deadline& deadline) {
   if (got > 0) {
     buffer_.append(block.data(), static_cast<std::size_t>(got));
   } else if (got == 0) {
-    return fail(Errc::kDown, name_ + " was closed by the other side; does this QEMU still run?");
+    return fail(Errc::kDown, name_ + " was closed by the other side; is this QEMU still running?");
   } else if (errno != EAGAIN && errno != EINTR) {
-    return fail(Errc::kDown, name_ + ": " + errno_words() + "; does this QEMU still run?");
+    return fail(Errc::kDown, name_ + ": " + errno_words() + "; is this QEMU still running?");
   }
   return {};
 }
@@ -183,7 +183,7 @@ Result<Json> JsonLineSocket::receive(const Deadline& deadline) {
   const std::string_view text(line);
   Json json = parse_bounded(mark == std::string::npos ? text : text.substr(mark + 1));
   if (!json.is_object())
-    return fail(Errc::kCorrupt, name_ + ": no JSON object, but: " + one_line(line));
+    return fail(Errc::kCorrupt, name_ + ": not a JSON object: " + one_line(line));
   return json;
 }
 
@@ -206,6 +206,11 @@ const Json* member(const Json& object, const char* name, Json::value_t kind) {
 std::string text_member(const Json& object, const char* name) {
   const Json* found = member(object, name, Json::value_t::string);
   return found == nullptr ? "" : found->get<std::string>();
+}
+
+std::optional<std::uint64_t> number_member(const Json& object, const char* name) {
+  const Json* found = member(object, name, Json::value_t::number_unsigned);
+  return found == nullptr ? std::nullopt : std::optional(found->get<std::uint64_t>());
 }
 
 std::string one_line(std::string_view text) {

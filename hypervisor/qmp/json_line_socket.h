@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -67,6 +68,8 @@ Json parse_bounded(std::string_view text);
 const Json* member(const Json& object, const char* name, Json::value_t kind);
 /// ... of kind string; "": there is none.
 std::string text_member(const Json& object, const char* name);
+/// ... a number from 0; nullopt: there is none.
+std::optional<std::uint64_t> number_member(const Json& object, const char* name);
 /// One line to be shown to the user: of bounded length and without control characters, including
 /// those that change the direction of writing.
 std::string one_line(std::string_view text);

@@ -19,10 +19,8 @@ Migration migration_of(const std::string& status) {
 std::string progress_of(const Json& figures) {
   const Json* ram = member(figures, "ram", Json::value_t::object);
   if (ram == nullptr) return "migrating";
-  const Json* left = member(*ram, "remaining", Json::value_t::number_unsigned);
-  return left == nullptr
-             ? "migrating"
-             : "migrating, " + std::to_string(left->get<std::uint64_t>() >> 20U) + " MiB left";
+  const auto left = number_member(*ram, "remaining");
+  return left ? "migrating, " + std::to_string(*left >> 20U) + " MiB left" : "migrating";
 }
 
 }  // namespace

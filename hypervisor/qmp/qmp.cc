@@ -26,7 +26,7 @@ Status Qmp::wait_greeting(const Deadline& deadline) {
     if (!heard) return tl::unexpected(heard.error());
     if (member(*heard, "QMP", Json::value_t::object) != nullptr) return {};
     if (member(*heard, "event", Json::value_t::string) == nullptr)
-      return fail(Errc::kCorrupt, socket_.name() + " does not greet as a QMP monitor does, but: " +
+      return fail(Errc::kCorrupt, socket_.name() + " does not greet like a QMP monitor: " +
                                       one_line(heard->dump()) + "; is it another socket of QEMU?");
   }
 }

@@ -75,13 +75,13 @@ void RestoreMachine::refused(const Answer& answer) {
   finish(end_.code, end_.text + (end_.code == kCodeInconsistent
                                      ? "; these machines run already and are not of this set, or "
                                        "went on too late: they were left as they are"
-                                     : "; the machines ran before, and do so still"));
+                                     : "; the machines ran before, and still do"));
 }
 
 void RestoreMachine::halt_from(std::size_t machine) {
   for (; machine < machines_.size() && seen_[machine].running; ++machine)
     end_.left.push_back(machines_[machine].name +
-                        " ran before, and does so still: stop it if it is of this set");
+                        " ran before, and still does: stop it if it is of this set");
   next_ = {Step::kHalt, machine};
   if (machine < machines_.size()) return;
   finish(end_.code,
@@ -96,7 +96,7 @@ void RestoreMachine::plug_from(std::size_t machine, std::size_t card) {
 
 void RestoreMachine::over() {
   if (end_.left.empty()) return finish(kCodeDone, "the set is restored, and its job runs on");
-  finish(kCodeNotReturned, "the set is restored, and its job runs on; but not on all of its cards");
+  finish(kCodeNotReturned, "the set is restored, and its job runs on, but not on all of its cards");
 }
 
 }  // namespace livebtl::hypervisor

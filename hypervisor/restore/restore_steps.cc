@@ -51,27 +51,22 @@ Answer RestoreSteps::perform_own(Action action) {
 }
 
 Answer RestoreSteps::look() {
-  const Deadline deadline = forward().at_most(kLookMax);
-  Answer answer;
-  if (const auto set = directory_.load(); !set) {
-    answer = answer_of(set.error());
-    answer.code = code_of_load(set.error().code);
-    return answer;
-  }
-  answer.seen.resize(machines_.size());
-  for (std::size_t i = 0; i < machines_.size(); ++i) {
-    bool refuses = false;
-    const auto act = [&](Qmp& qmp, const Deadline& until) {
-      auto looked = look_at(i, qmp, answer.seen[i], until);
-      refuses = !looked && looked.error().code == Errc::kRefused;
-      return looked;
-    };
-    Answer one = on(i, act, deadline);
-    if (one.ok()) continue;
-    if (refuses) one.code = kCodeRefused;
-    one.text = request_.machines[i].name + ": " + one.text;
-    return one;
-  }
+  const auto set = directory_.load();
+  if (set) return look_at_each();
+  Answer answer = answer_of(set.error());
+  answer.code = code_of_load(set.error().code);
+  return answer;
+}
+
+Answer RestoreSteps::look_at(std::size_t machine, Observation& seen, const Deadline& deadline) {
+  bool refuses = false;
+  const auto act = [&](Qmp& qmp, const Deadline& until) {
+    auto looked = look_at(machine, qmp, seen, until);
+    refuses = !looked && looked.error().code == Errc::kRefused;
+    return looked;
+  };
+  Answer answer = on(machine, act, deadline);
+  if (refuses) answer.code = kCodeRefused;
   return answer;
 }
 

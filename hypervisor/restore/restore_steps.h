@@ -20,6 +20,7 @@ class RestoreSteps : public SetSteps {
 
  private:
   Answer look() override;
+  Answer look_at(std::size_t machine, Observation& seen, const Deadline& deadline) override;
   Answer perform_own(Action action) override;
   Answer plug_in(Monitor& monitor, const Card& card) override { return plug(monitor, card); }
 

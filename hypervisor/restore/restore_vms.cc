@@ -9,7 +9,7 @@ namespace livebtl::hypervisor {
 namespace {
 
 constexpr SetCommand kRestore{"vm restore", Step::kRestored,
-                              "if that says that they do not fit together:"};
+                              "if the job says that they do not fit together:"};
 
 }  // namespace
 

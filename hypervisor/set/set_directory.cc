@@ -33,7 +33,7 @@ bool SetDirectory::others_may_write(const struct stat& facts) {
          (facts.st_uid != ::geteuid() && facts.st_uid != 0);
 }
 
-/// Who may write to it may have any device plugged in.
+/// Others must not be able to write to it: a set says which devices are plugged in.
 Status SetDirectory::open() {
   if (directory_) return {};
   Fd opened(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -47,7 +47,7 @@ Status SetDirectory::open() {
     return tl::unexpected(error(Errc::kSystem, "", said_by_system()));
   if (others_may_write(facts))
     return tl::unexpected(error(
-        Errc::kAuth, "", "others may write to it; a set belongs into a directory of yours (0700)"));
+        Errc::kAuth, "", "others may write to it; a set belongs in a directory of yours (0700)"));
   directory_ = std::move(opened);
   return {};
 }
@@ -58,7 +58,7 @@ bool SetDirectory::ours(const std::string& file) const {
                      [&file](const std::string& machine) { return ram_file(machine) == file; });
 }
 
-/// Whether it can be made, as far as that can be told.
+/// Whether the directory can be made, as far as that can be told.
 Status SetDirectory::look_above() const {
   std::string above = path_.substr(0, path_.find_last_not_of('/') + 1);
   const auto slash = above.rfind('/');
@@ -67,12 +67,12 @@ Status SetDirectory::look_above() const {
   return not_made();
 }
 
-/// In errno's words.
+/// Says why, by errno.
 Status SetDirectory::not_made() const {
   if (errno == ENOENT || errno == ENOTDIR)
     return tl::unexpected(error(Errc::kNotFound, "",
-                                "cannot be made, for the directory that it is to be in is not "
-                                "there; make that first"));
+                                "cannot be made because its parent directory is not there; "
+                                "make that first"));
   const bool denied = errno == EACCES || errno == EPERM || errno == EROFS;
   return tl::unexpected(
       error(denied ? Errc::kAuth : Errc::kSystem, "", "cannot be made: " + said_by_system()));
@@ -94,8 +94,8 @@ Result<SetDirectory::Holds> SetDirectory::look() {
     leavings = leavings || ours(file);
     if (file != kSetFile && !ours(file))
       return tl::unexpected(error(Errc::kRefused, one_line(file),
-                                  "is none of this set's; give a directory that is empty, or one "
-                                  "that is not there"));
+                                  "does not belong to this set; give a directory that is empty, "
+                                  "or one that is not there"));
   }
   if (failed) return tl::unexpected(error(Errc::kSystem, "", failed.message()));
   if (!set) return leavings ? Holds::kLeavings : Holds::kNothing;

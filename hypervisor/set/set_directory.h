@@ -14,25 +14,26 @@ namespace livebtl::hypervisor {
 class SetDirectory {
  public:
   enum class Holds {
-    kNothing,   // or it is not there
+    kNothing,   // or the directory is not there
     kLeavings,  // of a call that was killed: files of these machines, and no set.json
     kSet,       // a whole one, of these machines
   };
 
   SetDirectory(std::string path, std::vector<std::string> machines);
 
-  /// kRefused: something else. kNotFound, kAuth: it is not there, and cannot be made.
+  /// Errors: kRefused: it holds something else; kNotFound, kAuth: it is not there, and cannot be
+  /// made.
   Result<Holds> look();
-  /// Made if it is not there, and empty of leavings.
+  /// Makes it if it is not there, and deletes what a killed call has left.
   Status prepare();
-  /// Empty again, and gone if it was made here.
+  /// Empties it, and removes it if it was made here.
   Status discard();
-  /// A new file for a machine's memory.
+  /// Makes a file for a machine's memory.
   Result<Fd> create(const std::string& machine);
-  /// All is on the disk, and then set.json is there, whole. Fills in the files' sizes.
+  /// Writes set.json, whole, once all else is on the disk. Fills in the files' sizes.
   Status seal(SetFile set);
 
-  /// Of a set that was sealed, with all its files of their right sizes. kCorrupt: it is none;
+  /// A set that was sealed, and whose files have the sizes it names. Errors: kCorrupt: it is none;
   /// kAuth: others may write to it.
   Result<SetFile> load();
   Result<Fd> open_ram(const SavedMachine& machine);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/set/set_directory_read.cc -- a set that was sealed, read again: see set_directory.h.
-// All of it is hostile. Run by btlctl's one thread.
+// hypervisor/set/set_directory_read.cc -- reads a set that was sealed: see set_directory.h. All of
+// it is hostile. Run by btlctl's one thread.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -13,8 +13,8 @@
 
 namespace livebtl::hypervisor {
 
-/// A file that was put there by somebody else, or that he keeps open, is no more to be believed
-/// than a directory of his: a machine's memory is what it will do.
+/// A file of another user, or one that another user may write to, is trusted no more than such a
+/// directory: a machine's memory decides what the machine will do.
 Result<Fd> SetDirectory::open_sealed(const std::string& file, struct stat& facts) const {
   Fd opened(
       ::openat(directory_.number(), file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -25,11 +25,12 @@ Result<Fd> SetDirectory::open_sealed(const std::string& file, struct stat& facts
                                                   : Errc::kCorrupt,
                                 file, std::strerror(errno)));
   if (!S_ISREG(facts.st_mode))
-    return tl::unexpected(error(Errc::kCorrupt, file, "is no file; this set must not be restored"));
+    return tl::unexpected(
+        error(Errc::kCorrupt, file, "is not a file; this set must not be restored"));
   if (others_may_write(facts))
     return tl::unexpected(error(Errc::kAuth, file,
                                 "others may write to it; the files of a set belong to you or to "
-                                "root, and are written by nobody else (0600)"));
+                                "root, and only their owner may write to them (0600)"));
   return opened;
 }
 
@@ -37,9 +38,10 @@ Result<std::string> SetDirectory::read_list() const {
   struct stat facts {};
   const auto opened = open_sealed(kSetFile, facts);
   if (!opened && opened.error().code == Errc::kNotFound)
-    return tl::unexpected(error(Errc::kCorrupt, "",
-                                "there is no set.json: no set of snapshots, or one that was never "
-                                "finished; it must not be restored"));
+    return tl::unexpected(
+        error(Errc::kCorrupt, "",
+              "there is no set.json: this is no set of snapshots, or one that was never "
+              "finished; it must not be restored"));
   if (!opened) return tl::unexpected(opened.error());
   const Fd& file = *opened;
   std::string text;
@@ -63,8 +65,7 @@ Result<SetFile> SetDirectory::load() {
     if (std::find(machines_.begin(), machines_.end(), machine.name) == machines_.end())
       return tl::unexpected(error(Errc::kCorrupt, "",
                                   "this set has a machine " + machine.name +
-                                      ", which no --vm "
-                                      "names; what is left out would be missed by the job"));
+                                      ", which no --vm names; a job needs all of its machines"));
     if (const auto file = open_ram(machine); !file) return tl::unexpected(file.error());
   }
   for (const std::string& name : machines_) {

@@ -30,11 +30,9 @@ bool read_cards(const Json& list, std::vector<Json>& cards) {
 bool read_machine(const Json& json, SetFile& set) {
   SavedMachine machine;
   machine.name = text_member(json, "name");
-  const Json* bytes = member(json, "bytes", Json::value_t::number_unsigned);
+  machine.bytes = number_member(json, "bytes").value_or(0);
   const Json* cards = member(json, "cards", Json::value_t::array);
-  if (!well_formed_machine(machine.name) || bytes == nullptr || *bytes == 0 || cards == nullptr)
-    return false;
-  machine.bytes = bytes->get<std::uint64_t>();
+  if (!well_formed_machine(machine.name) || machine.bytes == 0 || cards == nullptr) return false;
   const auto same = [&machine](const SavedMachine& other) { return other.name == machine.name; };
   if (!read_cards(*cards, machine.cards) ||
       std::any_of(set.machines.begin(), set.machines.end(), same))
@@ -70,23 +68,23 @@ std::string set_text(const SetFile& set) {
 
 Result<SetFile> read_set(std::string_view text) {
   const auto no = [](const char* why) {
-    return fail(Errc::kCorrupt, std::string(kSetFile) + " is no list of a set: " + why);
+    return fail(Errc::kCorrupt, std::string(kSetFile) + " is not the list of a set: " + why);
   };
   if (text.size() > kSetBytesMax) return no("it is longer than 1 MiB");
   const Json document = parse_bounded(text);
   if (text_member(document, "schema") != kSchema) return no("its schema is not livebtl.set/1");
   SetFile set;
   set.hold = text_member(document, "hold");
-  if (!well_formed_hold(set.hold)) return no("'hold' is no id of a hold");
+  if (!well_formed_hold(set.hold)) return no("'hold' is not the id of a hold");
   set.taken = one_line(text_member(document, "taken").substr(0, kTimeBytesMax));
-  const Json* members = member(document, "members", Json::value_t::number_unsigned);
-  if (members == nullptr) return no("'members' is no number");
-  set.members = members->get<std::uint64_t>();
+  const auto members = number_member(document, "members");
+  if (!members) return no("'members' is not a number");
+  set.members = *members;
   const Json* machines = member(document, "machines", Json::value_t::array);
   if (machines == nullptr || machines->empty() || machines->size() > kMachinesMax)
-    return no("'machines' is no list of 1 to 1024");
+    return no("'machines' is not a list of 1 to 1024");
   for (const Json& each : *machines) {
-    if (!read_machine(each, set)) return no("one of its machines is malformed, or there twice");
+    if (!read_machine(each, set)) return no("one of its machines is malformed, or listed twice");
   }
   return set;
 }

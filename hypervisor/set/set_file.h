@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hypervisor/set/set_file.h -- set.json, which makes files with the memory of machines a set of
-// snapshots that fit together: what is in it, written and read. Pure. What is read is hostile.
+// snapshots that fit together: its contents, written and read. Pure. What is read is hostile.
 #pragma once
 
 #include <string_view>
@@ -22,15 +22,15 @@ struct SavedMachine {
 
 struct SetFile {
   std::string hold;           // "0x..."
-  std::string taken;          // when, in UTC, for people
+  std::string taken;          // when, in UTC, for the user
   std::uint64_t members = 0;  // processes that were held
   std::vector<SavedMachine> machines;
 };
 
-/// What a machine may be called: its file is NAME.ram.
+/// Whether a machine may have that name: its file is NAME.ram.
 bool well_formed_machine(const std::string& name);
 std::string ram_file(const std::string& machine);
-/// "0x" and 1 to 16 digits.
+/// "0x" and 1 to 16 hexadecimal digits.
 bool well_formed_hold(const std::string& hold);
 
 std::string set_text(const SetFile& set);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/set/set_plan.cc -- see set_plan.h.
-#include "hypervisor/set/set_plan.h"
+// hypervisor/set/set_plan.cc -- the plan of a snapshot or a restore: what the machine that decides
+// does if all goes well, and if the machines' states do not fit together. Run by btlctl's one
+// thread; owns nothing.
+#include "hypervisor/set/set_run.h"
 
 namespace livebtl::hypervisor {
 namespace {
@@ -91,18 +93,18 @@ std::string SetPlan::text(Action action) {
 
 }  // namespace
 
-Lines plan_of(const Sequence& machine, Step decides, const std::string& if_it_fails,
-              const SetRequest& request, const SetSteps& steps) {
+Lines plan_of(const SetCommand& command, const SetRequest& request, const Sequence& machine,
+              const SetSteps& steps) {
   SetPlan plan(request, steps);
   const auto describe = [&plan](Action action) { return plan.text(action); };
   const auto goes_well = [](Action) { return Answer{}; };
   const auto whole = machine.clone();
   Lines lines = play(*whole, describe, goes_well);
   const auto failing = machine.clone();
-  play(*failing, describe, goes_well, {decides});
+  play(*failing, describe, goes_well, {command.decides});
   if (failing->next().step == Step::kEnd) return lines;
   failing->answer({Outcome::kFailed, kCodeInconsistent});
-  return with_failure(std::move(lines), if_it_fails, play(*failing, describe, goes_well));
+  return with_failure(std::move(lines), command.if_it_fails, play(*failing, describe, goes_well));
 }
 
 }  // namespace livebtl::hypervisor

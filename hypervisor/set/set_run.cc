@@ -2,8 +2,6 @@
 // hypervisor/set/set_run.cc -- see set_run.h.
 #include "hypervisor/set/set_run.h"
 
-#include "hypervisor/set/set_plan.h"
-
 namespace livebtl::hypervisor {
 namespace {
 
@@ -17,11 +15,11 @@ void plan_set(const SetCommand& command, const SetRequest& request, Sequence& ma
     report.end = machine.end();
     return;
   }
-  report.plan = plan_of(machine, command.decides, command.if_it_fails, request, steps);
+  report.plan = plan_of(command, request, machine, steps);
   report.end.text = "nothing was done";
   if (looked.sealed || next == Step::kGoOn || next == Step::kEndHold)
     report.end.left.emplace_back(
-        "a call before was killed; what it has left would be resolved first");
+        "an earlier call was killed; what it has left would be cleared up first");
 }
 
 }  // namespace

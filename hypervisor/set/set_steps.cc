@@ -46,6 +46,19 @@ Answer SetSteps::perform(Action action) {
   }
 }
 
+Answer SetSteps::look_at_each() {
+  const Deadline deadline = forward().at_most(kLookMax);
+  Answer all;
+  all.seen.resize(machines_.size());
+  for (std::size_t i = 0; i < machines_.size(); ++i) {
+    Answer one = look_at(i, all.seen[i], deadline);
+    if (one.ok()) continue;
+    one.text = request_.machines[i].name + ": " + one.text;
+    return one;
+  }
+  return all;
+}
+
 Answer SetSteps::on(std::size_t machine, const Monitor::Act& act, const Deadline& deadline) {
   return Steps::on(machines_[machine].monitor, act, deadline);
 }

@@ -54,10 +54,13 @@ class SetSteps : public Steps {
   };
 
   virtual Answer look() = 0;
+  virtual Answer look_at(std::size_t machine, Observation& seen, const Deadline& deadline) = 0;
   virtual Answer plug_in(Monitor& monitor, const Card& card) = 0;
   /// The steps that only one of the two takes.
   virtual Answer perform_own(Action action) = 0;
 
+  /// What is seen of all, or why it failed at the first where it did.
+  Answer look_at_each();
   Answer on(std::size_t machine, const Monitor::Act& act, const Deadline& deadline);
   /// In the speaker's guest; not interrupted, but it has its own time-out.
   Answer give(const Verb& verb);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hypervisor/snapshot/snapshot_look.cc -- how a snapshot finds its machines: what they run, what an
-// earlier call has left in them, and what forbids to begin. Run by btlctl's one thread.
+// earlier call has left in them, and what speaks against beginning. Run by btlctl's one thread.
 #include "hypervisor/qmp/note.h"
 #include "hypervisor/snapshot/snapshot_steps.h"
 
@@ -21,13 +21,13 @@ Status no_writable_disk(Qmp& qmp, const Deadline& deadline) {
     if (name.empty()) name = text_member(block, "qdev");
     return fail(Errc::kRefused,
                 "the guest may write to its disk '" + one_line(name) +
-                    "', which is in no snapshot; snapshot it at the same moment, and say "
+                    "', which is in no snapshot; snapshot it yourself at the same moment, and say "
                     "--disks-are-mine, or make it read-only");
   }
   return {};
 }
 
-/// `path`: "": there is none to ask.
+/// `path`: of its socket; "": there is no agent to ask.
 Status agent_answers(const std::string& path, const Deadline& deadline) {
   if (path.empty()) return {};
   const auto name = GuestAgent(path).host_name(deadline);
@@ -37,23 +37,15 @@ Status agent_answers(const std::string& path, const Deadline& deadline) {
 }  // namespace
 
 Answer SnapshotSteps::look() {
-  const Deadline deadline = forward().at_most(kLookMax);
-  Answer answer;
   const auto holds = directory_.look();
   if (!holds) {
-    answer = answer_of(holds.error());
+    Answer answer = answer_of(holds.error());
     if (holds.error().code == Errc::kRefused) answer.code = kCodeRefused;
     return answer;
   }
+  Answer answer = look_at_each();
   answer.sealed = *holds == SetDirectory::Holds::kSet;
-  answer.seen.resize(machines_.size());
-  for (std::size_t i = 0; i < machines_.size(); ++i) {
-    Answer one = look_at(i, answer.seen[i], deadline);
-    if (one.ok()) continue;
-    one.text = request_.machines[i].name + ": " + one.text;
-    return one;
-  }
-  return answer.sealed ? look_at_set(std::move(answer)) : answer;
+  return answer.ok() && answer.sealed ? look_at_set(std::move(answer)) : answer;
 }
 
 /// A set of another hold is an older one: each night's call wants a set of its own.
@@ -77,7 +69,7 @@ Answer SnapshotSteps::look_at(std::size_t machine, Observation& seen, const Dead
     const auto migration = ask_migration(qmp, deadline);
     if (!migration) return tl::unexpected(migration.error());
     refused = migration->migration == Migration::kActive && !seen.claimed;
-    if (refused) return fail(Errc::kRefused, "somebody else migrates it just now");
+    if (refused) return fail(Errc::kRefused, "another client is migrating it just now");
     if (auto found = find_cards(machine, qmp, seen, deadline); !found) return found;
     if (request_.ignores_disks) return {};
     auto disks = no_writable_disk(qmp, deadline);
@@ -85,7 +77,7 @@ Answer SnapshotSteps::look_at(std::size_t machine, Observation& seen, const Dead
     return disks;
   };
   Answer answer = on(machine, act, deadline);
-  // A guest that stands still answers nobody.
+  // A guest that stands still does not answer.
   if (answer.ok() && seen.running)
     answer = answer_of(agent_answers(request_.machines[machine].agent, deadline));
   if (refused) answer.code = kCodeRefused;
@@ -97,12 +89,8 @@ Status SnapshotSteps::find_cards(std::size_t machine, Qmp& qmp, Observation& see
   std::vector<Card>& cards = machines_[machine].cards;
   cards.clear();
   for (const std::string& id : request_.machines[machine].cards) {
-    auto card = find_card(qmp, id, {}, deadline);
+    auto card = find_known_card(qmp, id, {}, "", deadline);
     if (!card) return tl::unexpected(card.error());
-    if (!card->present && card->arguments.is_null())
-      return fail(Errc::kNotFound, "QEMU has no device '" + id +
-                                       "', nor was it pulled by an earlier call; info qtree shows "
-                                       "what it has");
     seen.plugged.push_back(card->present);
     cards.push_back(std::move(*card));
   }
@@ -114,8 +102,7 @@ Status SnapshotSteps::read_claim(std::size_t machine, Qmp& qmp, Observation& see
   const auto bandwidth = read_note(qmp, kBandwidthNote, deadline);
   if (!bandwidth) return tl::unexpected(bandwidth.error());
   const Json before = parse_bounded(*bandwidth);
-  if (const Json* allowed = member(before, kBandwidth, Json::value_t::number_unsigned))
-    bandwidth_[machine] = allowed->get<std::uint64_t>();
+  if (const auto allowed = number_member(before, kBandwidth)) bandwidth_[machine] = *allowed;
   const auto text = read_note(qmp, kHoldNote, deadline);
   if (!text) return tl::unexpected(text.error());
   const std::string hold = text_member(parse_bounded(*text), "hold");

@@ -44,7 +44,7 @@ void SnapshotMachine::looked(const Answer& answer) {
   for (std::size_t i = 0; i < machines_.size(); ++i) {
     const Observation& seen = answer.seen[i];
     claimed_ = claimed_ || seen.claimed;
-    stopped_[i] = seen.claimed;  // it may be, or is about to
+    stopped_[i] = seen.claimed;  // it may stand still, or may be about to
     if (seen.running || seen.claimed) continue;
     return finish(kCodeRefused, machines_[i].name + (seen.sent ? kSent : kStill));
   }
@@ -106,7 +106,7 @@ void SnapshotMachine::saved() {
 
 void SnapshotMachine::failed(const Answer& answer) {
   int code = kCodeTakenBack;
-  switch (next_.step) {  // what was asked for and not waited for may have happened
+  switch (next_.step) {  // what was requested may have happened although no answer came
     case Step::kClaim:
       claimed_ = true;
       if (answer.code == kCodeNotPermitted) code = answer.code;
@@ -119,7 +119,7 @@ void SnapshotMachine::failed(const Answer& answer) {
       break;
     case Step::kGoOn:
       break;
-    default:  // the guest's btlctl has said it
+    default:  // the guest's btlctl gave the code
       prepared_ = prepared_ || next_.step == Step::kPrepare;
       held_ = held_ || next_.step == Step::kHold;
       code = code_undone(answer.code);
@@ -142,8 +142,8 @@ void SnapshotMachine::go_on_from(std::size_t machine) {
   while (machine < machines_.size() && !stopped_[machine]) ++machine;
   next_ = {Step::kGoOn, machine};
   if (machine < machines_.size()) return;
-  // A hold whose lease ran out shows first as a step that took too long, or that failed since the
-  // job went on.
+  // A hold whose lease has run out first shows as a step that took too long, or that failed because
+  // the job went on.
   next_ = {was_held_ && end_.code == kCodeTakenBack ? Step::kCheck : Step::kEndHold};
   if (!held_ && !(sealed_ && claimed_)) undo_next();
 }
@@ -193,7 +193,7 @@ void SnapshotMachine::undid(const Answer& answer) {
     return;
   }
   if (!answer.ok()) {
-    clearing_ = false;  // what is not clear is no ground to begin on
+    clearing_ = false;  // nothing is begun on what could not be cleared up
     leave(answer);
   }
   if (was.step == Step::kSeal) sealed_ = true;
@@ -204,7 +204,7 @@ void SnapshotMachine::undid(const Answer& answer) {
 
 void SnapshotMachine::over() {
   std::string text =
-      end_.text.empty() ? "what a call before has left cannot be cleared" : end_.text;
+      end_.text.empty() ? "what an earlier call has left cannot be cleared up" : end_.text;
   if (end_.left.empty())
     return finish(end_.code, good_ ? text
                                    : text +

@@ -84,11 +84,11 @@ Status SnapshotSteps::claim(std::size_t machine, Qmp& qmp, const Deadline& deadl
   if (!bandwidth_.contains(machine)) {  // else an earlier call has noted it, and perhaps lifted it
     const auto now = qmp.execute("query-migrate-parameters", Json::object(), deadline);
     if (!now) return tl::unexpected(now.error());
-    const Json* allowed = member(*now, kBandwidth, Json::value_t::number_unsigned);
-    if (allowed == nullptr) return fail(Errc::kCorrupt, "QEMU does not say its max-bandwidth");
+    const auto allowed = number_member(*now, kBandwidth);
+    if (!allowed) return fail(Errc::kCorrupt, "QEMU does not say its max-bandwidth");
     const Json before = {{kBandwidth, *allowed}};
     if (auto kept = keep_note(qmp, kBandwidthNote, before.dump(), deadline); !kept) return kept;
-    bandwidth_[machine] = allowed->get<std::uint64_t>();
+    bandwidth_[machine] = *allowed;
   }
   return set_bandwidth(qmp, kUnbounded, deadline);
 }
@@ -106,8 +106,8 @@ Answer SnapshotSteps::save(std::size_t machine) {
       forward().at_most(request_.lease - kLeaseMargin));
   if (answer.outcome == Outcome::kTimeout)
     answer.text =
-        "saving it took too long: --lease, which the job is held for at most, must be "
-        "longer than it takes, and --timeout than all";
+        "saving it took too long: --lease must be longer than the saving of one machine takes, and "
+        "--timeout longer than the whole command";
   return answer;
 }
 

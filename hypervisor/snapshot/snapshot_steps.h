@@ -21,11 +21,11 @@ class SnapshotSteps : public SetSteps {
   using Steps::unplug;
 
   Answer look() override;
+  Answer look_at(std::size_t machine, Observation& seen, const Deadline& deadline) override;
   Answer perform_own(Action action) override;
   Answer plug_in(Monitor& monitor, const Card& card) override { return plug_again(monitor, card); }
 
   Answer look_at_set(Answer seen);
-  Answer look_at(std::size_t machine, Observation& seen, const Deadline& deadline);
   Status find_cards(std::size_t machine, Qmp& qmp, Observation& seen, const Deadline& deadline);
   Status read_claim(std::size_t machine, Qmp& qmp, Observation& seen, const Deadline& deadline);
   Answer claim();

@@ -9,7 +9,7 @@ namespace livebtl::hypervisor {
 namespace {
 
 constexpr SetCommand kSnapshot{"vm snapshot", Step::kCheck,
-                               "if that says that the job was not held throughout:"};
+                               "if the check says that the job was not held throughout:"};
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who may include whom. docs/ARCHITECTURE.md gives the reasons; change both."""
+"""Which folders may include which. docs/ARCHITECTURE.md gives the reasons; change both."""
 import os
 import re
 

@@ -48,7 +48,7 @@ BROKEN = [
     (folders.check_includes, {"base/a.cc": _source('#include "nowhere.h"\n')}, "no file of the project"),
     (folders.check_includes, {"newfolder/a.cc": _source('#include "base/b.h"\n'), "base/b.h": HEAD}, "has no rule"),
 ]
-# Who must not include whom: (the includer, the included).
+# Forbidden includes: (includer, included).
 FORBIDDEN = [
     ("base/a.cc", "core/b.h"),
     ("core/bml/a.cc", "transports/tcp/b.h"),

@@ -216,17 +216,17 @@ void World::note_ended() {
   for (const Coordinators::Ended& ended : coordinators_.take_ended()) {
     const std::string verb = ended.command.substr(0, ended.command.find(' '));
     ++result_.outcomes[verb + ": " + std::to_string(static_cast<int>(ended.outcome.code))];
-    if (ended.outcome.code == control::ExitCode::kDone && ended.took > result_.slowest) {
+    if (ended.outcome.code == ExitCode::kDone && ended.took > result_.slowest) {
       result_.slowest = ended.took;
       result_.slowest_command = ended.command;
     }
-    if (ended.outcome.code == control::ExitCode::kUsage)
+    if (ended.outcome.code == ExitCode::kUsage)
       fail("a correct command is called wrong: " + ended.command);
     // What it waits for may take a while: not the next one at once.
     if (calm_) next_command_ = now() + 10 * kMillisecond;
     if (ended.owner == nullptr) continue;
     at_it_ = nullptr;
-    ended.owner->tried(ended.outcome.code != control::ExitCode::kDone);
+    ended.owner->tried(ended.outcome.code != ExitCode::kDone);
   }
 }
 

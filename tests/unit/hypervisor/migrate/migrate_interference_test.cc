@@ -42,7 +42,7 @@ TEST_CASE("a job returns when the guest has its card, which is later than QEMU h
   CHECK(Scene::log_of(*back.here) == then(then(kWayThere, kWayBack), {"return"}));
 }
 
-TEST_CASE("a guest without a job is migrated, unless somebody has named the job") {
+TEST_CASE("a guest without a job is migrated, unless the user has named the job") {
   Scene scene;
   scene.here->with([](auto& state) { state.guest_codes["prepare"] = 2; });
   const auto report = scene.run();
@@ -82,7 +82,7 @@ TEST_CASE("Ctrl-C while a card is on its way out waits for it, and plugs it in a
   CHECK(scene.cards_here() == 2);
 }
 
-TEST_CASE("Ctrl-C in a migration keeps the monitor, for which somebody else may wait") {
+TEST_CASE("Ctrl-C in a migration keeps the monitor, for which another client may wait") {
   Scene scene;
   scene.here->with([](auto& state) { state.migration_ends = ""; });
   std::thread operator_at_work([&scene] {
@@ -104,7 +104,7 @@ TEST_CASE("a guest that is too busy for a card to be pulled is asked again") {
   CHECK(Scene::log_of(*scene.here) == kWayThere);
 }
 
-TEST_CASE("who in the guest keeps a card is told, if the guest can tell") {
+TEST_CASE("the processes in the guest that keep a card are named, if the guest can tell") {
   for (const std::string holders :
        {"ibv_asyncwatch (pid 12, /dev/infiniband/uverbs0)\n\x1b[31mperf (pid 13)\n", ""}) {
     Scene scene;
@@ -166,7 +166,7 @@ TEST_CASE("a card that QEMU refuses to pull: its words are told, and the other c
   CHECK(scene.here->with([](auto& state) { return state.objects.empty(); }));
 }
 
-TEST_CASE("who is needed later is asked before anything is touched") {
+TEST_CASE("what is needed later is asked before anything is touched") {
   Scene nobody;
   nobody.there.reset();
   CHECK(nobody.run().end.code == 2);

@@ -14,7 +14,7 @@ TEST_CASE("a migration in order") {
   CHECK(world.end.left.empty());
 }
 
-TEST_CASE("without anybody at the destination it is said what is left") {
+TEST_CASE("without sockets at the destination the user is told what is left") {
   World world;
   world.destination = false;
   world.run();
@@ -52,7 +52,7 @@ TEST_CASE("a job that cannot be prepared: nothing is detached, and the guest's c
   CHECK(released.end.code == kCodeTakenBack);
 }
 
-TEST_CASE("a guest without a job is migrated, and nobody in it is told to return") {
+TEST_CASE("a guest without a job is migrated, and no job is told to return") {
   World world;
   world.has_job = false;
   world.run();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/migrate/migrate_resume_test.cc -- a migration that somebody interrupts, one
+// tests/unit/hypervisor/migrate/migrate_resume_test.cc -- a migration that the user interrupts, one
 // that is past its point of no return, and calls that come after one that was killed. No sockets,
 // no time.
 #include "tests/unit/hypervisor/migrate/migrate_world.h"
 
 using namespace livebtl::hypervisor;
 
-TEST_CASE("right of the point of no return nothing goes back") {
+TEST_CASE("after the point of no return nothing goes back") {
   for (const char* step : {"arrive", "plug_there0", "plug_there1", "return_there"}) {
     World world;
     world.fails(step, Outcome::kTimeout);
@@ -74,7 +74,7 @@ TEST_CASE("a call that was killed before it let a guest go on that stood still: 
   CHECK(killed.steps == StepNames{"look", "look_back", "go_on", "plug0", "return"});
   CHECK(killed.end.code == kCodeTakenBack);
   CHECK(killed.end.text.find("a card that livebtl had pulled was gone") != std::string::npos);
-  for (const bool gone : {false, true}) {  // stopped by somebody else, who perhaps pulled a card
+  for (const bool gone : {false, true}) {  // stopped, and perhaps a card pulled, by another client
     World stopped;
     stopped.running = stopped.noted = false;
     stopped.plugged[0] = !gone;

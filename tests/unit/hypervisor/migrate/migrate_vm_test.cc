@@ -40,7 +40,7 @@ TEST_CASE(
   Scene scene;
   scene.here->with([](auto& state) {
     state.migration_ends = "failed";
-    state.refused = {"device_add"};  // nobody is to ask
+    state.refused = {"device_add"};  // which must not be asked for
     state.objects["memory0"] = "";
     state.lingers = 3;
   });

@@ -31,7 +31,7 @@ struct WatchedSnapshot : SnapshotSteps {
   using SnapshotSteps::diagnosis;
   using SnapshotSteps::SnapshotSteps;
 
-  /// Has the time begun that is kept for that? Else somebody much later has his third still.
+  /// Has the time begun that is kept for that? If not, a call much later still has its third.
   bool is_on_its_way_back() const {
     constexpr TimeNs kLater = 3600 * kSecond;
     Budget budget = budget_;
@@ -124,7 +124,7 @@ TEST_CASE("the way back of a snapshot has its third, however late that begins") 
   }
 }
 
-TEST_CASE("who keeps a card is asked for with little of the time that is left") {
+TEST_CASE("what keeps a card is asked for with little of the time that is left") {
   MachinePair pair;
   WatchedSnapshot steps(pair.request, pair.stop, [](const std::string&) {});
   const TimeNs before = monotonic_now();

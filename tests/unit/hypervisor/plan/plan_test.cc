@@ -90,7 +90,7 @@ TEST_CASE("a way back that a killed call has left is planned as it is gone") {
     return arguments;
   })};
   scene.request.dry_run = true;
-  CHECK(scene.run().end.code == 3);  // somebody else has pulled it
+  CHECK(scene.run().end.code == 3);  // pulled by another client
   const std::string note = scene.request.card_arguments[0].dump();
   scene.here->with([&note](auto& state) { state.objects["livebtl-hca0"] = note; });
   const auto plan = planned(scene.request, [&scene] { return scene.run(); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/hypervisor/qmp/json_line_socket_test.cc -- lines from whoever listens there: bounded,
-// checked, and never waited for longer than said.
+// tests/unit/hypervisor/qmp/json_line_socket_test.cc -- lines from an untrusted peer: bounded,
+// checked, and never waited for beyond the deadline.
 #include <thread>
 
 #include "tests/unit/hypervisor/qmp/scripted_peer.h"
@@ -65,7 +65,7 @@ TEST_CASE("a line without end is given up") {
   CHECK(heard.error().code == Errc::kLimit);
 }
 
-TEST_CASE("who has no deadline left gets no line, though some are here already") {
+TEST_CASE("after the deadline no line is given out, though some are here already") {
   ScriptedPeer peer;
   auto socket = peer.socket();
   for (int i = 0; i < 3; ++i) peer.says_line(R"({"a":1})");
@@ -76,7 +76,7 @@ TEST_CASE("who has no deadline left gets no line, though some are here already")
   CHECK(socket.receive(long_enough()));  // it is there still
 }
 
-TEST_CASE("who is told to stop stops waiting") {
+TEST_CASE("an interrupted wait ends") {
   ScriptedPeer peer;
   auto socket = peer.socket();
   const std::atomic<bool> stop{true};
@@ -85,7 +85,7 @@ TEST_CASE("who is told to stop stops waiting") {
   CHECK(heard.error().code == Errc::kCancelled);
 }
 
-TEST_CASE("nobody at a path, or no path, is said") {
+TEST_CASE("a path without a listener, or no path, is an error that names it") {
   const auto nobody = JsonLineSocket::connect("/nonexistent/vm.qmp", long_enough());
   REQUIRE_FALSE(nobody);
   CHECK(nobody.error().code == Errc::kNotFound);

@@ -52,7 +52,7 @@ TEST_CASE("another server's greeting is refused") {
   }
 }
 
-TEST_CASE("answers are told apart by their id, and events kept for whoever wants them") {
+TEST_CASE("answers are told apart by their id, and events are kept until they are asked for") {
   ScriptedPeer peer;
   auto qmp = agreed(peer);
   CHECK(qmp.execute("query-status", Json::object(), none_left()).error().code == Errc::kTimeout);
@@ -89,7 +89,7 @@ TEST_CASE("errors are QEMU's words") {
   CHECK(qmp.execute("stop", Json::object(), long_enough()).error().code == Errc::kCorrupt);
 }
 
-TEST_CASE("events that nobody asks for do not pile up") {
+TEST_CASE("events that are never asked for do not pile up") {
   ScriptedPeer peer;
   auto qmp = agreed(peer);
   peer.says_line(R"({"event":"FIRST"})");

@@ -80,7 +80,7 @@ TEST_CASE("a job of which the guest says that not all of it goes on is not calle
   CHECK_FALSE(world.machines[1].running);
 }
 
-TEST_CASE("who cannot be stopped again is named") {
+TEST_CASE("a machine that cannot be stopped again is named") {
   SetWorld world = waiting();
   world.change = [](const std::string& now, Answer& answer) {
     if (now == "restored" || now == "halt0") answer = {Outcome::kFailed, 8, "because"};

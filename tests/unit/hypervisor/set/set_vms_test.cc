@@ -38,7 +38,7 @@ TEST_CASE("two machines are snapshot, and what is in the set is what they had") 
   CHECK(document["verb"] == "vm snapshot");
   CHECK(document["phases"][3]["of"] == "card hca of vm1");
   const auto again = pair.snapshot();
-  CHECK(again.end.code == 3);  // it is there already, and nobody was killed
+  CHECK(again.end.code == 3);  // it is there already, and no call was killed
   CHECK(again.end.text.find(pair.request.directory + " holds a whole set already, taken at " +
                             set->taken) == 0);
   CHECK(pair.log(0).empty());
@@ -145,7 +145,7 @@ TEST_CASE("a guest with a writable disk is refused, unless its disks are looked 
   CHECK(pair.snapshot().end.code == 0);
 }
 
-TEST_CASE("somebody else's migration is left alone, and a guest that stands still") {
+TEST_CASE("another client's migration is left alone, and a guest that stands still") {
   MachinePair migrating;
   migrating.machines[1]->with([](auto& state) { state.migration = "active"; });
   CHECK(migrating.snapshot().end.code == 3);
