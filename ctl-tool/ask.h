@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/ask.h -- one question to all members of a job, and their answers; who is silent is
+// ctl-tool/ask.h -- one question to all members of a job, and their answers; the silent ones are
 // named.
 #pragma once
 
@@ -47,8 +47,8 @@ class Asker {
     return result;
   }
 
-  /// Of whoever answers first. Asks twice as many in each step, those of this node first: a stopped
-  /// one holds nobody up, and hardly anybody is asked in vain.
+  /// The first answer. Asks twice as many members in each step, those of this node first, so that a
+  /// stopped one delays nothing and few are asked in vain.
   std::optional<Answer> ask_any(const control::Message& question) {
     const TimeNs deadline = monotonic_now() + timeout_;
     std::vector<control::MemberEntry> members = links_.found().live;  // begins with this node's
@@ -93,7 +93,7 @@ class Asker {
     return place(a.first) < place(b.first);
   }
 
-  /// Who is proved to have left is not silent.
+  /// A member that is proved to have left is not silent.
   void forget_those_who_left(std::vector<control::MemberEntry>& waiting) {
     const auto& gone = links_.scan().gone;
     std::erase_if(waiting, [&gone](const control::MemberEntry& member) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kArgumentBytesMax = 256;
 
-/// Also the arguments that are no options: not this long, by nobody.
+/// Job ids and words: nothing sensible is this long.
 bool too_long(const std::string& text) { return text.size() > kArgumentBytesMax; }
 
 std::string problem_of_relay(const std::string& text) {

@@ -107,7 +107,7 @@ constexpr std::pair<const char*, const char*> kDocuments[] = {
      "silent: who did not answer"},
     {"livebtl.settings/1", "settings"},
     {"livebtl.watch/1",
-     "watch: one for each line; of a standing rung, reached, undoing, verb and arguments too; "
+     "watch: one for each line; of a standing also rung, reached, undoing, verb and arguments; "
      "unix_ms is when it was heard"},
     {"livebtl.hooks/1", "hooks: for each hook its file, whether all is well, and why not"},
     {"livebtl.vm/1",

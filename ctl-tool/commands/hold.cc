@@ -149,8 +149,8 @@ const Command kRestored{
     .summary = "Let the job go on from the snapshots of one hold",
     .detail =
         R"(Checks that each process is held by the same hold, raises all to a new incarnation of the job, has
-them connect anew, and ends the hold. Old processes that still run somewhere are fenced out: nobody
-talks to them any more. Machines whose snapshots were not taken together are named, and the job
+them connect anew, and ends the hold. Old processes that still run somewhere are fenced out: the
+job talks to them no more. Machines whose snapshots were not taken together are named, and the job
 does not go on (8). May be repeated.
 
 Examples:

@@ -153,7 +153,7 @@ void print_missing(const control::Missing& missing) {
         " processes that the launcher announced" +
         (ranks.empty() ? "" : ", ranks " + join(ranks, ", ")) +
         (ranks.size() < missing.ranks.size() ? ", ..." : "") +
-        ": not started yet, ended without a word, or on a node that nobody leads to\n");
+        ": not started yet, ended without notice, or on a node that no relay leads to\n");
 }
 
 ExitCode show_status(const CommandLine& line, const std::atomic<bool>& stop) {

@@ -143,7 +143,7 @@ TEST_CASE("exit codes: refused, unknown, missing") {
 }
 
 TEST_CASE("a killed btlctl is followed by resume, or by abort") {
-  for (const char* verb : {"resume", "abort"}) {
+  for (const char* command : {"resume", "abort"}) {
     Node node;
     const auto one = node.member(0), two = node.member(1);
     CHECK(two->say("hold newtx") == "ok");
@@ -153,10 +153,10 @@ TEST_CASE("a killed btlctl is followed by resume, or by abort") {
     CHECK(node.btlctl({"remove", "tcp"}).code == 4);
     held->signal(SIGKILL);
     CHECK(two->say("release") == "ok");
-    CHECK(node.btlctl({verb}).code == 0);
+    CHECK(node.btlctl({command}).code == 0);
     const auto status = node.btlctl({"--json", "status"}).json();
     for (const auto& member : status["members"]) {
-      CHECK(member["rung"] == (std::string(verb) == "resume" ? "new" : "old"));
+      CHECK(member["rung"] == (std::string(command) == "resume" ? "new" : "old"));
     }
   }
 }

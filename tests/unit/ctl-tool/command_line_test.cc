@@ -172,9 +172,9 @@ TEST_CASE("help teaches, by example, with the exit codes") {
   for (const auto& entry : exit_codes()) {
     CHECK(help.text.find(entry.meaning) != std::string::npos);
   }
-  for (const char* verb : {"jobs", "list", "status", "add", "quiesce", "remove", "switch", "set",
-                           "abort", "resume", "watch", "settings", "secret"}) {
-    const auto one = ended({verb, "--help"});
+  for (const char* command : {"jobs", "list", "status", "add", "quiesce", "remove", "switch", "set",
+                              "abort", "resume", "watch", "settings", "secret"}) {
+    const auto one = ended({command, "--help"});
     CHECK(one.exit_code == livebtl::ExitCode::kDone);
     CHECK(one.text.find("Example") != std::string::npos);
   }
@@ -200,10 +200,10 @@ TEST_CASE("the committed manual pages are what the program makes") {
 
 TEST_CASE("the manual page has every command and exit code") {
   const std::string page = manual_page();
-  for (const char* verb : {"jobs", "list", "status", "add", "quiesce", "remove", "switch", "set",
-                           "abort", "resume", "watch", "settings", "secret"}) {
-    CHECK(page.find(std::string(".SS btlctl ") + verb) != std::string::npos);
-    CHECK(completion().find(verb) != std::string::npos);
+  for (const char* command : {"jobs", "list", "status", "add", "quiesce", "remove", "switch", "set",
+                              "abort", "resume", "watch", "settings", "secret"}) {
+    CHECK(page.find(std::string(".SS btlctl ") + command) != std::string::npos);
+    CHECK(completion().find(command) != std::string::npos);
   }
   for (const auto& entry : exit_codes()) {
     CHECK(page.find(".B " + std::to_string(static_cast<int>(entry.code)) + "\n") !=

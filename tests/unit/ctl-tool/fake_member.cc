@@ -44,13 +44,13 @@ int main(int argc, char** argv) {
     return 1;
   }
   std::cout << "ready" << std::endl;
-  std::string verb, rung;
-  while (std::cin >> verb) {
-    if (verb == "release") {
+  std::string command, rung;
+  while (std::cin >> command) {
+    if (command == "release") {
       admin.release();
     } else if (std::cin >> rung) {
-      if (verb == "hold") admin.hold(rung_of(rung));
-      if (verb == "refuse") admin.refuse(rung_of(rung), "the test says no");
+      if (command == "hold") admin.hold(rung_of(rung));
+      if (command == "refuse") admin.refuse(rung_of(rung), "the test says no");
     }
     std::cout << "ok" << std::endl;
   }

@@ -14,12 +14,12 @@ TEST_CASE("two jobs that go by one name are said to be two, and get no orders") 
     CHECK(node.btlctl({"status"}).err.empty());
     CHECK(node.btlctl({"--json", "status"}).json()["conflict"] == "");
     const auto other = node.member(size - 2, "job", size);
-    for (const char* verb : {"status", "jobs"}) {
-      const auto answer = node.btlctl({"--json", verb});
+    for (const char* command : {"status", "jobs"}) {
+      const auto answer = node.btlctl({"--json", command});
       CHECK(answer.code == 0);
       CHECK(answer.err.find("LIVEBTL_JOB") != std::string::npos);
       const auto document = answer.json();
-      const auto& said = verb == std::string("jobs") ? document["jobs"][0] : document;
+      const auto& said = command == std::string("jobs") ? document["jobs"][0] : document;
       CHECK(said["conflict"].get<std::string>().find("two jobs go by the name job") == 0);
     }
     const Scratch files;
@@ -41,7 +41,7 @@ TEST_CASE("processes that have nothing in common but LIVEBTL_JOB are one job") {
   constexpr int kNoRank = -1, kNoSize = 0;  // as docs/PROVIDER.md starts a server and its client
   const auto server = node.member(kNoRank, "job", kNoSize);
   const auto client = node.member(kNoRank, "job", kNoSize);
-  for (const char* verb : {"status", "jobs"}) CHECK(node.btlctl({verb}).err.empty());
+  for (const char* command : {"status", "jobs"}) CHECK(node.btlctl({command}).err.empty());
   CHECK(node.btlctl({"--json", "status"}).json()["conflict"] == "");
   CHECK(node.btlctl({"switch", "sm", "tcp"}).code == 0);
 }

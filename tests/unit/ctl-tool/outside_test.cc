@@ -78,8 +78,8 @@ TEST_CASE("a job is commanded from outside, by every verb") {
     CHECK(answer.code == 0);
     CHECK(answer.json()["schema"] == "livebtl.outcome/1");
   }
-  for (const char* verb : {"status", "list"}) {
-    const auto answer = job.outside.btlctl(way + Words{"--json", verb});
+  for (const char* command : {"status", "list"}) {
+    const auto answer = job.outside.btlctl(way + Words{"--json", command});
     CHECK(answer.code == 0);
     CHECK(answer.json()["members"].size() == 2);
   }
@@ -102,9 +102,10 @@ TEST_CASE("who has not the job's secret is turned away, and told what to do") {
       {job.files / "open", "file of your own"}, {"/etc/passwd", "file of your own"},
       {job.files / "none", "does not exist"},   {job.files / "", "ordinary file"}};
   for (const auto& [file, words] : files) {
-    for (const Words& verb : {Words{"status"}, Words{"switch", "sm", "tcp"}}) {
+    for (const Words& command : {Words{"status"}, Words{"switch", "sm", "tcp"}}) {
       const auto answer = job.outside.btlctl(
-          Words{"--json", "--timeout", "60", "--connect", job.relay, "--secret-file", file} + verb);
+          Words{"--json", "--timeout", "60", "--connect", job.relay, "--secret-file", file} +
+          command);
       INFO(answer.err);
       CHECK(answer.code == 9);
       CHECK(holds(answer.err, words));
@@ -124,9 +125,9 @@ TEST_CASE("where nobody answers that is said, within the time-out") {
   const std::pair<std::string, std::string> places[] = {{mute.place, "does not answer"},
                                                         {"no-such-host.invalid:9", "no host"}};
   for (const auto& [place, words] : places) {
-    for (const Words& verb : {Words{"status"}, Words{"switch", "sm", "tcp"}}) {
+    for (const Words& command : {Words{"status"}, Words{"switch", "sm", "tcp"}}) {
       const auto answer = job.outside.btlctl(
-          Words{"--timeout", "1", "--connect", place, "--secret-file", job.secret} + verb);
+          Words{"--timeout", "1", "--connect", place, "--secret-file", job.secret} + command);
       INFO(answer.err);
       CHECK(answer.code == 2);
       CHECK(holds(answer.err, words));
