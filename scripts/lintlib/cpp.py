@@ -20,6 +20,13 @@ def _blank(text):
     return re.sub(r"[^\n]", " ", text)
 
 
+def comments(text):
+    """(position, text) of each comment, with its marks."""
+    for match in _TOKENS.finditer(text):
+        if match["comment"]:
+            yield match.start(), match[0]
+
+
 def without_comments(text):
     """Comments become spaces; line numbers stay."""
     return _TOKENS.sub(lambda m: _blank(m[0]) if m["comment"] else m[0], text)

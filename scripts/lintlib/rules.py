@@ -4,7 +4,7 @@ import ast
 import re
 import subprocess
 
-from lintlib import cpp, folders, sizes, tree
+from lintlib import cpp, folders, sizes, tree, words
 
 CLANG_FORMAT = "clang-format-14"
 LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
@@ -105,6 +105,33 @@ ALL = (
     check_format,
 )
 
+# Rules about words, and the files that keep them: folders, or single files.
+WORDS = (
+    words.check_labels,
+    words.check_continuations,
+    words.check_who,
+    words.check_columns,
+)
+CLEAN_WORDS = (
+    "include/",
+    "base/",
+    "provider/",
+    "runtime/",
+    "bench/",
+    "examples/",
+    "docs/",
+    "tests/README.md",
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+)
+
+
+def clean_words(files):
+    return tree.Tree(files.root, {path: files.text(path) for path in files.paths() if path.startswith(CLEAN_WORDS)})
+
 
 def check(files):
-    return [violation for rule in ALL for violation in rule(files)]
+    clean = clean_words(files)
+    found = [violation for rule in ALL for violation in rule(files)]
+    return found + [violation for rule in WORDS for violation in rule(clean)]

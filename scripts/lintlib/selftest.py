@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 
-from lintlib import folders, ratchet, rules, sizes, tree
+from lintlib import folders, ratchet, rules, sizes, tree, words
 
 HEAD = "// " + rules.LICENCE + "\n"
 
@@ -39,6 +39,16 @@ BROKEN = [
         {"base/a.cc": HEAD, "tests/mutants/a.patch": "--- a/base/a.cc\n+++ b/base/a.cc\n@@ -1,1 +1,1 @@\n-nothing of it\n+else\n"},
         "does not apply any more",
     ),
+    (words.check_labels, {"base/a.cc": _source("// Takes the bytes of the Errors: kInvalid.\n")}, "base/a.cc:2: 'Errors:' begins"),
+    (words.check_labels, {"base/a.cc": _source("int a;  // It ends. Threads:  any.\n")}, "base/a.cc:2: 'Threads:' begins"),
+    (words.check_labels, {"scripts/a.py": "a = 1  # one of two usage: a [b]\n"}, "scripts/a.py:1: 'usage:' begins"),
+    (words.check_continuations, {"base/a.h": _source("// Threads: any, but\n// not\n//          this.\n")}, "base/a.h:4: continues no line"),
+    (words.check_who, {"base/a.cc": _source("// Who asks is told.\n")}, "base/a.cc:2: 'Who asks is told.' is no subject"),
+    (words.check_who, {"base/a.cc": _source("// base/a.cc -- whoever asks: told.\n")}, "base/a.cc:2: 'whoever asks"),
+    (words.check_who, {"base/a.cc": _source("int a;  // It\n// is there. Who\n// asks is told.\n")}, "base/a.cc:3: 'Who asks"),
+    (words.check_who, {"scripts/a.py": 'def f():\n    """Whoever asks is told."""\n'}, "scripts/a.py:2: 'Whoever asks"),
+    (words.check_who, {"scripts/a": "#!/bin/sh\n# Who asks is told.\n"}, "scripts/a:2: 'Who asks"),
+    (words.check_columns, {"docs/a.md": "word " * 25 + "\n"}, "docs/a.md:1: 125 columns"),
     (folders.check_transport_names, {"core/lane/a.cc": _source('auto a = f("tcp");\n')}, 'the transport "tcp"'),
     (folders.check_includes, {"core/lane/a.cc": _source("#include <zmq.h>\n")}, "includes zmq.h, which belongs"),
     (folders.check_includes, {"ctl-tool/a.cc": _source("#include <zmq.hpp>\n")}, "zmq.hpp"),
@@ -97,6 +107,11 @@ CLEAN = {
     "tests/f.cc": _source('#include <zmq.h>\n\n#include "core/lane/c.h"\n'),
     "provider/g.cc": _source("#include <livebtl/a.h>\n#include <rdma/fabric.h>\n"),
     "scripts/tool": "#!/bin/sh\n# " + rules.LICENCE + "\n",
+    "base/words.cc": _source(
+        "// base/words.cc -- a pair of both. Threads: any.\n//\n// Errors:  none, unlike\n//          this one.\n"
+        "int in = 0;  // Who may ask, and what?\n// Those who ask: \"Who is there?\" Loss: in order. Who\n// is asked?\n"
+    ),
+    "docs/words.md": "| " + "a row " * 30 + "|\nhttps://" + "a" * 130 + "\n",
     "base/limits.cc": _source("void call();\n" + _function(70) + "int a;\n" * (500 - 72)),
 }
 
