@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/bml/transport_slot.h -- the place of one transport in the BML, whether it is open or not. Under
+// core/path/transport_slot.h -- the place of one transport in the BML, whether it is open or not. Under
 // the engine's lock; the BML owns it.
 #pragma once
 
