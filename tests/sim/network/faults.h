@@ -29,7 +29,7 @@ enum class Fault : std::uint8_t {
   kPartial,           // progress() did less than it could
   kFreeze,            // a process stood still, its clock with it
   kClockJump,         // a process stood still, and its clock went on
-  kCoordinatorCrash,  // whoever drove a ladder vanished
+  kCoordinatorCrash,  // the coordinator of a ladder vanished
   kMemberCrash,       // a process died
   kOpenRefused,       // a transport could not be opened
   kControlLoss,       // a control message was lost, repeated or late

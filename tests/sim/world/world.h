@@ -75,7 +75,7 @@ class World {
   const std::uint64_t seed_;
   FaultPlan plan_;
   Random random_;
-  Random other_random_;  // who lacks what, and who is started again
+  Random other_random_;  // draws which process lacks what, and which is started again
   SimClock clock_;
   Ledger ledger_;
   SimNetwork network_;

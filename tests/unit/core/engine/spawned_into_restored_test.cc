@@ -7,7 +7,7 @@ using namespace livebtl;
 using namespace livebtl::test;
 
 TEST_CASE("a process that joins a restored job becomes one of it") {
-  for (const bool joins_first : {true, false}) {  // who dials
+  for (const bool joins_first : {true, false}) {  // it dials, or is dialled
     CAPTURE(joins_first);
     Rig rig(2, kinds_of({"tcp"}));
     restore_all(rig);

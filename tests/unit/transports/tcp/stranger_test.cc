@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/tcp/stranger_test.cc -- who is not a peer: rubbish, silence, scans and crowds hurt
+// tests/unit/transports/tcp/stranger_test.cc -- connections that no peer makes: rubbish, silence, scans and crowds hurt
 // nobody.
 #include <doctest/doctest.h>
 #include <poll.h>
