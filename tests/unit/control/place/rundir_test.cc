@@ -8,7 +8,7 @@
 
 #include "base/process_files.h"
 #include "control/client/discovery.h"
-#include "scratch.h"
+#include "tests/unit/control/agent/scratch.h"
 
 using namespace livebtl;
 using namespace livebtl::control;
