@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/messages.cc -- envelope, limits and checks of the JSON messages; the fields stand in
-// message_fields.h.
+// control/wire/messages.cc -- schema, limits and checks of the JSON messages; their fields stand in fields.h.
 #include "control/wire/messages.h"
 
 #include <algorithm>
@@ -8,8 +7,8 @@
 #include <cctype>
 
 #include "base/transport_name.h"
+#include "control/wire/fields.h"
 #include "control/wire/json_reader.h"
-#include "control/wire/message_fields.h"
 #include "control/wire/name_checks.h"
 
 namespace livebtl::control {

@@ -3,6 +3,7 @@ find_package(nlohmann_json REQUIRED)
 # The machines of the ladder once more, optimised in every build: simulations live by their number.
 add_library(livebtl_ladder_fast OBJECT
   ${CMAKE_SOURCE_DIR}/base/assert.cc
+  ${CMAKE_SOURCE_DIR}/base/hex.cc
   ${CMAKE_SOURCE_DIR}/base/result.cc
   ${CMAKE_SOURCE_DIR}/control/ladder/census.cc
   ${CMAKE_SOURCE_DIR}/control/ladder/coordinator.cc
