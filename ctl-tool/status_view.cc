@@ -28,7 +28,7 @@ std::string in_use(const core::EngineStatus& engine, std::uint32_t core::Transpo
 
 /// "": it is not held.
 std::string held(const core::HoldReport& hold) {
-  const std::string id = control::hex_id(hold.id);
+  const std::string id = hex_id(hold.id);
   switch (hold.state) {
     case core::HoldState::kParking:
       return "parks for hold " + id;

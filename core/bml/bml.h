@@ -123,7 +123,7 @@ class Bml final : private TransportSink {
   void close_path(Path& path) noexcept;
   void note_down(Path& path) noexcept { down_.push_back(&path); }
   void on_hello(Path& path, Bytes payload) noexcept;
-  void on_marker_ack(Path& path) noexcept;
+  void on_marker_ack(Path& path, std::uint64_t ordinal) noexcept;
   /// The peer has left this path: by our marker too, unless we send on it.
   static void leave_too(const Peer& peer, Path& path) noexcept;
   void on_peer_path_down(Peer& peer, std::uint64_t path_id) noexcept;

@@ -44,9 +44,8 @@ std::string Bml::unparked(const Peer& peer) const {
   for (const auto& path : peer.paths) {
     if (path->state == Path::State::kDown) return "a broken path is being cleared away";
     if (!path->open()) continue;
-    if (path->marker_due || (path->marker_sent && !path->marker_acked))
-      return "the marker behind our last frame is not acknowledged";
-    if (path->marker_ack_due != 0) return "its marker is not acknowledged yet";
+    if (path->marker.awaited()) return "the marker behind our last frame is not acknowledged";
+    if (path->marker.answer_due() != 0) return "its marker is not acknowledged yet";
     if (path->endpoint->in_flight() != 0 || !path->posted.empty())
       return "frames are still in the path's buffers";
   }
@@ -58,7 +57,7 @@ void Bml::unpark(Peer& peer) noexcept {
   forget_failed_dials(peer);
   elect(peer);
   for (auto& path : peer.paths) {
-    if (path->open() && path->peer_marker_seen) leave_too(peer, *path);
+    if (path->open() && path->marker.peer_left()) leave_too(peer, *path);
   }
   note_left_paths(peer);
 }

@@ -107,9 +107,9 @@ void Bml::path_lost(Path& path) noexcept {
 // Never used by us, or ended after both ends had left it; or closed by order. Of a path that keeps,
 // frames may still be unacknowledged then: those go again, whoever closed it.
 bool Bml::benign(const Path& path) const noexcept {
-  const bool used = path.sent_before != 0 || (path.keeps && path.placed);
-  if (!used || (path.marker_acked && path.peer_marker_seen)) return true;
-  return path.closing && (!path.keeps || path.marker_acked);
+  const bool used = path.sent_before != 0 || (path.keeps && path.marker.placed());
+  if (!used || path.marker.both_left()) return true;
+  return path.closing && (!path.keeps || path.marker.acked());
 }
 
 void Bml::dial_failed(Path& path) noexcept {
@@ -227,12 +227,12 @@ namespace {
 bool awaits_something(const Peer& peer, const Path& path, bool held) noexcept {
   if (!path.keeps) return false;
   if (path.probed != 0 || path.endpoint->in_flight() != 0) return true;
-  if ((path.marker_due || path.marker_sent) && !path.marker_acked) return true;
+  if (path.marker.awaited()) return true;
   if (held) return false;
   // Who has something to say and nothing to say it by finds out whether anybody is there at all.
   if (peer.send_path == nullptr && peer.has_to_send()) return true;
   const bool sends = &path == peer.send_path && peer.tx.window && !peer.tx.window->empty();
-  return sends || (path.placed && peer.transfers_asked != 0);
+  return sends || (path.marker.placed() && peer.transfers_asked != 0);
 }
 
 }  // namespace

@@ -43,12 +43,6 @@ void Bml::elect(Peer& peer) noexcept {
 
 namespace {
 
-/// The marker is the last frame on it, until it is used again.
-void leave_by_marker(Path& path) noexcept {
-  path.marker_due = true;
-  path.marker_sent = path.marker_acked = false;
-}
-
 bool carries_bulk(const Peer& peer, const Path& path) noexcept {
   return std::find(peer.bulk_paths.begin(), peer.bulk_paths.end(), &path) != peer.bulk_paths.end();
 }
@@ -57,8 +51,7 @@ bool carries_bulk(const Peer& peer, const Path& path) noexcept {
 
 bool Bml::left(const Peer& peer, const Path& path) const noexcept {
   if (!path.open() || &path == peer.send_path) return false;
-  const bool marked = path.marker_due || path.marker_sent;
-  return path.sent_before != 0 || (marked && !carries_bulk(peer, path));
+  return path.sent_before != 0 || (path.marker.left() && !carries_bulk(peer, path));
 }
 
 void Bml::move_send_path(Peer& peer, Path* to) noexcept {
@@ -67,10 +60,10 @@ void Bml::move_send_path(Peer& peer, Path* to) noexcept {
   TxLane& tx = peer.tx;
   if (from != nullptr && from->open()) {
     // Make before break: the marker is the last frame on the old path.
-    leave_by_marker(*from);
+    from->marker.leave();
     tx.overtake_bytes = kOvertakeBytesMax;
   }
-  to->marker_due = to->marker_sent = to->marker_acked = false;
+  to->marker.rejoin();
   to->sent_before = tx.next_seq;
   if (tx.replay_seq < tx.replay_end) tx.replay_seq = std::max(tx.replay_seq, to->peer_next);
   peer.send_path = to;
@@ -87,7 +80,7 @@ void Bml::move_send_path(Peer& peer, Path* to) noexcept {
 // what is sent from now on waits.
 void Bml::stop_sending(Peer& peer, const char* why) noexcept {
   Path& from = *peer.send_path;
-  leave_by_marker(from);
+  from.marker.leave();
   peer.tx.overtake_bytes = kOvertakeBytesMax;
   peer.send_path = nullptr;
   peer.bulk_paths.clear();
@@ -99,18 +92,17 @@ void Bml::stop_sending(Peer& peer, const char* why) noexcept {
 }
 
 void Bml::leave_too(const Peer& peer, Path& path) noexcept {
-  if (&path != peer.send_path && !path.marker_sent) path.marker_due = true;
+  if (&path != peer.send_path) path.marker.leave_too();
 }
 
-void Bml::on_marker_ack(Path& path) noexcept {
-  path.marker_acked = true;
-  note_left_paths(*path.peer);
+void Bml::on_marker_ack(Path& path, std::uint64_t ordinal) noexcept {
+  if (path.marker.on_ack(ordinal)) note_left_paths(*path.peer);
 }
 
 // Once no path that we have left holds anything any more, nothing can be overtaken.
 void Bml::note_left_paths(Peer& peer) noexcept {
   const bool others_wait = std::any_of(peer.paths.begin(), peer.paths.end(), [](const auto& each) {
-    return each->open() && (each->marker_due || each->marker_sent) && !each->marker_acked;
+    return each->open() && each->marker.awaited();
   });
   if (!others_wait) peer.tx.overtake_bytes = SIZE_MAX;
   core_.sender.mark_dirty(peer);
@@ -150,9 +142,10 @@ void Bml::refresh_bulk_paths(Peer& peer) noexcept {
 // use no more: a hold, and whoever takes its transport away, must know that nothing is on its way.
 void Bml::mark_left_bulk(Peer& peer) noexcept {
   for (auto& path : peer.paths) {
-    if (!path->open() || !path->placed || path.get() == peer.send_path || carries_bulk(peer, *path))
+    if (!path->open() || !path->marker.placed() || path.get() == peer.send_path ||
+        carries_bulk(peer, *path))
       continue;
-    leave_by_marker(*path);
+    path->marker.leave();
     core_.sender.mark_dirty(peer);
   }
 }

@@ -68,8 +68,8 @@ PeerStatus EngineCore::status_of(const Peer& peer) const {
     const EndpointStats stats = path->endpoint->stats();
     status.frames_sent[path->slot.name()] += stats.frames_sent;
     status.frames_received[path->slot.name()] += stats.frames_received;
-    if (!path->open() || !path->carries_ordered || path->ordered_since < since) continue;
-    since = path->ordered_since;
+    if (!path->open() || !path->marker.peer_sends() || path->marker.peer_since() < since) continue;
+    since = path->marker.peer_since();
     status.receiving = path->slot.name();
   }
   return status;

@@ -22,7 +22,7 @@ MutableBytes Receiver::on_place(Path& path, Bytes header, std::size_t payload_by
 // a path, or on one that the peer had left, takes the long way, where that is noted.
 void Receiver::on_frame(Path& path, Bytes header, Bytes payload) noexcept {
   if (header.size() == sizeof(Header<MessageBody>) && path.open() && path.confirmed &&
-      path.carries_ordered) [[likely]] {
+      path.marker.peer_sends()) [[likely]] {
     Header<MessageBody> message;
     std::memcpy(&message, header.data(), sizeof message);
     if (is_eager(message.head) && message.head.seq == path.peer->rx.reorder.expected()) [[likely]]
@@ -59,9 +59,7 @@ void Receiver::on_any_frame(Path& path, Bytes header, Bytes payload) noexcept {
   if (head->ack > peer.tx.acked && !core_.sender.acknowledged(peer, head->ack))
     return path.break_down({Errc::kCorrupt, "the peer acknowledged what was never sent"});
   if (is_ordered(head->kind)) {
-    path.peer_marker_seen = false;  // it has come back
-    if (!path.carries_ordered) path.ordered_since = head->seq;
-    path.carries_ordered = true;
+    path.marker.on_ordered(head->seq);
     on_ordered(path, *head, header, payload);
   } else if (head->kind == FrameKind::kData) {
     core_.transfers.on_data(path, decode_body<DataBody>(header), payload);

@@ -53,8 +53,8 @@ void Receiver::on_path_control(Path& path, const FrameHead& head, Bytes header,
       return on_marker(path, decode_body<PathBody>(header));
     case FrameKind::kMarkerAck: {
       const auto body = decode_body<PathBody>(header);
-      if (body.path != path.id || !path.marker_sent || body.seq != path.marker_seq) return;
-      return core_.bml.on_marker_ack(path);
+      if (body.path == path.id) core_.bml.on_marker_ack(path, body.seq);
+      return;
     }
     case FrameKind::kPathDown:
       return core_.bml.on_peer_path_down(peer, decode_body<PathBody>(header).path);
@@ -77,11 +77,9 @@ void Receiver::on_path_control(Path& path, const FrameHead& head, Bytes header,
 // too: each side knows then that the path is no more needed, and does not take its end for a loss.
 // A hold keeps that back (Bml::unpark): there the peer may have left all paths, and come back.
 void Receiver::on_marker(Path& path, const PathBody& body) noexcept {
-  if (body.seq == 0) return path.break_down({Errc::kCorrupt, "the peer sent a marker of number 0"});
+  if (!path.marker.on_marker(body.seq))
+    return path.break_down({Errc::kCorrupt, "the peer sent a marker of number 0"});
   Peer& peer = *path.peer;
-  path.carries_ordered = false;
-  path.peer_marker_seen = true;
-  path.marker_ack_due = body.seq;
   if (!core_.hold.parks()) Bml::leave_too(peer, path);
   peer.rx.ack_wanted = true;
   core_.sender.mark_dirty(peer);

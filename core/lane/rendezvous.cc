@@ -288,7 +288,7 @@ std::size_t Transfers::post_data(Peer& peer, Path& path, OutTransfer& out,
   }
   out.next_offset += piece.bytes;
   path.striped_bytes += piece.bytes;
-  path.placed = true;
+  path.marker.on_placed();
   return piece.bytes;
 }
 

@@ -39,8 +39,9 @@ void Sender::answer_without_path(Peer& peer) noexcept {
   Path* used = nullptr;  // by the peer
   for (auto& path : peer.paths) {
     if (!path->open() || !path->confirmed || path->closing) continue;
-    if (path->marker_ack_due != 0) return;
-    if (path->carries_ordered || (used == nullptr && !path->peer_marker_seen)) used = path.get();
+    if (path->marker.answer_due() != 0) return;
+    if (path->marker.peer_sends() || (used == nullptr && !path->marker.peer_left()))
+      used = path.get();
   }
   if (used != nullptr && !post_ack(peer, *used)) mark_dirty(peer);
 }
@@ -57,16 +58,13 @@ void Sender::flush_path_notes(Peer& peer) noexcept {
       if (post_note(peer, *path, FrameKind::kPathDown, path->path_down_due))
         path->path_down_due = 0;
     }
-    if (path->marker_due &&
-        post_note(peer, *path, FrameKind::kMarker, path->id, path->marker_seq + 1)) {
-      path->marker_due = path->placed = false;
-      path->marker_sent = true;
-      ++path->marker_seq;
-    }
-    // Behind our own marker: who has the acknowledgement may close the path.
-    if (path->marker_ack_due != 0 && !path->marker_due &&
-        post_note(peer, *path, FrameKind::kMarkerAck, path->id, path->marker_ack_due)) {
-      path->marker_ack_due = 0;
+    if (path->marker.due() &&
+        post_note(peer, *path, FrameKind::kMarker, path->id, path->marker.next()))
+      path->marker.on_posted();
+    // Behind our own marker: the end that has the acknowledgement may close the path.
+    if (path->marker.answer_due() != 0 && !path->marker.due() &&
+        post_note(peer, *path, FrameKind::kMarkerAck, path->id, path->marker.answer_due())) {
+      path->marker.on_answered();
       path->answer_due = false;  // this is one
       peer.rx.ack_sent = peer.rx.reorder.expected();
       peer.rx.unacked_bytes = 0;
@@ -75,9 +73,9 @@ void Sender::flush_path_notes(Peer& peer) noexcept {
     if (path->probe_due && post_note(peer, *path, FrameKind::kProbe, path->id))
       path->probe_due = false;
     // Not before what is owed to a marker: nothing may come behind that.
-    if (path->answer_due && path->marker_ack_due == 0 && post_ack(peer, *path))
+    if (path->answer_due && path->marker.answer_due() == 0 && post_ack(peer, *path))
       path->answer_due = false;
-    again |= path->path_down_due != 0 || path->marker_due || path->marker_ack_due != 0 ||
+    again |= path->path_down_due != 0 || path->marker.due() || path->marker.answer_due() != 0 ||
              path->probe_due || path->answer_due;
   }
   if (again) mark_dirty(peer);

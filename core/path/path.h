@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "core/path/handshake.h"
+#include "core/path/marker.h"
 #include "transports/interface/transport.h"
 
 namespace livebtl {
@@ -45,14 +46,14 @@ class Path final : public EndpointSink {
   bool open() const noexcept { return state == State::kOpen; }
   /// Nothing that we sent can still be on its way: our marker is acknowledged, nothing is posted.
   bool emptied() const noexcept {
-    return marker_acked && endpoint->in_flight() == 0 && posted.empty();
+    return marker.acked() && endpoint->in_flight() == 0 && posted.empty();
   }
 
   /// The peer does not use it, so that it may be closed: both ends have left it by markers that
   /// came; or it never sent on it as far as we know, and keeps what it may have sent.
   bool given_up() const noexcept {
-    if (peer_marker_seen) return emptied() && marker_ack_due == 0;
-    return keeps && !carries_ordered;
+    if (marker.peer_left()) return emptied() && marker.answer_due() == 0;
+    return keeps && !marker.peer_sends();
   }
 
   double striped_share() const noexcept { return static_cast<double>(striped_bytes) / weight; }
@@ -91,21 +92,10 @@ class Path final : public EndpointSink {
   bool confirmed = false;
   bool was_open = false;  // before it went down
   bool vouched = false;
-  // Our marker: due -> sent -> acknowledged. Cleared when the path becomes the send path again.
-  bool marker_due = false;
-  bool marker_sent = false;
-  bool marker_acked = false;
-  // The peer sends its ordered lane here, as far as has been heard; and from which number on.
-  bool carries_ordered = false;
-  std::uint64_t ordered_since = 0;
-  bool peer_marker_seen = false;  // the peer has moved away from it, and has not come back
-  std::uint64_t marker_seq =
-      0;  // of our last marker on it: the acknowledgement says which it means
-  std::uint64_t marker_ack_due = 0;  // the number in the peer's marker; 0: none is owed
-  bool closing = false;              // closed by order: its end is no loss
+  Marker marker;
+  bool closing = false;  // closed by order: its end is no loss
   bool probe_due = false;
   bool answer_due = false;   // the peer probes this path: what comes by another one does not answer
-  bool placed = false;       // data of large messages has gone on it since our last marker
   ProcessId admitted_for{};  // accepted by a ticket, and no good hello yet: whose ticket
   std::uint64_t path_down_due = 0;  // tell the peer that this other path is lost
 };

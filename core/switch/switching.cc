@@ -280,7 +280,7 @@ bool Switching::emptied(Peer& peer, const std::string& wanted) noexcept {
   }
   for (auto& path : peer.paths) {
     if (core_.bml.left(peer, *path) && !path->emptied()) {
-      wait_for(peer, path->marker_acked
+      wait_for(peer, path->marker.acked()
                          ? "frames are still in the old path's buffers"
                          : "the peer has not acknowledged the marker on the old path");
       return false;

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/path/marker.h -- the proof that a path is empty: which end has left it, and which end knows.
+//
+// A marker is the last frame that an end sends on a path before it stops using it. A path delivers
+// in order, so an end that has taken the marker has taken everything before it, and its
+// acknowledgement proves that to the other end: nothing is on its way any more. Each end keeps two
+// state machines, one for what it sends and one for what the peer sends (docs/SWITCH.md has the
+// chart).
+//
+// Pure: no clock, no memory of its own, no I/O. Threads: as the Path that it is part of.
+#pragma once
+
+#include <cstdint>
+
+namespace livebtl::core {
+
+class Marker {
+ public:
+  /// How far we are with leaving the path.
+  enum class Ours : std::uint8_t {
+    kNone,   // we send on it, or never did: no marker is wanted
+    kDue,    // we send no more; the marker waits to be posted
+    kSent,   // posted behind all that we sent
+    kAcked,  // the peer has taken it, and so all that we sent
+  };
+  /// What the peer does with it, as far as has been heard.
+  enum class Theirs : std::uint8_t {
+    kNone,     // it has sent nothing on it that is ordered
+    kSending,  // its ordered lane comes here
+    kLeft,     // its marker has come, and nothing behind it
+  };
+
+  // What we send.
+  /// The path is left: a marker must follow all that was posted on it. Also where one went before,
+  /// if the path was used since.
+  void leave() noexcept { ours_ = Ours::kDue; }
+  /// The peer has left it: so do we, unless our marker is there already.
+  void leave_too() noexcept {
+    if (ours_ == Ours::kNone) ours_ = Ours::kDue;
+  }
+  /// It is sent on (again). An acknowledgement of an earlier marker proves nothing from now on.
+  void rejoin() noexcept { ours_ = Ours::kNone; }
+  bool due() const noexcept { return ours_ == Ours::kDue; }
+  /// The number that the next marker carries. Its acknowledgement names it.
+  std::uint64_t next() const noexcept { return ordinal_ + 1; }
+  /// The marker next() was posted. Requires: due().
+  void on_posted() noexcept;
+  /// The peer has acknowledged a marker. false: not the last one of ours, so that it proves nothing.
+  bool on_ack(std::uint64_t ordinal) noexcept;
+  /// Left, and not proved empty yet.
+  bool awaited() const noexcept { return ours_ == Ours::kDue || ours_ == Ours::kSent; }
+  bool left() const noexcept { return ours_ != Ours::kNone; }
+  bool acked() const noexcept { return ours_ == Ours::kAcked; }
+  /// Data of large messages was posted on it, which no number of the ordered lane tells.
+  void on_placed() noexcept { placed_ = true; }
+  /// ... since our last marker.
+  bool placed() const noexcept { return placed_; }
+
+  // What the peer sends.
+  /// An ordered frame has come on this path. sequence: of the frame.
+  void on_ordered(std::uint64_t sequence) noexcept;
+  /// Its marker has come. false: not a number that a marker can have; nothing has changed.
+  bool on_marker(std::uint64_t ordinal) noexcept;
+  /// The number of the peer's marker that is to be acknowledged; 0: none is.
+  std::uint64_t answer_due() const noexcept { return answer_due_; }
+  void on_answered() noexcept { answer_due_ = 0; }
+  bool peer_sends() const noexcept { return theirs_ == Theirs::kSending; }
+  bool peer_left() const noexcept { return theirs_ == Theirs::kLeft; }
+  /// The first number that came since the peer began, or began again, to send here.
+  std::uint64_t peer_since() const noexcept { return peer_since_; }
+
+  /// Each end has proved that nothing of its own is on its way.
+  bool both_left() const noexcept { return acked() && peer_left(); }
+
+  Ours ours() const noexcept { return ours_; }
+  Theirs theirs() const noexcept { return theirs_; }
+
+ private:
+  Ours ours_ = Ours::kNone;
+  Theirs theirs_ = Theirs::kNone;
+  bool placed_ = false;
+  std::uint64_t ordinal_ = 0;     // of our last marker on this path
+  std::uint64_t answer_due_ = 0;  // of the peer's; stays due even if the peer comes back meanwhile
+  std::uint64_t peer_since_ = 0;
+};
+
+}  // namespace livebtl::core
