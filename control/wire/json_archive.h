@@ -4,7 +4,6 @@
 #pragma once
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,13 +13,12 @@
 
 #include "base/bytes.h"
 #include "base/hex.h"
+#include "base/json.h"
 #include "control/ladder/hold_types.h"
 #include "control/ladder/outcome.h"
 #include "livebtl/result.h"
 
 namespace livebtl::control {
-
-using Json = nlohmann::json;
 
 /// T, const or not.
 template <class T, class Wanted>
