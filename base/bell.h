@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/bell.h -- wakes a thread that sleeps in poll, from any thread and under any lock.
+// base/bell.h -- an eventfd that wakes a thread which sleeps in poll(). Any thread may ring it,
+// under any lock.
 #pragma once
 
 #include <sys/eventfd.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/clock.h -- time. The only place that asks the operating system; everything else is given
-// `now`. CLOCK_MONOTONIC: a VM's stands still while it is paused, its peers' does not.
+// base/clock.h -- time. The only place that asks the operating system for it; everything else is
+// given `now`. The clock is CLOCK_MONOTONIC: it stands still in a virtual machine that is paused,
+// and goes on in that machine's peers.
 #pragma once
 
 #include <cstdint>

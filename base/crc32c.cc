@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/crc32c.cc -- fits ISA-L's raw CRC to the usual convention (initial and final inversion). Any
-// thread.
+// base/crc32c.cc -- adapts ISA-L's raw CRC to the usual convention (initial and final inversion).
+// Any thread.
 #include "base/crc32c.h"
 
 #include <isa-l/crc.h>

@@ -9,8 +9,7 @@
 
 namespace livebtl {
 
-/// Continue from an earlier result to checksum in pieces; start with 0. crc32c("123456789") ==
-/// 0xE3069283.
+/// To checksum in pieces, pass the earlier result; start with 0. Of "123456789": 0xE3069283.
 std::uint32_t crc32c(Bytes bytes, std::uint32_t so_far = 0) noexcept;
 
 }  // namespace livebtl

@@ -43,7 +43,7 @@ const char* level_name(LogLevel level) noexcept {
   return "?";
 }
 
-// What a stranger sent must not be able to forge a second line or to move the terminal's cursor.
+// Text from outside must not be able to forge a second line or to move the terminal's cursor.
 void neutralise(std::span<char> text) noexcept {
   std::replace_if(
       text.begin(), text.end(),

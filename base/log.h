@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/log.h -- messages for people, on stderr: one line, key=value, rate-limited where a stranger
-// can cause them.
+// base/log.h -- messages for people, on stderr: one line, key=value, rate-limited where an
+// unauthenticated process can cause them.
 //
-// error: the user must act. warn: degraded. info: a state transition, once. debug: development.
-// Never on the per-message path. Who detects a failure logs it once; callers do not log it again.
+// Levels:  error: the user must act. warn: degraded. info: a state transition, once. debug: for
+//          development.
+// Where:   never on the per-message path. A failure is logged once, where it is detected; callers
+//          do not log it again.
 // Threads: any.
 #pragma once
 
@@ -26,15 +28,15 @@ void set_log_prefix(std::string prefix);
 [[gnu::format(printf, 3, 4)]] void log(LogLevel level, const char* subsystem, const char* format,
                                        ...) noexcept;
 
-/// For lines that a stranger can cause: at most `burst` an interval, the rest is counted. Not
-/// thread-safe: one for each place that logs, under the lock that guards that place.
+/// For lines that an unauthenticated process can cause: at most `burst` an interval, the rest is
+/// counted. Not thread-safe: one for each place that logs, under the lock that guards that place.
 class LogLimit {
  public:
   explicit constexpr LogLimit(std::uint32_t burst = 1, TimeNs interval_ns = 10 * kSecond) noexcept
       : burst_(burst), interval_ns_(interval_ns), window_start_(-interval_ns) {}
 
   bool allow(TimeNs now) noexcept;
-  /// Lines not allowed since the start: say it in the next one that is.
+  /// Lines not allowed since the start, to be named in the next one that is allowed.
   std::uint64_t suppressed() const noexcept { return suppressed_; }
 
  private:

@@ -13,7 +13,7 @@ namespace livebtl {
 std::size_t edit_distance(std::string_view one, std::string_view other);
 
 /// The candidate that is fewest edits away (the first of equals); nullopt if none is near enough to
-/// be a slip of the fingers: a third of the name's length, at least one.
+/// be a typing error: at most a third of the name's length, or one edit.
 std::optional<std::string_view> nearest(std::string_view name,
                                         std::span<const std::string_view> candidates);
 

@@ -30,7 +30,7 @@ Result<NodeParts> read_node_parts();
 /// one node, whatever the kernel says.
 std::uint64_t hash_node(std::string_view name, const NodeParts& parts);
 
-/// Both together; /proc is not read when there is a name.
+/// hash_node() of read_node_parts(); /proc is not read when there is a name. Errors: kSystem.
 Result<std::uint64_t> node_identity(std::string_view name);
 
 }  // namespace livebtl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/process_files.h -- the files that a process makes in its job's directory: one table for who
-// makes them and who tidies up.
+// base/process_files.h -- the files that a process makes in its job's directory: one table for the
+// code that makes them and the code that removes what a dead process has left.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace livebtl {
 
-// Behind the process's name, sixteen hexadecimal digits.
+// What follows the process's id, sixteen hexadecimal digits, in the file's name.
 inline constexpr std::string_view kCardFile = ".lock";         // control/place/member_file.h
-inline constexpr std::string_view kNewCardFile = ".lock.new";  // ... before it has its name
-inline constexpr std::string_view kGoneFile = ".gone";         // ... after its process
+inline constexpr std::string_view kNewCardFile = ".lock.new";  // ... while it is written
+inline constexpr std::string_view kGoneFile = ".gone";         // ... after its process has ended
 inline constexpr std::string_view kControlSocket = ".ctl";     // control/agent/mailroom.h
 inline constexpr std::string_view kHiddenSocket = ".ctl.off";  // ... while nobody may connect
 inline constexpr std::string_view kMemorySocket = ".sm";       // transports/sm/sm_socket.h

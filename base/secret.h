@@ -2,8 +2,7 @@
 // base/secret.h -- the job secret and what is made with it: keyed BLAKE2b (libsodium), nonces,
 // constant-time compare.
 //
-// Where the secret comes from is control's business (control/place/job.h); here it is only 32 bytes,
-// wiped on destruction.
+// Here the secret is only 32 bytes, wiped on destruction; control/place/job_secret.h finds it.
 #pragma once
 
 #include <array>
@@ -26,8 +25,8 @@ class Secret {
   ~Secret();
 
   bool present() const noexcept { return present_; }
-  /// Keyed BLAKE2b-256 of the message; zeros without a secret. purpose: a short constant that keeps
-  /// the uses apart.
+  /// Keyed BLAKE2b-256 of the message; zeros without a secret. `purpose` is a short constant that
+  /// keeps the uses apart.
   Mac mac(std::string_view purpose, Bytes message) const noexcept;
   /// Requires present(). 32 bytes derived for another use (CURVE keys, a child job's secret).
   std::array<std::byte, 32> derive(std::string_view purpose) const noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/text.h -- what in a text from outside must not reach a terminal. Pure.
+// base/text.h -- finds what must not reach a terminal in a text from outside. Pure.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,9 @@
 
 namespace livebtl {
 
-/// How many bytes it begins with that would do something to a terminal: a control character, in
-/// UTF-8 one of the upper ones, one that ends a line, or one that turns the direction in which
-/// what follows is shown, so that it reads as something else. 0: none.
+/// Length in bytes of the character that the text begins with, if it must not reach a terminal: a
+/// control character (in UTF-8 also C1), one that ends a line, or one that changes the direction
+/// of writing, so that the text reads as something else. 0: it is harmless.
 std::size_t control_bytes(std::string_view text) noexcept;
 
 }  // namespace livebtl

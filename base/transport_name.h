@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/transport_name.h -- what may be the name of a transport, wherever one comes from: the
-// environment, a command line, JSON, a peer's hello.
+// base/transport_name.h -- what may be a transport's name, wherever it comes from: environment,
+// command line, JSON, a peer's hello.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 namespace livebtl {
 
 inline constexpr std::size_t kTransportNameMax = 32;
-/// Transports of a process, so that their addresses and the relay's fit into a hello.
+/// Most transports that a process has, so that their addresses and the relay's fit into a hello.
 inline constexpr std::size_t kTransportsMax = 7;
 /// What is_transport_name() takes, for messages to people.
 inline constexpr std::string_view kTransportNameTakes =
@@ -17,8 +17,8 @@ inline constexpr std::string_view kTransportNameTakes =
 /// "tcp", or with what lies beneath it: "ofi:tcp;ofi_rxm".
 bool is_transport_name(std::string_view text) noexcept;
 
-/// An error of this transport's, without the name in front that most begin with ("ofi: " of ofi:shm
-/// too): for lines that name the transport themselves.
+/// The text of an error of this transport's, without the "NAME: " that most begin with (for ofi:shm
+/// "ofi: ", too): for lines that name the transport themselves.
 std::string_view without_name(std::string_view error, std::string_view transport) noexcept;
 
 }  // namespace livebtl

@@ -3,9 +3,8 @@
 // above.
 //
 //   sm_ring_bench stream [FRAMES [BYTES]]     one thread moves both sides; made for callgrind:
-//     valgrind --tool=callgrind --toggle-collect='*post_and_progress*' sm_ring_bench stream 100000
-//     and divide the instructions by the frames. (Two processes of one program, in one address
-//     space.)
+//       valgrind --tool=callgrind --toggle-collect='*post_and_progress*' sm_ring_bench stream 100000
+//     and divide the instructions by the frames. (Both ends are in one process.)
 //   sm_ring_bench pingpong [FRAMES [BYTES]]   two processes; prints the half round trip
 #include <sys/wait.h>
 #include <unistd.h>

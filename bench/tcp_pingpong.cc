@@ -2,9 +2,9 @@
 // bench/tcp_pingpong.cc -- what our tcp endpoint costs over bare sockets with the same options,
 // bytes and checksums.
 //
+//   tcp_pingpong [rounds] [crc]
 // Two processes on loopback; runs with ours and with bare sockets alternate, and the median of
-// their ratios is printed: single figures vary too much on shared machines. usage: tcp_pingpong
-// [rounds] [crc]
+// their ratios is printed: single figures vary too much on shared machines.
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -50,7 +50,7 @@ class Channel {
   virtual void receive(MutableBytes message) = 0;
 };
 
-/// What one would write by hand: a length is known to both, the rest is bytes.
+/// As one would write it by hand: both know the length, the rest is bytes.
 class BareChannel final : public Channel {
  public:
   BareChannel(Fd fd, bool crc) : fd_(std::move(fd)), crc_(crc) {}

@@ -17,7 +17,6 @@
 namespace livebtl::tool {
 namespace {
 
-using control::ExitCode;
 using control::JobPlace;
 
 std::optional<std::string> environment(std::string_view name) {
@@ -97,7 +96,7 @@ tl::expected<JobPlace, NoJob> wait_for_job(const std::string& wanted, TimeNs tim
 namespace {
 
 ExitCode code_of(Errc error) {
-  if (error == Errc::kCancelled) return static_cast<ExitCode>(kInterrupted);
+  if (error == Errc::kCancelled) return ExitCode::kInterrupted;
   const bool nobody = error == Errc::kUnreachable || error == Errc::kNotFound;
   return nobody ? ExitCode::kNotFound : ExitCode::kNotPermitted;
 }

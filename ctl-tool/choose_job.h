@@ -19,7 +19,7 @@ namespace livebtl::tool {
 inline constexpr TimeNs kJobAppears = 2 * kSecond;
 
 struct NoJob {
-  control::ExitCode code = control::ExitCode::kNotFound;
+  ExitCode code = ExitCode::kNotFound;
   std::string text;
 };
 

@@ -2,14 +2,12 @@
 // ctl-tool/generate.cc -- see generate.h.
 #include "ctl-tool/generate.h"
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <sstream>
 
+#include "base/exit_code.h"
 #include "base/settings.h"
 #include "ctl-tool/command_line.h"
-#include "ctl-tool/exit_codes.h"
+#include "ctl-tool/options.h"
 
 namespace livebtl::tool {
 namespace {
@@ -35,7 +33,9 @@ std::string roff(const std::string& text) {
 /// Explanation, then "Example:" and commands, which keep their lines.
 void write_detail(std::ostringstream& page, const std::string& detail) {
   const auto example = detail.find("Example");
-  page << roff(detail.substr(0, example)) << "\n";
+  std::string text = detail.substr(0, example);
+  text.erase(text.find_last_not_of('\n') + 1);
+  if (!text.empty()) page << ".PP\n" << roff(text) << "\n";
   if (example == std::string::npos) return;
   const auto commands = detail.find('\n', example);
   page << ".PP\nFor example:\n.PP\n.nf\n" << roff(detail.substr(commands + 1)) << "\n.fi\n";
@@ -44,26 +44,32 @@ void write_detail(std::ostringstream& page, const std::string& detail) {
 void write_option(std::ostringstream& page, const CLI::Option& option) {
   if (option.get_group().empty()) return;
   const bool flag = option.get_expected_max() == 0;
-  page << ".TP\n.B " << roff(option.get_name(option.get_positional(), true));
+  page << ".TP\n.B "
+       << roff(option.get_positional() ? shown_name(option) : option.get_name(false, true));
   if (!flag && !option.get_positional()) page << " \\fI" << roff(option.get_type_name()) << "\\fR";
   page << "\n" << roff(option.get_description()) << ".\n";
 }
 
-std::string usage_of(const CLI::App& command) {
-  std::string text = command.get_name();
+/// "hold start", "switch FROM TO", "hooks check [NAME...]"
+std::string usage_of(const CLI::App& command, const std::string& parents) {
+  std::string text = parents + command.get_name();
   for (const CLI::Option* option : command.get_options()) {
-    if (option->get_positional()) text += " " + option->get_name(true, false);
+    if (option->get_positional()) text += " " + usage_of_word(*option);
   }
   return text;
 }
 
-void write_command(std::ostringstream& page, const CLI::App& command) {
-  page << ".SS btlctl " << roff(usage_of(command)) << "\n"
-       << roff(command.get_description()) << ".\n.PP\n";
+void write_command(std::ostringstream& page, const CLI::App& command, const std::string& parents) {
+  const auto actions = command.get_subcommands({});
+  page << ".SS btlctl " << roff(usage_of(command, parents)) << (actions.empty() ? "" : " ...")
+       << "\n"
+       << roff(command.get_description()) << ".\n";
   write_detail(page, command.get_footer());
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_name() != "--help") write_option(page, *option);
   }
+  for (const CLI::App* action : actions)
+    write_command(page, *action, parents + command.get_name() + " ");
 }
 
 void write_outside(std::ostringstream& page) {
@@ -82,7 +88,7 @@ void write_outside(std::ostringstream& page) {
 void write_exit_codes(std::ostringstream& page) {
   page << ".SH EXIT STATUS\n";
   for (const auto& entry : exit_codes()) {
-    page << ".TP\n.B " << entry.code << "\n" << roff(entry.meaning) << ".\n";
+    page << ".TP\n.B " << static_cast<int>(entry.code) << "\n" << roff(entry.meaning) << ".\n";
   }
 }
 
@@ -121,17 +127,11 @@ void write_documents(std::ostringstream& page) {
   }
 }
 
-std::string join_names(const std::vector<std::string>& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : " ") + name;
-  return text;
-}
-
 }  // namespace
 
 std::string manual_page() {
-  RawArguments raw;
-  const auto app = define_command_line(raw);
+  CommandLine line;
+  const auto app = define_command_line(line);
   std::ostringstream page;
   page << ".\\\" SPDX-License-Identifier: BSD-3-Clause\n"
        << ".\\\" Made by: btlctl --generate man\n"
@@ -152,7 +152,7 @@ std::string manual_page() {
        << ".SH OPTIONS\n";
   for (const CLI::Option* option : app->get_options()) write_option(page, *option);
   page << ".SH COMMANDS\n";
-  for (const CLI::App* command : app->get_subcommands({})) write_command(page, *command);
+  for (const CLI::App* command : app->get_subcommands({})) write_command(page, *command, "");
   write_outside(page);
   write_exit_codes(page);
   write_documents(page);
@@ -185,58 +185,6 @@ std::string settings_page() {
   }
   page << ".SH SEE ALSO\n.BR btlctl (1)\n";
   return page.str();
-}
-
-namespace {
-
-constexpr const char* kCompleteTransport =
-    R"sh(    # A name may hold ':', at which bash ends a word, and ';', which is to be quoted.
-    word=${COMP_LINE:0:COMP_POINT} word=${word##* }
-    while read -r w; do
-      COMPREPLY+=("$(printf %q "${w#"${word%"${word##*:}"}"}")")
-    done < <(compgen -W "$(btlctl --timeout 1 list 2>/dev/null | awk 'NR > 1 { print $1 }')" -- "$word")
-)sh";
-
-}  // namespace
-
-std::string completion() {
-  RawArguments raw;
-  const auto app = define_command_line(raw);
-  std::vector<std::string> commands, options, on_transports, on_files;
-  for (const CLI::App* command : app->get_subcommands({})) {
-    commands.push_back(command->get_name());
-    for (const CLI::Option* option : command->get_options()) {
-      auto& names = option->get_name(true) == "FILE" ? on_files : on_transports;
-      if (option->get_positional()) names.push_back(command->get_name());
-      if (!option->get_positional()) options.push_back(option->get_name());
-    }
-  }
-  for (const CLI::Option* option : app->get_options()) {
-    if (!option->get_group().empty()) options.push_back(option->get_name());
-  }
-  std::sort(options.begin(), options.end());
-  options.erase(std::unique(options.begin(), options.end()), options.end());
-  std::ostringstream script;
-  script << "# SPDX-License-Identifier: BSD-3-Clause\n# Made by: btlctl --generate completion\n"
-         << "_btlctl() {\n"
-         << "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command= w\n"
-         << "  for w in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
-         << "    case \" " << join_names(commands) << " \" in *\" $w \"*) command=$w ;; esac\n"
-         << "  done\n"
-         << "  if [[ $before == --job ]]; then\n"
-         << "    COMPREPLY=($(compgen -W \"$(btlctl jobs 2>/dev/null | awk 'NR > 1 { print $1 "
-            "}')\" -- "
-            "\"$word\"))\n"
-         << "  elif [[ $before == --secret-file || \" " << join_names(on_files)
-         << " \" == *\" $command \"* ]]; then\n"
-         << "    COMPREPLY=($(compgen -f -- \"$word\"))\n"
-         << "  elif [[ $word == -* ]]; then\n"
-         << "    COMPREPLY=($(compgen -W \"" << join_names(options) << "\" -- \"$word\"))\n"
-         << "  elif [[ -z $command ]]; then\n"
-         << "    COMPREPLY=($(compgen -W \"" << join_names(commands) << "\" -- \"$word\"))\n"
-         << "  elif [[ \" " << join_names(on_transports) << " \" == *\" $command \"* ]]; then\n"
-         << kCompleteTransport << "  fi\n}\ncomplete -F _btlctl btlctl\n";
-  return script.str();
 }
 
 }  // namespace livebtl::tool

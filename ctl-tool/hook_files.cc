@@ -87,13 +87,14 @@ std::string cannot(const fs::path& place, const std::error_code& error) {
 
 const std::vector<Hook>& hooks() {
   static const std::vector<Hook> all = {
-      {"qemu-ga", "etc/qemu/fsfreeze-hook", kHookQemuGa,
+      {"qemu-ga", "in a guest", "etc/qemu/fsfreeze-hook", hook_text("qemu-ga"),
        "start qemu-ga with -F (or --fsfreeze-hook), if it is not", "etc/qemu/fsfreeze-hook.d"},
-      {"libvirt", "etc/libvirt/hooks/qemu.d/livebtl", kHookLibvirt,
+      {"libvirt", "on a host", "etc/libvirt/hooks/qemu.d/livebtl", hook_text("libvirt"),
        "restart libvirt's daemon: it looks for hooks when it starts; then /etc/livebtl/guests"},
-      {"criu", "usr/local/libexec/livebtl/criu", kHookCriu,
+      {"criu", "on a host", "usr/local/libexec/livebtl/criu", hook_text("criu"),
        "give it to criu by --action-script, at dump and at restore"},
-      {"virsh", "usr/local/bin/livebtl-virsh", kHookVirsh, "call it in place of virsh"}};
+      {"virsh", "on a host", "usr/local/bin/livebtl-virsh", hook_text("virsh"),
+       "call it in place of virsh"}};
   return all;
 }
 

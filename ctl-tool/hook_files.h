@@ -14,13 +14,15 @@
 namespace livebtl::tool {
 
 struct Hook {
-  const char* name;
+  const char* name;   // of the file in scripts/hooks
+  const char* where;  // it belongs: in a guest, or on a host
   const char* place;
   const char* text;
   const char* afterwards;
   const char* directory = nullptr;  // whose files a dispatcher at `place` calls
 };
 
+/// All that there are.
 const std::vector<Hook>& hooks();
 
 enum class HookState {

@@ -3,11 +3,11 @@
 // that was copied to a host has them with it.
 #pragma once
 
+#include <string_view>
+
 namespace livebtl::tool {
 
-extern const char* const kHookQemuGa;
-extern const char* const kHookLibvirt;
-extern const char* const kHookCriu;
-extern const char* const kHookVirsh;
+/// Of the hook of that name; null: there is no such file.
+const char* hook_text(std::string_view name);
 
 }  // namespace livebtl::tool

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/main.cc -- btlctl: signals and arguments; everything else is in run.cc and what it
+// ctl-tool/main.cc -- btlctl: signals, arguments and the exit code; the rest is in run.cc and what it
 // calls.
 #include <signal.h>
 
 #include <cstdio>
 #include <exception>
 
-#include "ctl-tool/commands.h"
+#include "ctl-tool/run.h"
 #include "ctl-tool/say.h"
 
 namespace {
@@ -27,12 +27,12 @@ void stop_on(int signal_number) {
 int main(int argc, char** argv) try {
   stop_on(SIGINT);
   stop_on(SIGTERM);
-  const int code = livebtl::tool::run({argv + 1, argv + argc}, stop_wanted);
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  const auto code = livebtl::tool::run({argv + 1, argv + argc}, stop_wanted);
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return static_cast<int>(code);
   livebtl::tool::complain(
       "the answer could not be written; is the disk full, or standard output closed?");
-  return code != 0 ? code : static_cast<int>(livebtl::control::ExitCode::kUsage);
+  return static_cast<int>(code != livebtl::ExitCode::kDone ? code : livebtl::ExitCode::kUsage);
 } catch (const std::exception& error) {
   livebtl::tool::complain(std::string("cannot go on: ") + error.what());
-  return static_cast<int>(livebtl::control::ExitCode::kNotPermitted);
+  return static_cast<int>(livebtl::ExitCode::kNotPermitted);
 }

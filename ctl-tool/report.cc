@@ -11,7 +11,6 @@
 namespace livebtl::tool {
 namespace {
 
-using control::ExitCode;
 using control::Outcome;
 
 std::string facts_of(const Outcome& outcome) {

@@ -21,22 +21,19 @@ void complain(const std::string& text) {
   std::fprintf(stderr, "btlctl: %s\n", printable_lines(text).c_str());
 }
 
-control::Outcome plain_outcome(const CommandLine& line, int code, std::string text) {
+control::Outcome plain_outcome(const CommandLine& line, ExitCode code, std::string text) {
   control::Outcome outcome;
-  outcome.code = static_cast<control::ExitCode>(code);
-  outcome.verb = line.verb;
+  outcome.code = code;
+  outcome.verb = line.command;
   outcome.arguments = line.arguments;
   outcome.text = std::move(text);
   return outcome;
 }
 
-int fail_early(const CommandLine& line, const NoJob& why) {
+ExitCode fail_early(const CommandLine& line, const NoJob& why) {
   complain(why.text);
-  if (line.json) {
-    const auto outcome = plain_outcome(line, static_cast<int>(why.code), why.text);
-    print(control::outcome_json(outcome) + "\n");
-  }
-  return static_cast<int>(why.code);
+  if (line.json) print(control::outcome_json(plain_outcome(line, why.code, why.text)) + "\n");
+  return why.code;
 }
 
 Json as_json(const control::Message& message) {
@@ -67,11 +64,12 @@ Json silent_json(const std::vector<control::MemberEntry>& silent) {
   return names;
 }
 
-int note_silent(const std::vector<control::MemberEntry>& silent, const std::atomic<bool>& stop) {
-  if (stop.load()) return kInterrupted;
-  if (silent.empty()) return 0;
+ExitCode note_silent(const std::vector<control::MemberEntry>& silent,
+                     const std::atomic<bool>& stop) {
+  if (stop.load()) return ExitCode::kInterrupted;
+  if (silent.empty()) return ExitCode::kDone;
   complain("no answer from " + names_of(silent) + "; is it stopped?");
-  return static_cast<int>(control::ExitCode::kMembersMissing);
+  return ExitCode::kMembersMissing;
 }
 
 std::string rank_text(int rank) { return rank < 0 ? "-" : std::to_string(rank); }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/say.h -- how the tool speaks: documents and tables on stdout, errors and progress on
-// stderr.
+// ctl-tool/say.h -- output: documents and tables on stdout, errors on stderr.
 #pragma once
 
 #include <atomic>
@@ -15,17 +14,15 @@ namespace livebtl::tool {
 
 using Json = nlohmann::json;
 
-inline constexpr int kInterrupted = 130;
-
 void print(const std::string& text);     // stdout, as it is
 void print_json(const Json& document);   // stdout, one line
 void complain(const std::string& text);  // stderr: "btlctl: ..."
 
 /// An outcome of which nothing is known but the code and the text.
-control::Outcome plain_outcome(const CommandLine& line, int code, std::string text);
+control::Outcome plain_outcome(const CommandLine& line, ExitCode code, std::string text);
 
 /// A command that ended before it could begin. With --json also a document on stdout.
-int fail_early(const CommandLine& line, const NoJob& why);
+ExitCode fail_early(const CommandLine& line, const NoJob& why);
 
 /// A message as the JSON that goes over the wire, without its envelope's schema.
 Json as_json(const control::Message& message);
@@ -33,8 +30,9 @@ Json as_json(const control::Message& message);
 std::string rank_text(int rank);
 
 Json silent_json(const std::vector<control::MemberEntry>& silent);
-/// Says who did not answer; the exit code that follows from it.
-int note_silent(const std::vector<control::MemberEntry>& silent, const std::atomic<bool>& stop);
+/// Names the members that did not answer; the exit code that follows from it.
+ExitCode note_silent(const std::vector<control::MemberEntry>& silent,
+                     const std::atomic<bool>& stop);
 
 /// "rank 3 on node17, rank 5 on node18" and how many more.
 std::string names_of(const std::vector<control::MemberEntry>& members);

@@ -2,9 +2,13 @@
 // ctl-tool/table.cc -- see table.h.
 #include "ctl-tool/table.h"
 
+#include <locale.h>
+#include <wchar.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cwchar>
 #include <string_view>
 
 #include "base/text.h"
@@ -13,7 +17,8 @@ namespace livebtl::tool {
 namespace {
 
 std::string padded(const std::string& text, std::size_t width, bool right) {
-  const std::string space(width > text.size() ? width - text.size() : 0, ' ');
+  const std::size_t columns = columns_of(text);
+  const std::string space(width > columns ? width - columns : 0, ' ');
   return right ? space + text : text + space;
 }
 
@@ -31,6 +36,24 @@ std::size_t character_bytes(std::string_view text) {
 
 }  // namespace
 
+std::size_t columns_of(std::string_view text) {
+  // The user's locale may not be one of UTF-8, but the text is.
+  static const locale_t utf8 = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  const locale_t before = utf8 != nullptr ? ::uselocale(utf8) : nullptr;
+  std::size_t columns = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    wchar_t character = 0;
+    std::mbstate_t state{};
+    const std::size_t bytes = std::mbrtowc(&character, text.data() + at, text.size() - at, &state);
+    const bool valid = bytes != 0 && bytes <= text.size() - at;
+    const int width = valid ? ::wcwidth(character) : 1;
+    columns += static_cast<std::size_t>(std::max(width, 0));
+    at += valid ? bytes : 1;
+  }
+  if (before != nullptr) ::uselocale(before);
+  return columns;
+}
+
 std::string Table::text() const {
   std::vector<std::string> titles = titles_;
   std::vector<bool> right;
@@ -38,10 +61,11 @@ std::string Table::text() const {
   for (std::string& title : titles) {
     right.push_back(!title.empty() && title.back() == '>');
     if (right.back()) title.pop_back();
-    widths.push_back(title.size());
+    widths.push_back(columns_of(title));
   }
   for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], columns_of(row[i]));
   }
   std::string out;
   const auto add_line = [&](const std::vector<std::string>& cells) {

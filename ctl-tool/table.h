@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace livebtl::tool {
@@ -21,6 +22,10 @@ class Table {
   std::vector<std::string> titles_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+/// How wide a terminal shows it: combining marks take no column, East-Asian wide characters two. Bytes
+/// that are no UTF-8 count one each.
+std::size_t columns_of(std::string_view text);
 
 /// 1.5 GiB, 12 B.
 std::string human_bytes(std::uint64_t bytes);

@@ -12,7 +12,7 @@ std::string add_part(hypervisor::MachinePlace& machine, const std::string& part)
   const std::string key = part.substr(0, part.find('='));
   const std::string value = key.size() < part.size() ? part.substr(key.size() + 1) : "";
   std::string* const socket = key == "qmp" ? &machine.qmp : key == "ga" ? &machine.agent : nullptr;
-  if (value.empty() || (socket == nullptr && key != "card")) return "'" + part + "' is not it";
+  if (value.empty() || (socket == nullptr && key != "card")) return "'" + part + "' has no meaning";
   if (socket != nullptr) {
     if (!socket->empty()) return key + " is given twice";
     *socket = value;
@@ -42,7 +42,7 @@ Result<hypervisor::MachinePlace> read_machine(const std::string& text) {
   if (wrong.empty() && machine.qmp.empty()) wrong = "qmp= is missing";
   if (wrong.empty()) return machine;
   return fail(Errc::kInvalid,
-              "--vm " + text + ": " + wrong + "; it takes NAME,qmp=SOCKET,ga=SOCKET,card=ID,...");
+              "'" + text + "': " + wrong + "; it takes NAME,qmp=SOCKET,ga=SOCKET,card=ID,...");
 }
 
 }  // namespace livebtl::tool

@@ -2,7 +2,7 @@
 // ctl-tool/vm_machine.h -- one --vm of vm snapshot and vm restore. Pure.
 #pragma once
 
-#include "hypervisor/set_steps.h"
+#include "hypervisor/set/set_steps.h"
 
 namespace livebtl::tool {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// examples/meeting.h -- what the examples share: an operation to wait for, starting one however
-// often the engine is busy, and how two processes learn each other's addresses.
+// examples/meeting.h -- what the examples share: an operation to wait for, a start that is repeated
+// while the engine is busy, and how two processes learn each other's addresses.
 #pragma once
 
 #include <livebtl/engine.h>
@@ -56,7 +56,7 @@ struct Waitable : Operation {
   }
 };
 
-/// Starts an operation, however often the engine is busy.
+/// Starts an operation; tries again while the engine is busy.
 template <class Start>
 void start(Engine& engine, Start start_it) {
   Accept answer = start_it();
@@ -67,7 +67,7 @@ void start(Engine& engine, Start start_it) {
   if (answer != Accept::kAccepted) end_with("an operation was not accepted");
 }
 
-/// What stands in a process's file: its address, and whose address it has read.
+/// The content of a process's file: its address, and the one that it has read.
 struct Card {
   livebtl::Address mine, theirs;
 };
@@ -83,8 +83,8 @@ inline bool read_card(const std::string& file, Card& card) {
   return static_cast<bool>(in.read(reinterpret_cast<char*>(&card), sizeof card));
 }
 
-/// How the processes learn each other's address is their business; here, by files. A file may be
-/// one that an earlier run has left: only who has read our address is our peer of today.
+/// How processes learn each other's address is up to them; here, by files. A file may be left over
+/// from an earlier run: the peer of this run is one that has read our address.
 inline livebtl::Address swap_addresses(const livebtl::Address& mine, const std::string& directory,
                                        int rank) {
   const std::string my_file = directory + "/" + std::to_string(rank);

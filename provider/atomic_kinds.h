@@ -23,7 +23,7 @@ struct ScalarFacts {
 
 /// Empty: not offered.
 std::optional<ScalarFacts> scalar_facts(fi_datatype datatype) noexcept;
-/// `op` in the engine's words; it must be one of those that atomic_offered() allows.
+/// `op` as the engine names it. Requires atomic_offered().
 AtomicOp engine_op(fi_op op) noexcept;
 /// Is the pair offered in this family of calls?
 bool atomic_offered(AtomicFamily family, const ScalarFacts& facts, fi_op op) noexcept;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// provider/attr.cc -- see attr.h.
 #include "provider/attr.h"
 
 #include <cstdlib>
@@ -20,7 +21,7 @@ constexpr std::uint64_t kTransmitOpFlags = FI_COMPLETION | FI_INJECT | FI_INJECT
 constexpr std::uint64_t kReceiveOpFlags = FI_COMPLETION | FI_MULTI_RECV;
 constexpr std::uint64_t kNaturalOrder = FI_ORDER_SAS | FI_ORDER_ATOMIC_RAR | FI_ORDER_ATOMIC_RAW |
                                         FI_ORDER_ATOMIC_WAR | FI_ORDER_ATOMIC_WAW;
-// Held by letting one-sided operations go one at a time, hence only where asked for.
+// Kept by one-sided operations that go one at a time, hence only where asked for.
 constexpr std::uint64_t kAskedOrder = FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR | FI_ORDER_WAW |
                                       FI_ORDER_RMA_RAR | FI_ORDER_RMA_RAW | FI_ORDER_RMA_WAR |
                                       FI_ORDER_RMA_WAW;
@@ -124,8 +125,8 @@ int mr_mode_for(const fi_domain_attr* asked, std::uint32_t api_version) noexcept
   return api_version < FI_VERSION(1, 5) ? FI_MR_SCALABLE : 0;
 }
 
-/// What is said; the agent moves an engine that nobody calls, whatever was asked. One-sided
-/// operations lean on that: their target computes.
+/// What the info says. Whatever was asked for, the agent moves an engine that nobody calls;
+/// one-sided operations rely on it, since their target computes.
 fi_progress data_progress_for(const fi_domain_attr* asked, std::uint64_t caps) noexcept {
   if (asked && asked->data_progress != FI_PROGRESS_UNSPEC) return asked->data_progress;
   return caps & (FI_RMA | FI_ATOMIC) ? FI_PROGRESS_AUTO : FI_PROGRESS_MANUAL;

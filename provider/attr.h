@@ -10,7 +10,7 @@
 
 namespace livebtl::fi {
 
-/// All that a program may ask for.
+/// All capabilities that a program may ask for.
 inline constexpr std::uint64_t kPrimaryCaps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC;
 inline constexpr std::uint64_t kDirectionCaps =
     FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
@@ -19,12 +19,11 @@ inline constexpr std::uint64_t kOtherCaps =
     FI_MULTI_RECV | FI_DIRECTED_RECV | FI_SOURCE | FI_RMA_EVENT;
 inline constexpr std::uint64_t kAllCaps = kPrimaryCaps | kDirectionCaps | kDomainCaps | kOtherCaps;
 
-/// The one info that answers `hints` (null: everything we offer), or null and the reason in
-/// `error`: -FI_ENODATA (cannot be satisfied) or -FI_ENOMEM. Addresses are left empty. The caller
-/// frees it.
+/// The one info that answers `hints` (null: everything we offer), without addresses; the caller
+/// frees it. Or null and the reason in `error`: -FI_ENODATA (cannot be satisfied), -FI_ENOMEM.
 fi_info* info_for(const fi_info* hints, std::uint32_t api_version, int& error) noexcept;
 
-/// What a domain opened with that info shall do.
+/// What a domain that is opened with that info must do.
 DomainChoices choices_of(const fi_info& info) noexcept;
 
 }  // namespace livebtl::fi

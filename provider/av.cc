@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// provider/av.cc -- see av.h.
 #include "provider/av.h"
 
 #include "provider/eq.h"

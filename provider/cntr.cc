@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// provider/cntr.cc -- see cntr.h.
 #include "provider/cntr.h"
 
 #include <memory>

@@ -22,7 +22,7 @@ class Counter final : public fid_cntr, public Waitable {
   /// Returns 0 or a negative error.
   int set_wait(const fi_cntr_attr& attr);
 
-  /// One more has ended; error: 0 or what went wrong. Any side.
+  /// One more has ended; error: 0, or libfabric's positive number. Either side.
   void count(int error) noexcept {
     (error ? errors_ : value_).fetch_add(1, std::memory_order_release);
     wait_fd_.notify();
@@ -49,7 +49,7 @@ class Counter final : public fid_cntr, public Waitable {
   Domain& domain_;
   std::atomic<std::uint64_t> value_{0};
   std::atomic<std::uint64_t> errors_{0};
-  std::atomic<std::uint64_t> value_read_{0};  // what the application saw last
+  std::atomic<std::uint64_t> value_read_{0};  // what the application read last
   IdleSpins spins_;
   WaitFd wait_fd_;
   WaitSet* wait_set_ = nullptr;

@@ -2,9 +2,9 @@
 // provider/completion.h -- one finished operation, as a completion queue hands it out, and the
 // queue that carries it from the engine's side to the application's.
 //
-// The engine's side is whatever runs under the engine's lock: one at a time, on any thread. The
-// application's side is whatever holds the domain's gate. Neither waits for the other, and nothing
-// is copied or allocated: the operations themselves are linked.
+// Threads: the engine's side runs under the engine's lock, one thread at a time; the application's
+// side holds the domain's gate. Neither waits for the other, and nothing is copied or allocated:
+// the operations themselves are linked.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -21,7 +21,7 @@ class Endpoint;
 
 struct Completed {
   std::atomic<Completed*> next{nullptr};
-  OpPool* pool = nullptr;        // where it goes back; null: an event, made by its queue
+  OpPool* pool = nullptr;        // where it goes back to; null: an event, made by its queue
   Endpoint* endpoint = nullptr;  // null once the endpoint is closed
   void* context = nullptr;
   std::uint64_t flags = 0;
@@ -66,7 +66,7 @@ class CompletedQueue {
       visit(*node);
     }
   }
-  /// The node that is linked but taken, or null: when both sides have stopped.
+  /// The node that is linked but taken, or null. Only when both sides have stopped.
   Completed* last_taken() noexcept { return head_ == &stub_ ? nullptr : head_; }
 
  private:

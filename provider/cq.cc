@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// provider/cq.cc -- see cq.h.
 #include "provider/cq.h"
 
 #include <algorithm>
@@ -130,7 +131,7 @@ inline ssize_t CompletionQueue::drain(void* entries, std::size_t count,
 ssize_t CompletionQueue::read(void* entries, std::size_t count, fi_addr_t* sources) noexcept {
   if (anything()) {
     if (const ssize_t taken = drain(entries, count, sources)) {
-      spins_.found();  // the next look is not one more in vain: the reader is about to answer
+      spins_.found();  // the next poll does not count as idle: the reader is about to answer
       return taken;
     }
   }

@@ -2,8 +2,9 @@
 // provider/cq.h -- fi_cq: finished operations, linked as they are; it cannot overrun, and its size
 // is a hint that is ignored.
 //
-// Two lists: what the engine's side finished, and what a call of the application finished by itself
-// (a peek, an inject that wanted to be told). Reading is the application's side: under the gate.
+// Two lists: what the engine's side has finished, and what a call of the application has finished
+// by itself (a peek, an inject that wants a completion). Reading is the application's side, under
+// the gate.
 #pragma once
 
 #include <rdma/fi_domain.h>

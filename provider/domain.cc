@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// provider/domain.cc -- see domain.h.
 #include "provider/domain.h"
 
 #include "provider/attr.h"
@@ -21,8 +22,7 @@ int close_domain(fid_t object) {
 }
 
 int bind_domain(fid*, fid* other, uint64_t flags) {
-  // An event queue would be told of asynchronous registrations; ours are done when the call
-  // returns.
+  // An event queue is for asynchronous registrations; ours are done when the call returns.
   if (other->fclass != FI_CLASS_EQ) return -FI_EINVAL;
   return flags & FI_REG_MR ? -FI_ENOSYS : 0;
 }

@@ -47,7 +47,7 @@ class Domain final : public fid_domain {
   void drop() noexcept { users_.fetch_sub(1, std::memory_order_relaxed); }
   bool used() const noexcept { return users_.load(std::memory_order_relaxed) != 0; }
 
-  /// A port of the domain's own: regions belong to the domain, endpoints come and go.
+  /// The domain's own port: regions belong to the domain, endpoints come and go.
   Result<Port*> region_port();
   /// false: the key is taken.
   bool note_region(std::uint64_t key);
@@ -69,7 +69,7 @@ class Domain final : public fid_domain {
 
   std::mutex region_port_lock_;  // held while the engine is called
   std::unique_ptr<Port> region_port_;
-  std::mutex regions_lock_;  // taken under the engine's lock: the engine is never called with it
+  std::mutex regions_lock_;  // taken under the engine's lock: the engine is never called under it
   std::unordered_map<std::uint64_t, Counter*> regions_;  // by key; null: not counted
   std::atomic<int> counted_regions_{0};
 };

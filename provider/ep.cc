@@ -12,8 +12,8 @@
 namespace livebtl::fi {
 namespace {
 
-// Program orders that hold only if one-sided operations go one after the other. Those of messages
-// and of atomics among themselves hold by the ordered lane.
+// Orders that hold only if one-sided operations go one after the other. Those of messages, and of
+// atomics among themselves, the ordered lane keeps.
 constexpr std::uint64_t kOneSidedOrders = FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR |
                                           FI_ORDER_WAW | FI_ORDER_RMA_RAR | FI_ORDER_RMA_RAW |
                                           FI_ORDER_RMA_WAR | FI_ORDER_RMA_WAW;
@@ -137,7 +137,7 @@ int Endpoint::enable() {
   if (is_service_address(wanted_name_)) {
     const Status published = service_.publish(wanted_name_, port_->address());
     if (!published) {
-      // Programs open several endpoints from one fi_info: the first has the name.
+      // Programs open several endpoints from one fi_info: the first gets the name.
       FI_WARN(&provider_record(), FI_LOG_EP_CTRL, "%s\n", published.error().text.c_str());
       if (published.error().code != Errc::kRefused) return -errno_of(published.error().code);
     }

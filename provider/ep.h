@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // provider/ep.h -- fi_endpoint: one Port, and what is bound to it. msg.cc, tagged.cc, rma.cc and
-// atomic.cc turn libfabric's calls into requests; transfer.cc starts them and hears of their end.
+// atomic.cc turn libfabric's calls into requests; transfer.cc and one_sided.cc start them and are
+// told of their completion.
 //
 // What is bound is fixed when the endpoint is enabled; the data calls only read it.
 #pragma once
@@ -151,7 +152,7 @@ inline void Endpoint::prepare(Op& op, Done done, CompletionQueue* queue, Counter
   op.scatter_count = 0;
 }
 
-/// Under which address its source is known; FI_ADDR_NOTAVAIL if it is not.
+/// The address under which the completion's source is known; FI_ADDR_NOTAVAIL if it is not.
 fi_addr_t source_of(const Completed& completed) noexcept;
 
 extern fi_ops_msg message_ops;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// provider/eq.cc -- see eq.h.
 #include "provider/eq.h"
 
 #include <chrono>

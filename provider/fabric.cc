@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// provider/fabric.cc -- see fabric.h.
 #include "provider/fabric.h"
 
 #include <cstring>

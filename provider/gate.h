@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// provider/gate.h -- guards what the application's threads share in one domain (free lists, reading
-// ends of queues). A program that promised FI_THREAD_DOMAIN serialises its own calls, and pays
-// nothing.
+// provider/gate.h -- the lock of what the application's threads share in one domain (free lists,
+// reading ends of queues). A program that asked for FI_THREAD_DOMAIN serialises its own calls: for
+// it the lock costs nothing.
 //
 // Order of locks: the gate before the engine's. Nothing that runs under the engine's lock takes it.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// provider/getinfo.cc -- see getinfo.h.
 #include "provider/getinfo.h"
 
 #include <cstdlib>

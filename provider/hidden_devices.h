@@ -2,10 +2,11 @@
 // provider/hidden_devices.h -- keeps libfabric's own verbs provider from opening RDMA devices in
 // the processes of a job (docs/adr/0008-hidden-devices.md).
 //
-// It would open each at the program's first question for providers and never close it, so that no
-// device could be taken away under a job that does not use it. libfabric and librdmacm are told
-// that there is none; our own verbs transport, and whoever else calls libibverbs, sees them all.
-// Called once, by the thread that loads the provider.
+// That provider would open each device at the program's first fi_getinfo() and never close it, so
+// that none could be taken away under a job that does not use it. libfabric and librdmacm are told
+// that there is none; our own verbs transport, and all other callers of libibverbs, see them all.
+//
+// Threads: called once, by the thread that loads the provider.
 #pragma once
 
 #include <functional>
@@ -20,8 +21,8 @@ using Environment = std::function<const char*(const char* name)>;
 /// Is this process of a job that livebtl is to carry, and LIVEBTL_HIDE_DEVICES not off?
 bool devices_are_to_be_hidden(const Environment& environment);
 
-/// From now on libfabric and librdmacm find no RDMA device. Errors: kUnsupported, kSystem: why not,
-/// and what follows.
+/// From now on libfabric and librdmacm find no RDMA device.
+/// Errors: kUnsupported, kSystem; the text says why not, and what follows from that.
 Status hide_devices();
 
 }  // namespace livebtl::fi

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // provider/imports.h -- gives a loaded library another function in place of one that it imports.
 //
-// A library calls what it imports through slots that the dynamic linker has filled; the slots named
-// in its relocation tables are found and filled anew. Calls of all others stay as they are. Only
-// 64-bit ELF on x86-64 and aarch64. Any thread, at a time when nobody unloads the library; the
-// library's tables are its own and are only read, and nothing in them is believed unchecked.
+// A library calls what it imports through slots (its global offset table) that the dynamic linker
+// has filled. The slots that its relocation tables name are found and filled anew; calls by other
+// libraries stay as they are. 64-bit ELF on x86-64 and aarch64 only.
+//
+// Threads: any, while nobody unloads the library. Its tables are only read, and checked before use.
 #pragma once
 
 #include <link.h>
@@ -16,8 +17,9 @@
 namespace livebtl::fi {
 
 /// library: the file's name without its folder, as in "librdmacm.so.1". Returns how many slots were
-/// filled; 0: it does not import the symbol. Errors: kNotFound (not loaded), kUnsupported (its
-/// tables are not understood, or not on this processor), kSystem (its memory cannot be changed).
+/// filled; 0: it does not import the symbol.
+/// Errors: kNotFound (not loaded), kUnsupported (its tables are not understood, or not this
+/// processor's), kSystem (its memory cannot be changed).
 Result<unsigned> redirect_import(std::string_view library, std::string_view symbol,
                                  void* replacement);
 /// The same for one object as dl_iterate_phdr describes it.

@@ -30,7 +30,8 @@ bool bounce(Op& op, std::span<const Slice> slices, Slice& copy) noexcept {
 
 }  // namespace
 
-/// Whom it goes to, its turn and its record; null: `error` says why not.
+/// Finds the target, waits for the operation's turn and takes its storage. null: `error` says why
+/// not.
 Op* Endpoint::begin_one_sided(fi_addr_t to, Destination& found, ssize_t& error) noexcept {
   const Destination* const destination = av_->find(to);
   if (!destination) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// provider/op_pool.cc -- see op_pool.h.
 #include "provider/op_pool.h"
 
 #include <new>

@@ -2,9 +2,10 @@
 // provider/op_pool.h -- storage of outstanding operations: a free list that grows by chunks up to a
 // limit, beyond which the data calls answer -FI_EAGAIN.
 //
-// The application's side takes and gives back, under the domain's gate. The engine's side may only
-// retire an operation that nobody is told of. Chunks live as long as the domain, since an operation
-// may stay linked in a queue after its endpoint is closed.
+// Threads:   the application's side takes and gives back, under the domain's gate. The engine's
+//            side may only retire an operation that nobody is told of.
+// Ownership: chunks live as long as the domain, since an operation may stay linked in a queue after
+//            its endpoint is closed.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +20,10 @@ class Counter;
 class CompletionQueue;
 
 struct Op : Completed, Operation {
-  CompletionQueue* queue = nullptr;  // told of the end; null: there is none
-  Counter* counter = nullptr;        // counts the end; null: there is none
-  bool report = false;               // success is reported too, not only failure
-  bool posted = false;               // application's side: not yet given back
+  CompletionQueue* queue = nullptr;  // gets the completion; null: there is none
+  Counter* counter = nullptr;        // counts the completion; null: there is none
+  bool report = false;               // success is reported, too, not only failure
+  bool posted = false;               // application's side: taken and not yet given back
   Op* next_free = nullptr;
   std::unique_ptr<std::byte[]> bounce;  // a copy of what an inject call was given; see bounce_of()
   std::size_t scatter_count = 0;        // fetched values wait in `bounce` for these places

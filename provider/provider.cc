@@ -54,7 +54,7 @@ int errno_of(Errc code) noexcept {
 
 namespace {
 
-// Called at exit, after our statics are gone: engines ended with their domains.
+// Called at exit, after our static objects are gone: engines have ended with their domains.
 void clean_up() {}
 
 fi_provider record = {
@@ -67,8 +67,8 @@ fi_provider record = {
     .cleanup = clean_up,
 };
 
-// libfabric loads providers from files before it starts those that it has built in: theirs have
-// opened nothing yet.
+// libfabric loads providers from files before it starts the built-in ones: these have opened
+// nothing yet.
 int hide_devices_if_due() {
   if (!devices_are_to_be_hidden([](const char* name) { return std::getenv(name); })) return 0;
   if (const Status hidden = hide_devices(); !hidden) tell_user(hidden.error());

@@ -31,13 +31,13 @@ inline constexpr std::size_t kTransmitsMax = 65536;
 /// The same for posted receives: a program may well post them all before it sends.
 inline constexpr std::size_t kReceivesMax = std::size_t{1} << 20;
 
-/// Says why the provider cannot be used, and what to do: to libfabric's log, or to stderr where
-/// that is silent, as it is by default. The program above knows the number alone.
+/// Writes why the provider cannot be used, and what to do, to libfabric's log, or to stderr where
+/// that is silent, as it is by default: the program above learns the error number alone.
 void tell_user(const Error& error) noexcept;
 
-/// libfabric's positive error number for one of ours.
+/// libfabric's positive error number for one of our codes.
 int errno_of(Errc code) noexcept;
-/// The same for a result that is most often good.
+/// The same, inline for the common case of none.
 inline int errno_if_bad(Errc code) noexcept { return code == Errc::kOk ? 0 : errno_of(code); }
 
 /// What a data call returns for the engine's answer.
@@ -55,14 +55,14 @@ inline ssize_t return_of(Accept accept) noexcept {
   return -FI_EINVAL;
 }
 
-/// Fills a table's slot for a call that is not offered: the inline wrappers of libfabric do not
-/// check for null.
+/// Stands in a table of calls for one that is not offered: libfabric's inline wrappers do not check
+/// for null.
 template <class R, class... Args>
 R nosys(Args...) noexcept {
   return static_cast<R>(-FI_ENOSYS);
 }
 
-/// Calls `body`, which returns an int, and turns what memory shortage throws into -FI_ENOMEM.
+/// Calls `body`, which returns an int, and turns std::bad_alloc into -FI_ENOMEM.
 template <class Body>
 int guarded(Body&& body) noexcept {
   try {

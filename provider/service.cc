@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// provider/service.cc -- see service.h.
 #include "provider/service.h"
 
 #include <arpa/inet.h>
@@ -25,7 +26,7 @@ namespace livebtl::fi {
 namespace {
 
 // Layout of such an address: this, then the name, zero-terminated. The engine's own addresses begin
-// with a version byte below 32.
+// with "LB" (core/path/address.h).
 constexpr char kMagic[8] = {'s', 'e', 'r', 'v', 'i', 'c', 'e', ':'};
 constexpr std::size_t kNameBytesMax = kAddressBytes - sizeof kMagic - 1;
 constexpr auto kResolvePatience = std::chrono::seconds(5);

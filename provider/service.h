@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// provider/service.h -- node and service names, for programs that meet by them and not by exchanged
-// addresses.
+// provider/service.h -- node and service names, for programs that find each other by these instead
+// of by exchanged addresses.
 //
-// fi_getinfo must have no side effects, and the service may start later than its client: so a name
-// becomes an address of its own kind, which the server's endpoint publishes when it is enabled and
-// the client's address vector resolves when it is inserted. The meeting place is a file in the run
-// directory: processes of one host, or of hosts that share LIVEBTL_RUNDIR.
+// fi_getinfo must have no side effects, and the service may start later than its client. So a name
+// becomes an address of its own kind: the server's endpoint publishes it when it is enabled, the
+// client's address vector resolves it when it is inserted. It is published as a file in the run
+// directory, for processes of one host, or of hosts that share LIVEBTL_RUNDIR.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,8 @@ namespace livebtl::fi {
 Result<Address> service_address(const char* node, const char* service);
 bool is_service_address(const Address& address) noexcept;
 
-/// Waits up to some seconds for the service to be published. Errors: kNotFound, kSystem, kAuth.
+/// Waits up to 5 s for the service to be published.
+/// Errors: kNotFound, kSystem, kAuth.
 Result<Address> resolve_service(const Address& service);
 
 /// A service's file, held and locked while the endpoint lives; a file without lock is stale.
@@ -30,8 +31,9 @@ class PublishedService {
   PublishedService& operator=(const PublishedService&) = delete;
   ~PublishedService();
 
-  /// Nothing to do for a service address without name. Errors: kSystem, kAuth (the run directory
-  /// is not ours), kRefused (another live endpoint has the name).
+  /// For a service address without a name there is nothing to do.
+  /// Errors: kSystem, kAuth (the run directory is not ours), kRefused (another live endpoint has
+  /// the name).
   Status publish(const Address& service, const Address& endpoint);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// provider/slices.h -- libfabric's scattered buffers as ours, on the caller's stack.
+// provider/slices.h -- libfabric's scattered buffers (iovec) as Slices, on the caller's stack.
 #pragma once
 
 #include <sys/uio.h>

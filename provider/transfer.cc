@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // provider/transfer.cc -- starts operations on the port, and turns their ends into completions.
 //
-// Starting is the application's side. The *_done functions are the engine's: under its lock, on any
-// thread; they link the operation into a queue or retire it, and touch it no more.
+// Operations start on the application's side. The *_done functions are the engine's side: under its
+// lock, on any thread; they link the operation into a queue or retire it, and touch it no more.
 #include <cstring>
 #include <mutex>
 
@@ -16,7 +16,7 @@ void Endpoint::give_back(Op& op) noexcept {
   op.pool->give_back(op);
 }
 
-/// After the engine answered: once it accepted, the operation may be gone already.
+/// After the engine has answered: if it accepted, the operation may be gone already.
 ssize_t Endpoint::settle(Op& op, Accept accept) noexcept {
   if (accept == Accept::kAccepted) return 0;
   give_back(op);

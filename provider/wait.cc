@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// provider/wait.cc -- see wait.h.
 #include "provider/wait.h"
 
 #include <sched.h>
@@ -67,7 +68,7 @@ Waitable* waitable_of(fid_t object) noexcept {
 
 int try_wait(fid_fabric*, fid** objects, int count) {
   for (int i = 0; i < count; ++i) {
-    if (objects[i]->fclass == FI_CLASS_WAIT) continue;  // fi_wait looks before it sleeps
+    if (objects[i]->fclass == FI_CLASS_WAIT) continue;  // fi_wait asks before it sleeps
     Waitable* const object = waitable_of(objects[i]);
     if (!object) return -FI_EINVAL;
     if (WaitFd* const fd = object->wait_fd()) fd->arm();

@@ -2,8 +2,8 @@
 // provider/wait.h -- how threads sleep until a queue or counter has something: timed waits, the
 // descriptor behind FI_WAIT_FD, wait sets and poll sets.
 //
-// A sleeper in a timed wait moves the engine itself. A sleeper on a descriptor is woken by the side
-// that made the entry, which the engine's own agent does when nobody calls in.
+// A thread in a timed wait moves the engine itself. A thread that sleeps on a descriptor is woken
+// by the side that made the entry: the engine's agent, when no thread calls in.
 #pragma once
 
 #include <rdma/fi_domain.h>
@@ -20,7 +20,7 @@ namespace livebtl::fi {
 
 class WaitSet;
 
-/// An eventfd that is written only while somebody said that he sleeps on it.
+/// An eventfd that is written only while it is armed: somebody is about to sleep on it.
 class WaitFd {
  public:
   WaitFd() noexcept = default;
@@ -35,7 +35,7 @@ class WaitFd {
   void notify() noexcept {
     if (fd_ < 0) [[likely]]
       return;
-    // Either we see that he armed, or his arming sees our entry: both exchange the same word.
+    // Either we see that it is armed, or its arming sees our entry: both exchange the same word.
     if (armed_.exchange(false, std::memory_order_acq_rel)) ring();
   }
   void ring() noexcept;
@@ -47,11 +47,11 @@ class WaitFd {
   std::atomic<bool> armed_{false};
 };
 
-/// Gives the processor away once a reader has looked in vain many times: ranks that spin while they
+/// Yields the processor once a reader has polled in vain many times: ranks that spin while they
 /// outnumber the processors would keep each other from sending. A yield that lasts shows that
-/// somebody else had the processor; then the reader looks but briefly and sleeps until a bell
-/// rings, since many threads that yield to each other keep the scheduler busy with nothing. Any
-/// thread.
+/// another thread wanted the processor; then the reader polls only briefly and sleeps until a bell
+/// rings, since many threads that yield to each other keep the scheduler busy with nothing
+/// (docs/adr/0005-waiting-on-a-shared-processor.md). Threads: any.
 class IdleSpins {
  public:
   void found() noexcept { looks_.store(0, std::memory_order_relaxed); }
@@ -75,10 +75,10 @@ class IdleSpins {
   std::atomic<std::uint32_t> naps_left_{0};  // until a yield shows again whether others want to run
 };
 
-/// What one can wait for.
+/// What a thread can wait for: a queue or a counter.
 class Waitable {
  public:
-  /// Moves the engine; is there something to read? `polled`: a look by a poll set.
+  /// Moves the engine; is there something to read? `polled`: asked by a poll set.
   virtual bool ready() noexcept = 0;
   virtual Engine* engine() noexcept = 0;  // null: needs none
   virtual WaitFd* wait_fd() noexcept = 0;
@@ -91,9 +91,9 @@ class Waitable {
 /// The queue or counter behind a fid, or null.
 Waitable* waitable_of(fid_t object) noexcept;
 
-/// Sleeps at most `timeout_ms` (< 0: no limit) until `ready` answers true, and returns its last
-/// answer. `ready` moves the engine. Woken at least each 10 ms, since another thread may take what
-/// was waited for.
+/// Sleeps for at most `timeout_ms` milliseconds (< 0: no limit) until `ready` answers true, and
+/// returns its last answer. `ready` moves the engine. Asked at least every 10 ms, since another
+/// thread may take what was waited for.
 template <class Ready>
 bool wait_until(Engine* engine, int timeout_ms, Ready ready) noexcept {
   using Clock = std::chrono::steady_clock;

@@ -13,19 +13,18 @@ namespace livebtl::runtime {
 
 namespace {
 
-constexpr TimeNs kLingerMax =
-    5 * kSecond;  // a stopped peer must not hold up the end of a job for ever
+constexpr TimeNs kLingerMax = 5 * kSecond;  // a stopped peer must not hold up a job's end for ever
 
 using Kinds = std::vector<core::TransportKind>;
 
-/// The kind that the setting `variable` calls `name`.
+/// The transport that `variable` names by `name`. Errors: kInvalid, naming the variable.
 Result<core::TransportKind> kind_named(const std::string& name, const char* variable) {
   auto kind = transports::named(name);
   if (!kind) return fail(Errc::kInvalid, std::string(variable) + ": " + kind.error().text);
   return kind;
 }
 
-/// The transports that the settings name, all if they name none.
+/// The transports that LIVEBTL_TRANSPORTS names; all that are compiled in if it names none.
 Result<Kinds> wanted_kinds(const Settings& settings) {
   if (settings.transports.empty()) return transports::builtin();
   if (settings.transports.size() > kTransportsMax)
@@ -48,7 +47,7 @@ bool names(const std::vector<std::string>& names, const core::TransportKind& kin
   });
 }
 
-/// The routing until the first order; equal in all processes of a job, whatever each has.
+/// The routing until the first order. Equal in all processes of a job, whatever devices each has.
 Result<core::Routing> first_routing(const Settings& settings) {
   core::Routing routing;
   for (const core::TransportKind& kind : transports::builtin()) {
@@ -120,7 +119,7 @@ Runtime::~Runtime() {
 }  // namespace livebtl::runtime
 
 livebtl::Result<std::shared_ptr<livebtl::Engine>> livebtl::Engine::acquire() {
-  // Never destroyed: a library may still hold the engine when static objects die.
+  // Never destroyed: a library may still hold the engine when static objects are destroyed.
   static auto& mutex = *new std::mutex;
   static auto& current = *new std::weak_ptr<runtime::Runtime>;
   const std::lock_guard lock(mutex);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// runtime/runtime.h -- the one engine of a process, with its agent: who makes them, in which order,
-// and who ends them.
+// runtime/runtime.h -- the one engine of a process with its agent: makes both in their order, and
+// ends them.
 //
-// Threads:   acquire() from any; the destructor runs on the thread that drops the last reference.
-// Ownership: everybody who acquired, and every open port, shares it. When the last is gone the
-// engine lingers until
-//            what it sent is taken, says goodbye, and ends.
+// Threads:   Engine::acquire() on any; the destructor runs on the thread that drops the last
+//            reference.
+// Ownership: shared by all callers of acquire() and all open ports. When the last is gone the
+//            engine waits up to 5 s until what it sent has been taken, says goodbye, and ends.
 #pragma once
 
 #include <memory>

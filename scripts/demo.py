@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """The live part of scripts/demo: runs the job, switches it, shows what happens, and ends with the proof."""
 import argparse
@@ -8,19 +7,17 @@ import os
 import sys
 import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
-from harness.control import btlctl  # noqa: E402
-from harness.job import Build, MpiJob  # noqa: E402
-from harness.kernel import TcpBytes  # noqa: E402
-from harness.waiting import Failed, check, wait_until  # noqa: E402
+from tests.harness.control import btlctl
+from tests.harness.job import Build, MpiJob
+from tests.harness.kernel import TcpBytes
+from tests.harness.waiting import Failed, check, wait_until
 
 MIB = 1 << 20
 PHASE_SECONDS = 2
 
 
 class Stream:
-    """Follows the lines that the ranks print: {"stream": rank, "t", "seconds", "messages", "bytes", "gap_us"}."""
+    """Reads the lines that the ranks print: {"stream": rank, "t", "seconds", "messages", "bytes", "gap_us"}."""
 
     def __init__(self, job):
         self.ranks = job.ranks
@@ -42,14 +39,14 @@ class Stream:
         return new
 
     def wait_beyond(self, moment):
-        """Until every rank has told of the time up to `moment`."""
+        """Waits until every rank has reported the time up to `moment`."""
         def all_told():
             self.read()
             return len({line["stream"] for line in self.lines if line["t"] > moment}) == self.ranks
         wait_until("every rank to go on delivering messages", all_told, 30, interval=0.05)
 
     def longest_gap_ms(self, start, end):
-        """Of the lines that cover any moment from start to end (unix seconds)."""
+        """The longest gap in lines that cover any moment from start to end (unix seconds)."""
         gaps = [line["gap_us"] for line in self.lines if line["t"] >= start and line["t"] - line["seconds"] <= end]
         return max(gaps, default=0) / 1000
 
@@ -58,7 +55,7 @@ class Stream:
 
 
 class Demo:
-    """One job and what is known of it so far."""
+    """One job, and what has been measured of it so far."""
 
     def __init__(self, job):
         self.job, self.stream, self.tcp = job, Stream(job), TcpBytes()
@@ -79,7 +76,7 @@ class Demo:
                  f"TCP so far {self.tcp.sample(self.pids) / MIB:8.1f} MiB (ss -ti)")
 
     def run_phase(self, transport):
-        """Lets the job run on one transport, shows its rates, and notes what carried how much."""
+        """Lets the job run on one transport, shows its rates, and records how much TCP carried."""
         begin, tcp_before = time.time(), self.tcp.sample(self.pids)
         self.stream.read()
         while time.time() - begin < PHASE_SECONDS:

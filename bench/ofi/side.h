@@ -3,7 +3,7 @@
 // livebtl's ofi transport, or over the bare provider of libfabric's. The origin asks, the target
 // only makes progress.
 //
-// Threads: one, each side its own process. What goes wrong ends the program.
+// Threads: one; each side is a process of its own. Errors: end the program.
 #pragma once
 
 #include <cstdio>
@@ -39,7 +39,7 @@ class Side {
   /// Both at once, each in its process.
   virtual void meet_as_origin(const Wire& wire) = 0;
   virtual void meet_as_target(const Wire& wire) = 0;
-  // By the origin. false: busy. Done means: to be seen at the target. bytes: at most kBytesMax.
+  // Called by the origin. false: busy. Done means: visible at the target. bytes: at most kBytesMax.
   virtual bool put(std::size_t bytes) = 0;
   virtual bool fetch_add() = 0;
   /// Returns how many of ours are done, since the beginning.

@@ -10,7 +10,7 @@
 //   btlperf counted BYTES ROUNDS FILE       lock step, for callgrind (measure.h)
 //   btlperf gaps BYTES STOP LOG READY       ping-pong until STOP exists (measure.h)
 //   btlperf idle|spin STOP READY            all ranks met once; sleep, or call MPI without pause
-// READY: each rank makes READY.RANK, with its process number, when it is where it should be.
+// READY: each rank makes READY.RANK, with its process id in it, when it has reached that state.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -40,7 +40,7 @@ using Words = std::vector<std::string>;
 std::uint64_t number(const std::string& word) { return std::strtoull(word.c_str(), nullptr, 10); }
 
 void make_ready(const std::string& file, int rank) {
-  // Whoever sees it reads it at once: it is there whole, or not at all.
+  // It is read as soon as it appears, so it must appear complete.
   const std::string made = file + "-made." + std::to_string(rank);
   std::ofstream(made) << ::getpid() << "\n";
   std::rename(made.c_str(), (file + "." + std::to_string(rank)).c_str());

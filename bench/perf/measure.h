@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // bench/perf/measure.h -- what btlperf measures between rank 0 and rank 1. Plain MPI: the same
 // program runs over livebtl and over its peers. Both ranks call the same function with the same
-// arguments. Threads: one.
+// arguments.
+//
+// Threads: one.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +32,7 @@ double fetch_add_us(const Pair& pair, std::uint64_t rounds);
 double put_bandwidth_gbs(const Pair& pair, std::size_t bytes, std::uint64_t rounds);
 
 /// Ping-pong in lock step, told by a word in `shared_file` and not by MPI that the message is
-/// there: each receive finds it at its first look, so that callgrind counts the same instructions
+/// there: each receive finds it at its first poll, so that callgrind counts the same instructions
 /// in every run. It counts what runs within the functions counted_send and counted_receive.
 void counted(const Pair& pair, std::size_t bytes, std::uint64_t rounds,
              const std::string& shared_file);

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One-sided operations of livebtl's ofi transport beside those of the bare provider of libfabric's."""
+"""One-sided operations of livebtl's ofi transport beside those of libfabric's provider without it."""
 import json
 import os
 import subprocess
 
-from contenders import Failed
+from tests.harness.waiting import Failed
 
 
 def run(build, turns, provider="tcp;ofi_rxm", seconds=600):

@@ -1,36 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The contenders: one MPI job each, two ranks of btlperf that stand ready and measure when they are told to."""
+"""The contenders: each is an MPI job with two ranks of btlperf, which measure on order."""
 import os
 import select
-import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
-from harness.job import MpiJob  # noqa: E402
-from harness.waiting import Failed  # noqa: E402
+from tests.harness.job import OVER_LIVEBTL, OVER_OFI, MpiJob
+from tests.harness.waiting import Failed
 
-OFI = ["--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "opal_common_ofi_provider_include"]
-LIVEBTL = [*OFI, "livebtl"]
 RDMA = ["--mca", "osc", "rdma"]
 RXM = {"LIVEBTL_TRANSPORTS": "self,tcp,ofi:tcp;ofi_rxm", "LIVEBTL_TCP_IF": "lo", "FI_TCP_IFACE": "lo"}
-OVER_OFI = ["--mca", "btl", "self,ofi", *RDMA]
-# How each is started: options of mpirun, and environment. Over TCP all use loopback alone.
+RDMA_OVER_OFI = ["--mca", "btl", "self,ofi", *RDMA]
+# How each is started: options of mpirun, and environment. Over TCP all use loopback only.
 CONTENDERS = {
-    "livebtl-sm": (LIVEBTL, {}),
-    "livebtl-sm-rings": (LIVEBTL, {"LIVEBTL_SM_SINGLE_COPY": "none"}),
+    "livebtl-sm": (OVER_LIVEBTL, {}),
+    "livebtl-sm-rings": (OVER_LIVEBTL, {"LIVEBTL_SM_SINGLE_COPY": "none"}),
     "vader": (["--mca", "pml", "ob1", "--mca", "btl", "self,vader"], {}),
     "ucx-sm": (["--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"],
                {"UCX_TLS": "self,sm"}),
-    "livebtl-tcp": (LIVEBTL, {"LIVEBTL_TRANSPORTS": "self,tcp", "LIVEBTL_TCP_IF": "lo"}),
+    "livebtl-tcp": (OVER_LIVEBTL, {"LIVEBTL_TRANSPORTS": "self,tcp", "LIVEBTL_TCP_IF": "lo"}),
     "ob1-tcp": (["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo"], {}),
-    "ofi-rxm-tcp": ([*OFI, "tcp;ofi_rxm"], {"FI_TCP_IFACE": "lo"}),
-    "livebtl-ofi-rxm": (LIVEBTL, RXM),
-    # One-sided: osc/rdma, over each but TCP, the ranks' messages beside it.
-    "livebtl-sm-rdma": ([*LIVEBTL, *OVER_OFI], {}),
-    "livebtl-sm-rings-rdma": ([*LIVEBTL, *OVER_OFI], {"LIVEBTL_SM_SINGLE_COPY": "none"}),
+    "ofi-rxm-tcp": ([*OVER_OFI, "tcp;ofi_rxm"], {"FI_TCP_IFACE": "lo"}),
+    "livebtl-ofi-rxm": (OVER_LIVEBTL, RXM),
+    # One-sided: osc/rdma over each, but for Open MPI's own TCP; messages go as above.
+    "livebtl-sm-rdma": ([*OVER_LIVEBTL, *RDMA_OVER_OFI], {}),
+    "livebtl-sm-rings-rdma": ([*OVER_LIVEBTL, *RDMA_OVER_OFI], {"LIVEBTL_SM_SINGLE_COPY": "none"}),
     "vader-rdma": (["--mca", "pml", "ob1", "--mca", "btl", "self,vader", *RDMA], {}),
-    "livebtl-tcp-rdma": ([*LIVEBTL, *OVER_OFI], {"LIVEBTL_TRANSPORTS": "self,tcp", "LIVEBTL_TCP_IF": "lo"}),
-    "livebtl-ofi-rxm-rdma": ([*LIVEBTL, *OVER_OFI], RXM),
+    "livebtl-tcp-rdma": ([*OVER_LIVEBTL, *RDMA_OVER_OFI], {"LIVEBTL_TRANSPORTS": "self,tcp", "LIVEBTL_TCP_IF": "lo"}),
+    "livebtl-ofi-rxm-rdma": ([*OVER_LIVEBTL, *RDMA_OVER_OFI], RXM),
     # Open MPI 4.1 has no osc/rdma over its own TCP, which has no atomics.
     "tcp-pt2pt": (["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo",
                    "--mca", "osc", "pt2pt"], {}),
@@ -38,8 +33,8 @@ CONTENDERS = {
 
 
 class PerfJob(MpiJob):
-    """btlperf under mpirun. options: of mpirun; program: words after btlperf; bound: each rank has a processor of its
-    own (else two that spin may share one, and what is measured is the scheduler)."""
+    """btlperf under mpirun. options: of mpirun; program: arguments of btlperf; bound: each rank has a processor of its
+    own (otherwise two that spin may share one, and the scheduler is measured)."""
 
     def __init__(self, build, logs, options, environment, ranks, program, wrapper=(), bound=False):
         super().__init__(build, logs, "btlperf", ranks, environment=environment)
@@ -56,7 +51,7 @@ class PerfJob(MpiJob):
             command.append("--allow-run-as-root")
         for name in ("LIVEBTL_RUNDIR", "FI_PROVIDER_PATH", *self.extra):
             command += ["-x", name]
-        # With more ranks than processors Open MPI gives up the processor after each look; two ranks are never more.
+        # With more ranks than processors, let Open MPI yield the processor after each poll.
         yields = "1" if self.ranks > (os.cpu_count() or 1) else "0"
         command += ["--mca", "mpi_yield_when_idle", yields, *self.options]
         return [*command, *self.wrapper, os.path.join(self.build.directory, "bin", "btlperf"), *self.words]
@@ -80,7 +75,7 @@ class Contender:
             os.mkfifo(path)
         self.job.__enter__()
         try:
-            # Both ends, so that opening waits for nobody and a dead rank is seen by mpirun's end.
+            # Both ends, so that opening does not block; a dead rank shows as the end of mpirun.
             self.orders = [os.open(path, os.O_RDWR) for path in self.paths]
             self.answers = os.open(self.answer_path, os.O_RDWR)
         except OSError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Instructions a message, counted by callgrind: the same on a loaded machine. Where they go, by library and by file."""
+"""Instructions a message, counted by callgrind, which a loaded machine does not change; by library and by file."""
 import collections
 import glob
 import os
@@ -7,20 +7,22 @@ import re
 import shutil
 import subprocess
 
-from contenders import CONTENDERS, ROOT, PerfJob
-from harness.waiting import Failed, check
+from tests.harness.commands import ROOT
+from tests.harness.waiting import Failed, check
+
+from .contenders import CONTENDERS, PerfJob
 
 NAME = re.compile(r"\((\d+)\)(?: (.*))?")
 
 
 class Profile:
-    """Self cost of one callgrind file, by (library, source file). Calls are counted where they run."""
+    """Self cost in one callgrind file, by (library, source file); the cost of a call counts for the callee."""
 
     def __init__(self, path):
         self.cost = collections.Counter()
         self._names = {"ob": {}, "f": {}}
         self._object = self._file = ""
-        skip = False  # the line behind calls= is the cost of the callee
+        skip = False  # the line after calls= is the inclusive cost of the callee
         with open(path) as file:
             for line in file:
                 if skip:

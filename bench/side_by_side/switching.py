@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a switch costs those who run: gaps between deliveries, time to the last acknowledgement, ranks that compute."""
+"""What a switch costs a running job: gaps between deliveries, time to the last acknowledgement, ranks that compute."""
 import bisect
 import json
 import os
 import time
 
-from contenders import LIVEBTL, PerfJob
-from harness.control import DONE, btlctl, drive
-from harness.job import MpiJob
-from harness.waiting import check
+from tests.harness.control import DONE, btlctl, drive
+from tests.harness.job import OVER_LIVEBTL, MpiJob
+from tests.harness.waiting import check
+
+from .contenders import PerfJob
 
 REST_MS = 12  # between two switches: room for a window of the same length without one
-GAP_FLOOR_US = 5  # btlperf notes gaps from here on
+GAP_FLOOR_US = 5  # the shortest gap that btlperf records
 
 
 def percentile(values, percent):
-    """Nearest rank."""
+    """Percentile by the nearest-rank method."""
     values = sorted(values)
     return values[max(0, -(-len(values) * percent // 100) - 1)]
 
@@ -25,7 +26,7 @@ def summary(values):
 
 
 class Gaps:
-    """The gaps that one rank noted; they do not overlap."""
+    """The gaps that one rank recorded; they do not overlap."""
 
     def __init__(self, path):
         with open(path) as file:
@@ -35,7 +36,7 @@ class Gaps:
         self.begins = [begin for begin, _ in self.gaps]
 
     def longest_us(self, begin, end):
-        """Of those that touch [begin, end]."""
+        """The longest gap that touches [begin, end]."""
         first = max(0, bisect.bisect_left(self.begins, begin) - 1)
         last = bisect.bisect_right(self.begins, end)
         touching = [length for start, length in self.gaps[first:last] if start + length >= begin]
@@ -53,7 +54,7 @@ def windows(switches):
 
 def longest_gaps(build, logs, count, size=1024):
     """The longest gap in each switch, and in as long a time without one just after it."""
-    job = PerfJob(build, os.path.join(logs, "gaps"), LIVEBTL, {"LIVEBTL_TCP_IF": "lo"}, 2, [])
+    job = PerfJob(build, os.path.join(logs, "gaps"), OVER_LIVEBTL, {"LIVEBTL_TCP_IF": "lo"}, 2, [])
     log = os.path.join(job.shared, "gaps")
     job.words = ["gaps", str(size), job.stop_file, log, job.ready_file]
     with job:
@@ -75,8 +76,8 @@ def longest_gaps(build, logs, count, size=1024):
 
 
 def ladder(build, logs, ranks, mode, count):
-    """Order to last acknowledgement: of each rung, and of whole switches, as btlctl says."""
-    job = PerfJob(build, os.path.join(logs, f"{mode}-{ranks}"), LIVEBTL, {"LIVEBTL_TCP_IF": "lo"}, ranks, [])
+    """Time from order to last acknowledgement, of each rung and of whole switches, as btlctl reports it."""
+    job = PerfJob(build, os.path.join(logs, f"{mode}-{ranks}"), OVER_LIVEBTL, {"LIVEBTL_TCP_IF": "lo"}, ranks, [])
     job.words = [mode, job.stop_file, job.ready_file]
     rungs, whole = [], []
     with job:
@@ -93,7 +94,7 @@ def ladder(build, logs, ranks, mode, count):
 
 
 def hostage(build, logs, count):
-    """Two ranks compute without an MPI call: a switch, and a removal, in ladder time and with btlctl's own start."""
+    """Two ranks compute without an MPI call: a switch and a removal, as ladder time and with btlctl's own start."""
     ladders, commands, removals = [], [], []
     with MpiJob(build, os.path.join(logs, "hostage"), "compute", 2) as job:
         job.wait_ready()

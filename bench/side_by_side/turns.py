@@ -3,12 +3,13 @@
 import contextlib
 import statistics
 
-from contenders import Contender
-from harness.waiting import Failed
+from tests.harness.waiting import Failed
+
+from .contenders import Contender
 
 LATENCY, BANDWIDTH = "latency", "bandwidth"
 PUT, FETCH_ADD, PUT_BANDWIDTH = "put", "fetch-add", "put-bandwidth"
-RATES = (BANDWIDTH, PUT_BANDWIDTH)  # of which more is better
+RATES = (BANDWIDTH, PUT_BANDWIDTH)  # where more is better
 # What is compared: ours, its peers.
 GROUPS = (("livebtl-sm", ("livebtl-sm-rings", "vader", "ucx-sm")), ("livebtl-tcp", ("ob1-tcp", "ofi-rxm-tcp")))
 ONE_SIDED_GROUPS = (("livebtl-sm-rdma", ("livebtl-sm-rings-rdma", "vader-rdma")), ("livebtl-tcp-rdma", ("tcp-pt2pt",)),
@@ -17,18 +18,18 @@ OFI_GROUPS = (("livebtl-ofi-rxm", ("ofi-rxm-tcp",)),)
 POINTS = [(LATENCY, size) for size in (8, 1024, 8192, 65536, 1 << 20)] + \
          [(BANDWIDTH, size) for size in (65536, 1 << 20, 4 << 20)]
 ONE_SIDED_POINTS = [(PUT, 8), (FETCH_ADD, 8), (PUT, 1 << 20), (PUT_BANDWIDTH, 1 << 20)]
-TURN_SECONDS = 0.03  # about so long is one measurement
+TURN_SECONDS = 0.03  # of one measurement, roughly
 
 
 def rounds_for(kind, first):
-    """How many rounds last a turn, from one measured value."""
+    """How many rounds take TURN_SECONDS, from one measured value."""
     if kind not in RATES:
         return max(5, int(TURN_SECONDS * 1e6 / max(0.05, 2 * first)))
     return max(3, int(TURN_SECONDS * first * 1e9 / (16 << 20)))
 
 
 def start(stack, build, logs, names, threads):
-    """Those that come up; the others are named, with the reason."""
+    """Returns the contenders that start, and {name: reason} of the others."""
     ready, absent = {}, {}
     for name in names:
         contender = stack.enter_context(Contender(build, logs, name, threads))
@@ -41,7 +42,7 @@ def start(stack, build, logs, names, threads):
 
 
 def take_turns(ready, kind, size, turns):
-    """{name: [value of each turn]}; every other turn in the opposite order."""
+    """{name: [value of each turn]}; every other turn runs in the opposite order."""
     values = {name: [] for name in ready}
     best = max if kind in RATES else min
     rounds = {name: rounds_for(kind, best(contender.measure(kind, size, 5) for _ in range(3)))
@@ -80,7 +81,7 @@ def show(line):
 
 
 def run(build, logs, turns, threads=False, groups=GROUPS, points=POINTS):
-    """Lines of all groups; ratio: ours to the peer's."""
+    """Lines of all groups, with ratios of ours to the peer's."""
     lines = []
     for ours, peers in groups:
         with contextlib.ExitStack() as stack:

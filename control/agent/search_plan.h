@@ -2,7 +2,7 @@
 // control/agent/search_plan.h -- which of the peers that nothing reaches are asked now where they listen,
 // and when the next ones are.
 //
-// Pure: time is an argument. Rules (docs/SWITCH.md, "Who finds whom"): a few at a time, in turn;
+// Pure: time is an argument. Rules (docs/OUTSIDE.md): a few at a time, in turn;
 // once all were asked, the pause doubles, up to some seconds; whatever may have changed their
 // answer ends it.
 #pragma once

@@ -8,24 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "base/exit_code.h"
 #include "control/ladder/ladder_types.h"
 
 namespace livebtl::control {
-
-/// btlctl's exit codes. Stable: scripts and hypervisor hooks rely on them.
-enum class ExitCode : int {
-  kDone = 0,  // done, or already so
-  kUsage = 1,
-  kNotFound = 2,      // no such job or transport
-  kRefused = 3,       // a member refused: last path, or the transport cannot be opened
-  kBusy = 4,          // another ladder is in progress, or one was left unfinished
-  kRetracted = 5,     // time-out before the commit point; taken back as far as acknowledged
-  kNotReleased = 6,   // committed, but not every member has released the old transport
-  kForeign = 7,       // released by us, held by somebody else: do not detach
-  kInconsistent = 8,  // snapshots
-  kNotPermitted = 9,
-  kMembersMissing = 10,
-};
 
 struct Straggler {
   MemberId member;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // core/engine/admin.h -- what the control plane may ask of an engine, and what it is told: values only.
 //
-// Threads: submit() and snapshots may be called from any thread; they pass through the engine's
-// mailbox and lock.
+// Threads: any; each call takes the engine's lock, but for those that say otherwise. The agent is the
+// usual caller.
 #pragma once
 
 #include <functional>
@@ -51,8 +51,8 @@ struct RungReport {
   std::uint32_t pairs_moved = 0;
   std::uint32_t pairs_left = 0;      // cannot use the new transport
   std::vector<std::string> waiting;  // what the rung still waits for, for people (at most 32)
-  // Who holds the device of a transport that is released, as of the order or look_for_holders()
-  // last: "verbs: " and file, descriptor, process.
+  // Holders of the device of a transport that is released, as of the order or the last
+  // look_for_holders(): "verbs: " and file, descriptor, process.
   std::vector<std::string> foreign;
   // "verbs: ...": what is not used here though the routing permits it, and why. At any time.
   std::vector<std::string> absent;
@@ -77,7 +77,7 @@ struct HoldOrder {
 struct HoldReport {
   std::uint64_t id = 0;  // of the hold that `state` is about; 0: none
   HoldState state = HoldState::kNone;
-  std::uint32_t members = 0;         // all so many were parked at one time; 0: nobody has said so
+  std::uint32_t members = 0;         // all so many were parked at one time; 0: not told yet
   std::uint32_t left_ms = 0;         // of the lease, kParking and kParked
   bool claimed = false;              // for a restore: only being raised lets it be ended
   Incarnation incarnation{};         // of this process (core/switch/fence.h); 0: none yet
@@ -149,7 +149,7 @@ class Admin {
   /// Gives the engine an order. It is at work on it when this returns; see report().
   virtual void submit(const RungOrder& order) = 0;
   virtual RungReport report() = 0;
-  /// Looks anew who holds the devices of transports that are out of use here, for the next report.
+  /// Looks anew for holders of the devices of transports that are out of use here, for the next report.
   /// Takes milliseconds, in which the engine goes on.
   virtual void look_for_holders() = 0;
   virtual RoutingPlan plan(const Routing& routing) = 0;
@@ -172,7 +172,7 @@ class Admin {
   /// This process was restored from a snapshot that was taken during that hold, as all others of
   /// its job: it is raised to that incarnation, and its connections to other machines are closed,
   /// to be opened anew when the hold is ended. Again: nothing changes. Refused outside of that hold
-  /// (one that is broken, or a fence, is no obstacle: who asks has seen that the set is whole).
+  /// (one that is broken, or a fence, is no obstacle: the caller has seen that the set is whole).
   virtual HoldReport restore(std::uint64_t id, Incarnation to) = 0;
   /// Called (under the engine's lock; must only signal) whenever report() or spans_nodes() changed,
   /// or unreached() would name somebody again.
@@ -184,16 +184,18 @@ class Admin {
   /// What peers have told so: each text once.
   virtual std::vector<std::string> relays() = 0;
   /// Has a peer on another node been met? Then this node needs a relay, whatever the launcher said.
+  /// Without the lock.
   virtual bool spans_nodes() const noexcept = 0;
 
   /// Where this process listens now.
   virtual Contacts contacts() = 0;
-  /// false: unreached() names nobody. Costs nothing; any thread.
+  /// false: unreached() names nobody. Without the lock; costs nothing.
   virtual bool seeks() const noexcept = 0;
   /// Living peers to which something is to be sent, and that no address reaches which is known
   /// here. Sorted.
   virtual std::vector<ProcessId> unreached() = 0;
-  /// What such a peer answered that was asked where it listens. Hostile; of others it is ignored.
+  /// What such a peer answered when it was asked where it listens. addresses: hostile. Of any other
+  /// peer it is ignored.
   virtual void introduce(ProcessId peer, const Contacts& addresses) = 0;
 
   /// The agent's turn: moves the engine for at most about 100 us if no application thread did so

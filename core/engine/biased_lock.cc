@@ -2,7 +2,7 @@
 // core/engine/biased_lock.cc -- everything but the owner's fast path: the mutex, revocation, sleeping,
 // fork. Any thread.
 //
-// Whoever is not the owner holds the mutex *and* has made sure that the owner is outside and stays
+// A holder that is not the owner has the mutex *and* has made sure that the owner is outside and stays
 // there: wanted_ is set first, then membarrier, then inside_ is read. An owner that finds wanted_
 // set uses the mutex like the others.
 #include "core/engine/biased_lock.h"
@@ -59,8 +59,8 @@ namespace {
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t while_equal) noexcept {
   ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, while_equal, nullptr, nullptr, 0);
 }
-// A full barrier before it looks for sleepers: a store just before is seen by whoever is about to
-// sleep.
+// A full barrier before it looks for sleepers: a store just before is seen by a thread that is
+// about to sleep.
 void futex_wake_all(std::atomic<std::uint32_t>& word) noexcept {
   ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
@@ -164,7 +164,7 @@ bool BiasedLock::keep_owner_out(Caller caller) noexcept {
 
 void BiasedLock::unlock_slowly() noexcept {
   const bool agent = holder_ == Holder::kAgent;
-  // Under the mutex: who waits now will get it, see this and take it back.
+  // Under the mutex: a thread that waits now will get it, see this and take it back.
   if (agent && applications_waiting_.load() != 0) application_first_.store(1);
   holder_ = Holder::kOwner;
   mutex_.unlock();

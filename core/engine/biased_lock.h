@@ -6,13 +6,16 @@
 // sets `wanted_`, runs membarrier(2) (so that the owner's store is visible or the owner sees
 // `wanted_`), and sleeps until the owner is out; the owner that sees `wanted_` gives way until the
 // other is done. A second application thread makes it an ordinary mutex for good; so do builds with
-// ThreadSanitizer and kernels that refuse membarrier. Fairness: the agent goes before application
-// threads that have not got the mutex yet, and between two turns of the
-//           agent each application thread that waits gets one. Among application threads: as the
-//           mutex has it.
-// Fork:      the child finds the lock free and new, whoever held it. What it guards is as the fork
-// found it. Model:     tests/model/biased_lock.pml (TSO store buffers; without the membarrier spin
-// finds the violation). Recursion: none. A holder must not block.
+// ThreadSanitizer and kernels that refuse membarrier.
+//
+// Threads:   any. No recursion; a holder must not block.
+// Fairness:  the agent goes before application threads that have not got the mutex yet, and between
+//            two turns of the agent each application thread that waits gets one. Among application
+//            threads: as the mutex has it.
+// Fork:      the child finds the lock free and new, whichever thread held it. What it guards is as
+//            the fork found it.
+// Model:     tests/model/biased_lock.pml (TSO store buffers; without the membarrier spin finds the
+//            violation).
 #pragma once
 
 #include <atomic>
@@ -75,9 +78,9 @@ class BiasedLock {
     return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
   }
 
-  // The compiler must keep store and load in this order; the processor need not, as whoever sets
-  // wanted_ makes it do so with membarrier. Acquire pairs with the release of the last holder that
-  // took wanted_ back.
+  // The compiler must keep store and load in this order; the processor need not: the thread that
+  // sets wanted_ makes it do so with membarrier. Acquire pairs with the release of the last holder
+  // that took wanted_ back.
   bool lock_as_owner(Caller caller) noexcept {
     if (owner_.load(std::memory_order_relaxed) != this_thread() || caller != Caller::kApplication)
         [[unlikely]]

@@ -7,14 +7,14 @@
 namespace livebtl::core {
 
 namespace {
-// How long the agent of an idle process sleeps at most between two looks: bells wake it anyhow, and
+// How long the agent of an idle process sleeps at most between two polls: bells wake it anyhow, and
 // a node may have more processes than it has processors to look with.
 constexpr std::int64_t kQuietSleepMax = 10 * kMillisecond;
 }  // namespace
 
 void EngineCore::submit(const RungOrder& order) {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
-  core_.now = core_.config.now();
+  core_.context.now = core_.context.config.now();
   core_.switching.order(order);
   progress_locked(kFramesPerTurn);
   note_at_work();
@@ -26,7 +26,7 @@ void EngineCore::note_at_work() noexcept {
 
 HoldReport EngineCore::hold(const HoldOrder& order) {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
-  core_.now = core_.config.now();
+  core_.context.now = core_.context.config.now();
   core_.hold.keep_time();
   HoldReport report = core_.hold.start(order);
   progress_locked(kFramesPerTurn);
@@ -37,7 +37,7 @@ HoldReport EngineCore::hold(const HoldOrder& order) {
 
 HoldReport EngineCore::end_hold(std::uint64_t id) {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
-  core_.now = core_.config.now();
+  core_.context.now = core_.context.config.now();
   core_.hold.keep_time();
   HoldReport report = core_.hold.end(id);
   progress_locked(kFramesPerTurn);
@@ -47,21 +47,21 @@ HoldReport EngineCore::end_hold(std::uint64_t id) {
 
 HoldReport EngineCore::hold_report() {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
-  core_.now = core_.config.now();
+  core_.context.now = core_.context.config.now();
   core_.hold.keep_time();
   return core_.hold.report();
 }
 
 HoldReport EngineCore::claim_hold(std::uint64_t id, TimeNs lease) {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
-  core_.now = core_.config.now();
+  core_.context.now = core_.context.config.now();
   core_.hold.keep_time();
   return core_.hold.claim(id, lease);
 }
 
 HoldReport EngineCore::restore(std::uint64_t id, Incarnation to) {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
-  core_.now = core_.config.now();
+  core_.context.now = core_.context.config.now();
   core_.hold.keep_time();
   HoldReport report = core_.hold.restore(id, to);
   progress_locked(kFramesPerTurn);
@@ -108,32 +108,32 @@ void EngineCore::adopt(const RungOrder& standing) {
 
 void EngineCore::on_report(std::function<void()> signal) {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
-  core_.switching.signal = std::move(signal);
+  core_.context.control_signal = std::move(signal);
 }
 
 void EngineCore::publish_relay(const std::string& relay) {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
-  core_.bml.publish_relay(relay);
+  core_.bml.slots.publish_relay(relay);
 }
 
 std::vector<std::string> EngineCore::relays() {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
-  return core_.bml.relays();
+  return core_.bml.peers.relays();
 }
 
 Contacts EngineCore::contacts() {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
-  return core_.bml.contacts();
+  return core_.bml.slots.contacts();
 }
 
 std::vector<ProcessId> EngineCore::unreached() {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
-  return core_.bml.unreached();
+  return core_.bml.unreached.list();
 }
 
 void EngineCore::introduce(ProcessId peer, const Contacts& addresses) {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
-  core_.bml.introduce(peer, addresses);
+  core_.bml.unreached.introduce(peer, addresses);
 }
 
 EngineCore::Turn EngineCore::take_turn() {
@@ -142,8 +142,8 @@ EngineCore::Turn EngineCore::take_turn() {
   Turn turn;
   turn.moved = progress_locked(kFramesPerTurn);
   if (turn.moved != 0) agent_moved_.store(true);
-  const bool pending = core_.bml.work_pending();
-  turn.idle = !core_.bml.any_open_path() && !pending;
+  const bool pending = core_.bml.peers.work_pending();
+  turn.idle = !core_.bml.any_path() && !pending;
   note_at_work();
   const bool armed = turn.moved == 0 && !turn.idle && arm_transports();
   turn.quiet = armed && !pending && !at_work_.load(std::memory_order_relaxed);
@@ -156,11 +156,11 @@ EngineCore::Turn EngineCore::take_turn() {
 // engine has moved.
 std::int64_t EngineCore::agent_turn() {
   const std::uint64_t calls = calls_.load(std::memory_order_relaxed);
-  // Who sleeps in wait() looks by himself; were the agent to move the engine meanwhile, it would
-  // take the bell that is to wake him.
+  // A thread that sleeps in wait() polls by itself; were the agent to move the engine meanwhile, it
+  // would take the bell that is to wake that thread.
   away_ = calls == calls_seen_ && waiting_.load(std::memory_order_relaxed) == 0;
   calls_seen_ = calls;
-  const std::int64_t look_again = core_.config.settings.away_us * kMicrosecond;
+  const std::int64_t look_again = core_.context.config.settings.away_us * kMicrosecond;
   const bool at_work = at_work_.load(std::memory_order_relaxed);
   if (!away_ && !at_work) return quiet_sleep_ = look_again;
   const Turn turn = take_turn();
@@ -177,7 +177,7 @@ std::int64_t EngineCore::agent_turn() {
 // true: each will ring when there is work.
 bool EngineCore::arm_transports() noexcept {
   bool armed = true;
-  for (auto& slot : core_.bml.slots()) {
+  for (auto& slot : core_.bml.slots.all()) {
     if (slot->open() && !slot->transport->arm()) armed = false;
   }
   return armed;
@@ -189,7 +189,7 @@ std::vector<int> EngineCore::wait_fds() {
   std::vector<int> fds;
   if (!away_) return fds;
   const Guard guard(core_, BiasedLock::Caller::kAgent);
-  for (auto& slot : core_.bml.slots()) {
+  for (auto& slot : core_.bml.slots.all()) {
     if (slot->open() && slot->transport->wait_fd() >= 0) fds.push_back(slot->transport->wait_fd());
   }
   return fds;

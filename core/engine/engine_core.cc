@@ -15,8 +15,7 @@ constexpr std::uint32_t kRoundsPerClock = 64;  // reading the clock costs as muc
 }  // namespace
 
 EngineCore::EngineCore(EngineConfig config) : core_(std::move(config)) {
-  core_.now = core_.config.now();
-  core_.bml.add_kinds();
+  core_.context.now = core_.context.config.now();
 }
 
 EngineCore::~EngineCore() {
@@ -28,20 +27,20 @@ Status EngineCore::open_transports() {
   const Guard guard(core_);
   std::string reasons, excluded;
   std::size_t open_count = 0;
-  for (const TransportKind& kind : core_.config.kinds) {
-    // Who joins in mid-ladder opens what either end of it needs, as the others have.
+  for (const TransportKind& kind : core_.context.config.kinds) {
+    // A process that joins in mid-ladder opens what either end of it needs, as the others have.
     if (!core_.switching.accepts(kind.name)) {
       excluded += (excluded.empty() ? "" : ", ") + kind.name;
       continue;
     }
-    if (const auto opened = core_.bml.open_transport(kind.name); opened) {
+    if (const auto opened = core_.bml.slots.open(kind.name); opened) {
       ++open_count;
     } else {
       const std::string why(without_name(opened.error().text, kind.name));
       log(LogLevel::kWarn, "engine", "transport %s is not available: %s", kind.name.c_str(),
           why.c_str());
       reasons += " " + kind.name + ": " + why + ";";
-      core_.returning.note_missing(*core_.bml.find_slot(kind.name), opened.error().text);
+      core_.returning.note_missing(*core_.bml.slots.find(kind.name), opened.error().text);
     }
   }
   if (open_count > 0) return {};
@@ -55,26 +54,26 @@ Status EngineCore::open_transports() {
 }
 
 void EngineCore::linger(TimeNs at_most) noexcept {
-  TimeNs until = core_.config.now() + at_most;
+  TimeNs until = core_.context.config.now() + at_most;
   bool told = false;
   for (;;) {
     {
       const Guard guard(core_);
-      core_.now = core_.config.now();
+      core_.context.now = core_.context.config.now();
       progress_locked(kFramesPerTurn);
       core_.hold.keep_time();
       // What a hold keeps back is sent after it: its lease is bounded.
       if (core_.hold.parks()) {
         if (!std::exchange(told, true))
           log(LogLevel::kWarn, "hold", "this process would end, and waits: the job is held");
-        until = core_.now + at_most;
+        until = core_.context.now + at_most;
       }
-      if (core_.bml.settled() || core_.now > until) {
-        core_.bml.say_goodbye();
+      if (core_.bml.peers.settled() || core_.context.now > until) {
+        core_.bml.losses.say_goodbye();
         progress_locked(kFramesPerTurn);
         return;
       }
-      core_.bml.request_acks();
+      core_.bml.probes.request_acks();
     }
     ::poll(nullptr, 0, 1);
   }
@@ -82,7 +81,7 @@ void EngineCore::linger(TimeNs at_most) noexcept {
 
 // Everything that moves. Bounded: at most frames_max frames in, 256 KiB of placed data a peer out.
 std::size_t EngineCore::progress_locked(std::size_t frames_max) noexcept {
-  std::size_t moved = core_.bml.progress_transports(frames_max);
+  std::size_t moved = core_.bml.slots.progress(frames_max);
   core_.bml.tidy();
   moved += core_.sender.flush_all();
   core_.switching.tick();
@@ -91,9 +90,9 @@ std::size_t EngineCore::progress_locked(std::size_t frames_max) noexcept {
 }
 
 void EngineCore::keep_time() noexcept {
-  core_.now = core_.config.now();
-  if (core_.now - housekept_ < kMillisecond) return;
-  housekept_ = core_.now;
+  core_.context.now = core_.context.config.now();
+  if (core_.context.now - housekept_ < kMillisecond) return;
+  housekept_ = core_.context.now;
   core_.bml.housekeeping();
   core_.returning.keep_time();
   core_.hold.keep_time();
@@ -109,11 +108,29 @@ std::size_t EngineCore::progress() noexcept {
       keep_time();
     }
     moved = progress_locked(kFramesPerTurn);
-    if (!core_.ports.active_waiting() && core_.events.empty()) [[likely]]
+    if (!core_.ports.active_waiting() && core_.context.events.empty()) [[likely]]
       return moved;
   }
   deliver_events();
-  return moved + core_.ports.run_active_handlers();
+  return moved + run_active_handlers();
+}
+
+// Called without the lock: handlers may call the engine.
+std::size_t EngineCore::run_active_handlers() {
+  std::size_t count = 0;
+  for (;;) {
+    std::optional<std::pair<PortState::PendingActive, ActiveHandler>> next;
+    {
+      const Guard guard(core_);
+      next = core_.ports.take_active();
+      if (!next) return count;
+      core_.receiver.release_credit(*next->first.peer, next->first.payload.size());
+    }
+    auto& [pending, handler] = *next;
+    pending.message.payload = pending.payload;
+    if (handler) handler(pending.message);
+    ++count;
+  }
 }
 
 void EngineCore::deliver_events() {
@@ -121,7 +138,7 @@ void EngineCore::deliver_events() {
   std::function<void(const EngineEvent&)> call;
   {
     const Guard guard(core_);
-    events = core_.events.take();
+    events = core_.context.events.take();
     call = event_call_;
   }
   if (!call) return;
@@ -140,7 +157,7 @@ void EngineCore::wait(std::int64_t timeout_ns) noexcept {
     keep_time();
     // What the agent has moved between the caller's last look and now, it will not tell again.
     if (agent_moved_.exchange(false) || progress_locked(kFramesPerTurn) != 0) return;
-    for (auto& slot : core_.bml.slots()) {
+    for (auto& slot : core_.bml.slots.all()) {
       if (!slot->open()) continue;
       if (!slot->transport->arm()) return;
       if (slot->transport->wait_fd() >= 0)
@@ -159,18 +176,18 @@ void EngineCore::wait(std::int64_t timeout_ns) noexcept {
 
 Result<std::unique_ptr<Port>> EngineCore::open_port(const PortOptions& options) {
   const Guard guard(core_);
-  return core_.ports.open(owner_.lock(), options);
+  return CorePort::open(core_, owner_.lock(), options);
 }
 
 Result<Destination> EngineCore::peer(const Address& address) {
   const Guard guard(core_);
-  return core_.bml.resolve(address);
+  return core_.bml.peers.resolve(address);
 }
 
 Address EngineCore::address_of(const Destination& destination) const noexcept {
   const Guard guard(core_);
-  return core_.bml.address_of(destination.peer->process, destination.port,
-                              destination.peer->addresses);
+  return core_.bml.peers.address_of(destination.peer->process, destination.port,
+                                    destination.peer->addresses);
 }
 
 int EngineCore::add_waker(std::function<void()> signal) {
@@ -194,8 +211,5 @@ void EngineCore::on_event(std::function<void(const EngineEvent&)> call) {
   const Guard guard(core_);
   event_call_ = std::move(call);
 }
-
-// Agent
-// ----------------------------------------------------------------------------------------------------------
 
 }  // namespace livebtl::core

@@ -2,10 +2,9 @@
 // core/engine/engine_core.h -- the engine: puts the parts together, guards them, and moves them.
 //
 // Threads: public functions take the lock. progress() on application threads, agent_turn() on the
-// agent's; whoever holds
-//          the lock moves everything. No thread of its own.
-// The loop (progress_locked) is the table of contents: transports -> broken and wanted paths ->
-// what is queued -> the switch -> time.
+//          agent's; the thread that holds the lock moves everything. No thread of its own.
+// The loop (progress_locked) is the table of contents: transports -> broken and wanted paths -> what
+// is queued -> the switch -> the hold.
 #pragma once
 
 #include <atomic>
@@ -16,6 +15,7 @@
 #include "base/bell.h"
 #include "core/engine/admin.h"
 #include "core/engine/core.h"
+#include "core/engine/ports.h"
 #include "livebtl/engine.h"
 
 namespace livebtl::core {
@@ -34,7 +34,7 @@ class EngineCore final : public Engine, public Admin {
   void linger(TimeNs at_most) noexcept;
 
   // Engine
-  ProcessId process_id() const noexcept override { return core_.config.process; }
+  ProcessId process_id() const noexcept override { return core_.context.config.process; }
   Result<std::unique_ptr<Port>> open_port(const PortOptions& options) override;
   Result<Destination> peer(const Address& address) override;
   Address address_of(const Destination& destination) const noexcept override;
@@ -59,9 +59,9 @@ class EngineCore final : public Engine, public Admin {
   void on_report(std::function<void()> signal) override;
   void publish_relay(const std::string& relay) override;
   std::vector<std::string> relays() override;
-  bool spans_nodes() const noexcept override { return core_.bml.spans_nodes(); }
+  bool spans_nodes() const noexcept override { return core_.bml.peers.spans_nodes(); }
   Contacts contacts() override;
-  bool seeks() const noexcept override { return core_.bml.seeks(); }
+  bool seeks() const noexcept override { return core_.bml.unreached.seeks(); }
   std::vector<ProcessId> unreached() override;
   void introduce(ProcessId peer, const Contacts& addresses) override;
   std::int64_t agent_turn() override;
@@ -74,6 +74,7 @@ class EngineCore final : public Engine, public Admin {
   void keep_time() noexcept;
   void note_at_work() noexcept;
   void deliver_events();
+  std::size_t run_active_handlers();
   void wake_waiters() noexcept;
   /// What the agent finds in a turn, which it takes under the lock.
   struct Turn {

@@ -8,26 +8,37 @@
 namespace livebtl::core {
 
 CorePort::CorePort(Core& core, std::shared_ptr<void> engine, PortNumber number,
-                   const PortOptions& options)
-    : number_(number), options_(options), handlers(256), core_(core), engine_(std::move(engine)) {}
+                   const PortOptions& port_options)
+    : PortState(number, port_options), core_(core), engine_(std::move(engine)) {}
+
+Result<std::unique_ptr<Port>> CorePort::open(Core& core, std::shared_ptr<void> engine,
+                                             const PortOptions& port_options) {
+  const auto number = core.ports.free_number();
+  if (!number) return tl::unexpected(number.error());
+  auto port = std::make_unique<CorePort>(core, std::move(engine), *number, port_options);
+  core.ports.add(*port);
+  return port;
+}
 
 // Operations that are still open are ended here, each with its completion, so that no frame refers
 // to their memory.
 CorePort::~CorePort() {
   const Guard guard(core_);
-  core_.ports.forget(*this);
+  core_.ports.remove(*this);
+  for (auto& pending : pending_active)
+    core_.receiver.release_credit(*pending.peer, pending.payload.size());
   while (Operation* receive = matcher.first_posted()) {
     matcher.withdraw(*receive);
     receive->done(*receive, {.code = Errc::kCancelled});
   }
-  core_.sender.cancel_port(*this);
+  core_.bml.peers.for_each([&](Peer& peer) { core_.sender.cancel_port(*this, peer); });
   core_.transfers.cancel_port(*this);
   core_.onesided.cancel_port(*this);
 }
 
 Address CorePort::address() const noexcept {
   const Guard guard(core_);
-  return core_.bml.own_address(number_);
+  return core_.bml.slots.own_address(id);
 }
 
 Accept CorePort::send(const SendRequest& request, Operation& operation) noexcept {
@@ -150,20 +161,20 @@ Accept CorePort::send_active(const Destination& to, std::uint8_t handler, std::u
 
 Result<std::uint64_t> CorePort::register_region(const RegionRequest& request) {
   const Guard guard(core_);
-  return core_.onesided.regions.add(options_.space, request);
+  return core_.onesided.regions.add(options.space, request);
 }
 
 Status CorePort::deregister_region(std::uint64_t key) {
   const Guard guard(core_);
-  Status done = core_.onesided.deregister(options_.space, key);
+  Status done = core_.onesided.deregister(options.space, key);
   core_.sender.flush_all();
   return done;
 }
 
 void CorePort::on_remote_access(RemoteAccessHandler call, void* user) noexcept {
   const Guard guard(core_);
-  remote_access_ = call;
-  remote_access_user_ = user;
+  remote_access = call;
+  remote_access_user = user;
 }
 
 Accept CorePort::put(const PutRequest& request, Operation& operation) noexcept {
@@ -190,78 +201,6 @@ Accept CorePort::atomic(const AtomicRequest& request, Operation& operation) noex
 Accept CorePort::flush(const Destination& to, Operation& operation) noexcept {
   const Guard guard(core_);
   return core_.onesided.flush(*this, to.peer, operation);
-}
-
-// The table
-// ------------------------------------------------------------------------------------------------------
-
-Result<std::unique_ptr<Port>> Ports::open(std::shared_ptr<void> engine,
-                                          const PortOptions& options) {
-  // Numbers are not used again while there are fresh ones: a late frame must not find a new port
-  // under an old number.
-  if (table_.empty()) table_.push_back(nullptr);
-  std::size_t number = table_.size();
-  if (number > 0xFFFF) {
-    const auto found = std::find(table_.begin() + 1, table_.end(), nullptr);
-    if (found == table_.end())
-      return fail(Errc::kLimit, "65535 ports are open in this process: close some");
-    number = static_cast<std::size_t>(found - table_.begin());
-  } else {
-    table_.push_back(nullptr);
-  }
-  auto port = std::make_unique<CorePort>(core_, std::move(engine), static_cast<PortNumber>(number),
-                                         options);
-  table_[number] = port.get();
-  ++count_;
-  return port;
-}
-
-void Ports::forget(CorePort& port) noexcept {
-  table_[port.number_] = nullptr;
-  --count_;
-  active_waiting_ -= port.pending_active.size();
-  for (auto& pending : port.pending_active)
-    core_.receiver.release_credit(*pending.peer, pending.payload.size());
-}
-
-void Ports::add_active(CorePort& port, CorePort::PendingActive message) {
-  port.pending_active.push_back(std::move(message));
-  ++active_waiting_;
-}
-
-std::size_t Ports::run_active_handlers() {
-  std::size_t count = 0;
-  for (;;) {
-    CorePort::PendingActive pending;
-    ActiveHandler handler;
-    {
-      const Guard guard(core_);
-      if (active_waiting_ == 0) return count;
-      CorePort* port = nullptr;
-      for (CorePort* each : table_) {
-        if (each != nullptr && !each->pending_active.empty()) port = each;
-      }
-      LIVEBTL_ASSERT(port != nullptr, "waiting active messages are counted");
-      pending = std::move(port->pending_active.front());
-      port->pending_active.pop_front();
-      --active_waiting_;
-      handler = port->handlers[pending.message.handler];
-      core_.receiver.release_credit(*pending.peer, pending.payload.size());
-    }
-    pending.message.payload = pending.payload;
-    if (handler) handler(pending.message);
-    ++count;
-  }
-}
-
-void Ports::fail_directed(Peer& peer) noexcept {
-  for (CorePort* port : table_) {
-    if (port == nullptr) continue;
-    while (Operation* receive = port->matcher.first_posted_from(peer)) {
-      port->matcher.withdraw(*receive);
-      receive->done(*receive, {.code = Errc::kPeerLost});
-    }
-  }
 }
 
 }  // namespace livebtl::core

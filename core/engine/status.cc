@@ -15,7 +15,7 @@ void EngineCore::count_pair(const Peer& peer, const TransportSlot& slot,
   const bool bulk = std::any_of(peer.bulk_paths.begin(), peer.bulk_paths.end(), by_slot);
   status.peers += ordered ? 1 : 0;
   status.bulk_peers += bulk ? 1 : 0;
-  if (peer.process == core_.config.process) status.own_pair = ordered || bulk;
+  if (peer.process == core_.context.config.process) status.own_pair = ordered || bulk;
 }
 
 TransportStatus EngineCore::status_of(const TransportSlot& slot) const {
@@ -35,7 +35,7 @@ TransportStatus EngineCore::status_of(const TransportSlot& slot) const {
   status.paths_lost = slot.paths_lost;
   status.corrupt_frames = slot.corrupt_frames;
   status.carried = slot.closed_stats;
-  core_.bml.for_each_peer([&](const Peer& peer) {
+  core_.bml.peers.for_each([&](const Peer& peer) {
     count_pair(peer, slot, status);
     for (const auto& path : peer.paths) {
       if (&path->slot == &slot && path->state != Path::State::kDown)
@@ -78,15 +78,15 @@ PeerStatus EngineCore::status_of(const Peer& peer) const {
 EngineStatus EngineCore::status() {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
   EngineStatus status;
-  status.process = core_.config.process;
-  status.incarnation = core_.fence.own();
+  status.process = core_.context.config.process;
+  status.incarnation = core_.context.fence.own();
   status.hold = core_.hold.report();
   status.rung = core_.switching.report();
   status.rung.absent = core_.returning.absent();
   status.epoch = status.rung.epoch;
   status.routing = core_.switching.in_force();
-  for (const auto& slot : core_.bml.slots()) status.transports.push_back(status_of(*slot));
-  core_.bml.for_each_peer([&](const Peer& peer) {
+  for (const auto& slot : core_.bml.slots.all()) status.transports.push_back(status_of(*slot));
+  core_.bml.peers.for_each([&](const Peer& peer) {
     if (!peer.departed) status.peers.push_back(status_of(peer));
     status.retransmitted_frames += peer.counts.retransmitted;
     status.duplicate_frames += peer.counts.duplicates;

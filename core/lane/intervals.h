@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/intervals.h -- which bytes of a transfer have arrived; repeats and overlaps count once.
-// Pure.
+// core/lane/intervals.h -- which bytes of a transfer have arrived; repeats and overlaps count once. Pure.
 #pragma once
 
 #include <cstdint>

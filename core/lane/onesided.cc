@@ -2,22 +2,25 @@
 // core/lane/onesided.cc -- see onesided.h: the side that asks. The other: onesided_target.cc.
 #include "core/lane/onesided.h"
 
-#include "core/engine/core.h"
+#include "core/engine/context.h"
 #include "core/lane/atomics.h"
+#include "core/lane/port_state.h"
+#include "core/lane/rendezvous.h"
+#include "core/lane/send.h"
 
 namespace livebtl::core {
 
-bool OneSided::is_full(const CorePort& port) const noexcept {
-  return port.open_operations >= core_.config.settings.operations_max;
+bool OneSided::is_full(const PortState& port) const noexcept {
+  return port.open_operations >= context_.config.settings.operations_max;
 }
 
-bool OneSided::admit(CorePort& port, Peer& peer, Accept& answer) const noexcept {
+bool OneSided::admit(PortState& port, Peer& peer, Accept& answer) const noexcept {
   answer = peer.lost ? Accept::kPeerLost : is_full(port) ? Accept::kBusy : Accept::kAccepted;
   return answer == Accept::kAccepted;
 }
 
 // in: an admitted operation. out: it stands last in the port's order.
-void OneSided::open(CorePort& port, Operation& operation, Peer& peer, std::size_t bytes) noexcept {
+void OneSided::open(PortState& port, Operation& operation, Peer& peer, std::size_t bytes) noexcept {
   SendState& state = start_state<SendState>(operation);
   state.port = &port;
   state.peer = &peer;
@@ -56,7 +59,7 @@ void fill_frame(OutFrame& frame, FrameKind kind, std::uint8_t flags, PortNumber 
 
 }  // namespace
 
-Accept OneSided::put(CorePort& port, const PutRequest& request, Operation& operation) noexcept {
+Accept OneSided::put(PortState& port, const PutRequest& request, Operation& operation) noexcept {
   Peer& peer = *request.to.peer;
   Accept answer{};
   const std::size_t bytes = total_bytes(request.slices);
@@ -76,22 +79,22 @@ Accept OneSided::put(CorePort& port, const PutRequest& request, Operation& opera
   const std::uint8_t flags = extra != 0 ? kFlagHasData : 0;
   if (bytes <= kPutEagerBytesMax) {
     const std::uint64_t name = remember(operation, peer, {}, bytes);
-    fill_frame(frame, FrameKind::kPut, flags, request.to.port, port.number_,
+    fill_frame(frame, FrameKind::kPut, flags, request.to.port, port.id,
                RemoteBody{request.remote.key, request.remote.address, bytes, name});
     std::copy(request.slices.begin(), request.slices.end(), frame.slices + extra);
     frame.slice_count = static_cast<std::uint8_t>(request.slices.size() + extra);
     frame.payload_bytes += bytes;
   } else {
     std::uint64_t name = 0;
-    core_.transfers.offer(peer, &port, &operation, request.slices, bytes, name).one_sided = true;
+    transfers_.offer(peer, &port, &operation, request.slices, bytes, name).one_sided = true;
     fill_frame(frame, FrameKind::kRts, static_cast<std::uint8_t>(flags | kFlagPut), request.to.port,
-               port.number_, RtsBody{request.remote.key, request.remote.address, bytes, name});
+               port.id, RtsBody{request.remote.key, request.remote.address, bytes, name});
   }
-  core_.sender.queue(peer, frame);
+  sender_.queue(peer, frame);
   return Accept::kAccepted;
 }
 
-Accept OneSided::get(CorePort& port, const GetRequest& request, Operation& operation) noexcept {
+Accept OneSided::get(PortState& port, const GetRequest& request, Operation& operation) noexcept {
   Peer& peer = *request.to.peer;
   Accept answer{};
   if (request.slices.size() > kSlicesMax) return Accept::kInvalid;
@@ -101,9 +104,9 @@ Accept OneSided::get(CorePort& port, const GetRequest& request, Operation& opera
   open(port, operation, peer, bytes);
   const std::uint64_t name = remember(operation, peer, request.slices, bytes);
   OutFrame& frame = state_of<SendState>(operation).frame;
-  fill_frame(frame, FrameKind::kGet, 0, request.to.port, port.number_,
+  fill_frame(frame, FrameKind::kGet, 0, request.to.port, port.id,
              RemoteBody{request.remote.key, request.remote.address, bytes, name});
-  core_.sender.queue(peer, frame);
+  sender_.queue(peer, frame);
   return Accept::kAccepted;
 }
 
@@ -127,7 +130,7 @@ std::size_t take_operands(const AtomicRequest& request, std::size_t bytes, std::
 
 }  // namespace
 
-Accept OneSided::atomic(CorePort& port, const AtomicRequest& request,
+Accept OneSided::atomic(PortState& port, const AtomicRequest& request,
                         Operation& operation) noexcept {
   Peer& peer = *request.to.peer;
   Accept answer{};
@@ -140,8 +143,8 @@ Accept OneSided::atomic(CorePort& port, const AtomicRequest& request,
   const std::uint64_t name = remember(operation, peer, {&into, fetch ? 1U : 0U}, bytes);
   std::byte operands[2 * kAtomicBytesMax];
   const std::size_t operand_bytes = take_operands(request, bytes, operands);
-  core_.sender.queue_control(
-      peer, FrameKind::kAtomic, 0, request.to.port, port.number_,
+  sender_.queue_control(
+      peer, FrameKind::kAtomic, 0, request.to.port, port.id,
       AtomicBody{request.remote.key, request.remote.address, name,
                  static_cast<std::uint32_t>(request.count), static_cast<std::uint8_t>(request.op),
                  static_cast<std::uint8_t>(request.scalar),
@@ -150,7 +153,7 @@ Accept OneSided::atomic(CorePort& port, const AtomicRequest& request,
   return Accept::kAccepted;
 }
 
-Accept OneSided::flush(CorePort& port, Peer* peer, Operation& operation) noexcept {
+Accept OneSided::flush(PortState& port, Peer* peer, Operation& operation) noexcept {
   if (is_full(port)) return Accept::kBusy;
   ++port.open_operations;
   port.flush_waits.push_back({&operation, peer, port.one_sided_number});
@@ -158,9 +161,9 @@ Accept OneSided::flush(CorePort& port, Peer* peer, Operation& operation) noexcep
   return Accept::kAccepted;
 }
 
-void OneSided::check_flushes(CorePort& port) noexcept {
+void OneSided::check_flushes(PortState& port) noexcept {
   for (std::size_t i = 0; i < port.flush_waits.size();) {
-    const CorePort::FlushWait wait = port.flush_waits[i];
+    const PortState::FlushWait wait = port.flush_waits[i];
     bool open_ones = false;
     for (Operation* each = port.one_sided_first; each != nullptr && !open_ones;) {
       const SendState& state = state_of<SendState>(*each);
@@ -180,7 +183,7 @@ void OneSided::check_flushes(CorePort& port) noexcept {
 
 void OneSided::complete(Operation& operation, const Completion& completion) noexcept {
   SendState& state = state_of<SendState>(operation);
-  CorePort& port = *state.port;
+  PortState& port = *state.port;
   (state.previous != nullptr ? state_of<SendState>(*state.previous).next : port.one_sided_first) =
       state.next;
   (state.next != nullptr ? state_of<SendState>(*state.next).previous : port.one_sided_last) =
@@ -210,7 +213,7 @@ void OneSided::on_answer(Peer& peer, const FinBody& body, Bytes payload) noexcep
 void OneSided::on_get_offer(Peer& peer, const RtsBody& body) noexcept {
   Pending* pending = pending_.find(body.tag);
   if (pending == nullptr || pending->peer != &peer || pending->bytes != body.length) {
-    core_.transfers.reject(peer, body.transfer, Errc::kCancelled);
+    transfers_.reject(peer, body.transfer, Errc::kCancelled);
     return;
   }
   InTransfer in;
@@ -223,12 +226,12 @@ void OneSided::on_get_offer(Peer& peer, const RtsBody& body) noexcept {
   in.transfer = body.transfer;
   const std::uint64_t wanted = pending->bytes;
   pending_.release(body.tag);
-  core_.transfers.fetch(peer, std::move(in), wanted);
+  transfers_.fetch(peer, std::move(in), wanted);
 }
 
 Status OneSided::deregister(std::uint32_t space, std::uint64_t key) noexcept {
   Status removed = regions.remove(space, key);
-  if (removed) core_.transfers.cancel_region({space, key});
+  if (removed) transfers_.cancel_region({space, key});
   return removed;
 }
 
@@ -241,7 +244,7 @@ void OneSided::fail_all(Peer& peer) noexcept {
   });
 }
 
-void OneSided::cancel_port(CorePort& port) noexcept {
+void OneSided::cancel_port(PortState& port) noexcept {
   pending_.for_each([&](std::uint64_t name, Pending& pending) {
     if (state_of<SendState>(*pending.operation).port != &port) return;
     Operation& operation = *pending.operation;

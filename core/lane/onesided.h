@@ -2,32 +2,36 @@
 // core/lane/onesided.h -- put, get, atomics and flush by ordered frames: exactly once, over every
 // transport.
 //
-// Threads: under the engine's lock. The target answers from whichever thread moves its engine: no
-// MPI call needed.
+// Threads: under the engine's lock. The target answers on the thread that moves its engine, be it the
+// agent: no MPI call is needed there.
 #pragma once
 
 #include <vector>
 
-#include "core/bml/peer.h"
+#include "core/lane/peer.h"
 #include "core/lane/region_table.h"
 #include "core/lane/slot_table.h"
 
 namespace livebtl::core {
 
-struct Core;
-class CorePort;
+struct Context;
+struct PortState;
+class PortTable;
+class Sender;
+class Transfers;
 
 /// Puts and gets up to this travel in one ordered frame; larger ones by rendezvous.
 inline constexpr std::size_t kPutEagerBytesMax = 8192;
 
 class OneSided {
  public:
-  explicit OneSided(Core& core) : core_(core) {}
+  OneSided(const Context& context, Sender& sender, Transfers& transfers, PortTable& ports)
+      : context_(context), sender_(sender), transfers_(transfers), ports_(ports) {}
 
-  Accept put(CorePort& port, const PutRequest& request, Operation& operation) noexcept;
-  Accept get(CorePort& port, const GetRequest& request, Operation& operation) noexcept;
-  Accept atomic(CorePort& port, const AtomicRequest& request, Operation& operation) noexcept;
-  Accept flush(CorePort& port, Peer* peer, Operation& operation) noexcept;
+  Accept put(PortState& port, const PutRequest& request, Operation& operation) noexcept;
+  Accept get(PortState& port, const GetRequest& request, Operation& operation) noexcept;
+  Accept atomic(PortState& port, const AtomicRequest& request, Operation& operation) noexcept;
+  Accept flush(PortState& port, Peer* peer, Operation& operation) noexcept;
 
   // Target side.
   void on_put(Peer& peer, const FrameHead& head, const RemoteBody& body, Bytes payload) noexcept;
@@ -44,7 +48,7 @@ class OneSided {
   /// The region's memory is the caller's again when this returns: what peers still do there ends.
   Status deregister(std::uint32_t space, std::uint64_t key) noexcept;
   void fail_all(Peer& peer) noexcept;
-  void cancel_port(CorePort& port) noexcept;
+  void cancel_port(PortState& port) noexcept;
 
   RegionTable regions;
 
@@ -56,14 +60,25 @@ class OneSided {
     std::uint8_t slice_count = 0;
     std::uint64_t bytes = 0;
   };
-  bool is_full(const CorePort& port) const noexcept;
-  bool admit(CorePort& port, Peer& peer, Accept& answer) const noexcept;
-  void open(CorePort& port, Operation& operation, Peer& peer, std::size_t bytes) noexcept;
+  bool is_full(const PortState& port) const noexcept;
+  bool admit(PortState& port, Peer& peer, Accept& answer) const noexcept;
+  void open(PortState& port, Operation& operation, Peer& peer, std::size_t bytes) noexcept;
   std::uint64_t remember(Operation& operation, Peer& peer, std::span<const MutableSlice> slices,
                          std::uint64_t bytes);
-  void check_flushes(CorePort& port) noexcept;
+  void check_flushes(PortState& port) noexcept;
+  /// Where a request leads to; no memory: no such port or region, or its rights or bounds forbid it.
+  struct Target {
+    PortState* port = nullptr;
+    std::byte* memory = nullptr;
+  };
+  Target find_target(const FrameHead& head, std::uint64_t key, std::uint64_t address,
+                     std::uint64_t bytes, Access wanted) noexcept;
+  void answer(Peer& peer, FrameKind kind, std::uint64_t operation, Errc code, Bytes payload = {});
 
-  Core& core_;
+  const Context& context_;
+  Sender& sender_;
+  Transfers& transfers_;
+  PortTable& ports_;
   SlotTable<Pending> pending_;
 };
 

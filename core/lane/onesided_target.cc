@@ -1,34 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // core/lane/onesided_target.cc -- see onesided.h: the side that is asked. Requests are a peer's bytes: a
 // region, its rights and its bounds are checked for each before anything is touched.
-#include "core/engine/core.h"
 #include "core/lane/atomics.h"
 #include "core/lane/onesided.h"
+#include "core/lane/port_state.h"
+#include "core/lane/rendezvous.h"
+#include "core/lane/send.h"
 
 namespace livebtl::core {
 
-namespace {
-
-void answer(Core& core, Peer& peer, FrameKind kind, std::uint64_t operation, Errc code,
-            Bytes payload = {}) {
-  core.sender.queue_control(peer, kind, 0, 0, 0,
-                            FinBody{operation, static_cast<std::uint32_t>(code), 0}, payload);
+void OneSided::answer(Peer& peer, FrameKind kind, std::uint64_t operation, Errc code,
+                      Bytes payload) {
+  sender_.queue_control(peer, kind, 0, 0, 0,
+                        FinBody{operation, static_cast<std::uint32_t>(code), 0}, payload);
 }
 
-/// Where a request leads to; no memory: no such port or region, or its rights or bounds forbid it.
-struct Target {
-  CorePort* port = nullptr;
-  std::byte* memory = nullptr;
-};
-
-Target find_target(Core& core, const FrameHead& head, std::uint64_t key, std::uint64_t address,
-                   std::uint64_t bytes, Access wanted) noexcept {
-  CorePort* port = core.ports.find(head.target_port);
+OneSided::Target OneSided::find_target(const FrameHead& head, std::uint64_t key,
+                                       std::uint64_t address, std::uint64_t bytes,
+                                       Access wanted) noexcept {
+  PortState* port = ports_.find(head.target_port);
   if (port == nullptr) return {};
-  return {port, core.onesided.regions.check(port->options_.space, key, address, bytes, wanted)};
+  return {port, regions.check(port->options.space, key, address, bytes, wanted)};
 }
-
-}  // namespace
 
 void OneSided::on_put(Peer& peer, const FrameHead& head, const RemoteBody& body,
                       Bytes payload) noexcept {
@@ -37,51 +30,47 @@ void OneSided::on_put(Peer& peer, const FrameHead& head, const RemoteBody& body,
   if ((head.flags & kFlagHasData) != 0) access.data = reader.take<std::uint64_t>();
   const Bytes bytes = reader.rest();
   if (!reader.ok() || bytes.size() != body.length)
-    return answer(core_, peer, FrameKind::kDone, body.operation, Errc::kInvalid);
+    return answer(peer, FrameKind::kDone, body.operation, Errc::kInvalid);
   const auto [port, target] =
-      find_target(core_, head, body.key, body.address, body.length, Access::kWrite);
-  if (target == nullptr)
-    return answer(core_, peer, FrameKind::kDone, body.operation, Errc::kBadKey);
+      find_target(head, body.key, body.address, body.length, Access::kWrite);
+  if (target == nullptr) return answer(peer, FrameKind::kDone, body.operation, Errc::kBadKey);
   if (!bytes.empty()) std::memcpy(target, bytes.data(), bytes.size());
-  answer(core_, peer, FrameKind::kDone, body.operation, Errc::kOk);
+  answer(peer, FrameKind::kDone, body.operation, Errc::kOk);
   port->tell_remote_access(access);
 }
 
 void OneSided::on_put_offer(Peer& peer, const FrameHead& head, const RtsBody& body,
                             Bytes payload) noexcept {
-  const auto [port, target] =
-      find_target(core_, head, body.tag, body.data, body.length, Access::kWrite);
-  if (target == nullptr) return core_.transfers.reject(peer, body.transfer, Errc::kBadKey);
+  const auto [port, target] = find_target(head, body.tag, body.data, body.length, Access::kWrite);
+  if (target == nullptr) return transfers_.reject(peer, body.transfer, Errc::kBadKey);
   InTransfer in;
   in.purpose = InTransfer::Purpose::kPut;
   in.port = port;
-  in.region = {port->options_.space, body.tag};
+  in.region = {port->options.space, body.tag};
   in.access = {{&peer, head.source_port}, Access::kWrite, body.tag, body.length, {}};
   if ((head.flags & kFlagHasData) != 0) in.access.data = ByteReader(payload).take<std::uint64_t>();
   in.slices[0] = {target, body.length};
   in.slice_count = 1;
   in.transfer = body.transfer;
-  core_.transfers.fetch(peer, std::move(in), body.length);
+  transfers_.fetch(peer, std::move(in), body.length);
 }
 
 void OneSided::on_get(Peer& peer, const FrameHead& head, const RemoteBody& body) noexcept {
-  const auto [port, source] =
-      find_target(core_, head, body.key, body.address, body.length, Access::kRead);
-  if (source == nullptr)
-    return answer(core_, peer, FrameKind::kGetReply, body.operation, Errc::kBadKey);
+  const auto [port, source] = find_target(head, body.key, body.address, body.length, Access::kRead);
+  if (source == nullptr) return answer(peer, FrameKind::kGetReply, body.operation, Errc::kBadKey);
   if (body.length <= kPutEagerBytesMax) {
-    answer(core_, peer, FrameKind::kGetReply, body.operation, Errc::kOk, {source, body.length});
+    answer(peer, FrameKind::kGetReply, body.operation, Errc::kOk, {source, body.length});
     return port->tell_remote_access(
         {{&peer, head.source_port}, Access::kRead, body.key, body.length, {}});
   }
   std::uint64_t name = 0;
   const Slice slice{source, body.length};
-  OutTransfer& out = core_.transfers.offer(peer, nullptr, nullptr, {&slice, 1}, body.length, name);
-  out.region = {port->options_.space, body.key};
+  OutTransfer& out = transfers_.offer(peer, nullptr, nullptr, {&slice, 1}, body.length, name);
+  out.region = {port->options.space, body.key};
   out.read_through = head.target_port;
   out.reader = head.source_port;
-  core_.sender.queue_control(peer, FrameKind::kRts, kFlagGet, head.source_port, head.target_port,
-                             RtsBody{body.operation, 0, body.length, name});
+  sender_.queue_control(peer, FrameKind::kRts, kFlagGet, head.source_port, head.target_port,
+                        RtsBody{body.operation, 0, body.length, name});
 }
 
 void OneSided::on_atomic(Peer& peer, const FrameHead& head, const AtomicBody& body,
@@ -90,23 +79,23 @@ void OneSided::on_atomic(Peer& peer, const FrameHead& head, const AtomicBody& bo
   if (body.op > static_cast<std::uint8_t>(AtomicOp::kMaskedSwap) ||
       body.scalar > static_cast<std::uint8_t>(Scalar::kF64) || body.count == 0 ||
       body.count > kAtomicBytesMax)
-    return answer(core_, peer, reply, body.operation, Errc::kInvalid);
+    return answer(peer, reply, body.operation, Errc::kInvalid);
   const auto op = static_cast<AtomicOp>(body.op);
   const auto scalar = static_cast<Scalar>(body.scalar);
   const std::size_t bytes = body.count * scalar_bytes(scalar);
   if (bytes > kAtomicBytesMax || payload.size() % bytes != 0 || payload.size() > 2 * bytes)
-    return answer(core_, peer, reply, body.operation, Errc::kInvalid);
+    return answer(peer, reply, body.operation, Errc::kInvalid);
   // As libfabric's own providers want it.
   const Access wanted = op == AtomicOp::kRead ? Access::kRead
                         : body.fetch != 0     ? Access::kReadWrite
                                               : Access::kWrite;
-  const auto [port, target] = find_target(core_, head, body.key, body.address, bytes, wanted);
-  if (target == nullptr) return answer(core_, peer, reply, body.operation, Errc::kBadKey);
+  const auto [port, target] = find_target(head, body.key, body.address, bytes, wanted);
+  if (target == nullptr) return answer(peer, reply, body.operation, Errc::kBadKey);
   std::byte fetched[kAtomicBytesMax];
   const std::byte* operand = payload.size() >= bytes ? payload.data() : nullptr;
   const std::byte* compare = payload.size() == 2 * bytes ? payload.data() + bytes : nullptr;
   const bool done = execute_atomic(op, scalar, body.count, target, operand, compare, fetched);
-  answer(core_, peer, reply, body.operation, done ? Errc::kOk : Errc::kInvalid,
+  answer(peer, reply, body.operation, done ? Errc::kOk : Errc::kInvalid,
          body.fetch != 0 && done ? Bytes{fetched, bytes} : Bytes{});
   if (done)
     port->tell_remote_access({{&peer, head.source_port}, Access::kReadWrite, body.key, bytes, {}});

@@ -2,10 +2,15 @@
 // core/lane/receive.cc -- see receive.h.
 //
 // What a message in order passes through is inlined into on_frame(): each call saved is ten
-// instructions or more.
+// instructions or more. A transport calls the Path, whose part of this is here for the same reason.
 #include "core/lane/receive.h"
 
-#include "core/engine/core.h"
+#include "core/engine/context.h"
+#include "core/lane/onesided.h"
+#include "core/lane/path_events.h"
+#include "core/lane/port_state.h"
+#include "core/lane/rendezvous.h"
+#include "core/lane/send.h"
 
 namespace livebtl::core {
 
@@ -14,15 +19,16 @@ MutableBytes Receiver::on_place(Path& path, Bytes header, std::size_t payload_by
   if (!path.open() || header.size() != sizeof(Header<DataBody>)) return {};
   const auto head = decode_head(header);
   if (!head || head->kind != FrameKind::kData) return {};
-  return core_.transfers.place(path, decode_body<DataBody>(header), payload_bytes, to_be_checked);
+  return transfers_.place(path, decode_body<DataBody>(header), payload_bytes, to_be_checked);
 }
 
 // in: a frame as it came. out: its part of the engine has it, or its path is broken down.
 // An eager message that comes in order on a path in use goes straight to its port. The first one on
-// a path, or on one that the peer had left, takes the long way, where that is noted.
+// a path, or on one that the peer had left, takes the long way, where that is noted and the path is
+// confirmed.
 void Receiver::on_frame(Path& path, Bytes header, Bytes payload) noexcept {
-  if (header.size() == sizeof(Header<MessageBody>) && path.open() && path.confirmed &&
-      path.marker.peer_sends()) [[likely]] {
+  if (header.size() == sizeof(Header<MessageBody>) && path.open() && path.marker.peer_sends())
+      [[likely]] {
     Header<MessageBody> message;
     std::memcpy(&message, header.data(), sizeof message);
     if (is_eager(message.head) && message.head.seq == path.peer->rx.reorder.expected()) [[likely]]
@@ -35,7 +41,7 @@ void Receiver::on_frame(Path& path, Bytes header, Bytes payload) noexcept {
                                                              const Header<MessageBody>& message,
                                                              Bytes payload) noexcept {
   Peer& peer = *path.peer;
-  if (message.head.ack > peer.tx.acked && !core_.sender.acknowledged(peer, message.head.ack))
+  if (message.head.ack > peer.tx.acked && !sender_.acknowledged(peer, message.head.ack))
     return path.break_down({Errc::kCorrupt, "the peer acknowledged what was never sent"});
   peer.rx.reorder.arrived_next();
   count_ack_owed(peer, message.head, sizeof message + payload.size());
@@ -48,23 +54,25 @@ void Receiver::on_any_frame(Path& path, Bytes header, Bytes payload) noexcept {
   if (path.state == Path::State::kDown) return;
   const auto head = decode_head(header);
   if (!head) return path.break_down({Errc::kCorrupt, "the peer sent a malformed frame header"});
-  if (head->kind == FrameKind::kHello) return core_.bml.on_hello(path, payload);
+  if (head->kind == FrameKind::kHello) return events_.on_hello(path, payload);
   if (!path.open())
     return path.break_down({Errc::kRefused, "the peer sent data before it said who it is"});
   Peer& peer = *path.peer;
   if (!path.confirmed) [[unlikely]] {
     path.confirmed = true;
-    core_.bml.elect(peer);
+    events_.on_confirmed(path);
   }
-  if (head->ack > peer.tx.acked && !core_.sender.acknowledged(peer, head->ack))
+  if (head->ack > peer.tx.acked && !sender_.acknowledged(peer, head->ack))
     return path.break_down({Errc::kCorrupt, "the peer acknowledged what was never sent"});
   if (is_ordered(head->kind)) {
     path.marker.on_ordered(head->seq);
     on_ordered(path, *head, header, payload);
   } else if (head->kind == FrameKind::kData) {
-    core_.transfers.on_data(path, decode_body<DataBody>(header), payload);
+    transfers_.on_data(path, decode_body<DataBody>(header), payload);
+  } else if (head->kind == FrameKind::kAck) {
+    on_credit(path, decode_body<CreditBody>(header));
   } else {
-    on_path_control(path, *head, header, payload);
+    events_.on_path_frame(path, *head, header, payload);
   }
 }
 
@@ -83,7 +91,7 @@ void Receiver::on_ordered(Path& path, const FrameHead& head, Bytes header, Bytes
       // Seen, so the peer has lost our acknowledgement: tell it again.
       ++peer.counts.duplicates;
       peer.rx.ack_wanted = true;
-      core_.sender.mark_dirty(peer);
+      sender_.mark_dirty(peer);
       return;
     case Reorder::Verdict::kOverflow:
       path.break_down(
@@ -103,9 +111,9 @@ void Receiver::deliver_early(Peer& peer) noexcept {
 void Receiver::count_ack_owed(Peer& peer, const FrameHead& head, std::size_t bytes) noexcept {
   peer.rx.unacked_bytes += bytes;
   if ((head.flags & kFlagAckWanted) != 0 ||
-      peer.rx.unacked_bytes > core_.config.settings.window_bytes / 4) {
+      peer.rx.unacked_bytes > context_.config.settings.window_bytes / 4) {
     peer.rx.ack_wanted = true;
-    core_.sender.mark_dirty(peer);
+    sender_.mark_dirty(peer);
   }
 }
 
@@ -116,9 +124,9 @@ void Receiver::dispatch(Peer& peer, const FrameHead& head, Bytes header, Bytes p
     case FrameKind::kRts:
       return on_offer(peer, head, decode_body<RtsBody>(header), payload);
     case FrameKind::kCts:
-      return core_.transfers.on_cts(peer, decode_body<CtsBody>(header));
+      return transfers_.on_cts(peer, decode_body<CtsBody>(header));
     case FrameKind::kFin:
-      return core_.transfers.on_fin(peer, head, decode_body<FinBody>(header));
+      return transfers_.on_fin(peer, head, decode_body<FinBody>(header));
     case FrameKind::kDone:
     case FrameKind::kGetReply:
     case FrameKind::kAtomicReply:
@@ -126,20 +134,19 @@ void Receiver::dispatch(Peer& peer, const FrameHead& head, Bytes header, Bytes p
     case FrameKind::kActive:
       return on_active(peer, head, decode_body<MessageBody>(header), payload);
     case FrameKind::kPut:
-      return core_.onesided.on_put(peer, head, decode_body<RemoteBody>(header), payload);
+      return onesided_.on_put(peer, head, decode_body<RemoteBody>(header), payload);
     case FrameKind::kGet:
-      return core_.onesided.on_get(peer, head, decode_body<RemoteBody>(header));
+      return onesided_.on_get(peer, head, decode_body<RemoteBody>(header));
     case FrameKind::kAtomic:
-      return core_.onesided.on_atomic(peer, head, decode_body<AtomicBody>(header), payload);
+      return onesided_.on_atomic(peer, head, decode_body<AtomicBody>(header), payload);
     case FrameKind::kAddresses:
-      return on_addresses(peer, payload);
+      return events_.on_addresses(peer, payload);
     default:
       LIVEBTL_ASSERT(false, "decode_head and is_ordered agree about the kinds");
   }
 }
 
 // Messages
-// -------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -185,16 +192,16 @@ void Receiver::release_credit(Peer& peer, std::size_t bytes) noexcept {
   RxLane& rx = peer.rx;
   rx.released_bytes += bytes;
   ++rx.released_headers;
-  const Settings& settings = core_.config.settings;
+  const Settings& settings = context_.config.settings;
   if (rx.released_bytes - rx.advertised_bytes > settings.credit_bytes / 4 ||
       rx.released_headers - rx.advertised_headers > settings.credit_headers / 4) [[unlikely]]
-    core_.sender.mark_dirty(peer);
+    sender_.mark_dirty(peer);
 }
 
 [[gnu::always_inline]] inline void Receiver::on_message(Peer& peer, const FrameHead& head,
                                                         const MessageBody& body,
                                                         Bytes payload) noexcept {
-  CorePort* port = core_.ports.find(head.target_port);
+  PortState* port = ports_.find(head.target_port);
   if (port == nullptr) {
     // The port was closed: what is still on its way to it is nobody's.
     release_credit(peer, payload.size());
@@ -210,7 +217,7 @@ void Receiver::release_credit(Peer& peer, std::size_t bytes) noexcept {
   keep_unexpected(*port, envelope, payload);
 }
 
-void Receiver::keep_unexpected(CorePort& port, const Envelope& envelope, Bytes payload) noexcept {
+void Receiver::keep_unexpected(PortState& port, const Envelope& envelope, Bytes payload) noexcept {
   auto message = std::make_unique<Unexpected>();
   message->envelope = envelope;
   if (!payload.empty()) {
@@ -248,18 +255,18 @@ void Receiver::complete_receive(Operation& receive, const Completion& completion
       scatter({state.slices, state.slice_count}, 0, payload.first(bytes));
   }
   if (envelope.want_done) [[unlikely]]
-    core_.sender.queue_control(*envelope.source.peer, FrameKind::kDone, kFlagWantDone, 0, 0,
-                               FinBody{envelope.transfer, 0, 0});
+    sender_.queue_control(*envelope.source.peer, FrameKind::kDone, kFlagWantDone, 0, 0,
+                          FinBody{envelope.transfer, 0, 0});
   complete_receive(receive, completion);
 }
 
 void Receiver::on_offer(Peer& peer, const FrameHead& head, const RtsBody& body,
                         Bytes payload) noexcept {
-  if ((head.flags & kFlagPut) != 0) return core_.onesided.on_put_offer(peer, head, body, payload);
-  if ((head.flags & kFlagGet) != 0) return core_.onesided.on_get_offer(peer, body);
-  CorePort* port = core_.ports.find(head.target_port);
+  if ((head.flags & kFlagPut) != 0) return onesided_.on_put_offer(peer, head, body, payload);
+  if ((head.flags & kFlagGet) != 0) return onesided_.on_get_offer(peer, body);
+  PortState* port = ports_.find(head.target_port);
   if (port == nullptr) {
-    core_.transfers.reject(peer, body.transfer, Errc::kCancelled);
+    transfers_.reject(peer, body.transfer, Errc::kCancelled);
     release_credit(peer, 0);
     return;
   }
@@ -277,7 +284,7 @@ void Receiver::on_offer(Peer& peer, const FrameHead& head, const RtsBody& body,
   port->matcher.add_unexpected(std::move(message));
 }
 
-void Receiver::deliver_offer(CorePort& port, Operation& receive,
+void Receiver::deliver_offer(PortState& port, Operation& receive,
                              const Envelope& envelope) noexcept {
   ReceiveState& state = state_of<ReceiveState>(receive);
   const std::size_t wanted = std::min<std::size_t>(envelope.length, state.capacity);
@@ -295,10 +302,10 @@ void Receiver::deliver_offer(CorePort& port, Operation& receive,
     std::copy(state.slices, state.slices + state.slice_count, in.slices);
   }
   in.completion.buffer = in.slice_count != 0 ? in.slices[0].data : nullptr;
-  core_.transfers.fetch(*envelope.source.peer, std::move(in), wanted);
+  transfers_.fetch(*envelope.source.peer, std::move(in), wanted);
 }
 
-void Receiver::deliver_unexpected(CorePort& port, std::unique_ptr<Unexpected> message,
+void Receiver::deliver_unexpected(PortState& port, std::unique_ptr<Unexpected> message,
                                   Operation& receive) noexcept {
   const Envelope& envelope = message->envelope;
   Peer& peer = *envelope.source.peer;
@@ -315,13 +322,23 @@ void Receiver::drop_unexpected(std::unique_ptr<Unexpected> message) noexcept {
   const Envelope& envelope = message->envelope;
   Peer& peer = *envelope.source.peer;
   if (envelope.rendezvous) {
-    core_.transfers.reject(peer, envelope.transfer,
-                           Errc::kOk);  // taken and thrown away, as the user wished
+    transfers_.reject(peer, envelope.transfer,
+                      Errc::kOk);  // taken and thrown away, as the user wished
   } else if (envelope.want_done) {
-    core_.sender.queue_control(peer, FrameKind::kDone, kFlagWantDone, 0, 0,
-                               FinBody{envelope.transfer, 0, 0});
+    sender_.queue_control(peer, FrameKind::kDone, kFlagWantDone, 0, 0,
+                          FinBody{envelope.transfer, 0, 0});
   }
   release_credit(peer, envelope.rendezvous ? 0 : envelope.length);
+}
+
+// A path's frames.
+
+MutableBytes Path::on_place(Bytes header, std::size_t payload_bytes, bool to_be_checked) noexcept {
+  return parts_.receiver.on_place(*this, header, payload_bytes, to_be_checked);
+}
+
+void Path::on_frame(Bytes header, Bytes payload) noexcept {
+  parts_.receiver.on_frame(*this, header, payload);
 }
 
 }  // namespace livebtl::core

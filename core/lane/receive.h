@@ -6,24 +6,36 @@
 // progress() returned.
 #pragma once
 
-#include "core/bml/peer.h"
 #include "core/lane/match.h"
+#include "core/lane/peer.h"
 
 namespace livebtl::core {
 
-struct Core;
-class CorePort;
+struct Context;
+struct PortState;
+class OneSided;
+class PathEvents;
+class PortTable;
+class Sender;
+class Transfers;
 
 class Receiver {
  public:
-  explicit Receiver(Core& core) : core_(core) {}
+  Receiver(const Context& context, Sender& sender, Transfers& transfers, OneSided& onesided,
+           PortTable& ports, PathEvents& events)
+      : context_(context),
+        sender_(sender),
+        transfers_(transfers),
+        onesided_(onesided),
+        ports_(ports),
+        events_(events) {}
 
   void on_frame(Path& path, Bytes header, Bytes payload) noexcept;
   MutableBytes on_place(Path& path, Bytes header, std::size_t payload_bytes,
                         bool to_be_checked) noexcept;
 
   /// Gives a message that was unexpected to a receive (also for claimed ones), and its credit back.
-  void deliver_unexpected(CorePort& port, std::unique_ptr<Unexpected> message,
+  void deliver_unexpected(PortState& port, std::unique_ptr<Unexpected> message,
                           Operation& receive) noexcept;
   /// All bytes of a receive are in place.
   void complete_receive(Operation& receive, const Completion& completion) noexcept;
@@ -45,15 +57,17 @@ class Receiver {
   void on_active(Peer& peer, const FrameHead& head, const MessageBody& body,
                  Bytes payload) noexcept;
   void on_credit(Path& path, const CreditBody& credit) noexcept;
-  void on_marker(Path& path, const PathBody& body) noexcept;
-  void on_path_control(Path& path, const FrameHead& head, Bytes header, Bytes payload) noexcept;
-  void on_addresses(Peer& peer, Bytes payload) noexcept;
-  void keep_unexpected(CorePort& port, const Envelope& envelope, Bytes payload) noexcept;
+  void keep_unexpected(PortState& port, const Envelope& envelope, Bytes payload) noexcept;
   void deliver_eager(Operation& receive, const Envelope& envelope, Bytes payload) noexcept;
-  void deliver_offer(CorePort& port, Operation& receive, const Envelope& envelope) noexcept;
+  void deliver_offer(PortState& port, Operation& receive, const Envelope& envelope) noexcept;
   void count_ack_owed(Peer& peer, const FrameHead& head, std::size_t bytes) noexcept;
 
-  Core& core_;
+  const Context& context_;
+  Sender& sender_;
+  Transfers& transfers_;
+  OneSided& onesided_;
+  PortTable& ports_;
+  PathEvents& events_;
 };
 
 }  // namespace livebtl::core

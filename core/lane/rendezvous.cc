@@ -4,7 +4,11 @@
 
 #include <algorithm>
 
-#include "core/engine/core.h"
+#include "core/lane/onesided.h"
+#include "core/lane/port_state.h"
+#include "core/lane/receive.h"
+#include "core/lane/send.h"
+#include "core/path/transport_slot.h"
 
 namespace livebtl::core {
 
@@ -39,7 +43,7 @@ void scatter(std::span<const MutableSlice> slices, std::uint64_t offset, Bytes b
   }
 }
 
-OutTransfer& Transfers::offer(Peer& peer, CorePort* port, Operation* operation,
+OutTransfer& Transfers::offer(Peer& peer, PortState* port, Operation* operation,
                               std::span<const Slice> slices, std::uint64_t bytes,
                               std::uint64_t& name) {
   OutTransfer& out = out_.acquire(name);
@@ -54,7 +58,7 @@ OutTransfer& Transfers::offer(Peer& peer, CorePort* port, Operation* operation,
 
 void Transfers::fetch(Peer& peer, InTransfer in, std::uint64_t wanted) {
   if (wanted == 0) {
-    core_.sender.queue_control(peer, FrameKind::kFin, 0, 0, 0, FinBody{in.transfer, 0, 0});
+    sender_.queue_control(peer, FrameKind::kFin, 0, 0, 0, FinBody{in.transfer, 0, 0});
     finish(in);
     return;
   }
@@ -67,12 +71,12 @@ void Transfers::fetch(Peer& peer, InTransfer in, std::uint64_t wanted) {
 }
 
 void Transfers::reject(Peer& peer, std::uint64_t transfer, Errc code) {
-  core_.sender.queue_control(peer, FrameKind::kFin, 0, 0, 0,
-                             FinBody{transfer, static_cast<std::uint32_t>(code), 0});
+  sender_.queue_control(peer, FrameKind::kFin, 0, 0, 0,
+                        FinBody{transfer, static_cast<std::uint32_t>(code), 0});
 }
 
 void Transfers::ask(InTransfer& in, std::uint64_t handle) noexcept {
-  core_.sender.queue_control(
+  sender_.queue_control(
       *in.peer, FrameKind::kCts, 0, 0, 0,
       CtsBody{in.transfer, in.arrived.prefix(), in.wanted, handle, in.attempt, 0});
 }
@@ -95,7 +99,7 @@ void Transfers::on_cts(Peer& peer, const CtsBody& cts) noexcept {
   out->next_offset = out->asked_offset = cts.offset;
   if (std::find(peer.sending.begin(), peer.sending.end(), cts.transfer) == peer.sending.end())
     peer.sending.push_back(cts.transfer);
-  core_.sender.mark_dirty(peer);
+  sender_.mark_dirty(peer);
 }
 
 void Transfers::on_fin(Peer& peer, const FrameHead& head, const FinBody& fin) noexcept {
@@ -119,9 +123,9 @@ void Transfers::complete_out_if_done(std::uint64_t name) noexcept {
 }
 
 void Transfers::tell_read(const OutTransfer& done) noexcept {
-  CorePort* const port = core_.ports.find(done.read_through);
+  PortState* const port = ports_.find(done.read_through);
   // Closed meanwhile; its number may be another's by now, which must not hear of other spaces.
-  if (port == nullptr || port->options_.space != done.region->space) return;
+  if (port == nullptr || port->options.space != done.region->space) return;
   port->tell_remote_access(
       {{done.peer, done.reader}, Access::kRead, done.region->key, done.bytes, {}});
 }
@@ -129,7 +133,7 @@ void Transfers::tell_read(const OutTransfer& done) noexcept {
 void Transfers::complete_out(const OutTransfer& done) noexcept {
   const Completion completion{.code = done.code, .bytes = done.bytes};
   if (done.one_sided) {
-    core_.onesided.complete(*done.operation, completion);
+    onesided_.complete(*done.operation, completion);
   } else {
     --done.port->open_operations;
     done.operation->done(*done.operation, completion);
@@ -183,7 +187,7 @@ void Transfers::on_data(Path& path, const DataBody& data, Bytes payload) noexcep
 void Transfers::complete_in(std::uint64_t handle) noexcept {
   const InTransfer in = std::move(*in_.find(handle));
   in_.release(handle);
-  core_.sender.queue_control(*in.peer, FrameKind::kFin, 0, 0, 0, FinBody{in.transfer, 0, 0});
+  sender_.queue_control(*in.peer, FrameKind::kFin, 0, 0, 0, FinBody{in.transfer, 0, 0});
   finish(in);
 }
 
@@ -191,10 +195,10 @@ void Transfers::complete_in(std::uint64_t handle) noexcept {
 void Transfers::finish(const InTransfer& in) noexcept {
   switch (in.purpose) {
     case InTransfer::Purpose::kReceive:
-      core_.receiver.complete_receive(*in.operation, in.completion);
+      receiver_.complete_receive(*in.operation, in.completion);
       break;
     case InTransfer::Purpose::kGet:
-      core_.onesided.complete(*in.operation, in.completion);
+      onesided_.complete(*in.operation, in.completion);
       break;
     case InTransfer::Purpose::kPut:
       if (in.port != nullptr) in.port->tell_remote_access(in.access);
@@ -265,7 +269,7 @@ Post Transfers::post_piece(Peer& peer, Path& path, const OutTransfer& out, std::
   return path.endpoint->post({bytes_of(header), payload, name, true});
 }
 
-// Posts the next fragment: lent to the peer's device where the path can do that and it pays.
+// Posts the next fragment: exposed for a zero-copy read where the path can do that and it pays.
 // Returns its bytes; 0: the path is busy.
 std::size_t Transfers::post_data(Peer& peer, Path& path, OutTransfer& out,
                                  std::uint64_t name) noexcept {
@@ -319,7 +323,9 @@ void Transfers::rewind_outgoing(Peer& peer) noexcept {
     if (std::find(peer.sending.begin(), peer.sending.end(), name) == peer.sending.end())
       peer.sending.push_back(name);
   });
-  core_.sender.mark_dirty(peer);
+  sender_.mark_dirty(peer);
 }
+
+void Path::on_sent(std::uint64_t cookie) noexcept { parts_.transfers.on_sent(*this, cookie); }
 
 }  // namespace livebtl::core

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/rendezvous.h -- the placed lane: large messages, puts and gets as an offer (RTS), a wish
-// (CTS), data and FIN.
+// core/lane/rendezvous.h -- the placed lane: large messages, puts and gets as an offer (RTS), a request
+// for the data (CTS), data and FIN.
 //
 // Threads:   under the engine's lock.
-// Ownership: the sender's bytes stay the user's buffer (no copy is kept) until FIN has come and no
-// posted frame
-//            refers to them; the receiver's buffer belongs to the transfer until it completes.
+// Ownership: the sender's bytes stay in the user's buffer (no copy is kept) until FIN has come and no
+//            posted frame refers to them; the receiver's buffer belongs to the transfer until it
+//            completes.
 // Giving up: a port or region that goes away has its memory back when the call returns: endpoints
 //            let go of it, and the other side is told.
-// Loss:      the receiver knows what arrived. When a path of the pair is lost it asks again from
-// its contiguous prefix,
-//            with the next attempt; fragments that come twice count once.
+// Loss:      the receiver knows what arrived. When a path of the pair is lost it asks again from its
+//            contiguous prefix, with the next attempt; fragments that come twice count once.
 #pragma once
 
 #include <optional>
 
-#include "core/bml/peer.h"
 #include "core/lane/intervals.h"
+#include "core/lane/peer.h"
 #include "core/lane/slot_table.h"
 
 namespace livebtl::core {
 
-struct Core;
-class CorePort;
+struct PortState;
+class OneSided;
+class PortTable;
+class Receiver;
+class Sender;
 
 /// A region, as transfers remember it: a deregistration ends those that use it.
 struct RegionName {
@@ -36,7 +38,7 @@ struct OutTransfer {
   std::optional<RegionName> region;  // serves a get: out of this
   PortNumber read_through = 0;       // ... and told to this port of ours
   PortNumber reader = 0;             // ... for this one of the peer's
-  CorePort* port = nullptr;          // whose operation it is
+  PortState* port = nullptr;         // whose operation it is
   Peer* peer = nullptr;
   Slice slices[kSlicesMax];
   std::uint8_t slice_count = 0;
@@ -57,7 +59,7 @@ struct InTransfer {
   enum class Purpose : std::uint8_t { kReceive, kPut, kGet };
   Purpose purpose = Purpose::kReceive;
   Peer* peer = nullptr;
-  CorePort* port = nullptr;
+  PortState* port = nullptr;
   Operation* operation = nullptr;    // the receive or get; null for a put into our region
   std::optional<RegionName> region;  // a put: into this
   Completion completion;             // filled in; given when all has arrived
@@ -72,10 +74,11 @@ struct InTransfer {
 
 class Transfers {
  public:
-  explicit Transfers(Core& core) : core_(core) {}
+  Transfers(Sender& sender, Receiver& receiver, OneSided& onesided, PortTable& ports)
+      : sender_(sender), receiver_(receiver), onesided_(onesided), ports_(ports) {}
 
   /// Sender: makes the transfer for an offer; the caller puts `name` into the RTS.
-  OutTransfer& offer(Peer& peer, CorePort* port, Operation* operation,
+  OutTransfer& offer(Peer& peer, PortState* port, Operation* operation,
                      std::span<const Slice> slices, std::uint64_t bytes, std::uint64_t& name);
   /// Sender: the offer was never posted: nobody is to be told when it ends.
   void withdraw_offer(std::uint64_t name) noexcept;
@@ -100,7 +103,7 @@ class Transfers {
   void path_lost(Peer& peer, Path& path) noexcept;
   void fail_all(Peer& peer) noexcept;
   /// Operations of a port that is being closed end with kCancelled.
-  void cancel_port(CorePort& port) noexcept;
+  void cancel_port(PortState& port) noexcept;
   /// Puts into a region and gets out of it, asked for by peers, end there with kBadKey.
   void cancel_region(const RegionName& region) noexcept;
 
@@ -122,7 +125,10 @@ class Transfers {
   void tell_read(const OutTransfer& done) noexcept;
   Path* pick_path(Peer& peer) noexcept;
 
-  Core& core_;
+  Sender& sender_;
+  Receiver& receiver_;
+  OneSided& onesided_;
+  PortTable& ports_;
   SlotTable<OutTransfer> out_;
   SlotTable<InTransfer> in_;
 };

@@ -3,7 +3,8 @@
 // that are deregistered. Under the engine's lock.
 #include <algorithm>
 
-#include "core/engine/core.h"
+#include "core/lane/rendezvous.h"
+#include "core/lane/send.h"
 
 namespace livebtl::core {
 
@@ -66,8 +67,8 @@ void Transfers::withdraw_offer(std::uint64_t name) noexcept {
 
 void Transfers::tell_given_up(OutTransfer& out) noexcept {
   out.finished = true;
-  core_.sender.queue_control(*out.peer, FrameKind::kFin, kFlagGivenUp, 0, 0,
-                             FinBody{out.handle, static_cast<std::uint32_t>(out.code), 0});
+  sender_.queue_control(*out.peer, FrameKind::kFin, kFlagGivenUp, 0, 0,
+                        FinBody{out.handle, static_cast<std::uint32_t>(out.code), 0});
 }
 
 void Transfers::on_given_up(Peer& peer, const FinBody& fin) noexcept {
@@ -87,7 +88,7 @@ void Transfers::drop_in(std::uint64_t handle, InTransfer& in, Errc code) noexcep
   if (dropped.purpose != InTransfer::Purpose::kPut) finish(dropped);
 }
 
-void Transfers::cancel_port(CorePort& port) noexcept {
+void Transfers::cancel_port(PortState& port) noexcept {
   out_.for_each([&](std::uint64_t name, OutTransfer& out) {
     if (out.port == &port) give_up(name, out, Errc::kCancelled);
   });

@@ -2,7 +2,11 @@
 // core/lane/send.cc -- see send.h.
 #include "core/lane/send.h"
 
-#include "core/engine/core.h"
+#include "core/engine/context.h"
+#include "core/lane/path_events.h"
+#include "core/lane/port_state.h"
+#include "core/lane/rendezvous.h"
+#include "core/path/transport_slot.h"
 
 namespace livebtl::core {
 
@@ -33,7 +37,7 @@ void Sender::mark_dirty(Peer& peer) noexcept {
 void Sender::queue(Peer& peer, OutFrame& frame) noexcept {
   (frame.credited ? peer.tx.messages : peer.tx.control).push(frame);
   mark_dirty(peer);
-  if (peer.send_path == nullptr) core_.bml.want_path(peer);
+  if (peer.send_path == nullptr) events_.want_path(peer);
 }
 
 void Sender::queue_pooled(Peer& peer, Bytes header, Bytes payload, bool credited) {
@@ -97,18 +101,18 @@ Bytes Sender::gather_several(std::span<const Slice> slices, std::size_t bytes) n
   return Post::kDone;
 }
 
-Accept Sender::send(CorePort& port, const SendRequest& request, Operation* operation) noexcept {
+Accept Sender::send(PortState& port, const SendRequest& request, Operation* operation) noexcept {
   Peer& peer = *request.to.peer;
   const std::size_t bytes = total_bytes(request.slices);
   if (peer.lost) return Accept::kPeerLost;
   if (request.slices.size() > kSlicesMax || (operation == nullptr && bytes > kInjectBytesMin))
     return Accept::kInvalid;
-  if (port.open_operations >= core_.config.settings.operations_max) return Accept::kBusy;
+  if (port.open_operations >= context_.config.settings.operations_max) return Accept::kBusy;
 
   std::uint8_t flags = request.kind == MessageKind::kTagged ? kFlagTagged : 0;
   if (request.has_data) flags |= kFlagHasData;
   if (request.delivery_complete) flags |= kFlagWantDone;
-  Header<MessageBody> header{{FrameKind::kEager, flags, 0, request.to.port, port.number_, 0, 0},
+  Header<MessageBody> header{{FrameKind::kEager, flags, 0, request.to.port, port.id, 0, 0},
                              {request.tag, request.data}};
   Path* path = peer.send_path;
   const bool fast = path != nullptr && peer.tx.idle() && bytes <= path->slot.caps.eager_bytes_max &&
@@ -124,13 +128,13 @@ Accept Sender::send(CorePort& port, const SendRequest& request, Operation* opera
   return send_later(port, request, operation, header, bytes);
 }
 
-Accept Sender::send_later(CorePort& port, const SendRequest& request, Operation* operation,
+Accept Sender::send_later(PortState& port, const SendRequest& request, Operation* operation,
                           const Header<MessageBody>& header, std::size_t bytes) noexcept {
   Peer& peer = *request.to.peer;
   if (operation == nullptr) {
     // The buffer is the caller's again: what cannot go now waits as a copy, up to the peer's credit
     // for headers.
-    if (peer.queued_injects >= core_.config.settings.credit_headers) return Accept::kBusy;
+    if (peer.queued_injects >= context_.config.settings.credit_headers) return Accept::kBusy;
     ++peer.queued_injects;
     queue_copy(peer, bytes_of(header), request.slices, bytes);
   } else {
@@ -141,7 +145,7 @@ Accept Sender::send_later(CorePort& port, const SendRequest& request, Operation*
   return Accept::kAccepted;
 }
 
-void Sender::queue_send(Peer& peer, CorePort& port, const SendRequest& request,
+void Sender::queue_send(Peer& peer, PortState& port, const SendRequest& request,
                         Operation& operation, std::size_t bytes) noexcept {
   SendState& state = start_state<SendState>(operation);
   state.port = &port;
@@ -157,17 +161,17 @@ void Sender::queue_send(Peer& peer, CorePort& port, const SendRequest& request,
   ++port.open_operations;
 }
 
-Accept Sender::send_active(CorePort& port, const Destination& to, std::uint8_t handler,
+Accept Sender::send_active(PortState& port, const Destination& to, std::uint8_t handler,
                            std::uint64_t argument, std::span<const Slice> slices,
                            Operation& operation) noexcept {
   Peer& peer = *to.peer;
   const std::size_t bytes = total_bytes(slices);
   if (peer.lost) return Accept::kPeerLost;
   if (slices.size() > kSlicesMax || bytes > kActiveBytesMax) return Accept::kInvalid;
-  if (port.open_operations >= core_.config.settings.operations_max) return Accept::kBusy;
+  if (port.open_operations >= context_.config.settings.operations_max) return Accept::kBusy;
   SendRequest request{.to = to, .slices = slices};
   queue_send(peer, port, request, operation, bytes);
-  const Header<MessageBody> header{{FrameKind::kActive, 0, 0, to.port, port.number_, 0, 0},
+  const Header<MessageBody> header{{FrameKind::kActive, 0, 0, to.port, port.id, 0, 0},
                                    {argument, handler}};
   OutFrame& frame = state_of<SendState>(operation).frame;
   std::memcpy(frame.header, &header, sizeof(header));
@@ -180,8 +184,8 @@ Accept Sender::send_active(CorePort& port, const Destination& to, std::uint8_t h
 void Sender::offer_instead(Peer& peer, OutFrame& frame) noexcept {
   SendState& state = state_of<SendState>(*frame.operation);
   std::uint64_t name = 0;
-  core_.transfers.offer(peer, state.port, frame.operation, {frame.slices, frame.slice_count},
-                        state.bytes, name);
+  transfers_.offer(peer, state.port, frame.operation, {frame.slices, frame.slice_count},
+                   state.bytes, name);
   Header<MessageBody> message;
   std::memcpy(&message, frame.header, sizeof(message));
   Header<RtsBody> rts{message.head, {message.body.tag, message.body.data, state.bytes, name}};
@@ -287,19 +291,19 @@ std::size_t Sender::flush(Peer& peer) noexcept {
   flush_path_notes(peer);
   Path* path = peer.send_path;
   if (path == nullptr || !path->open()) {
-    if (peer.has_to_send()) core_.bml.want_path(peer);
+    if (peer.has_to_send()) events_.want_path(peer);
     return posted;
   }
   if (!flush_replay(peer, *path) || !flush_queue(peer, *path, peer.tx.control, posted) ||
       !flush_queue(peer, *path, peer.tx.messages, posted)) {
     mark_dirty(peer);
   }
-  posted += core_.transfers.pump(peer, 256u << 10);
+  posted += transfers_.pump(peer, 256u << 10);
   if (!peer.sending.empty()) mark_dirty(peer);
   RxLane& rx = peer.rx;
   const bool credit_due =
-      rx.released_bytes - rx.advertised_bytes > core_.config.settings.credit_bytes / 4 ||
-      rx.released_headers - rx.advertised_headers > core_.config.settings.credit_headers / 4;
+      rx.released_bytes - rx.advertised_bytes > context_.config.settings.credit_bytes / 4 ||
+      rx.released_headers - rx.advertised_headers > context_.config.settings.credit_headers / 4;
   if ((rx.ack_wanted || credit_due) && !post_ack(peer, *path)) mark_dirty(peer);
   return posted;
 }
@@ -319,54 +323,6 @@ std::size_t Sender::flush_dirty() noexcept {
 void Sender::release(Peer& peer) noexcept {
   peer.tx.window->release(peer.tx.acked);
   if (!peer.tx.idle()) mark_dirty(peer);
-}
-
-void Sender::cancel_port(CorePort& port) noexcept {
-  core_.bml.for_each_peer([&](Peer& peer) {
-    for (FrameQueue* queue : {&peer.tx.control, &peer.tx.messages}) {
-      FrameQueue kept;
-      while (OutFrame* frame = queue->pop()) {
-        if (frame->pooled || state_of<SendState>(*frame->operation).port != &port) {
-          kept.push(*frame);
-        } else if (frame->head().kind == FrameKind::kEager ||
-                   frame->head().kind == FrameKind::kActive) {
-          --port.open_operations;
-          frame->operation->done(*frame->operation, {.code = Errc::kCancelled});
-        } else if (frame->head().kind == FrameKind::kRts) {
-          core_.transfers.withdraw_offer(
-              decode_body<RtsBody>({frame->header, frame->header_bytes}).transfer);
-        }  // others are ended by the part that keeps them: transfers, one-sided
-      }
-      *queue = kept;
-    }
-    std::erase_if(peer.awaiting_done, [&](const auto& entry) {
-      if (state_of<SendState>(*entry.second).port != &port) return false;
-      --port.open_operations;
-      entry.second->done(*entry.second, {.code = Errc::kCancelled});
-      return true;
-    });
-  });
-}
-
-void Sender::fail_all(Peer& peer) noexcept {
-  for (FrameQueue* queue : {&peer.tx.control, &peer.tx.messages}) {
-    while (OutFrame* frame = queue->pop()) {
-      if (frame->pooled) {
-        recycle(static_cast<PooledFrame&>(*frame));
-      } else if (frame->head().kind == FrameKind::kEager ||
-                 frame->head().kind == FrameKind::kActive) {
-        SendState& state = state_of<SendState>(*frame->operation);
-        --state.port->open_operations;
-        frame->operation->done(*frame->operation, {.code = Errc::kPeerLost});
-      }
-    }
-  }
-  for (auto& [seq, operation] : peer.awaiting_done) {
-    --state_of<SendState>(*operation).port->open_operations;
-    operation->done(*operation, {.code = Errc::kPeerLost});
-  }
-  peer.awaiting_done.clear();
-  peer.queued_injects = 0;
 }
 
 }  // namespace livebtl::core

@@ -10,17 +10,19 @@
 #include <memory>
 #include <vector>
 
-#include "core/bml/peer.h"
+#include "core/lane/peer.h"
 
 namespace livebtl::core {
 
-struct Core;
-class CorePort;
+struct Context;
+struct PortState;
+class PathEvents;
+class Transfers;
 
 /// What the engine keeps of a send, put, get or atomic while its first frame waits.
 struct SendState {
   OutFrame frame;
-  CorePort* port = nullptr;
+  PortState* port = nullptr;
   Peer* peer = nullptr;
   std::size_t bytes = 0;
   Operation* previous =
@@ -34,14 +36,15 @@ static_assert(sizeof(SendState) <= sizeof(Operation::engine_state));
 
 class Sender {
  public:
-  explicit Sender(Core& core) : core_(core) {}
+  Sender(const Context& context, Transfers& transfers, PathEvents& events)
+      : context_(context), transfers_(transfers), events_(events) {}
   ~Sender();
   Sender(const Sender&) = delete;
   Sender& operator=(const Sender&) = delete;
 
   /// operation: null for inject, whose bytes are copied if they cannot go at once.
-  Accept send(CorePort& port, const SendRequest& request, Operation* operation) noexcept;
-  Accept send_active(CorePort& port, const Destination& to, std::uint8_t handler,
+  Accept send(PortState& port, const SendRequest& request, Operation* operation) noexcept;
+  Accept send_active(PortState& port, const Destination& to, std::uint8_t handler,
                      std::uint64_t argument, std::span<const Slice> slices,
                      Operation& operation) noexcept;
 
@@ -73,8 +76,8 @@ class Sender {
   bool post_ack(Peer& peer, Path& path) noexcept;
   /// Frames [from, end) must be sent again.
   void replay(Peer& peer, std::uint64_t from, std::uint64_t end) noexcept;
-  /// Ends what a port that is being closed has queued.
-  void cancel_port(CorePort& port) noexcept;
+  /// Ends what a port that is being closed has queued for this peer.
+  void cancel_port(PortState& port, Peer& peer) noexcept;
   /// Ends everything queued for a lost peer.
   void fail_all(Peer& peer) noexcept;
 
@@ -85,9 +88,9 @@ class Sender {
                     Bytes payload) noexcept;
   void queue_pooled(Peer& peer, Bytes header, Bytes payload, bool credited);
   void queue_copy(Peer& peer, Bytes header, std::span<const Slice> slices, std::size_t bytes);
-  Accept send_later(CorePort& port, const SendRequest& request, Operation* operation,
+  Accept send_later(PortState& port, const SendRequest& request, Operation* operation,
                     const Header<MessageBody>& header, std::size_t bytes) noexcept;
-  void queue_send(Peer& peer, CorePort& port, const SendRequest& request, Operation& operation,
+  void queue_send(Peer& peer, PortState& port, const SendRequest& request, Operation& operation,
                   std::size_t bytes) noexcept;
   void offer_instead(Peer& peer, OutFrame& frame) noexcept;
   bool spend_credit(Peer& peer, Path& path, OutFrame& frame) noexcept;
@@ -110,7 +113,9 @@ class Sender {
   PooledFrame& pooled();
   void recycle(PooledFrame& frame) noexcept;
 
-  Core& core_;
+  const Context& context_;
+  Transfers& transfers_;
+  PathEvents& events_;
   std::vector<Peer*> dirty_;
   std::vector<Peer*> dirty_now_;
   std::vector<std::unique_ptr<PooledFrame>> pool_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // core/lane/send_notes.cc -- the sender's frames without a number: acknowledgements, and what is said
 // about paths. Under the engine's lock.
-#include "core/engine/core.h"
+#include "core/lane/send.h"
 
 namespace livebtl::core {
 
@@ -31,9 +31,9 @@ bool post_note(Peer& peer, Path& path, FrameKind kind, std::uint64_t about,
 
 }  // namespace
 
-// Who sends nothing now (its transport was taken away, or the job is held) still says what has
-// come: the other end would take silence for a broken path. Not where a marker is to be
-// acknowledged: that says the same, and nothing may come behind it.
+// A process that sends nothing to the peer now (its transport was taken away, or the job is held)
+// still acknowledges: the other end would take silence for a broken path. Not where a marker is to
+// be acknowledged: that says the same, and nothing may come behind it.
 void Sender::answer_without_path(Peer& peer) noexcept {
   if (!peer.rx.ack_wanted) return;
   Path* used = nullptr;  // by the peer
@@ -46,8 +46,7 @@ void Sender::answer_without_path(Peer& peer) noexcept {
   if (used != nullptr && !post_ack(peer, *used)) mark_dirty(peer);
 }
 
-// Markers and what else is about paths: posted on the path itself, so that a marker is behind all
-// that went before.
+// Frames about a path are posted on that path, so that a marker is behind all that went before.
 void Sender::flush_path_notes(Peer& peer) noexcept {
   if (peer.send_path == nullptr) [[unlikely]]
     answer_without_path(peer);

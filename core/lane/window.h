@@ -5,8 +5,8 @@
 // A byte ring of fixed size, one per peer that uses a keeping path; allocated once, by the
 // constructor. Pure; no I/O. Each frame lies in one piece (record head, header, payload), so the
 // end of the ring may be skipped: frames that sum up to the capacity do not always fit together,
-// but any single frame up to the capacity fits an empty window. Invariants: frames are kept and
-// released in sequence order; what was released is never seen again.
+// but any single frame up to the capacity fits an empty window.
+// Invariants: frames are kept and released in sequence order; what was released is never seen again.
 #pragma once
 
 #include <cstdint>

@@ -4,13 +4,13 @@
 //
 // Pure: bytes in, bytes out; no socket, no clock (the engine closes a path that is not open in
 // time).
+//
 //   dialler                          acceptor
 //   HELLO facts, nonce        ->
-//                             <-     CHALLENGE facts, nonce, MAC over both        (or REFUSE
-//                             reason)
+//                             <-     CHALLENGE facts, nonce, MAC over both   (or REFUSE reason)
 //   PROOF MAC over both       ->
-//                             <-     WELCOME                                      (or REFUSE
-//                             reason)
+//                             <-     WELCOME                                 (or REFUSE reason)
+//
 // The MACs are keyed with the job secret over the job, both facts (process ids, incarnations,
 // sequences) and both nonces, each side with its own purpose string, so a replayed or reflected
 // message proves nothing. Without a secret (auth none) the MACs are zero and both sides must agree
@@ -78,7 +78,7 @@ const char* to_text(RefuseReason reason) noexcept;
 
 class Handshake {
  public:
-  /// expected: whom we dial; ProcessId{0}: whoever answers. nonce: an argument for tests alone.
+  /// expected: whom we dial; ProcessId{0}: any process that answers. nonce: an argument for tests alone.
   static Handshake dial(const Secret& secret, HelloFacts mine, ProcessId expected,
                         const Nonce& nonce = random_nonce());
   static Handshake accept(const Secret& secret, const Nonce& nonce = random_nonce());
@@ -90,7 +90,7 @@ class Handshake {
     // both sides proved: the path may carry frames, after `send` if there is one. peer() is proved
     bool open = false;
     // it is over, after `send`. From the peer: its reason if it proved that it knows the secret, or
-    // if the reason is one that a stranger may give (malformed, wrong job, not authentic); any
+    // if the reason is one that an unauthenticated peer may give (malformed, wrong job, not authentic); any
     // other unproved refusal counts as kNotAuthentic
     RefuseReason refused = RefuseReason::kNone;
     bool refused_by_peer = false;

@@ -31,7 +31,7 @@ static_assert(sizeof(HelloHead) == 4);
 
 struct HelloMessage {
   Nonce nonce{};
-  ProcessId dialled{};  // 0: whoever answers
+  ProcessId dialled{};  // 0: any process that answers
   HelloFacts facts;
 };
 struct ChallengeMessage {

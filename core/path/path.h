@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/path/handshake.h"
 #include "core/path/marker.h"
@@ -20,15 +21,25 @@ struct Peer;
 
 namespace livebtl::core {
 
-struct Core;
+class Path;
+class Receiver;
+class Transfers;
 struct TransportSlot;
+
+/// Where a path's events go. on_frame() and on_place() are defined in core/lane/receive.cc, on_sent()
+/// in core/lane/rendezvous.cc.
+struct PathParts {
+  Receiver& receiver;
+  Transfers& transfers;
+  std::vector<Path*>& broken;  // down, and to be cleared away between calls into transports
+};
 
 class Path final : public EndpointSink {
  public:
   enum class State : std::uint8_t { kHello, kOpen, kDown };
 
-  Path(Core& core, TransportSlot& slot, std::unique_ptr<Endpoint> endpoint, bool dialled,
-       TimeNs deadline);
+  Path(const PathParts& parts, TransportSlot& slot, std::unique_ptr<Endpoint> endpoint,
+       bool dialled, TimeNs deadline);
   ~Path();
   Path(const Path&) = delete;
   Path& operator=(const Path&) = delete;
@@ -58,7 +69,6 @@ class Path final : public EndpointSink {
 
   double striped_share() const noexcept { return static_cast<double>(striped_bytes) / weight; }
 
-  Core& core;
   TransportSlot& slot;
   std::unique_ptr<Endpoint> endpoint;
   Peer* peer = nullptr;                  // null until the hello says who it is
@@ -98,6 +108,9 @@ class Path final : public EndpointSink {
   bool answer_due = false;   // the peer probes this path: what comes by another one does not answer
   ProcessId admitted_for{};  // accepted by a ticket, and no good hello yet: whose ticket
   std::uint64_t path_down_due = 0;  // tell the peer that this other path is lost
+
+ private:
+  const PathParts parts_;
 };
 
 }  // namespace livebtl::core

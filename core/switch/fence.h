@@ -2,8 +2,8 @@
 // core/switch/fence.h -- which incarnation of the job this process belongs to, and whom it may talk to.
 //
 // A job that is restored from snapshots may still run where it was before. All processes of the
-// restored set are raised to a higher incarnation before they send again; who meets a higher one
-// than its own is a copy that was left behind, and is fenced out for ever. A process has none (0)
+// restored set are raised to a higher incarnation before they send again; a process that meets a
+// higher one than its own is a copy that was left behind, and is fenced out for ever. A process has none (0)
 // until it can have a copy, or has met one that can: it adopts what it meets, also from others that
 // had none when it first spoke with them. docs/HOLD.md has the rules.
 //
@@ -29,7 +29,7 @@ class Fence {
     own_ = job;
     return true;
   }
-  /// Restored. Requires: `to` is above own(). Who was fenced out is taken in again.
+  /// Restored. Requires: `to` is above own(). A process that was fenced out is taken in again.
   void raise(Incarnation to, std::uint64_t hold) noexcept {
     own_ = to;
     restored_from_ = hold;

@@ -6,7 +6,11 @@
 
 #include "base/hex.h"
 #include "base/log.h"
-#include "core/engine/core.h"
+#include "core/bml/elector.h"
+#include "core/bml/losses.h"
+#include "core/bml/peers.h"
+#include "core/engine/context.h"
+#include "core/switch/switching.h"
 
 namespace livebtl::core {
 namespace {
@@ -28,20 +32,20 @@ HoldReport Hold::start(const HoldOrder& order) {
     return refused("hold " + hex_id(id_) + " was broken (" + why_ +
                    "); end it before another begins");
   if (id == ended_) return refused("this hold has ended; start another");
-  if (!parks() && !core_.switching.at_rest())
+  if (!parks() && !switching_.at_rest())
     return refused("a switch is at work or was left unfinished; resume or abort it first");
-  until_ = core_.now + order.lease;
+  until_ = context_.now + order.lease;
   if (!parks()) {
     id_ = id;
     members_ = 0;
     state_ = HoldState::kParking;
-    if (core_.fence.settle(order.job)) core_.bml.give_up_greetings();
-    core_.bml.for_each_peer([&](Peer& peer) { core_.bml.park(peer); });
+    if (context_.fence.settle(order.job)) losses_.close_unopened();
+    peers_.for_each([&](Peer& peer) { elector_.park(peer); });
     log(LogLevel::kInfo, "hold", "%s: parking", hex_id(id).c_str());
   }
   if (order.members != 0 && state_ == HoldState::kParked) {
     // A renewal looks back no less far than the seal.
-    if (order.members != members_) taken_ = core_.bml.frames_taken();
+    if (order.members != members_) taken_ = peers_.frames_taken();
     members_ = order.members;
   }
   return report();
@@ -65,24 +69,24 @@ HoldReport Hold::claim(std::uint64_t id, TimeNs lease) {
   LIVEBTL_ASSERT(id != 0 && lease > 0, "control checks what it was sent");
   if (id != id_ || state_ != HoldState::kParked)
     return refused("it is not parked by hold " + hex_id(id));
-  until_ = core_.now + lease;
-  claimed_ = core_.fence.restored_from() != id;  // a late claim binds nobody who is raised
+  until_ = context_.now + lease;
+  claimed_ = context_.fence.restored_from() != id;  // a late claim binds nobody who is raised
   return report();
 }
 
-// A hold that broke after it was found whole (whoever restores the job was killed, and the lease
-// ran out) has done its duty: the streams are as they were, or have gone on among members of this
+// A hold that broke after it was found whole (the orchestrator of the restore was killed, and the
+// lease ran out) has done its duty: the streams are as they were, or have gone on among members of this
 // set.
 HoldReport Hold::restore(std::uint64_t id, Incarnation to) {
-  if (core_.fence.own() == to && core_.fence.restored_from() == id) return report();
-  if (to <= core_.fence.own()) return refused("its incarnation is not below the ordered one");
+  if (context_.fence.own() == to && context_.fence.restored_from() == id) return report();
+  if (to <= context_.fence.own()) return refused("its incarnation is not below the ordered one");
   if (id == 0 || id != id_ || state_ == HoldState::kParking)
     return refused("it was not restored from a snapshot of hold " + hex_id(id));
   log(LogLevel::kInfo, "hold", "%s: restored; this is incarnation %u of the job",
       hex_id(id).c_str(), static_cast<unsigned>(to));
-  core_.fence.raise(to, id);
+  context_.fence.raise(to, id);
   claimed_ = false;
-  core_.bml.close_connections();
+  losses_.close_connections();
   if (state_ == HoldState::kFenced) break_up("it was fenced out in between");
   return report();
 }
@@ -92,17 +96,17 @@ void Hold::shut_out() noexcept {
   log(LogLevel::kError, "hold",
       "fenced out: a newer incarnation of the job runs; this process is a copy that was left "
       "behind, and will send nothing any more: end it");
-  core_.bml.for_each_peer([&](Peer& peer) { core_.bml.park(peer); });
+  peers_.for_each([&](Peer& peer) { elector_.park(peer); });
   state_ = HoldState::kFenced;
-  core_.bml.close_connections();
-  if (core_.switching.signal) core_.switching.signal();
+  losses_.close_connections();
+  context_.notify_control();
 }
 
-// Who is held may be about to be restored, and is judged when that is over.
+// A process that is held may be about to be restored, and is judged when that is over.
 void Hold::meets(Incarnation theirs) noexcept {
   if (parks()) return;
-  const Fence::Meeting meeting = core_.fence.meet(theirs);
-  if (meeting == Fence::Meeting::kAdopted) core_.bml.give_up_greetings();
+  const Fence::Meeting meeting = context_.fence.meet(theirs);
+  if (meeting == Fence::Meeting::kAdopted) losses_.close_unopened();
   if (meeting == Fence::Meeting::kFenced) shut_out();
 }
 
@@ -112,16 +116,16 @@ HoldReport Hold::report() const {
   report.state = state_;
   report.claimed = claimed_;
   report.members = members_;
-  report.incarnation = core_.fence.own();
-  report.restored_from = core_.fence.restored_from();
+  report.incarnation = context_.fence.own();
+  report.restored_from = context_.fence.restored_from();
   if (state_ == HoldState::kBroken) report.why = why_;
   if (state_ == HoldState::kFenced) report.why = kFencedOut;
   if (state_ == HoldState::kParking || state_ == HoldState::kParked)
     report.left_ms =
-        static_cast<std::uint32_t>(std::max<TimeNs>(0, until_ - core_.now) / kMillisecond);
+        static_cast<std::uint32_t>(std::max<TimeNs>(0, until_ - context_.now) / kMillisecond);
   if (state_ != HoldState::kParking) return report;
-  core_.bml.for_each_peer([&](const Peer& peer) {
-    const std::string what = core_.bml.unparked(peer);
+  peers_.for_each([&](const Peer& peer) {
+    const std::string what = elector_.unparked(peer);
     if (!what.empty() && report.waiting.size() < kWaitingMax)
       report.waiting.push_back(peer.name() + ": " + what);
   });
@@ -136,23 +140,22 @@ HoldReport Hold::refused(std::string why) const {
 
 // Also a path that opens while others are still being parked is looked at here.
 void Hold::look() noexcept {
-  bool parked = core_.bml.all_cleared();
-  core_.bml.for_each_peer(
-      [&](const Peer& peer) { parked = parked && core_.bml.unparked(peer).empty(); });
+  bool parked = !losses_.pending();
+  peers_.for_each([&](const Peer& peer) { parked = parked && elector_.unparked(peer).empty(); });
   if (!parked) return;
   state_ = HoldState::kParked;
   log(LogLevel::kInfo, "hold", "%s: parked", hex_id(id_).c_str());
-  if (core_.switching.signal) core_.switching.signal();
+  context_.notify_control();
 }
 
 void Hold::watch() noexcept {
   if (state_ == HoldState::kFenced) return;
-  if (core_.now >= until_) return break_up("its lease ran out");
-  if (members_ != 0 && core_.bml.frames_taken() != taken_)
+  if (context_.now >= until_) return break_up("its lease ran out");
+  if (members_ != 0 && peers_.frames_taken() != taken_)
     break_up("a process that was not held has sent to it");
 }
 
-// Who ordered it finds that out when the snapshots are taken.
+// The orchestrator finds that out when it seals the set.
 void Hold::break_up(const char* why) noexcept {
   why_ = why;
   log(LogLevel::kWarn, "hold",
@@ -160,13 +163,13 @@ void Hold::break_up(const char* why) noexcept {
       hex_id(id_).c_str(), why);
   release();
   state_ = HoldState::kBroken;
-  if (core_.switching.signal) core_.switching.signal();
+  context_.notify_control();
 }
 
 void Hold::release() noexcept {
   state_ = HoldState::kNone;
   claimed_ = false;
-  core_.bml.for_each_peer([&](Peer& peer) { core_.bml.unpark(peer); });
+  peers_.for_each([&](Peer& peer) { elector_.unpark(peer); });
 }
 
 }  // namespace livebtl::core

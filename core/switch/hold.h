@@ -18,11 +18,20 @@ struct Peer;
 
 namespace livebtl::core {
 
-struct Core;
+struct Context;
+class Elector;
+class Losses;
+class Peers;
+class Switching;
 
 class Hold {
  public:
-  explicit Hold(Core& core) : core_(core) {}
+  Hold(Context& context, Peers& peers, Elector& elector, Losses& losses, const Switching& switching)
+      : context_(context),
+        peers_(peers),
+        elector_(elector),
+        losses_(losses),
+        switching_(switching) {}
 
   HoldReport start(const HoldOrder& order);
   HoldReport end(std::uint64_t id);
@@ -57,7 +66,11 @@ class Hold {
   void shut_out() noexcept;
   HoldReport refused(std::string why) const;
 
-  Core& core_;
+  Context& context_;
+  Peers& peers_;
+  Elector& elector_;
+  Losses& losses_;
+  const Switching& switching_;
   std::uint64_t id_ = 0;
   HoldState state_ = HoldState::kNone;
   std::uint64_t ended_ =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/switch/released.h -- proof of a release: what a transport held, by the kernel's names, and who of
-// this process and its children holds any of it still, as /proc tells. Why so: docs/adr/0017.
+// core/switch/released.h -- proof of a release: what a transport held, by the kernel's names, and whether
+// this process or a child of it holds any of it still, as /proc tells. Why so: docs/adr/0017.
 //
 // Threads: what is made of a transport is made under the engine's lock; held() reads /proc and
 // nothing else, may take milliseconds, and is called without it.
@@ -31,7 +31,7 @@ class Holdings {
 
   /// Is there anything to look for?
   bool any() const noexcept { return !files_.empty() || !devices_.prefix.empty(); }
-  /// Who holds any of it, for people, at most 32: "/dev/infiniband/uverbs0 is open as descriptor 17
+  /// The holders of any of it, for people, at most 32: "/dev/infiniband/uverbs0 is open as descriptor 17
   /// of this process, 4711 (solver); likely by UCX"; and what hinders a look. Empty: nobody.
   std::vector<std::string> held() const;
 

@@ -3,9 +3,9 @@
 // vanishes, or is not there yet.
 //
 // Absent is a transport that the routing permits and this process cannot use. Peers are told so as
-// if it were closed. It is looked for about once a second, by whoever moves the engine anyhow, and
+// if it were closed. It is looked for about once a second, by the thread that moves the engine anyhow, and
 // comes back when it has been there for as long as settle.h says, at once by order. Nothing of this
-// happens in mid-ladder: there an order decides what is used. docs/SWITCH.md, "Losses and return".
+// happens in mid-ladder: there an order decides what is used. docs/LOSSES.md.
 // Threads: under the engine's lock. Owns nothing: what it remembers is the slots' and the peers'.
 #pragma once
 
@@ -21,7 +21,13 @@ struct Peer;
 
 namespace livebtl::core {
 
-struct Core;
+struct Context;
+class Dialler;
+class Elector;
+class Hold;
+class Peers;
+class Slots;
+class Switching;
 struct TransportSlot;
 
 /// Of a transport.
@@ -35,7 +41,17 @@ struct Absence {
 
 class Returning {
  public:
-  explicit Returning(Core& core) : core_(core) {}
+  /// The parts that a return needs. All outlive it.
+  struct Parts {
+    Context& context;
+    Slots& slots;
+    Peers& peers;
+    Elector& elector;
+    const Dialler& dialler;
+    const Switching& switching;
+    const Hold& hold;
+  };
+  explicit Returning(const Parts& parts);
 
   /// Every millisecond or so; cheap where nothing is absent or doubted.
   void keep_time() noexcept;
@@ -68,11 +84,15 @@ class Returning {
   void lose(TransportSlot& slot, const std::string& why) noexcept;
   void take_back(TransportSlot& slot) noexcept;
   void note_absent(TransportSlot& slot, const std::string& why) noexcept;
-  void elect_all() noexcept;
-  void tell_control() noexcept;
   std::uint32_t pairs_without(const std::string& transport) const;
 
-  Core& core_;
+  Context& context_;
+  Slots& slots_;
+  Peers& peers_;
+  Elector& elector_;
+  const Dialler& dialler_;
+  const Switching& switching_;
+  const Hold& hold_;
 };
 
 }  // namespace livebtl::core

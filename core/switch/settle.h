@@ -31,7 +31,7 @@ class Settle {
     there_ = there;
     return there && now >= due_at();
   }
-  /// It is used again, whoever decided it.
+  /// It is used again, by whatever decision.
   void back(TimeNs now) noexcept {
     if (away_) since_ = now;
     away_ = false;

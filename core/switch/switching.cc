@@ -5,7 +5,14 @@
 #include <utility>
 
 #include "base/log.h"
-#include "core/engine/core.h"
+#include "core/bml/dialler.h"
+#include "core/bml/elector.h"
+#include "core/bml/losses.h"
+#include "core/bml/peers.h"
+#include "core/bml/slots.h"
+#include "core/engine/context.h"
+#include "core/switch/hold.h"
+#include "core/switch/returning.h"
 
 namespace livebtl::core {
 
@@ -13,13 +20,19 @@ namespace {
 constexpr std::size_t kNamesMax = 32;  // in a report; the counts are exact
 }  // namespace
 
-Switching::Switching(Core& core) : core_(core), node_(node_name(core.config.node)) {
-  order_.before = core.config.routing;
+Switching::Switching(const Parts& parts)
+    : context_(parts.context),
+      slots_(parts.slots),
+      peers_(parts.peers),
+      elector_(parts.elector),
+      dialler_(parts.dialler),
+      losses_(parts.losses),
+      returning_(parts.returning),
+      hold_(parts.hold) {
+  order_.before = context_.config.routing;
 }
 
-void Switching::changed() noexcept {
-  if (signal) signal();
-}
+RoutingView Switching::own(const Routing& routing) const { return {routing, context_.node}; }
 
 void Switching::adopt(const RungOrder& standing) {
   order_ = standing;
@@ -71,10 +84,10 @@ void Switching::order(const RungOrder& order) {
       static_cast<unsigned>(order.rung));
   if (order.rung > from && !may_rise(from)) {
     order_.rung = from;  // stays where it was: the routing in force is unchanged
-    return changed();
+    return context_.notify_control();
   }
-  core_.bml.forget_failed_dials();
-  settle_pairs();
+  dialler_.forget_failed_dials();
+  elector_.elect_all();
   begin_release();
   if (order.rung == Rung::kOld || order.rung == Rung::kNew) close_dropped();
   tick();
@@ -82,14 +95,14 @@ void Switching::order(const RungOrder& order) {
 
 RoutingPlan Switching::plan(const Routing& routing) const {
   RoutingPlan plan;
-  core_.bml.for_each_peer([&](Peer& peer) {
+  peers_.for_each([&](Peer& peer) {
     if (peer.lost || peer.departed) return;
-    if (peer.process == core_.config.process && peer.send_path == nullptr) return;  // not in use
+    if (peer.process == context_.config.process && peer.send_path == nullptr) return;  // not in use
     // A transport that the new routing adds is not open yet: it can only help, so what is open
     // decides.
-    const std::string now = peer.send_path != nullptr ? peer.send_path->slot.name()
-                                                      : core_.bml.choice(peer, in_force());
-    const std::string then = core_.bml.choice(peer, routing);
+    const std::string now =
+        peer.send_path != nullptr ? peer.send_path->slot.name() : peers_.choice(peer, in_force());
+    const std::string then = peers_.choice(peer, routing);
     if (now == then) {
       ++plan.unchanged;
     } else if (then.empty()) {
@@ -101,12 +114,12 @@ RoutingPlan Switching::plan(const Routing& routing) const {
   return plan;
 }
 
-// Before anything is changed. From joint on, what the routing adds is open, and who joined since
-// the first order may have nothing but what it takes away. Once committed nobody refuses.
+// Before anything is changed. From joint on, what the routing adds is open, and a process that
+// joined since the first order may have nothing but what it takes away. Once committed nobody refuses.
 bool Switching::may_rise(Rung from) {
-  if (core_.hold.parks()) {
-    refuse(core_.fence.out() ? "this process was left behind when the job was restored; end it"
-                             : "the job is held for a snapshot; end the hold first");
+  if (hold_.parks()) {
+    refuse(context_.fence.out() ? "this process was left behind when the job was restored; end it"
+                                : "the job is held for a snapshot; end the hold first");
     return false;
   }
   if (from == Rung::kOld) return (adds() || !refuse_if_cut_off()) && open_added();
@@ -119,7 +132,7 @@ bool Switching::adds(const std::string& transport) const {
 }
 
 bool Switching::adds() const {
-  const auto& slots = core_.bml.slots();
+  const auto& slots = slots_.all();
   return std::any_of(slots.begin(), slots.end(),
                      [&](const auto& slot) { return adds(slot->name()); });
 }
@@ -138,14 +151,14 @@ bool Switching::refuse_if_cut_off() {
 
 bool Switching::open_added() {
   // What this process was not built or set up with is added by those who have it.
-  for (const auto& slot : core_.bml.slots()) {
+  for (const auto& slot : slots_.all()) {
     if (const Status opened = open(*slot); !opened) {
       refuse(opened.error().text);
       close_unwanted(order_.before);
       return false;
     }
   }
-  core_.bml.announce_addresses();
+  slots_.announce();
   return true;
 }
 
@@ -153,36 +166,30 @@ bool Switching::open_added() {
 // was there.
 Status Switching::open(TransportSlot& slot) {
   if (adds(slot.name())) {
-    Status opened = core_.bml.open_transport(slot.name());
+    Status opened = slots_.open(slot.name());
     if (opened || !order_.patient) return opened;
-    core_.returning.await(slot, opened.error().text);
+    returning_.await(slot, opened.error().text);
     return {};
   }
   const bool asked =
       order_.wanted.empty() ? order_.patient && slot.absence.awaited : order_.wanted == slot.name();
   if (!asked || own(order_.after).excluded(slot.name())) return {};
-  Status found = core_.returning.recall(slot);
+  Status found = returning_.recall(slot);
   return order_.patient ? Status() : found;
-}
-
-void Switching::settle_pairs() noexcept {
-  core_.bml.for_each_peer([&](Peer& peer) {
-    if (peer.send_path != nullptr || !peer.paths.empty()) core_.bml.elect(peer);
-  });
 }
 
 void Switching::look() noexcept {
   report_.waiting.clear();
   if (order_.rung != Rung::kNew) keep_pairs({});
   bool reached = true;
-  core_.bml.for_each_peer([&](Peer& peer) {
+  peers_.for_each([&](Peer& peer) {
     if (peer.lost || peer.departed || peer.paths.empty()) return;
     reached = pair_ready(peer) && reached;
   });
-  if (order_.rung == Rung::kNew && !(core_.bml.all_cleared() && left_.empty())) reached = false;
+  if (order_.rung == Rung::kNew && !(!losses_.pending() && unreleased_.empty())) reached = false;
   if (!reached) return;
   report_.reached = true;
-  changed();
+  context_.notify_control();
 }
 
 // Pairs are counted while both transports are open: on the last rung nobody knows any more which
@@ -197,14 +204,14 @@ void Switching::keep_pairs(const RungReport& counted) noexcept {
 bool Switching::pair_ready(Peer& peer) noexcept {
   if (order_.rung == Rung::kNew) return true;
   // Asked once, as this is done in every turn of a ladder, for every peer.
-  const std::vector<Candidate> reachable = core_.bml.reachable(peer);
+  const std::vector<Candidate> reachable = peers_.reachable(peer);
   const auto choice = [&](const Routing& routing) {
-    return choose(core_.bml.view(peer, routing), reachable).value_or("");
+    return choose(peers_.view(peer, routing), reachable).value_or("");
   };
   const std::string then = choice(order_.after);
   const std::string now = choice(order_.before);
   const std::string& wanted = &in_force() == &order_.after ? then : now;
-  const std::uint32_t ends = peer.process == core_.config.process ? 2 : 1;
+  const std::uint32_t ends = peer.process == context_.config.process ? 2 : 1;
   if (now != then) report_.pairs_moved += ends;
   count_left(peer, then);
   // Descending, the new transport may be what failed.
@@ -214,38 +221,24 @@ bool Switching::pair_ready(Peer& peer) noexcept {
 
 bool Switching::opened(Peer& peer, const std::string& wanted) noexcept {
   // Nothing can be told over a path that only said hello, on a quiesced transport.
-  if (peer.send_path != nullptr && !core_.bml.addresses_known(peer)) {
+  if (peer.send_path != nullptr && !peer.knows_our_addresses()) {
     wait_for(peer, "the peer has not taken our new addresses");
     return false;
   }
-  if (wanted.empty() || peer.send_path == nullptr || core_.bml.open_path(peer, wanted) != nullptr)
+  if (wanted.empty() || peer.send_path == nullptr || elector_.open_path(peer, wanted) != nullptr)
     return true;
-  open_early(peer, wanted);
+  dialler_.open_early(peer, wanted);
   wait_for(peer, "the new path is not open yet");
   return false;
 }
 
 void Switching::count_left(const Peer& peer, const std::string& then) noexcept {
-  const RoutingView after = core_.bml.view(peer, order_.after);
+  const RoutingView after = peers_.view(peer, order_.after);
   const bool new_rule = after.moved(then) != nullptr && *after.moved(then) != then &&
-                        core_.bml.view(peer, order_.before).moved(then) == nullptr;
+                        peers_.view(peer, order_.before).moved(then) == nullptr;
   if (!new_rule) return;
-  report_.pairs_left += peer.process == core_.config.process ? 2 : 1;
+  report_.pairs_left += peer.process == context_.config.process ? 2 : 1;
   if (report_.pairs.size() < kNamesMax) report_.pairs.push_back(peer.name());
-}
-
-// Pairs in use get their new path now; the lower process id dials first, so that the two dials
-// seldom cross.
-void Switching::open_early(Peer& peer, const std::string& transport) noexcept {
-  if (core_.bml.dialling(peer, transport)) return;
-  const auto failed = peer.failed_until.find(transport);
-  if (failed != peer.failed_until.end() && failed->second > core_.now) return;
-  if (core_.config.process > peer.process && failed == peer.failed_until.end()) {
-    peer.failed_until[transport] = core_.now + 3 * kMillisecond;
-    return;
-  }
-  TransportSlot* slot = core_.bml.find_slot(transport);
-  if (slot != nullptr && slot->open()) core_.bml.dial(peer, *slot);
 }
 
 namespace {
@@ -257,29 +250,30 @@ bool in_use(const Peer& peer) noexcept { return peer.send_path != nullptr || pee
 // A pair that met, or was still meeting, when the order to newtx came, over what is taken away.
 bool Switching::would_be_cut_off(const Peer& peer) const {
   return order_.rung == Rung::kNewTx && !descending_ && in_use(peer) &&
-         !core_.bml.choice(peer, order_.before).empty();
+         !peers_.choice(peer, order_.before).empty();
 }
 
 // All that this end sent on paths it has left is proved taken: markers acknowledged, nothing posted
 // there.
 bool Switching::emptied(Peer& peer, const std::string& wanted) noexcept {
-  if (core_.hold.parks())
-    return true;  // who is held has refused to rise: there is nothing to empty
+  if (hold_.parks())
+    return true;  // a process that is held has refused to rise: there is nothing to empty
   if (wanted.empty()) {
     if (would_be_cut_off(peer)) {
       wait_for(peer, "no transport would be left to it");
       return false;
     }
     // What met over a transport that is taken back has no other: its frames wait for one.
-    if (peer.send_path != nullptr) core_.bml.stop_sending(peer, "no transport is left to it");
+    if (peer.send_path != nullptr) elector_.stop_sending(peer, "no transport is left to it");
   } else if (in_use(peer) && (peer.send_path == nullptr || peer.send_path->slot.name() != wanted)) {
-    // Who sends on nothing, and has nothing to send, dials when it has: that is not waited for.
-    core_.bml.elect(peer);
+    // A pair that sends on nothing, and has nothing to send, dials when it has: that is not waited
+    // for.
+    elector_.elect(peer);
     wait_for(peer, "the path to send on is not open");
     return false;
   }
   for (auto& path : peer.paths) {
-    if (core_.bml.left(peer, *path) && !path->emptied()) {
+    if (elector_.left(peer, *path) && !path->emptied()) {
       wait_for(peer, path->marker.acked()
                          ? "frames are still in the old path's buffers"
                          : "the peer has not acknowledged the marker on the old path");

@@ -6,7 +6,6 @@
 // is control's.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,12 +21,30 @@ struct Peer;
 
 namespace livebtl::core {
 
-struct Core;
+struct Context;
 struct TransportSlot;
+class Dialler;
+class Elector;
+class Hold;
+class Losses;
+class Peers;
+class Returning;
+class Slots;
 
 class Switching {
  public:
-  explicit Switching(Core& core);
+  /// The parts that a switch moves. All outlive it.
+  struct Parts {
+    Context& context;
+    Slots& slots;
+    Peers& peers;
+    Elector& elector;
+    Dialler& dialler;
+    Losses& losses;
+    Returning& returning;
+    const Hold& hold;
+  };
+  explicit Switching(const Parts& parts);
 
   void order(const RungOrder& order);
   /// The standing of the job, before any transport is open.
@@ -51,8 +68,8 @@ class Switching {
     return !at_work() && (order_.rung == Rung::kOld || order_.rung == Rung::kNew);
   }
   RoutingPlan plan(const Routing& routing) const;
-  /// Who is to be looked for because of the ladder at work: without the engine's lock, as it takes
-  /// milliseconds. Empty: nobody, or not yet.
+  /// Devices whose holders are to be looked for because of the ladder at work: without the engine's
+  /// lock, as it takes milliseconds. Empty: none, or not yet.
   Wanted to_look_for() const;
   /// What came of that; of another order than the one at work it is forgotten.
   void looked(std::uint64_t operation, std::vector<std::string> holders);
@@ -61,12 +78,9 @@ class Switching {
   void found(const Wanted& wanted, std::vector<std::string> holders);
   /// The routing for new sends, for this process as a whole.
   RoutingView own() const { return own(in_force()); }
-  /// node_name() of this process.
-  const std::string& node() const noexcept { return node_; }
-  std::function<void()> signal;
 
  private:
-  RoutingView own(const Routing& routing) const { return {routing, node_}; }
+  RoutingView own(const Routing& routing) const;
   void look() noexcept;
   bool may_rise(Rung from);
   bool adds(const std::string& transport) const;
@@ -83,25 +97,28 @@ class Switching {
   bool pair_ready(Peer& peer) noexcept;
   void keep_pairs(const RungReport& counted) noexcept;
   void count_left(const Peer& peer, const std::string& then) noexcept;
-  void open_early(Peer& peer, const std::string& transport) noexcept;
   bool would_be_cut_off(const Peer& peer) const;
   bool opened(Peer& peer, const std::string& wanted) noexcept;
   bool emptied(Peer& peer, const std::string& wanted) noexcept;
-  void settle_pairs() noexcept;
   void refuse(std::string text);
   void wait_for(const Peer& peer, const char* what);
-  void changed() noexcept;
 
-  Core& core_;
-  const std::string node_;  // this process's
+  Context& context_;
+  Slots& slots_;
+  Peers& peers_;
+  Elector& elector_;
+  Dialler& dialler_;
+  Losses& losses_;
+  Returning& returning_;
+  const Hold& hold_;
   RungOrder order_;
   RungReport report_;
   bool descending_ = false;  // the last order went down
-  // Taken out of use by the last order, and perhaps held by others still: by name. Who is on his
-  // way out gets until then.
-  std::vector<std::string> left_;
+  // Transports that the last order took out of use, and that others may hold still, by name. A
+  // process that is about to end has until release_deadline_.
+  std::vector<std::string> unreleased_;
   TimeNs look_again_at_ = 0;
-  TimeNs patience_ends_ = 0;
+  TimeNs release_deadline_ = 0;
 };
 
 }  // namespace livebtl::core

@@ -3,20 +3,24 @@
 // proof that nobody in this process, and no child, holds any of it.
 #include <algorithm>
 
-#include "core/engine/core.h"
+#include "core/bml/losses.h"
+#include "core/bml/peers.h"
+#include "core/bml/slots.h"
+#include "core/engine/context.h"
+#include "core/switch/returning.h"
 #include "core/switch/switching.h"
 
 namespace livebtl::core {
 
 namespace {
 constexpr TimeNs kLookForHoldersEvery = 20 * kMillisecond;
-constexpr TimeNs kHoldersPatience = 250 * kMillisecond;
+constexpr TimeNs kReleaseTimeout = 250 * kMillisecond;
 }  // namespace
 
 void Switching::begin_release() noexcept {
-  left_.clear();
+  unreleased_.clear();
   look_again_at_ = 0;
-  patience_ends_ = core_.now + kHoldersPatience;
+  release_deadline_ = context_.now + kReleaseTimeout;
 }
 
 // Transports that the routing now in force excludes. Their pairs were drained by the rungs before.
@@ -28,25 +32,25 @@ void Switching::close_dropped() noexcept {
 
 // Looked for is also what was not open: somebody else may have the device.
 void Switching::close_unwanted(const Routing& routing) noexcept {
-  for (const auto& slot : core_.bml.slots()) {
+  for (const auto& slot : slots_.all()) {
     const std::string& name = slot->name();
     if (!own(routing).excluded(name)) continue;
-    core_.returning.forget(*slot);
+    returning_.forget(*slot);
     const bool leaves = slot->open() || !own(order_.before).excluded(name);
     if (slot->open()) close_for_good(*slot);
-    if (leaves && order_.rung == Rung::kNew && slot->held.any()) left_.push_back(name);
+    if (leaves && order_.rung == Rung::kNew && slot->held.any()) unreleased_.push_back(name);
   }
 }
 
 void Switching::close_for_good(TransportSlot& slot) {
   slot.held = Holdings::of(*slot.transport, slot.kind.devices);
-  core_.bml.close_transport(slot.name());
+  losses_.close_transport(slot);
   slot.held.note_closed();
 }
 
 Holdings Switching::wanted(const TransportSlot& slot) const {
   Holdings wanted = slot.held;
-  for (const auto& other : core_.bml.slots()) {
+  for (const auto& other : slots_.all()) {
     const bool alike =
         !slot.kind.devices.prefix.empty() && other->kind.devices.prefix == slot.kind.devices.prefix;
     if (other->open() && alike) wanted.leave_to(*other->transport, other->name());
@@ -56,24 +60,24 @@ Holdings Switching::wanted(const TransportSlot& slot) const {
 
 Wanted Switching::to_look_for() const {
   Wanted all;
-  if (core_.now < look_again_at_) return all;
-  for (const std::string& name : left_) all.emplace_back(name, wanted(*core_.bml.find_slot(name)));
+  if (context_.now < look_again_at_) return all;
+  for (const std::string& name : unreleased_) all.emplace_back(name, wanted(*slots_.find(name)));
   return all;
 }
 
 // Released means that nobody in this process, and no child, holds any of it. A child between fork
 // and exec, or one that is a member itself, lets go by itself.
 void Switching::looked(std::uint64_t operation, std::vector<std::string> holders) {
-  if (operation != order_.operation || left_.empty()) return;
+  if (operation != order_.operation || unreleased_.empty()) return;
   report_.foreign = std::move(holders);
-  look_again_at_ = core_.now + kLookForHoldersEvery;
-  if (report_.foreign.empty() || core_.now >= patience_ends_) left_.clear();
+  look_again_at_ = context_.now + kLookForHoldersEvery;
+  if (report_.foreign.empty() || context_.now >= release_deadline_) unreleased_.clear();
   tick();
 }
 
 Wanted Switching::out_of_use() const {
   Wanted all;
-  for (const auto& slot : core_.bml.slots()) {
+  for (const auto& slot : slots_.all()) {
     if (!slot->open() && own().excluded(slot->name()) && slot->held.any())
       all.emplace_back(slot->name(), wanted(*slot));
   }
@@ -95,17 +99,17 @@ void Switching::found(const Wanted& wanted, std::vector<std::string> holders) {
 // peer may still use what we do not (its device is back, a hold kept it from moving): then it
 // stays.
 void Switching::close_moved_pairs() noexcept {
-  core_.bml.for_each_peer([&](Peer& peer) {
-    const RoutingView routing = core_.bml.view(peer, in_force());
-    const std::vector<std::string> usable = permitted(routing, core_.bml.reachable(peer));
+  peers_.for_each([&](Peer& peer) {
+    const RoutingView routing = peers_.view(peer, in_force());
+    const std::vector<std::string> usable = permitted(routing, peers_.reachable(peer));
     for (auto& path : peer.paths) {
       const std::string& name = path->slot.name();
       const bool out_of_use =
           routing.excluded(name) ||
           (routing.moved(name) != nullptr && std::ranges::find(usable, name) == usable.end());
       if (path->open() && path.get() != peer.send_path && out_of_use && path->given_up() &&
-          peer.process != core_.config.process)
-        core_.bml.close_path(*path);
+          peer.process != context_.config.process)
+        losses_.close_path(*path);
     }
   });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// livebtl/export.h -- what liblivebtl.so shows; everything is hidden unless marked.
+// livebtl/export.h -- marks what liblivebtl.so exports; everything else is hidden.
 #pragma once
 
 #define LIVEBTL_API __attribute__((visibility("default")))

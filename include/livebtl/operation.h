@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // livebtl/operation.h -- storage and completion of one send, receive or one-sided operation.
 //
-// Ownership: the caller owns the Operation and the buffers it names. Both belong to the engine from
-// the call
-//            that accepts it until `done` is called, exactly once; then both are the caller's
-//            again.
-// Threads:   `done` runs under the engine's lock, on whichever thread moves the engine (the
-// caller's, another
-//            caller's, or the engine's own agent). It must not block and must not call the engine;
-//            it notes the result (CompletionQueue in queue.h does) or sets a flag.
-// Allocation: none. All state of an operation in progress lives in `engine_state`.
+// Ownership: the caller owns the Operation and the buffers that its request names. The engine uses
+//            both from the call that accepts the operation until `done` is called, exactly once;
+//            until then they must stay where they are. (A multi-receive is done once a message.)
+// Threads:   `done` runs under the engine's lock, on the thread that moves the engine: the
+//            caller's, another caller's, or the engine's agent. It must not block and must not
+//            call the engine; it notes the result in a list or sets a flag.
+// Memory:    the engine allocates nothing: all state of an operation in progress is in
+//            `engine_state`.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +19,7 @@
 
 namespace livebtl {
 
-struct Peer;  // another process; made by Engine::peer(), lives as long as the engine
+struct Peer;  // another process. From Engine::peer(); owned by the engine, lives as long as it
 
 /// One port of one process.
 struct Destination {
@@ -31,26 +30,25 @@ struct Destination {
 /// How an operation ended.
 struct Completion {
   Errc code = Errc::kOk;
-  bool has_data = false;         // `data` was sent with the message
-  bool buffer_released = false;  // a multi-receive buffer took its last message
-  Tag tag = 0;                   // receive: the message's whole tag
-  std::uint64_t data = 0;        // receive: the 64 bits sent beside the message
-  std::size_t bytes = 0;         // bytes placed in the buffer (receive, get) or taken from it
-  // receive: length of the whole message; > bytes when kTruncated
-  std::size_t message_bytes = 0;
-  Destination source{};    // receive: who sent it
-  void* buffer = nullptr;  // multi-receive: where in the buffer this message was put
+  bool has_data = false;          // `data` was sent with the message
+  bool buffer_released = false;   // multi-receive: the buffer takes no more, this is the last call
+  Tag tag = 0;                    // receive: the message's whole tag
+  std::uint64_t data = 0;         // receive: the 64 bits sent beside the message
+  std::size_t bytes = 0;          // placed in the buffer (receive, get), or taken from it
+  std::size_t message_bytes = 0;  // receive: of the whole message; above `bytes` when kTruncated
+  Destination source{};           // receive: the sender
+  void* buffer = nullptr;         // multi-receive: where in the buffer this message was placed
 };
 
 struct Operation {
   using Done = void (*)(Operation& operation, const Completion& completion) noexcept;
 
-  Done done = nullptr;                      // set by the caller before the call
+  Done done = nullptr;                      // not null; set by the caller before the call
   void* user = nullptr;                     // the caller's own
   alignas(16) std::byte engine_state[256];  // the engine's, from acceptance to `done`
 
-  Operation() noexcept {
-  }  // engine_state stays uninitialised on purpose: it is cleared on acceptance
+  // Not defaulted, so that Operation{} leaves engine_state as it is: acceptance initialises it.
+  Operation() noexcept {}
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 };

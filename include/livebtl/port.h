@@ -2,12 +2,15 @@
 // livebtl/port.h -- what can be sent and received: tagged, plain and active messages, put, get,
 // atomics.
 //
-// Threads:   any thread may call; calls are serialised by the engine's lock, which costs a single
+// Threads:   any thread may call; the engine's lock serialises the calls, and costs a single
 //            application thread next to nothing (docs/ARCHITECTURE.md, "Threads").
 // Order:     messages from one port to one port match in the order sent, whatever transports carry
-// them. Blocking:  no call here blocks for a peer. Errors:    a path that breaks is never an error.
-// Operations end with kPeerLost only when the peer's
-//            process is proved dead.
+//            them.
+// Blocking:  no call here waits for a peer.
+// Ownership: as operation.h says; arrays of slices are read during the call.
+// Errors:    a path that breaks is never an error. Operations end with kPeerLost only when the
+//            peer's process is proved dead. A call that answers anything but kAccepted has taken
+//            nothing.
 #pragma once
 
 #include <functional>
@@ -18,66 +21,62 @@
 
 namespace livebtl {
 
-/// Tagged and plain messages are matched apart from each other.
+/// Tagged and plain messages are matched separately.
 enum class MessageKind : std::uint8_t { kPlain = 0, kTagged = 1 };
 
 struct SendRequest {
   Destination to{};
   MessageKind kind = MessageKind::kTagged;
-  bool has_data = false;           // carry `data` and say so at the receiver
+  bool has_data = false;           // send `data` along: Completion::has_data at the receiver
   bool delivery_complete = false;  // done only when the bytes are in the target's buffer
   Tag tag = 0;                     // plain messages: 0
   std::uint64_t data = 0;
-  // [<= kSlicesMax]; the array is read during the call, the bytes until done
-  std::span<const Slice> slices{};
+  std::span<const Slice> slices{};  // [0..kSlicesMax]
 };
 
 struct ReceiveRequest {
   MessageKind kind = MessageKind::kTagged;
   Tag tag = 0;
-  Tag ignore = 0;      // bits of the tag that do not matter; plain messages: ~0
-  Destination from{};  // peer null: from anybody
-  // [<= kSlicesMax]; the array is read during the call, the bytes belong
-  std::span<const MutableSlice> slices{};
-  // to the engine until done
-  // > 0: one slice takes messages until less than this is left of it;
+  Tag ignore = 0;                          // bits of the tag that do not matter; plain messages: ~0
+  Destination from{};                      // peer null: from any port of any process
+  std::span<const MutableSlice> slices{};  // [0..kSlicesMax]; multi-receive: exactly one
+  // Multi-receive if above 0: the slice takes one message after the other, until fewer bytes than
+  // this are left of it. `done` is called for each message, the last time with buffer_released.
   std::size_t multi_bytes_min = 0;
-  // `done` is called for each, the last with buffer_released
 };
 
-/// A message that a peek with claim has set aside for one receive_claimed or discard_claimed.
+/// A message that peek() has set aside. The engine's, until it is passed to receive_claimed() or
+/// discard_claimed() of the same port, once.
 struct ClaimedMessage;
 
-/// An atomic that fetches what it changes reads and writes.
+/// What a peer may do with a region. An atomic that also fetches needs kReadWrite.
 enum class Access : std::uint8_t { kNone = 0, kRead = 1, kWrite = 2, kReadWrite = 3 };
 
 struct RegionRequest {
   void* base = nullptr;
   std::size_t bytes = 0;
   Access access = Access::kReadWrite;  // what peers may do
-  std::optional<std::uint64_t> key{};  // wished key; else one is made. One sort in a space
-  // peers address it by our pointers, not from 0
-  bool virtual_addressing = false;
+  std::optional<std::uint64_t> key{};  // the wished key; none: one is made. All alike in a space
+  bool virtual_addressing = false;     // peers address it by our pointers instead of from 0
 };
 
 /// A place in a peer's region.
 struct Remote {
   std::uint64_t key = 0;
-  std::uint64_t address = 0;  // offset, or the owner's pointer with virtual_addressing
+  std::uint64_t address = 0;  // offset in bytes; with virtual_addressing: the owner's pointer
 };
 
 struct PutRequest {
   Destination to{};
   Remote remote{};
-  std::span<const Slice> slices{};
-  // also raise a remote-write event with these 64 bits at the target
-  std::optional<std::uint64_t> data{};
+  std::span<const Slice> slices{};      // [0..kSlicesMax], one fewer with `data`
+  std::optional<std::uint64_t> data{};  // told at the target: RemoteAccess::data
 };
 
 struct GetRequest {
   Destination to{};
   Remote remote{};
-  std::span<const MutableSlice> slices{};
+  std::span<const MutableSlice> slices{};  // [0..kSlicesMax]
 };
 
 enum class AtomicOp : std::uint8_t {
@@ -103,21 +102,21 @@ enum class AtomicOp : std::uint8_t {
 };
 enum class Scalar : std::uint8_t { kI8, kU8, kI16, kU16, kI32, kU32, kI64, kU64, kF32, kF64 };
 
-/// Executed by CPU atomic instructions of the target machine, exactly once, over every transport.
+/// Executed by atomic instructions of the target's CPU, exactly once, over every transport. The
+/// remote address is a multiple of the scalar's size.
 struct AtomicRequest {
   Destination to{};
   Remote remote{};
   AtomicOp op = AtomicOp::kSum;
   Scalar scalar = Scalar::kU64;
-  std::size_t count = 1;          // scalars; count * size <= kAtomicBytesMax
-  const void* operand = nullptr;  // [count]; read during the call; null for kRead
-  // [count]; compare-swap and masked swap only; read during the call
-  const void* compare = nullptr;
-  void* fetched = nullptr;  // [count]; null: do not fetch; written before done
+  std::size_t count = 1;          // scalars, at least 1; kAtomicBytesMax bytes at most
+  const void* operand = nullptr;  // [count] scalars, read during the call; kRead: null
+  const void* compare = nullptr;  // [count], read during the call; compare- and masked swap alone
+  void* fetched = nullptr;        // [count], written before done; null: nothing is fetched
 };
 inline constexpr std::size_t kAtomicBytesMax = 1024;
 
-/// What an active-message handler is given; valid during the call only.
+/// What the handler of an active message is given; `payload` is valid during the call only.
 struct ActiveMessage {
   Destination source{};
   std::uint8_t handler = 0;
@@ -126,12 +125,12 @@ struct ActiveMessage {
 };
 using ActiveHandler = std::function<void(const ActiveMessage&)>;
 
-/// A peer's access to our memory through one of our ports, told when it is over: what was put is in
-/// place, what was got has been taken.
+/// A peer's access to a region of ours, told when it is complete: what was put is in place, what
+/// was got has been taken.
 struct RemoteAccess {
   Destination source{};
   Access access = Access::kWrite;  // get: kRead; put: kWrite; atomic: kReadWrite
-  std::uint64_t key = 0;           // of our region
+  std::uint64_t key = 0;           // of the region
   std::size_t bytes = 0;
   std::optional<std::uint64_t> data{};  // PutRequest::data
 };
@@ -144,51 +143,59 @@ inline constexpr std::size_t kInjectBytesMin = 4096;
 
 class Port {
  public:
-  virtual ~Port() = default;  // closes the port; operations still open end with kCancelled first
+  /// Closes the port. Operations that are still open end with kCancelled before it returns.
+  virtual ~Port() = default;
 
   virtual PortNumber number() const noexcept = 0;
   virtual Address address() const noexcept = 0;
 
   /// Starts one message. Small ones are often done before the call returns.
   virtual Accept send(const SendRequest& request, Operation& operation) noexcept = 0;
-  /// Sends at most inject_bytes_max() bytes, whose buffer is free on return; no completion follows.
+  /// Sends at most inject_bytes_max() bytes. The buffer is the caller's again on return; no
+  /// completion follows.
   virtual Accept inject(const SendRequest& request) noexcept = 0;
   virtual std::size_t inject_bytes_max() const noexcept = 0;
 
+  /// Starts to receive one message (or several: multi_bytes_min).
   virtual Accept receive(const ReceiveRequest& request, Operation& operation) noexcept = 0;
-  /// Is there an unexpected message that `request` (slices ignored) would match? Answers at once.
-  /// claim: if not null and one is there, it is set aside for receive_claimed.
+  /// true: there is an unexpected message that `request` (slices ignored) would match, and `found`
+  /// describes it. If `claim` is not null the message is set aside for receive_claimed().
   virtual bool peek(const ReceiveRequest& request, Completion& found,
                     ClaimedMessage** claim) noexcept = 0;
+  /// `slices` as in ReceiveRequest.
   virtual Accept receive_claimed(ClaimedMessage* claim, std::span<const MutableSlice> slices,
                                  Operation& operation) noexcept = 0;
   virtual void discard_claimed(ClaimedMessage* claim) noexcept = 0;
-  /// true: the receive is withdrawn, and done(kCancelled) has been called. false: it is matched or
-  /// unknown.
+  /// Withdraws a receive. true: `done` has been called with kCancelled. false: it is matched
+  /// already, or not known.
   virtual bool cancel(Operation& operation) noexcept = 0;
 
-  /// handler: one of 256; called on threads that call progress(), never by the agent. Set before
-  /// peers send.
+  /// `call` handles the active messages of that number. It is called without a lock, on threads
+  /// that call progress() and never on the agent's; it may call the engine, and must not throw.
+  /// Set it before peers send: a message without a handler is dropped.
   virtual void on_active(std::uint8_t handler, ActiveHandler call) = 0;
   virtual Accept send_active(const Destination& to, std::uint8_t handler, std::uint64_t argument,
                              std::span<const Slice> slices, Operation& operation) noexcept = 0;
 
-  /// Regions of one process share one key space per group of ports opened with the same `space`.
+  /// Lets peers access memory, through all ports of this port's PortOptions::space. Returns the
+  /// key. The memory stays the caller's, and there until it is deregistered.
+  /// Errors: kInvalid (a wished key is in use, keys are wished and made in one space, a length).
   virtual Result<std::uint64_t> register_region(const RegionRequest& request) = 0;
-  /// The memory is the caller's alone when this returns; puts and gets of peers that are under way
-  /// there end with kBadKey at the peer.
+  /// When this returns no peer reads or writes the memory any more; their puts and gets that are
+  /// under way there end with kBadKey. Errors: kBadKey (no such region in this space).
   virtual Status deregister_region(std::uint64_t key) = 0;
 
-  /// call: told of each access to our regions that named this port as its target; null: nobody is
-  /// told. Set before peers access.
+  /// `call` is told of each peer's access that names this port as its target; null: nobody is. Set
+  /// it before peers access. `user` is handed to it.
   virtual void on_remote_access(RemoteAccessHandler call, void* user) noexcept = 0;
 
-  /// done: the bytes are visible at the target.
+  /// Done means: the bytes are in the target's memory.
   virtual Accept put(const PutRequest& request, Operation& operation) noexcept = 0;
+  /// Done means: the bytes are in `slices`.
   virtual Accept get(const GetRequest& request, Operation& operation) noexcept = 0;
   virtual Accept atomic(const AtomicRequest& request, Operation& operation) noexcept = 0;
-  /// done when every put, get and atomic of this port accepted before it, to `to` (peer null: to
-  /// anybody), is complete, however it ended.
+  /// Done when every put, get and atomic that this port accepted before it for `to.peer` (null: for
+  /// any peer) is complete, however it ended. `to.port` does not matter.
   virtual Accept flush(const Destination& to, Operation& operation) noexcept = 0;
 };
 

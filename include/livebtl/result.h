@@ -14,13 +14,13 @@
 
 namespace livebtl {
 
-/// What went wrong, for programs. The text of the Error says it to people, with what to do next.
+/// What went wrong, for programs. The text of the Error tells people, and what to do next.
 enum class Errc : std::uint8_t {
   kOk = 0,
   kInvalid,      // an argument, a setting or bytes from outside are malformed
   kUnreachable,  // no transport reaches the peer
   kDown,         // a path or endpoint is gone
-  kRefused,      // the other side said no
+  kRefused,      // the other side refused
   kTimeout,      // a deadline passed
   kAuth,         // not authenticated, or not permitted
   kNoMemory,     // memory or a descriptor could not be had

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// livebtl/types.h -- the small words of the public interface: bytes, process and port identities,
-// addresses.
+// livebtl/types.h -- the small types of the public interface: bytes, identities of processes and
+// ports, addresses.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace livebtl {
 using Bytes = std::span<const std::byte>;
 using MutableBytes = std::span<std::byte>;
 
-/// One piece of a scattered buffer. Borrowed; how long is said where it is passed.
+/// One piece of a scattered buffer. Borrowed: the call that takes it says for how long.
 struct Slice {
   const void* data = nullptr;
   std::size_t bytes = 0;
@@ -28,16 +28,16 @@ inline constexpr std::size_t kSlicesMax = 4;
 
 /// Random at process start; survives a checkpoint and restore. Never 0.
 enum class ProcessId : std::uint64_t {};
-/// Raised after each restore; fences out a process that exists twice.
+/// Of the job: raised by each restore, so that of a process that exists twice the copy that was
+/// left behind is fenced out. 0: none yet (docs/HOLD.md).
 enum class Incarnation : std::uint32_t {};
-/// A port is one libfabric endpoint, or one user of the C++ interface, within a process. 0 is never
-/// used.
+/// Names a port within its process: a libfabric endpoint, or a Port of the C++ interface. 0: none.
 using PortNumber = std::uint16_t;
 
 using Tag = std::uint64_t;
 
-/// Where a port is reached: 64 opaque bytes, one length on every rank (Open MPI's limit), to be
-/// handed to peers by whatever means the user has. Layout: docs/WIRE.md. Compare as bytes.
+/// Where a port is reached, to be handed to peers by whatever means the user has. 64 opaque bytes,
+/// of this length everywhere, since Open MPI expects one length of all ranks. Layout: docs/WIRE.md.
 struct Address {
   std::array<std::byte, 64> raw{};
   friend bool operator==(const Address&, const Address&) = default;

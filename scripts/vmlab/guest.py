@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One guest: its QEMU of the moment, what is plugged into it, and what can be done to it."""
+"""One guest: its current QEMU, what is plugged into it, and what can be done to it."""
 import os
 import shlex
 import time
 import uuid
 from dataclasses import asdict, dataclass, field
 
-from harness.waiting import PATIENCE, Failed, check, wait_until
+from tests.harness.waiting import PATIENCE, Failed, check, wait_until
 
 from . import hardware, processes
 from .hardware import BLOCKER, DISK, RDMA
@@ -14,7 +14,7 @@ from .monitor import Agent, Monitor, OutOfTime, Refused
 from .places import RUN
 from .products import MOUNTED
 
-BANDWIDTH_BYTES = 8 << 30  # of migrations: as fast as it goes
+BANDWIDTH_BYTES = 8 << 30  # of migrations: unlimited, in effect
 
 
 @dataclass
@@ -23,10 +23,10 @@ class Guest:
     instance: int = 0             # counts its QEMUs: each migration and each restore makes another
     process: processes.Process = None
     plugged: list = field(default_factory=list)
-    generation: str = ""          # of vmgenid: another one tells the guest that it was restored
+    generation: str = ""          # of vmgenid: a new one tells the guest that it was restored
     disk: str = ""                # what DISK stands for
-    card: int = 0                 # under which number its RDMA card has its addresses: its own, if nobody changes it
-    pace: float = 1               # how many times slower than a machine of its own this one is
+    card: int = 0                 # the number from which its RDMA card's addresses derive; by default the guest's
+    pace: float = 1               # how many times slower than a quiet machine this one is
 
     def __post_init__(self):
         self.card = self.card or self.number
@@ -52,7 +52,7 @@ class Guest:
         return self.process is not None and processes.alive(self.process)
 
     def start(self, machine, incoming=False):
-        """Starts its next QEMU; with `incoming` it waits to be given a state, and then to be told to go on (docs/VM.md)."""
+        """Starts its next QEMU; with `incoming` it waits for a state, and then for `cont` (docs/VM.md)."""
         self.instance += 1
         self.generation = self.generation or str(uuid.uuid4())
         words = hardware.command(self, machine.image, machine.accelerator) + (["-incoming", "defer", "-S"] if incoming else [])
@@ -120,7 +120,7 @@ class Guest:
         return self.agent().run(script, PATIENCE * seconds * self.pace)
 
     def look_in(self, script, seconds=30):
-        """The same for the lab's own short questions, which do not wait until a job leaves the processor."""
+        """The same for the lab's own short questions, with priority over a job's processes."""
         return self.agent().run(script, PATIENCE * seconds * self.pace, urgent=True)
 
     def output(self, script, seconds=30):
@@ -153,16 +153,16 @@ class Guest:
             self._wait_inside("grep -lx 0x1110 /sys/bus/pci/devices/*/device")
 
     def _wait_inside(self, condition):
-        """Device nodes come some time after device_add; the waiting is done in the guest, by its own clock."""
+        """Device nodes appear some time after device_add; the guest waits for them, by its own clock."""
         self.output(f"for i in $(seq 2000); do {condition} >/dev/null 2>&1 && exit 0; sleep 0.03; done; exit 1", seconds=60)
 
     def look(self):
-        """Learns from QEMU what is plugged in: an unplugging may have been left half done."""
+        """Asks QEMU what is plugged in: an unplugging may have been interrupted."""
         there = {entry["name"] for entry in self.query("qom-list", path="/machine/peripheral")}
         self.plugged = [name for name in hardware.PORTS if name in there]
 
     def unplug(self, name, seconds=60):
-        """Asks for the device back and waits until the guest has let it go."""
+        """Unplugs a device and waits until the guest has released it."""
         with self.monitor(seconds) as monitor:
             try:
                 monitor.execute("device_del", id=name)
@@ -180,14 +180,14 @@ class Guest:
 
     def holders(self):
         """The guest's processes that have an RDMA device open."""
-        # One process for all descriptors: on an emulated processor each more takes tens of milliseconds.
+        # One process for all descriptors: on an emulated processor each process costs tens of milliseconds.
         lines = self.look_in("ls -l /proc/[0-9]*/fd 2>/dev/null | grep -e ^/proc -e ' /dev/infiniband/'")[1].splitlines()
         holding = [before.split("/")[2] for before, line in zip(lines, lines[1:]) if " /dev/infiniband/" in line and before[0] == "/"]
         names = self.look_in(f"cd /proc && grep -s . {' '.join(pid + '/comm' for pid in holding)} /dev/null")[1] if holding else ""
         return names.replace("/comm:", " ").replace("\n", " ").strip()
 
     def let_go_for_migration(self, seconds=60):
-        """First what processes may hold, then what keeps QEMU from migrating."""
+        """Unplugs first what processes may hold, then what keeps QEMU from migrating."""
         self.look()
         for name in (RDMA, BLOCKER):
             if name in self.plugged:
@@ -200,7 +200,7 @@ class Guest:
         self._migrate(f"exec:cat >{shlex.quote(path)}")
 
     def restore(self, machine, path, values):
-        """A new QEMU goes on from a file, paused. `values`: what saved() gave then."""
+        """A new QEMU loads a state from a file, and stays paused. `values`: what saved() returned then."""
         self.plugged, self.disk = list(values["plugged"]), values["disk"]
         self.generation = str(uuid.uuid4())
         self.start(machine, incoming=True)
@@ -224,7 +224,7 @@ class Guest:
         return figures
 
     def become(self, arrived):
-        """It runs in that QEMU now; the one it came from ends."""
+        """It runs in that QEMU from now on; the former one is ended."""
         processes.stop([self.process])
         self.__dict__.update(arrived.__dict__)
 

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a guest is made of, as QEMU's command line and as what is plugged in while it runs."""
+"""A guest's hardware: QEMU's command line, and devices that are plugged in while it runs."""
 import os
 import re
 import tempfile
 
+from tests.harness.commands import ROOT, run
+
 from .image import make_archive
-from .places import ROOT, STATE, run
+from .places import STATE
 
 QEMU = "qemu-system-x86_64"
 MEMORY_MIB = 512
 # What can be plugged in and pulled out, each in a root port of its own.
 RDMA, BLOCKER, DISK = "rdma", "blocker", "products"
 PORTS = (RDMA, BLOCKER, DISK)
-FIXED = "fixed"  # a device on a bus from which QEMU pulls nothing
+FIXED = "fixed"  # a device on a bus without hot plug
 SEGMENTS = ("tcp", "rdma")
 NO_TIMER_TROUBLE = "no_timer_check mitigations=off random.trust_cpu=on"
 PROBE_SECONDS = 15
@@ -67,7 +69,7 @@ def command(guest, image, accelerator):
              "-m", str(MEMORY_MIB), "-smp", "1", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
              "-kernel", image.kernel, "-initrd", image.initramfs, "-append", kernel_arguments(guest.number, accelerator),
              "-chardev", f"file,id=console,path={guest.name}.console,append=on", "-serial", "chardev:console",
-             # The second is for who looks in while another has the first: a monitor serves one client.
+             # The second is for looking in while the first is in use: a monitor serves one client.
              "-qmp", f"unix:{name}.qmp,server=on,wait=off", "-qmp", f"unix:{name}.second,server=on,wait=off",
              "-device", f"vmgenid,guid={guest.generation}",
              "-blockdev", _blockdev("root-file", image.root_disk), "-device", "virtio-blk-pci,drive=root-file",
@@ -103,7 +105,7 @@ def kernel_arguments(number, accelerator):
 
 
 def _clock(accelerator):
-    """An emulated guest that calibrates its clock on a busy machine gets it wrong, by a factor of 7 once: tell it."""
+    """An emulated guest that calibrates its clock on a busy machine gets it wrong (once by a factor of 7): so it is told."""
     if "kvm" in accelerator:
         return ""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
@@ -129,7 +131,7 @@ def accelerator(image, say):
 
 
 def _kvm_works(image):
-    """Does the stock kernel get as far as its first process, soon? (It may be there and not do: nested, say.)"""
+    """True if the stock kernel soon reaches its first process. (/dev/kvm may exist and not work: nested, say.)"""
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return False
     with tempfile.TemporaryDirectory(prefix="probe-", dir=STATE) as work:
@@ -146,7 +148,7 @@ def _kvm_works(image):
 
 
 def install_tools(say):
-    """What the host needs, by scripts/setup, which is root's or sudo's to run."""
+    """Installs what the host needs with scripts/setup, which takes root or sudo."""
     missing = [tool for tool in TOOLS if not _present(tool)]
     if missing:
         say(f"not installed: {', '.join(missing)}: scripts/setup vmlab")

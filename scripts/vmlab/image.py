@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes what a guest boots from: kernel, initramfs, and a read-only root disk that all guests share. Kept by content.
+"""Makes what a guest boots from: kernel, initramfs, and a read-only root disk that all guests share. Cached by content.
 
 No package's maintainer script runs: what they would have made is written here.
 """
@@ -10,11 +10,12 @@ import stat
 import subprocess
 import tempfile
 
-from harness.waiting import check
+from tests.harness.commands import run
+from tests.harness.waiting import check
 
 from . import packages
 from .kernel import TO_MOUNT_ROOT, Kernel
-from .places import GUEST_FILES, HERE, IMAGES, PACKAGES, run
+from .places import GUEST_FILES, HERE, IMAGES, PACKAGES
 
 GUESTS = 3
 # (path in the image, text)
@@ -25,7 +26,7 @@ FILES = (
     ("etc/shadow", "root:*:19000:0:99999:7:::\nsshd:*:19000:0:99999:7:::\n"),
     ("etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n"),
     ("etc/hosts", "127.0.0.1 localhost\n" + "".join(f"10.0.0.{n} vm{n}\n10.0.1.{n} vm{n}-rdma\n" for n in range(1, GUESTS + 1))),
-    # The guests talk to each other alone, with a key that was made for them.
+    # The guests talk only to each other, with a key made for them.
     ("etc/ssh/ssh_config", "Host *\n StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n LogLevel ERROR\n"
                            " IdentityFile /etc/ssh/lab_key\n Ciphers aes128-ctr\n KexAlgorithms curve25519-sha256\n"),
     ("etc/ssh/sshd_config", "HostKey /etc/ssh/lab_key\nAuthorizedKeysFile /etc/ssh/lab_key.pub\nPermitRootLogin yes\n"
@@ -66,7 +67,7 @@ def build(say):
 
 
 def forget_others(image):
-    """Removes images of other days; no guest may be up."""
+    """Removes older images; no guest may be up."""
     for name in os.listdir(IMAGES):
         if name != image.key and not name.startswith("new-"):
             shutil.rmtree(os.path.join(IMAGES, name))
@@ -141,7 +142,7 @@ def _configure(root):
 
 
 def make_disk(tree, target):
-    """A read-only ext4 disk with these files, all root's, whoever makes it."""
+    """A read-only ext4 disk with these files, all owned by root, whichever user makes it."""
     size = sum(os.lstat(os.path.join(place, name)).st_size // 4096 * 4096 + 4096
                for place, directories, files in os.walk(tree) for name in directories + files)
     mebibytes = size // (1 << 20) * 9 // 8 + 16

@@ -5,18 +5,18 @@ import os
 import shutil
 import struct
 
-from harness.waiting import check
+from tests.harness.commands import run
+from tests.harness.waiting import check
 
-from .places import run
 
-# What each guest may load; their dependencies come along.
+# Modules that a guest may load; their dependencies are included.
 MODULES = ("virtio_pci", "virtio_net", "virtio_blk", "virtio_console", "virtio_rng", "af_packet", "ext4", "crc32c_generic",
            "overlay", "rdma_rxe", "crc32_generic", "ib_uverbs", "rdma_ucm", "e1000e", "sch_netem")
 TO_MOUNT_ROOT = ("virtio_pci", "virtio_blk", "crc32c_generic", "ext4", "overlay")
 
 
 def decompress(bzimage):
-    """The ELF kernel inside: QEMU starts it as it is, and no emulated processor has to unpack it (2-3 s).
+    """The ELF kernel inside: QEMU can start it directly, which saves an emulated processor 2-3 s of decompression.
     Offsets: the kernel's Documentation/arch/x86/boot.rst."""
     setup_sectors = bzimage[0x1f1]
     offset, length = struct.unpack_from("<II", bzimage, 0x248)

@@ -9,16 +9,16 @@ import sys
 import time
 from dataclasses import dataclass
 
-from harness.waiting import Failed, check, wait_until
+from tests.harness.commands import RELEASE, build_release
+from tests.harness.waiting import Failed, check, wait_until
 
 from . import hardware, image, processes, products
 from .guest import Guest
-from .hardware import BLOCKER, DISK, RDMA, SEGMENTS
-from .places import GOLDEN, HERE, ROOT, RUN, SNAPSHOTS, locked
+from .hardware import DISK, RDMA, SEGMENTS
+from .places import GOLDEN, HERE, RUN, SNAPSHOTS, locked
 
-BUILD = os.path.join(ROOT, "build", "release")
 STATE_FILE = os.path.join(RUN, "lab.json")
-BOOT_SECONDS, RESTORE_SECONDS = 6, 1.5  # of two guests, on a machine that does nothing else
+BOOT_SECONDS, RESTORE_SECONDS = 6, 1.5  # of two guests, on a quiet machine
 FIRST_BOOT_SECONDS_MAX = 600
 
 
@@ -31,7 +31,7 @@ class Machine:
     """What every guest is started with."""
     image: image.Image
     accelerator: str
-    lock: int                  # descriptor: whoever holds it is part of the lab
+    lock: int                  # descriptor of the lock file: processes that inherit it are part of the lab
     with_parent: bool = False  # guests end with this process
 
     def keep(self):
@@ -42,7 +42,7 @@ class Machine:
 class Lab:
     def __init__(self, machine, guests):
         self.machine, self.guests = machine, guests
-        self.build_directory = BUILD  # where the guests' products are from
+        self.build_directory = RELEASE  # where the guests' products are from
         self.switch = None
 
     @property
@@ -58,7 +58,7 @@ class Lab:
     # Up and down
 
     def start(self, disk):
-        """Guests that are ready, with card and products, without a blocker: from their golden state, or booted."""
+        """Brings up guests with card and products, without a blocker: from their golden state, or by booting."""
         shutil.rmtree(RUN, ignore_errors=True)
         os.makedirs(RUN)
         self._start_switch()
@@ -133,7 +133,7 @@ class Lab:
     # Snapshots of all guests
 
     def snapshot(self, name):
-        """Pauses all, writes their states, and leaves them paused. Seconds between the first and the last pause."""
+        """Pauses all, writes their states, and leaves them paused. Returns the seconds between the first and the last pause."""
         directory = os.path.join(SNAPSHOTS, name)
         shutil.rmtree(directory, ignore_errors=True)
         os.makedirs(directory)
@@ -179,33 +179,33 @@ def _state_of(directory, guest):
     return os.path.join(directory, guest.name + ".state")
 
 
-def add_build_option(parser):
-    parser.add_argument("--build", metavar="DIR", type=os.path.abspath, help="take the products from here, as they are (default: "
-                        "build/release, brought up to date)")
+def add_build_option(add):
+    add("--build", metavar="DIR", type=os.path.abspath, help="take the products from here, as they are (default: build/release, "
+        "brought up to date)")
 
 
 def prepare(build_directory=None):
-    """(Image, path of the products' disk, accelerator). Installs and builds what is missing; a build directory that is named
-    is taken as it is."""
+    """Installs and builds what is missing; a named build directory is taken as it is. Returns (Image, path of the products'
+    disk, accelerator)."""
     with locked("build", "the lab is being built by another command: wait for it"):
         hardware.install_tools(say)
         if build_directory is None:
-            build_directory = BUILD
-            products.compile_all(say)
+            build_directory = RELEASE
+            build_release(products.TARGETS, say)
         made = image.build(say)
         return made, products.build(build_directory, say), hardware.accelerator(made, say)
 
 
 @contextlib.contextmanager
 def new(count, build_directory=None, with_parent=False, keep=False):
-    """A lab that is up. It goes down at the end, and at any failure or signal on the way; `keep`: at those alone."""
+    """A lab that is up. It goes down at the end, and at any failure or signal on the way; with `keep` only at the latter."""
     check(1 <= count <= image.GUESTS, f"a lab has 1 to {image.GUESTS} guests")
     made, disk, accelerator = prepare(build_directory)
     with locked("lab", "a lab is up in this checkout: scripts/vmlab/lab down ends it") as lock:
         image.forget_others(made)
         products.forget_others(disk)
         lab = Lab(Machine(made, accelerator, lock, with_parent), [Guest(number) for number in range(1, count + 1)])
-        lab.build_directory = build_directory or BUILD
+        lab.build_directory = build_directory or RELEASE
         try:
             lab.start(disk)
             yield lab

@@ -6,13 +6,13 @@ import os
 import socket
 import time
 
-from harness.waiting import Failed
+from tests.harness.waiting import Failed
 
 SHELL = "/bin/bash"
 
 
 def connect(path):
-    """Paths of sockets end at 108 bytes, those of checkouts do not: so by way of the directory's descriptor."""
+    """A socket's path has at most 108 bytes, a checkout's may have more: so it goes by way of the directory's descriptor."""
     directory = os.open(os.path.dirname(path), os.O_PATH | os.O_DIRECTORY)
     try:
         client = socket.socket(socket.AF_UNIX)
@@ -30,7 +30,7 @@ class Refused(Failed):
 
 
 class OutOfTime(Failed):
-    """What was waited for has not come."""
+    """A wait has timed out."""
 
 
 class _Lines:
@@ -73,7 +73,7 @@ class Monitor(_Lines):
         super().__init__(path, seconds)
         self.events = []
         while "QMP" not in json.loads(self.receive()):
-            pass  # an event of the time before us: QEMU had not yet noticed that its last client had left
+            pass  # an earlier event: QEMU had not yet noticed that its last client had left
         self.execute("qmp_capabilities")
 
     def execute(self, name, **arguments):
@@ -97,7 +97,7 @@ class Monitor(_Lines):
 
 
 class Agent:
-    """The guest agent. Each request is a connection of its own, so that long commands hold up nobody."""
+    """The guest agent. Each request is a connection of its own, so that long commands do not block others."""
 
     def __init__(self, path, seconds):
         self.path, self.seconds = path, seconds
@@ -107,7 +107,7 @@ class Agent:
             mark = time.monotonic_ns() & 0x7fffffff
             lines.send("guest-sync-delimited", {"id": mark}, before=b"\xff")
             while _parsed(lines.receive()).get("return") != mark:
-                pass  # what a client before us has left
+                pass  # left over by an earlier client
             lines.send(name, {key.replace("_", "-"): value for key, value in arguments.items()})
             answer = _parsed(lines.receive())
         if "error" in answer:
@@ -115,7 +115,7 @@ class Agent:
         return answer.get("return")
 
     def start(self, script, capture=False, urgent=False):
-        """Starts a shell script in the guest; its process id there. `urgent`: before what else wants the processor there."""
+        """Starts a shell script in the guest and returns its process id there. `urgent`: with priority over other processes."""
         words = [SHELL, "-c", script] if urgent else ["/bin/nice", "-n", "10", SHELL, "-c", script]  # the agent has -10
         return self.request("guest-exec", path=words[0], arg=words[1:], env=_ENVIRONMENT, capture_output=capture)["pid"]
 

@@ -4,16 +4,17 @@ import json
 import os
 from collections import namedtuple
 
-from harness.waiting import Failed, check
+from tests.harness.commands import run
+from tests.harness.waiting import Failed, check
 
-from .places import PACKAGES, run
+from .places import PACKAGES
 
 WANTED = (
     "bash", "busybox-static", "coreutils", "iproute2", "kmod", "libc-bin", "openssh-client", "openssh-server", "qemu-guest-agent", "strace",
     "ibverbs-providers", "ibverbs-utils", "libfabric-bin", "openmpi-bin", "perftest", "rdmacm-utils",
     "libisal2", "libsodium23", "libstdc++6", "libzmq5",
 )
-# What their dependencies bring along and no guest uses: it is there for installing, and nothing is installed there.
+# Dependencies that no guest uses: they serve installation, and nothing is installed there.
 UNUSED = (
     "adduser", "debconf", "dpkg", "init-system-helpers", "libdb5.3", "libfile-find-rule-perl", "libgdbm", "libhwloc-plugins",
     "libicu", "libnumber-compare-perl", "libpciaccess", "libperl", "libsemanage", "libsepol2", "libtext-glob-perl", "libx11", "libxau",
@@ -27,7 +28,7 @@ Package = namedtuple("Package", "file sha256")  # file: its name in PACKAGES
 
 
 def _apt(archives):
-    """apt-get that thinks nothing is installed and keeps what it fetches in `archives`."""
+    """An apt-get that believes nothing is installed, and keeps what it fetches in `archives`."""
     status = os.path.join(PACKAGES, "no-package-installed")
     os.makedirs(os.path.join(archives, "partial"), exist_ok=True)
     with open(status, "w", encoding="utf-8"):
@@ -54,7 +55,7 @@ def _listed(command):
 
 
 def kernel_name():
-    """The package of the stock kernel that KERNEL stands for now."""
+    """The package that KERNEL currently depends on."""
     for line in run(["apt-cache", "depends", KERNEL], "looking for the kernel").splitlines():
         words = line.split()
         if words[:1] == ["Depends:"] and words[1].startswith("linux-image-"):
@@ -78,7 +79,7 @@ def choose():
 
 
 def _ask_apt():
-    nowhere = os.path.join(PACKAGES, "none")  # apt leaves out what its archive directory has already
+    nowhere = os.path.join(PACKAGES, "none")  # apt leaves out what is in its archive directory already
     listed = _listed([*_apt(nowhere), "--print-uris", "install", *WANTED])
     used = [each for each in listed if not each.file.startswith(UNUSED)]
     kernel, = _listed([*_apt(nowhere), "--print-uris", "download", kernel_name()])
@@ -86,7 +87,7 @@ def _ask_apt():
 
 
 def fetch(packages, kernel):
-    """Brings what is missing; apt checks the hashes."""
+    """Fetches what is missing; apt checks the hashes."""
     present = set(os.listdir(PACKAGES))
     if not all(each.file in present for each in packages):
         run([*_apt(PACKAGES), "--download-only", "install", *WANTED], "fetching the guests' packages")

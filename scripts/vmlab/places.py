@@ -3,12 +3,11 @@
 import contextlib
 import fcntl
 import os
-import subprocess
 
-from harness.waiting import Failed
+from tests.harness.commands import ROOT
+from tests.harness.waiting import Failed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
 STATE = os.path.join(ROOT, "build", "vmlab")
 PACKAGES = os.path.join(STATE, "packages")    # .deb files, as apt fetched them
 IMAGES = os.path.join(STATE, "images")        # KEY/{vmlinux,initrd.img,root.ext4,manifest}
@@ -20,22 +19,10 @@ LOGS = os.path.join(STATE, "logs")
 GUEST_FILES = os.path.join(HERE, "guest")
 
 
-def run(command, what, **options):
-    """Runs a command; Failed, with the end of its output, unless it gives 0. Returns its standard output."""
-    options.setdefault("text", True)
-    if "input" not in options:
-        options.setdefault("stdin", subprocess.DEVNULL)
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **options)
-    if done.returncode != 0:
-        errors = done.stderr if isinstance(done.stderr, str) else done.stderr.decode(errors="replace")
-        raise Failed(f"{what}: {command[0]} gave {done.returncode}: {errors.strip()[-800:]}")
-    return done.stdout
-
-
 @contextlib.contextmanager
 def locked(name, advice):
-    """Holds build/vmlab/NAME.lock; Failed with the advice if another process holds it. Gives the descriptor: who inherits
-    it holds the lock too."""
+    """Holds build/vmlab/NAME.lock; raises Failed with the advice if another process holds it. Yields the descriptor:
+    processes that inherit it hold the lock, too."""
     os.makedirs(STATE, exist_ok=True)
     with open(os.path.join(STATE, name + ".lock"), "w", encoding="utf-8") as file:
         try:

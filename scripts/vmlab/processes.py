@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The lab's processes: they outlive the command that started them, so they are known by pid and time of start."""
+"""The lab's processes: they outlive the command that started them, so they are identified by pid and start time."""
 import os
 import signal
 import subprocess
 import time
 from collections import namedtuple
+
+from tests.harness.processes import started, state
 
 from .places import RUN
 
@@ -12,36 +14,22 @@ Process = namedtuple("Process", "pid started")
 
 
 def start(words, log, keep=(), with_parent=False):
-    """Starts it in RUN, in a session of its own, so that Ctrl-C is for the lab alone. `keep`: descriptors that it inherits.
-    with_parent: the kernel ends it when this process ends, however that ends."""
+    """Starts it in RUN, in a session of its own, which Ctrl-C does not reach. `keep`: descriptors that it inherits.
+    with_parent: the kernel kills it when this process ends, in whatever way."""
     if with_parent:
         words = ["setpriv", "--pdeathsig", "KILL", *words]
     with open(os.path.join(RUN, log), "ab") as output:
         child = subprocess.Popen(words, cwd=RUN, stdin=subprocess.DEVNULL, stdout=output, stderr=output, pass_fds=keep,
                                  start_new_session=True)
-    return Process(child.pid, _started(child.pid))
-
-
-def _stat(pid):
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()
-    except OSError:
-        return None
-
-
-def _started(pid):
-    stat = _stat(pid)
-    return int(stat[19]) if stat else 0
+    return Process(child.pid, started(child.pid))
 
 
 def alive(process):
-    stat = _stat(process.pid)
-    return bool(stat) and int(stat[19]) == process.started and stat[0] not in "ZX"
+    return started(process.pid) == process.started and state(process.pid) not in ("", "Z", "X")
 
 
 def stop(processes, how=signal.SIGTERM):
-    """Ends them all, by force after five seconds; returns when none is left."""
+    """Ends them all, with SIGKILL after five seconds; returns when none is left."""
     for process in processes:
         _signal(process, how)
     deadline = time.monotonic() + 5
@@ -53,7 +41,7 @@ def stop(processes, how=signal.SIGTERM):
         time.sleep(0.01)
     for process in processes:
         try:
-            os.waitpid(process.pid, os.WNOHANG)  # if it was ours
+            os.waitpid(process.pid, os.WNOHANG)  # if it is a child
         except ChildProcessError:
             pass
 

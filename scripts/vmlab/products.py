@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What this checkout has built, on a disk of its own: made anew in a second or two, while the guests' image stays."""
+"""The disk with what this checkout has built: made anew in a second or two, while the guests' image stays."""
 import glob
 import hashlib
 import os
 import shutil
 import tempfile
 
-from harness.waiting import check
+from tests.harness.commands import run
+from tests.harness.waiting import check
 
 from .image import make_disk
-from .places import PRODUCTS, ROOT, run
+from .places import PRODUCTS
 
-# Below the build directory; the same places below MOUNTED in the guest.
+# Paths below the build directory; in the guest they are below MOUNTED.
 WANTED = ("bin/btlctl", "bin/btlperf", "bin/livebtl-switch-driver", "bin/*_transport_test", "bin/conformance_*_device",
           "bin/verbs_*_test",
           "lib/liblivebtl.so.*", "lib/liblivebtl-fi.so", "e2e/e2e_*")
@@ -23,18 +24,8 @@ TARGETS = ("livebtl", "livebtl-fi", "btlctl", "btlperf", "livebtl-switch-driver"
 MOUNTED = "/opt/livebtl"
 
 
-def compile_all(say):
-    """Brings build/release up to date."""
-    if not os.path.exists(os.path.join(ROOT, "build", "release", "build.ninja")):
-        say("products: configuring build/release")
-        run(["cmake", "--preset", "release"], "configuring", cwd=ROOT)
-    if "no work to do" not in run(["cmake", "--build", "--preset", "release", "--target", *TARGETS, "--", "-n"], "building", cwd=ROOT):
-        say("products: building build/release (a few minutes the first time)")
-        run(["cmake", "--build", "--preset", "release", "--target", *TARGETS], "building", cwd=ROOT)
-
-
 def build(build_directory, say):
-    """The path of the disk; made only if anything of it has changed."""
+    """Makes the disk if anything has changed, and returns its path."""
     for name in REQUIRED:
         check(os.path.exists(os.path.join(build_directory, name)),
               f"{build_directory}/{name} is missing: cmake --preset release && cmake --build --preset release")

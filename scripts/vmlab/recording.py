@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What report.py shows of a migration, gathered while it runs. All times are brought to the host's clock."""
+"""Gathers, while a migration runs, what report.py shows of it. All times are converted to the host's clock."""
 import json
 import os
 import time
 
-from harness.control import DONE
+from tests.harness.control import DONE
 
 WATCHED = "/run/job/watch.json"
 MOMENTS = ("before", "during", "after")
@@ -18,12 +18,12 @@ def clock_offset(guest):
 
 
 def rungs(events, offset):
-    """Spans of a checkpoint's rungs, from what `btlctl --json watch` has printed: until the last member has reached them."""
+    """Spans of a checkpoint's rungs, from the output of `btlctl --json watch`; a span ends when the last member reaches the rung."""
     spans = []
     standings = (each for each in events if each.get("verb") == "checkpoint" and each["arguments"] and each["rung"] != "old")
     for event in sorted(standings, key=lambda each: each["unix_ms"]):
         moment = event["unix_ms"] / 1000 + offset
-        # A member may tell of a rung a little after others have told of the next.
+        # A member may report a rung a little after others have reported the next.
         name = f"{event['arguments'][0]}: {event['rung']}"
         span = next((each for each in spans[-2:] if each["name"] == name), None)
         if span is None:
@@ -34,7 +34,7 @@ def rungs(events, offset):
 
 
 def phases(began, document):
-    """They follow each other without a gap."""
+    """The phases as spans, which follow each other without a gap."""
     spans = []
     for phase in document["phases"]:
         end = began + phase["milliseconds"] / 1000
@@ -45,14 +45,14 @@ def phases(began, document):
 
 
 def blackout(spans, document):
-    """QEMU says how long, and its end is the migration's."""
+    """[begin, end] of the guest's pause: QEMU reports its length, and it ends with the migration."""
     downtime_ms = document["migration"].get("downtime-ms")
     ends = [span["end"] for span in spans if span["name"] == "migrate"]
     return [ends[0] - downtime_ms / 1000, ends[0]] if ends and downtime_ms is not None else None
 
 
 def samples(path, to_host):
-    """What the ranks of one guest have printed."""
+    """The samples that the ranks of one guest have printed."""
     with open(path, encoding="utf-8") as file:
         lines = [json.loads(line) for line in file if line.startswith('{"stream"')]
     return [{"rank": line["stream"], "t": to_host(line["t"]), "seconds": line["seconds"], "bytes": line["bytes"],
@@ -69,8 +69,8 @@ class Log:
         stays.start_script(f"btlctl --json --timeout 3600 watch --interval 5 >{WATCHED} 2>/dev/null </dev/null")
 
     def look(self, job, moment):
-        """Which transport each pair of ranks on different guests uses. Of several looks at one moment, the one that saw most of
-        them elsewhere than before counts."""
+        """Records which transport each pair of ranks on different guests uses. Of several looks at one moment, the first that
+        shows a pair elsewhere than before counts."""
         members = job.btlctl(self.stays, "status", "--peers").expect(DONE).json["members"]
         ranks = {member["member"]["process"]: member["rank"] for member in members}
         seen = {}
@@ -85,7 +85,7 @@ class Log:
                 known[moment] = transport
 
     def stop(self, job):
-        """While the guests still answer."""
+        """Ends the recording, while the guests still answer."""
         for guest in self.lab.guests:
             self.offsets[guest.name].append(clock_offset(guest))
         lines = self.stays.output(f"cat {WATCHED}").splitlines()
@@ -97,7 +97,7 @@ class Log:
         found = []
         for guest in self.lab.guests:
             before, after = self.offsets[guest.name]
-            # A guest's clock stands still with it.
+            # A guest's clock stops with it.
             moves = still[0] - before if still and abs(after - before) > 0.001 else float("inf")
             found += samples(os.path.join(logs, guest.name + ".log"),
                              lambda t, a=before, b=after, m=moves: t + (b if t > m else a))

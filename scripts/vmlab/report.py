@@ -47,7 +47,7 @@ def rates(samples, begin, end):
 
 
 def tick_size(span):
-    """1, 2 or 5 times a power of ten, so that there are at most TICKS_MAX."""
+    """1, 2 or 5 times a power of ten, chosen so that there are at most TICKS_MAX."""
     if span <= 0:
         return 1
     power = 10 ** math.floor(math.log10(span / TICKS_MAX))
@@ -55,7 +55,7 @@ def tick_size(span):
 
 
 class Chart:
-    """Throughput over time as SVG; what happened meanwhile lies beneath as bands."""
+    """Throughput over time as SVG, with events as bands beneath."""
 
     def __init__(self, record):
         self.record = record
@@ -90,7 +90,7 @@ class Chart:
         return parts
 
     def numbers(self):
-        """Of the phases, over their beginnings; those too close to each other share a place."""
+        """Numbers of the phases, above their beginnings; phases too close to each other share a label."""
         groups = []  # [x, first, last]
         for number, phase in enumerate(self.record["phases"], 1):
             x = self.x(phase["begin"])
@@ -138,7 +138,7 @@ def table(heads, rows):
 
 
 def verdict(proof):
-    """What the MPI program itself has found."""
+    """The proof computed by the MPI program itself."""
     faults = {name: proof[name] for name in ("lost", "repeated", "out_of_order", "corrupt")}
     text = (f"{proof['sent']:,} messages sent, {proof['received']:,} received; "
             + ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in faults.items()))

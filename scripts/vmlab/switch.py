@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The lab's network: a learning Ethernet switch in user space, which needs no privilege and no network of the host.
+"""The lab's network: a learning Ethernet switch in user space, which needs neither privileges nor the host's network.
 
 usage: switch.py SOCKET...
 Each socket is a segment. A guest's QEMU connects to it (-netdev stream) and has a port until it closes the connection;
 on it every frame follows its length, 4 bytes. A port that does not read loses frames, as on any switch, and holds up
-nobody.
+no one else.
 """
 import os
 import selectors
@@ -31,7 +31,7 @@ class Port:
         return self.connection.fileno()
 
     def frames(self):
-        """Whole frames, with their length, of what was received; None: the sender does not speak the protocol."""
+        """Complete frames, with their length, from what was received; None if the sender violates the protocol."""
         found, at, data = [], 0, self.received
         while len(data) - at >= 4:
             length, = struct.unpack_from(">I", data, at)
@@ -135,5 +135,5 @@ class Switch:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the lab decides when it ends
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the lab ends it
     Switch(sys.argv[1:]).serve()

@@ -91,7 +91,7 @@ void a_receiver_that_rests_is_lent_little(const Subject& subject) {
       [&] { return link.a->sent == loans.posted && link.b->frames == loans.posted.size(); }));
 }
 
-/// Who is not trusted is told nothing that would let it lend, or is put out for lending.
+/// A peer that is not trusted is sent nothing that would let it lend, or is cut off if it does lend.
 void an_untrusted_peer_lends_nothing(const Subject& subject) {
   Rig rig(subject);
   if (!lends(rig)) return;

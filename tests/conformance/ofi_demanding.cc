@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "transports/ofi/ofi_lent.h"
+#include "transports/ofi/ofi_remote_buffer.h"
 
 namespace livebtl::conformance {
 namespace {
@@ -109,7 +109,8 @@ int Demanding::reg(fid* domain, const void* memory, std::size_t bytes, std::uint
                    std::uint64_t offset, std::uint64_t wished_key, std::uint64_t flags,
                    fid_mr** region, void* context) {
   Demanding& self = *current_;
-  if (self.refuses_landings_ && access == FI_READ && bytes == ofi::kLentBytesMax) return -FI_ENOMEM;
+  if (self.refuses_landings_ && access == FI_READ && bytes == messages::kExposedBytesMax)
+    return -FI_ENOMEM;
   if (self.asks_for(FI_MR_ALLOCATED)) CHECK(is_mapped(number_of(memory), bytes));
   const int code = self.memory_ops_.theirs->reg(domain, memory, bytes, access, offset, wished_key,
                                                 flags, region, context);

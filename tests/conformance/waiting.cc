@@ -120,8 +120,7 @@ void doze(Side& side) {
   while (!side.transport->arm());
 }
 
-/// Whoever has lent something, and waits for its memory, is woken when that takes him, and when it
-/// was fetched.
+/// A lender that waits for its memory is woken when the fetch needs it to act, and when it is done.
 void a_fetch_wakes_the_lender(const Subject& subject) {
   Rig rig(subject);
   if (rig.lent_max() == 0 || !subject.own_threads || rig.a().transport->wait_fd() < 0) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // btlctl's command line from hostile text: one argument a line. What is accepted must be whole, and
-// whatever is not must end with the documented code and a hint.
+// anything else must end with the documented code and a hint.
 #include "ctl-tool/command_line.h"
 
 #include "tests/fuzz/lines.h"
@@ -12,12 +12,13 @@ using namespace livebtl;
 using namespace livebtl::tool;
 
 void check(const CommandLine& line) {
-  fuzz::must_hold(!line.verb.empty() || !line.generate.empty(), "there is something to do");
+  fuzz::must_hold(line.definition != nullptr || !line.generate.empty(), "there is something to do");
   fuzz::must_hold(line.timeout_for_change() > 0 && line.timeout_for_look() > 0,
                   "times are positive");
   fuzz::must_hold(line.timeout_for_change() <= 86'400 * kSecond, "times are bounded");
-  fuzz::must_hold(line.job.size() <= 256 && line.arguments.size() <= 3, "sizes are bounded");
-  fuzz::must_hold(line.verb != "switch" || line.arguments.size() == 2, "switch has two arguments");
+  fuzz::must_hold(line.job.size() <= 256 && line.arguments.size() <= 5, "sizes are bounded");
+  fuzz::must_hold(line.command != "switch" || line.arguments.size() == 2,
+                  "switch has two arguments");
   for (const auto& argument : line.arguments)
     fuzz::must_hold(!argument.empty() && argument.size() <= 256, "arguments are bounded");
 }
@@ -32,8 +33,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(*line);
   } else {
     const auto& end = std::get<EndNow>(parsed);
-    fuzz::must_hold((end.exit_code == 0 || end.exit_code == 1) && !end.text.empty(),
-                    "who ends says why, with code 0 or 1");
+    fuzz::must_hold((end.exit_code == ExitCode::kDone || end.exit_code == ExitCode::kUsage) &&
+                        !end.text.empty(),
+                    "an end has a text, and code 0 or 1");
   }
   fuzz::Reached::note(line != nullptr);
   return 0;

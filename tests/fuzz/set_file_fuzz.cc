@@ -3,7 +3,7 @@
 // name files in its own directory alone, and survive the round trip.
 #include <set>
 
-#include "hypervisor/set_file.h"
+#include "hypervisor/set/set_file.h"
 #include "tests/fuzz/reached.h"
 
 namespace {

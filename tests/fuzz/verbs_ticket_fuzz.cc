@@ -6,7 +6,7 @@
 #include "base/crc32c.h"
 #include "tests/fuzz/reached.h"
 #include "transports/verbs/verbs_address.h"
-#include "transports/verbs/verbs_frame.h"
+#include "transports/verbs/verbs_remote_buffer.h"
 
 namespace livebtl::verbs {
 namespace {
@@ -39,15 +39,16 @@ void fuzz_message(Bytes input) {
   const auto message = messages::decode_message(input, core::kUntrustedPayloadMax, why);
   LIVEBTL_ASSERT(message.has_value() == (why == nullptr), "a refusal says why");
   if (!message) return;
-  const bool frame = message->head.kind == Kind::kFrame || message->head.kind == Kind::kLent;
-  LIVEBTL_ASSERT(frame == !message->header.empty(), "a frame has a header, a word none");
+  const bool frame = message->head.kind == Kind::kFrame || message->head.kind == Kind::kExposed;
+  LIVEBTL_ASSERT(frame == !message->header.empty(), "a frame has a header, a control message none");
   LIVEBTL_ASSERT(message->header.size() <= core::kHeaderBytesMax &&
                      message->payload.size() <= core::kUntrustedPayloadMax,
                  "the lengths keep to the limits");
-  if (message->head.kind == Kind::kLent) {
-    const auto lent = decode_lent(message->payload);
-    LIVEBTL_ASSERT(!lent || (lent->bytes >= kLentBytesMin && lent->bytes <= kLentBytesMax),
-                   "what is lent keeps to the limits");
+  if (message->head.kind == Kind::kExposed) {
+    const auto remote = messages::decode_exposed<RemoteBuffer>(message->payload);
+    LIVEBTL_ASSERT(!remote || (remote->bytes >= messages::kExposedBytesMin &&
+                               remote->bytes <= messages::kExposedBytesMax),
+                   "an exposed buffer keeps to the limits");
   }
   LIVEBTL_ASSERT(
       sizeof(messages::Head) + message->header.size() + message->payload.size() == input.size(),

@@ -2,16 +2,18 @@
 """A machine that exists twice: where it was, and where its set was restored."""
 import dataclasses
 
-from harness.waiting import check, wait_until
+from tests.harness.scenario import scenario, slow
+from tests.harness.waiting import check, wait_until
 
 from .job import OUTPUT, delivered
 from .sets import Sets, begin
 from .verbs import VerbsJob
 
 
+@scenario("old-machine-wakes", slow("set-is-restored"))
 def old_machine_wakes(context):
-    """A machine that only stood still while its job was restored elsewhere goes on, with the addresses of its copy: its processes
-    are fenced out, and the restored job goes on."""
+    """A machine that was only paused while its job was restored elsewhere resumes, with the same addresses as its copy: its
+    processes are fenced out, and the restored job goes on."""
     with context.lab(2) as lab, VerbsJob(lab, context) as job, Sets(job) as sets:
         begin(lab, job)
         sets.take("monday")
@@ -33,7 +35,7 @@ def old_machine_wakes(context):
 
 
 def _fenced_out(job, old):
-    """Until all ranks of the old machine are. What the first of them says."""
+    """Waits until all ranks of the old machine are fenced out. Returns what the first of them logged."""
     def fenced():
         lines = old.output(f"grep -h 'fenced out: a newer incarnation' {OUTPUT}/*/rank.*/stderr; true").splitlines()
         return lines if len(lines) == job.per_guest else None
@@ -41,6 +43,3 @@ def _fenced_out(job, old):
     shown = old.output("btlctl status")
     check(shown.count("fenced out: ") == job.per_guest, f"btlctl status in the old machine: {shown}")
     return said[0]
-
-
-CASES = (("old-machine-wakes", old_machine_wakes),)

@@ -2,9 +2,10 @@
 """A guest is frozen and thawed through its agent, with livebtl's hook in it, under a job whose traffic is on verbs."""
 import json
 
-from harness.control import DONE, INCONSISTENT
-from harness.waiting import check, wait_until
-from vmlab.monitor import Agent, Refused
+from scripts.vmlab.monitor import Agent, Refused
+from tests.harness.control import DONE, INCONSISTENT
+from tests.harness.scenario import scenario
+from tests.harness.waiting import check, wait_until
 
 from .job import delivered
 from .verbs import VerbsJob, add_verbs
@@ -14,12 +15,12 @@ LEASE_SECONDS = 7200  # an emulated guest on a busy machine needs minutes for on
 
 
 def _ask(guest, what):
-    """freeze and thaw take as long as the hook, for which the agent sets no limit."""
+    """A request for a freeze or thaw: it takes as long as the hook, for which the agent sets no limit."""
     return Agent(guest.path("agent"), 300 * guest.pace).request("guest-fsfreeze-" + what)
 
 
 def _install(guest, place, **settings):
-    """As its administrator does it; where the hook was put."""
+    """Installs the hook as the guest's administrator would; checks where it was put."""
     lines = "".join(f"LIVEBTL_HOOK_{name.upper()}={value}\n" for name, value in settings.items())
     guest.output(f"mkdir -p /etc/livebtl && printf 'LIVEBTL_BTLCTL=/opt/livebtl/bin/btlctl\n{lines}' >/etc/livebtl/hooks.conf")
     hook, = json.loads(guest.output("btlctl --json hooks install qemu-ga"))["hooks"]
@@ -27,7 +28,7 @@ def _install(guest, place, **settings):
 
 
 def _freeze_and_thaw(job, guest, other):
-    """Seen from the other guest: the agent of a frozen one runs nothing. How many file systems were frozen."""
+    """Observed from the other guest, since a frozen guest's agent runs nothing. Returns how many file systems were frozen."""
     count = job.timed("freeze", lambda: _ask(guest, "freeze"))
     job.btlctl(other, "hold", "check").expect(DONE)
     before = delivered(other)
@@ -56,7 +57,7 @@ def _refused(guest, what):
 
 
 def _not_held(job, guest, other):
-    """A rank that stands still cannot be held: the freeze fails, and nobody is held."""
+    """A stopped rank cannot be held: the freeze fails, and no process stays held."""
     pid = other.output("pidof e2e_stream").split()[0]
     other.output(f"kill -STOP {pid}")
     said = _refused(guest, "freeze")
@@ -68,7 +69,7 @@ def _not_held(job, guest, other):
 
 
 def _lease_ran_out(job, guest, other):
-    """A thaw that comes too late says so: that snapshot is void."""
+    """A thaw that comes too late reports it: that snapshot is void."""
     _install(guest, DISPATCHER, lease=1, timeout=200)
     _ask(guest, "freeze")
     wait_until("the lease to run out", lambda: job.btlctl(other, "hold", "check").code == INCONSISTENT, 60 * job.lab.pace)
@@ -83,9 +84,10 @@ def _goes_on_in(job, guest):
     wait_until("messages to be delivered again", lambda: delivered(guest) != before, 60 * job.lab.pace)
 
 
+@scenario("freeze-and-thaw")
 def freeze_and_thaw(context):
-    """guest-fsfreeze-freeze holds the job until guest-fsfreeze-thaw: by Debian's dispatcher, and, without it, as the hook itself,
-    where a job that cannot be held keeps the guest from being frozen."""
+    """guest-fsfreeze-freeze holds the job until guest-fsfreeze-thaw: through Debian's dispatcher; and installed as the hook
+    itself, where a job that cannot be held keeps the guest from being frozen."""
     rounds = 1 if context.short else 3
     with context.lab(2) as lab, VerbsJob(lab, context) as job:
         guest, other = lab.guests
@@ -104,6 +106,3 @@ def freeze_and_thaw(context):
         totals = job.finish()
     return (f"held {rounds + 1} times while {count} file systems were frozen; not frozen while a rank stood still ({said}); "
             f"{totals['received']} messages, lost 0, repeated 0, out of order 0; medians: {job.phases()}")
-
-
-CASES = (("freeze-and-thaw", freeze_and_thaw),)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the lab itself must do: links that carry RDMA, a blocker that blocks, a card that goes when nobody holds it."""
+"""The lab itself: links carry RDMA, the blocker blocks migration, a card goes once no process holds it."""
 import re
 
-from harness.waiting import check, wait_until
-from vmlab.hardware import BLOCKER, RDMA
-from vmlab.monitor import Refused
+from scripts.vmlab.hardware import BLOCKER, RDMA
+from scripts.vmlab.monitor import Refused
+from tests.harness.scenario import scenario
+from tests.harness.waiting import check, wait_until
 
 ITERATIONS = 100
 PINGPONG = f"ibv_rc_pingpong -d rxe0 -g 1 -e -c -n {ITERATIONS}"  # -c: every byte is checked
@@ -27,8 +28,9 @@ def _end_of(guest, pid):
     return answer if answer["exited"] else None
 
 
+@scenario("rdma-between-guests")
 def rdma_between_guests(context):
-    """Each pair of guests, both ways."""
+    """Ping-pong between each pair of guests, both ways."""
     with context.lab(2 if context.short else 3) as lab:
         for guest in lab.guests:
             check("rxe0/1 state ACTIVE" in guest.output("rdma link show"), f"{guest.name}: no active RDMA link")
@@ -37,6 +39,7 @@ def rdma_between_guests(context):
     return f"{len(pairs)} checked ping-pongs among {len(lab.guests)} guests, {said[0]}"
 
 
+@scenario("blocker-blocks")
 def blocker_blocks(context):
     """With the blocker QEMU itself refuses migration and snapshot, and the guest runs on; without it both are done."""
     with context.lab(1) as lab:
@@ -63,6 +66,7 @@ def blocker_blocks(context):
     return f"refused twice with the blocker; without it migrated, downtime {figures['downtime']} ms, and saved"
 
 
+@scenario("card-goes-last")
 def card_goes_last(context):
     """device_del ends when the last program has closed the device, and not before; the card works again after."""
     with context.lab(2) as lab:
@@ -71,9 +75,9 @@ def card_goes_last(context):
         wait_until("a program to open the device", lambda: "ibv_asyncwatch" in guest.holders(), 30 * guest.pace)
         with guest.monitor(240) as monitor:
             monitor.execute("device_del", id=RDMA)
-            # The kernel says so when it has waited for ten seconds.
+            # The kernel logs this after waiting for ten seconds.
             guest.output("until dmesg | grep -q 'unregister_netdevice: waiting for eth1'; do sleep 0.2; done", 60)
-            monitor.execute("query-status")  # brings the events before it along
+            monitor.execute("query-status")  # brings along the events sent before the answer
             check(not any(event.get("data", {}).get("device") == RDMA for event in monitor.events),
                   "the card was gone while a program held its device")
             guest.output(f"kill {pid}")
@@ -83,6 +87,3 @@ def card_goes_last(context):
         guest.plug(RDMA)
         said = pingpong(lab.guests[1], guest)
     return f"held by ibv_asyncwatch, gone when it ended; plugged in again: {said}"
-
-
-CASES = (("rdma-between-guests", rdma_between_guests), ("blocker-blocks", blocker_blocks), ("card-goes-last", card_goes_last))

@@ -3,10 +3,11 @@
 import os
 import socket
 
-from harness.control import FOREIGN, RETRACTED
-from harness.waiting import Failed, check, wait_until
-from vmlab.hardware import FIXED, RDMA
-from vmlab.places import RUN
+from scripts.vmlab.hardware import FIXED, RDMA
+from scripts.vmlab.places import RUN
+from tests.harness.control import FOREIGN, RETRACTED
+from tests.harness.scenario import scenario
+from tests.harness.waiting import Failed, check, wait_until
 
 from . import phases
 from .migrations import NOWHERE, VmMigrate, arriving, migration_to, set_up_cards, vm_migrate_once
@@ -33,8 +34,9 @@ def _still_there(guest):
     check(RDMA in guest.plugged, f"the card is gone: {guest.plugged}")
 
 
+@scenario("migration-is-cancelled")
 def cancelled(context):
-    """Somebody cancels the migration at a second monitor: the card is plugged in again, and the job returns to it."""
+    """The migration is cancelled at a second monitor: the card is plugged in again, and the job returns to it."""
     with context.lab(2) as lab, VerbsJob(lab, context) as job:
         guest = _begin(lab, job)
         arrives = arriving(guest, lab.machine)
@@ -58,7 +60,7 @@ def _migrates(guest, running):
     if not running.under_way():
         raise Failed(f"btlctl vm migrate ended early: {running.process.communicate()}")
     state = guest.query("query-migrate", which="second")
-    # One that is cancelled before its first byte may be said to have failed.
+    # QEMU may report one that is cancelled before its first byte as failed.
     return state.get("status") == "active" and state.get("ram", {}).get("transferred", 0) > MOVED_BYTES
 
 
@@ -66,6 +68,7 @@ def _phases(document):
     return [phase["phase"] for phase in document["phases"]]
 
 
+@scenario("card-held-in-the-job")
 def held_in_the_job(context):
     """A library within the job's own processes has the device open: code 7, and nothing was touched."""
     with context.lab(2) as lab, VerbsJob(lab, context, LIVEBTL_HIDE_DEVICES="off") as job:
@@ -79,9 +82,10 @@ def held_in_the_job(context):
     return f"code {code}: {document['text'][:160]}; {totals['received']} messages"
 
 
+@scenario("card-held-by-another-process")
 def held_by_another_process(context):
-    """A process that is none of the job's has the device open: the guest does not give up the card, the job goes on over tcp, as
-    its kernel has taken the device away, and that is said; once that process has ended the same command goes through."""
+    """A process outside the job has the device open: the guest does not release the card; the job goes on over tcp, as the
+    kernel has taken the device away, which the command reports. Once that process has ended, the same command succeeds."""
     with context.lab(2) as lab, VerbsJob(lab, context) as job:
         guest = _begin(lab, job)
         pid = guest.start_script("exec ibv_asyncwatch >/run/watch.log 2>&1")
@@ -105,8 +109,8 @@ def held_by_another_process(context):
 
 
 def _refused_while_held(job, guest, arrives):
-    """What is said of the card, and of the job that has lost it."""
-    # Most of its time it waits for the card, and gives up in good time for the way back.
+    """Checks what is reported of the card, and of the job that has lost it."""
+    # It waits for the card for most of its time-out, and leaves enough of that for the way back.
     code, document = vm_migrate_once(job, guest, *migration_to(arrives), seconds=45)
     check(code == RETRACTED and not document["moved"], f"with a card that is held: {code} {document}")
     said = ("have an RDMA device open: ", "ibv_asyncwatch (pid ", "here, but its job stays on another transport")
@@ -118,6 +122,7 @@ def _refused_while_held(job, guest, arrives):
     return document["text"]
 
 
+@scenario("card-cannot-be-unplugged")
 def cannot_be_unplugged(context):
     """A second card is on a bus without hot plug: QEMU's own refusal is told, the first one is plugged in again, and the job
     returns to it."""
@@ -137,7 +142,7 @@ def cannot_be_unplugged(context):
 
 
 class Hole:
-    """Where a migration goes that never ends by itself: what is sent there nobody takes. Afterwards nobody listens there."""
+    """A destination that never reads, so that a migration to it never ends. Afterwards nothing listens there."""
     uri = "unix:hole.migration"
 
     def __enter__(self):
@@ -155,9 +160,10 @@ class Hole:
         os.remove(os.path.join(RUN, "hole.migration"))
 
 
+@scenario("migration-is-killed")
 def killed(context):
-    """kill -9 of btlctl vm migrate in every phase, of a migration that is taken back and of one that succeeds; each time followed
-    by the same command."""
+    """kill -9 of btlctl vm migrate in every phase, both of a migration that is rolled back and of one that succeeds; each time
+    followed by the same command."""
     moves = 1 if context.short else 2
     back, there = (phases.SHORT_BACK, phases.SHORT_THERE) if context.short else (phases.BACK, phases.THERE)
     with context.lab(2) as lab, VerbsJob(lab, context) as job:
@@ -217,8 +223,3 @@ def _killed_on_the_way_there(job, guest, wanted):
     job.wait_across("verbs")
     job.check_carried(by_verbs=True)
     return seen
-
-
-CASES = (("migration-is-cancelled", cancelled), ("card-held-in-the-job", held_in_the_job),
-         ("card-held-by-another-process", held_by_another_process), ("card-cannot-be-unplugged", cannot_be_unplugged),
-         ("migration-is-killed", killed))

@@ -1,30 +1,38 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """An MPI job of stock Open MPI over livebtl on the guests of a lab: started in the first, judged by its own proof."""
 import glob
-import json
 import os
 import shlex
 import subprocess
 
-from harness.control import Answer
-from harness.job import judge_proofs
-from harness.waiting import PATIENCE, Failed, check, wait_until
+from scripts.vmlab.places import LOGS
+from tests.harness.control import Answer
+from tests.harness.job import OVER_LIVEBTL, OVER_STOCK, check_faults, judge, mpirun, proofs_in
+from tests.harness.waiting import PATIENCE, Failed, check, wait_until
 
 DIRECTORY = "/run/job"  # in every guest
-ARGUMENTS = ("--bytes", "200000", "--messages", "20")  # the largest are lent where that can be, and rare: guests are slow
+ARGUMENTS = ("--bytes", "200000", "--messages", "20")  # the largest are lent where possible; few of them, as guests are slow
 STOP, READY, OUTPUT = DIRECTORY + "/stop", DIRECTORY + "/ready", DIRECTORY + "/out"
-MPI = ("--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "opal_common_ofi_provider_include", "livebtl")
 
 
 def delivered(guest):
-    """Lines that the ranks of one guest have told; each says that messages were delivered."""
+    """How many lines the ranks of one guest have printed; each means that messages were delivered."""
     return guest.output(f"cat {OUTPUT}/*/rank.*/stdout | grep -c stream")
 
 
+class StandaloneContext:
+    """What a job that is not a test's is given."""
+    short = True
+
+    def __init__(self, name):
+        self.logs = os.path.join(LOGS, name)
+        os.makedirs(self.logs, exist_ok=True)
+
+
 class GuestsJob:
-    """Context manager; the lab's end is the job's end, so leaving it only brings the logs home."""
-    mpi = MPI
-    computes = True  # its program ends with a result
+    """Context manager. Leaving it only fetches the logs, as the job ends with the lab."""
+    mpi = OVER_LIVEBTL
+    computes = True  # its program prints a result
 
     def __init__(self, lab, logs, program="stream", ranks_per_guest=2, arguments=ARGUMENTS, transports="self,sm,tcp"):
         self.lab, self.logs, self.program = lab, logs, program
@@ -40,8 +48,8 @@ class GuestsJob:
 
     def command(self):
         hosts = ",".join(f"{guest.name}:{self.per_guest}" for guest in self.lab.guests)
-        words = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--host", hosts, "-n", str(self.ranks),
-                 "--mca", "oob_tcp_if_include", "eth0", *self.mpi, "--output-filename", OUTPUT + ":nocopy"]
+        words = [*mpirun(self.ranks, as_root=True), "--host", hosts, "--mca", "oob_tcp_if_include", "eth0",
+                 *self.mpi, "--output-filename", OUTPUT + ":nocopy"]
         for name, value in self.environment.items():
             words += ["-x", f"{name}={value}"]
         return words + self.program_words()
@@ -50,7 +58,7 @@ class GuestsJob:
         return [f"/opt/livebtl/e2e/e2e_{self.program}", "--stop", STOP, "--ready", READY, *self.arguments]
 
     def prepare(self, guest, rank):
-        """What a program needs in a guest before it is started; `rank`: its first there."""
+        """Prepares a guest before the program is started; `rank`: the first one there."""
 
     def __enter__(self):
         for number, guest in enumerate(self.lab.guests):
@@ -97,11 +105,10 @@ class GuestsJob:
         wait_until(f"{self.ranks} ranks to be ready", ready, seconds * self.lab.pace, interval=0.5)
 
     def progress(self):
-        """{rank: lines that it has told}; each says that messages were delivered. Failed if a rank found a fault."""
+        """{rank: lines that it has printed}; each means that messages were delivered. Failed if a rank found a fault."""
         lines = self._everywhere(f"cd {OUTPUT} 2>/dev/null && grep -c {self.program} /dev/null */rank.*/stdout; "
                                  f"grep -h '^fault: ' {OUTPUT}/*/rank.*/stderr 2>/dev/null; true")
-        faults = [line for line in lines if line.startswith("fault: ")]
-        check(not faults, f"{len(faults)} faults: " + "; ".join(faults[:5]))
+        check_faults(lines)
         counts = [line.rpartition(":") for line in lines if "rank." in line]
         return {int(place.partition("rank.")[2].split("/")[0]): int(count) for place, _, count in counts}
 
@@ -116,8 +123,8 @@ class GuestsJob:
         wait_until("every rank to go on delivering messages", gone_on, seconds * self.lab.pace, interval=0.3)
 
     def btlctl(self, guest, *arguments, seconds=120):
-        """btlctl in a guest, with --json. A slow machine is no reason to take a switch back, nor are ranks that spin to keep
-        it from the guest's one processor."""
+        """btlctl --json in a guest, with a long time-out: neither a slow machine nor ranks that spin on the guest's one
+        processor are a reason to retract a switch."""
         words = ["btlctl", "--json", "--timeout", str(round(PATIENCE * seconds * self.lab.pace)), *arguments]
         return Answer(arguments, *guest.look_in(shlex.join(words), 2 * seconds))
 
@@ -127,28 +134,25 @@ class GuestsJob:
             guest.output(f"touch {STOP}")
 
         def ended():
-            self.progress()  # a rank that waits for a message that was lost never ends, but tells of the next
+            self.progress()  # a rank that waits for a lost message never ends, but reports the fault
             return self.ended()
         wait_until("the job's end", ended, seconds * self.lab.pace, interval=0.5)
         self.bring_logs()
-        check(self.code == 0, f"mpirun gave {self.code}: {self.tail()}")
         proofs = self._proofs()
-        totals = judge_proofs(proofs, self.program, self.ranks)
+        totals = judge(proofs, self.program, self.ranks, self.code, self.tail)
         if self.computes:
             self._check_result(proofs)
         return totals
 
     def _check_result(self, proofs):
-        """What the job has computed is, rank by rank and bit by bit, what the same program computes in as many rounds over
-        stock Open MPI on this machine, where nothing disturbs it."""
+        """The job's result is, rank by rank and bit by bit, that of the same program in as many rounds over stock Open MPI on
+        this machine, undisturbed."""
         rounds = {proof["rounds"] for proof in proofs}
         check(len(rounds) == 1, f"the ranks tell of different rounds: {rounds}")
-        command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(self.ranks), "--mca", "pml", "ob1",
-                   "--mca", "btl_vader_single_copy_mechanism", "none", *(["--allow-run-as-root"] if os.geteuid() == 0 else []),
+        command = [*mpirun(self.ranks, as_root=os.geteuid() == 0), *OVER_STOCK,
                    os.path.join(self.lab.build_directory, "e2e", f"e2e_{self.program}"), *self.arguments, "--rounds", str(rounds.pop())]
         run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600, check=False)
-        undisturbed = {proof["rank"]: proof["result"] for line in run.stdout.splitlines() if line.startswith('{"proof"')
-                       for proof in (json.loads(line),)}
+        undisturbed = {proof["rank"]: proof["result"] for proof in proofs_in(run.stdout.splitlines())}
         check(run.returncode == 0 and len(undisturbed) == self.ranks, f"the undisturbed run: code {run.returncode}: {run.stderr[-500:]}")
         results = {proof["rank"]: proof["result"] for proof in proofs}
         check(results == undisturbed and all(results.values()), f"the job computed {results}, undisturbed it is {undisturbed}")
@@ -157,7 +161,5 @@ class GuestsJob:
         found = []
         for path in glob.glob(os.path.join(self.logs, "vm*.log")):
             with open(path, encoding="utf-8") as file:
-                found += [json.loads(line) for line in file if line.startswith('{"proof"')]
-        errors = [f"rank {proof['rank']}: {text}" for proof in found for text in proof["errors"]]
-        check(not errors, f"{len(errors)} errors: " + "; ".join(errors[:5]))
+                found += proofs_in(file)
         return found

@@ -2,20 +2,22 @@
 """Stock Open MPI over livebtl's tcp between the guests and sm within them: migrated, saved, restored, commanded."""
 import signal
 
-from harness.control import DONE
-from harness.waiting import check, wait_until
-from vmlab import processes
+from scripts.vmlab import processes
+from tests.harness.control import DONE
+from tests.harness.scenario import scenario, slow
+from tests.harness.waiting import check, wait_until
 
 from .job import GuestsJob
 
 
+@scenario("commanded-from-any-guest", slow("vm-migrate"))
 def commanded_from_any_guest(context):
-    """btlctl shows and moves the members of both guests, from each: relays carry its letters across."""
+    """btlctl shows and switches the members of both guests from each of them: relays forward its messages."""
     with context.lab(2) as lab, GuestsJob(lab, context.logs) as job:
         job.wait_ready()
         everybody = [f"rank {rank} on {lab.guests[rank // 2].name}" for rank in range(4)]
         for guest in lab.guests:
-            # Nodes learn of each other's relays in-band, so soon after the first messages.
+            # Nodes learn of each other's relays in-band, soon after the first messages.
             wait_until(f"btlctl in {guest.name} to see all members", lambda g=guest: _members(job, g) == everybody, 60 * lab.pace)
         moved = 0
         for guest, route in zip(lab.guests, (("sm", "tcp"), ("tcp", "sm"))):
@@ -32,8 +34,9 @@ def _members(job, guest):
     return sorted(member["name"] for member in job.btlctl(guest, "status").expect(DONE).json["members"])
 
 
+@scenario("job-is-migrated", slow("vm-migrate"))
 def job_is_migrated(context):
-    """Guests move one after the other under a running job; not a byte is lost."""
+    """Guests are migrated one after the other under a running job; not a byte is lost."""
     moves = 1 if context.short else 4
     with context.lab(2) as lab, GuestsJob(lab, context.logs) as job:
         job.wait_ready()
@@ -50,8 +53,10 @@ def job_is_migrated(context):
     return f"{moves} migrations, downtimes {downtimes} ms; {totals['received']} messages, lost 0, repeated 0, out of order 0"
 
 
+@scenario("job-is-restored")
 def job_is_restored(context):
-    """All guests are saved at one moment, their QEMUs killed; from the files the job goes on as if nothing had been."""
+    """All guests are saved at one moment, and their QEMUs killed; restored from the files, the job goes on as if nothing had
+    happened."""
     restores = 1 if context.short else 2
     with context.lab(2) as lab, GuestsJob(lab, context.logs) as job:
         job.wait_ready()
@@ -71,10 +76,6 @@ def job_is_restored(context):
 
 
 def _connections(lab):
-    """(own end, other end) of the job's TCP connections from the first guest to the second, by its kernel."""
+    """(local end, remote end) of the job's TCP connections from the first guest to the second, as its kernel lists them."""
     lines = lab.guests[0].output("ss -Htnp state established dst 10.0.0.2 | grep e2e_ || true").splitlines()
     return {tuple(line.split()[2:4]) for line in lines}
-
-
-CASES = (("commanded-from-any-guest", commanded_from_any_guest), ("job-is-migrated", job_is_migrated),
-         ("job-is-restored", job_is_restored))

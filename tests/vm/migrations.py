@@ -8,11 +8,12 @@ import statistics
 import subprocess
 import time
 
-from harness.waiting import Failed, check
-from vmlab import hardware
-from vmlab.guest import Guest
-from vmlab.hardware import BLOCKER, RDMA
-from vmlab.places import RUN
+from scripts.vmlab import hardware
+from scripts.vmlab.guest import Guest
+from scripts.vmlab.hardware import BLOCKER, RDMA
+from scripts.vmlab.places import RUN
+from tests.harness.scenario import scenario
+from tests.harness.waiting import Failed, check
 
 from .verbs import VerbsJob, add_verbs
 
@@ -20,7 +21,7 @@ NOWHERE = "unix:nobody.migration"
 
 
 class VmCommand:
-    """`btlctl vm ...` under way; among the sockets, as their paths are short there. Leaving it ends it."""
+    """A running `btlctl vm ...`, started in the sockets' directory to keep their paths short. Leaving the context kills it."""
 
     def __init__(self, job, action, *words, seconds=90):
         self.action, self.log = action, os.path.join(job.logs, f"vm-{action}.log")
@@ -41,7 +42,7 @@ class VmCommand:
         return self.process.poll() is None
 
     def wait_phase(self, phase):
-        """Until it says that it begins this phase. The phase."""
+        """Waits until it reports the beginning of this phase, which is returned."""
         said = []
         for line in self.process.stderr:
             said.append(line)
@@ -54,7 +55,7 @@ class VmCommand:
         self.process.send_signal(signal.SIGINT)
 
     def kill(self):
-        """Was it still at work?"""
+        """True if it was still running."""
         self.process.kill()
         self.process.communicate()
         return self.process.returncode == -signal.SIGKILL
@@ -84,19 +85,19 @@ def vm_migrate_once(*arguments, **options):
 
 
 def planned_phases(*arguments, **options):
-    """What a dry run says would be done if all goes well: phases, with their cards."""
+    """The plan of a dry run, if all goes well: phases, with their cards."""
     code, document = vm_migrate_once(*arguments, dry_run=True, **options)
     check(code == 0 and document["dry_run"] and not document["phases"], f"a dry run: code {code}: {document}")
     return [line.partition(":")[0] for line in itertools.takewhile(lambda line: not line.startswith("if "), document["plan"])]
 
 
 def phases_of(document):
-    """The same of what was done. Plans begin after the look."""
+    """The same of what was done. A plan begins after the phase `look`."""
     return [f"{phase['phase']} {phase.get('card', '')}".strip() for phase in document["phases"][1:]]
 
 
 def arriving(guest, machine):
-    """The next QEMU of a guest, which waits to be given its state; what its cards need is there."""
+    """The next QEMU of a guest, which waits for the incoming state, with all that the cards need."""
     arrives = Guest(**guest.__dict__)
     arrives.plugged = [each for each in guest.plugged if each not in (RDMA, BLOCKER)]
     arrives.start(machine, incoming=True)
@@ -107,22 +108,22 @@ def arriving(guest, machine):
 
 
 def set_up_cards(guest):
-    """There is no udev in these guests: from now on this stands for it. A card is of use to the job only then, and btlctl
-    waits for that."""
+    """These guests have no udev; this stands in for it from now on. Only then can the job use a card, and btlctl waits for
+    that."""
     address = hardware.address("rdma", guest.card)
     guest.start_script(f"while sleep 0.3; do grep -qx {address} /sys/class/net/*/address && "
                        "[ ! -e /sys/class/infiniband/rxe0 ] && lab-nics; done >/dev/null 2>&1")
 
 
 def migration_to(arrives):
-    """Words of btlctl vm migrate: where to."""
+    """Arguments of btlctl vm migrate: the destination."""
     name = arrives.instance_name()
     return f"unix:{name}.migration", "--destination-qmp", name + ".qmp", "--destination-ga", name + ".agent"
 
 
 def migrate_there(job, guest, meanwhile=None):
-    """The guest's next QEMU is started, and it moves there. (when btlctl was started, document); `meanwhile` is done until then,
-    again and again."""
+    """Starts the guest's next QEMU and migrates the guest there; `meanwhile` is called again and again until that is done.
+    Returns (when btlctl was started, its document)."""
     arrives = arriving(guest, job.lab.machine)
     cards = (RDMA, BLOCKER)
     try:
@@ -142,7 +143,7 @@ def migrate_there(job, guest, meanwhile=None):
 
 
 def _taken_back(job, guest):
-    """A migration that fails, and is taken back."""
+    """A migration that fails, and is rolled back."""
     code, document = vm_migrate_once(job, guest, NOWHERE)
     check(code == 5 and not document["moved"], f"a migration to nowhere: {document}")
     guest.look()
@@ -168,9 +169,10 @@ def _times(documents):
     return ", ".join(f"{phase} {statistics.median(each):.0f} / {max(each):.0f} ms" for phase, each in times.items())
 
 
+@scenario("vm-migrate")
 def vm_migrate(context):
-    """A job on verbs whose guests move by turns, again and again, and return to verbs each time, after a migration that failed
-    was taken back; nothing is lost."""
+    """The guests of a job on verbs are migrated by turns, again and again, and the job returns to verbs each time; first, a
+    migration that fails is rolled back. Nothing is lost."""
     rounds = 1 if context.short else 20
     with context.lab(2) as lab, VerbsJob(lab, context) as job:
         job.wait_ready()
@@ -179,11 +181,8 @@ def vm_migrate(context):
             set_up_cards(guest)
         _taken_back(job, lab.guests[0])
         for guest in lab.guests:
-            guest.plug(BLOCKER)  # what QEMU refuses to migrate goes too, after the card
+            guest.plug(BLOCKER)  # what QEMU refuses to migrate is unplugged, too, after the card
         documents = [_move(job, lab.guests[number % 2]) for number in range(rounds)]
         totals = job.finish()
     return (f"moved {rounds} times in a row under {totals['received']} messages, lost 0, repeated 0, out of order 0; "
             f"medians / maxima: {_times(documents)}")
-
-
-CASES = (("vm-migrate", vm_migrate),)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests that are programs of their own, on a guest's Soft-RoCE device: conformance of verbs and of ofi, unit tests of verbs."""
+"""Test programs that run on a guest's Soft-RoCE device: conformance of verbs and ofi, unit tests of verbs."""
 import re
 
-from harness.waiting import check
+from tests.harness.scenario import scenario
+from tests.harness.waiting import check
 
-# libfabric over a device with short queues, its buffers shared (docs/TRANSPORTS.md) and no registration kept for later.
+# libfabric over a device with short queues: shared buffers (docs/TRANSPORTS.md), no registration cache.
 OFI_OVER_RXE = ("LIVEBTL_OFI_PROVIDER='verbs;ofi_rxm' LIVEBTL_HIDE_DEVICES=off FI_OFI_RXM_USE_SRX=1 FI_UNIVERSE_SIZE=64 "
                 "FI_OFI_RXM_MSG_TX_SIZE=64 FI_OFI_RXM_MSG_RX_SIZE=64 FI_MR_CACHE_MAX_COUNT=0")
 
@@ -13,32 +14,32 @@ UNIT_TESTS = ("verbs_device_test", "verbs_pure_test", "verbs_transport_test", "v
 
 
 def _passes(guest, program, seconds, settings=""):
-    """The line that counts its assertions. A test that checked nothing, or left a part out, has not passed."""
+    """Returns the line that counts its assertions. A test that checked nothing, or left a part out, has not passed."""
     code, output, errors = guest.run(f"{settings} /opt/livebtl/bin/{program}", seconds)
     left_out = re.search("skipped: |not checked: ", output)
     check(code == 0 and not left_out and "Status: SUCCESS" in output, f"{program}: code {code}: {(output + errors).strip()[-600:]}")
     return next(line for line in output.splitlines() if "assertions" in line)
 
 
+@scenario("verbs-conforms")
 def conforms(context):
     """The conformance suite of transports, on a real device (Soft-RoCE)."""
     with context.lab(1) as lab:
         return _passes(lab.guests[0], "conformance_verbs_device", 300)
 
 
+@scenario("verbs-unit-tests")
 def unit_tests_pass(context):
     """The unit tests of verbs in a guest: release and refusals on the real device, and those on devices in memory."""
     with context.lab(1) as lab:
-        lab.guests[0].output("chmod 600 /dev/infiniband/uverbs*")  # so that not everybody may open it
+        lab.guests[0].output("chmod 600 /dev/infiniband/uverbs*")  # so that only root may open it
         said = [f"{name}: {_passes(lab.guests[0], name, 600).split('|')[1].strip()}" for name in UNIT_TESTS]
         check(not lab.guests[0].holders(), f"the device is held by {lab.guests[0].holders()}")
     return "assertions in " + ", ".join(said)
 
 
+@scenario("ofi-conforms")
 def ofi_conforms(context):
-    """The same suite on ofi, and its one-sided operations, over libfabric's verbs provider: memory is registered with a device."""
+    """The same suite on ofi, with its one-sided operations, over libfabric's verbs provider: memory is registered with a device."""
     with context.lab(1) as lab:
         return _passes(lab.guests[0], "conformance_ofi_device", 600, OFI_OVER_RXE)
-
-
-CASES = (("verbs-conforms", conforms), ("verbs-unit-tests", unit_tests_pass), ("ofi-conforms", ofi_conforms))

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Orders that are for one guest of several: the others' pairs are left where they are."""
-from harness.control import DONE
-from harness.waiting import check, wait_until
-from vmlab.hardware import RDMA
+"""Commands for one guest of several: the pairs of the others stay where they are."""
+from scripts.vmlab.hardware import RDMA
+from tests.harness.control import DONE
+from tests.harness.scenario import scenario
+from tests.harness.waiting import check, wait_until
 
 from .verbs import VerbsJob, add_verbs
 
-# Of one rank a guest, the first guest being the one that leaves.
+# What pairs send by, with one rank a guest, after the first guest has left verbs.
 LEFT = {(0, 1): {"tcp"}, (0, 2): {"tcp"}, (1, 2): {"verbs"}}
 
 
+@scenario("pairs-of-one-guest-leave")
 def pairs_of_one_guest_leave(context):
-    """checkpoint prepare for one guest of three: its pairs go on over tcp and its card can be pulled, while the two others stay on
+    """checkpoint prepare for one guest of three: its pairs go on over tcp and its card can be pulled, while the other two stay on
     verbs; then it returns."""
     with context.lab(3) as lab, VerbsJob(lab, context, ranks_per_guest=1) as job:
         guest = lab.guests[0]
@@ -34,7 +36,7 @@ def pairs_of_one_guest_leave(context):
 
 
 def _carry_as_left(job):
-    """What each guest's device has sent while all ranks went on: the first one's nothing."""
+    """Packets that each guest's device has sent while all ranks went on: none, for the first guest."""
     before = job.packets()
     job.wait_progress()
     sent = [after - one for after, one in zip(job.packets(), before)]
@@ -49,9 +51,9 @@ def _check_as_left(job):
 
 
 def _transports(job):
-    """{ranks of a pair, the lower one first: what its two ends send by}"""
+    """{(lower rank, higher rank): the transports by which the two ends send}"""
     def seen():
-        """Of all members: a relay in a guest that is busy may not be heard of in time."""
+        """Of all members: a relay in a busy guest may not answer in time."""
         document = job.btlctl(job.head, "status", "--peers").expect(DONE).json
         return None if document["missing"] else document["members"]
     members = wait_until("all members to be found", seen, 60 * job.lab.pace, interval=0.5)
@@ -63,6 +65,3 @@ def _transports(job):
             if other != member["rank"]:
                 found.setdefault(tuple(sorted((member["rank"], other))), set()).add(peer["transport"])
     return found
-
-
-CASES = (("pairs-of-one-guest-leave", pairs_of_one_guest_leave),)

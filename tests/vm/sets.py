@@ -1,29 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""btlctl vm snapshot and vm restore: all guests of a job as one set, from which the job goes on; or told why it does not."""
+"""btlctl vm snapshot and vm restore: all guests of a job as one set, from which the job goes on, or an error says why not."""
 import json
 import os
 import re
 import shutil
 import signal
 
-from harness.control import INCONSISTENT
-from harness.waiting import check, wait_until
-from vmlab import processes
-from vmlab.hardware import RDMA
-from vmlab.places import SNAPSHOTS
+from scripts.vmlab import processes
+from scripts.vmlab.hardware import RDMA
+from scripts.vmlab.places import SNAPSHOTS
+from tests.harness.control import INCONSISTENT
+from tests.harness.scenario import scenario, slow
+from tests.harness.waiting import check, wait_until
 
 from . import phases
 from .migrations import VmCommand, set_up_cards
 from .verbs import VerbsJob, add_verbs
 
-# What a call does twice that clears up after a killed one is meant the second time, which is after this.
+# Phases that a call does twice if it cleans up after a killed one: the second time is meant, which follows this phase.
 SNAPSHOT_AFTER = {"discard": "prepare", "go_on": "save", "end_hold": "check"}
 LEASE_SECONDS = 7200  # an emulated guest on a busy machine needs minutes for one look
 SHORT_LEASE_SECONDS = 60  # the shortest that vm snapshot takes
 
 
 class Sets:
-    """Directories of sets, which go at the end."""
+    """Directories of sets, which are removed at the end."""
 
     def __init__(self, job):
         self.job, self.lab = job, job.lab
@@ -74,11 +75,11 @@ class Sets:
         self.job.check_carried(by_verbs=True)
 
     def kill_machines(self, spared=None):
-        """All QEMUs die but the spared one; others wait to be given a state."""
+        """Kills all QEMUs but the spared one; new ones wait for a state."""
         processes.stop([guest.process for guest in self.lab.guests if guest.process != spared], signal.SIGKILL)
         for guest in self.lab.guests:
             guest.plugged = [each for each in guest.plugged if each != RDMA]
-            guest.generation = ""  # another one, by which the guest learns that it was restored
+            guest.generation = ""  # a new one tells the guest that it was restored
             guest.start(self.lab.machine, incoming=True)
         self.lab.store()
 
@@ -105,8 +106,9 @@ def begin(lab, job):
         set_up_cards(guest)
 
 
+@scenario("set-is-restored")
 def restored(context):
-    """All guests are saved as a set, their QEMUs killed; from the set the job goes on, more than once."""
+    """All guests are saved as a set, and their QEMUs killed; the job goes on from the set, more than once."""
     restores = 1 if context.short else 3
     with context.lab(2) as lab, VerbsJob(lab, context) as job, Sets(job) as sets:
         begin(lab, job)
@@ -124,6 +126,7 @@ def _phases(document):
                      for phase in document["phases"])
 
 
+@scenario("set-is-killed", slow("migration-is-killed"))
 def killed(context):
     """kill -9 of btlctl in every phase of a snapshot and of a restore, each time followed by the same command. In short: of a
     restore only while the job is held, and after."""
@@ -141,7 +144,7 @@ def killed(context):
 
 
 def _killed_while_taken(sets, phase):
-    """A call that was over by then has made its set, which the next would refuse."""
+    """A call that had ended by then has made its set, which the next one would refuse to overwrite."""
     was_killed = _kill_in(sets.snapshot("monday"), phase, SNAPSHOT_AFTER.get(phase))
     if not was_killed:
         sets.remove("monday")
@@ -156,7 +159,8 @@ def _killed_while_restored(sets, phase):
 
 
 def _killed_while_refused(sets):
-    """Of a set that does not fit together guests may run on then; the next call says the same of it. The phases."""
+    """Restores a set that does not fit together: guests may be left running by the kill, and the next call refuses it the same
+    way. Returns the phases."""
     _mix(sets, "monday", "tuesday")
 
     def attempt(phase):
@@ -173,7 +177,7 @@ def _killed_while_refused(sets):
 
 
 def _kill_in(command, phase, after=None):
-    """Was it still at work?"""
+    """True if it was still running."""
     with command as running:
         if after:
             running.wait_phase(after)
@@ -183,8 +187,9 @@ def _kill_in(command, phase, after=None):
         return running.kill()
 
 
+@scenario("lease-of-a-set-runs-out")
 def lease_runs_out(context):
-    """btlctl stands still in the middle of a snapshot for longer than the lease: the job goes on by itself, and there is no set."""
+    """btlctl is stopped in mid-snapshot for longer than the lease: the job goes on by itself, and no set is made."""
     with context.lab(2) as lab, VerbsJob(lab, context) as job, Sets(job) as sets:
         begin(lab, job)
         with sets.snapshot("monday", SHORT_LEASE_SECONDS) as running:
@@ -195,7 +200,7 @@ def lease_runs_out(context):
             job.wait_progress()
             running.process.send_signal(signal.SIGCONT)
             code, document = running.finish()
-        # Whatever it noticed first, such as the clock of the phase in which it stood still.
+        # Its text depends on what it noticed first, such as the time-out of the phase in which it was stopped.
         check(code == INCONSISTENT, f"a snapshot of a job that was not held throughout: {code} {document}")
         check(all(words in document["text"] for words in ("lease ran out", "no snapshot is left")), f"it says: {document['text']}")
         check(not os.path.exists(os.path.join(sets.directory("monday"), "set.json")), "there is a set of it all the same")
@@ -204,8 +209,9 @@ def lease_runs_out(context):
     return f"code {code}: {document['text']}; {totals['received']} messages, lost 0, repeated 0, out of order 0"
 
 
+@scenario("sets-are-mixed")
 def mixed(context):
-    """A guest from an older set than the other: told by name, no guest is left running, and the whole set still restores."""
+    """One guest is of an older set: the error names it, no guest is left running, and the whole set still restores."""
     with context.lab(2) as lab, VerbsJob(lab, context) as job, Sets(job) as sets:
         begin(lab, job)
         sets.take("monday")
@@ -225,7 +231,7 @@ def mixed(context):
 
 
 def _mix(sets, older, newer):
-    """A directory that looks like a set: the first guest is of the older one."""
+    """Makes a directory that looks like a set, with the first guest from the older one."""
     shutil.copytree(sets.directory(newer), sets.directory("mixed"))
     state = sets.lab.guests[0].name + ".ram"
     shutil.copy2(os.path.join(sets.directory(older), state), os.path.join(sets.directory("mixed"), state))
@@ -235,7 +241,3 @@ def _mix(sets, older, newer):
     document["machines"][0]["bytes"] = os.path.getsize(os.path.join(sets.directory("mixed"), state))
     with open(file, "w", encoding="utf-8") as stream:
         json.dump(document, stream)
-
-
-CASES = (("set-is-restored", restored), ("sets-are-mixed", mixed), ("lease-of-a-set-runs-out", lease_runs_out),
-         ("set-is-killed", killed))

@@ -2,19 +2,21 @@
 """The control experiment: the same program, Open MPI and card, but libfabric's own verbs provider instead of livebtl."""
 import time
 
-from harness.waiting import check
-from vmlab.hardware import RDMA
+from scripts.vmlab.hardware import RDMA
+from tests.harness.job import OVER_OFI
+from tests.harness.scenario import scenario
+from tests.harness.waiting import check
 
 from .job import GuestsJob
 from .verbs import VerbsJob, add_verbs
 
-STANDS_STILL_SECONDS = 30  # as a machine of its own would take them; livebtl's job needs less than one
-GOES_ON_LINES = 8          # told by each rank after the card has gone; one or two may have been under way
+STANDS_STILL_SECONDS = 30  # on a quiet machine; livebtl's job needs less than one
+GOES_ON_LINES = 8          # printed by each rank after the card has gone; one or two may have been under way
 
 
 class StockJob(GuestsJob):
     """mtl ofi over verbs;ofi_rxm. Its usual queues are longer than Soft-RoCE's."""
-    mpi = ("--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "opal_common_ofi_provider_include", "verbs;ofi_rxm")
+    mpi = (*OVER_OFI, "verbs;ofi_rxm")
 
     def __init__(self, lab, logs):
         super().__init__(lab, logs)
@@ -26,7 +28,7 @@ class StockJob(GuestsJob):
 
 
 def _pull(guest):
-    """device_del, without waiting: who holds the device may never let go."""
+    """device_del, without waiting: the holder of the device may never close it."""
     guest.query("device_del", id=RDMA)
 
 
@@ -45,6 +47,7 @@ def _come_of(job):
     return f"ranks {still} stood still for {patience:.0f} s"
 
 
+@scenario("stock-job-dies")
 def a_stock_job_dies(context):
     """The card vanishes under a job of stock Open MPI over libfabric's verbs: it aborts or stands still. livebtl's goes on."""
     with context.lab(2) as lab:
@@ -71,6 +74,3 @@ def a_stock_job_dies(context):
             said = job.tail()
     return (f"undisturbed {undisturbed['received']} messages; without its card: {came} ({said[:200]}); livebtl: "
             f"{ours['received']} messages, lost 0, repeated 0, out of order 0")
-
-
-CASES = (("stock-job-dies", a_stock_job_dies),)

@@ -1,33 +1,35 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Transport verbs on Soft-RoCE devices: who holds them, and jobs that leave them and return."""
+"""Transport verbs on Soft-RoCE devices: which processes hold them, and jobs that leave them and return."""
 import math
 import statistics
 import time
 
-from harness.control import DONE, FOREIGN
-from harness.waiting import check, wait_until
-from vmlab.hardware import BLOCKER, RDMA
+from scripts.vmlab.hardware import BLOCKER, RDMA
+from tests.harness.control import DONE, FOREIGN
+from tests.harness.job import OVER_LIVEBTL
+from tests.harness.scenario import scenario, slow
+from tests.harness.waiting import check, wait_until
 
-from .job import ARGUMENTS, MPI, GuestsJob
+from .job import ARGUMENTS, GuestsJob
 
 PACKETS = "/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts"
 
 
 class VerbsJob(GuestsJob):
-    """All transports are compiled in, and verbs is closed until it is added: as a user starts it."""
+    """With default settings, as a user starts it: verbs is closed until it is added."""
 
     def __init__(self, lab, context, program="stream", ranks_per_guest=2, arguments=ARGUMENTS, **environment):
         super().__init__(lab, context.logs, program, ranks_per_guest, arguments, transports="")
         self.environment |= environment
-        self.times = {}  # phase -> seconds, one for each time
+        self.times = {}  # phase -> seconds, each time
 
     @property
     def across(self):
-        """Pairs with one rank on either of two guests."""
+        """Number of pairs whose two ranks are on different guests."""
         return self.per_guest ** 2 * math.comb(len(self.lab.guests), 2)
 
     def order(self, *words):
-        """A command that must be done; how long its ladder took is noted under its verb, without btlctl's start and end."""
+        """A command that must succeed; its ladder's time is recorded under its verb, without btlctl's own start and end."""
         answer = self.timed(words[0] + " with btlctl", lambda: self.btlctl(self.head, *words).expect(DONE)).json
         self.times.setdefault(words[0], []).append(sum(rung["milliseconds"] for rung in answer["rungs"]) / 1000)
         return answer
@@ -52,12 +54,12 @@ class VerbsJob(GuestsJob):
         return {name: (ends / 2, lost) for name, (ends, lost) in found.items()}
 
     def wait_across(self, transport):
-        """Until all pairs across the guests send by this transport."""
+        """Waits until all pairs across guests send by this transport."""
         wait_until(f"{self.across} pairs on {transport}", lambda: self.transports()[transport][0] == self.across, 60 * self.lab.pace,
                    interval=0.2)
 
     def packets(self):
-        """What each guest's device has sent so far."""
+        """Packets that each guest's device has sent so far."""
         return [int(guest.output(f"cat {PACKETS}")) for guest in self.lab.guests]
 
     def fetched(self):
@@ -66,15 +68,16 @@ class VerbsJob(GuestsJob):
                    for transport in member["transports"] if transport["name"] == "verbs")
 
     def check_carried(self, by_verbs):
-        """Messages are delivered, and the devices' own counters say by what."""
+        """Checks, by the devices' own counters, whether messages are carried by verbs."""
         before, messages = self.packets(), self.progress()
         self.wait_progress()
         sent = [after - one for after, one in zip(self.packets(), before)]
         check(all(sent) if by_verbs else not any(sent), f"the devices sent {sent} packets; messages before: {messages}")
-        if by_verbs and self.computes:  # which sends large messages among others
+        if by_verbs and self.computes:  # such a program sends large messages, too
             wait_until("a payload that a device has read", lambda: self.fetched() > 0, 60 * self.lab.pace, interval=0.5)
 
 
+@scenario("devices-are-left-alone")
 def devices_are_left_alone(context):
     """Stock Open MPI over livebtl opens no RDMA device by itself, so that a card can be pulled under the job."""
     with context.lab(2) as lab, VerbsJob(lab, context) as job:
@@ -89,8 +92,9 @@ def devices_are_left_alone(context):
     return f"no process of {job.ranks} had a device open; both cards were pulled under {totals['received']} messages"
 
 
+@scenario("held-by-another-library", slow("card-held-in-the-job"))
 def held_by_another_library(context):
-    """What hiding devices is for: without it libfabric's own verbs provider holds them, which `remove verbs` tells."""
+    """Why devices are hidden: without that libfabric's own verbs provider holds them, which `remove verbs` reports."""
     with context.lab(2) as lab, VerbsJob(lab, context, LIVEBTL_HIDE_DEVICES="off") as job:
         job.wait_ready()
         for guest in lab.guests:
@@ -107,6 +111,7 @@ def held_by_another_library(context):
     return f"code {FOREIGN}: {held[0]}; {totals['received']} messages"
 
 
+@scenario("verbs-is-left-for-a-migration", slow("vm-migrate"))
 def verbs_is_left_for_a_migration(context):
     """verbs -> tcp, a guest is live-migrated without its card, and back to verbs, again and again; nothing is lost."""
     rounds, switches = (1, 1) if context.short else (20, 4)
@@ -122,7 +127,7 @@ def verbs_is_left_for_a_migration(context):
             job.check_carried(by_verbs=True)
         for number in range(rounds):
             _migrate_without_card(job, lab.guests[(number + 1) % 2])
-        ends = job.transports()["verbs"][1]  # an emulated guest may well stand still for seconds
+        ends = job.transports()["verbs"][1]  # an emulated guest may stall for seconds
         totals = job.finish()
     return (f"{rounds} migrations and {2 * switches} switches under {totals['received']} messages, lost 0, repeated 0, "
             f"out of order 0; {ends:.0f} ends of verbs paths were lost on the way; medians: {job.phases()}")
@@ -146,6 +151,7 @@ def _migrate_without_card(job, guest):
     add_verbs(job)
 
 
+@scenario("card-vanishes")
 def card_vanishes(context):
     """device_del under load and without notice: pairs fail over to tcp, the library closes the device by itself, and opens it
     again when it is back."""
@@ -171,15 +177,16 @@ def card_vanishes(context):
 
 
 class OneSidedJob(VerbsJob):
-    """Windows of memory instead of messages: what is put, got and added is checked where it is. One rank a guest: two that wait
-    for a lock take turns on its one processor."""
-    mpi = (*MPI, "--mca", "btl", "self,ofi", "--mca", "osc", "rdma")
+    """Windows of memory instead of messages; what is put, got and added is checked in place. One rank a guest: two that wait
+    for a lock would take turns on its one processor."""
+    mpi = (*OVER_LIVEBTL, "--mca", "btl", "self,ofi", "--mca", "osc", "rdma")
     computes = False
 
     def __init__(self, lab, context):
         super().__init__(lab, context, "onesided", 1, ())
 
 
+@scenario("one-sided-across-guests", slow("card-vanishes"))
 def one_sided(context):
     """Puts, gets and atomics between the guests, over verbs: switched to tcp and back, and with a card that vanishes."""
     rounds = 1 if context.short else 5
@@ -203,12 +210,13 @@ def one_sided(context):
 
 
 GID = "/sys/class/infiniband/rxe0/ports/1/gids/1"
-OTHER_CARD = 16  # added to the number under which a card has its addresses
+OTHER_CARD = 16  # added to a card's number, from which its addresses derive
 
 
+@scenario("card-changes-its-address")
 def card_changes_its_address(context):
-    """The card comes back with other addresses, as a VF of another host has them: hardware address, IP address, GUID and GID.
-    Once it vanishes, and once it is left and returned to by order."""
+    """The card comes back with other addresses (hardware, IP, GUID, GID), as a VF of another host would: once after it
+    vanished, and once after the job was told to leave it."""
     with context.lab(2) as lab, VerbsJob(lab, context) as job:
         job.wait_ready()
         add_verbs(job)
@@ -234,10 +242,3 @@ def _plug_another(job, guest):
     guest.card = guest.number + OTHER_CARD
     guest.plug(RDMA)
     job.wait_progress()
-
-
-CASES = (("devices-are-left-alone", devices_are_left_alone),
-         ("held-by-another-library", held_by_another_library),
-         ("verbs-is-left-for-a-migration", verbs_is_left_for_a_migration), ("card-vanishes", card_vanishes),
-         ("one-sided-across-guests", one_sided),
-         ("card-changes-its-address", card_changes_its_address))

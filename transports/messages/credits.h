@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/messages/credits.h -- who may send how much into receive buffers that all share. Pure.
+// transports/messages/credits.h -- how many messages each peer may send into receive buffers that all share. Pure.
 //
-// A credit is a promise: one message of that peer's will find a buffer. All promises together are
-// never more than there are buffers, so a receiver is never overrun. Each connection has a floor
-// that nobody can take from it; what else there is, is shared out among those that are open: one
-// alone may have it all.
+// A credit guarantees that one message of that peer's will find a buffer. All credits granted together are never more
+// than there are buffers, so a receiver is never overrun. Each connection has a floor that no other can take from it;
+// the remaining buffers are shared out among the open connections: one alone may have them all.
 #pragma once
 
 #include <algorithm>
@@ -16,18 +15,17 @@
 
 namespace livebtl::messages {
 
-/// Two of them are for frames; one for word of credit and one for the last word, so that two ends
-/// that have used up their frames' credit can still give each other more.
+/// Two of them are for frames, one for a message that grants credit, and one for BYE: so two ends that have used up
+/// their frames' credit can still grant each other more.
 inline constexpr std::uint32_t kCreditFloor = 4;
-/// Credit that frames leave alone: for a word of credit, and for the last word.
-inline constexpr std::uint32_t kWordCredit = 2;
+/// Credit that frames leave alone: for a message that grants credit, and for BYE.
+inline constexpr std::uint32_t kControlCredit = 2;
 /// Buffers beyond the floors.
 inline constexpr std::uint32_t kSharedBuffers = 60;
 
-/// What there must be for a word to go. One that tells of payloads fetched leaves as much as a
-/// frame does.
-constexpr std::uint32_t credit_for(Kind word) noexcept {
-  return word == Kind::kBye ? 1 : word == Kind::kCredit ? kWordCredit : kWordCredit + 1;
+/// The credit that there must be for a control message to go. A report of reads leaves as much alone as a frame does.
+constexpr std::uint32_t credit_for(Kind control) noexcept {
+  return control == Kind::kBye ? 1 : control == Kind::kCredit ? kControlCredit : kControlCredit + 1;
 }
 
 class Credits {
@@ -43,18 +41,18 @@ class Credits {
     LIVEBTL_ASSERT(has_room(), "a connection's floor is there when it begins");
     ++connections_;
   }
-  /// It has ended with `open` promises that will not be used any more.
+  /// It has ended with `open` credits that will not be used any more.
   void leave(std::uint32_t open) noexcept {
     shared_out_ -= beyond_floor(open);
     --connections_;
   }
-  /// One of `open` promises was used, and its buffer is there again.
+  /// One of `open` credits was used, and its buffer is free again.
   void used(std::uint32_t& open) noexcept {
     shared_out_ -= beyond_floor(open) - beyond_floor(open - 1);
     --open;
   }
-  /// Promises more: to the floor, and its share beyond. Returns how many.
-  std::uint32_t promise(std::uint32_t& open) noexcept {
+  /// Grants more: up to the floor, and its share beyond. Returns how many.
+  std::uint32_t grant(std::uint32_t& open) noexcept {
     const std::uint32_t before = open;
     open = std::max(open, kCreditFloor);
     const std::uint32_t share = kSharedBuffers / std::max(1U, connections_);
@@ -72,7 +70,7 @@ class Credits {
 
   std::uint32_t buffers_ = 0;
   std::uint32_t connections_ = 0;
-  std::uint32_t shared_out_ = 0;  // promises beyond the floors
+  std::uint32_t shared_out_ = 0;  // credits beyond the floors
 };
 
 }  // namespace livebtl::messages

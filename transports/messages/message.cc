@@ -19,37 +19,38 @@ std::size_t seal(Head& head, std::byte* to) noexcept {
 
 bool well_formed(const Head& head, std::size_t payload_bytes) noexcept {
   if (head.reserved != 0 || head.payload_crc_given > 1) return false;
-  if (head.payload_crc_given == 0 && head.payload_crc != 0 && head.kind != Kind::kFetched)
+  if (head.payload_crc_given == 0 && head.payload_crc != 0 && head.kind != Kind::kReads)
     return false;
   if (head.kind == Kind::kFrame) return head.header_bytes != 0;
-  if (head.kind == Kind::kLent)
+  if (head.kind == Kind::kExposed)
     return head.header_bytes != 0 && head.payload_crc_given == 1 && payload_bytes != 0 &&
            payload_bytes <= kWhereBytesMax;
-  const bool word =
-      head.kind == Kind::kCredit || head.kind == Kind::kBye || head.kind == Kind::kFetched;
-  return word && head.header_bytes == 0 && head.payload_crc_given == 0 && payload_bytes == 0;
+  const bool control =
+      head.kind == Kind::kCredit || head.kind == Kind::kBye || head.kind == Kind::kReads;
+  return control && head.header_bytes == 0 && head.payload_crc_given == 0 && payload_bytes == 0;
 }
 
 }  // namespace
 
-std::size_t encode_frame(const core::Frame& frame, std::uint32_t promised, bool payload_crc,
+std::size_t encode_frame(const core::Frame& frame, std::uint32_t granted, bool payload_crc,
                          std::byte* to) noexcept {
   Head head;
   head.kind = Kind::kFrame;
   head.header_bytes = static_cast<std::uint8_t>(frame.header.size());
   head.payload_crc_given = payload_crc ? 1 : 0;
-  head.promised = promised;
+  head.granted = granted;
   if (payload_crc) head.payload_crc = crc32c(frame.payload);
   copy_small(to + sizeof head, frame.header.data(), frame.header.size());
   return seal(head, to);
 }
 
-std::size_t encode_lent(Bytes header, Bytes where, std::uint32_t promised, std::byte* to) noexcept {
+std::size_t encode_exposed(Bytes header, Bytes where, std::uint32_t granted,
+                           std::byte* to) noexcept {
   Head head;
-  head.kind = Kind::kLent;
+  head.kind = Kind::kExposed;
   head.header_bytes = static_cast<std::uint8_t>(header.size());
   head.payload_crc_given = 1;
-  head.promised = promised;
+  head.granted = granted;
   head.payload_crc = crc32c(where);
   copy_small(to + sizeof head, header.data(), header.size());
   const std::size_t begin = seal(head, to);
@@ -57,12 +58,12 @@ std::size_t encode_lent(Bytes header, Bytes where, std::uint32_t promised, std::
   return begin + where.size();
 }
 
-std::size_t encode_word(Kind kind, std::uint32_t promised, std::uint32_t fetched,
-                        std::byte* to) noexcept {
+std::size_t encode_control(Kind kind, std::uint32_t granted, std::uint32_t read,
+                           std::byte* to) noexcept {
   Head head;
   head.kind = kind;
-  head.payload_crc = fetched;
-  head.promised = promised;
+  head.payload_crc = read;
+  head.granted = granted;
   return seal(head, to);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/messages/message.h -- one message of a fabric that moves messages: a frame with what
-// goes before it, or a word between the two ends. What verbs and ofi have in common (docs/WIRE.md,
-// "Messages"). Pure.
+// transports/messages/message.h -- one message of a fabric that moves messages: a frame behind its head, or a control
+// message between the two ends. What verbs and ofi have in common (docs/WIRE.md, "Messages"). Pure.
 #pragma once
 
 #include <optional>
@@ -11,26 +10,28 @@
 namespace livebtl::messages {
 
 inline constexpr std::uint32_t kPayloadBytesMax = 32u << 10;
-/// Of what stands in place of a lent payload, and says where it lies.
+/// Of the description of an exposed buffer, which stands in place of the payload.
 inline constexpr std::size_t kWhereBytesMax = 32;
 
 enum class Kind : std::uint8_t {
   kFrame = 1,
-  kCredit = 2,   // only tells `promised`
-  kBye = 3,      // nothing comes after it
-  kLent = 4,     // a frame whose payload is to be fetched: where it lies stands in its place
-  kFetched = 5,  // how many payloads have been fetched
+  kCredit = 2,  // only announces `granted`
+  kBye = 3,     // nothing comes after it
+  kExposed =
+      4,  // a frame whose payload is to be read: a description of its buffer stands in its place
+  kReads = 5,  // how many exposed buffers have been read
 };
 
 /// First in every message.
 struct Head {
   std::uint32_t crc = 0;  // CRC32C of the rest of the head and the frame's header
   Kind kind{};
-  std::uint8_t header_bytes = 0;       // kFrame, kLent: 1 to 64; else 0
+  std::uint8_t header_bytes = 0;       // kFrame, kExposed: 1 to 64; else 0
   std::uint8_t payload_crc_given = 0;  // 1: the payload's CRC32C is
   std::uint8_t reserved = 0;
-  std::uint32_t promised = 0;  // messages that the sender takes in all, since the connection began
-  std::uint32_t payload_crc = 0;  // kFetched: the payloads fetched since the connection began
+  std::uint32_t granted =
+      0;  // credit: messages that the sender takes in all, since the connection began
+  std::uint32_t payload_crc = 0;  // kReads: buffers read since the connection began
 };
 static_assert(sizeof(Head) == 16);
 
@@ -39,13 +40,14 @@ inline constexpr std::size_t kMessageBytesMax =
 
 /// Head and header of a frame at `to`, which has room for them; the payload is to follow. Returns
 /// their size.
-std::size_t encode_frame(const core::Frame& frame, std::uint32_t promised, bool payload_crc,
+std::size_t encode_frame(const core::Frame& frame, std::uint32_t granted, bool payload_crc,
                          std::byte* to) noexcept;
 /// where: at most kWhereBytesMax. Returns its size.
-std::size_t encode_lent(Bytes header, Bytes where, std::uint32_t promised, std::byte* to) noexcept;
-/// Returns its size. fetched: kFetched alone.
-std::size_t encode_word(Kind kind, std::uint32_t promised, std::uint32_t fetched,
-                        std::byte* to) noexcept;
+std::size_t encode_exposed(Bytes header, Bytes where, std::uint32_t granted,
+                           std::byte* to) noexcept;
+/// Returns its size. read: kReads alone.
+std::size_t encode_control(Kind kind, std::uint32_t granted, std::uint32_t read,
+                           std::byte* to) noexcept;
 
 struct Message {
   Head head;

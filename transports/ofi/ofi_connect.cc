@@ -9,7 +9,7 @@ Blob OfiEndpoint::ticket() const {
   Ticket ticket;
   ticket.address = transport_.own_address();
   ticket.token = token_;
-  ticket.credits = first_promised_;
+  ticket.credits = connection_.first_granted();
   ticket.payload_bytes_max = kPayloadBytesMax;
   ticket.node = transport_.node();
   ticket.name = transport_.domain().name();
@@ -22,7 +22,7 @@ Status OfiEndpoint::connect(const Ticket& peer) {
                                         transport_.domain().provider() +
                                         ", or is on another node than that reaches");
   if (peer.payload_bytes_max != kPayloadBytesMax || peer.credits < messages::kCreditFloor ||
-      peer.credits > Row::kPlaces)
+      peer.credits > ReorderWindow::kPlaces)
     return fail(Errc::kInvalid,
                 "ofi: the peer's buffers are of another size; do all processes run the same "
                 "livebtl?");
@@ -31,23 +31,16 @@ Status OfiEndpoint::connect(const Ticket& peer) {
   peer_ = *entered;
   has_peer_ = true;
   peer_token_ = peer.token;
-  peer_promised_ = peer.credits;
-  payload_crc_ = transport_.wants_payload_crc(peer.node);
-  described_ += " -> " + short_name(peer.token);
+  connection_.meet(peer.credits, transport_.wants_payload_crc(peer.node),
+                   " -> " + short_name(peer.token));
   return {};
 }
 
 void OfiEndpoint::take_ticket(Bytes ticket) noexcept {
-  if (state_ != State::kDialled || failed_.code != Errc::kOk) return;
+  if (!connection_.awaits_ticket()) return;
   const auto peer = decode_ticket(ticket);
-  const Status connected = peer ? connect(*peer) : tl::unexpected(peer.error());
-  if (connected) {
-    state_ = State::kOpen;
-    heard_ = transport_.now();
-  } else {
-    failed_ = connected.error();
-  }
-  transport_.settle_later(*this);
+  connection_.dialled(peer ? connect(*peer) : tl::unexpected(peer.error()), transport_.now());
+  settle_later();  // messages may have come already
 }
 
 }  // namespace livebtl::ofi

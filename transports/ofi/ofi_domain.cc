@@ -168,7 +168,7 @@ long Domain::post_receive(Buffer& buffer) noexcept {
 }
 
 Buffer* Domain::begin_send(OfiEndpoint* owner, std::uint32_t peer, Use use) noexcept {
-  if (free_sends_.size() <= (use == Use::kFrame ? kWordSends : 0)) return nullptr;
+  if (free_sends_.size() <= (use == Use::kFrame ? kControlSends : 0)) return nullptr;
   Buffer* const buffer = free_sends_.back();
   free_sends_.pop_back();
   buffer->owner = owner;

@@ -31,9 +31,9 @@ class OfiEndpoint;
 inline constexpr std::size_t kBufferBytes =
     (sizeof(Route) + messages::kMessageBytesMax + 127) / 128 * 128;
 /// Sends that may be under way at once, on all connections together, and those of them that are
-/// kept for words.
+/// kept for control messages.
 inline constexpr std::uint32_t kSendsMax = 64;
-inline constexpr std::uint32_t kWordSends = 16;
+inline constexpr std::uint32_t kControlSends = 16;
 /// One-sided operations of direct users that may be under way at once.
 inline constexpr std::uint32_t kOneSidedMax = 256;
 
@@ -41,7 +41,7 @@ inline constexpr std::uint32_t kOneSidedMax = 256;
 /// never will.
 inline constexpr TimeNs kForgottenAfter = 5 * kSecond;
 
-enum class Use : std::uint8_t { kReceive, kFrame, kWord, kFetch, kOneSided };
+enum class Use : std::uint8_t { kReceive, kFrame, kControl, kRemoteRead, kOneSided };
 
 /// What libfabric hands back when an operation is over.
 struct Context {

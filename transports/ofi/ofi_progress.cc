@@ -9,7 +9,7 @@
 namespace livebtl::ofi {
 namespace {
 
-constexpr std::size_t kLandingsKept = 8;
+constexpr std::size_t kBounceBuffersKept = 8;
 constexpr TimeNs kSweepEvery = 100 * kMillisecond;
 /// Completions in one progress(), beside those of frames: others have their turn.
 constexpr std::size_t kCompletionsPerTurn = 256;
@@ -34,7 +34,7 @@ std::size_t OfiTransport::progress(core::TransportSink& /*accept*/, TimeNs now,
 
 void OfiTransport::look() noexcept {
   sweep_at_ = now_ + kSweepEvery;
-  farewells_.look(*domain_, now_);
+  pending_byes_.look(*domain_, now_);
   if (const Status replaced = domain_->replace_forgotten(now_); !replaced)
     lose(replaced.error().text);
   if ((onesided_ && onesided_->look(now_)) || has_forgotten_reads())
@@ -55,7 +55,7 @@ void OfiTransport::lose(const std::string& why) noexcept {
   log(LogLevel::kWarn, "ofi", "%s; it is opened anew", why.c_str());
 }
 
-// What endpoints could not say or report when it happened; frames that had to wait.
+// What endpoints could not send or report when it happened; frames that had to wait.
 std::size_t OfiTransport::settle(std::size_t frames_max) noexcept {
   std::size_t moved = 0;
   // By index: a sink may add to the list, and destroy endpoints, which leaves holes in it.
@@ -101,7 +101,7 @@ std::size_t OfiTransport::complete(const fi_cq_msg_entry& entry, std::size_t fra
     onesided_->done(context, 0);
     return 0;
   }
-  if (context.use == Use::kFetch) return read_done(static_cast<Fetch&>(context), 0);
+  if (context.use == Use::kRemoteRead) return read_done(static_cast<RemoteRead&>(context), 0);
   Buffer& buffer = static_cast<Buffer&>(context);
   if (buffer.use == Use::kReceive) return received(buffer, entry.len, frames_max);
   sent(buffer, 0);
@@ -116,8 +116,8 @@ void OfiTransport::take_error() noexcept {
   Context& context = *static_cast<Context*>(entry.op_context);
   const long code = entry.err == 0 ? FI_EIO : entry.err;
   if (context.use == Use::kOneSided) return onesided_->done(context, code);
-  if (context.use == Use::kFetch)
-    return static_cast<void>(read_done(static_cast<Fetch&>(context), code));
+  if (context.use == Use::kRemoteRead)
+    return static_cast<void>(read_done(static_cast<RemoteRead&>(context), code));
   Buffer& buffer = static_cast<Buffer&>(context);
   if (buffer.use == Use::kReceive) return buffer_free(buffer);  // its connection finds a gap
   sent(buffer, code);
@@ -136,59 +136,60 @@ std::size_t OfiTransport::received(Buffer& buffer, std::size_t bytes,
       if (endpoint.has_ready()) settle_later(endpoint);
       return moved;
     }
-  } else if (!std::exchange(stranger_told_, true)) {
+  } else if (!std::exchange(foreign_told_, true)) {
     log(LogLevel::kWarn, "ofi", "somebody sends what is none of livebtl's messages; dropped");
   }
-  buffer_free(buffer);  // late, or from a stranger
+  buffer_free(buffer);  // late, or from somebody else
   return 0;
 }
 
-std::size_t OfiTransport::read_done(Fetch& fetch, long code) noexcept {
-  if (fetch.owner != nullptr) return fetch.owner->read_done(code);
-  const auto left = std::find_if(left_fetches_.begin(), left_fetches_.end(),
-                                 [&](const auto& each) { return each.get() == &fetch; });
-  fetch.step_failed();
-  buffer_free(fetch.buffer());
-  give_landing(fetch.take_landing());
-  left_fetches_.erase(left);
+std::size_t OfiTransport::read_done(RemoteRead& read, long code) noexcept {
+  if (read.owner != nullptr) return read.owner->read_done(code);
+  const auto left = std::find_if(left_reads_.begin(), left_reads_.end(),
+                                 [&](const auto& each) { return each.get() == &read; });
+  read.step_failed();
+  buffer_free(read.buffer());
+  give_bounce(read.take_bounce());
+  left_reads_.erase(left);
   return 0;
 }
 
-Landing OfiTransport::take_landing() {
-  Landing landing;
-  if (!landings_.empty()) {
-    landing = std::move(landings_.back());
-    landings_.pop_back();
-    return landing;
+BounceBuffer OfiTransport::take_bounce() {
+  BounceBuffer bounce;
+  if (!bounces_.empty()) {
+    bounce = std::move(bounces_.back());
+    bounces_.pop_back();
+    return bounce;
   }
-  landing.bytes.reset(new (std::nothrow) std::byte[kLentBytesMax]);
-  if (landing.bytes == nullptr || !domain_->has_mode(FI_MR_LOCAL)) return landing;
-  auto registration = domain_->register_memory({landing.bytes.get(), kLentBytesMax}, FI_READ);
-  if (registration) landing.registration = std::move(*registration);
-  return landing;
+  bounce.bytes.reset(new (std::nothrow) std::byte[messages::kExposedBytesMax]);
+  if (bounce.bytes == nullptr || !domain_->has_mode(FI_MR_LOCAL)) return bounce;
+  auto registration =
+      domain_->register_memory({bounce.bytes.get(), messages::kExposedBytesMax}, FI_READ);
+  if (registration) bounce.registration = std::move(*registration);
+  return bounce;
 }
 
-void OfiTransport::give_landing(Landing landing) {
-  const bool whole = landing.registration || !domain_->has_mode(FI_MR_LOCAL);
-  if (whole && landings_.size() < kLandingsKept) landings_.push_back(std::move(landing));
+void OfiTransport::give_bounce(BounceBuffer bounce) {
+  const bool whole = bounce.registration || !domain_->has_mode(FI_MR_LOCAL);
+  if (whole && bounces_.size() < kBounceBuffersKept) bounces_.push_back(std::move(bounce));
 }
 
 bool OfiTransport::has_forgotten_reads() noexcept {
-  for (const auto& fetch : left_fetches_) {
-    if (fetch->since == 0) fetch->since = now_;
-    if (now_ - fetch->since >= kForgottenAfter) return true;
+  for (const auto& read : left_reads_) {
+    if (read->since == 0) read->since = now_;
+    if (now_ - read->since >= kForgottenAfter) return true;
   }
   return false;
 }
 
-void OfiTransport::leave_fetch(std::unique_ptr<Fetch> fetch) noexcept {
-  fetch->owner = nullptr;
-  fetch->since = 0;
+void OfiTransport::leave_read(std::unique_ptr<RemoteRead> read) noexcept {
+  read->owner = nullptr;
+  read->since = 0;
   // Also when all is at its end: it may be among what was read of the queue already.
-  if (fetch->under_way()) {
-    left_fetches_.push_back(std::move(fetch));
+  if (read->under_way()) {
+    left_reads_.push_back(std::move(read));
   } else {
-    buffer_free(fetch->buffer());
+    buffer_free(read->buffer());
   }
 }
 

@@ -25,7 +25,7 @@ constexpr core::Caps kCaps{
     .bandwidth_mbps = 10'000,
 };
 
-constexpr std::size_t kStrangersMax = 64;
+constexpr std::size_t kUnauthenticatedMax = 64;
 
 }  // namespace
 
@@ -62,9 +62,9 @@ Result<std::unique_ptr<OfiTransport>> OfiTransport::make(const core::NodeFacts& 
   const fi_info& info = made->domain_->info();
   // A provider within a node may read without asking (shm), and does not say which read failed.
   if ((info.caps & FI_RMA) != 0 && leaves_the_node(info) &&
-      info.ep_attr->max_msg_size >= kLentBytesMax) {
-    made->caps_.lent_bytes_min = kLentBytesMin;
-    made->caps_.lent_bytes_max = kLentBytesMax;
+      info.ep_attr->max_msg_size >= messages::kExposedBytesMax) {
+    made->caps_.lent_bytes_min = messages::kExposedBytesMin;
+    made->caps_.lent_bytes_max = messages::kExposedBytesMax;
   }
   return made;
 }
@@ -112,19 +112,19 @@ Status OfiTransport::open_domain() {
 // Users are told once libfabric is at work on their memory no more.
 void OfiTransport::end_domain() noexcept {
   if (domain_ == nullptr) return;
-  farewells_.look(*domain_, now_);  // once more
-  farewells_.forget();
+  pending_byes_.look(*domain_, now_);  // once more
+  pending_byes_.forget();
   domain_->stop();
   if (onesided_) onesided_->end();
   if (domain_->is_stuck()) {
     log(LogLevel::kWarn, "ofi", "%s is not closed: a peer stands still in the middle of an answer",
         domain_->provider().c_str());
-    for (auto& fetch : left_fetches_) (void)fetch.release();
+    for (auto& read : left_reads_) (void)read.release();
     (void)onesided_.release();
     (void)domain_.release();
   }
-  left_fetches_.clear();
-  landings_.clear();
+  left_reads_.clear();
+  bounces_.clear();
   onesided_.reset();
   domain_.reset();
 }
@@ -143,7 +143,7 @@ Status OfiTransport::make_room(Domain& domain, messages::Credits& credits) {
 }
 
 std::uint32_t OfiTransport::sends_for_each() const noexcept {
-  constexpr std::uint32_t kFrameSends = kSendsMax - kWordSends;
+  constexpr std::uint32_t kFrameSends = kSendsMax - kControlSends;
   return std::max(2U, kFrameSends / std::max(1U, static_cast<std::uint32_t>(endpoints_.size())));
 }
 
@@ -180,9 +180,10 @@ Result<std::unique_ptr<core::Endpoint>> OfiTransport::connect(Bytes address) {
 Result<std::unique_ptr<core::Endpoint>> OfiTransport::admit(Bytes ticket) {
   const auto peer = decode_ticket(ticket);
   if (!peer) return tl::unexpected(peer.error());
-  const auto strangers = std::count_if(endpoints_.begin(), endpoints_.end(),
-                                       [](const auto& each) { return !each.second->trusted(); });
-  if (static_cast<std::size_t>(strangers) >= kStrangersMax)
+  const auto unauthenticated =
+      std::count_if(endpoints_.begin(), endpoints_.end(),
+                    [](const auto& each) { return !each.second->trusted(); });
+  if (static_cast<std::size_t>(unauthenticated) >= kUnauthenticatedMax)
     return fail(Errc::kLimit, "ofi: too many connections wait for a hello");
   auto made = make_endpoint(false);
   if (!made) return tl::unexpected(made.error());
@@ -214,13 +215,10 @@ bool OfiTransport::arm() noexcept {
   return count == 0 && sleep_.arm();  // an error is read again by progress()
 }
 
-void OfiTransport::enter(OfiEndpoint& endpoint) {
-  credits_.enter();
-  endpoints_[endpoint.token()] = &endpoint;
-}
+void OfiTransport::enter(OfiEndpoint& endpoint) { endpoints_[endpoint.token()] = &endpoint; }
 
-void OfiTransport::leave(OfiEndpoint& endpoint, std::uint32_t open_promises) noexcept {
-  credits_.leave(open_promises);
+void OfiTransport::leave(OfiEndpoint& endpoint) noexcept {
+  credits_.leave(endpoint.open_grants());
   domain_->disown(endpoint);
   if (onesided_) onesided_->disown(endpoint);
   endpoints_.erase(endpoint.token());

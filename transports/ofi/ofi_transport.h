@@ -12,9 +12,9 @@
 
 #include "transports/interface/node_facts.h"
 #include "transports/ofi/ofi_endpoint.h"
-#include "transports/ofi/ofi_farewells.h"
 #include "transports/ofi/ofi_kind.h"
 #include "transports/ofi/ofi_onesided.h"
+#include "transports/ofi/ofi_pending_byes.h"
 #include "transports/ofi/ofi_provider.h"
 #include "transports/ofi/ofi_sleep.h"
 
@@ -62,23 +62,23 @@ class OfiTransport final : public core::Transport {
   Domain& domain() noexcept { return *domain_; }
   const ProviderAddress& own_address() const noexcept { return address_; }
   messages::Credits& credits() noexcept { return credits_; }
-  Farewells& farewells() noexcept { return farewells_; }
+  PendingByes& pending_byes() noexcept { return pending_byes_; }
   TimeNs now() const noexcept { return now_; }
   std::uint64_t node() const noexcept { return node_; }
   bool wants_payload_crc(std::uint64_t peer_node) const noexcept;
   void enter(OfiEndpoint& endpoint);
-  void leave(OfiEndpoint& endpoint, std::uint32_t open_promises) noexcept;
+  void leave(OfiEndpoint& endpoint) noexcept;
   /// settle() and deliver() in the next progress().
   void settle_later(OfiEndpoint& endpoint) noexcept;
   void buffer_free(Buffer& buffer) noexcept;
-  /// Where a payload may land.
-  Landing take_landing();
-  void give_landing(Landing landing);
+  /// Where a payload may be read to.
+  BounceBuffer take_bounce();
+  void give_bounce(BounceBuffer bounce);
   /// libfabric is at work on no memory of users' any more: our endpoint is closed. Everything goes
   /// down in the next progress(), and is opened anew.
   void stop(const char* why) noexcept;
   /// Of an endpoint that has no use for it any more; it ends when its read does.
-  void leave_fetch(std::unique_ptr<Fetch> fetch) noexcept;
+  void leave_read(std::unique_ptr<RemoteRead> read) noexcept;
   /// Frames of one connection that may be under way, so that a peer that rests stops nobody else.
   std::uint32_t sends_for_each() const noexcept;
 
@@ -94,7 +94,7 @@ class OfiTransport final : public core::Transport {
   std::size_t poll(std::size_t frames_max) noexcept;
   std::size_t complete(const fi_cq_msg_entry& entry, std::size_t frames_max) noexcept;
   void take_error() noexcept;
-  std::size_t read_done(Fetch& fetch, long code) noexcept;
+  std::size_t read_done(RemoteRead& read, long code) noexcept;
   bool has_forgotten_reads() noexcept;
   std::size_t received(Buffer& buffer, std::size_t bytes, std::size_t frames_max) noexcept;
   void sent(Buffer& buffer, long code) noexcept;
@@ -113,9 +113,9 @@ class OfiTransport final : public core::Transport {
   Sleep sleep_;
   std::unique_ptr<Domain> domain_;
   std::unique_ptr<OneSided> onesided_;  // null: not asked for
-  std::vector<std::unique_ptr<Fetch>> left_fetches_;
-  Farewells farewells_;
-  std::vector<Landing> landings_;  // nothing lands there just now
+  std::vector<std::unique_ptr<RemoteRead>> left_reads_;
+  PendingByes pending_byes_;
+  std::vector<BounceBuffer> bounces_;  // not in use just now
   ProviderAddress address_;
   std::string lost_;    // why the provider is of no use any more; empty: it is
   std::string untold_;  // the same, until usable() has told it
@@ -126,7 +126,7 @@ class OfiTransport final : public core::Transport {
   // By arm(), for the next progress().
   std::array<fi_cq_msg_entry, 16> seen_{};
   std::size_t seen_count_ = 0;
-  bool stranger_told_ = false;
+  bool foreign_told_ = false;
   TimeNs now_ = 0;
   TimeNs sweep_at_ = 0;
 };

@@ -123,7 +123,7 @@ bool Device::post_receive(std::uint32_t buffer) noexcept {
 }
 
 Send* Device::begin_send(QueuePair& owner, Use use, bool with_buffer) noexcept {
-  if (free_sends_.size() <= (use == Use::kWord ? 0 : kWordSends)) return nullptr;
+  if (free_sends_.size() <= (use == Use::kControl ? 0 : kControlSends)) return nullptr;
   if (with_buffer && free_buffers_.empty()) return nullptr;
   Send& send = sends_[free_sends_.back()];
   free_sends_.pop_back();

@@ -19,9 +19,9 @@ namespace livebtl::verbs {
 class QueuePair;
 
 /// Sends that may be under way at once, on all queue pairs together, and those of them that are
-/// kept for words.
+/// kept for control messages.
 inline constexpr std::uint32_t kSendsMax = 256;
-inline constexpr std::uint32_t kWordSends = 32;
+inline constexpr std::uint32_t kControlSends = 32;
 
 /// A work request's name, which its completion bears.
 struct WorkId {
@@ -30,8 +30,8 @@ struct WorkId {
   static std::uint32_t buffer(std::uint64_t id) noexcept { return static_cast<std::uint32_t>(id); }
 };
 
-/// What a send is for. Frames and words are counted on their queue pair.
-enum class Use : std::uint8_t { kFrame, kWord, kLent, kRead };
+/// What a send is for. Frames and control messages are counted on their queue pair.
+enum class Use : std::uint8_t { kFrame, kControl, kExposed, kRead };
 
 /// One send that is under way. A queue pair may be destroyed before its completions are read: then
 /// nobody owns the send, and it is free once the completion queue was seen empty.

@@ -9,9 +9,9 @@
 namespace livebtl::verbs {
 namespace {
 
-using messages::credit_for;
-
 constexpr TimeNs kSilence = kSecond;
+/// More than any peer has buffers.
+constexpr std::uint32_t kGrantsMax = 1u << 16;
 
 }  // namespace
 
@@ -19,35 +19,32 @@ VerbsEndpoint::VerbsEndpoint(VerbsTransport& transport, std::unique_ptr<QueuePai
                              bool dialled)
     : transport_(transport),
       pair_(std::move(pair)),
-      state_(dialled ? State::kDialled : State::kAdmitted),
-      heard_(transport.now()) {
-  described_ = "verbs " + transport_.device().name() + " qp " + std::to_string(number());
+      connection_(*this, transport.credits(), dialled,
+                  "verbs " + transport.device().name() + " qp " + std::to_string(number()),
+                  kGrantsMax, transport.now()) {
   transport_.enter(*this);
-  first_promised_ = promised_ = told_ = transport_.credits().promise(open_promises_);
 }
 
 VerbsEndpoint::~VerbsEndpoint() {
   transport_.leave(*this);
   for (const Arrived& message : early_) buffer_free(message.buffer);
-  part();
+  connection_.part();
   end_registrations();
   std::optional<std::uint32_t> held;  // the device may still write there
-  if (fetch_ && fetch_->holds_buffer())
-    held = fetch_->buffer();
-  else if (fetch_)
-    buffer_free(fetch_->buffer());
-  const bool on_its_way = parting_ && pair_->sends() != 0 && !held;
-  transport_.park(std::move(pair_), open_promises_, on_its_way, held);
+  if (read_ && read_->holds_buffer())
+    held = read_->buffer();
+  else if (read_)
+    buffer_free(read_->buffer());
+  const bool on_its_way = bye_sent_ && pair_->sends() != 0 && !held;
+  transport_.park(std::move(pair_), connection_.open_grants(), on_its_way, held);
 }
 
 void VerbsEndpoint::attach(core::EndpointSink& sink) noexcept {
-  LIVEBTL_ASSERT(sink_ == nullptr, "an endpoint is attached once");
-  sink_ = &sink;
   waits_ = false;
-  transport_.settle_later(*this);
+  connection_.attach(sink);
 }
 
-void VerbsEndpoint::trust() noexcept { payload_accepted_ = kPayloadBytesMax; }
+void VerbsEndpoint::settle_later() noexcept { transport_.settle_later(*this); }
 
 Blob VerbsEndpoint::ticket() const {
   const PortState& port = transport_.device().port().state;
@@ -55,7 +52,7 @@ Blob VerbsEndpoint::ticket() const {
   ticket.port = port.address;
   ticket.queue_pair = pair_->number();
   ticket.first_packet = pair_->first_packet();
-  ticket.credits = first_promised_;
+  ticket.credits = connection_.first_granted();
   ticket.payload_bytes_max = kPayloadBytesMax;
   ticket.node = transport_.node();
   ticket.mtu = port.mtu;
@@ -74,82 +71,52 @@ Status VerbsEndpoint::connect(const Ticket& peer) {
                 "livebtl?");
   }
   if (Status connected = pair_->connect(peer); !connected) return connected;
-  peer_promised_ = peer.credits;
-  payload_crc_ = transport_.wants_payload_crc(peer.node);
-  described_ += " " + to_text(transport_.device().port().state.address.gid) + " -> qp " +
-                std::to_string(peer.queue_pair) + " " + to_text(peer.port.gid);
+  connection_.meet(peer.credits, transport_.wants_payload_crc(peer.node),
+                   " " + to_text(transport_.device().port().state.address.gid) + " -> qp " +
+                       std::to_string(peer.queue_pair) + " " + to_text(peer.port.gid));
   return {};
 }
 
 void VerbsEndpoint::take_ticket(Bytes ticket) noexcept {
-  if (state_ != State::kDialled || failed_.code != Errc::kOk) return;
+  if (!connection_.awaits_ticket()) return;
   const auto peer = decode_ticket(ticket);
-  const Status connected = peer ? connect(*peer) : tl::unexpected(peer.error());
-  if (connected) {
-    state_ = State::kOpen;
-    heard_ = transport_.now();
-  } else {
-    failed_ = connected.error();
-    transport_.settle_later(*this);
-  }
+  connection_.dialled(peer ? connect(*peer) : tl::unexpected(peer.error()), transport_.now());
 }
 
 core::Post VerbsEndpoint::post(const core::Frame& frame) noexcept {
   LIVEBTL_ASSERT(frame.header.size() - 1 < core::kHeaderBytesMax, "a header of 1 to 64 bytes");
   if (frame.payload.size() > kPayloadBytesMax) [[unlikely]]
-    return lend(frame);
-  if (state_ != State::kOpen || credit() <= messages::kWordCredit) return core::Post::kRetry;
-  if (!pair_->send_frame(frame, promised_, payload_crc_)) {
-    if (pair_->error() != 0) transport_.settle_later(*this);
-    return core::Post::kRetry;
+    return expose(frame);
+  if (!connection_.may_send()) return core::Post::kRetry;
+  return posted(pair_->send_frame(frame, connection_.granted(), connection_.wants_payload_crc()),
+                frame, core::Post::kDone);
+}
+
+core::Post VerbsEndpoint::posted(bool taken, const core::Frame& frame, core::Post how) noexcept {
+  if (taken) {
+    connection_.frame_sent(frame);
+    return how;
   }
-  ++sent_;
-  told_ = promised_;
-  ++stats_.frames_sent;
-  stats_.bytes_sent += frame.header.size() + frame.payload.size();
-  return core::Post::kDone;
+  if (pair_->error() != 0) settle_later();
+  return core::Post::kRetry;
 }
 
-bool VerbsEndpoint::say(Kind kind) noexcept {
-  if (credit() < credit_for(kind) ||
-      !pair_->send_word(kind, promised_, kind == Kind::kFetched ? fetched_ : 0))
-    return false;
-  ++sent_;
-  told_ = promised_;
-  return true;
+bool VerbsEndpoint::post_control(Kind kind, std::uint32_t granted, std::uint32_t read) noexcept {
+  return pair_->send_control(kind, granted, read);
 }
 
-// Credit is told as soon as half of what the peer may send has not been told: it can then not be
-// stuck, since what it leaves alone is less than the other half.
-void VerbsEndpoint::tell() noexcept {
-  const bool credit_due = promised_ - told_ >= (open_promises_ + 1) / 2;
-  if (state_ != State::kOpen || (!credit_due && fetched_ == fetched_told_)) return;
-  const Kind word = credit_due ? Kind::kCredit : Kind::kFetched;
-  if (say(word)) {
-    if (word == Kind::kFetched) fetched_told_ = fetched_;
-    return;
-  }
-  // Once an earlier word has arrived, or the peer has said something, it is tried again anyway.
-  if (pair_->words() == 0 && credit() >= credit_for(word)) transport_.settle_later(*this);
-}
-
-// Promises only grow, and by no more than a peer has buffers.
-bool VerbsEndpoint::take_promise(std::uint32_t promised) noexcept {
-  constexpr std::uint32_t kGrowthMax = 1u << 16;
-  if (promised - peer_promised_ > kGrowthMax) return false;
-  peer_promised_ = promised;
-  return true;
+Bytes VerbsEndpoint::message_bytes(const Arrived& message) const noexcept {
+  return transport_.device().received(message.buffer, message.bytes);
 }
 
 bool VerbsEndpoint::arrived(const Arrived& message) noexcept {
-  heard_ = transport_.now();
-  if (state_ == State::kAdmitted) state_ = State::kOpen;
-  if (state_ == State::kOpen && (waits_ || !early_.empty())) {
+  connection_.heard(transport_.now());
+  if (connection_.is_open() && (waits_ || !early_.empty())) {
     early_.push_back(message);
-    if (fetch_)
-      look_for_bye(message);
-    else if (sink_ != nullptr)
-      transport_.settle_later(*this);
+    if (read_)
+      connection_.look_for_bye(message_bytes(message));
+    else if (connection_.sink() != nullptr)
+      settle_later();
     return false;
   }
   return handle(message);
@@ -165,76 +132,46 @@ std::size_t VerbsEndpoint::deliver_early(std::size_t frames_max) noexcept {
   return moved;
 }
 
-// in: a message in its buffer. out: the sink has had it, and the buffer is the device's again; or
-// its payload is being fetched, by way of that buffer.
+// in: a message in its buffer. out: the sink has had it, and the buffer is the device's again; or its payload is being
+// read through that buffer.
 bool VerbsEndpoint::handle(const Arrived& arrived) noexcept {
-  bool frame = false;
-  if (state_ == State::kOpen) {
-    const char* why = nullptr;
-    const auto message = messages::decode_message(
-        transport_.device().received(arrived.buffer, arrived.bytes), payload_accepted_, why);
-    if (!message) {
-      take_down({Errc::kCorrupt, described_ + ": " + why});
-    } else if (!take_promise(message->head.promised)) {
-      take_down({Errc::kCorrupt, described_ + ": the peer promises less than before"});
-    } else if (message->head.kind == Kind::kFrame) {
-      frame = true;
-      ++stats_.frames_received;
-      stats_.bytes_received += message->header.size() + message->payload.size();
-      sink_->on_frame(message->header, message->payload);
-    } else if (take(arrived, *message)) {
-      return false;
-    }
-  }
+  using Taken = messages::Connection::Taken;
+  Message special;
+  const Taken taken = connection_.take(message_bytes(arrived), special);
+  if (taken == Taken::kExposed && begin_read(arrived, special)) return false;
+  if (taken == Taken::kReads) connection_.take_back(exposed_, special.head.payload_crc);
   buffer_free(arrived.buffer);
-  tell();
-  return frame;
+  connection_.tell();
+  return taken == Taken::kFrame;
 }
 
 void VerbsEndpoint::buffer_free(std::uint32_t buffer) noexcept {
   transport_.buffer_free(buffer);
-  messages::Credits& credits = transport_.credits();
-  credits.used(open_promises_);
-  if (state_ != State::kDown) promised_ += credits.promise(open_promises_);
+  connection_.buffer_freed();
 }
 
 void VerbsEndpoint::peer_answered() noexcept {
-  heard_ = transport_.now();
-  tell();
+  connection_.heard(transport_.now());
+  connection_.tell();
 }
 
 void VerbsEndpoint::settle() noexcept {
-  if (state_ == State::kDown) return;
-  if (failed_.code == Errc::kOk && pair_->error() != 0) {
-    failed_ = {Errc::kDown,
-               described_ + ": the device takes nothing to send: " + errno_text(pair_->error())};
-  }
-  if (failed_.code != Errc::kOk) return take_down(failed_);
-  if (fetch_ && !fetch_->under_way() && !fetch_->post(*pair_)) transport_.settle_later(*this);
-  tell();
+  if (pair_->error() != 0)
+    connection_.note_failure({Errc::kDown, describe() + ": the device takes nothing to send: " +
+                                               errno_text(pair_->error())});
+  if (!connection_.settle()) return;
+  if (read_ && !read_->under_way()) post_read();
+  connection_.tell();
 }
 
 void VerbsEndpoint::ask_if_silent(TimeNs now) noexcept {
-  if (state_ != State::kOpen || now - heard_ < kSilence) return;
-  if (!pair_->send_nothing() && pair_->error() != 0) transport_.settle_later(*this);
+  if (!connection_.is_open() || now - connection_.last_heard() < kSilence) return;
+  if (!pair_->send_nothing() && pair_->error() != 0) settle_later();
 }
 
-// The peer hears of it, if it still can.
-void VerbsEndpoint::part() noexcept {
-  if (state_ == State::kOpen && !parting_) parting_ = say(Kind::kBye);
-}
-
-void VerbsEndpoint::take_down(const Error& why) noexcept {
-  if (state_ == State::kDown) return;
-  if (sink_ == nullptr) {  // told when somebody listens
-    if (failed_.code == Errc::kOk) failed_ = why;
-    return;
-  }
-  part();
-  state_ = State::kDown;
+void VerbsEndpoint::release() noexcept {
   end_registrations();
   for (; !early_.empty(); early_.pop_front()) buffer_free(early_.front().buffer);
-  sink_->on_down(why);
 }
 
 }  // namespace livebtl::verbs

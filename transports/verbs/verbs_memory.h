@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "transports/verbs/verbs_calls.h"
-#include "transports/verbs/verbs_frame.h"
+#include "transports/verbs/verbs_remote_buffer.h"
 
 namespace livebtl::verbs {
 

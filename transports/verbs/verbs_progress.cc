@@ -10,12 +10,12 @@
 namespace livebtl::verbs {
 namespace {
 
-/// A last word gets there at once or, mostly, never: the other end may have gone at the same time.
+/// A BYE gets there at once or, mostly, never: the other end may have gone at the same time.
 constexpr TimeNs kPartingTime = 10 * kMillisecond;
 constexpr TimeNs kEventsEvery = 10 * kMillisecond;
 constexpr TimeNs kSweepEvery = 100 * kMillisecond;
 /// Completions in one progress(), beside those of frames: others have their turn.
-constexpr std::size_t kWordsPerTurn = 256;
+constexpr std::size_t kControlsPerTurn = 256;
 
 }  // namespace
 
@@ -48,9 +48,9 @@ std::size_t VerbsTransport::take_seen(std::size_t frames_max) noexcept {
 }
 
 std::size_t VerbsTransport::poll(std::size_t frames_max) noexcept {
-  std::size_t moved = 0, words = 0;
+  std::size_t moved = 0, others = 0;
   std::array<ibv_wc, 16> done;
-  while (moved < frames_max && words < kWordsPerTurn && lost_.empty()) {
+  while (moved < frames_max && others < kControlsPerTurn && lost_.empty()) {
     ++polls_;
     const int wanted = static_cast<int>(std::min(done.size(), frames_max - moved));
     const int count = calls_.poll_cq(device_->completions(), wanted, done.data());
@@ -61,7 +61,7 @@ std::size_t VerbsTransport::poll(std::size_t frames_max) noexcept {
     }
     if (count < wanted) sweep_parked();
     for (int i = 0; i < count; ++i)
-      (complete(done[static_cast<std::size_t>(i)]) ? moved : words) += 1;
+      (complete(done[static_cast<std::size_t>(i)]) ? moved : others) += 1;
     if (count < wanted) break;
   }
   return moved;
@@ -80,7 +80,7 @@ bool VerbsTransport::complete_receive(const ibv_wc& done) noexcept {
     endpoint->take_down(explain(done.status, endpoint->describe()));
     return false;
   }
-  // Whoever it was for has gone; its credit is given back with its queue pair.
+  // Its endpoint has gone; the credit is given back with the queue pair.
   buffer_free(buffer);
   if (Parked* parked = find_parked(done.qp_num)) {
     const char* why = nullptr;
@@ -114,7 +114,7 @@ bool VerbsTransport::complete_send(const ibv_wc& done) noexcept {
   return false;
 }
 
-// What endpoints could not say or report when it happened; frames that came before attach().
+// What endpoints could not send or report when it happened; frames that came before attach().
 std::size_t VerbsTransport::settle(std::size_t frames_max) noexcept {
   std::size_t moved = 0;
   // By index: a sink may add to the list, and destroy endpoints, which leaves holes in it.
@@ -142,7 +142,7 @@ void VerbsTransport::sweep_parked() noexcept {
   for (std::size_t i = 0; i < parked_.size();) {
     Parked& parked = parked_[i];
     if (parked.broken_at != 0 && parked.broken_at < polls_) {
-      credits_.leave(parked.open_promises);
+      credits_.leave(parked.open_grants);
       const auto held = parked.held;
       parked_.erase(parked_.begin() + static_cast<std::ptrdiff_t>(i));
       if (held) buffer_free(*held);

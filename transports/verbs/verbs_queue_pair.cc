@@ -11,9 +11,9 @@ namespace livebtl::verbs {
 namespace {
 
 constexpr std::uint32_t kFrameSends = 64;
-constexpr std::uint32_t kWords = 3;  // a word of credit, a question, the last word
-constexpr std::uint32_t kReads = 1;  // more would hold up the frames behind them
-constexpr std::uint32_t kSendDepth = kFrameSends + kLentMax + kWords + kReads;
+constexpr std::uint32_t kControls = 3;  // a grant of credit, a probe, BYE
+constexpr std::uint32_t kReads = 1;     // more would hold up the frames behind them
+constexpr std::uint32_t kSendDepth = kFrameSends + messages::kExposedMax + kControls + kReads;
 constexpr std::uint32_t kInlineMax = 256;
 
 // A packet without an answer is sent again after 268 ms (4.096 us * 2^16; devices may take up to
@@ -148,7 +148,7 @@ bool QueuePair::post(Send& send, ibv_send_wr& work) noexcept {
   }
   ++sends_;
   if (send.use_for == Use::kFrame) ++frames_;
-  if (send.use_for == Use::kWord) ++words_;
+  if (send.use_for == Use::kControl) ++controls_;
   return true;
 }
 
@@ -164,7 +164,7 @@ bool QueuePair::post_message(Send& send, std::byte* at, std::size_t bytes,
   return post(send, work);
 }
 
-bool QueuePair::send_frame(const core::Frame& frame, std::uint32_t promised,
+bool QueuePair::send_frame(const core::Frame& frame, std::uint32_t granted,
                            bool payload_crc) noexcept {
   if (frames_ >= kFrameSends || error_ != 0) return false;
   const std::size_t bytes = sizeof(messages::Head) + frame.header.size() + frame.payload.size();
@@ -173,35 +173,36 @@ bool QueuePair::send_frame(const core::Frame& frame, std::uint32_t promised,
   if (send == nullptr) return false;
   std::array<std::byte, kInlineMax> small;
   std::byte* const to = is_inline ? small.data() : device_.send_buffer(*send);
-  const std::size_t begin = messages::encode_frame(frame, promised, payload_crc, to);
+  const std::size_t begin = messages::encode_frame(frame, granted, payload_crc, to);
   if (!frame.payload.empty()) copy_bytes(to + begin, frame.payload.data(), frame.payload.size());
   return post_message(*send, to, bytes, is_inline);
 }
 
-bool QueuePair::send_lent(Bytes header, const Lent& lent, std::uint32_t promised) noexcept {
+bool QueuePair::send_exposed(Bytes header, const RemoteBuffer& remote,
+                             std::uint32_t granted) noexcept {
   if (error_ != 0) return false;
-  const bool is_inline = sizeof(messages::Head) + header.size() + sizeof lent <= inline_bytes_;
-  Send* const send = device_.begin_send(*this, Use::kLent, !is_inline);
+  const bool is_inline = sizeof(messages::Head) + header.size() + sizeof remote <= inline_bytes_;
+  Send* const send = device_.begin_send(*this, Use::kExposed, !is_inline);
   if (send == nullptr) return false;
   std::array<std::byte, kInlineMax> small;
   std::byte* const to = is_inline ? small.data() : device_.send_buffer(*send);
-  return post_message(*send, to, messages::encode_lent(header, bytes_of(lent), promised, to),
+  return post_message(*send, to, messages::encode_exposed(header, bytes_of(remote), granted, to),
                       is_inline);
 }
 
-bool QueuePair::send_word(Kind kind, std::uint32_t promised, std::uint32_t fetched) noexcept {
-  if (error_ != 0 || words() >= (kind == Kind::kBye ? kWords : 1)) return false;
+bool QueuePair::send_control(Kind kind, std::uint32_t granted, std::uint32_t read) noexcept {
+  if (error_ != 0 || controls() >= (kind == Kind::kBye ? kControls : 1)) return false;
   const bool is_inline = sizeof(messages::Head) <= inline_bytes_;
-  Send* const send = device_.begin_send(*this, Use::kWord, !is_inline);
+  Send* const send = device_.begin_send(*this, Use::kControl, !is_inline);
   if (send == nullptr) return false;
   std::array<std::byte, sizeof(messages::Head)> small;
   std::byte* const to = is_inline ? small.data() : device_.send_buffer(*send);
-  return post_message(*send, to, messages::encode_word(kind, promised, fetched, to), is_inline);
+  return post_message(*send, to, messages::encode_control(kind, granted, read, to), is_inline);
 }
 
 bool QueuePair::send_nothing() noexcept {
   if (error_ != 0 || sends_ != 0) return false;
-  Send* const send = device_.begin_send(*this, Use::kWord, false);
+  Send* const send = device_.begin_send(*this, Use::kControl, false);
   if (send == nullptr) return false;
   ibv_send_wr work{};
   work.opcode = IBV_WR_RDMA_WRITE;
@@ -225,7 +226,7 @@ bool QueuePair::read(const ibv_sge& to, std::uint64_t from, std::uint32_t key) n
 void QueuePair::completed(const Send& send) noexcept {
   --sends_;
   if (send.use_for == Use::kFrame) --frames_;
-  if (send.use_for == Use::kWord) --words_;
+  if (send.use_for == Use::kControl) --controls_;
 }
 
 }  // namespace livebtl::verbs

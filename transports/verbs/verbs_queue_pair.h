@@ -25,10 +25,10 @@ class QueuePair {
   void break_up() noexcept;
 
   /// false: no room now, or error() says why never again.
-  bool send_frame(const core::Frame& frame, std::uint32_t promised, bool payload_crc) noexcept;
-  /// The frame of a payload that is lent.
-  bool send_lent(Bytes header, const Lent& lent, std::uint32_t promised) noexcept;
-  bool send_word(Kind kind, std::uint32_t promised, std::uint32_t fetched) noexcept;
+  bool send_frame(const core::Frame& frame, std::uint32_t granted, bool payload_crc) noexcept;
+  /// A frame whose payload is exposed.
+  bool send_exposed(Bytes header, const RemoteBuffer& remote, std::uint32_t granted) noexcept;
+  bool send_control(Kind kind, std::uint32_t granted, std::uint32_t read) noexcept;
   /// Reads from the peer's memory. One at a time.
   bool read(const ibv_sge& to, std::uint64_t from, std::uint32_t key) noexcept;
   /// Writes nothing into the peer's memory: is its queue pair still there? The device there
@@ -41,7 +41,7 @@ class QueuePair {
   void completed(const Send& send) noexcept;
   std::uint32_t sends() const noexcept { return sends_; }
   std::uint32_t frames() const noexcept { return frames_; }
-  std::uint32_t words() const noexcept { return words_; }
+  std::uint32_t controls() const noexcept { return controls_; }
 
  private:
   QueuePair(Device& device, ibv_qp* pair, std::uint32_t first_packet,
@@ -58,7 +58,7 @@ class QueuePair {
   std::uint32_t inline_bytes_;  // messages up to that many bytes are copied by the device's driver
   std::uint32_t sends_ = 0;     // under way
   std::uint32_t frames_ = 0;    // of them
-  std::uint32_t words_ = 0;     // of them
+  std::uint32_t controls_ = 0;  // of them
   int error_ = 0;
 };
 

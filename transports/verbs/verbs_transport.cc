@@ -20,8 +20,8 @@ namespace {
 
 constexpr core::Caps kCaps{
     .payload_bytes_max = kPayloadBytesMax,
-    .lent_bytes_min = kLentBytesMin,
-    .lent_bytes_max = kLentBytesMax,
+    .lent_bytes_min = messages::kExposedBytesMin,
+    .lent_bytes_max = messages::kExposedBytesMax,
     .eager_bytes_max = 16u << 10,
     .keeps = true,
     .same_node_only = false,
@@ -36,7 +36,7 @@ constexpr TimeNs kRegisterEvery = kSecond;
 /// Of what may be locked, users' memory takes that part at most: the buffers of new connections
 /// come first.
 constexpr std::size_t kLockableShare = 4;
-constexpr std::size_t kStrangersMax = 64;
+constexpr std::size_t kUnauthenticatedMax = 64;
 
 Status watch(const Fd& epoll, int fd) {
   epoll_event event{};
@@ -83,8 +83,7 @@ VerbsTransport::VerbsTransport(const core::NodeFacts& facts, Calls& calls, Wish 
       crc_(facts.settings->crc),
       random_(random_u64()) {}
 
-// Last words that are not on their way by now may be lost with the device: the peers find out by
-// themselves.
+// A BYE that is not on its way by now may be lost with the device: the peers find out by themselves.
 VerbsTransport::~VerbsTransport() {
   LIVEBTL_ASSERT(endpoints_.empty(), "endpoints are destroyed before their transport");
   close_device();
@@ -171,9 +170,10 @@ Result<std::unique_ptr<core::Endpoint>> VerbsTransport::connect(Bytes address) {
 Result<std::unique_ptr<core::Endpoint>> VerbsTransport::admit(Bytes ticket) {
   const auto peer = decode_ticket(ticket);
   if (!peer) return tl::unexpected(peer.error());
-  const auto strangers = std::count_if(endpoints_.begin(), endpoints_.end(),
-                                       [](const auto& each) { return !each.second->trusted(); });
-  if (static_cast<std::size_t>(strangers) >= kStrangersMax)
+  const auto unauthenticated =
+      std::count_if(endpoints_.begin(), endpoints_.end(),
+                    [](const auto& each) { return !each.second->trusted(); });
+  if (static_cast<std::size_t>(unauthenticated) >= kUnauthenticatedMax)
     return fail(Errc::kLimit, "verbs: too many connections wait for a hello");
   auto made = make_endpoint(false);
   if (!made) return tl::unexpected(made.error());
@@ -206,10 +206,7 @@ bool VerbsTransport::arm() noexcept {
   return seen_count_ == 0;
 }
 
-void VerbsTransport::enter(VerbsEndpoint& endpoint) {
-  credits_.enter();
-  endpoints_[endpoint.number()] = &endpoint;
-}
+void VerbsTransport::enter(VerbsEndpoint& endpoint) { endpoints_[endpoint.number()] = &endpoint; }
 
 void VerbsTransport::leave(VerbsEndpoint& endpoint) noexcept {
   endpoints_.erase(endpoint.number());
@@ -222,9 +219,9 @@ void VerbsTransport::settle_later(VerbsEndpoint& endpoint) noexcept {
     unsettled_.push_back(&endpoint);
 }
 
-void VerbsTransport::park(std::unique_ptr<QueuePair> pair, std::uint32_t open_promises,
-                          bool parting, std::optional<std::uint32_t> held) noexcept {
-  parked_.push_back({std::move(pair), open_promises, 0, 0, held});
+void VerbsTransport::park(std::unique_ptr<QueuePair> pair, std::uint32_t open_grants, bool parting,
+                          std::optional<std::uint32_t> held) noexcept {
+  parked_.push_back({std::move(pair), open_grants, 0, 0, held});
   if (!parting) break_up(parked_.back());
 }
 

@@ -52,21 +52,20 @@ class VerbsTransport final : public core::Transport {
   /// settle() in the next progress().
   void settle_later(VerbsEndpoint& endpoint) noexcept;
   void buffer_free(std::uint32_t buffer) noexcept;
-  /// Takes a queue pair over from its endpoint. parting: its last word is on its way. held: a
+  /// Takes a queue pair over from its endpoint. parting: its BYE is on its way. held: a
   /// receive buffer that is free once the queue pair has gone.
-  void park(std::unique_ptr<QueuePair> pair, std::uint32_t open_promises, bool parting,
+  void park(std::unique_ptr<QueuePair> pair, std::uint32_t open_grants, bool parting,
             std::optional<std::uint32_t> held) noexcept;
   /// A user's memory, for one payload. None: not now (refused: the device did not take it), and
   /// what was to go that way is copied.
   Registration register_user(Bytes memory, int access, bool& refused) noexcept;
 
  private:
-  /// A queue pair whose endpoint is gone. It parts until its last word has arrived, or a while has
-  /// passed; then it is broken up, and destroyed once the completion queue was seen empty after
+  /// A queue pair whose endpoint is gone. It parts until its BYE has arrived, or a while has passed; then it is broken up, and destroyed once the completion queue was seen empty after
   /// that: no buffer is lost with it then.
   struct Parked {
     std::unique_ptr<QueuePair> pair;
-    std::uint32_t open_promises = 0;
+    std::uint32_t open_grants = 0;
     TimeNs until = 0;             // 0: not set yet
     std::uint64_t broken_at = 0;  // of polls_; 0: it parts
     std::optional<std::uint32_t> held = std::nullopt;

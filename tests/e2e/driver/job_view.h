@@ -23,7 +23,7 @@ struct View {
   std::uint32_t epoch = 0;
 };
 /// The counts of all pairs. Members that leave while they are asked are left out, and answers from
-/// before `epoch_min`: who is slow to answer is asked again, and may answer the first time later.
+/// before `epoch_min`: a slow member is asked again, and may answer the first question later.
 /// Errors: kTimeout, with the silent members.
 Result<View> ask_counts(control::JobLinks& links, TimeNs timeout, std::uint32_t epoch_min = 0);
 

@@ -42,25 +42,25 @@ int run_btlctl(const Orders& orders, const std::string& from, const std::string&
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// Who lost its ladder finishes it, unless another one has, and then asks for what it wanted.
+/// A coordinator that lost its ladder finishes it, unless another one has, and then repeats its
+/// command.
 Status finish_lost(const Orders& orders, const std::string& from, const std::string& to) {
   const TimeNs deadline = monotonic_now() + kPatience;
   for (;;) {
     auto outcome = order(orders.links, "resume", {}, kPatience, orders.stop);
-    if (outcome && outcome->code == control::ExitCode::kDone)
+    if (outcome && outcome->code == ExitCode::kDone)
       outcome = order(orders.links, "switch", {from, to}, kPatience, orders.stop);
     if (!outcome) return fail(Errc::kCancelled, "stopped by a signal");
-    if (outcome->code == control::ExitCode::kDone) return {};
-    if (outcome->code != control::ExitCode::kBusy || monotonic_now() >= deadline)
+    if (outcome->code == ExitCode::kDone) return {};
+    if (outcome->code != ExitCode::kBusy || monotonic_now() >= deadline)
       return fail(Errc::kRefused, "after losing its ladder: " + outcome->text);
     ::poll(nullptr, 0, 100);
   }
 }
 
 /// kDone, kBusy; Errors: anything else came of it.
-Result<control::ExitCode> order_once(const Orders& orders, bool by_btlctl, const std::string& from,
-                                     const std::string& to) {
-  using control::ExitCode;
+Result<ExitCode> order_once(const Orders& orders, bool by_btlctl, const std::string& from,
+                            const std::string& to) {
   if (by_btlctl) {
     const int code = run_btlctl(orders, from, to);
     if (code == static_cast<int>(ExitCode::kBusy)) return ExitCode::kBusy;
@@ -83,7 +83,7 @@ Result<Done> switch_once(const Orders& orders, bool by_btlctl, const std::string
   Done done{.begin = monotonic_now(), .by_btlctl = by_btlctl};
   const auto code = order_once(orders, by_btlctl, from, to);
   if (!code) return tl::unexpected(code.error());
-  done.lost = *code == control::ExitCode::kBusy;
+  done.lost = *code == ExitCode::kBusy;
   if (done.lost) {
     if (monotonic_now() - done.begin < kLeaseMayEnd)
       return fail(Errc::kRefused, "busy, although nobody else commands this job");

@@ -10,10 +10,10 @@
 
 namespace livebtl::e2e {
 
-// Only ends what has failed: a busy machine is several times slower than one of its own.
+// Only ends what has failed already: a busy machine may be several times slower than a quiet one.
 inline constexpr TimeNs kPatience = 120 * kSecond;
 
-/// Whom the orders go to, and by what.
+/// Where the orders go, and by what.
 struct Orders {
   control::JobLinks& links;
   std::string btlctl;  // its path

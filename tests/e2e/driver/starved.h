@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/e2e/driver/starved.h -- was a slow switch slow, or did nobody let the driver run?
+// tests/e2e/driver/starved.h -- was a slow switch slow, or did the driver get no processor?
 //
 // A coordinator that gets no processor holds up its ladder, as it is meant to; on a machine that
-// has more to do than it has processors for, that is most of a slow switch. The kernel counts it.
+// has more to do than it has processors for, that is most of a slow switch. The kernel counts that time.
 #pragma once
 
 #include <cstdint>

@@ -75,7 +75,7 @@ bool Proof::next_round() {
 
 void Proof::ready() const {
   if (options_.ready_file.empty()) return;
-  // Whoever sees it reads it at once: it is there whole, or not at all.
+  // It is read as soon as it appears, so it must appear complete.
   const std::string made = options_.ready_file + "-made." + std::to_string(rank_);
   const std::string path = options_.ready_file + "." + std::to_string(rank_);
   if (std::FILE* file = std::fopen(made.c_str(), "w")) {

@@ -73,10 +73,9 @@ class Proof {
 
   /// Collective over MPI_COMM_WORLD: shall there be another round?
   bool next_round();
-  /// Says on stdout how far it is, for whoever looks on; a few times a second, however often
-  /// called.
+  /// Prints its progress on stdout, at most a few times a second, however often it is called.
   void tell_round() noexcept;
-  /// This rank is where the scenario wants it: makes the ready file.
+  /// This rank is where the scenario begins: makes the ready file.
   void ready() const;
   /// Spins without an MPI call until the stop file exists.
   void compute_until_stop() const;
@@ -86,7 +85,7 @@ class Proof {
   /// What the program has computed: the same for the same rounds and options, whatever network.
   void note_result(std::uint64_t result) noexcept;
   enum class Fault { kLost, kRepeated, kOutOfOrder, kCorrupt, kWrong };
-  /// Also told on stderr at once: a job that lost a message may wait for it for ever.
+  /// Also printed on stderr at once: a job that lost a message may wait for it for ever.
   void error(Fault fault, const std::string& text, std::uint64_t count = 1);
   /// error(kWrong) with `text` unless `good`.
   void expect(bool good, const char* text);

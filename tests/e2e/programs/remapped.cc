@@ -2,8 +2,8 @@
 // tests/e2e/programs/remapped.cc -- each rank sends to its neighbours from memory that is
 // unmapped after each message and mapped anew at the same address, and receives into such memory.
 //
-// Whoever remembers an address for longer than a message (a registration of it, above all) sends or
-// overwrites pages that are no longer there.
+// Code that remembers an address for longer than a message (a registration of it, above all) would
+// send or overwrite pages that no longer exist.
 #include <sys/mman.h>
 
 #include <array>

@@ -40,7 +40,7 @@ class Guarded {
   Guarded& operator=(const Guarded&) = delete;
 
   std::byte* data() const { return begin_; }
-  /// Whoever touches it from now on ends the job; the kernel, which copies for others, is refused.
+  /// From now on an access ends the job; the kernel, which copies for others, gets an error.
   void forbid() { protect(PROT_NONE); }
   void allow() { protect(PROT_READ | PROT_WRITE); }
   void use_otherwise(std::uint64_t seed) {

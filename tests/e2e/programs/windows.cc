@@ -33,7 +33,7 @@ Words content(const Proof& proof, std::uint64_t window, int origin, std::size_t 
   return words;
 }
 
-/// alone: nobody else counts there.
+/// alone: no other rank counts there.
 void count(Proof& proof, const Window& window, int target, bool alone) {
   const Word one = 1;
   Word last = -1;
@@ -137,8 +137,8 @@ void target_computes(Proof& proof, Words& own) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// What a window left is used for something else, and whoever still writes there is found out when
-/// the next window is over.
+/// A window's former memory is used for something else; late writes to it are detected when the
+/// next window has ended.
 void use_otherwise(Words& own) { std::fill(own.begin(), own.end(), Word{-1}); }
 void check_untouched(Proof& proof, const Words& own) {
   proof.expect(std::all_of(own.begin(), own.end(), [](Word word) { return word == -1; }),

@@ -10,8 +10,8 @@
 #include <iostream>
 #include <string>
 
-#include "../control/fake_admin.h"
 #include "control/agent/agent.h"
+#include "tests/unit/control/agent/fake_admin.h"
 
 using namespace livebtl;
 

@@ -2,7 +2,7 @@
 // tests/unit/ctl-tool/hold_options_test.cc -- the command lines of `btlctl hold` and `checkpoint`.
 #include <doctest/doctest.h>
 
-#include "ctl-tool/command_line.h"
+#include "ctl-tool/options.h"
 
 using namespace livebtl::tool;
 
@@ -19,7 +19,7 @@ CommandLine good(Words words) {
 }  // namespace
 
 TEST_CASE("hold takes an action, a lease to start with, and an id to look for") {
-  CHECK(good({"hold", "start"}).lease_s == 60.0);
+  CHECK(good({"hold", "start"}).lease_or(60.0) == 60 * livebtl::kSecond);
   CHECK(good({"hold", "start", "--lease", "1.5"}).lease_s == 1.5);
   for (const char* action : {"start", "renew", "check", "end"})
     CHECK(read_hold_id(good({"hold", action, "--id", "0x1f"}).hold_id) == 0x1f);
@@ -44,7 +44,7 @@ TEST_CASE("what makes no sense with hold is refused") {
     CAPTURE(line);
     const auto parsed = parse_command_line(line, "");
     REQUIRE(std::holds_alternative<EndNow>(parsed));
-    CHECK(std::get<EndNow>(parsed).exit_code == 1);
+    CHECK(std::get<EndNow>(parsed).exit_code == livebtl::ExitCode::kUsage);
   }
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("job restored takes an id and a lease, and waits") {
     CAPTURE(each);
     const auto parsed = parse_command_line(each, "");
     REQUIRE(std::holds_alternative<EndNow>(parsed));
-    CHECK(std::get<EndNow>(parsed).exit_code == 1);
+    CHECK(std::get<EndNow>(parsed).exit_code == livebtl::ExitCode::kUsage);
   }
 }
 
@@ -85,6 +85,6 @@ TEST_CASE("checkpoint takes an action, transports to set aside, and a lease only
     CAPTURE(each);
     const auto parsed = parse_command_line(each, "");
     REQUIRE(std::holds_alternative<EndNow>(parsed));
-    CHECK(std::get<EndNow>(parsed).exit_code == 1);
+    CHECK(std::get<EndNow>(parsed).exit_code == livebtl::ExitCode::kUsage);
   }
 }

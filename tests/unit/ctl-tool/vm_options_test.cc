@@ -19,7 +19,8 @@ std::variant<CommandLine, EndNow> parsed(Words more) {
 
 bool refused(const std::variant<CommandLine, EndNow>& parse, const std::string& because) {
   const auto* end = std::get_if<EndNow>(&parse);
-  return end != nullptr && end->exit_code == 1 && end->text.find(because) != std::string::npos;
+  return end != nullptr && end->exit_code == livebtl::ExitCode::kUsage &&
+         end->text.find(because) != std::string::npos;
 }
 
 }  // namespace
@@ -31,7 +32,7 @@ TEST_CASE("vm migrate with all that it takes") {
               "--timeout", "30", "--dry-run"});
   const auto* line = std::get_if<CommandLine>(&parse);
   REQUIRE(line != nullptr);
-  CHECK(line->verb == "vm");
+  CHECK(line->command == "vm");
   CHECK(line->arguments == Words{"migrate"});
   CHECK(line->vm.qmp == "q");
   CHECK(line->vm.agent == "g");
@@ -43,16 +44,27 @@ TEST_CASE("vm migrate with all that it takes") {
   CHECK(line->dry_run);
 }
 
+TEST_CASE("options may stand before the action, and keep their order") {
+  const auto parse = parse_command_line(
+      {"vm", "--card", "b", "migrate", "--card", "a", "--qmp", "q", "--ga", "g", "--to", "h:1"},
+      "");
+  const auto* line = std::get_if<CommandLine>(&parse);
+  REQUIRE(line != nullptr);
+  CHECK(line->vm.cards == Words{"b", "a"});
+}
+
 TEST_CASE("vm refuses what cannot be meant") {
   CHECK(refused(parsed({}), "--card"));
   CHECK(refused(parsed({"--card", "a", "--card", "a"}), "twice"));
   CHECK(refused(parsed({"--card", "a b"}), "device's id"));
-  CHECK(refused(parsed({"--card", "a", "--card-args", "{"}), "--card-args takes"));
-  CHECK(refused(parsed({"--card", "a", "--card-args", R"({"driver":"d"})"}), "--card-args takes"));
+  CHECK(refused(parsed({"--card", "a", "--card-args", "{"}),
+                "--card-args: not what device_add takes"));
+  CHECK(refused(parsed({"--card", "a", "--card-args", R"({"driver":"d"})"}),
+                "--card-args: not what device_add takes"));
   CHECK(refused(parsed({"--card", "a", "--card-args", R"({"driver":"d","id":"b"})"}), "no --card"));
   CHECK(refused(parsed({"--card", "a", "--card-args", R"({"driver":"d","id":"a","x":[1]})"}),
                 "plain value"));
-  CHECK(refused(parsed({"--card", "a", "--destination-qmp", "Q"}), "together"));
+  CHECK(refused(parsed({"--card", "a", "--destination-qmp", "Q"}), "requires"));
   const auto there = [](const std::string& qmp, const std::string& agent) {
     return parsed({"--card", "a", "--destination-qmp", qmp, "--destination-ga", agent});
   };
@@ -60,11 +72,11 @@ TEST_CASE("vm refuses what cannot be meant") {
   CHECK(refused(there("./x/../q", "G"), "are the same monitor, q"));
   CHECK(refused(there("Q", "g"), "are the same socket, g"));
   CHECK(refused(parsed({"--card", "a", "--timeout", "29.9"}), "30 s at least"));
-  CHECK(refused(parsed({"--card", "a", "--no-wait"}), "waits"));
+  CHECK(refused(parsed({"--card", "a", "--no-wait"}), "--no-wait is not"));
   CHECK(refused(parse_command_line({"vm", "fly"}, ""), "vm takes migrate, snapshot or restore"));
   CHECK(refused(parse_command_line(
                     {"vm", "migrate", "--qmp", "q", "--ga", "g", "--to", "h", "--card", "a"}, ""),
-                "--to takes a URI"));
+                "--to: it takes a URI"));
 }
 
 namespace {
@@ -84,7 +96,7 @@ TEST_CASE("vm snapshot and restore with all that they take") {
   REQUIRE(line != nullptr);
   CHECK(line->arguments == Words{"snapshot"});
   CHECK(line->vm.directory == "there");
-  CHECK(line->vm.lease_s == 90.0);
+  CHECK(line->lease_s == 90.0);
   CHECK(line->vm.disks_are_mine);
   REQUIRE(line->vm.machines.size() == 2);
   const auto machine = read_machine(line->vm.machines[0]);
@@ -103,18 +115,21 @@ TEST_CASE("vm snapshot and restore refuse what cannot be meant") {
     more.insert(more.begin(), one.begin(), one.end());
     return more;
   };
-  CHECK(refused(parsed_set("snapshot", {}), "a --vm for each"));
-  CHECK(refused(parse_command_line({"vm", "restore", "--vm", "v,qmp=q,ga=g"}, ""), "directory"));
+  CHECK(refused(parsed_set("snapshot", {}), "--vm is required"));
+  CHECK(refused(parse_command_line({"vm", "restore", "--vm", "v,qmp=q,ga=g"}, ""),
+                "DIR is required"));
   CHECK(refused(parsed_set("snapshot", {"--vm", "vm1,qmp=q"}), "ga=SOCKET"));
-  CHECK(refused(parsed_set("snapshot", with({"--qmp", "q"})), "takes its guests as --vm"));
+  CHECK(refused(parsed_set("snapshot", with({"--qmp", "q"})),
+                "vm snapshot takes no --qmp; migrate does"));
   CHECK(refused(parsed_set("snapshot", with({"--vm", "vm1,qmp=r"})), "twice"));
   CHECK(refused(parsed_set("snapshot", with({"--vm", "vm2,qmp=q"})), "vm1 and --vm vm2 have"));
   CHECK(refused(parsed_set("restore", with({"--vm", "vm2,qmp=./x/../q"})), "the same qmp="));
   CHECK(refused(parsed_set("snapshot", with({"--lease", "59"})), "from 60"));
   CHECK(refused(parsed_set("snapshot", with({"--lease", "nan"})), "from 60"));
-  CHECK(refused(parsed_set("snapshot", with({"--no-wait"})), "waits"));
+  CHECK(refused(parsed_set("snapshot", with({"--no-wait"})), "--no-wait is not"));
   CHECK(refused(parsed_set("restore", {"--vm", "vm1,qmp=q,ga=g,card=a"}), "give no card="));
-  CHECK(refused(parsed({"--card", "a", "--vm", "vm1,qmp=q"}), "for snapshot and restore"));
+  CHECK(refused(parsed({"--card", "a", "--vm", "vm1,qmp=q"}),
+                "vm migrate takes no --vm; snapshot and restore do"));
   for (const char* machine :
        {"", "vm1", "vm1,", "vm1,,qmp=q", "vm1,qmp=", "vm1,qmp", "vm1,qmp=q,qmp=r",
         "vm1,qmp=q,nic=a", "vm1,qmp=q,card=a b", "vm1,qmp=q,card=a,card=a", "../vm1,qmp=q",

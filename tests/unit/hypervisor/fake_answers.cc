@@ -181,7 +181,7 @@ Json FakeMachine::start_program(const Json& arguments) {
     return {{"return", {{"pid", 41}}}};
   }
   const std::string order = order_of(arguments["arg"]);
-  if (state_.status != "running") return error_of("GenericError", "nobody answers");
+  if (state_.status != "running") return error_of("GenericError", "no answer");
   if (order == state_.garbles) return {{"return", {{"pid", "none"}}}};
   const bool not_yet = state_.not_yet[order] > 0;
   if (not_yet) --state_.not_yet[order];

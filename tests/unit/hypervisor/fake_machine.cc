@@ -62,39 +62,39 @@ bool FakeMachine::wait_for_command(int number) {
 }
 
 void FakeMachine::serve_monitor(JsonLineSocket& socket, int number) {
-  const Patience patience{long_enough().deadline, &ending_};
-  if (!socket.send({{"QMP", Json::object()}}, "", patience)) return;
+  const Deadline deadline{long_enough().at, &ending_};
+  if (!socket.send({{"QMP", Json::object()}}, "", deadline)) return;
   with([](State& state) { ++state.monitors; });
   for (;;) {
     const bool comes = wait_for_command(number);
     if (!comes && ending_.load()) return;
     std::vector<Json> events = with([this](State&) { return std::exchange(late_events_, {}); });
     for (const Json& event : events) {
-      if (!socket.send(event, "", patience)) return;
+      if (!socket.send(event, "", deadline)) return;
     }
     events.clear();
     if (!comes) continue;
-    const auto heard = socket.receive(patience);
+    const auto heard = socket.receive(deadline);
     if (!heard) return;
     const std::string command = text_member(*heard, "execute");
     if (with([&command](State& state) { return state.unanswered.contains(command); })) continue;
     Json answer = answer_monitor(command, heard->value("arguments", Json::object()), events);
     answer["id"] = (*heard)["id"];
-    if (!socket.send(answer, "", patience)) return;
+    if (!socket.send(answer, "", deadline)) return;
     for (const Json& event : events) {
-      if (!socket.send(event, "", patience)) return;
+      if (!socket.send(event, "", deadline)) return;
     }
   }
 }
 
 void FakeMachine::serve_agent(JsonLineSocket& socket, int) {
-  const Patience patience{long_enough().deadline, &ending_};
+  const Deadline deadline{long_enough().at, &ending_};
   for (;;) {
-    const auto heard = socket.receive(patience);
+    const auto heard = socket.receive(deadline);
     if (!heard) return;
     const Json answer =
         answer_agent(text_member(*heard, "execute"), heard->value("arguments", Json::object()));
-    if (!socket.send(answer, "\xff", patience)) return;
+    if (!socket.send(answer, "\xff", deadline)) return;
   }
 }
 

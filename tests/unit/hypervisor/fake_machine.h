@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "tests/unit/hypervisor/scripted_peer.h"
+#include "tests/unit/hypervisor/qmp/scripted_peer.h"
 
 namespace livebtl::hypervisor {
 
@@ -49,7 +49,7 @@ class FakeMachine {
     bool incoming = false;        // the last migration came in
     std::uint64_t bandwidth = 7;  // that migrations are allowed
   };
-  /// The guest lets a card go, and whoever is connected hears of it.
+  /// The guest lets a card go, and every client that is connected is told.
   void give_up(const std::string& card);
   /// Looks at the state, or changes it.
   template <class Function>

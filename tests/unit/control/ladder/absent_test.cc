@@ -5,7 +5,7 @@
 
 #include "control/ladder/coordinator.h"
 #include "control/ladder/member.h"
-#include "tests/sim/ladder_world.h"
+#include "tests/sim/ladder/ladder_world.h"
 
 using namespace livebtl;
 using namespace livebtl::control;

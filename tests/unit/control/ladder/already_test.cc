@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "control/ladder/coordinator.h"
-#include "tests/sim/ladder_world.h"
+#include "tests/sim/ladder/ladder_world.h"
 
 using namespace livebtl;
 using namespace livebtl::control;

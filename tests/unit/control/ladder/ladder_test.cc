@@ -3,7 +3,7 @@
 // mean.
 #include <doctest/doctest.h>
 
-#include "tests/sim/ladder_world.h"
+#include "tests/sim/ladder/ladder_world.h"
 
 using namespace livebtl;
 using namespace livebtl::control;

@@ -2,7 +2,7 @@
 // takeover_test.cc -- ladders that a coordinator has left, and members that finish them.
 #include <doctest/doctest.h>
 
-#include "tests/sim/ladder_world.h"
+#include "tests/sim/ladder/ladder_world.h"
 
 using namespace livebtl;
 using namespace livebtl::control;

@@ -126,7 +126,7 @@ TEST_CASE("a hold whose lease runs out sends on, and is broken for ever") {
   run(rig, traffic, 5);
 }
 
-TEST_CASE("who sends into a hold without being held breaks it") {
+TEST_CASE("a process that is not held and sends to one that is breaks the hold") {
   Rig rig(2, kinds_of({"tcp"}));
   Traffic traffic(rig);
   run(rig, traffic, 5);
@@ -174,7 +174,7 @@ TEST_CASE("a switch and a hold exclude each other") {
   run(rig, traffic, 5);
 }
 
-TEST_CASE("who is held still answers probes of who is not, and keeps its paths") {
+TEST_CASE("a held process answers the probes of one that is not held, and both keep their paths") {
   Settings settings;
   settings.probe_ms = 5;
   Rig rig(2, kinds_of({"tcp"}), 1, settings);
@@ -194,7 +194,7 @@ TEST_CASE("who is held still answers probes of who is not, and keeps its paths")
   run(rig, traffic, 5);
 }
 
-TEST_CASE("who is held does not take the silence of a peer that stands still for a broken path") {
+TEST_CASE("a held process does not take the silence of a stopped peer for a broken path") {
   Settings settings;
   settings.probe_ms = 5;
   Rig rig(2, kinds_of({"tcp"}), 1, settings);

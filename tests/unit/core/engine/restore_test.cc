@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // restore_test.cc -- a job that was restored from snapshots: all go on as a new incarnation, over
-// new connections; who was left behind is fenced out, and who was set back alone is told.
+// new connections; a process that was left behind is fenced out, and one that was set back alone is told.
 #include "tests/unit/core/engine/restored.h"
 
 using namespace livebtl;
@@ -43,7 +43,7 @@ TEST_CASE("a restored job goes on where it was, over connections of its own") {
   }
 }
 
-TEST_CASE("who was left behind is fenced out, and harms nobody") {
+TEST_CASE("a process that was left behind is fenced out, and harms nobody") {
   Rig rig(3, kinds_of({"tcp"}));
   Traffic traffic(rig);
   run(rig, traffic, 5);
@@ -89,7 +89,7 @@ TEST_CASE("one that was forgotten while its set was raised can be taken in again
   for (auto& engine : rig.engines) CHECK(lost_peers(*engine) == 0);
 }
 
-TEST_CASE("who is held meets a newer incarnation without being fenced out by it") {
+TEST_CASE("a held process meets a newer incarnation without being fenced out by it") {
   Rig rig(2, kinds_of({"tcp"}));
   Traffic traffic(rig);
   run(rig, traffic, 5);
@@ -144,7 +144,7 @@ TEST_CASE(
   CHECK_FALSE(rig.engines[1]->hold_report().claimed);
 }
 
-TEST_CASE("who was set back alone, and those it had spoken with, lose each other and say so") {
+TEST_CASE("a process that was set back alone and its former peers lose each other and say so") {
   for (const std::size_t dialler : {0U, 1U}) {
     CAPTURE(dialler);
     Rig rig(2, kinds_of({"tcp"}));

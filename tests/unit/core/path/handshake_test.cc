@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The handshake: who gets in, who does not, and what each side learns.
+// The handshake: which processes get in, which do not, and what each side learns.
 #include "core/path/handshake.h"
 
 #include <doctest/doctest.h>
@@ -31,7 +31,7 @@ TEST_CASE("the acceptor's facts carry the dialler's path") {
   CHECK(ends.dialler.peer().path == 99);
 }
 
-TEST_CASE("whoever answers is good if nobody in particular was dialled") {
+TEST_CASE("any process that answers is accepted if none in particular was dialled") {
   Ends ends{.dialler = Handshake::dial(secret_of(1), facts_of(10), ProcessId{0})};
   CHECK(run(ends).dialler.open);
 }

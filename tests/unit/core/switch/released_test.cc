@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who holds a device's file: this process, by descriptor or mapping, and its children.
+// The holders of a device's file that are found: this process, by descriptor or mapping, and its children.
 #include "core/switch/released.h"
 
 #include <doctest/doctest.h>
@@ -82,7 +82,8 @@ TEST_CASE("where there is nothing to look for, nobody holds anything") {
   CHECK(wanted.held().empty());
 }
 
-TEST_CASE("a descriptor of this process is told, with its number, the process and who it may be") {
+TEST_CASE(
+    "a descriptor of this process is reported with its number, the process and its likely owner") {
   const Device device;
   const Holdings wanted(device.files());
   Fd fd = device.open();

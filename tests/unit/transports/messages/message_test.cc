@@ -29,13 +29,13 @@ Blob message(std::size_t header_bytes, std::size_t payload_bytes, bool payload_c
   return out;
 }
 
-Blob lent_message(const Blob& where) {
+Blob exposed_message(const Blob& where) {
   Blob out(sizeof(Head) + 48 + where.size());
-  CHECK(encode_lent(bytes(1, 48), where, 5, out.data()) == out.size());
+  CHECK(encode_exposed(bytes(1, 48), where, 5, out.data()) == out.size());
   return out;
 }
 
-/// The first field of the head anew, as whoever wrote the rest would have computed it.
+/// The first field of the head anew, as the author of the rest would have computed it.
 void reseal(Blob& blob, std::size_t header_bytes) {
   const std::uint32_t crc = crc32c(Bytes(blob).subspan(4, 12 + header_bytes));
   std::memcpy(blob.data(), &crc, sizeof crc);
@@ -50,7 +50,7 @@ bool taken(const Blob& blob, std::size_t payload_max = kPayloadBytesMax) {
 
 }  // namespace
 
-TEST_CASE("frames and words come back as they were") {
+TEST_CASE("frames and control messages come back as they were") {
   for (const std::size_t header : {std::size_t{1}, std::size_t{24}, std::size_t{64}}) {
     for (const std::size_t payload :
          {std::size_t{0}, std::size_t{9}, std::size_t{kPayloadBytesMax}}) {
@@ -59,29 +59,29 @@ TEST_CASE("frames and words come back as they were") {
       const auto decoded = decode_message(blob, kPayloadBytesMax, why);
       REQUIRE(decoded.has_value());
       CHECK(decoded->head.kind == Kind::kFrame);
-      CHECK(decoded->head.promised == 0xfffffff0);
+      CHECK(decoded->head.granted == 0xfffffff0);
       CHECK(Blob(decoded->header.begin(), decoded->header.end()) == bytes(1, header));
       CHECK(Blob(decoded->payload.begin(), decoded->payload.end()) == bytes(2, payload));
     }
   }
-  for (const Kind kind : {Kind::kCredit, Kind::kBye, Kind::kFetched}) {
-    Blob word(sizeof(Head));
-    CHECK(encode_word(kind, 5, kind == Kind::kFetched ? 9 : 0, word.data()) == word.size());
-    CHECK(taken(word));
+  for (const Kind kind : {Kind::kCredit, Kind::kBye, Kind::kReads}) {
+    Blob control(sizeof(Head));
+    CHECK(encode_control(kind, 5, kind == Kind::kReads ? 9 : 0, control.data()) == control.size());
+    CHECK(taken(control));
     const char* why = nullptr;
-    CHECK(decode_message(word, 0, why)->head.payload_crc == (kind == Kind::kFetched ? 9 : 0));
-    word.push_back(std::byte{0});
-    CHECK(!taken(word));
+    CHECK(decode_message(control, 0, why)->head.payload_crc == (kind == Kind::kReads ? 9 : 0));
+    control.push_back(std::byte{0});
+    CHECK(!taken(control));
   }
 }
 
-TEST_CASE("a frame whose payload is lent says where it lies") {
+TEST_CASE("a frame whose payload is exposed says where it lies") {
   const Blob where = bytes(3, kWhereBytesMax);
   const char* why = nullptr;
-  const Blob blob = lent_message(where);
+  const Blob blob = exposed_message(where);
   const auto decoded = decode_message(blob, 2048, why);
   REQUIRE(decoded.has_value());
-  CHECK(decoded->head.kind == Kind::kLent);
+  CHECK(decoded->head.kind == Kind::kExposed);
   CHECK(Blob(decoded->header.begin(), decoded->header.end()) == bytes(1, 48));
   CHECK(Blob(decoded->payload.begin(), decoded->payload.end()) == where);
   Blob cut = blob;
@@ -95,7 +95,7 @@ TEST_CASE("a frame whose payload is lent says where it lies") {
 }
 
 TEST_CASE("any flipped bit is seen where there is a checksum") {
-  for (const Blob& good : {message(24, 40, true), lent_message(bytes(3, 24))}) {
+  for (const Blob& good : {message(24, 40, true), exposed_message(bytes(3, 24))}) {
     for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
       Blob bad = good;
       bad[bit / 8] ^= static_cast<std::byte>(1u << bit % 8);

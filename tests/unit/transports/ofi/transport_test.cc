@@ -117,7 +117,7 @@ namespace {
 class AllSends {
  public:
   AllSends(OfiTransport& transport, std::uint32_t peer) : domain_(transport.domain()) {
-    while (ofi::Buffer* const each = domain_.begin_send(nullptr, peer, ofi::Use::kWord))
+    while (ofi::Buffer* const each = domain_.begin_send(nullptr, peer, ofi::Use::kControl))
       taken_.push_back(each);
   }
   ~AllSends() { give_back(); }
@@ -141,12 +141,12 @@ TEST_CASE("a last word that cannot be sent is owed until it can, but not for eve
     Link link = rig.link(), goes_on = rig.link();
     AllSends all(transport, static_cast<ofi::OfiEndpoint&>(link.a->endpoint()).peer());
     link.a->close();
-    REQUIRE(transport.farewells().count() == 1);
+    REQUIRE(transport.pending_byes().count() == 1);
     rig.settle();
     CHECK(link.b->downs.empty());
     if (!in_time) rig.a().ahead += 60 * kSecond;
     if (in_time) all.give_back();
-    REQUIRE(rig.until([&] { return transport.farewells().count() == 0; }));
+    REQUIRE(rig.until([&] { return transport.pending_byes().count() == 0; }));
     all.give_back();
     if (in_time) REQUIRE(rig.until([&] { return !link.b->downs.empty(); }));
     REQUIRE(transfer(rig, *goes_on.a, *goes_on.b, {{1, 8, 8}}));
@@ -161,7 +161,7 @@ TEST_CASE("... and is nobody's once its transport has ended") {
     const AllSends all(transport, static_cast<ofi::OfiEndpoint&>(link.b->endpoint()).peer());
     link.b->close();
   }
-  CHECK(transport.farewells().count() == 1);
+  CHECK(transport.pending_byes().count() == 1);
   rig.stop_b();
 }
 

@@ -13,7 +13,7 @@ using fake_verbs::World;
 
 namespace {
 
-constexpr std::size_t kBytes = verbs::kLentBytesMax;
+constexpr std::size_t kBytes = messages::kExposedBytesMax;
 
 bool says(const std::string& text, const char* what) {
   return text.find(what) != std::string::npos;

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/bml/connector.cc -- see connector.h.
+#include "core/bml/connector.h"
+
+#include "base/assert.h"
+#include "base/log.h"
+#include "core/bml/elector.h"
+#include "core/bml/losses.h"
+#include "core/bml/peers.h"
+#include "core/bml/probes.h"
+#include "core/bml/slots.h"
+#include "core/engine/context.h"
+#include "core/lane/send.h"
+#include "core/path/hello_wire.h"
+#include "core/switch/hold.h"
+#include "core/switch/returning.h"
+#include "core/switch/switching.h"
+
+namespace livebtl::core {
+
+Path& Connector::begin(Peer& peer, TransportSlot& slot, std::unique_ptr<Endpoint> endpoint) {
+  auto made = std::make_unique<Path>(parts_.path, slot, std::move(endpoint), true,
+                                     context_.now + kHelloTimeout);
+  Path& path = *made;
+  path.peer = &peer;
+  do {
+    path.id = context_.random.next();
+  } while (path.id == 0);
+  const auto replaced = peer.lost_paths.find(slot.name());
+  const std::uint64_t replaces = replaced == peer.lost_paths.end() ? 0 : replaced->second;
+  path.told_addresses = parts_.slots.addresses_version();
+  path.handshake = std::make_unique<Handshake>(
+      Handshake::dial(context_.config.secret, facts(peer, path.id, replaces), peer.process));
+  path.hello_out = path.handshake->start().send;
+  hellos_due_.push_back(&path);
+  peer.paths.push_back(std::move(made));
+  return path;
+}
+
+void Connector::take_in(TransportSlot& slot, std::unique_ptr<Endpoint> endpoint,
+                        ProcessId admitted_for) noexcept {
+  auto path = std::make_unique<Path>(parts_.path, slot, std::move(endpoint), false,
+                                     context_.now + kHelloTimeout);
+  path->handshake = std::make_unique<Handshake>(Handshake::accept(context_.config.secret));
+  path->admitted_for = admitted_for;
+  unauthenticated_.push_back(std::move(path));
+}
+
+void Connector::on_hello(Path& path, Bytes payload) noexcept {
+  if (!path.handshake)
+    return path.break_down({Errc::kCorrupt, "a hello on a path that is open already"});
+  take_step(path, path.handshake->receive(payload));
+}
+
+void Connector::turn() noexcept {
+  std::vector<Path*> due;
+  due.swap(hellos_due_);
+  for (Path* path : due) {
+    if (path->state == Path::State::kDown || gave_way(*path)) continue;
+    if (path->hello_out) flush_hello(*path);
+    if (!path->hello_out && path->handshake && path->handshake->open()) opened(*path);
+    if (path->state != Path::State::kDown && path->hello_out) hellos_due_.push_back(path);
+  }
+}
+
+void Connector::keep_time() noexcept {
+  for (auto& path : unauthenticated_) {
+    if (context_.now <= path->deadline || path->state == Path::State::kDown) continue;
+    log_refused(*path, "it did not say a good hello in time");
+    path->break_down({Errc::kTimeout, "no hello in time"});
+  }
+}
+
+std::unique_ptr<Path> Connector::release(Path& path) noexcept {
+  std::erase(hellos_due_, &path);
+  const auto found = std::find_if(unauthenticated_.begin(), unauthenticated_.end(),
+                                  [&](const auto& each) { return each.get() == &path; });
+  if (found == unauthenticated_.end()) return nullptr;
+  std::unique_ptr<Path> taken = std::move(*found);
+  unauthenticated_.erase(found);
+  return taken;
+}
+
+void Connector::close_unauthenticated(const TransportSlot* slot, const char* why) noexcept {
+  for (auto& path : unauthenticated_) {
+    if (slot != nullptr && &path->slot != slot) continue;
+    path->break_down({Errc::kCancelled, why});
+  }
+}
+
+void Connector::clear() noexcept {
+  hellos_due_.clear();
+  unauthenticated_.clear();
+}
+
+HelloFacts Connector::facts(const Peer& peer, std::uint64_t path, std::uint64_t replaces) const {
+  HelloFacts mine;
+  mine.job = context_.config.job;
+  mine.process = context_.config.process;
+  mine.incarnation = context_.fence.own();
+  mine.node = context_.config.node;
+  mine.label = context_.config.label;
+  mine.epoch = parts_.switching.report().epoch;
+  mine.rung = static_cast<std::uint8_t>(parts_.switching.report().rung);
+  mine.path = path;
+  mine.replaces = replaces;
+  mine.next_expected = peer.rx.reorder.expected();
+  mine.acknowledged = peer.tx.acked;
+  mine.credit_bytes = context_.config.settings.credit_bytes;
+  mine.credit_headers = context_.config.settings.credit_headers;
+  mine.addresses = parts_.slots.own_addresses();
+  return mine;
+}
+
+void Connector::flush_hello(Path& path) noexcept {
+  const FrameHead head{FrameKind::kHello, 0, 0, 0, 0, 0, 0};
+  if (path.endpoint->post({bytes_of(head), *path.hello_out, 0, false}) != Post::kRetry)
+    path.hello_out.reset();
+}
+
+namespace {
+
+/// Has another path of the pair by this transport opened while this one said hello? Of two dials
+/// that cross the later one must go before it is welcomed: it carries nothing yet.
+bool superseded(const Path& path, const Peer* peer, ProcessId own) noexcept {
+  if (path.dialled || peer == nullptr || peer->process == own) return false;
+  const std::uint64_t replaces = path.handshake->peer().replaces;
+  return std::any_of(peer->paths.begin(), peer->paths.end(), [&](const auto& other) {
+    return &other->slot == &path.slot && other->open() && !other->closing && other->id != replaces;
+  });
+}
+
+}  // namespace
+
+// Asked again as long as the welcome waits to be posted: the other path may open meanwhile.
+bool Connector::gave_way(Path& path) noexcept {
+  if (!path.handshake || !path.handshake->open() ||
+      !superseded(path, parts_.peers.find(path.handshake->peer().process), context_.config.process))
+    return false;
+  path.break_down({Errc::kRefused, "another path to this peer opened first"});
+  return true;
+}
+
+// in: what the handshake says after a message. out: an answer is on its way, or the path is open
+// or going down.
+void Connector::take_step(Path& path, Handshake::Step step) noexcept {
+  if (step.ask) step = answer_hello(path);
+  if (gave_way(path)) return;
+  // The challenge that this answers has proved of which incarnation the other end is.
+  const bool proves = path.dialled && step.send && step.refused == RefuseReason::kNone;
+  if (proves && path.handshake->peer().incarnation > context_.fence.own()) return fenced_off(path);
+  if (step.send) {
+    path.hello_out = std::move(step.send);
+    flush_hello(path);
+    if (path.hello_out) hellos_due_.push_back(&path);
+  }
+  if (step.refused != RefuseReason::kNone) return refused(path, step);
+  // Data must not overtake our welcome: if that is not posted yet, turn() opens the path behind
+  // it.
+  if (step.open && !path.hello_out) opened(path);
+}
+
+// in: an accepted path whose other end says who it is, not proved yet. out: our challenge, or a
+// refusal.
+Handshake::Step Connector::answer_hello(Path& path) noexcept {
+  const HelloFacts& theirs = path.handshake->peer();
+  Peer& record = parts_.peers.record(theirs.process);
+  const RefuseReason reason = judge_hello(path, record);
+  path.told_addresses = parts_.slots.addresses_version();
+  if (reason == RefuseReason::kNone) return path.handshake->answer(facts(record, theirs.path, 0));
+  std::vector<std::string> instead;
+  for (const auto& slot : parts_.slots.all()) {
+    if (slot->open()) instead.push_back(slot->name());
+  }
+  return path.handshake->refuse(reason, instead);
+}
+
+// Two processes may dial each other at once. The dial of the lower process id stays; a path that is
+// open stays unless the dialler says that it lost just that one.
+RefuseReason Connector::judge_hello(Path& path, Peer& peer) noexcept {
+  const HelloFacts& theirs = path.handshake->peer();
+  if (context_.fence.out()) return RefuseReason::kNotNow;
+  if (peer.lost) return RefuseReason::kInconsistent;
+  if (!parts_.switching.accepts(path.slot.name())) return RefuseReason::kNotNow;
+  if (peer.process == context_.config.process) {
+    // Ourselves, or a process that exists twice: only we know the id of the path that we are
+    // dialling.
+    const bool ours = std::any_of(peer.paths.begin(), peer.paths.end(), [&](const auto& each) {
+      return each->dialled && each->id == theirs.path;
+    });
+    return ours ? RefuseReason::kNone : RefuseReason::kNotMe;
+  }
+  for (auto& other : peer.paths) {
+    if (&other->slot != &path.slot || other->state == Path::State::kDown) continue;
+    if (other->open()) {
+      if (theirs.replaces != other->id && other->closing == false) {
+        parts_.probes.probe(*other);  // if it is dead after all, that will show
+        return RefuseReason::kDuplicate;
+      }
+    } else if (context_.config.process < peer.process) {
+      return RefuseReason::kDuplicate;
+    }
+  }
+  return RefuseReason::kNone;
+}
+
+void Connector::refused(Path& path, const Handshake::Step& step) noexcept {
+  if (step.refused_by_peer && path.peer != nullptr) {
+    log(LogLevel::kInfo, "engine", "%s refused a path by %s: %s", path.peer->name().c_str(),
+        path.slot.name().c_str(), step.text.c_str());
+    if (step.refused == RefuseReason::kInconsistent) path.peer->fatal_refusal = step.text;
+  } else if (step.refused == RefuseReason::kNotAuthentic ||
+             step.refused == RefuseReason::kMalformed || step.refused == RefuseReason::kWrongJob) {
+    log_refused(path, step.text);
+  }
+  path.refusal = step.refused;
+  path.break_down({Errc::kRefused, step.text});
+}
+
+// One of the two was left behind when the job was restored, or has just joined it.
+void Connector::fenced_off(Path& path) noexcept {
+  const HelloFacts& theirs = path.handshake->peer();
+  const Incarnation own = context_.fence.own();
+  const bool joins = std::min(theirs.incarnation, own) == Incarnation{};
+  log(joins ? LogLevel::kInfo : LogLevel::kWarn, "engine",
+      "no path by %s: %s answers as incarnation %u, and this is %u", path.slot.name().c_str(),
+      theirs.label.c_str(), static_cast<unsigned>(theirs.incarnation), static_cast<unsigned>(own));
+  path.break_down({Errc::kRefused, "it is of another incarnation of the job"});
+  parts_.hold.meets(theirs.incarnation);
+}
+
+void Connector::log_refused(const Path& path, const std::string& text) noexcept {
+  if (context_.now - refusal_logged_ < kSecond && refusal_logged_ != 0)
+    return;  // a flood must not fill the log
+  refusal_logged_ = context_.now;
+  log(LogLevel::kWarn, "engine", "dropped a connection that did not prove itself, %s: %s",
+      path.endpoint->describe().c_str(), text.c_str());
+}
+
+namespace {
+
+/// May the pair go on? A process that only lost a path knows at least what it sent and what it
+/// acknowledged; one that was set back to an earlier moment, without us, does not. What it says that
+/// it expects may be older than its acknowledgements, so that it has forgotten frames it finds
+/// itself.
+bool streams_fit(const Peer& peer, const HelloFacts& theirs) noexcept {
+  return theirs.next_expected <= peer.tx.next_seq &&
+         theirs.acknowledged <= peer.rx.reorder.expected();
+}
+
+}  // namespace
+
+// in: a path whose both ends are proved. out: it belongs to its peer and is used if the routing
+// says so.
+void Connector::opened(Path& path) noexcept {
+  const HelloFacts theirs = path.handshake->peer();
+  if (theirs.incarnation != context_.fence.own()) return fenced_off(path);
+  Peer& record = parts_.peers.record(theirs.process);
+  if (!streams_fit(record, theirs)) {
+    path.break_down({Errc::kPeerLost, "the streams of the pair do not fit together"});
+    return parts_.losses.lose_peer(
+        record, "its stream does not fit to ours (restored from another moment?)");
+  }
+  adopt_path(path, record);
+  path.state = Path::State::kOpen;
+  path.confirmed = path.dialled || path.keeps;
+  path.probe_due =
+      path.dialled && !path.keeps;  // the first frame, which confirms it to the acceptor
+  record.rx.ack_wanted = true;      // credit given back on a path that was lost is told again
+  path.endpoint->trust();
+  path.heard = context_.now;
+  path.peer_next = theirs.next_expected;
+  path.id = theirs.path;
+  path.handshake.reset();
+  parts_.peers.remember(record, theirs);
+  record.dials.on_open();
+  record.lost_paths.erase(path.slot.name());
+  parts_.returning.note_open(record, path.slot);
+  if (path.keeps && !record.tx.window)
+    record.tx.window = std::make_unique<Window>(context_.config.settings.window_bytes);
+  ++record.generation;
+  log(LogLevel::kInfo, "engine", "path to %s by %s is open: %s", record.name().c_str(),
+      path.slot.name().c_str(), path.endpoint->describe().c_str());
+  parts_.elector.elect(record);
+  if (path.told_addresses != parts_.slots.addresses_version() &&
+      record.process != context_.config.process)
+    parts_.sender.queue_addresses(record, encode_addresses(parts_.slots.own_addresses()));
+  parts_.sender.mark_dirty(record);
+}
+
+// A dialler's path is its peer's already; an acceptor's moves over from the unauthenticated ones, and
+// ends what it replaces.
+void Connector::adopt_path(Path& path, Peer& record) noexcept {
+  if (path.dialled) return;
+  std::unique_ptr<Path> adopted = release(path);
+  LIVEBTL_ASSERT(adopted, "an accepted path is unauthenticated until it is open");
+  if (record.process != context_.config.process) {
+    for (auto& other : record.paths) {
+      if (&other->slot == &path.slot && other->state != Path::State::kDown)
+        other->break_down({Errc::kDown, "the peer replaced this path by a new one"});
+    }
+  }
+  path.peer = &record;
+  record.paths.push_back(std::move(adopted));
+}
+
+}  // namespace livebtl::core

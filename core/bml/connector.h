@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/bml/connector.h -- how a path begins: the hellos that prove both ends, from the dial or the accept
+// until the path is open and its peer's.
+//
+// Threads: under the engine's lock. Ownership: owns accepted paths until they have proved whose they
+// are; a dialled path is its peer's from the start.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/lane/peer.h"
+#include "core/path/handshake.h"
+
+namespace livebtl::core {
+
+struct Context;
+struct TransportSlot;
+class Elector;
+class Hold;
+class Losses;
+class Peers;
+class Probes;
+class Returning;
+class Sender;
+class Slots;
+class Switching;
+
+class Connector {
+ public:
+  /// The parts that a connection needs. All outlive the Connector.
+  struct Parts {
+    Context& context;
+    PathParts path;  // of every path
+    Peers& peers;
+    Slots& slots;
+    Elector& elector;
+    Losses& losses;
+    Probes& probes;
+    Sender& sender;
+    const Switching& switching;
+    Returning& returning;
+    Hold& hold;
+  };
+  explicit Connector(const Parts& parts) : parts_(parts), context_(parts.context) {}
+
+  /// Dialled: says our hello on it. The path is the peer's.
+  Path& begin(Peer& peer, TransportSlot& slot, std::unique_ptr<Endpoint> endpoint);
+  /// Accepted: waits for a hello. admitted_for: whose ticket it was accepted by, if by one.
+  void take_in(TransportSlot& slot, std::unique_ptr<Endpoint> endpoint,
+               ProcessId admitted_for = {}) noexcept;
+  /// payload: hostile.
+  void on_hello(Path& path, Bytes payload) noexcept;
+  /// A hello message waits for a path that takes it.
+  bool pending() const noexcept { return !hellos_due_.empty(); }
+  /// Posts what waits.
+  void turn() noexcept;
+  /// Accepted connections that said no good hello in time are closed. At housekeeping.
+  void keep_time() noexcept;
+
+  const std::vector<std::unique_ptr<Path>>& unauthenticated() const noexcept {
+    return unauthenticated_;
+  }
+  /// Takes a path that is down out of here; null: it is a peer's.
+  std::unique_ptr<Path> release(Path& path) noexcept;
+  /// Closes the accepted ones, of one transport or (null) of all.
+  void close_unauthenticated(const TransportSlot* slot, const char* why) noexcept;
+  void log_refused(const Path& path, const std::string& text) noexcept;
+  /// Destroys what is left. At the end.
+  void clear() noexcept;
+
+ private:
+  HelloFacts facts(const Peer& peer, std::uint64_t path, std::uint64_t replaces) const;
+  void take_step(Path& path, Handshake::Step step) noexcept;
+  Handshake::Step answer_hello(Path& path) noexcept;
+  RefuseReason judge_hello(Path& path, Peer& peer) noexcept;
+  void refused(Path& path, const Handshake::Step& step) noexcept;
+  void opened(Path& path) noexcept;
+  void adopt_path(Path& path, Peer& record) noexcept;
+  void fenced_off(Path& path) noexcept;
+  bool gave_way(Path& path) noexcept;
+  void flush_hello(Path& path) noexcept;
+
+  const Parts parts_;
+  Context& context_;
+  std::vector<std::unique_ptr<Path>> unauthenticated_;
+  std::vector<Path*> hellos_due_;  // have a message of the handshake to post
+  TimeNs refusal_logged_ = 0;
+};
+
+}  // namespace livebtl::core

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/bml/dialler.cc -- see dialler.h.
+#include "core/bml/dialler.h"
+
+#include "base/log.h"
+#include "core/bml/connector.h"
+#include "core/bml/elector.h"
+#include "core/bml/losses.h"
+#include "core/bml/peers.h"
+#include "core/bml/slots.h"
+#include "core/bml/tickets.h"
+#include "core/bml/unreached.h"
+#include "core/engine/context.h"
+#include "core/switch/hold.h"
+#include "core/switch/returning.h"
+#include "core/switch/switching.h"
+
+namespace livebtl::core {
+namespace {
+
+/// How long a rung lets the other end of a pair dial first.
+constexpr TimeNs kYield = 3 * kMillisecond;
+
+}  // namespace
+
+bool Dialler::dialling(const Peer& peer, std::string_view transport) noexcept {
+  return std::any_of(peer.paths.begin(), peer.paths.end(), [&](const auto& path) {
+    return path->dialled && path->state == Path::State::kHello && path->slot.name() == transport;
+  });
+}
+
+bool Dialler::dialling(const Peer& peer) noexcept {
+  return std::any_of(peer.paths.begin(), peer.paths.end(), [](const auto& path) {
+    return path->dialled && path->state == Path::State::kHello;
+  });
+}
+
+void Dialler::want_path(Peer& peer) noexcept {
+  if (peer.wants_path || peer.lost) return;
+  peer.wants_path = true;
+  wanting_.push_back(&peer);
+}
+
+void Dialler::turn() noexcept {
+  std::vector<Peer*> wanting;
+  wanting.swap(wanting_);
+  for (Peer* peer : wanting) {
+    peer->wants_path = false;
+    peer->dials.again = peer->dials.after > context_.now;
+    if (!peer->dials.again) dial_wanted(*peer);
+  }
+}
+
+bool Dialler::dial(Peer& peer, TransportSlot& slot) {
+  const bool own = peer.process == context_.config.process;
+  const Blob address = own ? slot.transport->address() : peer.addresses[slot.name()];
+  auto endpoint = parts_.tickets.can_dial(peer, slot)
+                      ? slot.transport->connect(address)
+                      : fail(Errc::kUnreachable, "it connects only over a path of another one");
+  if (!endpoint) {
+    log(LogLevel::kInfo, "engine", "cannot dial %s by %s: %s", peer.name().c_str(),
+        slot.name().c_str(), endpoint.error().text.c_str());
+    slot.absence.doubted = true;
+    back_off(peer, slot.name());
+    return false;
+  }
+  Path& path = parts_.connector.begin(peer, slot, std::move(*endpoint));
+  if (slot.caps.by_ticket) parts_.tickets.exchange(path);
+  return true;
+}
+
+void Dialler::on_failed(Path& path) noexcept {
+  Peer& peer = *path.peer;
+  if (peer.lost) return;
+  if (path.refusal == RefuseReason::kDuplicate) {
+    // The other end's dial, or a path that is there, serves. Look again later, in case it does not.
+    peer.dials.after = context_.now + 50 * kMillisecond;
+    peer.dials.again = true;
+    return;
+  }
+  log(LogLevel::kDebug, "engine", "no path to %s by %s: %s", peer.name().c_str(),
+      path.slot.name().c_str(), path.down_reason->text.c_str());
+  back_off(peer, path.slot.name());
+}
+
+void Dialler::back_off(Peer& peer, const std::string& transport) noexcept {
+  TimeNs& delay = peer.dials.delay;
+  delay = std::clamp(delay * 2, kMillisecond, served(peer) ? kRedialServed : kRedialUnserved);
+  peer.dials.failed_until[transport] = context_.now + delay;
+  if (delay >= kDialledInVain && peer.send_path == nullptr) parts_.unreached.seek(peer);
+  // Two ends that dial each other must not do so in step.
+  peer.dials.after = context_.now + delay / 2 +
+                     static_cast<TimeNs>(context_.random.below(static_cast<std::uint64_t>(delay)));
+  peer.dials.again = true;
+}
+
+bool Dialler::served(const Peer& peer) const noexcept {
+  return peer.send_path != nullptr && !parts_.switching.at_work();
+}
+
+// in: what is missing failed lately, or cannot be dialled. out: it is looked at again then. That is
+// no work: a pair that has a path need not be kept awake for it.
+void Dialler::redial(Peer& peer) noexcept {
+  TimeNs first = 0;
+  const auto consider = [&](TimeNs until) {
+    if (until > context_.now && (first == 0 || until < first)) first = until;
+  };
+  for (const auto& [transport, until] : peer.dials.failed_until) consider(until);
+  for (const auto& [transport, until] : peer.dials.yields_until) consider(until);
+  for (const auto& [transport, settle] : peer.returns)
+    consider(parts_.returning.settles_until(peer, transport));
+  peer.dials.after = std::max(peer.dials.after, first);
+  peer.dials.again = true;
+}
+
+void Dialler::keep_time(Peer& peer) noexcept {
+  if (peer.dials.again && peer.dials.after <= context_.now) want_path(peer);
+}
+
+void Dialler::forget_failed_dials() noexcept {
+  parts_.peers.for_each([](Peer& peer) { peer.dials.forget(); });
+}
+
+// In order of preference. An address has room for few contacts. Over a quiesced transport no
+// traffic goes, but the hello tells what else the peer reaches, and tickets go over it.
+std::vector<std::string> Dialler::to_dial(const Peer& peer) const {
+  const RoutingView routing = parts_.peers.view(peer, parts_.switching.in_force());
+  const std::vector<Candidate> candidates = parts_.peers.reachable(peer);
+  const auto not_now = [&](const std::string& name) {
+    const TransportSlot* slot = parts_.slots.find(name);
+    return slot != nullptr && !parts_.tickets.can_dial(peer, *slot);
+  };
+  std::vector<std::string> order = permitted(routing, candidates);
+  std::erase_if(order, not_now);
+  if (order.empty()) {
+    order = connectable(routing, candidates);
+    std::erase_if(order, not_now);
+  }
+  return order;
+}
+
+void Dialler::dial_wanted(Peer& peer) noexcept {
+  if (peer.lost || peer.departed || stopped_ || parts_.hold.parks()) return;
+  if (!peer.fatal_refusal.empty()) return parts_.losses.lose_peer(peer, peer.fatal_refusal);
+  const std::vector<std::string> order = to_dial(peer);
+  // It said hello over what is quiesced, and that led nowhere: somebody else must tell.
+  const bool met =
+      peer.connected() &&
+      permitted(parts_.peers.view(peer, parts_.switching.in_force()), parts_.peers.reachable(peer))
+          .empty();
+  if (order.empty() || met)
+    parts_.unreached.note_cut_off(peer);
+  else
+    peer.cut_off_since = 0;
+  if (met) return redial(peer);
+  bool failed = false;  // something better than what is looked at
+  for (const std::string& name : order) {
+    if (parts_.elector.open_path(peer, name) != nullptr) {
+      if (failed) redial(peer);  // it may be there later
+      return dial_equals(peer);
+    }
+    if (dialling(peer, name)) return;
+    if (!not_yet(peer, name) && dial(peer, *parts_.slots.find(name))) return;
+    failed = true;
+  }
+  redial(peer);  // all failed lately, or none is permitted now
+}
+
+void Dialler::dial_equals(Peer& peer) {
+  for (const std::string& name : parts_.elector.missing_equals(peer)) {
+    if (dialling(peer, name)) continue;
+    if (not_yet(peer, name) || !dial(peer, *parts_.slots.find(name))) redial(peer);
+  }
+}
+
+namespace {
+
+bool runs(const std::map<std::string, TimeNs>& until, const std::string& transport, TimeNs now) {
+  const auto found = until.find(transport);
+  return found != until.end() && found->second > now;
+}
+
+}  // namespace
+
+bool Dialler::not_yet(const Peer& peer, const std::string& transport) const {
+  return runs(peer.dials.failed_until, transport, context_.now) ||
+         runs(peer.dials.yields_until, transport, context_.now) ||
+         parts_.returning.settles_until(peer, transport) != 0;
+}
+
+void Dialler::open_early(Peer& peer, const std::string& transport) noexcept {
+  if (dialling(peer, transport)) return;
+  Dials& dials = peer.dials;
+  if (runs(dials.failed_until, transport, context_.now) ||
+      runs(dials.yields_until, transport, context_.now))
+    return;
+  const bool first_try =
+      !dials.failed_until.contains(transport) && !dials.yields_until.contains(transport);
+  if (first_try && context_.config.process > peer.process) {
+    dials.yields_until[transport] = context_.now + kYield;
+    return;
+  }
+  TransportSlot* slot = parts_.slots.find(transport);
+  if (slot != nullptr && slot->open()) dial(peer, *slot);
+}
+
+}  // namespace livebtl::core

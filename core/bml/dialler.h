@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/bml/dialler.h -- the one place that decides which missing path is dialled, and when: order of
+// preference, back-off, and which end of a pair goes first.
+//
+// Threads: under the engine's lock. Ownership: what it remembers of a pair stands in Peer::dials.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/lane/peer.h"
+#include "core/path/transport_slot.h"
+
+namespace livebtl::core {
+
+struct Context;
+class Connector;
+class Elector;
+class Hold;
+class Losses;
+class Peers;
+class Returning;
+class Slots;
+class Switching;
+class Tickets;
+class Unreached;
+
+/// A back-off of dials as long as this: five have failed, so the address may be an old one.
+inline constexpr TimeNs kDialledInVain = 16 * kMillisecond;
+/// The longest back-off: of a pair that has nothing to send on, and of one that is served.
+inline constexpr TimeNs kRedialUnserved = 200 * kMillisecond;
+inline constexpr TimeNs kRedialServed = 5 * kSecond;
+
+class Dialler {
+ public:
+  /// The parts that a dial needs. All outlive the Dialler.
+  struct Parts {
+    Context& context;
+    Peers& peers;
+    Slots& slots;
+    Elector& elector;
+    Connector& connector;
+    Tickets& tickets;
+    Unreached& unreached;
+    Losses& losses;
+    const Switching& switching;
+    const Returning& returning;
+    const Hold& hold;
+  };
+  explicit Dialler(const Parts& parts) : parts_(parts), context_(parts.context) {}
+
+  /// Makes sure that a path is there or on its way, at the next turn.
+  void want_path(Peer& peer) noexcept;
+  bool pending() const noexcept { return !wanting_.empty(); }
+  /// Dials for the peers that want a path.
+  void turn() noexcept;
+  /// A back-off that has run out: the peer is looked at again. At housekeeping.
+  void keep_time(Peer& peer) noexcept;
+  /// A rung waits for this path: it is dialled now, by the lower process id first, so that two dials
+  /// seldom cross.
+  void open_early(Peer& peer, const std::string& transport) noexcept;
+  /// A path that was never open is gone.
+  void on_failed(Path& path) noexcept;
+  /// It sends on something, and no order waits for anything better.
+  bool served(const Peer& peer) const noexcept;
+  /// Dialled, and not open yet.
+  static bool dialling(const Peer& peer, std::string_view transport) noexcept;
+  /// ... by any transport.
+  static bool dialling(const Peer& peer) noexcept;
+  /// An order changes what may be dialled: nobody waits out a back-off from before.
+  void forget_failed_dials() noexcept;
+  /// Nothing is dialled from now on: this process has said goodbye.
+  void stop() noexcept { stopped_ = true; }
+
+ private:
+  bool dial(Peer& peer, TransportSlot& slot);
+  void dial_wanted(Peer& peer) noexcept;
+  void dial_equals(Peer& peer);
+  void redial(Peer& peer) noexcept;
+  void back_off(Peer& peer, const std::string& transport) noexcept;
+  std::vector<std::string> to_dial(const Peer& peer) const;
+  bool not_yet(const Peer& peer, const std::string& transport) const;
+
+  const Parts parts_;
+  Context& context_;
+  std::vector<Peer*> wanting_;
+  bool stopped_ = false;
+};
+
+}  // namespace livebtl::core

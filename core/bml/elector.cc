@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/bml/elector.cc -- see elector.h.
+#include "core/bml/elector.h"
+
+#include "base/log.h"
+#include "core/bml/dialler.h"
+#include "core/bml/peers.h"
+#include "core/bml/slots.h"
+#include "core/engine/context.h"
+#include "core/lane/send.h"
+#include "core/switch/hold.h"
+#include "core/switch/switching.h"
+
+namespace livebtl::core {
+
+Path* Elector::open_path(Peer& peer, std::string_view transport) noexcept {
+  for (auto& path : peer.paths) {
+    if (path->open() && path->confirmed && !path->closing && path->slot.name() == transport &&
+        (path->dialled || peer.process != context_.config.process))
+      return path.get();
+  }
+  return nullptr;
+}
+
+// Computes the pair's path set anew, and dials what is missing.
+void Elector::elect(Peer& peer) noexcept {
+  if (peer.lost || peer.departed || hold_.parks()) return;
+  const RoutingView routing = peers_.view(peer, switching_.in_force());
+  const std::vector<Candidate> candidates = peers_.reachable(peer);
+  const std::string wanted = choose(routing, candidates).value_or("");
+  Path* best = open_path(peer, wanted);
+  // Fail-over: what is permitted and lives. A path that the peer opened serves until the wanted one
+  // is there.
+  if (best == nullptr && (peer.send_path == nullptr || !peer.send_path->open())) {
+    for (const std::string& name : permitted(routing, candidates)) {
+      if (best == nullptr) best = open_path(peer, name);
+    }
+  }
+  if (best != nullptr) move_send_path(peer, best);
+  refresh_bulk_paths(peer);
+  const bool missing =
+      open_path(peer, wanted) == nullptr && (peer.send_path != nullptr || peer.has_to_send());
+  if (missing || !missing_equals(peer).empty()) dialler_.want_path(peer);
+}
+
+void Elector::elect_all() noexcept {
+  peers_.for_each([&](Peer& peer) {
+    if (peer.send_path != nullptr || !peer.paths.empty()) elect(peer);
+  });
+}
+
+namespace {
+
+bool carries_bulk(const Peer& peer, const Path& path) noexcept {
+  return std::find(peer.bulk_paths.begin(), peer.bulk_paths.end(), &path) != peer.bulk_paths.end();
+}
+
+}  // namespace
+
+bool Elector::left(const Peer& peer, const Path& path) const noexcept {
+  if (!path.open() || &path == peer.send_path) return false;
+  return path.sent_before != 0 || (path.marker.left() && !carries_bulk(peer, path));
+}
+
+void Elector::move_send_path(Peer& peer, Path* to) noexcept {
+  Path* from = peer.send_path;
+  if (from == to) return;
+  TxLane& tx = peer.tx;
+  if (from != nullptr && from->open()) {
+    // Make before break: the marker is the last frame on the old path.
+    from->marker.leave();
+    tx.overtake_bytes = kOvertakeBytesMax;
+  }
+  to->marker.rejoin();
+  to->sent_before = tx.next_seq;
+  if (tx.replay_seq < tx.replay_end) tx.replay_seq = std::max(tx.replay_seq, to->peer_next);
+  peer.send_path = to;
+  ++peer.generation;
+  sender_.mark_dirty(peer);
+  context_.events.push({EngineEvent::Kind::kSwitched, peer.process, to->slot.name()});
+  log(LogLevel::kInfo, "engine", "pair %s sends by %s (was %s) from number %llu on",
+      peer.name().c_str(), to->slot.name().c_str(),
+      from == nullptr ? "nothing" : from->slot.name().c_str(),
+      static_cast<unsigned long long>(tx.next_seq));
+}
+
+// The routing takes away what the pair sends on and has nothing else for it, or the job is held:
+// what is sent from now on waits.
+void Elector::stop_sending(Peer& peer, const char* why) noexcept {
+  Path& from = *peer.send_path;
+  from.marker.leave();
+  peer.tx.overtake_bytes = kOvertakeBytesMax;
+  peer.send_path = nullptr;
+  peer.bulk_paths.clear();
+  mark_left_bulk(peer);
+  ++peer.generation;
+  sender_.mark_dirty(peer);
+  log(LogLevel::kInfo, "engine", "pair %s sends by nothing (was %s): %s", peer.name().c_str(),
+      from.slot.name().c_str(), why);
+}
+
+void Elector::leave_too(const Peer& peer, Path& path) noexcept {
+  if (&path != peer.send_path) path.marker.leave_too();
+}
+
+void Elector::on_peer_left(const Peer& peer, Path& path) noexcept {
+  if (!hold_.parks()) leave_too(peer, path);
+}
+
+void Elector::on_marker_ack(Path& path, std::uint64_t ordinal) noexcept {
+  if (path.marker.on_ack(ordinal)) note_left_paths(*path.peer);
+}
+
+// Once no path that we have left holds anything any more, nothing can be overtaken.
+void Elector::note_left_paths(Peer& peer) noexcept {
+  const bool others_wait = std::any_of(peer.paths.begin(), peer.paths.end(), [](const auto& each) {
+    return each->open() && each->marker.awaited();
+  });
+  if (!others_wait) peer.tx.overtake_bytes = SIZE_MAX;
+  sender_.mark_dirty(peer);
+}
+
+// Exclusivity and weight in force.
+std::pair<std::uint32_t, std::uint32_t> Elector::tuned(const TransportSlot& slot) const {
+  const auto& tuning = switching_.in_force().tuning;
+  const auto found = tuning.find(slot.name());
+  const Tuning values = found == tuning.end() ? Tuning{} : found->second;
+  return {values.exclusivity.value_or(slot.caps.exclusivity),
+          std::max(1U, values.weight.value_or(std::max(1U, slot.caps.bandwidth_mbps / 1000)))};
+}
+
+void Elector::refresh_bulk_paths(Peer& peer) noexcept {
+  peer.bulk_paths.clear();
+  if (peer.send_path == nullptr) return mark_left_bulk(peer);
+  const std::uint32_t exclusivity = tuned(peer.send_path->slot).first;
+  const std::vector<std::string> allowed =
+      permitted(peers_.view(peer, switching_.in_force()), peers_.reachable(peer));
+  for (auto& path : peer.paths) {
+    const bool equal =
+        tuned(path->slot).first == exclusivity &&
+        std::find(allowed.begin(), allowed.end(), path->slot.name()) != allowed.end();
+    if (!path->open() || !path->confirmed || path->closing ||
+        (path.get() != peer.send_path && !equal))
+      continue;
+    if (peer.process == context_.config.process && path.get() != peer.send_path) continue;
+    path->weight = tuned(path->slot).second;
+    path->striped_bytes = 0;
+    peer.bulk_paths.push_back(path.get());
+  }
+  mark_left_bulk(peer);
+}
+
+// Also a path that carried only data of large messages is proved empty by a marker once it is in
+// use no more: a hold, and an order that takes its transport away, must know that it is empty.
+void Elector::mark_left_bulk(Peer& peer) noexcept {
+  for (auto& path : peer.paths) {
+    if (!path->open() || !path->marker.placed() || path.get() == peer.send_path ||
+        carries_bulk(peer, *path))
+      continue;
+    path->marker.leave();
+    sender_.mark_dirty(peer);
+  }
+}
+
+// What could share bulk data with the path that the pair sends on, and has no path yet.
+std::vector<std::string> Elector::missing_equals(Peer& peer) {
+  std::vector<std::string> missing;
+  if (peer.send_path == nullptr || peer.process == context_.config.process) return missing;
+  const std::uint32_t exclusivity = tuned(peer.send_path->slot).first;
+  for (const std::string& name :
+       permitted(peers_.view(peer, switching_.in_force()), peers_.reachable(peer))) {
+    const TransportSlot* slot = slots_.find(name);
+    if (slot != nullptr && tuned(*slot).first == exclusivity && open_path(peer, name) == nullptr)
+      missing.push_back(name);
+  }
+  return missing;
+}
+
+void Elector::park(Peer& peer) noexcept {
+  if (peer.lost || peer.departed || peer.send_path == nullptr) return;
+  stop_sending(peer, "the job is held");
+}
+
+// "": nothing of ours is on its way to the peer. Else what is still waited for.
+std::string Elector::unparked(const Peer& peer) const {
+  if (peer.lost || peer.departed) return "";
+  for (const auto& path : peer.paths) {
+    if (path->state == Path::State::kDown) return "a broken path is being cleared away";
+    if (!path->open()) continue;
+    if (path->marker.awaited()) return "the marker behind our last frame is not acknowledged";
+    if (path->marker.answer_due() != 0) return "its marker is not acknowledged yet";
+    if (path->endpoint->in_flight() != 0 || !path->posted.empty())
+      return "frames are still in the path's buffers";
+  }
+  return "";
+}
+
+// A marker that is not acknowledged yet, since the lease ran out, is waited for as ever.
+void Elector::unpark(Peer& peer) noexcept {
+  peer.dials.forget();
+  elect(peer);
+  for (auto& path : peer.paths) {
+    if (path->open() && path->marker.peer_left()) leave_too(peer, *path);
+  }
+  note_left_paths(peer);
+}
+
+}  // namespace livebtl::core

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/bml/losses.cc -- see losses.h.
+#include "core/bml/losses.h"
+
+#include "base/assert.h"
+#include "base/log.h"
+#include "core/bml/connector.h"
+#include "core/bml/dialler.h"
+#include "core/bml/elector.h"
+#include "core/bml/peers.h"
+#include "core/engine/context.h"
+#include "core/lane/onesided.h"
+#include "core/lane/port_state.h"
+#include "core/lane/rendezvous.h"
+#include "core/lane/send.h"
+#include "core/path/transport_slot.h"
+#include "core/switch/returning.h"
+
+namespace livebtl::core {
+
+void Losses::turn() noexcept {
+  std::vector<Path*> broken;
+  broken.swap(broken_);
+  for (Path* path : broken) path_lost(*path);
+  ended_.clear();
+}
+
+std::unique_ptr<Path> Losses::take_out(Path& path) noexcept {
+  std::unique_ptr<Path> taken = parts_.connector.release(path);
+  if (taken) return taken;
+  LIVEBTL_ASSERT(path.peer != nullptr, "a path has an owner until it is cleared away");
+  auto& paths = path.peer->paths;
+  const auto found = std::find_if(paths.begin(), paths.end(),
+                                  [&](const auto& each) { return each.get() == &path; });
+  LIVEBTL_ASSERT(found != paths.end(), "a path has an owner until it is cleared away");
+  taken = std::move(*found);
+  paths.erase(found);
+  return taken;
+}
+
+void Losses::path_lost(Path& path) noexcept {
+  std::unique_ptr<Path> taken = take_out(path);
+  const EndpointStats stats = path.endpoint->stats();
+  path.slot.closed_stats += stats;
+  // A dial that was given up for a better one ends here too: only what breaks the rules is worth a
+  // warning.
+  if (path.peer == nullptr && path.down_reason->code == Errc::kCorrupt)
+    parts_.connector.log_refused(path, path.down_reason->text);
+  // The endpoint goes first: nothing refers to users' bytes any more when their operations
+  // complete.
+  path.endpoint.reset();
+  if (path.peer != nullptr) {
+    path.peer->closed_stats[path.slot.name()] += stats;
+    peer_path_lost(*path.peer, path);
+  }
+  ended_.push_back(std::move(taken));
+}
+
+// in: a path that is the peer's no more. out: the pair goes on by what is left, or the peer is lost.
+void Losses::peer_path_lost(Peer& peer, Path& path) noexcept {
+  std::erase(peer.bulk_paths, &path);
+  if (peer.send_path == &path) {
+    peer.send_path = nullptr;
+    peer.dials.forget();
+  }
+  // The last acknowledgement may be lost, and the credit with it: a frame that acknowledges in
+  // passing does not tell the credit, so that is to be told again by itself.
+  peer.rx.ack_wanted = true;
+  peer.rx.advertised_bytes = peer.rx.advertised_headers = 0;
+  parts_.elector.note_left_paths(peer);  // it holds nothing any more
+  if (!path.closing) path.slot.absence.doubted = true;
+  if (!path.was_open) {
+    parts_.dialler.on_failed(path);
+  } else if (peer.lost || peer.departed || said_goodbye_ || benign(path)) {
+    parts_.transfers.path_lost(peer, path);
+    if (!path.closing) peer.lost_paths[path.slot.name()] = path.id;
+    if (peer.departed) lose_peer(peer, "it ended in good order");
+    parts_.elector.elect(peer);
+  } else if (!path.keeps) {
+    parts_.transfers.path_lost(peer, path);
+    lose_peer(peer, path.down_reason->text);
+  } else {
+    recover(peer, path);
+  }
+}
+
+// Never used by us, or ended after both ends had left it; or closed by order. Of a path that keeps,
+// frames may still be unacknowledged then: those go again, whichever end closed it.
+bool Losses::benign(const Path& path) const noexcept {
+  const bool used = path.sent_before != 0 || (path.keeps && path.marker.placed());
+  if (!used || path.marker.both_left()) return true;
+  return path.closing && (!path.keeps || path.marker.acked());
+}
+
+// Unplanned loss: what was not acknowledged goes again, on what lives. The peer may not have
+// noticed: the redial says which path it replaces, and any other open path carries PATH_DOWN.
+void Losses::recover(Peer& peer, Path& path) noexcept {
+  ++path.slot.paths_lost;
+  if (path.down_reason->code == Errc::kCorrupt) ++path.slot.corrupt_frames;
+  log(LogLevel::kWarn, "engine", "path to %s by %s is lost: %s; sending again from number %llu",
+      peer.name().c_str(), path.slot.name().c_str(), path.down_reason->text.c_str(),
+      static_cast<unsigned long long>(peer.tx.acked));
+  peer.lost_paths[path.slot.name()] = path.id;
+  for (auto& other : peer.paths) {
+    if (other->open()) {
+      other->path_down_due = path.id;
+      break;
+    }
+  }
+  // What went on later paths is theirs to deliver; all before the move from this one may be lost.
+  context_.events.push({EngineEvent::Kind::kPathLost, peer.process, path.slot.name()});
+  const bool was_current = peer.send_path == nullptr;
+  const std::uint64_t end = was_current ? peer.tx.next_seq : peer.send_path->sent_before;
+  if (path.sent_before != 0) parts_.sender.replay(peer, peer.tx.acked, end);
+  parts_.transfers.path_lost(peer, path);
+  parts_.returning.note_lost(peer, path.slot);
+  ++peer.generation;
+  parts_.elector.elect(peer);
+  parts_.dialler.want_path(peer);
+}
+
+void Losses::close_path(Path& path) noexcept {
+  path.closing = true;
+  path.break_down({Errc::kCancelled, "closed by order"});
+}
+
+void Losses::close_transport(TransportSlot& slot) noexcept {
+  if (!slot.open()) return;
+  parts_.peers.for_each([&](Peer& peer) {
+    for (auto& path : peer.paths) {
+      if (&path->slot == &slot && path->state != Path::State::kDown) close_path(*path);
+    }
+  });
+  parts_.connector.close_unauthenticated(&slot, "the transport is being closed");
+  turn();
+  slot.transport.reset();
+  log(LogLevel::kInfo, "engine", "transport=%s closed", slot.name().c_str());
+}
+
+// What does not keep connects processes of one machine, which were restored with it.
+void Losses::close_connections() noexcept {
+  close_unopened();
+  parts_.peers.for_each([&](Peer& peer) {
+    if (peer.process == context_.config.process) return;
+    for (auto& path : peer.paths) {
+      if (path->keeps) close_path(*path);
+    }
+    peer.dials.forget();
+  });
+}
+
+void Losses::close_unopened() noexcept {
+  parts_.connector.close_unauthenticated(nullptr, "closed by order");
+  parts_.peers.for_each([&](Peer& peer) {
+    for (auto& path : peer.paths) {
+      if (!path->open()) close_path(*path);
+    }
+  });
+}
+
+void Losses::on_peer_path_down(Peer& peer, std::uint64_t path_id) noexcept {
+  for (auto& path : peer.paths) {
+    if (path->id == path_id && path->open())
+      path->break_down({Errc::kDown, "the peer says that this path is lost"});
+  }
+}
+
+void Losses::lose_peer(Peer& peer, const std::string& why) noexcept {
+  if (peer.lost) return;
+  peer.lost = true;
+  peer.lost_at = context_.now;
+  if (!peer.departed) {
+    log(LogLevel::kError, "engine", "%s is lost: %s", peer.name().c_str(), why.c_str());
+    context_.events.push({EngineEvent::Kind::kPeerLost, peer.process, ""});
+  }
+  for (auto& path : peer.paths) path->break_down({Errc::kPeerLost, why});
+}
+
+// Operations that name a lost peer end after a delay, in which a launcher may act.
+void Losses::keep_time() noexcept {
+  const TimeNs delay = context_.config.settings.dead_ms * kMillisecond;
+  parts_.peers.for_each([&](Peer& peer) {
+    if (!peer.lost || peer.failed || context_.now - peer.lost_at < delay) return;
+    if (!peer.paths.empty()) return;  // still being cleared away
+    peer.failed = true;
+    parts_.sender.fail_all(peer);
+    parts_.transfers.fail_all(peer);
+    parts_.onesided.fail_all(peer);
+    parts_.ports.fail_directed(peer);
+  });
+}
+
+// A peer that has heard it gives the pair up as soon as one of its paths ends, while our agent may
+// still move this engine.
+void Losses::say_goodbye() noexcept {
+  said_goodbye_ = true;
+  parts_.dialler.stop();
+  parts_.peers.for_each([&](Peer& peer) {
+    for (auto& path : peer.paths) {
+      if (!path->open()) continue;
+      const Header<PathBody> header{
+          {FrameKind::kGoodbye, 0, 0, 0, 0, 0, peer.rx.reorder.expected()}, {path->id, 0}};
+      (void)path->endpoint->post(
+          {bytes_of(header), {}, 0, false});  // busy: the peer learns it from the closing
+    }
+  });
+}
+
+void Losses::clear() noexcept {
+  broken_.clear();
+  ended_.clear();
+  parts_.peers.for_each([](Peer& peer) {
+    peer.send_path = nullptr;
+    peer.bulk_paths.clear();
+    peer.paths.clear();
+  });
+}
+
+}  // namespace livebtl::core

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/bml/peers.cc -- see peers.h.
+#include "core/bml/peers.h"
+
+#include "core/bml/slots.h"
+#include "core/engine/context.h"
+#include "core/path/address.h"
+#include "core/path/handshake.h"
+#include "core/switch/returning.h"
+
+namespace livebtl::core {
+
+Peer& Peers::record(ProcessId process) {
+  auto& record = peers_[static_cast<std::uint64_t>(process)];
+  if (!record) record = std::make_unique<Peer>(process, context_.config.first_seq);
+  return *record;
+}
+
+Peer* Peers::find(ProcessId process) noexcept {
+  const auto found = peers_.find(static_cast<std::uint64_t>(process));
+  return found == peers_.end() ? nullptr : found->second.get();
+}
+
+Result<Destination> Peers::resolve(const Address& address) {
+  const auto parts = decode_address(address);
+  if (!parts) return tl::unexpected(parts.error());
+  Peer& record = this->record(parts->process);
+  for (const auto& kind : context_.config.kinds) {
+    const auto contact = parts->contacts.find(name_hash(kind.name));
+    // What a hello told is whole and newer.
+    if (contact != parts->contacts.end()) record.addresses.try_emplace(kind.name, contact->second);
+  }
+  return Destination{&record, parts->port};
+}
+
+Address Peers::address_of(ProcessId process, PortNumber port,
+                          const std::map<std::string, Blob>& addresses) const {
+  if (process == context_.config.process) return slots_.own_address(port);
+  std::vector<std::pair<std::string, Blob>> contacts;
+  for (const TransportSlot* slot : slots_.contacted()) {
+    const auto known = addresses.find(slot->name());
+    if (known != addresses.end()) contacts.emplace_back(*known);
+  }
+  for (const auto& each : addresses) {  // of transports that are closed here
+    const bool open = std::any_of(slots_.all().begin(), slots_.all().end(), [&](const auto& slot) {
+      return slot->name() == each.first && slot->in_service();
+    });
+    if (!open && each.first != kRelayAddress) contacts.emplace_back(each);
+  }
+  return encode_address(process, port, contacts);
+}
+
+std::vector<Candidate> Peers::reachable(const Peer& peer) const {
+  std::vector<Candidate> candidates;
+  for (const auto& slot : slots_.all()) {
+    if (!slot->in_service()) continue;
+    const auto address = peer.addresses.find(slot->name());
+    const bool own = peer.process == context_.config.process;
+    const Blob mine = own ? slot->transport->address() : Blob{};
+    if (!own && address == peer.addresses.end()) continue;
+    if (slot->transport->reaches(own ? mine : address->second))
+      candidates.push_back({slot->name(), slot->caps.exclusivity});
+  }
+  return candidates;
+}
+
+std::string Peers::choice(const Peer& peer, const Routing& routing) const {
+  return choose(view(peer, routing), reachable(peer)).value_or("");
+}
+
+RoutingView Peers::view(const Peer& peer, const Routing& routing) const {
+  const bool own = peer.process == context_.config.process;
+  return {routing, context_.node, own ? "" : std::string_view(peer.node)};
+}
+
+// What a peer has proved to be, and has told of itself.
+void Peers::remember(Peer& record, const HelloFacts& theirs) noexcept {
+  record.label = theirs.label;
+  record.node = node_name(theirs.node);
+  record.addresses.clear();  // what it names no more, it has no more
+  for (const auto& address : theirs.addresses)
+    record.addresses[address.transport] = address.address;
+  Returning::note_addresses(record);
+  record.tx.credit_bytes = theirs.credit_bytes;
+  record.tx.credit_headers = theirs.credit_headers;
+  const bool news = theirs.node != context_.config.node && !spans_nodes_.exchange(true);
+  if (news) context_.notify_control();  // the agent has something to do
+}
+
+std::vector<std::string> Peers::relays() const {
+  std::set<std::string> found;
+  for (const auto& [id, peer] : peers_) {
+    const auto address = peer->addresses.find(kRelayAddress);
+    if (peer->lost || address == peer->addresses.end() || address->second.size() > kRelayBytesMax)
+      continue;
+    found.emplace(reinterpret_cast<const char*>(address->second.data()), address->second.size());
+  }
+  return {found.begin(), found.end()};
+}
+
+std::uint64_t Peers::frames_taken() const noexcept {
+  std::uint64_t taken = 0;
+  for (const auto& [id, peer] : peers_)
+    taken += peer->rx.reorder.expected() - context_.config.first_seq;
+  return taken;
+}
+
+bool Peers::work_pending() const noexcept {
+  return std::any_of(peers_.begin(), peers_.end(), [](const auto& entry) {
+    const Peer& peer = *entry.second;
+    const bool dials = peer.wants_path || (peer.dials.again && peer.send_path == nullptr);
+    return !peer.lost && (peer.has_to_send() || dials || peer.owes_acknowledgement() ||
+                          (peer.tx.window && !peer.tx.window->empty()));
+  });
+}
+
+bool Peers::any_path() const noexcept {
+  return std::any_of(peers_.begin(), peers_.end(),
+                     [](const auto& entry) { return !entry.second->paths.empty(); });
+}
+
+bool Peers::settled() const noexcept {
+  return std::all_of(peers_.begin(), peers_.end(), [](const auto& entry) {
+    const Peer& peer = *entry.second;
+    if (peer.lost || peer.departed) return true;
+    const bool posted = std::any_of(peer.paths.begin(), peer.paths.end(), [](const auto& path) {
+      return path->open() && path->endpoint->in_flight() != 0;
+    });
+    return !peer.has_to_send() && !posted && (!peer.tx.window || peer.tx.window->empty());
+  });
+}
+
+}  // namespace livebtl::core

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/bml/peers.h -- the records of all other processes, and what each of them reaches.
+//
+// Threads: under the engine's lock, but for spans_nodes(). Ownership: owns the Peers, and by them
+// their paths.
+// Rule:    which transport serves a pair is computed from the routing in force and from what both
+//          ends reach; nothing here remembers a choice.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/lane/peer.h"
+#include "core/switch/routing.h"
+#include "livebtl/port.h"
+
+namespace livebtl::core {
+
+struct Context;
+struct HelloFacts;
+class Slots;
+
+class Peers {
+ public:
+  Peers(const Context& context, Slots& slots) : context_(context), slots_(slots) {}
+
+  /// The record of that process, made if there is none.
+  Peer& record(ProcessId process);
+  Peer* find(ProcessId process) noexcept;
+  template <class Visit>
+  void for_each(Visit visit) {
+    for (auto& [id, record] : peers_) visit(*record);
+  }
+  Result<Destination> resolve(const Address& address);
+  Address address_of(ProcessId process, PortNumber port,
+                     const std::map<std::string, Blob>& addresses) const;
+
+  /// Transports that the pair reaches now, with their default exclusivity.
+  std::vector<Candidate> reachable(const Peer& peer) const;
+  /// The transport that `routing` gives the pair; empty: none.
+  std::string choice(const Peer& peer, const Routing& routing) const;
+  /// `routing` as it applies to this pair.
+  RoutingView view(const Peer& peer, const Routing& routing) const;
+
+  /// What a peer has proved to be, and has told of itself.
+  void remember(Peer& peer, const HelloFacts& theirs) noexcept;
+  /// A peer on another node has been met. Any thread.
+  bool spans_nodes() const noexcept { return spans_nodes_.load(std::memory_order_relaxed); }
+  /// What peers have told of relays, each text once.
+  std::vector<std::string> relays() const;
+
+  /// Numbered frames that all peers have sent and that were taken, since the beginning.
+  std::uint64_t frames_taken() const noexcept;
+  /// Frames unacknowledged, queued or owed: is there anything that wants the agent?
+  bool work_pending() const noexcept;
+  bool any_path() const noexcept;
+  /// Nothing of ours is on its way to a living peer.
+  bool settled() const noexcept;
+
+ private:
+  const Context& context_;
+  Slots& slots_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Peer>> peers_;
+  std::atomic<bool> spans_nodes_{false};
+};
+
+}  // namespace livebtl::core

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/bml/probes.cc -- see probes.h.
+#include "core/bml/probes.h"
+
+#include "core/bml/peers.h"
+#include "core/engine/context.h"
+#include "core/lane/send.h"
+#include "core/switch/hold.h"
+
+namespace livebtl::core {
+
+void Probes::probe(Path& path) noexcept {
+  if (path.probed != 0) return;
+  path.probed = context_.now;
+  path.probe_due = true;
+  sender_.mark_dirty(*path.peer);
+}
+
+namespace {
+
+// What we wait for: the answer to a probe or a marker, an empty buffer (the other end may be gone
+// without our seeing it), acknowledgements of what went on this path, and the end of large messages
+// whose data may have. What a hold keeps back is not on its way.
+bool awaits_something(const Peer& peer, const Path& path, bool held) noexcept {
+  if (!path.keeps) return false;
+  if (path.probed != 0 || path.endpoint->in_flight() != 0) return true;
+  if (path.marker.awaited()) return true;
+  if (held) return false;
+  // With something to say and nothing to say it by, find out whether anybody is there at all.
+  if (peer.send_path == nullptr && peer.has_to_send()) return true;
+  const bool sends = &path == peer.send_path && peer.tx.window && !peer.tx.window->empty();
+  return sends || (path.marker.placed() && peer.transfers_asked != 0);
+}
+
+}  // namespace
+
+// A path with something unacknowledged, on which nothing comes for a set time, is probed, and
+// closed if that is in vain.
+void Probes::check(Peer& peer, Path& path) noexcept {
+  if (path.state == Path::State::kHello && context_.now > path.deadline)
+    return path.break_down({Errc::kTimeout, "no answer to the hello in time"});
+  if (!path.open()) return;
+  const std::uint64_t frames = path.endpoint->stats().frames_received;
+  if (frames != path.heard_frames || !awaits_something(peer, path, hold_.parks())) {
+    path.heard_frames = frames;
+    path.heard = context_.now;
+    path.probed = 0;
+    return;
+  }
+  const TimeNs silence_max = context_.config.settings.probe_ms * kMillisecond;
+  if (path.probed == 0 && context_.now - path.heard > silence_max) {
+    probe(path);
+  } else if (path.probed != 0 && context_.now - path.probed > silence_max) {
+    path.break_down({Errc::kTimeout, "no answer to a probe"});
+  }
+}
+
+void Probes::request_acks() noexcept {
+  peers_.for_each([&](Peer& peer) {
+    if (peer.send_path == nullptr || !peer.tx.window || peer.tx.window->empty()) return;
+    peer.send_path->probe_due = true;
+    sender_.mark_dirty(peer);
+  });
+}
+
+void Probes::keep_time(Peer& peer) noexcept {
+  for (auto& path : peer.paths) check(peer, *path);
+}
+}  // namespace livebtl::core

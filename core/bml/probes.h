@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/bml/probes.h -- signs of life: a path on which something is awaited, and nothing comes, is probed
+// and closed if that is in vain; and acknowledgements that are late are asked for, or given.
+//
+// Threads: under the engine's lock. Owns nothing.
+#pragma once
+
+#include "core/lane/peer.h"
+
+namespace livebtl::core {
+
+struct Context;
+class Hold;
+class Peers;
+class Sender;
+
+class Probes {
+ public:
+  Probes(const Context& context, Peers& peers, Sender& sender, const Hold& hold)
+      : context_(context), peers_(peers), sender_(sender), hold_(hold) {}
+
+  /// Asks the other end for a sign of life, on that path; keep_time() judges what comes of it.
+  void probe(Path& path) noexcept;
+  /// Looks at all paths of the peer. At housekeeping.
+  void keep_time(Peer& peer) noexcept;
+  /// Asks peers that owe an acknowledgement for it (a probe answers with one).
+  void request_acks() noexcept;
+
+ private:
+  void check(Peer& peer, Path& path) noexcept;
+
+  const Context& context_;
+  Peers& peers_;
+  Sender& sender_;
+  const Hold& hold_;
+};
+
+}  // namespace livebtl::core

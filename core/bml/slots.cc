@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/bml/slots.cc -- see slots.h.
+#include "core/bml/slots.h"
+
+#include "base/assert.h"
+#include "base/log.h"
+#include "core/bml/connector.h"
+#include "core/bml/peers.h"
+#include "core/engine/context.h"
+#include "core/lane/send.h"
+#include "core/path/hello_wire.h"
+
+namespace livebtl::core {
+
+Slots::Slots(const Context& context, Peers& peers, Sender& sender, Connector& connector)
+    : context_(context), peers_(peers), sender_(sender), connector_(connector) {
+  for (const TransportKind& kind : context_.config.kinds) {
+    slots_.push_back(std::make_unique<TransportSlot>());
+    slots_.back()->kind = kind;
+    slots_.back()->held = Holdings(kind.devices);
+    slots_.back()->caps.exclusivity = kind.exclusivity;
+    slots_.back()->caps.bandwidth_mbps = kind.bandwidth_mbps;
+  }
+}
+
+TransportSlot* Slots::find(std::string_view name) noexcept {
+  for (auto& slot : slots_) {
+    if (slot->name() == name) return slot.get();
+  }
+  return nullptr;
+}
+
+// A frame that was kept for one transport must fit the next.
+Status Slots::check_caps(const std::string& name, const Caps& caps) const {
+  const auto too_small = [](const std::string& who, std::uint32_t has, std::uint32_t needs,
+                            const std::string& why) {
+    return fail(Errc::kInvalid, "transport '" + who + "' carries at most " + std::to_string(has) +
+                                    " bytes of payload in a frame; " + std::to_string(needs) +
+                                    " are needed: " + why);
+  };
+  if (caps.payload_bytes_max < kPayloadBytesMin)
+    return too_small(name, caps.payload_bytes_max, kPayloadBytesMin,
+                     "what is not cut into pieces must fit");
+  if (caps.payload_bytes_max < caps.eager_bytes_max)
+    return too_small(name, caps.payload_bytes_max, caps.eager_bytes_max, "its own eager messages");
+  for (const auto& other : slots_) {
+    if (other->caps.payload_bytes_max == 0) continue;  // never open yet
+    if (caps.payload_bytes_max < other->caps.eager_bytes_max)
+      return too_small(name, caps.payload_bytes_max, other->caps.eager_bytes_max,
+                       "the eager messages of '" + other->name() + "'");
+    if (other->caps.payload_bytes_max < caps.eager_bytes_max)
+      return too_small(other->name(), other->caps.payload_bytes_max, caps.eager_bytes_max,
+                       "the eager messages of '" + name + "'");
+  }
+  return {};
+}
+
+Status Slots::open(const std::string& name) {
+  TransportSlot* slot = find(name);
+  if (slot == nullptr)
+    return fail(Errc::kNotFound,
+                "there is no transport '" + name + "' in this build or in LIVEBTL_TRANSPORTS");
+  if (slot->open()) return {};
+  NodeFacts facts;
+  facts.process = context_.config.process;
+  facts.node = context_.config.node;
+  facts.job_directory = context_.config.job_directory;
+  facts.settings = &context_.config.settings;
+  facts.previous_address = slot->last_address;
+  auto made = slot->kind.make(facts);
+  if (!made) return tl::unexpected(made.error());
+  if (Status fits = check_caps(name, (*made)->caps()); !fits) return fits;
+  slot->transport = std::move(*made);
+  slot->caps = slot->transport->caps();
+  slot->last_address = slot->transport->address();
+  log(LogLevel::kInfo, "engine", "transport=%s opened", name.c_str());
+  return {};
+}
+
+std::size_t Slots::progress(std::size_t frames_max) noexcept {
+  std::size_t moved = 0;
+  for (auto& slot : slots_) {
+    if (!slot->transport) continue;
+    accepting_ = slot.get();
+    moved += slot->transport->progress(*this, context_.now, frames_max);
+  }
+  accepting_ = nullptr;
+  return moved;
+}
+
+void Slots::on_accept(std::unique_ptr<Endpoint> endpoint) noexcept {
+  connector_.take_in(*accepting_, std::move(endpoint));
+}
+
+std::vector<TransportAddress> Slots::own_addresses() const {
+  std::vector<TransportAddress> addresses;
+  for (const auto& slot : slots_) {
+    if (slot->in_service()) addresses.push_back({slot->name(), slot->transport->address()});
+  }
+  if (!relay_.empty()) {
+    const Bytes text = as_bytes(relay_);
+    addresses.push_back({kRelayAddress, Blob(text.begin(), text.end())});
+  }
+  return addresses;
+}
+
+void Slots::publish_relay(const std::string& relay) noexcept {
+  LIVEBTL_ASSERT(relay.size() <= kRelayBytesMax, "the agent keeps its relay's address short");
+  if (relay == relay_) return;
+  relay_ = relay;
+  announce();
+}
+
+void Slots::announce() noexcept {
+  ++addresses_version_;
+  const Blob blob = encode_addresses(own_addresses());
+  peers_.for_each([&](Peer& peer) {
+    if (peer.send_path != nullptr && peer.process != context_.config.process)
+      sender_.queue_addresses(peer, blob);
+  });
+}
+
+// Not all contacts fit. The widest reach goes first; of the transports within the node the one of
+// lowest exclusivity, since the highest reaches oneself only. What is left out is told by the
+// hello; what connects by tickets needs that first.
+std::vector<const TransportSlot*> Slots::contacted() const {
+  std::vector<const TransportSlot*> open;
+  for (const auto& slot : slots_) {
+    if (slot->in_service() && !slot->caps.by_ticket) open.push_back(slot.get());
+  }
+  std::stable_sort(open.begin(), open.end(), [](const TransportSlot* a, const TransportSlot* b) {
+    return std::pair(a->caps.same_node_only, a->caps.exclusivity) <
+           std::pair(b->caps.same_node_only, b->caps.exclusivity);
+  });
+  return open;
+}
+
+Address Slots::own_address(PortNumber port) const {
+  std::vector<std::pair<std::string, Blob>> contacts;
+  for (const TransportSlot* slot : contacted())
+    contacts.emplace_back(slot->name(), slot->transport->contact());
+  return encode_address(context_.config.process, port, contacts);
+}
+
+Contacts Slots::contacts() const {
+  Contacts own;
+  for (const auto& slot : slots_) {
+    if (slot->in_service()) own[slot->name()] = slot->transport->address();
+  }
+  return own;
+}
+
+}  // namespace livebtl::core

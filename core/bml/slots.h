@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/bml/slots.h -- the transports of this process, open or closed, and what of them peers are told.
+//
+// Threads: under the engine's lock. Ownership: owns the transports; paths by one are gone before it
+// is closed (Losses::close_transport).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/engine/admin.h"
+#include "core/path/address.h"
+#include "core/path/handshake.h"
+#include "core/path/transport_slot.h"
+
+namespace livebtl::core {
+
+struct Context;
+class Connector;
+class Peers;
+class Sender;
+
+/// How the relay's contact is told from transports' addresses in a hello.
+inline constexpr const char* kRelayAddress = "relay";
+inline constexpr std::size_t kRelayBytesMax = 256;
+
+class Slots final : private TransportSink {
+ public:
+  /// Lists every transport of the configuration, closed.
+  Slots(const Context& context, Peers& peers, Sender& sender, Connector& connector);
+
+  std::vector<std::unique_ptr<TransportSlot>>& all() noexcept { return slots_; }
+  const std::vector<std::unique_ptr<TransportSlot>>& all() const noexcept { return slots_; }
+  TransportSlot* find(std::string_view name) noexcept;
+  /// Errors: there is no such transport, it cannot be opened now, or its frames are too small.
+  Status open(const std::string& name);
+  /// Moves the open ones. Returns frames moved.
+  std::size_t progress(std::size_t frames_max) noexcept;
+  /// Destroys all transports.
+  void clear() noexcept { slots_.clear(); }
+
+  /// What the hello tells: each transport in service, and the relay.
+  std::vector<TransportAddress> own_addresses() const;
+  /// Raised with each announcement.
+  std::uint32_t addresses_version() const noexcept { return addresses_version_; }
+  /// Tells connected peers what own_addresses() has become.
+  void announce() noexcept;
+  /// The control plane's contact travels beside the transports' addresses.
+  void publish_relay(const std::string& relay) noexcept;
+  /// Transports whose contacts go into an Address, the most useful first.
+  std::vector<const TransportSlot*> contacted() const;
+  Address own_address(PortNumber port) const;
+  /// Where this process listens, for Admin.
+  Contacts contacts() const;
+
+ private:
+  Status check_caps(const std::string& name, const Caps& caps) const;
+  void on_accept(std::unique_ptr<Endpoint> endpoint) noexcept override;
+
+  const Context& context_;
+  Peers& peers_;
+  Sender& sender_;
+  Connector& connector_;
+  std::vector<std::unique_ptr<TransportSlot>> slots_;
+  TransportSlot* accepting_ = nullptr;  // whose progress() runs
+  std::string relay_;                   // of this process; empty: none
+  std::uint32_t addresses_version_ = 1;
+};
+
+}  // namespace livebtl::core

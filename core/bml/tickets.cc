@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/bml/tickets.cc -- see tickets.h.
+#include "core/bml/tickets.h"
+
+#include "base/log.h"
+#include "base/transport_name.h"
+#include "core/bml/connector.h"
+#include "core/bml/peers.h"
+#include "core/bml/slots.h"
+#include "core/engine/context.h"
+#include "core/switch/switching.h"
+
+namespace livebtl::core {
+
+namespace {
+
+// A pair has one dial by each transport under way, and what it has given up ends by itself: these
+// are more than it ever comes to.
+constexpr std::uint32_t kTicketsWaitingMax = 32;  // a peer, for a path that takes them
+constexpr std::ptrdiff_t kAdmittedMax = 16;       // a peer, that have not said a good hello
+
+}  // namespace
+
+// A path to oneself needs nobody to carry its tickets.
+bool Tickets::can_dial(const Peer& peer, const TransportSlot& slot) const noexcept {
+  return !slot.caps.by_ticket || peer.process == context_.config.process || peer.connected();
+}
+
+// in: a path just dialled. out: the tickets are exchanged if it leads to this process, else ours is
+// on its way. If an answer does not come in time the path ends like one without a hello.
+void Tickets::exchange(Path& dialled) {
+  const Blob ticket = dialled.endpoint->ticket();
+  LIVEBTL_ASSERT(!ticket.empty() && ticket.size() <= kTicketBytesMax, "a ticket has a limit");
+  if (dialled.peer->process == context_.config.process) {
+    auto admitted = admit(dialled.slot.name(), ticket);
+    if (!admitted) return dialled.break_down({Errc::kRefused, "this process cannot dial itself"});
+    dialled.endpoint->take_ticket(admitted->ticket());
+    return connector_.take_in(dialled.slot, std::move(admitted));
+  }
+  ByteWriter writer;
+  writer.put_counted(as_bytes(dialled.slot.name()));
+  writer.put_counted(ticket);
+  if (!has_room(*dialled.peer))
+    return dialled.break_down({Errc::kLimit, "too many tickets wait for a path that takes them"});
+  queue(*dialled.peer, FrameKind::kTicket, dialled.id, writer.take());
+}
+
+// A peer that floods us with tickets, or takes none of our answers, does not get our memory for it.
+bool Tickets::has_room(const Peer& peer) noexcept {
+  if (peer.tickets_waiting < kTicketsWaitingMax) return true;
+  warn(peer, "it takes none of ours, or sends too many; one is dropped");
+  return false;
+}
+
+void Tickets::queue(Peer& to, FrameKind kind, std::uint64_t path_id, Blob payload) {
+  ++to.tickets_waiting;
+  waiting_.push_back({to.process, kind, path_id, std::move(payload)});
+}
+
+bool Tickets::admits(const Peer& peer) noexcept {
+  const auto& accepted = connector_.unauthenticated();
+  const auto begun = std::count_if(accepted.begin(), accepted.end(), [&](const auto& path) {
+    return path->admitted_for == peer.process && path->state != Path::State::kDown;
+  });
+  if (begun < kAdmittedMax) return true;
+  warn(peer, "it begins connections and says no hello; this one is refused");
+  return false;
+}
+
+void Tickets::warn(const Peer& peer, const char* what) noexcept {
+  if (!logged_.allow(context_.now)) return;
+  log(LogLevel::kWarn, "engine",
+      "tickets of %s: %s (%llu such lines withheld); if this goes on, look at that process",
+      peer.name().c_str(), what, static_cast<unsigned long long>(logged_.suppressed()));
+}
+
+// Null: refused, which the log says.
+std::unique_ptr<Endpoint> Tickets::admit(const std::string& transport, Bytes ticket) {
+  TransportSlot* slot = slots_.find(transport);
+  if (slot == nullptr || !slot->in_service() || !slot->caps.by_ticket ||
+      !switching_.accepts(transport))
+    return nullptr;
+  auto endpoint = slot->transport->admit(ticket);
+  if (endpoint) return std::move(*endpoint);
+  slot->absence.doubted = true;
+  log(LogLevel::kInfo, "engine", "a peer that dials by %s is refused: %s", transport.c_str(),
+      endpoint.error().text.c_str());
+  return nullptr;
+}
+
+void Tickets::on_ticket(Path& carrier, std::uint64_t path_id, Bytes payload) noexcept {
+  ByteReader reader(payload);
+  const Bytes name = reader.take_counted(kTransportNameMax);
+  const Bytes ticket = reader.take_counted(kTicketBytesMax);
+  const std::string transport(reinterpret_cast<const char*>(name.data()), name.size());
+  if (!reader.finished() || path_id == 0 || !is_transport_name(transport))
+    return carrier.break_down({Errc::kCorrupt, "the peer sent a malformed ticket"});
+  Peer& peer = *carrier.peer;
+  if (!has_room(peer)) return;
+  auto admitted = admits(peer) ? admit(transport, ticket) : nullptr;
+  queue(peer, FrameKind::kTicketBack, path_id, admitted ? admitted->ticket() : Blob{});
+  if (admitted) connector_.take_in(*slots_.find(transport), std::move(admitted), peer.process);
+}
+
+// A path that was given up meanwhile is not looked for.
+void Tickets::on_ticket_back(Peer& peer, std::uint64_t path_id, Bytes ticket) noexcept {
+  const auto found = std::find_if(peer.paths.begin(), peer.paths.end(), [&](const auto& path) {
+    return path->id == path_id && path->dialled && path->slot.caps.by_ticket &&
+           path->state == Path::State::kHello && !path->ticket_taken;
+  });
+  if (found == peer.paths.end()) return;
+  Path& path = **found;
+  path.ticket_taken = true;
+  if (ticket.empty() || ticket.size() > kTicketBytesMax)
+    return path.break_down({Errc::kRefused, "the peer cannot connect by it now"});
+  path.endpoint->take_ticket(ticket);
+}
+
+namespace {
+
+/// Ours, of a dial that was given up meanwhile.
+bool outlived(const Peer& peer, std::uint64_t path_id) noexcept {
+  return std::none_of(peer.paths.begin(), peer.paths.end(), [&](const auto& path) {
+    return path->id == path_id && path->dialled && path->state == Path::State::kHello;
+  });
+}
+
+}  // namespace
+
+// true: it is posted, or nobody is left to send or take it; the end that waits for it dials again.
+bool Tickets::post(Peer& peer, const TicketOut& ticket) noexcept {
+  if (ticket.kind == FrameKind::kTicket && outlived(peer, ticket.path)) return true;
+  const Header<PathBody> header{{ticket.kind, 0, 0, 0, 0, 0, peer.rx.reorder.expected()},
+                                {ticket.path, 0}};
+  const auto takes = [&](Path& path) {
+    return path.open() && path.confirmed && !path.closing &&
+           path.endpoint->post({bytes_of(header), ticket.payload, 0, false}) != Post::kRetry;
+  };
+  if (peer.send_path != nullptr && takes(*peer.send_path)) return true;
+  const auto& paths = peer.paths;
+  return !peer.connected() ||
+         std::any_of(paths.begin(), paths.end(), [&](const auto& path) { return takes(*path); });
+}
+
+void Tickets::turn() noexcept {
+  std::vector<TicketOut> waiting;
+  waiting.swap(waiting_);
+  for (TicketOut& ticket : waiting) {
+    Peer& to = peers_.record(ticket.to);
+    if (post(to, ticket)) {
+      --to.tickets_waiting;
+    } else {
+      waiting_.push_back(std::move(ticket));
+    }
+  }
+}
+
+}  // namespace livebtl::core

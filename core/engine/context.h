@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/engine/context.h -- what every part of one engine may look at: how it was set up, what time it
+// is, which incarnation of the job it belongs to, and how the control plane is told of news. Values;
+// the parts themselves reach each other by the references that they name in their constructors.
+//
+// Threads: under the engine's lock. Ownership: Core owns it, and it outlives all parts.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "base/random.h"
+#include "core/engine/config.h"
+#include "core/switch/fence.h"
+#include "livebtl/engine.h"
+
+namespace livebtl::core {
+
+/// Events for the user, until a thread calls in; the oldest give way when nobody does.
+class EventQueue {
+ public:
+  void push(EngineEvent event) {
+    if (events_.size() == kEventsMax) events_.pop_front();
+    events_.push_back(std::move(event));
+  }
+  std::deque<EngineEvent> take() noexcept { return std::exchange(events_, {}); }
+  bool empty() const noexcept { return events_.empty(); }
+
+ private:
+  static constexpr std::size_t kEventsMax = 256;
+  std::deque<EngineEvent> events_;
+};
+
+struct Context {
+  explicit Context(EngineConfig engine_config)
+      : config(std::move(engine_config)), random(config.seed), node(node_name(config.node)) {}
+
+  /// Something that Admin's users look at has changed (Admin::on_report).
+  void notify_control() const {
+    if (control_signal) control_signal();
+  }
+
+  const EngineConfig config;
+  Random random;
+  const std::string node;  // node_name() of this process
+  Fence fence;
+  EventQueue events;
+  TimeNs now = 0;  // read at each housekeeping; fresh enough for deadlines of milliseconds
+  std::function<void()> control_signal;
+};
+
+}  // namespace livebtl::core

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/lane/peer.h -- the record of another process: its identity, its two lanes, its paths.
+//
+// Threads: under the engine's lock. Ownership: the BML owns Peers; a Peer owns its Paths and its
+// queued frames.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/engine/config.h"
+#include "core/lane/frame.h"
+#include "core/lane/operations.h"
+#include "core/lane/reorder.h"
+#include "core/lane/window.h"
+#include "core/path/path.h"
+#include "core/switch/settle.h"
+
+namespace livebtl::core {
+
+/// One ordered frame that waits for its turn; it gets its number when it is posted.
+struct OutFrame {
+  OutFrame* next = nullptr;
+  Operation* operation = nullptr;  // completed when the frame is on its way; null: nobody waits
+  std::size_t payload_bytes = 0;
+  std::uint8_t header_bytes = 0;
+  std::uint8_t slice_count = 0;
+  bool pooled = false;    // a PooledFrame of the sender's; else it lies in an Operation
+  bool credited = false;  // spends unexpected-message credit
+  alignas(8) std::byte header[kHeaderBytesMax];
+  Slice slices[kSlicesMax];
+
+  FrameHead& head() noexcept { return *std::launder(reinterpret_cast<FrameHead*>(header)); }
+};
+
+/// First in, first out, through OutFrame::next.
+struct FrameQueue {
+  OutFrame* first = nullptr;
+  OutFrame* last = nullptr;
+
+  bool empty() const noexcept { return first == nullptr; }
+  void push(OutFrame& frame) noexcept {
+    frame.next = nullptr;
+    (last != nullptr ? last->next : first) = &frame;
+    last = &frame;
+  }
+  OutFrame* pop() noexcept {
+    OutFrame* frame = first;
+    if (frame != nullptr) {
+      first = frame->next;
+      if (first == nullptr) last = nullptr;
+    }
+    return frame;
+  }
+};
+
+/// The sending half of the ordered lane.
+struct TxLane {
+  std::uint64_t next_seq = 1;
+  std::uint64_t acked = 1;  // the peer has taken all below
+  std::uint64_t replay_seq =
+      0;  // [replay_seq, replay_end) is to be sent again, before anything new
+  std::uint64_t replay_end = 0;
+  std::uint64_t moved_seq = 0;  // first number sent on the present path since the last move
+  std::size_t overtake_bytes =
+      SIZE_MAX;                    // what may still be sent before the old path is proved empty
+  std::unique_ptr<Window> window;  // made when the first keeping path opens
+  FrameQueue control;              // answers; never wait for credit, and pass the messages
+  FrameQueue messages;
+  // Credit: cumulative counts since the pair began.
+  std::uint64_t used_bytes = 0, used_headers = 0;
+  std::uint64_t released_bytes = 0, released_headers = 0;
+  std::uint32_t credit_bytes = 0, credit_headers = 0;  // the peer's limits, from its hello
+
+  bool idle() const noexcept {
+    return control.empty() && messages.empty() && replay_seq >= replay_end;
+  }
+  bool has_credit(std::size_t bytes) const noexcept {
+    return used_headers - released_headers < credit_headers &&
+           used_bytes + bytes - released_bytes <= credit_bytes;
+  }
+  bool has_header_credit() const noexcept {
+    return used_headers - released_headers < credit_headers;
+  }
+};
+
+/// The receiving half.
+struct RxLane {
+  Reorder reorder;
+  std::uint64_t ack_sent = 1;     // last acknowledgement that went out
+  std::size_t unacked_bytes = 0;  // taken since then
+  bool ack_wanted = false;
+  std::uint64_t released_bytes = 0, released_headers = 0;
+  std::uint64_t advertised_bytes = 0, advertised_headers = 0;
+
+  explicit RxLane(std::uint64_t first_seq)
+      : reorder(kReorderBytesMax, first_seq), ack_sent(first_seq) {}
+};
+
+/// When this peer may be dialled (again). The Dialler's.
+struct Dials {
+  TimeNs after = 0;    // not before, if something is missing
+  TimeNs delay = 0;    // the back-off that led to it; doubles with each failure
+  bool again = false;  // something is dialled again then; see Peer::wants_path
+  std::map<std::string, TimeNs> failed_until;  // transports that could not be dialled lately
+  std::map<std::string, TimeNs> yields_until;  // transports that the other end dials first
+
+  /// What the pair reaches has changed: no back-off from before is waited out.
+  void forget() noexcept {
+    on_open();
+    after = 0;
+  }
+  /// A path has opened.
+  void on_open() noexcept {
+    failed_until.clear();
+    yields_until.clear();
+    delay = 0;
+  }
+};
+
+struct PeerCounts {
+  std::uint64_t messages_sent = 0, messages_received = 0;
+  std::uint64_t retransmitted = 0, duplicates = 0, reordered = 0;
+};
+
+}  // namespace livebtl::core
+
+namespace livebtl {
+
+struct Peer {
+  explicit Peer(ProcessId id, std::uint64_t first_seq) : process(id), rx(first_seq) {
+    tx.next_seq = tx.acked = first_seq;
+  }
+
+  ProcessId process;
+  std::string label;
+  std::string node;  // node_name(); "": not heard of yet
+  std::map<std::string, Blob>
+      addresses;  // by transport; contact from an Address, or whole from a hello
+  core::TxLane tx;
+  core::RxLane rx;
+  core::Path* send_path = nullptr;  // the ordered lane's; null: none open yet
+  std::vector<std::unique_ptr<core::Path>> paths;
+  std::map<std::uint64_t, Operation*>
+      awaiting_done;  // delivery_complete sends, by number of their frame
+  std::map<std::string, core::EndpointStats> closed_stats;  // of paths that are gone, by transport
+  core::PeerCounts counts;
+  std::uint32_t queued_injects = 0;        // injected copies that wait
+  std::uint32_t announcements_queued = 0;  // of our addresses, not posted yet
+  std::uint64_t announced = 0;             // the last one is taken once this is acknowledged
+  std::uint32_t generation = 0;            // raised by each change of the path set
+  core::Dials dials;
+  TimeNs cut_off_since = 0;  // no transport reaches it; 0: one does
+  bool cut_off_told = false;
+  std::map<std::string, core::Settle> returns;  // to transports that a path was lost by
+  std::vector<std::uint64_t> sending;           // transfers with data still to post (rendezvous.h)
+  std::uint32_t tickets_waiting = 0;            // for a path that takes them (core/bml/tickets.h)
+  std::uint32_t transfers_asked = 0;            // of ours: the peer wants the data, and has not all
+  std::vector<core::Path*> bulk_paths;          // the placed lane's; striped by weight
+  std::map<std::string, std::uint64_t>
+      lost_paths;             // by transport: the id of the path that a redial replaces
+  std::string fatal_refusal;  // the peer will never talk to us again, and why
+  TimeNs lost_at = 0;
+  bool dirty = false;       // in the sender's list: has something to send
+  bool wants_path = false;  // in the BML's list: is dialled at the next turn
+  bool departed = false;    // said goodbye
+  bool lost = false;        // proved dead, or inconsistent; operations fail after a delay
+  bool failed = false;      // ... and have
+
+  bool has_to_send() const noexcept { return !tx.idle() || !sending.empty(); }
+  /// Some path to it is open.
+  bool connected() const noexcept;
+  /// It has taken our present addresses, so that both ends choose alike.
+  bool knows_our_addresses() const noexcept {
+    return announcements_queued == 0 && tx.acked >= announced;
+  }
+  /// Over a path that does not keep, an acknowledgement goes in passing, or when it is asked for:
+  /// nobody waits for it.
+  bool owes_acknowledgement() const noexcept {
+    return send_path != nullptr && send_path->keeps && rx.ack_sent != rx.reorder.expected();
+  }
+  std::string name() const;  // for people
+};
+
+}  // namespace livebtl

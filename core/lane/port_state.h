@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/lane/port_state.h -- what the lanes know of a port: its matcher and its open operations; and the
+// table by which frames find it. The public half is core/engine/ports.h.
+//
+// Threads: under the engine's lock. Ownership: a port belongs to the user and takes itself out of
+// the table; pending active messages are the port's.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "core/lane/match.h"
+#include "livebtl/engine.h"
+
+namespace livebtl::core {
+
+struct PortState {
+  struct FlushWait {
+    Operation* operation = nullptr;
+    Peer* peer = nullptr;      // null: all
+    std::uint64_t number = 0;  // one-sided operations up to this one
+  };
+  struct PendingActive {
+    Peer* peer = nullptr;
+    ActiveMessage message;
+    Blob payload;
+  };
+
+  PortState(PortNumber number, const PortOptions& port_options)
+      : id(number), options(port_options), handlers(256) {}
+
+  void tell_remote_access(const RemoteAccess& access) const noexcept {
+    if (remote_access != nullptr) remote_access(remote_access_user, access);
+  }
+
+  const PortNumber id;
+  const PortOptions options;
+  Matcher matcher;
+  // Accepted sends, puts, gets, atomics and flushes that are not complete.
+  std::uint32_t open_operations = 0;
+  Operation* one_sided_first = nullptr;  // open ones, in order of acceptance
+  Operation* one_sided_last = nullptr;
+  std::uint64_t one_sided_number = 0;
+  std::vector<FlushWait> flush_waits;
+  std::vector<ActiveHandler> handlers;  // [256]
+  std::deque<PendingActive> pending_active;
+  RemoteAccessHandler remote_access = nullptr;
+  void* remote_access_user = nullptr;
+};
+
+class PortTable {
+ public:
+  /// A number that no port has. Not used again while there are fresh ones: a late frame must not
+  /// find a new port under an old number. Errors: kLimit.
+  Result<PortNumber> free_number();
+  void add(PortState& port) { table_[port.id] = &port; }
+  void remove(PortState& port) noexcept;
+  PortState* find(PortNumber number) noexcept {
+    return number < table_.size() ? table_[number] : nullptr;
+  }
+
+  void add_active(PortState& port, PortState::PendingActive message);
+  bool active_waiting() const noexcept { return active_waiting_ != 0; }
+  /// One that waits, of any port, and the handler that it is for; nullopt: none waits.
+  std::optional<std::pair<PortState::PendingActive, ActiveHandler>> take_active();
+
+  /// Receives that only this lost peer could have satisfied end.
+  void fail_directed(Peer& peer) noexcept;
+
+ private:
+  std::vector<PortState*> table_;
+  std::size_t active_waiting_ = 0;
+};
+
+}  // namespace livebtl::core

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/command.h -- what one command of btlctl is: its words and options, its help, and what it
+// does. The parser, the manual and the shell completion are made from it. Plain constants.
+#pragma once
+
+#include <atomic>
+#include <span>
+#include <string>
+
+#include "base/exit_code.h"
+#include "ctl-tool/command_line.h"
+
+namespace CLI {
+class App;
+}
+
+namespace livebtl::tool {
+
+struct Command {
+  const char* name;
+  const char* summary;      // one line
+  const char* detail = "";  // more, then "Example:" or "Examples:" and lines to type
+
+  /// Adds its own words and options; what is given lands in the command line.
+  void (*define)(CLI::App& app, CommandLine& line) = nullptr;
+  /// What is wrong between options that are well formed each; "": nothing.
+  std::string (*conflict)(const CommandLine& line) = nullptr;
+  /// Data goes to stdout, all else to stderr. `stop` becomes true on SIGINT and SIGTERM.
+  ExitCode (*run)(const CommandLine& line, const std::atomic<bool>& stop) = nullptr;
+  bool foreground = false;  // --no-wait is not possible
+
+  /// `hold start` and so on: then the command itself only groups them.
+  std::span<const Command* const> actions = {};
+};
+
+}  // namespace livebtl::tool

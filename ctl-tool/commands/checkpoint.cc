@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/commands/checkpoint.cc -- checkpoint prepare | return: sets aside the transports that are
+// bound to a device, and brings back just these.
+#include "ctl-tool/commands/hold.h"
+#include "ctl-tool/commands/registry.h"
+#include "ctl-tool/coordinate.h"
+#include "ctl-tool/options.h"
+#include "ctl-tool/say.h"
+
+namespace livebtl::tool {
+namespace {
+
+void define_prepare(CLI::App& app, CommandLine& line) {
+  const auto take = [&line](const std::vector<std::string>& names) {
+    for (const std::string& name : names) line.arguments.push_back(canonical_transport(name));
+  };
+  app.add_option_function<std::vector<std::string>>(
+         "NAME", take, "These transports; without: all that are bound to a device")
+      ->expected(0, 4)
+      ->type_name("TRANSPORT")
+      ->option_text(" ");
+  add_scope(app, line);
+  CLI::Option* hold =
+      app.add_flag("--hold", line.hold, "Then park all traffic, as hold start does");
+  // A lease without a hold would look as if the job were held.
+  add_lease(app, line, 1.0, "60", "With --hold: how long the hold lasts if nobody ends it")
+      ->needs(hold);
+}
+
+std::string conflict_of_prepare(const CommandLine& line) {
+  return line.hold && line.no_wait ? "--no-wait is not possible with --hold" : "";
+}
+
+ExitCode prepare(const CommandLine& line, const std::atomic<bool>& stop) {
+  const ExitCode code = run_ladder(line, stop);
+  if (!line.hold || line.dry_run || code != ExitCode::kDone) return code;
+  CommandLine hold = line;
+  hold.command = "hold";
+  hold.arguments = {"start"};
+  const ExitCode held = run_hold(hold, stop);
+  if (held != ExitCode::kDone)
+    complain("what was set aside stays so: btlctl checkpoint return brings it back");
+  return held;
+}
+
+const Command kPrepare{
+    .name = "prepare",
+    .summary = "Set aside the transports that are bound to a device",
+    .detail =
+        R"(Drains, closes and releases them, as remove does, and remembers which of them were in use. With
+--scope node:NAME only that machine lets go. May be repeated.
+
+Examples:
+  btlctl checkpoint prepare --scope node:vm1
+  btlctl checkpoint prepare --hold --lease 120)",
+    .define = define_prepare,
+    .conflict = conflict_of_prepare,
+    .run = prepare};
+
+const Command kReturn{
+    .name = "return",
+    .summary = "Bring back what prepare has set aside",
+    .detail =
+        R"(Brings back just the transports that were in use, each as soon as its device is there. May be
+repeated.
+
+Example:
+  btlctl checkpoint return --scope node:vm1 --no-wait)",
+    .define = add_scope,
+    .run = run_ladder};
+
+const Command* const kCheckpointActions[] = {&kPrepare, &kReturn};
+
+}  // namespace
+
+const Command kCheckpoint{
+    .name = "checkpoint",
+    .summary = "Let go of what a virtual machine cannot be migrated or saved with",
+    .detail =
+        R"(prepare drains, closes and releases the transports that are bound to a device (verbs), and return
+brings back those that were in use. With --scope node:NAME only that machine lets go, and the rest
+of the job keeps its devices: enough for a live migration. prepare --hold parks the whole job
+afterwards, for snapshots that fit together (hold).
+
+Examples:
+  btlctl checkpoint prepare --scope node:vm1
+  btlctl checkpoint return --scope node:vm1 --no-wait
+  btlctl checkpoint prepare --hold --lease 120)",
+    .actions = kCheckpointActions};
+
+}  // namespace livebtl::tool

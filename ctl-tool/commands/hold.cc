@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/commands/hold.cc -- hold start | renew | check | end: parks all traffic of a job while
+// snapshots are taken of its machines. job restored: has it go on from these.
+#include "ctl-tool/commands/hold.h"
+
+#include <ctime>
+
+#include "base/secret.h"
+#include "control/client/drive.h"
+#include "ctl-tool/choose_job.h"
+#include "ctl-tool/commands/registry.h"
+#include "ctl-tool/options.h"
+#include "ctl-tool/progress_line.h"
+#include "ctl-tool/report.h"
+#include "ctl-tool/say.h"
+
+namespace livebtl::tool {
+namespace {
+
+constexpr double kLeaseDefault = 60.0;  // seconds
+
+control::HoldVerb verb_of(const CommandLine& line) {
+  if (line.command == "job") return control::HoldVerb::kRestored;
+  if (line.arguments.front() == "start") return control::HoldVerb::kStart;
+  if (line.arguments.front() == "renew") return control::HoldVerb::kRenew;
+  return line.arguments.front() == "check" ? control::HoldVerb::kCheck : control::HoldVerb::kEnd;
+}
+
+control::HoldCommand hold_of(const CommandLine& line, const std::string& job) {
+  control::HoldCommand command;
+  command.job = job;
+  command.verb = verb_of(line);
+  command.incarnation = Incarnation{static_cast<std::uint32_t>(std::time(nullptr))};
+  const std::uint64_t drawn = command.verb == control::HoldVerb::kStart ? random_u64() | 1 : 0;
+  command.id = read_hold_id(line.hold_id).value_or(drawn);
+  command.lease_ms = static_cast<std::uint32_t>(line.lease_or(kLeaseDefault) / kMillisecond);
+  command.dry_run = line.dry_run;
+  command.times.total = line.timeout_for_change();
+  return command;
+}
+
+}  // namespace
+
+std::optional<control::Outcome> plan_hold(const CommandLine& line, control::JobLinks& links,
+                                          const std::atomic<bool>& stop) {
+  CommandLine hold = line;
+  hold.command = "hold";
+  hold.arguments = {"start"};
+  hold.dry_run = true;
+  return control::drive(links, hold_of(hold, links.job()), {}, stop);
+}
+
+ExitCode run_hold(const CommandLine& line, const std::atomic<bool>& stop) {
+  auto links = open_job(line, std::min(line.timeout_for_change(), kJobAppears), stop);
+  if (!links) return fail_early(line, links.error());
+  ProgressLine progress(line);
+  const auto outcome = control::drive(
+      *links, hold_of(line, links->job()),
+      [&](const control::HoldProgress& now) {
+        progress.show("parked " + std::to_string(now.parked) + "/" + std::to_string(now.members),
+                      now.parked == now.members);
+      },
+      stop);
+  progress.clear();
+  if (outcome) {
+    report(line, *outcome);
+    return outcome->code;
+  }
+  return fail_early(
+      line, {ExitCode::kInterrupted,
+             line.command == "job" ? "interrupted; call it again before the leases end"
+                                   : "interrupted; btlctl hold end ends what may be held, else its "
+                                     "lease does"});
+}
+
+namespace {
+
+constexpr const char* kIdText = "Only this hold, as start names it; without: the one that holds";
+
+void define_start(CLI::App& app, CommandLine& line) {
+  add_lease(app, line, 1.0, "60", "How long it lasts if nobody ends it (at most 86400)");
+  add_hold_id(app, line, "Its name, a number drawn at random; without: start draws one");
+}
+
+void define_renew(CLI::App& app, CommandLine& line) {
+  add_lease(app, line, 1.0, "60",
+            "How long it lasts from now on if nobody ends it (at most 86400)");
+  add_hold_id(app, line, kIdText);
+}
+
+void define_check(CLI::App& app, CommandLine& line) {
+  add_hold_id(app, line, kIdText);
+  add_ignored(app, "--lease");
+}
+
+void define_restored(CLI::App& app, CommandLine& line) {
+  add_lease(app, line, 1.0, "60", "How long the hold lasts at least, should this be interrupted");
+  add_hold_id(app, line,
+              "The hold during which the snapshots were taken; without: the one that holds");
+}
+
+const Command kStart{
+    .name = "start",
+    .summary = "Park all traffic",
+    .detail =
+        R"(Parks each process at a frame boundary until nothing is in flight between any two of them; what
+the program sends meanwhile waits. Prints the id of the hold.
+
+Example:
+  btlctl hold start --lease 120)",
+    .define = define_start,
+    .run = run_hold,
+    .foreground = true};
+
+const Command kRenew{.name = "renew",
+                     .summary = "Begin the lease anew",
+                     .detail = R"(Example:
+  btlctl hold renew --lease 120)",
+                     .define = define_renew,
+                     .run = run_hold,
+                     .foreground = true};
+
+const Command kCheck{
+    .name = "check",
+    .summary = "Has the job been held without interruption?",
+    .detail =
+        R"(Exit code 0: since start nothing was sent, and the snapshots taken fit together; 8: they do not.
+
+Example:
+  btlctl hold check            # after the last snapshot)",
+    .define = define_check,
+    .run = run_hold,
+    .foreground = true};
+
+const Command kEnd{.name = "end",
+                   .summary = "Let traffic flow again",
+                   .detail = R"(Answers as check does, too: 8 if the hold was broken before.
+
+Example:
+  btlctl hold end)",
+                   .define = define_check,
+                   .run = run_hold,
+                   .foreground = true};
+
+const Command* const kHoldActions[] = {&kStart, &kRenew, &kCheck, &kEnd};
+
+const Command kRestored{
+    .name = "restored",
+    .summary = "Let the job go on from the snapshots of one hold",
+    .detail =
+        R"(Checks that each process is held by the same hold, raises all to a new incarnation of the job, has
+them connect anew, and ends the hold. Old processes that still run somewhere are fenced out: nobody
+talks to them any more. Machines whose snapshots were not taken together are named, and the job
+does not go on (8). May be repeated.
+
+Examples:
+  btlctl job restored
+  btlctl job restored --id 0x1f2e3d4c5b6a7988)",
+    .define = define_restored,
+    .run = run_hold,
+    .foreground = true};
+
+const Command* const kJobActions[] = {&kRestored};
+
+}  // namespace
+
+const Command kHold{
+    .name = "hold",
+    .summary = "Park all traffic while snapshots are taken",
+    .detail =
+        R"(For snapshots of several machines that fit together: start parks all traffic, renew begins the
+lease anew, check tells whether the job has been held without interruption since, and end lets
+traffic flow again and tells the same. A hold ends by itself when its lease is over, and is then
+broken for good: exit code 8. The migration of a single machine needs no hold.
+
+Examples:
+  btlctl hold start --lease 120
+  btlctl hold check            # after the last snapshot
+  btlctl hold end)",
+    .actions = kHoldActions};
+
+const Command kJob{
+    .name = "job",
+    .summary = "Let a job go on whose machines were restored from snapshots",
+    .detail =
+        R"(To be called once all machines of the job were restored from snapshots that were taken during one
+hold, and run again: before the leases of the hold end, which stood still while the machines did.
+
+Examples:
+  btlctl job restored
+  btlctl job restored --id 0x1f2e3d4c5b6a7988)",
+    .actions = kJobActions};
+
+}  // namespace livebtl::tool

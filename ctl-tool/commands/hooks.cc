@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/commands/hooks.cc -- hooks install | check: the scripts by which guest agents, hypervisors
+// and checkpointers call btlctl (docs/HOOKS.md), put where these look for them.
+#include <algorithm>
+#include <filesystem>
+
+#include "ctl-tool/choose_job.h"
+#include "ctl-tool/commands/registry.h"
+#include "ctl-tool/hook_files.h"
+#include "ctl-tool/options.h"
+#include "ctl-tool/say.h"
+#include "ctl-tool/table.h"
+
+namespace livebtl::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Found {
+  const Hook* hook;
+  std::string place;
+  HookState state;
+  std::string text = {};
+  ExitCode code = ExitCode::kDone;
+};
+
+Found install(const Hook& hook, const fs::path& root, bool dry_run) {
+  const fs::path place = place_of(hook, root);
+  Found result{&hook, place.string(), state_of(hook, root, place)};
+  if (result.state == HookState::kCurrent) {
+    result.text = "installed already";
+  } else if (result.state == HookState::kForeign || result.state == HookState::kUnreadable ||
+             result.state == HookState::kLeadsOut) {
+    result.text = text_of(result.state);
+    result.code = ExitCode::kRefused;
+  } else if (dry_run) {
+    result.text = "would be written";
+  } else if (std::string wrong = write_hook(hook, place, result.state); !wrong.empty()) {
+    result.text = std::move(wrong);
+    result.code = ExitCode::kNotPermitted;
+  } else {
+    result.text = "installed; ";
+    if (result.state == HookState::kOther)
+      result.text += "what stood there is kept as " + kept_as(place).string() + "; ";
+    result.text += std::string("now ") + hook.afterwards;
+    result.state = state_of(hook, root, place);
+    if (result.state != HookState::kCurrent)
+      result.text += std::string("; but ") + text_of(result.state);
+    if (place != root / hook.place)
+      result.text += "; the dispatcher there goes on with the freeze even if no job could be held";
+  }
+  return result;
+}
+
+/// Without names a missing hook is no fault: few machines need all of them.
+Found look_at(const Hook& hook, const fs::path& root, bool wanted) {
+  const fs::path place = place_of(hook, root);
+  Found result{&hook, place.string(), state_of(hook, root, place)};
+  result.text = text_of(result.state);
+  const bool fine =
+      result.state == HookState::kCurrent || (result.state == HookState::kMissing && !wanted);
+  result.code = fine ? ExitCode::kDone : ExitCode::kRefused;
+  return result;
+}
+
+ExitCode report_hooks(const CommandLine& line, const std::vector<Found>& results) {
+  ExitCode code = ExitCode::kDone;
+  Json list = Json::array();
+  Table table({"HOOK", "FILE", "STATE"});
+  for (const Found& each : results) {
+    code = std::max(code, each.code);
+    list.push_back({{"name", each.hook->name},
+                    {"file", each.place},
+                    {"installed", each.state == HookState::kCurrent},
+                    {"text", each.text},
+                    {"exit_code", static_cast<int>(each.code)}});
+    table.add({each.hook->name, printable(each.place), each.text});
+  }
+  if (line.json)
+    print_json({{"schema", "livebtl.hooks/1"},
+                {"hooks", std::move(list)},
+                {"exit_code", static_cast<int>(code)}});
+  else
+    print(table.text());
+  return code;
+}
+
+ExitCode run_hooks(const CommandLine& line, const std::atomic<bool>&) {
+  if (std::error_code error; !fs::is_directory(line.root, error))
+    return fail_early(line, {ExitCode::kNotFound, "--root: there is no directory " + line.root});
+  const bool installs = line.arguments.front() == "install";
+  const std::vector<std::string> names(line.arguments.begin() + 1, line.arguments.end());
+  std::vector<Found> results;
+  for (const Hook& hook : hooks()) {
+    const bool named = std::find(names.begin(), names.end(), hook.name) != names.end();
+    if (!named && (installs || !names.empty())) continue;
+    results.push_back(installs ? install(hook, line.root, line.dry_run)
+                               : look_at(hook, line.root, named));
+  }
+  return report_hooks(line, results);
+}
+
+std::vector<std::string> hook_names() {
+  std::vector<std::string> names;
+  for (const Hook& hook : hooks()) names.emplace_back(hook.name);
+  return names;
+}
+
+CLI::Option* add_names(CLI::App& app, CommandLine& line, const std::string& text) {
+  add_value(app, "--root", line.root, "DIRECTORY",
+            "Where the file system begins, as in the image of a guest")
+      ->capture_default_str();
+  return app.add_option("NAME", line.arguments, text)
+      ->expected(0, static_cast<int>(hooks().size()))
+      ->check(CLI::IsMember(hook_names()).description(""))
+      ->type_name("HOOK")
+      ->option_text(" ");
+}
+
+void define_install(CLI::App& app, CommandLine& line) {
+  add_names(app, line, join(hook_names(), ", "));
+}
+
+void define_hooks_check(CLI::App& app, CommandLine& line) {
+  add_names(app, line, join(hook_names(), ", ") + "; without: all");
+}
+
+std::string conflict_of_install(const CommandLine& line) {
+  if (line.arguments.size() > 1) return "";
+  std::vector<std::string> known;
+  for (const Hook& hook : hooks())
+    known.push_back(std::string(hook.name) + " (" + hook.where + ")");
+  return "hooks install: which? " + join(known, ", ");
+}
+
+const Command kInstall{
+    .name = "install",
+    .summary = "Write hooks to where their callers look for them",
+    .detail = R"(Replaces an older one of livebtl's, and leaves a file that is not livebtl's alone.
+
+Examples:
+  btlctl hooks install libvirt
+  btlctl --dry-run hooks install qemu-ga --root /srv/image)",
+    .define = define_install,
+    .conflict = conflict_of_install,
+    .run = run_hooks};
+
+const Command kHooksCheck{.name = "check",
+                          .summary = "Are they there, whole and executable?",
+                          .detail = R"(Example:
+  btlctl hooks check)",
+                          .define = define_hooks_check,
+                          .run = run_hooks};
+
+const Command* const kHooksActions[] = {&kInstall, &kHooksCheck};
+
+}  // namespace
+
+const Command kHooks{
+    .name = "hooks",
+    .summary = "Install or check the hooks of guest agents, hypervisors and checkpointers",
+    .detail =
+        R"(install writes each named hook to where its caller looks for it; check tells whether each is there,
+whole and executable, and whether anybody else may write to it.
+
+Examples:
+  btlctl hooks install libvirt
+  btlctl hooks check
+  btlctl --dry-run hooks install qemu-ga --root /srv/image)",
+    .actions = kHooksActions};
+
+}  // namespace livebtl::tool

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/commands/routing.cc -- add, quiesce, remove, switch, set: what the job sends on; resume,
+// abort: the end of one of these that was left unfinished. All are ladders (coordinate.h).
+#include "control/ladder/commands.h"
+#include "ctl-tool/commands/registry.h"
+#include "ctl-tool/coordinate.h"
+#include "ctl-tool/options.h"
+
+namespace livebtl::tool {
+namespace {
+
+void define_transport(CLI::App& app, CommandLine& line) {
+  add_transport(app, line, "NAME", "A transport: sm, tcp, ... (btlctl list)");
+  add_scope(app, line);
+}
+
+void define_switch(CLI::App& app, CommandLine& line) {
+  add_scope(app, line);
+  add_transport(app, line, "FROM", "The transport that traffic leaves");
+  add_transport(app, line, "TO", "The transport that it goes to");
+}
+
+void define_set(CLI::App& app, CommandLine& line) {
+  add_transport(app, line, "NAME", "A transport");
+  const auto take = [&line](const std::vector<std::string>& assignments) {
+    line.arguments.insert(line.arguments.end(), assignments.begin(), assignments.end());
+  };
+  app.add_option_function<std::vector<std::string>>(
+         "ASSIGNMENT", take,
+         "exclusivity=N and/or weight=N; N: a number (weight: from 1), or default")
+      ->required()
+      ->expected(1, 2)
+      ->type_name("KEY=VALUE")
+      ->option_text(" ");
+}
+
+std::string conflict_of_set(const CommandLine& line) {
+  return control::assignments_problem(std::span(line.arguments).subspan(1));
+}
+
+}  // namespace
+
+const Command kAdd{
+    .name = "add",
+    .summary = "Let a removed or quiesced transport be used again",
+    .detail =
+        R"(The transport is opened wherever both ends reach it. Traffic moves to it only if it wins by
+exclusivity (`btlctl set`). Succeeds at once if it is in use already.
+
+Example:
+  btlctl add sm)",
+    .define = define_transport,
+    .run = run_ladder};
+
+const Command kQuiesce{
+    .name = "quiesce",
+    .summary = "Give a transport no new traffic, but keep it connected",
+    .detail = R"(All pairs are drained off the transport; its connections stay open and unused.
+
+Example:
+  btlctl quiesce tcp)",
+    .define = define_transport,
+    .run = run_ladder};
+
+const Command kRemove{
+    .name = "remove",
+    .summary = "Drain, close and release a transport",
+    .detail =
+        R"(Answers 'released' only after each process has checked that it holds no descriptor and no
+mapping of the device any more: then it may be detached. Refused if a pair would be cut off; the
+pairs are named.
+
+Examples:
+  btlctl remove sm
+  btlctl --dry-run remove tcp     # which pairs would be cut off?)",
+    .define = define_transport,
+    .run = run_ladder};
+
+const Command kSwitch{
+    .name = "switch",
+    .summary = "Move traffic from one transport to another",
+    .detail =
+        R"(All pairs that use FROM and reach TO move to TO; pairs that do not reach TO stay, and are
+reported. Nothing is lost, repeated or reordered, and the program never notices. Succeeds at once
+if all have moved already. FROM's device may stay open: see `btlctl remove`.
+
+Examples:
+  btlctl switch sm tcp
+  btlctl --timeout 5 switch tcp sm)",
+    .define = define_switch,
+    .run = run_ladder};
+
+const Command kSet{
+    .name = "set",
+    .summary = "Change a transport's exclusivity or weight",
+    .detail =
+        R"(Of the transports that a pair reaches, the one with the highest exclusivity is used. The weight
+is the share of bulk data if several are used at once. `default` restores a value.
+
+Examples:
+  btlctl set tcp exclusivity=70000
+  btlctl set tcp weight=2
+  btlctl set tcp exclusivity=default)",
+    .define = define_set,
+    .conflict = conflict_of_set,
+    .run = run_ladder};
+
+const Command kResume{
+    .name = "resume",
+    .summary = "Finish an unfinished switch",
+    .detail =
+        R"(Completes a switch whose btlctl was killed, or that ended with 'committed but not released'. If
+nobody calls it, the job does the same by itself after some seconds (LIVEBTL_TAKEOVER).
+
+Example:
+  btlctl resume)",
+    .run = run_ladder};
+
+const Command kAbort{
+    .name = "abort",
+    .summary = "Take back an unfinished switch",
+    .detail =
+        R"(A switch whose btlctl was killed stays where it is, and the job runs on; after some seconds the
+job finishes the switch by itself. Before that, this takes it back rung by rung. Past the point of
+no return it is refused, and `btlctl resume` finishes the switch.
+
+Example:
+  btlctl abort)",
+    .run = run_ladder};
+
+}  // namespace livebtl::tool

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/commands/settings.cc -- settings: what the library can be told by the environment.
+#include "base/settings.h"
+
+#include "ctl-tool/commands/registry.h"
+#include "ctl-tool/say.h"
+#include "ctl-tool/table.h"
+
+namespace livebtl::tool {
+namespace {
+
+ExitCode show_settings(const CommandLine& line, const std::atomic<bool>&) {
+  Json list = Json::array();
+  Table table({"SETTING", "TYPE", "DEFAULT", "MEANING"});
+  for (const SettingInfo& setting : setting_table()) {
+    const std::string name = "LIVEBTL_" + std::string(setting.name);
+    table.add({name, std::string(setting.type),
+               setting.fallback.empty() ? "-" : std::string(setting.fallback),
+               std::string(setting.meaning) + (setting.live ? " (live)" : "")});
+    list.push_back({{"name", name},
+                    {"type", setting.type},
+                    {"default", setting.fallback},
+                    {"meaning", setting.meaning},
+                    {"live", setting.live}});
+  }
+  if (line.json) {
+    print_json({{"schema", "livebtl.settings/1"}, {"settings", std::move(list)}});
+  } else {
+    print(table.text());
+  }
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+const Command kSettings{
+    .name = "settings",
+    .summary = "List all settings",
+    .detail =
+        R"(Lists the settings of the library, which are given as LIVEBTL_NAME in the job's environment,
+with type, default and meaning.
+
+Example:
+  btlctl settings)",
+    .run = show_settings};
+
+}  // namespace livebtl::tool

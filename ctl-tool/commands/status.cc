@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/commands/status.cc -- status: where each process stands, and which are missing.
+#include <CLI/App.hpp>
+#include <set>
+
+#include "control/ladder/census.h"
+#include "control/wire/json_archive.h"
+#include "ctl-tool/ask.h"
+#include "ctl-tool/choose_job.h"
+#include "ctl-tool/commands/registry.h"
+#include "ctl-tool/say.h"
+#include "ctl-tool/table.h"
+
+namespace livebtl::tool {
+namespace {
+
+using control::JobLinks;
+using control::MemberEntry;
+using control::StatusAnswer;
+
+/// "sm:3 tcp:1": how many pairs use each; count: of the one lane or the other.
+std::string in_use(const core::EngineStatus& engine, std::uint32_t core::TransportStatus::*count) {
+  std::vector<std::string> used;
+  for (const auto& transport : engine.transports) {
+    if (transport.*count == 0) continue;
+    used.push_back(printable(transport.name) + ":" + std::to_string(transport.*count));
+  }
+  return used.empty() ? "-" : join(used, " ");
+}
+
+/// "": it is not held.
+std::string held(const core::HoldReport& hold) {
+  const std::string id = hex_id(hold.id);
+  switch (hold.state) {
+    case core::HoldState::kParking:
+      return "parks for hold " + id;
+    case core::HoldState::kParked:
+      return "held by " + id + ", for " + std::to_string(hold.left_ms / 1000) + " s more" +
+             (hold.claimed ? ", to be restored" : "");
+    case core::HoldState::kBroken:
+      return "hold " + id + " is broken: " + printable(hold.why);
+    case core::HoldState::kFenced:
+      return "fenced out: " + printable(hold.why);
+    case core::HoldState::kNone:
+      break;
+  }
+  return "";
+}
+
+std::string doing(const control::Standing& standing) {
+  if (standing.joining) return "joining";
+  if (!standing.report.refusal.empty()) return "refused: " + printable(standing.report.refusal);
+  const bool resting =
+      standing.reached && (standing.rung == core::Rung::kOld || standing.rung == core::Rung::kNew);
+  if (resting) return "at rest";
+  std::string text = standing.undoing ? "going back" : "in a ladder";
+  if (!standing.reached && !standing.report.waiting.empty()) {
+    text += ", waits for " + printable(join(standing.report.waiting, ", "));
+  }
+  return text;
+}
+
+std::string state_of(const StatusAnswer& answer) {
+  std::string hold = held(answer.engine.hold);
+  std::string ladder = doing(answer.standing);
+  if (hold.empty()) return ladder;
+  return ladder == "at rest" ? hold : hold + "; " + ladder;
+}
+
+/// All pages of one member's peers, the first being in `answer`.
+void add_other_pages(Asker<StatusAnswer>& asker, const std::string& job, const MemberEntry& member,
+                     StatusAnswer& answer) {
+  auto& peers = answer.engine.peers;
+  while (peers.size() < answer.peers_total) {
+    const control::StatusRequest request{job, true, static_cast<std::uint32_t>(peers.size())};
+    auto page = asker.ask_one(member.member, request);
+    if (!page || page->engine.peers.empty()) return;
+    peers.insert(peers.end(), page->engine.peers.begin(), page->engine.peers.end());
+  }
+}
+
+Json status_member(const StatusAnswer& answer, bool peers) {
+  Json json = as_json(answer.standing);
+  StatusAnswer rest = answer;
+  rest.engine.peers.clear();
+  json["engine"] = as_json(rest)["engine"];
+  if (!peers) return json;
+  Json list = Json::array();
+  for (const auto& peer : answer.engine.peers) {
+    StatusAnswer one;
+    one.engine.peers.push_back(peer);
+    list.push_back(as_json(one)["engine"]["peers"][0]);
+  }
+  json["engine"]["peers"] = std::move(list);
+  return json;
+}
+
+void print_status(const std::vector<std::pair<MemberEntry, StatusAnswer>>& answers) {
+  Table table({"RANK>", "PROCESS", "RUNG", "EPOCH>", "PAIRS", "BULK", "STATE"});
+  for (const auto& [member, answer] : answers) {
+    table.add({rank_text(member.rank), printable(member.name),
+               control::rung_name(answer.standing.rung), std::to_string(answer.standing.epoch),
+               in_use(answer.engine, &core::TransportStatus::peers),
+               in_use(answer.engine, &core::TransportStatus::bulk_peers), state_of(answer)});
+  }
+  print(table.text());
+}
+
+void print_peers(const std::vector<std::pair<MemberEntry, StatusAnswer>>& answers) {
+  Table table(
+      {"PROCESS", "PEER", "SENDS ON", "BULK ON", "RECEIVES ON", "SENT>", "RECEIVED>", "KEPT>"});
+  for (const auto& [member, answer] : answers) {
+    for (const auto& peer : answer.engine.peers) {
+      const auto name = [](const std::string& text) {
+        return text.empty() ? "-" : printable(text);
+      };
+      table.add({printable(member.name), name(peer.name), peer.lost ? "lost" : name(peer.transport),
+                 name(join(peer.bulk, " ")), name(peer.receiving),
+                 std::to_string(peer.messages_sent), std::to_string(peer.messages_received),
+                 human_bytes(peer.kept_bytes)});
+    }
+  }
+  if (!table.empty()) print("\n" + table.text());
+}
+
+/// Is that one job, and all of it?
+struct Census {
+  control::Missing missing;
+  std::string conflict;
+};
+
+Census take_census(const JobLinks& links, const Asker<StatusAnswer>::Result& result) {
+  std::vector<control::Counted> live;
+  for (const auto& [member, answer] : result.answers)
+    live.push_back({member.name, answer.standing.rank, answer.standing.announced});
+  for (const auto& member : result.silent) live.push_back({member.name, member.rank, 0, false});
+  std::set<int> gone_ranks;
+  for (const auto& member : links.found().gone) {
+    if (member.rank >= 0) gone_ranks.insert(member.rank);
+  }
+  return {control::missing_members(live, gone_ranks, links.found().gone.size()),
+          control::several_jobs(links.job(), live)};
+}
+
+void print_missing(const control::Missing& missing) {
+  if (missing.count == 0) return;
+  std::vector<std::string> ranks;
+  for (const int rank : missing.ranks) {
+    if (ranks.size() == control::kNamesMax) break;
+    ranks.push_back(std::to_string(rank));
+  }
+  print("\nmissing: " + std::to_string(missing.count) + " of " + std::to_string(missing.announced) +
+        " processes that the launcher announced" +
+        (ranks.empty() ? "" : ", ranks " + join(ranks, ", ")) +
+        (ranks.size() < missing.ranks.size() ? ", ..." : "") +
+        ": not started yet, ended without a word, or on a node that nobody leads to\n");
+}
+
+ExitCode show_status(const CommandLine& line, const std::atomic<bool>& stop) {
+  auto links = open_job(line, 0, stop);
+  if (!links) return fail_early(line, links.error());
+  Asker<StatusAnswer> asker(*links, line.timeout_for_look(), stop);
+  auto result = asker.ask_all(control::StatusRequest{links->job(), line.peers, 0});
+  if (line.peers) {
+    for (auto& [member, answer] : result.answers) {
+      add_other_pages(asker, links->job(), member, answer);
+    }
+  }
+  const Census census = take_census(*links, result);
+  if (line.json) {
+    Json document = {{"schema", "livebtl.status/1"},    {"job", links->job()},
+                     {"members", Json::array()},        {"silent", silent_json(result.silent)},
+                     {"missing", census.missing.count}, {"missing_ranks", census.missing.ranks},
+                     {"conflict", census.conflict}};
+    for (const auto& [member, answer] : result.answers) {
+      document["members"].push_back(status_member(answer, line.peers));
+    }
+    print_json(document);
+  } else {
+    print_status(result.answers);
+    print_missing(census.missing);
+    if (line.peers) print_peers(result.answers);
+  }
+  if (!census.conflict.empty()) complain(census.conflict);
+  return note_silent(result.silent, stop);
+}
+
+void define_status(CLI::App& app, CommandLine& line) {
+  app.add_flag("--peers", line.peers, "Show each pair: transport, messages, bytes kept");
+}
+
+}  // namespace
+
+const Command kStatus{
+    .name = "status",
+    .summary = "Show where each process stands",
+    .detail =
+        R"(Shows for each process the rung it stands on, what it waits for, and which transports its pairs
+send on: PAIRS their messages, BULK the data of large ones. With --peers every pair is shown too:
+what its messages are sent on, what shares the data of large ones, and what the peer's messages
+came on.
+
+Examples:
+  btlctl status
+  btlctl status --peers
+  btlctl --json status)",
+    .define = define_status,
+    .run = show_status};
+
+}  // namespace livebtl::tool

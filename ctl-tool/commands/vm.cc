@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/commands/vm.cc -- vm migrate | snapshot | restore: what they have in common. Run by btlctl's
+// one thread; owns nothing.
+#include "ctl-tool/commands/vm.h"
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+
+#include "ctl-tool/commands/registry.h"
+#include "ctl-tool/options.h"
+#include "ctl-tool/progress_line.h"
+#include "ctl-tool/say.h"
+#include "ctl-tool/table.h"
+
+namespace livebtl::tool {
+namespace {
+
+constexpr double kVmSecondsDefault = 900.0;
+constexpr double kVmSecondsMin = 30.0;  // else a way back would have no time
+
+void print_phases(const hypervisor::Report& report) {
+  Table table({"PHASE", report.object_key == "card" ? "CARD" : "OF", "MS>"});
+  for (const auto& phase : report.phases) {
+    std::array<char, 32> milliseconds{};
+    std::snprintf(milliseconds.data(), milliseconds.size(), "%.1f", phase.milliseconds);
+    table.add({phase.name, phase.object.empty() ? "-" : phase.object, milliseconds.data()});
+  }
+  if (!table.empty()) print(table.text());
+}
+
+const Command* const kVmActions[] = {&kVmMigrate, &kVmSnapshot, &kVmRestore};
+
+}  // namespace
+
+void add_guest_btlctl(CLI::App& app, CommandLine& line) {
+  add_value(app, "--guest-btlctl", line.vm.guest_btlctl, "PATH", "btlctl in the guest")
+      ->capture_default_str()
+      ->check(takes_at_most(kVmTextMax));
+}
+
+TimeNs vm_timeout(const CommandLine& line) { return line.timeout_or(kVmSecondsDefault); }
+
+std::string problem_of_globals(const CommandLine& line) {
+  if (!line.connect.empty())
+    return "--connect is not possible with vm, which reaches the job through the guests' agents";
+  if (line.timeout_s && *line.timeout_s < kVmSecondsMin)
+    return "vm takes a --timeout of 30 s at least: a third of it is kept for the way back";
+  return "";
+}
+
+std::string one_name(const std::string& path) {
+  std::error_code failed;
+  const auto whole = std::filesystem::absolute(path, failed);
+  if (failed) return path;
+  const auto plain = std::filesystem::weakly_canonical(whole, failed);
+  return failed ? path : plain.string();
+}
+
+ExitCode run_vm(const CommandLine& line, const VmCall& call) {
+  ProgressLine progress(line);
+  const hypervisor::Report report =
+      call([&](const std::string& text) { progress.show(printable(text), true); });
+  progress.clear();
+  const auto code = static_cast<ExitCode>(report.end.code);
+  const bool done = code == ExitCode::kDone;
+  if (line.json) {
+    print_json(hypervisor::report_json(report));
+  } else {
+    for (const std::string& step : report.plan) print(printable(step) + "\n");
+    print_phases(report);
+  }
+  if (done && !line.json) print(printable(report.end.text) + "\n");
+  if (!done) complain(printable(report.end.text));
+  if (!done || !line.json) {
+    for (const std::string& left : report.end.left) complain("  left to do: " + printable(left));
+  }
+  return code;
+}
+
+const Command kVm{
+    .name = "vm",
+    .summary = "Migrate, snapshot or restore virtual machines under a running job",
+    .detail =
+        R"(Runs where QEMU runs. migrate moves one guest to another QEMU, snapshot saves all machines of a job
+as one set, and restore has the job go on from such a set. The guests' agents and the btlctl in the
+guests are used to have the job let go of its devices, and return to them.
+
+Killed in the middle: call it again, and it goes on from where it stands. --timeout (900, at least
+30) bounds all of it: two thirds are for the way to the completed migration, the last snapshot or
+the job that goes on; the rest is kept for the way back, or for what follows. An answer that a guest
+still owes then is waited for half a minute longer at most.
+
+Examples:
+  btlctl vm migrate --qmp vm1.qmp --ga vm1.agent --to tcp:node8:4444 --card hca0
+  btlctl vm snapshot monday --vm vm1,qmp=1.qmp,ga=1.agent,card=hca0 --vm vm2,qmp=2.qmp,ga=2.agent
+  btlctl vm restore monday --vm vm1,qmp=1.qmp,ga=1.agent --vm vm2,qmp=2.qmp,ga=2.agent)",
+    .actions = kVmActions};
+
+}  // namespace livebtl::tool

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/commands/vm.h -- what the actions of vm share.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "ctl-tool/command.h"
+#include "hypervisor/plan/report.h"
+
+namespace livebtl::tool {
+
+extern const Command kVmMigrate, kVmSnapshot, kVmRestore;
+
+inline constexpr std::size_t kVmTextMax = 4096;  // bytes of one option
+
+void add_guest_btlctl(CLI::App& app, CommandLine& line);
+TimeNs vm_timeout(const CommandLine& line);
+
+/// Of all actions; "": nothing.
+std::string problem_of_globals(const CommandLine& line);
+/// The same for a socket by whatever name: a link, or another way there.
+std::string one_name(const std::string& path);
+
+/// Does it, shows how far it is, and says what came of it, for people or as a document.
+using VmCall = std::function<hypervisor::Report(const hypervisor::Progress& progress)>;
+ExitCode run_vm(const CommandLine& line, const VmCall& call);
+
+}  // namespace livebtl::tool

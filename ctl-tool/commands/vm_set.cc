@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/commands/vm_set.cc -- vm snapshot | restore: all machines of a job as one set.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "ctl-tool/commands/vm.h"
+#include "ctl-tool/options.h"
+#include "ctl-tool/vm_machine.h"
+#include "hypervisor/restore/restore_vms.h"
+#include "hypervisor/snapshot/snapshot_vms.h"
+
+namespace livebtl::tool {
+namespace {
+
+using hypervisor::MachinePlace;
+
+std::string problem_of_machine(const std::string& text) {
+  const auto machine = read_machine(text);
+  return machine ? "" : machine.error().text;
+}
+
+void define_set_of_machines(CLI::App& app, CommandLine& line, const char* text) {
+  add_word(app, "DIR", line.vm.directory, "DIRECTORY", "The set's directory")
+      ->check(takes_at_most(kVmTextMax));
+  add_value(app, "--vm", line.vm.machines, "NAME,qmp=SOCKET,ga=SOCKET", text)
+      ->required()
+      ->allow_extra_args(false)
+      ->check(takes_at_most(kVmTextMax))
+      ->check(checked(problem_of_machine));
+  add_guest_btlctl(app, line);
+}
+
+void define_snapshot(CLI::App& app, CommandLine& line) {
+  define_set_of_machines(
+      app, line,
+      "For each of the job's machines: its name in the set, its QMP monitor, its guest agent's "
+      "socket, and with card=ID,... the devices to unplug before");
+  add_lease(app, line, static_cast<double>(hypervisor::kLeaseMin) / 1e9, "300",
+            "How long the job stays held if this command is killed; longer than it takes to save "
+            "one machine (from 60)");
+  app.add_flag("--disks-are-mine", line.vm.disks_are_mine,
+               "Go on although guests have writable disks: you snapshot these at the same moments");
+}
+
+void define_restore(CLI::App& app, CommandLine& line) {
+  define_set_of_machines(
+      app, line,
+      "For each of the job's machines: its name in the set, its QMP monitor, and "
+      "its guest agent's socket; the set knows the cards");
+  add_ignored(app, "--lease");
+  app.add_flag("--disks-are-mine")->group("");
+}
+
+std::vector<MachinePlace> machines_of(const CommandLine& line) {
+  std::vector<MachinePlace> machines;
+  for (const std::string& text : line.vm.machines) {
+    if (auto machine = read_machine(text)) machines.push_back(std::move(*machine));
+  }
+  return machines;
+}
+
+/// A monitor serves one client: the second --vm would wait for the first until its time is up.
+std::string problem_of_twins(const std::vector<MachinePlace>& machines) {
+  std::set<std::string> names;
+  std::map<std::string, std::string> monitors;  // ... and whose each is
+  for (const MachinePlace& machine : machines) {
+    if (!names.insert(machine.name).second) return "--vm " + machine.name + " is given twice";
+    const auto [twin, fresh] = monitors.try_emplace(one_name(machine.qmp), machine.name);
+    if (!fresh)
+      return "--vm " + twin->second + " and --vm " + machine.name +
+             " have the same qmp=" + machine.qmp + "; each machine has a monitor of its own";
+  }
+  return "";
+}
+
+std::string conflict_of_snapshot(const CommandLine& line) {
+  if (std::string wrong = problem_of_globals(line); !wrong.empty()) return wrong;
+  const std::vector<MachinePlace> machines = machines_of(line);
+  if (machines.size() > hypervisor::kMachinesMax) return "there are at most 1024 machines";
+  if (std::string wrong = problem_of_twins(machines); !wrong.empty()) return wrong;
+  const bool speaks =
+      std::any_of(machines.begin(), machines.end(),
+                  [](const MachinePlace& machine) { return !machine.agent.empty(); });
+  return speaks ? "" : "at least one --vm needs ga=SOCKET: there the job is told what to do";
+}
+
+std::string conflict_of_restore(const CommandLine& line) {
+  for (const MachinePlace& machine : machines_of(line)) {
+    if (!machine.cards.empty())
+      return "--vm " + machine.name + ": give no card=; the set knows which cards it had";
+  }
+  return conflict_of_snapshot(line);
+}
+
+hypervisor::SetRequest set_request(const CommandLine& line) {
+  hypervisor::SetRequest request;
+  request.directory = line.vm.directory;
+  request.machines = machines_of(line);
+  request.guest = {line.vm.guest_btlctl, line.job};
+  request.lease = line.lease_or(300.0);
+  request.timeout = vm_timeout(line);
+  request.ignores_disks = line.vm.disks_are_mine;
+  request.dry_run = line.dry_run;
+  return request;
+}
+
+ExitCode snapshot(const CommandLine& line, const std::atomic<bool>& stop) {
+  return run_vm(line, [&](const hypervisor::Progress& progress) {
+    return hypervisor::snapshot_vms(set_request(line), stop, progress);
+  });
+}
+
+ExitCode restore(const CommandLine& line, const std::atomic<bool>& stop) {
+  return run_vm(line, [&](const hypervisor::Progress& progress) {
+    return hypervisor::restore_vms(set_request(line), stop, progress);
+  });
+}
+
+}  // namespace
+
+const Command kVmSnapshot{
+    .name = "snapshot",
+    .summary = "Save all machines of a job as one set",
+    .detail =
+        R"(Saves the memory of all machines of a job into DIR, while the job is held (hold). DIR gets its
+set.json only if the job was held throughout; otherwise (8) nothing is left of the set.
+
+Example:
+  btlctl vm snapshot monday --vm vm1,qmp=1.qmp,ga=1.agent,card=hca0 --vm vm2,qmp=2.qmp,ga=2.agent)",
+    .define = define_snapshot,
+    .conflict = conflict_of_snapshot,
+    .run = snapshot,
+    .foreground = true};
+
+const Command kVmRestore{
+    .name = "restore",
+    .summary = "Have a job go on from a set",
+    .detail =
+        R"(Loads such a set into QEMUs that wait for it (-incoming defer -S, without the cards), and has the
+job go on. A set that does not fit together is refused (8), and its machines are stopped.
+
+Example:
+  btlctl vm restore monday --vm vm1,qmp=1.qmp,ga=1.agent --vm vm2,qmp=2.qmp,ga=2.agent)",
+    .define = define_restore,
+    .conflict = conflict_of_restore,
+    .run = restore,
+    .foreground = true};
+
+}  // namespace livebtl::tool

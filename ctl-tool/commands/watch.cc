@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/commands/watch.cc -- watch: shows a job as it changes. Members report changes of their rung
+// by themselves; rates are asked for at each interval.
+#include <time.h>
+
+#include <array>
+#include <cstdio>
+#include <map>
+
+#include "control/client/job_links.h"
+#include "ctl-tool/choose_job.h"
+#include "ctl-tool/commands/registry.h"
+#include "ctl-tool/options.h"
+#include "ctl-tool/say.h"
+#include "ctl-tool/table.h"
+
+namespace livebtl::tool {
+namespace {
+
+using control::JobLinks;
+using control::MemberId;
+using control::Standing;
+
+timespec real_time() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return now;
+}
+
+std::string clock_text(const timespec& now) {
+  tm parts{};
+  ::localtime_r(&now.tv_sec, &parts);
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%02d:%02d:%02d.%03ld", parts.tm_hour, parts.tm_min,
+                parts.tm_sec, now.tv_nsec / 1'000'000);
+  return text.data();
+}
+
+std::string where(const Standing& standing) {
+  std::string text = control::rung_name(standing.rung);
+  if (!standing.operation.verb.empty()) {
+    text += " of " + standing.operation.verb + " " + join(standing.operation.arguments, " ");
+    if (!standing.operation.node.empty()) text += " on node:" + standing.operation.node;
+  }
+  if (standing.undoing) text += ", going back";
+  if (!standing.report.refusal.empty()) text += ", refused: " + standing.report.refusal;
+  if (!standing.reached && standing.report.waiting.empty()) text += ", under way";
+  if (!standing.reached && !standing.report.waiting.empty()) {
+    text += ", waits for " + join(standing.report.waiting, ", ");
+  }
+  return printable(text);
+}
+
+/// The same for programs.
+Json place_json(const Standing& standing) {
+  Json arguments = Json::array();
+  for (const std::string& each : standing.operation.arguments) arguments.push_back(printable(each));
+  return {{"rung", control::rung_name(standing.rung)},
+          {"reached", standing.reached},
+          {"verb", printable(standing.operation.verb)},
+          {"arguments", std::move(arguments)},
+          {"undoing", standing.undoing}};
+}
+
+class Watch {
+ public:
+  Watch(const CommandLine& line, JobLinks& links) : line_(line), links_(links) {}
+
+  /// One interval: ask, then show what comes.
+  void look(const std::atomic<bool>& stop, TimeNs end) {
+    greet_and_miss();
+    const TimeNs interval = line_.interval();
+    const TimeNs until = std::min(end, monotonic_now() + interval);
+    for (const auto& member : links_.found().live) {
+      links_.send(member.member, control::WatchRequest{links_.job(), lease_ms(interval)});
+      links_.send(member.member, control::StatusRequest{links_.job(), false, 0});
+    }
+    while (!stop.load() && monotonic_now() < until) {
+      if (const auto heard = links_.receive(until - monotonic_now())) take(*heard);
+    }
+    show_rates(interval);
+  }
+
+ private:
+  static std::uint32_t lease_ms(TimeNs interval) {
+    return static_cast<std::uint32_t>(
+        std::min<TimeNs>(60'000, 3 * interval / kMillisecond + 1'000));
+  }
+
+  void greet_and_miss() {
+    std::map<MemberId, std::string> now;
+    for (const auto& member : links_.scan().live) now[member.member] = member.name;
+    for (const auto& [member, name] : now) {
+      if (!names_.contains(member)) tell("joined", name, "");
+    }
+    for (const auto& [member, name] : names_) {
+      if (!now.contains(member)) tell("left", name, "");
+    }
+    names_ = std::move(now);
+  }
+
+  void take(const JobLinks::Heard& heard) {
+    if (const auto* event = std::get_if<control::WatchEvent>(&heard.message)) {
+      std::string text = where(event->standing);
+      std::string& known = standings_[heard.from];
+      if (text == known) return;
+      known = std::move(text);
+      tell("standing", event->standing.name, known, place_json(event->standing));
+    } else if (const auto* status = std::get_if<control::StatusAnswer>(&heard.message)) {
+      for (const auto& transport : status->engine.transports) {
+        bytes_[heard.from][transport.name] = transport.carried.bytes_sent;
+      }
+    }
+  }
+
+  void tell(const std::string& kind, const std::string& name, const std::string& text,
+            Json more = Json::object()) {
+    const timespec now = real_time();
+    if (line_.json) {
+      more.update({{"schema", "livebtl.watch/1"},
+                   {"job", links_.job()},
+                   {"time", clock_text(now)},
+                   {"unix_ms", now.tv_sec * 1000 + now.tv_nsec / 1'000'000},
+                   {"kind", kind},
+                   {"name", name},
+                   {"text", text}});
+      print_json(more);
+    } else {
+      print(clock_text(now) + "  " + printable(name) + ": " + (text.empty() ? kind : text) + "\n");
+    }
+  }
+
+  void show_rates(TimeNs interval) {
+    std::map<std::string, std::uint64_t> sums;
+    for (const auto& [member, transports] : bytes_) {
+      for (const auto& [name, bytes] : transports) sums[name] += bytes;
+    }
+    std::vector<std::string> rates;
+    for (const auto& [name, bytes] : sums) {
+      const std::uint64_t before = before_.contains(name) ? before_[name] : bytes;
+      if (bytes <= before) continue;
+      const double rate = static_cast<double>(bytes - before) * 1e9 / static_cast<double>(interval);
+      rates.push_back(name + " " + human_bytes(static_cast<std::uint64_t>(rate)) + "/s");
+    }
+    before_ = std::move(sums);
+    if (!rates.empty()) tell("rates", links_.job(), join(rates, ", "));
+  }
+
+  const CommandLine& line_;
+  JobLinks& links_;
+  std::map<MemberId, std::string> names_, standings_;
+  std::map<MemberId, std::map<std::string, std::uint64_t>> bytes_;
+  std::map<std::string, std::uint64_t> before_;
+};
+
+ExitCode watch(const CommandLine& line, const std::atomic<bool>& stop) {
+  auto links = open_job(line, 0, stop);
+  if (!links) return fail_early(line, links.error());
+  Watch watch(line, *links);
+  const TimeNs end = line.timeout_s ? monotonic_now() + line.timeout_for_look() : INT64_MAX;
+  const auto over = [&] { return stop.load() || line.once || monotonic_now() >= end; };
+  do {
+    watch.look(stop, end);
+  } while (!over() && !links->found().live.empty());
+  if (!over()) complain("the job has ended");
+  return ExitCode::kDone;
+}
+
+void define_watch(CLI::App& app, CommandLine& line) {
+  add_value(app, "--interval", line.interval_s, "SECONDS", "Time between two looks")
+      ->capture_default_str()
+      ->check(takes_seconds(0.05));
+  app.add_flag("--once", line.once, "Look once, and end");
+}
+
+}  // namespace
+
+const Command kWatch{
+    .name = "watch",
+    .summary = "Show the job as it changes, until interrupted",
+    .detail =
+        R"(Prints a line whenever a process changes its rung, joins or leaves, and the rate of each transport.
+With --json: one JSON document a line.
+
+Example:
+  btlctl watch)",
+    .define = define_watch,
+    .run = watch};
+
+}  // namespace livebtl::tool

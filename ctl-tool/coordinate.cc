@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/coordinate.cc -- see coordinate.h.
+#include "ctl-tool/coordinate.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "base/fd.h"
+#include "base/secret.h"
+#include "control/client/drive.h"
+#include "ctl-tool/choose_job.h"
+#include "ctl-tool/commands/hold.h"
+#include "ctl-tool/progress_line.h"
+#include "ctl-tool/report.h"
+#include "ctl-tool/say.h"
+
+namespace livebtl::tool {
+namespace {
+
+using control::Outcome;
+using control::Progress;
+
+control::Command command_of(const CommandLine& line, const std::string& job) {
+  control::Command command;
+  command.job = job;
+  command.verb = line.command;
+  command.arguments = line.arguments;
+  command.scope = line.scope;
+  command.dry_run = line.dry_run;
+  command.coordinator = random_u64() | 1;
+  command.operation = random_u64() | 1;
+  command.times = control::times_within(line.timeout_for_change());
+  return command;
+}
+
+std::string text_of(const Progress& progress) {
+  return std::string(progress.undoing ? "back to " : "") + control::rung_name(progress.rung) + " " +
+         std::to_string(progress.acknowledged) + "/" + std::to_string(progress.members);
+}
+
+ExitCode fail_interrupted(const CommandLine& line, bool begun) {
+  const char* const text =
+      begun ? "interrupted; the job runs on. End what was begun with: btlctl resume, or btlctl "
+              "abort; else the job finishes it by itself after some seconds"
+            : "interrupted; nothing was changed";
+  return fail_early(line, {ExitCode::kInterrupted, text});
+}
+
+/// The plan of `prepare --hold` is both plans, with the exit code and the stragglers of the hold.
+/// False: interrupted.
+bool add_hold(Outcome& plan, const CommandLine& line, control::JobLinks& links,
+              const std::atomic<bool>& stop) {
+  const auto hold = plan_hold(line, links, stop);
+  if (!hold) return false;
+  plan.code = hold->code;
+  plan.text += "; then " + hold->text;
+  plan.stragglers = hold->stragglers;
+  plan.stragglers_total = hold->stragglers_total;
+  plan.missing_ranks = hold->missing_ranks;
+  return true;
+}
+
+/// on_begun: called once, when the first order is out.
+ExitCode coordinate(const CommandLine& line, const std::atomic<bool>& stop,
+                    const std::function<void()>& on_begun) {
+  auto links = open_job(line, std::min(line.timeout_for_change(), kJobAppears), stop);
+  if (!links) return fail_early(line, links.error());
+  bool begun = false;
+  ProgressLine progress(line);
+  auto outcome = control::drive(
+      *links, command_of(line, links->job()),
+      [&](const Progress& now) {
+        progress.show(text_of(now), now.acknowledged == 0 || now.acknowledged == now.members);
+        if (!std::exchange(begun, true)) on_begun();
+      },
+      stop);
+  progress.clear();
+  if (!outcome) return fail_interrupted(line, begun);
+  // With --hold there is one document all the same: the hold's, if it comes to that.
+  const bool then_hold = line.hold && outcome->code == ExitCode::kDone;
+  if (then_hold && line.dry_run && !add_hold(*outcome, line, *links, stop))
+    return fail_interrupted(line, begun);
+  if (!then_hold || line.dry_run) report(line, *outcome);
+  return outcome->code;
+}
+
+void redirect_to_null() {
+  const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    ::dup2(null.number(), stream);
+  }
+}
+
+/// --no-wait: a child goes on alone once the first order is out; an end before that is reported as
+/// without --no-wait.
+ExitCode coordinate_in_background(const CommandLine& line, const std::atomic<bool>& stop) {
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    return fail_early(line, {ExitCode::kNotPermitted, "no descriptor for a pipe; raise ulimit -n"});
+  }
+  Fd reader(ends[0]), writer(ends[1]);
+  const pid_t child = ::fork();
+  if (child < 0) {
+    return fail_early(line, {ExitCode::kNotPermitted, "cannot start a process; use --wait"});
+  }
+  if (child == 0) {
+    ::setsid();
+    const ExitCode code = coordinate(line, stop, [&writer] {
+      const char begun = 'b';
+      if (::write(writer.number(), &begun, 1) == 1) redirect_to_null();
+    });
+    std::fflush(stdout);
+    ::_exit(static_cast<int>(code));
+  }
+  writer.reset();
+  char begun = 0;
+  if (::read(reader.number(), &begun, 1) == 1) {
+    const std::string text = line.command + " goes on in the background; see: btlctl status";
+    print(line.json ? control::outcome_json(plain_outcome(line, ExitCode::kDone, text)) + "\n"
+                    : text + "\n");
+    return ExitCode::kDone;
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? static_cast<ExitCode>(WEXITSTATUS(status)) : ExitCode::kInterrupted;
+}
+
+}  // namespace
+
+ExitCode run_ladder(const CommandLine& line, const std::atomic<bool>& stop) {
+  if (line.no_wait && !line.dry_run) return coordinate_in_background(line, stop);
+  return coordinate(line, stop, [] {});
+}
+
+}  // namespace livebtl::tool

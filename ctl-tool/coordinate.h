@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/coordinate.h -- runs a command that changes the routing of a job: this process is the
+// coordinator while it lasts. Killed at any point it leaves nothing that `btlctl resume` or `btlctl
+// abort` cannot end. One thread; --no-wait forks.
+#pragma once
+
+#include <atomic>
+
+#include "base/exit_code.h"
+#include "ctl-tool/command_line.h"
+
+namespace livebtl::tool {
+
+ExitCode run_ladder(const CommandLine& line, const std::atomic<bool>& stop);
+
+}  // namespace livebtl::tool

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/options.cc -- see options.h.
+#include "ctl-tool/options.h"
+
+#include <cmath>
+#include <sstream>
+
+#include "base/hex.h"
+#include "control/ladder/scope.h"
+
+namespace livebtl::tool {
+namespace {
+
+std::string problem_of_scope(const std::string& text) {
+  return control::well_formed_scope(text) ? "" : "it takes job or node:NAME";
+}
+
+std::string problem_of_hold_id(const std::string& text) {
+  return read_hold_id(text) ? "" : "it takes the id of a hold, such as 0x1f2e3d4c5b6a7988";
+}
+
+}  // namespace
+
+CLI::Validator takes_seconds(double least, double most) {
+  // CLI::Range lets "nan" pass.
+  const auto check = [least, most](const std::string& text) {
+    double seconds = std::nan("");
+    if (CLI::detail::lexical_cast(text, seconds) && seconds >= least && seconds <= most)
+      return std::string();
+    std::ostringstream wrong;
+    wrong << "it takes seconds, from " << least << " to " << most;
+    return wrong.str();
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator takes_at_most(std::size_t bytes) {
+  const auto check = [bytes](const std::string& text) {
+    return text.size() <= bytes ? "" : "it takes at most " + std::to_string(bytes) + " bytes";
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator checked(std::string (*problem)(const std::string&)) {
+  return CLI::Validator([problem](const std::string& text) { return problem(text); }, "");
+}
+
+void add_transport(CLI::App& app, CommandLine& line, const char* name, const char* text) {
+  const auto take = [&line](const std::string& word) {
+    line.arguments.push_back(canonical_transport(word));
+  };
+  app.add_option_function<std::string>(name, take, text)
+      ->required()
+      ->type_name("TRANSPORT")
+      ->option_text(" ");
+}
+
+void add_scope(CLI::App& app, CommandLine& line) {
+  add_value(app, "--scope", line.scope, "SCOPE",
+            "job, or node:NAME: only pairs with an end on that node, by its host's name or by its "
+            "id (btlctl status)")
+      ->check(checked(problem_of_scope));
+}
+
+CLI::Option* add_lease(CLI::App& app, CommandLine& line, double least, const char* otherwise,
+                       const char* text) {
+  return add_value(app, "--lease", line.lease_s, "SECONDS", text)
+      ->default_str(otherwise)
+      ->check(takes_seconds(least));
+}
+
+void add_hold_id(CLI::App& app, CommandLine& line, const char* text) {
+  add_value(app, "--id", line.hold_id, "ID", text)->check(checked(problem_of_hold_id));
+}
+
+void add_ignored(CLI::App& app, const char* name) { app.add_option(name)->group(""); }
+
+std::string option_name(const CLI::Option& option) {
+  return option.get_lnames().empty() ? "" : "--" + option.get_lnames().front();
+}
+
+std::string shown_name(const CLI::Option& word) {
+  const std::string type = word.get_type_name();
+  return type.find('=') != std::string::npos ? type : word.get_name(true);
+}
+
+std::string usage_of_word(const CLI::Option& word) {
+  const std::string name = shown_name(word) + (word.get_expected_max() > 1 ? "..." : "");
+  return word.get_required() ? name : "[" + name + "]";
+}
+
+std::optional<std::uint64_t> read_hold_id(const std::string& text) {
+  const auto id = parse_hex_id(text);
+  return id && *id != 0 ? id : std::nullopt;
+}
+
+std::string canonical_transport(const std::string& name) {
+  if (name == "vader") return "sm";
+  if (name == "openib") return "verbs";
+  return name;
+}
+
+}  // namespace livebtl::tool

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/migrate/migrate_machine.h -- the order of a migration, and of the way back. Pure: no
+// socket, no clock; owns nothing but its own state.
+//
+// The point of no return is the completed migration. Before it, each failure leads back to what
+// was; after it, the job stays on what it has, and the user is told what is left to do.
+#pragma once
+
+#include "hypervisor/plan/sequence.h"
+
+namespace livebtl::hypervisor {
+
+class MigrateMachine : public Sequence {
+ public:
+  /// `destination`: there are sockets of the QEMU that receives, and of the guest's agent there.
+  MigrateMachine(std::vector<std::string> cards, bool destination);
+  std::unique_ptr<Sequence> clone() const override {
+    return std::make_unique<MigrateMachine>(*this);
+  }
+
+  void answer(const Answer& answer) override;
+  void interrupt() override;
+
+  /// The point of no return is passed.
+  bool moved() const noexcept { return moved_; }
+
+ private:
+  void looked(const Answer& answer);
+  void prepared(const Answer& answer);
+  void unplugged(const Answer& answer);
+  void began(const Answer& answer);
+  void followed(const Answer& answer);
+  void looked_back(const Answer& answer);
+  void undid(const Answer& answer);
+  void taken_back();
+  void done_there(const Answer& answer);
+
+  void go_back(const Answer& why, int code);
+  void unplug_from(std::size_t card);
+  void plug_from(std::size_t card);
+  void arrive();
+  void there_from(std::size_t card);
+  void left_open(const std::string& why);
+  void returned_there();
+
+  bool destination_;
+  bool begun_ = false;  // the migration
+  bool moved_ = false;
+  bool has_job_ = true;
+  std::string absent_;
+  bool cancelling_ = false;  // and why:
+  Answer cancel_why_;
+  bool interrupted_ = false;
+};
+
+}  // namespace livebtl::hypervisor

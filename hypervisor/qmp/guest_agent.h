@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/qmp/guest_agent.h -- runs programs in a guest, by QEMU's guest agent. Used by btlctl's
+// one thread; each request is a connection of its own, so that other clients are not kept out for
+// long.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "hypervisor/qmp/json_line_socket.h"
+
+namespace livebtl::hypervisor {
+
+struct Finished {
+  int code = 0;  // 128 + signal, if one ended it
+  std::string output, errors;
+};
+
+class GuestAgent {
+ public:
+  using Connect = std::function<Result<JsonLineSocket>(const Deadline&)>;
+  explicit GuestAgent(const std::string& path);
+  explicit GuestAgent(Connect connect) : connect_(std::move(connect)) {}
+
+  Result<Json> request(const std::string& command, const Json& arguments, const Deadline& deadline);
+  /// The guest's host name.
+  Result<std::string> host_name(const Deadline& deadline);
+  /// Runs a program, and waits for its end. After a time-out the program goes on.
+  Result<Finished> run(const std::vector<std::string>& words, const Deadline& deadline);
+
+ private:
+  Connect connect_;
+};
+
+/// nullopt: the text is not base64.
+std::optional<std::string> base64_decoded(std::string_view text);
+
+}  // namespace livebtl::hypervisor

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/qmp/guest_job.cc -- see guest_job.h.
+#include "hypervisor/qmp/guest_job.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace livebtl::hypervisor {
+namespace {
+
+constexpr int kNotFound = 2, kRefused = 3, kBusy = 4, kTakenBack = 5, kNotReleased = 6;
+constexpr int kCodeMax = 130;
+constexpr TimeNs kUntilNextCall = 500 * kMillisecond;
+
+std::string seconds_of(TimeNs duration) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", static_cast<double>(duration) / 1e9);
+  return text;
+}
+
+bool is_true(const Json& document, const char* name) {
+  const Json* value = member(document, name, Json::value_t::boolean);
+  return value != nullptr && value->get<bool>();
+}
+
+/// Whether the answer may be different soon. A device that the guest does not have yet, or whose
+/// port is not active yet, is absent; if a peer cannot be reached over it yet, the order is taken
+/// back and has changed nothing.
+bool may_change(const GuestAnswer& answer, const Tries& tries) {
+  const bool not_yet =
+      answer.code == kRefused || answer.code == kTakenBack || !answer.absent.empty();
+  return answer.code == kBusy || (tries.card_comes && not_yet);
+}
+
+/// The time-out of a guest's btlctl that is started now, and the deadline for its answer.
+TimeNs timeout_now(const Tries& tries) {
+  return std::max(kSecond, std::min(tries.each, tries.until - monotonic_now()));
+}
+Deadline deadline_for(TimeNs timeout, const Tries& tries) {
+  return {std::min(monotonic_now() + timeout + kAgentGrace, tries.end), nullptr};
+}
+
+/// "one; another"
+std::string listed(const Json& document, const char* name) {
+  std::string text;
+  const Json* list = member(document, name, Json::value_t::array);
+  if (list == nullptr) return text;
+  for (const Json& each : *list) {
+    if (each.is_string()) text += (text.empty() ? "" : "; ") + one_line(each.get<std::string>());
+  }
+  return text;
+}
+
+/// The answer is not btlctl's.
+GuestAnswer unreadable(const Finished& finished) {
+  const std::string said = finished.errors.empty() ? finished.output : finished.errors;
+  return {.code = 1,
+          .text = "the guest's btlctl ended with code " + std::to_string(finished.code) +
+                  " and no document: " + one_line(said)};
+}
+
+/// The last answer of all: a job that still waits for the card has not returned to it.
+GuestAnswer said_last(GuestAnswer answer, const Tries& tries) {
+  if (!tries.card_comes || answer.absent.empty()) return answer;
+  answer.code = kNotReleased;
+  answer.text = "the job takes it up by itself as soon as it is there: " + answer.absent;
+  return answer;
+}
+
+}  // namespace
+
+Verb verb_of(GuestOrder order, const std::string& node) {
+  const auto& words = order == GuestOrder::kPrepare ? kPrepareWords : kReturnWords;
+  Verb verb(std::begin(words), std::end(words));
+  if (!node.empty()) verb.insert(verb.end(), {"--scope", "node:" + node});
+  return verb;
+}
+
+Verb hold_start(const std::string& id, TimeNs lease) {
+  return {"hold", "start", "--id", id, "--lease", seconds_of(lease)};
+}
+
+Verb hold_renew(const std::string& id, TimeNs lease) {
+  return {"hold", "renew", "--id", id, "--lease", seconds_of(lease)};
+}
+
+Verb hold_check(const std::string& id) { return {"hold", "check", "--id", id}; }
+Verb hold_end(const std::string& id) { return {"hold", "end", "--id", id}; }
+Verb job_restored(const std::string& id) { return {"job", "restored", "--id", id}; }
+
+std::vector<std::string> words_of(const GuestJob& job, const Verb& verb, TimeNs timeout) {
+  std::vector<std::string> words = {job.btlctl, "--json", "--timeout", seconds_of(timeout)};
+  if (!job.job.empty()) words.insert(words.end(), {"--job", job.job});
+  words.insert(words.end(), verb.begin(), verb.end());
+  return words;
+}
+
+GuestAnswer read_answer(const Finished& finished) {
+  const Json document = Json::parse(finished.output, nullptr, false);
+  const auto code = number_member(document, "exit_code");
+  if (!code || *code != static_cast<std::uint64_t>(finished.code) || finished.code > kCodeMax)
+    return unreadable(finished);
+  GuestAnswer answer{.code = finished.code, .text = one_line(text_member(document, "text"))};
+  const auto members = number_member(document, "members");
+  answer.members = members.value_or(0);
+  answer.no_job = answer.code == kNotFound && members == 0U;
+  if (const Json* foreign = member(document, "foreign", Json::value_t::array)) {
+    for (const Json& holder : *foreign) {
+      if (holder.is_string()) answer.text += "; held by " + one_line(holder.get<std::string>());
+    }
+  }
+  return answer;
+}
+
+GuestAnswer read_answer(const Finished& finished, GuestOrder order) {
+  GuestAnswer answer = read_answer(finished);
+  if (answer.code != 0) return answer;
+  const Json document = Json::parse(finished.output, nullptr, false);
+  if (order == GuestOrder::kReturn) answer.absent = listed(document, "absent");
+  if (order != GuestOrder::kPrepare) return answer;
+  // A job that an earlier call has prepared, and was killed then, has nothing to release any more.
+  if (is_true(document, "released") || is_true(document, "already")) return answer;
+  return {.code = kNotReleased,
+          .text = "the guest's btlctl does not say that all is released: " + answer.text};
+}
+
+Tries tries_until(TimeNs limit, bool card_comes) {
+  const TimeNs now = monotonic_now();
+  const TimeNs each = std::clamp(limit - now, kSecond, kPrepareMax);
+  return {each, std::min(limit, now + (card_comes ? kCardMax : each + kAgentGrace)), card_comes,
+          limit + kAgentGrace};
+}
+
+Result<GuestAnswer> give_verb(GuestAgent& agent, const GuestJob& job, const Verb& verb,
+                              const Tries& tries) {
+  const TimeNs timeout = timeout_now(tries);
+  const auto finished = agent.run(words_of(job, verb, timeout), deadline_for(timeout, tries));
+  if (!finished) return tl::unexpected(finished.error());
+  return read_answer(*finished);
+}
+
+Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrder order,
+                               const Tries& tries) {
+  const auto node = agent.host_name(deadline_for(tries.each, tries));
+  if (!node) return tl::unexpected(node.error());
+  return give_order(agent, job, order, *node, tries);
+}
+
+Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrder order,
+                               const std::string& node, const Tries& tries) {
+  for (;;) {
+    const TimeNs timeout = timeout_now(tries);
+    const Deadline deadline = deadline_for(timeout, tries);
+    const auto finished = agent.run(words_of(job, verb_of(order, node), timeout), deadline);
+    if (!finished) return tl::unexpected(finished.error());
+    GuestAnswer answer = read_answer(*finished, order);
+    if (!may_change(answer, tries)) return answer;
+    if (monotonic_now() >= tries.until) return said_last(std::move(answer), tries);
+    pause(kUntilNextCall, deadline);
+  }
+}
+
+}  // namespace livebtl::hypervisor

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/qmp/guest_job.h -- the job in a guest, commanded by the guest's own btlctl through the
+// guest agent. Used by btlctl's one thread; borrows the agent.
+#pragma once
+
+#include <limits>
+
+#include "hypervisor/qmp/guest_agent.h"
+
+namespace livebtl::hypervisor {
+
+// The one place that spells these commands.
+inline constexpr const char* kPrepareWords[] = {"checkpoint", "prepare"};
+inline constexpr const char* kReturnWords[] = {"checkpoint", "return"};
+
+inline constexpr TimeNs kPrepareMax = 30 * kSecond;  // of the guest's btlctl, for one call
+inline constexpr TimeNs kCardMax = 180 * kSecond;    // until the guest can use what was plugged in
+inline constexpr TimeNs kAgentGrace = 15 * kSecond;  // until we hear that the guest's btlctl ended
+inline constexpr TimeNs kNever = std::numeric_limits<TimeNs>::max();
+
+enum class GuestOrder { kPrepare, kReturn };
+
+/// The arguments of the guest's btlctl after --json, --timeout and --job.
+using Verb = std::vector<std::string>;
+/// `node`: only for that one; "": for all.
+Verb verb_of(GuestOrder order, const std::string& node);
+Verb hold_start(const std::string& id, TimeNs lease);
+Verb hold_renew(const std::string& id, TimeNs lease);
+Verb hold_check(const std::string& id);
+Verb hold_end(const std::string& id);
+Verb job_restored(const std::string& id);
+
+struct GuestJob {
+  std::string btlctl = "btlctl";  // in the guest
+  std::string job;                // "": the guest's only one
+};
+
+/// What the guest's btlctl answered; its exit codes are btlctl's.
+struct GuestAnswer {
+  int code = 0;
+  std::string text = {};
+  bool no_job = false;  // there is no job to command
+  std::uint64_t members = 0;
+  std::string absent = {};  // kReturn: what the job still waits for, in the background
+};
+
+struct Tries {
+  TimeNs each = 0;          // the time-out of the guest's btlctl
+  TimeNs until = 0;         // no call is begun after that
+  bool card_comes = false;  // it was just plugged in: the guest's driver may not have it yet
+  TimeNs end = kNever;      // no answer is waited for beyond that
+};
+/// With the time that there is until then; an answer that is on its way at that time is waited for
+/// a little longer.
+Tries tries_until(TimeNs limit, bool card_comes);
+
+std::vector<std::string> words_of(const GuestJob& job, const Verb& verb, TimeNs timeout);
+/// Runs it once, and does not repeat it.
+Result<GuestAnswer> give_verb(GuestAgent& agent, const GuestJob& job, const Verb& verb,
+                              const Tries& tries);
+/// Runs it, and repeats it while the job is busy with another order, such as one whose btlctl was
+/// killed, or lacks a card that is on its way. Not interrupted: what runs in the guest would go on
+/// unsupervised.
+Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrder order,
+                               const Tries& tries);
+/// ... `node`: as in verb_of().
+Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrder order,
+                               const std::string& node, const Tries& tries);
+/// Checks and reads what it printed.
+GuestAnswer read_answer(const Finished& finished);
+/// ... for this order.
+GuestAnswer read_answer(const Finished& finished, GuestOrder order);
+
+}  // namespace livebtl::hypervisor

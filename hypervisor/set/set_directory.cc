@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/set/set_directory.cc -- see set_directory.h.
+#include "hypervisor/set/set_directory.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+namespace livebtl::hypervisor {
+namespace {
+
+constexpr const char* kFreshSetFile = "set.json.new";
+
+std::string said_by_system() { return std::strerror(errno); }
+
+}  // namespace
+
+SetDirectory::SetDirectory(std::string path, std::vector<std::string> machines)
+    : path_(std::move(path)), machines_(std::move(machines)) {}
+
+Error SetDirectory::error(Errc code, const std::string& file, const std::string& what) const {
+  return {code, path_ + (file.empty() ? "" : "/" + file) + ": " + what};
+}
+
+bool SetDirectory::others_may_write(const struct stat& facts) {
+  return (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
+         (facts.st_uid != ::geteuid() && facts.st_uid != 0);
+}
+
+/// Others must not be able to write to it: a set says which devices are plugged in.
+Status SetDirectory::open() {
+  if (directory_) return {};
+  Fd opened(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened) {
+    const bool none = errno == ENOENT;
+    const Errc code = none ? Errc::kNotFound : errno == EACCES ? Errc::kAuth : Errc::kInvalid;
+    return tl::unexpected(error(code, "", said_by_system()));
+  }
+  struct stat facts {};
+  if (::fstat(opened.number(), &facts) != 0)
+    return tl::unexpected(error(Errc::kSystem, "", said_by_system()));
+  if (others_may_write(facts))
+    return tl::unexpected(error(
+        Errc::kAuth, "", "others may write to it; a set belongs in a directory of yours (0700)"));
+  directory_ = std::move(opened);
+  return {};
+}
+
+bool SetDirectory::ours(const std::string& file) const {
+  return file == kFreshSetFile ||
+         std::any_of(machines_.begin(), machines_.end(),
+                     [&file](const std::string& machine) { return ram_file(machine) == file; });
+}
+
+/// Whether the directory can be made, as far as that can be told.
+Status SetDirectory::look_above() const {
+  std::string above = path_.substr(0, path_.find_last_not_of('/') + 1);
+  const auto slash = above.rfind('/');
+  above = slash == std::string::npos ? "." : above.substr(0, slash + 1);
+  if (::faccessat(AT_FDCWD, above.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
+  return not_made();
+}
+
+/// Says why, by errno.
+Status SetDirectory::not_made() const {
+  if (errno == ENOENT || errno == ENOTDIR)
+    return tl::unexpected(error(Errc::kNotFound, "",
+                                "cannot be made because its parent directory is not there; "
+                                "make that first"));
+  const bool denied = errno == EACCES || errno == EPERM || errno == EROFS;
+  return tl::unexpected(
+      error(denied ? Errc::kAuth : Errc::kSystem, "", "cannot be made: " + said_by_system()));
+}
+
+Result<SetDirectory::Holds> SetDirectory::look() {
+  if (const auto opened = open(); !opened) {
+    if (opened.error().code != Errc::kNotFound) return tl::unexpected(opened.error());
+    if (const auto above = look_above(); !above) return tl::unexpected(above.error());
+    return Holds::kNothing;
+  }
+  bool leavings = false;
+  bool set = false;
+  std::error_code failed;
+  for (std::filesystem::directory_iterator each(path_, failed), end; !failed && each != end;
+       each.increment(failed)) {
+    const std::string file = each->path().filename();
+    set = set || file == kSetFile;
+    leavings = leavings || ours(file);
+    if (file != kSetFile && !ours(file))
+      return tl::unexpected(error(Errc::kRefused, one_line(file),
+                                  "does not belong to this set; give a directory that is empty, "
+                                  "or one that is not there"));
+  }
+  if (failed) return tl::unexpected(error(Errc::kSystem, "", failed.message()));
+  if (!set) return leavings ? Holds::kLeavings : Holds::kNothing;
+  const auto loaded = load();
+  if (loaded) return Holds::kSet;
+  if (loaded.error().code == Errc::kAuth) return tl::unexpected(loaded.error());
+  return tl::unexpected(Error{Errc::kRefused, loaded.error().text + "; give another directory"});
+}
+
+Status SetDirectory::prepare() {
+  if (::mkdir(path_.c_str(), 0700) == 0) {
+    made_ = true;
+  } else if (errno != EEXIST) {
+    return not_made();
+  }
+  if (auto opened = open(); !opened) return opened;
+  const bool made = std::exchange(made_, false);
+  auto emptied = discard();
+  made_ = made;
+  return emptied;
+}
+
+Status SetDirectory::discard() {
+  if (!directory_) return {};
+  std::vector<std::string> files = {kFreshSetFile};
+  for (const std::string& machine : machines_) files.push_back(ram_file(machine));
+  for (const std::string& file : files) {
+    if (::unlinkat(directory_.number(), file.c_str(), 0) != 0 && errno != ENOENT)
+      return tl::unexpected(error(Errc::kSystem, file, said_by_system()));
+  }
+  if (std::exchange(made_, false)) ::rmdir(path_.c_str());
+  return {};
+}
+
+Result<Fd> SetDirectory::create(const std::string& machine) {
+  const std::string file = ram_file(machine);
+  Fd made(::openat(directory_.number(), file.c_str(),
+                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!made) return tl::unexpected(error(Errc::kRefused, file, said_by_system()));
+  return made;
+}
+
+Result<std::uint64_t> SetDirectory::sync_ram(const std::string& machine) {
+  const std::string file = ram_file(machine);
+  const Fd opened(::openat(directory_.number(), file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat facts {};
+  if (!opened || ::fsync(opened.number()) != 0 || ::fstat(opened.number(), &facts) != 0)
+    return tl::unexpected(error(Errc::kSystem, file, said_by_system()));
+  if (!S_ISREG(facts.st_mode) || facts.st_size <= 0)
+    return tl::unexpected(error(Errc::kRefused, file, "QEMU has written nothing to it"));
+  return static_cast<std::uint64_t>(facts.st_size);
+}
+
+Status SetDirectory::write_list(const std::string& text) {
+  const Fd file(::openat(directory_.number(), kFreshSetFile,
+                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file) return tl::unexpected(error(Errc::kSystem, kFreshSetFile, said_by_system()));
+  for (std::size_t done = 0; done < text.size();) {
+    const auto written = ::write(file.number(), text.data() + done, text.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return tl::unexpected(error(Errc::kSystem, kFreshSetFile, said_by_system()));
+    done += static_cast<std::size_t>(written);
+  }
+  if (::fsync(file.number()) != 0)
+    return tl::unexpected(error(Errc::kSystem, kFreshSetFile, said_by_system()));
+  return {};
+}
+
+Status SetDirectory::seal(SetFile set) {
+  for (SavedMachine& machine : set.machines) {
+    const auto bytes = sync_ram(machine.name);
+    if (!bytes) return tl::unexpected(bytes.error());
+    machine.bytes = *bytes;
+  }
+  if (auto written = write_list(set_text(set)); !written) return written;
+  if (::fsync(directory_.number()) != 0 ||
+      ::renameat(directory_.number(), kFreshSetFile, directory_.number(), kSetFile) != 0 ||
+      ::fsync(directory_.number()) != 0)
+    return tl::unexpected(error(Errc::kSystem, kSetFile, said_by_system()));
+  return {};
+}
+
+}  // namespace livebtl::hypervisor

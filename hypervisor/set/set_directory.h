@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/set/set_directory.h -- the directory of a set of snapshots: one file a machine, and
+// set.json, without which it is no set. Used by btlctl's one thread; owns the directory's
+// descriptor, through which everything is opened: no link is followed.
+#pragma once
+
+#include <sys/stat.h>
+
+#include "base/fd.h"
+#include "hypervisor/set/set_file.h"
+
+namespace livebtl::hypervisor {
+
+class SetDirectory {
+ public:
+  enum class Holds {
+    kNothing,   // or the directory is not there
+    kLeavings,  // of a call that was killed: files of these machines, and no set.json
+    kSet,       // a whole one, of these machines
+  };
+
+  SetDirectory(std::string path, std::vector<std::string> machines);
+
+  /// Errors: kRefused: it holds something else; kNotFound, kAuth: it is not there, and cannot be
+  /// made.
+  Result<Holds> look();
+  /// Makes it if it is not there, and deletes what a killed call has left.
+  Status prepare();
+  /// Empties it, and removes it if it was made here.
+  Status discard();
+  /// Makes a file for a machine's memory.
+  Result<Fd> create(const std::string& machine);
+  /// Writes set.json, whole, once all else is on the disk. Fills in the files' sizes.
+  Status seal(SetFile set);
+
+  /// A set that was sealed, and whose files have the sizes it names. Errors: kCorrupt: it is none;
+  /// kAuth: others may write to it.
+  Result<SetFile> load();
+  Result<Fd> open_ram(const SavedMachine& machine);
+
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  static bool others_may_write(const struct stat& facts);
+  Status open();
+  Status look_above() const;
+  Status not_made() const;
+  Result<Fd> open_sealed(const std::string& file, struct stat& facts) const;
+  Result<std::string> read_list() const;
+  Result<std::uint64_t> sync_ram(const std::string& machine);
+  Status write_list(const std::string& text);
+  bool ours(const std::string& file) const;
+  Error error(Errc code, const std::string& file, const std::string& what) const;
+
+  std::string path_;
+  std::vector<std::string> machines_;
+  Fd directory_;
+  bool made_ = false;
+};
+
+}  // namespace livebtl::hypervisor

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/set/set_steps.h -- the steps that snapshot and restore of a set of machines share: by
+// a QEMU's monitor, a guest's agent or in the set's directory, each with its own deadline. Used by
+// btlctl's one thread; owns the connections, borrows the request.
+#pragma once
+
+#include "hypervisor/plan/steps.h"
+#include "hypervisor/set/set_directory.h"
+
+namespace livebtl::hypervisor {
+
+inline constexpr TimeNs kLeaseMargin = 30 * kSecond;  // for all but the saving itself
+inline constexpr TimeNs kLeaseMin = 2 * kLeaseMargin;
+/// What a monitor calls the descriptor of the file that a machine's state goes to or comes from.
+inline constexpr const char* kStateDescriptor = "livebtl";
+inline constexpr const char* kStateUri = "fd:livebtl";
+
+struct MachinePlace {
+  std::string name;
+  std::string qmp, agent;  // sockets; agent: "" if the user has named none
+  std::vector<std::string> cards;
+};
+
+struct SetRequest {
+  std::string directory;
+  std::vector<MachinePlace> machines;
+  GuestJob guest;
+  TimeNs lease = 0;    // of the hold
+  TimeNs timeout = 0;  // of the whole command (budget.h)
+  bool ignores_disks = false;
+  bool dry_run = false;
+
+  std::vector<std::string> names() const;
+  std::vector<MachineNames> machine_names() const;
+  /// The first machine with an agent: its guest passes orders to the job.
+  const MachinePlace& speaker() const noexcept;
+};
+
+class SetSteps : public Steps {
+ public:
+  SetSteps(const SetRequest& request, const std::atomic<bool>& stop, Progress progress);
+
+  Answer perform(Action action) override;
+
+  const std::vector<Card>& cards(std::size_t machine) const { return machines_[machine].cards; }
+  const std::string& hold() const noexcept { return hold_; }
+  /// As a plan shows it: how a card is plugged in.
+  virtual std::string plug_line(const Card& card) const = 0;
+
+ protected:
+  struct Machine {
+    Monitor monitor;
+    std::vector<Card> cards = {};
+  };
+
+  virtual Answer look() = 0;
+  virtual Answer look_at(std::size_t machine, Observation& seen, const Deadline& deadline) = 0;
+  virtual Answer plug_in(Monitor& monitor, const Card& card) = 0;
+  /// The steps that only one of the two takes.
+  virtual Answer perform_own(Action action) = 0;
+
+  /// What is seen of all, or why it failed at the first where it did.
+  Answer look_at_each();
+  Answer on(std::size_t machine, const Monitor::Act& act, const Deadline& deadline);
+  /// In the speaker's guest; not interrupted, but it has its own time-out.
+  Answer give(const Verb& verb);
+  /// ... with which the way back begins.
+  Answer give_afterwards(const Verb& verb);
+  /// ... on the way back, of which nothing depends on the answer.
+  Answer give_briefly(const Verb& verb);
+  /// To the whole job.
+  Answer order(GuestOrder order);
+  Answer read(const Result<GuestAnswer>& said);
+
+  const SetRequest& request_;
+  std::vector<Machine> machines_;
+  GuestAgent agent_;  // the speaker's
+  SetDirectory directory_;
+  std::string hold_;  // its id
+  std::uint64_t members_ = 0;
+};
+
+}  // namespace livebtl::hypervisor

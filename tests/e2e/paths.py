@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Paths that break, strangers that connect, and two nodes with a network between them."""
+import errno
+import random
+import socket
+import threading
+import time
+
+from tests.harness import kernel, processes
+from tests.harness.control import DONE, btlctl, counted, drive
+from tests.harness.job import MpiJob
+from tests.harness.nodes import TwoNodes
+from tests.harness.scenario import NEEDS_ROOT, scenario
+from tests.harness.waiting import check, wait_until
+
+
+@scenario("connections-severed", NEEDS_ROOT)
+def severed_connections(context):
+    """ss -K on the data connections under load, again and again: nothing is lost."""
+    wanted = max(10, context.switches // 2)
+    with MpiJob(context.build, context.logs, "stream", 3, environment={"LIVEBTL_TRANSPORTS": "self,tcp"}) as job:
+        job.wait_ready()
+        pids = set(job.rank_pids().values())
+        chance = random.Random(1)
+        for _ in range(wanted):
+            def connected():
+                job.check_running()
+                return [end for end in kernel.rank_connections(pids) if end.bytes_sent > 100_000]
+            ends = wait_until("a data connection under load", connected, 30)
+            end = chance.choice(sorted(ends, key=lambda end: (end.local, end.remote)))
+            kernel.sever(end)
+        lost = sum(t["paths_lost"] for member in btlctl(job, "status").expect(DONE).json["members"]
+                   for t in member["engine"]["transports"])
+        check(lost >= wanted // 2, f"{wanted} connections were cut, but only {lost} path losses were seen")
+        totals = job.finish(60)
+    return f"{wanted} connections cut, {lost} path losses seen; {totals['received']} messages, none lost"
+
+
+def _cut_under_load(job, chance, pids, standing=None):
+    """Cuts a connection under load; one of the rank `standing`, if that is given, while that rank is stopped."""
+    def loaded():
+        job.check_running()
+        ends = kernel.rank_connections(pids)
+        return [end for end in ends if end.bytes_sent > 10_000_000 and standing in (None, end.pid)]
+    ends = wait_until("a connection under load", loaded, 60)
+    end = chance.choice(sorted(ends, key=lambda end: (end.local, end.remote)))
+    if standing is None:
+        kernel.sever(end)
+        return
+    with processes.standing_still(standing):
+        kernel.sever(end)
+        time.sleep(2)  # longer than the silence after which a probe is sent
+
+
+@scenario("connections-severed-under-loans", NEEDS_ROOT)
+def severed_under_loans(context):
+    """libfabric's connections are cut, and ranks are stopped, while payloads are lent to be read by the receiver."""
+    return _sever_under_loans(context, "storm", max(6, context.switches // 4))
+
+
+@scenario("connections-severed-under-puts", NEEDS_ROOT)
+def severed_under_puts(context):
+    """The same during puts and gets, which are checked byte by byte, and fetch-and-adds."""
+    return _sever_under_loans(context, "regions", max(6, context.switches // 10))
+
+
+def _sever_under_loans(context, program, wanted):
+    environment = {"LIVEBTL_TRANSPORTS": "self,tcp,ofi", "LIVEBTL_OFI_PROVIDER": "tcp;ofi_rxm"}
+    with MpiJob(context.build, context.logs, program, 3, ("--bytes", str(2 << 20)), environment=environment) as job:
+        job.wait_ready()
+        pids, chance = job.rank_pids(), random.Random(3)
+        for i in range(wanted):
+            _cut_under_load(job, chance, set(pids.values()), pids[i // 3 % 3] if i % 3 == 2 else None)
+
+        wait_until("lost paths of ofi", lambda: counted(job, "ofi", "paths_lost") >= wanted // 3, 30)
+        wait_until("payloads that are lent", lambda: counted(job, "ofi", "frames_lent") > wanted, 60)
+        lost, lent = counted(job, "ofi", "paths_lost"), counted(job, "ofi", "frames_lent")
+        totals = job.finish(120)
+    return (f"{wanted} connections cut, {lost} path losses seen, {lent} payloads lent; {totals['received']} messages, "
+            f"none lost")
+
+
+class Cutter(threading.Thread):
+    """Breaks all connections between the ranks, again and again. Use as a context manager."""
+
+    PACE = 0.1  # seconds between two cuts, in which the job makes progress
+
+    def __init__(self, pids, ports):
+        super().__init__(daemon=True)
+        self.pids, self.ports = pids, ports
+        self.cuts, self.failure = 0, None
+        self._enough = threading.Event()
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self._enough.set()
+        self.join()
+
+    def run(self):
+        try:
+            while not self._enough.is_set():
+                cut = kernel.sever_all(self.pids, self.ports)
+                self.cuts += cut
+                if cut:
+                    self._enough.wait(self.PACE)
+        except Exception as failure:  # reported by the scenario's own thread
+            self.failure = failure
+
+
+@scenario("connections-severed-and-switched", NEEDS_ROOT)
+def severed_and_switched(context):
+    """The driver switches while connections are cut; it goes on until enough of them were."""
+    switches = 2 * max(5, context.switches // 4)
+    wanted, done = max(5, context.switches // 10), 0
+    with MpiJob(context.build, context.logs, "stream", 2) as job:
+        job.wait_ready()
+        pids = set(job.rank_pids().values())
+        ports = {port for _, port in wait_until("listening ports", lambda: kernel.listening_ports(pids), 10)}
+        with Cutter(pids, ports) as cutter:
+            for _ in range(50):  # an even number of switches each, so that traffic is on sm again
+                drive(job, switches, 120 + 3 * switches)
+                done += switches
+                if cutter.cuts >= wanted or cutter.failure:
+                    break
+        check(cutter.failure is None, f"the cutter failed: {cutter.failure}")
+        check(cutter.cuts >= wanted, f"only {cutter.cuts} connections were cut in {done} switches")
+        totals = job.finish(60)
+    return f"{done} switches with {cutter.cuts} connections cut meanwhile; {totals['received']} messages, none lost"
+
+
+@scenario("strangers")
+def strangers(context):
+    """Garbage is sent to every listening port of the ranks: the connections are dropped, the job does not notice."""
+    with MpiJob(context.build, context.logs, "stream", 2) as job:
+        job.wait_ready()
+        btlctl(job, "switch", "sm", "tcp").expect(DONE)
+        ports = wait_until("listening ports", lambda: kernel.listening_ports(set(job.rank_pids().values())), 10)
+        chance = random.Random(2)
+        for attempt in range(40):
+            address, port = ports[attempt % len(ports)]
+            host = {"0.0.0.0": "127.0.0.1", "*": "127.0.0.1", "::": "::1"}.get(address, address)
+            with socket.create_connection((host, port), timeout=10) as stranger:
+                try:
+                    stranger.sendall(chance.randbytes(chance.randrange(1, 5000)))
+                    stranger.shutdown(socket.SHUT_WR)
+                    stranger.settimeout(30)
+                    while stranger.recv(4096):
+                        pass
+                except (ConnectionResetError, BrokenPipeError):
+                    pass  # dropped, as it should be
+                except OSError as gone:  # dropped before its shutdown()
+                    check(gone.errno == errno.ENOTCONN, f"a stranger met {gone}")
+        btlctl(job, "switch", "tcp", "sm").expect(DONE)
+        totals = job.finish(60)
+    return f"40 strangers on {len(ports)} ports dropped; {totals['received']} messages"
+
+
+@scenario("two-nodes", NEEDS_ROOT)
+def two_nodes(context):
+    """Two nodes, joined by a network: orders reach all members, and only pairs on one node use sm."""
+    job = MpiJob(context.build, context.logs, "stream", 4)
+    with TwoNodes(job.rundir, job.shared) as nodes:
+        job.enter = nodes.nodes[0].enter()
+        job.mca += nodes.mpirun_options(2)
+        with job:
+            job.wait_ready()
+            for i in range(max(4, context.switches // 10)):
+                route = ("sm", "tcp") if i % 2 == 0 else ("tcp", "sm")
+                answer = btlctl(job, "switch", *route).expect(DONE)
+                check(answer.json["members"] == 4, f"only {answer.json['members']} members took part")
+            job.enter = nodes.nodes[1].enter()  # and from the other node
+            btlctl(job, "remove", "sm").expect(DONE)
+            btlctl(job, "add", "sm").expect(DONE)
+            job.enter = nodes.nodes[0].enter()
+            totals = job.finish(60)
+    return f"{i + 1} switches over two nodes; {totals['received']} messages"

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/sim/network/sim_network.h -- the wires between the simulated processes, and all that can happen to
+// them.
+//
+// Deterministic: one generator decides everything, and nothing is ordered by addresses in memory.
+// Transports pull: a frame is delivered when its receiver's progress() runs at or after the frame's
+// arrival time, so a process that is not moved receives nothing, as a stopped one. Ownership: the
+// network owns the connections; transports and endpoints register here and leave in their
+// destructors.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/sim/network/faults.h"
+#include "tests/sim/network/sim_clock.h"
+#include "transports/interface/node_facts.h"
+#include "transports/interface/transport.h"
+
+namespace livebtl::sim {
+
+class SimEndpoint;
+class SimTransport;
+
+/// One frame on its way.
+struct Parcel {
+  TimeNs arrives = 0;
+  Blob header;
+  Blob payload;
+  std::uint64_t order = 0;  // among all frames from that process to that one
+};
+
+/// One end of a connection, and what it has sent to the other.
+struct Half {
+  ProcessId process{};
+  SimEndpoint* end = nullptr;  // null: not accepted yet, or closed
+  bool closed = false;
+  std::deque<Parcel> wire;  // from this end, in order of arrival
+  TimeNs last_arrival = 0;
+  TimeNs open_at = kNever;    // when this end may post
+  TimeNs sees_down = kNever;  // when this end learns that the connection is gone
+  bool after_wire = false;    // ... but not before it has read what the other end sent
+  Error why;
+};
+
+/// A frame that an engine posts.
+struct Posted {
+  ProcessId from, to;
+  const std::string& transport;
+  Bytes header;
+  bool in_vain;  // one of the two ends has given the connection up: nobody will read it
+};
+
+struct Connection {
+  std::uint64_t number = 0;
+  std::string transport;
+  bool keeps = false;
+  bool broken = false;   // nothing is put on the wires any more
+  bool severed = false;  // ... and not by an end that closed it in good order
+  TimeNs asks_at = 0;    // when the dial reaches the acceptor
+  Half halves[2];        // dialler, acceptor
+};
+
+/// What distinguishes the simulated transports.
+struct SimKind {
+  std::string name;
+  core::Caps caps;
+  TimeNs delay = 10 * kMicrosecond;
+};
+/// alpha and beta can lose frames, gamma cannot and serves one node only.
+const std::vector<SimKind>& sim_kinds();
+
+class SimNetwork {
+ public:
+  SimNetwork(SimClock& clock, std::uint64_t seed, FaultPlan plan);
+  ~SimNetwork();
+  SimNetwork(const SimNetwork&) = delete;
+  SimNetwork& operator=(const SimNetwork&) = delete;
+
+  /// What an engine is given to make transports of this network.
+  std::vector<core::TransportKind> kinds();
+
+  /// Once a simulation step: perhaps breaks something. calm: from now on nothing breaks any more.
+  void chaos();
+  void set_plan(const FaultPlan& plan) { plan_ = plan; }
+  void calm() {
+    plan_ = FaultPlan::calm();
+    outages_.clear();
+  }
+  /// Breaks a connection. blind: that end (0, 1) never sees it by itself; -1: both see it.
+  void sever(Connection& connection, int blind);
+  /// The process vanishes: what it has sent may arrive, its peers see it go sooner or later, or (by
+  /// a transport that can lose frames) never.
+  void kill(ProcessId process);
+
+  /// When the process's transports have something to do next, as far as is known; kNever: only if
+  /// others act.
+  TimeNs next_event(ProcessId process) const;
+  std::size_t open_endpoints(ProcessId process, const std::string& transport) const;
+
+  SimClock& clock() noexcept { return clock_; }
+  Random& random() noexcept { return random_; }
+  const FaultPlan& plan() const noexcept { return plan_; }
+  FaultCounts& counts() noexcept { return counts_; }
+
+  /// The first frame on its way between two living processes to which `name` gives a name, for
+  /// people; "": there is none.
+  std::string find_on_wire(const std::function<std::string(Bytes header)>& name) const;
+
+  /// Called for every frame that a transport took. For the oracle.
+  std::function<void(const Posted&)> on_post;
+
+  // For SimTransport and SimEndpoint.
+  void enter(SimTransport& transport);
+  void leave(SimTransport& transport) noexcept;
+  SimTransport* find(const std::string& name, ProcessId process) const;
+  Result<Connection*> dial(SimTransport& from, ProcessId to);
+  /// A connection that has reached this transport and waits to be accepted; null: none.
+  Connection* next_incoming(SimTransport& to);
+  bool has_incoming(const SimTransport& to) const { return incoming(to) != nullptr; }
+  void put_on_wire(Connection& connection, int from, Parcel parcel);
+  void delivered(const Connection& connection, int to, const Parcel& parcel);
+  /// An end was closed by its owner.
+  void closed(Connection& connection, int side);
+  TimeNs soon(TimeNs about);
+
+ private:
+  using PairOfProcesses = std::pair<ProcessId, ProcessId>;
+
+  Connection* incoming(const SimTransport& to) const;
+  TimeNs delay_of(const std::string& transport);
+  bool in_outage(const std::string& transport, ProcessId one, ProcessId other) const;
+  void cut_wire(Half& half);
+  void sweep();
+
+  SimClock& clock_;
+  Random random_;
+  FaultPlan plan_;
+  FaultCounts counts_;
+  std::uint64_t next_number_ = 1;
+  std::vector<std::unique_ptr<Connection>> connections_;
+  std::map<std::pair<std::string, ProcessId>, SimTransport*> transports_;
+  std::map<PairOfProcesses, std::uint64_t> last_put_, highest_delivered_;
+  std::map<std::pair<std::string, PairOfProcesses>, TimeNs> outages_;  // until
+  std::set<ProcessId> dead_;
+};
+
+}  // namespace livebtl::sim

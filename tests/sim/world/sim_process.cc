@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/sim/world/sim_process.cc -- turns of a simulated process.
+#include "tests/sim/world/sim_process.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/log.h"
+
+namespace livebtl::sim {
+namespace {
+
+control::MemberFacts facts_of(const ProcessOptions& options) {
+  control::MemberFacts facts;
+  facts.job = "sim";
+  facts.member = {ProcessId{options.number}, Incarnation{1}};
+  facts.name = "rank " + std::to_string(options.number - 1);
+  if (options.announced != 0) facts.rank = static_cast<int>(options.number) - 1;
+  facts.node = core::node_name(options.node);
+  facts.host = "node" + std::to_string(options.node);
+  facts.announced = options.announced;
+  facts.routing.excluded = options.excluded;
+  for (const SimKind& kind : sim_kinds()) {
+    if (kind.name != options.lacks) facts.transports.push_back({kind.name, ""});
+  }
+  return facts;
+}
+
+/// Whose log lines follow, and when: all engines share one log.
+void name_in_log(std::uint64_t number, TimeNs now) {
+  if (log_level() < LogLevel::kInfo) return;
+  char text[48];
+  std::snprintf(text, sizeof text, "%10.6f process %llu:", static_cast<double>(now) / 1e9,
+                static_cast<unsigned long long>(number));
+  set_log_prefix(text);
+}
+
+}  // namespace
+
+SimProcess::SimProcess(SimNetwork& network, Ledger& ledger, const ProcessOptions& options)
+    : network_(network),
+      options_(options),
+      node_name_(core::node_name(options.node)),
+      random_(options.seed),
+      clock_(network.clock()),
+      application_(options.number, ledger, random_.next()),
+      member_(facts_of(options)),
+      watch_(options.seed),
+      engine_(std::make_unique<core::EngineCore>(config())),
+      next_turn_(network.clock().now()) {
+  engine_->on_report([this] { report_due_ = true; });
+}
+
+SimProcess::~SimProcess() {
+  if (alive()) application_.close();
+}
+
+core::EngineConfig SimProcess::config() {
+  core::EngineConfig made;
+  made.settings.window_bytes = 16u << 10;
+  made.settings.credit_bytes = 8u << 10;
+  made.settings.credit_headers = 24;
+  made.settings.operations_max = 64;
+  made.settings.probe_ms = 40;
+  made.settings.dead_ms = 5;
+  made.job = "sim";
+  made.label = "rank " + std::to_string(options_.number - 1);
+  if (options_.secret) made.secret = Secret(std::array<std::byte, 32>{std::byte{42}});
+  made.process = id();
+  made.node = options_.node;
+  made.routing.excluded = options_.excluded;
+  made.kinds = network_.kinds();
+  std::erase_if(made.kinds, [this](const auto& kind) { return kind.name == options_.lacks; });
+  made.now = [this] { return clock_.now(); };
+  made.seed = random_.next();
+  made.first_seq = options_.first_seq;
+  return made;
+}
+
+void SimProcess::begin() {
+  // A device that refuses to open is tried again: a process without its transports is another test.
+  const auto excluded = [this](const std::string& name) {
+    if (order_.operation == 0) return options_.excluded.contains(name);
+    const bool by_old = core::RoutingView(order_.before, node_name()).excluded(name);
+    const bool by_new = core::RoutingView(order_.after, node_name()).excluded(name);
+    if (order_.rung == core::Rung::kOld) return by_old;
+    return order_.rung == core::Rung::kNew ? by_new : by_old && by_new;
+  };
+  const auto all_open = [&] {
+    return std::ranges::all_of(sim_kinds(), [&](const SimKind& kind) {
+      return kind.name == options_.lacks || excluded(kind.name) ||
+             network_.find(kind.name, id()) != nullptr;
+    });
+  };
+  while (!all_open()) static_cast<void>(engine_->open_transports());
+  application_.open(*engine_);
+  begun_ = true;
+}
+
+void SimProcess::meet(SimProcess& other) {
+  application_.meet(other.number(), engine_->peer(other.application().address()).value());
+}
+
+void SimProcess::die() {
+  network_.kill(id());
+  if (begun_) application_.close();
+  engine_.reset();
+  next_turn_ = kNever;
+}
+
+void SimProcess::freeze(TimeNs until, bool clock_stops) {
+  frozen_since_ = network_.clock().now();
+  frozen_until_ = until;
+  clock_stops_ = clock_stops;
+  next_turn_ = until;
+}
+
+bool SimProcess::frozen() const noexcept { return frozen_until_ > network_.clock().now(); }
+
+void SimProcess::thaw() {
+  if (frozen_until_ == 0) return;
+  if (clock_stops_) clock_.lose(network_.clock().now() - frozen_since_);
+  frozen_until_ = 0;
+}
+
+void SimProcess::turn(bool sending) {
+  const TimeNs now = network_.clock().now();
+  thaw();
+  name_in_log(number(), now);
+  std::size_t moved = 0;
+  if (now >= agent_at_) {
+    agent_at_ = now + kMillisecond;
+    static_cast<void>(engine_->agent_turn());
+    if (begun_ && computes_until_ <= now)
+      engine_->wait(0);  // reads the clock, as callers that wait do
+  }
+  if (begun_ && computes_until_ <= now) {
+    if (random_.chance(0.4)) application_.turn(sending);
+    moved = engine_->progress();
+    if (sending && random_.chance(0.002))
+      computes_until_ = now + static_cast<TimeNs>(random_.below(20 * kMillisecond));
+  }
+  const bool busy = moved != 0 || (sending && computes_until_ <= now && random_.chance(0.5));
+  const TimeNs asked = computes_until_ > now ? kNever : network_.next_event(id());
+  const TimeNs next = busy ? now + 3 * kMicrosecond : std::min(asked, std::max(agent_at_, now + 1));
+  next_turn_ = std::max(next, now + kMicrosecond);
+}
+
+void SimProcess::report_back(const Reply& reply) {
+  report_due_ = false;
+  search_.hurry();
+  told_ = engine_->report();
+  step(told_, reply);
+}
+
+std::vector<ProcessId> SimProcess::to_ask() {
+  if (!begun_ || !engine_->seeks() || clock_.now() < search_.due_at()) return {};
+  return search_.due(engine_->unreached(), clock_.now());
+}
+
+void SimProcess::step(const control::MemberEvent& event, const Reply& reply) {
+  if (std::holds_alternative<core::RungReport>(event)) {
+    report_due_ = false;
+    search_.hurry();
+  }
+  name_in_log(number(), network_.clock().now());
+  for (const control::MemberAction& action : member_.step(event, clock_.now())) {
+    if (const auto* submit = std::get_if<control::Submit>(&action)) {
+      told_.reached = false;
+      order_ = submit->order;
+      engine_->submit(submit->order);
+      report_back(reply);
+    } else if (const auto* adopt = std::get_if<control::Adopt>(&action)) {
+      told_.reached = false;
+      order_ = adopt->order;
+      engine_->adopt(adopt->order);
+      report_back(reply);
+    } else {
+      reply(action);
+    }
+  }
+}
+
+}  // namespace livebtl::sim

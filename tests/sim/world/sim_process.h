@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/sim/world/sim_process.h -- one simulated process: the production engine and member machine, and
+// an application.
+//
+// What its three parts would do in threads happens here in turns: the application calls in (or
+// computes and does not), the agent takes its turn every millisecond, and control messages go to
+// the member machine.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "control/agent/search_plan.h"
+#include "control/ladder/member.h"
+#include "control/ladder/takeover_watch.h"
+#include "core/engine/engine_core.h"
+#include "tests/sim/network/sim_network.h"
+#include "tests/sim/world/application.h"
+
+namespace livebtl::sim {
+
+struct ProcessOptions {
+  std::uint64_t number = 1;  // process id, and rank + 1
+  std::uint64_t node = 1;
+  std::uint32_t announced = 1;  // with how many the job began; 0: this one was not among them
+  std::uint64_t seed = 0;
+  std::uint64_t first_seq = 1;
+  bool secret = false;
+  std::string lacks;               // a transport that this process was not built with; empty: none
+  std::set<std::string> excluded;  // closed from the start, in all processes of the job
+};
+
+class SimProcess {
+ public:
+  SimProcess(SimNetwork& network, Ledger& ledger, const ProcessOptions& options);
+  ~SimProcess();
+  SimProcess(const SimProcess&) = delete;
+  SimProcess& operator=(const SimProcess&) = delete;
+
+  std::uint64_t number() const noexcept { return options_.number; }
+  ProcessId id() const noexcept { return ProcessId{options_.number}; }
+  std::uint64_t node() const noexcept { return options_.node; }
+  const std::string& node_name() const noexcept { return node_name_; }
+  const std::string& lacks() const noexcept { return options_.lacks; }
+  control::MemberId member_id() const noexcept { return {id(), Incarnation{1}}; }
+  Application& application() noexcept { return application_; }
+  core::EngineCore& engine() noexcept { return *engine_; }
+
+  /// It knows the job's standing: opens what the routing allows, and its port.
+  void begin();
+  bool begun() const noexcept { return begun_; }
+  void meet(SimProcess& other);
+
+  bool alive() const noexcept { return engine_ != nullptr; }
+  void die();
+  /// Stands still until then. clock_stops: as a paused VM's does.
+  void freeze(TimeNs until, bool clock_stops);
+  bool frozen() const noexcept;
+  TimeNs frozen_until() const noexcept { return frozen_until_; }
+  void thaw();
+
+  /// Moves the application and the agent; sets next_turn().
+  void turn(bool sending);
+  TimeNs next_turn() const noexcept { return next_turn_; }
+
+  /// Steps the member machine and carries its actions out, except answers and notifications, which
+  /// go to `reply`.
+  using Reply = std::function<void(const control::MemberAction&)>;
+  void step(const control::MemberEvent& event, const Reply& reply);
+  /// The engine's report has changed since the machine was told.
+  bool report_due() const noexcept { return report_due_; }
+  control::Standing standing() const { return member_.standing(clock_.now()); }
+  bool joined() const noexcept { return member_.joined(); }
+  /// It is on no ladder. Cheap, as it is looked at in every turn of the simulation.
+  bool rests() const noexcept { return member_.joined() && !member_.unfinished(); }
+  const core::Routing& routing() const noexcept { return member_.in_force(); }
+  /// Is it time to finish what a coordinator has left?
+  bool takeover_due() { return watch_.due(member_, clock_.now()); }
+  void not_ours() noexcept { watch_.not_ours(clock_.now()); }
+  void tried(bool in_vain) noexcept { watch_.tried(in_vain, clock_.now()); }
+  /// Whom its agent asks now where they listen.
+  std::vector<ProcessId> to_ask();
+  /// What the engine last said, as the member machine knows it; not reached while an order is being
+  /// handed over.
+  const core::RungReport& told() const noexcept { return told_; }
+  const core::RungOrder& order() const noexcept { return order_; }
+
+ private:
+  core::EngineConfig config();
+  void report_back(const Reply& reply);
+
+  SimNetwork& network_;
+  const ProcessOptions options_;
+  const std::string node_name_;
+  Random random_;
+  ProcessClock clock_;
+  Application application_;
+  control::MemberMachine member_;
+  control::TakeoverWatch watch_;
+  control::SearchPlan search_;
+  std::unique_ptr<core::EngineCore> engine_;
+  core::RungReport told_;
+  core::RungOrder order_;
+  bool begun_ = false;
+  bool report_due_ = false;
+  bool clock_stops_ = false;
+  TimeNs frozen_since_ = 0;
+  TimeNs frozen_until_ = 0;
+  TimeNs computes_until_ = 0;
+  TimeNs agent_at_ = 0;
+  TimeNs next_turn_ = 0;
+};
+
+}  // namespace livebtl::sim

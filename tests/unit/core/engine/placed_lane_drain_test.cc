@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Paths that carried only data of large messages (the placed lane) and are no longer in use: they
+// count as empty only when all of that data has arrived.
+#include "tests/unit/core/engine/large.h"
+#include "tests/unit/core/engine/tapped.h"
+
+using namespace livebtl;
+using namespace livebtl::test;
+using core::FrameKind;
+using core::HoldState;
+using core::Rung;
+
+namespace {
+
+constexpr TimeNs kLong = 100 * kSecond;
+constexpr TimeNs kShort = 200 * kMillisecond;  // no probe is due yet
+
+void pass(Rig& rig, TimeNs time) {
+  for (TimeNs passed = 0; passed < time; passed += kMillisecond) rig.pass(kMillisecond);
+}
+
+/// Sends by beta, and its large messages by gamma too.
+bool is_striped(core::EngineCore& engine) {
+  const auto peers = engine.status().peers;
+  return !peers.empty() && peers[0].transport == "beta" && peers[0].bulk.size() == 2;
+}
+
+bool sends_by(core::EngineCore& engine, const std::string& name) {
+  return engine.status().peers.at(0).transport == name;
+}
+
+template <class Condition>
+void pass_until(Rig& rig, Condition condition) {
+  rig.until([&] {
+    rig.pass(kMillisecond);
+    return condition();
+  });
+}
+
+bool all_parked(Rig& rig) {
+  return std::ranges::all_of(
+      rig.engines, [](auto& engine) { return engine->hold_report().state == HoldState::kParked; });
+}
+
+}  // namespace
+
+TEST_CASE("a hold waits for data on a path that has just left the set") {
+  Taps alpha, beta, gamma;
+  alpha[0].refuses = alpha[1].refuses = true;
+  core::Routing routing;
+  routing.tuning["alpha"].exclusivity = 999;
+  Rig rig(2, {kind("self"), tapped("alpha", alpha), tapped("beta", beta), tapped("gamma", gamma)},
+          1, {}, 1, routing);
+  const Large before(rig);
+  pass_until(rig, [&] { return before.arrived() && is_striped(*rig.engines[0]); });
+  gamma[1].deaf = true;
+  const std::uint64_t sent = gamma[0].posted[FrameKind::kData];
+  const Large large(rig);
+  pass_until(rig, [&] { return gamma[0].posted[FrameKind::kData] > sent; });
+  alpha[0].refuses = alpha[1].refuses = false;
+  pass_until(rig, [&] { return sends_by(*rig.engines[0], "alpha"); });
+  for (auto& engine : rig.engines) REQUIRE(engine->hold({5, kLong, 0}).refusal == "");
+  pass(rig, kShort);
+  const auto report = rig.engines[0]->hold_report();
+  CHECK(report.state == HoldState::kParking);
+  REQUIRE(report.waiting.size() == 1);
+  CHECK(report.waiting[0].find("marker") != std::string::npos);
+  gamma[1].deaf = false;
+  pass_until(rig, [&] { return all_parked(rig); });
+  for (auto& engine : rig.engines) engine->end_hold(5);
+  pass_until(rig, [&] { return large.arrived(); });
+  CHECK(large.is_whole());
+  CHECK(lost(rig, "gamma") == 0);
+}
+
+TEST_CASE("a transport is not drained before the data of large messages on it have arrived") {
+  Taps beta, gamma;
+  Rig rig(2, {kind("self"), tapped("beta", beta), tapped("gamma", gamma)});
+  const Large before(rig);
+  pass_until(rig, [&] { return before.arrived() && is_striped(*rig.engines[0]); });
+  gamma[1].deaf = true;
+  const std::uint64_t sent = gamma[0].posted[FrameKind::kData];
+  const Large large(rig);
+  pass_until(rig, [&] { return gamma[0].posted[FrameKind::kData] > sent; });
+  core::Routing after;
+  after.quiesced.insert("gamma");
+  const auto order = [&](Rung rung) {
+    for (auto& engine : rig.engines) engine->submit({1, 1, rung, {}, after});
+  };
+  order(Rung::kJoint);
+  pass_until(rig, [&] { return rig.engines[0]->report().reached; });
+  order(Rung::kNewTx);
+  pass(rig, kShort);
+  CHECK_FALSE(rig.engines[0]->report().reached);
+  CHECK(rig.engines[0]->status().peers.at(0).bulk == std::vector<std::string>{"beta"});
+  gamma[1].deaf = false;
+  pass_until(rig, [&] { return rig.engines[0]->report().reached; });
+  pass_until(rig, [&] { return large.arrived(); });
+  CHECK(large.is_whole());
+  CHECK(lost(rig, "gamma") == 0);
+}

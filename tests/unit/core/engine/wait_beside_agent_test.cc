@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// wait() beside the agent: bells belong to the thread that sleeps, which does not sleep over what the
+// agent has moved meanwhile.
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <future>
+#include <thread>
+
+#include "tests/unit/core/engine/rig.h"
+
+using namespace livebtl;
+using namespace livebtl::test;
+
+namespace {
+
+/// A transport that reaches nobody, and tells when somebody is about to sleep.
+class Sleepy final : public core::Transport {
+ public:
+  explicit Sleepy(std::function<void()> on_arm) : on_arm_(std::move(on_arm)) {}
+
+  std::string_view name() const noexcept override { return "sleepy"; }
+  const core::Caps& caps() const noexcept override { return caps_; }
+  Blob address() const override { return Blob(1, std::byte{1}); }
+  Blob contact() const override { return Blob(1, std::byte{1}); }
+  bool reaches(Bytes) const noexcept override { return false; }
+  Result<std::unique_ptr<core::Endpoint>> connect(Bytes) override {
+    return fail(Errc::kUnreachable, "nobody is there");
+  }
+  std::size_t progress(core::TransportSink&, TimeNs, std::size_t) noexcept override { return 0; }
+  int wait_fd() const noexcept override { return -1; }
+  bool arm() noexcept override {
+    on_arm_();
+    return true;
+  }
+
+ private:
+  core::Caps caps_{.payload_bytes_max = 65536};
+  std::function<void()> on_arm_;
+};
+
+core::TransportKind sleepy(std::function<void()> on_arm) {
+  return {"sleepy", "",
+          [on_arm](const core::NodeFacts&) -> Result<std::unique_ptr<core::Transport>> {
+            return std::make_unique<Sleepy>(on_arm);
+          }};
+}
+
+}  // namespace
+
+TEST_CASE("the agent leaves the engine and its bells to a thread that falls asleep in wait()") {
+  std::promise<void> falls_asleep, turned;
+  std::atomic<bool> left_alone = false;
+  std::atomic<int> arms = 0;
+  Rig rig(1, {kind("self"), sleepy([&] {
+                if (arms++ != 0) return;  // the second time it is the agent's own sleep
+                falls_asleep.set_value();
+                left_alone = turned.get_future().wait_for(std::chrono::seconds(20)) ==
+                             std::future_status::ready;
+              })});
+  core::EngineCore& engine = *rig.engines[0];
+  std::thread sleeper([&] { engine.wait(kMillisecond); });
+  falls_asleep.get_future().wait();
+  engine.agent_turn();  // would wait for the engine if it wanted it
+  turned.set_value();
+  CHECK(engine.wait_fds().empty());
+  sleeper.join();
+  CHECK(left_alone);
+}
+
+TEST_CASE("wait() does not sleep over what the agent has moved since the last look") {
+  std::atomic<int> arms = 0;
+  Rig rig(2, {kind("self"), kind("tcp"), sleepy([&] { ++arms; })});
+  core::EngineCore& engine = *rig.engines[1];
+  Watched sent, received;
+  REQUIRE(rig.ports[1]->receive({}, received) == Accept::kAccepted);
+  REQUIRE(rig.ports[0]->send({.to = rig.to(0, 1)}, sent) == Accept::kAccepted);
+  const TimeNs deadline = monotonic_now() + 20 * kSecond;
+  bool quiet = false;
+  while ((received.done_count == 0 || !quiet) && monotonic_now() < deadline) {
+    rig.engines[0]->progress();
+    quiet = engine.agent_turn() != 0;
+  }
+  REQUIRE(received.done_count == 1);
+  const int before = arms;
+  engine.wait(kMillisecond);
+  CHECK(arms == before);
+  while (arms == before && monotonic_now() < deadline) engine.wait(kMillisecond);
+  CHECK(arms > before);
+}

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Of the sample that runner_test.py runs."""
+import os
+
+import pytest
+
+
+def pytest_sessionstart():
+    os.geteuid = lambda: 1  # not root
+
+
+@pytest.fixture
+def context():
+    return "a context"

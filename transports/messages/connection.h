@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/messages/connection.h -- one connection over a fabric that moves messages: its states, the credit that
+// both ends grant, control messages, BYE, reports of zero-copy reads, and counters. How its messages reach the wire is
+// the matter of the endpoint that owns it (DeviceSide).
+//
+// Life:      a dialler waits for the peer's ticket; an admitted end sends nothing before it has heard the dialler;
+//            then open; then down, at times by way of ending, which progress() completes.
+// Ownership: an endpoint owns it, and outlives it as its DeviceSide. Sink and credits are borrowed.
+// Threads:   the engine's lock.
+// Errors:    a message that cannot be leads to on_down() with kCorrupt.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/assert.h"
+#include "transports/messages/credits.h"
+#include "transports/messages/exposed.h"
+
+namespace livebtl::messages {
+
+/// What a connection asks of its endpoint; never for an ordinary frame.
+class DeviceSide {
+ public:
+  /// granted, read: as in Head. false: not now.
+  virtual bool post_control(Kind kind, std::uint32_t granted, std::uint32_t read) noexcept = 0;
+  /// Is a control message under way, whose completion calls Connection::tell()?
+  virtual bool control_under_way() const noexcept = 0;
+  /// Connection::settle() is to be called in the next progress().
+  virtual void settle_later() noexcept = 0;
+  /// An open connection ends: the peer is sent a BYE, if it still can hear one.
+  virtual void send_bye() noexcept = 0;
+  /// The connection is down: gives users their memory back, and the device its receive buffers.
+  virtual void release() noexcept = 0;
+
+ protected:
+  ~DeviceSide() = default;
+};
+
+class Connection {
+ public:
+  enum class State : std::uint8_t { kDialled, kAdmitted, kOpen, kEnding, kDown };
+  /// What a message was.
+  enum class Taken : std::uint8_t {
+    kFrame,    // the sink has had it
+    kControl,  // done with, or the connection went down by it
+    kExposed,  // a frame whose payload is to be read
+    kReads,    // how many exposed buffers the peer has read: take_back()
+  };
+
+  /// One of those that share `credits`, which has room. name: for people. grants_max: more credit than that is never
+  /// granted at once by a peer.
+  Connection(DeviceSide& device, Credits& credits, bool dialled, std::string name,
+             std::uint32_t grants_max, TimeNs now) noexcept;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  void attach(core::EndpointSink& sink) noexcept;
+  core::EndpointSink* sink() const noexcept { return sink_; }
+  void trust() noexcept { payload_accepted_ = kPayloadBytesMax; }
+  bool trusted() const noexcept { return payload_accepted_ == kPayloadBytesMax; }
+  const core::EndpointStats& stats() const noexcept { return stats_; }
+  core::EndpointStats& stats() noexcept { return stats_; }
+  const std::string& name() const noexcept { return name_; }
+
+  // From dialling to open.
+  bool awaits_ticket() const noexcept {
+    return state_ == State::kDialled && failed_.code == Errc::kOk;
+  }
+  /// The peer's ticket is usable. more: appended to the name.
+  void meet(std::uint32_t peer_credits, bool payload_crc, const std::string& more);
+  /// What came of the ticket that a dialler awaited.
+  void dialled(const Status& connected, TimeNs now) noexcept;
+  bool is_open() const noexcept { return state_ == State::kOpen; }
+  bool is_down() const noexcept { return state_ == State::kDown; }
+  /// Something came from the peer: an admitted end is open from then on.
+  void heard(TimeNs now) noexcept {
+    heard_ = now;
+    if (state_ == State::kAdmitted) state_ = State::kOpen;
+  }
+  TimeNs last_heard() const noexcept { return heard_; }
+
+  // Credit, in messages, counted since the connection began; the counts may wrap.
+  std::uint32_t credit() const noexcept { return peer_granted_ - sent_; }
+  /// May a frame go, as far as credit is concerned?
+  bool may_send() const noexcept { return state_ == State::kOpen && credit() > kControlCredit; }
+  std::uint32_t granted() const noexcept { return granted_; }
+  std::uint32_t first_granted() const noexcept { return first_granted_; }
+  /// Granted, and not used yet.
+  std::uint32_t open_grants() const noexcept { return open_grants_; }
+  /// The number of the next message of ours.
+  std::uint32_t next_number() const noexcept { return sent_; }
+  bool wants_payload_crc() const noexcept { return payload_crc_; }
+  void frame_sent(const core::Frame& frame) noexcept {
+    message_sent();
+    ++stats_.frames_sent;
+    stats_.bytes_sent += frame.header.size() + frame.payload.size();
+  }
+  /// The buffer of a message has been given back to the device.
+  void buffer_freed() noexcept {
+    credits_.used(open_grants_);
+    if (state_ != State::kDown) granted_ += credits_.grant(open_grants_);
+  }
+  /// Sends what the peer should know by now: credit, and buffers that were read.
+  void tell() noexcept {
+    if (state_ == State::kOpen && (grant_due() || reads_ != reads_told_)) tell_now();
+  }
+  /// false: no credit for it, or the device does not take it now.
+  bool send_control(Kind kind) noexcept;
+
+  /// A message in its buffer, which is still needed after kExposed alone. special: what came, if it is no frame.
+  Taken take(Bytes bytes, Message& special) noexcept;
+  /// While other messages wait behind a read: does this one say that nobody will answer the read?
+  void look_for_bye(Bytes bytes) noexcept;
+  bool peer_has_gone() const noexcept { return peer_gone_; }
+
+  /// in: how many of ours the peer has read, in all. out: those are the user's again.
+  template <class Registration>
+  void take_back(std::vector<ExposedBuffer<Registration>>& exposed, std::uint32_t read) noexcept;
+  /// A payload was read whole. true: the sink has had its frame.
+  bool deliver_read(Bytes header, Bytes payload, bool intact) noexcept;
+
+  // The end.
+  /// settle() takes it down: the first reason counts.
+  void note_failure(const Error& why) noexcept {
+    if (failed_.code == Errc::kOk) failed_ = why;
+  }
+  /// It goes down in the next progress().
+  void fail(const Error& why) noexcept;
+  /// The same, and nothing is sent or taken any more.
+  void end(const Error& why) noexcept;
+  /// In progress(): false: it is down, or goes down now.
+  bool settle() noexcept;
+  /// In progress() alone; or when somebody attaches.
+  void take_down(const Error& why) noexcept;
+  /// For an endpoint that is destroyed: as take_down(), and nobody is told; what is left to be released is the
+  /// endpoint's matter.
+  void part() noexcept {
+    if (state_ == State::kOpen) device_.send_bye();
+  }
+  void close() noexcept { state_ = State::kDown; }
+
+ private:
+  // As soon as half of what the peer may send has not been announced. It can then not be stuck, since what it leaves
+  // alone is less than the other half.
+  bool grant_due() const noexcept { return granted_ - told_ >= (open_grants_ + 1) / 2; }
+  void tell_now() noexcept;
+  void message_sent() noexcept {
+    ++sent_;
+    told_ = granted_;
+  }
+  bool take_grant(std::uint32_t granted) noexcept;
+  Taken corrupt(const char* what) noexcept;
+  void deliver(Bytes header, Bytes payload) noexcept;
+  void peer_closed() noexcept;
+
+  DeviceSide& device_;
+  Credits& credits_;
+  const std::uint32_t grants_max_;
+  core::EndpointSink* sink_ = nullptr;
+  State state_;
+  bool payload_crc_ = true;
+  bool peer_gone_ = false;  // it has said BYE
+  std::uint32_t sent_ = 0;
+  std::uint32_t peer_granted_ = 0;
+  std::uint32_t open_grants_ = 0;
+  std::uint32_t granted_ = 0;
+  std::uint32_t told_ = 0;           // of granted_, by our last message
+  std::uint32_t first_granted_ = 0;  // by our ticket
+  std::uint32_t reads_ = 0;          // of the peer's exposed buffers, in all
+  std::uint32_t reads_told_ = 0;
+  std::uint32_t peer_reads_ = 0;  // of ours, by its last report
+  std::size_t payload_accepted_ = core::kUntrustedPayloadMax;
+  TimeNs heard_;
+  core::EndpointStats stats_;
+  Error failed_;  // why it is to go down; kOk: it is not
+  std::string name_;
+};
+
+template <class Registration>
+void Connection::take_back(std::vector<ExposedBuffer<Registration>>& exposed,
+                           std::uint32_t read) noexcept {
+  if (read - peer_reads_ > exposed.size())
+    return take_down({Errc::kCorrupt, name_ + ": the peer has read what was never exposed"});
+  // The sink may want all memory back meanwhile.
+  while (peer_reads_ != read && !exposed.empty()) {
+    const std::uint64_t cookie = exposed.front().cookie;
+    exposed.erase(exposed.begin());
+    ++peer_reads_;
+    sink_->on_sent(cookie);
+  }
+}
+
+}  // namespace livebtl::messages

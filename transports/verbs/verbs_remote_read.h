@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/verbs/verbs_remote_read.h -- the reading of one payload from the peer's exposed buffer.
+//
+// In steps: straight to where the sink wants it, which is registered for that time; or, where that cannot be registered
+// or there is no such place, through a bounce buffer: the receive buffer in which the message came. Only our own device
+// writes here, by reads that were posted here: the peer never can.
+//
+// Ownership: the place is the user's again once this has ended. Threads: the engine's lock.
+#pragma once
+
+#include <memory>
+
+#include "transports/verbs/verbs_queue_pair.h"
+
+namespace livebtl::verbs {
+
+class RemoteRead {
+ public:
+  /// place: empty, or as long as the payload. region: of the place; none: through the buffer.
+  RemoteRead(Device& device, std::uint32_t buffer, Bytes header, const RemoteBuffer& remote,
+             MutableBytes place, Registration region);
+
+  std::uint32_t buffer() const noexcept { return buffer_; }
+  Bytes header() const noexcept { return progress_.header(); }
+  Bytes payload() const noexcept { return {target_, progress_.bytes()}; }
+  /// Does the payload have the checksum that its sender computed?
+  bool is_intact() const noexcept { return progress_.is_intact(payload()); }
+
+  /// Posts the next read. false: no room now.
+  bool post(QueuePair& pair) noexcept;
+  /// The read that was posted is done. true: all is there, and the memory is not registered any more.
+  bool step_done() noexcept;
+  bool under_way() const noexcept { return progress_.under_way(); }
+  /// The device writes to the user's memory by itself just now.
+  bool holds_place() const noexcept { return region_ && under_way(); }
+  /// Where a read may still write to although this ends: its buffer, which is not free before the queue pair has gone.
+  bool holds_buffer() const noexcept { return !region_ && under_way(); }
+  /// The user wants the memory back. Requires: not holds_place(). What is there already moves along.
+  void leave_place();
+  /// The device touches the place no more; what it was reading there fails.
+  void end_registration() noexcept { region_.end(); }
+
+ private:
+  Device& device_;
+  std::uint32_t buffer_;
+  messages::ReadProgress<RemoteBuffer> progress_;
+  std::byte* target_;
+  std::unique_ptr<std::byte[]> own_;  // the target, if there is no place
+  Registration region_;
+};
+
+}  // namespace livebtl::verbs
