@@ -19,6 +19,7 @@
 #include <string_view>
 #include <thread>
 
+#include "base/run_directory.h"
 #include "provider/provider.h"
 
 namespace livebtl::fi {
@@ -83,45 +84,18 @@ bool is_this_host(const char* node) noexcept {
   return found;
 }
 
-/// Makes the directory if it is not there.
-/// Errors: kSystem, kAuth (not ours alone).
-Status own_directory(const std::string& path) {
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
-    return fail(Errc::kSystem, "cannot make " + path + ": " + std::strerror(errno) +
-                                   "; set LIVEBTL_RUNDIR to a directory of your own");
-  }
-  struct stat facts {};
-  if (::lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode) ||
-      facts.st_uid != ::geteuid() || (facts.st_mode & 077) != 0) {
-    return fail(Errc::kAuth, path +
-                                 " is not a directory of ours with mode 0700; remove it or set"
-                                 " LIVEBTL_RUNDIR");
-  }
-  return {};
-}
-
 const char* setting(const char* name, const char* second_name) noexcept {
   const char* const value = std::getenv(name);
   return value && *value ? value : std::getenv(second_name);
 }
 
 Result<std::string> service_directory() {
-  std::string base;
-  const char* const chosen = setting("LIVEBTL_RUNDIR", "FI_LIVEBTL_RUNDIR");
-  const char* const session = std::getenv("XDG_RUNTIME_DIR");
-  const std::string system = "/run/livebtl/" + std::to_string(::geteuid());
-  if (chosen && *chosen) {
-    base = chosen;
-  } else if (::access(system.c_str(), W_OK) == 0) {
-    base = system;
-  } else if (session && *session) {
-    base = std::string(session) + "/livebtl";
-  } else {
-    base = "/tmp/livebtl-" + std::to_string(::geteuid());
-  }
-  if (const Status made = own_directory(base); !made) return tl::unexpected<Error>(made.error());
-  const std::string path = base + "/.service";  // no job's id begins with a dot
-  if (const Status made = own_directory(path); !made) return tl::unexpected<Error>(made.error());
+  const char* const wanted = setting("LIVEBTL_RUNDIR", "FI_LIVEBTL_RUNDIR");
+  const auto base = make_run_directory(wanted != nullptr ? wanted : "", run_places());
+  if (!base) return tl::unexpected<Error>(base.error());
+  const std::string path = *base + "/.service";  // no job's id begins with a dot
+  if (const Status made = make_private_directory(path); !made)
+    return tl::unexpected<Error>(made.error());
   return path;
 }
 

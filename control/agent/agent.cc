@@ -152,7 +152,9 @@ void AgentThread::stand_for_relay() {
 
 void AgentThread::relay_if_nobody_does() {
   if (!duty_ || !relay_.empty() || !duty_->take()) return;
-  auto relay = mine_->mailroom.open_relay(relay_addresses(job_.relay_on));
+  const auto addresses = relay_addresses(local_addresses(), job_.relay_on);
+  auto relay = addresses ? mine_->mailroom.open_relay(*addresses)
+                         : Result<std::string>(tl::unexpected(addresses.error()));
   if (!relay) {
     log(LogLevel::kWarn, "agent", "no relay for this node: %s; other nodes cannot reach it",
         relay.error().text.c_str());

@@ -2,20 +2,13 @@
 // control/agent/relay.cc -- see relay.h.
 #include "control/agent/relay.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <sys/inotify.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
-#include <memory>
-#include <optional>
 
 #include "base/log.h"
 #include "control/place/fork_watch.h"
@@ -26,86 +19,23 @@ namespace {
 
 constexpr std::size_t kAddressesMax = 4;
 
-struct HostAddress {
-  std::string interface;
-  std::string text;
-  int family = AF_INET;
-  std::array<std::uint8_t, 16> bytes{};
-  bool loopback = false;
-};
-
-std::optional<HostAddress> read_address(const ifaddrs& entry) {
-  if (entry.ifa_addr == nullptr || (entry.ifa_flags & IFF_UP) == 0) return std::nullopt;
-  HostAddress address;
-  address.interface = entry.ifa_name;
-  address.family = entry.ifa_addr->sa_family;
-  address.loopback = (entry.ifa_flags & IFF_LOOPBACK) != 0;
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  if (address.family == AF_INET) {
-    sockaddr_in in{};
-    std::memcpy(&in, entry.ifa_addr, sizeof in);
-    std::memcpy(address.bytes.data(), &in.sin_addr, sizeof in.sin_addr);
-  } else if (address.family == AF_INET6) {
-    sockaddr_in6 in{};
-    std::memcpy(&in, entry.ifa_addr, sizeof in);
-    if (IN6_IS_ADDR_LINKLOCAL(&in.sin6_addr)) return std::nullopt;
-    std::memcpy(address.bytes.data(), &in.sin6_addr, sizeof in.sin6_addr);
-  } else {
-    return std::nullopt;
-  }
-  ::inet_ntop(address.family, address.bytes.data(), text.data(), text.size());
-  address.text = address.family == AF_INET6 ? "[" + std::string(text.data()) + "]" : text.data();
-  return address;
-}
-
-std::vector<HostAddress> host_addresses() {
-  std::vector<HostAddress> addresses;
-  ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) return addresses;
-  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
-  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
-    if (auto address = read_address(*entry)) addresses.push_back(std::move(*address));
-  }
-  std::stable_sort(addresses.begin(), addresses.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.loopback, a.family) < std::pair(b.loopback, b.family);
-  });
-  return addresses;
-}
-
-/// wanted: "10.1.0.0/16", "fd00::/8".
-bool in_network(const HostAddress& address, const std::string& wanted) {
-  const auto slash = wanted.find('/');
-  if (slash == std::string::npos) return false;
-  std::array<std::uint8_t, 16> network{};
-  const std::string base = wanted.substr(0, slash);
-  if (::inet_pton(address.family, base.c_str(), network.data()) != 1) return false;
-  unsigned bits = 0;
-  const char* end = wanted.data() + wanted.size();
-  const auto [rest, error] = std::from_chars(wanted.data() + slash + 1, end, bits);
-  const unsigned bits_max = address.family == AF_INET ? 32 : 128;
-  if (error != std::errc{} || rest != end || bits > bits_max) return false;
-  for (unsigned i = 0; i < bits; ++i) {
-    const unsigned mask = 0x80u >> (i % 8);
-    if (((network[i / 8] ^ address.bytes[i / 8]) & mask) != 0) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
-std::vector<std::string> relay_addresses(const std::vector<std::string>& wanted) {
-  const std::vector<HostAddress> all = host_addresses();
+Result<std::vector<std::string>> relay_addresses(const std::vector<LocalAddress>& all,
+                                                 const std::vector<std::string>& wanted) {
   const bool only_loopback =
-      std::all_of(all.begin(), all.end(), [](const auto& each) { return each.loopback; });
+      std::ranges::all_of(all, [](const LocalAddress& address) { return is_loopback(address.ip); });
   std::vector<std::string> chosen;
-  for (const HostAddress& address : all) {
-    const bool named = std::any_of(wanted.begin(), wanted.end(), [&](const std::string& each) {
-      return each == address.interface || in_network(address, each);
-    });
-    const bool by_default = wanted.empty() && (!address.loopback || only_loopback);
-    if ((named || by_default) && chosen.size() < kAddressesMax) chosen.push_back(address.text);
+  for (const LocalAddress& address : all) {
+    const bool named = std::ranges::any_of(
+        wanted, [&](const std::string& name) { return names_address(name, address); });
+    const bool by_default = wanted.empty() && (!is_loopback(address.ip) || only_loopback);
+    if ((!named && !by_default) || chosen.size() == kAddressesMax) continue;
+    chosen.push_back(is_v4(address.ip) ? to_text(address.ip) : "[" + to_text(address.ip) + "]");
   }
-  return chosen;
+  if (!chosen.empty()) return chosen;
+  if (all.empty()) return fail(Errc::kSystem, "no network interface is up");
+  return tl::unexpected(choose_addresses(all, wanted).error());
 }
 
 RelayDuty::RelayDuty(const JobFacts& job) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/interfaces.h"
 #include "control/place/job.h"
 
 namespace livebtl::control {
@@ -33,9 +34,9 @@ class RelayDuty {
   Fd notify_;
 };
 
-/// Addresses of this host that others can reach: those on the wanted interfaces or in the wanted
-/// networks (CIDR), else all that are up, the loopback only if there is nothing else. IPv6 ones in
-/// brackets. At most four.
-std::vector<std::string> relay_addresses(const std::vector<std::string>& wanted);
+/// Of this host's addresses those that others can reach: what TCP_IF names, as far as it is here, else all, the loopback
+/// only if there is nothing else. IPv6 ones in brackets. At most four. Errors: if there are none, as choose_addresses().
+Result<std::vector<std::string>> relay_addresses(const std::vector<LocalAddress>& all,
+                                                 const std::vector<std::string>& wanted);
 
 }  // namespace livebtl::control

@@ -30,23 +30,21 @@ std::vector<CoordinatorAction> CoordinatorMachine::step(const CoordinatorEvent& 
 // -- events
 
 void CoordinatorMachine::handle(const MembersFound& found) {
-  looks_.answered(found.scan, now_);
-  // Who joins from a newcomer may stand where all others have left: so one more look.
+  const bool news = roster_.found(found, now_);
+  // A process that joins from a newcomer may stand where all others have left: so one more scan.
   const bool ordering = phase_ == Phase::kPromise || phase_ == Phase::kRung;
-  for (const MemberId each : found.members) {
-    if (roster_.add(each) && ordering) looks_.want();
-  }
+  if (news && ordering) roster_.want_scan();
 }
 
 void CoordinatorMachine::handle(const MemberGone& gone) {
-  roster_.remove(gone.member, gone.rank);
+  roster_.gone(gone);
   if (roster_.empty() && phase_ != Phase::kFind) {
     end(ExitCode::kNotFound, "every member of the job has left");
   }
 }
 
 void CoordinatorMachine::handle(const Standing& standing) {
-  if (roster_.update(standing) != nullptr) meet_other_term(standing);
+  if (roster_.take(standing) != nullptr) meet_other_term(standing);
 }
 
 void CoordinatorMachine::handle(const PlanAnswer& answer) {
@@ -84,10 +82,7 @@ void CoordinatorMachine::advance() {
   }
 }
 
-bool CoordinatorMachine::all_known() {
-  if (const auto number = looks_.begin(now_)) actions_.emplace_back(Scan{*number});
-  return !looks_.under_way();
-}
+bool CoordinatorMachine::all_known() { return roster_.all_known(now_, actions_); }
 
 void CoordinatorMachine::advance_find() {
   const bool looked = all_known();
@@ -107,7 +102,7 @@ void CoordinatorMachine::advance_find() {
       return;
     }
     term_ = {roster_.highest_term().number + 1, command_.coordinator};
-    looks_.want();
+    roster_.want_scan();
     phase_ = Phase::kPromise;
     return;
   }
@@ -120,16 +115,13 @@ void CoordinatorMachine::advance_find() {
                std::to_string(missing.count) + " announced members cannot be found");
   }
   if (now_ >= rescan_at()) {
-    looks_.want();
+    roster_.want_scan();
     all_known();
   }
 }
 
-/// A job that is still starting is looked at again and again.
 TimeNs CoordinatorMachine::rescan_at() const {
-  if (phase_ != Phase::kFind || looks_.under_way()) return INT64_MAX;
-  const bool incomplete = roster_.empty() || roster_.missing().count > 0;
-  return incomplete ? looks_.again_at(command_.times.rescan) : INT64_MAX;
+  return phase_ == Phase::kFind ? roster_.rescan_at(command_.times.rescan) : INT64_MAX;
 }
 
 void CoordinatorMachine::advance_promise() {
@@ -138,10 +130,8 @@ void CoordinatorMachine::advance_promise() {
     return;
   }
   if (now_ >= deadline_) {
-    for (const auto& [member, entry] : roster_.entries()) {
-      if (entry.standing && entry.standing->busy && entry.standing->term != term_) {
-        return end_busy(*entry.standing);
-      }
+    for (const Standing& standing : roster_.answers()) {
+      if (standing.busy && standing.term != term_) return end_busy(standing);
     }
     end(ExitCode::kRetracted, "time-out while asking for promises; nothing was changed");
   }
@@ -156,7 +146,7 @@ Request CoordinatorMachine::request_for(const RosterEntry& entry) const {
     case Phase::kPromise:
       return PromiseRequest{command_.job, term_, forces()};
     case Phase::kRung:
-      if (entry.standing && promised(*entry.standing, term_)) return order_;
+      if (entry.answer && promised(*entry.answer, term_)) return order_;
       return PromiseRequest{command_.job, term_, forces()};
     case Phase::kGoodbye:
       return LadderEnd{command_.job, term_, leaves_open_, end_seq_};
@@ -175,9 +165,9 @@ bool CoordinatorMachine::heard_end(const Standing& standing) const noexcept {
 /// Has it answered what it was asked in this phase?
 bool CoordinatorMachine::answered(const RosterEntry& entry) const {
   if (phase_ == Phase::kPlan) return entry.plan.has_value();
-  if (phase_ == Phase::kGoodbye && entry.told_open != leaves_open_) return false;
-  if (!entry.standing) return false;
-  const Standing& standing = *entry.standing;
+  if (phase_ == Phase::kGoodbye && entry.asked.unfinished != leaves_open_) return false;
+  if (!entry.answer) return false;
+  const Standing& standing = *entry.answer;
   switch (phase_) {
     case Phase::kPromise:
       return promised(standing, term_);
@@ -192,28 +182,34 @@ bool CoordinatorMachine::answered(const RosterEntry& entry) const {
   }
 }
 
+/// What was ordered takes its time, and what comes of it is told unasked: so always after the same time.
+Backoff::Limits CoordinatorMachine::steady() const noexcept {
+  return {command_.times.resend, command_.times.resend, command_.times.resend};
+}
+
 TimeNs CoordinatorMachine::due_at(const RosterEntry& entry) const {
   const bool asks_once = phase_ == Phase::kFind || phase_ == Phase::kPlan;
-  if (!answered(entry)) return entry.sent_at + command_.times.resend;
-  return asks_once || phase_ == Phase::kGoodbye ? INT64_MAX
-                                                : entry.sent_at + command_.times.keepalive;
+  if (!answered(entry)) return entry.backoff.due_at(steady());
+  return asks_once || phase_ == Phase::kGoodbye
+             ? INT64_MAX
+             : entry.backoff.asked_at() + command_.times.keepalive;
+}
+
+LadderQuestion CoordinatorMachine::question_of(const Request& request) const {
+  LadderQuestion question{request.index(), term_, 0, std::nullopt};
+  if (std::holds_alternative<Order>(request)) question.seq = order_.seq;
+  if (const auto* end = std::get_if<LadderEnd>(&request)) question.unfinished = end->unfinished;
+  return question;
 }
 
 void CoordinatorMachine::send_due() {
   if (done()) return;
   for (auto& [member, entry] : roster_.entries()) {
     Request request = request_for(entry);
-    const std::uint64_t seq = std::holds_alternative<Order>(request) ? order_.seq : 0;
-    const auto* farewell = std::get_if<LadderEnd>(&request);
-    const bool same = entry.sent_kind == request.index() && entry.sent_term == term_ &&
-                      entry.sent_seq == seq &&
-                      (farewell == nullptr || entry.told_open == farewell->unfinished);
-    if (same && now_ < due_at(entry)) continue;
-    entry.sent_kind = request.index();
-    entry.sent_term = term_;
-    entry.sent_seq = seq;
-    entry.sent_at = now_;
-    entry.told_open = farewell == nullptr ? std::nullopt : std::optional(farewell->unfinished);
+    const LadderQuestion question = question_of(request);
+    if (entry.asked == question && now_ < due_at(entry)) continue;
+    entry.asked = question;
+    entry.backoff.asked(now_, steady());
     actions_.emplace_back(Send{member, std::move(request)});
   }
 }

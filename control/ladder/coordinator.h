@@ -16,7 +16,6 @@
 
 #include "base/clock.h"
 #include "control/ladder/commands.h"
-#include "control/ladder/looks.h"
 #include "control/ladder/outcome.h"
 #include "control/ladder/roster.h"
 
@@ -52,27 +51,11 @@ struct Command {
   CoordinatorTimes times;
 };
 
-/// The answer to Scan: all members that can be found now. Absence from it proves nothing.
-struct MembersFound {
-  std::uint64_t scan = 0;  // Scan::number
-  std::vector<MemberId> members;
-};
-/// Proof that a member has left: its lock is free, its pidfd is readable, it said goodbye. Also of
-/// members never seen.
-struct MemberGone {
-  MemberId member;
-  int rank = -1;
-};
 /// Time has passed; nothing else happened.
 struct Tick {};
 using CoordinatorEvent = std::variant<MembersFound, MemberGone, Standing, PlanAnswer, Tick>;
 
 using Request = std::variant<StandingRequest, PromiseRequest, Order, LadderEnd, PlanRequest>;
-/// Look for members now, and answer with MembersFound. The look must begin after this action was
-/// given.
-struct Scan {
-  std::uint64_t number = 0;
-};
 struct Send {
   MemberId to;
   Request request;
@@ -114,9 +97,11 @@ class CoordinatorMachine {
   void advance_find();
   void advance_promise();
   void advance_goodbye();
-  bool all_known();  // no member can be found that we do not know; asks for a scan first
+  bool all_known();
   void send_due();
   Request request_for(const RosterEntry& entry) const;
+  LadderQuestion question_of(const Request& request) const;
+  Backoff::Limits steady() const noexcept;
   bool answered(const RosterEntry& entry) const;
   bool heard_end(const Standing& standing) const noexcept;
   TimeNs due_at(const RosterEntry& entry) const;
@@ -181,7 +166,6 @@ class CoordinatorMachine {
   Roster roster_;
   Term term_;
   int raises_ = 0;
-  Looks looks_;                 // the current step may need one that begins from now on
   std::string node_;            // id of the scope's node; "": the job
   Routing after_;               // what the verb makes of the routing in force
   Order order_;                 // kRung: the current one

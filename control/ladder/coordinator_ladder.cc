@@ -26,8 +26,7 @@ std::string title_of(const Operation& operation) {
 
 const Standing* CoordinatorMachine::unfinished() const {
   const Standing* newest = nullptr;
-  for (const auto& [member, entry] : roster_.entries()) {
-    const Standing& standing = *entry.standing;
+  for (const Standing& standing : roster_.answers()) {
     const bool newer = newest == nullptr || standing.epoch > newest->epoch;
     if (!at_rest(standing) && newer) newest = &standing;
   }
@@ -57,7 +56,7 @@ bool CoordinatorMachine::settle_takeover() {
 
 bool CoordinatorMachine::settle_routing() {
   if (must_not_begin() || mixes_jobs()) return true;
-  const Standing& first = *roster_.entries().begin()->second.standing;
+  const Standing& first = *roster_.entries().begin()->second.answer;
   auto arguments = resolve_arguments(command_.verb, command_.arguments, roster_.known_transports());
   if (!arguments) {
     end(arguments.error().code, arguments.error().text);
@@ -87,9 +86,8 @@ bool CoordinatorMachine::settle_routing() {
 /// Ends if another is at work, left something unfinished, or if members do not agree where they
 /// are.
 bool CoordinatorMachine::must_not_begin() {
-  const Standing& first = *roster_.entries().begin()->second.standing;
-  for (const auto& [member, entry] : roster_.entries()) {
-    const Standing& standing = *entry.standing;
+  const Standing& first = *roster_.entries().begin()->second.answer;
+  for (const Standing& standing : roster_.answers()) {
     if (standing.busy && standing.term != term_ && standing.seq > 0) {
       end_busy(standing);
       return true;
@@ -101,11 +99,10 @@ bool CoordinatorMachine::must_not_begin() {
                              "; `btlctl resume` finishes it, `btlctl abort` takes it back");
     return true;
   }
-  for (const auto& [member, entry] : roster_.entries()) {
-    if (entry.standing->routing == first.routing) continue;
+  for (const Standing& standing : roster_.answers()) {
+    if (standing.routing == first.routing) continue;
     end(ExitCode::kRefused,
-        "members disagree about the routing in force: " + first.name + " and " +
-            entry.standing->name +
+        "members disagree about the routing in force: " + first.name + " and " + standing.name +
             "; were they started with the same LIVEBTL_EXCLUDE and LIVEBTL_TRANSPORTS?");
     return true;
   }
@@ -125,7 +122,7 @@ void CoordinatorMachine::begin_ladder() {
   operation.arguments = outcome_.arguments;
   operation.node = node_;
   operation.release = releases(command_.verb, operation.arguments);
-  operation.before = roster_.entries().begin()->second.standing->routing;
+  operation.before = roster_.entries().begin()->second.answer->routing;
   operation.after = after_;
   order_.epoch = roster_.highest_epoch() + 1;
   // All rest, which is the new ladder's foot: its first order is the rung above.
@@ -139,8 +136,7 @@ void CoordinatorMachine::begin_takeover() {
   order_.epoch = open.epoch;
   Rung lowest = Rung::kNew, highest = Rung::kOld;
   bool undoing = false;
-  for (const auto& [member, entry] : roster_.entries()) {
-    const Standing& standing = *entry.standing;
+  for (const Standing& standing : roster_.answers()) {
     const Rung place = place_on(standing, order_.operation.id);
     lowest = std::min(lowest, place);
     highest = std::max(highest, place);
@@ -171,7 +167,7 @@ void CoordinatorMachine::order(Rung rung, bool undoing) {
   order_.undoing = undoing;
   ++order_.seq;
   progress_ = 0;
-  looks_.want();
+  roster_.want_scan();
   rung_started_ = now_;
   rung_deadline_ = now_ + command_.times.rung;
   // The whole's deadline stops the way up; the way back takes the time that it needs.

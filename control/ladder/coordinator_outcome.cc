@@ -41,21 +41,19 @@ void CoordinatorMachine::end(ExitCode code, std::string text) {
   phase_ = promised_us ? Phase::kGoodbye : Phase::kDone;
   leaves_open_ = leaves_open();
   rung_deadline_ = now_ + command_.times.goodbye;
-  looks_.want();
+  roster_.want_scan();
 }
 
 // -- goodbye
 
 bool CoordinatorMachine::leaves_open() const {
-  return std::any_of(roster_.entries().begin(), roster_.entries().end(), [](const auto& item) {
-    return !item.second.standing || !at_rest(*item.second.standing);
-  });
+  return !roster_.all_answered([](const Standing& standing) { return at_rest(standing); });
 }
 
 /// Until a look around has ended, those who are proved gone may have been replaced by others who
 /// are not at rest.
 void CoordinatorMachine::note_left_open() {
-  const bool looking = looks_.under_way();
+  const bool looking = roster_.scans().in_progress();
   const bool open = leaves_open() || (leaves_open_ && looking);
   if (open != leaves_open_) ++end_seq_;
   leaves_open_ = open;
@@ -89,15 +87,15 @@ void CoordinatorMachine::advance_plan() {
     if (now_ >= deadline_) end(ExitCode::kRetracted, "time-out; nothing was changed");
     return;
   }
-  const auto& now = excluded_in(roster_.entries().begin()->second.standing->routing, node_);
+  const auto& now = excluded_in(roster_.entries().begin()->second.answer->routing, node_);
   const auto& then = excluded_in(after_, node_);
   std::ranges::set_difference(now, then, std::back_inserter(outcome_.opens));
   std::ranges::set_difference(then, now, std::back_inserter(outcome_.closes));
   bool cut_off = false;
   for (const auto& [member, entry] : roster_.entries()) {
     cut_off = cut_off || !entry.plan->cut_off.empty();
-    for (const auto& peer : entry.plan->cut_off) note_cut_off(entry.standing->name, peer);
-    outcome_.plans.push_back({entry.standing->name, *entry.plan});
+    for (const auto& peer : entry.plan->cut_off) note_cut_off(entry.answer->name, peer);
+    outcome_.plans.push_back({entry.answer->name, *entry.plan});
   }
   end(cut_off ? ExitCode::kRefused : ExitCode::kDone,
       cut_off ? title() + " would be refused: it would cut off peers"
@@ -148,8 +146,7 @@ void CoordinatorMachine::end_already() {
 
 /// transports: of these alone, on the scope's node alone.
 void CoordinatorMachine::note_foreign(const std::vector<std::string>& transports) {
-  for (const auto& [member, entry] : roster_.entries()) {
-    const Standing& standing = *entry.standing;
+  for (const Standing& standing : roster_.answers()) {
     if (!node_.empty() && standing.node != node_) continue;
     for (const std::string& holder : standing.report.foreign) {
       const bool asked = std::ranges::any_of(transports, [&](const std::string& name) {
@@ -188,16 +185,15 @@ void CoordinatorMachine::note_rung_time(bool complete) {
 /// Each pair is counted by both of its ends.
 void CoordinatorMachine::note_pairs() {
   std::uint64_t moved = 0, left = 0;
-  for (const auto& [member, entry] : roster_.entries()) {
+  for (const Standing& standing : roster_.answers()) {
     const bool climbed = phase_ == Phase::kRung || phase_ == Phase::kFollow;
-    if (!climbed || !entry.standing || order_.undoing) continue;
-    const core::RungReport& report = entry.standing->report;
-    if (report.operation != order_.operation.id) continue;
+    const core::RungReport& report = standing.report;
+    if (!climbed || order_.undoing || report.operation != order_.operation.id) continue;
     moved += report.pairs_moved;
     left += report.pairs_left;
     for (const auto& pair : report.pairs) {
-      if (outcome_.pairs.size() < kNamesMax && entry.standing->refused_seq == 0) {
-        outcome_.pairs.push_back(entry.standing->name + " - " + pair);
+      if (outcome_.pairs.size() < kNamesMax && standing.refused_seq == 0) {
+        outcome_.pairs.push_back(standing.name + " - " + pair);
       }
     }
   }
@@ -208,7 +204,7 @@ void CoordinatorMachine::note_pairs() {
 /// In the phase that ends: does it still owe what was asked of it?
 bool CoordinatorMachine::behind(const RosterEntry& entry) const {
   if (phase_ != Phase::kGoodbye) return !answered(entry);
-  if (entry.standing && acknowledged(*entry.standing, order_)) return false;  // it has caught up
+  if (entry.answer && acknowledged(*entry.answer, order_)) return false;  // it has caught up
   return std::any_of(outcome_.stragglers.begin(), outcome_.stragglers.end(),
                      [&](const Straggler& one) { return one.member == entry.member; });
 }
@@ -223,16 +219,16 @@ void CoordinatorMachine::note_stragglers() {
     if (outcome_.stragglers.size() == kNamesMax) continue;
     Straggler straggler;
     straggler.member = member;
-    if (entry.standing) {
-      straggler.name = entry.standing->name;
-      straggler.rank = entry.standing->rank;
-      straggler.rung = place_on(*entry.standing, order_.operation.id);
+    if (entry.answer) {
+      straggler.name = entry.answer->name;
+      straggler.rank = entry.answer->rank;
+      straggler.rung = place_on(*entry.answer, order_.operation.id);
       // Answered: its promise if nothing has been ordered yet, else the last order.
       const bool took_or_refused =
-          entry.standing->seq == order_.seq || entry.standing->refused_seq == order_.seq;
+          entry.answer->seq == order_.seq || entry.answer->refused_seq == order_.seq;
       straggler.answered =
-          phase_ == Phase::kRung && promised(*entry.standing, term_) && took_or_refused;
-      if (straggler.answered) straggler.waiting = entry.standing->report.waiting;
+          phase_ == Phase::kRung && promised(*entry.answer, term_) && took_or_refused;
+      if (straggler.answered) straggler.waiting = entry.answer->report.waiting;
     }
     outcome_.stragglers.push_back(std::move(straggler));
   }

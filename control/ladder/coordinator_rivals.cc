@@ -34,7 +34,7 @@ void CoordinatorMachine::meet_other_term(const Standing& standing) {
 void CoordinatorMachine::raise_term(std::uint64_t above) {
   ++raises_;
   term_ = {above + 1, command_.coordinator};
-  looks_.want();
+  roster_.want_scan();
 }
 
 void CoordinatorMachine::end_busy(const Standing& standing) {
@@ -45,9 +45,9 @@ void CoordinatorMachine::end_busy(const Standing& standing) {
 /// Whoever comes unasked does not even begin where somebody is at work.
 bool CoordinatorMachine::gives_way() {
   if (!command_.by_itself) return false;
-  for (const auto& [member, entry] : roster_.entries()) {
-    if (!entry.standing->busy) continue;
-    end_busy(*entry.standing);
+  for (const Standing& standing : roster_.answers()) {
+    if (!standing.busy) continue;
+    end_busy(standing);
     return true;
   }
   return false;
@@ -72,11 +72,11 @@ void CoordinatorMachine::advance_follow() {
   bool all_settled = true, newer = false, begun = false;
   Rung lowest = Rung::kNew, highest = Rung::kOld;
   for (const auto& [member, entry] : roster_.entries()) {
-    if (!entry.standing || !settled(*entry.standing)) {
+    if (!entry.answer || !settled(*entry.answer)) {
       all_settled = false;
       continue;
     }
-    const Standing& standing = *entry.standing;
+    const Standing& standing = *entry.answer;
     const bool ours = standing.operation.id == order_.operation.id;
     begun = begun || ours;
     // Whoever comes before anybody has followed us gives its ladder the number that we gave ours.

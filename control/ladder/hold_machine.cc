@@ -33,34 +33,17 @@ std::vector<HoldMachine::Action> HoldMachine::step(const Event& event, TimeNs no
 // -- events
 
 void HoldMachine::handle(const MembersFound& found) {
-  looks_.answered(found.scan, now_);
-  for (const MemberId member : found.members) {
-    if (gone_.contains(member) || entries_.contains(member)) continue;
-    entries_.emplace(member, Entry{});
-    looks_.want();  // it may know of others
-  }
+  if (poll_.found(found, now_)) poll_.want_scan();  // the new ones may know of others
 }
 
-void HoldMachine::handle(const MemberGone& gone) {
-  const auto at = entries_.find(gone.member);
-  int rank = gone.rank;
-  if (at != entries_.end()) {
-    if (at->second.answer) rank = std::max(rank, at->second.answer->rank);
-    entries_.erase(at);
-  }
-  gone_.insert(gone.member);
-  if (rank >= 0) gone_ranks_.insert(rank);
-}
+void HoldMachine::handle(const MemberGone& gone) { poll_.gone(gone); }
 
-// What was answered to an older question than the last that it answered says nothing any more.
 void HoldMachine::handle(const HoldAnswer& answer) {
-  const auto at = entries_.find(answer.member);
-  if (at == entries_.end() || answer.number == 0 || answer.number > number_) return;
-  Entry& entry = at->second;
-  if (entry.answer && entry.answer->number >= answer.number) return;
-  entry.answer = answer;
-  entry.pace.answered(now_, command_.times.ask);
-  entry.settled = wanted(answer);
+  if (answer.number == 0 || answer.number > number_) return;  // no question of ours
+  Entry* const entry = poll_.take(answer);
+  if (entry == nullptr) return;
+  entry->backoff.answered(now_, command_.times.ask);
+  entry->settled = wanted(answer);
 }
 
 // -- phases
@@ -97,15 +80,11 @@ void HoldMachine::advance() {
 }
 
 bool HoldMachine::all_settled() const {
-  return std::all_of(entries_.begin(), entries_.end(),
+  return std::all_of(poll_.entries().begin(), poll_.entries().end(),
                      [](const auto& item) { return item.second.settled; });
 }
 
-/// Has a look for members, begun in this phase, found nobody new?
-bool HoldMachine::looked() {
-  if (const auto number = looks_.begin(now_)) actions_.emplace_back(Scan{*number});
-  return !looks_.under_way();
-}
+bool HoldMachine::all_known() { return poll_.all_known(now_, actions_); }
 
 /// All have said how they stand.
 void HoldMachine::go_on() {
@@ -130,28 +109,25 @@ void HoldMachine::begin_end(std::string why_broken) {
 }
 
 void HoldMachine::advance_find() {
-  const bool all = looked() && !entries_.empty() && all_settled();
-  std::vector<int> ranks;
-  const std::uint32_t count = all ? missing(ranks) : 0;
-  if (all && count == 0) return go_on();
+  const bool all = all_known() && !poll_.empty() && all_settled();
+  const Missing missing = all ? poll_.missing() : Missing{};
+  if (all && missing.count == 0) return go_on();
   // Those that can be let go are not kept waiting for those that say nothing.
   const bool ends = command_.verb == HoldVerb::kEnd && !command_.dry_run;
-  if (ends && !entries_.empty() && now_ >= std::min(answer_by_, deadline_)) {
+  if (ends && !poll_.empty() && now_ >= std::min(answer_by_, deadline_)) {
     return begin_end("not all processes have answered");
   }
   if (now_ >= deadline_) {
-    if (entries_.empty()) return end(ExitCode::kNotFound, "no member of the job answers");
-    if (count == 0) {
-      note_stragglers();
+    if (poll_.empty()) return end(ExitCode::kNotFound, "no member of the job answers");
+    if (missing.count == 0)
       return end(ExitCode::kRetracted, "time-out; not all have answered, and nothing was changed");
-    }
-    outcome_.missing_ranks = ranks;
+    outcome_.missing_ranks = missing.ranks;
     return end(ExitCode::kMembersMissing,
-               std::to_string(count) + " announced members cannot be found");
+               std::to_string(missing.count) + " announced members cannot be found");
   }
   if (now_ >= rescan_at()) {
-    looks_.want();
-    (void)looked();
+    poll_.want_scan();
+    all_known();
   }
 }
 
@@ -160,35 +136,43 @@ void HoldMachine::advance_find() {
 void HoldMachine::begin_renewal() {
   const std::string why = broken();
   if (!why.empty()) return not_renewed(why);
-  for (const auto& [member, entry] : entries_) command_.id = entry.answer->report.id;
-  renewed_ = entries_.size();
+  for (const HoldAnswer& answer : poll_.answers()) command_.id = answer.report.id;
+  renewed_ = poll_.size();
   renewed_from_ = number_ + 1;
   enter(Phase::kSeal);
 }
 
+/// Of a member that has refused what this phase asks; nullptr: none has.
+const HoldAnswer* HoldMachine::refusal() const {
+  for (const auto& [member, entry] : poll_.entries()) {
+    if (!entry.settled && entry.answer && !entry.answer->report.refusal.empty())
+      return &*entry.answer;
+  }
+  return nullptr;
+}
+
 /// true: somebody did, and it goes back.
 bool HoldMachine::refused() {
-  for (const auto& [member, entry] : entries_) {
-    if (entry.settled || !entry.answer || entry.answer->report.refusal.empty()) continue;
-    std::string why = entry.answer->name + " refused: " + entry.answer->report.refusal;
-    if (command_.verb == HoldVerb::kRenew) {
-      not_renewed(std::move(why));
-    } else {
-      back(ExitCode::kBusy, std::move(why));
-    }
-    return true;
+  const HoldAnswer* const answer = refusal();
+  if (answer == nullptr) return false;
+  std::string why = answer->name + " refused: " + answer->report.refusal;
+  if (command_.verb == HoldVerb::kRenew) {
+    not_renewed(std::move(why));
+  } else {
+    back(ExitCode::kBusy, std::move(why));
   }
-  return false;
+  return true;
 }
 
 void HoldMachine::advance_park() {
   if (refused()) return;
-  const auto members = static_cast<std::uint32_t>(entries_.size());
-  const auto parked = static_cast<std::uint32_t>(std::count_if(
-      entries_.begin(), entries_.end(), [](const auto& item) { return item.second.settled; }));
+  const auto members = poll_.size();
+  const auto parked = static_cast<std::uint32_t>(
+      std::count_if(poll_.entries().begin(), poll_.entries().end(),
+                    [](const auto& item) { return item.second.settled; }));
   if (parked != told_) actions_.emplace_back(HoldProgress{told_ = parked, members});
-  if (entries_.empty()) return end(ExitCode::kNotFound, "every member of the job has left");
-  if (parked == members && looked()) return enter(Phase::kSeal);
+  if (poll_.empty()) return end(ExitCode::kNotFound, "every member of the job has left");
+  if (parked == members && all_known()) return enter(Phase::kSeal);
   if (now_ >= deadline_) back(ExitCode::kRetracted, "time-out");
 }
 
@@ -197,13 +181,14 @@ void HoldMachine::advance_park() {
 void HoldMachine::advance_seal() {
   if (refused()) return;
   const bool renews = command_.verb == HoldVerb::kRenew;
-  if (renews && entries_.size() != renewed_) return not_renewed("processes have come or gone");
-  const bool same = std::all_of(entries_.begin(), entries_.end(), [this](const auto& item) {
-    return !item.second.settled || item.second.answer->report.members == entries_.size();
-  });
+  if (renews && poll_.size() != renewed_) return not_renewed("processes have come or gone");
+  const bool same =
+      std::all_of(poll_.entries().begin(), poll_.entries().end(), [this](const auto& item) {
+        return !item.second.settled || item.second.answer->report.members == poll_.size();
+      });
   if (!same) return enter(Phase::kPark);
-  if (all_settled() && looked() && renews) return end(ExitCode::kDone, "the lease begins anew");
-  if (all_settled() && looked()) {
+  if (all_settled() && all_known() && renews) return end(ExitCode::kDone, "the lease begins anew");
+  if (all_settled() && all_known()) {
     const std::string id = hex_id(command_.id);
     return end(ExitCode::kDone, "held: " + id +
                                     ", and nothing is on its way; after the last snapshot `btlctl "
@@ -218,9 +203,9 @@ void HoldMachine::advance_seal() {
 
 void HoldMachine::enter(Phase phase) {
   phase_ = phase;
-  looks_.want();
-  for (auto& [member, entry] : entries_) {
-    entry.pace.begin();
+  poll_.want_scan();
+  for (auto& [member, entry] : poll_.entries()) {
+    entry.backoff.begin();
     entry.settled = false;
     if (entry.answer) entry.answer->report.refusal.clear();  // of another question
   }

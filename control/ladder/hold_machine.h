@@ -10,9 +10,7 @@
 // out) -> raise (all to one incarnation) -> end.
 #pragma once
 
-#include <map>
 #include <optional>
-#include <set>
 #include <variant>
 #include <vector>
 
@@ -20,9 +18,8 @@
 #include "control/ladder/census.h"
 #include "control/ladder/coordinator.h"
 #include "control/ladder/hold_types.h"
-#include "control/ladder/looks.h"
 #include "control/ladder/outcome.h"
-#include "control/ladder/pace.h"
+#include "control/ladder/poll.h"
 
 namespace livebtl::control {
 
@@ -37,8 +34,8 @@ constexpr const char* verb_name(HoldVerb verb) noexcept {
 
 struct HoldTimes {
   TimeNs total = 30 * kSecond;
-  Pace::Limits ask = {20 * kMillisecond, 100 * kMillisecond, kSecond};  // soon: not parked yet
-  TimeNs rescan = 100 * kMillisecond;                                   // while members are missing
+  Backoff::Limits ask = {20 * kMillisecond, 100 * kMillisecond, kSecond};  // soon: not parked yet
+  TimeNs rescan = 100 * kMillisecond;  // while members are missing
   /// kStart: what is kept to tell all that nothing is held after all. kEnd: when those that have
   /// answered are let go, whoever says nothing. As patient as the caller.
   TimeNs last_part() const noexcept { return std::min(total / 4, 10 * kSecond); }
@@ -90,9 +87,7 @@ class HoldMachine {
 
  private:
   enum class Phase : std::uint8_t { kFind, kPark, kSeal, kBack, kClaim, kRaise, kEnd, kDone };
-  struct Entry {
-    std::optional<HoldAnswer> answer;
-    Pace pace;
+  struct Entry : Polled<HoldAnswer> {
     bool settled = false;  // it has answered as this phase wants it
   };
 
@@ -105,9 +100,9 @@ class HoldMachine {
   void go_on();
   void advance_park();
   void advance_seal();
+  const HoldAnswer* refusal() const;
   bool refused();
   bool mixes_jobs();
-  std::vector<Counted> counted() const;
   void advance_back();
   void begin_end(std::string why_broken);
   void advance_end();
@@ -133,9 +128,8 @@ class HoldMachine {
   HoldRequest request_for(const Entry& entry) const;
   bool wanted(const HoldAnswer& answer) const;
   bool all_settled() const;
-  bool looked();
+  bool all_known();
   TimeNs rescan_at() const;
-  std::uint32_t missing(std::vector<int>& ranks) const;
   std::string broken() const;
 
   HoldCommand command_;
@@ -143,12 +137,9 @@ class HoldMachine {
   TimeNs answer_by_;
   TimeNs deadline_;
   Phase phase_ = Phase::kFind;
-  std::map<MemberId, Entry> entries_;
-  std::set<MemberId> gone_;
-  std::set<int> gone_ranks_;
+  Poll<Entry> poll_;
   std::uint64_t number_ = 0;  // of the last question
-  Looks looks_;
-  std::string broken_;  // kEnd: why what is ended was not held throughout; "": it was
+  std::string broken_;        // kEnd: why what is ended was not held throughout; "": it was
   ExitCode why_ = ExitCode::kDone;
   std::string why_text_;
   std::size_t renewed_ = 0;         // kRenew: how many are held

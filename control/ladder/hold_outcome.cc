@@ -36,10 +36,8 @@ void HoldMachine::advance_end() {
                "this hold is over; but " + broken_ +
                    ": what was snapshot meanwhile does not fit together and must not be restored");
   }
-  for (const auto& [member, entry] : entries_) {
-    if (entry.settled || !entry.answer || entry.answer->report.refusal.empty()) continue;
-    return end(ExitCode::kBusy, entry.answer->name + " refused: " + entry.answer->report.refusal);
-  }
+  if (const HoldAnswer* const answer = refusal())
+    return end(ExitCode::kBusy, answer->name + " refused: " + answer->report.refusal);
   if (now_ < deadline_) return;
   note_stragglers();
   // Who was raised stays so: there is no way back.
@@ -51,11 +49,11 @@ void HoldMachine::conclude_check() {
   const std::string why = broken();
   if (why.empty()) {
     std::uint32_t left_ms = UINT32_MAX;
-    for (const auto& [member, entry] : entries_)
-      left_ms = std::min(left_ms, entry.answer->report.left_ms);
+    for (const HoldAnswer& answer : poll_.answers())
+      left_ms = std::min(left_ms, answer.report.left_ms);
     return end(ExitCode::kDone, "held without interruption by " +
-                                    hex_id(entries_.begin()->second.answer->report.id) + ", for " +
-                                    std::to_string(left_ms / 1000) + " s more");
+                                    hex_id(poll_.entries().begin()->second.answer->report.id) +
+                                    ", for " + std::to_string(left_ms / 1000) + " s more");
   }
   end(ExitCode::kInconsistent,
       why + ": what was snapshot meanwhile does not fit together and must not be restored");
@@ -67,13 +65,12 @@ void HoldMachine::not_renewed(std::string why) {
 
 void HoldMachine::conclude_dry_run() {
   std::uint32_t held = 0;
-  for (const auto& [member, entry] : entries_) {
-    const HoldAnswer& answer = *entry.answer;
+  for (const HoldAnswer& answer : poll_.answers()) {
     const bool other =
         command_.verb != HoldVerb::kStart && command_.id != 0 && command_.id != answer.report.id;
     held += parks(answer) && !other ? 1 : 0;
   }
-  const std::string all = " of " + std::to_string(entries_.size()) + " processes";
+  const std::string all = " of " + std::to_string(poll_.size()) + " processes";
   if (command_.verb == HoldVerb::kRenew)
     return end(ExitCode::kDone, std::to_string(held) + all + " are held; nothing was changed");
   if (command_.verb == HoldVerb::kEnd)
@@ -87,8 +84,7 @@ void HoldMachine::conclude_dry_run() {
 /// Why what is asked about is not one hold of all members, without interruption; "": it is.
 std::string HoldMachine::broken() const {
   std::uint64_t id = command_.id;
-  for (const auto& [member, entry] : entries_) {
-    const HoldAnswer& answer = *entry.answer;
+  for (const HoldAnswer& answer : poll_.answers()) {
     if (answer.report.state == HoldState::kBroken)
       return answer.name + " was not held throughout: " + answer.report.why;
     if (answer.report.state == HoldState::kFenced) return answer.name + ": " + answer.report.why;
@@ -96,9 +92,9 @@ std::string HoldMachine::broken() const {
     if (answer.report.state == HoldState::kParking)
       return answer.name + " still has frames on their way";
     if (answer.report.members == 0) return "not all were ever parked";
-    if (answer.report.members != entries_.size()) {
+    if (answer.report.members != poll_.size()) {
       return answer.name + " was held as one of " + std::to_string(answer.report.members) +
-             " processes, and now there are " + std::to_string(entries_.size());
+             " processes, and now there are " + std::to_string(poll_.size());
     }
     if (id == 0) id = answer.report.id;
     if (answer.report.id != id)
@@ -113,15 +109,15 @@ void HoldMachine::end(ExitCode code, std::string text) {
   phase_ = Phase::kDone;
   outcome_.code = code;
   outcome_.text = outcome_.verb + ": " + std::move(text);
-  outcome_.members = static_cast<std::uint32_t>(entries_.size());
+  outcome_.members = poll_.size();
   outcome_.operation = command_.id;
-  for (const auto& [member, entry] : entries_) {
-    if (outcome_.operation == 0 && entry.answer) outcome_.operation = entry.answer->report.id;
+  for (const HoldAnswer& answer : poll_.answers()) {
+    if (outcome_.operation == 0) outcome_.operation = answer.report.id;
   }
 }
 
 void HoldMachine::note_stragglers() {
-  for (const auto& [member, entry] : entries_) {
+  for (const auto& [member, entry] : poll_.entries()) {
     if (entry.settled) continue;
     ++outcome_.stragglers_total;
     if (outcome_.stragglers.size() == kNamesMax) continue;
@@ -137,25 +133,9 @@ void HoldMachine::note_stragglers() {
   }
 }
 
-std::vector<Counted> HoldMachine::counted() const {
-  std::vector<Counted> list;
-  for (const auto& [member, entry] : entries_) {
-    list.emplace_back().answered = entry.answer.has_value();
-    if (!entry.answer) continue;
-    list.back() = {entry.answer->name, entry.answer->rank, entry.answer->announced};
-  }
-  return list;
-}
-
-std::uint32_t HoldMachine::missing(std::vector<int>& ranks) const {
-  const Missing found = missing_members(counted(), gone_ranks_, gone_.size());
-  ranks = found.ranks;
-  return found.count;
-}
-
 /// To hold two jobs that go by one name would park both.
 bool HoldMachine::mixes_jobs() {
-  std::string why = several_jobs(command_.job, counted());
+  std::string why = several_jobs(command_.job, poll_.counted());
   if (why.empty()) return false;
   end(ExitCode::kRefused, std::move(why));
   return true;

@@ -16,7 +16,7 @@ bool HoldMachine::wanted(const HoldAnswer& answer) const {
       return answer.report.state == HoldState::kParked && answer.report.id == command_.id;
     case Phase::kSeal:
       return answer.report.state == HoldState::kParked && answer.report.id == command_.id &&
-             answer.report.members == entries_.size() &&
+             answer.report.members == poll_.size() &&
              (command_.verb != HoldVerb::kRenew ||
               (answer.number >= renewed_from_ && answer.report.refusal.empty()));
     case Phase::kClaim:
@@ -34,9 +34,8 @@ bool HoldMachine::wanted(const HoldAnswer& answer) const {
 /// The highest that is known: whoever has none yet becomes one of these with the hold.
 Incarnation HoldMachine::job_incarnation() const {
   Incarnation highest{1};
-  for (const auto& [member, entry] : entries_) {
-    if (entry.answer) highest = std::max(highest, entry.answer->report.incarnation);
-  }
+  for (const HoldAnswer& answer : poll_.answers())
+    highest = std::max(highest, answer.report.incarnation);
   return highest;
 }
 
@@ -45,7 +44,7 @@ HoldRequest HoldMachine::request_for(const Entry& entry) const {
   if (phase_ == Phase::kPark || phase_ == Phase::kSeal) {
     request.action = HoldAction::kStart;
     request.lease_ms = command_.lease_ms;
-    if (phase_ == Phase::kSeal) request.members = static_cast<std::uint32_t>(entries_.size());
+    if (phase_ == Phase::kSeal) request.members = poll_.size();
   } else if (phase_ == Phase::kClaim) {
     request.action = HoldAction::kClaim;
     request.lease_ms = command_.lease_ms;
@@ -63,27 +62,23 @@ HoldRequest HoldMachine::request_for(const Entry& entry) const {
 
 void HoldMachine::send_due() {
   if (done()) return;
-  for (auto& [member, entry] : entries_) {
-    if (entry.settled || now_ < entry.pace.due_at(command_.times.ask)) continue;
-    entry.pace.asked(now_, command_.times.ask);
+  for (auto& [member, entry] : poll_.entries()) {
+    if (entry.settled || now_ < entry.backoff.due_at(command_.times.ask)) continue;
+    entry.backoff.asked(now_, command_.times.ask);
     ++number_;
     actions_.emplace_back(HoldSend{member, request_for(entry)});
   }
 }
 
-/// A job that is still starting is looked at again and again.
 TimeNs HoldMachine::rescan_at() const {
-  if (phase_ != Phase::kFind || looks_.under_way()) return INT64_MAX;
-  std::vector<int> ranks;
-  const bool incomplete = entries_.empty() || missing(ranks) > 0;
-  return incomplete ? looks_.again_at(command_.times.rescan) : INT64_MAX;
+  return phase_ == Phase::kFind ? poll_.rescan_at(command_.times.rescan) : INT64_MAX;
 }
 
 TimeNs HoldMachine::wake_at() const noexcept {
   if (done()) return INT64_MAX;
   TimeNs wake = std::min(deadline_, rescan_at());
-  for (const auto& [member, entry] : entries_) {
-    if (!entry.settled) wake = std::min(wake, entry.pace.due_at(command_.times.ask));
+  for (const auto& [member, entry] : poll_.entries()) {
+    if (!entry.settled) wake = std::min(wake, entry.backoff.due_at(command_.times.ask));
   }
   return std::max(wake, now_);
 }

@@ -18,9 +18,9 @@ using core::HoldState;
 std::uint64_t HoldMachine::restored_hold() const {
   if (command_.id != 0) return command_.id;
   std::uint64_t last = 0;
-  for (const auto& [member, entry] : entries_) {
-    if (entry.answer->report.id != 0) return entry.answer->report.id;
-    last = std::max(last, entry.answer->report.restored_from);
+  for (const HoldAnswer& answer : poll_.answers()) {
+    if (answer.report.id != 0) return answer.report.id;
+    last = std::max(last, answer.report.restored_from);
   }
   return last;
 }
@@ -33,13 +33,13 @@ bool HoldMachine::raised(const HoldAnswer& answer) const {
 bool HoldMachine::restored_already() const {
   const Incarnation one = job_incarnation();
   std::size_t raised_to_it = 0;
-  const bool fit = std::all_of(entries_.begin(), entries_.end(), [&](const auto& item) {
-    const core::HoldReport& report = item.second.answer->report;
+  const bool fit = std::ranges::all_of(poll_.answers(), [&](const HoldAnswer& answer) {
+    const core::HoldReport& report = answer.report;
     const bool of_it = report.incarnation == one;
     const bool spawned =
         report.restored_from == 0 && (of_it || report.incarnation == Incarnation{});
-    if (raised(*item.second.answer) && of_it) ++raised_to_it;
-    return report.state == HoldState::kNone && (spawned || (of_it && raised(*item.second.answer)));
+    if (raised(answer) && of_it) ++raised_to_it;
+    return report.state == HoldState::kNone && (spawned || (of_it && raised(answer)));
   });
   return fit && raised_to_it > 0;
 }
@@ -48,11 +48,10 @@ bool HoldMachine::restored_already() const {
 /// by a command that did not live to raise the others: then a lease that ran out since breaks
 /// nothing.
 std::string HoldMachine::misfit() const {
-  const bool begun = std::any_of(entries_.begin(), entries_.end(),
-                                 [this](const auto& item) { return raised(*item.second.answer); });
+  const bool begun = std::ranges::any_of(
+      poll_.answers(), [this](const HoldAnswer& answer) { return raised(answer); });
   if (!begun) return broken();
-  for (const auto& [member, entry] : entries_) {
-    const HoldAnswer& answer = *entry.answer;
+  for (const HoldAnswer& answer : poll_.answers()) {
     const std::uint64_t id = answer.report.id;
     if (id != 0 && id != command_.id) return answer.name + " is held by another, " + hex_id(id);
     if (id == 0 && !raised(answer)) return answer.name + " was not held";
@@ -64,12 +63,9 @@ std::string HoldMachine::misfit() const {
 /// would have the first fence them out.
 bool HoldMachine::restore_begun() const {
   std::set<std::uint64_t> restored;
-  for (const auto& [member, entry] : entries_) {
-    if (entry.answer) restored.insert(entry.answer->report.restored_from);
-  }
-  return std::any_of(entries_.begin(), entries_.end(), [&](const auto& item) {
-    if (!item.second.answer) return false;
-    const core::HoldReport& report = item.second.answer->report;
+  for (const HoldAnswer& answer : poll_.answers()) restored.insert(answer.report.restored_from);
+  return std::ranges::any_of(poll_.answers(), [&](const HoldAnswer& answer) {
+    const core::HoldReport& report = answer.report;
     return report.claimed ||
            (report.id != 0 && report.id != report.restored_from && restored.contains(report.id));
   });
@@ -79,11 +75,11 @@ bool HoldMachine::restore_begun() const {
 /// has begun to raise them: then true.
 bool HoldMachine::choose_incarnation() {
   Incarnation begun{};
-  for (const auto& [member, entry] : entries_) {
-    const Incarnation own = entry.answer->report.incarnation;
+  for (const HoldAnswer& answer : poll_.answers()) {
+    const Incarnation own = answer.report.incarnation;
     const auto next = Incarnation{static_cast<std::uint32_t>(own) + 1};
     command_.incarnation = std::max(command_.incarnation, next);
-    if (raised(*entry.answer)) begun = std::max(begun, own);
+    if (raised(answer)) begun = std::max(begun, own);
   }
   if (begun != Incarnation{}) command_.incarnation = begun;
   return begun != Incarnation{};
@@ -103,7 +99,7 @@ void HoldMachine::begin_restore() {
                    "all machines from one set of snapshots");
   }
   const bool begun = choose_incarnation();
-  const std::string raise = std::to_string(entries_.size()) + " processes to incarnation " +
+  const std::string raise = std::to_string(poll_.size()) + " processes to incarnation " +
                             std::to_string(static_cast<unsigned>(command_.incarnation));
   if (command_.dry_run)
     return end(ExitCode::kDone, "would raise " + raise +
@@ -112,12 +108,10 @@ void HoldMachine::begin_restore() {
 }
 
 void HoldMachine::advance_claim() {
-  for (const auto& [member, entry] : entries_) {
-    if (entry.settled || !entry.answer || entry.answer->report.refusal.empty()) continue;
+  if (const HoldAnswer* const answer = refusal())
     return end(ExitCode::kInconsistent,
-               entry.answer->name + " is held no more: " + entry.answer->report.refusal);
-  }
-  if (entries_.empty()) return end(ExitCode::kNotFound, "every member of the job has left");
+               answer->name + " is held no more: " + answer->report.refusal);
+  if (poll_.empty()) return end(ExitCode::kNotFound, "every member of the job has left");
   if (all_settled()) return enter(Phase::kRaise);
   if (now_ < deadline_) return;
   note_stragglers();
@@ -125,11 +119,8 @@ void HoldMachine::advance_claim() {
 }
 
 void HoldMachine::advance_raise() {
-  for (const auto& [member, entry] : entries_) {
-    if (entry.settled || !entry.answer || entry.answer->report.refusal.empty()) continue;
-    return end(ExitCode::kInconsistent,
-               entry.answer->name + " refused: " + entry.answer->report.refusal);
-  }
+  if (const HoldAnswer* const answer = refusal())
+    return end(ExitCode::kInconsistent, answer->name + " refused: " + answer->report.refusal);
   if (all_settled()) return enter(Phase::kEnd);
   if (now_ < deadline_) return;
   note_stragglers();

@@ -32,6 +32,8 @@ struct HoldAnswer {
   std::uint64_t number = 0;     // of the question
   core::HoldReport report;
 };
+/// What was answered to an older question says nothing any more.
+inline std::uint64_t answer_number(const HoldAnswer& answer) noexcept { return answer.number; }
 
 /// "none", "parking", "parked", "broken", "fenced".
 constexpr const char* hold_state_name(core::HoldState state) noexcept {

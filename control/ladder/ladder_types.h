@@ -125,5 +125,7 @@ struct Standing {
   std::uint32_t list_size = 1;  // members this one knows of
   std::uint32_t announced = 1;  // members the launcher announced (spawned ones add themselves)
 };
+/// Of one member's standings the higher is the newer.
+inline std::uint64_t answer_number(const Standing& standing) noexcept { return standing.version; }
 
 }  // namespace livebtl::control

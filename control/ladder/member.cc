@@ -117,7 +117,8 @@ std::string MemberMachine::objection(const Order& order) const {
   }
   if (!resting(rung_) || !reached_) return "an earlier operation is not finished here";
   if (distance(order.rung, Rung::kOld) > 1) return "an operation begins at its first rung";
-  if (order.operation.before != in_force()) return "it begins from a routing that is not in force";
+  if (order.operation.before != committed_routing())
+    return "it begins from a routing that is not in force";
   return "";
 }
 
@@ -184,7 +185,7 @@ Standing MemberMachine::standing(TimeNs now) const {
   standing.operation = operation_;
   standing.report = report_;
   if (!objection_.empty()) standing.report.refusal = objection_;
-  standing.routing = in_force();
+  standing.routing = committed_routing();
   standing.transports = facts_.transports;
   standing.list_size = list_size_;
   standing.announced = facts_.announced;
@@ -204,7 +205,7 @@ bool MemberMachine::live(TimeNs now) const noexcept {
   return !ended_ && now - heard_ < kCoordinatorLease;
 }
 
-const Routing& MemberMachine::in_force() const noexcept {
+const Routing& MemberMachine::committed_routing() const noexcept {
   if (operation_.id == 0) return facts_.routing;
   return rung_ == Rung::kNew ? operation_.after : operation_.before;
 }

@@ -77,7 +77,9 @@ class MemberMachine {
   Standing standing(TimeNs now) const;
   bool joined() const noexcept { return joined_; }
   /// The routing of the rung it stands on; valid until the next step.
-  const Routing& in_force() const noexcept;
+  /// Operation.after once kNew is ordered, the commit point, else Operation.before. The engine sends by the
+  /// new routing one rung earlier (core/switch/switching.h, in_force()).
+  const Routing& committed_routing() const noexcept;
   /// A ladder is unfinished here.
   bool unfinished() const noexcept;
   /// Since when nobody is heard of who should finish what was begun, here or, by all that is known

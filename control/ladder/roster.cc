@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/ladder/roster.cc -- queries over the members that a coordinator knows.
+// control/ladder/roster.cc -- see roster.h.
 #include "control/ladder/roster.h"
 
 #include <algorithm>
 
 namespace livebtl::control {
-namespace {
-
-template <class Predicate>
-bool all_of(const std::map<MemberId, RosterEntry>& entries, Predicate predicate) {
-  return std::all_of(entries.begin(), entries.end(), [&](const auto& item) {
-    return item.second.standing.has_value() && predicate(*item.second.standing);
-  });
-}
-
-}  // namespace
 
 bool promised(const Standing& standing, const Term& term) noexcept {
   return !standing.joining && standing.term == term;
@@ -35,83 +25,40 @@ Rung place_on(const Standing& standing, std::uint64_t operation) noexcept {
   return standing.operation.id == operation ? standing.rung : Rung::kOld;
 }
 
-bool Roster::add(MemberId member) {
-  if (gone_.count(member) != 0) return false;
-  const auto [at, added] = entries_.try_emplace(member);
-  at->second.member = member;
-  return added;
-}
-
-void Roster::remove(MemberId member, int rank) {
-  const auto at = entries_.find(member);
-  if (at != entries_.end()) {
-    if (at->second.standing) rank = std::max(rank, at->second.standing->rank);
-    entries_.erase(at);
-  }
-  gone_.insert(member);
-  if (rank >= 0) gone_ranks_.insert(rank);
-}
-
-RosterEntry* Roster::update(const Standing& standing) {
-  RosterEntry* entry = find(standing.member);
-  if (entry == nullptr) return nullptr;
-  if (entry->standing && entry->standing->version >= standing.version) return nullptr;
-  entry->standing = standing;
-  return entry;
-}
-
-RosterEntry* Roster::find(MemberId member) {
-  const auto at = entries_.find(member);
-  return at == entries_.end() ? nullptr : &at->second;
-}
-
 bool Roster::forget_overtaken() {
   const std::uint32_t newest = highest_epoch();
   const Standing* in_force = nullptr;
-  for (const auto& [member, entry] : entries_) {
-    if (entry.standing && entry.standing->epoch == newest) in_force = &*entry.standing;
+  for (const Standing& standing : answers()) {
+    if (standing.epoch == newest) in_force = &standing;
   }
   if (in_force == nullptr) return false;
   const Routing routing = in_force->routing;
   bool forgot = false;
-  for (auto& [member, entry] : entries_) {
-    if (!entry.standing || entry.standing->epoch == newest) continue;
-    if (entry.standing->routing == routing) continue;
-    entry.standing.reset();
+  for (auto& [member, entry] : entries()) {
+    if (!entry.answer || entry.answer->epoch == newest) continue;
+    if (entry.answer->routing == routing) continue;
+    entry.answer.reset();
     forgot = true;
   }
   return forgot;
 }
 
 bool Roster::all_stand() const {
-  return all_of(entries_, [](const Standing& standing) { return !standing.joining; });
+  return all_answered([](const Standing& standing) { return !standing.joining; });
 }
 
 bool Roster::all_promised(const Term& term) const {
-  return all_of(entries_, [&](const Standing& standing) { return promised(standing, term); });
+  return all_answered([&](const Standing& standing) { return promised(standing, term); });
 }
 
 bool Roster::all_acknowledged(const Order& order) const {
-  return all_of(entries_, [&](const Standing& standing) { return acknowledged(standing, order); });
+  return all_answered([&](const Standing& standing) { return acknowledged(standing, order); });
 }
-
-std::vector<Counted> Roster::counted() const {
-  std::vector<Counted> list;
-  for (const auto& [member, entry] : entries_) {
-    list.emplace_back().answered = entry.standing.has_value();
-    if (!entry.standing) continue;
-    list.back() = {entry.standing->name, entry.standing->rank, entry.standing->announced};
-  }
-  return list;
-}
-
-Missing Roster::missing() const { return missing_members(counted(), gone_ranks_, gone_.size()); }
 
 std::vector<KnownTransport> Roster::known_transports() const {
   std::vector<KnownTransport> known;
-  for (const auto& [member, entry] : entries_) {
-    if (!entry.standing) continue;
-    for (const KnownTransport& transport : entry.standing->transports) {
+  for (const Standing& standing : answers()) {
+    for (const KnownTransport& transport : standing.transports) {
       if (std::find(known.begin(), known.end(), transport) == known.end())
         known.push_back(transport);
     }
@@ -121,20 +68,18 @@ std::vector<KnownTransport> Roster::known_transports() const {
 
 std::set<NodeLabel> Roster::nodes() const {
   std::set<NodeLabel> nodes;
-  for (const auto& [member, entry] : entries_) {
-    if (entry.standing) nodes.insert({entry.standing->node, entry.standing->host});
-  }
+  for (const Standing& standing : answers()) nodes.insert({standing.node, standing.host});
   return nodes;
 }
 
 std::vector<std::string> Roster::absent(const std::string& node,
                                         const std::string& transport) const {
   std::vector<std::string> found;
-  for (const auto& [member, entry] : entries_) {
-    if (!entry.standing || (!node.empty() && entry.standing->node != node)) continue;
-    for (const std::string& each : entry.standing->report.absent) {
+  for (const Standing& standing : answers()) {
+    if (!node.empty() && standing.node != node) continue;
+    for (const std::string& each : standing.report.absent) {
       const bool meant = transport.empty() || each.starts_with(transport + ": ");
-      if (meant) found.push_back(entry.standing->name + ": " + each);
+      if (meant) found.push_back(standing.name + ": " + each);
     }
   }
   return found;
@@ -142,25 +87,19 @@ std::vector<std::string> Roster::absent(const std::string& node,
 
 Term Roster::highest_term() const {
   Term highest;
-  for (const auto& [member, entry] : entries_) {
-    if (entry.standing) highest = std::max(highest, entry.standing->term);
-  }
+  for (const Standing& standing : answers()) highest = std::max(highest, standing.term);
   return highest;
 }
 
 std::uint32_t Roster::highest_epoch() const {
   std::uint32_t highest = 0;
-  for (const auto& [member, entry] : entries_) {
-    if (entry.standing) highest = std::max(highest, entry.standing->epoch);
-  }
+  for (const Standing& standing : answers()) highest = std::max(highest, standing.epoch);
   return highest;
 }
 
 const Standing* Roster::refusal(const Order& order) const {
-  for (const auto& [member, entry] : entries_) {
-    const bool refused = entry.standing && promised(*entry.standing, order.term) &&
-                         entry.standing->refused_seq == order.seq;
-    if (refused) return &*entry.standing;
+  for (const Standing& standing : answers()) {
+    if (promised(standing, order.term) && standing.refused_seq == order.seq) return &standing;
   }
   return nullptr;
 }

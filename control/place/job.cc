@@ -80,7 +80,7 @@ Result<JobFacts> find_job(const Settings& settings, ProcessId process) {
   if (!launcher) return tl::unexpected(launcher.error());
   auto facts = read_facts(settings, *launcher, process);
   if (!facts) return facts;
-  auto rundir = make_run_directory(settings.rundir, environment);
+  auto rundir = make_run_directory(settings.rundir, run_places());
   if (!rundir) return tl::unexpected(rundir.error());
   auto directory = make_job_directory(*rundir, facts->id);
   if (!directory) return tl::unexpected(directory.error());

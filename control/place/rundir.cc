@@ -23,41 +23,7 @@
 namespace livebtl::control {
 namespace {
 
-constexpr mode_t kPrivate = 0700;
 constexpr off_t kSecretFileBytes = 32;  // job_secret.cc
-constexpr std::string_view kSystemRuns = "/run/livebtl";
-
-std::string system_words(const std::string& what) { return what + ": " + std::strerror(errno); }
-
-Status make_directory(const std::string& path, mode_t mode) {
-  if (::mkdir(path.c_str(), mode) == 0 || errno == EEXIST) return {};
-  return fail(Errc::kSystem, system_words("cannot make " + path) +
-                                 "; set LIVEBTL_RUNDIR to a directory that can be made");
-}
-
-Status make_private(const std::string& path) {
-  auto made = make_directory(path, kPrivate);
-  if (!made) return made;
-  const auto opened = open_private_directory(path, ::geteuid());
-  if (!opened) return tl::unexpected(opened.error());
-  return {};
-}
-
-std::string user_number() { return std::to_string(::geteuid()); }
-
-bool exists(const std::string& path) {
-  struct stat facts {};
-  return ::lstat(path.c_str(), &facts) == 0;
-}
-
-/// /run/livebtl/UID: there already (tmpfiles.d, a daemon), or we are root and make it.
-std::optional<std::string> system_run_directory() {
-  const std::string path = std::string(kSystemRuns) + "/" + user_number();
-  if (exists(path)) return path;
-  if (::geteuid() != 0) return std::nullopt;
-  if (!make_directory(std::string(kSystemRuns), 0755)) return std::nullopt;
-  return make_directory(path, kPrivate) ? std::optional(path) : std::nullopt;
-}
 
 std::optional<uid_t> as_user(std::string_view text) {
   uid_t user = 0;
@@ -80,7 +46,7 @@ void add_all_users(std::vector<RunDirectory>& found) {
     std::string parent, prefix, suffix;
   };
   const Place places[] = {
-      {std::string(kSystemRuns), "", ""}, {"/run/user", "", "/livebtl"}, {"/tmp", "livebtl-", ""}};
+      {RunPlaces{}.system, "", ""}, {"/run/user", "", "/livebtl"}, {"/tmp", "livebtl-", ""}};
   for (const Place& place : places) {
     for (const std::string& name : list_directory(place.parent)) {
       if (!name.starts_with(place.prefix)) continue;
@@ -99,58 +65,16 @@ bool same_file(int fd, const std::string& path) {
 
 }  // namespace
 
-Result<Fd> open_private_directory(const std::string& path, uid_t owner) {
-  Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd) {
-    if (errno == ENOENT) return fail(Errc::kNotFound, path + " does not exist");
-    if (errno == ELOOP || errno == ENOTDIR) {
-      return fail(Errc::kAuth, path + " is not a directory; set LIVEBTL_RUNDIR to one of your own");
-    }
-    const Errc code = errno == EACCES || errno == EPERM ? Errc::kAuth : Errc::kSystem;
-    return fail(code, system_words("cannot open " + path));
-  }
-  struct stat facts {};
-  if (::fstat(fd.number(), &facts) != 0) return fail(Errc::kSystem, system_words(path));
-  if (facts.st_uid != owner) {
-    return fail(Errc::kAuth, path + " belongs to user " + std::to_string(facts.st_uid) +
-                                 " and not to " + std::to_string(owner) +
-                                 "; set LIVEBTL_RUNDIR to a directory of your own");
-  }
-  if ((facts.st_mode & 077) != 0) {
-    return fail(Errc::kAuth, path +
-                                 " is open to other users; set LIVEBTL_RUNDIR to a directory of "
-                                 "your own with mode 0700");
-  }
-  return fd;
-}
-
-Result<std::string> make_run_directory(const std::string& wanted, const Lookup& lookup) {
-  std::string path = wanted;
-  if (path.empty()) {
-    if (auto system = system_run_directory()) {
-      path = *system;
-    } else if (auto session = lookup("XDG_RUNTIME_DIR"); session && exists(*session)) {
-      path = *session + "/livebtl";
-    } else {
-      path = "/tmp/livebtl-" + user_number();
-    }
-  } else if (path.front() != '/') {
-    return fail(Errc::kInvalid, "LIVEBTL_RUNDIR=" + path + " must be an absolute path");
-  }
-  auto made = make_private(path);
-  if (!made) return tl::unexpected(made.error());
-  return path;
-}
-
 namespace {
 
 /// Where run directories of this user may be.
 std::vector<std::string> own_places(const std::string& wanted, const Lookup& lookup) {
   if (!wanted.empty()) return {wanted};
-  std::vector<std::string> places{std::string(kSystemRuns) + "/" + user_number()};
+  const std::string user = std::to_string(::geteuid());
+  std::vector<std::string> places{RunPlaces{}.system + "/" + user};
   if (const auto session = lookup("XDG_RUNTIME_DIR")) places.push_back(*session + "/livebtl");
-  places.push_back("/run/user/" + user_number() + "/livebtl");
-  places.push_back("/tmp/livebtl-" + user_number());
+  places.push_back("/run/user/" + user + "/livebtl");
+  places.push_back("/tmp/livebtl-" + user);
   return places;
 }
 
@@ -182,14 +106,14 @@ Result<JobDirectory> make_job_directory(const std::string& rundir, std::string_v
   }
   constexpr int kTries = 100;  // each lost only to somebody who removed the directory just then
   for (int i = 0; i < kTries; ++i) {
-    auto made = make_private(path);
+    auto made = make_private_directory(path);
     if (!made && made.error().code == Errc::kNotFound) continue;
     if (!made) return tl::unexpected(made.error());
     auto opened = open_private_directory(path, ::geteuid());
     if (!opened && opened.error().code == Errc::kNotFound) continue;
     if (!opened) return tl::unexpected(opened.error());
     if (::flock(opened->number(), LOCK_SH) != 0) {
-      return fail(Errc::kSystem, system_words("cannot lock " + path));
+      return fail(Errc::kSystem, "cannot lock " + path + ": " + std::strerror(errno));
     }
     if (same_file(opened->number(), path)) {
       return JobDirectory{path, std::make_shared<const Fd>(std::move(*opened))};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/place/rundir.h -- the run directory of a user and the directories of jobs in it: made, checked
-// and locked.
+// control/place/rundir.h -- the directories of jobs in run directories (base/run_directory.h): found, made, locked.
 //
 // <run directory>/<job id>/ holds, mode 0700: secret, and per member <process id>.ctl, .lock, .sm.
 // Every live member has a shared flock on its job's directory; who gets the exclusive one may
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/run_directory.h"
 #include "control/place/launcher.h"
 #include "livebtl/result.h"
 
@@ -25,11 +25,6 @@ struct RunDirectory {
   std::string path;
   uid_t owner = 0;
 };
-
-/// This process's run directory: `wanted` (LIVEBTL_RUNDIR) if not empty, else /run/livebtl/UID,
-/// else $XDG_RUNTIME_DIR/livebtl, else /tmp/livebtl-UID: the first that exists or can be made. Made
-/// 0700 if missing. Errors: kAuth (wrong owner or mode), kSystem.
-Result<std::string> make_run_directory(const std::string& wanted, const Lookup& lookup);
 
 /// Where jobs may be found: `wanted` alone, else all places that make_run_directory() could have
 /// chosen in any of this user's sessions; for root those of all users. Only existing ones with the
@@ -57,8 +52,5 @@ void remove_if_abandoned(const std::string& job_directory) noexcept;
 /// Gives up the hold of a process that leaves, and removes the directory if it was the last.
 /// Requires: nothing of this process is needed there any more.
 void leave_job_directory(const std::string& job_directory, std::shared_ptr<const Fd> hold) noexcept;
-
-/// Opens a directory that belongs to `owner` and to nobody else. Errors: kAuth, kNotFound, kSystem.
-Result<Fd> open_private_directory(const std::string& path, uid_t owner);
 
 }  // namespace livebtl::control

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/json_archive.h -- one list of fields per type serves both directions: JsonWriter here,
-// and JsonReader (json_reader.h).
-//
-// A type takes part by a template `fields(archive, value)` (control/wire/message_fields.h). Pure;
-// internal to messages.cc and outcome.cc.
+// control/wire/json_archive.h -- JsonWriter, which with JsonReader (json_reader.h) turns values into JSON and back by
+// one list of fields a type (fields.h). Pure; internal to messages.cc and outcome_json.cc.
 #pragma once
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,13 +13,12 @@
 
 #include "base/bytes.h"
 #include "base/hex.h"
+#include "base/json.h"
 #include "control/ladder/hold_types.h"
 #include "control/ladder/outcome.h"
 #include "livebtl/result.h"
 
 namespace livebtl::control {
-
-using Json = nlohmann::json;
 
 /// T, const or not.
 template <class T, class Wanted>
@@ -41,10 +36,9 @@ class JsonWriter {
   void operator()(const char* name, const T& value) {
     object[name] = to_json(value);
   }
-  void count(const char* name, std::uint64_t value) { object[name] = value; }
-  template <class Map>
-  void counts(const char* name, const Map& map) {
-    object[name] = Json(map);
+  template <class T>
+  void count(const char* name, const T& numbers) {
+    object[name] = Json(numbers);
   }
   /// A list for people: cut to kNamesMax.
   void names(const char* name, const std::vector<std::string>& list) {

@@ -21,12 +21,9 @@ class JsonReader {
   void operator()(const char* name, T& value) {
     if (const Json* found = member(name)) read(*found, path_ + name, value);
   }
-  void count(const char* name, std::uint64_t& value) {
-    if (const Json* found = member(name)) read_count(*found, path_ + name, value);
-  }
-  template <class Map>
-  void counts(const char* name, Map& map) {
-    if (const Json* found = member(name)) read_counts(*found, path_ + name, map);
+  template <class T>
+  void count(const char* name, T& numbers) {
+    if (const Json* found = member(name)) read_count(*found, path_ + name, numbers);
   }
   void names(const char* name, std::vector<std::string>& list) { (*this)(name, list); }
 
@@ -172,8 +169,8 @@ class JsonReader {
     if (!json.is_number_unsigned()) return fail_at(path, "must be a whole number, not negative");
     value = json.get<std::uint64_t>();
   }
-  template <class Map>
-  void read_counts(const Json& json, const std::string& path, Map& map) {
+  void read_count(const Json& json, const std::string& path,
+                  std::map<std::string, std::uint64_t>& map) {
     if (!check_map(json, path)) return;
     map.clear();
     for (const auto& [key, value] : json.items()) read_count(value, path + "." + key, map[key]);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/messages.cc -- envelope, limits and checks of the JSON messages; the fields stand in
-// message_fields.h.
+// control/wire/messages.cc -- schema, limits and checks of the JSON messages; their fields stand in fields.h.
 #include "control/wire/messages.h"
 
 #include <algorithm>
@@ -8,8 +7,8 @@
 #include <cctype>
 
 #include "base/transport_name.h"
+#include "control/wire/fields.h"
 #include "control/wire/json_reader.h"
-#include "control/wire/message_fields.h"
 #include "control/wire/name_checks.h"
 
 namespace livebtl::control {
@@ -129,47 +128,6 @@ std::string check(const ErrorAnswer&) { return ""; }
 
 // -- parsing
 
-/// Deepest nesting of brackets outside strings, without parsing: a parser must never see more.
-bool depth_ok(std::string_view text) {
-  int depth = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') {
-        ++i;
-      } else if (c == '"') {
-        in_string = false;
-      }
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '{' || c == '[') {
-      if (++depth > kMessageDepthMax) return false;
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-  }
-  return true;
-}
-
-/// Parses; a key that stands twice in one object makes the whole invalid (two readers would
-/// differ).
-std::optional<Json> parse_strictly(std::string_view text) {
-  bool repeated = false;
-  std::vector<std::set<std::string>> keys;
-  const auto watch = [&](int, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key) {
-      repeated = repeated || !keys.back().insert(parsed.get<std::string>()).second;
-    }
-    return true;
-  };
-  Json json = Json::parse(text.begin(), text.end(), watch, /*allow_exceptions=*/false);
-  if (json.is_discarded() || repeated) return std::nullopt;
-  return json;
-}
-
 template <std::size_t index = 0>
 Result<Message> decode_as(std::size_t wanted, const Json& json) {
   if constexpr (index == std::variant_size_v<Message>) {
@@ -208,10 +166,9 @@ Result<Message> decode(std::string_view text) {
     return fail(Errc::kLimit,
                 "message of " + std::to_string(text.size()) + " bytes refused; 65536 is the limit");
   }
-  if (!depth_ok(text)) {
+  const Result<Json> json = parse_json(text, kMessageDepthMax);
+  if (!json && json.error().code == Errc::kLimit)
     return fail(Errc::kLimit, "message nested more than 16 deep refused");
-  }
-  const std::optional<Json> json = parse_strictly(text);
   if (!json || !json->is_object()) return fail(Errc::kInvalid, "not a JSON object");
   const auto schema = json->find("schema");
   const auto* name = schema == json->end() ? nullptr : schema->get_ptr<const std::string*>();

@@ -188,13 +188,7 @@ Result<Json> JsonLineSocket::receive(const Deadline& deadline) {
 }
 
 Json parse_bounded(std::string_view text) {
-  bool deep = false;
-  const auto look = [&deep](int depth, Json::parse_event_t, Json&) {
-    deep = deep || depth > kDepthMax;
-    return !deep;
-  };
-  Json json = Json::parse(text, look, false);
-  return deep ? Json(Json::value_t::discarded) : json;
+  return parse_json(text, kDepthMax).value_or(Json(Json::value_t::discarded));
 }
 
 const Json* member(const Json& object, const char* name, Json::value_t kind) {

@@ -7,17 +7,15 @@
 #include <livebtl/result.h>
 
 #include <atomic>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/json.h"
 
 namespace livebtl::hypervisor {
-
-using Json = nlohmann::json;
 
 inline constexpr std::size_t kLineBytesMax = std::size_t{4} << 20;
 inline constexpr int kDepthMax = 32;
@@ -62,7 +60,7 @@ class JsonLineSocket {
   std::string buffer_;
 };
 
-/// A discarded value if the text is no document, or is nested too deeply.
+/// A discarded value if the text is no document, is nested too deeply, or has a key twice in one object.
 Json parse_bounded(std::string_view text);
 /// A member of an object, of that kind; nullptr: there is none.
 const Json* member(const Json& object, const char* name, Json::value_t kind);

@@ -4,7 +4,7 @@
 
 #include <arpa/inet.h>
 
-#include <algorithm>
+#include <cstring>
 
 #include "base/assert.h"
 
@@ -17,17 +17,6 @@ constexpr std::uint8_t kContactBit = 0x80;
 constexpr std::uint64_t kShortNetworkMask = 0x7f;
 
 constexpr std::size_t kSocketBytes = 18;  // 16 bytes of address, 2 of port
-
-unsigned byte_at(const IpBytes& ip, std::size_t index) noexcept {
-  return std::to_integer<unsigned>(ip[index]);
-}
-
-IpBytes map_v4(const in_addr& v4) noexcept {
-  IpBytes ip{};
-  ip[10] = ip[11] = std::byte{0xff};
-  std::memcpy(&ip[12], &v4, sizeof(v4));
-  return ip;
-}
 
 std::optional<SocketAddress> take_socket(ByteReader& reader) noexcept {
   SocketAddress socket;
@@ -51,50 +40,6 @@ Result<Reachable> decode_contact(std::uint8_t form, ByteReader reader) {
 }
 
 }  // namespace
-
-bool is_v4(const IpBytes& ip) noexcept {
-  return std::all_of(ip.begin(), ip.begin() + 10, [](std::byte b) { return b == std::byte{0}; }) &&
-         ip[10] == std::byte{0xff} && ip[11] == std::byte{0xff};
-}
-
-bool is_loopback(const IpBytes& ip) noexcept {
-  if (is_v4(ip)) return byte_at(ip, 12) == 127;
-  return std::all_of(ip.begin(), ip.begin() + 15, [](std::byte b) { return b == std::byte{0}; }) &&
-         ip[15] == std::byte{1};
-}
-
-bool is_unicast(const IpBytes& ip) noexcept {
-  if (is_v4(ip)) return byte_at(ip, 12) != 0 && byte_at(ip, 12) < 224;
-  const bool unspecified = ip == IpBytes{};
-  const bool multicast = byte_at(ip, 0) == 0xff;
-  const bool link_local = byte_at(ip, 0) == 0xfe && (byte_at(ip, 1) & 0xc0U) == 0x80;
-  return !unspecified && !multicast && !link_local;
-}
-
-bool same_prefix(const IpBytes& one, const IpBytes& other, unsigned prefix_bits) noexcept {
-  const std::size_t whole = prefix_bits / 8;
-  if (!std::equal(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(whole), other.begin()))
-    return false;
-  const unsigned rest = prefix_bits % 8;
-  if (rest == 0) return true;
-  const unsigned mask = 0xffU << (8 - rest);
-  return ((byte_at(one, whole) ^ byte_at(other, whole)) & mask & 0xffU) == 0;
-}
-
-std::optional<IpBytes> parse_ip(const std::string& text) {
-  in_addr v4{};
-  if (inet_pton(AF_INET, text.c_str(), &v4) == 1) return map_v4(v4);
-  IpBytes ip{};
-  if (inet_pton(AF_INET6, text.c_str(), ip.data()) == 1) return ip;
-  return std::nullopt;
-}
-
-std::string to_text(const IpBytes& ip) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  const bool v4 = is_v4(ip);
-  inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? &ip[12] : ip.data(), text.data(), text.size());
-  return text.data();
-}
 
 std::string to_text(const SocketAddress& address) {
   const std::string ip = to_text(address.ip);
@@ -122,21 +67,13 @@ RawAddress to_raw(const SocketAddress& address) noexcept {
 }
 
 std::optional<SocketAddress> from_raw(const sockaddr* raw) noexcept {
-  if (raw == nullptr) return std::nullopt;
-  SocketAddress address;
-  if (raw->sa_family == AF_INET) {
-    sockaddr_in v4{};
-    std::memcpy(&v4, raw, sizeof(v4));
-    address.ip = map_v4(v4.sin_addr);
-    address.port = ntohs(v4.sin_port);
-    return address;
-  }
-  if (raw->sa_family != AF_INET6) return std::nullopt;
+  const auto ip = ip_of(raw);
+  if (!ip) return std::nullopt;
+  sockaddr_in v4{};
   sockaddr_in6 v6{};
-  std::memcpy(&v6, raw, sizeof(v6));
-  std::memcpy(address.ip.data(), &v6.sin6_addr, address.ip.size());
-  address.port = ntohs(v6.sin6_port);
-  return address;
+  const bool is_short = raw->sa_family == AF_INET;
+  std::memcpy(is_short ? static_cast<void*>(&v4) : &v6, raw, is_short ? sizeof v4 : sizeof v6);
+  return SocketAddress{*ip, ntohs(is_short ? v4.sin_port : v6.sin6_port)};
 }
 
 bool same_network(const Reachable& one, const Reachable& other) noexcept {

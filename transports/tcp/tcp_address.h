@@ -10,29 +10,17 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/interfaces.h"
 #include "livebtl/result.h"
 
 namespace livebtl::tcp {
 
-/// An IPv6 address, or an IPv4 address mapped into IPv6 (::ffff:a.b.c.d).
-using IpBytes = std::array<std::byte, 16>;
-
-bool is_v4(const IpBytes& ip) noexcept;
-bool is_loopback(const IpBytes& ip) noexcept;
-/// Can a connection be made to it from another interface? Not: unspecified, multicast, broadcast,
-/// IPv6 link-local.
-bool is_unicast(const IpBytes& ip) noexcept;
-/// Are the first `prefix_bits` (of 128; an IPv4 /24 is 120) equal?
-bool same_prefix(const IpBytes& one, const IpBytes& other, unsigned prefix_bits) noexcept;
-/// "10.0.0.1", "fd00::1". nullopt: not an address.
-std::optional<IpBytes> parse_ip(const std::string& text);
-std::string to_text(const IpBytes& ip);
+using livebtl::to_text;  // of an IP address; below: of a socket
 
 struct SocketAddress {
   IpBytes ip{};

@@ -82,12 +82,12 @@ struct LadderProbe {
     out.add(one.order_.operation.id);
     out.add(one.retract_to_ ? static_cast<int>(*one.retract_to_) : -1);
     out.add(one.why_undoing_);
-    out.add(one.looks_.wanted());
+    out.add(one.roster_.scans().wanted());
     out.add(one.outcome_.code);
     for (const auto& [member, entry] : one.roster_.entries()) {
       out.add(member.process);
-      out.add(entry.standing.has_value());
-      if (entry.standing) digest(*entry.standing, out);
+      out.add(entry.answer.has_value());
+      if (entry.answer) digest(*entry.answer, out);
     }
   }
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/run_directory.h"
 #include "pair.h"
 
 using namespace livebtl;
@@ -151,4 +152,17 @@ TEST_CASE("addresses can be read by people") {
   bytes = sizeof small;
   fi_av_straddr(pair.av, info->dest_addr, small, &bytes);
   CHECK(std::string(small) == "livebtl");
+}
+
+TEST_CASE("without LIVEBTL_RUNDIR a service is found in the engine's run directory") {
+  ::setenv("XDG_RUNTIME_DIR", "/tmp/livebtl-no-such-session", 1);
+  const auto rundir = make_run_directory("", run_places());
+  REQUIRE(rundir);
+  Pair pair;
+  fid_ep* const server = open_server(pair, "of-the-engine");
+  CHECK(::access((*rundir + "/.service/of-the-engine").c_str(), F_OK) == 0);
+  fi_close(&server->fid);
+  ::unsetenv("XDG_RUNTIME_DIR");
+  ::rmdir((*rundir + "/.service").c_str());
+  ::rmdir(rundir->c_str());
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// verbs_test.cc -- what each command makes of the routing.
+// tests/unit/control/ladder/commands_test.cc -- what each command makes of the routing.
 #include "control/ladder/commands.h"
 #include "control/ladder/scope.h"
 
 #include <doctest/doctest.h>
 
+using namespace livebtl;
 using namespace livebtl::control;
 
 namespace {

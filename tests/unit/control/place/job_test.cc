@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "control/place/job_secret.h"
-#include "scratch.h"
+#include "tests/unit/control/agent/scratch.h"
 
 using namespace livebtl;
 using namespace livebtl::control;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/ladder/pace.h -- when a member is asked again. Pure; part of a machine, and used by its thread.
+// control/ladder/backoff.h -- when a member is asked again. Pure; part of a machine, and used by its thread.
 //
-// Letters are lost, so who says nothing is asked again; but a machine that is slow has a queue of
-// questions before long, and is slowed down by nothing else. So it is asked at the pace at which it
-// answers.
+// Messages are lost, so a silent member is asked again. But a slow one collects a queue of questions, which slow it
+// down further: it is asked at the rate at which it answers.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +12,14 @@
 
 namespace livebtl::control {
 
-class Pace {
+class Backoff {
  public:
   /// soon: from an answer to the next question. least, most: from a question to the same again.
   struct Limits {
     TimeNs soon, least, most;
   };
 
-  /// Another question: due at once. What was learnt of the member stays.
+  /// Another question: due at once. What was learnt about the member's speed stays.
   void begin() noexcept { asked_at_ = answered_at_ = INT64_MIN; }
   void asked(TimeNs now, const Limits& limits) noexcept {
     pause_ = waits() ? std::min(2 * pause_, limits.most) : std::max(pause_, limits.least);
@@ -36,6 +35,8 @@ class Pace {
     if (asked_at_ == INT64_MIN) return INT64_MIN;
     return waits() ? asked_at_ + pause_ : answered_at_ + limits.soon;
   }
+  /// INT64_MIN: not since begin().
+  TimeNs asked_at() const noexcept { return asked_at_; }
 
  private:
   bool waits() const noexcept { return asked_at_ != INT64_MIN && answered_at_ == INT64_MIN; }

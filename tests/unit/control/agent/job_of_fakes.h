@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/ladder/job_of_fakes.h -- a job in one process: real agents over real sockets, fake
+// tests/unit/control/agent/job_of_fakes.h -- a job in one process: real agents over real sockets, fake
 // engines.
 #pragma once
 
@@ -16,7 +16,7 @@
 #include "control/client/drive.h"
 #include "control/client/job_links.h"
 #include "fake_admin.h"
-#include "scratch.h"
+#include "tests/unit/control/agent/scratch.h"
 
 namespace livebtl::test {
 

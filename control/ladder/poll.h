@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/ladder/poll.h -- the members of a job, asked until each has answered: who is there, who is proved gone, what
+// each answered last, when each is asked again, and whether all have been found.
+//
+// Pure; part of a machine (the coordinator of a switch, or of a hold), and used by its thread. The machine says what it
+// asks and which answer will do. A member leaves only by gone(), which needs proof, and never comes back.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "base/clock.h"
+#include "control/ladder/backoff.h"
+#include "control/ladder/census.h"
+#include "control/ladder/ladder_types.h"
+#include "control/ladder/scans.h"
+
+namespace livebtl::control {
+
+/// Look for members now, and answer with MembersFound. The scan must begin after this action was given.
+struct Scan {
+  std::uint64_t number = 0;
+};
+/// The answer to Scan: all members that can be found now. Absence from it proves nothing.
+struct MembersFound {
+  std::uint64_t scan = 0;  // Scan::number
+  std::vector<MemberId> members;
+};
+/// Proof that a member has left: its lock is free, its pidfd is readable, it said goodbye. Also of
+/// members never seen.
+struct MemberGone {
+  MemberId member;
+  int rank = -1;
+};
+
+/// What is known of one member; a machine derives its own from this. Of two answers the one with the higher
+/// answer_number(Answer) is the newer. An answer has `member`, `name`, `rank` and `announced`.
+template <class AnswerType>
+struct Polled {
+  using Answer = AnswerType;
+  MemberId member;
+  std::optional<Answer> answer;  // the newest; nullopt: it has not answered yet
+  Backoff backoff;
+};
+
+/// Entry: a Polled.
+template <class Entry>
+class Poll {
+ public:
+  using Answer = typename Entry::Answer;
+
+  // -- members
+
+  /// true: some of them were not known.
+  bool found(const MembersFound& found, TimeNs now) {
+    scans_.ended(found.scan, now);
+    bool news = false;
+    for (const MemberId member : found.members) {
+      if (gone_.contains(member)) continue;
+      const auto [at, added] = entries_.try_emplace(member);
+      at->second.member = member;
+      news = news || added;
+    }
+    return news;
+  }
+  void gone(const MemberGone& gone) {
+    const Entry* entry = find(gone.member);
+    const int rank = entry != nullptr && entry->answer ? entry->answer->rank : -1;
+    entries_.erase(gone.member);
+    gone_.insert(gone.member);
+    if (std::max(rank, gone.rank) >= 0) gone_ranks_.insert(std::max(rank, gone.rank));
+  }
+  /// Keeps the newer of two answers. nullptr: of a member that is not known, or not newer than what is there.
+  Entry* take(const Answer& answer) {
+    Entry* entry = find(answer.member);
+    if (entry == nullptr) return nullptr;
+    if (entry->answer && answer_number(*entry->answer) >= answer_number(answer)) return nullptr;
+    entry->answer = answer;
+    return entry;
+  }
+  Entry* find(MemberId member) {
+    const auto at = entries_.find(member);
+    return at == entries_.end() ? nullptr : &at->second;
+  }
+  std::map<MemberId, Entry>& entries() noexcept { return entries_; }
+  const std::map<MemberId, Entry>& entries() const noexcept { return entries_; }
+  bool empty() const noexcept { return entries_.empty(); }
+  std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(entries_.size()); }
+  /// How many are proved to have left.
+  std::size_t left() const noexcept { return gone_.size(); }
+
+  // -- answers
+
+  /// Those there are, in the order of their members.
+  std::vector<std::reference_wrapper<const Answer>> answers() const {
+    std::vector<std::reference_wrapper<const Answer>> list;
+    for (const auto& [member, entry] : entries_) {
+      if (entry.answer) list.emplace_back(*entry.answer);
+    }
+    return list;
+  }
+  /// All have answered, and so.
+  template <class Predicate>
+  bool all_answered(Predicate predicate) const {
+    return std::all_of(entries_.begin(), entries_.end(), [&](const auto& item) {
+      return item.second.answer.has_value() && predicate(*item.second.answer);
+    });
+  }
+  /// As far as they have answered.
+  std::vector<Counted> counted() const {
+    std::vector<Counted> list;
+    for (const auto& [member, entry] : entries_) {
+      list.emplace_back().answered = entry.answer.has_value();
+      if (!entry.answer) continue;
+      list.back() = {entry.answer->name, entry.answer->rank, entry.answer->announced};
+    }
+    return list;
+  }
+  Missing missing() const { return missing_members(counted(), gone_ranks_, gone_.size()); }
+
+  // -- scans
+
+  /// Only a scan that begins from now on shows that all are known.
+  void want_scan() noexcept { scans_.want(); }
+  /// No member can be found that is not known. Asks for a scan first, if one is wanted.
+  template <class Actions>
+  bool all_known(TimeNs now, Actions& actions) {
+    if (const auto number = scans_.begin(now)) actions.emplace_back(Scan{*number});
+    return !scans_.in_progress();
+  }
+  const Scans& scans() const noexcept { return scans_; }
+  /// A job that is still starting is scanned again and again.
+  TimeNs rescan_at(TimeNs pause) const {
+    if (scans_.in_progress()) return INT64_MAX;
+    const bool incomplete = empty() || missing().count > 0;
+    return incomplete ? scans_.again_at(pause) : INT64_MAX;
+  }
+
+ private:
+  std::map<MemberId, Entry> entries_;
+  std::set<MemberId> gone_;
+  std::set<int> gone_ranks_;
+  Scans scans_;
+};
+
+}  // namespace livebtl::control

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/wire/fields.h -- which fields each message, and each value in one, has in JSON: one list a type, which
+// serves JsonReader and JsonWriter alike. Internal to messages.cc and outcome_json.cc.
+//
+// FIELDS: by the field's type; unsigned 64-bit numbers are ids, in hexadecimal. COUNTS: 64-bit numbers that are
+// numbers in JSON, too, and maps of them. NAMES: lists for people, cut when written.
+#pragma once
+
+#include "control/wire/json_archive.h"
+#include "control/wire/messages.h"
+
+#define LIVEBTL_FIELDS_OF(Type) \
+  template <class Archive>      \
+  void fields([[maybe_unused]] Archive& archive, Is<Type> auto& value)
+#define LIVEBTL_FIELD(name) archive(#name, value.name);
+#define LIVEBTL_COUNT(name) archive.count(#name, value.name);
+#define LIVEBTL_NAME_LIST(name) archive.names(#name, value.name);
+#define LIVEBTL_EACH(...) NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(__VA_ARGS__))
+#define LIVEBTL_FIELDS(...) LIVEBTL_EACH(LIVEBTL_FIELD, __VA_ARGS__)
+#define LIVEBTL_COUNTS(...) LIVEBTL_EACH(LIVEBTL_COUNT, __VA_ARGS__)
+#define LIVEBTL_NAMES(...) LIVEBTL_EACH(LIVEBTL_NAME_LIST, __VA_ARGS__)
+
+namespace livebtl::control {
+
+// -- values
+
+LIVEBTL_FIELDS_OF(Term) { LIVEBTL_FIELDS(number, coordinator); }
+LIVEBTL_FIELDS_OF(MemberId) { LIVEBTL_FIELDS(process, incarnation); }
+LIVEBTL_FIELDS_OF(core::Tuning) { LIVEBTL_FIELDS(exclusivity, weight); }
+LIVEBTL_FIELDS_OF(core::Rules) { LIVEBTL_FIELDS(excluded, quiesced, moved, set_aside); }
+inline core::Rules& rules_of(Routing& routing) { return routing; }
+inline const core::Rules& rules_of(const Routing& routing) { return routing; }
+LIVEBTL_FIELDS_OF(Routing) {
+  LIVEBTL_FIELDS(tuning, nodes);
+  fields(archive, rules_of(value));
+}
+LIVEBTL_FIELDS_OF(KnownTransport) { LIVEBTL_FIELDS(name, alias, bound_to_device); }
+LIVEBTL_FIELDS_OF(Operation) { LIVEBTL_FIELDS(id, verb, arguments, node, release, before, after); }
+LIVEBTL_FIELDS_OF(core::RungReport) {
+  LIVEBTL_FIELDS(operation, epoch, rung, reached, refusal, refused_last_path);
+  LIVEBTL_FIELDS(pairs_moved, pairs_left);
+  LIVEBTL_NAMES(pairs, waiting, foreign, absent);
+}
+LIVEBTL_FIELDS_OF(core::HoldReport) {
+  LIVEBTL_FIELDS(id, state, members, left_ms, claimed, incarnation, restored_from, why, refusal);
+  LIVEBTL_NAMES(waiting);
+}
+LIVEBTL_FIELDS_OF(core::RoutingPlan) {
+  LIVEBTL_FIELDS(moves, unchanged);
+  LIVEBTL_NAMES(cut_off);
+}
+LIVEBTL_FIELDS_OF(core::EndpointStats) {
+  LIVEBTL_COUNTS(frames_sent, frames_received, bytes_sent, bytes_received);
+  LIVEBTL_COUNTS(frames_lent, frames_fetched, registrations_refused);
+}
+LIVEBTL_FIELDS_OF(core::TransportStatus) {
+  LIVEBTL_FIELDS(name, alias, bound_to_device, open, absent, excluded, quiesced);
+  LIVEBTL_FIELDS(exclusivity, weight, peers, bulk_peers, own_pair);
+  LIVEBTL_COUNTS(paths_lost, corrupt_frames);
+  fields(archive, value.carried);
+}
+LIVEBTL_FIELDS_OF(core::PeerStatus) {
+  LIVEBTL_FIELDS(process, name, transport, receiving, generation, lost);
+  LIVEBTL_COUNTS(messages_sent, messages_received, kept_bytes, frames_sent, frames_received);
+  LIVEBTL_NAMES(bulk);
+}
+LIVEBTL_FIELDS_OF(core::EngineStatus) {
+  LIVEBTL_FIELDS(process, incarnation, epoch, rung, hold, routing, transports, peers);
+  LIVEBTL_COUNTS(retransmitted_frames, duplicate_frames, reordered_frames);
+}
+LIVEBTL_FIELDS_OF(MemberEntry) { LIVEBTL_FIELDS(member, name, rank, node, gone); }
+
+// -- messages
+
+LIVEBTL_FIELDS_OF(StandingRequest) { LIVEBTL_FIELDS(job, release); }
+LIVEBTL_FIELDS_OF(PromiseRequest) { LIVEBTL_FIELDS(job, term, takeover); }
+LIVEBTL_FIELDS_OF(Order) { LIVEBTL_FIELDS(job, term, seq, epoch, rung, undoing, operation); }
+LIVEBTL_FIELDS_OF(LadderEnd) { LIVEBTL_FIELDS(job, term, unfinished, seq); }
+LIVEBTL_FIELDS_OF(Standing) {
+  LIVEBTL_FIELDS(member, name, rank, node, host, term, seq, epoch, version, rung);
+  LIVEBTL_FIELDS(reached, undoing, joining, stale, busy, left_open, refused_seq);
+  LIVEBTL_FIELDS(operation, report, routing, transports, list_size, announced);
+}
+LIVEBTL_FIELDS_OF(PlanRequest) { LIVEBTL_FIELDS(job, routing); }
+LIVEBTL_FIELDS_OF(PlanAnswer) { LIVEBTL_FIELDS(member, name, plan); }
+LIVEBTL_FIELDS_OF(MembersRequest) { LIVEBTL_FIELDS(job, offset); }
+LIVEBTL_FIELDS_OF(MembersAnswer) { LIVEBTL_FIELDS(job, offset, total, complete, members, relays); }
+LIVEBTL_FIELDS_OF(StatusRequest) { LIVEBTL_FIELDS(job, peers, peers_offset); }
+LIVEBTL_FIELDS_OF(StatusAnswer) { LIVEBTL_FIELDS(standing, engine, peers_offset, peers_total); }
+LIVEBTL_FIELDS_OF(ListRequest) { LIVEBTL_FIELDS(job); }
+LIVEBTL_FIELDS_OF(ListAnswer) { LIVEBTL_FIELDS(member, name, rank, node, transports); }
+LIVEBTL_FIELDS_OF(WatchRequest) { LIVEBTL_FIELDS(job, lease_ms); }
+LIVEBTL_FIELDS_OF(WatchEvent) { LIVEBTL_FIELDS(kind, standing); }
+LIVEBTL_FIELDS_OF(SecretRequest) { LIVEBTL_FIELDS(job); }
+LIVEBTL_FIELDS_OF(SecretAnswer) { LIVEBTL_FIELDS(secret); }
+LIVEBTL_FIELDS_OF(AddressesRequest) { LIVEBTL_FIELDS(job, question); }
+LIVEBTL_FIELDS_OF(AddressesAnswer) { LIVEBTL_FIELDS(member, question, addresses); }
+LIVEBTL_FIELDS_OF(HoldRequest) {
+  LIVEBTL_FIELDS(job, action, id, lease_ms, members, number, incarnation);
+}
+LIVEBTL_FIELDS_OF(HoldAnswer) { LIVEBTL_FIELDS(member, name, rank, announced, number, report); }
+LIVEBTL_FIELDS_OF(ErrorAnswer) { LIVEBTL_FIELDS(code, text); }
+
+// -- the outcome, which is only written
+
+LIVEBTL_FIELDS_OF(Straggler) {
+  LIVEBTL_FIELDS(member, name, rank, rung, answered);
+  LIVEBTL_NAMES(waiting);
+}
+LIVEBTL_FIELDS_OF(RungTime) { LIVEBTL_FIELDS(rung, undoing, complete, milliseconds); }
+LIVEBTL_FIELDS_OF(MemberPlan) { LIVEBTL_FIELDS(name, plan); }
+LIVEBTL_FIELDS_OF(Outcome) {
+  LIVEBTL_FIELDS(verb, arguments, scope, text, already, released, operation, epoch, members);
+  LIVEBTL_FIELDS(rung, pairs_moved, pairs_left, stragglers, stragglers_total, missing_ranks);
+  LIVEBTL_FIELDS(rungs, plans);
+  LIVEBTL_NAMES(pairs, foreign, absent, opens, closes);
+}
+
+}  // namespace livebtl::control
