@@ -76,7 +76,7 @@ class SimProcess {
   bool joined() const noexcept { return member_.joined(); }
   /// It is on no ladder. Cheap, as it is looked at in every turn of the simulation.
   bool rests() const noexcept { return member_.joined() && !member_.unfinished(); }
-  const core::Routing& routing() const noexcept { return member_.in_force(); }
+  const core::Routing& routing() const noexcept { return member_.committed_routing(); }
   /// Is it time to finish what a coordinator has left?
   bool takeover_due() { return watch_.due(member_, clock_.now()); }
   void not_ours() noexcept { watch_.not_ours(clock_.now()); }
