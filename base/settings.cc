@@ -101,11 +101,4 @@ Result<Settings> read_settings_from_environment() {
   });
 }
 
-Status set_setting(Settings& settings, std::string_view name, std::string_view value) {
-  const SettingEntry* entry = find_entry(name);
-  if (entry == nullptr)
-    return fail(Errc::kNotFound, "there is no setting " + quoted(name) + did_you_mean(name, ""));
-  return apply(settings, *entry, name, value);
-}
-
 }  // namespace livebtl

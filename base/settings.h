@@ -3,7 +3,6 @@
 //
 // LIVEBTL_NAME in the environment, FI_LIVEBTL_NAME as a second spelling (LIVEBTL_NAME wins). Set to
 // nothing counts as not set. Unknown LIVEBTL_* names are warned of with the nearest known one.
-// Settings marked live can also be changed by `btlctl set`.
 #pragma once
 
 #include <functional>
@@ -74,7 +73,6 @@ struct SettingInfo {
   std::string_view type;      // "bytes", "count", "list", "string", "ms", ...
   std::string_view fallback;  // default, as one would write it
   std::string_view meaning;
-  bool live = false;
 };
 
 /// All settings, in the order of the manual page.
@@ -88,8 +86,5 @@ Result<Settings> read_settings(
 Result<Settings> read_settings_from_environment();
 /// The warning if `variable` looks like a setting, in either spelling, and is none.
 std::optional<std::string> unknown_setting_warning(std::string_view variable);
-/// One value by name, without prefix (for `btlctl set`, which first asks whether the setting is
-/// live). Errors: kInvalid, kNotFound (the text has the nearest name).
-Status set_setting(Settings& settings, std::string_view name, std::string_view value);
 
 }  // namespace livebtl

@@ -13,7 +13,27 @@ bool is_beneath(char c) noexcept {
   return is_small(c) || (c >= 'A' && c <= 'Z') || c == '.' || c == ';' || c == '_' || c == '-';
 }
 
+struct Alias {
+  std::string_view transport;
+  std::string_view alias;
+};
+constexpr Alias kAliases[] = {{"sm", "vader"}, {"verbs", "openib"}};
+
 }  // namespace
+
+std::string_view alias_of(std::string_view transport) noexcept {
+  for (const Alias& each : kAliases) {
+    if (each.transport == transport) return each.alias;
+  }
+  return "";
+}
+
+std::string_view canonical_transport(std::string_view name) noexcept {
+  for (const Alias& each : kAliases) {
+    if (each.alias == name) return each.transport;
+  }
+  return name;
+}
 
 bool is_transport_name(std::string_view text) noexcept {
   const std::size_t colon = text.find(':');

@@ -17,6 +17,12 @@ inline constexpr std::string_view kTransportNameTakes =
 /// "tcp", or with what lies beneath it: "ofi:tcp;ofi_rxm".
 bool is_transport_name(std::string_view text) noexcept;
 
+/// The name that the transport had in Open MPI: "vader" of "sm", "openib" of "verbs"; "": none.
+std::string_view alias_of(std::string_view transport) noexcept;
+
+/// "sm" for "vader" and so on; other texts as they are.
+std::string_view canonical_transport(std::string_view name) noexcept;
+
 /// The text of an error of this transport's, without the "NAME: " that most begin with (for ofi:shm
 /// "ofi: ", too): for lines that name the transport themselves.
 std::string_view without_name(std::string_view error, std::string_view transport) noexcept;

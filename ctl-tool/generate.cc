@@ -181,7 +181,7 @@ std::string settings_page() {
     page << ".TP\n.B LIVEBTL_" << setting.name << " \\fR(" << roff(std::string(setting.type))
          << ", default: "
          << (setting.fallback.empty() ? "empty" : roff(std::string(setting.fallback))) << ")\n"
-         << roff(std::string(setting.meaning)) << (setting.live ? " (live)" : "") << ".\n";
+         << roff(std::string(setting.meaning)) << ".\n";
   }
   page << ".SH SEE ALSO\n.BR btlctl (1)\n";
   return page.str();

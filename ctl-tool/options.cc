@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/hex.h"
+#include "base/transport_name.h"
 #include "control/ladder/scope.h"
 
 namespace livebtl::tool {
@@ -47,7 +48,7 @@ CLI::Validator checked(std::string (*problem)(const std::string&)) {
 
 void add_transport(CLI::App& app, CommandLine& line, const char* name, const char* text) {
   const auto take = [&line](const std::string& word) {
-    line.arguments.push_back(canonical_transport(word));
+    line.arguments.emplace_back(canonical_transport(word));
   };
   app.add_option_function<std::string>(name, take, text)
       ->required()
@@ -92,12 +93,6 @@ std::string usage_of_word(const CLI::Option& word) {
 std::optional<std::uint64_t> read_hold_id(const std::string& text) {
   const auto id = parse_hex_id(text);
   return id && *id != 0 ? id : std::nullopt;
-}
-
-std::string canonical_transport(const std::string& name) {
-  if (name == "vader") return "sm";
-  if (name == "openib") return "verbs";
-  return name;
 }
 
 }  // namespace livebtl::tool

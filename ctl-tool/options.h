@@ -50,7 +50,4 @@ std::string usage_of_word(const CLI::Option& word);
 /// "0x1f2e"; nullopt: that is no id of a hold.
 std::optional<std::uint64_t> read_hold_id(const std::string& text);
 
-/// "sm" for "vader" and so on; other names as they are.
-std::string canonical_transport(const std::string& name);
-
 }  // namespace livebtl::tool

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctl-tool/commands/checkpoint.cc -- checkpoint prepare | return: sets aside the transports that are
 // bound to a device, and brings back just these.
+#include "base/transport_name.h"
 #include "ctl-tool/commands/hold.h"
 #include "ctl-tool/commands/registry.h"
 #include "ctl-tool/coordinate.h"
@@ -12,7 +13,7 @@ namespace {
 
 void define_prepare(CLI::App& app, CommandLine& line) {
   const auto take = [&line](const std::vector<std::string>& names) {
-    for (const std::string& name : names) line.arguments.push_back(canonical_transport(name));
+    for (const std::string& name : names) line.arguments.emplace_back(canonical_transport(name));
   };
   app.add_option_function<std::vector<std::string>>(
          "NAME", take, "These transports; without: all that are bound to a device")

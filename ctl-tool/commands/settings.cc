@@ -16,12 +16,12 @@ ExitCode show_settings(const CommandLine& line, const std::atomic<bool>&) {
     const std::string name = "LIVEBTL_" + std::string(setting.name);
     table.add({name, std::string(setting.type),
                setting.fallback.empty() ? "-" : std::string(setting.fallback),
-               std::string(setting.meaning) + (setting.live ? " (live)" : "")});
+               std::string(setting.meaning)});
     list.push_back({{"name", name},
                     {"type", setting.type},
                     {"default", setting.fallback},
                     {"meaning", setting.meaning},
-                    {"live", setting.live}});
+                    {"live", false}});  // of schema 1: none changes in a running job
   }
   if (line.json) {
     print_json({{"schema", "livebtl.settings/1"}, {"settings", std::move(list)}});

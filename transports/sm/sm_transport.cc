@@ -9,6 +9,7 @@
 #include <bit>
 #include <limits>
 
+#include "base/transport_name.h"
 #include "transports/sm/sm_bell.h"
 
 namespace livebtl::sm {
@@ -44,7 +45,7 @@ std::size_t usable_ring_bytes(std::size_t wanted) noexcept {
 }  // namespace
 
 core::TransportKind sm_kind() {
-  return {"sm", "vader",
+  return {"sm", std::string(alias_of("sm")),
           [](const core::NodeFacts& facts) {
             return SmTransport::make(facts, facts.settings->sm_ring_bytes,
                                      facts.settings->sm_single_copy);

@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/log.h"
 #include "base/secret.h"
+#include "base/transport_name.h"
 #include "transports/messages/rdma_devices.h"
 #include "transports/verbs/verbs_errors.h"
 #include "transports/verbs/verbs_library.h"
@@ -49,7 +50,7 @@ Status watch(const Fd& epoll, int fd) {
 
 core::TransportKind verbs_kind() {
   return {"verbs",
-          "openib",
+          std::string(alias_of("verbs")),
           [](const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
             auto calls = library();
             if (!calls) return tl::unexpected(calls.error());

@@ -19,6 +19,16 @@ TEST_CASE("a transport is named by small letters and digits, and perhaps what li
   CHECK(!is_transport_name(std::string("sm\0", 3)));
 }
 
+TEST_CASE("names from Open MPI stand for ours") {
+  CHECK(canonical_transport("vader") == "sm");
+  CHECK(canonical_transport("openib") == "verbs");
+  CHECK(canonical_transport("tcp") == "tcp");
+  CHECK(canonical_transport("") == "");
+  CHECK(alias_of("sm") == "vader");
+  CHECK(alias_of("verbs") == "openib");
+  CHECK(alias_of("tcp") == "");
+}
+
 TEST_CASE("an error is shown without the name that the line begins with") {
   CHECK(without_name("verbs: no device", "verbs") == "no device");
   CHECK(without_name("ofi: no provider", "ofi:tcp;ofi_rxm") == "no provider");
