@@ -59,13 +59,17 @@ std::vector<std::string> lines_now() {
 
 /// By path, every field that has the same value in both.
 void check_differs(const Json& full, const Json& empty, const std::string& path) {
-  for (const auto& [key, value] : full.items()) {
+  for (const auto& field : full.items()) {
+    const std::string& key = field.key();
     if (key == "schema") continue;
-    REQUIRE_MESSAGE(empty.contains(key), (path + key));
-    if (value.is_object() && empty[key].is_object() && !empty[key].empty())
-      check_differs(value, empty[key], path + key + ".");
+    CAPTURE(path);
+    CAPTURE(key);
+    REQUIRE(empty.contains(key));
+    const bool is_nested = field.value().is_object() && !empty[key].empty();
+    if (is_nested && empty[key].is_object())
+      check_differs(field.value(), empty[key], path + key + ".");
     else
-      CHECK_MESSAGE(value != empty[key], (path + key));
+      CHECK(field.value() != empty[key]);
   }
 }
 
