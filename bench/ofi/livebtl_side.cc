@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/settings.h"
 #include "bench/ofi/side.h"
-#include "transports/ofi/ofi_transport.h"
+#include "transports/ofi/direct/onesided.h"
 
 namespace livebtl::bench {
 namespace {
@@ -19,10 +19,10 @@ class LivebtlSide final : public Side, ofi::OneSidedSink, core::EndpointSink, co
     core::NodeFacts facts;
     facts.node = 1;
     facts.settings = &settings_;
-    auto made = OfiTransport::make(facts, provider, "ofi", {this, ofi::kMemoryModes});
+    auto made = OfiTransport::make(facts, provider, "ofi", {ofi::one_sided(*this)});
     if (!made) give_up(made.error().text);
     transport_ = std::move(*made);
-    const auto exposed = transport_->onesided().expose(memory_, Access::kReadWrite);
+    const auto exposed = ofi::one_sided(*transport_).expose(memory_, Access::kReadWrite);
     if (!exposed) give_up(exposed.error().text);
     own_ = *exposed;
   }
@@ -46,11 +46,11 @@ class LivebtlSide final : public Side, ofi::OneSidedSink, core::EndpointSink, co
   }
 
   bool put(std::size_t bytes) override {
-    return posted(transport_->onesided().put(endpoint(), {own_.number, 0, bytes}, there_, 0));
+    return posted(ofi::one_sided(*transport_).put(endpoint(), {own_.number, 0, bytes}, there_, 0));
   }
   bool fetch_add() override {
     const ofi::Atomic add{.op = AtomicOp::kSum, .scalar = Scalar::kU64, .operand = 1};
-    return posted(transport_->onesided().atomic(endpoint(), there_, add, 0));
+    return posted(ofi::one_sided(*transport_).atomic(endpoint(), there_, add, 0));
   }
   std::uint64_t progress() override {
     transport_->progress(*this, monotonic_now(), 64);
