@@ -30,16 +30,16 @@ class LivebtlSide final : public Side, ofi::OneSidedSink, core::EndpointSink, co
 
   void meet_as_origin(const Wire& wire) override {
     take(transport_->connect(wire.receive()));
-    wire.send(endpoint().ticket());
-    endpoint().take_ticket(wire.receive());
+    wire.send(endpoint().by_ticket()->ticket());
+    endpoint().by_ticket()->take_ticket(wire.receive());
     const Blob theirs = wire.receive();
     if (theirs.size() != sizeof there_) give_up("the target is of another build");
     std::memcpy(&there_, theirs.data(), sizeof there_);
   }
   void meet_as_target(const Wire& wire) override {
     wire.send(transport_->contact());
-    take(transport_->admit(wire.receive()));
-    wire.send(endpoint().ticket());
+    take(transport_->by_ticket()->admit(wire.receive()));
+    wire.send(endpoint().by_ticket()->ticket());
     Blob ours(sizeof own_.remote);
     std::memcpy(ours.data(), &own_.remote, sizeof own_.remote);
     wire.send(ours);

@@ -32,7 +32,7 @@ inline constexpr std::size_t kHeaderBytesMax = 64;
 inline constexpr std::uint32_t kPayloadBytesMin = 8200;
 /// Largest payload of a frame on an endpoint that has not been trusted yet (the hello frames).
 inline constexpr std::size_t kUntrustedPayloadMax = 2048;
-/// Largest ticket() of an endpoint.
+/// Largest ticket of an endpoint.
 inline constexpr std::size_t kTicketBytesMax = 128;
 
 enum class Post : std::uint8_t {
@@ -68,7 +68,7 @@ struct Caps {
   bool keeps = false;
   // false: self and sm, which end by their marker alone
   bool same_node_only = false;
-  // true: an address does not do to connect; both ends exchange tickets, see Endpoint::ticket()
+  // true: an address does not do to connect; both ends exchange tickets, see ByTicket
   bool by_ticket = false;
   std::uint32_t exclusivity = 0;     // default; the highest that both ends reach is used
   std::uint32_t latency_ns = 0;      // typical, for ranking only
@@ -97,6 +97,21 @@ class EndpointSink {
   ~EndpointSink() = default;
 };
 
+/// What an endpoint can do besides if its transport connects by tickets.
+class TicketEnd {
+ public:
+  /// What the other end must know of this one, for instance the number of a queue. At most
+  /// kTicketBytesMax bytes, never changes. The engine carries the dialler's to the peer's admit(),
+  /// and the admitted endpoint's back, over another path of the pair.
+  virtual Blob ticket() const = 0;
+  /// Of the dialler's endpoint: the admitted one's ticket. At most once. Hostile; what cannot be
+  /// used leads to on_down().
+  virtual void take_ticket(Bytes ticket) noexcept = 0;
+
+ protected:
+  ~TicketEnd() = default;
+};
+
 class Endpoint {
  public:
   virtual ~Endpoint() = default;  // closes; makes no call into the sink
@@ -119,13 +134,8 @@ class Endpoint {
   /// user id or root.
   virtual bool kernel_vouched() const noexcept = 0;
   virtual EndpointStats stats() const noexcept = 0;
-  /// caps().by_ticket: what the other end must know of this one, for instance the number of a
-  /// queue. At most kTicketBytesMax bytes, never changes. The engine carries the dialler's to the
-  /// peer's admit(), and the admitted endpoint's back, over another path of the pair.
-  virtual Blob ticket() const { return {}; }
-  /// Of the dialler's endpoint: the admitted one's ticket. At most once. Hostile; what cannot be
-  /// used leads to on_down().
-  virtual void take_ticket(Bytes /*ticket*/) noexcept {}
+  /// Of a transport by tickets; null: of another. Constant.
+  virtual TicketEnd* by_ticket() noexcept { return nullptr; }
   /// For people: "tcp 10.0.0.1:4242 -> 10.0.0.2:5151".
   virtual std::string describe() const = 0;
 };
@@ -139,9 +149,33 @@ class TransportSink {
   ~TransportSink() = default;
 };
 
+/// What a transport can do besides if an address does not do to connect.
+class ByTicket {
+ public:
+  /// A peer dials, and that is its endpoint's ticket. Hostile. Errors: as connect().
+  virtual Result<std::unique_ptr<Endpoint>> admit(Bytes ticket) = 0;
+
+ protected:
+  ~ByTicket() = default;
+};
+
+/// What a transport tells besides if it holds a device, so that a release can be proved.
+class HoldsDevice {
+ public:
+  /// Descriptors that it holds now (not those of its endpoints' peers' files): the engine looks in
+  /// /proc, after the transport is destroyed, whether this process or a child has any of them.
+  virtual std::vector<int> descriptors() const = 0;
+  /// How much memory is registered with its device now, which the kernel counts as pinned by this
+  /// process: looked for like the descriptors. 0: none, or unknown.
+  virtual std::size_t pinned_bytes() const noexcept = 0;
+
+ protected:
+  ~HoldsDevice() = default;
+};
+
 class Transport {
  public:
-  // everything is released: no descriptor, mapping or thread is left
+  /// Everything is released: no descriptor, mapping or thread is left.
   virtual ~Transport() = default;
 
   virtual std::string_view name() const noexcept = 0;
@@ -154,11 +188,6 @@ class Transport {
   virtual bool reaches(Bytes address) const noexcept = 0;
   /// Starts to connect. Errors: kInvalid (malformed address), kUnreachable, kNoMemory, kSystem.
   virtual Result<std::unique_ptr<Endpoint>> connect(Bytes address) = 0;
-  /// caps().by_ticket: a peer dials, and that is its endpoint's ticket. Hostile. Errors: as
-  /// connect().
-  virtual Result<std::unique_ptr<Endpoint>> admit(Bytes /*ticket*/) {
-    return fail(Errc::kUnsupported, "this transport connects by addresses");
-  }
   /// Moves at most `frames_max` frames and returns how many; reads no clock. accept: told of new
   /// endpoints.
   virtual std::size_t progress(TransportSink& accept, TimeNs now,
@@ -168,17 +197,16 @@ class Transport {
   /// went wrong, and then about once a second until it is; connect() and admit() are not called
   /// meanwhile.
   virtual Status usable() { return {}; }
-  /// Descriptors that it holds now (not those of its endpoints' peers' files): the engine looks in
-  /// /proc, after the transport is destroyed, whether this process or a child has any of them.
-  virtual std::vector<int> descriptors() const { return {}; }
-  /// How much memory is registered with its device now, which the kernel counts as pinned by this
-  /// process: looked for like the descriptors.
-  virtual std::size_t pinned_bytes() const noexcept { return 0; }
   /// A descriptor that poll() shows readable when progress() has work, after arm(); -1: none, poll
   /// by time.
   virtual int wait_fd() const noexcept = 0;
   /// Before sleeping on wait_fd(). false: there is work already.
   virtual bool arm() noexcept = 0;
+
+  /// Exactly with caps().by_ticket; null: it connects by addresses. Constant.
+  virtual ByTicket* by_ticket() noexcept { return nullptr; }
+  /// Null: there is no device that it could hold. Constant.
+  virtual const HoldsDevice* holds_device() const noexcept { return nullptr; }
 };
 
 }  // namespace livebtl::core

@@ -28,7 +28,7 @@ struct Options {
   const Library* library = nullptr;  // outlives the transport; null: the one that is installed
 };
 
-class OfiTransport final : public core::Transport {
+class OfiTransport final : public core::Transport, core::ByTicket, core::HoldsDevice {
  public:
   /// provider: as choose_provider(). name: among transports. Errors: of choose_provider() and of
   /// Domain::open().
@@ -46,11 +46,14 @@ class OfiTransport final : public core::Transport {
   Blob contact() const override { return encode_address(address_); }
   bool reaches(Bytes address) const noexcept override;
   Result<std::unique_ptr<core::Endpoint>> connect(Bytes address) override;
+  core::ByTicket* by_ticket() noexcept override { return this; }
+  const core::HoldsDevice* holds_device() const noexcept override { return this; }
   Result<std::unique_ptr<core::Endpoint>> admit(Bytes ticket) override;
   std::size_t progress(core::TransportSink& accept, TimeNs now,
                        std::size_t frames_max) noexcept override;
   Status usable() override;
   std::vector<int> descriptors() const override;
+  std::size_t pinned_bytes() const noexcept override { return 0; }  // libfabric does not tell
   int wait_fd() const noexcept override { return sleep_.fd(); }
   bool arm() noexcept override;
 

@@ -18,7 +18,7 @@
 
 namespace livebtl::verbs {
 
-class VerbsTransport final : public core::Transport {
+class VerbsTransport final : public core::Transport, core::ByTicket, core::HoldsDevice {
  public:
   /// Opens a device. Errors: as Device::open(); kInvalid (LIVEBTL_VERBS_DEVICE).
   static Result<std::unique_ptr<VerbsTransport>> make(const core::NodeFacts& facts, Calls& calls);
@@ -32,6 +32,8 @@ class VerbsTransport final : public core::Transport {
   Blob contact() const override { return encode_address(address_); }
   bool reaches(Bytes address) const noexcept override;
   Result<std::unique_ptr<core::Endpoint>> connect(Bytes address) override;
+  core::ByTicket* by_ticket() noexcept override { return this; }
+  const core::HoldsDevice* holds_device() const noexcept override { return this; }
   Result<std::unique_ptr<core::Endpoint>> admit(Bytes ticket) override;
   std::size_t progress(core::TransportSink& accept, TimeNs now,
                        std::size_t frames_max) noexcept override;
