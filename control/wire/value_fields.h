@@ -117,8 +117,8 @@ void fields(A& a, Is<core::TransportStatus> auto& v) {
   a.count("frames_received", v.carried.frames_received);
   a.count("bytes_sent", v.carried.bytes_sent);
   a.count("bytes_received", v.carried.bytes_received);
-  a.count("frames_lent", v.carried.frames_lent);
-  a.count("frames_fetched", v.carried.frames_fetched);
+  a.count("frames_lent", v.carried.frames_exposed);
+  a.count("frames_fetched", v.carried.frames_read_remotely);
   a.count("registrations_refused", v.carried.registrations_refused);
   a.count("paths_lost", v.paths_lost);
   a.count("corrupt_frames", v.corrupt_frames);

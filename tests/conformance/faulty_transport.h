@@ -4,8 +4,9 @@
 //
 // From one seed: storms of kRetry, frames that are delivered turns later, endpoints that are
 // severed at a random frame. What the interface promises still holds, except that a severed
-// endpoint loses frames. Ownership: a FaultyTransport owns the transport beneath, a FaultyEndpoint
-// the endpoint beneath. Threads:   as any transport: one at a time.
+// endpoint loses frames.
+// Ownership: a FaultyTransport owns the transport beneath, a FaultyEndpoint the endpoint beneath.
+// Threads: as any transport: one at a time.
 #pragma once
 
 #include <memory>

@@ -2,15 +2,13 @@
 // transports/interface/transport.h -- the interface below: all that a transport must provide. docs/TRANSPORTS.md
 // shows how.
 //
-// Threads:   every call, and every call back into a sink, is made under the engine's lock: one at a
-// time, but not
-//            always from the same thread. A transport starts no thread of its own.
-// Blocking:  nothing here blocks. connect() starts; what comes of it is seen in progress().
+// Threads: every call, and every call back into a sink, is made under the engine's lock: one at a
+// time, but not always from the same thread. A transport starts no thread of its own.
+// Blocking: nothing here blocks. connect() starts; what comes of it is seen in progress().
 // Ownership: the engine owns each Endpoint and destroys it before its Transport. A sink is
-// borrowed: it outlives
-//            its endpoint. A sink must not destroy the endpoint during a call into the sink.
-// "No":      busy is Post::kRetry; an operating error is a Result or on_down(); a bug is an
-// assertion.
+// borrowed: it outlives its endpoint. A sink must not destroy the endpoint during a call into the
+// sink.
+// Errors: busy is Post::kRetry; an operating error is a Result or on_down(); a bug is an assertion.
 #pragma once
 
 #include <memory>
@@ -37,7 +35,8 @@ inline constexpr std::size_t kTicketBytesMax = 128;
 
 enum class Post : std::uint8_t {
   kDone,  // taken, and `payload` is the caller's again; no on_sent() follows
-  // taken; `payload` stays in use until exactly one on_sent(cookie), or until on_down() or close()
+  // taken; `payload` stays in use until exactly one on_sent(cookie), until on_down(), or until
+  // the endpoint is destroyed
   kPosted,
   kRetry,  // not taken, nothing changed; try again after progress(). Also while still connecting
   // Of a payload above caps().payload_bytes_max alone: not taken, and it will not be for a while;
@@ -59,14 +58,16 @@ struct Caps {
   // every transport in the process: a frame that one may have lost is sent again over another.
   std::uint32_t payload_bytes_max = 0;
   // Stable payloads from min to max, both above payload_bytes_max, may be posted whole as well:
-  // they are lent. The peer (its device, its kernel) fetches them from where they lie to where
-  // on_place() wants them, and kPosted or kSmaller is the answer. 0: there is no such thing here.
-  std::uint32_t lent_bytes_min = 0;
-  std::uint32_t lent_bytes_max = 0;
+  // they are exposed for a zero-copy read. The peer (its device, its kernel) reads them from where
+  // they lie to where on_place() wants them, and kPosted or kSmaller is the answer. 0: there is no
+  // such thing here.
+  std::uint32_t zero_copy_bytes_min = 0;
+  std::uint32_t zero_copy_bytes_max = 0;
   std::uint32_t eager_bytes_max = 0;  // above this, rendezvous is expected to be faster
-  // true: frames can be lost when a path breaks, so the BML keeps them until acknowledged.
+  // true: frames can be lost when a path breaks, so the BML keeps them until they are acknowledged.
+  // false (self and sm): what was posted is delivered; the BML need not see it acknowledged.
   bool keeps = false;
-  // false: self and sm, which end by their marker alone
+  // true: reaches processes of its own node alone
   bool same_node_only = false;
   // true: an address does not do to connect; both ends exchange tickets, see ByTicket
   bool by_ticket = false;
@@ -79,7 +80,8 @@ struct Caps {
 class EndpointSink {
  public:
   /// A frame whose payload is still to be read into memory: where shall it go? Empty: the
-  /// transport's own buffer. Only transports that read from a socket, or fetch what is lent, ask.
+  /// transport's own buffer. Only transports that read from a socket, or from exposed
+  /// memory, ask.
   /// `header` is checked against corruption, the payload not yet: the bytes there mean nothing
   /// until on_frame(). to_be_checked: they have a checksum, which may then be found wrong. At least
   /// payload_bytes long, or empty.

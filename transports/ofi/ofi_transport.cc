@@ -63,8 +63,8 @@ Result<std::unique_ptr<OfiTransport>> OfiTransport::make(const core::NodeFacts& 
   // A provider within a node may read without asking (shm), and does not say which read failed.
   if ((info.caps & FI_RMA) != 0 && leaves_the_node(info) &&
       info.ep_attr->max_msg_size >= messages::kExposedBytesMax) {
-    made->caps_.lent_bytes_min = messages::kExposedBytesMin;
-    made->caps_.lent_bytes_max = messages::kExposedBytesMax;
+    made->caps_.zero_copy_bytes_min = messages::kExposedBytesMin;
+    made->caps_.zero_copy_bytes_max = messages::kExposedBytesMax;
   }
   return made;
 }

@@ -63,7 +63,8 @@ class VerbsTransport final : public core::Transport, core::ByTicket, core::Holds
   Registration register_user(Bytes memory, int access, bool& refused) noexcept;
 
  private:
-  /// A queue pair whose endpoint is gone. It parts until its BYE has arrived, or a while has passed; then it is broken up, and destroyed once the completion queue was seen empty after
+  /// A queue pair whose endpoint is gone. It parts until its BYE has arrived, or a while has
+  /// passed; then it is broken up, and destroyed once the completion queue was seen empty after
   /// that: no buffer is lost with it then.
   struct Parked {
     std::unique_ptr<QueuePair> pair;
