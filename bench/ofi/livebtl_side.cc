@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/settings.h"
 #include "bench/ofi/side.h"
-#include "transports/ofi/ofi_transport.h"
+#include "transports/ofi/direct/onesided.h"
 
 namespace livebtl::bench {
 namespace {
@@ -19,10 +19,10 @@ class LivebtlSide final : public Side, ofi::OneSidedSink, core::EndpointSink, co
     core::NodeFacts facts;
     facts.node = 1;
     facts.settings = &settings_;
-    auto made = OfiTransport::make(facts, provider, "ofi", {this, ofi::kMemoryModes});
+    auto made = OfiTransport::make(facts, provider, "ofi", {ofi::one_sided(*this)});
     if (!made) give_up(made.error().text);
     transport_ = std::move(*made);
-    const auto exposed = transport_->onesided().expose(memory_, Access::kReadWrite);
+    const auto exposed = ofi::one_sided(*transport_).expose(memory_, Access::kReadWrite);
     if (!exposed) give_up(exposed.error().text);
     own_ = *exposed;
   }
@@ -30,27 +30,27 @@ class LivebtlSide final : public Side, ofi::OneSidedSink, core::EndpointSink, co
 
   void meet_as_origin(const Wire& wire) override {
     take(transport_->connect(wire.receive()));
-    wire.send(endpoint().ticket());
-    endpoint().take_ticket(wire.receive());
+    wire.send(endpoint().by_ticket()->ticket());
+    endpoint().by_ticket()->take_ticket(wire.receive());
     const Blob theirs = wire.receive();
     if (theirs.size() != sizeof there_) give_up("the target is of another build");
     std::memcpy(&there_, theirs.data(), sizeof there_);
   }
   void meet_as_target(const Wire& wire) override {
     wire.send(transport_->contact());
-    take(transport_->admit(wire.receive()));
-    wire.send(endpoint().ticket());
+    take(transport_->by_ticket()->admit(wire.receive()));
+    wire.send(endpoint().by_ticket()->ticket());
     Blob ours(sizeof own_.remote);
     std::memcpy(ours.data(), &own_.remote, sizeof own_.remote);
     wire.send(ours);
   }
 
   bool put(std::size_t bytes) override {
-    return posted(transport_->onesided().put(endpoint(), {own_.number, 0, bytes}, there_, 0));
+    return posted(ofi::one_sided(*transport_).put(endpoint(), {own_.number, 0, bytes}, there_, 0));
   }
   bool fetch_add() override {
     const ofi::Atomic add{.op = AtomicOp::kSum, .scalar = Scalar::kU64, .operand = 1};
-    return posted(transport_->onesided().atomic(endpoint(), there_, add, 0));
+    return posted(ofi::one_sided(*transport_).atomic(endpoint(), there_, add, 0));
   }
   std::uint64_t progress() override {
     transport_->progress(*this, monotonic_now(), 64);

@@ -127,13 +127,13 @@ std::optional<Mailroom::Incoming> Mailroom::take(std::uint8_t from, Letter lette
     refuse(from, letter, "the letter's address is malformed");
     return std::nullopt;
   }
-  if (route->relay == relay_name_) route->relay.clear();  // who came by another name of ours
+  if (route->relay == relay_name_) route->relay.clear();  // a sender that used another name of ours
   const bool here = route->relay.empty();
   if (here && (route->process == ProcessId{} || route->process == self_)) {
     return Incoming{{from, std::move(letter.peer), std::move(letter.back)}, std::move(letter.body)};
   }
-  // Who comes from outside the job's nodes speaks to all of them by one relay. A letter names at
-  // most one relay more, so none goes round in circles; and strangers get nobody to call for them.
+  // A client outside the job's nodes speaks to all of them by one relay. A letter names at most one
+  // relay more, so none goes round in circles; and nothing is forwarded for unauthenticated clients.
   if (!here && from == kRelay && !job_.secret.present()) {
     refuse(from, letter, "without authentication a relay passes letters on within its node only");
     return std::nullopt;

@@ -24,7 +24,7 @@ constexpr TimeNs kCountLasts = kSecond;  // it is for people; counting costs as 
 template <class T, class... Others>
 concept OneOf = (std::is_same_v<T, Others> || ...);
 
-/// Who comes from outside may ask for the members of whichever job it is.
+/// A client from outside may ask for the members without naming the job.
 template <class Request>
 bool concerns(const std::string& wanted, const std::string& job) {
   return wanted == job || (std::is_same_v<Request, MembersRequest> && wanted.empty());

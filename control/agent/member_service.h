@@ -56,7 +56,7 @@ class MemberService {
   MemberId self_;
   core::Admin& admin_;
   MemberMachine machine_;
-  Return coordinator_;  // who asked last for a promise or gave an order that was not stale
+  Return coordinator_;  // the last that asked for a promise or gave an order that was not stale
   bool has_coordinator_ = false;
   std::vector<Watcher> watchers_;
   std::optional<TimeNs> counted_at_, looked_at_;

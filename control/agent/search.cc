@@ -63,7 +63,7 @@ void Search::ask(ProcessId process) {
   ask_relays(process, *question);
 }
 
-/// Whoever was not asked cannot guess the number, and answers in vain for somebody else.
+/// A process that was not asked cannot guess the number, and answers in vain for another.
 std::uint64_t Search::question_for(ProcessId process) {
   const auto [entry, is_new] = questions_.try_emplace(process);
   if (is_new || entry->second.answered) entry->second = {random_u64(), false};
@@ -121,7 +121,7 @@ void Search::hear(ProcessId asked, const AddressesAnswer& answer) {
 
 void Search::rest() {
   if (!std::exchange(at_work_, false)) return;
-  plan_.hurry();  // whoever is sought next was not asked yet
+  plan_.hurry();  // the next one that is sought was not asked yet
   mailroom_.hang_up();
   relays_.clear();
   questions_.clear();

@@ -2,8 +2,8 @@
 // control/agent/search.h -- asks peers that the engine cannot reach where they listen, and tells it.
 //
 // A member of this node is asked over its own socket; any other by way of every relay that is known
-// here, since nobody knows on which node it is. Whoever is asked in vain is asked again
-// (search_plan.h). Nothing is done, and nothing is kept open, while the engine seeks nobody.
+// here, since nobody knows on which node it is. A process that does not answer is asked
+// again (search_plan.h). Nothing is done, and nothing is kept open, while the engine seeks nobody.
 // Threads: the agent's alone.
 #pragma once
 

@@ -16,7 +16,7 @@ constexpr TimeNs kAskedAgain = 100 * kMillisecond;
 // Of several addresses of one name another may lead to the relay.
 constexpr TimeNs kOtherAddresses = 500 * kMillisecond;
 constexpr TimeNs kRefusedWithin = 200 * kMillisecond;
-// Who floods us must not keep us from the time-out and from Ctrl-C.
+// A flood of letters must not keep us from the time-out and from Ctrl-C.
 constexpr int kLettersALook = 64;
 constexpr std::uint32_t kJobAlone = UINT32_MAX;  // an offset past the end: only the job is wanted
 

@@ -32,7 +32,7 @@ class RemoteMembers {
   };
   std::vector<Question> take_questions();
   /// Letters get lost, the first ones above all: a relay that was never spoken to is not connected
-  /// yet. Whoever has not answered is to be asked once more.
+  /// yet. A relay that has not answered is to be asked once more.
   void ask_again();
   /// tag: hostile. Of an answer to an earlier round this is taken: the relay speaks again, and,
   /// where nothing is known of it yet, who is there.
@@ -46,7 +46,7 @@ class RemoteMembers {
   void add_to(std::vector<MemberEntry>& live, std::vector<MemberEntry>& gone) const;
   /// Which relay leads to this process; nullptr: none.
   const std::string* relay_of(ProcessId process) const;
-  /// Who lives where this relay is.
+  /// The live members of this relay's node.
   std::vector<ProcessId> behind(const std::string& relay) const;
 
  private:

@@ -93,7 +93,7 @@ void CoordinatorMachine::advance_find() {
   const bool all_said = looked && roster_.all_stand() && !roster_.empty();
   const bool fits = all_said && (takeover() || !roster_.forget_overtaken());
   if (fits && roster_.missing().count == 0) {
-    // Whoever takes over asks for promises first: an order of the dead coordinator may still be on
+    // A takeover asks for promises first: an order of the dead coordinator may still be on
     // its way, and nothing but a promise keeps it from beginning what was just said not to exist.
     const bool promises_first = takeover() && !command_.dry_run;
     if (gives_way() || (promises_first ? malformed_takeover() || mixes_jobs() : settle())) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/ladder/coordinator.h -- whoever drives a switch: asks, orders, waits, retracts, and says what
+// control/ladder/coordinator.h -- the machine that drives a switch: asks, orders, waits, retracts, and says what
 // came of it.
 //
 // Pure: no socket, no clock; time is an argument. Driven by btlctl in the product and by the
@@ -122,7 +122,7 @@ class CoordinatorMachine {
   void rung_failed(const Standing* refusal);
   void undo_from(Rung rung, ExitCode why);
   const Standing* unfinished() const;  // of the newest operation that is; nullptr: none
-  bool leaves_open() const;            // whoever comes next may have something to finish
+  bool leaves_open() const;            // the next coordinator may have something to finish
   void note_left_open();               // kGoodbye
 
   // coordinator_rivals.cc: other coordinators.

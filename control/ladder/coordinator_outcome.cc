@@ -62,9 +62,10 @@ void CoordinatorMachine::note_left_open() {
 void CoordinatorMachine::advance_goodbye() {
   bool all_know = true;
   for (const auto& [member, entry] : roster_.entries()) all_know = all_know && answered(entry);
-  // Who joined after our last look may have learnt from a member that we are at work, and would
-  // keep the next command waiting, or stand where all others have left. From now on nobody can: so
-  // one more look finds all of them, and whoever has heard that nothing is left open hears better.
+  // A process that joined after our last look may have learnt from a member that we are at work, and
+  // would keep the next command waiting, or stand where all others have left. From now on none can:
+  // so one more look finds all of them, and those that heard that nothing is left open are told
+  // otherwise.
   const bool looked = all_known();
   if ((all_know && looked) || now_ >= rung_deadline_) phase_ = Phase::kDone;
 }

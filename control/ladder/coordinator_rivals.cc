@@ -15,9 +15,8 @@ namespace {
 constexpr int kRaisesMax = 3;
 }  // namespace
 
-/// Another coordinator has been here. Who has the higher term goes on; who has not follows it, ends
-/// as busy if it had ordered nothing, or, if the other one is no longer alive, tries again above
-/// it.
+/// Another coordinator has been here. The one of the higher term goes on; the other follows it, ends
+/// as busy if it had ordered nothing, or, if the first is no longer alive, tries again above it.
 void CoordinatorMachine::meet_other_term(const Standing& standing) {
   const bool ordering = phase_ == Phase::kPromise || phase_ == Phase::kRung;
   if (!ordering || standing.joining) return;
@@ -42,7 +41,7 @@ void CoordinatorMachine::end_busy(const Standing& standing) {
       "another command is at work (" + standing.name + " follows it); try again when it has ended");
 }
 
-/// Whoever comes unasked does not even begin where somebody is at work.
+/// A takeover that nobody ordered does not even begin where another coordinator is at work.
 bool CoordinatorMachine::gives_way() {
   if (!command_.by_itself) return false;
   for (const Standing& standing : roster_.answers()) {
@@ -57,13 +56,13 @@ void CoordinatorMachine::follow(const Standing& standing) {
   if (command_.by_itself) return end_busy(standing);
   phase_ = Phase::kFollow;
   retract_to_.reset();
-  // Whoever stood behind our last order has other orders now.
+  // The members that had not followed our last order have other orders now.
   outcome_.stragglers.clear();
   outcome_.stragglers_total = 0;
 }
 
-/// Has the ladder ended for this member, as far as we can know? Who still follows our own term has
-/// not heard of the other coordinator yet.
+/// Has the ladder ended for this member, as far as we can know? A member that still follows our own
+/// term has not heard of the other coordinator yet.
 bool CoordinatorMachine::settled(const Standing& standing) const {
   return standing.term > term_ && !standing.joining && !standing.busy && at_rest(standing);
 }
@@ -79,7 +78,7 @@ void CoordinatorMachine::advance_follow() {
     const Standing& standing = *entry.answer;
     const bool ours = standing.operation.id == order_.operation.id;
     begun = begun || ours;
-    // Whoever comes before anybody has followed us gives its ladder the number that we gave ours.
+    // A coordinator that comes before anybody has followed us gives its ladder the number of ours.
     newer = newer || standing.epoch > order_.epoch || (standing.epoch == order_.epoch && !ours);
     const Rung place = place_on(standing, order_.operation.id);
     lowest = std::min(lowest, place);

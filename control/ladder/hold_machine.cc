@@ -176,8 +176,8 @@ void HoldMachine::advance_park() {
   if (now_ >= deadline_) back(ExitCode::kRetracted, "time-out");
 }
 
-/// Each renews its lease by this, or says that it has run out. Who comes or goes meanwhile changes
-/// their number: then once more.
+/// Each renews its lease by this, or says that it has run out. A member that joins or leaves
+/// meanwhile changes their number: then once more.
 void HoldMachine::advance_seal() {
   if (refused()) return;
   const bool renews = command_.verb == HoldVerb::kRenew;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/ladder/hold_machine.h -- whoever holds a job for a snapshot: tells all, waits until all are
+// control/ladder/hold_machine.h -- the machine that holds a job for a snapshot: tells all, waits until all are
 // parked, and asks afterwards whether they have been so throughout.
 //
 // Pure, as the coordinator of a switch (coordinator.h): no socket, no clock. It keeps nothing that

@@ -40,7 +40,7 @@ void HoldMachine::advance_end() {
     return end(ExitCode::kBusy, answer->name + " refused: " + answer->report.refusal);
   if (now_ < deadline_) return;
   note_stragglers();
-  // Who was raised stays so: there is no way back.
+  // A member that was raised stays so: there is no way back.
   end(command_.verb == HoldVerb::kRestored ? ExitCode::kNotReleased : ExitCode::kRetracted,
       "time-out; not all have said that they send on again: their leases end it");
 }

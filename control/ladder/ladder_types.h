@@ -14,7 +14,7 @@ namespace livebtl::control {
 using core::Routing;
 using core::Rung;
 
-/// Who orders: the higher term wins; equal numbers are ordered by the coordinator's random id. 0:
+/// Names a coordinator: the higher term wins; equal numbers are ordered by the coordinator's random id. 0:
 /// nobody yet.
 struct Term {
   std::uint64_t number = 0;

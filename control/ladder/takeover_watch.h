@@ -16,8 +16,8 @@ class TakeoverWatch {
 
   /// When to ask due(); INT64_MAX: not before something changes at the member.
   TimeNs due_at(const MemberMachine& member) const noexcept;
-  /// Is it time? Who asks long after due_at() has stood still, and may be alone in thinking that
-  /// nobody is at work: it is told to wait once more, which is time to hear of others.
+  /// Is it time? A process that asks long after due_at() has stood still, and may be alone in
+  /// thinking that nobody is at work: it is told to wait once more, which is time to hear of others.
   bool due(const MemberMachine& member, TimeNs now) noexcept;
   /// It was time, but it is another one's business.
   void not_ours(TimeNs now) noexcept;

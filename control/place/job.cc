@@ -34,7 +34,7 @@ std::string host_name() {
   return host.empty() ? "unknown-host" : host;
 }
 
-/// Who am I, without touching a file.
+/// The identity of this process, without touching a file.
 Result<JobFacts> read_facts(const Settings& settings, const LauncherFacts& launcher,
                             ProcessId process) {
   JobFacts facts;

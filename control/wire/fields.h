@@ -51,7 +51,7 @@ LIVEBTL_FIELDS_OF(core::RoutingPlan) {
 }
 LIVEBTL_FIELDS_OF(core::EndpointStats) {
   LIVEBTL_COUNTS(frames_sent, frames_received, bytes_sent, bytes_received);
-  LIVEBTL_COUNTS(frames_lent, frames_fetched, registrations_refused);
+  LIVEBTL_COUNTS(frames_exposed, frames_read_remotely, registrations_refused);
 }
 LIVEBTL_FIELDS_OF(core::TransportStatus) {
   LIVEBTL_FIELDS(name, alias, bound_to_device, open, absent, excluded, quiesced);

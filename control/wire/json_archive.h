@@ -30,15 +30,23 @@ inline constexpr std::size_t kListMax = 1024;
 template <class T>
 concept IsId = std::is_same_v<T, std::uint64_t> || std::is_same_v<T, ProcessId>;
 
+/// The name that a field had in version 0.1; null: the same. Written beside the new one for one
+/// version, and read where that is missing.
+constexpr const char* former_name(std::string_view name) noexcept {
+  if (name == "frames_exposed") return "frames_lent";
+  if (name == "frames_read_remotely") return "frames_fetched";
+  return nullptr;
+}
+
 class JsonWriter {
  public:
   template <class T>
   void operator()(const char* name, const T& value) {
-    object[name] = to_json(value);
+    put(name, to_json(value));
   }
   template <class T>
   void count(const char* name, const T& numbers) {
-    object[name] = Json(numbers);
+    put(name, Json(numbers));
   }
   /// A list for people: cut to kNamesMax.
   void names(const char* name, const std::vector<std::string>& list) {
@@ -47,12 +55,16 @@ class JsonWriter {
       if (array.size() == kNamesMax) break;
       array.push_back(to_json(entry));
     }
-    object[name] = std::move(array);
+    put(name, std::move(array));
   }
 
   Json object = Json::object();
 
  private:
+  void put(const char* name, Json value) {
+    if (const char* former = former_name(name)) object[former] = value;
+    object[name] = std::move(value);
+  }
   static Json to_json(const std::string& text) { return text.substr(0, kStringBytesMax); }
   static Json to_json(const Blob& bytes) { return hex_bytes(bytes); }
   static Json to_json(Rung rung) { return rung_name(rung); }

@@ -30,7 +30,9 @@ class JsonReader {
  private:
   const Json* member(const char* name) {
     if (!error_.empty()) return nullptr;
-    const auto found = object_.find(name);
+    const char* former = former_name(name);
+    auto found = object_.find(name);
+    if (found == object_.end() && former != nullptr) found = object_.find(former);
     if (found != object_.end()) return &*found;
     fail_at(path_ + name, "is missing");
     return nullptr;

@@ -12,7 +12,7 @@
 
 namespace livebtl::control {
 
-/// "" -- whoever gets it; "PROCESS" -- the member of that name on the receiver's node;
+/// "" -- the process that gets it; "PROCESS" -- the member of that name on the receiver's node;
 /// "tcp://HOST:PORT PROCESS" -- the same at that relay's node, "tcp://HOST:PORT " the relay itself.
 struct Route {
   std::string relay;    // empty: here

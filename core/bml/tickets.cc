@@ -19,6 +19,9 @@ namespace {
 constexpr std::uint32_t kTicketsWaitingMax = 32;  // a peer, for a path that takes them
 constexpr std::ptrdiff_t kAdmittedMax = 16;       // a peer, that have not said a good hello
 
+// Of a path whose transport connects by tickets.
+TicketEnd& end_of(Path& path) noexcept { return *path.endpoint->by_ticket(); }
+
 }  // namespace
 
 // A path to oneself needs nobody to carry its tickets.
@@ -29,12 +32,13 @@ bool Tickets::can_dial(const Peer& peer, const TransportSlot& slot) const noexce
 // in: a path just dialled. out: the tickets are exchanged if it leads to this process, else ours is
 // on its way. If an answer does not come in time the path ends like one without a hello.
 void Tickets::exchange(Path& dialled) {
-  const Blob ticket = dialled.endpoint->ticket();
+  TicketEnd& end = end_of(dialled);
+  const Blob ticket = end.ticket();
   LIVEBTL_ASSERT(!ticket.empty() && ticket.size() <= kTicketBytesMax, "a ticket has a limit");
   if (dialled.peer->process == context_.config.process) {
     auto admitted = admit(dialled.slot.name(), ticket);
     if (!admitted) return dialled.break_down({Errc::kRefused, "this process cannot dial itself"});
-    dialled.endpoint->take_ticket(admitted->ticket());
+    end.take_ticket(admitted->by_ticket()->ticket());
     return connector_.take_in(dialled.slot, std::move(admitted));
   }
   ByteWriter writer;
@@ -80,7 +84,7 @@ std::unique_ptr<Endpoint> Tickets::admit(const std::string& transport, Bytes tic
   if (slot == nullptr || !slot->in_service() || !slot->caps.by_ticket ||
       !switching_.accepts(transport))
     return nullptr;
-  auto endpoint = slot->transport->admit(ticket);
+  auto endpoint = slot->transport->by_ticket()->admit(ticket);
   if (endpoint) return std::move(*endpoint);
   slot->absence.doubted = true;
   log(LogLevel::kInfo, "engine", "a peer that dials by %s is refused: %s", transport.c_str(),
@@ -98,7 +102,7 @@ void Tickets::on_ticket(Path& carrier, std::uint64_t path_id, Bytes payload) noe
   Peer& peer = *carrier.peer;
   if (!has_room(peer)) return;
   auto admitted = admits(peer) ? admit(transport, ticket) : nullptr;
-  queue(peer, FrameKind::kTicketBack, path_id, admitted ? admitted->ticket() : Blob{});
+  queue(peer, FrameKind::kTicketBack, path_id, admitted ? admitted->by_ticket()->ticket() : Blob{});
   if (admitted) connector_.take_in(*slots_.find(transport), std::move(admitted), peer.process);
 }
 
@@ -113,7 +117,7 @@ void Tickets::on_ticket_back(Peer& peer, std::uint64_t path_id, Bytes ticket) no
   path.ticket_taken = true;
   if (ticket.empty() || ticket.size() > kTicketBytesMax)
     return path.break_down({Errc::kRefused, "the peer cannot connect by it now"});
-  path.endpoint->take_ticket(ticket);
+  end_of(path).take_ticket(ticket);
 }
 
 namespace {

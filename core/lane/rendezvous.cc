@@ -275,11 +275,11 @@ std::size_t Transfers::post_data(Peer& peer, Path& path, OutTransfer& out,
                                  std::uint64_t name) noexcept {
   const Caps& caps = path.slot.caps;
   const std::size_t chunk = std::min<std::uint64_t>(
-      std::max(caps.payload_bytes_max, caps.lent_bytes_max), out.wanted - out.next_offset);
+      std::max(caps.payload_bytes_max, caps.zero_copy_bytes_max), out.wanted - out.next_offset);
   Slice piece =
       piece_at(std::span<const Slice>{out.slices, out.slice_count}, out.next_offset, chunk);
   Post post = Post::kSmaller;
-  if (piece.bytes <= caps.payload_bytes_max || piece.bytes >= caps.lent_bytes_min)
+  if (piece.bytes <= caps.payload_bytes_max || piece.bytes >= caps.zero_copy_bytes_min)
     post = post_piece(peer, path, out, name, piece);
   if (post == Post::kSmaller) {
     piece.bytes = std::min<std::size_t>(piece.bytes, caps.payload_bytes_max);

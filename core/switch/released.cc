@@ -105,7 +105,9 @@ std::string likely(const DeviceFiles& devices, const std::set<std::string>& mapp
 Holdings Holdings::of(const Transport& transport, DeviceFiles devices) {
   Holdings holdings(std::move(devices));
   const std::string& prefix = holdings.devices_.prefix;
-  for (const int fd : transport.descriptors()) {
+  const HoldsDevice* const holder = transport.holds_device();
+  if (holder == nullptr) return holdings;
+  for (const int fd : holder->descriptors()) {
     std::string name = name_of("/proc/self/fd/" + std::to_string(fd));
     if (name == kEventName) holdings.events_.emplace_back(fd, name);
     // Other anonymous inodes (epoll, eventfd) share one name, too: nothing could be proved by it.
@@ -113,7 +115,7 @@ Holdings Holdings::of(const Transport& transport, DeviceFiles devices) {
     if (!prefix.empty() && name.starts_with(prefix)) holdings.knows_device_ = true;
     holdings.files_.push_back(std::move(name));
   }
-  holdings.pinned_bytes_ = transport.pinned_bytes();
+  holdings.pinned_bytes_ = holder->pinned_bytes();
   holdings.pinned_before_bytes_ = holdings.pinned_bytes_ == 0 ? 0 : pinned_now_bytes();
   return holdings;
 }

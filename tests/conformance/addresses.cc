@@ -82,14 +82,18 @@ void tickets_are_checked(const Subject& subject) {
   const bool by_ticket = transport.caps().by_ticket;
   auto dialled = transport.connect(rig.b().transport->contact());
   REQUIRE(dialled.has_value());
-  const Blob good = (*dialled)->ticket();
-  CHECK(good.empty() == !by_ticket);
+  core::TicketEnd* const end = (*dialled)->by_ticket();
+  CHECK((transport.by_ticket() != nullptr) == by_ticket);
+  REQUIRE((end != nullptr) == by_ticket);
+  if (!by_ticket) return;
+  const Blob good = end->ticket();
+  CHECK(!good.empty());
   CHECK(good.size() <= core::kTicketBytesMax);
-  CHECK((*dialled)->ticket() == good);
+  CHECK(end->ticket() == good);
   for (const Blob& ticket : bad_tickets(good)) {
-    const auto admitted = rig.b().transport->admit(ticket);
+    const auto admitted = rig.b().transport->by_ticket()->admit(ticket);
     REQUIRE(!admitted.has_value());
-    CHECK(admitted.error().code == (by_ticket ? Errc::kInvalid : Errc::kUnsupported));
+    CHECK(admitted.error().code == Errc::kInvalid);
   }
 }
 
@@ -103,7 +107,7 @@ void who_waits_for_a_ticket_is_left_in_peace(const Subject& subject) {
   rig.settle();
   CHECK(waits.downs.empty());
   CHECK(waits.post_pattern(1, 8, 8) == Post::kRetry);
-  waits.endpoint().take_ticket(pattern(3, 40));
+  waits.endpoint().by_ticket()->take_ticket(pattern(3, 40));
   CHECK(waits.downs.empty());  // told in progress(), as ever
   REQUIRE(rig.until([&] { return !waits.downs.empty(); }));
   CHECK(waits.downs[0].code == Errc::kInvalid);

@@ -16,8 +16,8 @@ struct Behaviour {
 
 std::span<const Behaviour> delivery_behaviours();  // what is taken arrives, once and in order
 std::span<const Behaviour> limit_behaviours();     // sizes, budgets, back-pressure, hostile lengths
-std::span<const Behaviour> lending_memory_behaviours();  // whose memory is whose then
-std::span<const Behaviour> lending_behaviours();         // payloads that the peer's device fetches
+std::span<const Behaviour> zero_copy_behaviours();  // payloads that the peer reads where they lie
+std::span<const Behaviour> zero_copy_memory_behaviours();  // whose memory is whose then
 std::span<const Behaviour> ending_behaviours();  // closing, loss, reconnecting, what is left behind
 std::span<const Behaviour> address_behaviours();  // capabilities, addresses, connecting
 std::span<const Behaviour> waiting_behaviours();  // arm() and wait_fd()

@@ -10,8 +10,8 @@ namespace livebtl::conformance {
 
 void run_conformance(const Subject& subject) {
   for (const auto table :
-       {address_behaviours(), delivery_behaviours(), limit_behaviours(), lending_behaviours(),
-        lending_memory_behaviours(), waiting_behaviours(), ending_behaviours()}) {
+       {address_behaviours(), delivery_behaviours(), limit_behaviours(), zero_copy_behaviours(),
+        zero_copy_memory_behaviours(), waiting_behaviours(), ending_behaviours()}) {
     for (const Behaviour& behaviour : table) {
       SUBCASE(behaviour.name) { behaviour.run(subject); }
     }

@@ -7,8 +7,8 @@
 //   TEST_CASE("self conforms") { run_conformance(self_subject()); }
 //
 // Threads: the test's thread moves both sides in turn, except in behaviours whose name speaks of
-// threads. Time:    behaviours wait for conditions; the deadline is for bugs and hung machines
-// alone.
+// threads.
+// Time: behaviours wait for conditions; the deadline is for bugs and hung machines alone.
 #pragma once
 
 #include <functional>
@@ -31,8 +31,8 @@ struct Subject {
   /// The transport may be moved by one thread per process (false: it shares plain memory with its
   /// peer).
   bool own_threads = true;
-  /// Lends only to who has shown, once trusted, that it can fetch; else it lends at once.
-  bool lends_to_trusted = false;
+  /// Exposes only to a peer that has shown, once trusted, that it can read; else at once.
+  bool exposes_to_trusted = false;
   /// A transport may be destroyed, or end what it has open, beside one in the same process that is
   /// connected to it.
   bool lost_beside = true;

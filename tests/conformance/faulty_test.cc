@@ -46,7 +46,7 @@ Subject self_subject() {
 Subject sm_subject(const JobDirectory& directory) {
   Subject subject;
   subject.name = "sm";
-  subject.lends_to_trusted = true;
+  subject.exposes_to_trusted = true;
   subject.make = [&directory](std::uint64_t process) {
     core::NodeFacts facts;
     facts.process = ProcessId{process};

@@ -13,10 +13,12 @@ using core::Endpoint;
 using core::Frame;
 using core::Post;
 
-class FaultyEndpoint final : public Endpoint, private core::EndpointSink {
+class FaultyEndpoint final : public Endpoint, core::EndpointSink, core::TicketEnd {
  public:
   FaultyEndpoint(FaultyTransport& transport, std::unique_ptr<Endpoint> beneath)
-      : transport_(transport), beneath_(std::move(beneath)) {
+      : transport_(transport),
+        beneath_(std::move(beneath)),
+        by_ticket_(beneath_->by_ticket() != nullptr) {
     transport_.endpoints_.push_back(this);
   }
   ~FaultyEndpoint() override { std::erase(transport_.endpoints_, this); }
@@ -41,9 +43,10 @@ class FaultyEndpoint final : public Endpoint, private core::EndpointSink {
     return beneath_ ? "faulty " + beneath_->describe() : "severed";
   }
 
-  Blob ticket() const override { return beneath_->ticket(); }
+  core::TicketEnd* by_ticket() noexcept override { return by_ticket_ ? this : nullptr; }
+  Blob ticket() const override { return beneath_->by_ticket()->ticket(); }
   void take_ticket(Bytes ticket) noexcept override {
-    if (beneath_) beneath_->take_ticket(ticket);
+    if (beneath_) beneath_->by_ticket()->take_ticket(ticket);
   }
 
   std::size_t deliver_held(std::size_t frames_max) noexcept;
@@ -71,6 +74,7 @@ class FaultyEndpoint final : public Endpoint, private core::EndpointSink {
   bool told_ = false;
   core::EndpointStats last_;
   std::unique_ptr<Endpoint> beneath_;  // null: severed
+  const bool by_ticket_;
 };
 
 Post FaultyEndpoint::post(const Frame& frame) noexcept {
@@ -151,7 +155,7 @@ Result<std::unique_ptr<Endpoint>> FaultyTransport::connect(Bytes address) {
 }
 
 Result<std::unique_ptr<Endpoint>> FaultyTransport::admit(Bytes ticket) {
-  auto made = beneath_->admit(ticket);
+  auto made = beneath_->by_ticket()->admit(ticket);
   if (!made) return tl::unexpected<Error>(made.error());
   return std::make_unique<FaultyEndpoint>(*this, std::move(*made));
 }

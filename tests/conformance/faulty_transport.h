@@ -4,8 +4,9 @@
 //
 // From one seed: storms of kRetry, frames that are delivered turns later, endpoints that are
 // severed at a random frame. What the interface promises still holds, except that a severed
-// endpoint loses frames. Ownership: a FaultyTransport owns the transport beneath, a FaultyEndpoint
-// the endpoint beneath. Threads:   as any transport: one at a time.
+// endpoint loses frames.
+// Ownership: a FaultyTransport owns the transport beneath, a FaultyEndpoint the endpoint beneath.
+// Threads: as any transport: one at a time.
 #pragma once
 
 #include <memory>
@@ -34,7 +35,7 @@ struct FaultCounts {
 
 class FaultyEndpoint;
 
-class FaultyTransport : public core::Transport, private core::TransportSink {
+class FaultyTransport : public core::Transport, private core::TransportSink, core::ByTicket {
  public:
   FaultyTransport(std::unique_ptr<core::Transport> beneath, const Faults& faults);
 
@@ -46,16 +47,19 @@ class FaultyTransport : public core::Transport, private core::TransportSink {
   Blob contact() const override { return beneath_->contact(); }
   bool reaches(Bytes address) const noexcept override { return beneath_->reaches(address); }
   Result<std::unique_ptr<core::Endpoint>> connect(Bytes address) override;
-  Result<std::unique_ptr<core::Endpoint>> admit(Bytes ticket) override;
   std::size_t progress(core::TransportSink& accept, TimeNs now,
                        std::size_t frames_max) noexcept override;
   Status usable() override { return beneath_->usable(); }
-  std::vector<int> descriptors() const override { return beneath_->descriptors(); }
+  core::ByTicket* by_ticket() noexcept override { return beneath_->by_ticket() ? this : nullptr; }
+  const core::HoldsDevice* holds_device() const noexcept override {
+    return beneath_->holds_device();
+  }
   int wait_fd() const noexcept override { return beneath_->wait_fd(); }
   bool arm() noexcept override;
 
  private:
   friend class FaultyEndpoint;
+  Result<std::unique_ptr<core::Endpoint>> admit(Bytes ticket) override;
   void on_accept(std::unique_ptr<core::Endpoint> endpoint) noexcept override;
 
   const Faults faults_;

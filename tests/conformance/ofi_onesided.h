@@ -22,7 +22,7 @@ void run_onesided(const OneSidedProvider& provider);
 // ofi_onesided_modes.cc
 /// Every way of registering memory that a provider may ask for, of those that it takes.
 void memory_modes(const OneSidedProvider& provider);
-/// Every one, whatever the provider would ask for by itself: it must ask for none, and lend.
+/// Every one, whatever the provider would ask for by itself: it must ask for none, and expose.
 void demanded_memory_modes(const OneSidedProvider& provider);
 /// A provider that asks for what we do not do is not taken.
 void other_memory_modes(const OneSidedProvider& provider);

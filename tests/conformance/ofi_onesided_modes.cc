@@ -4,10 +4,10 @@
 // ofi_onesided.h).
 #include <set>
 
-#include "tests/conformance/loans.h"
 #include "tests/conformance/ofi_demanding.h"
 #include "tests/conformance/ofi_onesided.h"
 #include "tests/conformance/ofi_onesided_rig.h"
+#include "tests/conformance/zero_copy.h"
 
 namespace livebtl::conformance {
 namespace {
@@ -44,15 +44,15 @@ void each_once(Pair& pair, bool atomics) {
   CHECK(nine == 9);
 }
 
-/// A payload of the largest size is lent, and read from where it lies.
+/// A payload of the largest size is exposed, and read from where it lies.
 void lent_once(Pair& pair) {
   End& from = *pair.link().a;
   End& to = *pair.link().b;
-  Loans loans(from);
-  loans.lend_at_once(1, pair.rig().lent_max());
-  REQUIRE(pair.rig().until([&] { return to.frames == 1 && from.sent == loans.posted; }));
-  check_received(to, {{0, 24, pair.rig().lent_max()}});
-  CHECK(to.endpoint().stats().frames_fetched == 1);
+  Exposures exposures(from);
+  exposures.expose_at_once(1, pair.rig().zero_copy_max());
+  REQUIRE(pair.rig().until([&] { return to.frames == 1 && from.sent == exposures.posted; }));
+  check_received(to, {{0, 24, pair.rig().zero_copy_max()}});
+  CHECK(to.endpoint().stats().frames_read_remotely == 1);
 }
 
 /// in_steps: payloads have nowhere to land that is registered. The modes that it was seen with.

@@ -10,7 +10,7 @@
 #include <map>
 
 #include "tests/conformance/rig.h"
-#include "transports/ofi/ofi_transport.h"
+#include "transports/ofi/direct/onesided.h"
 
 namespace livebtl::conformance {
 
@@ -36,11 +36,11 @@ struct Done final : ofi::OneSidedSink {
 class Pair {
  public:
   /// how: but for the sink, which is the pair's.
-  explicit Pair(const std::string& provider, const ofi::Direct& how = {})
+  explicit Pair(const std::string& provider, const ofi::Options& how = {})
       : subject_(subject(provider, how)), rig_(subject_), link_(rig_.link()) {}
 
-  OneSided& a() { return transports_[0]->onesided(); }
-  OneSided& b() { return transports_[1]->onesided(); }
+  OneSided& a() { return ofi::one_sided(*transports_[0]); }
+  OneSided& b() { return ofi::one_sided(*transports_[1]); }
   OfiTransport& transport_a() { return *transports_[0]; }
   OfiEndpoint& to_b() { return static_cast<OfiEndpoint&>(link_.a->endpoint()); }
   Link& link() { return link_; }
@@ -92,7 +92,7 @@ class Pair {
   std::uint64_t cookies() const { return cookies_; }
 
  private:
-  Subject subject(const std::string& provider, const ofi::Direct& how) {
+  Subject subject(const std::string& provider, const ofi::Options& how) {
     Subject subject;
     subject.name = "ofi";
     subject.make = [this, provider,
@@ -101,9 +101,9 @@ class Pair {
       facts.process = ProcessId{process};
       facts.node = 1;
       facts.settings = &settings_;
-      ofi::Direct direct = how;
-      direct.onesided = process == 1 ? &seen_a_ : &seen_b_;
-      auto made = OfiTransport::make(facts, provider, "ofi", direct);
+      ofi::Options options = how;
+      options.extension = ofi::one_sided(process == 1 ? seen_a_ : seen_b_);
+      auto made = OfiTransport::make(facts, provider, "ofi", options);
       if (!made) return tl::unexpected(made.error());
       transports_[process - 1] = made->get();
       return std::unique_ptr<core::Transport>(std::move(*made));

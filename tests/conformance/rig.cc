@@ -135,9 +135,9 @@ std::unique_ptr<Endpoint> Rig::dial(Side& from, Side& to) {
   auto dialled = from.transport->connect(to.transport->contact());
   REQUIRE_MESSAGE(dialled.has_value(), (dialled ? std::string() : dialled.error().text));
   if (!from.transport->caps().by_ticket) return std::move(*dialled);
-  auto admitted = to.transport->admit((*dialled)->ticket());
+  auto admitted = to.transport->by_ticket()->admit((*dialled)->by_ticket()->ticket());
   REQUIRE_MESSAGE(admitted.has_value(), (admitted ? std::string() : admitted.error().text));
-  (*dialled)->take_ticket((*admitted)->ticket());
+  (*dialled)->by_ticket()->take_ticket((*admitted)->by_ticket()->ticket());
   to.accepted.push_back(std::move(*admitted));
   return std::move(*dialled);
 }

@@ -103,8 +103,8 @@ class Rig {
   bool loopback() const noexcept { return subject_.loopback; }
   const Subject& subject() const noexcept { return subject_; }
   std::uint32_t payload_max() const noexcept { return a_->transport->caps().payload_bytes_max; }
-  std::size_t lent_min() const noexcept { return a_->transport->caps().lent_bytes_min; }
-  std::size_t lent_max() const noexcept { return a_->transport->caps().lent_bytes_max; }
+  std::size_t zero_copy_min() const noexcept { return a_->transport->caps().zero_copy_bytes_min; }
+  std::size_t zero_copy_max() const noexcept { return a_->transport->caps().zero_copy_bytes_max; }
 
   /// Moves both sides.
   void turn();

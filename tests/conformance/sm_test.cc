@@ -13,7 +13,7 @@ void run_on_sm(std::size_t ring_bytes) {
   const JobDirectory directory;
   Subject subject;
   subject.name = "sm";
-  subject.lends_to_trusted = true;
+  subject.exposes_to_trusted = true;
   subject.make = [&](std::uint64_t process) {
     core::NodeFacts facts;
     facts.process = ProcessId{process};

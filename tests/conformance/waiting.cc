@@ -120,12 +120,12 @@ void doze(Side& side) {
   while (!side.transport->arm());
 }
 
-/// A lender that waits for its memory is woken when the fetch needs it to act, and when it is done.
-void a_fetch_wakes_the_lender(const Subject& subject) {
+/// An exporter that waits for its memory is woken when the remote read needs it to act, and when it is done.
+void a_remote_read_wakes_the_exporter(const Subject& subject) {
   Rig rig(subject);
-  if (rig.lent_max() == 0 || !subject.own_threads || rig.a().transport->wait_fd() < 0) return;
+  if (rig.zero_copy_max() == 0 || !subject.own_threads || rig.a().transport->wait_fd() < 0) return;
   Link link = rig.link();
-  const Blob header = pattern(1, 16), payload = pattern(2, rig.lent_max());
+  const Blob header = pattern(1, 16), payload = pattern(2, rig.zero_copy_max());
   for (std::size_t round = 1; round <= 20; ++round) {
     move_until(rig.a(), [&] {
       return link.a->endpoint().post({header, payload, round, true}) == Post::kPosted;
@@ -175,7 +175,7 @@ constexpr std::array kBehaviours{
     Behaviour{"a close wakes", a_close_wakes},
     Behaviour{"a connection wakes", a_connection_wakes},
     Behaviour{"a sender that waits for room goes on", a_sender_that_waits_for_room_goes_on},
-    Behaviour{"a fetch wakes the lender", a_fetch_wakes_the_lender},
+    Behaviour{"a remote read wakes the exporter", a_remote_read_wakes_the_exporter},
     Behaviour{"threads miss no wake-up", threads_miss_no_wake_up},
 };
 

@@ -141,7 +141,7 @@ def forks_among_loans(context):
         job.wait_ready()
 
         def lent():
-            return min(counted(job, module, "frames_lent") for module in modules)
+            return min(counted(job, module, "frames_exposed") for module in modules)
         summary = drive_until("payloads lent over both modules", lambda: lent() >= switches, job, switches,
                               60 + 2 * switches, transports)
         payloads = lent()

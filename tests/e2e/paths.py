@@ -73,8 +73,8 @@ def _sever_under_loans(context, program, wanted):
             _cut_under_load(job, chance, set(pids.values()), pids[i // 3 % 3] if i % 3 == 2 else None)
 
         wait_until("lost paths of ofi", lambda: counted(job, "ofi", "paths_lost") >= wanted // 3, 30)
-        wait_until("payloads that are lent", lambda: counted(job, "ofi", "frames_lent") > wanted, 60)
-        lost, lent = counted(job, "ofi", "paths_lost"), counted(job, "ofi", "frames_lent")
+        wait_until("payloads that are exposed", lambda: counted(job, "ofi", "frames_exposed") > wanted, 60)
+        lost, lent = counted(job, "ofi", "paths_lost"), counted(job, "ofi", "frames_exposed")
         totals = job.finish(120)
     return (f"{wanted} connections cut, {lost} path losses seen, {lent} payloads lent; {totals['received']} messages, "
             f"none lost")

@@ -64,7 +64,7 @@ class VerbsJob(GuestsJob):
 
     def fetched(self):
         """Payloads that devices have read from memory to memory (RDMA), so far."""
-        return sum(transport["frames_fetched"] for member in self.btlctl(self.head, "list").expect(DONE).json["members"]
+        return sum(transport["frames_read_remotely"] for member in self.btlctl(self.head, "list").expect(DONE).json["members"]
                    for transport in member["transports"] if transport["name"] == "verbs")
 
     def check_carried(self, by_verbs):

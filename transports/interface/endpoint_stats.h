@@ -11,9 +11,9 @@ struct EndpointStats {
   std::uint64_t frames_received = 0;
   std::uint64_t bytes_sent = 0;  // header and payload
   std::uint64_t bytes_received = 0;
-  // Payloads of these frames that were lent and went from memory to memory.
-  std::uint64_t frames_lent = 0;
-  std::uint64_t frames_fetched = 0;
+  // Frames whose payloads were exposed, and read by the peer from where they lay (zero-copy reads).
+  std::uint64_t frames_exposed = 0;
+  std::uint64_t frames_read_remotely = 0;
   // Payloads that would have, had the device been able to register the memory.
   std::uint64_t registrations_refused = 0;
 
@@ -22,8 +22,8 @@ struct EndpointStats {
     frames_received += more.frames_received;
     bytes_sent += more.bytes_sent;
     bytes_received += more.bytes_received;
-    frames_lent += more.frames_lent;
-    frames_fetched += more.frames_fetched;
+    frames_exposed += more.frames_exposed;
+    frames_read_remotely += more.frames_read_remotely;
     registrations_refused += more.registrations_refused;
     return *this;
   }

@@ -2,15 +2,13 @@
 // transports/interface/transport.h -- the interface below: all that a transport must provide. docs/TRANSPORTS.md
 // shows how.
 //
-// Threads:   every call, and every call back into a sink, is made under the engine's lock: one at a
-// time, but not
-//            always from the same thread. A transport starts no thread of its own.
-// Blocking:  nothing here blocks. connect() starts; what comes of it is seen in progress().
+// Threads: every call, and every call back into a sink, is made under the engine's lock: one at a
+// time, but not always from the same thread. A transport starts no thread of its own.
+// Blocking: nothing here blocks. connect() starts; what comes of it is seen in progress().
 // Ownership: the engine owns each Endpoint and destroys it before its Transport. A sink is
-// borrowed: it outlives
-//            its endpoint. A sink must not destroy the endpoint during a call into the sink.
-// "No":      busy is Post::kRetry; an operating error is a Result or on_down(); a bug is an
-// assertion.
+// borrowed: it outlives its endpoint. A sink must not destroy the endpoint during a call into the
+// sink.
+// Errors: busy is Post::kRetry; an operating error is a Result or on_down(); a bug is an assertion.
 #pragma once
 
 #include <memory>
@@ -32,12 +30,13 @@ inline constexpr std::size_t kHeaderBytesMax = 64;
 inline constexpr std::uint32_t kPayloadBytesMin = 8200;
 /// Largest payload of a frame on an endpoint that has not been trusted yet (the hello frames).
 inline constexpr std::size_t kUntrustedPayloadMax = 2048;
-/// Largest ticket() of an endpoint.
+/// Largest ticket of an endpoint.
 inline constexpr std::size_t kTicketBytesMax = 128;
 
 enum class Post : std::uint8_t {
   kDone,  // taken, and `payload` is the caller's again; no on_sent() follows
-  // taken; `payload` stays in use until exactly one on_sent(cookie), or until on_down() or close()
+  // taken; `payload` stays in use until exactly one on_sent(cookie), until on_down(), or until
+  // the endpoint is destroyed
   kPosted,
   kRetry,  // not taken, nothing changed; try again after progress(). Also while still connecting
   // Of a payload above caps().payload_bytes_max alone: not taken, and it will not be for a while;
@@ -59,16 +58,18 @@ struct Caps {
   // every transport in the process: a frame that one may have lost is sent again over another.
   std::uint32_t payload_bytes_max = 0;
   // Stable payloads from min to max, both above payload_bytes_max, may be posted whole as well:
-  // they are lent. The peer (its device, its kernel) fetches them from where they lie to where
-  // on_place() wants them, and kPosted or kSmaller is the answer. 0: there is no such thing here.
-  std::uint32_t lent_bytes_min = 0;
-  std::uint32_t lent_bytes_max = 0;
+  // they are exposed for a zero-copy read. The peer (its device, its kernel) reads them from where
+  // they lie to where on_place() wants them, and kPosted or kSmaller is the answer. 0: there is no
+  // such thing here.
+  std::uint32_t zero_copy_bytes_min = 0;
+  std::uint32_t zero_copy_bytes_max = 0;
   std::uint32_t eager_bytes_max = 0;  // above this, rendezvous is expected to be faster
-  // true: frames can be lost when a path breaks, so the BML keeps them until acknowledged.
+  // true: frames can be lost when a path breaks, so the BML keeps them until they are acknowledged.
+  // false (self and sm): what was posted is delivered; the BML need not see it acknowledged.
   bool keeps = false;
-  // false: self and sm, which end by their marker alone
+  // true: reaches processes of its own node alone
   bool same_node_only = false;
-  // true: an address does not do to connect; both ends exchange tickets, see Endpoint::ticket()
+  // true: an address does not do to connect; both ends exchange tickets, see ByTicket
   bool by_ticket = false;
   std::uint32_t exclusivity = 0;     // default; the highest that both ends reach is used
   std::uint32_t latency_ns = 0;      // typical, for ranking only
@@ -79,7 +80,8 @@ struct Caps {
 class EndpointSink {
  public:
   /// A frame whose payload is still to be read into memory: where shall it go? Empty: the
-  /// transport's own buffer. Only transports that read from a socket, or fetch what is lent, ask.
+  /// transport's own buffer. Only transports that read from a socket, or from exposed
+  /// memory, ask.
   /// `header` is checked against corruption, the payload not yet: the bytes there mean nothing
   /// until on_frame(). to_be_checked: they have a checksum, which may then be found wrong. At least
   /// payload_bytes long, or empty.
@@ -95,6 +97,21 @@ class EndpointSink {
 
  protected:
   ~EndpointSink() = default;
+};
+
+/// What an endpoint can do besides if its transport connects by tickets.
+class TicketEnd {
+ public:
+  /// What the other end must know of this one, for instance the number of a queue. At most
+  /// kTicketBytesMax bytes, never changes. The engine carries the dialler's to the peer's admit(),
+  /// and the admitted endpoint's back, over another path of the pair.
+  virtual Blob ticket() const = 0;
+  /// Of the dialler's endpoint: the admitted one's ticket. At most once. Hostile; what cannot be
+  /// used leads to on_down().
+  virtual void take_ticket(Bytes ticket) noexcept = 0;
+
+ protected:
+  ~TicketEnd() = default;
 };
 
 class Endpoint {
@@ -119,13 +136,8 @@ class Endpoint {
   /// user id or root.
   virtual bool kernel_vouched() const noexcept = 0;
   virtual EndpointStats stats() const noexcept = 0;
-  /// caps().by_ticket: what the other end must know of this one, for instance the number of a
-  /// queue. At most kTicketBytesMax bytes, never changes. The engine carries the dialler's to the
-  /// peer's admit(), and the admitted endpoint's back, over another path of the pair.
-  virtual Blob ticket() const { return {}; }
-  /// Of the dialler's endpoint: the admitted one's ticket. At most once. Hostile; what cannot be
-  /// used leads to on_down().
-  virtual void take_ticket(Bytes /*ticket*/) noexcept {}
+  /// Of a transport by tickets; null: of another. Constant.
+  virtual TicketEnd* by_ticket() noexcept { return nullptr; }
   /// For people: "tcp 10.0.0.1:4242 -> 10.0.0.2:5151".
   virtual std::string describe() const = 0;
 };
@@ -139,9 +151,33 @@ class TransportSink {
   ~TransportSink() = default;
 };
 
+/// What a transport can do besides if an address does not do to connect.
+class ByTicket {
+ public:
+  /// A peer dials, and that is its endpoint's ticket. Hostile. Errors: as connect().
+  virtual Result<std::unique_ptr<Endpoint>> admit(Bytes ticket) = 0;
+
+ protected:
+  ~ByTicket() = default;
+};
+
+/// What a transport tells besides if it holds a device, so that a release can be proved.
+class HoldsDevice {
+ public:
+  /// Descriptors that it holds now (not those of its endpoints' peers' files): the engine looks in
+  /// /proc, after the transport is destroyed, whether this process or a child has any of them.
+  virtual std::vector<int> descriptors() const = 0;
+  /// How much memory is registered with its device now, which the kernel counts as pinned by this
+  /// process: looked for like the descriptors. 0: none, or unknown.
+  virtual std::size_t pinned_bytes() const noexcept = 0;
+
+ protected:
+  ~HoldsDevice() = default;
+};
+
 class Transport {
  public:
-  // everything is released: no descriptor, mapping or thread is left
+  /// Everything is released: no descriptor, mapping or thread is left.
   virtual ~Transport() = default;
 
   virtual std::string_view name() const noexcept = 0;
@@ -154,11 +190,6 @@ class Transport {
   virtual bool reaches(Bytes address) const noexcept = 0;
   /// Starts to connect. Errors: kInvalid (malformed address), kUnreachable, kNoMemory, kSystem.
   virtual Result<std::unique_ptr<Endpoint>> connect(Bytes address) = 0;
-  /// caps().by_ticket: a peer dials, and that is its endpoint's ticket. Hostile. Errors: as
-  /// connect().
-  virtual Result<std::unique_ptr<Endpoint>> admit(Bytes /*ticket*/) {
-    return fail(Errc::kUnsupported, "this transport connects by addresses");
-  }
   /// Moves at most `frames_max` frames and returns how many; reads no clock. accept: told of new
   /// endpoints.
   virtual std::size_t progress(TransportSink& accept, TimeNs now,
@@ -168,17 +199,16 @@ class Transport {
   /// went wrong, and then about once a second until it is; connect() and admit() are not called
   /// meanwhile.
   virtual Status usable() { return {}; }
-  /// Descriptors that it holds now (not those of its endpoints' peers' files): the engine looks in
-  /// /proc, after the transport is destroyed, whether this process or a child has any of them.
-  virtual std::vector<int> descriptors() const { return {}; }
-  /// How much memory is registered with its device now, which the kernel counts as pinned by this
-  /// process: looked for like the descriptors.
-  virtual std::size_t pinned_bytes() const noexcept { return 0; }
   /// A descriptor that poll() shows readable when progress() has work, after arm(); -1: none, poll
   /// by time.
   virtual int wait_fd() const noexcept = 0;
   /// Before sleeping on wait_fd(). false: there is work already.
   virtual bool arm() noexcept = 0;
+
+  /// Exactly with caps().by_ticket; null: it connects by addresses. Constant.
+  virtual ByTicket* by_ticket() noexcept { return nullptr; }
+  /// Null: there is no device that it could hold. Constant.
+  virtual const HoldsDevice* holds_device() const noexcept { return nullptr; }
 };
 
 }  // namespace livebtl::core

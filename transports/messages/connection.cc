@@ -106,7 +106,7 @@ bool Connection::deliver_read(Bytes header, Bytes payload, bool intact) noexcept
     return false;
   }
   ++reads_;
-  ++stats_.frames_fetched;
+  ++stats_.frames_read_remotely;
   deliver(header, payload);
   return true;
 }

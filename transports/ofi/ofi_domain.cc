@@ -98,7 +98,7 @@ std::size_t Domain::receives_max() const noexcept {
 // management, by which a provider keeps what is over, or answers that it is busy (FI_EAGAIN).
 Status Domain::open_queue(std::size_t entries) {
   fi_cq_attr queue{};
-  queue.size = entries != 0 ? entries : receives_max() + kSendsEver + kOneSidedMax;
+  queue.size = entries != 0 ? entries : receives_max() + kSendsEver + kExtensionOperationsMax;
   queue.format = FI_CQ_FORMAT_MSG;
   queue.wait_obj = FI_WAIT_FD;
   int code = fi_cq_open(domain_.get(), &queue, completions_.out(), nullptr);

@@ -34,14 +34,14 @@ inline constexpr std::size_t kBufferBytes =
 /// kept for control messages.
 inline constexpr std::uint32_t kSendsMax = 64;
 inline constexpr std::uint32_t kControlSends = 16;
-/// One-sided operations of direct users that may be under way at once.
-inline constexpr std::uint32_t kOneSidedMax = 256;
+/// Operations of an extension that may be under way at once.
+inline constexpr std::uint32_t kExtensionOperationsMax = 256;
 
 /// A provider that has not told the end of an operation for so long after its connection has gone
 /// never will.
 inline constexpr TimeNs kForgottenAfter = 5 * kSecond;
 
-enum class Use : std::uint8_t { kReceive, kFrame, kControl, kRemoteRead, kOneSided };
+enum class Use : std::uint8_t { kReceive, kFrame, kControl, kRemoteRead, kExtension };
 
 /// What libfabric hands back when an operation is over.
 struct Context {

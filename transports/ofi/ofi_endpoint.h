@@ -28,7 +28,7 @@ inline Bytes message_bytes(const Arrived& arrived) noexcept {
   return {arrived.buffer->bytes + sizeof(Route), arrived.bytes - sizeof(Route)};
 }
 
-class OfiEndpoint final : public core::Endpoint, messages::DeviceSide {
+class OfiEndpoint final : public core::Endpoint, core::TicketEnd, messages::DeviceSide {
  public:
   OfiEndpoint(OfiTransport& transport, std::uint64_t token, bool dialled);
   ~OfiEndpoint() override;
@@ -40,6 +40,7 @@ class OfiEndpoint final : public core::Endpoint, messages::DeviceSide {
   void trust() noexcept override { connection_.trust(); }
   bool kernel_vouched() const noexcept override { return false; }
   core::EndpointStats stats() const noexcept override { return connection_.stats(); }
+  core::TicketEnd* by_ticket() noexcept override { return this; }
   Blob ticket() const override;
   void take_ticket(Bytes ticket) noexcept override;
   std::string describe() const override { return connection_.name(); }

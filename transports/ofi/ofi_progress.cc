@@ -37,7 +37,7 @@ void OfiTransport::look() noexcept {
   pending_byes_.look(*domain_, now_);
   if (const Status replaced = domain_->replace_forgotten(now_); !replaced)
     lose(replaced.error().text);
-  if ((onesided_ && onesided_->look(now_)) || has_forgotten_reads())
+  if ((extension_ && extension_->look(now_)) || has_forgotten_reads())
     lose("ofi: " + domain_->provider() + " has forgotten operations on memory");
   // By token: a sink may destroy other endpoints.
   std::vector<std::uint64_t> tokens;
@@ -97,8 +97,8 @@ std::size_t OfiTransport::complete(const fi_cq_msg_entry& entry, std::size_t fra
   sleep_.worked();
   if (entry.op_context == nullptr || is_a_peers(entry.flags)) return 0;
   Context& context = *static_cast<Context*>(entry.op_context);
-  if (context.use == Use::kOneSided) {
-    onesided_->done(context, 0);
+  if (context.use == Use::kExtension) {
+    extension_->done(context, 0);
     return 0;
   }
   if (context.use == Use::kRemoteRead) return read_done(static_cast<RemoteRead&>(context), 0);
@@ -115,7 +115,7 @@ void OfiTransport::take_error() noexcept {
     return lose("ofi: " + domain_->provider() + ": " + domain_->explain(entry.err));
   Context& context = *static_cast<Context*>(entry.op_context);
   const long code = entry.err == 0 ? FI_EIO : entry.err;
-  if (context.use == Use::kOneSided) return onesided_->done(context, code);
+  if (context.use == Use::kExtension) return extension_->done(context, code);
   if (context.use == Use::kRemoteRead)
     return static_cast<void>(read_done(static_cast<RemoteRead&>(context), code));
   Buffer& buffer = static_cast<Buffer&>(context);

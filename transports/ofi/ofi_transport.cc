@@ -51,31 +51,31 @@ core::TransportKind ofi_kind(const std::string& provider) {
 Result<std::unique_ptr<OfiTransport>> OfiTransport::make(const core::NodeFacts& facts,
                                                          const std::string& provider,
                                                          const std::string& name,
-                                                         const Direct& direct) {
-  const auto found = direct.library != nullptr ? direct.library : library();
+                                                         const Options& options) {
+  const auto found = options.library != nullptr ? options.library : library();
   if (!found) return tl::unexpected(found.error());
   auto sleep = Sleep::open();
   if (!sleep) return tl::unexpected(sleep.error());
   std::unique_ptr<OfiTransport> made(
-      new OfiTransport(facts, **found, provider, name, direct, std::move(*sleep)));
+      new OfiTransport(facts, **found, provider, name, options, std::move(*sleep)));
   if (const Status opened = made->open_domain(); !opened) return tl::unexpected(opened.error());
   const fi_info& info = made->domain_->info();
   // A provider within a node may read without asking (shm), and does not say which read failed.
   if ((info.caps & FI_RMA) != 0 && leaves_the_node(info) &&
       info.ep_attr->max_msg_size >= messages::kExposedBytesMax) {
-    made->caps_.lent_bytes_min = messages::kExposedBytesMin;
-    made->caps_.lent_bytes_max = messages::kExposedBytesMax;
+    made->caps_.zero_copy_bytes_min = messages::kExposedBytesMin;
+    made->caps_.zero_copy_bytes_max = messages::kExposedBytesMax;
   }
   return made;
 }
 
 OfiTransport::OfiTransport(const core::NodeFacts& facts, const Library& library,
                            const std::string& provider, const std::string& name,
-                           const Direct& direct, Sleep sleep)
+                           const Options& options, Sleep sleep)
     : library_(library),
       provider_(provider),
       name_(name),
-      direct_(direct),
+      options_(options),
       node_(facts.node),
       crc_(facts.settings->crc),
       caps_(kCaps),
@@ -83,15 +83,15 @@ OfiTransport::OfiTransport(const core::NodeFacts& facts, const Library& library,
 
 Status OfiTransport::open_domain() {
   auto info = choose_provider(library_, provider_, kBufferBytes,
-                              {direct_.onesided != nullptr, direct_.memory_modes});
+                              {options_.extension != nullptr, options_.memory_modes});
   if (!info) return tl::unexpected(info.error());
-  auto domain = Domain::open(library_, std::move(*info), direct_.queue_entries);
+  auto domain = Domain::open(library_, std::move(*info), options_.queue_entries);
   if (!domain) return tl::unexpected(domain.error());
-  std::unique_ptr<OneSided> onesided;
-  if (direct_.onesided != nullptr) {
-    auto made = OneSided::make(**domain, *direct_.onesided);
+  std::unique_ptr<Extension> extension;
+  if (options_.extension) {
+    auto made = options_.extension(**domain);
     if (!made) return tl::unexpected(made.error());
-    onesided = std::move(*made);
+    extension = std::move(*made);
   }
   messages::Credits credits;
   unposted_.clear();
@@ -99,7 +99,7 @@ Status OfiTransport::open_domain() {
   sleep_.watch((*domain)->wait_fd());
   end_domain();
   domain_ = std::move(*domain);
-  onesided_ = std::move(onesided);
+  extension_ = std::move(extension);
   credits_ = credits;
   unsettled_.clear();
   seen_count_ = 0;
@@ -115,17 +115,17 @@ void OfiTransport::end_domain() noexcept {
   pending_byes_.look(*domain_, now_);  // once more
   pending_byes_.forget();
   domain_->stop();
-  if (onesided_) onesided_->end();
+  if (extension_) extension_->end();
   if (domain_->is_stuck()) {
     log(LogLevel::kWarn, "ofi", "%s is not closed: a peer stands still in the middle of an answer",
         domain_->provider().c_str());
     for (auto& read : left_reads_) (void)read.release();
-    (void)onesided_.release();
+    (void)extension_.release();
     (void)domain_.release();
   }
   left_reads_.clear();
   bounces_.clear();
-  onesided_.reset();
+  extension_.reset();
   domain_.reset();
 }
 
@@ -220,7 +220,7 @@ void OfiTransport::enter(OfiEndpoint& endpoint) { endpoints_[endpoint.token()] =
 void OfiTransport::leave(OfiEndpoint& endpoint) noexcept {
   credits_.leave(endpoint.open_grants());
   domain_->disown(endpoint);
-  if (onesided_) onesided_->disown(endpoint);
+  if (extension_) extension_->disown(endpoint);
   endpoints_.erase(endpoint.token());
   std::replace(unsettled_.begin(), unsettled_.end(), &endpoint, static_cast<OfiEndpoint*>(nullptr));
 }

@@ -12,30 +12,30 @@
 
 #include "transports/interface/node_facts.h"
 #include "transports/ofi/ofi_endpoint.h"
+#include "transports/ofi/ofi_extension.h"
 #include "transports/ofi/ofi_kind.h"
-#include "transports/ofi/ofi_onesided.h"
 #include "transports/ofi/ofi_pending_byes.h"
 #include "transports/ofi/ofi_provider.h"
 #include "transports/ofi/ofi_sleep.h"
 
 namespace livebtl::ofi {
 
-/// For who uses the transport without the BML.
-struct Direct {
-  OneSidedSink* onesided = nullptr;  // borrowed; null: there is no onesided()
+/// For uses of the transport without the BML, and for tests.
+struct Options {
+  MakeExtension extension = {};      // called at each opening of the provider; empty: none
   int memory_modes = kMemoryModes;   // as Wanted
   std::size_t queue_entries = 0;     // as Domain::open()
   const Library* library = nullptr;  // outlives the transport; null: the one that is installed
 };
 
-class OfiTransport final : public core::Transport {
+class OfiTransport final : public core::Transport, core::ByTicket, core::HoldsDevice {
  public:
   /// provider: as choose_provider(). name: among transports. Errors: of choose_provider() and of
   /// Domain::open().
   static Result<std::unique_ptr<OfiTransport>> make(const core::NodeFacts& facts,
                                                     const std::string& provider,
                                                     const std::string& name = "ofi",
-                                                    const Direct& direct = {});
+                                                    const Options& options = {});
   OfiTransport(const OfiTransport&) = delete;
   OfiTransport& operator=(const OfiTransport&) = delete;
   ~OfiTransport() override;
@@ -46,17 +46,19 @@ class OfiTransport final : public core::Transport {
   Blob contact() const override { return encode_address(address_); }
   bool reaches(Bytes address) const noexcept override;
   Result<std::unique_ptr<core::Endpoint>> connect(Bytes address) override;
+  core::ByTicket* by_ticket() noexcept override { return this; }
+  const core::HoldsDevice* holds_device() const noexcept override { return this; }
   Result<std::unique_ptr<core::Endpoint>> admit(Bytes ticket) override;
   std::size_t progress(core::TransportSink& accept, TimeNs now,
                        std::size_t frames_max) noexcept override;
   Status usable() override;
   std::vector<int> descriptors() const override;
+  std::size_t pinned_bytes() const noexcept override { return 0; }  // libfabric does not tell
   int wait_fd() const noexcept override { return sleep_.fd(); }
   bool arm() noexcept override;
 
-  /// Put, get and atomics of the provider's own, towards this transport's endpoints. Requires that
-  /// it was made for them. Another one after each loss that usable() has mended.
-  OneSided& onesided() noexcept { return *onesided_; }
+  /// What Options::extension made. Another one after each loss that usable() has mended.
+  Extension& extension() noexcept { return *extension_; }
 
   // For endpoints.
   Domain& domain() noexcept { return *domain_; }
@@ -84,7 +86,7 @@ class OfiTransport final : public core::Transport {
 
  private:
   OfiTransport(const core::NodeFacts& facts, const Library& library, const std::string& provider,
-               const std::string& name, const Direct& direct, Sleep sleep);
+               const std::string& name, const Options& options, Sleep sleep);
   Status open_domain();
   void end_domain() noexcept;
   Status make_room(Domain& domain, messages::Credits& credits);
@@ -106,13 +108,13 @@ class OfiTransport final : public core::Transport {
   const Library& library_;
   const std::string provider_;
   const std::string name_;
-  const Direct direct_;
+  const Options options_;
   const std::uint64_t node_;
   const CrcMode crc_;
   core::Caps caps_;
   Sleep sleep_;
   std::unique_ptr<Domain> domain_;
-  std::unique_ptr<OneSided> onesided_;  // null: not asked for
+  std::unique_ptr<Extension> extension_;  // null: not asked for
   std::vector<std::unique_ptr<RemoteRead>> left_reads_;
   PendingByes pending_byes_;
   std::vector<BounceBuffer> bounces_;  // not in use just now

@@ -17,7 +17,7 @@ constexpr TimeNs kReadTime = 10 * kSecond;
 
 core::Post OfiEndpoint::expose(const core::Frame& frame) noexcept {
   LIVEBTL_ASSERT(frame.stable && frame.payload.size() >= messages::kExposedBytesMin &&
-                     frame.payload.size() <= transport_.caps().lent_bytes_max,
+                     frame.payload.size() <= transport_.caps().zero_copy_bytes_max,
                  "a payload within caps().payload_bytes_max, or a stable one that can be exposed");
   if (!may_post() || exposed_.size() >= messages::kExposedMax) return core::Post::kRetry;
   Domain& domain = transport_.domain();
@@ -38,14 +38,14 @@ core::Post OfiEndpoint::expose(const core::Frame& frame) noexcept {
   const core::Post how = send_frame(*buffer, bytes, frame, core::Post::kPosted);
   if (how != core::Post::kPosted) return how;
   exposed_.push_back({std::move(*registration), frame.cookie});
-  ++connection_.stats().frames_lent;
+  ++connection_.stats().frames_exposed;
   return how;
 }
 
 // false: it came to nothing, and the connection is down.
 bool OfiEndpoint::begin_read(Buffer& buffer, const messages::Message& message) noexcept {
   const auto remote = decode_remote(message.payload);
-  if (!remote || !trusted() || transport_.caps().lent_bytes_max == 0) {
+  if (!remote || !trusted() || transport_.caps().zero_copy_bytes_max == 0) {
     take_down(
         {Errc::kCorrupt, describe() + ": an exposed buffer that is malformed or not allowed"});
     return false;

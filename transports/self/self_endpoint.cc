@@ -14,7 +14,7 @@ SelfEndpoint::SelfEndpoint(SelfTransport& transport) : transport_(transport) {
 SelfEndpoint::~SelfEndpoint() {
   if (other_) {
     other_->copy_lent_payloads();
-    for (Slot& slot : other_->inbox_) slot.lent = false;
+    for (Slot& slot : other_->inbox_) slot.stays = false;
     other_->other_ = nullptr;
   }
   transport_.remove(*this);
@@ -35,13 +35,13 @@ core::Post SelfEndpoint::post(const core::Frame& frame) noexcept {
   Slot& slot = to.inbox_[(to.first_ + to.waiting_++) % kSlots];
   std::memcpy(slot.header, frame.header.data(), frame.header.size());
   slot.header_bytes = frame.header.size();
-  slot.lent = frame.stable && !frame.payload.empty();
+  slot.stays = frame.stable && !frame.payload.empty();
   slot.cookie = frame.cookie;
-  if (!slot.lent) slot.copy.assign(frame.payload.begin(), frame.payload.end());
-  slot.payload = slot.lent ? frame.payload : Bytes(slot.copy);
+  if (!slot.stays) slot.copy.assign(frame.payload.begin(), frame.payload.end());
+  slot.payload = slot.stays ? frame.payload : Bytes(slot.copy);
   ++stats_.frames_sent;
   stats_.bytes_sent += frame.header.size() + frame.payload.size();
-  if (!slot.lent) return core::Post::kDone;
+  if (!slot.stays) return core::Post::kDone;
   ++lent_;
   return core::Post::kPosted;
 }
@@ -76,7 +76,7 @@ void SelfEndpoint::deliver_first() noexcept {
   sink_->on_frame({slot.header, slot.header_bytes}, slot.payload);
   first_ = (first_ + 1) % kSlots;
   --waiting_;
-  if (!slot.lent) return;  // also when the sender closed meanwhile
+  if (!slot.stays) return;  // also when the sender closed meanwhile
   --other_->lent_;
   other_->sink_->on_sent(slot.cookie);
 }

@@ -44,7 +44,7 @@ class SelfEndpoint final : public core::Endpoint {
     Blob copy;
     Bytes payload;  // in `copy`, or in the sender's memory
     std::uint64_t cookie = 0;
-    bool lent = false;  // its sender waits for on_sent()
+    bool stays = false;  // its sender waits for on_sent()
   };
 
   void copy_lent_payloads();

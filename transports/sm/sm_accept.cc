@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/sm/sm_accept.cc -- what happens seldom in SmTransport: dialling, strangers, bells, the
+// transports/sm/sm_accept.cc -- what happens seldom in SmTransport: dialling, unauthenticated connections, bells, the
 // ends of peers.
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -16,7 +16,7 @@ namespace livebtl::sm {
 namespace {
 
 constexpr std::uint64_t kListenerToken = 0;
-constexpr std::size_t kStrangersMax = 64;
+constexpr std::size_t kUnauthenticatedMax = 64;
 constexpr TimeNs kIntroductionTime = 10 * kSecond;
 constexpr int kEventsMax = 32;
 
@@ -62,21 +62,21 @@ void SmTransport::turn_sockets(core::TransportSink& accept, TimeNs now) noexcept
 
 // Tokens are numbers, never used again: an endpoint may be gone by the time its event is looked at.
 void SmTransport::handle_event(std::uint64_t token, core::TransportSink& accept, TimeNs now) {
-  if (token == kListenerToken) return accept_strangers(accept, now);
+  if (token == kListenerToken) return accept_unauthenticated(accept, now);
   const std::uint64_t id = token >> 1;
   const auto endpoint = std::find_if(endpoints_.begin(), endpoints_.end(),
                                      [&](const SmEndpoint* each) { return each->id() == id; });
   if (endpoint != endpoints_.end())
     return token % 2 == 1 ? (*endpoint)->peer_ended() : (*endpoint)->socket_event();
-  const auto stranger = std::find_if(strangers_.begin(), strangers_.end(),
-                                     [&](const Stranger& each) { return each.id == id; });
-  if (stranger == strangers_.end()) return;
-  Stranger taken = std::move(*stranger);
-  strangers_.erase(stranger);
-  if (!introduce(taken, accept)) strangers_.push_back(std::move(taken));
+  const auto connection = std::find_if(unauthenticated_.begin(), unauthenticated_.end(),
+                                       [&](const Unauthenticated& each) { return each.id == id; });
+  if (connection == unauthenticated_.end()) return;
+  Unauthenticated taken = std::move(*connection);
+  unauthenticated_.erase(connection);
+  if (!introduce(taken, accept)) unauthenticated_.push_back(std::move(taken));
 }
 
-void SmTransport::accept_strangers(core::TransportSink& accept, TimeNs now) {
+void SmTransport::accept_unauthenticated(core::TransportSink& accept, TimeNs now) {
   for (int i = 0; i < kEventsMax; ++i) {
     Fd socket(::accept4(listener_.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!socket) {
@@ -92,17 +92,18 @@ void SmTransport::accept_strangers(core::TransportSink& accept, TimeNs now) {
       refuse(pid.error());
       continue;
     }
-    Stranger stranger{next_id_++, std::move(socket), *pid, now + kIntroductionTime};
-    if (introduce(stranger, accept)) continue;
-    if (strangers_.size() == kStrangersMax) strangers_.erase(strangers_.begin());
-    watch_descriptor(stranger.socket.number(), stranger.id << 1);
-    strangers_.push_back(std::move(stranger));
+    Unauthenticated connection{next_id_++, std::move(socket), *pid, now + kIntroductionTime};
+    if (introduce(connection, accept)) continue;
+    if (unauthenticated_.size() == kUnauthenticatedMax)
+      unauthenticated_.erase(unauthenticated_.begin());
+    watch_descriptor(connection.socket.number(), connection.id << 1);
+    unauthenticated_.push_back(std::move(connection));
   }
 }
 
 // false: it has said nothing yet.
-bool SmTransport::introduce(Stranger& stranger, core::TransportSink& accept) {
-  auto received = receive_setup(stranger.socket);
+bool SmTransport::introduce(Unauthenticated& connection, core::TransportSink& accept) {
+  auto received = receive_setup(connection.socket);
   if (!received) {
     if (received.error().code != Errc::kDown) refuse(received.error());
     return true;
@@ -123,15 +124,16 @@ bool SmTransport::introduce(Stranger& stranger, core::TransportSink& accept) {
     refuse(segment.error());
     return true;
   }
-  ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, stranger.socket.number(), nullptr);
+  ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, connection.socket.number(), nullptr);
   auto endpoint = std::make_unique<SmEndpoint>(*this, next_id_++, setup.from);
-  endpoint->open({std::move(stranger.socket), std::move(*segment), stranger.pid}, false);
+  endpoint->open({std::move(connection.socket), std::move(*segment), connection.pid}, false);
   accept.on_accept(std::move(endpoint));
   return true;
 }
 
 void SmTransport::settle_endpoints(TimeNs now) {
-  std::erase_if(strangers_, [&](const Stranger& each) { return each.deadline <= now; });
+  std::erase_if(unauthenticated_,
+                [&](const Unauthenticated& each) { return each.deadline <= now; });
   if (!listening_) listening_ = watch_descriptor(listener_.number(), kListenerToken);
   // By index and from the back: going down takes an endpoint out of polled_, and its sink may close
   // others.
@@ -155,7 +157,7 @@ void SmTransport::refuse(const Error& why) {
 }
 
 void SmTransport::tell_refusal(const SmEndpoint& endpoint, int error) noexcept {
-  const bool known = error == ESRCH || std::exchange(lending_refused_, true);  // or it is dying
+  const bool known = error == ESRCH || std::exchange(reads_refused_, true);  // or it is dying
   log(known ? LogLevel::kDebug : LogLevel::kWarn, "sm",
       "%s: its memory could be read and now cannot (%s): large payloads are copied twice from now "
       "on",

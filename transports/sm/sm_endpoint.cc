@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // transports/sm/sm_endpoint.cc -- see sm_endpoint.h. post() and deliver() are the hot path;
-// sm_endpoint_lending.cc has large payloads.
+// sm_endpoint_zero_copy.cc has large payloads.
 #include "transports/sm/sm_endpoint.h"
 
 #include <sys/syscall.h>
@@ -32,9 +32,9 @@ void SmEndpoint::open(Parts parts, bool dialler) {
     process_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, parts_.pid, 0)));
   transport_.watch(*this, parts_.socket, process_);
   const std::size_t ours = dialler ? 0 : 1;
-  lender_.emplace(parts_.segment.lending(ours), parts_.segment.spare(ours));
-  fetcher_ = Fetcher(parts_.segment.lending(1 - ours), parts_.segment.spare(1 - ours),
-                     PeerMemory(parts_.pid));
+  exporter_.emplace(parts_.segment.exposures(ours), parts_.segment.spare(ours));
+  reader_ = RemoteReader(parts_.segment.exposures(1 - ours), parts_.segment.spare(1 - ours),
+                         PeerMemory(parts_.pid));
 }
 
 void SmEndpoint::attach(core::EndpointSink& sink) noexcept {
@@ -46,7 +46,7 @@ void SmEndpoint::attach(core::EndpointSink& sink) noexcept {
 // It has said hello over this connection, so its end of the segment is set up.
 void SmEndpoint::trust() noexcept {
   payload_accepted_ = payload_bytes_max_;
-  if (transport_.caps().lent_bytes_max != 0) fetcher_.probe();
+  if (transport_.caps().zero_copy_bytes_max != 0) reader_.probe();
 }
 
 // Small frames into a ring with room: nothing is called. All else is handed on.
@@ -66,7 +66,7 @@ core::Post SmEndpoint::post(const core::Frame& frame) noexcept {
 }
 
 core::Post SmEndpoint::post_rarely(const core::Frame& frame, std::size_t record) noexcept {
-  if (frame.payload.size() > payload_bytes_max_) return lend(frame);
+  if (frame.payload.size() > payload_bytes_max_) return expose(frame);
   if (!out_.fits(record) && !out_.make_room(record)) return core::Post::kRetry;
   if (frame.payload.size() > kSmallBytes)
     out_.put<false>(frame.header, frame.payload, record);
@@ -91,8 +91,8 @@ std::size_t SmEndpoint::deliver(std::size_t frames_max) noexcept {
     if (look != RingReader::Look::kFrame) {
       if (look == RingReader::Look::kCorrupt) [[unlikely]]
         take_down_corrupt();
-      if (look == RingReader::Look::kLoan && deliver_loan(record)) ++moved;
-      break;  // a loan is as much as may be copied in one go
+      if (look == RingReader::Look::kExposure && deliver_exposed(record)) ++moved;
+      break;  // an exposed buffer is as much as may be copied in one go
     }
     alignas(16) std::byte header[core::kHeaderBytesMax];  // the peer can no longer change it
     copy_small(header, record.header, record.header_bytes);
@@ -123,14 +123,14 @@ void SmEndpoint::peer_ended() noexcept {
   if (state_ != State::kOpen) return;
   state_ = State::kClosing;
   out_ = RingWriter();
-  fetcher_.forget_peer();
+  reader_.forget_peer();
   process_.reset();
   parts_.socket.reset();
 }
 
 void SmEndpoint::settle() noexcept {
   if (!sink_) return;
-  if (state_ == State::kOpen && (out_.corrupt() || lender_->corrupt()))
+  if (state_ == State::kOpen && (out_.corrupt() || exporter_->corrupt()))
     take_down({Errc::kCorrupt, describe() + ": impossible position in shared memory"});
   else if (state_ == State::kClosing && !in_.waiting())
     take_down({Errc::kDown, describe() + ": the peer closed or died"});
@@ -143,8 +143,8 @@ void SmEndpoint::take_down(const Error& why) noexcept {
   transport_.stop_polling(*this);
   out_ = RingWriter();
   in_ = RingReader();
-  lender_.reset();
-  fetcher_ = Fetcher();
+  exporter_.reset();
+  reader_ = RemoteReader();
   process_.reset();
   parts_ = Parts();
   sink_->on_down(why);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // transports/sm/sm_endpoint.h -- one connection over shared memory: a ring each way and the socket
-// beside them. Payloads too large for the ring are lent (sm_lending.h).
+// beside them. Payloads too large for the ring are exposed (sm_zero_copy.h).
 //
 // Life: dialling (only while the peer's queue of connections is full) -> open -> closing (the
 // socket has ended, frames that the peer had written are still delivered) -> down. A malformed ring
@@ -37,9 +37,11 @@ class SmEndpoint final : public core::Endpoint {
 
   void attach(core::EndpointSink& sink) noexcept override;
   core::Post post(const core::Frame& frame) noexcept override;
-  void let_go() noexcept override;  // whatever is not lent was copied
-  // All but what is lent is written where the peer reads.
-  std::size_t in_flight() const noexcept override { return lender_ ? lender_->outstanding() : 0; }
+  void let_go() noexcept override;  // all that is not exposed was copied
+  // All but what is exposed is written where the peer reads.
+  std::size_t in_flight() const noexcept override {
+    return exporter_ ? exporter_->outstanding() : 0;
+  }
   void trust() noexcept override;
   bool kernel_vouched() const noexcept override { return true; }
   core::EndpointStats stats() const noexcept override { return stats_; }
@@ -50,7 +52,7 @@ class SmEndpoint final : public core::Endpoint {
   ProcessId peer() const noexcept { return peer_; }
   bool dialling() const noexcept { return state_ == State::kDialling; }
   bool closing() const noexcept { return state_ == State::kClosing; }
-  bool waiting() const noexcept { return in_.waiting() && !fetcher_.asks(); }
+  bool waiting() const noexcept { return in_.waiting() && !reader_.asks(); }
   /// Delivers at most frames_max (> 0) frames. Requires: waiting().
   std::size_t deliver(std::size_t frames_max) noexcept;
   /// Something happened on the socket, or the peer's process has ended.
@@ -62,19 +64,19 @@ class SmEndpoint final : public core::Endpoint {
   void fail_to_open(const Error& why) noexcept;
   void fall_asleep() noexcept { in_.fall_asleep(); }
   void wake() noexcept { in_.wake(); }
-  /// Tells of what was lent and is fetched, and how much that was; shares what is refused.
-  std::size_t settle_loans() noexcept;
-  bool has_news_of_loans() const noexcept {
-    return lender_ && (lender_->fetched() || lender_->refused());
+  /// Tells of exposed payloads that have been read, and how many; shares what is refused.
+  std::size_t settle_exposed() noexcept;
+  bool has_news_of_exposed() const noexcept {
+    return exporter_ && (exporter_->was_read() || exporter_->refused());
   }
 
  private:
   enum class State : std::uint8_t { kDialling, kOpen, kClosing, kDown };
 
   core::Post post_rarely(const core::Frame& frame, std::size_t record) noexcept;
-  core::Post lend(const core::Frame& frame) noexcept;
-  bool deliver_loan(const RingReader::Record& record) noexcept;
-  bool fetch(const LoanRecord& loan, MutableBytes place) noexcept;
+  core::Post expose(const core::Frame& frame) noexcept;
+  bool deliver_exposed(const RingReader::Record& record) noexcept;
+  bool read_remotely(const ExposureRecord& exposure, MutableBytes place) noexcept;
   core::Post wake_reader() noexcept;
   core::Post ring_bell(std::uint32_t sleeping) noexcept;
   void take_down_corrupt() noexcept;
@@ -96,8 +98,8 @@ class SmEndpoint final : public core::Endpoint {
   const ProcessId peer_;
   Parts parts_;
   Fd process_;  // pidfd: a fork of the peer may hold its socket open after its death
-  std::optional<Lender> lender_;  // since open(); in the segment of parts_
-  Fetcher fetcher_;
+  std::optional<Exporter> exporter_;  // since open(); in the segment of parts_
+  RemoteReader reader_;
 };
 
 }  // namespace livebtl::sm

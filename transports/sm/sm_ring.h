@@ -5,15 +5,16 @@
 // A record begins on a cache line with its commit word, which the writer stores last and the reader
 // looks for, so a small frame costs one line: commit word, header, payload. No read-modify-write
 // anywhere.
-//   commit word:  bits 0-31 payload bytes (skip: bytes to the ring's end), 32-39 header bytes,
-//   40-47 kind, rest 0 record:       commit word, header padded to 8, payload; padded to whole
-//   lines
+//   commit word: bits 0-31 payload bytes (skip: bytes to the ring's end), 32-39 header bytes,
+//                40-47 kind, rest 0
+//   record:      commit word, header padded to 8, payload; padded to whole lines
 // Invariant: the commit word where the reader stands next is 0 until a record is complete there:
-// the writer clears
-//            the word behind a record before it commits the record, and never fills the last line.
-// Threads:   RingWriter the writer's alone, RingReader the reader's alone; what they share is
-// RingWords and the data. Trust:     each side reads what the other can write once, and checks it
-// against the ring's bounds before use.
+// the writer clears the word behind a record before it commits the record, and never fills the last
+// line.
+// Threads: RingWriter the writer's alone, RingReader the reader's alone; what they share is
+// RingWords and the data.
+// Trust: each side reads what the other can write once, and checks it against the ring's bounds
+// before use.
 #pragma once
 
 #include <atomic>
@@ -47,8 +48,8 @@ constexpr std::size_t record_bytes(std::size_t header_bytes, std::size_t payload
   return (8 + padded_header(header_bytes) + payload_bytes + kLineBytes - 1) & ~(kLineBytes - 1);
 }
 
-/// kLoan: the payload is a LoanRecord, see sm_lending.h.
-enum class RecordKind : std::uint8_t { kFrame = 1, kSkip = 2, kLoan = 3 };
+/// kExposure: the payload is an ExposureRecord, see sm_zero_copy.h.
+enum class RecordKind : std::uint8_t { kFrame = 1, kSkip = 2, kExposure = 3 };
 
 constexpr std::uint64_t commit_word(RecordKind kind, std::size_t header_bytes,
                                     std::size_t payload_bytes) noexcept {
@@ -137,7 +138,7 @@ class RingReader {
     return next_ != nullptr && commit_at(next_).load(std::memory_order_acquire) != 0;
   }
 
-  enum class Look : std::uint8_t { kNothing, kFrame, kLoan, kCorrupt };
+  enum class Look : std::uint8_t { kNothing, kFrame, kExposure, kCorrupt };
   /// A frame where it lies in the ring, until release(). Its writer can still change the bytes, not
   /// the bounds.
   struct Record {
@@ -164,8 +165,8 @@ class RingReader {
     record.payload = {next_ + 8 + padded_header(header_bytes), payload_bytes};
     length_ = length;
     if (word >> 40 != static_cast<std::uint64_t>(RecordKind::kFrame)) [[unlikely]]
-      return word >> 40 == static_cast<std::uint64_t>(RecordKind::kLoan) ? Look::kLoan
-                                                                         : Look::kCorrupt;
+      return word >> 40 == static_cast<std::uint64_t>(RecordKind::kExposure) ? Look::kExposure
+                                                                             : Look::kCorrupt;
     return Look::kFrame;
   }
   /// Frees the record that look() returned.

@@ -12,12 +12,12 @@
 namespace livebtl::sm {
 namespace {
 
-constexpr std::size_t kWordsBytes = 4096;  // the words of both rings and of what is lent: a page
-static_assert(2 * (sizeof(RingWords) + sizeof(LendingWords)) <= kWordsBytes);
+constexpr std::size_t kWordsBytes = 4096;  // the words of both rings and of what is exposed: a page
+static_assert(2 * (sizeof(RingWords) + sizeof(ZeroCopyWords)) <= kWordsBytes);
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 constexpr std::size_t segment_bytes(std::size_t ring_bytes) noexcept {
-  return kWordsBytes + 2 * ring_bytes + 2 * std::size_t{kLoanBytesMax};
+  return kWordsBytes + 2 * ring_bytes + 2 * std::size_t{kExposureBytesMax};
 }
 
 tl::unexpected<Error> system_failure(const char* what) {
@@ -85,13 +85,13 @@ RingReader Segment::reader(std::size_t ring) noexcept {
 std::byte* Segment::data(std::size_t ring) noexcept {
   return base_ + kWordsBytes + ring * ring_bytes_;
 }
-std::byte* Segment::spare(std::size_t ring) noexcept { return data(2) + ring * kLoanBytesMax; }
+std::byte* Segment::spare(std::size_t ring) noexcept { return data(2) + ring * kExposureBytesMax; }
 RingWords& Segment::words(std::size_t ring) noexcept {
   return *reinterpret_cast<RingWords*>(base_ + ring * sizeof(RingWords));
 }
-LendingWords& Segment::lending(std::size_t ring) noexcept {
-  return *reinterpret_cast<LendingWords*>(base_ + 2 * sizeof(RingWords) +
-                                          ring * sizeof(LendingWords));
+ZeroCopyWords& Segment::exposures(std::size_t ring) noexcept {
+  return *reinterpret_cast<ZeroCopyWords*>(base_ + 2 * sizeof(RingWords) +
+                                           ring * sizeof(ZeroCopyWords));
 }
 
 }  // namespace livebtl::sm

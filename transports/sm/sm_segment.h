@@ -9,8 +9,8 @@
 #include <array>
 
 #include "base/fd.h"
-#include "transports/sm/sm_lending.h"
 #include "transports/sm/sm_ring.h"
+#include "transports/sm/sm_zero_copy.h"
 
 namespace livebtl::sm {
 
@@ -30,9 +30,9 @@ class Segment {
   /// Ring 0 goes from the dialler to the acceptor, ring 1 back.
   RingWriter writer(std::size_t ring) noexcept;
   RingReader reader(std::size_t ring) noexcept;
-  /// For what is lent in that ring.
-  LendingWords& lending(std::size_t ring) noexcept;
-  /// kLoanBytesMax beside them; pages that nobody touches do not exist.
+  /// For what is exposed in that ring.
+  ZeroCopyWords& exposures(std::size_t ring) noexcept;
+  /// kExposureBytesMax beside them; pages that nobody touches do not exist.
   std::byte* spare(std::size_t ring) noexcept;
 
  private:

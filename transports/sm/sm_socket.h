@@ -2,7 +2,7 @@
 // transports/sm/sm_socket.h -- the Unix socket of a connection: it carries the memory once, then
 // bells, and its end tells that the peer has closed or died.
 //
-// Who is at the other end the kernel says (SO_PEERCRED): our own user or root, nobody else is
+// The kernel says who is at the other end (SO_PEERCRED): our own user or root, nobody else is
 // talked to.
 #pragma once
 

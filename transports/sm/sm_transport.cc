@@ -54,17 +54,17 @@ core::TransportKind sm_kind() {
 }
 
 Result<std::unique_ptr<core::Transport>> SmTransport::make(const core::NodeFacts& facts,
-                                                           std::size_t ring_bytes, bool lends) {
+                                                           std::size_t ring_bytes, bool zero_copy) {
   auto directory = SocketDirectory::open(facts.job_directory);
   if (!directory) return tl::unexpected<Error>(directory.error());
   std::unique_ptr<SmTransport> made(
-      new SmTransport(facts, std::move(*directory), usable_ring_bytes(ring_bytes), lends));
+      new SmTransport(facts, std::move(*directory), usable_ring_bytes(ring_bytes), zero_copy));
   if (const Status started = made->start(); !started) return tl::unexpected<Error>(started.error());
   return made;
 }
 
 SmTransport::SmTransport(const core::NodeFacts& facts, SocketDirectory directory,
-                         std::size_t ring_bytes, bool lends)
+                         std::size_t ring_bytes, bool zero_copy)
     : process_(facts.process),
       node_(facts.node),
       ring_bytes_(ring_bytes),
@@ -72,9 +72,9 @@ SmTransport::SmTransport(const core::NodeFacts& facts, SocketDirectory directory
       directory_(std::move(directory)) {
   caps_.payload_bytes_max = static_cast<std::uint32_t>(ring_payload_max(ring_bytes));
   caps_.eager_bytes_max = std::min<std::uint32_t>(caps_.payload_bytes_max, 32u << 10);
-  if (lends && caps_.payload_bytes_max < kLoanBytesMax) {
-    caps_.lent_bytes_min = caps_.payload_bytes_max + 1;
-    caps_.lent_bytes_max = kLoanBytesMax;
+  if (zero_copy && caps_.payload_bytes_max < kExposureBytesMax) {
+    caps_.zero_copy_bytes_min = caps_.payload_bytes_max + 1;
+    caps_.zero_copy_bytes_max = kExposureBytesMax;
   }
   caps_.keeps = false;
   caps_.same_node_only = true;
@@ -118,9 +118,9 @@ std::size_t SmTransport::progress(core::TransportSink& accept, TimeNs now,
     turn_sockets(accept, now);
   }
   std::size_t moved = 0;
-  fetched_ = false;
+  has_read_ = false;
   // By index: a sink may open endpoints, and close others than its own.
-  for (std::size_t left = polled_.size(); left > 0 && moved < frames_max && !fetched_; --left) {
+  for (std::size_t left = polled_.size(); left > 0 && moved < frames_max && !has_read_; --left) {
     if (turn_ >= polled_.size()) {
       turn_ = 0;
       if (polled_.empty()) break;
@@ -129,8 +129,8 @@ std::size_t SmTransport::progress(core::TransportSink& accept, TimeNs now,
     if (endpoint.waiting()) moved += endpoint.deliver(std::min(frames_max - moved, kBurst));
   }
   // After the frames: one of them may say that a whole message has arrived.
-  if (!lending_.empty()) [[unlikely]]
-    moved += settle_loans();
+  if (!exposing_.empty()) [[unlikely]]
+    moved += settle_exposed();
   return moved;
 }
 
@@ -141,7 +141,7 @@ bool SmTransport::arm() noexcept {
   barrier_everywhere();
   return std::none_of(polled_.begin(), polled_.end(), [](const SmEndpoint* endpoint) {
     return endpoint->waiting() || endpoint->dialling() || endpoint->closing() ||
-           endpoint->has_news_of_loans();
+           endpoint->has_news_of_exposed();
   });
 }
 
@@ -158,29 +158,29 @@ void SmTransport::remove(SmEndpoint& endpoint) noexcept {
 
 void SmTransport::stop_polling(SmEndpoint& endpoint) noexcept {
   std::erase(polled_, &endpoint);
-  std::erase(lending_, &endpoint);
+  std::erase(exposing_, &endpoint);
 }
 
-void SmTransport::watch_loans(SmEndpoint& endpoint) {
-  if (std::find(lending_.begin(), lending_.end(), &endpoint) == lending_.end())
-    lending_.push_back(&endpoint);
+void SmTransport::watch_exposed(SmEndpoint& endpoint) {
+  if (std::find(exposing_.begin(), exposing_.end(), &endpoint) == exposing_.end())
+    exposing_.push_back(&endpoint);
 }
 
-// From the back: what a sink lends anew is looked at in the next turn.
-std::size_t SmTransport::settle_loans() noexcept {
+// From the back: what a sink exposes anew is looked at in the next turn.
+std::size_t SmTransport::settle_exposed() noexcept {
   std::size_t settled = 0;
-  for (std::size_t i = lending_.size(); i-- > 0;) {
-    if (i >= lending_.size()) continue;
-    SmEndpoint& endpoint = *lending_[i];
-    settled += endpoint.settle_loans();
-    if (endpoint.in_flight() == 0) std::erase(lending_, &endpoint);
+  for (std::size_t i = exposing_.size(); i-- > 0;) {
+    if (i >= exposing_.size()) continue;
+    SmEndpoint& endpoint = *exposing_[i];
+    settled += endpoint.settle_exposed();
+    if (endpoint.in_flight() == 0) std::erase(exposing_, &endpoint);
   }
   return settled;
 }
 
-MutableBytes SmTransport::loan_buffer() {
-  loan_buffer_.resize(kLoanBytesMax);
-  return loan_buffer_;
+MutableBytes SmTransport::bounce_buffer() {
+  bounce_buffer_.resize(kExposureBytesMax);
+  return bounce_buffer_;
 }
 
 void SmTransport::watch(SmEndpoint& endpoint, const Fd& socket, const Fd& process) noexcept {

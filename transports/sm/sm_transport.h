@@ -3,7 +3,7 @@
 //
 // A dialler makes the memory, connects to the peer's Unix socket in the job directory, hands the
 // memory over and may write at once; the acceptor maps it. Frames are then moved by loads and
-// stores alone (sm_ring.h), but for large payloads, which are lent (sm_lending.h); the socket
+// stores alone (sm_ring.h), but for large payloads, which are exposed (sm_zero_copy.h); the socket
 // serves for bells and to learn of the peer's end. Ownership: listener, epoll descriptor,
 // connections that have not introduced themselves. Endpoints are the engine's.
 #pragma once
@@ -17,11 +17,12 @@ namespace livebtl::sm {
 
 class SmTransport final : public core::Transport {
  public:
-  /// ring_bytes is rounded up to a power of two within the ring's limits. lends: are payloads that
+  /// ring_bytes is rounded up to a power of two within the ring's limits. zero_copy: are payloads that
   /// are too large for it copied straight from process to process, where the kernel allows that?
   /// Errors: kSystem, kNoMemory.
   static Result<std::unique_ptr<core::Transport>> make(const core::NodeFacts& facts,
-                                                       std::size_t ring_bytes, bool lends = true);
+                                                       std::size_t ring_bytes,
+                                                       bool zero_copy = true);
   ~SmTransport() override;
 
   std::string_view name() const noexcept override { return "sm"; }
@@ -43,18 +44,18 @@ class SmTransport final : public core::Transport {
   void poll(SmEndpoint& endpoint) { polled_.push_back(&endpoint); }
   void stop_polling(SmEndpoint& endpoint) noexcept;
   void watch(SmEndpoint& endpoint, const Fd& socket, const Fd& process) noexcept;
-  /// It has lent something: look whether that is fetched.
-  void watch_loans(SmEndpoint& endpoint);
-  /// A payload was fetched: no more in this turn, as that is what the engine's lock allows.
-  void note_fetch() noexcept { fetched_ = true; }
+  /// It has exposed something: look whether that has been read.
+  void watch_exposed(SmEndpoint& endpoint);
+  /// A payload was read remotely: no more in this turn, as that is what the engine's lock allows.
+  void note_remote_read() noexcept { has_read_ = true; }
   /// A peer's memory could be read, and now cannot: said once.
   void tell_refusal(const SmEndpoint& endpoint, int error) noexcept;
-  /// For what is fetched and has no place; for one loan at a time.
-  MutableBytes loan_buffer();
+  /// For what is read remotely and has no place; for one payload at a time.
+  MutableBytes bounce_buffer();
 
  private:
   /// A connection whose setup message has not come yet.
-  struct Stranger {
+  struct Unauthenticated {
     std::uint64_t id = 0;
     Fd socket;
     pid_t pid = 0;
@@ -62,16 +63,16 @@ class SmTransport final : public core::Transport {
   };
 
   SmTransport(const core::NodeFacts& facts, SocketDirectory directory, std::size_t ring_bytes,
-              bool lends);
+              bool zero_copy);
   Status start();
 
   // What happens seldom: connections, bells, ends.
   void turn_sockets(core::TransportSink& accept, TimeNs now) noexcept;
   void handle_event(std::uint64_t token, core::TransportSink& accept, TimeNs now);
-  void accept_strangers(core::TransportSink& accept, TimeNs now);
-  bool introduce(Stranger& stranger, core::TransportSink& accept);
+  void accept_unauthenticated(core::TransportSink& accept, TimeNs now);
+  bool introduce(Unauthenticated& connection, core::TransportSink& accept);
   void settle_endpoints(TimeNs now);
-  std::size_t settle_loans() noexcept;
+  std::size_t settle_exposed() noexcept;
   Status dial(SmEndpoint& endpoint);
   void refuse(const Error& why);
   bool watch_descriptor(int fd, std::uint64_t token) noexcept;
@@ -86,16 +87,16 @@ class SmTransport final : public core::Transport {
   bool asleep_ = false;
   TimeNs sockets_due_ = 0;
   std::size_t turn_ = 0;                // whose turn it is
-  bool fetched_ = false;                // in this turn
+  bool has_read_ = false;               // in this turn
   std::vector<SmEndpoint*> polled_;     // attached, and not down
-  std::vector<SmEndpoint*> lending_;    // of these
+  std::vector<SmEndpoint*> exposing_;   // of these
   std::vector<SmEndpoint*> endpoints_;  // all
-  std::vector<std::byte> loan_buffer_;
+  std::vector<std::byte> bounce_buffer_;
   std::uint64_t next_id_ = 1;
-  std::vector<Stranger> strangers_;
+  std::vector<Unauthenticated> unauthenticated_;
   bool refusal_logged_ = false;
-  bool lending_refused_ = false;  // and logged
-  bool listening_ = false;        // the listener is watched
+  bool reads_refused_ = false;  // and logged
+  bool listening_ = false;      // the listener is watched
   SocketDirectory directory_;
   Fd listener_;
   Fd epoll_;

@@ -60,8 +60,8 @@ void Arrivals::accept_from(const Listener& listener, Turn& turn) noexcept {
       continue;
     }
     if (errno == EMFILE || errno == ENFILE) {
-      log_stranger(shared_, turn.now, "listener",
-                   "no descriptor left; raise the limit (ulimit -n)");
+      log_unauthenticated(shared_, turn.now, "listener",
+                          "no descriptor left; raise the limit (ulimit -n)");
       refuse_one(listener);
     }
     // A connection that was gone before it was accepted is no reason to stop.
@@ -73,7 +73,8 @@ void Arrivals::greet(Fd fd, Turn& turn) noexcept {
   const auto remote = remote_end(fd.number());
   const std::string from = remote ? to_text(*remote) : "?";
   if (arrivals_.size() + shared_.untrusted >= kUntrustedMax) {
-    log_stranger(shared_, turn.now, from, "too many connections that have not proved who they are");
+    log_unauthenticated(shared_, turn.now, from,
+                        "too many connections that have not proved who they are");
     return;
   }
   if (!set_data_options(fd.number(), shared_.options)) return;  // gone already
@@ -93,7 +94,7 @@ void Arrivals::sweep(TimeNs now) noexcept {
   const auto over = [&](const std::unique_ptr<Arrival>& arrival) {
     if (!arrival->is_over(now)) return false;
     if (arrival->timed_out())
-      log_stranger(shared_, now, arrival->from(), "said nothing sensible in time");
+      log_unauthenticated(shared_, now, arrival->from(), "said nothing sensible in time");
     return true;
   };
   arrivals_.erase(std::remove_if(arrivals_.begin(), arrivals_.end(), over), arrivals_.end());
@@ -115,7 +116,7 @@ void Arrivals::Arrival::on_ready(Turn& turn) noexcept {
   preamble_bytes_ += static_cast<std::size_t>(count);
   if (preamble_bytes_ < preamble_.size()) return;
   if (const auto preamble = decode_preamble(preamble_)) return admit(preamble->node, turn);
-  log_stranger(door_.shared_, turn.now, from_, "not livebtl, or another version of it");
+  log_unauthenticated(door_.shared_, turn.now, from_, "not livebtl, or another version of it");
   leave();
 }
 

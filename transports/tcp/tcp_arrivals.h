@@ -2,8 +2,8 @@
 // transports/tcp/tcp_arrivals.h -- the door: listening sockets, and connections that have not said
 // a good preamble.
 //
-// A stranger gets no byte from us, one log line in a while, a place among kUntrustedMax and
-// kPreambleLimitNs of time. Owned by the transport; under the engine's lock.
+// An unauthenticated connection gets no byte from us, one log line in a while, a place among
+// kUntrustedMax and kPreambleLimitNs of time. Owned by the transport; under the engine's lock.
 #pragma once
 
 #include <memory>

@@ -193,7 +193,7 @@ void TcpEndpoint::fail_with(Errc code, std::string text) noexcept {
 
 void TcpEndpoint::go_down(Turn& turn) noexcept {
   if (counted_untrusted_ && error_.code == Errc::kCorrupt) {
-    log_stranger(shared_, turn.now, described_, framer_.corruption());
+    log_unauthenticated(shared_, turn.now, described_, framer_.corruption());
   }
   state_ = State::kDown;
   leave_untrusted();

@@ -2,10 +2,12 @@
 // transports/tcp/tcp_endpoint.h -- one connection: posts go out, frames come in, and at most one
 // on_down().
 //
-// Life:      dialling -> open -> broken (known here) -> down (told to the sink). An accepted one
-// begins open. Sending:   a post writes straight to the socket; what the socket does not take waits
-// in the queue. Receiving: the framer says where to read to and what it found. Threads:   under the
-// engine's lock. Ownership: the engine's; registered in the transport's Shared while it lives.
+// Life: dialling -> open -> broken (known here) -> down (told to the sink). An accepted one begins
+// open.
+// Sending: a post writes straight to the socket; what the socket does not take waits in the queue.
+// Receiving: the framer says where to read to and what it found.
+// Threads: under the engine's lock. Ownership: the engine's; registered in the transport's Shared
+// while it lives.
 #pragma once
 
 #include "transports/tcp/tcp_dialler.h"
@@ -70,7 +72,7 @@ class TcpEndpoint final : public core::Endpoint, public PollTarget {
   bool payload_crc_ = false;
   bool backlogged_ = false;
   bool on_waiting_list_ = false;
-  bool counted_untrusted_ = false;  // a stranger so far
+  bool counted_untrusted_ = false;  // unauthenticated so far
   bool read_ended_ = false;
   Fd fd_;
   Poller::Token token_ = Poller::Token::kNone;

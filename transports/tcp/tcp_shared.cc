@@ -21,10 +21,12 @@ void Roster::close_holes() noexcept {
   holes_ = 0;
 }
 
-void log_stranger(Shared& shared, TimeNs now, const std::string& who, const std::string& what) {
-  if (!shared.strangers.allows(now)) return;
+void log_unauthenticated(Shared& shared, TimeNs now, const std::string& who,
+                         const std::string& what) {
+  if (!shared.unauthenticated.allows(now)) return;
   log(LogLevel::kWarn, "tcp", "dropped connection from=%s reason=\"%s\" more_withheld=%llu",
-      who.c_str(), what.c_str(), static_cast<unsigned long long>(shared.strangers.take_withheld()));
+      who.c_str(), what.c_str(),
+      static_cast<unsigned long long>(shared.unauthenticated.take_withheld()));
 }
 
 }  // namespace livebtl::tcp

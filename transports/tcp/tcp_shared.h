@@ -16,8 +16,8 @@ namespace livebtl::tcp {
 
 class TcpEndpoint;
 
-/// Endpoints in some state. May change while it is walked: who is removed is not visited any more,
-/// who is added only by the next walk.
+/// Endpoints in some state. May change while it is walked: what is removed is not visited any
+/// more, what is added only by the next walk.
 class Roster {
  public:
   void add(TcpEndpoint& endpoint) { items_.push_back(&endpoint); }
@@ -43,7 +43,7 @@ class Roster {
   unsigned walks_ = 0;
 };
 
-/// A stranger may cause a log line once in a while, not at will.
+/// An unauthenticated connection may cause a log line once in a while, not at will.
 class LogLimit {
  public:
   /// May a line be written now? Else it is counted.
@@ -74,13 +74,14 @@ struct Shared {
       waiting{};  // has something to do that no socket shows: bytes not parsed, a loss not reported
   std::size_t backlogged = 0;  // endpoints with bytes that wait for room in the socket
   std::size_t untrusted = 0;   // accepted connections that have not proved anything yet
-  LogLimit strangers{};
+  LogLimit unauthenticated{};
   std::uint64_t node = 0;
   CrcMode crc = CrcMode::kNetwork;
   SocketOptions options{};
 };
 
-/// Says once in a while what a stranger did.
-void log_stranger(Shared& shared, TimeNs now, const std::string& who, const std::string& what);
+/// Says once in a while what an unauthenticated connection did.
+void log_unauthenticated(Shared& shared, TimeNs now, const std::string& who,
+                         const std::string& what);
 
 }  // namespace livebtl::tcp

@@ -27,7 +27,7 @@ struct Arrived {
   std::uint32_t bytes = 0;
 };
 
-class VerbsEndpoint final : public core::Endpoint, messages::DeviceSide {
+class VerbsEndpoint final : public core::Endpoint, core::TicketEnd, messages::DeviceSide {
  public:
   VerbsEndpoint(VerbsTransport& transport, std::unique_ptr<QueuePair> pair, bool dialled);
   ~VerbsEndpoint() override;
@@ -41,6 +41,7 @@ class VerbsEndpoint final : public core::Endpoint, messages::DeviceSide {
   void trust() noexcept override { connection_.trust(); }
   bool kernel_vouched() const noexcept override { return false; }
   core::EndpointStats stats() const noexcept override { return connection_.stats(); }
+  core::TicketEnd* by_ticket() noexcept override { return this; }
   Blob ticket() const override;
   void take_ticket(Bytes ticket) noexcept override;
   std::string describe() const override { return connection_.name(); }

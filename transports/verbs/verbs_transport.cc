@@ -21,8 +21,8 @@ namespace {
 
 constexpr core::Caps kCaps{
     .payload_bytes_max = kPayloadBytesMax,
-    .lent_bytes_min = messages::kExposedBytesMin,
-    .lent_bytes_max = messages::kExposedBytesMax,
+    .zero_copy_bytes_min = messages::kExposedBytesMin,
+    .zero_copy_bytes_max = messages::kExposedBytesMax,
     .eager_bytes_max = 16u << 10,
     .keeps = true,
     .same_node_only = false,

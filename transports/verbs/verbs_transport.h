@@ -18,7 +18,7 @@
 
 namespace livebtl::verbs {
 
-class VerbsTransport final : public core::Transport {
+class VerbsTransport final : public core::Transport, core::ByTicket, core::HoldsDevice {
  public:
   /// Opens a device. Errors: as Device::open(); kInvalid (LIVEBTL_VERBS_DEVICE).
   static Result<std::unique_ptr<VerbsTransport>> make(const core::NodeFacts& facts, Calls& calls);
@@ -32,6 +32,8 @@ class VerbsTransport final : public core::Transport {
   Blob contact() const override { return encode_address(address_); }
   bool reaches(Bytes address) const noexcept override;
   Result<std::unique_ptr<core::Endpoint>> connect(Bytes address) override;
+  core::ByTicket* by_ticket() noexcept override { return this; }
+  const core::HoldsDevice* holds_device() const noexcept override { return this; }
   Result<std::unique_ptr<core::Endpoint>> admit(Bytes ticket) override;
   std::size_t progress(core::TransportSink& accept, TimeNs now,
                        std::size_t frames_max) noexcept override;
@@ -61,7 +63,8 @@ class VerbsTransport final : public core::Transport {
   Registration register_user(Bytes memory, int access, bool& refused) noexcept;
 
  private:
-  /// A queue pair whose endpoint is gone. It parts until its BYE has arrived, or a while has passed; then it is broken up, and destroyed once the completion queue was seen empty after
+  /// A queue pair whose endpoint is gone. It parts until its BYE has arrived, or a while has
+  /// passed; then it is broken up, and destroyed once the completion queue was seen empty after
   /// that: no buffer is lost with it then.
   struct Parked {
     std::unique_ptr<QueuePair> pair;

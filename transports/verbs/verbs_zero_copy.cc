@@ -25,7 +25,7 @@ core::Post VerbsEndpoint::expose(const core::Frame& frame) noexcept {
   const bool taken = pair_->send_exposed(frame.header, remote, connection_.granted());
   if (taken) {
     exposed_.push_back({std::move(region), frame.cookie});
-    ++connection_.stats().frames_lent;
+    ++connection_.stats().frames_exposed;
   }
   return posted(taken, frame, core::Post::kPosted);
 }

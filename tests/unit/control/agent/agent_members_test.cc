@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/agent/agent_members_test.cc -- who is a member, over real sockets: ranks that are
+// tests/unit/control/agent/agent_members_test.cc -- membership, over real sockets: ranks that are
 // announced, join and leave, before, in and after a ladder.
 #include "control/agent/agent.h"
 

@@ -35,7 +35,7 @@ std::size_t sockets(const Mailroom& mailroom) {
   return fds.size();
 }
 
-/// Whoever commands the job: sends letters to one member by way of another.
+/// A client that commands the job: sends letters to one member by way of another.
 class Caller {
  public:
   explicit Caller(const Scratch& scratch) {
@@ -69,7 +69,7 @@ struct Passed {
     }));
     REQUIRE(letter);
   }
-  /// Who asks: the relay itself, of relays that are not there.
+  /// Asks relays that are not there by way of the relay itself.
   void ask(int count) {
     for (int i = 0; i < count; ++i) {
       const std::string host = std::to_string(i / 200) + "." + std::to_string(i % 200 + 1);

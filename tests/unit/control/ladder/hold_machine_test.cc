@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hold_machine_test.cc -- whoever holds a job: when all are parked it is held, else nothing is; and
+// hold_machine_test.cc -- a hold of a job: when all are parked it is held, else nothing is; and
 // what was not held throughout is never called good.
 #include "control/ladder/hold_machine.h"
 
@@ -76,7 +76,7 @@ TEST_CASE("a lease begins anew for those alone that were all held throughout") {
   CHECK(job.run(renew(kId + 1)).code == ExitCode::kInconsistent);
   job.members[2].refusal = "its lease ran out";
   CHECK(job.run(renew()).code == ExitCode::kInconsistent);
-  CHECK(job.members[1].state == HoldState::kParked);  // who ends it is told why it is of no use
+  CHECK(job.members[1].state == HoldState::kParked);  // its end says why it is of no use
   job.members[2].refusal.clear();
   job.members[4] = {};  // it was not held with the others, and must not seem so from now on
   CHECK(job.run(renew()).code == ExitCode::kInconsistent);

@@ -84,7 +84,7 @@ TEST_CASE("abort past the commit point explains, and does nothing") {
   CHECK(outcome.code == ExitCode::kNotReleased);
   CHECK(outcome.text.find("roles swapped") != std::string::npos);
   CHECK(at_rung(world, 0, Rung::kNew));
-  // Whoever has not released yet is named, and nobody is said to be silent: all gave their promise.
+  // Members that have not released yet are named, and nobody is said to be silent: all gave their promise.
   CHECK_FALSE(outcome.stragglers.empty());
   for (const auto& straggler : outcome.stragglers) CHECK(straggler.answered);
   world.member(0).engine.stall = false;

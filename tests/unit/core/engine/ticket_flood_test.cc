@@ -19,7 +19,7 @@ constexpr std::uint64_t kWaitingMax = 32;
 constexpr int kAdmittedMax = 16;
 
 /// Connections that a ticket has begun, and that nothing comes by.
-class Begun final : public core::Endpoint {
+class Begun final : public core::Endpoint, core::TicketEnd {
  public:
   explicit Begun(int& count) : count_(count) { ++count_; }
   ~Begun() override { --count_; }
@@ -30,7 +30,9 @@ class Begun final : public core::Endpoint {
   void trust() noexcept override {}
   bool kernel_vouched() const noexcept override { return false; }
   core::EndpointStats stats() const noexcept override { return {}; }
+  core::TicketEnd* by_ticket() noexcept override { return this; }
   Blob ticket() const override { return Blob(4, std::byte{1}); }
+  void take_ticket(Bytes) noexcept override {}
   std::string describe() const override { return "begun by a ticket"; }
 
  private:
@@ -38,9 +40,9 @@ class Begun final : public core::Endpoint {
 };
 
 /// Connects by tickets; nobody reaches it otherwise.
-class ByTicket final : public core::Transport {
+class Ticketed final : public core::Transport, core::ByTicket {
  public:
-  ByTicket(std::unique_ptr<core::Transport> beneath, int& begun)
+  Ticketed(std::unique_ptr<core::Transport> beneath, int& begun)
       : beneath_(std::move(beneath)), caps_(beneath_->caps()), begun_(begun) {
     caps_.by_ticket = true;
   }
@@ -52,6 +54,7 @@ class ByTicket final : public core::Transport {
   Result<std::unique_ptr<core::Endpoint>> connect(Bytes) override {
     return fail(Errc::kUnreachable, "the test dials nobody by it");
   }
+  core::ByTicket* by_ticket() noexcept override { return this; }
   Result<std::unique_ptr<core::Endpoint>> admit(Bytes) override {
     return std::make_unique<Begun>(begun_);
   }
@@ -71,7 +74,7 @@ core::TransportKind ticketed(int& begun) {
                &begun](const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
     auto beneath = make(facts);
     if (!beneath) return beneath;
-    return std::make_unique<ByTicket>(std::move(*beneath), begun);
+    return std::make_unique<Ticketed>(std::move(*beneath), begun);
   };
   return made;
 }

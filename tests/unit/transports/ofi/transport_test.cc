@@ -33,8 +33,8 @@ Subject subject(const std::string& provider) {
   return subject;
 }
 
-Ticket ticket_of(const core::Endpoint& endpoint) {
-  const auto ticket = ofi::decode_ticket(endpoint.ticket());
+Ticket ticket_of(core::Endpoint& endpoint) {
+  const auto ticket = ofi::decode_ticket(endpoint.by_ticket()->ticket());
   REQUIRE(ticket.has_value());
   return *ticket;
 }
@@ -60,7 +60,7 @@ TEST_CASE("a ticket for another provider, or with a name that is no address, is 
        {std::pair{other, Errc::kUnreachable}, std::pair{nameless, Errc::kInvalid},
         std::pair{of_other_family, Errc::kInvalid}, std::pair{small, Errc::kInvalid},
         std::pair{stingy, Errc::kInvalid}}) {
-    const auto admitted = rig.b().transport->admit(ofi::encode_ticket(ticket));
+    const auto admitted = rig.b().transport->by_ticket()->admit(ofi::encode_ticket(ticket));
     REQUIRE(!admitted.has_value());
     CHECK(admitted.error().code == code);
   }
@@ -87,7 +87,7 @@ TEST_CASE("a name of shm is taken only as one") {
   auto dialled = rig.a().transport->connect(rig.a().transport->contact());
   REQUIRE(dialled.has_value());
   Ticket ticket = ticket_of(**dialled);
-  REQUIRE(rig.a().transport->admit(ofi::encode_ticket(ticket)).has_value());
+  REQUIRE(rig.a().transport->by_ticket()->admit(ofi::encode_ticket(ticket)).has_value());
   const Blob good = ticket.name;
   Blob endless = good, cut_short = good, other = good;
   endless.back() = std::byte{'x'};
@@ -95,7 +95,7 @@ TEST_CASE("a name of shm is taken only as one") {
   other[0] = std::byte{'x'};
   for (const Blob& bad : {endless, cut_short, other}) {
     ticket.name = bad;
-    CHECK(!rig.a().transport->admit(ofi::encode_ticket(ticket)).has_value());
+    CHECK(!rig.a().transport->by_ticket()->admit(ofi::encode_ticket(ticket)).has_value());
   }
 }
 
@@ -171,14 +171,14 @@ TEST_CASE("who does not know the token is not heard") {
   // A third connection whose other end is told a wrong token: what it sends is a stranger's.
   auto dialled = rig.a().transport->connect(rig.b().transport->contact());
   REQUIRE(dialled.has_value());
-  auto admitted = rig.b().transport->admit((*dialled)->ticket());
+  auto admitted = rig.b().transport->by_ticket()->admit((*dialled)->by_ticket()->ticket());
   REQUIRE(admitted.has_value());
   Ticket wrong = ticket_of(**admitted);
   wrong.token ^= 1;
   End stranger, unheard;
   stranger.take(std::move(*dialled));
   unheard.take(std::move(*admitted));
-  stranger.endpoint().take_ticket(ofi::encode_ticket(wrong));
+  stranger.endpoint().by_ticket()->take_ticket(ofi::encode_ticket(wrong));
   REQUIRE(rig.post_soon(rig.a(), stranger, {1, 8, 8}));
   REQUIRE(transfer(rig, *link.a, *link.b, {{2, 8, 8}, {3, 8, 30'000}}));
   rig.settle();

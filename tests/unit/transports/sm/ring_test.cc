@@ -123,7 +123,7 @@ TEST_CASE("hostile commit words are refused") {
   CHECK(look_at(commit_word(RecordKind::kFrame, 8, 4097)) == Look::kCorrupt);
   CHECK(look_at(commit_word(RecordKind::kFrame, 8, 0xffff'ffff), ~std::size_t{0}) ==
         Look::kCorrupt);
-  CHECK(look_at(commit_word(RecordKind::kLoan, 8, 8)) == Look::kLoan);
+  CHECK(look_at(commit_word(RecordKind::kExposure, 8, 8)) == Look::kExposure);
   CHECK(look_at(commit_word(RecordKind{4}, 8, 8)) == Look::kCorrupt);
   CHECK(look_at(commit_word(RecordKind{0}, 8, 8)) == Look::kCorrupt);
   CHECK(look_at(commit_word(RecordKind::kFrame, 8, 8) | std::uint64_t{1} << 48) == Look::kCorrupt);

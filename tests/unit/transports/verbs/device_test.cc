@@ -98,7 +98,7 @@ TEST_CASE("without lockable memory, or the right to open it, that is said with w
   });
   CAPTURE(memory);
   CHECK(has(memory, "the limit on locked memory is 256 KiB: raise it"));
-  if (::geteuid() != 0) return;  // whoever may open it cannot give that up
+  if (::geteuid() != 0) return;  // a process that may open it cannot give that up
   const std::string right = refusal([] {
     if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(4);
   });
@@ -114,7 +114,7 @@ TEST_CASE("a release leaves no descriptor, mapping, pinned page or thread") {
   auto held = Holdings::of(**made, messages::rdma_devices());
   REQUIRE(held.held().size() >= 3);  // descriptors, what is mapped, and what is pinned
   CHECK(has(held.held()[0], "/dev/infiniband/uverbs"));
-  CHECK((*made)->pinned_bytes() >= std::size_t{1} << 20);
+  CHECK((*made)->holds_device()->pinned_bytes() >= std::size_t{1} << 20);
   CHECK(has(held.held().back(), "has fallen by 0 KiB"));
   made->reset();
   held.note_closed();

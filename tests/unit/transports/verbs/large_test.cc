@@ -164,7 +164,7 @@ TEST_CASE("verbs is not taken away while a device reads, and the rest goes by tc
   large.begin_send();
   order(large.rig, 1, core::Rung::kNewTx, {}, kWithout);
   for (int i = 0; i < 300; ++i) large.turn();
-  CHECK(!reached(large.rig));  // what is lent is in flight
+  CHECK(!reached(large.rig));  // what is exposed is in flight
   world.fabric.reads_stand_still = false;
   large.rig.until([&] { return reached(large.rig); });
   order(large.rig, 1, core::Rung::kNew, {}, kWithout);
@@ -175,7 +175,7 @@ TEST_CASE("verbs is not taken away while a device reads, and the rest goes by tc
   CHECK(world.fabric.bytes_read() < kBytes);
 }
 
-TEST_CASE("a hold waits for what a device reads, and lends no more") {
+TEST_CASE("a hold waits for what a device reads, and exposes no more") {
   World world;
   Large large(world);
   large.begin_send();

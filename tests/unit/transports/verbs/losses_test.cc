@@ -89,7 +89,7 @@ TEST_CASE(
   }
   rig.turn();
   CHECK(world.adapters[0]->contexts.empty());  // nothing holds it up
-  CHECK(rig.a().transport->descriptors().size() == 1);
+  CHECK(rig.a().transport->holds_device()->descriptors().size() == 1);
   CHECK(!refused(rig).empty());
   world.fabric.plug_in(*world.adapters[0]);
   works_again(rig);

@@ -122,7 +122,7 @@ TEST_CASE("peers that never say a hello do not use up the device") {
   while (code == Errc::kOk) {
     REQUIRE(dialled.size() < 1000);
     dialled.push_back(*rig.a().transport->connect(rig.b().transport->contact()));
-    auto one = rig.b().transport->admit(dialled.back()->ticket());
+    auto one = rig.b().transport->by_ticket()->admit(dialled.back()->by_ticket()->ticket());
     if (one)
       admitted.push_back(std::move(*one));
     else
@@ -135,7 +135,7 @@ TEST_CASE("its descriptors are told, and closed with it") {
   World world;
   auto made = world.make(1);
   REQUIRE(made.has_value());
-  const std::vector<int> descriptors = (*made)->descriptors();
+  const std::vector<int> descriptors = (*made)->holds_device()->descriptors();
   CHECK(descriptors.size() == 4);  // the device's, its events', the completions', and epoll's
   const auto open = [](int fd) {
     return std::filesystem::exists(
@@ -150,11 +150,11 @@ TEST_CASE("of a device that was opened, that one alone is looked for afterwards"
   World world;
   auto made = world.make(1);
   REQUIRE(made.has_value());
-  CHECK((*made)->pinned_bytes() > std::size_t{1} << 20);
+  CHECK((*made)->holds_device()->pinned_bytes() > std::size_t{1} << 20);
   const core::DeviceFiles devices{"/memfd:fake-uverbs"};
   auto held = core::Holdings::of(**made, devices);
   CHECK(held.held().size() == 1);
-  const Fd copy(::fcntl((*made)->descriptors()[1], F_DUPFD_CLOEXEC, 0));
+  const Fd copy(::fcntl((*made)->holds_device()->descriptors()[1], F_DUPFD_CLOEXEC, 0));
   auto other = world.make(2);
   made->reset();
   held.note_closed();
@@ -171,17 +171,17 @@ TEST_CASE("a ticket of another fabric or with other buffers is refused") {
   Rig rig(world.subject());
   const auto dialled = rig.b().transport->connect(rig.a().transport->contact());
   REQUIRE(dialled.has_value());
-  const auto good = verbs::decode_ticket((*dialled)->ticket());
+  const auto good = verbs::decode_ticket((*dialled)->by_ticket()->ticket());
   REQUIRE(good.has_value());
   verbs::Ticket ticket = *good;
   ticket.port.gid = fake_verbs::gid("fd00::9");
-  const auto elsewhere = rig.a().transport->admit(verbs::encode_ticket(ticket));
+  const auto elsewhere = rig.a().transport->by_ticket()->admit(verbs::encode_ticket(ticket));
   REQUIRE(!elsewhere.has_value());
   CHECK(elsewhere.error().code == Errc::kUnreachable);
   ticket = *good;
   ticket.payload_bytes_max = 4096;
-  CHECK(!rig.a().transport->admit(verbs::encode_ticket(ticket)).has_value());
+  CHECK(!rig.a().transport->by_ticket()->admit(verbs::encode_ticket(ticket)).has_value());
   ticket = *good;
   ticket.credits = 3;
-  CHECK(!rig.a().transport->admit(verbs::encode_ticket(ticket)).has_value());
+  CHECK(!rig.a().transport->by_ticket()->admit(verbs::encode_ticket(ticket)).has_value());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/conformance/loans.h -- payloads that are lent, for the behaviours of transports that lend.
+// tests/conformance/zero_copy.h -- exposed payloads, for the behaviours of transports with zero-copy reads.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -11,27 +11,28 @@
 
 namespace livebtl::conformance {
 
-inline bool lends(const Rig& rig) { return rig.lent_max() != 0; }
+inline bool exposes(const Rig& rig) { return rig.zero_copy_max() != 0; }
 /// And may end that by ending all, beside its peer in this process.
-inline bool lends_and_ends(const Rig& rig) { return lends(rig) && rig.subject().lost_beside; }
+inline bool exposes_and_ends(const Rig& rig) { return exposes(rig) && rig.subject().lost_beside; }
 
 /// Payloads that stay where they are, the way there, and what was answered.
-struct Loans {
-  explicit Loans(End& its_end) : end(its_end) {}
+struct Exposures {
+  explicit Exposures(End& its_end) : end(its_end) {}
 
-  /// false: not now. What the transport would rather have in pieces counts as not lent.
-  bool lend(std::uint64_t cookie, std::size_t bytes) {
+  /// false: not now. What the transport would rather have in pieces counts as not exposed.
+  bool expose(std::uint64_t cookie, std::size_t bytes) {
     const Blob header = pattern(cookie, 24);
     payloads.push_back(pattern(cookie + 1, bytes));
     const Post post = end.endpoint().post({header, payloads.back(), cookie, true});
-    CHECK_MESSAGE(post != Post::kDone, "what is lent is kPosted");
+    CHECK_MESSAGE(post != Post::kDone, "what is exposed is kPosted");
     if (post == Post::kPosted) posted.push_back(cookie);
     if (post != Post::kPosted) payloads.pop_back();
     return post == Post::kPosted;
   }
   /// Some that are on their way at once, without a turn of anybody.
-  void lend_at_once(std::size_t count, std::size_t bytes) {
-    for (int tries = 0; tries < 1000 && posted.size() < count; ++tries) lend(posted.size(), bytes);
+  void expose_at_once(std::size_t count, std::size_t bytes) {
+    for (int tries = 0; tries < 1000 && posted.size() < count; ++tries)
+      expose(posted.size(), bytes);
     REQUIRE(posted.size() == count);
   }
   void overwrite() {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/ofi/ofi_onesided.h -- put, get and atomics as libfabric's provider has them (FI_RMA,
-// FI_ATOMIC), for who uses an ofi transport without the BML.
+// transports/ofi/direct/onesided.h -- put, get and atomics as libfabric's provider has them (FI_RMA,
+// FI_ATOMIC), for programs that use an ofi transport without the BML. A library of its own,
+// livebtl_ofi_direct: liblivebtl.so does not have it.
 //
 // The BML has operations of its own, which stay right while transports are exchanged beneath them.
-// It uses none of these: a word on which a device and processors do atomics is atomic to neither.
+// It uses none of these: a word on which both a device and processors do atomics is atomic to
+// neither.
 //
 // Done means: to be seen at the target (FI_DELIVERY_COMPLETE). Operations are done in any order; to
 // flush is to call progress() until outstanding() is 0. Ownership: memory is the user's; it stays
@@ -16,7 +18,8 @@
 
 #include "base/secret.h"
 #include "livebtl/port.h"
-#include "transports/ofi/ofi_domain.h"
+#include "transports/ofi/ofi_extension.h"
+#include "transports/ofi/ofi_transport.h"
 
 namespace livebtl::ofi {
 
@@ -31,8 +34,8 @@ class OneSidedSink {
   ~OneSidedSink() = default;
 };
 
-/// Memory for our own operations, and for those of peers. Travels by value: whoever has `remote`
-/// may do what was allowed, at any address in the range.
+/// Memory for our own operations, and for those of peers. Travels by value: a process that has
+/// `remote` may do what was allowed, at any address in the range.
 struct Exposed {
   std::uint64_t number = 0;  // among ours, and never used again
   std::uint64_t bytes = 0;
@@ -54,9 +57,9 @@ struct Atomic {
   std::uint64_t compare = 0;  // of compare-swaps and masked swaps
 };
 
-class OneSided {
+class OneSided final : public Extension {
  public:
-  static constexpr std::uint32_t kOperationsMax = kOneSidedMax;
+  static constexpr std::uint32_t kOperationsMax = kExtensionOperationsMax;
 
   /// domain: opened for this; outlives it. sink: borrowed. Errors: kNoMemory, kSystem.
   static Result<std::unique_ptr<OneSided>> make(Domain& domain, OneSidedSink& sink);
@@ -92,16 +95,10 @@ class OneSided {
   }
 
   // For the transport.
-  /// An operation is over. code: 0, or an error of libfabric's.
-  void done(Context& context, long code) noexcept;
-  /// A connection has gone; what it had under way is still told.
-  void disown(const OfiEndpoint& endpoint) noexcept;
-  /// From time to time: takes connections down on which an operation has not been answered for
-  /// long: some providers drop what they refuse. true: they have forgotten what was under way on
-  /// connections that have gone, too, and only their end gives users their memory back.
-  bool look(TimeNs now) noexcept;
-  /// The domain was stopped: all that was under way has come to nothing.
-  void end() noexcept;
+  void done(Context& context, long code) noexcept override;
+  void disown(const OfiEndpoint& endpoint) noexcept override;
+  bool look(TimeNs now) noexcept override;
+  void end() noexcept override;
 
  private:
   /// Where libfabric finds and leaves scalars.
@@ -142,5 +139,16 @@ class OneSided {
   std::vector<Operation*> free_;
   std::vector<std::uint32_t> outstanding_;  // by peer
 };
+
+/// For Options::extension. sink: borrowed.
+inline MakeExtension one_sided(OneSidedSink& sink) {
+  return [&sink](Domain& domain) { return OneSided::make(domain, sink); };
+}
+
+/// Of a transport that was made with one_sided(), towards its endpoints. Another one after each
+/// loss that Transport::usable() has mended.
+inline OneSided& one_sided(OfiTransport& transport) noexcept {
+  return static_cast<OneSided&>(transport.extension());
+}
 
 }  // namespace livebtl::ofi

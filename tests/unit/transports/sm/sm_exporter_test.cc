@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/transports/sm/sm_lender_test.cc -- large payloads over sm beyond the suite: lenders that die,
-// loans made by hand, kernels and settings that do not allow it.
+// tests/unit/transports/sm/sm_exporter_test.cc -- large payloads over sm beyond the suite: exporters that die,
+// exposures made by hand, kernels and settings that do not allow it.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -19,8 +19,8 @@
 namespace livebtl::sm {
 namespace {
 
-/// A child that dials process 1 and lends it the same bytes again and again until it is killed.
-[[noreturn]] void be_a_lender(const std::string& directory) {
+/// A child that dials process 1 and exposes to it the same bytes again and again until it is killed.
+[[noreturn]] void be_an_exporter(const std::string& directory) {
   core::NodeFacts facts;
   facts.process = ProcessId{2};
   facts.node = 5;
@@ -33,7 +33,8 @@ namespace {
   End end;
   end.take(std::move(*dialled));
   end.endpoint().trust();
-  const Blob header = conformance::pattern(1, 24), payload = conformance::pattern(2, kLoanBytesMax);
+  const Blob header = conformance::pattern(1, 24),
+             payload = conformance::pattern(2, kExposureBytesMax);
   while (true) {
     end.endpoint().post({header, payload, 0, true});
     end.post_pattern(1, 1, 0);  // the other side takes the first one for a hello
@@ -54,7 +55,7 @@ bool forbid_reading() {
          ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-/// A child that dials process 1 and takes what that lends it; after some of it, it may read no
+/// A child that dials process 1 and takes what that exposes; after some of it, it may read no
 /// more. Ends with 0 if all was as it should be.
 [[noreturn]] void be_a_borrower(const std::string& directory, std::size_t payloads) {
   core::NodeFacts facts;
@@ -73,7 +74,7 @@ bool forbid_reading() {
   bool good = true;
   end.on_each = [&](Bytes, Bytes payload) {
     if (payload.size() < kRingBytes / 4) return;
-    const Blob expected = conformance::pattern(arrived++, kLoanBytesMax);
+    const Blob expected = conformance::pattern(arrived++, kExposureBytesMax);
     good = good && std::equal(payload.begin(), payload.end(), expected.begin(), expected.end());
     if (arrived == payloads / 2 && !forbid_reading()) ::_exit(3);
   };
@@ -90,8 +91,8 @@ struct ByHand {
     auto made = Segment::make(kRingBytes);
     REQUIRE(made.has_value());
     segment = std::move(made->segment);
-    segment.lending(0).probe = probe;
-    segment.lending(0).probe_address = reinterpret_cast<std::uintptr_t>(&probe);
+    segment.exposures(0).probe = probe;
+    segment.exposures(0).probe_address = reinterpret_cast<std::uintptr_t>(&probe);
     memory = std::move(made->memory);
     auto socket_directory = SocketDirectory::open(directory.path());
     REQUIRE(socket_directory.has_value());
@@ -108,11 +109,12 @@ struct ByHand {
     end.take(std::move(side.accepted.front()));
     side.accepted.clear();
   }
-  void write_loan(const LoanRecord& record, std::size_t record_payload = sizeof(LoanRecord)) {
+  void write_loan(const ExposureRecord& record,
+                  std::size_t record_payload = sizeof(ExposureRecord)) {
     const Blob header(24, std::byte{1});
     RingWriter writer = segment.writer(0);
     writer.put<true>(header, bytes_of(record).first(record_payload),
-                     record_bytes(header.size(), record_payload), RecordKind::kLoan);
+                     record_bytes(header.size(), record_payload), RecordKind::kExposure);
   }
 
   std::uint64_t probe = 4711;
@@ -123,27 +125,27 @@ struct ByHand {
 
 }  // namespace
 
-TEST_CASE("a peer that is killed while it lends: nothing arrives but what it lent, whole") {
+TEST_CASE("a peer that is killed while it exposes: nothing arrives but what it exposed, whole") {
   for (const std::size_t frames : {1U, 2U, 20U}) {
     const JobDirectory directory;
     auto side = make_side(directory, 1);
     const pid_t child = ::fork();
-    if (child == 0) be_a_lender(directory.path());
+    if (child == 0) be_an_exporter(directory.path());
     REQUIRE(turn_until(*side, [&] { return !side->accepted.empty(); }));
     End end;
     end.take(std::move(side->accepted.front()));
     side->accepted.clear();
     end.keep_frames = false;
-    const Blob payload = conformance::pattern(2, kLoanBytesMax);
-    std::size_t lent = 0;
+    const Blob payload = conformance::pattern(2, kExposureBytesMax);
+    std::size_t exposed = 0;
     end.on_each = [&](Bytes, Bytes bytes) {
       if (bytes.empty()) return;
-      ++lent;
+      ++exposed;
       CHECK(Blob(bytes.begin(), bytes.end()) == payload);
     };
     REQUIRE(turn_until(*side, [&] { return end.frames > 0; }));
     end.endpoint().trust();
-    REQUIRE(turn_until(*side, [&] { return lent >= frames; }));
+    REQUIRE(turn_until(*side, [&] { return exposed >= frames; }));
     ::kill(child, SIGKILL);
     REQUIRE(turn_until(*side, [&] { return !end.downs.empty(); }));
     CHECK(end.downs[0].code == Errc::kDown);
@@ -153,8 +155,8 @@ TEST_CASE("a peer that is killed while it lends: nothing arrives but what it len
 
 namespace {
 
-/// Lends until that is refused. Returns how many were taken.
-std::size_t lend_until_refused(Side& side, End& end, const std::deque<Blob>& payloads) {
+/// Exposes until that is refused. Returns how many were taken.
+std::size_t expose_until_refused(Side& side, End& end, const std::deque<Blob>& payloads) {
   const Blob header = conformance::pattern(1, 24);
   std::size_t posted = 0;
   core::Post answer = core::Post::kPosted;
@@ -170,7 +172,7 @@ std::size_t lend_until_refused(Side& side, End& end, const std::deque<Blob>& pay
 
 }  // namespace
 
-TEST_CASE("the right to read is taken away while something is lent: it arrives all the same") {
+TEST_CASE("the right to read is taken away while something is exposed: it arrives all the same") {
   set_log_level(LogLevel::kError);
   constexpr std::size_t kPayloads = 10;
   const JobDirectory directory;
@@ -186,8 +188,8 @@ TEST_CASE("the right to read is taken away while something is lent: it arrives a
   REQUIRE(turn_until(*side, [&] { return end.frames == 1; }));
   std::deque<Blob> payloads;
   while (payloads.size() < kPayloads)
-    payloads.push_back(conformance::pattern(payloads.size(), kLoanBytesMax));
-  const std::size_t posted = lend_until_refused(*side, end, payloads);
+    payloads.push_back(conformance::pattern(payloads.size(), kExposureBytesMax));
+  const std::size_t posted = expose_until_refused(*side, end, payloads);
   CHECK(posted >= kPayloads / 2);  // four are on their way when it happens
   REQUIRE(turn_until(*side, [&] { return end.sent.size() == posted; }));
   CHECK(end.downs.empty());
@@ -197,28 +199,29 @@ TEST_CASE("the right to read is taken away while something is lent: it arrives a
   CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
 }
 
-TEST_CASE("loans that make no sense, or come from strangers, end the connection") {
-  const LoanRecord good{1, 0, kLoanBytesMax};
-  const auto refused = [](const LoanRecord& record, bool trusted, std::size_t record_payload) {
+TEST_CASE("exposures that make no sense, or come from strangers, end the connection") {
+  const ExposureRecord good{1, 0, kExposureBytesMax};
+  const auto refused = [](const ExposureRecord& record, bool trusted, std::size_t record_payload) {
     const JobDirectory directory;
     auto side = make_side(directory, 1);
     ByHand peer(*side, directory);
     if (trusted) peer.end.endpoint().trust();
-    Blob payload(kLoanBytesMax);
-    // As a lender would have written it.
-    peer.segment.lending(0).loans[0].address = reinterpret_cast<std::uintptr_t>(payload.data());
-    peer.segment.lending(0).loans[0].state = 1u << 3 | 1u;
+    Blob payload(kExposureBytesMax);
+    // As an exporter would have written it.
+    peer.segment.exposures(0).exposures[0].address =
+        reinterpret_cast<std::uintptr_t>(payload.data());
+    peer.segment.exposures(0).exposures[0].state = 1u << 3 | 1u;
     peer.write_loan(record, record_payload);
     REQUIRE(turn_until(*side, [&] { return !peer.end.downs.empty() || peer.end.frames != 0; }));
     return !peer.end.downs.empty() && peer.end.downs[0].code == Errc::kCorrupt;
   };
-  constexpr std::size_t kWhole = sizeof(LoanRecord);
+  constexpr std::size_t kWhole = sizeof(ExposureRecord);
   CHECK(!refused(good, true, kWhole));
   CHECK(refused(good, false, kWhole));
   CHECK(refused(good, true, kWhole - 4));
-  CHECK(refused({1, 4, kLoanBytesMax}, true, kWhole));
-  CHECK(refused({2, 0, kLoanBytesMax}, true, kWhole));
-  CHECK(refused({1, 0, kLoanBytesMax + 1}, true, kWhole));
+  CHECK(refused({1, 4, kExposureBytesMax}, true, kWhole));
+  CHECK(refused({2, 0, kExposureBytesMax}, true, kWhole));
+  CHECK(refused({1, 0, kExposureBytesMax + 1}, true, kWhole));
   CHECK(refused({1, 0, kRingBytes / 4}, true, kWhole));
 }
 
@@ -230,20 +233,21 @@ TEST_CASE("where reading another process is switched off, payloads go through th
   facts.job_directory = directory.path();
   const auto made = SmTransport::make(facts, kRingBytes, false);
   REQUIRE(made.has_value());
-  CHECK((*made)->caps().lent_bytes_max == 0);
-  const auto large = SmTransport::make(facts, kRingBytesMax);  // whose frames are larger than loans
+  CHECK((*made)->caps().zero_copy_bytes_max == 0);
+  const auto large =
+      SmTransport::make(facts, kRingBytesMax);  // whose frames are larger than exposures
   REQUIRE(large.has_value());
-  CHECK((*large)->caps().lent_bytes_max == 0);
+  CHECK((*large)->caps().zero_copy_bytes_max == 0);
 }
 
-TEST_CASE("a peer that may not read here is lent nothing") {
+TEST_CASE("nothing is exposed to a peer that may not read here") {
   const JobDirectory directory;
   auto side = make_side(directory, 1);
   ByHand peer(*side, directory);
   peer.end.endpoint().trust();
-  const Blob header(24), payload(kLoanBytesMax);
+  const Blob header(24), payload(kExposureBytesMax);
   CHECK(peer.end.endpoint().post({header, payload, 1, true}) == core::Post::kSmaller);
-  peer.segment.lending(1).readable = 1;
+  peer.segment.exposures(1).readable = 1;
   CHECK(peer.end.endpoint().post({header, payload, 1, true}) == core::Post::kPosted);
   CHECK(peer.end.endpoint().in_flight() == 1);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/conformance/lending_memory.cc -- behaviours of transports that lend: whose the memory is
+// tests/conformance/zero_copy_memory.cc -- behaviours of transports with zero-copy reads: whose the memory is
 // when it is wanted back, when a connection ends, and when it is mapped anew.
 #include <doctest/doctest.h>
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 #include <array>
 
 #include "tests/conformance/behaviours.h"
-#include "tests/conformance/loans.h"
+#include "tests/conformance/zero_copy.h"
 
 namespace livebtl::conformance {
 namespace {
@@ -18,26 +18,26 @@ namespace {
 void memory_is_wanted_back(const Subject& subject, std::unique_ptr<End> Link::*wants) {
   for (int turns = 0; turns < 6; ++turns) {
     Rig rig(subject);
-    if (!lends_and_ends(rig)) return;
+    if (!exposes_and_ends(rig)) return;
     Link link = rig.link();
-    Blob place(rig.lent_max(), std::byte{0});
+    Blob place(rig.zero_copy_max(), std::byte{0});
     link.b->place = [&](Bytes, std::size_t) { return MutableBytes(place); };
-    Loans loans(*link.a);
-    loans.lend_at_once(2, rig.lent_max());
+    Exposures exposures(*link.a);
+    exposures.expose_at_once(2, rig.zero_copy_max());
     for (int i = 0; i < turns; ++i) rig.turn();
     link.b->place = nullptr;
     const Blob seen = place;
     (link.*wants)->endpoint().let_go();
-    if (wants == &Link::a) loans.overwrite();
+    if (wants == &Link::a) exposures.overwrite();
     if (wants == &Link::b) std::fill(place.begin(), place.end(), std::byte{0xDD});
     rig.settle_long();
     REQUIRE(rig.until([&] {
-      return link.b->frames == loans.posted.size() ||
+      return link.b->frames == exposures.posted.size() ||
              (!link.a->downs.empty() && !link.b->downs.empty());
     }));
     rig.settle();
     for (std::size_t i = 0; i < link.b->received.size(); ++i)
-      CHECK(link.b->received[i].payload == pattern(i + 1, rig.lent_max()));
+      CHECK(link.b->received[i].payload == pattern(i + 1, rig.zero_copy_max()));
     if (wants == &Link::b)
       CHECK(std::ranges::all_of(place, [](std::byte each) { return each == std::byte{0xDD}; }));
   }
@@ -45,7 +45,7 @@ void memory_is_wanted_back(const Subject& subject, std::unique_ptr<End> Link::*w
 void the_lender_wants_its_memory_back(const Subject& subject) {
   memory_is_wanted_back(subject, &Link::a);
 }
-void the_borrower_wants_its_memory_back(const Subject& subject) {
+void the_reader_wants_its_memory_back(const Subject& subject) {
   memory_is_wanted_back(subject, &Link::b);
 }
 
@@ -53,23 +53,23 @@ void the_borrower_wants_its_memory_back(const Subject& subject) {
 void closing_in_the_middle(const Subject& subject) {
   for (int turns = 0; turns < 8; ++turns) {
     Rig rig(subject);
-    if (!lends_and_ends(rig)) return;
+    if (!exposes_and_ends(rig)) return;
     Link link = rig.link();
-    Blob place(rig.lent_max());
+    Blob place(rig.zero_copy_max());
     link.b->place = [&](Bytes, std::size_t) { return MutableBytes(place); };
-    Loans loans(*link.a);
-    loans.lend_at_once(2, rig.lent_max());
+    Exposures exposures(*link.a);
+    exposures.expose_at_once(2, rig.zero_copy_max());
     for (int i = 0; i < turns / 2; ++i) rig.turn();
     End& closing = turns % 2 == 0 ? *link.a : *link.b;
     End& other = turns % 2 == 0 ? *link.b : *link.a;
     closing.close();
-    if (turns % 2 == 0) loans.overwrite();
+    if (turns % 2 == 0) exposures.overwrite();
     if (turns % 2 == 1) std::fill(place.begin(), place.end(), std::byte{0xDD});
     rig.settle_long();
     REQUIRE(rig.until([&] { return !other.downs.empty(); }));
     rig.settle();
     for (std::size_t i = 0; i < link.b->received.size(); ++i)
-      CHECK(link.b->received[i].payload == pattern(i + 1, rig.lent_max()));
+      CHECK(link.b->received[i].payload == pattern(i + 1, rig.zero_copy_max()));
     if (turns % 2 == 1)
       CHECK(std::ranges::all_of(place, [](std::byte each) { return each == std::byte{0xDD}; }));
     other.close();
@@ -105,9 +105,9 @@ class Pages {
 /// the acceptance tests.
 void memory_is_mapped_anew(const Subject& subject) {
   Rig rig(subject);
-  if (!lends(rig)) return;
+  if (!exposes(rig)) return;
   Link link = rig.link();
-  const std::size_t bytes = rig.lent_max();
+  const std::size_t bytes = rig.zero_copy_max();
   Pages from(bytes), to(bytes);
   std::size_t in_place = 0;
   link.b->place = [&](Bytes, std::size_t) { return to.memory(); };
@@ -129,14 +129,15 @@ void memory_is_mapped_anew(const Subject& subject) {
 }
 
 constexpr std::array kBehaviours{
-    Behaviour{"who lends has his memory back at once", the_lender_wants_its_memory_back},
-    Behaviour{"who fetches has his memory back at once", the_borrower_wants_its_memory_back},
-    Behaviour{"closing while something is lent", closing_in_the_middle},
+    Behaviour{"exposed memory is given back at once when it is wanted",
+              the_lender_wants_its_memory_back},
+    Behaviour{"a reader has its memory back at once", the_reader_wants_its_memory_back},
+    Behaviour{"closing while something is exposed", closing_in_the_middle},
     Behaviour{"memory that is mapped anew at its old address", memory_is_mapped_anew},
 };
 
 }  // namespace
 
-std::span<const Behaviour> lending_memory_behaviours() { return kBehaviours; }
+std::span<const Behaviour> zero_copy_memory_behaviours() { return kBehaviours; }
 
 }  // namespace livebtl::conformance

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/ofi/ofi_onesided.cc -- see ofi_onesided.h.
-#include "transports/ofi/ofi_onesided.h"
+// transports/ofi/direct/onesided.cc -- see onesided.h.
+#include "transports/ofi/direct/onesided.h"
 
 #include <rdma/fi_atomic.h>
 
@@ -47,7 +47,7 @@ Result<std::unique_ptr<OneSided>> OneSided::make(Domain& domain, OneSidedSink& s
   made->words_registration_ = std::move(*registration);
   made->words_descriptor_ = Domain::descriptor(made->words_registration_);
   for (std::uint32_t i = 0; i < kOperationsMax; ++i) {
-    made->operations_[i].use = Use::kOneSided;
+    made->operations_[i].use = Use::kExtension;
     made->operations_[i].words = &made->words_[i];
     made->free_.push_back(&made->operations_[i]);
   }

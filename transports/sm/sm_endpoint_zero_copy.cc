@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/sm/sm_endpoint_zero_copy.cc -- payloads of an SmEndpoint that are too large for its
+// ring: ours, which the peer reads, and the peer's.
+#include <cerrno>
+
+#include "base/assert.h"
+#include "transports/sm/sm_endpoint.h"
+#include "transports/sm/sm_transport.h"
+
+namespace livebtl::sm {
+
+// Only the record of the exposure goes through the ring.
+core::Post SmEndpoint::expose(const core::Frame& frame) noexcept {
+  LIVEBTL_ASSERT(frame.stable && frame.payload.size() <= transport_.caps().zero_copy_bytes_max,
+                 "a payload within caps().payload_bytes_max, or exposed");
+  if (!exporter_ || !exporter_->allowed()) return core::Post::kSmaller;
+  const std::size_t record = record_bytes(frame.header.size(), sizeof(ExposureRecord));
+  if (exporter_->full() || (!out_.fits(record) && !out_.make_room(record)))
+    return core::Post::kRetry;
+  const ExposureRecord exposure = exporter_->expose(frame.payload, frame.cookie);
+  out_.put<true>(frame.header, bytes_of(exposure), record, RecordKind::kExposure);
+  transport_.watch_exposed(*this);
+  ++stats_.frames_sent;
+  ++stats_.frames_exposed;
+  stats_.bytes_sent += frame.header.size() + frame.payload.size();
+  wake_reader();
+  return core::Post::kPosted;
+}
+
+std::size_t SmEndpoint::settle_exposed() noexcept {
+  if (!exporter_) return 0;
+  std::size_t settled = 0;
+  for (; settled < kExposuresMax && exporter_->was_read(); ++settled)
+    sink_->on_sent(exporter_->take_back());
+  if (exporter_->refused()) {
+    exporter_->share();
+    if (state_ == State::kOpen) wake_reader();
+  }
+  return settled;
+}
+
+void SmEndpoint::let_go() noexcept {
+  if (!exporter_) return;
+  exporter_->move_out();
+  if (exporter_->outstanding() != 0 && state_ == State::kOpen) wake_reader();  // one may be shared
+}
+
+// false: the connection is down, or the peer is asked for a copy.
+bool SmEndpoint::read_remotely(const ExposureRecord& exposure, MutableBytes place) noexcept {
+  switch (reader_.read(exposure, place)) {
+    case RemoteReader::Outcome::kDone:
+      return true;
+    case RemoteReader::Outcome::kAsked:
+      transport_.tell_refusal(*this, errno);
+      if (state_ == State::kOpen) wake_reader();
+      break;
+    case RemoteReader::Outcome::kCorrupt:
+      take_down_corrupt();
+      break;
+    case RemoteReader::Outcome::kGone:
+      take_down({Errc::kDown, describe() + ": the peer closed or died"});
+      break;
+  }
+  return false;
+}
+
+// false: as read_remotely().
+bool SmEndpoint::deliver_exposed(const RingReader::Record& record) noexcept {
+  ExposureRecord exposure;
+  if (payload_accepted_ == payload_bytes_max_ && record.payload.size() == sizeof(exposure))
+    std::memcpy(&exposure, record.payload.data(),
+                sizeof(exposure));  // 0 bytes of payload otherwise
+  if (exposure.bytes <= payload_bytes_max_ ||
+      exposure.bytes > transport_.caps().zero_copy_bytes_max) {
+    take_down_corrupt();
+    return false;
+  }
+  alignas(16) std::byte copied[core::kHeaderBytesMax];  // the peer can no longer change it
+  copy_small(copied, record.header, record.header_bytes);
+  const Bytes header{copied, record.header_bytes};
+  MutableBytes place = sink_->on_place(header, exposure.bytes, false);
+  if (place.size() < exposure.bytes) place = transport_.bounce_buffer();
+  place = place.first(exposure.bytes);
+  if (!read_remotely(exposure, place)) return false;
+  transport_.note_remote_read();
+  ++stats_.frames_received;
+  ++stats_.frames_read_remotely;
+  stats_.bytes_received += header.size() + place.size();
+  sink_->on_frame(header, place);
+  in_.release();
+  if (state_ == State::kOpen) wake_reader();  // it may wait for its payload
+  return true;
+}
+
+}  // namespace livebtl::sm

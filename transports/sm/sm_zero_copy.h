@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// transports/sm/sm_zero_copy.h -- large payloads that stay where they are until the receiver copies
+// them out of the sender's memory: one copy instead of two. docs/adr/0013 has the reasons.
+//
+// An exposed buffer has a slot in the shared segment; its record in the ring names the slot, so
+// that it comes in order with all else. The slot's word says where the bytes lie:
+//   offered -> read            copied; the payload is its owner's again
+//   offered -> moved -> read   the owner wanted it back at once: the same bytes lie in a copy
+//   offered, moved -> refused -> shared -> read   the kernel does not let the receiver read any
+//       more, so the owner puts a copy into the segment; nothing is exposed from then on
+//   any but read -> withdrawn  the connection has ended here
+// Each step is one compare-and-swap. The receiver makes its own only *after* it has copied: what it
+// copied while the word changed is thrown away, as under a sequence lock. So neither waits for the
+// other's next step, however long that is stopped before it.
+//
+// Threads: one side has the Exporter, the other the RemoteReader; ZeroCopyWords are shared.
+// Trust: each side takes the other's words for hostile; that a peer's words make no sense is told
+// by Exporter::corrupt(), or by Outcome::kCorrupt.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+
+#include "transports/interface/transport.h"
+#include "transports/sm/sm_peer_memory.h"
+
+namespace livebtl::sm {
+
+/// Largest payload that is exposed: as much as may be copied in one go under the engine's lock.
+inline constexpr std::uint32_t kExposureBytesMax = 256u << 10;
+inline constexpr std::uint32_t kExposuresMax = 4;
+
+/// In shared memory; for each direction of a connection.
+struct alignas(64) ExposureWords {
+  std::uint64_t state = 0;  // number << 3 | ExposureState; each exposure has the next number
+  std::uint64_t address = 0;
+};
+struct ZeroCopyWords {
+  // The exporter's: a number of its own and where it lies, to show that its memory can be read.
+  alignas(128) std::uint64_t probe_address = 0;
+  std::uint64_t probe = 0;
+  ExposureWords exposures[kExposuresMax];   // both write the states
+  alignas(128) std::uint64_t readable = 0;  // the reader's: 1 once it has read the probe
+};
+static_assert(sizeof(ZeroCopyWords) == 512);
+
+/// What goes through the ring in the payload's stead.
+struct ExposureRecord {
+  std::uint64_t number = 0;
+  std::uint32_t slot = 0;
+  std::uint32_t bytes = 0;
+};
+static_assert(sizeof(ExposureRecord) == 16);
+
+class Exporter {
+ public:
+  /// words: zero; of this side's direction. spare: kExposureBytesMax of shared memory, seldom touched.
+  /// Draws the probe.
+  Exporter(ZeroCopyWords& words, std::byte* spare);
+  ~Exporter() { withdraw(); }
+  Exporter(Exporter&&) = delete;
+
+  /// Has the peer shown that it can read here?
+  bool allowed() const noexcept;
+  bool full() const noexcept { return exposed_ - returned_ == kExposuresMax; }
+  /// Requires: !full(). The payload stays in use until take_back(), move_out() or withdraw().
+  ExposureRecord expose(Bytes payload, std::uint64_t cookie) noexcept;
+  std::size_t outstanding() const noexcept {
+    return static_cast<std::size_t>(exposed_ - returned_);
+  }
+  /// Has the oldest buffer been read?
+  bool was_read() const noexcept;
+  /// Is the oldest one refused? Then share() is due.
+  bool refused() const noexcept;
+  /// Puts the oldest one where the peer can read it, and exposes no more. Requires: refused().
+  void share() noexcept;
+  /// Ends it, and returns its cookie. Requires: was_read().
+  std::uint64_t take_back() noexcept;
+  /// Copies what is still exposed: the payloads are their owners' again. take_back() follows as ever.
+  void move_out();
+  /// Nothing can be read any more, and nothing can be exposed.
+  void withdraw() noexcept;
+  /// The peer wrote what cannot be.
+  bool corrupt() const noexcept { return corrupt_; }
+
+ private:
+  struct Exposure {
+    std::uint64_t number = 0;
+    std::uint64_t cookie = 0;
+    Bytes payload;
+    std::unique_ptr<std::byte[]> copy;
+  };
+  std::uint64_t state_of_oldest() const noexcept;
+
+  ZeroCopyWords* words_ = nullptr;
+  std::byte* spare_ = nullptr;
+  std::unique_ptr<std::uint64_t> probe_;
+  std::array<Exposure, kExposuresMax> exposures_;  // the n-th is in slot n % kExposuresMax
+  std::uint64_t exposed_ = 0;
+  std::uint64_t returned_ = 0;
+  bool shares_ = false;  // the oldest is shared
+  bool spoilt_ = false;  // something was refused
+  mutable bool allowed_ = false;
+  mutable bool corrupt_ = false;
+};
+
+class RemoteReader {
+ public:
+  /// Reads nothing.
+  RemoteReader() noexcept = default;
+  /// words, spare: of the peer's direction.
+  RemoteReader(ZeroCopyWords& words, const std::byte* spare, PeerMemory memory) noexcept
+      : words_(&words), spare_(spare), memory_(memory) {}
+
+  /// Tells the peer whether its memory can be read from here. Once the peer has mapped the segment.
+  void probe() noexcept;
+
+  enum class Outcome : std::uint8_t { kDone, kGone, kCorrupt, kAsked };
+  /// record: as found in the ring, hostile. Of kDone alone the bytes mean anything. kGone:
+  /// withdrawn, or the peer has ended. kAsked: it cannot be read (errno says why), and its owner
+  /// is asked for a copy; again when asks() is false.
+  Outcome read(const ExposureRecord& record, MutableBytes into) noexcept;
+  /// Waits for the copy that it has asked for.
+  bool asks() const noexcept;
+  /// The peer has ended: only what it has shared already still comes.
+  void forget_peer() noexcept;
+
+ private:
+  Outcome read_shared(ExposureWords& words, std::uint64_t number, MutableBytes into) noexcept;
+
+  ZeroCopyWords* words_ = nullptr;
+  const std::byte* spare_ = nullptr;
+  PeerMemory memory_;
+  ExposureWords* asked_ = nullptr;
+  bool forgotten_ = false;
+};
+
+}  // namespace livebtl::sm
