@@ -102,46 +102,13 @@ ALL = (
     folders.check_transport_names,
     folders.check_cycles,
     check_mutants,
-    check_format,
-)
-
-# Rules about words, and the files that keep them: folders, or single files.
-WORDS = (
     words.check_labels,
     words.check_continuations,
     words.check_who,
     words.check_columns,
+    check_format,
 )
-CLEAN_WORDS = (
-    "include/",
-    "base/",
-    "provider/",
-    "runtime/",
-    "bench/",
-    "examples/",
-    "core/",
-    "hypervisor/",
-    "scripts/",
-    "tests/sim/",
-    "tests/unit/core/",
-    "tests/unit/hypervisor/",
-    "tests/e2e/",
-    "tests/vm/",
-    "tests/mpich/",
-    "tests/harness/",
-    "docs/",
-    "tests/README.md",
-    "README.md",
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-)
-
-
-def clean_words(files):
-    return tree.Tree(files.root, {path: files.text(path) for path in files.paths() if path.startswith(CLEAN_WORDS)})
 
 
 def check(files):
-    clean = clean_words(files)
-    found = [violation for rule in ALL for violation in rule(files)]
-    return found + [violation for rule in WORDS for violation in rule(clean)]
+    return [violation for rule in ALL for violation in rule(files)]
