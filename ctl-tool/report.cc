@@ -65,7 +65,7 @@ void complain_details(const Outcome& outcome) {
     for (const int rank : outcome.missing_ranks) ranks.push_back(std::to_string(rank));
     complain("  missing ranks: " + join(ranks, ", "));
   }
-  for (const auto& holder : outcome.foreign) complain("  held by " + printable(holder));
+  for (const auto& holder : outcome.other_holders) complain("  held by " + printable(holder));
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ void CoordinatorMachine::finish_climb() {
   if (takeover()) outcome_.scope = operation.node.empty() ? "job" : "node:" + operation.node;
   note_foreign(operation.arguments);
   outcome_.released = operation.release;
-  if (operation.release && !outcome_.foreign.empty()) {
+  if (operation.release && !outcome_.other_holders.empty()) {
     return end(ExitCode::kForeign,
                title() +
                    ": released by this job, but held by somebody else; do not detach; end or "
@@ -138,7 +138,7 @@ void CoordinatorMachine::end_already() {
   outcome_.already = true;
   outcome_.released = releases(command_.verb, outcome_.arguments);
   if (outcome_.released) note_foreign(outcome_.arguments);
-  if (outcome_.foreign.empty())
+  if (outcome_.other_holders.empty())
     return end(ExitCode::kDone, title() + ": already so" + but_not_on(after_, node_));
   end(ExitCode::kForeign, title() +
                               ": already so, but held by somebody else; do not detach; end or "
@@ -149,11 +149,11 @@ void CoordinatorMachine::end_already() {
 void CoordinatorMachine::note_foreign(const std::vector<std::string>& transports) {
   for (const Standing& standing : roster_.answers()) {
     if (!node_.empty() && standing.node != node_) continue;
-    for (const std::string& holder : standing.report.foreign) {
+    for (const std::string& holder : standing.report.other_holders) {
       const bool asked = std::ranges::any_of(transports, [&](const std::string& name) {
         return holder.starts_with(name + ": ");  // as core::holders_of() writes it
       });
-      if (asked) outcome_.foreign.push_back(standing.name + ": " + holder);
+      if (asked) outcome_.other_holders.push_back(standing.name + ": " + holder);
     }
   }
 }

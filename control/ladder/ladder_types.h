@@ -119,7 +119,7 @@ struct Standing {
   bool left_open = false;     // ... has not ended, or said that it leaves something unfinished
   std::uint64_t refused_seq = 0;  // order of `term` that was refused (report.refusal: why); 0: none
   Operation operation;            // the last one; id 0: none ever
-  core::RungReport report;        // refusal, pairs, waiting, foreign
+  core::RungReport report;        // refusal, pairs, waiting, other_holders
   Routing routing;                // in force: operation.after at kNew, operation.before below
   std::vector<KnownTransport> transports;
   std::uint32_t list_size = 1;  // members this one knows of

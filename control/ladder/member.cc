@@ -139,7 +139,7 @@ void MemberMachine::take(const Order& order, Actions& actions) {
 
 void MemberMachine::handle(const core::RungReport& report, TimeNs now, Actions& actions) {
   report_.absent = report.absent;  // whatever it is about
-  report_.foreign = report.foreign;
+  report_.other_holders = report.other_holders;
   if (operation_.id == 0 || report.operation != operation_.id || report.rung != rung_) return;
   const bool reached = report.reached && report.refusal.empty();
   const bool refused = !report.refusal.empty() && refused_seq_ != seq_;

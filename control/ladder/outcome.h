@@ -54,9 +54,9 @@ struct Outcome {
   std::uint32_t stragglers_total = 0;
   std::vector<int> missing_ranks;  // kMembersMissing
   std::vector<RungTime> rungs;
-  std::vector<std::string> foreign;  // holders that are not ours: owner, descriptor
-  std::vector<std::string> absent;   // checkpoint return: what is not there yet, and why
-  std::vector<MemberPlan> plans;     // dry run: pairs that would move, by what is open now
+  std::vector<std::string> other_holders;  // holders that are not ours: owner, descriptor
+  std::vector<std::string> absent;         // checkpoint return: what is not there yet, and why
+  std::vector<MemberPlan> plans;           // dry run: pairs that would move, by what is open now
   // dry run: transports that would be opened (pairs that reach them may then move) and closed
   std::vector<std::string> opens, closes;
 };

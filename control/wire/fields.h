@@ -39,7 +39,7 @@ LIVEBTL_FIELDS_OF(Operation) { LIVEBTL_FIELDS(id, verb, arguments, node, release
 LIVEBTL_FIELDS_OF(core::RungReport) {
   LIVEBTL_FIELDS(operation, epoch, rung, reached, refusal, refused_last_path);
   LIVEBTL_FIELDS(pairs_moved, pairs_left);
-  LIVEBTL_NAMES(pairs, waiting, foreign, absent);
+  LIVEBTL_NAMES(pairs, waiting, other_holders, absent);
 }
 LIVEBTL_FIELDS_OF(core::HoldReport) {
   LIVEBTL_FIELDS(id, state, members, left_ms, claimed, incarnation, restored_from, why, refusal);
@@ -113,7 +113,7 @@ LIVEBTL_FIELDS_OF(Outcome) {
   LIVEBTL_FIELDS(verb, arguments, scope, text, already, released, operation, epoch, members);
   LIVEBTL_FIELDS(rung, pairs_moved, pairs_left, stragglers, stragglers_total, missing_ranks);
   LIVEBTL_FIELDS(rungs, plans);
-  LIVEBTL_NAMES(pairs, foreign, absent, opens, closes);
+  LIVEBTL_NAMES(pairs, other_holders, absent, opens, closes);
 }
 
 }  // namespace livebtl::control

@@ -35,6 +35,7 @@ concept IsId = std::is_same_v<T, std::uint64_t> || std::is_same_v<T, ProcessId>;
 constexpr const char* former_name(std::string_view name) noexcept {
   if (name == "frames_exposed") return "frames_lent";
   if (name == "frames_read_remotely") return "frames_fetched";
+  if (name == "other_holders") return "foreign";
   return nullptr;
 }
 

@@ -53,7 +53,7 @@ struct RungReport {
   std::vector<std::string> waiting;  // what the rung still waits for, for people (at most 32)
   // Holders of the device of a transport that is released, as of the order or the last
   // look_for_holders(): "verbs: " and file, descriptor, process.
-  std::vector<std::string> foreign;
+  std::vector<std::string> other_holders;
   // "verbs: ...": what is not used here though the routing permits it, and why. At any time.
   std::vector<std::string> absent;
 };

@@ -69,9 +69,9 @@ Wanted Switching::to_look_for() const {
 // and exec, or one that is a member itself, lets go by itself.
 void Switching::looked(std::uint64_t operation, std::vector<std::string> holders) {
   if (operation != order_.operation || unreleased_.empty()) return;
-  report_.foreign = std::move(holders);
+  report_.other_holders = std::move(holders);
   look_again_at_ = context_.now + kLookForHoldersEvery;
-  if (report_.foreign.empty() || context_.now >= release_deadline_) unreleased_.clear();
+  if (report_.other_holders.empty() || context_.now >= release_deadline_) unreleased_.clear();
   tick();
 }
 
@@ -87,11 +87,11 @@ Wanted Switching::out_of_use() const {
 // A ladder that began meanwhile looks by itself.
 void Switching::found(const Wanted& wanted, std::vector<std::string> holders) {
   if (!at_rest()) return;
-  std::erase_if(report_.foreign, [&](const std::string& holder) {
+  std::erase_if(report_.other_holders, [&](const std::string& holder) {
     return std::ranges::any_of(
         wanted, [&](const auto& each) { return holder.starts_with(each.first + ": "); });
   });
-  report_.foreign.insert(report_.foreign.end(), holders.begin(), holders.end());
+  report_.other_holders.insert(report_.other_holders.end(), holders.begin(), holders.end());
 }
 
 // The endpoints that a pair no longer uses are closed, where the routing took their transport out

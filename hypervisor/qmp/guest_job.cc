@@ -104,8 +104,11 @@ GuestAnswer read_answer(const Finished& finished) {
   const auto members = number_member(document, "members");
   answer.members = members.value_or(0);
   answer.no_job = answer.code == kNotFound && members == 0U;
-  if (const Json* foreign = member(document, "foreign", Json::value_t::array)) {
-    for (const Json& holder : *foreign) {
+  const Json* holders = member(document, "other_holders", Json::value_t::array);
+  // A guest's btlctl of version 0.1 calls them so.
+  if (holders == nullptr) holders = member(document, "foreign", Json::value_t::array);
+  if (holders != nullptr) {
+    for (const Json& holder : *holders) {
       if (holder.is_string()) answer.text += "; held by " + one_line(holder.get<std::string>());
     }
   }

@@ -100,10 +100,10 @@ def held_by_another_library(context):
         for guest in lab.guests:
             check("e2e_stream" in guest.holders(), f"{guest.name}: nobody holds the device: is there nothing to hide it from?")
         early = job.btlctl(job.head, "remove", "verbs").expect(FOREIGN)  # livebtl itself has never opened it
-        check(early.json["already"] and len(early.json["foreign"]) >= job.ranks, f"before verbs was added: {early}")
+        check(early.json["already"] and len(early.json["other_holders"]) >= job.ranks, f"before verbs was added: {early}")
         add_verbs(job)
         answer = job.btlctl(job.head, "remove", "verbs").expect(FOREIGN)
-        held = answer.json["foreign"]
+        held = answer.json["other_holders"]
         check(len(held) >= job.ranks and all("/dev/infiniband/uverbs0" in line and "likely by librdmacm" in line for line in held),
               f"held by: {held}")
         job.wait_across("tcp")

@@ -69,7 +69,7 @@ class LadderWorld {
     bool last_path = false;         // the refusal is one of the last path
     bool stall = false;             // never reaches a rung until told otherwise
     std::uint64_t losses_left = 0;  // at kNewTx: the new path breaks, this many times
-    std::vector<std::string> foreign;
+    std::vector<std::string> other_holders;
     std::vector<std::string> absent;
     int rungs_down = 0;  // orders to a lower rung, ever
   };

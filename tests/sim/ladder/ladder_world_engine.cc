@@ -83,7 +83,7 @@ void LadderWorld::engine_report(std::size_t index) {
   report.refused_last_path = engine.last_path;
   if (!engine.refusal.empty()) report.pairs = {"rank 9"};
   report.pairs_moved = 1;
-  if (engine.order.rung == Rung::kNew) report.foreign = engine.foreign;
+  if (engine.order.rung == Rung::kNew) report.other_holders = engine.other_holders;
   report.absent = engine.absent;
   if (!engine.reached) report.waiting = {"frames on the old path"};
   feed_member(index, report, {});

@@ -78,7 +78,7 @@ TEST_CASE("who holds what is released already is looked for whenever somebody as
     held = job.run("checkpoint", {"prepare", "sm"});
     return held.code == ExitCode::kForeign;
   }));
-  CHECK(held.foreign.size() == 1);
+  CHECK(held.other_holders.size() == 1);
   job.admin(1).be_held("tcp: another is open");
   CHECK(eventually([&] { return job.run("remove", {"sm"}).code == ExitCode::kDone; }));
 }

@@ -33,7 +33,7 @@ class FakeAdmin final : public core::Admin {
   }
   void look_for_holders() override {
     const std::lock_guard guard(mutex_);
-    report_.foreign = holders_;
+    report_.other_holders = holders_;
   }
   core::RoutingPlan plan(const core::Routing& routing) override {
     core::RoutingPlan plan;

@@ -73,7 +73,7 @@ TEST_CASE("a return for one node says that the whole job has set something aside
 
 TEST_CASE("what somebody else held when it was released is not free because one asks again") {
   LadderWorld world(2, 5);
-  world.member(1).engine.foreign = {"sm: pid 7 (ucx): fd 9"};
+  world.member(1).engine.other_holders = {"sm: pid 7 (ucx): fd 9"};
   CHECK(world.finish(world.start("remove", {"sm"})).code == ExitCode::kForeign);
   for (const char* verb : {"remove", "checkpoint"}) {
     const std::vector<std::string> arguments = std::string(verb) == "remove"
@@ -82,10 +82,10 @@ TEST_CASE("what somebody else held when it was released is not free because one 
     const Outcome again = world.finish(world.start(verb, arguments));
     CHECK(again.code == ExitCode::kForeign);
     CHECK(again.already);
-    CHECK(again.foreign == std::vector<std::string>{"rank 1: sm: pid 7 (ucx): fd 9"});
+    CHECK(again.other_holders == std::vector<std::string>{"rank 1: sm: pid 7 (ucx): fd 9"});
   }
   CHECK(world.finish(world.start("checkpoint", {"prepare"})).code == ExitCode::kDone);
-  world.member(1).engine.foreign.clear();
+  world.member(1).engine.other_holders.clear();
   CHECK(world.finish(world.start("add", {"sm"})).code == ExitCode::kDone);
   CHECK(world.finish(world.start("remove", {"sm"})).code == ExitCode::kDone);
 }

@@ -71,10 +71,10 @@ TEST_CASE("remove answers released, add brings it back, and both are idempotent"
 
 TEST_CASE("a foreign holder of a removed transport makes exit code 7 and is named") {
   LadderWorld world(2, 5);
-  world.member(1).engine.foreign = {"sm: pid 7 (ucx): fd 9", "tcp: not what was asked for"};
+  world.member(1).engine.other_holders = {"sm: pid 7 (ucx): fd 9", "tcp: not what was asked for"};
   const Outcome outcome = world.finish(world.start("remove", {"sm"}));
   CHECK(outcome.code == ExitCode::kForeign);
-  CHECK(outcome.foreign == std::vector<std::string>{"rank 1: sm: pid 7 (ucx): fd 9"});
+  CHECK(outcome.other_holders == std::vector<std::string>{"rank 1: sm: pid 7 (ucx): fd 9"});
 }
 
 TEST_CASE("unknown transports and malformed commands change nothing") {

@@ -179,7 +179,7 @@ inline Outcome full_outcome() {
   outcome.stragglers_total = 64;
   outcome.missing_ranks = {7, 8};
   outcome.rungs = {{Rung::kNewTx, true, true, 0.25}, {}};
-  outcome.foreign = crowd("foreign");
+  outcome.other_holders = crowd("foreign");
   outcome.absent = crowd("absent");
   outcome.plans = {{"rank 1", full_plan()}};
   outcome.opens = crowd("open");

@@ -46,16 +46,16 @@ TEST_CASE(
   Ladder ladder{rig, [] {}};
   Fd held = device.open();
   ladder.go(without_tcp());
-  auto foreign = rig.engines[0]->report().foreign;
-  REQUIRE(foreign.size() == 1);
-  CHECK(foreign[0].starts_with("tcp: " + device.path + " is open as descriptor "));
+  auto holders = rig.engines[0]->report().other_holders;
+  REQUIRE(holders.size() == 1);
+  CHECK(holders[0].starts_with("tcp: " + device.path + " is open as descriptor "));
   held = Fd();
-  CHECK(rig.engines[0]->report().foreign.size() == 1);  // nobody has looked since
+  CHECK(rig.engines[0]->report().other_holders.size() == 1);  // nobody has looked since
   rig.engines[0]->look_for_holders();
-  CHECK(rig.engines[0]->report().foreign.empty());
+  CHECK(rig.engines[0]->report().other_holders.empty());
   ladder.go({});
   ladder.go(without_tcp());
-  CHECK(rig.engines[0]->report().foreign.empty());
+  CHECK(rig.engines[0]->report().other_holders.empty());
 }
 
 TEST_CASE("a holder that is about to let go is waited for") {
@@ -65,20 +65,20 @@ TEST_CASE("a holder that is about to let go is waited for") {
   int looked = 0;
   Ladder ladder{rig, [&] {
                   const auto& report = rig.engines[0]->report();
-                  looked += report.foreign.empty() ? 0 : 1;
+                  looked += report.other_holders.empty() ? 0 : 1;
                   if (looked > 0) held = Fd();
                 }};
   ladder.go(without_tcp());
   CHECK(looked > 0);
-  CHECK(rig.engines[0]->report().foreign.empty());
+  CHECK(rig.engines[0]->report().other_holders.empty());
 }
 
 TEST_CASE("a device that was never opened is looked for when somebody asks") {
   const Device device;
   core::Routing routing = without_tcp();
   Rig rig(2, {kind("self"), kind("sm"), device.tcp()}, 1, {}, 1, routing);
-  CHECK(rig.engines[0]->report().foreign.empty());
+  CHECK(rig.engines[0]->report().other_holders.empty());
   const Fd held = device.open();
   rig.engines[0]->look_for_holders();
-  CHECK(rig.engines[0]->report().foreign.size() == 1);
+  CHECK(rig.engines[0]->report().other_holders.size() == 1);
 }

@@ -53,7 +53,7 @@ TEST_CASE(
     without.excluded.insert("alpha");
     ladder.go(without);
     for (auto& engine : rig.engines) {
-      CHECK(engine->report().foreign.empty());
+      CHECK(engine->report().other_holders.empty());
       CHECK(engine->report().pairs_moved == 1);
     }
     run(rig, traffic, 20);

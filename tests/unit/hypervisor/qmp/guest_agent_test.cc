@@ -165,9 +165,12 @@ TEST_CASE("the guest's btlctl is believed only if document and exit code agree")
   CHECK(read(0, R"({"exit_code":7,"text":"held"})").code == 1);
   CHECK(read(127, "sh: btlctl: not found").code == 1);
   CHECK(read(0, "").code == 1);
-  const auto held = read(7, R"({"exit_code":7,"text":"held","foreign":["pid 4, fd 5"]})");
-  CHECK(held.code == 7);
-  CHECK(held.text.find("pid 4, fd 5") != std::string::npos);
+  for (const char* name : {"other_holders", "foreign"}) {
+    const auto held =
+        read(7, R"({"exit_code":7,"text":"held",")" + std::string(name) + R"(":["pid 4, fd 5"]})");
+    CHECK(held.code == 7);
+    CHECK(held.text.find("pid 4, fd 5") != std::string::npos);
+  }
   CHECK(read_answer({0, R"({"exit_code":0,"text":"returning"})", ""}, GuestOrder::kReturn).code ==
         0);
 }
