@@ -26,7 +26,7 @@ TEST_CASE("verbs is added to a running job, removed without a trace, and comes b
     climb(rig, 2 * round + 2, {}, kWithout);
     CHECK(world.fabric.alive() == 0);
     both_send_by(rig, "tcp");
-    for (auto& engine : rig.engines) CHECK(engine->report().foreign.empty());
+    for (auto& engine : rig.engines) CHECK(engine->report().other_holders.empty());
   }
 }
 
