@@ -282,8 +282,10 @@ void Connector::opened(Path& path) noexcept {
   log(LogLevel::kInfo, "engine", "path to %s by %s is open: %s", record.name().c_str(),
       path.slot.name().c_str(), path.endpoint->describe().c_str());
   parts_.elector.elect(record);
-  if (path.told_addresses != parts_.slots.addresses_version() &&
-      record.process != context_.config.process)
+  // Announcements that still wait, or are sent again, are older than what this hello told: a newer one
+  // must come behind them.
+  const bool news = path.told_addresses != parts_.slots.addresses_version();
+  if (record.process != context_.config.process && (news || !record.knows_our_addresses()))
     parts_.sender.queue_addresses(record, encode_addresses(parts_.slots.own_addresses()));
   parts_.sender.mark_dirty(record);
 }
