@@ -2,7 +2,7 @@
 // Pairs that no transport connects, or that know each other by stale addresses: what the engine
 // reports, which answers to a search it accepts, and what happens when the transport found is taken back.
 #include "core/path/address.h"
-#include "tests/unit/core/engine/rig.h"
+#include "tests/unit/core/engine/tapped.h"
 
 using namespace livebtl;
 using namespace livebtl::test;
@@ -218,4 +218,25 @@ TEST_CASE("a process that joins in mid-ladder opens what the routings before and
       CHECK(engine.contacts().contains("other") == (rung != (added ? Rung::kOld : Rung::kNew)));
     }
   }
+}
+
+TEST_CASE("an announcement that is sent again does not undo what a newer hello has told") {
+  Taps taps;
+  Rig rig(2, {kind("self"), tapped("tcp", taps)});
+  Stream stream(rig);
+  stream.send(1);
+  rig.until([&] { return stream.all_received(); });
+  taps[1].mute = true;
+  rig.engines[1]->publish_relay("the first");  // told to the peer as addresses are
+  rig.until([&] { return taps[1].posted[core::FrameKind::kAddresses] == 1; });
+  const auto sinks = taps[1].sinks;
+  for (core::EndpointSink* sink : sinks) sink->on_down({Errc::kDown, "the test breaks it"});
+  rig.engines[1]->progress();
+  taps[1].mute = false;
+  rig.engines[1]->publish_relay("the second");  // nothing is there to tell it by
+  stream.send(1);
+  rig.until([&] {
+    return stream.all_received() && rig.engines[1]->status().peers.front().kept_bytes == 0;
+  });
+  CHECK(rig.engines[0]->relays() == std::vector<std::string>{"the second"});
 }
