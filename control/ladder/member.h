@@ -3,12 +3,11 @@
 //
 // Pure: no socket, no clock; time is an argument. Driven by the agent's thread in the product and
 // by the simulator. Rules (docs/SWITCH.md):
-//  - follows only the highest term that it promised; takes an order only if its (term, seq) is
-//  newer, and answers
-//    anything else with where it stands;
+//  - follows only the highest term that it promised; takes an order only if its (term, seq) is newer,
+//    and answers anything else with where it stands;
 //  - moves by one rung at a time, and never without an order;
-//  - a new operation begins only where the last one rests (kOld or kNew, reached) and from the
-//  routing in force.
+//  - a new operation begins only where the last one rests (kOld or kNew, reached) and from the routing
+//    in force.
 #pragma once
 
 #include <optional>
@@ -76,9 +75,9 @@ class MemberMachine {
 
   Standing standing(TimeNs now) const;
   bool joined() const noexcept { return joined_; }
-  /// The routing of the rung it stands on; valid until the next step.
-  /// Operation.after once kNew is ordered, the commit point, else Operation.before. The engine sends by the
-  /// new routing one rung earlier (core/switch/switching.h, in_force()).
+  /// The routing that is committed: Operation.before until kNew is ordered, then Operation.after. The
+  /// engine sends by the new routing one rung earlier (core/switch/switching.h, in_force()). Valid until
+  /// the next step.
   const Routing& committed_routing() const noexcept;
   /// A ladder is unfinished here.
   bool unfinished() const noexcept;

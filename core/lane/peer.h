@@ -63,7 +63,6 @@ struct TxLane {
   std::uint64_t replay_seq =
       0;  // [replay_seq, replay_end) is to be sent again, before anything new
   std::uint64_t replay_end = 0;
-  std::uint64_t moved_seq = 0;  // first number sent on the present path since the last move
   std::size_t overtake_bytes =
       SIZE_MAX;                    // what may still be sent before the old path is proved empty
   std::unique_ptr<Window> window;  // made when the first keeping path opens

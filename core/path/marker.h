@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // core/path/marker.h -- the proof that a path is empty: which end has left it, and which end knows.
 //
-// A marker is the last frame that an end sends on a path before it stops using it. A path delivers
-// in order, so an end that has taken the marker has taken everything before it, and its
-// acknowledgement proves that to the other end: nothing is on its way any more. Each end keeps two
+// A marker is the last frame that an end sends on a path before it stops using it, but for
+// acknowledgements of the peer's own marker. A path delivers in order, so an end that has taken the
+// marker has taken everything before it, and its acknowledgement proves that to the other end. Each end keeps two
 // state machines, one for what it sends and one for what the peer sends (docs/SWITCH.md has the
 // chart).
 //

@@ -61,7 +61,7 @@ class Path final : public EndpointSink {
   }
 
   /// The peer does not use it, so that it may be closed: both ends have left it by markers that
-  /// came; or it never sent on it as far as we know, and keeps what it may have sent.
+  /// came; or nothing ordered of the peer's has come on it, and the peer keeps what it may have sent.
   bool given_up() const noexcept {
     if (marker.peer_left()) return emptied() && marker.answer_due() == 0;
     return keeps && !marker.peer_sends();

@@ -70,7 +70,7 @@ void Switching::order(const RungOrder& order) {
   const bool same_operation = order.operation == order_.operation;
   if (same_operation && order.rung == order_.rung && report_.refusal.empty()) return;
   const Rung from = same_operation ? order_.rung : Rung::kOld;
-  // Also what it was ordered to before, and refused, is above.
+  // Compared with the rung that was ordered last, even if that order was refused.
   descending_ = same_operation && order.rung < report_.rung;
   const RungReport before = std::exchange(report_, {});
   if (same_operation && order.rung == Rung::kNew) keep_pairs(before);
@@ -115,7 +115,7 @@ RoutingPlan Switching::plan(const Routing& routing) const {
 }
 
 // Before anything is changed. From joint on, what the routing adds is open, and a process that
-// joined since the first order may have nothing but what it takes away. Once committed nobody refuses.
+// joined since the first order may be connected only by what the new routing excludes. Once committed nobody refuses.
 bool Switching::may_rise(Rung from) {
   if (hold_.parks()) {
     refuse(context_.fence.out() ? "this process was left behind when the job was restored; end it"

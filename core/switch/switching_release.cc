@@ -30,7 +30,7 @@ void Switching::close_dropped() noexcept {
   close_unwanted(routing);
 }
 
-// Looked for is also what was not open: somebody else may have the device.
+// A transport that was never open here is looked for, too: another library may hold its device.
 void Switching::close_unwanted(const Routing& routing) noexcept {
   for (const auto& slot : slots_.all()) {
     const std::string& name = slot->name();
