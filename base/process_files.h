@@ -14,7 +14,7 @@ namespace livebtl {
 inline constexpr std::string_view kCardFile = ".lock";         // control/place/member_file.h
 inline constexpr std::string_view kNewCardFile = ".lock.new";  // ... while it is written
 inline constexpr std::string_view kGoneFile = ".gone";         // ... after its process has ended
-inline constexpr std::string_view kControlSocket = ".ctl";     // control/agent/mailroom.h
+inline constexpr std::string_view kControlSocket = ".ctl";     // control/agent/router.h
 inline constexpr std::string_view kHiddenSocket = ".ctl.off";  // ... while nobody may connect
 inline constexpr std::string_view kMemorySocket = ".sm";       // transports/sm/sm_socket.h
 inline constexpr std::string_view kProcessFiles[] = {kCardFile,      kNewCardFile,  kGoneFile,

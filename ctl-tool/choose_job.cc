@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 #include "control/client/relay_address.h"
-#include "control/ladder/census.h"
+#include "control/ladder/membership.h"
 #include "control/place/job_secret.h"
 #include "ctl-tool/say.h"
 #include "ctl-tool/table.h"
@@ -109,7 +109,7 @@ Result<Secret> secret_for(const CommandLine& line) {
   return file.empty() ? Secret() : control::read_secret_file(file);
 }
 
-tl::expected<control::JobLinks, NoJob> connect_outside(const CommandLine& line, TimeNs patience,
+tl::expected<control::JobLinks, NoJob> connect_outside(const CommandLine& line, TimeNs limit,
                                                        const std::atomic<bool>& stop) {
   const auto place = control::parse_host_port(line.connect);
   if (!place) return none(place.error().text, ExitCode::kUsage);
@@ -117,7 +117,7 @@ tl::expected<control::JobLinks, NoJob> connect_outside(const CommandLine& line, 
   if (!secret) return none(secret.error().text, ExitCode::kNotPermitted);
   if (!line.job.empty() && !control::valid_job_id(line.job))
     return none("'" + printable(line.job) + "' is no job's id");
-  const control::Patience whole{patience, stop};
+  const control::TimeLimit whole{limit, stop};
   const TimeNs begun = monotonic_now();
   const auto endpoints = control::relay_at(*place, whole);
   if (!endpoints) return none(endpoints.error().text, code_of(endpoints.error().code));
@@ -129,13 +129,13 @@ tl::expected<control::JobLinks, NoJob> connect_outside(const CommandLine& line, 
 
 }  // namespace
 
-tl::expected<control::JobLinks, NoJob> open_job(const CommandLine& line, TimeNs patience,
+tl::expected<control::JobLinks, NoJob> open_job(const CommandLine& line, TimeNs limit,
                                                 const std::atomic<bool>& stop) {
   if (!line.connect.empty()) {
     // Names are looked up and connections made: that takes longer than a look into a directory.
-    return connect_outside(line, std::max(patience, line.timeout_for_look()), stop);
+    return connect_outside(line, std::max(limit, line.timeout_for_look()), stop);
   }
-  auto job = wait_for_job(line.job, patience, stop);
+  auto job = wait_for_job(line.job, limit, stop);
   if (!job) return tl::unexpected(job.error());
   auto links = control::JobLinks::open(*job);
   if (links) return std::move(*links);

@@ -43,9 +43,9 @@ std::string conflict_in(const control::JobPlace& job);
 tl::expected<control::JobPlace, NoJob> wait_for_job(const std::string& wanted, TimeNs timeout,
                                                     const std::atomic<bool>& stop);
 
-/// Connections to the job that the command line means: on this node, or by --connect. patience: for
+/// Connections to the job that the command line means: on this node, or by --connect. limit: for
 /// it to appear.
-tl::expected<control::JobLinks, NoJob> open_job(const CommandLine& line, TimeNs patience,
+tl::expected<control::JobLinks, NoJob> open_job(const CommandLine& line, TimeNs limit,
                                                 const std::atomic<bool>& stop);
 
 }  // namespace livebtl::tool

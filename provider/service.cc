@@ -29,7 +29,7 @@ namespace {
 // with "LB" (core/path/address.h).
 constexpr char kMagic[8] = {'s', 'e', 'r', 'v', 'i', 'c', 'e', ':'};
 constexpr std::size_t kNameBytesMax = kAddressBytes - sizeof kMagic - 1;
-constexpr auto kResolvePatience = std::chrono::seconds(5);
+constexpr auto kResolveTimeout = std::chrono::seconds(5);
 constexpr auto kResolveInterval = std::chrono::milliseconds(10);
 
 bool good_name(std::string_view name) noexcept {
@@ -169,7 +169,7 @@ Result<Address> resolve_service(const Address& service) {
   const auto directory = service_directory();
   if (!directory) return tl::unexpected<Error>(directory.error());
   const std::string path = *directory + "/" + std::string(name);
-  const auto until = std::chrono::steady_clock::now() + kResolvePatience;
+  const auto until = std::chrono::steady_clock::now() + kResolveTimeout;
   Address found;
   while (!read_live(path, found)) {
     if (std::chrono::steady_clock::now() >= until) {

@@ -18,9 +18,9 @@
 #include "base/bell.h"
 #include "base/log.h"
 #include "control/agent/join.h"
-#include "control/agent/mailroom.h"
 #include "control/agent/member_service.h"
 #include "control/agent/relay.h"
+#include "control/agent/router.h"
 #include "control/agent/search.h"
 #include "control/agent/takeover.h"
 #include "control/place/fork_watch.h"
@@ -61,7 +61,7 @@ class AgentThread final : public Agent {
   std::thread thread_;
 
   struct Belongings {  // of the agent's thread
-    Mailroom mailroom;
+    Router router;
     MemberService service;
     MemberFile file;
   };
@@ -117,15 +117,15 @@ AgentThread::~AgentThread() {
 }
 
 Status AgentThread::join_job() {
-  auto mailroom = Mailroom::open(job_, self_.process);
-  if (!mailroom) return tl::unexpected(mailroom.error());
+  auto router = Router::open(job_, self_.process);
+  if (!router) return tl::unexpected(router.error());
   auto file = MemberFile::publish(job_.directory, card());
   if (!file) return tl::unexpected(file.error());
   mine_.reset(
-      new Belongings{std::move(*mailroom), MemberService(job_, self_, admin_), std::move(*file)});
-  search_.emplace(job_, self_.process, admin_, mine_->mailroom);
+      new Belongings{std::move(*router), MemberService(job_, self_, admin_), std::move(*file)});
+  search_.emplace(job_, self_.process, admin_, mine_->router);
   stand_for_relay();
-  const auto how = learn_standing(mine_->mailroom.context(), job_, self_.process, stop_);
+  const auto how = learn_standing(mine_->router.context(), job_, self_.process, stop_);
   if (!how) return tl::unexpected(how.error());
   // A spawned process that finds nobody here has its parents elsewhere.
   alone_here_ = job_.announced == 0 && std::holds_alternative<JoinAsFirst>(*how);
@@ -153,7 +153,7 @@ void AgentThread::stand_for_relay() {
 void AgentThread::relay_if_nobody_does() {
   if (!duty_ || !relay_.empty() || !duty_->take()) return;
   const auto addresses = relay_addresses(local_addresses(), job_.relay_on);
-  auto relay = addresses ? mine_->mailroom.open_relay(*addresses)
+  auto relay = addresses ? mine_->router.open_relay(*addresses)
                          : Result<std::string>(tl::unexpected(addresses.error()));
   if (!relay) {
     log(LogLevel::kWarn, "agent", "no relay for this node: %s; other nodes cannot reach it",
@@ -185,17 +185,17 @@ void AgentThread::run(std::promise<Status> started) {
 
 void AgentThread::serve() {
   bell_.silence();
-  mine_->mailroom.turn(monotonic_now());
+  mine_->router.turn(monotonic_now());
   stand_for_relay();
   if (duty_ && duty_->may_be_free()) relay_if_nobody_does();
   if (reported_.exchange(false)) {
     send_all(mine_->service.report_changed(monotonic_now()));
     search_->reported();
   }
-  while (auto letter = mine_->mailroom.receive()) {
-    send_all(mine_->service.handle(letter->from, letter->body, monotonic_now()));
+  while (auto envelope = mine_->router.receive()) {
+    send_all(mine_->service.handle(envelope->from, envelope->body, monotonic_now()));
   }
-  while (const auto answer = mine_->mailroom.next_answer()) search_->hear(*answer);
+  while (const auto answer = mine_->router.next_answer()) search_->hear(*answer);
   search_->turn(monotonic_now());
 }
 
@@ -209,7 +209,7 @@ void AgentThread::send_all(const std::vector<MemberService::Reply>& replies) {
   for (const auto& reply : replies) {
     const auto body = encode(reply.message);
     if (body) {
-      mine_->mailroom.answer(reply.to, *body);
+      mine_->router.answer(reply.to, *body);
       continue;
     }
     log(LogLevel::kWarn, "agent", "cannot answer: %s", body.error().text.c_str());
@@ -218,16 +218,16 @@ void AgentThread::send_all(const std::vector<MemberService::Reply>& replies) {
 
 /// sleep_ns < 0: until something happens.
 void AgentThread::sleep(std::int64_t sleep_ns) {
-  if (mine_->mailroom.pending() || stop_.load()) return;
+  if (mine_->router.pending() || stop_.load()) return;
   const TimeNs finish = takeover_ ? takeover_->wake_at(mine_->service.machine()) : INT64_MAX;
-  const TimeNs wake = std::min({finish, search_->wake_at(), mine_->mailroom.wake_at()});
+  const TimeNs wake = std::min({finish, search_->wake_at(), mine_->router.wake_at()});
   if (wake != INT64_MAX) {
     const TimeNs left = std::max<TimeNs>(wake - monotonic_now(), 0);
     sleep_ns = sleep_ns < 0 ? left : std::min(sleep_ns, left);
   }
   fds_.clear();
   fds_.push_back({bell_.fd(), POLLIN, 0});
-  mine_->mailroom.add_poll_fds(fds_);
+  mine_->router.add_poll_fds(fds_);
   if (duty_ && duty_->fd() >= 0) fds_.push_back({duty_->fd(), POLLIN, 0});
   for (const int fd : admin_.wait_fds()) fds_.push_back({fd, POLLIN, 0});
   timespec limit{};

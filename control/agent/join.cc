@@ -17,7 +17,7 @@
 namespace livebtl::control {
 namespace {
 
-constexpr TimeNs kPatience = 30 * kSecond;
+constexpr TimeNs kTimeout = 30 * kSecond;
 constexpr TimeNs kAskAgain = 200 * kMillisecond;
 constexpr int kPollMs = 50;             // how soon `stop` is noticed
 constexpr std::size_t kMoreAtOnce = 2;  // a job that starts is not to be flooded with questions
@@ -49,8 +49,8 @@ class Questions {
     const TimeNs deadline = monotonic_now() + kAskAgain;
     while (monotonic_now() < deadline && !stop.load()) {
       for (auto& [member, socket] : asked_) {
-        while (const auto letter = socket.receive()) {
-          if (auto standing = standing_in(*letter, member)) return standing;
+        while (const auto envelope = socket.receive()) {
+          if (auto standing = standing_in(*envelope, member)) return standing;
         }
       }
       wait();
@@ -76,8 +76,8 @@ class Questions {
   }
 
   /// nullopt: it is of somebody else, or he does not know either.
-  static std::optional<Standing> standing_in(const Letter& letter, ProcessId from) {
-    const auto message = decode(letter.body);
+  static std::optional<Standing> standing_in(const Envelope& envelope, ProcessId from) {
+    const auto message = decode(envelope.body);
     const auto* standing = message ? std::get_if<Standing>(&*message) : nullptr;
     const bool knows =
         standing != nullptr && standing->member.process == from && !standing->joining;
@@ -102,7 +102,7 @@ std::vector<MemberCard> joined_members(const JobFacts& job, ProcessId self) {
 
 Result<MemberEvent> learn_standing(zmq::context_t& context, const JobFacts& job, ProcessId self,
                                    const std::atomic<bool>& stop) {
-  const TimeNs deadline = monotonic_now() + kPatience;
+  const TimeNs deadline = monotonic_now() + kTimeout;
   Questions questions(context, job);
   while (!stop.load()) {
     const std::vector<MemberCard> candidates = joined_members(job, self);

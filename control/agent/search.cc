@@ -21,8 +21,8 @@ constexpr std::uint32_t kPastTheEnd = UINT32_MAX;  // only relays are wanted, an
 
 }  // namespace
 
-Search::Search(const JobFacts& job, ProcessId self, core::Admin& admin, Mailroom& mailroom)
-    : job_(job), self_(self), admin_(admin), mailroom_(mailroom) {}
+Search::Search(const JobFacts& job, ProcessId self, core::Admin& admin, Router& router)
+    : job_(job), self_(self), admin_(admin), router_(router) {}
 
 TimeNs Search::wake_at() const noexcept { return admin_.seeks() ? plan_.due_at() : INT64_MAX; }
 
@@ -58,7 +58,7 @@ void Search::reported() {
 void Search::ask(ProcessId process) {
   const auto question = encode(AddressesRequest{job_.id, question_for(process)});
   if (!question) return;
-  if (mailroom_.lives_here(process)) return mailroom_.ask({"", process}, process, *question);
+  if (router_.lives_here(process)) return router_.ask({"", process}, process, *question);
   elsewhere_ = true;
   ask_relays(process, *question);
 }
@@ -74,7 +74,7 @@ std::uint64_t Search::question_for(ProcessId process) {
 void Search::ask_relays(ProcessId process, const std::string& question) {
   for (std::size_t i = 0; i < std::min(kRelaysAtOnce, relays_.size()); ++i) {
     const std::string& relay = relays_[(first_relay_ + i) % relays_.size()];
-    mailroom_.ask({relay, process}, process, question);
+    router_.ask({relay, process}, process, question);
   }
 }
 
@@ -88,7 +88,7 @@ void Search::ask_for_relays() {
   if (!question || fellows.empty()) return;
   for (std::size_t i = 0; i < std::min(kFellowsAtOnce, fellows.size()); ++i) {
     const ProcessId fellow = fellows[fellows_++ % fellows.size()].member.process;
-    mailroom_.ask({"", fellow}, fellow, *question);
+    router_.ask({"", fellow}, fellow, *question);
   }
 }
 
@@ -99,7 +99,7 @@ void Search::learn(const std::vector<std::string>& relays) {
   }
 }
 
-void Search::hear(const Mailroom::Answered& answer) {
+void Search::hear(const Router::Answered& answer) {
   const auto message = decode(answer.body);
   if (!message || !at_work_) return;
   if (const auto* told = std::get_if<AddressesAnswer>(&*message)) {
@@ -122,7 +122,7 @@ void Search::hear(ProcessId asked, const AddressesAnswer& answer) {
 void Search::rest() {
   if (!std::exchange(at_work_, false)) return;
   plan_.hurry();  // the next one that is sought was not asked yet
-  mailroom_.hang_up();
+  router_.hang_up();
   relays_.clear();
   questions_.clear();
   elsewhere_ = false;

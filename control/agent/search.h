@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "control/agent/mailroom.h"
+#include "control/agent/router.h"
 #include "control/agent/search_plan.h"
 #include "control/wire/messages.h"
 #include "core/engine/admin.h"
@@ -21,11 +21,11 @@ namespace livebtl::control {
 
 class Search {
  public:
-  Search(const JobFacts& job, ProcessId self, core::Admin& admin, Mailroom& mailroom);
+  Search(const JobFacts& job, ProcessId self, core::Admin& admin, Router& router);
 
   /// Once in each turn of the agent.
   void turn(TimeNs now);
-  void hear(const Mailroom::Answered& answer);
+  void hear(const Router::Answered& answer);
   /// The engine reported something. An order that was carried out ends the pause.
   void reported();
   /// When turn() wants to be called next; INT64_MAX: when the engine seeks somebody.
@@ -50,7 +50,7 @@ class Search {
   JobFacts job_;
   const ProcessId self_;
   core::Admin& admin_;
-  Mailroom& mailroom_;
+  Router& router_;
   /// Repeated under its number until it is answered: the answer to one may come when the pause
   /// after it is over.
   struct Question {

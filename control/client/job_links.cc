@@ -86,7 +86,7 @@ void JobLinks::Impl::scan_remote() {
       ask_again_at = now + (pause *= 2);
     }
     ask_relays();
-    wait_for_letters(hear_relays ? std::min(deadline, ask_again_at) : local_deadline);
+    wait_for_envelopes(hear_relays ? std::min(deadline, ask_again_at) : local_deadline);
   }
   remote.end_round(monotonic_now());
 }
@@ -180,15 +180,15 @@ std::optional<JobLinks::Heard> JobLinks::Impl::take() {
 }
 
 std::optional<JobLinks::Heard> JobLinks::Impl::take_from(ZmqSocket& socket) {
-  while (auto letter = socket.receive()) {
-    auto message = decode(letter->body);
-    const auto from = parse_route(letter->to);
+  while (auto envelope = socket.receive()) {
+    auto message = decode(envelope->body);
+    const auto from = parse_route(envelope->to);
     if (!message || !from) continue;
     if (sockets.contains(from->process)) gateway = from->process;
     if (const auto* page = std::get_if<MembersAnswer>(&*message)) {
       remote.learn(page->relays);
-      if (letter->back.empty()) ++relay_answers;
-      if (!letter->back.empty()) remote.answer(letter->back, *page);
+      if (envelope->back.empty()) ++relay_answers;
+      if (!envelope->back.empty()) remote.answer(envelope->back, *page);
       continue;
     }
     for (const auto* list : {&local, &found.live}) {
@@ -201,7 +201,7 @@ std::optional<JobLinks::Heard> JobLinks::Impl::take_from(ZmqSocket& socket) {
 }
 
 /// false: interrupted by a signal.
-bool JobLinks::Impl::wait_for_letters(TimeNs until) {
+bool JobLinks::Impl::wait_for_envelopes(TimeNs until) {
   const TimeNs left = until - monotonic_now();
   if (left <= 0) return true;
   fds.clear();
@@ -224,7 +224,7 @@ std::optional<JobLinks::Heard> JobLinks::receive(TimeNs timeout_ns) {
   const TimeNs deadline = monotonic_now() + timeout_ns;
   for (;;) {
     if (auto heard = impl_->take()) return heard;
-    if (monotonic_now() >= deadline || !impl_->wait_for_letters(deadline)) return std::nullopt;
+    if (monotonic_now() >= deadline || !impl_->wait_for_envelopes(deadline)) return std::nullopt;
   }
 }
 

@@ -23,7 +23,7 @@ struct JobLinks::Impl {
   std::vector<ProcessId> near() const;
   std::optional<Heard> take_from(ZmqSocket& socket);
   bool send(const Route& route, const std::string& back, const Message& message);
-  bool wait_for_letters(TimeNs until);
+  bool wait_for_envelopes(TimeNs until);
   void ask_for_relays();
   void ask_relays();
   void scan_remote();

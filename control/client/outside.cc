@@ -16,11 +16,11 @@ constexpr TimeNs kAskedAgain = 100 * kMillisecond;
 // Of several addresses of one name another may lead to the relay.
 constexpr TimeNs kOtherAddresses = 500 * kMillisecond;
 constexpr TimeNs kRefusedWithin = 200 * kMillisecond;
-// A flood of letters must not keep us from the time-out and from Ctrl-C.
-constexpr int kLettersALook = 64;
+// A flood of envelopes must not keep us from the time-out and from Ctrl-C.
+constexpr int kEnvelopesAScan = 64;
 constexpr std::uint32_t kJobAlone = UINT32_MAX;  // an offset past the end: only the job is wanted
 
-/// Waits for letters, but not much longer than it takes to notice what else may happen.
+/// Waits for envelopes, but not much longer than it takes to notice what else may happen.
 void wait_a_little(const ZmqSocket& socket, TimeNs at_most) {
   if (socket.pending()) return;
   pollfd fd{socket.fd(), POLLIN, 0};
@@ -61,10 +61,10 @@ std::string nobody_listens(const RelayPlace& relay) {
 
 /// The job that the relay is of: what it answers to our first question.
 std::optional<Result<std::string>> first_answer(ZmqSocket& socket, const std::string& name) {
-  for (int i = 0; i < kLettersALook; ++i) {
-    const auto letter = socket.receive();
-    if (!letter) break;
-    const auto message = decode(letter->body);
+  for (int i = 0; i < kEnvelopesAScan; ++i) {
+    const auto envelope = socket.receive();
+    if (!envelope) break;
+    const auto message = decode(envelope->body);
     if (!message) continue;
     if (const auto* answer = std::get_if<MembersAnswer>(&*message)) return answer->job;
     if (const auto* error = std::get_if<ErrorAnswer>(&*message))
@@ -74,12 +74,12 @@ std::optional<Result<std::string>> first_answer(ZmqSocket& socket, const std::st
 }
 
 Result<std::string> greet(ZmqSocket& socket, ConnectionWatch& watch, const RelayPlace& relay,
-                          const std::string& job, const Patience& patience) {
+                          const std::string& job, const TimeLimit& limit) {
   const auto question = encode(MembersRequest{job, kJobAlone});
   if (!question) return tl::unexpected(question.error());
-  TimeNs give_up = monotonic_now() + patience.timeout;
+  TimeNs give_up = monotonic_now() + limit.timeout;
   std::uint64_t failures = 0;
-  while (!patience.stop.load()) {
+  while (!limit.stop.load()) {
     socket.send({.peer = "", .back = "greeting", .to = "", .body = *question});
     wait_a_little(socket, give_up - monotonic_now());
     if (auto answer = first_answer(socket, relay.name)) return std::move(*answer);
@@ -100,7 +100,7 @@ Result<std::string> greet(ZmqSocket& socket, ConnectionWatch& watch, const Relay
 }  // namespace
 
 Result<JobLinks> JobLinks::connect(const RelayPlace& relay, const std::string& job,
-                                   const Patience& patience) {
+                                   const TimeLimit& limit) {
   auto context = make_zmq_context(kLinkSocketsMax);
   if (!context) return tl::unexpected(context.error());
   auto socket = ZmqSocket::caller(*context, relay.secret);
@@ -110,7 +110,7 @@ Result<JobLinks> JobLinks::connect(const RelayPlace& relay, const std::string& j
     auto watch = ConnectionWatch::begin(*context, *socket);
     if (!watch) return tl::unexpected(watch.error());
     if (auto called = socket->call(relay.endpoints); !called) return tl::unexpected(called.error());
-    auto greeted = greet(*socket, *watch, relay, job, patience);
+    auto greeted = greet(*socket, *watch, relay, job, limit);
     if (!greeted) return tl::unexpected(greeted.error());
     name = std::move(*greeted);
     if (!job.empty() && name != job) {

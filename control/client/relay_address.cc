@@ -86,8 +86,8 @@ struct LookedUp {
 };
 
 /// Nothing ends a look-up early, so it has a thread of its own, which is left behind if it takes
-/// too long. nullopt: patience is over.
-std::optional<LookedUp> look_up_within(const std::string& host, const Patience& patience,
+/// too long. nullopt: limit is over.
+std::optional<LookedUp> look_up_within(const std::string& host, const TimeLimit& limit,
                                        LookUp look_up) {
   constexpr auto kLook = std::chrono::milliseconds(20);
   std::packaged_task<LookedUp()> task([host, look_up = std::move(look_up)] {
@@ -100,22 +100,22 @@ std::optional<LookedUp> look_up_within(const std::string& host, const Patience& 
     return found;
   });
   auto found = task.get_future();
-  const TimeNs deadline = monotonic_now() + patience.timeout;
+  const TimeNs deadline = monotonic_now() + limit.timeout;
   {
     const AllSignalsBlocked blocked;
     std::thread(std::move(task)).detach();
   }
   while (found.wait_for(kLook) != std::future_status::ready) {
-    if (patience.stop.load() || monotonic_now() >= deadline) return std::nullopt;
+    if (limit.stop.load() || monotonic_now() >= deadline) return std::nullopt;
   }
   return found.get();
 }
 
 }  // namespace
 
-Result<std::string> relay_at(const HostPort& where, const Patience& patience, LookUp look_up) {
-  const auto found = look_up_within(where.host, patience, std::move(look_up));
-  if (!found && patience.stop.load()) {
+Result<std::string> relay_at(const HostPort& where, const TimeLimit& limit, LookUp look_up) {
+  const auto found = look_up_within(where.host, limit, std::move(look_up));
+  if (!found && limit.stop.load()) {
     return fail(Errc::kCancelled, "interrupted; nothing was changed");
   }
   if (!found) {

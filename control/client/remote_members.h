@@ -31,7 +31,7 @@ class RemoteMembers {
     std::string tag;
   };
   std::vector<Question> take_questions();
-  /// Letters get lost, the first ones above all: a relay that was never spoken to is not connected
+  /// Envelopes get lost, the first ones above all: a relay that was never spoken to is not connected
   /// yet. A relay that has not answered is to be asked once more.
   void ask_again();
   /// tag: hostile. Of an answer to an earlier round this is taken: the relay speaks again, and,

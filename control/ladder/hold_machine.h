@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "control/ladder/census.h"
 #include "control/ladder/coordinator.h"
 #include "control/ladder/hold_types.h"
+#include "control/ladder/membership.h"
 #include "control/ladder/outcome.h"
 #include "control/ladder/poll.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // control/ladder/hold_outcome.cc -- how a command about a hold ends, and what is said of it.
 #include "base/hex.h"
-#include "control/ladder/census.h"
 #include "control/ladder/hold_machine.h"
+#include "control/ladder/membership.h"
 
 namespace livebtl::control {
 

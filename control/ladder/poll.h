@@ -15,8 +15,8 @@
 
 #include "base/clock.h"
 #include "control/ladder/backoff.h"
-#include "control/ladder/census.h"
 #include "control/ladder/ladder_types.h"
+#include "control/ladder/membership.h"
 #include "control/ladder/scans.h"
 
 namespace livebtl::control {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/route.h -- to whom a letter goes, and how the answer finds back. Pure; all input is
+// control/wire/route.h -- to whom an envelope goes, and how the answer finds back. Pure; all input is
 // hostile.
 #pragma once
 
@@ -26,7 +26,7 @@ std::optional<Route> parse_route(std::string_view text);
 bool valid_relay(std::string_view endpoints) noexcept;
 std::vector<std::string> relay_endpoints(std::string_view endpoints);
 
-/// What one who passes a letter on puts in front of its `back`: which of his peers it came from.
+/// What one who passes an envelope on puts in front of its `back`: which of his peers it came from.
 struct Return {
   std::uint8_t listener = 0;  // which of the sockets that he listens on
   std::string peer;

@@ -15,7 +15,7 @@ namespace livebtl::control {
 namespace {
 
 constexpr int kLingerMs = 50;
-constexpr int kQueueLetters = 1000;
+constexpr int kQueueEnvelopes = 1000;
 constexpr int kHandshakeMs = 3000;
 constexpr int kUnacknowledgedMs = 5000;
 constexpr int kBacklog = 1024;
@@ -48,8 +48,8 @@ KeyPair client_keys(const Secret& secret) { return make_keys(secret, "control cl
 
 void set_common(zmq::socket_t& socket) {
   socket.set(zmq::sockopt::linger, kLingerMs);
-  socket.set(zmq::sockopt::sndhwm, kQueueLetters);
-  socket.set(zmq::sockopt::rcvhwm, kQueueLetters);
+  socket.set(zmq::sockopt::sndhwm, kQueueEnvelopes);
+  socket.set(zmq::sockopt::rcvhwm, kQueueEnvelopes);
   socket.set(zmq::sockopt::maxmsgsize, kFrameBytesMax);
   socket.set(zmq::sockopt::handshake_ivl, kHandshakeMs);
   socket.set(zmq::sockopt::ipv6, true);
@@ -84,7 +84,7 @@ void protect_caller(zmq::socket_t& socket, const Secret& secret) {
 }
 
 /// All frames of the next message; empty: there is none. Of too many frames the rest is read and
-/// dropped, and the first frames_max + 1 are returned, which no reader takes for a letter.
+/// dropped, and the first frames_max + 1 are returned, which no reader takes for an envelope.
 std::vector<std::string> receive_frames(zmq::socket_t& socket, std::size_t frames_max) {
   std::vector<std::string> frames;
   for (bool more = true; more;) {
@@ -178,27 +178,28 @@ Status ZmqSocket::also_listen(const std::string& endpoint) try {
   return tl::unexpected(zmq_error("cannot listen on " + endpoint, error));
 }
 
-std::optional<Letter> ZmqSocket::receive() try {
+std::optional<Envelope> ZmqSocket::receive() try {
   const std::size_t first = listens_ ? 1 : 0;
   const std::size_t frames_wanted = first + 3;
   for (;;) {
     auto frames = receive_frames(socket_, frames_wanted);
     if (frames.empty()) return std::nullopt;
     if (frames.size() != frames_wanted || frames[first].size() > kBackBytesMax) continue;
-    Letter letter;
-    if (listens_) letter.peer = std::move(frames[0]);
-    letter.back = std::move(frames[first]);
-    letter.to = std::move(frames[first + 1]);
-    letter.body = std::move(frames[first + 2]);
-    return letter;
+    Envelope envelope;
+    if (listens_) envelope.peer = std::move(frames[0]);
+    envelope.back = std::move(frames[first]);
+    envelope.to = std::move(frames[first + 1]);
+    envelope.body = std::move(frames[first + 2]);
+    return envelope;
   }
 } catch (const zmq::error_t&) {
   return std::nullopt;
 }
 
-bool ZmqSocket::send(const Letter& letter) try {
-  if (listens_) return send_frames(socket_, {letter.peer, letter.back, letter.to, letter.body});
-  return send_frames(socket_, {letter.back, letter.to, letter.body});
+bool ZmqSocket::send(const Envelope& envelope) try {
+  if (listens_)
+    return send_frames(socket_, {envelope.peer, envelope.back, envelope.to, envelope.body});
+  return send_frames(socket_, {envelope.back, envelope.to, envelope.body});
 } catch (const zmq::error_t&) {
   return false;
 }

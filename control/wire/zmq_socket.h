@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/zmq_socket.h -- letters over ZeroMQ: with zmq_watch.h the only files that know the
+// control/wire/zmq_socket.h -- envelopes over ZeroMQ: with zmq_watch.h the only files that know the
 // library.
 //
-// A letter is three frames: back, to, body. `back` is returned unread by whoever answers, so that
-// those who pass letters on keep no state. Nothing here blocks. Sending may drop and tells nothing
+// An envelope is three frames: back, to, body. `back` is returned unread by whoever answers, so that
+// those who pass envelopes on keep no state. Nothing here blocks. Sending may drop and tells nothing
 // for certain: whoever wants to be sure waits for the answer and sends again. Threads: context and
 // sockets belong to one thread. Nothing of them may be touched in a forked child.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace livebtl::control {
 
-struct Letter {
+struct Envelope {
   std::string peer;  // at a listening socket: from or to which of its peers
   std::string back;
   std::string to;  // route.h; in an answer: whom it is from
@@ -44,10 +44,10 @@ class ZmqSocket {
   static Result<ZmqSocket> caller(zmq::context_t& context, const Secret& secret);
   Status call(const std::string& endpoint);
 
-  /// The next whole letter; malformed ones are dropped.
-  std::optional<Letter> receive();
+  /// The next whole envelope; malformed ones are dropped.
+  std::optional<Envelope> receive();
   /// false: dropped, because nobody is there or its queue is full.
-  bool send(const Letter& letter);
+  bool send(const Envelope& envelope);
   /// Readable when something may have changed since pending() was last asked: ask it before
   /// sleeping on this.
   int fd() const;

@@ -2,7 +2,7 @@
 // ctl-tool/commands/secret.cc -- secret: writes what proves the right to command the job from outside.
 #include <cstring>
 
-#include "control/ladder/census.h"
+#include "control/ladder/membership.h"
 #include "control/place/job_secret.h"
 #include "ctl-tool/ask.h"
 #include "ctl-tool/choose_job.h"

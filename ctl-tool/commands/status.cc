@@ -3,7 +3,7 @@
 #include <CLI/App.hpp>
 #include <set>
 
-#include "control/ladder/census.h"
+#include "control/ladder/membership.h"
 #include "control/wire/json_archive.h"
 #include "ctl-tool/ask.h"
 #include "ctl-tool/choose_job.h"
@@ -124,12 +124,12 @@ void print_peers(const std::vector<std::pair<MemberEntry, StatusAnswer>>& answer
 }
 
 /// Is that one job, and all of it?
-struct Census {
+struct MemberCount {
   control::Missing missing;
   std::string conflict;
 };
 
-Census take_census(const JobLinks& links, const Asker<StatusAnswer>::Result& result) {
+MemberCount count_members(const JobLinks& links, const Asker<StatusAnswer>::Result& result) {
   std::vector<control::Counted> live;
   for (const auto& [member, answer] : result.answers)
     live.push_back({member.name, answer.standing.rank, answer.standing.announced});
@@ -166,22 +166,22 @@ ExitCode show_status(const CommandLine& line, const std::atomic<bool>& stop) {
       add_other_pages(asker, links->job(), member, answer);
     }
   }
-  const Census census = take_census(*links, result);
+  const MemberCount count = count_members(*links, result);
   if (line.json) {
-    Json document = {{"schema", "livebtl.status/1"},    {"job", links->job()},
-                     {"members", Json::array()},        {"silent", silent_json(result.silent)},
-                     {"missing", census.missing.count}, {"missing_ranks", census.missing.ranks},
-                     {"conflict", census.conflict}};
+    Json document = {{"schema", "livebtl.status/1"},   {"job", links->job()},
+                     {"members", Json::array()},       {"silent", silent_json(result.silent)},
+                     {"missing", count.missing.count}, {"missing_ranks", count.missing.ranks},
+                     {"conflict", count.conflict}};
     for (const auto& [member, answer] : result.answers) {
       document["members"].push_back(status_member(answer, line.peers));
     }
     print_json(document);
   } else {
     print_status(result.answers);
-    print_missing(census.missing);
+    print_missing(count.missing);
     if (line.peers) print_peers(result.answers);
   }
-  if (!census.conflict.empty()) complain(census.conflict);
+  if (!count.conflict.empty()) complain(count.conflict);
   return note_silent(result.silent, stop);
 }
 

@@ -105,8 +105,8 @@ ibv_qp* Machine::create_qp(ibv_pd* domain, ibv_qp_init_attr* attributes) {
 }
 
 /// How long a peer may keep a packet unanswered, at least. Soft-RoCE between emulated machines took
-/// half a second now and then: less patience gave up what was in order.
-static double patience_seconds(const ibv_qp_attr& attributes) {
+/// half a second now and then: less limit gave up what was in order.
+static double retry_seconds(const ibv_qp_attr& attributes) {
   return 4.096e-6 * static_cast<double>(1U << attributes.timeout) * (attributes.retry_cnt + 1);
 }
 
@@ -118,7 +118,7 @@ int Machine::modify_qp(ibv_qp* pair, ibv_qp_attr* attributes, int mask) {
   if (!follows(known.state, to) || mask != mask_for(to)) return EINVAL;
   // 7 means for ever on some devices.
   if (to == IBV_QPS_RTS && (attributes->retry_cnt > 6 || attributes->rnr_retry > 6)) return EINVAL;
-  if (to == IBV_QPS_RTS && patience_seconds(*attributes) < 1.5) return EINVAL;
+  if (to == IBV_QPS_RTS && retry_seconds(*attributes) < 1.5) return EINVAL;
   if (to == IBV_QPS_RTR && !has_way(*known.adapter, attributes->ah_attr)) return EINVAL;
   keep(known.attributes, *attributes);
   known.state = to;

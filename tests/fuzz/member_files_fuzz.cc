@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What lies in a job's directory or comes before a message: a member's file, a letter's address and
+// What lies in a job's directory or comes before a message: a member's file, an envelope's address and
 // its way back. The first byte says which; what is accepted must survive the round trip.
 #include "base/crc32c.h"
 #include "control/place/member_file.h"

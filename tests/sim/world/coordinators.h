@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/sim/world/coordinators.h -- the simulated control plane: production coordinators, and the letters
+// tests/sim/world/coordinators.h -- the simulated control plane: production coordinators, and the envelopes
 // between them and the members, which are late, lost and repeated as the plan says.
 #pragma once
 
@@ -55,11 +55,11 @@ class Coordinators {
     SimProcess* owner = nullptr;  // null: a btlctl, which is no part of the job
     std::unique_ptr<control::CoordinatorMachine> machine;
   };
-  struct Letter {
+  struct Envelope {
     TimeNs at = 0;
     std::uint64_t number = 0;
     std::function<void()> open;
-    bool operator>(const Letter& other) const noexcept {
+    bool operator>(const Envelope& other) const noexcept {
       return at != other.at ? at > other.at : number > other.number;
     }
   };
@@ -85,7 +85,7 @@ class Coordinators {
   std::uint64_t next_number_ = 1;
   std::vector<Driver> drivers_;
   std::vector<Ended> ended_;
-  std::vector<Letter> letters_;  // a heap: the earliest in front
+  std::vector<Envelope> envelopes_;  // a heap: the earliest in front
 };
 
 }  // namespace livebtl::sim

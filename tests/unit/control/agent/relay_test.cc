@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "base/random.h"
-#include "control/agent/mailroom.h"
+#include "control/agent/router.h"
 #include "control/client/discovery.h"
 #include "control/place/job_secret.h"
 #include "job_of_fakes.h"
@@ -176,7 +176,7 @@ TEST_CASE("who does not hold the secret gets no answer from a relay") {
   }
 }
 
-TEST_CASE("a relay passes letters on to other nodes only for those who hold the secret") {
+TEST_CASE("a relay passes envelopes on to other nodes only for those who hold the secret") {
   Scratch keys;
   write_file(keys / "one", kKey);
   for (const bool secret : {true, false}) {
@@ -190,13 +190,13 @@ TEST_CASE("a relay passes letters on to other nodes only for those who hold the 
     const std::string away = format_route({"tcp://127.0.0.1:9", ProcessId{}});
     CHECK(eventually(
         [&] { return socket->send({.peer = "", .back = "tag", .to = away, .body = *request}); }));
-    std::optional<Letter> answer;
+    std::optional<Envelope> answer;
     CHECK(eventually([&] { return (answer = socket->receive()).has_value(); }));
     CHECK(answer->back == "tag");
     const auto message = decode(answer->body);
     const auto* error = message ? std::get_if<ErrorAnswer>(&*message) : nullptr;
     REQUIRE(error != nullptr);
-    CHECK(error->text.find(secret ? "cannot pass the letter" : "without auth") !=
+    CHECK(error->text.find(secret ? "cannot pass the envelope" : "without auth") !=
           std::string::npos);
   }
 }
@@ -207,8 +207,8 @@ TEST_CASE("from outside one relay leads to all nodes") {
   const std::string relay = relay_of(*nodes.one);
   const auto secret = read_secret_file(nodes.keys / "one");
   REQUIRE(secret);
-  const Patience patience{20 * kSecond, stop};
-  auto links = JobLinks::connect({"one", relay, *secret}, "", patience);
+  const TimeLimit limit{20 * kSecond, stop};
+  auto links = JobLinks::connect({"one", relay, *secret}, "", limit);
   REQUIRE(links);
   CHECK(links->job() == "test");
   const auto outcome = drive(*links, JobOfFakes::command("switch", {"sm", "tcp"}), {}, stop);
@@ -218,7 +218,7 @@ TEST_CASE("from outside one relay leads to all nodes") {
   CHECK(nodes.two->all_on(Rung::kNew));
   nodes.two->remove_member(1);
   CHECK(eventually([&] { return links->scan().live.size() == 3; }));
-  const auto other = JobLinks::connect({"one", relay, *secret}, "another", patience);
+  const auto other = JobLinks::connect({"one", relay, *secret}, "another", limit);
   REQUIRE_FALSE(other);
   CHECK(other.error().code == Errc::kNotFound);
 }
@@ -234,8 +234,8 @@ TEST_CASE("rubbish sent to a member's socket harms nobody") {
   for (int i = 0; i < 200; ++i) {
     std::string bytes(chance.below(200), '\0');
     for (char& c : bytes) c = static_cast<char>(chance.next());
-    Letter letter{.peer = "", .back = bytes, .to = i % 2 == 0 ? "" : bytes, .body = bytes};
-    socket->send(letter);
+    Envelope envelope{.peer = "", .back = bytes, .to = i % 2 == 0 ? "" : bytes, .body = bytes};
+    socket->send(envelope);
   }
   CHECK(job.run("switch", {"sm", "tcp"}).code == ExitCode::kDone);
 }

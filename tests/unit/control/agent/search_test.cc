@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // search_test.cc -- agents that find out for their engines where a peer listens: over real sockets,
 // with fake engines. What goes through relays stands in relay_test.cc.
-#include "control/agent/mailroom.h"
+#include "control/agent/router.h"
 #include "control/agent/search_plan.h"
 #include "control/wire/messages.h"
 #include "job_of_fakes.h"
@@ -66,17 +66,17 @@ class Liar {
   void pretend() { pretends_ = true; }
   /// true: a question was answered.
   bool answer_one() {
-    const auto letter = socket_->receive();
-    if (!letter) return false;
-    const auto message = decode(letter->body);
+    const auto envelope = socket_->receive();
+    if (!envelope) return false;
+    const auto message = decode(envelope->body);
     const auto* asked = message ? std::get_if<AddressesRequest>(&*message) : nullptr;
     if (asked == nullptr) return false;
     answer_.question = asked->question;
     const auto body = encode(answer_);
     REQUIRE(body);
-    const std::string back = pretends_ ? process_name(answer_.member.process) : letter->back;
+    const std::string back = pretends_ ? process_name(answer_.member.process) : envelope->back;
     return socket_->send(
-        {.peer = letter->peer, .back = back, .to = process_name(self_), .body = *body});
+        {.peer = envelope->peer, .back = back, .to = process_name(self_), .body = *body});
   }
 
  private:

@@ -49,10 +49,10 @@ TEST_CASE("what is no host and port is refused, with an example of what is") {
 
 TEST_CASE("addresses are as relays are written, and back") {
   const std::atomic<bool> stop{false};
-  const Patience patience{60 * kSecond, stop};
-  CHECK(relay_at({"127.0.0.1", 7}, patience).value() == "tcp://127.0.0.1:7");
-  CHECK(relay_at({"::1", 7}, patience).value() == "tcp://[::1]:7");
-  const auto nowhere = relay_at({"no-such-host.invalid", 7}, patience);
+  const TimeLimit limit{60 * kSecond, stop};
+  CHECK(relay_at({"127.0.0.1", 7}, limit).value() == "tcp://127.0.0.1:7");
+  CHECK(relay_at({"::1", 7}, limit).value() == "tcp://[::1]:7");
+  const auto nowhere = relay_at({"no-such-host.invalid", 7}, limit);
   REQUIRE_FALSE(nowhere);
   CHECK(nowhere.error().code == Errc::kUnreachable);
   CHECK(nowhere.error().text.find("no-such-host.invalid") != std::string::npos);
@@ -62,7 +62,7 @@ TEST_CASE("addresses are as relays are written, and back") {
   CHECK(host_ports("rubbish").empty());
 }
 
-TEST_CASE("a name that nobody looks up is waited for no longer than patience lasts") {
+TEST_CASE("a name that nobody looks up is waited for no longer than limit lasts") {
   std::promise<void> promise;
   const std::shared_future<void> never = promise.get_future();
   const LookUp hangs = [never](const char*, const char*, const addrinfo*, addrinfo**) {

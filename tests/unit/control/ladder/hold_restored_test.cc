@@ -195,14 +195,15 @@ TEST_CASE("a hold is not ended while a restore from it is half done") {
 TEST_CASE("a hold that is ended while it is restored is either: never some raised, others let go") {
   const HoldCommand end{"", HoldVerb::kEnd, kId, 0};
   int both_ways[2] = {0, 0};
-  for (const bool ends_within : {true, false}) {  // one command whole, at each letter of the other
-    for (int letter = 1; letter <= 16; ++letter) {
+  for (const bool ends_within :
+       {true, false}) {  // one command whole, at each envelope of the other
+    for (int envelope = 1; envelope <= 16; ++envelope) {
       CAPTURE(ends_within);
-      CAPTURE(letter);
+      CAPTURE(envelope);
       Job job = held(3);
       int sent = 0;
       job.on_send = [&] {
-        if (++sent != letter) return;
+        if (++sent != envelope) return;
         (void)job.run(ends_within ? end : restored());
       };
       (void)job.run(ends_within ? restored() : end);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// already_test.cc -- commands that find that it is so already: what they must not keep to
+// repeated_command_test.cc -- commands that find that it is so already: what they must not keep to
 // themselves.
 #include <doctest/doctest.h>
 

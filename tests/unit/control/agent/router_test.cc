@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/agent/mailroom_test.cc -- what a member's mailroom keeps open, for whom and for how
-// long: mailrooms over real sockets, without agents. Nobody listens at the relays that are asked.
-#include "control/agent/mailroom.h"
+// tests/unit/control/agent/router_test.cc -- what a member's router keeps open, for whom and for how
+// long: routers over real sockets, without agents. Nobody listens at the relays that are asked.
+#include "control/agent/router.h"
 
 #include <unistd.h>
 
@@ -23,19 +23,19 @@ JobFacts job_in(const std::string& directory) {
   return job;
 }
 
-Mailroom mailroom_of(const Scratch& scratch, ProcessId self) {
-  auto mailroom = Mailroom::open(job_in(scratch.path()), self);
-  REQUIRE(mailroom);
-  return std::move(*mailroom);
+Router router_of(const Scratch& scratch, ProcessId self) {
+  auto router = Router::open(job_in(scratch.path()), self);
+  REQUIRE(router);
+  return std::move(*router);
 }
 
-std::size_t sockets(const Mailroom& mailroom) {
+std::size_t sockets(const Router& router) {
   std::vector<pollfd> fds;
-  mailroom.add_poll_fds(fds);
+  router.add_poll_fds(fds);
   return fds.size();
 }
 
-/// A client that commands the job: sends letters to one member by way of another.
+/// A client that commands the job: sends envelopes to one member by way of another.
 class Caller {
  public:
   explicit Caller(const Scratch& scratch) {
@@ -48,26 +48,26 @@ class Caller {
     socket_.emplace(std::move(*socket));
   }
   void send(const std::string& body) {
-    const Letter letter{.peer = "", .back = "", .to = process_name(kMember), .body = body};
-    REQUIRE(socket_->send(letter));
+    const Envelope envelope{.peer = "", .back = "", .to = process_name(kMember), .body = body};
+    REQUIRE(socket_->send(envelope));
   }
-  std::optional<Letter> receive() { return socket_->receive(); }
+  std::optional<Envelope> receive() { return socket_->receive(); }
 
  private:
   std::unique_ptr<zmq::context_t> context_;  // before its socket
   std::optional<ZmqSocket> socket_;
 };
 
-/// A relay, a member behind it, and a letter that has come through.
+/// A relay, a member behind it, and an envelope that has come through.
 struct Passed {
   Passed() {
     caller.send("order");
     CHECK(eventually([&] {
       relaying.receive();
-      letter = member.receive();
-      return letter.has_value();
+      envelope = member.receive();
+      return envelope.has_value();
     }));
-    REQUIRE(letter);
+    REQUIRE(envelope);
   }
   /// Asks relays that are not there by way of the relay itself.
   void ask(int count) {
@@ -78,19 +78,19 @@ struct Passed {
     }
   }
   Scratch scratch;
-  Mailroom relaying = mailroom_of(scratch, kRelaying);
-  Mailroom member = mailroom_of(scratch, kMember);
+  Router relaying = router_of(scratch, kRelaying);
+  Router member = router_of(scratch, kMember);
   Caller caller{scratch};
-  std::optional<Mailroom::Incoming> letter;
+  std::optional<Router::Incoming> envelope;
 };
 
 }  // namespace
 
-TEST_CASE("however many relays are asked, the way of a letter that was passed on stays open") {
+TEST_CASE("however many relays are asked, the way of an envelope that was passed on stays open") {
   Passed passed;
   passed.ask(300);
-  passed.member.answer(passed.letter->from, "done");
-  std::optional<Letter> answer;
+  passed.member.answer(passed.envelope->from, "done");
+  std::optional<Envelope> answer;
   CHECK(eventually([&] {
     passed.relaying.receive();
     answer = passed.caller.receive();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/ladder/census.cc -- see census.h.
-#include "control/ladder/census.h"
+// control/ladder/membership.cc -- see membership.h.
+#include "control/ladder/membership.h"
 
 #include <algorithm>
 #include <map>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/agent/mailroom.h -- a member's sockets: takes letters in, answers them, and passes on those for
+// control/agent/router.h -- a member's sockets: takes envelopes in, answers them, and passes on those for
 // others.
 //
-// Passing on keeps no state but open sockets: the way back travels in the letter. A letter names at
+// Passing on keeps no state but open sockets: the way back travels in the envelope. An envelope names at
 // most one relay and one process, so nothing goes round in circles. The sockets of this member's
-// own questions are others than those of the letters that it passes on: however many it asks,
+// own questions are others than those of the envelopes that it passes on: however many it asks,
 // whoever commands the job by way of it notices nothing. Threads: the agent's alone.
 #pragma once
 
@@ -22,13 +22,13 @@
 
 namespace livebtl::control {
 
-class Mailroom {
+class Router {
  public:
   /// Listens on the member's socket in the job's directory. Errors: kSystem, kNoMemory (of
   /// descriptors).
-  static Result<Mailroom> open(const JobFacts& job, ProcessId self);
-  Mailroom(Mailroom&&) = default;
-  Mailroom& operator=(Mailroom&&) = default;
+  static Result<Router> open(const JobFacts& job, ProcessId self);
+  Router(Router&&) = default;
+  Router& operator=(Router&&) = default;
 
   /// Also listens for other nodes, on these addresses and one port. Returns the relay as others are
   /// to write it (route.h). Errors: kSystem (on none of them).
@@ -38,7 +38,7 @@ class Mailroom {
     Return from;
     std::string body;
   };
-  /// The next letter for this member. Passes on what is for others meanwhile.
+  /// The next envelope for this member. Passes on what is for others meanwhile.
   std::optional<Incoming> receive();
   void answer(const Return& to, const std::string& body);
 
@@ -72,18 +72,18 @@ class Mailroom {
   static constexpr std::uint8_t kLocal = 0;
   static constexpr std::uint8_t kRelay = 1;
 
-  Mailroom(const JobFacts& job, ProcessId self, std::unique_ptr<zmq::context_t> context,
-           ZmqSocket local);
-  std::optional<Incoming> take(std::uint8_t listener, Letter letter);
-  void pass_on(std::uint8_t listener, const Letter& letter, const Route& route);
+  Router(const JobFacts& job, ProcessId self, std::unique_ptr<zmq::context_t> context,
+         ZmqSocket local);
+  std::optional<Incoming> take(std::uint8_t listener, Envelope envelope);
+  void pass_on(std::uint8_t listener, const Envelope& envelope, const Route& route);
   /// While hardly any descriptor is left in the process, nobody can connect to it. libzmq would end
   /// the process if it had none for a connection that it accepts. Looks now and then.
   void mind_descriptors(TimeNs now);
-  void bring_back(const Letter& letter);
+  void bring_back(const Envelope& envelope);
   std::string endpoint_of(const Route& route) const;
-  void take_answer(Letter letter);
+  void take_answer(Envelope envelope);
   ZmqSocket* listener(std::uint8_t number);
-  void refuse(std::uint8_t listener, const Letter& letter, std::string text);
+  void refuse(std::uint8_t listener, const Envelope& envelope, std::string text);
 
   JobFacts job_;
   ProcessId self_;

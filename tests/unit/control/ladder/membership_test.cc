@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/ladder/census_test.cc -- one job or several, and who is missing.
-#include "control/ladder/census.h"
+// tests/unit/control/ladder/membership_test.cc -- one job or several, and who is missing.
+#include "control/ladder/membership.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/client/patience.h -- how long somebody may be waited for, and what ends it early.
+// control/client/time_limit.h -- how long an answer may be waited for, and what ends the wait early.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,12 @@
 
 namespace livebtl::control {
 
-struct Patience {
+struct TimeLimit {
   TimeNs timeout = 0;
   const std::atomic<bool>& stop;
 
   /// What is left of it at `now` if it began at `begun`.
-  Patience since(TimeNs begun, TimeNs now) const noexcept {
+  TimeLimit since(TimeNs begun, TimeNs now) const noexcept {
     return {std::max<TimeNs>(timeout - (now - begun), 0), stop};
   }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/agent/mailroom.cc -- see mailroom.h.
-#include "control/agent/mailroom.h"
+// control/agent/router.cc -- see router.h.
+#include "control/agent/router.h"
 
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -16,7 +16,7 @@
 namespace livebtl::control {
 namespace {
 
-constexpr int kMailroomSocketsMax = 256;
+constexpr int kRouterSocketsMax = 256;
 constexpr std::size_t kAnswersMax = 1024;
 // What libzmq takes at once: to start, and for the connections of a few commands.
 constexpr rlim_t kDescriptorsToStart = 32;
@@ -34,33 +34,33 @@ bool descriptors_left(rlim_t count) noexcept {
 
 }  // namespace
 
-Mailroom::Mailroom(const JobFacts& job, ProcessId self, std::unique_ptr<zmq::context_t> context,
-                   ZmqSocket local)
+Router::Router(const JobFacts& job, ProcessId self, std::unique_ptr<zmq::context_t> context,
+               ZmqSocket local)
     : job_(job), self_(self), context_(std::move(context)), local_(std::move(local)) {}
 
-Result<Mailroom> Mailroom::open(const JobFacts& job, ProcessId self) {
+Result<Router> Router::open(const JobFacts& job, ProcessId self) {
   if (!descriptors_left(kDescriptorsToStart)) {
     return fail(Errc::kNoMemory,
                 "fewer than " + std::to_string(kDescriptorsToStart) +
                     " descriptors are left for the control agent; raise ulimit -n");
   }
-  auto made = make_zmq_context(kMailroomSocketsMax);
+  auto made = make_zmq_context(kRouterSocketsMax);
   if (!made) return tl::unexpected(made.error());
   auto context = std::make_unique<zmq::context_t>(std::move(*made));
   const std::string path = socket_path(job.directory, self);
   auto local = ZmqSocket::listen(*context, "ipc://" + path, Secret());
   if (!local) return tl::unexpected(local.error());
   ::chmod(path.c_str(), 0600);
-  return Mailroom(job, self, std::move(context), std::move(*local));
+  return Router(job, self, std::move(context), std::move(*local));
 }
 
-void Mailroom::turn(TimeNs now) {
+void Router::turn(TimeNs now) {
   passing_.close_idle(now);
   questions_.close_idle(now);
   mind_descriptors(now);
 }
 
-void Mailroom::mind_descriptors(TimeNs now) {
+void Router::mind_descriptors(TimeNs now) {
   if (now < descriptors_due_) return;
   descriptors_due_ = now + kDescriptorsEvery;
   const bool hide = !descriptors_left(kDescriptorsToAccept);
@@ -78,7 +78,7 @@ void Mailroom::mind_descriptors(TimeNs now) {
   }
 }
 
-Result<std::string> Mailroom::open_relay(const std::vector<std::string>& addresses) {
+Result<std::string> Router::open_relay(const std::vector<std::string>& addresses) {
   if (job_.secret.present()) {
     auto gate = ZmqGate::open(*context_, job_.secret);
     if (!gate) return tl::unexpected(gate.error());
@@ -98,75 +98,77 @@ Result<std::string> Mailroom::open_relay(const std::vector<std::string>& address
   return relay;
 }
 
-ZmqSocket* Mailroom::listener(std::uint8_t number) {
+ZmqSocket* Router::listener(std::uint8_t number) {
   if (number == kLocal) return &*local_;
   return number == kRelay && relay_ ? &*relay_ : nullptr;
 }
 
-std::optional<Mailroom::Incoming> Mailroom::receive() {
+std::optional<Router::Incoming> Router::receive() {
   if (gate_) gate_->serve();
   passing_.each([this](ZmqSocket& socket) {
-    while (auto letter = socket.receive()) bring_back(*letter);
+    while (auto envelope = socket.receive()) bring_back(*envelope);
   });
   questions_.each([this](ZmqSocket& socket) {
-    while (auto letter = socket.receive()) take_answer(std::move(*letter));
+    while (auto envelope = socket.receive()) take_answer(std::move(*envelope));
   });
   for (const std::uint8_t number : {kLocal, kRelay}) {
     ZmqSocket* socket = listener(number);
     if (socket == nullptr) continue;
-    while (auto letter = socket->receive()) {
-      if (auto incoming = take(number, std::move(*letter))) return incoming;
+    while (auto envelope = socket->receive()) {
+      if (auto incoming = take(number, std::move(*envelope))) return incoming;
     }
   }
   return std::nullopt;
 }
 
-std::optional<Mailroom::Incoming> Mailroom::take(std::uint8_t from, Letter letter) {
-  auto route = parse_route(letter.to);
+std::optional<Router::Incoming> Router::take(std::uint8_t from, Envelope envelope) {
+  auto route = parse_route(envelope.to);
   if (!route) {
-    refuse(from, letter, "the letter's address is malformed");
+    refuse(from, envelope, "the message's address is malformed");
     return std::nullopt;
   }
   if (route->relay == relay_name_) route->relay.clear();  // a sender that used another name of ours
   const bool here = route->relay.empty();
   if (here && (route->process == ProcessId{} || route->process == self_)) {
-    return Incoming{{from, std::move(letter.peer), std::move(letter.back)}, std::move(letter.body)};
+    return Incoming{{from, std::move(envelope.peer), std::move(envelope.back)},
+                    std::move(envelope.body)};
   }
-  // A client outside the job's nodes speaks to all of them by one relay. A letter names at most one
+  // A client outside the job's nodes speaks to all of them by one relay. An envelope names at most one
   // relay more, so none goes round in circles; and nothing is forwarded for unauthenticated clients.
   if (!here && from == kRelay && !job_.secret.present()) {
-    refuse(from, letter, "without authentication a relay passes letters on within its node only");
+    refuse(from, envelope,
+           "without authentication a relay passes messages on within its node only");
     return std::nullopt;
   }
-  pass_on(from, letter, *route);
+  pass_on(from, envelope, *route);
   return std::nullopt;
 }
 
-void Mailroom::pass_on(std::uint8_t from, const Letter& letter, const Route& route) {
-  const auto back = push_return({from, letter.peer, letter.back});
-  if (!back) return refuse(from, letter, "the letter has been passed on too often");
+void Router::pass_on(std::uint8_t from, const Envelope& envelope, const Route& route) {
+  const auto back = push_return({from, envelope.peer, envelope.back});
+  if (!back) return refuse(from, envelope, "the message has been passed on too often");
   if (route.relay.empty() && !lives_here(route.process)) {
-    return refuse(from, letter, "no member " + process_name(route.process) + " on this node");
+    return refuse(from, envelope, "no member " + process_name(route.process) + " on this node");
   }
   const std::string endpoint = endpoint_of(route);
-  Letter onward{.peer = "", .back = *back, .to = "", .body = letter.body};
+  Envelope onward{.peer = "", .back = *back, .to = "", .body = envelope.body};
   if (!route.relay.empty()) onward.to = format_route({"", route.process});
   ZmqSocket* socket = passing_.to(endpoint, *context_, job_.secret);
   if (socket == nullptr || !socket->send(onward)) {
-    refuse(from, letter, "cannot pass the letter on to " + endpoint);
+    refuse(from, envelope, "cannot pass the message on to " + endpoint);
   }
 }
 
-bool Mailroom::lives_here(ProcessId process) const {
+bool Router::lives_here(ProcessId process) const {
   return ::access(socket_path(job_.directory, process).c_str(), F_OK) == 0;
 }
 
-std::string Mailroom::endpoint_of(const Route& route) const {
+std::string Router::endpoint_of(const Route& route) const {
   if (!route.relay.empty()) return route.relay;
   return "ipc://" + socket_path(job_.directory, route.process);
 }
 
-void Mailroom::ask(const Route& to, ProcessId asked, const std::string& body) {
+void Router::ask(const Route& to, ProcessId asked, const std::string& body) {
   ZmqSocket* socket = questions_.to(endpoint_of(to), *context_, job_.secret);
   if (socket == nullptr) return;
   const std::string onward = to.relay.empty() ? "" : format_route({"", to.process});
@@ -174,37 +176,38 @@ void Mailroom::ask(const Route& to, ProcessId asked, const std::string& body) {
 }
 
 /// More than was asked for at once is not kept: whoever misses one asks again.
-void Mailroom::take_answer(Letter letter) {
-  const auto asked = parse_process_name(letter.back, "");
-  if (asked && answers_.size() < kAnswersMax) answers_.push_back({*asked, std::move(letter.body)});
+void Router::take_answer(Envelope envelope) {
+  const auto asked = parse_process_name(envelope.back, "");
+  if (asked && answers_.size() < kAnswersMax)
+    answers_.push_back({*asked, std::move(envelope.body)});
 }
 
-std::optional<Mailroom::Answered> Mailroom::next_answer() {
+std::optional<Router::Answered> Router::next_answer() {
   if (answers_.empty()) return std::nullopt;
   Answered answer = std::move(answers_.front());
   answers_.pop_front();
   return answer;
 }
 
-void Mailroom::bring_back(const Letter& letter) {
-  const auto to = pop_return(letter.back);
+void Router::bring_back(const Envelope& envelope) {
+  const auto to = pop_return(envelope.back);
   ZmqSocket* socket = to ? listener(to->listener) : nullptr;
   if (socket == nullptr) return;
-  socket->send({.peer = to->peer, .back = to->back, .to = letter.to, .body = letter.body});
+  socket->send({.peer = to->peer, .back = to->back, .to = envelope.to, .body = envelope.body});
 }
 
-void Mailroom::answer(const Return& to, const std::string& body) {
+void Router::answer(const Return& to, const std::string& body) {
   ZmqSocket* socket = listener(to.listener);
   if (socket == nullptr) return;
   socket->send({.peer = to.peer, .back = to.back, .to = process_name(self_), .body = body});
 }
 
-void Mailroom::refuse(std::uint8_t from, const Letter& letter, std::string text) {
+void Router::refuse(std::uint8_t from, const Envelope& envelope, std::string text) {
   const auto body = encode(ErrorAnswer{Errc::kUnreachable, std::move(text)});
-  if (body) answer({from, letter.peer, letter.back}, *body);
+  if (body) answer({from, envelope.peer, envelope.back}, *body);
 }
 
-void Mailroom::add_poll_fds(std::vector<pollfd>& fds) const {
+void Router::add_poll_fds(std::vector<pollfd>& fds) const {
   const auto add = [&fds](int fd) { fds.push_back({fd, POLLIN, 0}); };
   add(local_->fd());
   if (relay_) add(relay_->fd());
@@ -214,7 +217,7 @@ void Mailroom::add_poll_fds(std::vector<pollfd>& fds) const {
   questions_.each(add_socket);
 }
 
-bool Mailroom::pending() const {
+bool Router::pending() const {
   if (local_->pending() || (relay_ && relay_->pending()) || (gate_ && gate_->pending()))
     return true;
   bool any = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// absent_test.cc -- transports that are permitted and not there: which orders look for them, and
+// absent_transport_test.cc -- transports that are permitted and not there: which orders look for them, and
 // what is said of them.
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/ladder/census.h -- are these the members of one job, and all of it? By what the launcher told
+// control/ladder/membership.h -- are these the members of one job, and all of it? By what the launcher told
 // each of them. Pure.
 #pragma once
 
