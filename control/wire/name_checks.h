@@ -9,7 +9,7 @@
 
 namespace livebtl::control {
 
-/// Envelopes, digits, '-', '_' and '.', at least one.
+/// Letters, digits, '-', '_' and '.', at least one.
 bool plain_name(std::string_view text, std::size_t bytes_max);
 /// Has it the form of core::node_name()?
 bool good_node(std::string_view name);

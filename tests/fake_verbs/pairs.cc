@@ -105,7 +105,7 @@ ibv_qp* Machine::create_qp(ibv_pd* domain, ibv_qp_init_attr* attributes) {
 }
 
 /// How long a peer may keep a packet unanswered, at least. Soft-RoCE between emulated machines took
-/// half a second now and then: less limit gave up what was in order.
+/// half a second now and then: a shorter time gave up on peers that were well.
 static double retry_seconds(const ibv_qp_attr& attributes) {
   return 4.096e-6 * static_cast<double>(1U << attributes.timeout) * (attributes.retry_cnt + 1);
 }

@@ -176,7 +176,7 @@ TEST_CASE("who does not hold the secret gets no answer from a relay") {
   }
 }
 
-TEST_CASE("a relay passes envelopes on to other nodes only for those who hold the secret") {
+TEST_CASE("a relay passes messages on to other nodes only for those who hold the secret") {
   Scratch keys;
   write_file(keys / "one", kKey);
   for (const bool secret : {true, false}) {
@@ -196,7 +196,7 @@ TEST_CASE("a relay passes envelopes on to other nodes only for those who hold th
     const auto message = decode(answer->body);
     const auto* error = message ? std::get_if<ErrorAnswer>(&*message) : nullptr;
     REQUIRE(error != nullptr);
-    CHECK(error->text.find(secret ? "cannot pass the envelope" : "without auth") !=
+    CHECK(error->text.find(secret ? "cannot pass the message" : "without auth") !=
           std::string::npos);
   }
 }

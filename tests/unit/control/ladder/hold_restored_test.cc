@@ -195,15 +195,14 @@ TEST_CASE("a hold is not ended while a restore from it is half done") {
 TEST_CASE("a hold that is ended while it is restored is either: never some raised, others let go") {
   const HoldCommand end{"", HoldVerb::kEnd, kId, 0};
   int both_ways[2] = {0, 0};
-  for (const bool ends_within :
-       {true, false}) {  // one command whole, at each envelope of the other
-    for (int envelope = 1; envelope <= 16; ++envelope) {
+  for (const bool ends_within : {true, false}) {  // one command whole, at each message of the other
+    for (int message = 1; message <= 16; ++message) {
       CAPTURE(ends_within);
-      CAPTURE(envelope);
+      CAPTURE(message);
       Job job = held(3);
       int sent = 0;
       job.on_send = [&] {
-        if (++sent != envelope) return;
+        if (++sent != message) return;
         (void)job.run(ends_within ? end : restored());
       };
       (void)job.run(ends_within ? restored() : end);
