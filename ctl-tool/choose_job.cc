@@ -109,7 +109,7 @@ Result<Secret> secret_for(const CommandLine& line) {
   return file.empty() ? Secret() : control::read_secret_file(file);
 }
 
-tl::expected<control::JobLinks, NoJob> connect_outside(const CommandLine& line, TimeNs limit,
+tl::expected<control::JobLinks, NoJob> connect_outside(const CommandLine& line, TimeNs timeout,
                                                        const std::atomic<bool>& stop) {
   const auto place = control::parse_host_port(line.connect);
   if (!place) return none(place.error().text, ExitCode::kUsage);
@@ -117,25 +117,23 @@ tl::expected<control::JobLinks, NoJob> connect_outside(const CommandLine& line, 
   if (!secret) return none(secret.error().text, ExitCode::kNotPermitted);
   if (!line.job.empty() && !control::valid_job_id(line.job))
     return none("'" + printable(line.job) + "' is no job's id");
-  const control::TimeLimit whole{limit, stop};
-  const TimeNs begun = monotonic_now();
-  const auto endpoints = control::relay_at(*place, whole);
+  const Deadline deadline{monotonic_now() + timeout, &stop};
+  const auto endpoints = control::relay_at(*place, deadline);
   if (!endpoints) return none(endpoints.error().text, code_of(endpoints.error().code));
-  auto links = control::JobLinks::connect({line.connect, *endpoints, *secret}, line.job,
-                                          whole.since(begun, monotonic_now()));
+  auto links = control::JobLinks::connect({line.connect, *endpoints, *secret}, line.job, deadline);
   if (links) return std::move(*links);
   return none(links.error().text, code_of(links.error().code));
 }
 
 }  // namespace
 
-tl::expected<control::JobLinks, NoJob> open_job(const CommandLine& line, TimeNs limit,
+tl::expected<control::JobLinks, NoJob> open_job(const CommandLine& line, TimeNs timeout,
                                                 const std::atomic<bool>& stop) {
   if (!line.connect.empty()) {
     // Names are looked up and connections made: that takes longer than a look into a directory.
-    return connect_outside(line, std::max(limit, line.timeout_for_look()), stop);
+    return connect_outside(line, std::max(timeout, line.timeout_for_look()), stop);
   }
-  auto job = wait_for_job(line.job, limit, stop);
+  auto job = wait_for_job(line.job, timeout, stop);
   if (!job) return tl::unexpected(job.error());
   auto links = control::JobLinks::open(*job);
   if (links) return std::move(*links);

@@ -43,9 +43,9 @@ std::string conflict_in(const control::JobPlace& job);
 tl::expected<control::JobPlace, NoJob> wait_for_job(const std::string& wanted, TimeNs timeout,
                                                     const std::atomic<bool>& stop);
 
-/// Connections to the job that the command line means: on this node, or by --connect. limit: for
+/// Connections to the job that the command line means: on this node, or by --connect. timeout: for
 /// it to appear.
-tl::expected<control::JobLinks, NoJob> open_job(const CommandLine& line, TimeNs limit,
+tl::expected<control::JobLinks, NoJob> open_job(const CommandLine& line, TimeNs timeout,
                                                 const std::atomic<bool>& stop);
 
 }  // namespace livebtl::tool

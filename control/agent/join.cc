@@ -17,7 +17,7 @@
 namespace livebtl::control {
 namespace {
 
-constexpr TimeNs kTimeout = 30 * kSecond;
+constexpr TimeNs kJoinTimeout = 30 * kSecond;
 constexpr TimeNs kAskAgain = 200 * kMillisecond;
 constexpr int kPollMs = 50;             // how soon `stop` is noticed
 constexpr std::size_t kMoreAtOnce = 2;  // a job that starts is not to be flooded with questions
@@ -102,7 +102,7 @@ std::vector<MemberCard> joined_members(const JobFacts& job, ProcessId self) {
 
 Result<MemberEvent> learn_standing(zmq::context_t& context, const JobFacts& job, ProcessId self,
                                    const std::atomic<bool>& stop) {
-  const TimeNs deadline = monotonic_now() + kTimeout;
+  const TimeNs deadline = monotonic_now() + kJoinTimeout;
   Questions questions(context, job);
   while (!stop.load()) {
     const std::vector<MemberCard> candidates = joined_members(job, self);

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/deadline.h"
 #include "base/secret.h"
 #include "control/client/discovery.h"
-#include "control/client/time_limit.h"
 #include "control/wire/messages.h"
 
 namespace livebtl::control {
@@ -36,7 +36,7 @@ class JobLinks {
   /// whichever it is of. Errors: kAuth (it does not take the secret), kUnreachable (nobody
   /// answers), kNotFound (it is of another job), kCancelled, kSystem.
   static Result<JobLinks> connect(const RelayPlace& relay, const std::string& job,
-                                  const TimeLimit& limit);
+                                  const Deadline& deadline);
   JobLinks(JobLinks&&) noexcept;
   JobLinks& operator=(JobLinks&&) noexcept;
   ~JobLinks();

@@ -74,12 +74,12 @@ std::optional<Result<std::string>> first_answer(ZmqSocket& socket, const std::st
 }
 
 Result<std::string> greet(ZmqSocket& socket, ConnectionWatch& watch, const RelayPlace& relay,
-                          const std::string& job, const TimeLimit& limit) {
+                          const std::string& job, const Deadline& deadline) {
   const auto question = encode(MembersRequest{job, kJobAlone});
   if (!question) return tl::unexpected(question.error());
-  TimeNs give_up = monotonic_now() + limit.timeout;
+  TimeNs give_up = deadline.at;
   std::uint64_t failures = 0;
-  while (!limit.stop.load()) {
+  while (!deadline.stopped()) {
     socket.send({.peer = "", .back = "greeting", .to = "", .body = *question});
     wait_a_little(socket, give_up - monotonic_now());
     if (auto answer = first_answer(socket, relay.name)) return std::move(*answer);
@@ -100,7 +100,7 @@ Result<std::string> greet(ZmqSocket& socket, ConnectionWatch& watch, const Relay
 }  // namespace
 
 Result<JobLinks> JobLinks::connect(const RelayPlace& relay, const std::string& job,
-                                   const TimeLimit& limit) {
+                                   const Deadline& deadline) {
   auto context = make_zmq_context(kLinkSocketsMax);
   if (!context) return tl::unexpected(context.error());
   auto socket = ZmqSocket::caller(*context, relay.secret);
@@ -110,7 +110,7 @@ Result<JobLinks> JobLinks::connect(const RelayPlace& relay, const std::string& j
     auto watch = ConnectionWatch::begin(*context, *socket);
     if (!watch) return tl::unexpected(watch.error());
     if (auto called = socket->call(relay.endpoints); !called) return tl::unexpected(called.error());
-    auto greeted = greet(*socket, *watch, relay, job, limit);
+    auto greeted = greet(*socket, *watch, relay, job, deadline);
     if (!greeted) return tl::unexpected(greeted.error());
     name = std::move(*greeted);
     if (!job.empty() && name != job) {

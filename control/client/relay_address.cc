@@ -86,9 +86,9 @@ struct LookedUp {
 };
 
 /// Nothing ends a look-up early, so it has a thread of its own, which is left behind if it takes
-/// too long. nullopt: limit is over.
-std::optional<LookedUp> look_up_within(const std::string& host, const TimeLimit& limit,
-                                       LookUp look_up) {
+/// too long. nullopt: the deadline has passed, or the user has interrupted.
+std::optional<LookedUp> look_up_until(const std::string& host, const Deadline& deadline,
+                                      LookUp look_up) {
   constexpr auto kLook = std::chrono::milliseconds(20);
   std::packaged_task<LookedUp()> task([host, look_up = std::move(look_up)] {
     addrinfo hints{};
@@ -100,22 +100,21 @@ std::optional<LookedUp> look_up_within(const std::string& host, const TimeLimit&
     return found;
   });
   auto found = task.get_future();
-  const TimeNs deadline = monotonic_now() + limit.timeout;
   {
     const AllSignalsBlocked blocked;
     std::thread(std::move(task)).detach();
   }
   while (found.wait_for(kLook) != std::future_status::ready) {
-    if (limit.stop.load() || monotonic_now() >= deadline) return std::nullopt;
+    if (deadline.stopped() || monotonic_now() >= deadline.at) return std::nullopt;
   }
   return found.get();
 }
 
 }  // namespace
 
-Result<std::string> relay_at(const HostPort& where, const TimeLimit& limit, LookUp look_up) {
-  const auto found = look_up_within(where.host, limit, std::move(look_up));
-  if (!found && limit.stop.load()) {
+Result<std::string> relay_at(const HostPort& where, const Deadline& deadline, LookUp look_up) {
+  const auto found = look_up_until(where.host, deadline, std::move(look_up));
+  if (!found && deadline.stopped()) {
     return fail(Errc::kCancelled, "interrupted; nothing was changed");
   }
   if (!found) {

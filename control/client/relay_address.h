@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "control/client/time_limit.h"
+#include "base/deadline.h"
 #include "livebtl/result.h"
 
 namespace livebtl::control {
@@ -27,8 +27,8 @@ Result<HostPort> parse_host_port(std::string_view text);
 using LookUp = std::function<int(const char*, const char*, const addrinfo*, addrinfo**)>;
 
 /// All addresses of that host, at most four, as route.h writes a relay. Waits for the name to be
-/// looked up, and no longer than limit lasts. Errors: kUnreachable, kCancelled.
-Result<std::string> relay_at(const HostPort& where, const TimeLimit& limit,
+/// looked up, until the deadline. Errors: kUnreachable, kCancelled.
+Result<std::string> relay_at(const HostPort& where, const Deadline& deadline,
                              LookUp look_up = ::getaddrinfo);
 
 /// Do all these addresses (as route.h writes a relay) refuse connections? false also if one of them

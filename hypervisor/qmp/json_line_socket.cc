@@ -69,10 +69,6 @@ ssize_t send_some(int socket, std::string_view text, int descriptor) {
 
 }  // namespace
 
-Deadline Deadline::at_most(TimeNs duration) const noexcept {
-  return {std::min(at, monotonic_now() + duration), stop};
-}
-
 void pause(TimeNs duration, const Deadline& deadline) noexcept {
   const TimeNs until = std::min(monotonic_now() + duration, deadline.at);
   for (TimeNs left = until - monotonic_now(); left > 0 && !deadline.stopped();

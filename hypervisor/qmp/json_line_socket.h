@@ -6,12 +6,11 @@
 
 #include <livebtl/result.h>
 
-#include <atomic>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "base/clock.h"
+#include "base/deadline.h"
 #include "base/fd.h"
 #include "base/json.h"
 
@@ -19,16 +18,6 @@ namespace livebtl::hypervisor {
 
 inline constexpr std::size_t kLineBytesMax = std::size_t{4} << 20;
 inline constexpr int kDepthMax = 32;
-
-/// Until when something is waited for: a time, or until the user interrupts.
-struct Deadline {
-  TimeNs at = 0;
-  const std::atomic<bool>* stop = nullptr;
-
-  bool stopped() const noexcept { return stop != nullptr && stop->load(); }
-  /// The same, but no longer than this from now on.
-  Deadline at_most(TimeNs duration) const noexcept;
-};
 
 /// Sleeps that long, but not beyond the deadline.
 void pause(TimeNs duration, const Deadline& deadline) noexcept;

@@ -207,8 +207,8 @@ TEST_CASE("from outside one relay leads to all nodes") {
   const std::string relay = relay_of(*nodes.one);
   const auto secret = read_secret_file(nodes.keys / "one");
   REQUIRE(secret);
-  const TimeLimit limit{20 * kSecond, stop};
-  auto links = JobLinks::connect({"one", relay, *secret}, "", limit);
+  const Deadline deadline{monotonic_now() + 20 * kSecond, &stop};
+  auto links = JobLinks::connect({"one", relay, *secret}, "", deadline);
   REQUIRE(links);
   CHECK(links->job() == "test");
   const auto outcome = drive(*links, JobOfFakes::command("switch", {"sm", "tcp"}), {}, stop);
@@ -218,7 +218,7 @@ TEST_CASE("from outside one relay leads to all nodes") {
   CHECK(nodes.two->all_on(Rung::kNew));
   nodes.two->remove_member(1);
   CHECK(eventually([&] { return links->scan().live.size() == 3; }));
-  const auto other = JobLinks::connect({"one", relay, *secret}, "another", limit);
+  const auto other = JobLinks::connect({"one", relay, *secret}, "another", deadline);
   REQUIRE_FALSE(other);
   CHECK(other.error().code == Errc::kNotFound);
 }
