@@ -17,12 +17,12 @@ namespace livebtl::control {
 
 class Forwarders {
  public:
-  /// What nothing was sent by for so long (and up to twice as long) is closed. Longer than the
+  /// A socket unused for this long (at most twice as long) is closed. Longer than the
   /// lease of a watch: what a member tells unasked finds its way back by the socket that brought
   /// the question.
   static constexpr TimeNs kIdle = 90 * kSecond;
 
-  /// count_max > 0: beyond it whoever was not used for longest makes room.
+  /// count_max > 0: beyond it the socket that was unused for longest makes room.
   explicit Forwarders(std::size_t count_max) : count_max_(count_max) {}
 
   /// nullptr: it cannot be opened. Valid until the next call that is not const.

@@ -22,7 +22,7 @@ constexpr TimeNs kAskAgain = 200 * kMillisecond;
 constexpr int kPollMs = 50;             // how soon `stop` is noticed
 constexpr std::size_t kMoreAtOnce = 2;  // a job that starts is not to be flooded with questions
 
-/// Asks ever more of the members that are there, until one answers. Connections are kept: on a busy
+/// Asks more and more of the members that are there, until one answers. Connections are kept: on a busy
 /// machine an answer may take longer than we wait before we ask again.
 class Questions {
  public:
@@ -75,7 +75,7 @@ class Questions {
     ::poll(fds.data(), fds.size(), kPollMs);
   }
 
-  /// nullopt: it is of somebody else, or he does not know either.
+  /// nullopt: it is from another process, or that one does not know the standing either.
   static std::optional<Standing> standing_in(const Envelope& envelope, ProcessId from) {
     const auto message = decode(envelope.body);
     const auto* standing = message ? std::get_if<Standing>(&*message) : nullptr;

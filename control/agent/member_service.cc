@@ -139,7 +139,7 @@ void MemberService::tell_watchers(std::vector<Reply>& replies, TimeNs now) {
     replies.push_back({watcher.to, WatchEvent{"standing", machine_.standing(now)}});
 }
 
-// A question that is sent again, as the first answer took its time, needs no other look.
+// A question repeated because its first answer took long is not looked into again.
 bool MemberService::look_for_holders(const StandingRequest& request, TimeNs now) {
   if (!request.release || (looked_at_ && now - *looked_at_ < kLookLasts)) return false;
   looked_at_ = now;

@@ -22,10 +22,10 @@ class RelayDuty {
   RelayDuty& operator=(const RelayDuty&) = delete;
   ~RelayDuty();
 
-  /// true: it is ours, as long as this lives.
+  /// true: this member relays, for as long as this object lives.
   bool take() noexcept;
-  /// Readable when whoever has the duty may have given it up; -1: the kernel cannot tell, and
-  /// nobody takes over.
+  /// Readable when the relay on duty may have given it up; -1: the kernel cannot tell, and nobody takes
+  /// over.
   int fd() const noexcept { return notify_.number(); }
   bool may_be_free() noexcept;
 

@@ -23,7 +23,7 @@ constexpr rlim_t kDescriptorsToStart = 32;
 constexpr rlim_t kDescriptorsToAccept = 16;
 constexpr TimeNs kDescriptorsEvery = 10 * kMillisecond;
 
-/// Are `count` descriptors left? Looks at the lowest that is free.
+/// Are `count` descriptors left? Judged by the lowest that is free.
 bool descriptors_left(rlim_t count) noexcept {
   rlimit limit{};
   const Fd lowest(::eventfd(0, EFD_CLOEXEC));
@@ -175,7 +175,7 @@ void Router::ask(const Route& to, ProcessId asked, const std::string& body) {
   socket->send({.peer = "", .back = process_name(asked), .to = onward, .body = body});
 }
 
-/// More than was asked for at once is not kept: whoever misses one asks again.
+/// Answers beyond kAnswersMax are dropped; their questions are asked again.
 void Router::take_answer(Envelope envelope) {
   const auto asked = parse_process_name(envelope.back, "");
   if (asked && answers_.size() < kAnswersMax)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/agent/router.h -- a member's sockets: takes envelopes in, answers them, and passes on those for
+// control/agent/router.h -- a member's sockets: takes messages in, answers them, and passes on those for
 // others.
 //
 // Passing on keeps no state but open sockets: the way back travels in the envelope. An envelope names at
-// most one relay and one process, so nothing goes round in circles. The sockets of this member's
-// own questions are others than those of the envelopes that it passes on: however many it asks,
-// whoever commands the job by way of it notices nothing. Threads: the agent's alone.
+// most one relay and one process, so nothing goes round in circles. This member's own questions and the
+// messages that it passes on have separate sockets: however many questions it asks, a client that commands
+// the job through it is not held up.
+//
+// Threads: the agent's alone.
 #pragma once
 
 #include <poll.h>
@@ -38,7 +40,7 @@ class Router {
     Return from;
     std::string body;
   };
-  /// The next envelope for this member. Passes on what is for others meanwhile.
+  /// The next message for this member. Messages for others are passed on meanwhile.
   std::optional<Incoming> receive();
   void answer(const Return& to, const std::string& body);
 
@@ -55,8 +57,7 @@ class Router {
   /// Has a member of that name a socket on this node?
   bool lives_here(ProcessId process) const;
 
-  /// In each turn of the agent: closes sockets that are idle, and sees to it that some descriptors
-  /// are left.
+  /// In each turn of the agent: closes idle sockets, and keeps some descriptors free.
   void turn(TimeNs now);
   /// When turn() wants to be called for that; INT64_MAX: nothing is open.
   TimeNs wake_at() const noexcept { return std::min(passing_.due_at(), questions_.due_at()); }
@@ -76,8 +77,8 @@ class Router {
          ZmqSocket local);
   std::optional<Incoming> take(std::uint8_t listener, Envelope envelope);
   void pass_on(std::uint8_t listener, const Envelope& envelope, const Route& route);
-  /// While hardly any descriptor is left in the process, nobody can connect to it. libzmq would end
-  /// the process if it had none for a connection that it accepts. Looks now and then.
+  /// Hides the member's socket while hardly any descriptor is left in the process: libzmq would abort it
+  /// if it had none for a connection that it accepts. Checks from time to time.
   void mind_descriptors(TimeNs now);
   void bring_back(const Envelope& envelope);
   std::string endpoint_of(const Route& route) const;
@@ -96,7 +97,7 @@ class Router {
   Forwarders questions_{kQuestionsMax};
   std::deque<Answered> answers_;
   TimeNs descriptors_due_ = 0;
-  bool hidden_ = false;  // the socket has another name meanwhile
+  bool hidden_ = false;  // the socket is renamed, so that nobody connects
 };
 
 }  // namespace livebtl::control

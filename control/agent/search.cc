@@ -63,14 +63,14 @@ void Search::ask(ProcessId process) {
   ask_relays(process, *question);
 }
 
-/// A process that was not asked cannot guess the number, and answers in vain for another.
+/// A process that was not asked cannot guess the number, so it cannot answer in another's name.
 std::uint64_t Search::question_for(ProcessId process) {
   const auto [entry, is_new] = questions_.try_emplace(process);
   if (is_new || entry->second.answered) entry->second = {random_u64(), false};
   return entry->second.number;
 }
 
-/// Of more relays than are asked at once other ones come next, in turn, from one that chance picks.
+/// If there are more relays than are asked at once, they take turns, from a random one on.
 void Search::ask_relays(ProcessId process, const std::string& question) {
   for (std::size_t i = 0; i < std::min(kRelaysAtOnce, relays_.size()); ++i) {
     const std::string& relay = relays_[(first_relay_ + i) % relays_.size()];
@@ -109,8 +109,8 @@ void Search::hear(const Router::Answered& answer) {
   }
 }
 
-/// Hostile: it counts for a process that was asked and only if it answers what was asked, and the
-/// engine takes no more from it than addresses to try.
+/// The answer is hostile: it counts only for a process that was asked and only for that question, and the
+/// engine takes from it no more than addresses to try.
 void Search::hear(ProcessId asked, const AddressesAnswer& answer) {
   const auto question = questions_.find(asked);
   if (answer.member.process != asked || question == questions_.end()) return;

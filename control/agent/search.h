@@ -2,7 +2,7 @@
 // control/agent/search.h -- asks peers that the engine cannot reach where they listen, and tells it.
 //
 // A member of this node is asked over its own socket; any other by way of every relay that is known
-// here, since nobody knows on which node it is. A process that does not answer is asked
+// here, since its node is not known. A process that does not answer is asked
 // again (search_plan.h). Nothing is done, and nothing is kept open, while the engine seeks nobody.
 // Threads: the agent's alone.
 #pragma once
@@ -26,7 +26,7 @@ class Search {
   /// Once in each turn of the agent.
   void turn(TimeNs now);
   void hear(const Router::Answered& answer);
-  /// The engine reported something. An order that was carried out ends the pause.
+  /// The engine reported something. A completed order ends the pause.
   void reported();
   /// When turn() wants to be called next; INT64_MAX: when the engine seeks somebody.
   TimeNs wake_at() const noexcept;

@@ -3,8 +3,8 @@
 // and when the next ones are.
 //
 // Pure: time is an argument. Rules (docs/OUTSIDE.md): a few at a time, in turn;
-// once all were asked, the pause doubles, up to some seconds; whatever may have changed their
-// answer ends it.
+// once all were asked, the pause doubles, up to some seconds; an event that may have changed
+// their answers ends it.
 #pragma once
 
 #include <vector>
@@ -20,7 +20,7 @@ class SearchPlan {
   static constexpr TimeNs kPauseLeast = 20 * kMillisecond;
   static constexpr TimeNs kPauseMost = 4 * kSecond;
 
-  /// Whom to ask now, at most kAtOnce; nobody before due_at(). sought: all that are, sorted.
+  /// The peers to ask now, at most kAtOnce; none before due_at(). sought: all that are sought, sorted.
   std::vector<ProcessId> due(const std::vector<ProcessId>& sought, TimeNs now);
   TimeNs due_at() const noexcept { return due_at_; }
   /// With those whom due() named last, all that are sought have been asked, once more.

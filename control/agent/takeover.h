@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // control/agent/takeover.h -- the agent of the job's lowest relay finishes what a coordinator has left.
 //
-// Who: on each node the one that relays for it, or, where nobody has to, the member of lowest rank;
-// of the nodes the lowest-numbered one. It does what `btlctl resume` would do, in a thread of its
+// That is, on each node, the member that relays for it, or, where none has to, the member of lowest rank;
+// and of the nodes the lowest-numbered one. It does what `btlctl resume` would do, in a thread of its
 // own that is there as long as that takes: the agent has to move the engine meanwhile, and answers
 // that coordinator like any other. Threads: all calls from the agent's.
 #pragma once
@@ -23,7 +23,7 @@ class Takeover {
   Takeover(const JobFacts& job, MemberId self, std::function<void()> bell);
   Takeover(const Takeover&) = delete;
   Takeover& operator=(const Takeover&) = delete;
-  /// Ends it wherever it is.
+  /// Ends the takeover, at any point.
   ~Takeover();
 
   /// Once in each turn of the agent. relays: does this member relay for its node? nullopt: the job

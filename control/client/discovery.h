@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // control/client/discovery.h -- which jobs run on this node, and which members have they?
 //
-// Threads: any; nothing is kept here. A member is there as long as its file is locked; files of
-// dead ones are turned into proofs by whoever finds them, in directories of the same user.
+// Threads: any; nothing is kept here. A member is there as long as its file is locked. The process that
+// finds a dead member's file turns it into a proof, in directories of the same user.
 #pragma once
 
 #include <optional>
@@ -32,7 +32,7 @@ struct JobPlace {
 /// `owner`: of the directory, as its files must be. Sorted by rank, then by process.
 MemberScan scan_members(const std::string& directory, uid_t owner);
 
-/// A member as the others are told of it.
+/// A member as it is described to others.
 MemberEntry entry_of(const MemberCard& card, bool gone);
 
 /// Jobs with live members, sorted by id. Removes abandoned directories of our own.

@@ -12,7 +12,7 @@ namespace {
 /// How soon `stop` is noticed, and how soon a member that leaves while others wait for its answer.
 constexpr TimeNs kLongestSleep = 100 * kMillisecond;
 
-/// What of the answers each machine takes; only in the sender's own name.
+/// The answers that each machine takes; only in the sender's own name.
 struct OfSwitch {
   using Machine = CoordinatorMachine;
   using Progress = control::Progress;
@@ -106,9 +106,8 @@ class Driver {
     if (on_progress_) on_progress_(progress);
   }
 
-  /// Looks for members, and returns those of which proof that they left is new. The machine asks
-  /// for a look only between two rungs; who ends in the middle of one must not be taken for a
-  /// straggler.
+  /// Scans for members, and returns those newly proved gone. The machine asks for a scan only between two
+  /// rungs, but a process that ends during one must not be taken for a straggler.
   std::vector<MemberGone> newly_gone() {
     std::vector<MemberGone> news;
     for (const MemberEntry& gone : links_.scan().gone) {

@@ -18,7 +18,7 @@ namespace livebtl::control {
 std::optional<Outcome> drive(JobLinks& links, const Command& command,
                              const std::function<void(const Progress&)>& on_progress,
                              const std::atomic<bool>& stop);
-/// The same for who holds a job. Ended by `stop`, it leaves a hold that `hold end` or its lease
+/// The same for the machine that holds a job. Ended by `stop`, it leaves a hold that `hold end` or its lease
 /// ends.
 std::optional<Outcome> drive(JobLinks& links, const HoldCommand& command,
                              const std::function<void(const HoldProgress&)>& on_progress,

@@ -62,8 +62,8 @@ const JobLinks::Found& JobLinks::scan() {
   return impl_->found;
 }
 
-/// Relays are learnt from the members of this node, and from those relays. On one node nobody knows
-/// of any, and later looks cost nothing.
+/// Relays are learnt from the members of this node, and from those relays. In a job of one node none is
+/// known, and later scans cost nothing.
 void JobLinks::Impl::scan_remote() {
   const TimeNs deadline = monotonic_now() + kRelayAnswers;
   remote.begin_round(monotonic_now());
@@ -71,7 +71,7 @@ void JobLinks::Impl::scan_remote() {
   const bool first = !std::exchange(relays_asked, asked != 0);
   if (first || !remote.empty()) ask_for_relays();
   const TimeNs local_deadline = monotonic_now() + (first ? kLocalAnswers : 0);
-  TimeNs pause = kRelayAskedAgain;  // grows: one that is slow is not helped by more questions
+  TimeNs pause = kRelayAskedAgain;  // grows: more questions do not help a slow relay
   TimeNs ask_again_at = monotonic_now() + pause;
   relay_answers = 0;
   for (;;) {
@@ -97,8 +97,8 @@ void JobLinks::Impl::ask_for_relays() {
   }
 }
 
-/// Whom to ask which relays there are: the members of this node; from outside, those of the node of
-/// our relay, as far as they are known.
+/// The processes that are asked for relays: the members of this node; from outside, those of our relay's
+/// node, as far as they are known.
 std::vector<ProcessId> JobLinks::Impl::near() const {
   if (outside) return remote.behind(outside_relay);
   std::vector<ProcessId> members;
@@ -112,8 +112,8 @@ void JobLinks::Impl::ask_relays() {
   }
 }
 
-/// A member's file loses its name only by one who held its lock: the member, when it left, or one
-/// who found it dead.
+/// Only the holder of its lock removes a member's file: the member, when it leaves, or a process that
+/// found it dead.
 bool JobLinks::Impl::file_is_gone(ProcessId process) const {
   return ::access(card_path(job.directory, process).c_str(), F_OK) != 0 && errno == ENOENT;
 }

@@ -56,7 +56,7 @@ class JobLinks {
     MemberId from;
     Message message;
   };
-  /// The next message; nullopt: timeout_ns passed, or a signal came.
+  /// The next message; nullopt: timeout_ns has passed, or a signal came.
   std::optional<Heard> receive(TimeNs timeout_ns);
 
   const std::string& job() const noexcept;

@@ -39,11 +39,11 @@ struct JobLinks::Impl {
   std::vector<MemberEntry> local;
   RemoteMembers remote;
   bool relays_asked = false;
-  std::size_t relay_answers = 0;     // of members of this node, in this look
+  std::size_t relay_answers = 0;     // of members of this node, in this scan
   std::optional<ProcessId> gateway;  // a member of this node that has answered lately
-  std::string outside_relay;         // from outside: by which all goes
+  std::string outside_relay;         // from outside: everything goes through it
   std::optional<ZmqSocket> outside;
-  std::deque<Heard> backlog;  // came while we looked for members
+  std::deque<Heard> backlog;  // arrived during a scan
   std::vector<pollfd> fds;
 };
 

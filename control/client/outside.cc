@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/client/outside.cc -- JobLinks from outside the job's nodes: the first words with a relay.
+// control/client/outside.cc -- JobLinks from outside the job's nodes: the first exchange with a relay.
 #include <poll.h>
 
 #include <algorithm>
@@ -13,14 +13,14 @@ namespace livebtl::control {
 namespace {
 
 constexpr TimeNs kAskedAgain = 100 * kMillisecond;
-// Of several addresses of one name another may lead to the relay.
+// If a name has several addresses, another one may lead to the relay.
 constexpr TimeNs kOtherAddresses = 500 * kMillisecond;
 constexpr TimeNs kRefusedWithin = 200 * kMillisecond;
-// A flood of envelopes must not keep us from the time-out and from Ctrl-C.
-constexpr int kEnvelopesAScan = 64;
+// A flood of messages must not keep us from the time-out and from Ctrl-C.
+constexpr int kEnvelopesAtOnce = 64;
 constexpr std::uint32_t kJobAlone = UINT32_MAX;  // an offset past the end: only the job is wanted
 
-/// Waits for envelopes, but not much longer than it takes to notice what else may happen.
+/// Waits for a message, but not so long that a time-out or an interruption is noticed late.
 void wait_a_little(const ZmqSocket& socket, TimeNs at_most) {
   if (socket.pending()) return;
   pollfd fd{socket.fd(), POLLIN, 0};
@@ -50,8 +50,8 @@ std::string no_answer(const RelayPlace& relay, const ConnectionWatch& watch) {
          "LIVEBTL_RELAY=on a job of one node does too)";
 }
 
-/// A relay has the port that it was given when it began, and `btlctl jobs` shows it only then:
-/// where nobody listens now nobody will, and there is nothing to wait for.
+/// A relay listens before `btlctl jobs` shows its port, and keeps that port: where nobody listens now nobody
+/// ever will, and there is nothing to wait for.
 std::string nobody_listens(const RelayPlace& relay) {
   return "nobody listens at " + relay.name +
          ": the connection is refused; if that was a relay, its process has ended: `btlctl jobs` "
@@ -59,9 +59,9 @@ std::string nobody_listens(const RelayPlace& relay) {
          "a node of the job shows where it relays now";
 }
 
-/// The job that the relay is of: what it answers to our first question.
+/// The relay's job: its answer to our first question.
 std::optional<Result<std::string>> first_answer(ZmqSocket& socket, const std::string& name) {
-  for (int i = 0; i < kEnvelopesAScan; ++i) {
+  for (int i = 0; i < kEnvelopesAtOnce; ++i) {
     const auto envelope = socket.receive();
     if (!envelope) break;
     const auto message = decode(envelope->body);
@@ -124,7 +124,7 @@ Result<JobLinks> JobLinks::connect(const RelayPlace& relay, const std::string& j
   links.impl_->outside_relay = relay.endpoints;
   links.impl_->remote.learn({relay.endpoints});
   links.scan();
-  links.scan();  // now that members are known, who know other relays
+  links.scan();  // again, by way of the members now known, which know other relays
   return links;
 }
 

@@ -85,8 +85,8 @@ struct LookedUp {
   Addresses addresses{nullptr, &::freeaddrinfo};
 };
 
-/// Nothing ends a look-up early, so it has a thread of its own, which is left behind if it takes
-/// too long. nullopt: the deadline has passed, or the user has interrupted.
+/// A look-up cannot be cancelled, so it has a thread of its own, which is left behind if it takes too
+/// long. nullopt: the deadline has passed, or the user has interrupted.
 std::optional<LookedUp> look_up_until(const std::string& host, const Deadline& deadline,
                                       LookUp look_up) {
   constexpr auto kLook = std::chrono::milliseconds(20);

@@ -70,8 +70,8 @@ void RemoteMembers::answer(std::string_view tag, const MembersAnswer& page) {
   }
 }
 
-/// A relay that always answers after its round is over would never be known: as long as nothing is,
-/// a late answer counts, if it is whole.
+/// The members behind a relay that always answers late would never be known: so as long as none of them
+/// is, a late answer counts, if it is complete.
 void RemoteMembers::learn_late(Relay& relay, const MembersAnswer& page) {
   if (!relay.live.empty() || page.offset != 0 || page.members.size() != page.total) return;
   for (const MemberEntry& member : page.members) {
@@ -79,8 +79,7 @@ void RemoteMembers::learn_late(Relay& relay, const MembersAnswer& page) {
   }
 }
 
-/// All pages are here. A member that was there before, and is not while the node could be seen
-/// whole, has left.
+/// All pages are here. A member that was listed before and is missing from a complete list has left.
 void RemoteMembers::settle(Relay& relay) {
   relay.answered = true;
   const std::vector<MemberEntry> before = std::exchange(relay.live, {});

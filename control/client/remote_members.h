@@ -2,8 +2,8 @@
 // control/client/remote_members.h -- what btlctl knows of a job's members on other nodes, by what their
 // relays answer.
 //
-// Pure: no socket; time is an argument. A relay that does not answer takes nothing away from what
-// is known.
+// Pure: no socket; time is an argument. What is known of a relay's members stays known when it does not
+// answer.
 #pragma once
 
 #include <map>
@@ -31,14 +31,14 @@ class RemoteMembers {
     std::string tag;
   };
   std::vector<Question> take_questions();
-  /// Envelopes get lost, the first ones above all: a relay that was never spoken to is not connected
-  /// yet. A relay that has not answered is to be asked once more.
+  /// Messages get lost, the first ones above all, since the relay may not be connected yet. Asks the relays
+  /// that have not answered once more.
   void ask_again();
-  /// tag: hostile. Of an answer to an earlier round this is taken: the relay speaks again, and,
-  /// where nothing is known of it yet, who is there.
+  /// tag: hostile. An answer to an earlier round shows that the relay speaks again, and, where nothing is
+  /// known of it yet, its members.
   void answer(std::string_view tag, const MembersAnswer& page);
   bool round_complete() const;
-  /// The time is over: who has not answered is not waited for in a while.
+  /// The time is over: relays that have not answered are not waited for, for a while.
   void end_round(TimeNs now);
 
   bool empty() const noexcept { return relays_.empty(); }

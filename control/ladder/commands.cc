@@ -48,7 +48,7 @@ std::optional<Assignment> parse_assignment(std::string_view text) {
   const char* last = value.data() + value.size();
   const auto [end, code] = std::from_chars(value.data(), last, assignment.value.emplace());
   if (code != std::errc{} || end != last) return std::nullopt;
-  // A share of nothing is what `quiesce` is for.
+  // Weight 0 is not offered: `quiesce` does that.
   const bool is_share = *assignment.value >= 1 && *assignment.value <= kWeightMax;
   if (assignment.key == "weight" && !is_share) return std::nullopt;
   return assignment;
@@ -86,7 +86,7 @@ bool is_away(const core::Rules& rules, const std::string& name) {
   return rules.excluded.contains(name) || rules.set_aside.contains(name);
 }
 
-/// Only what was in use comes back by `return`.
+/// `return` brings back only the transports that were in use.
 void apply_checkpoint(const std::vector<std::string>& arguments, core::Rules& rules,
                       const core::Rules& of_job) {
   if (arguments.front() == "return") return rules.set_aside.clear();
@@ -203,7 +203,7 @@ tl::expected<Routing, VerbError> ruled(std::string_view verb,
     apply_set(arguments, routing);
     return routing;
   }
-  // What is to be used on a node must be so in the job.
+  // A transport to be used on a node must be allowed in the job.
   const std::string& used = verb == "switch" ? arguments[1] : arguments.front();
   const bool uses = verb == "switch" || verb == "add";
   if (uses && (verb == "switch" || !node.empty()) && is_away(routing, used)) {
@@ -226,7 +226,7 @@ tl::expected<Routing, VerbError> ruled(std::string_view verb,
                                       " --scope node:" + node + "` brings it back");
   }
   apply_rule(verb, arguments, rules);
-  // On that node nothing that is ruled for the job, now or later, moves the pairs on.
+  // On that node no rule of the job, present or later, moves the pairs elsewhere.
   if (verb == "switch" && !node.empty()) rules.moved[used] = used;
   if (!node.empty() && rules == core::Rules{}) routing.nodes.erase(node);
   return routing;

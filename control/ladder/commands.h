@@ -25,10 +25,10 @@ struct VerbError {
 /// "return".
 bool is_routing_verb(std::string_view verb) noexcept;
 
-/// remove, and checkpoint prepare: at the end nothing of ours is left on what they take away.
+/// remove, and checkpoint prepare: at the end nothing of ours is left on the transports they take away.
 bool releases(std::string_view verb, const std::vector<std::string>& arguments) noexcept;
 
-/// checkpoint return: what it brings back may be absent.
+/// checkpoint return: the transports it brings back may be absent.
 bool is_return(std::string_view verb, const std::vector<std::string>& arguments) noexcept;
 
 /// add, switch: the transport that is to be used; "" of any other verb.

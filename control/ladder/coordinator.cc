@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/ladder/coordinator.cc -- events, phases, and who is sent what and when. The rungs are in
+// control/ladder/coordinator.cc -- events, phases, and what is sent to which member when. The rungs are in
 // coordinator_ladder.cc, other coordinators in coordinator_rivals.cc, the outcome in
 // coordinator_outcome.cc.
 #include "control/ladder/coordinator.h"
@@ -93,8 +93,8 @@ void CoordinatorMachine::advance_find() {
   const bool all_said = looked && roster_.all_stand() && !roster_.empty();
   const bool fits = all_said && (takeover() || !roster_.forget_overtaken());
   if (fits && roster_.missing().count == 0) {
-    // A takeover asks for promises first: an order of the dead coordinator may still be on
-    // its way, and nothing but a promise keeps it from beginning what was just said not to exist.
+    // A takeover asks for promises first: an order of the dead coordinator may still be on its way, and only
+    // a promise keeps it from beginning the ladder that we would have said does not exist.
     const bool promises_first = takeover() && !command_.dry_run;
     if (gives_way() || (promises_first ? malformed_takeover() || mixes_jobs() : settle())) return;
     if (command_.dry_run) {
@@ -182,7 +182,7 @@ bool CoordinatorMachine::answered(const RosterEntry& entry) const {
   }
 }
 
-/// What was ordered takes its time, and what comes of it is told unasked: so always after the same time.
+/// An order takes time, and its result comes unasked: so it is repeated at a constant interval.
 Backoff::Limits CoordinatorMachine::steady() const noexcept {
   return {command_.times.resend, command_.times.resend, command_.times.resend};
 }

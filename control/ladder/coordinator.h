@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/ladder/coordinator.h -- the machine that drives a switch: asks, orders, waits, retracts, and says what
-// came of it.
+// control/ladder/coordinator.h -- the machine that drives a switch: asks, orders, waits, retracts, and reports the
+// outcome.
 //
 // Pure: no socket, no clock; time is an argument. Driven by btlctl in the product and by the
 // simulator. Keeps no state that members do not have too: killed at any point, the next one
@@ -30,7 +30,7 @@ struct CoordinatorTimes {
   TimeNs goodbye = kSecond;               // at most, for the answers to our end
 };
 
-/// The times of a command that may take so long in all.
+/// The times of a command that may take `total` in all.
 constexpr CoordinatorTimes times_within(TimeNs total) noexcept {
   CoordinatorTimes times;
   times.rung = std::max(std::min(times.rung, total), total / 3);
@@ -44,7 +44,7 @@ struct Command {
   std::vector<std::string> arguments;
   std::string scope;  // "" or "job", or "node:NAME" as given: by its id or its host
   bool dry_run = false;
-  // resume, and nobody has asked for it: gives way to whoever is at work, instead of taking over
+  // a resume that nobody asked for: gives way to a coordinator at work, instead of taking over
   bool by_itself = false;
   std::uint64_t coordinator = 0;  // random, not 0
   std::uint64_t operation = 0;    // random, not 0: the id of the ladder, if there will be one
@@ -87,7 +87,7 @@ class CoordinatorMachine {
   friend struct LadderProbe;  // tests/sim: what decides a machine's future, for exploration
   enum class Phase : std::uint8_t { kFind, kPlan, kPromise, kRung, kFollow, kGoodbye, kDone };
 
-  // coordinator.cc: events, phases, who is sent what and when.
+  // coordinator.cc: events, phases, and what is sent to which member when.
   void handle(const MembersFound& found);
   void handle(const MemberGone& gone);
   void handle(const Standing& standing);
@@ -136,7 +136,7 @@ class CoordinatorMachine {
   bool begins_anew();
   bool settled(const Standing& standing) const;
 
-  // coordinator_outcome.cc: what came of it.
+  // coordinator_outcome.cc: the outcome.
   void advance_plan();
   void end(ExitCode code, std::string text);
   void end_past_commit();

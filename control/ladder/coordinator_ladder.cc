@@ -75,7 +75,7 @@ bool CoordinatorMachine::settle_routing() {
     return true;
   }
   after_ = std::move(*after);
-  // Where nothing is to be ruled anew, members may do without what is asked for: they look for it.
+  // Even if the routing stays as it is, members may lack the transport that is asked for: then they look for it.
   const std::string wanted = wanted_by(command_.verb, *arguments);
   const bool looks = !wanted.empty() || is_return(command_.verb, *arguments);
   if (after_ != first.routing || (looks && !roster_.absent(node_, wanted).empty())) return false;
@@ -83,8 +83,8 @@ bool CoordinatorMachine::settle_routing() {
   return true;
 }
 
-/// Ends if another is at work, left something unfinished, or if members do not agree where they
-/// are.
+/// Ends if another coordinator is at work or has left something unfinished, or if members disagree about the
+/// routing in force.
 bool CoordinatorMachine::must_not_begin() {
   const Standing& first = *roster_.entries().begin()->second.answer;
   for (const Standing& standing : roster_.answers()) {
@@ -147,8 +147,8 @@ void CoordinatorMachine::begin_takeover() {
   if (aborts && highest == Rung::kNew) return end_past_commit();
   if (undoing && highest < Rung::kNewTx) return order(lowest, true);
   if (highest == Rung::kOld) return order(highest, aborts);
-  // The last order led up here, so all acknowledged the rung below: it may be retracted, as by
-  // whoever gave it. If this rung cannot be reached, there is no other way off it.
+  // The last order led up here, so all acknowledged the rung below: it may be retracted, as
+  // the coordinator that gave it could. If this rung cannot be reached, there is no other way off it.
   if (aborts) return order(below(highest), true);
   if (highest != Rung::kNew) retract_to_ = below(highest);
   order(highest, false);
@@ -170,7 +170,7 @@ void CoordinatorMachine::order(Rung rung, bool undoing) {
   roster_.want_scan();
   rung_started_ = now_;
   rung_deadline_ = now_ + command_.times.rung;
-  // The whole's deadline stops the way up; the way back takes the time that it needs.
+  // The command's deadline ends the way up; the way back takes the time that it needs.
   if (!undoing) rung_deadline_ = std::min(rung_deadline_, deadline_);
   actions_.emplace_back(Progress{rung, undoing, 0, roster_.size()});
 }
@@ -188,7 +188,7 @@ void CoordinatorMachine::advance_rung() {
   }
   if (roster_.all_acknowledged(order_) && all_known()) return next_rung();
   const Standing* refusal = roster_.refusal(order_);
-  // Once committed, one that refuses does not keep the others from finishing.
+  // After the commit point a refusal does not keep the others from finishing.
   const bool hopeless = refusal != nullptr && order_.rung != Rung::kNew && !order_.undoing;
   if (hopeless || now_ >= rung_deadline_) rung_failed(refusal);
 }
@@ -234,7 +234,8 @@ void CoordinatorMachine::rung_failed(const Standing* refusal) {
                         ", where the job can go on; `btlctl resume` goes on from there");
   }
   why_undoing_ = refusal != nullptr ? ExitCode::kRefused : ExitCode::kRetracted;
-  // Of this rung: while it is taken back they may catch up. A refusal cut the others short.
+  // The stragglers of this rung: they may catch up while it is taken back. After a refusal the others had no
+  // time to acknowledge.
   if (refusal == nullptr) note_stragglers();
   const Rung target = *retract_to_;
   retract_to_.reset();

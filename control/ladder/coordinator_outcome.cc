@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/ladder/coordinator_outcome.cc -- how a command ends, and what is said of it.
+// control/ladder/coordinator_outcome.cc -- how a command ends, and what it reports.
 #include <algorithm>
 #include <iterator>
 
@@ -50,8 +50,7 @@ bool CoordinatorMachine::leaves_open() const {
   return !roster_.all_answered([](const Standing& standing) { return at_rest(standing); });
 }
 
-/// Until a look around has ended, those who are proved gone may have been replaced by others who
-/// are not at rest.
+/// Until a scan has ended, members proved gone may have been replaced by others that are not at rest.
 void CoordinatorMachine::note_left_open() {
   const bool looking = roster_.scans().in_progress();
   const bool open = leaves_open() || (leaves_open_ && looking);
@@ -62,9 +61,9 @@ void CoordinatorMachine::note_left_open() {
 void CoordinatorMachine::advance_goodbye() {
   bool all_know = true;
   for (const auto& [member, entry] : roster_.entries()) all_know = all_know && answered(entry);
-  // A process that joined after our last look may have learnt from a member that we are at work, and
-  // would keep the next command waiting, or stand where all others have left. From now on none can:
-  // so one more look finds all of them, and those that heard that nothing is left open are told
+  // A process that joined after our last scan may have learnt from a member that we are at work, and
+  // would keep the next command waiting, or stand on a rung that all others have left. From now on none
+  // can: so one more scan finds all of them, and those that were told that nothing is left open are told
   // otherwise.
   const bool looked = all_known();
   if ((all_know && looked) || now_ >= rung_deadline_) phase_ = Phase::kDone;
@@ -103,7 +102,7 @@ void CoordinatorMachine::advance_plan() {
               : title() + " would change what is shown; nothing was changed");
 }
 
-/// Both ends name the pair; once is enough. An engine's name of a peer ends in its id.
+/// Both ends report the pair, which is listed once. An engine's name of a peer ends in its id.
 void CoordinatorMachine::note_cut_off(const std::string& name, const std::string& peer) {
   const std::string other = peer.substr(0, peer.rfind(" ("));
   const std::string pair = std::min(name, other) + " - " + std::max(name, other);
@@ -133,7 +132,7 @@ void CoordinatorMachine::finish_climb() {
   end(ExitCode::kDone, title() + done + but_not_on(operation.after, operation.node));
 }
 
-/// No ladder is run. The members have looked who holds what they released before, or never opened.
+/// No ladder is run. The members have checked who holds the devices that they released or never opened.
 void CoordinatorMachine::end_already() {
   outcome_.already = true;
   outcome_.released = releases(command_.verb, outcome_.arguments);
@@ -158,7 +157,7 @@ void CoordinatorMachine::note_foreign(const std::vector<std::string>& transports
   }
 }
 
-/// What a command for the job does not touch: nodes about which one of their own has ruled.
+/// The nodes that a command for the job does not touch, since a command with their scope has ruled otherwise.
 std::string CoordinatorMachine::but_not_on(const Routing& after, const std::string& node) const {
   const bool returns = is_return(outcome_.verb, outcome_.arguments);
   if (!node.empty() && returns && !after.set_aside.empty())
@@ -202,7 +201,7 @@ void CoordinatorMachine::note_pairs() {
   outcome_.pairs_left = static_cast<std::uint32_t>((left + 1) / 2);
 }
 
-/// In the phase that ends: does it still owe what was asked of it?
+/// Does this member still owe an answer in the phase that ends?
 bool CoordinatorMachine::behind(const RosterEntry& entry) const {
   if (phase_ != Phase::kGoodbye) return !answered(entry);
   if (entry.answer && acknowledged(*entry.answer, order_)) return false;  // it has caught up

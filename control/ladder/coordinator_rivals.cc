@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/ladder/coordinator_rivals.cc -- other coordinators: to whom we give way, and what we do once our
-// ladder is somebody else's.
+// control/ladder/coordinator_rivals.cc -- other coordinators: which of them we give way to, and what we do once
+// another one drives our ladder.
 //
-// It becomes somebody else's when an operator calls `resume` or `abort`, and when this process got
-// no processor for so long that the job took it for dead. Then it orders nothing any more and
-// watches: whoever waits for the command wants to know what came of it, not who did it.
+// That happens when an operator calls `resume` or `abort`, and when this process got no processor for so
+// long that the job took it for dead. Then it orders nothing any more and
+// watches: its caller wants to know the outcome, not which coordinator brought it about.
 #include <algorithm>
 
 #include "control/ladder/coordinator.h"
@@ -41,7 +41,7 @@ void CoordinatorMachine::end_busy(const Standing& standing) {
       "another command is at work (" + standing.name + " follows it); try again when it has ended");
 }
 
-/// A takeover that nobody ordered does not even begin where another coordinator is at work.
+/// A takeover that no operator ordered does not begin where another coordinator is at work.
 bool CoordinatorMachine::gives_way() {
   if (!command_.by_itself) return false;
   for (const Standing& standing : roster_.answers()) {
@@ -93,8 +93,8 @@ void CoordinatorMachine::advance_follow() {
 }
 
 /// The job took us for dead before anybody had followed our first order, found nothing to finish,
-/// and rests: what we came for is still to be done. Not so if an operator came: he may have wanted
-/// us to stop.
+/// and rests: our command is still to be done. Not so if an operator intervened, who may have
+/// wanted us to stop.
 bool CoordinatorMachine::begins_anew() {
   const Term rival = roster_.highest_term();
   const bool by_the_job = rival.coordinator % 2 == 0;

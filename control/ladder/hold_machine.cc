@@ -112,7 +112,7 @@ void HoldMachine::advance_find() {
   const bool all = all_known() && !poll_.empty() && all_settled();
   const Missing missing = all ? poll_.missing() : Missing{};
   if (all && missing.count == 0) return go_on();
-  // Those that can be let go are not kept waiting for those that say nothing.
+  // Members that can be let go do not wait for silent ones.
   const bool ends = command_.verb == HoldVerb::kEnd && !command_.dry_run;
   if (ends && !poll_.empty() && now_ >= std::min(answer_by_, deadline_)) {
     return begin_end("not all processes have answered");
@@ -131,8 +131,8 @@ void HoldMachine::advance_find() {
   }
 }
 
-/// Only of those that were all held by it without interruption: somebody who was not must not be
-/// sealed in with them now.
+/// Only if all members were held by it without interruption: one that was not must not be sealed in with
+/// them now.
 void HoldMachine::begin_renewal() {
   const std::string why = broken();
   if (!why.empty()) return not_renewed(why);

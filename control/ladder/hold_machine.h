@@ -4,10 +4,10 @@
 //
 // Pure, as the coordinator of a switch (coordinator.h): no socket, no clock. It keeps nothing that
 // the members do not know; one that is killed leaves a hold that `hold end` ends, or its lease.
-// Phases: find members and how they stand -> park -> seal (tell all how many they are, so that who
-// is missing afterwards shows) -> done; or back, if not all can be parked; or end. docs/HOLD.md has
-// the rules. For a restored job: find -> claim (so that nobody ends it for some, and no lease runs
-// out) -> raise (all to one incarnation) -> end.
+// Phases: find members and how they stand -> park -> seal (tell all how many they are, so that a
+// missing member shows afterwards) -> done; or back, if not all can be parked; or end. docs/HOLD.md has
+// the rules. For a restored job: find -> claim (so that no command ends it for some members, and no
+// lease runs out) -> raise (all to one incarnation) -> end.
 #pragma once
 
 #include <optional>
@@ -36,15 +36,15 @@ struct HoldTimes {
   TimeNs total = 30 * kSecond;
   Backoff::Limits ask = {20 * kMillisecond, 100 * kMillisecond, kSecond};  // soon: not parked yet
   TimeNs rescan = 100 * kMillisecond;  // while members are missing
-  /// kStart: what is kept to tell all that nothing is held after all. kEnd: when those that have
-  /// answered are let go, whoever says nothing. As patient as the caller.
+  /// kStart: the time kept for telling all that nothing is held after all. kEnd: when the members that have
+  /// answered are let go, even if others are silent. As long as the caller waits.
   TimeNs last_part() const noexcept { return std::min(total / 4, 10 * kSecond); }
 };
 
 struct HoldCommand {
   std::string job;
   HoldVerb verb = HoldVerb::kCheck;
-  // kStart: random, not 0. Else: the hold that is meant; 0: whichever there is.
+  // kStart: random, not 0. Else: the hold that is meant; 0: any.
   std::uint64_t id = 0;
   std::uint32_t lease_ms = 0;  // kStart, kRenew, kRestored
   // kRestored: at least to this one. Seconds since 1970 rise also where one set of snapshots is

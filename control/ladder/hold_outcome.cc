@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/ladder/hold_outcome.cc -- how a command about a hold ends, and what is said of it.
+// control/ladder/hold_outcome.cc -- how a command about a hold ends, and what it reports.
 #include "base/hex.h"
 #include "control/ladder/hold_machine.h"
 #include "control/ladder/membership.h"
@@ -8,7 +8,7 @@ namespace livebtl::control {
 
 using core::HoldState;
 
-/// Not all can be parked: those that are send on.
+/// Not all can be parked: those that are parked resume.
 void HoldMachine::back(ExitCode code, std::string text) {
   why_ = code;
   why_text_ = std::move(text);
@@ -81,7 +81,7 @@ void HoldMachine::conclude_dry_run() {
                            " are held already; `btlctl hold end` ends that");
 }
 
-/// Why what is asked about is not one hold of all members, without interruption; "": it is.
+/// Why this is not one hold of all members, without interruption; "": it is.
 std::string HoldMachine::broken() const {
   std::uint64_t id = command_.id;
   for (const HoldAnswer& answer : poll_.answers()) {
@@ -133,7 +133,7 @@ void HoldMachine::note_stragglers() {
   }
 }
 
-/// To hold two jobs that go by one name would park both.
+/// Two jobs with one name would both be parked.
 bool HoldMachine::mixes_jobs() {
   std::string why = several_jobs(command_.job, poll_.counted());
   if (why.empty()) return false;

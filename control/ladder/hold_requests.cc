@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/ladder/hold_requests.cc -- the hold machine's questions: who is asked what in which phase, when
-// again, and which answer will do.
+// control/ladder/hold_requests.cc -- the hold machine's questions: which question goes to which member in which
+// phase, when it is repeated, and which answer will do.
 #include <algorithm>
 
 #include "control/ladder/hold_machine.h"
@@ -31,7 +31,7 @@ bool HoldMachine::wanted(const HoldAnswer& answer) const {
   }
 }
 
-/// The highest that is known: whoever has none yet becomes one of these with the hold.
+/// The highest that is known: a member without an incarnation takes it with the hold.
 Incarnation HoldMachine::job_incarnation() const {
   Incarnation highest{1};
   for (const HoldAnswer& answer : poll_.answers())

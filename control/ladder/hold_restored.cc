@@ -2,8 +2,8 @@
 // control/ladder/hold_restored.cc -- `job restored`: the hold machine's way from "all say that they were
 // held together, and still are" to "all go on, as a new incarnation of the job".
 //
-// What does not fit together is left as it is: parked, until its leases run out; then those whose
-// streams do not fit lose each other, and say so.
+// Processes that do not fit together are left as they are: parked, until their leases run out; then those
+// whose streams do not fit lose each other, and say so.
 #include <algorithm>
 #include <set>
 
@@ -14,7 +14,7 @@ namespace livebtl::control {
 
 using core::HoldState;
 
-/// The hold that is meant: as commanded, else that of whoever is held, else of the last restore.
+/// The hold that is meant: as commanded, else that of a held member, else of the last restore.
 std::uint64_t HoldMachine::restored_hold() const {
   if (command_.id != 0) return command_.id;
   std::uint64_t last = 0;
@@ -44,9 +44,8 @@ bool HoldMachine::restored_already() const {
   return fit && raised_to_it > 0;
 }
 
-/// Why these processes are not one set; "": they are. Once one is raised the set was found whole,
-/// by a command that did not live to raise the others: then a lease that ran out since breaks
-/// nothing.
+/// Why these processes are not one set; "": they are. If one of them is raised already, an earlier command
+/// found the set complete and died before it raised the others: then a lease that ran out since does no harm.
 std::string HoldMachine::misfit() const {
   const bool begun = std::ranges::any_of(
       poll_.answers(), [this](const HoldAnswer& answer) { return raised(answer); });
@@ -59,8 +58,8 @@ std::string HoldMachine::misfit() const {
   return "";
 }
 
-/// Somebody is claimed, or some go on as restored, and others do not yet: who let these go now
-/// would have the first fence them out.
+/// Somebody is claimed, or some go on as restored and others do not yet: if the others were let go now,
+/// the first would fence them out.
 bool HoldMachine::restore_begun() const {
   std::set<std::uint64_t> restored;
   for (const HoldAnswer& answer : poll_.answers()) restored.insert(answer.report.restored_from);

@@ -32,7 +32,7 @@ struct HoldAnswer {
   std::uint64_t number = 0;     // of the question
   core::HoldReport report;
 };
-/// What was answered to an older question says nothing any more.
+/// An answer to an older question is void.
 inline std::uint64_t answer_number(const HoldAnswer& answer) noexcept { return answer.number; }
 
 /// "none", "parking", "parked", "broken", "fenced".
@@ -46,7 +46,7 @@ constexpr const char* hold_action_name(HoldAction action) noexcept {
   return kNames[static_cast<std::size_t>(action)];
 }
 
-/// A lease of this length or shorter is a lease; a longer one would hold a job for ever.
+/// The longest lease: a job must not be held for ever.
 inline constexpr std::uint32_t kHoldLeaseMaxMs = 24U * 3600U * 1000U;
 
 }  // namespace livebtl::control

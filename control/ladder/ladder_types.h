@@ -18,8 +18,7 @@ using core::Rung;
 /// nobody yet.
 struct Term {
   std::uint64_t number = 0;
-  // Random. Odd: somebody's command; even: a member that finishes by itself what a coordinator
-  // left.
+  // Random. Odd: a user's command; even: a member that finishes by itself what a coordinator left.
   std::uint64_t coordinator = 0;
   friend auto operator<=>(const Term&, const Term&) = default;
 };
@@ -51,7 +50,7 @@ struct Order {
   std::uint64_t seq = 0;    // of this coordinator, from 1
   std::uint32_t epoch = 0;  // of operation.after
   Rung rung = Rung::kOld;
-  bool undoing = false;  // this ladder is being taken back: whoever resumes it goes down, not up
+  bool undoing = false;  // this ladder is being taken back: `resume` goes down, not up
   Operation operation;
 };
 
@@ -64,11 +63,12 @@ struct PromiseRequest {
       false;  // resume and abort: promise although another coordinator was heard from recently
 };
 
-/// "Where do you stand?" Changes nothing. Asked by whoever begins a ladder, and by a process that
+/// "Where do you stand?" Changes nothing. Asked by a coordinator that begins a ladder, and by a process that
 /// joins.
 struct StandingRequest {
   std::string job;
-  bool release = false;  // a release is wanted: tell who holds what is out of use already
+  // A release is wanted: also tell who holds the devices that are out of use already.
+  bool release = false;
 };
 
 /// "The coordinator of this term has ended": another may begin at once instead of waiting for the
@@ -76,8 +76,8 @@ struct StandingRequest {
 struct LadderEnd {
   std::string job;
   Term term;
-  bool unfinished = false;  // somebody is still on a rung in between, or has not answered
-  std::uint64_t seq = 0;    // the coordinator's later words on that have a higher one
+  bool unfinished = false;  // a member is still on a rung in between, or has not answered
+  std::uint64_t seq = 0;    // rises with each later LadderEnd of this coordinator
 };
 
 /// "What would this routing do to you?" Changes nothing.

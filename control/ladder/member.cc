@@ -67,7 +67,7 @@ void MemberMachine::handle(const PromiseRequest& request, TimeNs now, Actions& a
   if (request.job != facts_.job) return;
   if (!joined_ || request.term < term_) return answer(joined_, now, actions);
   if (request.term > term_) {
-    // Another's ladder is at work: whoever does not come to finish or undo it has to wait.
+    // Another coordinator is at work: only one that finishes or undoes its ladder need not wait.
     if (!request.takeover && live(now)) return answer(true, now, actions);
     term_ = request.term;
     seq_ = 0;
@@ -138,7 +138,7 @@ void MemberMachine::take(const Order& order, Actions& actions) {
 }
 
 void MemberMachine::handle(const core::RungReport& report, TimeNs now, Actions& actions) {
-  report_.absent = report.absent;  // whatever it is about
+  report_.absent = report.absent;  // of any operation
   report_.other_holders = report.other_holders;
   if (operation_.id == 0 || report.operation != operation_.id || report.rung != rung_) return;
   const bool reached = report.reached && report.refusal.empty();
@@ -214,7 +214,7 @@ core::RungOrder MemberMachine::rung_order() const {
   core::RungOrder order{operation_.id, epoch_, rung_, operation_.before, operation_.after};
   const bool here = operation_.node.empty() || operation_.node == facts_.node;
   if (here) order.wanted = wanted_by(operation_.verb, operation_.arguments);
-  // A switch moves what can be moved; what is added has to be there.
+  // A switch moves the pairs that it can; a transport that is added has to be there.
   order.patient = operation_.verb == "switch" || is_return(operation_.verb, operation_.arguments);
   return order;
 }

@@ -35,8 +35,7 @@ struct MemberFacts {
   std::vector<KnownTransport> transports;
 };
 
-/// Nobody else is there, or nobody who has joined: this process begins with the job's first
-/// standing.
+/// No other process is there, or none that has joined: this one begins with the job's first standing.
 struct JoinAsFirst {};
 /// The standing of a member that has joined. To be asked for only after this process can be found
 /// by a scan.
@@ -48,7 +47,7 @@ struct JoinFrom {
 using MemberEvent = std::variant<JoinAsFirst, JoinFrom, StandingRequest, PromiseRequest, Order,
                                  LadderEnd, core::RungReport>;
 
-/// To whoever sent the message that this step was given.
+/// To the sender of the message that this step was given.
 struct Answer {
   Standing standing;
 };
@@ -81,7 +80,7 @@ class MemberMachine {
   const Routing& committed_routing() const noexcept;
   /// A ladder is unfinished here.
   bool unfinished() const noexcept;
-  /// Since when nobody is heard of who should finish what was begun, here or, by all that is known
+  /// Since when no coordinator is heard of that should finish the ladder begun here or, as far as is known
   /// here, elsewhere; nullopt: there is nothing to finish.
   std::optional<TimeNs> abandoned_since() const noexcept;
   void set_list_size(std::uint32_t members) noexcept { list_size_ = members; }
@@ -110,7 +109,7 @@ class MemberMachine {
   TimeNs heard_ = 0;           // when a coordinator of term_ was last heard
   bool ended_ = true;          // it has said that it ended
   bool left_open_ = false;     // ... and left something unfinished somewhere
-  std::uint64_t end_seq_ = 0;  // the latest of its words on that
+  std::uint64_t end_seq_ = 0;  // of its latest LadderEnd
   Operation operation_;
   std::uint32_t epoch_ = 0;
   Rung rung_ = Rung::kOld;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/ladder/outcome.h -- what a command came to: exit code and facts, for people and for JSON. Pure
+// control/ladder/outcome.h -- the result of a command: exit code and facts, for people and for JSON. Pure
 // data.
 #pragma once
 
@@ -18,7 +18,7 @@ struct Straggler {
   std::string name;
   int rank = -1;
   std::optional<Rung> rung;          // where it stood when it last answered; nullopt: it never did
-  bool answered = false;             // what was asked of it last; else: silent
+  bool answered = false;             // the last question; false: silent
   std::vector<std::string> waiting;  // what it waits for, by its own account
 };
 
@@ -48,8 +48,8 @@ struct Outcome {
   std::uint32_t members = 0;
   Rung rung = Rung::kOld;  // last ordered
   std::uint32_t pairs_moved = 0;
-  std::uint32_t pairs_left = 0;    // cannot use the new transport
-  std::vector<std::string> pairs;  // kRefused: who would be cut off; else pairs left (at most 32)
+  std::uint32_t pairs_left = 0;       // cannot use the new transport
+  std::vector<std::string> pairs;     // kRefused: would be cut off; else: left (at most 32)
   std::vector<Straggler> stragglers;  // at most 32
   std::uint32_t stragglers_total = 0;
   std::vector<int> missing_ranks;  // kMembersMissing

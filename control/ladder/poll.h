@@ -2,7 +2,7 @@
 // control/ladder/poll.h -- the members of a job, asked until each has answered: who is there, who is proved gone, what
 // each answered last, when each is asked again, and whether all have been found.
 //
-// Pure; part of a machine (the coordinator of a switch, or of a hold), and used by its thread. The machine says what it
+// Pure; part of a machine (the coordinator of a switch, or of a hold), and used by its thread. The machine decides what it
 // asks and which answer will do. A member leaves only by gone(), which needs proof, and never comes back.
 #pragma once
 

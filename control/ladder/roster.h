@@ -15,7 +15,7 @@
 
 namespace livebtl::control {
 
-/// What was sent to a member last; another question is due at once.
+/// The last question to a member; a different one is due at once.
 struct LadderQuestion {
   std::size_t kind = SIZE_MAX;  // position in Request
   Term term;
@@ -39,11 +39,10 @@ class Roster : public Poll<RosterEntry> {
   bool all_stand() const;
   bool all_promised(const Term& term) const;
   bool all_acknowledged(const Order& order) const;
-  /// What any member has; processes of a job need not be alike.
+  /// The transports of any member; processes of a job need not be alike.
   std::vector<KnownTransport> known_transports() const;
   std::set<NodeLabel> nodes() const;
-  /// What members of that node (empty: of any) do without, and why; of that transport alone, or
-  /// all.
+  /// The transports that members of that node (empty: of any) lack, and why; that transport alone, or all.
   std::vector<std::string> absent(const std::string& node, const std::string& transport = "") const;
   Term highest_term() const;
   std::uint32_t highest_epoch() const;

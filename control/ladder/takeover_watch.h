@@ -16,22 +16,22 @@ class TakeoverWatch {
 
   /// When to ask due(); INT64_MAX: not before something changes at the member.
   TimeNs due_at(const MemberMachine& member) const noexcept;
-  /// Is it time? A process that asks long after due_at() has stood still, and may be alone in
-  /// thinking that nobody is at work: it is told to wait once more, which is time to hear of others.
+  /// Is it time? A process that asks long after due_at() was itself stopped, and may be wrong that no
+  /// coordinator is at work: it is told to wait once more, in which it can hear of others.
   bool due(const MemberMachine& member, TimeNs now) noexcept;
-  /// It was time, but it is another one's business.
+  /// It was time, but another member is to do it.
   void not_ours(TimeNs now) noexcept;
-  /// We tried. In vain: the next try comes later, and ever later.
+  /// We tried. If in vain, the next try comes later each time.
   void tried(bool in_vain, TimeNs now) noexcept;
 
  private:
-  TimeNs delay_;  // after the lease: so that two who think that they must do not meet
+  TimeNs delay_;  // after the lease: random, so that two members seldom try at once
   TimeNs not_before_ = 0;
   TimeNs pause_ = 0;
   bool overslept_ = false;
 };
 
-/// `btlctl resume`, as the job itself gives it: it takes nothing from a coordinator that lives.
+/// `btlctl resume`, given by the job itself: it never takes over from a living coordinator.
 Command takeover_command(std::string job, std::uint64_t coordinator);
 
 }  // namespace livebtl::control

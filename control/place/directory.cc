@@ -57,8 +57,7 @@ Status write_descriptor(int fd, std::string_view text) {
 
 namespace {
 
-/// Whose file that is, and whom it is open to, may be as it should be: it is another that is
-/// needed.
+/// The file may rightly have that owner and mode, so the advice is to use another file, not to change it.
 const char* advice(const FileRule& rule) noexcept {
   return rule.secret ? "; make a file of your own: (umask 077; head -c 32 /dev/urandom > FILE)"
                      : "";

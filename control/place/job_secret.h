@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/place/job_secret.h -- where the 32 bytes come from that the job's processes share and nobody
-// else knows.
+// control/place/job_secret.h -- the 32 bytes that only the job's processes know, and where they come
+// from.
 #pragma once
 
 #include <string>

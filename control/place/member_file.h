@@ -48,8 +48,7 @@ std::optional<ProcessId> parse_process_name(std::string_view name, std::string_v
 /// it locked.
 class MemberFile {
  public:
-  /// Locked before it has its name: whoever finds it unlocked knows that its owner is dead. Errors:
-  /// kSystem.
+  /// Locked before it has its name: a file found unlocked has a dead owner. Errors: kSystem.
   static Result<MemberFile> publish(const std::string& directory, const MemberCard& card);
   MemberFile(MemberFile&&) noexcept;
   MemberFile& operator=(MemberFile&&) = delete;

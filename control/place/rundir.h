@@ -2,7 +2,7 @@
 // control/place/rundir.h -- the directories of jobs in run directories (base/run_directory.h): found, made, locked.
 //
 // <run directory>/<job id>/ holds, mode 0700: secret, and per member <process id>.ctl, .lock, .sm.
-// Every live member has a shared flock on its job's directory; who gets the exclusive one may
+// Every live member has a shared flock on its job's directory; the process that gets the exclusive one may
 // remove the directory. Threads: any; nothing is kept here.
 #pragma once
 
@@ -31,8 +31,8 @@ struct RunDirectory {
 /// right owner and mode.
 std::vector<RunDirectory> run_directories(const std::string& wanted, const Lookup& lookup);
 
-/// Of these places the first that is there and may not be used, and why: jobs may run that nobody
-/// sees. nullopt: there is none. Code: kAuth (no permission, wrong owner or mode), kSystem.
+/// The first of these places that exists and may not be used, and why: jobs in it would go unseen. nullopt:
+/// there is none. Code: kAuth (no permission, wrong owner or mode), kSystem.
 std::optional<Error> unusable_run_directory(const std::string& wanted, const Lookup& lookup);
 
 /// A job's directory, made if missing, and a descriptor that holds it: while it is open nobody

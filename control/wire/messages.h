@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/messages.h -- the JSON form of everything that members, coordinators and btlctl say to
-// one another.
+// control/wire/messages.h -- the JSON form of all messages between members, coordinators and
+// btlctl.
 //
 // Pure; any thread. Input is hostile: size, depth, types and ranges are checked; what does not fit
 // is an Error that names the field. Unknown keys are ignored, so that a newer minor version may add
@@ -25,8 +25,8 @@ namespace livebtl::control {
 inline constexpr std::size_t kMessageBytesMax = 65'536;
 inline constexpr int kMessageDepthMax = 16;
 
-/// "Which members do you know?" Asked of a relay; paged, since a job may be large. job: "" for
-/// whichever it is of, since who comes from outside cannot know.
+/// "Which members do you know?" Asked of a relay; paged, since a job may be large. job: "": any,
+/// since a client from outside cannot know it.
 struct MembersRequest {
   std::string job;
   std::uint32_t offset = 0;
@@ -48,7 +48,7 @@ struct MembersAnswer {
   std::string job;
   std::uint32_t offset = 0;
   std::uint32_t total = 0;
-  bool complete = true;  // all files could be read: who was there before and is not, has left
+  bool complete = true;  // all files could be read: a member listed before and missing now has left
   std::vector<MemberEntry> members;
   std::vector<std::string> relays;  // of other nodes, as this member has learnt them
 };
@@ -90,7 +90,7 @@ struct WatchEvent {
 };
 
 /// "What is the job's secret?" Asked on the member's own node, where only its user and root can;
-/// who asks by a relay has shown that he knows it.
+/// a client that asks through a relay has proved that it knows it.
 struct SecretRequest {
   std::string job;
 };
@@ -102,7 +102,7 @@ struct SecretAnswer {
 /// reach it.
 struct AddressesRequest {
   std::string job;
-  std::uint64_t question = 0;  // by chance; comes back with the answer
+  std::uint64_t question = 0;  // random; comes back with the answer
 };
 struct AddressesAnswer {
   MemberId member;

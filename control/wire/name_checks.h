@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/name_checks.h -- names in messages: what may be one. Input is hostile. Pure.
+// control/wire/name_checks.h -- which names messages may hold. Input is hostile. Pure.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/route.h -- to whom an envelope goes, and how the answer finds back. Pure; all input is
+// control/wire/route.h -- where a message goes, and how its answer finds the way back. Pure; all input is
 // hostile.
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace livebtl::control {
 
-/// "" -- the process that gets it; "PROCESS" -- the member of that name on the receiver's node;
+/// "" -- the process that receives it; "PROCESS" -- the member of that name on the receiver's node;
 /// "tcp://HOST:PORT PROCESS" -- the same at that relay's node, "tcp://HOST:PORT " the relay itself.
 struct Route {
   std::string relay;    // empty: here
-  ProcessId process{};  // zero: whoever gets it
+  ProcessId process{};  // zero: the receiver
   friend bool operator==(const Route&, const Route&) = default;
 };
 std::string format_route(const Route& route);
@@ -26,9 +26,9 @@ std::optional<Route> parse_route(std::string_view text);
 bool valid_relay(std::string_view endpoints) noexcept;
 std::vector<std::string> relay_endpoints(std::string_view endpoints);
 
-/// What one who passes an envelope on puts in front of its `back`: which of his peers it came from.
+/// What a router that passes an envelope on puts in front of its `back`: the peer that it came from.
 struct Return {
-  std::uint8_t listener = 0;  // which of the sockets that he listens on
+  std::uint8_t listener = 0;  // which of its listening sockets
   std::string peer;
   std::string back;
 };

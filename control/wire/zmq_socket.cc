@@ -34,7 +34,7 @@ struct KeyPair {
   KeyText shown;
 };
 
-/// Each side's long-term key comes from the job secret: who can make it is of the job.
+/// Each side's long-term key is made from the job secret: a process that has it belongs to the job.
 KeyPair make_keys(const Secret& secret, std::string_view purpose) {
   KeyPair keys{};
   const auto bytes = secret.derive(purpose);
@@ -53,12 +53,12 @@ void set_common(zmq::socket_t& socket) {
   socket.set(zmq::sockopt::maxmsgsize, kFrameBytesMax);
   socket.set(zmq::sockopt::handshake_ivl, kHandshakeMs);
   socket.set(zmq::sockopt::ipv6, true);
-  // Between machines that were restored from snapshots of two moments a connection looks alive, and
-  // acknowledges nothing for ever.
+  // Between machines restored from snapshots of different moments a connection looks alive, but acknowledges
+  // nothing, for ever.
   socket.set(zmq::sockopt::tcp_maxrt, kUnacknowledgedMs);
 }
 
-/// On a node the 0700 directory keeps others out; this is a second lock on the same door.
+/// On a node the directory's mode 0700 keeps others out; this check comes on top of it.
 void admit_own_user_and_root(zmq::socket_t& socket) {
   for (const uid_t user : {::geteuid(), uid_t{0}}) {
     if (::zmq_setsockopt(socket.handle(), ZMQ_IPC_FILTER_UID, &user, sizeof user) != 0) {

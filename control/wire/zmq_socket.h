@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/zmq_socket.h -- envelopes over ZeroMQ: with zmq_watch.h the only files that know the
-// library.
+// control/wire/zmq_socket.h -- control messages over ZeroMQ: with zmq_watch.h the only files that know
+// the library.
 //
-// An envelope is three frames: back, to, body. `back` is returned unread by whoever answers, so that
-// those who pass envelopes on keep no state. Nothing here blocks. Sending may drop and tells nothing
-// for certain: whoever wants to be sure waits for the answer and sends again. Threads: context and
-// sockets belong to one thread. Nothing of them may be touched in a forked child.
+// An envelope is three frames: back, to, body. `back` is returned unread with the answer, so that
+// routers that pass envelopes on keep no state. Nothing here blocks. Sending may drop, and does not show it
+// reliably: a sender that must be sure waits for the answer and sends again.
+//
+// Threads: context and sockets belong to one thread. A forked child must not touch them.
 #pragma once
 
 #include <optional>
@@ -18,9 +19,9 @@
 namespace livebtl::control {
 
 struct Envelope {
-  std::string peer;  // at a listening socket: from or to which of its peers
+  std::string peer;  // at a listening socket: the peer that it is from or for
   std::string back;
-  std::string to;  // route.h; in an answer: whom it is from
+  std::string to;  // route.h; in an answer: its sender
   std::string body;
 };
 
@@ -37,7 +38,7 @@ class ZmqSocket {
                                   const Secret& secret);
   /// Listens on one more address. Errors: kSystem.
   Status also_listen(const std::string& endpoint);
-  /// endpoint: or several of one listener, separated by commas: whichever can be reached is used.
+  /// endpoint: one, or several of one listener, separated by commas: one that can be reached is used.
   static Result<ZmqSocket> connect(zmq::context_t& context, const std::string& endpoint,
                                    const Secret& secret);
   /// The same in two steps, for tcp, so that the socket can be watched in between (zmq_watch.h).
@@ -55,7 +56,7 @@ class ZmqSocket {
   bool pending() const;
   /// The address it listens on, with the port that was picked.
   std::string endpoint() const;
-  /// As the C interface knows it.
+  /// For the C interface.
   void* handle() { return socket_.handle(); }
 
  private:

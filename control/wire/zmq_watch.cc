@@ -51,7 +51,7 @@ ConnectionWatch::ConnectionWatch(ConnectionWatch&& other) noexcept
       turned_away_(other.turned_away_),
       welcomed_(other.welcomed_) {}
 
-/// The watched socket must stop telling first: with nobody to tell, it would wait for somebody.
+/// The monitor is stopped first: without a reader the watched socket would block.
 ConnectionWatch::~ConnectionWatch() {
   if (watched_ != nullptr) ::zmq_socket_monitor(watched_, nullptr, 0);
 }

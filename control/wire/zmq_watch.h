@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/zmq_watch.h -- how far a socket's connections get, by ZeroMQ's own account: sockets
-// themselves tell nothing of who turned them away. Threads: those of the socket.
+// control/wire/zmq_watch.h -- how far a socket's connections get, by ZeroMQ's monitor events: the socket
+// itself does not show who turned it away. Threads: those of the socket.
 #pragma once
 
 #include "control/wire/zmq_socket.h"
@@ -9,7 +9,7 @@ namespace livebtl::control {
 
 class ConnectionWatch {
  public:
-  /// Of a socket that has called nobody yet, and that outlives the watch. Errors: kSystem.
+  /// socket: not connected yet; outlives the watch. Errors: kSystem.
   static Result<ConnectionWatch> begin(zmq::context_t& context, ZmqSocket& socket);
   ConnectionWatch(ConnectionWatch&& other) noexcept;
   ConnectionWatch& operator=(ConnectionWatch&&) = delete;

@@ -158,7 +158,7 @@ void World::break_something() {
   }
   const bool clock_stops = which < plan_.member_crash + plan_.freeze;
   network_.counts().note(clock_stops ? Fault::kFreeze : Fault::kClockJump);
-  // From a hiccup to far longer than any limit in the engine.
+  // From a hiccup to far longer than any time-out in the engine.
   const double exponent = 5.0 + static_cast<double>(random_.below(1000)) / 1000.0 * 3.7;
   victim.freeze(now() + static_cast<TimeNs>(std::pow(10.0, exponent)), clock_stops);
 }
