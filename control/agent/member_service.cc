@@ -240,7 +240,8 @@ Message MemberService::watch(const Return& from, const WatchRequest& request, Ti
   std::erase_if(watchers_,
                 [&](const Watcher& watcher) { return watcher.until <= now || same(watcher); });
   if (watchers_.size() == kWatchersMax) {
-    return ErrorAnswer{Errc::kLimit, "sixteen watch already; end one of them, or use status"};
+    return ErrorAnswer{Errc::kLimit,
+                       "sixteen clients watch already; end one of them, or use status"};
   }
   const TimeNs lease = std::min(request.lease_ms, kWatchLeaseMaxMs) * kMillisecond;
   watchers_.push_back({from, now + lease});

@@ -46,7 +46,8 @@ std::string no_answer(const RelayPlace& relay, const ConnectionWatch& watch) {
            "this no relay? `btlctl jobs` on a node of the job shows where it relays";
   }
   return "nobody can be reached at " + relay.name +
-         "; is a firewall between? `btlctl jobs` on a node of the job shows where it relays (with "
+         "; is there a firewall in between? `btlctl jobs` on a node of the job shows where it "
+         "relays (with "
          "LIVEBTL_RELAY=on a job of one node does too)";
 }
 

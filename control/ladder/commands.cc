@@ -241,7 +241,7 @@ tl::expected<Routing, VerbError> apply_verb(std::string_view verb,
   if (after && outgrows(*after, routing)) {
     return no(ExitCode::kRefused,
               "too many nodes have rules of their own (" + std::to_string(after->nodes.size()) +
-                  ") for a message to tell; give the command for the whole job, or take some back");
+                  ") to fit into a message; give the command for the whole job, or take some back");
   }
   return after;
 }

@@ -122,7 +122,7 @@ void CoordinatorMachine::finish_climb() {
     return end(ExitCode::kForeign,
                title() +
                    ": released by this job, but held by somebody else; do not detach; end or "
-                   "restart who is named, then repeat this, which looks again");
+                   "restart the holders named, then repeat this, which looks again");
   }
   const bool returns = is_return(operation.verb, operation.arguments);
   if (returns) outcome_.absent = roster_.absent(node_);
@@ -141,7 +141,7 @@ void CoordinatorMachine::end_already() {
     return end(ExitCode::kDone, title() + ": already so" + but_not_on(after_, node_));
   end(ExitCode::kForeign, title() +
                               ": already so, but held by somebody else; do not detach; end or "
-                              "restart who is named, then repeat this, which looks again");
+                              "restart the holders named, then repeat this, which looks again");
 }
 
 /// transports: of these alone, on the scope's node alone.

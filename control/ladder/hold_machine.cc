@@ -198,7 +198,7 @@ void HoldMachine::advance_seal() {
   if (now_ < deadline_) return;
   if (!renews) return back(ExitCode::kRetracted, "time-out");
   note_stragglers();
-  end(ExitCode::kRetracted, "time-out; not all have said that their lease begins anew");
+  end(ExitCode::kRetracted, "time-out; not all have confirmed that their lease begins anew");
 }
 
 void HoldMachine::enter(Phase phase) {

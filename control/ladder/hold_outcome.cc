@@ -20,8 +20,10 @@ void HoldMachine::back(ExitCode code, std::string text) {
 void HoldMachine::advance_back() {
   const bool all = all_settled();
   if (!all && now_ < deadline_) return;
-  end(why_, why_text_ + (all ? "; this hold holds nothing"
-                             : "; not all have said that they send on again: their leases end it"));
+  end(why_,
+      why_text_ +
+          (all ? "; this hold holds nothing"
+               : "; not all have confirmed that they send again; their leases will end the hold"));
 }
 
 void HoldMachine::advance_end() {
@@ -34,7 +36,7 @@ void HoldMachine::advance_end() {
     if (broken_.empty()) return end(ExitCode::kDone, "the hold has ended; it was never broken");
     return end(ExitCode::kInconsistent,
                "this hold is over; but " + broken_ +
-                   ": what was snapshot meanwhile does not fit together and must not be restored");
+                   ": snapshots taken meanwhile do not fit together and must not be restored");
   }
   if (const HoldAnswer* const answer = refusal())
     return end(ExitCode::kBusy, answer->name + " refused: " + answer->report.refusal);
@@ -42,7 +44,7 @@ void HoldMachine::advance_end() {
   note_stragglers();
   // A member that was raised stays so: there is no way back.
   end(command_.verb == HoldVerb::kRestored ? ExitCode::kNotReleased : ExitCode::kRetracted,
-      "time-out; not all have said that they send on again: their leases end it");
+      "time-out; not all have confirmed that they send again; their leases will end the hold");
 }
 
 void HoldMachine::conclude_check() {
@@ -56,7 +58,7 @@ void HoldMachine::conclude_check() {
                                     ", for " + std::to_string(left_ms / 1000) + " s more");
   }
   end(ExitCode::kInconsistent,
-      why + ": what was snapshot meanwhile does not fit together and must not be restored");
+      why + ": snapshots taken meanwhile do not fit together and must not be restored");
 }
 
 void HoldMachine::not_renewed(std::string why) {

@@ -92,10 +92,11 @@ void HoldMachine::begin_restore() {
     return end(ExitCode::kDone, "already so: all go on since they were restored");
   }
   if (const std::string why = misfit(); !why.empty()) {
-    return end(ExitCode::kInconsistent,
-               why +
-                   ": these processes were not snapshot together, and are not continued; restore "
-                   "all machines from one set of snapshots");
+    return end(
+        ExitCode::kInconsistent,
+        why +
+            ": these processes were not snapshotted together, and are not continued; restore "
+            "all machines from one set of snapshots");
   }
   const bool begun = choose_incarnation();
   const std::string raise = std::to_string(poll_.size()) + " processes to incarnation " +

@@ -120,8 +120,8 @@ Result<JobDirectory> make_job_directory(const std::string& rundir, std::string_v
     }
   }
   return fail(Errc::kSystem, path +
-                                 " is removed again and again by somebody else; find out whom, "
-                                 "or set LIVEBTL_RUNDIR to another directory");
+                                 " is removed again and again; find out by which process, or "
+                                 "set LIVEBTL_RUNDIR to another directory");
 }
 
 namespace {

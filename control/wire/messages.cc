@@ -43,7 +43,7 @@ constexpr std::array<const char*, std::variant_size_v<Message>> kSchemas = {
 
 std::string check(const Operation& operation) {
   if (operation.id == 0) return "";
-  if (!is_routing_verb(operation.verb)) return "'operation.verb' is not one that we know";
+  if (!is_routing_verb(operation.verb)) return "'operation.verb' is unknown";
   if (operation.arguments.size() > 8) return "'operation.arguments' has too many entries";
   if (!operation.node.empty() && !good_node(operation.node))
     return "'operation.node' must be a node's id, or empty";
@@ -94,7 +94,7 @@ std::string check(const AddressesAnswer& answer) {
   if (answer.member.process == ProcessId{}) return "'member.process' must not be zero";
   if (answer.addresses.size() > 8) return "'addresses' has more than 8 entries";
   for (const auto& [name, address] : answer.addresses) {
-    if (!is_transport_name(name)) return "'addresses' names what is no transport";
+    if (!is_transport_name(name)) return "'addresses' has a key that is no transport's name";
     if (address.size() > 512) return "'addresses." + name + "' has more than 512 bytes";
   }
   return "";
