@@ -196,7 +196,7 @@ TEST_CASE("a relay passes envelopes on to other nodes only for those who hold th
     const auto message = decode(answer->body);
     const auto* error = message ? std::get_if<ErrorAnswer>(&*message) : nullptr;
     REQUIRE(error != nullptr);
-    CHECK(error->text.find(secret ? "cannot pass the envelope" : "without auth") !=
+    CHECK(error->text.find(secret ? "cannot pass the message" : "without auth") !=
           std::string::npos);
   }
 }
