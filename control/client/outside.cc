@@ -89,10 +89,10 @@ Result<std::string> greet(ZmqSocket& socket, ConnectionWatch& watch, const Relay
     if (failed_again && !watch.connected() && all_refuse(relay.endpoints, kRefusedWithin))
       return fail(Errc::kUnreachable, nobody_listens(relay));
     const TimeNs now = monotonic_now();
-    const bool stranger = watch.turned_away() && !watch.welcomed();
-    if (stranger) give_up = std::min(give_up, now + kOtherAddresses);
+    const bool rejected = watch.turned_away() && !watch.welcomed();
+    if (rejected) give_up = std::min(give_up, now + kOtherAddresses);
     if (now < give_up) continue;
-    if (stranger) return fail(Errc::kAuth, turned_away(relay));
+    if (rejected) return fail(Errc::kAuth, turned_away(relay));
     return fail(Errc::kUnreachable, no_answer(relay, watch));
   }
   return fail(Errc::kCancelled, "interrupted; nothing was changed");
