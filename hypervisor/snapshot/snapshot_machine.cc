@@ -7,7 +7,7 @@
 namespace livebtl::hypervisor {
 namespace {
 
-constexpr const char* kMade = "the machines are snapshot, and fit together";
+constexpr const char* kMade = "all machines have been saved, and the set fits together";
 constexpr const char* kMadeBefore = "this set is whole already";
 constexpr const char* kStill =
     " does not run, so its job cannot be held; let it go on (cont), and call again";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/snapshot/snapshot_machine.h -- the order in which a job's machines are snapshot, and
+// hypervisor/snapshot/snapshot_machine.h -- the order in which a job's machines are saved, and
 // of the way back. Pure: no socket, no clock; owns nothing but its own state.
 //
 // The way there: claim, prepare, unplug all cards, hold, save one machine after the other, check.

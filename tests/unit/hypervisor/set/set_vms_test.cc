@@ -17,10 +17,10 @@ const Log kOther = {"device_del hca", "stop", "migrate", "cont", "device_add hca
 
 }  // namespace
 
-TEST_CASE("two machines are snapshot, and what is in the set is what they had") {
+TEST_CASE("two machines are saved, and what is in the set is what they had") {
   MachinePair pair;
   const auto report = pair.snapshot();
-  CHECK(report.end.text == "the machines are snapshot, and fit together");
+  CHECK(report.end.text == "all machines have been saved, and the set fits together");
   CHECK(report.end.code == 0);
   CHECK(pair.log(0) == kFirst);
   CHECK(pair.log(1) == kOther);
@@ -181,7 +181,7 @@ TEST_CASE("what a killed call has left is resolved first") {
   std::filesystem::permissions(pair.request.directory, std::filesystem::perms::owner_all);
   std::ofstream(pair.request.directory + "/vm1.ram") << "half of it";
   const auto report = pair.snapshot();
-  CHECK(report.end.text == "the machines are snapshot, and fit together");
+  CHECK(report.end.text == "all machines have been saved, and the set fits together");
   CHECK(report.details["hold"] != "0x7");
   const Log log = pair.log(0);
   REQUIRE(log.size() > 4);
