@@ -17,7 +17,7 @@ namespace {
 
 /// What follows that word or option is completed with. "": with nothing.
 std::string kind_of(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
+  std::string type = option.get_type_name();
   if (type == "TRANSPORT" || type == "HOOK") return type;
   const bool file = type == "FILE" || type == "SOCKET" || type == "PATH" || type == "DIRECTORY";
   return file ? "FILE" : "";
