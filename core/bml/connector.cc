@@ -30,7 +30,7 @@ Path& Connector::begin(Peer& peer, TransportSlot& slot, std::unique_ptr<Endpoint
   const std::uint64_t replaces = replaced == peer.lost_paths.end() ? 0 : replaced->second;
   path.told_addresses = parts_.slots.addresses_version();
   path.handshake = std::make_unique<Handshake>(
-      Handshake::dial(context_.config.secret, facts(peer, path.id, replaces), peer.process));
+      Handshake::dial(context_.config.secret, facts(&peer, path.id, replaces), peer.process));
   path.hello_out = path.handshake->start().send;
   hellos_due_.push_back(&path);
   peer.paths.push_back(std::move(made));
@@ -41,7 +41,8 @@ void Connector::take_in(TransportSlot& slot, std::unique_ptr<Endpoint> endpoint,
                         ProcessId admitted_for) noexcept {
   auto path = std::make_unique<Path>(parts_.path, slot, std::move(endpoint), false,
                                      context_.now + kHelloTimeout);
-  path->handshake = std::make_unique<Handshake>(Handshake::accept(context_.config.secret));
+  path->handshake = std::make_unique<Handshake>(
+      Handshake::accept(context_.config.secret, {context_.config.job, context_.config.process}));
   path->admitted_for = admitted_for;
   unauthenticated_.push_back(std::move(path));
 }
@@ -93,7 +94,8 @@ void Connector::clear() noexcept {
   unauthenticated_.clear();
 }
 
-HelloFacts Connector::facts(const Peer& peer, std::uint64_t path, std::uint64_t replaces) const {
+/// peer: null if there is no record of it yet.
+HelloFacts Connector::facts(const Peer* peer, std::uint64_t path, std::uint64_t replaces) const {
   HelloFacts mine;
   mine.job = context_.config.job;
   mine.process = context_.config.process;
@@ -104,8 +106,8 @@ HelloFacts Connector::facts(const Peer& peer, std::uint64_t path, std::uint64_t 
   mine.rung = static_cast<std::uint8_t>(parts_.switching.report().rung);
   mine.path = path;
   mine.replaces = replaces;
-  mine.next_expected = peer.rx.reorder.expected();
-  mine.acknowledged = peer.tx.acked;
+  mine.next_expected = peer != nullptr ? peer->rx.reorder.expected() : context_.config.first_seq;
+  mine.acknowledged = peer != nullptr ? peer->tx.acked : context_.config.first_seq;
   mine.credit_bytes = context_.config.settings.credit_bytes;
   mine.credit_headers = context_.config.settings.credit_headers;
   mine.addresses = parts_.slots.own_addresses();
@@ -160,14 +162,15 @@ void Connector::take_step(Path& path, Handshake::Step step) noexcept {
   if (step.open && !path.hello_out) opened(path);
 }
 
-// in: an accepted path whose other end says who it is, not proved yet. out: our challenge, or a
-// refusal.
+// in: an accepted path whose other end says who it is: it knows the secret, or replays the words of one
+// that does. out: our challenge, or a refusal. No record is made of it before it has proved that it is
+// there.
 Handshake::Step Connector::answer_hello(Path& path) noexcept {
   const HelloFacts& theirs = path.handshake->peer();
-  Peer& record = parts_.peers.record(theirs.process);
-  const RefuseReason reason = judge_hello(path, record);
+  Peer* known = parts_.peers.find(theirs.process);
+  const RefuseReason reason = judge_hello(path, known);
   path.told_addresses = parts_.slots.addresses_version();
-  if (reason == RefuseReason::kNone) return path.handshake->answer(facts(record, theirs.path, 0));
+  if (reason == RefuseReason::kNone) return path.handshake->answer(facts(known, theirs.path, 0));
   std::vector<std::string> instead;
   for (const auto& slot : parts_.slots.all()) {
     if (slot->open()) instead.push_back(slot->name());
@@ -177,27 +180,28 @@ Handshake::Step Connector::answer_hello(Path& path) noexcept {
 
 // Two processes may dial each other at once. The dial of the lower process id stays; a path that is
 // open stays unless the dialler says that it lost just that one.
-RefuseReason Connector::judge_hello(Path& path, Peer& peer) noexcept {
+RefuseReason Connector::judge_hello(Path& path, const Peer* peer) noexcept {
   const HelloFacts& theirs = path.handshake->peer();
   if (context_.fence.out()) return RefuseReason::kNotNow;
-  if (peer.lost) return RefuseReason::kInconsistent;
+  if (peer != nullptr && peer->lost) return RefuseReason::kInconsistent;
   if (!parts_.switching.accepts(path.slot.name())) return RefuseReason::kNotNow;
-  if (peer.process == context_.config.process) {
+  if (peer == nullptr) return RefuseReason::kNone;
+  if (peer->process == context_.config.process) {
     // Ourselves, or a process that exists twice: only we know the id of the path that we are
     // dialling.
-    const bool ours = std::any_of(peer.paths.begin(), peer.paths.end(), [&](const auto& each) {
+    const bool ours = std::any_of(peer->paths.begin(), peer->paths.end(), [&](const auto& each) {
       return each->dialled && each->id == theirs.path;
     });
     return ours ? RefuseReason::kNone : RefuseReason::kNotMe;
   }
-  for (auto& other : peer.paths) {
+  for (auto& other : peer->paths) {
     if (&other->slot != &path.slot || other->state == Path::State::kDown) continue;
     if (other->open()) {
       if (theirs.replaces != other->id && other->closing == false) {
         parts_.probes.probe(*other);  // if it is dead after all, that will show
         return RefuseReason::kDuplicate;
       }
-    } else if (context_.config.process < peer.process) {
+    } else if (context_.config.process < peer->process) {
       return RefuseReason::kDuplicate;
     }
   }

@@ -71,10 +71,10 @@ class Connector {
   void clear() noexcept;
 
  private:
-  HelloFacts facts(const Peer& peer, std::uint64_t path, std::uint64_t replaces) const;
+  HelloFacts facts(const Peer* peer, std::uint64_t path, std::uint64_t replaces) const;
   void take_step(Path& path, Handshake::Step step) noexcept;
   Handshake::Step answer_hello(Path& path) noexcept;
-  RefuseReason judge_hello(Path& path, Peer& peer) noexcept;
+  RefuseReason judge_hello(Path& path, const Peer* peer) noexcept;
   void refused(Path& path, const Handshake::Step& step) noexcept;
   void opened(Path& path) noexcept;
   void adopt_path(Path& path, Peer& record) noexcept;

@@ -80,6 +80,9 @@ void Dialler::on_failed(Path& path) noexcept {
   }
   log(LogLevel::kDebug, "engine", "no path to %s by %s: %s", peer.name().c_str(),
       path.slot.name().c_str(), path.down_reason->text.c_str());
+  // Another process has that address now: only the control plane knows where this one listens.
+  if (path.refusal == RefuseReason::kNotMe)
+    peer.dials.delay = std::max(peer.dials.delay, kDialledInVain);
   back_off(peer, path.slot.name());
 }
 

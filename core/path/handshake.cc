@@ -5,7 +5,8 @@
 // Each MAC covers every byte that both sides have said so far, so what a MAC proves cannot be moved
 // into another conversation: the other side's nonce is in it. Each message has a purpose string of
 // its own, so it cannot be reflected. A refusal's MAC covers the HELLO and the refusal, as the
-// refusing side may have seen no more.
+// refusing side may have seen no more; it names the refusing process, so that a refusal relayed from
+// somewhere else does not pass for that of the process that was dialled.
 #include "core/path/handshake.h"
 
 #include "base/assert.h"
@@ -15,6 +16,7 @@
 namespace livebtl::core {
 namespace {
 
+constexpr std::string_view kHelloPurpose = "livebtl hello";
 constexpr std::string_view kChallengePurpose = "livebtl hello challenge";
 constexpr std::string_view kProofPurpose = "livebtl hello proof";
 constexpr std::string_view kWelcomePurpose = "livebtl hello welcome";
@@ -53,16 +55,17 @@ Handshake Handshake::dial(const Secret& secret, HelloFacts mine, ProcessId expec
   return handshake;
 }
 
-Handshake Handshake::accept(const Secret& secret, const Nonce& nonce) {
+Handshake Handshake::accept(const Secret& secret, const Identity& own, const Nonce& nonce) {
   Handshake handshake(secret, nonce, false);
+  handshake.mine_.job = own.job;
+  handshake.mine_.process = own.process;
   handshake.state_ = State::kAwaitHello;
   return handshake;
 }
 
 Handshake::Step Handshake::start() {
   LIVEBTL_ASSERT(dialler_ && state_ == State::kNew, "a dialler starts once");
-  hello_ = encode(HelloMessage{nonce_, dialled_, mine_}, secret_.present());
-  transcript_ = with_counted({}, hello_);
+  hello_ = seal(encode(HelloMessage{nonce_, dialled_, mine_}, secret_.present()), kHelloPurpose);
   state_ = State::kAwaitChallenge;
   Step step;
   step.send = hello_;
@@ -71,6 +74,12 @@ Handshake::Step Handshake::start() {
 
 Handshake::Step Handshake::receive(Bytes message) {
   LIVEBTL_ASSERT(state_ != State::kNew, "a dialler starts before it receives");
+  if (message.size() > kUntrustedPayloadMax) message = {};  // malformed either way
+  const Blob copy(message.begin(), message.end());
+  return take(copy);
+}
+
+Handshake::Step Handshake::take(Bytes message) {
   if (state_ == State::kOver) {
     Step step;
     step.refused = RefuseReason::kMalformed;
@@ -91,19 +100,6 @@ Handshake::Step Handshake::receive(Bytes message) {
   return stop(RefuseReason::kMalformed, "a hello message out of turn");
 }
 
-Handshake::Step Handshake::on_hello(Bytes message) {
-  std::optional<HelloMessage> hello = decode_hello(message);
-  if (!hello) return stop(RefuseReason::kMalformed, "a malformed HELLO");
-  hello_.assign(message.begin(), message.end());
-  transcript_ = with_counted({}, message);
-  peer_ = std::move(hello->facts);
-  dialled_ = hello->dialled;
-  state_ = State::kAsked;
-  Step step;
-  step.ask = true;
-  return step;
-}
-
 namespace {
 
 std::string other_job(const std::string& theirs, const std::string& mine) {
@@ -113,17 +109,37 @@ std::string other_job(const std::string& theirs, const std::string& mine) {
 
 }  // namespace
 
-Handshake::Step Handshake::answer(HelloFacts mine) {
-  LIVEBTL_ASSERT(state_ == State::kAsked, "an acceptor answers once, when asked");
-  mine_ = std::move(mine);
-  mine_.path = peer_.path;
-  LIVEBTL_ASSERT(check_facts(mine_).has_value(), "own facts are within the hello's limits");
+// The job comes before the MAC, so that two jobs with secrets of their own are told what is wrong; which
+// process this is only those are told who belong to the job.
+Handshake::Step Handshake::on_hello(Bytes message) {
+  const Bytes sealed = message;
+  const bool proved = unseal(message, kHelloPurpose);
+  std::optional<HelloMessage> hello = decode_hello(message);
+  if (!hello) return stop(RefuseReason::kMalformed, "a malformed HELLO");
+  hello_.assign(sealed.begin(), sealed.end());
+  peer_ = std::move(hello->facts);
+  dialled_ = hello->dialled;
   if (peer_.job != mine_.job) return stop(RefuseReason::kWrongJob, other_job(peer_.job, mine_.job));
+  if (!proved) return stop(RefuseReason::kNotAuthentic, kSecretsDiffer);
+  peer_proved_ = true;
   if (dialled_ != ProcessId{0} && dialled_ != mine_.process)
     return stop(RefuseReason::kNotMe, "the peer dialled another process");
   // A process may talk to itself; that it is really itself the engine knows by the path's id.
   if (peer_.process == mine_.process && dialled_ != mine_.process)
     return stop(RefuseReason::kNotMe, "the peer has this process's own id");
+  state_ = State::kAsked;
+  Step step;
+  step.ask = true;
+  return step;
+}
+
+Handshake::Step Handshake::answer(HelloFacts mine) {
+  LIVEBTL_ASSERT(state_ == State::kAsked, "an acceptor answers once, when asked");
+  LIVEBTL_ASSERT(mine.job == mine_.job && mine.process == mine_.process,
+                 "an acceptor answers as whom it was made");
+  mine_ = std::move(mine);
+  mine_.path = peer_.path;
+  LIVEBTL_ASSERT(check_facts(mine_).has_value(), "own facts are within the hello's limits");
   state_ = State::kAwaitProof;
   Step step;
   step.send = seal(encode(ChallengeMessage{nonce_, mine_}, secret_.present()), kChallengePurpose);
@@ -136,6 +152,7 @@ Handshake::Step Handshake::on_challenge(Bytes message) {
   if (!challenge || challenge->facts.path != mine_.path)
     return stop(RefuseReason::kMalformed, "a malformed CHALLENGE");
   peer_ = std::move(challenge->facts);
+  peer_proved_ = true;
   if (peer_.job != mine_.job) return stop(RefuseReason::kWrongJob, other_job(peer_.job, mine_.job));
   if (dialled_ != ProcessId{0} && peer_.process != dialled_)
     return stop(RefuseReason::kNotMe, "another process answered than was dialled");
@@ -173,7 +190,7 @@ Handshake::Step Handshake::on_refuse(Bytes message) {
   Step step;
   step.refused_by_peer = true;
   step.refused = RefuseReason::kNotAuthentic;
-  step.text = "an unproved or malformed refusal";
+  step.text = "a refusal that is malformed, unproved, or of another process";
   if (message.size() < sizeof(HelloHead) + sizeof(Mac)) return step;
   const Bytes body = message.first(message.size() - sizeof(Mac));
   std::optional<RefuseMessage> refusal = decode_refuse(body);
@@ -183,11 +200,18 @@ Handshake::Step Handshake::on_refuse(Bytes message) {
   const Blob covered = with_counted(with_counted({}, hello_), body);
   const Mac good = secret_.mac(dialler_ ? kAcceptorRefuses : kDiallerRefuses, covered);
   const bool proved = equal_in_constant_time(mac, good);
-  if (!proved && !may_be_unproved(refusal->reason)) return step;
+  if (!may_be_unproved(refusal->reason) && (!proved || !by_whom_it_is_due(*refusal))) return step;
   step.refused = refusal->reason;
   step.text = std::string("the peer refused: ") + to_text(refusal->reason);
   if (proved) step.try_instead = std::move(refusal->try_instead);
   return step;
+}
+
+// "Not me" comes from another process by its nature.
+bool Handshake::by_whom_it_is_due(const RefuseMessage& refusal) const noexcept {
+  const ProcessId other = dialler_ ? dialled_ : peer_.process;
+  return refusal.reason == RefuseReason::kNotMe || other == ProcessId{0} ||
+         refusal.process == other;
 }
 
 Handshake::Step Handshake::refuse(RefuseReason reason, std::vector<std::string> try_instead) {
@@ -203,7 +227,8 @@ Handshake::Step Handshake::refuse(RefuseReason reason, std::vector<std::string> 
 Handshake::Step Handshake::stop(RefuseReason reason, std::string text,
                                 std::vector<std::string> try_instead) {
   state_ = State::kOver;
-  const Blob body = encode(RefuseMessage{reason, std::move(try_instead)}, secret_.present());
+  const ProcessId named = peer_proved_ ? mine_.process : ProcessId{0};
+  const Blob body = encode(RefuseMessage{reason, named, std::move(try_instead)}, secret_.present());
   const Blob covered = with_counted(with_counted({}, hello_), body);
   const Mac mac = secret_.mac(dialler_ ? kDiallerRefuses : kAcceptorRefuses, covered);
   ByteWriter writer;

@@ -76,16 +76,27 @@ Result<std::vector<TransportAddress>> decode_addresses(Bytes bytes);
 /// For logs: "wrong job", "not authentic", ...
 const char* to_text(RefuseReason reason) noexcept;
 
+/// Of an acceptor, before it is asked for its facts.
+struct Identity {
+  std::string job;
+  ProcessId process{};
+};
+
+struct RefuseMessage;  // hello_wire.h
+
 class Handshake {
  public:
   /// expected: whom we dial; ProcessId{0}: any process that answers. nonce: an argument for tests alone.
   static Handshake dial(const Secret& secret, HelloFacts mine, ProcessId expected,
                         const Nonce& nonce = random_nonce());
-  static Handshake accept(const Secret& secret, const Nonce& nonce = random_nonce());
+  /// own: this process, which the HELLO must be for.
+  static Handshake accept(const Secret& secret, const Identity& own,
+                          const Nonce& nonce = random_nonce());
 
   struct Step {
     std::optional<Blob> send;  // payload of a kHello frame to post
-    // acceptor: the peer's facts are in peer() (not proved yet): answer or refuse
+    // acceptor: peer() belongs to the job and dialled this process, though perhaps some time ago, as
+    // a HELLO can be replayed: answer or refuse
     bool ask = false;
     // both sides proved: the path may carry frames, after `send` if there is one. peer() is proved
     bool open = false;
@@ -99,11 +110,11 @@ class Handshake {
   };
   /// dialler: the first message. Once.
   Step start();
-  /// The payload of a kHello frame from the peer; hostile until proved. After the end: refused
-  /// again.
+  /// The payload of a kHello frame from the peer; hostile until proved, and copied at once: it may lie
+  /// in memory that the peer can still write to. After the end: refused again. An acceptor refuses by
+  /// itself what is of another job, proves nothing, or is for another process.
   Step receive(Bytes message);
   /// acceptor, after `ask`: our facts, whose path becomes the peer's; the challenge is sent.
-  /// Refuses by itself if the jobs differ, or if the peer dialled another process or is this one.
   Step answer(HelloFacts mine);
   /// acceptor, from `ask` until the welcome has been posted: say no. At most 8 transports.
   Step refuse(RefuseReason reason, std::vector<std::string> try_instead);
@@ -126,11 +137,13 @@ class Handshake {
   Handshake(const Secret& secret, const Nonce& nonce, bool dialler) noexcept
       : secret_(secret), nonce_(nonce), dialler_(dialler) {}
 
+  Step take(Bytes message);
   Step on_hello(Bytes message);
   Step on_challenge(Bytes message);
   Step on_proof(Bytes message);
   Step on_welcome(Bytes message);
   Step on_refuse(Bytes message);
+  bool by_whom_it_is_due(const RefuseMessage& refusal) const noexcept;
   Step stop(RefuseReason reason, std::string text, std::vector<std::string> try_instead = {});
   Blob seal(Blob body, std::string_view purpose);
   bool unseal(Bytes& message, std::string_view purpose);
@@ -138,6 +151,7 @@ class Handshake {
   Secret secret_;
   Nonce nonce_;
   bool dialler_;
+  bool peer_proved_ = false;  // what it said is from the job: it may be told which process this is
   State state_ = State::kNew;
   HelloFacts mine_;
   HelloFacts peer_;

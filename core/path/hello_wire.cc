@@ -181,6 +181,7 @@ Blob encode(const RefuseMessage& message, bool authenticated) {
   ByteWriter writer;
   writer.put_bytes(encode_hello_head(HelloType::kRefuse, authenticated));
   writer.put(message.reason);
+  writer.put(message.process);
   writer.put(static_cast<std::uint8_t>(message.try_instead.size()));
   for (const std::string& transport : message.try_instead) writer.put_counted(as_bytes(transport));
   return writer.take();
@@ -197,8 +198,8 @@ std::optional<HelloHead> decode_hello_head(Bytes message) noexcept {
   return head;
 }
 
-std::optional<HelloMessage> decode_hello(Bytes message) {
-  ByteReader reader = after_head(message);
+std::optional<HelloMessage> decode_hello(Bytes body) {
+  ByteReader reader = after_head(body);
   HelloMessage hello;
   hello.nonce = reader.take<Nonce>();
   hello.dialled = reader.take<ProcessId>();
@@ -222,6 +223,7 @@ std::optional<RefuseMessage> decode_refuse(Bytes body) {
   ByteReader reader = after_head(body);
   RefuseMessage refusal;
   refusal.reason = reader.take<RefuseReason>();
+  refusal.process = reader.take<ProcessId>();
   const std::size_t count = reader.take<std::uint8_t>();
   if (refusal.reason == RefuseReason::kNone || refusal.reason > RefuseReason::kNotMe ||
       count > kTryInsteadMax)

@@ -10,7 +10,7 @@
 
 namespace livebtl::core {
 
-inline constexpr std::uint8_t kHelloVersion = 1;
+inline constexpr std::uint8_t kHelloVersion = 2;
 inline constexpr std::size_t kTryInsteadMax = 8;
 
 enum class HelloType : std::uint8_t {
@@ -40,10 +40,11 @@ struct ChallengeMessage {
 };
 struct RefuseMessage {
   RefuseReason reason{};
+  ProcessId process{};  // that refuses; 0: the other has not proved that it may know
   std::vector<std::string> try_instead;
 };
 
-/// A head alone: PROOF and WELCOME are nothing else, before their MAC.
+/// A head alone: PROOF and WELCOME are nothing else, before their MAC, with which each message ends.
 Blob encode_hello_head(HelloType type, bool authenticated);
 Blob encode(const HelloMessage& message, bool authenticated);
 Blob encode(const ChallengeMessage& message, bool authenticated);
@@ -52,7 +53,7 @@ Blob encode(const RefuseMessage& message, bool authenticated);
 /// The head of a message of this version with a known type; nullopt: malformed.
 std::optional<HelloHead> decode_hello_head(Bytes message) noexcept;
 /// Requires: decode_hello_head said so. The MAC is cut off already. nullopt: malformed.
-std::optional<HelloMessage> decode_hello(Bytes message);
+std::optional<HelloMessage> decode_hello(Bytes body);
 std::optional<ChallengeMessage> decode_challenge(Bytes body);
 std::optional<RefuseMessage> decode_refuse(Bytes body);
 

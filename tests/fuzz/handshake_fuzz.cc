@@ -58,7 +58,7 @@ class Network {
         acceptor_(Handshake::accept((setup & kAcceptorHasSecret) != 0
                                         ? secret_of((setup & kSecretsDiffer) != 0 ? 2 : 1)
                                         : Secret(),
-                                    nonce_of(2))) {
+                                    {theirs_.job, theirs_.process}, nonce_of(2))) {
     take(dialler_.start(), kDialler);
   }
 

@@ -41,9 +41,14 @@ inline HelloFacts largest_facts(std::uint64_t process) {
   return facts;
 }
 
+inline Handshake acceptor_of(std::uint64_t process, const Secret& secret,
+                             const std::string& job = "job-1") {
+  return Handshake::accept(secret, {job, ProcessId{process}});
+}
+
 struct Ends {
   Handshake dialler = Handshake::dial(secret_of(1), facts_of(10), ProcessId{20});
-  Handshake acceptor = Handshake::accept(secret_of(1));
+  Handshake acceptor = acceptor_of(20, secret_of(1));
 };
 
 // Runs a whole handshake; `touch` may alter message number 0..3 on its way. What each side ends

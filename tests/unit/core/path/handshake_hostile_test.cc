@@ -12,17 +12,53 @@ using namespace livebtl;
 using namespace livebtl::core;
 using namespace livebtl::core::test;
 
-TEST_CASE("a dialler that accepts any challenge still cannot prove itself") {
+TEST_CASE("an unauthenticated HELLO earns a refusal, and learns nothing by it") {
+  for (const std::uint64_t dialled : {20, 21, 0}) {
+    Handshake forger = Handshake::dial(secret_of(2), facts_of(10), ProcessId{dialled});
+    Handshake acceptor = acceptor_of(20, secret_of(1));
+    const auto step = acceptor.receive(*forger.start().send);
+    CHECK_FALSE(step.ask);
+    CHECK(step.refused == RefuseReason::kNotAuthentic);
+    REQUIRE(step.send);
+    const auto refusal = decode_refuse(Bytes(*step.send).first(step.send->size() - sizeof(Mac)));
+    REQUIRE(refusal);
+    CHECK(refusal->process == ProcessId{0});
+    CHECK(refusal->try_instead.empty());
+  }
+}
+
+TEST_CASE("a process that replays a HELLO still cannot prove itself") {
   Ends honest;
-  Ends forger{.dialler = Handshake::dial(secret_of(2), facts_of(10), ProcessId{20})};
-  const Blob hello = *forger.dialler.start().send;
-  REQUIRE(honest.acceptor.receive(hello).ask);
+  REQUIRE(honest.acceptor.receive(*honest.dialler.start().send).ask);
   REQUIRE(honest.acceptor.answer(facts_of(20)).send);
   Blob proof = encode_hello_head(HelloType::kProof, true);
   proof.resize(proof.size() + sizeof(Mac));
   const auto step = honest.acceptor.receive(proof);
   CHECK(step.refused == RefuseReason::kNotAuthentic);
   CHECK_FALSE(honest.acceptor.open());
+}
+
+TEST_CASE("an authentic refusal counts only if it is of the process that was dialled") {
+  // All know the secret. What was said to 20 is carried to 21, whose refusal is carried back.
+  for (const RefuseReason reason :
+       {RefuseReason::kDuplicate, RefuseReason::kNotNow, RefuseReason::kInconsistent}) {
+    Handshake dialler = Handshake::dial(secret_of(1), facts_of(10), ProcessId{20});
+    Blob hello = *dialler.start().send;
+    const auto refusal_of = [&](std::uint64_t process) {
+      Blob body = encode(RefuseMessage{reason, ProcessId{process}, {}}, true);
+      ByteWriter covered;
+      covered.put_counted(hello);
+      covered.put_counted(body);
+      const Mac mac = secret_of(1).mac("livebtl hello refused by acceptor", covered.take());
+      body.insert(body.end(), mac.begin(), mac.end());
+      return body;
+    };
+    Handshake other = dialler;
+    CHECK(other.receive(refusal_of(21)).refused == RefuseReason::kNotAuthentic);
+    other = dialler;
+    CHECK(other.receive(refusal_of(0)).refused == RefuseReason::kNotAuthentic);
+    CHECK(dialler.receive(refusal_of(20)).refused == reason);
+  }
 }
 
 TEST_CASE("a replayed HELLO earns a challenge that its sender cannot meet") {
@@ -33,7 +69,7 @@ TEST_CASE("a replayed HELLO earns a challenge that its sender cannot meet") {
     if (number == 2) proof = message;
   });
   REQUIRE(first.acceptor.open());
-  Handshake acceptor = Handshake::accept(secret_of(1));
+  Handshake acceptor = acceptor_of(20, secret_of(1));
   REQUIRE(acceptor.receive(hello).ask);
   REQUIRE(acceptor.answer(facts_of(20)).send);
   const auto step = acceptor.receive(proof);
@@ -125,7 +161,7 @@ TEST_CASE("garbage in any state ends in a refusal, with and without authenticati
   Random random(1);
   for (int round = 0; round < 4000; ++round) {
     const Secret secret = round % 2 == 0 ? secret_of(1) : Secret();
-    Ends ends{Handshake::dial(secret, facts_of(10), ProcessId{20}), Handshake::accept(secret)};
+    Ends ends{Handshake::dial(secret, facts_of(10), ProcessId{20}), acceptor_of(20, secret)};
     const int target = static_cast<int>(random.below(4));
     const Outcome out = run(ends, [&](int number, Blob& message) {
       if (number != target) return;
@@ -145,7 +181,7 @@ TEST_CASE("garbage in any state ends in a refusal, with and without authenticati
 }
 
 TEST_CASE("a malformed message is answered once, and nothing after it") {
-  Handshake acceptor = Handshake::accept(secret_of(1));
+  Handshake acceptor = acceptor_of(20, secret_of(1));
   const auto first = acceptor.receive(as_bytes("GET / HTTP/1.1"));
   CHECK(first.refused == RefuseReason::kMalformed);
   CHECK(first.send);
@@ -157,7 +193,7 @@ TEST_CASE("a malformed message is answered once, and nothing after it") {
 TEST_CASE("another version of the hello is refused as malformed") {
   Ends ends;
   const Outcome out = run(ends, [](int number, Blob& message) {
-    if (number == 0) message[0] = std::byte{2};
+    if (number == 0) message[0] = std::byte{1};
   });
   CHECK(out.acceptor.refused == RefuseReason::kMalformed);
   CHECK(out.dialler.refused == RefuseReason::kMalformed);
@@ -172,19 +208,16 @@ TEST_CASE("a second HELLO is out of turn") {
   CHECK(ends.acceptor.receive(hello).refused == RefuseReason::kMalformed);
 }
 
-TEST_CASE("a stranger's refusal cannot claim what only a member may claim") {
-  const auto refusal_by = [](int fill, RefuseReason reason, const Blob& hello) {
-    Handshake acceptor = Handshake::accept(secret_of(fill));
-    REQUIRE(acceptor.receive(hello).ask);
-    return *acceptor.refuse(reason, {"tcp"}).send;
-  };
+TEST_CASE("an unauthenticated refusal cannot claim what only a member may claim") {
   for (const RefuseReason reason :
        {RefuseReason::kDuplicate, RefuseReason::kNotNow, RefuseReason::kInconsistent}) {
     Ends ends;
-    const Blob hello = *ends.dialler.start().send;
+    REQUIRE(ends.acceptor.receive(*ends.dialler.start().send).ask);
+    Blob refusal = *ends.acceptor.refuse(reason, {"tcp"}).send;
     Handshake again = ends.dialler;
-    CHECK(ends.dialler.receive(refusal_by(1, reason, hello)).refused == reason);
-    const auto step = again.receive(refusal_by(2, reason, hello));
+    CHECK(ends.dialler.receive(refusal).refused == reason);
+    refusal.back() ^= std::byte{1};
+    const auto step = again.receive(refusal);
     CHECK(step.refused == RefuseReason::kNotAuthentic);
     CHECK(step.try_instead.empty());
   }

@@ -37,7 +37,7 @@ TEST_CASE("any process that answers is accepted if none in particular was dialle
 }
 
 TEST_CASE("without a secret on both sides the path opens") {
-  Ends ends{Handshake::dial(Secret(), facts_of(10), ProcessId{20}), Handshake::accept(Secret())};
+  Ends ends{Handshake::dial(Secret(), facts_of(10), ProcessId{20}), acceptor_of(20, Secret())};
   const Outcome out = run(ends);
   CHECK(out.dialler.open);
   CHECK(out.acceptor.open);
@@ -46,7 +46,8 @@ TEST_CASE("without a secret on both sides the path opens") {
 TEST_CASE("the largest facts fit into an untrusted frame") {
   const HelloFacts largest = largest_facts(10);
   REQUIRE(check_facts(largest));
-  Ends ends{.dialler = Handshake::dial(secret_of(1), largest, ProcessId{20})};
+  Ends ends{Handshake::dial(secret_of(1), largest, ProcessId{20}),
+            acceptor_of(20, secret_of(1), largest.job)};
   std::size_t longest = 0;
   const Outcome out = run(
       ends, [&](int, Blob& message) { longest = std::max(longest, message.size()); },
@@ -80,12 +81,12 @@ TEST_CASE("facts beyond the limits are refused before they are sent") {
 }
 
 TEST_CASE("another secret does not get in, on either side") {
-  Ends ends{.acceptor = Handshake::accept(secret_of(2))};
+  Ends ends{.acceptor = acceptor_of(20, secret_of(2))};
   const Outcome out = run(ends);
-  CHECK(out.dialler.refused == RefuseReason::kNotAuthentic);
-  CHECK_FALSE(out.dialler.refused_by_peer);
   CHECK(out.acceptor.refused == RefuseReason::kNotAuthentic);
-  CHECK(out.acceptor.refused_by_peer);
+  CHECK_FALSE(out.acceptor.refused_by_peer);
+  CHECK(out.dialler.refused == RefuseReason::kNotAuthentic);
+  CHECK(out.dialler.refused_by_peer);
 }
 
 TEST_CASE("one side with and one without authentication do not talk") {
@@ -93,7 +94,7 @@ TEST_CASE("one side with and one without authentication do not talk") {
     const Secret with = secret_of(1);
     const Secret without;
     Ends ends{Handshake::dial(dialler_has_it ? with : without, facts_of(10), ProcessId{20}),
-              Handshake::accept(dialler_has_it ? without : with)};
+              acceptor_of(20, dialler_has_it ? without : with)};
     const Outcome out = run(ends);
     CHECK(out.acceptor.refused == RefuseReason::kNotAuthentic);
     CHECK(out.acceptor.text.find("LIVEBTL_AUTH") != std::string::npos);
@@ -102,28 +103,28 @@ TEST_CASE("one side with and one without authentication do not talk") {
   }
 }
 
-TEST_CASE("an acceptor of another job refuses") {
-  Ends ends;
-  HelloFacts other = facts_of(20);
-  other.job = "job-2";
-  const Outcome out = run(
-      ends, [](int, Blob&) {}, other);
-  CHECK(out.acceptor.refused == RefuseReason::kWrongJob);
-  CHECK(out.dialler.refused == RefuseReason::kWrongJob);
-  CHECK(out.dialler.refused_by_peer);
+TEST_CASE("an acceptor of another job refuses, and says so whatever its secret is") {
+  for (const int fill : {1, 2}) {
+    Ends ends{.acceptor = acceptor_of(20, secret_of(fill), "job-2")};
+    const Outcome out = run(ends);
+    CHECK(out.acceptor.refused == RefuseReason::kWrongJob);
+    CHECK_FALSE(out.acceptor.ask);
+    CHECK(out.dialler.refused == RefuseReason::kWrongJob);
+    CHECK(out.dialler.refused_by_peer);
+  }
 }
 
 TEST_CASE("an acceptor that is not the process dialled refuses") {
-  Ends ends;
-  const Outcome out = run(
-      ends, [](int, Blob&) {}, facts_of(21));
+  Ends ends{.acceptor = acceptor_of(21, secret_of(1))};
+  const Outcome out = run(ends);
   CHECK(out.acceptor.refused == RefuseReason::kNotMe);
+  CHECK_FALSE(out.acceptor.ask);
   CHECK(out.dialler.refused == RefuseReason::kNotMe);
 }
 
 TEST_CASE("a dialler notices another process even if that one does not mind") {
   // The acceptor is told that nobody in particular was dialled.
-  Ends ends{Handshake::dial(Secret(), facts_of(10), ProcessId{20}), Handshake::accept(Secret())};
+  Ends ends{Handshake::dial(Secret(), facts_of(10), ProcessId{20}), acceptor_of(21, Secret())};
   const Outcome out = run(
       ends,
       [](int number, Blob& message) {
@@ -143,7 +144,7 @@ TEST_CASE("a process does not open a path to its own id") {
 TEST_CASE("a refusal tells the reason and the transports to try") {
   for (const bool with_secret : {true, false}) {
     const Secret secret = with_secret ? secret_of(1) : Secret();
-    Ends ends{Handshake::dial(secret, facts_of(10), ProcessId{20}), Handshake::accept(secret)};
+    Ends ends{Handshake::dial(secret, facts_of(10), ProcessId{20}), acceptor_of(20, secret)};
     REQUIRE(ends.acceptor.receive(*ends.dialler.start().send).ask);
     const auto refusal = ends.acceptor.refuse(RefuseReason::kNotNow, {"tcp", "sm"});
     CHECK(refusal.refused == RefuseReason::kNotNow);

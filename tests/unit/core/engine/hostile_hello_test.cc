@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Well-formed HELLOs of processes that prove nothing, and addresses that are another process's now: nothing
+// is kept of the former, and the latter are not dialled for ever.
+#include <deque>
+
+#include "core/path/address.h"
+#include "core/path/handshake.h"
+#include "tests/unit/core/engine/tapped.h"
+
+using namespace livebtl;
+using namespace livebtl::test;
+
+namespace {
+
+constexpr std::uint64_t kCallers = 500;
+constexpr std::size_t kAtOnce = 50;
+
+/// One connection: says a HELLO, and nothing more.
+class Call final : core::EndpointSink {
+ public:
+  Call(std::unique_ptr<core::Endpoint> endpoint, Blob hello)
+      : endpoint_(std::move(endpoint)), hello_(std::move(hello)) {
+    endpoint_->attach(*this);
+  }
+  void post() noexcept {
+    if (posted_ || over_) return;
+    const core::FrameHead head{core::FrameKind::kHello, 0, 0, 0, 0, 0, 0};
+    posted_ = endpoint_->post({bytes_of(head), hello_, 0, false}) != core::Post::kRetry;
+  }
+  bool over() const noexcept { return over_; }  // it was answered, or ended
+
+ private:
+  MutableBytes on_place(Bytes, std::size_t, bool) noexcept override { return {}; }
+  void on_frame(Bytes, Bytes) noexcept override { over_ = true; }
+  void on_sent(std::uint64_t) noexcept override {}
+  void on_down(const Error&) noexcept override { over_ = true; }
+
+  std::unique_ptr<core::Endpoint> endpoint_;
+  Blob hello_;
+  bool posted_ = false, over_ = false;
+};
+
+/// Processes without number, which know where an engine listens.
+class Callers final : core::TransportSink {
+ public:
+  Callers() {
+    facts_.process = ProcessId{7};
+    facts_.settings = &settings_;
+    auto made = kind("tcp").make(facts_);
+    REQUIRE(made);
+    transport_ = std::move(*made);
+  }
+
+  void call(Rig& rig, const Blob& address, const Blob& hello) {
+    auto endpoint = transport_->connect(address);
+    REQUIRE(endpoint);
+    calls_.emplace_back(std::move(*endpoint), hello);
+    rig.until([&] {
+      transport_->progress(*this, monotonic_now(), 64);
+      for (Call& each : calls_) each.post();
+      while (!calls_.empty() && calls_.front().over()) calls_.pop_front();
+      return calls_.size() < kAtOnce;
+    });
+  }
+  void hang_up() { calls_.clear(); }
+
+ private:
+  void on_accept(std::unique_ptr<core::Endpoint>) noexcept override {}
+
+  Settings settings_ = [] {
+    Settings settings;
+    settings.tcp_if = {"lo"};
+    return settings;
+  }();
+  core::NodeFacts facts_;
+  std::unique_ptr<core::Transport> transport_;
+  std::deque<Call> calls_;
+};
+
+core::HelloFacts stated(std::uint64_t process) {
+  core::HelloFacts facts;
+  facts.job = "test";
+  facts.process = ProcessId{process};
+  facts.path = process;
+  facts.label = "rank 1";
+  return facts;
+}
+
+Blob hello_of(std::uint64_t process, const Secret& secret) {
+  return *core::Handshake::dial(secret, stated(process), ProcessId{Rig::kFirstProcess})
+              .start()
+              .send;
+}
+
+Blob contact_of(const Rig& rig, std::size_t i) {
+  const auto parts = core::decode_address(rig.ports[i]->address());
+  REQUIRE(parts);
+  return parts->contacts.at(core::name_hash("tcp"));
+}
+
+class Byte {
+ public:
+  Byte(Rig& rig, std::size_t from, std::size_t to, const Destination& destination) {
+    const MutableSlice into{&in_, 1};
+    ReceiveRequest wanted{.tag = 1};
+    wanted.slices = {&into, 1};
+    REQUIRE(rig.ports[to]->receive(wanted, receive_) == Accept::kAccepted);
+    const Slice out{&out_, 1};
+    SendRequest request{.to = destination, .tag = 1};
+    request.slices = {&out, 1};
+    REQUIRE(rig.ports[from]->send(request, send_) == Accept::kAccepted);
+  }
+  bool received() const { return receive_.done_count == 1 && in_ == out_; }
+
+ private:
+  Watched send_, receive_;
+  std::byte in_{}, out_{3};
+};
+
+}  // namespace
+
+TEST_CASE("of a process that proves nothing no record is made, whatever its HELLO says") {
+  const Secret of_the_job(std::array<std::byte, 32>{std::byte{7}});
+  const Secret guessed(std::array<std::byte, 32>{std::byte{8}});
+  // The second is what a replayed HELLO amounts to: nobody answers the challenge.
+  for (const Secret& secret : {guessed, of_the_job}) {
+    Rig rig(1, {kind("self"), kind("tcp")});
+    const Blob address = contact_of(rig, 0);
+    Callers callers;
+    for (std::uint64_t i = 0; i < kCallers; ++i)
+      callers.call(rig, address, hello_of(1000 + i, secret));
+    CHECK(rig.engines[0]->status().peers.empty());
+    callers.hang_up();
+  }
+}
+
+TEST_CASE("a peer whose address is now that of a connected process is sought, and found") {
+  Rig rig(3, {kind("self"), kind("tcp")});
+  const Byte connects(rig, 2, 0, rig.to(2, 0));
+  rig.until([&] { return connects.received(); });
+  const auto right = core::decode_address(rig.ports[1]->address());
+  REQUIRE(right);
+  const Address stale =
+      core::encode_address(right->process, right->port, {{"tcp", contact_of(rig, 2)}});
+  const auto to = rig.engines[0]->peer(stale);
+  REQUIRE(to);
+  const Byte byte(rig, 0, 1, *to);
+  const std::vector<ProcessId> sought = {ProcessId{Rig::kFirstProcess + 1}};
+  rig.until([&] { return rig.engines[0]->unreached() == sought; });
+  CHECK_FALSE(byte.received());
+  rig.engines[0]->introduce(sought.front(), rig.engines[1]->contacts());
+  rig.until([&] { return byte.received(); });
+  rig.ports.clear();  // ends what is open: its memory goes now
+}
