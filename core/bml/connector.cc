@@ -50,7 +50,9 @@ void Connector::take_in(TransportSlot& slot, std::unique_ptr<Endpoint> endpoint,
 void Connector::on_hello(Path& path, Bytes payload) noexcept {
   if (!path.handshake)
     return path.break_down({Errc::kCorrupt, "a hello on a path that is open already"});
-  take_step(path, path.handshake->receive(payload));
+  // It is read more than once, and may lie in memory that the peer can still change.
+  const Blob copy(payload.begin(), payload.end());
+  take_step(path, path.handshake->receive(copy));
 }
 
 void Connector::turn() noexcept {

@@ -67,19 +67,11 @@ Handshake::Step Handshake::start() {
   LIVEBTL_ASSERT(dialler_ && state_ == State::kNew, "a dialler starts once");
   hello_ = seal(encode(HelloMessage{nonce_, dialled_, mine_}, secret_.present()), kHelloPurpose);
   state_ = State::kAwaitChallenge;
-  Step step;
-  step.send = hello_;
-  return step;
+  return {.send = hello_};
 }
 
 Handshake::Step Handshake::receive(Bytes message) {
   LIVEBTL_ASSERT(state_ != State::kNew, "a dialler starts before it receives");
-  if (message.size() > kUntrustedPayloadMax) message = {};  // malformed either way
-  const Blob copy(message.begin(), message.end());
-  return take(copy);
-}
-
-Handshake::Step Handshake::take(Bytes message) {
   if (state_ == State::kOver) {
     Step step;
     step.refused = RefuseReason::kMalformed;
@@ -109,8 +101,8 @@ std::string other_job(const std::string& theirs, const std::string& mine) {
 
 }  // namespace
 
-// The job comes before the MAC, so that two jobs with secrets of their own are told what is wrong; which
-// process this is only those are told who belong to the job.
+// The job comes before the MAC, so that mixed-up jobs are told what is wrong; which process this is only
+// members are told.
 Handshake::Step Handshake::on_hello(Bytes message) {
   const Bytes sealed = message;
   const bool proved = unseal(message, kHelloPurpose);
@@ -128,9 +120,7 @@ Handshake::Step Handshake::on_hello(Bytes message) {
   if (peer_.process == mine_.process && dialled_ != mine_.process)
     return stop(RefuseReason::kNotMe, "the peer has this process's own id");
   state_ = State::kAsked;
-  Step step;
-  step.ask = true;
-  return step;
+  return {.ask = true};
 }
 
 Handshake::Step Handshake::answer(HelloFacts mine) {
@@ -141,9 +131,8 @@ Handshake::Step Handshake::answer(HelloFacts mine) {
   mine_.path = peer_.path;
   LIVEBTL_ASSERT(check_facts(mine_).has_value(), "own facts are within the hello's limits");
   state_ = State::kAwaitProof;
-  Step step;
-  step.send = seal(encode(ChallengeMessage{nonce_, mine_}, secret_.present()), kChallengePurpose);
-  return step;
+  return {.send =
+              seal(encode(ChallengeMessage{nonce_, mine_}, secret_.present()), kChallengePurpose)};
 }
 
 Handshake::Step Handshake::on_challenge(Bytes message) {
@@ -159,9 +148,7 @@ Handshake::Step Handshake::on_challenge(Bytes message) {
   if (peer_.process == mine_.process && dialled_ != mine_.process)
     return stop(RefuseReason::kNotMe, "this process's own id answered");
   state_ = State::kAwaitWelcome;
-  Step step;
-  step.send = seal(encode_hello_head(HelloType::kProof, secret_.present()), kProofPurpose);
-  return step;
+  return {.send = seal(encode_hello_head(HelloType::kProof, secret_.present()), kProofPurpose)};
 }
 
 Handshake::Step Handshake::on_proof(Bytes message) {
@@ -169,10 +156,8 @@ Handshake::Step Handshake::on_proof(Bytes message) {
   if (message.size() != sizeof(HelloHead))
     return stop(RefuseReason::kMalformed, "a malformed PROOF");
   state_ = State::kOpen;
-  Step step;
-  step.send = seal(encode_hello_head(HelloType::kWelcome, secret_.present()), kWelcomePurpose);
-  step.open = true;
-  return step;
+  return {.send = seal(encode_hello_head(HelloType::kWelcome, secret_.present()), kWelcomePurpose),
+          .open = true};
 }
 
 Handshake::Step Handshake::on_welcome(Bytes message) {
@@ -180,9 +165,7 @@ Handshake::Step Handshake::on_welcome(Bytes message) {
   if (message.size() != sizeof(HelloHead))
     return stop(RefuseReason::kMalformed, "a malformed WELCOME");
   state_ = State::kOpen;
-  Step step;
-  step.open = true;
-  return step;
+  return {.open = true};
 }
 
 Handshake::Step Handshake::on_refuse(Bytes message) {
@@ -197,9 +180,7 @@ Handshake::Step Handshake::on_refuse(Bytes message) {
   if (!refusal) return step;
   Mac mac;
   std::memcpy(mac.data(), message.data() + body.size(), sizeof mac);
-  const Blob covered = with_counted(with_counted({}, hello_), body);
-  const Mac good = secret_.mac(dialler_ ? kAcceptorRefuses : kDiallerRefuses, covered);
-  const bool proved = equal_in_constant_time(mac, good);
+  const bool proved = equal_in_constant_time(mac, mac_of_refusal(body, !dialler_));
   if (!may_be_unproved(refusal->reason) && (!proved || !by_whom_it_is_due(*refusal))) return step;
   step.refused = refusal->reason;
   step.text = std::string("the peer refused: ") + to_text(refusal->reason);
@@ -229,16 +210,19 @@ Handshake::Step Handshake::stop(RefuseReason reason, std::string text,
   state_ = State::kOver;
   const ProcessId named = peer_proved_ ? mine_.process : ProcessId{0};
   const Blob body = encode(RefuseMessage{reason, named, std::move(try_instead)}, secret_.present());
-  const Blob covered = with_counted(with_counted({}, hello_), body);
-  const Mac mac = secret_.mac(dialler_ ? kDiallerRefuses : kAcceptorRefuses, covered);
   ByteWriter writer;
   writer.put_bytes(body);
-  writer.put(mac);
+  writer.put(mac_of_refusal(body, dialler_));
   Step step;
   step.send = writer.take();
   step.refused = reason;
   step.text = std::move(text);
   return step;
+}
+
+Mac Handshake::mac_of_refusal(Bytes body, bool by_dialler) const {
+  return secret_.mac(by_dialler ? kDiallerRefuses : kAcceptorRefuses,
+                     with_counted(with_counted({}, hello_), body));
 }
 
 // Adds what we say to the transcript, and the MAC over it all to what we say.

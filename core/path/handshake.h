@@ -94,7 +94,7 @@ class Handshake {
                           const Nonce& nonce = random_nonce());
 
   struct Step {
-    std::optional<Blob> send;  // payload of a kHello frame to post
+    std::optional<Blob> send = {};  // payload of a kHello frame to post
     // acceptor: peer() belongs to the job and dialled this process, though perhaps some time ago, as
     // a HELLO can be replayed: answer or refuse
     bool ask = false;
@@ -105,14 +105,14 @@ class Handshake {
     // other unproved refusal counts as kNotAuthentic
     RefuseReason refused = RefuseReason::kNone;
     bool refused_by_peer = false;
-    std::string text;                      // refused: for the log
-    std::vector<std::string> try_instead;  // refused by the peer, proved: transports to try
+    std::string text = {};                      // refused: for the log
+    std::vector<std::string> try_instead = {};  // refused by the peer, proved: transports to try
   };
   /// dialler: the first message. Once.
   Step start();
-  /// The payload of a kHello frame from the peer; hostile until proved, and copied at once: it may lie
-  /// in memory that the peer can still write to. After the end: refused again. An acceptor refuses by
-  /// itself what is of another job, proves nothing, or is for another process.
+  /// The payload of a kHello frame from the peer; hostile until proved, and in memory that the peer
+  /// cannot change. After the end: refused again. An acceptor refuses by itself what is of another
+  /// job, proves nothing, or is for another process.
   Step receive(Bytes message);
   /// acceptor, after `ask`: our facts, whose path becomes the peer's; the challenge is sent.
   Step answer(HelloFacts mine);
@@ -137,7 +137,6 @@ class Handshake {
   Handshake(const Secret& secret, const Nonce& nonce, bool dialler) noexcept
       : secret_(secret), nonce_(nonce), dialler_(dialler) {}
 
-  Step take(Bytes message);
   Step on_hello(Bytes message);
   Step on_challenge(Bytes message);
   Step on_proof(Bytes message);
@@ -145,6 +144,7 @@ class Handshake {
   Step on_refuse(Bytes message);
   bool by_whom_it_is_due(const RefuseMessage& refusal) const noexcept;
   Step stop(RefuseReason reason, std::string text, std::vector<std::string> try_instead = {});
+  Mac mac_of_refusal(Bytes body, bool by_dialler) const;
   Blob seal(Blob body, std::string_view purpose);
   bool unseal(Bytes& message, std::string_view purpose);
 
