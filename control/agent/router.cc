@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/process_files.h"
+#include "control/client/discovery.h"
 #include "control/wire/messages.h"
 
 namespace livebtl::control {
@@ -147,6 +148,9 @@ std::optional<Router::Incoming> Router::take(std::uint8_t from, Envelope envelop
 void Router::pass_on(std::uint8_t from, const Envelope& envelope, const Route& route) {
   const auto back = push_return({from, envelope.peer, envelope.back});
   if (!back) return refuse(from, envelope, "the message has been passed on too often");
+  if (route.relay.empty() && proved_gone(job_.directory, ::geteuid(), route.process)) {
+    return refuse(from, envelope, process_name(route.process) + " has ended", Errc::kPeerLost);
+  }
   if (route.relay.empty() && !lives_here(route.process)) {
     return refuse(from, envelope, "no member " + process_name(route.process) + " on this node");
   }
@@ -202,8 +206,8 @@ void Router::answer(const Return& to, const std::string& body) {
   socket->send({.peer = to.peer, .back = to.back, .to = process_name(self_), .body = body});
 }
 
-void Router::refuse(std::uint8_t from, const Envelope& envelope, std::string text) {
-  const auto body = encode(ErrorAnswer{Errc::kUnreachable, std::move(text)});
+void Router::refuse(std::uint8_t from, const Envelope& envelope, std::string text, Errc code) {
+  const auto body = encode(ErrorAnswer{code, std::move(text)});
   if (body) answer({from, envelope.peer, envelope.back}, *body);
 }
 

@@ -84,7 +84,8 @@ class Router {
   std::string endpoint_of(const Route& route) const;
   void take_answer(Envelope envelope);
   ZmqSocket* listener(std::uint8_t number);
-  void refuse(std::uint8_t listener, const Envelope& envelope, std::string text);
+  void refuse(std::uint8_t listener, const Envelope& envelope, std::string text,
+              Errc code = Errc::kUnreachable);
 
   JobFacts job_;
   ProcessId self_;

@@ -56,6 +56,7 @@ void Search::reported() {
 }
 
 void Search::ask(ProcessId process) {
+  if (proved_gone(job_.directory, ::geteuid(), process)) return admin_.proved_dead(process);
   const auto question = encode(AddressesRequest{job_.id, question_for(process)});
   if (!question) return;
   if (router_.lives_here(process)) return router_.ask({"", process}, process, *question);
@@ -106,6 +107,10 @@ void Search::hear(const Router::Answered& answer) {
     hear(answer.asked, *told);
   } else if (const auto* members = std::get_if<MembersAnswer>(&*message)) {
     learn(members->relays);
+  } else if (const auto* error = std::get_if<ErrorAnswer>(&*message)) {
+    // The word of a relay counts if the relay has proved that it belongs to the job.
+    const bool ended = error->code == Errc::kPeerLost && job_.secret.present();
+    if (ended && questions_.contains(answer.asked)) admin_.proved_dead(answer.asked);
   }
 }
 

@@ -3,7 +3,8 @@
 //
 // A member of this node is asked over its own socket; any other by way of every relay that is known
 // here, since its node is not known. A process that does not answer is asked
-// again (search_plan.h). Nothing is done, and nothing is kept open, while the engine seeks nobody.
+// again (search_plan.h). Of one that has ended there is proof in its node's directory, which its relay
+// can tell; the engine is told then. Nothing is done, and nothing is kept open, while the engine seeks nobody.
 // Threads: the agent's alone.
 #pragma once
 

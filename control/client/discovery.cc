@@ -59,7 +59,7 @@ void look_at_proof(const std::string& directory, uid_t owner, ProcessId process,
   const Fd fd = open_card(gone_path(directory, process), owner);
   if (!fd) return;
   auto card = read_card(fd.number(), process);
-  if (card) scan.gone.push_back(std::move(*card));
+  if (card && card->announced > 0) scan.gone.push_back(std::move(*card));
 }
 
 auto place(const MemberCard& card) noexcept {
@@ -88,6 +88,13 @@ MemberScan scan_members(const std::string& directory, uid_t owner) {
   sort_and_unite(scan.live);
   sort_and_unite(scan.gone);
   return scan;
+}
+
+bool proved_gone(const std::string& directory, uid_t owner, ProcessId process) {
+  if (open_card(gone_path(directory, process), owner)) return true;
+  const Fd fd = open_card(card_path(directory, process), owner);
+  const auto held = fd ? lock_held(fd.number()) : Result<bool>(true);
+  return held && !*held;
 }
 
 MemberEntry entry_of(const MemberCard& card, bool gone) {

@@ -32,6 +32,10 @@ struct JobPlace {
 /// `owner`: of the directory, as its files must be. Sorted by rank, then by process.
 MemberScan scan_members(const std::string& directory, uid_t owner);
 
+/// Is there proof in that directory that this process has ended? Its file, whose lock nobody holds, or
+/// what becomes of the file then.
+bool proved_gone(const std::string& directory, uid_t owner, ProcessId process);
+
 /// A member as it is described to others.
 MemberEntry entry_of(const MemberCard& card, bool gone);
 

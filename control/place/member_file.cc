@@ -157,11 +157,7 @@ bool take_lock(int fd) noexcept {
 
 void retire(const std::string& directory, const MemberCard& card) noexcept try {
   const std::string lock = card_path(directory, card.member.process);
-  if (card.announced > 0) {
-    ::rename(lock.c_str(), gone_path(directory, card.member.process).c_str());
-  } else {
-    ::unlink(lock.c_str());
-  }
+  ::rename(lock.c_str(), gone_path(directory, card.member.process).c_str());
   for (const std::string_view kind : {kControlSocket, kHiddenSocket, kMemorySocket}) {
     ::unlink((directory + "/" + process_file(card.member.process, kind)).c_str());
   }

@@ -4,7 +4,8 @@
 //
 // <process id>.lock: one page of JSON and its CRC32C; its owner holds an open-file-description lock
 // on it, which the kernel frees on any death. When the owner leaves or is found dead the file
-// becomes <process id>.gone: proof for those who count the ranks that the launcher announced.
+// becomes <process id>.gone: proof for its peers, and for those who count the ranks that the launcher
+// announced.
 #pragma once
 
 #include <sys/types.h>
@@ -56,7 +57,7 @@ class MemberFile {
 
   /// Errors: kSystem.
   Status update(const MemberCard& card);
-  /// Orderly goodbye: leaves the proof if the launcher announced us, and gives up the lock.
+  /// Orderly goodbye: leaves the proof, and gives up the lock.
   void leave() noexcept;
 
  private:

@@ -63,11 +63,16 @@ std::vector<ProcessId> Unreached::list() {
   return found;
 }
 
+Peer* Unreached::find(ProcessId process) noexcept {
+  Peer* peer = peers_.find(process);
+  return peer != nullptr && is_unreached(*peer) ? peer : nullptr;
+}
+
 // in: what a process is said to have answered; nobody has proved it, the hello will. out: no more
 // than further addresses to dial of a peer that is sought, by transports that this process has.
 void Unreached::introduce(ProcessId process, const Contacts& addresses) {
-  Peer* peer = peers_.find(process);
-  if (peer == nullptr || !is_unreached(*peer)) return;
+  Peer* peer = find(process);
+  if (peer == nullptr) return;
   std::string news;
   for (const auto& slot : slots_.all()) {
     const auto told = addresses.find(slot->name());

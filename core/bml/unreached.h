@@ -30,6 +30,8 @@ class Unreached {
   bool seeks() const noexcept { return seeks_.load(std::memory_order_relaxed); }
   /// Sorted.
   std::vector<ProcessId> list();
+  /// Such a peer, by its id; null: it is none.
+  Peer* find(ProcessId process) noexcept;
   /// in: what a process is said to have answered; nobody has proved it, the hello will. out: no more
   /// than further addresses to dial of a peer that is sought, by transports that this process has.
   void introduce(ProcessId process, const Contacts& addresses);

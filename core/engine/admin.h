@@ -197,6 +197,9 @@ class Admin {
   /// What such a peer answered when it was asked where it listens. addresses: hostile. Of any other
   /// peer it is ignored.
   virtual void introduce(ProcessId peer, const Contacts& addresses) = 0;
+  /// Such a peer has ended, with proof: its operations end with kPeerLost after LIVEBTL_DEAD_MS. Of any
+  /// other peer it is ignored.
+  virtual void proved_dead(ProcessId peer) = 0;
 
   /// The agent's turn: moves the engine for at most about 100 us if no application thread did so
   /// for away_us, or if there is an order at work. Returns how long the agent may sleep, in ns.

@@ -136,6 +136,14 @@ void EngineCore::introduce(ProcessId peer, const Contacts& addresses) {
   core_.bml.unreached.introduce(peer, addresses);
 }
 
+// What a connection that is still open has to say is heard first.
+void EngineCore::proved_dead(ProcessId process) {
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  Peer* peer = core_.bml.unreached.find(process);
+  if (peer != nullptr && !peer->connected())
+    core_.bml.losses.lose_peer(*peer, "its process has ended");
+}
+
 EngineCore::Turn EngineCore::take_turn() {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
   keep_time();

@@ -64,6 +64,7 @@ class EngineCore final : public Engine, public Admin {
   bool seeks() const noexcept override { return core_.bml.unreached.seeks(); }
   std::vector<ProcessId> unreached() override;
   void introduce(ProcessId peer, const Contacts& addresses) override;
+  void proved_dead(ProcessId peer) override;
   std::int64_t agent_turn() override;
   std::vector<int> wait_fds() override;
 

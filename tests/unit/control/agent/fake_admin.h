@@ -114,6 +114,11 @@ class FakeAdmin final : public core::Admin {
     introduced_[peer] = addresses;
     sought_.erase(peer);
   }
+  void proved_dead(ProcessId peer) override {
+    const std::lock_guard guard(mutex_);
+    dead_.insert(peer);
+    sought_.erase(peer);
+  }
   std::int64_t agent_turn() override {
     turns.fetch_add(1);
     return -1;
@@ -181,6 +186,10 @@ class FakeAdmin final : public core::Admin {
     const auto found = introduced_.find(peer);
     return found == introduced_.end() ? core::Contacts{} : found->second;
   }
+  bool dead(ProcessId peer) const {
+    const std::lock_guard guard(mutex_);
+    return dead_.contains(peer);
+  }
   /// How often this peer has answered.
   int answers(ProcessId peer) const {
     const std::lock_guard guard(mutex_);
@@ -233,6 +242,7 @@ class FakeAdmin final : public core::Admin {
   std::atomic<bool> seeks_{false};
   std::set<ProcessId> sought_;
   std::map<ProcessId, core::Contacts> introduced_;
+  std::set<ProcessId> dead_;
   std::map<ProcessId, int> answers_;
   core::RungReport report_;
   core::RungOrder order_;

@@ -105,6 +105,29 @@ TEST_CASE("a process on another node is found through its relay, known here or t
   }
 }
 
+TEST_CASE("a process that has ended on another node is told of by its relay") {
+  TwoNodes nodes;
+  const ProcessId ended = nodes.two->process(1);
+  nodes.two->remove_member(1);
+  nodes.one->admin(1).seek(ended);
+  CHECK(eventually([&] { return nodes.one->admin(1).dead(ended); }));
+  nodes.one->admin(1).seek(nodes.two->process(0));  // which lives, and listens nowhere
+  CHECK(eventually([&] { return nodes.one->admin(1).answers(nodes.two->process(0)) >= 3; }));
+  CHECK_FALSE(nodes.one->admin(1).dead(nodes.two->process(0)));
+}
+
+TEST_CASE("the word of a relay that proves nothing ends no peer") {
+  JobOfFakes one(4, "alpha", 0, "", false), two(4, "beta", 2, "", false);
+  one.add_members(2);
+  two.add_members(2);
+  one.admin(1).learn_relay(relay_of(two));
+  const ProcessId ended = two.process(1);
+  two.remove_member(1);
+  one.admin(1).seek({ended, two.process(0)});
+  CHECK(eventually([&] { return one.admin(1).answers(two.process(0)) >= 3; }));
+  CHECK_FALSE(one.admin(1).dead(ended));
+}
+
 TEST_CASE("a straggler on the other node is named") {
   TwoNodes nodes;
   nodes.two->admin(1).hold(Rung::kNewTx);
