@@ -61,6 +61,9 @@ struct Settings {
   std::uint32_t probe_ms = 2000;
   // DEAD_MS: delay before operations on a proved-dead peer fail
   std::uint32_t dead_ms = 500;
+  // LINGER_MS: how long a process that ends waits for peers to take what it sent; -1: until they
+  // have, or are proved dead
+  int linger_ms = -1;
   // AWAY_US: time without a call after which the agent moves the engine
   std::uint32_t away_us = 1000;
   bool returns = true;             // RETURN: are transports used again by themselves after a loss?

@@ -223,6 +223,12 @@ constexpr SettingEntry kEntries[] = {
      [](Settings& s, std::string_view v) { return set_count(s.probe_ms, v, 10, 3'600'000); }},
     {{"DEAD_MS", "ms", "500", "delay before operations on a peer that is proved dead fail"},
      [](Settings& s, std::string_view v) { return set_count(s.dead_ms, v, 0, 3'600'000); }},
+    {{"LINGER_MS", "ms", "-1",
+      "how long a process that ends waits for its peers to take what it sent; -1: until they have, "
+      "or are proved dead"},
+     [](Settings& s, std::string_view v) {
+       return set_number<int>(s.linger_ms, v, -1, 86'400'000);
+     }},
     {{"AWAY_US", "us", "1000", "time without a call after which the agent moves the engine"},
      [](Settings& s, std::string_view v) { return set_count(s.away_us, v, 10, 1'000'000); }},
     {{"RETURN", "word", "auto",

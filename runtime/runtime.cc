@@ -13,8 +13,6 @@ namespace livebtl::runtime {
 
 namespace {
 
-constexpr TimeNs kLingerMax = 5 * kSecond;  // a stopped peer must not hold up a job's end for ever
-
 using Kinds = std::vector<core::TransportKind>;
 
 /// The transport that `variable` names by `name`. Errors: kInvalid, naming the variable.
@@ -112,7 +110,7 @@ Result<std::shared_ptr<Runtime>> Runtime::start() {
 }
 
 Runtime::~Runtime() {
-  if (engine_ && agent_) engine_->linger(kLingerMax);
+  if (engine_ && agent_) engine_->linger();
   agent_.reset();
 }
 

@@ -74,7 +74,8 @@ void Losses::peer_path_lost(Peer& peer, Path& path) noexcept {
   } else if (peer.lost || peer.departed || said_goodbye_ || benign(path)) {
     parts_.transfers.path_lost(peer, path);
     if (!path.closing) peer.lost_paths[path.slot.name()] = path.id;
-    if (peer.departed) lose_peer(peer, "it ended in good order");
+    if (peer.departed && (peer.frames_missing() == 0 || !peer.connected()))
+      lose_peer(peer, "it has ended");
     parts_.elector.elect(peer);
   } else if (!path.keeps) {
     parts_.transfers.path_lost(peer, path);
@@ -169,7 +170,10 @@ void Losses::lose_peer(Peer& peer, const std::string& why) noexcept {
   if (peer.lost) return;
   peer.lost = true;
   peer.lost_at = context_.now;
-  if (!peer.departed) {
+  if (const std::uint64_t missing = peer.frames_missing(); missing != 0)
+    log(LogLevel::kError, "engine", "%llu frames that %s sent did not come before it ended",
+        static_cast<unsigned long long>(missing), peer.name().c_str());
+  if (!peer.departed || peer.frames_missing() != 0) {
     log(LogLevel::kError, "engine", "%s is lost: %s", peer.name().c_str(), why.c_str());
     context_.events.push({EngineEvent::Kind::kPeerLost, peer.process, ""});
   }
@@ -192,18 +196,21 @@ void Losses::keep_time() noexcept {
 
 // A peer that has heard it gives the pair up as soon as one of its paths ends, while our agent may
 // still move this engine.
-void Losses::say_goodbye() noexcept {
+bool Losses::say_goodbye() noexcept {
   said_goodbye_ = true;
   parts_.dialler.stop();
+  bool said = true;
   parts_.peers.for_each([&](Peer& peer) {
     for (auto& path : peer.paths) {
-      if (!path->open()) continue;
+      if (!path->open() || path->said_goodbye) continue;
       const Header<PathBody> header{
-          {FrameKind::kGoodbye, 0, 0, 0, 0, 0, peer.rx.reorder.expected()}, {path->id, 0}};
-      (void)path->endpoint->post(
-          {bytes_of(header), {}, 0, false});  // busy: the peer learns it from the closing
+          {FrameKind::kGoodbye, 0, 0, 0, 0, 0, peer.rx.reorder.expected()},
+          {path->id, peer.tx.end()}};
+      path->said_goodbye = path->endpoint->post({bytes_of(header), {}, 0, false}) != Post::kRetry;
+      said = said && path->said_goodbye;
     }
   });
+  return said;
 }
 
 void Losses::clear() noexcept {

@@ -66,8 +66,10 @@ class Losses {
   /// housekeeping.
   void keep_time() noexcept;
 
-  /// From now on no path's end is a loss, and none is dialled for.
-  void say_goodbye() noexcept;
+  /// From now on no path's end is a loss, and none is dialled for. false: some peer could not be told,
+  /// as its path takes nothing: again.
+  bool say_goodbye() noexcept;
+  bool said_goodbye() const noexcept { return said_goodbye_; }
   /// Destroys all that is left. At the end.
   void clear() noexcept;
 

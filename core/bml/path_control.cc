@@ -28,11 +28,12 @@ void PathControl::want_path(Peer& peer) noexcept { dialler_.want_path(peer); }
 void PathControl::on_path_frame(Path& path, const FrameHead& head, Bytes header,
                                 Bytes payload) noexcept {
   Peer& peer = *path.peer;
+  const auto body = decode_body<PathBody>(header);
   if (head.kind == FrameKind::kGoodbye) {
     peer.departed = true;
+    peer.sent_until = body.seq;
     return;
   }
-  const auto body = decode_body<PathBody>(header);
   switch (head.kind) {
     case FrameKind::kMarker:
       return on_marker(path, body.seq);

@@ -120,14 +120,16 @@ bool Peers::any_path() const noexcept {
 }
 
 bool Peers::settled() const noexcept {
-  return std::all_of(peers_.begin(), peers_.end(), [](const auto& entry) {
-    const Peer& peer = *entry.second;
-    if (peer.lost || peer.departed) return true;
-    const bool posted = std::any_of(peer.paths.begin(), peer.paths.end(), [](const auto& path) {
-      return path->open() && path->endpoint->in_flight() != 0;
-    });
-    return !peer.has_to_send() && !posted && (!peer.tx.window || peer.tx.window->empty());
+  return std::all_of(peers_.begin(), peers_.end(),
+                     [](const auto& entry) { return settled(*entry.second); });
+}
+
+bool Peers::settled(const Peer& peer) noexcept {
+  if (peer.lost || peer.departed) return true;
+  const bool posted = std::any_of(peer.paths.begin(), peer.paths.end(), [](const auto& path) {
+    return path->open() && path->endpoint->in_flight() != 0;
   });
+  return !peer.has_to_send() && !posted && (!peer.tx.window || peer.tx.window->empty());
 }
 
 }  // namespace livebtl::core

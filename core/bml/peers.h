@@ -60,6 +60,8 @@ class Peers {
   bool any_path() const noexcept;
   /// Nothing of ours is on its way to a living peer.
   bool settled() const noexcept;
+  /// ... to this one, or it does not live.
+  static bool settled(const Peer& peer) noexcept;
 
  private:
   const Context& context_;

@@ -53,32 +53,6 @@ Status EngineCore::open_transports() {
   return fail(Errc::kUnreachable, "no transport could be opened:" + reasons);
 }
 
-void EngineCore::linger(TimeNs at_most) noexcept {
-  TimeNs until = core_.context.config.now() + at_most;
-  bool told = false;
-  for (;;) {
-    {
-      const Guard guard(core_);
-      core_.context.now = core_.context.config.now();
-      progress_locked(kFramesPerTurn);
-      core_.hold.keep_time();
-      // What a hold keeps back is sent after it: its lease is bounded.
-      if (core_.hold.parks()) {
-        if (!std::exchange(told, true))
-          log(LogLevel::kWarn, "hold", "this process would end, and waits: the job is held");
-        until = core_.context.now + at_most;
-      }
-      if (core_.bml.peers.settled() || core_.context.now > until) {
-        core_.bml.losses.say_goodbye();
-        progress_locked(kFramesPerTurn);
-        return;
-      }
-      core_.bml.probes.request_acks();
-    }
-    ::poll(nullptr, 0, 1);
-  }
-}
-
 // Everything that moves. Bounded: at most frames_max frames in, 256 KiB of placed data a peer out.
 std::size_t EngineCore::progress_locked(std::size_t frames_max) noexcept {
   std::size_t moved = core_.bml.slots.progress(frames_max);

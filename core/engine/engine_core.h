@@ -30,8 +30,9 @@ class EngineCore final : public Engine, public Admin {
   /// Opens every transport of the configuration that peers may use now. Errors: none
   /// could be opened.
   Status open_transports();
-  /// Waits (bounded) until everything sent is taken, and says goodbye. Before destruction.
-  void linger(TimeNs at_most) noexcept;
+  /// Waits until all peers have taken what was sent to them or are proved dead, but not longer than
+  /// LIVEBTL_LINGER_MS, and says goodbye. Names those that it waits for. Before destruction.
+  void linger() noexcept;
 
   // Engine
   ProcessId process_id() const noexcept override { return core_.context.config.process; }
@@ -73,6 +74,8 @@ class EngineCore final : public Engine, public Admin {
 
   std::size_t progress_locked(std::size_t frames_max) noexcept;
   void keep_time() noexcept;
+  void name_unsettled(bool gives_up) noexcept;
+  bool say_goodbye() noexcept;
   void note_at_work() noexcept;
   void deliver_events();
   std::size_t run_active_handlers();

@@ -41,6 +41,11 @@ struct FrameQueue {
   OutFrame* last = nullptr;
 
   bool empty() const noexcept { return first == nullptr; }
+  std::size_t count() const noexcept {  // walks; seldom asked
+    std::size_t frames = 0;
+    for (const OutFrame* frame = first; frame != nullptr; frame = frame->next) ++frames;
+    return frames;
+  }
   void push(OutFrame& frame) noexcept {
     frame.next = nullptr;
     (last != nullptr ? last->next : first) = &frame;
@@ -73,6 +78,8 @@ struct TxLane {
   std::uint64_t released_bytes = 0, released_headers = 0;
   std::uint32_t credit_bytes = 0, credit_headers = 0;  // the peer's limits, from its hello
 
+  /// The number behind the last frame, were all that wait numbered by now.
+  std::uint64_t end() const noexcept { return next_seq + control.count() + messages.count(); }
   bool idle() const noexcept {
     return control.empty() && messages.empty() && replay_seq >= replay_end;
   }
@@ -162,11 +169,12 @@ struct Peer {
       lost_paths;             // by transport: the id of the path that a redial replaces
   std::string fatal_refusal;  // the peer will never talk to us again, and why
   TimeNs lost_at = 0;
-  bool dirty = false;       // in the sender's list: has something to send
-  bool wants_path = false;  // in the BML's list: is dialled at the next turn
-  bool departed = false;    // said goodbye
-  bool lost = false;        // proved dead, or inconsistent; operations fail after a delay
-  bool failed = false;      // ... and have
+  bool dirty = false;            // in the sender's list: has something to send
+  bool wants_path = false;       // in the BML's list: is dialled at the next turn
+  bool departed = false;         // said goodbye
+  std::uint64_t sent_until = 0;  // it said then: all that it sent or would have has a lower number
+  bool lost = false;             // proved dead, or inconsistent; operations fail after a delay
+  bool failed = false;           // ... and have
 
   bool has_to_send() const noexcept { return !tx.idle() || !sending.empty(); }
   /// Some path to it is open.
@@ -179,6 +187,10 @@ struct Peer {
   /// nobody waits for it.
   bool owes_acknowledgement() const noexcept {
     return send_path != nullptr && send_path->keeps && rx.ack_sent != rx.reorder.expected();
+  }
+  /// It has ended, and so much of what it sent has not come.
+  std::uint64_t frames_missing() const noexcept {
+    return departed && sent_until > rx.reorder.expected() ? sent_until - rx.reorder.expected() : 0;
   }
   std::string name() const;  // for people
 };

@@ -103,6 +103,7 @@ class Path final : public EndpointSink {
   bool was_open = false;  // before it went down
   bool vouched = false;
   Marker marker;
+  bool said_goodbye = false;
   bool closing = false;  // closed by order: its end is no loss
   bool probe_due = false;
   bool answer_due = false;   // the peer probes this path: what comes by another one does not answer

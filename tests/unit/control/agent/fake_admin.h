@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/engine/admin.h"
+#include "tests/unit/control/agent/fake_status.h"
 #include "tests/unit/control/ladder/fake_hold.h"
 
 namespace livebtl::test {
@@ -51,25 +52,7 @@ class FakeAdmin final : public core::Admin {
     status.hold = held.report();
     status.epoch = report_.epoch;
     status.routing = order_.rung == core::Rung::kNew ? order_.after : order_.before;
-    for (const auto& name : transports_) {
-      core::TransportStatus transport;
-      transport.name = name;
-      transport.alias = name == "sm" ? "vader" : "";
-      const auto count = static_cast<std::uint32_t>(peers);
-      transport.peers = name == "sm" ? count : 0;  // itself and others
-      transport.own_pair = transport.peers > 0;
-      transport.bulk_peers = name == "tcp" ? count : 0;
-      transport.open = !status.routing.excluded.contains(name);
-      transport.excluded = status.routing.excluded.contains(name);
-      status.transports.push_back(transport);
-    }
-    for (std::size_t i = 0; i < peers; ++i) {
-      core::PeerStatus peer;
-      peer.process = ProcessId{i + 1};
-      peer.name = "peer " + std::to_string(i) + std::string(100, '.');
-      peer.bulk = {"tcp", "self"};
-      status.peers.push_back(peer);
-    }
+    add_fakes(status, transports_, peers);
     return status;
   }
   core::HoldReport hold(const core::HoldOrder& order) override { return held.start(order); }

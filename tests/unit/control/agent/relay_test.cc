@@ -10,42 +10,12 @@
 #include "control/agent/router.h"
 #include "control/client/discovery.h"
 #include "control/place/job_secret.h"
-#include "job_of_fakes.h"
+#include "two_nodes.h"
 
 using namespace livebtl;
 using namespace livebtl::control;
 using namespace livebtl::test;
 using core::Rung;
-
-namespace {
-
-const std::string kKey = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
-const std::string kOtherKey = "ff0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
-
-std::string relay_of(JobOfFakes& node) {
-  for (const auto& card : node.place().members.live) {
-    if (!card.relay.empty()) return card.relay;
-  }
-  return "";
-}
-
-/// Two nodes with two ranks each, each of whose members has heard of the other's relay.
-struct TwoNodes {
-  explicit TwoNodes(const std::string& second_key = "") {
-    write_file(keys / "one", kKey);
-    write_file(keys / "two", second_key.empty() ? kKey : second_key);
-    one = std::make_unique<JobOfFakes>(4, "alpha", 0, keys / "one");
-    two = std::make_unique<JobOfFakes>(4, "beta", 2, keys / "two");
-    one->add_members(2);
-    two->add_members(2);
-    one->admin(1).learn_relay(relay_of(*two));
-    two->admin(0).learn_relay(relay_of(*one));
-  }
-  Scratch keys;
-  std::unique_ptr<JobOfFakes> one, two;
-};
-
-}  // namespace
 
 TEST_CASE("one member of a node relays, and tells its engine") {
   TwoNodes nodes;
@@ -103,29 +73,6 @@ TEST_CASE("a process on another node is found through its relay, known here or t
       CHECK(eventually([&] { return nodes.one->admin(asker).introduced(wanted) == somewhere; }));
     }
   }
-}
-
-TEST_CASE("a process that has ended on another node is told of by its relay") {
-  TwoNodes nodes;
-  const ProcessId ended = nodes.two->process(1);
-  nodes.two->remove_member(1);
-  nodes.one->admin(1).seek(ended);
-  CHECK(eventually([&] { return nodes.one->admin(1).dead(ended); }));
-  nodes.one->admin(1).seek(nodes.two->process(0));  // which lives, and listens nowhere
-  CHECK(eventually([&] { return nodes.one->admin(1).answers(nodes.two->process(0)) >= 3; }));
-  CHECK_FALSE(nodes.one->admin(1).dead(nodes.two->process(0)));
-}
-
-TEST_CASE("the word of a relay that proves nothing ends no peer") {
-  JobOfFakes one(4, "alpha", 0, "", false), two(4, "beta", 2, "", false);
-  one.add_members(2);
-  two.add_members(2);
-  one.admin(1).learn_relay(relay_of(two));
-  const ProcessId ended = two.process(1);
-  two.remove_member(1);
-  one.admin(1).seek({ended, two.process(0)});
-  CHECK(eventually([&] { return one.admin(1).answers(two.process(0)) >= 3; }));
-  CHECK_FALSE(one.admin(1).dead(ended));
 }
 
 TEST_CASE("a straggler on the other node is named") {

@@ -48,33 +48,6 @@ TEST_CASE("a process of which nothing is known is asked in vain, and orders go o
   CHECK_FALSE(job.admin(0).dead(unknown));
 }
 
-TEST_CASE("of a member that has left the engine is told that it has ended") {
-  JobOfFakes job(3);
-  job.add_members(2);
-  job.add_spawned_member();  // whom nobody counts
-  for (const std::size_t left : {1, 2}) {
-    job.remove_member(left);
-    job.admin(0).seek(job.process(left));
-    CHECK(eventually([&] { return job.admin(0).dead(job.process(left)); }));
-  }
-}
-
-TEST_CASE("of one that was killed, too: nobody holds the lock of its file") {
-  JobOfFakes job(2);
-  job.add_members(2);
-  MemberCard card;
-  card.member = {ProcessId{0x7777}, Incarnation{1}};
-  card.pid = 1;
-  card.name = "rank 7";
-  write_file(card_path(job.directory(), card.member.process), format_card(card));
-  write_file(socket_path(job.directory(), card.member.process), "");
-  job.admin(0).seek(card.member.process);
-  CHECK(eventually([&] { return job.admin(0).dead(card.member.process); }));
-  job.admin(0).seek(job.process(1));  // whose lock is held
-  CHECK(eventually([&] { return job.admin(0).answers(job.process(1)) >= 3; }));
-  CHECK_FALSE(job.admin(0).dead(job.process(1)));
-}
-
 namespace {
 
 /// A member's socket that tells whoever asks for its addresses some of another member's.

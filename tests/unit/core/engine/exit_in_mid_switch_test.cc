@@ -11,6 +11,11 @@ namespace {
 
 /// Rank 0 of a pair that has used alpha and moved to beta, where the old path is not closed yet.
 struct Moved {
+  static Settings at_once() {
+    Settings settings;
+    settings.linger_ms = 0;  // nobody moves rank 1 meanwhile
+    return settings;
+  }
   Moved() {
     after.moved["alpha"] = "beta";
     const Guarded memory(rig, 8);
@@ -30,7 +35,7 @@ struct Moved {
   bool paths_are_gone() { return alpha[0].sinks.empty() && beta[0].sinks.empty(); }
 
   Taps alpha, beta;
-  Rig rig{2, {kind("self"), tapped("alpha", alpha), tapped("beta", beta)}};
+  Rig rig{2, {kind("self"), tapped("alpha", alpha), tapped("beta", beta)}, 1, at_once()};
   Ladder ladder{rig, [] {}};
   core::Routing after;
 };
@@ -39,7 +44,7 @@ struct Moved {
 
 TEST_CASE("a process that has said goodbye counts no lost path when its peer gives the pair up") {
   Moved pair;
-  pair.rig.engines[0]->linger(0);
+  pair.rig.engines[0]->linger();
   pair.rig.until([&] { return pair.rig.engines[1]->status().peers.empty(); });  // it has heard it
   REQUIRE(!pair.paths_are_gone());
   pair.ladder.order(1, core::Rung::kNew, pair.after);

@@ -3,6 +3,7 @@
 // is counted, and it can be made to fail as a network does.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <set>
 
@@ -12,10 +13,11 @@ namespace livebtl::test {
 
 /// One transport of one process. Outlives the rig.
 struct Tap {
-  bool refuses = false;  // no connection can be made
-  bool mute = false;     // what is posted vanishes
-  bool busy = false;     // nothing can be posted
-  bool deaf = false;     // nothing is read: what has been sent stays on its way
+  bool refuses = false;            // no connection can be made
+  std::atomic<bool> mute = false;  // what is posted vanishes
+  std::atomic<bool> busy = false;  // nothing can be posted
+  std::atomic<bool> deaf = false;  // nothing is read: what has been sent stays on its way
+  std::atomic<int> refused = 0;    // posts while it was busy
   int dials = 0;
   std::map<core::FrameKind, std::uint64_t> posted;
   std::set<core::EndpointSink*> sinks;  // of its endpoints
@@ -31,7 +33,10 @@ class TappedEndpoint final : public core::Endpoint {
     beneath_->attach(sink);
   }
   core::Post post(const core::Frame& frame) noexcept override {
-    if (tap_.busy) return core::Post::kRetry;
+    if (tap_.busy) {
+      ++tap_.refused;
+      return core::Post::kRetry;
+    }
     const core::Post answer = tap_.mute ? core::Post::kDone : beneath_->post(frame);
     if (const auto head = core::decode_head(frame.header); head && answer != core::Post::kRetry)
       ++tap_.posted[head->kind];

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/engine/engine_end.cc -- the end of an engine in good order: what it has sent is taken, or both ends
+// know that it was not.
+//
+// Runs on the thread that gives the engine up; the agent moves the engine meanwhile, and hears of peers
+// that have died.
+#include <poll.h>
+
+#include "base/log.h"
+#include "core/engine/engine_core.h"
+#include "core/engine/guard.h"
+
+namespace livebtl::core {
+namespace {
+
+constexpr TimeNs kSilentFor = kSecond;
+constexpr TimeNs kToldEvery = 30 * kSecond;
+// For goodbyes that find no room: a peer that does not read learns by proof that this process has ended.
+constexpr TimeNs kGoodbyeMax = 100 * kMillisecond;
+
+}  // namespace
+
+void EngineCore::linger() noexcept {
+  const int linger_ms = core_.context.config.settings.linger_ms;
+  const TimeNs at_most = linger_ms < 0 ? INT64_MAX / 2 : linger_ms * kMillisecond;
+  TimeNs until = core_.context.config.now() + at_most;
+  TimeNs tell_at = core_.context.config.now() + kSilentFor;
+  bool hold_told = false;
+  for (bool over = false; !over;) {
+    {
+      const Guard guard(core_);
+      keep_time();
+      progress_locked(kFramesPerTurn);
+      const TimeNs now = core_.context.now;
+      // What a hold keeps back is sent after it: its lease is bounded.
+      if (core_.hold.parks()) {
+        if (!std::exchange(hold_told, true))
+          log(LogLevel::kWarn, "hold", "this process would end, and waits: the job is held");
+        until = now + at_most;
+      } else if (now >= tell_at) {
+        name_unsettled(false);
+        tell_at = now + kToldEvery;
+      }
+      over = core_.bml.peers.settled() || now > until;
+      if (!over) core_.bml.probes.request_acks();
+    }
+    if (!over) ::poll(nullptr, 0, 1);
+  }
+  const TimeNs said_by = core_.context.config.now() + kGoodbyeMax;
+  while (!say_goodbye() && core_.context.config.now() < said_by) ::poll(nullptr, 0, 1);
+}
+
+/// true: all peers that can be told have been.
+bool EngineCore::say_goodbye() noexcept {
+  const Guard guard(core_);
+  if (core_.bml.losses.said_goodbye()) {
+    progress_locked(kFramesPerTurn);
+  } else {
+    name_unsettled(true);
+  }
+  const bool said = core_.bml.losses.say_goodbye();
+  progress_locked(kFramesPerTurn);
+  return said;
+}
+
+void EngineCore::name_unsettled(bool gives_up) noexcept {
+  core_.bml.peers.for_each([&](const Peer& peer) {
+    if (Peers::settled(peer)) return;
+    const std::string what = std::to_string(peer.tx.end() - peer.tx.acked) + " frames and " +
+                             std::to_string(peer.sending.size()) + " large messages";
+    if (gives_up) {
+      log(LogLevel::kError, "engine", "this process ends though %s has not taken %s",
+          peer.name().c_str(), what.c_str());
+    } else {
+      log(LogLevel::kWarn, "engine",
+          "this process would end, and waits for %s to take %s, or to be proved dead "
+          "(LIVEBTL_LINGER_MS bounds the wait)",
+          peer.name().c_str(), what.c_str());
+    }
+  });
+}
+
+}  // namespace livebtl::core
