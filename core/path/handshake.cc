@@ -64,19 +64,14 @@ Handshake::Step Handshake::start() {
   hello_ = encode(HelloMessage{nonce_, dialled_, mine_}, secret_.present());
   transcript_ = with_counted({}, hello_);
   state_ = State::kAwaitChallenge;
-  Step step;
-  step.send = hello_;
-  return step;
+  return {.send = hello_};
 }
 
 Handshake::Step Handshake::receive(Bytes message) {
   LIVEBTL_ASSERT(state_ != State::kNew, "a dialler starts before it receives");
-  if (state_ == State::kOver) {
-    Step step;
-    step.refused = RefuseReason::kMalformed;
-    step.text = "a hello message after the end of the handshake";
-    return step;
-  }
+  if (state_ == State::kOver)
+    return {.refused = RefuseReason::kMalformed,
+            .text = "a hello message after the end of the handshake"};
   const std::optional<HelloHead> head = decode_hello_head(message);
   if (!head) return stop(RefuseReason::kMalformed, "not a hello message of this version");
   if (head->type == HelloType::kRefuse && state_ != State::kAwaitHello) return on_refuse(message);
@@ -99,9 +94,7 @@ Handshake::Step Handshake::on_hello(Bytes message) {
   peer_ = std::move(hello->facts);
   dialled_ = hello->dialled;
   state_ = State::kAsked;
-  Step step;
-  step.ask = true;
-  return step;
+  return {.ask = true};
 }
 
 namespace {
@@ -125,9 +118,8 @@ Handshake::Step Handshake::answer(HelloFacts mine) {
   if (peer_.process == mine_.process && dialled_ != mine_.process)
     return stop(RefuseReason::kNotMe, "the peer has this process's own id");
   state_ = State::kAwaitProof;
-  Step step;
-  step.send = seal(encode(ChallengeMessage{nonce_, mine_}, secret_.present()), kChallengePurpose);
-  return step;
+  return {.send =
+              seal(encode(ChallengeMessage{nonce_, mine_}, secret_.present()), kChallengePurpose)};
 }
 
 Handshake::Step Handshake::on_challenge(Bytes message) {
@@ -142,9 +134,7 @@ Handshake::Step Handshake::on_challenge(Bytes message) {
   if (peer_.process == mine_.process && dialled_ != mine_.process)
     return stop(RefuseReason::kNotMe, "this process's own id answered");
   state_ = State::kAwaitWelcome;
-  Step step;
-  step.send = seal(encode_hello_head(HelloType::kProof, secret_.present()), kProofPurpose);
-  return step;
+  return {.send = seal(encode_hello_head(HelloType::kProof, secret_.present()), kProofPurpose)};
 }
 
 Handshake::Step Handshake::on_proof(Bytes message) {
@@ -152,10 +142,8 @@ Handshake::Step Handshake::on_proof(Bytes message) {
   if (message.size() != sizeof(HelloHead))
     return stop(RefuseReason::kMalformed, "a malformed PROOF");
   state_ = State::kOpen;
-  Step step;
-  step.send = seal(encode_hello_head(HelloType::kWelcome, secret_.present()), kWelcomePurpose);
-  step.open = true;
-  return step;
+  return {.send = seal(encode_hello_head(HelloType::kWelcome, secret_.present()), kWelcomePurpose),
+          .open = true};
 }
 
 Handshake::Step Handshake::on_welcome(Bytes message) {
@@ -163,17 +151,14 @@ Handshake::Step Handshake::on_welcome(Bytes message) {
   if (message.size() != sizeof(HelloHead))
     return stop(RefuseReason::kMalformed, "a malformed WELCOME");
   state_ = State::kOpen;
-  Step step;
-  step.open = true;
-  return step;
+  return {.open = true};
 }
 
 Handshake::Step Handshake::on_refuse(Bytes message) {
   state_ = State::kOver;
-  Step step;
-  step.refused_by_peer = true;
-  step.refused = RefuseReason::kNotAuthentic;
-  step.text = "an unproved or malformed refusal";
+  Step step{.refused = RefuseReason::kNotAuthentic,
+            .refused_by_peer = true,
+            .text = "an unproved or malformed refusal"};
   if (message.size() < sizeof(HelloHead) + sizeof(Mac)) return step;
   const Bytes body = message.first(message.size() - sizeof(Mac));
   std::optional<RefuseMessage> refusal = decode_refuse(body);
@@ -209,11 +194,7 @@ Handshake::Step Handshake::stop(RefuseReason reason, std::string text,
   ByteWriter writer;
   writer.put_bytes(body);
   writer.put(mac);
-  Step step;
-  step.send = writer.take();
-  step.refused = reason;
-  step.text = std::move(text);
-  return step;
+  return {.send = writer.take(), .refused = reason, .text = std::move(text)};
 }
 
 // Adds what we say to the transcript, and the MAC over it all to what we say.

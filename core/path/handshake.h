@@ -84,7 +84,7 @@ class Handshake {
   static Handshake accept(const Secret& secret, const Nonce& nonce = random_nonce());
 
   struct Step {
-    std::optional<Blob> send;  // payload of a kHello frame to post
+    std::optional<Blob> send = {};  // payload of a kHello frame to post
     // acceptor: the peer's facts are in peer() (not proved yet): answer or refuse
     bool ask = false;
     // both sides proved: the path may carry frames, after `send` if there is one. peer() is proved
@@ -94,8 +94,8 @@ class Handshake {
     // other unproved refusal counts as kNotAuthentic
     RefuseReason refused = RefuseReason::kNone;
     bool refused_by_peer = false;
-    std::string text;                      // refused: for the log
-    std::vector<std::string> try_instead;  // refused by the peer, proved: transports to try
+    std::string text = {};                      // refused: for the log
+    std::vector<std::string> try_instead = {};  // refused by the peer, proved: transports to try
   };
   /// dialler: the first message. Once.
   Step start();
