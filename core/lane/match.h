@@ -27,6 +27,17 @@ struct Envelope {
   std::uint64_t length = 0;  // of the whole message
   std::uint64_t transfer = 0;
   Destination source{};
+
+  /// What a receive is told that has taken so many bytes of it.
+  Completion completion(std::size_t bytes) const noexcept {
+    return {.code = bytes < length ? Errc::kTruncated : Errc::kOk,
+            .has_data = has_data,
+            .tag = tag,
+            .data = data,
+            .bytes = bytes,
+            .message_bytes = length,
+            .source = source};
+  }
 };
 
 /// A message that came before its receive. payload: its bytes (eager) or empty (rendezvous).
@@ -75,7 +86,7 @@ class Matcher {
   void add_unexpected(std::unique_ptr<Unexpected> message) noexcept;
 
   /// The earliest unexpected message that a receive like this would take; stays in place.
-  const Unexpected* peek(const ReceiveState& like) const noexcept;
+  Unexpected* peek(const ReceiveState& like) const noexcept;
   /// The same, taken out.
   std::unique_ptr<Unexpected> take(const ReceiveState& like) noexcept;
   /// Withdraws a posted receive. false: it is not posted here.

@@ -40,8 +40,8 @@ class OneSided {
   void on_put_offer(Peer& peer, const FrameHead& head, const RtsBody& body, Bytes payload) noexcept;
   // Origin side.
   void on_get_offer(Peer& peer, const RtsBody& body) noexcept;
-  void on_answer(Peer& peer, const FinBody& body,
-                 Bytes payload) noexcept;  // kDone, kGetReply, kAtomicReply
+  /// kDone, kGetReply or kAtomicReply.
+  void on_answer(Peer& peer, const FinBody& body, Bytes payload) noexcept;
   /// The operation is over (also called by rendezvous for large puts and gets).
   void complete(Operation& operation, const Completion& completion) noexcept;
 
@@ -66,6 +66,8 @@ class OneSided {
   std::uint64_t remember(Operation& operation, Peer& peer, std::span<const MutableSlice> slices,
                          std::uint64_t bytes);
   void check_flushes(PortState& port) noexcept;
+  template <class Concerned>
+  void end_pending(Concerned concerned, Errc code) noexcept;
   /// Where a request leads to; no memory: no such port or region, or its rights or bounds forbid it.
   struct Target {
     PortState* port = nullptr;

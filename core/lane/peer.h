@@ -33,6 +33,11 @@ struct OutFrame {
   Slice slices[kSlicesMax];
 
   FrameHead& head() noexcept { return *std::launder(reinterpret_cast<FrameHead*>(header)); }
+  template <class Body>
+  void set_header(const Header<Body>& whole) noexcept {
+    std::memcpy(header, &whole, sizeof(whole));
+    header_bytes = sizeof(whole);
+  }
 };
 
 /// First in, first out, through OutFrame::next.
@@ -76,12 +81,11 @@ struct TxLane {
   bool idle() const noexcept {
     return control.empty() && messages.empty() && replay_seq >= replay_end;
   }
-  bool has_credit(std::size_t bytes) const noexcept {
-    return used_headers - released_headers < credit_headers &&
-           used_bytes + bytes - released_bytes <= credit_bytes;
-  }
   bool has_header_credit() const noexcept {
     return used_headers - released_headers < credit_headers;
+  }
+  bool has_credit(std::size_t bytes) const noexcept {
+    return has_header_credit() && used_bytes + bytes - released_bytes <= credit_bytes;
   }
 };
 

@@ -164,18 +164,6 @@ Envelope envelope_of(Peer& peer, const FrameHead& head, Tag tag, std::uint64_t d
   return envelope;
 }
 
-Completion completion_of(const Envelope& envelope, std::size_t bytes) noexcept {
-  Completion completion;
-  completion.code = bytes < envelope.length ? Errc::kTruncated : Errc::kOk;
-  completion.has_data = envelope.has_data;
-  completion.tag = envelope.tag;
-  completion.data = envelope.data;
-  completion.bytes = bytes;
-  completion.message_bytes = envelope.length;
-  completion.source = envelope.source;
-  return completion;
-}
-
 /// Takes `bytes` from a multi-receive's buffer: where this message goes. Single receives: their own
 /// slices.
 MutableSlice take_multi(ReceiveState& state, std::size_t bytes) noexcept {
@@ -202,17 +190,13 @@ void Receiver::release_credit(Peer& peer, std::size_t bytes) noexcept {
                                                         const MessageBody& body,
                                                         Bytes payload) noexcept {
   PortState* port = ports_.find(head.target_port);
-  if (port == nullptr) {
-    // The port was closed: what is still on its way to it is nobody's.
-    release_credit(peer, payload.size());
-    return;
-  }
+  // A port that was closed: what is still on its way to it is nobody's.
+  if (port == nullptr) return release_credit(peer, payload.size());
   ++peer.counts.messages_received;
   const Envelope envelope = envelope_of(peer, head, body.tag, body.data, payload.size());
   if (Operation* receive = port->matcher.arrived(envelope)) {
     deliver_eager(*receive, envelope, payload);
-    release_credit(peer, payload.size());
-    return;
+    return release_credit(peer, payload.size());
   }
   keep_unexpected(*port, envelope, payload);
 }
@@ -242,7 +226,7 @@ void Receiver::complete_receive(Operation& receive, const Completion& completion
                                                            Bytes payload) noexcept {
   ReceiveState& state = state_of<ReceiveState>(receive);
   const std::size_t bytes = std::min<std::size_t>(payload.size(), state.capacity);
-  Completion completion = completion_of(envelope, bytes);
+  Completion completion = envelope.completion(bytes);
   if (state.multi_bytes_min != 0) {
     const MutableSlice place = take_multi(state, bytes);
     completion.buffer = place.data;
@@ -266,9 +250,8 @@ void Receiver::on_offer(Peer& peer, const FrameHead& head, const RtsBody& body,
   if ((head.flags & kFlagGet) != 0) return onesided_.on_get_offer(peer, body);
   PortState* port = ports_.find(head.target_port);
   if (port == nullptr) {
-    transfers_.reject(peer, body.transfer, Errc::kCancelled);
-    release_credit(peer, 0);
-    return;
+    transfers_.tell_end(peer, body.transfer, Errc::kCancelled);
+    return release_credit(peer, 0);
   }
   ++peer.counts.messages_received;
   Envelope envelope = envelope_of(peer, head, body.tag, body.data, body.length);
@@ -276,12 +259,9 @@ void Receiver::on_offer(Peer& peer, const FrameHead& head, const RtsBody& body,
   envelope.transfer = body.transfer;
   if (Operation* receive = port->matcher.arrived(envelope)) {
     deliver_offer(*port, *receive, envelope);
-    release_credit(peer, 0);
-    return;
+    return release_credit(peer, 0);
   }
-  auto message = std::make_unique<Unexpected>();
-  message->envelope = envelope;
-  port->matcher.add_unexpected(std::move(message));
+  keep_unexpected(*port, envelope, {});
 }
 
 void Receiver::deliver_offer(PortState& port, Operation& receive,
@@ -293,7 +273,7 @@ void Receiver::deliver_offer(PortState& port, Operation& receive,
   in.port = &port;
   in.peer = envelope.source.peer;
   in.transfer = envelope.transfer;
-  in.completion = completion_of(envelope, wanted);
+  in.completion = envelope.completion(wanted);
   if (state.multi_bytes_min != 0) {
     in.slices[0] = take_multi(state, wanted);
     in.slice_count = 1;
@@ -322,8 +302,8 @@ void Receiver::drop_unexpected(std::unique_ptr<Unexpected> message) noexcept {
   const Envelope& envelope = message->envelope;
   Peer& peer = *envelope.source.peer;
   if (envelope.rendezvous) {
-    transfers_.reject(peer, envelope.transfer,
-                      Errc::kOk);  // taken and thrown away, as the user wished
+    transfers_.tell_end(peer, envelope.transfer,
+                        Errc::kOk);  // taken and thrown away, as the user wished
   } else if (envelope.want_done) {
     sender_.queue_control(peer, FrameKind::kDone, kFlagWantDone, 0, 0,
                           FinBody{envelope.transfer, 0, 0});

@@ -84,8 +84,8 @@ class Transfers {
   void withdraw_offer(std::uint64_t name) noexcept;
   /// Receiver: a matched offer. slices: where it goes; wanted: how much of it (0 ends it at once).
   void fetch(Peer& peer, InTransfer in, std::uint64_t wanted);
-  /// Receiver: an offer that can not be taken (no such region, port, operation).
-  void reject(Peer& peer, std::uint64_t transfer, Errc code);
+  /// Receiver: all of an offer has arrived, or it cannot be taken (no such region, port, operation).
+  void tell_end(Peer& peer, std::uint64_t transfer, Errc code);
 
   void on_cts(Peer& peer, const CtsBody& cts) noexcept;
   void on_fin(Peer& peer, const FrameHead& head, const FinBody& fin) noexcept;
@@ -112,6 +112,8 @@ class Transfers {
   void tell_given_up(OutTransfer& out) noexcept;
   void on_given_up(Peer& peer, const FinBody& fin) noexcept;
   void drop_in(std::uint64_t handle, InTransfer& in, Errc code) noexcept;
+  template <class Concerned>
+  void cancel(Concerned concerned, Errc code) noexcept;
   bool being_placed(const Peer& peer, const DataBody& data, std::uint64_t bytes) const noexcept;
   void rewind_outgoing(Peer& peer) noexcept;
   void ask(InTransfer& in, std::uint64_t handle) noexcept;

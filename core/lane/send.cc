@@ -53,11 +53,6 @@ void Sender::queue_pooled(Peer& peer, Bytes header, Bytes payload, bool credited
   queue(peer, frame);
 }
 
-void Sender::queue_copy(Peer& peer, Bytes header, std::span<const Slice> slices,
-                        std::size_t bytes) {
-  queue_pooled(peer, header, gather(slices, bytes), true);
-}
-
 void Sender::queue_addresses(Peer& peer, Bytes payload) {
   const FrameHead head{FrameKind::kAddresses, kFlagAckWanted, 0, 0, 0, 0, 0};
   ++peer.announcements_queued;
@@ -136,46 +131,39 @@ Accept Sender::send_later(PortState& port, const SendRequest& request, Operation
     // for headers.
     if (peer.queued_injects >= context_.config.settings.credit_headers) return Accept::kBusy;
     ++peer.queued_injects;
-    queue_copy(peer, bytes_of(header), request.slices, bytes);
+    queue_pooled(peer, bytes_of(header), gather(request.slices, bytes), true);
   } else {
-    queue_send(peer, port, request, *operation, bytes);
-    std::memcpy(state_of<SendState>(*operation).frame.header, &header, sizeof(header));
-    queue(peer, state_of<SendState>(*operation).frame);
+    queue_send(port, request, *operation, header, bytes);
   }
   return Accept::kAccepted;
 }
 
-void Sender::queue_send(Peer& peer, PortState& port, const SendRequest& request,
-                        Operation& operation, std::size_t bytes) noexcept {
+void Sender::queue_send(PortState& port, const SendRequest& request, Operation& operation,
+                        const Header<MessageBody>& header, std::size_t bytes) noexcept {
   SendState& state = start_state<SendState>(operation);
   state.port = &port;
   state.bytes = bytes;
-  state.peer = &peer;
+  state.peer = request.to.peer;
   state.completes_when_posted = !request.delivery_complete;
   state.frame.operation = &operation;
-  state.frame.header_bytes = sizeof(Header<MessageBody>);
+  state.frame.set_header(header);
   state.frame.payload_bytes = bytes;
   state.frame.credited = true;
   state.frame.slice_count = static_cast<std::uint8_t>(request.slices.size());
   std::copy(request.slices.begin(), request.slices.end(), state.frame.slices);
   ++port.open_operations;
+  queue(*state.peer, state.frame);
 }
 
 Accept Sender::send_active(PortState& port, const Destination& to, std::uint8_t handler,
                            std::uint64_t argument, std::span<const Slice> slices,
                            Operation& operation) noexcept {
-  Peer& peer = *to.peer;
   const std::size_t bytes = total_bytes(slices);
-  if (peer.lost) return Accept::kPeerLost;
+  if (to.peer->lost) return Accept::kPeerLost;
   if (slices.size() > kSlicesMax || bytes > kActiveBytesMax) return Accept::kInvalid;
   if (port.open_operations >= context_.config.settings.operations_max) return Accept::kBusy;
-  SendRequest request{.to = to, .slices = slices};
-  queue_send(peer, port, request, operation, bytes);
-  const Header<MessageBody> header{{FrameKind::kActive, 0, 0, to.port, port.id, 0, 0},
-                                   {argument, handler}};
-  OutFrame& frame = state_of<SendState>(operation).frame;
-  std::memcpy(frame.header, &header, sizeof(header));
-  queue(peer, frame);
+  queue_send(port, {.to = to, .slices = slices}, operation,
+             {{FrameKind::kActive, 0, 0, to.port, port.id, 0, 0}, {argument, handler}}, bytes);
   return Accept::kAccepted;
 }
 
@@ -190,8 +178,7 @@ void Sender::offer_instead(Peer& peer, OutFrame& frame) noexcept {
   std::memcpy(&message, frame.header, sizeof(message));
   Header<RtsBody> rts{message.head, {message.body.tag, message.body.data, state.bytes, name}};
   rts.head.kind = FrameKind::kRts;
-  std::memcpy(frame.header, &rts, sizeof(rts));
-  frame.header_bytes = sizeof(rts);
+  frame.set_header(rts);
   frame.payload_bytes = 0;
   frame.slice_count = 0;
   state.completes_when_posted = false;
@@ -245,8 +232,7 @@ void Sender::taken(Peer& peer, OutFrame& frame, std::uint64_t seq) noexcept {
   if (frame.head().kind == FrameKind::kEager && (frame.head().flags & kFlagWantDone) != 0) {
     peer.awaiting_done.emplace(seq, &operation);
   } else if (state.completes_when_posted) {
-    --state.port->open_operations;
-    operation.done(operation, {.bytes = state.bytes});
+    end_operation(operation, {.bytes = state.bytes});
   }
 }
 
