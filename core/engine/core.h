@@ -48,4 +48,20 @@ struct Core {
   Hold hold;
 };
 
+/// Holds the engine's lock for a scope.
+class Guard {
+ public:
+  explicit Guard(Core& core, BiasedLock::Caller caller = BiasedLock::Caller::kApplication) noexcept
+      : core_(core), caller_(caller) {
+    core_.lock.lock(caller_);
+  }
+  ~Guard() { core_.lock.unlock(caller_); }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+ private:
+  Core& core_;
+  BiasedLock::Caller caller_;
+};
+
 }  // namespace livebtl::core

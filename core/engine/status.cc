@@ -4,7 +4,6 @@
 #include <set>
 
 #include "core/engine/engine_core.h"
-#include "core/engine/guard.h"
 
 namespace livebtl::core {
 
