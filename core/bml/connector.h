@@ -16,7 +16,6 @@
 namespace livebtl::core {
 
 struct Context;
-struct TransportSlot;
 class Elector;
 class Hold;
 class Losses;

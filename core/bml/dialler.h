@@ -6,11 +6,9 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/lane/peer.h"
-#include "core/path/transport_slot.h"
 
 namespace livebtl::core {
 
@@ -64,10 +62,6 @@ class Dialler {
   void on_failed(Path& path) noexcept;
   /// It sends on something, and no order waits for anything better.
   bool served(const Peer& peer) const noexcept;
-  /// Dialled, and not open yet.
-  static bool dialling(const Peer& peer, std::string_view transport) noexcept;
-  /// ... by any transport.
-  static bool dialling(const Peer& peer) noexcept;
   /// An order changes what may be dialled: nobody waits out a back-off from before.
   void forget_failed_dials() noexcept;
   /// Nothing is dialled from now on: this process has said goodbye.

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "core/lane/peer.h"
-#include "core/path/transport_slot.h"
 
 namespace livebtl::core {
 

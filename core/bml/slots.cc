@@ -8,7 +8,6 @@
 #include "core/bml/peers.h"
 #include "core/engine/context.h"
 #include "core/lane/send.h"
-#include "core/path/hello_wire.h"
 
 namespace livebtl::core {
 

@@ -18,7 +18,6 @@
 namespace livebtl::core {
 
 struct Context;
-struct TransportSlot;
 class Connector;
 class Peers;
 class Slots;

@@ -5,11 +5,13 @@
 // queued frames.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/hex.h"
 #include "core/engine/config.h"
 #include "core/lane/frame.h"
 #include "core/lane/operations.h"
@@ -174,7 +176,9 @@ struct Peer {
 
   bool has_to_send() const noexcept { return !tx.idle() || !sending.empty(); }
   /// Some path to it is open.
-  bool connected() const noexcept;
+  bool connected() const noexcept {
+    return std::ranges::any_of(paths, [](const auto& path) { return path->open(); });
+  }
   /// It has taken our present addresses, so that both ends choose alike.
   bool knows_our_addresses() const noexcept {
     return announcements_queued == 0 && tx.acked >= announced;
@@ -184,7 +188,11 @@ struct Peer {
   bool owes_acknowledgement() const noexcept {
     return send_path != nullptr && send_path->keeps && rx.ack_sent != rx.reorder.expected();
   }
-  std::string name() const;  // for people
+  /// For people.
+  std::string name() const {
+    const std::string id = hex_digits(static_cast<std::uint64_t>(process), 16);
+    return label.empty() ? "process " + id : label + " (" + id + ")";
+  }
 };
 
 }  // namespace livebtl

@@ -51,7 +51,7 @@ void Receiver::on_frame(Path& path, Bytes header, Bytes payload) noexcept {
 }
 
 void Receiver::on_any_frame(Path& path, Bytes header, Bytes payload) noexcept {
-  if (path.state == Path::State::kDown) return;
+  if (path.down()) return;
   const auto head = decode_head(header);
   if (!head) return path.break_down({Errc::kCorrupt, "the peer sent a malformed frame header"});
   if (head->kind == FrameKind::kHello) return events_.on_hello(path, payload);

@@ -8,7 +8,6 @@
 #include "core/lane/port_state.h"
 #include "core/lane/receive.h"
 #include "core/lane/send.h"
-#include "core/path/transport_slot.h"
 
 namespace livebtl::core {
 

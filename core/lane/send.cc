@@ -6,7 +6,6 @@
 #include "core/lane/path_events.h"
 #include "core/lane/port_state.h"
 #include "core/lane/rendezvous.h"
-#include "core/path/transport_slot.h"
 
 namespace livebtl::core {
 

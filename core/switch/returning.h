@@ -51,7 +51,7 @@ class Returning {
     const Switching& switching;
     const Hold& hold;
   };
-  explicit Returning(const Parts& parts);
+  explicit Returning(const Parts& parts) : parts_(parts), context_(parts.context) {}
 
   /// Every millisecond or so; cheap where nothing is absent or doubted.
   void keep_time() noexcept;
@@ -86,13 +86,8 @@ class Returning {
   void note_absent(TransportSlot& slot, const std::string& why) noexcept;
   std::uint32_t pairs_without(const std::string& transport) const;
 
+  const Parts parts_;
   Context& context_;
-  Slots& slots_;
-  Peers& peers_;
-  Elector& elector_;
-  const Dialler& dialler_;
-  const Switching& switching_;
-  const Hold& hold_;
 };
 
 }  // namespace livebtl::core

@@ -46,6 +46,12 @@ struct Routing : Rules {
   std::map<std::string, Tuning> tuning;
   std::map<std::string, Rules> nodes;  // without empty ones
   friend bool operator==(const Routing&, const Routing&) = default;
+
+  /// The tuning of that transport; of one that nobody has tuned: nothing is set.
+  Tuning tuned(const std::string& transport) const {
+    const auto found = tuning.find(transport);
+    return found == tuning.end() ? Tuning{} : found->second;
+  }
 };
 
 /// The routing as it applies to one process, or to one pair: the job's rules and those of the nodes
@@ -62,7 +68,7 @@ class RoutingView {
   bool quiesced(const std::string& transport) const noexcept;
   /// Where pairs are moved that would use `transport`, most special rule first; nullptr: nowhere.
   const std::string* moved(const std::string& transport) const noexcept;
-  const std::map<std::string, Tuning>& tuning() const noexcept { return routing_->tuning; }
+  Tuning tuned(const std::string& transport) const { return routing_->tuned(transport); }
 
  private:
   const Routing* routing_;

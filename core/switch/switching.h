@@ -103,14 +103,8 @@ class Switching {
   void refuse(std::string text);
   void wait_for(const Peer& peer, const char* what);
 
+  const Parts parts_;
   Context& context_;
-  Slots& slots_;
-  Peers& peers_;
-  Elector& elector_;
-  Dialler& dialler_;
-  Losses& losses_;
-  Returning& returning_;
-  const Hold& hold_;
   RungOrder order_;
   RungReport report_;
   bool descending_ = false;  // the last order went down
