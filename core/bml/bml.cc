@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "core/engine/context.h"
 #include "core/lane/send.h"
-#include "core/switch/returning.h"
 
 namespace livebtl::core {
 
@@ -111,9 +110,8 @@ void Bml::on_addresses(Peer& peer, Bytes payload) noexcept {
         addresses.error().text.c_str());
     return;
   }
-  const auto before = std::exchange(peer.addresses, {});
-  for (auto& address : *addresses) peer.addresses[address.transport] = std::move(address.address);
-  Returning::note_addresses(peer);
+  const auto before = peer.addresses;
+  Peers::take_addresses(peer, *addresses);
   if (peer.addresses != before) peer.dials.forget();
   elector.elect(peer);
 }

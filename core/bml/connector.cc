@@ -3,7 +3,6 @@
 #include "core/bml/connector.h"
 
 #include "base/assert.h"
-#include "base/log.h"
 #include "core/bml/elector.h"
 #include "core/bml/losses.h"
 #include "core/bml/peers.h"
@@ -221,9 +220,7 @@ void Connector::fenced_off(Path& path) noexcept {
 }
 
 void Connector::log_refused(const Path& path, const std::string& text) noexcept {
-  if (context_.now - refusal_logged_ < kSecond && refusal_logged_ != 0)
-    return;  // a flood must not fill the log
-  refusal_logged_ = context_.now;
+  if (!refusals_logged_.allow(context_.now)) return;  // a flood must not fill the log
   log(LogLevel::kWarn, "engine", "dropped a connection that did not prove itself, %s: %s",
       path.endpoint->describe().c_str(), text.c_str());
 }

@@ -8,21 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "core/engine/parts.h"
 #include "core/lane/peer.h"
 
 namespace livebtl::core {
-
-struct Context;
-class Connector;
-class Elector;
-class Hold;
-class Losses;
-class Peers;
-class Returning;
-class Slots;
-class Switching;
-class Tickets;
-class Unreached;
 
 /// A back-off of dials as long as this: five have failed, so the address may be an old one.
 inline constexpr TimeNs kDialledInVain = 16 * kMillisecond;

@@ -10,20 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "core/engine/parts.h"
 #include "core/lane/peer.h"
 
 namespace livebtl::core {
-
-struct Context;
-class Connector;
-class Dialler;
-class Elector;
-class OneSided;
-class Peers;
-class PortTable;
-class Returning;
-class Sender;
-class Transfers;
 
 class Losses {
  public:

@@ -19,9 +19,6 @@ namespace {
 constexpr std::uint32_t kTicketsWaitingMax = 32;  // a peer, for a path that takes them
 constexpr std::ptrdiff_t kAdmittedMax = 16;       // a peer, that have not said a good hello
 
-// Of a path whose transport connects by tickets.
-TicketEnd& end_of(Path& path) noexcept { return *path.endpoint->by_ticket(); }
-
 }  // namespace
 
 // A path to oneself needs nobody to carry its tickets.
@@ -31,7 +28,7 @@ bool Tickets::can_dial(const Peer& peer, const TransportSlot& slot) const noexce
 
 // With this process itself the tickets are exchanged at once.
 void Tickets::exchange(Path& dialled) {
-  TicketEnd& end = end_of(dialled);
+  TicketEnd& end = *dialled.endpoint->by_ticket();
   const Blob ticket = end.ticket();
   LIVEBTL_ASSERT(!ticket.empty() && ticket.size() <= kTicketBytesMax, "a ticket has a limit");
   if (dialled.peer->process == context_.config.process) {
@@ -116,7 +113,7 @@ void Tickets::on_ticket_back(Peer& peer, std::uint64_t path_id, Bytes ticket) no
   path.ticket_taken = true;
   if (ticket.empty() || ticket.size() > kTicketBytesMax)
     return path.break_down({Errc::kRefused, "the peer cannot connect by it now"});
-  end_of(path).take_ticket(ticket);
+  path.endpoint->by_ticket()->take_ticket(ticket);
 }
 
 // true: it is posted, or nobody is left to send or take it; the end that waits for it dials again.

@@ -10,12 +10,6 @@
 
 namespace livebtl::core {
 
-namespace {
-
-constexpr std::size_t kAddressBytesMax = 512;  // as in a hello
-
-}  // namespace
-
 // Messages wait for a transport that may be added yet, but nobody should have to guess it.
 void Unreached::note_cut_off(Peer& peer) noexcept {
   if (peer.send_path == nullptr) seek(peer);
@@ -47,9 +41,9 @@ void Unreached::seek(const Peer& peer) noexcept {
 // changes nothing of that, and may take seconds to fail.
 bool Unreached::is_unreached(const Peer& peer) const noexcept {
   if (peer.lost || peer.departed || peer.process == context_.config.process) return false;
-  const bool dialling =
+  const bool under_way =
       std::ranges::any_of(peer.paths, [](const auto& path) { return path->being_dialled(); });
-  if (!peer.wants_path && !peer.dials.again && !dialling) return false;
+  if (!peer.wants_path && !peer.dials.again && !under_way) return false;
   return peer.send_path == nullptr &&
          (peer.cut_off_since != 0 || peer.dials.delay >= kDialledInVain);
 }

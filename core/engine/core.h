@@ -52,16 +52,15 @@ struct Core {
 class Guard {
  public:
   explicit Guard(Core& core, BiasedLock::Caller caller = BiasedLock::Caller::kApplication) noexcept
-      : core_(core), caller_(caller) {
-    core_.lock.lock(caller_);
+      : lock_(core.lock) {
+    lock_.lock(caller);
   }
-  ~Guard() { core_.lock.unlock(caller_); }
+  ~Guard() { lock_.unlock(); }
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
  private:
-  Core& core_;
-  BiasedLock::Caller caller_;
+  BiasedLock& lock_;
 };
 
 }  // namespace livebtl::core

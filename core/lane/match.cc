@@ -32,7 +32,6 @@ void Matcher::add_unexpected(std::unique_ptr<Unexpected> message) noexcept {
   message->previous = list.last;
   message->next = nullptr;
   ++unexpected_count_;
-  unexpected_bytes_ += waiting_bytes(message->envelope);
   Unexpected* const owned = message.release();
   (list.last != nullptr ? list.last->next : list.first) = owned;
   list.last = owned;
@@ -52,7 +51,6 @@ std::unique_ptr<Unexpected> Matcher::take(const ReceiveState& like) noexcept {
   (message->next != nullptr ? message->next->previous : list.last) = message->previous;
   message->previous = message->next = nullptr;
   --unexpected_count_;
-  unexpected_bytes_ -= waiting_bytes(message->envelope);
   return std::unique_ptr<Unexpected>(message);
 }
 

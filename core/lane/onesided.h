@@ -6,19 +6,12 @@
 // agent: no MPI call is needed there.
 #pragma once
 
-#include <vector>
-
+#include "core/engine/parts.h"
 #include "core/lane/peer.h"
 #include "core/lane/region_table.h"
 #include "core/lane/slot_table.h"
 
 namespace livebtl::core {
-
-struct Context;
-struct PortState;
-class PortTable;
-class Sender;
-class Transfers;
 
 /// Puts and gets up to this travel in one ordered frame; larger ones by rendezvous.
 inline constexpr std::size_t kPutEagerBytesMax = 8192;

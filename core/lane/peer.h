@@ -14,11 +14,11 @@
 #include "base/hex.h"
 #include "core/engine/config.h"
 #include "core/lane/frame.h"
-#include "core/lane/operations.h"
 #include "core/lane/reorder.h"
 #include "core/lane/window.h"
 #include "core/path/path.h"
 #include "core/switch/settle.h"
+#include "livebtl/port.h"
 
 namespace livebtl::core {
 
@@ -66,14 +66,12 @@ struct FrameQueue {
 /// The sending half of the ordered lane.
 struct TxLane {
   std::uint64_t next_seq = 1;
-  std::uint64_t acked = 1;  // the peer has taken all below
-  std::uint64_t replay_seq =
-      0;  // [replay_seq, replay_end) is to be sent again, before anything new
+  std::uint64_t acked = 1;       // the peer has taken all below
+  std::uint64_t replay_seq = 0;  // [replay_seq, replay_end) is sent again before anything new
   std::uint64_t replay_end = 0;
-  std::size_t overtake_bytes =
-      SIZE_MAX;                    // what may still be sent before the old path is proved empty
-  std::unique_ptr<Window> window;  // made when the first keeping path opens
-  FrameQueue control;              // answers; never wait for credit, and pass the messages
+  std::size_t overtake_bytes = SIZE_MAX;  // may be sent before the old path is proved empty
+  std::unique_ptr<Window> window;         // made when the first keeping path opens
+  FrameQueue control;                     // answers; never wait for credit, and pass the messages
   FrameQueue messages;
   // Credit: cumulative counts since the pair began.
   std::uint64_t used_bytes = 0, used_headers = 0;
@@ -99,6 +97,12 @@ struct RxLane {
   bool ack_wanted = false;
   std::uint64_t released_bytes = 0, released_headers = 0;
   std::uint64_t advertised_bytes = 0, advertised_headers = 0;
+
+  /// Does so much credit wait to be told that it goes by itself?
+  bool credit_due(const Settings& settings) const noexcept {
+    return released_bytes - advertised_bytes > settings.credit_bytes / 4 ||
+           released_headers - advertised_headers > settings.credit_headers / 4;
+  }
 
   explicit RxLane(std::uint64_t first_seq)
       : reorder(kReorderBytesMax, first_seq), ack_sent(first_seq) {}
@@ -141,15 +145,13 @@ struct Peer {
 
   ProcessId process;
   std::string label;
-  std::string node;  // node_name(); "": not heard of yet
-  std::map<std::string, Blob>
-      addresses;  // by transport; contact from an Address, or whole from a hello
+  std::string node;                       // node_name(); "": not heard of yet
+  std::map<std::string, Blob> addresses;  // by transport; contact of an Address, or whole (hello)
   core::TxLane tx;
   core::RxLane rx;
   core::Path* send_path = nullptr;  // the ordered lane's; null: none open yet
   std::vector<std::unique_ptr<core::Path>> paths;
-  std::map<std::uint64_t, Operation*>
-      awaiting_done;  // delivery_complete sends, by number of their frame
+  std::map<std::uint64_t, Operation*> awaiting_done;  // delivery_complete sends, by frame number
   std::map<std::string, core::EndpointStats> closed_stats;  // of paths that are gone, by transport
   core::PeerCounts counts;
   std::uint32_t queued_injects = 0;        // injected copies that wait
@@ -164,9 +166,8 @@ struct Peer {
   std::uint32_t tickets_waiting = 0;            // for a path that takes them (core/bml/tickets.h)
   std::uint32_t transfers_asked = 0;            // of ours: the peer wants the data, and has not all
   std::vector<core::Path*> bulk_paths;          // the placed lane's; striped by weight
-  std::map<std::string, std::uint64_t>
-      lost_paths;             // by transport: the id of the path that a redial replaces
-  std::string fatal_refusal;  // the peer will never talk to us again, and why
+  std::map<std::string, std::uint64_t> lost_paths;  // by transport: id of what a redial replaces
+  std::string fatal_refusal;                        // the peer will never talk to us again, and why
   TimeNs lost_at = 0;
   bool dirty = false;       // in the sender's list: has something to send
   bool wants_path = false;  // in the BML's list: is dialled at the next turn

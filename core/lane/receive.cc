@@ -99,7 +99,6 @@ void Receiver::on_ordered(Path& path, const FrameHead& head, Bytes header, Bytes
   }
 }
 
-// What came early and is next by now.
 void Receiver::deliver_early(Peer& peer) noexcept {
   while (auto early = peer.rx.reorder.take_next()) {
     const auto head = decode_head(early->header);
@@ -146,8 +145,6 @@ void Receiver::dispatch(Peer& peer, const FrameHead& head, Bytes header, Bytes p
   }
 }
 
-// Messages
-
 namespace {
 
 Envelope envelope_of(Peer& peer, const FrameHead& head, Tag tag, std::uint64_t data,
@@ -164,8 +161,7 @@ Envelope envelope_of(Peer& peer, const FrameHead& head, Tag tag, std::uint64_t d
   return envelope;
 }
 
-/// Takes `bytes` from a multi-receive's buffer: where this message goes. Single receives: their own
-/// slices.
+/// Takes `bytes` from a multi-receive's buffer: where this message goes.
 MutableSlice take_multi(ReceiveState& state, std::size_t bytes) noexcept {
   auto* place = static_cast<std::byte*>(state.slices[0].data) + state.multi_used;
   state.multi_used += bytes;
@@ -180,9 +176,7 @@ void Receiver::release_credit(Peer& peer, std::size_t bytes) noexcept {
   RxLane& rx = peer.rx;
   rx.released_bytes += bytes;
   ++rx.released_headers;
-  const Settings& settings = context_.config.settings;
-  if (rx.released_bytes - rx.advertised_bytes > settings.credit_bytes / 4 ||
-      rx.released_headers - rx.advertised_headers > settings.credit_headers / 4) [[unlikely]]
+  if (rx.credit_due(context_.config.settings)) [[unlikely]]
     sender_.mark_dirty(peer);
 }
 
@@ -310,8 +304,6 @@ void Receiver::drop_unexpected(std::unique_ptr<Unexpected> message) noexcept {
   }
   release_credit(peer, envelope.rendezvous ? 0 : envelope.length);
 }
-
-// A path's frames.
 
 MutableBytes Path::on_place(Bytes header, std::size_t payload_bytes, bool to_be_checked) noexcept {
   return parts_.receiver.on_place(*this, header, payload_bytes, to_be_checked);

@@ -297,8 +297,7 @@ void Transfers::path_lost(Peer& peer, Path& path) noexcept {
     LIVEBTL_ASSERT(out != nullptr, "a posted transfer stays until its frames are sent");
     --out->posted;
   }
-  const std::deque<std::uint64_t> posted = std::move(path.posted);
-  path.posted.clear();
+  const std::deque<std::uint64_t> posted = std::exchange(path.posted, {});
   for (const std::uint64_t name : posted) complete_out_if_done(name);
   rewind_outgoing(peer);
   in_.for_each([&](std::uint64_t handle, InTransfer& in) {

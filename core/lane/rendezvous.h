@@ -14,17 +14,12 @@
 
 #include <optional>
 
+#include "core/engine/parts.h"
 #include "core/lane/intervals.h"
 #include "core/lane/peer.h"
 #include "core/lane/slot_table.h"
 
 namespace livebtl::core {
-
-struct PortState;
-class OneSided;
-class PortTable;
-class Receiver;
-class Sender;
 
 /// A region, as transfers remember it: a deregistration ends those that use it.
 struct RegionName {
@@ -90,9 +85,8 @@ class Transfers {
   void on_cts(Peer& peer, const CtsBody& cts) noexcept;
   void on_fin(Peer& peer, const FrameHead& head, const FinBody& fin) noexcept;
   void on_data(Path& path, const DataBody& data, Bytes payload) noexcept;
-  /// Where the payload of a data frame may be read to directly; empty: nowhere.
-  /// Never where bytes have arrived or are arriving: what comes twice may be damaged the second
-  /// time.
+  /// Where the payload of a data frame may be read to directly; empty: nowhere. Never where bytes
+  /// have arrived or are arriving: what comes twice may be damaged the second time.
   MutableBytes place(Path& path, const DataBody& data, std::size_t payload_bytes,
                      bool to_be_checked) noexcept;
   void on_sent(Path& path, std::uint64_t name) noexcept;

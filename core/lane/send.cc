@@ -69,8 +69,7 @@ Bytes Sender::gather_several(std::span<const Slice> slices, std::size_t bytes) n
   return {scratch_.data(), bytes};
 }
 
-// in: a header without number. out: on kDone it has one, and the frame is kept if its path may lose
-// it.
+// in: a header without number. out: on kDone it has one; the frame is kept if its path may lose it.
 [[gnu::always_inline]] inline Post Sender::post_ordered(Peer& peer, Path& path, FrameHead& head,
                                                         std::size_t header_bytes,
                                                         Bytes payload) noexcept {
@@ -126,8 +125,7 @@ Accept Sender::send_later(PortState& port, const SendRequest& request, Operation
                           const Header<MessageBody>& header, std::size_t bytes) noexcept {
   Peer& peer = *request.to.peer;
   if (operation == nullptr) {
-    // The buffer is the caller's again: what cannot go now waits as a copy, up to the peer's credit
-    // for headers.
+    // The buffer is the caller's again: what cannot go now waits as a copy, within header credit.
     if (peer.queued_injects >= context_.config.settings.credit_headers) return Accept::kBusy;
     ++peer.queued_injects;
     queue_pooled(peer, bytes_of(header), gather(request.slices, bytes), true);
@@ -285,11 +283,8 @@ std::size_t Sender::flush(Peer& peer) noexcept {
   }
   posted += transfers_.pump(peer, 256u << 10);
   if (!peer.sending.empty()) mark_dirty(peer);
-  RxLane& rx = peer.rx;
-  const bool credit_due =
-      rx.released_bytes - rx.advertised_bytes > context_.config.settings.credit_bytes / 4 ||
-      rx.released_headers - rx.advertised_headers > context_.config.settings.credit_headers / 4;
-  if ((rx.ack_wanted || credit_due) && !post_ack(peer, *path)) mark_dirty(peer);
+  const bool due = peer.rx.ack_wanted || peer.rx.credit_due(context_.config.settings);
+  if (due && !post_ack(peer, *path)) mark_dirty(peer);
   return posted;
 }
 
@@ -304,7 +299,6 @@ std::size_t Sender::flush_dirty() noexcept {
   return posted;
 }
 
-// What the peer has acknowledged need not be kept any more.
 void Sender::release(Peer& peer) noexcept {
   peer.tx.window->release(peer.tx.acked);
   if (!peer.tx.idle()) mark_dirty(peer);

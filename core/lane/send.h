@@ -10,14 +10,10 @@
 #include <memory>
 #include <vector>
 
+#include "core/engine/parts.h"
 #include "core/lane/peer.h"
 
 namespace livebtl::core {
-
-struct Context;
-struct PortState;
-class PathEvents;
-class Transfers;
 
 /// What the engine keeps of a send, put, get or atomic while its first frame waits.
 struct SendState {

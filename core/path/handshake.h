@@ -2,8 +2,7 @@
 // core/path/handshake.h -- the first frames on a new path: who are you, prove it, where do we go on.
 // docs/WIRE.md, "Hello".
 //
-// Pure: bytes in, bytes out; no socket, no clock (the engine closes a path that is not open in
-// time).
+// Pure: bytes in, bytes out; no socket, no clock: the engine closes a path that opens too late.
 //
 //   dialler                          acceptor
 //   HELLO facts, nonce        ->
@@ -27,9 +26,10 @@
 
 namespace livebtl::core {
 
+inline constexpr std::size_t kAddressBytesMax = 512;
 struct TransportAddress {
   std::string transport;  // is_transport_name()
-  Blob address;           // at most 512 bytes
+  Blob address;           // at most kAddressBytesMax
 };
 
 /// What one process tells the other.
@@ -99,8 +99,7 @@ class Handshake {
   };
   /// dialler: the first message. Once.
   Step start();
-  /// The payload of a kHello frame from the peer; hostile until proved. After the end: refused
-  /// again.
+  /// The payload of a kHello frame from the peer; hostile until proved. After the end: refused.
   Step receive(Bytes message);
   /// acceptor, after `ask`: our facts, whose path becomes the peer's; the challenge is sent.
   /// Refuses by itself if the jobs differ, or if the peer dialled another process or is this one.

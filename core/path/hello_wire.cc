@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t kJobMax = 128;
 constexpr std::size_t kLabelMax = 96;
-constexpr std::size_t kAddressMax = 512;
 constexpr std::size_t kAddressesMax = kTransportsMax + 1;  // and the relay's
 
 bool is_job(std::string_view text) noexcept {
@@ -48,7 +47,7 @@ std::optional<std::vector<TransportAddress>> take_addresses(ByteReader& reader) 
   std::vector<TransportAddress> addresses;
   for (std::size_t i = 0; i < count; ++i) {
     std::string transport = take_text(reader, kTransportNameMax);
-    const Bytes address = reader.take_counted(kAddressMax);
+    const Bytes address = reader.take_counted(kAddressBytesMax);
     if (!reader.ok() || !is_transport_name(transport)) return std::nullopt;
     addresses.push_back({std::move(transport), Blob(address.begin(), address.end())});
   }
@@ -104,7 +103,7 @@ Status check_facts(const HelloFacts& facts) {
   if (facts.addresses.size() > kAddressesMax)
     return fail(Errc::kLimit, "more than 8 transports; set LIVEBTL_TRANSPORTS to fewer");
   for (const TransportAddress& each : facts.addresses)
-    if (!is_transport_name(each.transport) || each.address.size() > kAddressMax)
+    if (!is_transport_name(each.transport) || each.address.size() > kAddressBytesMax)
       return fail(Errc::kInvalid, "transport " + each.transport + " has a bad name or address");
   if (encode_addresses(facts.addresses).size() > kHelloAddressBytesMax)
     return fail(Errc::kLimit,

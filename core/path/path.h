@@ -12,19 +12,12 @@
 #include <optional>
 #include <vector>
 
+#include "core/engine/parts.h"
 #include "core/path/handshake.h"
 #include "core/path/marker.h"
 #include "core/path/transport_slot.h"
 
-namespace livebtl {
-struct Peer;
-}
-
 namespace livebtl::core {
-
-class Path;
-class Receiver;
-class Transfers;
 
 /// Where a path's events go. on_frame() and on_place() are defined in core/lane/receive.cc, on_sent()
 /// in core/lane/rendezvous.cc.
@@ -57,8 +50,7 @@ class Path final : public EndpointSink {
   void on_sent(std::uint64_t cookie) noexcept override;
   void on_down(const Error& why) noexcept override { break_down(why); }
 
-  /// Marks it broken for a reason of our own (protocol error, probe without answer, order to
-  /// close).
+  /// Marks it broken for a reason of our own: a protocol error, silence, an order to close.
   void break_down(Error why) noexcept {
     if (down_reason.has_value()) return;
     down_reason = std::move(why);

@@ -63,18 +63,16 @@ void Returning::lose(TransportSlot& slot, const std::string& why) noexcept {
 void Returning::note_missing(TransportSlot& slot, const std::string& why) noexcept {
   slot.absence.settle.lost(context_.now);
   slot.absence.look_at = context_.now + kLookEvery;
-  note_absent(
-      slot, context_.config.settings.returns
-                ? why
-                : why + "; LIVEBTL_RETURN is off: `btlctl add " + slot.name() + "` brings it back");
+  const bool returns = slot.absence.awaited || context_.config.settings.returns;
+  note_absent(slot, returns ? why
+                            : why + "; LIVEBTL_RETURN is off: `btlctl add " + slot.name() +
+                                  "` brings it back");
 }
 
 void Returning::await(TransportSlot& slot, const std::string& why) noexcept {
   slot.absence.awaited = true;
   slot.absence.settle = {};
-  slot.absence.settle.lost(context_.now);
-  slot.absence.look_at = context_.now + kLookEvery;
-  note_absent(slot, why);
+  note_missing(slot, why);
 }
 
 void Returning::note_absent(TransportSlot& slot, const std::string& why) noexcept {
@@ -137,11 +135,6 @@ void Returning::note_open(Peer& peer, const TransportSlot& slot) noexcept {
   if (!has_lost(peer, slot.name())) return;
   peer.returns[slot.name()].back(context_.now);
   context_.notify_control();
-}
-
-void Returning::note_addresses(Peer& peer) noexcept {
-  std::erase_if(peer.returns,
-                [&](const auto& lost) { return !peer.addresses.contains(lost.first); });
 }
 
 // What a pair has lost is told where it would use it.

@@ -32,10 +32,8 @@ std::string node_name(std::uint64_t node);
 /// What commands have ruled, by transport.
 struct Rules {
   std::set<std::string> excluded;  // removed: closed, never used
-  std::set<std::string>
-      quiesced;  // takes no new traffic; stays connectable; not used for fail-over
-  std::map<std::string, std::string>
-      moved;  // FROM -> TO: pairs that would use FROM and reach TO use TO
+  std::set<std::string> quiesced;  // no new traffic; stays connectable; not used for fail-over
+  std::map<std::string, std::string> moved;  // FROM -> TO: a pair that would use FROM uses TO
   // As excluded, by `checkpoint prepare`, until `checkpoint return`.
   std::set<std::string> set_aside;
   friend bool operator==(const Rules&, const Rules&) = default;

@@ -52,8 +52,9 @@ void Switching::refuse(std::string text) {
       report_.refusal.c_str());
 }
 
-void Switching::wait_for(const Peer& peer, const char* what) {
+bool Switching::wait_for(const Peer& peer, const char* what) {
   if (report_.waiting.size() < kNamesMax) report_.waiting.push_back(peer.name() + ": " + what);
+  return false;
 }
 
 // in: an order newer than all before (control checked that). out: the engine works on it, or says
@@ -176,7 +177,7 @@ void Switching::look() noexcept {
     if (peer.lost || peer.departed || peer.paths.empty()) return;
     reached = pair_ready(peer) && reached;
   });
-  if (order_.rung == Rung::kNew && !(!parts_.losses.pending() && unreleased_.empty()))
+  if (order_.rung == Rung::kNew && (parts_.losses.pending() || !unreleased_.empty()))
     reached = false;
   if (!reached) return;
   report_.reached = true;
@@ -212,16 +213,13 @@ bool Switching::pair_ready(Peer& peer) noexcept {
 
 bool Switching::opened(Peer& peer, const std::string& wanted) noexcept {
   // Nothing can be told over a path that only said hello, on a quiesced transport.
-  if (peer.send_path != nullptr && !peer.knows_our_addresses()) {
-    wait_for(peer, "the peer has not taken our new addresses");
-    return false;
-  }
+  if (peer.send_path != nullptr && !peer.knows_our_addresses())
+    return wait_for(peer, "the peer has not taken our new addresses");
   if (wanted.empty() || peer.send_path == nullptr ||
       parts_.elector.open_path(peer, wanted) != nullptr)
     return true;
   parts_.dialler.open_early(peer, wanted);
-  wait_for(peer, "the new path is not open yet");
-  return false;
+  return wait_for(peer, "the new path is not open yet");
 }
 
 void Switching::count_left(const Peer& peer, const std::string& then) noexcept {
@@ -251,31 +249,23 @@ bool Switching::emptied(Peer& peer, const std::string& wanted) noexcept {
   if (parts_.hold.parks())
     return true;  // a process that is held has refused to rise: there is nothing to empty
   if (wanted.empty()) {
-    if (would_be_cut_off(peer)) {
-      wait_for(peer, "no transport would be left to it");
-      return false;
-    }
+    if (would_be_cut_off(peer)) return wait_for(peer, "no transport would be left to it");
     // What met over a transport that is taken back has no other: its frames wait for one.
     if (peer.send_path != nullptr) parts_.elector.stop_sending(peer, "no transport is left to it");
   } else if (in_use(peer) && (peer.send_path == nullptr || peer.send_path->slot.name() != wanted)) {
     // A pair that sends on nothing, and has nothing to send, dials when it has: that is not waited
     // for.
     parts_.elector.elect(peer);
-    wait_for(peer, "the path to send on is not open");
-    return false;
+    return wait_for(peer, "the path to send on is not open");
   }
   for (auto& path : peer.paths) {
-    if (parts_.elector.left(peer, *path) && !path->emptied()) {
-      wait_for(peer, path->marker.acked()
-                         ? "frames are still in the old path's buffers"
-                         : "the peer has not acknowledged the marker on the old path");
-      return false;
-    }
+    if (parts_.elector.left(peer, *path) && !path->emptied())
+      return wait_for(peer, path->marker.acked()
+                                ? "frames are still in the old path's buffers"
+                                : "the peer has not acknowledged the marker on the old path");
   }
-  if (!wanted.empty() && peer.tx.replay_seq < peer.tx.replay_end) {
-    wait_for(peer, "frames of a lost path are being sent again");
-    return false;
-  }
+  if (!wanted.empty() && peer.tx.replay_seq < peer.tx.replay_end)
+    return wait_for(peer, "frames of a lost path are being sent again");
   return true;
 }
 
