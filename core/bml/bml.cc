@@ -2,6 +2,8 @@
 // core/bml/bml.cc -- see bml.h.
 #include "core/bml/bml.h"
 
+#include "base/assert.h"
+#include "base/log.h"
 #include "core/engine/context.h"
 #include "core/lane/send.h"
 
@@ -29,7 +31,6 @@ Bml::Bml(const Parts& with)
       tickets(with.context, peers, slots, connector, with.switching),
       unreached(with.context, peers, slots),
       probes(with.context, peers, with.sender, with.hold),
-      path_control(connector, elector, dialler, tickets, with.sender),
       sender_(with.sender) {}
 
 void Bml::tidy_up() noexcept {
@@ -56,6 +57,64 @@ void Bml::shut_down() noexcept {
   tickets.clear();
   losses.clear();
   slots.clear();
+}
+
+void Bml::on_hello(Path& path, Bytes payload) noexcept { connector.on_hello(path, payload); }
+
+void Bml::on_confirmed(Path& path) noexcept { elector.elect(*path.peer); }
+
+void Bml::want_path(Peer& peer) noexcept { dialler.want_path(peer); }
+
+void Bml::on_path_frame(Path& path, const FrameHead& head, Bytes header, Bytes payload) noexcept {
+  Peer& peer = *path.peer;
+  const auto body = decode_body<PathBody>(header);
+  if (head.kind == FrameKind::kGoodbye) {
+    peer.departed = true;
+    peer.sent_until = body.seq;
+    return;
+  }
+  switch (head.kind) {
+    case FrameKind::kMarker:
+      return on_marker(path, body.seq);
+    case FrameKind::kMarkerAck:
+      if (body.path == path.id) elector.on_marker_ack(path, body.seq);
+      return;
+    case FrameKind::kPathDown:
+      return Losses::on_peer_path_down(peer, body.path);
+    case FrameKind::kProbe:
+      path.answer_due = true;
+      return sender_.mark_dirty(peer);
+    case FrameKind::kTicket:
+      return tickets.on_ticket(path, body.path, payload);
+    case FrameKind::kTicketBack:
+      return tickets.on_ticket_back(peer, body.path, payload);
+    default:
+      LIVEBTL_ASSERT(false, "decode_head knows the kinds");
+  }
+}
+
+// The peer has left this path. Where we have not used it either (since our last marker), we say so
+// too: each side knows then that the path is no more needed, and does not take its end for a loss.
+void Bml::on_marker(Path& path, std::uint64_t ordinal) noexcept {
+  if (!path.marker.on_marker(ordinal))
+    return path.break_down({Errc::kCorrupt, "the peer sent a marker of number 0"});
+  Peer& peer = *path.peer;
+  elector.on_peer_left(peer, path);
+  peer.rx.ack_wanted = true;
+  sender_.mark_dirty(peer);
+}
+
+void Bml::on_addresses(Peer& peer, Bytes payload) noexcept {
+  auto addresses = decode_addresses(payload);
+  if (!addresses) {
+    log(LogLevel::kWarn, "engine", "%s sent malformed addresses: %s", peer.name().c_str(),
+        addresses.error().text.c_str());
+    return;
+  }
+  const auto before = peer.addresses;
+  Peers::take_addresses(peer, *addresses);
+  if (peer.addresses != before) peer.dials.forget();
+  elector.elect(peer);
 }
 
 }  // namespace livebtl::core

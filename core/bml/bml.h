@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // core/bml/bml.h -- the layer between the lanes and the transports: which paths serve a peer. Its parts
-// have one duty each; this puts them together and gives them their turns.
+// have one duty each; this puts them together, gives them their turns, and hands them what the lanes leave
+// to them.
 //
 // Threads: under the engine's lock. Ownership: owns its parts.
 #pragma once
@@ -9,16 +10,16 @@
 #include "core/bml/dialler.h"
 #include "core/bml/elector.h"
 #include "core/bml/losses.h"
-#include "core/bml/path_control.h"
 #include "core/bml/peers.h"
 #include "core/bml/probes.h"
 #include "core/bml/slots.h"
 #include "core/bml/tickets.h"
 #include "core/bml/unreached.h"
+#include "core/lane/path_events.h"
 
 namespace livebtl::core {
 
-class Bml {
+class Bml final : public PathEvents {
  public:
   /// What the BML needs of the other wings. All outlive it.
   struct Parts {
@@ -61,9 +62,15 @@ class Bml {
   Tickets tickets;
   Unreached unreached;
   Probes probes;
-  PathControl path_control;
 
  private:
+  void on_hello(Path& path, Bytes payload) noexcept override;
+  void on_confirmed(Path& path) noexcept override;
+  void on_path_frame(Path& path, const FrameHead& head, Bytes header,
+                     Bytes payload) noexcept override;
+  void on_addresses(Peer& peer, Bytes payload) noexcept override;
+  void want_path(Peer& peer) noexcept override;
+  void on_marker(Path& path, std::uint64_t ordinal) noexcept;
   void tidy_up() noexcept;
 
   Sender& sender_;

@@ -3,7 +3,6 @@
 #include "core/bml/connector.h"
 
 #include "base/assert.h"
-#include "base/log.h"
 #include "core/bml/elector.h"
 #include "core/bml/losses.h"
 #include "core/bml/peers.h"
@@ -11,7 +10,6 @@
 #include "core/bml/slots.h"
 #include "core/engine/context.h"
 #include "core/lane/send.h"
-#include "core/path/hello_wire.h"
 #include "core/switch/hold.h"
 #include "core/switch/returning.h"
 #include "core/switch/switching.h"
@@ -59,16 +57,16 @@ void Connector::turn() noexcept {
   std::vector<Path*> due;
   due.swap(hellos_due_);
   for (Path* path : due) {
-    if (path->state == Path::State::kDown || gave_way(*path)) continue;
+    if (path->down() || gave_way(*path)) continue;
     if (path->hello_out) flush_hello(*path);
     if (!path->hello_out && path->handshake && path->handshake->open()) opened(*path);
-    if (path->state != Path::State::kDown && path->hello_out) hellos_due_.push_back(path);
+    if (!path->down() && path->hello_out) hellos_due_.push_back(path);
   }
 }
 
 void Connector::keep_time() noexcept {
   for (auto& path : unauthenticated_) {
-    if (context_.now <= path->deadline || path->state == Path::State::kDown) continue;
+    if (context_.now <= path->deadline || path->down()) continue;
     log_refused(*path, "it did not say a good hello in time");
     path->break_down({Errc::kTimeout, "no hello in time"});
   }
@@ -76,12 +74,7 @@ void Connector::keep_time() noexcept {
 
 std::unique_ptr<Path> Connector::release(Path& path) noexcept {
   std::erase(hellos_due_, &path);
-  const auto found = std::find_if(unauthenticated_.begin(), unauthenticated_.end(),
-                                  [&](const auto& each) { return each.get() == &path; });
-  if (found == unauthenticated_.end()) return nullptr;
-  std::unique_ptr<Path> taken = std::move(*found);
-  unauthenticated_.erase(found);
-  return taken;
+  return take_out(unauthenticated_, path);
 }
 
 void Connector::close_unauthenticated(const TransportSlot* slot, const char* why) noexcept {
@@ -98,22 +91,21 @@ void Connector::clear() noexcept {
 
 /// peer: null if there is no record of it yet.
 HelloFacts Connector::facts(const Peer* peer, std::uint64_t path, std::uint64_t replaces) const {
-  HelloFacts mine;
-  mine.job = context_.config.job;
-  mine.process = context_.config.process;
-  mine.incarnation = context_.fence.own();
-  mine.node = context_.config.node;
-  mine.label = context_.config.label;
-  mine.epoch = parts_.switching.report().epoch;
-  mine.rung = static_cast<std::uint8_t>(parts_.switching.report().rung);
-  mine.path = path;
-  mine.replaces = replaces;
-  mine.next_expected = peer != nullptr ? peer->rx.reorder.expected() : context_.config.first_seq;
-  mine.acknowledged = peer != nullptr ? peer->tx.acked : context_.config.first_seq;
-  mine.credit_bytes = context_.config.settings.credit_bytes;
-  mine.credit_headers = context_.config.settings.credit_headers;
-  mine.addresses = parts_.slots.own_addresses();
-  return mine;
+  const std::uint64_t first = context_.config.first_seq;
+  return {.job = context_.config.job,
+          .process = context_.config.process,
+          .incarnation = context_.fence.own(),
+          .node = context_.config.node,
+          .label = context_.config.label,
+          .epoch = parts_.switching.report().epoch,
+          .rung = static_cast<std::uint8_t>(parts_.switching.report().rung),
+          .path = path,
+          .replaces = replaces,
+          .next_expected = peer != nullptr ? peer->rx.reorder.expected() : first,
+          .acknowledged = peer != nullptr ? peer->tx.acked : first,
+          .credit_bytes = context_.config.settings.credit_bytes,
+          .credit_headers = context_.config.settings.credit_headers,
+          .addresses = parts_.slots.own_addresses()};
 }
 
 void Connector::flush_hello(Path& path) noexcept {
@@ -129,7 +121,7 @@ namespace {
 bool superseded(const Path& path, const Peer* peer, ProcessId own) noexcept {
   if (path.dialled || peer == nullptr || peer->process == own) return false;
   const std::uint64_t replaces = path.handshake->peer().replaces;
-  return std::any_of(peer->paths.begin(), peer->paths.end(), [&](const auto& other) {
+  return std::ranges::any_of(peer->paths, [&](const auto& other) {
     return &other->slot == &path.slot && other->open() && !other->closing && other->id != replaces;
   });
 }
@@ -191,15 +183,14 @@ RefuseReason Connector::judge_hello(Path& path, const Peer* peer) noexcept {
   if (peer->process == context_.config.process) {
     // Ourselves, or a process that exists twice: only we know the id of the path that we are
     // dialling.
-    const bool ours = std::any_of(peer->paths.begin(), peer->paths.end(), [&](const auto& each) {
-      return each->dialled && each->id == theirs.path;
-    });
+    const bool ours = std::ranges::any_of(
+        peer->paths, [&](const auto& each) { return each->dialled && each->id == theirs.path; });
     return ours ? RefuseReason::kNone : RefuseReason::kNotMe;
   }
   for (auto& other : peer->paths) {
-    if (&other->slot != &path.slot || other->state == Path::State::kDown) continue;
+    if (&other->slot != &path.slot || other->down()) continue;
     if (other->open()) {
-      if (theirs.replaces != other->id && other->closing == false) {
+      if (theirs.replaces != other->id && !other->closing) {
         parts_.probes.probe(*other);  // if it is dead after all, that will show
         return RefuseReason::kDuplicate;
       }
@@ -236,9 +227,7 @@ void Connector::fenced_off(Path& path) noexcept {
 }
 
 void Connector::log_refused(const Path& path, const std::string& text) noexcept {
-  if (context_.now - refusal_logged_ < kSecond && refusal_logged_ != 0)
-    return;  // a flood must not fill the log
-  refusal_logged_ = context_.now;
+  if (!refusals_logged_.allow(context_.now)) return;  // a flood must not fill the log
   log(LogLevel::kWarn, "engine", "dropped a connection that did not prove itself, %s: %s",
       path.endpoint->describe().c_str(), text.c_str());
 }
@@ -304,7 +293,7 @@ void Connector::adopt_path(Path& path, Peer& record) noexcept {
   LIVEBTL_ASSERT(adopted, "an accepted path is unauthenticated until it is open");
   if (record.process != context_.config.process) {
     for (auto& other : record.paths) {
-      if (&other->slot == &path.slot && other->state != Path::State::kDown)
+      if (&other->slot == &path.slot && !other->down())
         other->break_down({Errc::kDown, "the peer replaced this path by a new one"});
     }
   }

@@ -10,22 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
+#include "core/engine/parts.h"
 #include "core/lane/peer.h"
 #include "core/path/handshake.h"
 
 namespace livebtl::core {
-
-struct Context;
-struct TransportSlot;
-class Elector;
-class Hold;
-class Losses;
-class Peers;
-class Probes;
-class Returning;
-class Sender;
-class Slots;
-class Switching;
 
 class Connector {
  public:
@@ -86,7 +76,7 @@ class Connector {
   Context& context_;
   std::vector<std::unique_ptr<Path>> unauthenticated_;
   std::vector<Path*> hellos_due_;  // have a message of the handshake to post
-  TimeNs refusal_logged_ = 0;
+  LogLimit refusals_logged_{1, kSecond};
 };
 
 }  // namespace livebtl::core

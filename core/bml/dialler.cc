@@ -21,19 +21,14 @@ namespace {
 /// How long a rung lets the other end of a pair dial first.
 constexpr TimeNs kYield = 3 * kMillisecond;
 
+/// Dialled, and not open yet.
+bool dialling(const Peer& peer, std::string_view transport) noexcept {
+  return std::ranges::any_of(peer.paths, [&](const auto& path) {
+    return path->being_dialled() && path->slot.name() == transport;
+  });
+}
+
 }  // namespace
-
-bool Dialler::dialling(const Peer& peer, std::string_view transport) noexcept {
-  return std::any_of(peer.paths.begin(), peer.paths.end(), [&](const auto& path) {
-    return path->dialled && path->state == Path::State::kHello && path->slot.name() == transport;
-  });
-}
-
-bool Dialler::dialling(const Peer& peer) noexcept {
-  return std::any_of(peer.paths.begin(), peer.paths.end(), [](const auto& path) {
-    return path->dialled && path->state == Path::State::kHello;
-  });
-}
 
 void Dialler::want_path(Peer& peer) noexcept {
   if (peer.wants_path || peer.lost) return;

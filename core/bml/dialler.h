@@ -6,25 +6,12 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "core/engine/parts.h"
 #include "core/lane/peer.h"
-#include "core/path/transport_slot.h"
 
 namespace livebtl::core {
-
-struct Context;
-class Connector;
-class Elector;
-class Hold;
-class Losses;
-class Peers;
-class Returning;
-class Slots;
-class Switching;
-class Tickets;
-class Unreached;
 
 /// A back-off of dials as long as this: five have failed, so the address may be an old one.
 inline constexpr TimeNs kDialledInVain = 16 * kMillisecond;
@@ -64,10 +51,6 @@ class Dialler {
   void on_failed(Path& path) noexcept;
   /// It sends on something, and no order waits for anything better.
   bool served(const Peer& peer) const noexcept;
-  /// Dialled, and not open yet.
-  static bool dialling(const Peer& peer, std::string_view transport) noexcept;
-  /// ... by any transport.
-  static bool dialling(const Peer& peer) noexcept;
   /// An order changes what may be dialled: nobody waits out a back-off from before.
   void forget_failed_dials() noexcept;
   /// Nothing is dialled from now on: this process has said goodbye.

@@ -22,7 +22,6 @@ Path* Elector::open_path(Peer& peer, std::string_view transport) noexcept {
   return nullptr;
 }
 
-// Computes the pair's path set anew, and dials what is missing.
 void Elector::elect(Peer& peer) noexcept {
   if (peer.lost || peer.departed || hold_.parks()) return;
   const RoutingView routing = peers_.view(peer, switching_.in_force());
@@ -52,7 +51,7 @@ void Elector::elect_all() noexcept {
 namespace {
 
 bool carries_bulk(const Peer& peer, const Path& path) noexcept {
-  return std::find(peer.bulk_paths.begin(), peer.bulk_paths.end(), &path) != peer.bulk_paths.end();
+  return std::ranges::find(peer.bulk_paths, &path) != peer.bulk_paths.end();
 }
 
 }  // namespace
@@ -111,20 +110,16 @@ void Elector::on_marker_ack(Path& path, std::uint64_t ordinal) noexcept {
   if (path.marker.on_ack(ordinal)) note_left_paths(*path.peer);
 }
 
-// Once no path that we have left holds anything any more, nothing can be overtaken.
 void Elector::note_left_paths(Peer& peer) noexcept {
-  const bool others_wait = std::any_of(peer.paths.begin(), peer.paths.end(), [](const auto& each) {
-    return each->open() && each->marker.awaited();
-  });
+  const bool others_wait = std::ranges::any_of(
+      peer.paths, [](const auto& each) { return each->open() && each->marker.awaited(); });
   if (!others_wait) peer.tx.overtake_bytes = SIZE_MAX;
   sender_.mark_dirty(peer);
 }
 
 // Exclusivity and weight in force.
 std::pair<std::uint32_t, std::uint32_t> Elector::tuned(const TransportSlot& slot) const {
-  const auto& tuning = switching_.in_force().tuning;
-  const auto found = tuning.find(slot.name());
-  const Tuning values = found == tuning.end() ? Tuning{} : found->second;
+  const Tuning values = switching_.in_force().tuned(slot.name());
   return {values.exclusivity.value_or(slot.caps.exclusivity),
           std::max(1U, values.weight.value_or(std::max(1U, slot.caps.bandwidth_mbps / 1000)))};
 }
@@ -162,7 +157,6 @@ void Elector::mark_left_bulk(Peer& peer) noexcept {
   }
 }
 
-// What could share bulk data with the path that the pair sends on, and has no path yet.
 std::vector<std::string> Elector::missing_equals(Peer& peer) {
   std::vector<std::string> missing;
   if (peer.send_path == nullptr || peer.process == context_.config.process) return missing;
@@ -181,11 +175,10 @@ void Elector::park(Peer& peer) noexcept {
   stop_sending(peer, "the job is held");
 }
 
-// "": nothing of ours is on its way to the peer. Else what is still waited for.
 std::string Elector::unparked(const Peer& peer) const {
   if (peer.lost || peer.departed) return "";
   for (const auto& path : peer.paths) {
-    if (path->state == Path::State::kDown) return "a broken path is being cleared away";
+    if (path->down()) return "a broken path is being cleared away";
     if (!path->open()) continue;
     if (path->marker.awaited()) return "the marker behind our last frame is not acknowledged";
     if (path->marker.answer_due() != 0) return "its marker is not acknowledged yet";

@@ -10,18 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/engine/parts.h"
 #include "core/lane/peer.h"
-#include "core/path/transport_slot.h"
 
 namespace livebtl::core {
-
-struct Context;
-class Dialler;
-class Hold;
-class Peers;
-class Sender;
-class Slots;
-class Switching;
 
 class Elector {
  public:

@@ -13,7 +13,6 @@
 #include "core/lane/port_state.h"
 #include "core/lane/rendezvous.h"
 #include "core/lane/send.h"
-#include "core/path/transport_slot.h"
 #include "core/switch/returning.h"
 
 namespace livebtl::core {
@@ -25,21 +24,10 @@ void Losses::turn() noexcept {
   ended_.clear();
 }
 
-std::unique_ptr<Path> Losses::take_out(Path& path) noexcept {
-  std::unique_ptr<Path> taken = parts_.connector.release(path);
-  if (taken) return taken;
-  LIVEBTL_ASSERT(path.peer != nullptr, "a path has an owner until it is cleared away");
-  auto& paths = path.peer->paths;
-  const auto found = std::find_if(paths.begin(), paths.end(),
-                                  [&](const auto& each) { return each.get() == &path; });
-  LIVEBTL_ASSERT(found != paths.end(), "a path has an owner until it is cleared away");
-  taken = std::move(*found);
-  paths.erase(found);
-  return taken;
-}
-
 void Losses::path_lost(Path& path) noexcept {
-  std::unique_ptr<Path> taken = take_out(path);
+  std::unique_ptr<Path> taken = parts_.connector.release(path);
+  if (!taken && path.peer != nullptr) taken = take_out(path.peer->paths, path);
+  LIVEBTL_ASSERT(taken, "a path has an owner until it is cleared away");
   const EndpointStats stats = path.endpoint->stats();
   path.slot.closed_stats += stats;
   // A dial that was given up for a better one ends here too: only what breaks the rules is worth a
@@ -120,16 +108,11 @@ void Losses::recover(Peer& peer, Path& path) noexcept {
   parts_.dialler.want_path(peer);
 }
 
-void Losses::close_path(Path& path) noexcept {
-  path.closing = true;
-  path.break_down({Errc::kCancelled, "closed by order"});
-}
-
 void Losses::close_transport(TransportSlot& slot) noexcept {
   if (!slot.open()) return;
   parts_.peers.for_each([&](Peer& peer) {
     for (auto& path : peer.paths) {
-      if (&path->slot == &slot && path->state != Path::State::kDown) close_path(*path);
+      if (&path->slot == &slot && !path->down()) path->close();
     }
   });
   parts_.connector.close_unauthenticated(&slot, "the transport is being closed");
@@ -144,7 +127,7 @@ void Losses::close_connections() noexcept {
   parts_.peers.for_each([&](Peer& peer) {
     if (peer.process == context_.config.process) return;
     for (auto& path : peer.paths) {
-      if (path->keeps) close_path(*path);
+      if (path->keeps) path->close();
     }
     peer.dials.forget();
   });
@@ -154,7 +137,7 @@ void Losses::close_unopened() noexcept {
   parts_.connector.close_unauthenticated(nullptr, "closed by order");
   parts_.peers.for_each([&](Peer& peer) {
     for (auto& path : peer.paths) {
-      if (!path->open()) close_path(*path);
+      if (!path->open()) path->close();
     }
   });
 }
@@ -180,7 +163,6 @@ void Losses::lose_peer(Peer& peer, const std::string& why) noexcept {
   for (auto& path : peer.paths) path->break_down({Errc::kPeerLost, why});
 }
 
-// Operations that name a lost peer end after a delay, in which a launcher may act.
 void Losses::keep_time() noexcept {
   const TimeNs delay = context_.config.settings.dead_ms * kMillisecond;
   parts_.peers.for_each([&](Peer& peer) {

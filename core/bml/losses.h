@@ -10,21 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "core/engine/parts.h"
 #include "core/lane/peer.h"
 
 namespace livebtl::core {
-
-struct Context;
-struct TransportSlot;
-class Connector;
-class Dialler;
-class Elector;
-class OneSided;
-class Peers;
-class PortTable;
-class Returning;
-class Sender;
-class Transfers;
 
 class Losses {
  public:
@@ -50,8 +39,6 @@ class Losses {
   /// Clears broken paths away. Not during a call into a transport: their endpoints die here.
   void turn() noexcept;
 
-  /// Closes a path in good order (by a switch).
-  static void close_path(Path& path) noexcept;
   /// Destroys the transport and all its paths. The caller has drained them (or the paths count as
   /// lost).
   void close_transport(TransportSlot& slot) noexcept;
@@ -74,7 +61,6 @@ class Losses {
   void clear() noexcept;
 
  private:
-  std::unique_ptr<Path> take_out(Path& path) noexcept;
   void path_lost(Path& path) noexcept;
   void peer_path_lost(Peer& peer, Path& path) noexcept;
   bool benign(const Path& path) const noexcept;

@@ -6,7 +6,6 @@
 #include "core/engine/context.h"
 #include "core/path/address.h"
 #include "core/path/handshake.h"
-#include "core/switch/returning.h"
 
 namespace livebtl::core {
 
@@ -42,9 +41,8 @@ Address Peers::address_of(ProcessId process, PortNumber port,
     if (known != addresses.end()) contacts.emplace_back(*known);
   }
   for (const auto& each : addresses) {  // of transports that are closed here
-    const bool open = std::any_of(slots_.all().begin(), slots_.all().end(), [&](const auto& slot) {
-      return slot->name() == each.first && slot->in_service();
-    });
+    const TransportSlot* slot = slots_.find(each.first);
+    const bool open = slot != nullptr && slot->in_service();
     if (!open && each.first != kRelayAddress) contacts.emplace_back(each);
   }
   return encode_address(process, port, contacts);
@@ -73,14 +71,17 @@ RoutingView Peers::view(const Peer& peer, const Routing& routing) const {
   return {routing, context_.node, own ? "" : std::string_view(peer.node)};
 }
 
-// What a peer has proved to be, and has told of itself.
+void Peers::take_addresses(Peer& peer, const std::vector<TransportAddress>& told) {
+  peer.addresses.clear();
+  for (const auto& [transport, address] : told) peer.addresses[transport] = address;
+  std::erase_if(peer.returns,
+                [&](const auto& lost) { return !peer.addresses.contains(lost.first); });
+}
+
 void Peers::remember(Peer& record, const HelloFacts& theirs) noexcept {
   record.label = theirs.label;
   record.node = node_name(theirs.node);
-  record.addresses.clear();  // what it names no more, it has no more
-  for (const auto& address : theirs.addresses)
-    record.addresses[address.transport] = address.address;
-  Returning::note_addresses(record);
+  take_addresses(record, theirs.addresses);
   record.tx.credit_bytes = theirs.credit_bytes;
   record.tx.credit_headers = theirs.credit_headers;
   const bool news = theirs.node != context_.config.node && !spans_nodes_.exchange(true);

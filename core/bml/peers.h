@@ -14,15 +14,14 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/engine/parts.h"
 #include "core/lane/peer.h"
 #include "core/switch/routing.h"
 #include "livebtl/port.h"
 
 namespace livebtl::core {
 
-struct Context;
 struct HelloFacts;
-class Slots;
 
 class Peers {
  public:
@@ -46,6 +45,9 @@ class Peers {
   /// `routing` as it applies to this pair.
   RoutingView view(const Peer& peer, const Routing& routing) const;
 
+  /// Where the peer listens, as it tells: what it names no more, it has no more, and counts the losses
+  /// of by itself.
+  static void take_addresses(Peer& peer, const std::vector<TransportAddress>& told);
   /// What a peer has proved to be, and has told of itself.
   void remember(Peer& peer, const HelloFacts& theirs) noexcept;
   /// A peer on another node has been met. Any thread.

@@ -34,8 +34,6 @@ bool awaits_something(const Peer& peer, const Path& path, bool held) noexcept {
 
 }  // namespace
 
-// A path with something unacknowledged, on which nothing comes for a set time, is probed, and
-// closed if that is in vain.
 void Probes::check(Peer& peer, Path& path) noexcept {
   if (path.state == Path::State::kHello && context_.now > path.deadline)
     return path.break_down({Errc::kTimeout, "no answer to the hello in time"});

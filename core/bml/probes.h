@@ -5,14 +5,10 @@
 // Threads: under the engine's lock. Owns nothing.
 #pragma once
 
+#include "core/engine/parts.h"
 #include "core/lane/peer.h"
 
 namespace livebtl::core {
-
-struct Context;
-class Hold;
-class Peers;
-class Sender;
 
 class Probes {
  public:

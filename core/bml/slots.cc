@@ -8,7 +8,7 @@
 #include "core/bml/peers.h"
 #include "core/engine/context.h"
 #include "core/lane/send.h"
-#include "core/path/hello_wire.h"
+#include "core/path/address.h"
 
 namespace livebtl::core {
 
@@ -32,27 +32,24 @@ TransportSlot* Slots::find(std::string_view name) noexcept {
 
 // A frame that was kept for one transport must fit the next.
 Status Slots::check_caps(const std::string& name, const Caps& caps) const {
-  const auto too_small = [](const std::string& who, std::uint32_t has, std::uint32_t needs,
-                            const std::string& why) {
-    return fail(Errc::kInvalid, "transport '" + who + "' carries at most " + std::to_string(has) +
-                                    " bytes of payload in a frame; " + std::to_string(needs) +
+  const auto carries = [](const std::string& who, const Caps& its, std::uint32_t needed,
+                          const std::string& why) -> Status {
+    if (its.payload_bytes_max >= needed) return {};
+    return fail(Errc::kInvalid, "transport '" + who + "' carries at most " +
+                                    std::to_string(its.payload_bytes_max) +
+                                    " bytes of payload in a frame; " + std::to_string(needed) +
                                     " are needed: " + why);
   };
-  if (caps.payload_bytes_max < kPayloadBytesMin)
-    return too_small(name, caps.payload_bytes_max, kPayloadBytesMin,
-                     "what is not cut into pieces must fit");
-  if (caps.payload_bytes_max < caps.eager_bytes_max)
-    return too_small(name, caps.payload_bytes_max, caps.eager_bytes_max, "its own eager messages");
+  Status fits = carries(name, caps, kPayloadBytesMin, "what is not cut into pieces must fit");
+  if (fits) fits = carries(name, caps, caps.eager_bytes_max, "its own eager messages");
   for (const auto& other : slots_) {
     if (other->caps.payload_bytes_max == 0) continue;  // never open yet
-    if (caps.payload_bytes_max < other->caps.eager_bytes_max)
-      return too_small(name, caps.payload_bytes_max, other->caps.eager_bytes_max,
-                       "the eager messages of '" + other->name() + "'");
-    if (other->caps.payload_bytes_max < caps.eager_bytes_max)
-      return too_small(other->name(), other->caps.payload_bytes_max, caps.eager_bytes_max,
-                       "the eager messages of '" + name + "'");
+    const std::string theirs = "the eager messages of '" + other->name() + "'";
+    if (fits) fits = carries(name, caps, other->caps.eager_bytes_max, theirs);
+    const std::string ours = "the eager messages of '" + name + "'";
+    if (fits) fits = carries(other->name(), other->caps, caps.eager_bytes_max, ours);
   }
-  return {};
+  return fits;
 }
 
 Status Slots::open(const std::string& name) {

@@ -11,16 +11,11 @@
 #include <vector>
 
 #include "core/engine/admin.h"
-#include "core/path/address.h"
+#include "core/engine/parts.h"
 #include "core/path/handshake.h"
 #include "core/path/transport_slot.h"
 
 namespace livebtl::core {
-
-struct Context;
-class Connector;
-class Peers;
-class Sender;
 
 /// How the relay's contact is told from transports' addresses in a hello.
 inline constexpr const char* kRelayAddress = "relay";

@@ -19,9 +19,6 @@ namespace {
 constexpr std::uint32_t kTicketsWaitingMax = 32;  // a peer, for a path that takes them
 constexpr std::ptrdiff_t kAdmittedMax = 16;       // a peer, that have not said a good hello
 
-// Of a path whose transport connects by tickets.
-TicketEnd& end_of(Path& path) noexcept { return *path.endpoint->by_ticket(); }
-
 }  // namespace
 
 // A path to oneself needs nobody to carry its tickets.
@@ -29,10 +26,9 @@ bool Tickets::can_dial(const Peer& peer, const TransportSlot& slot) const noexce
   return !slot.caps.by_ticket || peer.process == context_.config.process || peer.connected();
 }
 
-// in: a path just dialled. out: the tickets are exchanged if it leads to this process, else ours is
-// on its way. If an answer does not come in time the path ends like one without a hello.
+// With this process itself the tickets are exchanged at once.
 void Tickets::exchange(Path& dialled) {
-  TicketEnd& end = end_of(dialled);
+  TicketEnd& end = *dialled.endpoint->by_ticket();
   const Blob ticket = end.ticket();
   LIVEBTL_ASSERT(!ticket.empty() && ticket.size() <= kTicketBytesMax, "a ticket has a limit");
   if (dialled.peer->process == context_.config.process) {
@@ -64,7 +60,7 @@ void Tickets::queue(Peer& to, FrameKind kind, std::uint64_t path_id, Blob payloa
 bool Tickets::admits(const Peer& peer) noexcept {
   const auto& accepted = connector_.unauthenticated();
   const auto begun = std::count_if(accepted.begin(), accepted.end(), [&](const auto& path) {
-    return path->admitted_for == peer.process && path->state != Path::State::kDown;
+    return path->admitted_for == peer.process && !path->down();
   });
   if (begun < kAdmittedMax) return true;
   warn(peer, "it begins connections and says no hello; this one is refused");
@@ -108,32 +104,24 @@ void Tickets::on_ticket(Path& carrier, std::uint64_t path_id, Bytes payload) noe
 
 // A path that was given up meanwhile is not looked for.
 void Tickets::on_ticket_back(Peer& peer, std::uint64_t path_id, Bytes ticket) noexcept {
-  const auto found = std::find_if(peer.paths.begin(), peer.paths.end(), [&](const auto& path) {
-    return path->id == path_id && path->dialled && path->slot.caps.by_ticket &&
-           path->state == Path::State::kHello && !path->ticket_taken;
+  const auto found = std::ranges::find_if(peer.paths, [&](const auto& path) {
+    return path->id == path_id && path->being_dialled() && path->slot.caps.by_ticket &&
+           !path->ticket_taken;
   });
   if (found == peer.paths.end()) return;
   Path& path = **found;
   path.ticket_taken = true;
   if (ticket.empty() || ticket.size() > kTicketBytesMax)
     return path.break_down({Errc::kRefused, "the peer cannot connect by it now"});
-  end_of(path).take_ticket(ticket);
+  path.endpoint->by_ticket()->take_ticket(ticket);
 }
-
-namespace {
-
-/// Ours, of a dial that was given up meanwhile.
-bool outlived(const Peer& peer, std::uint64_t path_id) noexcept {
-  return std::none_of(peer.paths.begin(), peer.paths.end(), [&](const auto& path) {
-    return path->id == path_id && path->dialled && path->state == Path::State::kHello;
-  });
-}
-
-}  // namespace
 
 // true: it is posted, or nobody is left to send or take it; the end that waits for it dials again.
 bool Tickets::post(Peer& peer, const TicketOut& ticket) noexcept {
-  if (ticket.kind == FrameKind::kTicket && outlived(peer, ticket.path)) return true;
+  const bool outlived = std::ranges::none_of(peer.paths, [&](const auto& path) {
+    return path->id == ticket.path && path->being_dialled();
+  });
+  if (ticket.kind == FrameKind::kTicket && outlived) return true;  // given up meanwhile
   const Header<PathBody> header{{ticket.kind, 0, 0, 0, 0, 0, peer.rx.reorder.expected()},
                                 {ticket.path, 0}};
   const auto takes = [&](Path& path) {
@@ -141,9 +129,8 @@ bool Tickets::post(Peer& peer, const TicketOut& ticket) noexcept {
            path.endpoint->post({bytes_of(header), ticket.payload, 0, false}) != Post::kRetry;
   };
   if (peer.send_path != nullptr && takes(*peer.send_path)) return true;
-  const auto& paths = peer.paths;
   return !peer.connected() ||
-         std::any_of(paths.begin(), paths.end(), [&](const auto& path) { return takes(*path); });
+         std::ranges::any_of(peer.paths, [&](const auto& path) { return takes(*path); });
 }
 
 void Tickets::turn() noexcept {

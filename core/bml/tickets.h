@@ -12,17 +12,11 @@
 #include <vector>
 
 #include "base/log.h"
+#include "core/engine/parts.h"
 #include "core/lane/frame.h"
 #include "core/lane/peer.h"
 
 namespace livebtl::core {
-
-struct Context;
-struct TransportSlot;
-class Connector;
-class Peers;
-class Slots;
-class Switching;
 
 class Tickets {
  public:

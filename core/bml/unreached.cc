@@ -10,12 +10,6 @@
 
 namespace livebtl::core {
 
-namespace {
-
-constexpr std::size_t kAddressBytesMax = 512;  // as in a hello
-
-}  // namespace
-
 // Messages wait for a transport that may be added yet, but nobody should have to guess it.
 void Unreached::note_cut_off(Peer& peer) noexcept {
   if (peer.send_path == nullptr) seek(peer);
@@ -36,8 +30,7 @@ void Unreached::note_cut_off(Peer& peer) noexcept {
       theirs.empty() ? " none" : theirs.c_str(), by_ticket.c_str());
 }
 
-// Cheap: asked whenever such a peer is looked at. The agent is called once, until list() has
-// found nobody any more.
+// The agent is called once, until list() has found nobody any more.
 void Unreached::seek(const Peer& peer) noexcept {
   if (peer.process == context_.config.process || seeks() || seeks_.exchange(true)) return;
   context_.notify_control();
@@ -48,7 +41,9 @@ void Unreached::seek(const Peer& peer) noexcept {
 // changes nothing of that, and may take seconds to fail.
 bool Unreached::is_unreached(const Peer& peer) const noexcept {
   if (peer.lost || peer.departed || peer.process == context_.config.process) return false;
-  if (!peer.wants_path && !peer.dials.again && !Dialler::dialling(peer)) return false;
+  const bool under_way =
+      std::ranges::any_of(peer.paths, [](const auto& path) { return path->being_dialled(); });
+  if (!peer.wants_path && !peer.dials.again && !under_way) return false;
   return peer.send_path == nullptr &&
          (peer.cut_off_since != 0 || peer.dials.delay >= kDialledInVain);
 }
@@ -68,8 +63,6 @@ Peer* Unreached::find(ProcessId process) noexcept {
   return peer != nullptr && is_unreached(*peer) ? peer : nullptr;
 }
 
-// in: what a process is said to have answered; nobody has proved it, the hello will. out: no more
-// than further addresses to dial of a peer that is sought, by transports that this process has.
 void Unreached::introduce(ProcessId process, const Contacts& addresses) {
   Peer* peer = find(process);
   if (peer == nullptr) return;
@@ -82,7 +75,7 @@ void Unreached::introduce(ProcessId process, const Contacts& addresses) {
     known = told->second;
     news += " " + slot->name();
     for (auto& path : peer->paths) {
-      if (path->dialled && path->state == Path::State::kHello && &path->slot == slot.get())
+      if (path->being_dialled() && &path->slot == slot.get())
         path->break_down({Errc::kCancelled, "the peer listens elsewhere"});
     }
   }

@@ -9,13 +9,10 @@
 #include <vector>
 
 #include "core/engine/admin.h"
+#include "core/engine/parts.h"
 #include "core/lane/peer.h"
 
 namespace livebtl::core {
-
-struct Context;
-class Peers;
-class Slots;
 
 class Unreached {
  public:

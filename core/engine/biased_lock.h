@@ -52,7 +52,6 @@ class BiasedLock {
     if (wanted_.load(std::memory_order_relaxed) != 0) [[unlikely]]
       wake_those_outside();
   }
-  void unlock(Caller) noexcept { unlock(); }
 
   /// True while a thread owns it (for tests and status).
   bool biased() const noexcept { return owner_.load(std::memory_order_relaxed) != 0; }
@@ -106,14 +105,12 @@ class BiasedLock {
 
   // The owner's line: what the fast path touches.
   std::atomic<std::uintptr_t> owner_{0};  // 0: nobody yet, or nobody any more
-  std::atomic<std::uint32_t> inside_{
-      0};  // 1: the owner is in, without the mutex. Written by the owner
+  std::atomic<std::uint32_t> inside_{0};  // 1: the owner is in, without the mutex. The owner's
   std::atomic<std::uint32_t> wanted_{0};
   Holder holder_ = Holder::kOwner;
   // Application threads on the slow path that have not got the mutex.
   std::atomic<std::uint32_t> applications_waiting_{0};
-  std::atomic<std::uint32_t> application_first_{
-      0};  // 1: the agent's next turn comes after one of theirs
+  std::atomic<std::uint32_t> application_first_{0};  // 1: before the agent's next turn
   std::mutex mutex_;
 };
 

@@ -24,10 +24,10 @@ namespace livebtl::core {
 struct Core {
   explicit Core(EngineConfig config)
       : context(std::move(config)),
-        sender(context, transfers, bml.path_control),
+        sender(context, transfers, bml),
         transfers(sender, receiver, onesided, ports),
         onesided(context, sender, transfers, ports),
-        receiver(context, sender, transfers, onesided, ports, bml.path_control),
+        receiver(context, sender, transfers, onesided, ports, bml),
         bml({context, sender, receiver, transfers, onesided, ports, switching, returning, hold}),
         switching(
             {context, bml.slots, bml.peers, bml.elector, bml.dialler, bml.losses, returning, hold}),
@@ -46,6 +46,21 @@ struct Core {
   Switching switching;
   Returning returning;
   Hold hold;
+};
+
+/// Holds the engine's lock for a scope.
+class Guard {
+ public:
+  explicit Guard(Core& core, BiasedLock::Caller caller = BiasedLock::Caller::kApplication) noexcept
+      : lock_(core.lock) {
+    lock_.lock(caller);
+  }
+  ~Guard() { lock_.unlock(); }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+ private:
+  BiasedLock& lock_;
 };
 
 }  // namespace livebtl::core

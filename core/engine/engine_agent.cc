@@ -2,7 +2,6 @@
 // core/engine/engine_agent.cc -- what the agent asks of the engine: orders, where it stands, a turn when
 // the application is away. The agent's thread, under the engine's lock.
 #include "core/engine/engine_core.h"
-#include "core/engine/guard.h"
 
 namespace livebtl::core {
 
@@ -24,49 +23,47 @@ void EngineCore::note_at_work() noexcept {
   at_work_.store(core_.switching.at_work() || core_.hold.at_work(), std::memory_order_relaxed);
 }
 
-HoldReport EngineCore::hold(const HoldOrder& order) {
+template <class Act>
+HoldReport EngineCore::with_hold(Act act) {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
   core_.context.now = core_.context.config.now();
   core_.hold.keep_time();
-  HoldReport report = core_.hold.start(order);
-  progress_locked(kFramesPerTurn);
-  note_at_work();
-  if (report.refusal.empty()) report = core_.hold.report();
-  return report;
+  return act(core_.hold);
+}
+
+template <class Act>
+HoldReport EngineCore::change_hold(Act act) {
+  return with_hold([&](Hold& hold) {
+    HoldReport report = act(hold);
+    progress_locked(kFramesPerTurn);
+    note_at_work();
+    return report;
+  });
+}
+
+HoldReport EngineCore::hold(const HoldOrder& order) {
+  return with_hold([&](Hold& hold) {
+    const HoldReport started = hold.start(order);
+    progress_locked(kFramesPerTurn);
+    note_at_work();
+    return started.refusal.empty() ? hold.report() : started;
+  });
 }
 
 HoldReport EngineCore::end_hold(std::uint64_t id) {
-  const Guard guard(core_, BiasedLock::Caller::kAgent);
-  core_.context.now = core_.context.config.now();
-  core_.hold.keep_time();
-  HoldReport report = core_.hold.end(id);
-  progress_locked(kFramesPerTurn);
-  note_at_work();
-  return report;
+  return change_hold([&](Hold& hold) { return hold.end(id); });
 }
 
 HoldReport EngineCore::hold_report() {
-  const Guard guard(core_, BiasedLock::Caller::kAgent);
-  core_.context.now = core_.context.config.now();
-  core_.hold.keep_time();
-  return core_.hold.report();
+  return with_hold([](const Hold& hold) { return hold.report(); });
 }
 
 HoldReport EngineCore::claim_hold(std::uint64_t id, TimeNs lease) {
-  const Guard guard(core_, BiasedLock::Caller::kAgent);
-  core_.context.now = core_.context.config.now();
-  core_.hold.keep_time();
-  return core_.hold.claim(id, lease);
+  return with_hold([&](Hold& hold) { return hold.claim(id, lease); });
 }
 
 HoldReport EngineCore::restore(std::uint64_t id, Incarnation to) {
-  const Guard guard(core_, BiasedLock::Caller::kAgent);
-  core_.context.now = core_.context.config.now();
-  core_.hold.keep_time();
-  HoldReport report = core_.hold.restore(id, to);
-  progress_locked(kFramesPerTurn);
-  note_at_work();
-  return report;
+  return change_hold([&](Hold& hold) { return hold.restore(id, to); });
 }
 
 RungReport EngineCore::report() {

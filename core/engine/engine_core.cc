@@ -6,7 +6,6 @@
 
 #include "base/log.h"
 #include "base/transport_name.h"
-#include "core/engine/guard.h"
 
 namespace livebtl::core {
 

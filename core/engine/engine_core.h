@@ -89,6 +89,10 @@ class EngineCore final : public Engine, public Admin {
     Wanted to_look_for;  // after its release
   };
   Turn take_turn();
+  template <class Act>
+  HoldReport with_hold(Act act);
+  template <class Act>
+  HoldReport change_hold(Act act);
   void look_after_release(std::uint64_t operation, const Wanted& wanted);
   bool arm_transports() noexcept;
   PeerStatus status_of(const Peer& peer) const;

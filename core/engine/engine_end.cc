@@ -8,7 +8,6 @@
 
 #include "base/log.h"
 #include "core/engine/engine_core.h"
-#include "core/engine/guard.h"
 
 namespace livebtl::core {
 namespace {

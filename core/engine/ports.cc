@@ -3,9 +3,22 @@
 #include "core/engine/ports.h"
 
 #include "core/engine/core.h"
-#include "core/engine/guard.h"
 
 namespace livebtl::core {
+
+namespace {
+
+/// Holds the lock, and posts what can be posted before it lets go of it.
+class PostingGuard : Guard {
+ public:
+  explicit PostingGuard(Core& core) noexcept : Guard(core), sender_(core.sender) {}
+  ~PostingGuard() { sender_.flush_all(); }
+
+ private:
+  Sender& sender_;
+};
+
+}  // namespace
 
 CorePort::CorePort(Core& core, std::shared_ptr<void> engine, PortNumber number,
                    const PortOptions& port_options)
@@ -42,17 +55,13 @@ Address CorePort::address() const noexcept {
 }
 
 Accept CorePort::send(const SendRequest& request, Operation& operation) noexcept {
-  const Guard guard(core_);
-  const Accept answer = core_.sender.send(*this, request, &operation);
-  core_.sender.flush_all();
-  return answer;
+  const PostingGuard guard(core_);
+  return core_.sender.send(*this, request, &operation);
 }
 
 Accept CorePort::inject(const SendRequest& request) noexcept {
-  const Guard guard(core_);
-  const Accept answer = core_.sender.send(*this, request, nullptr);
-  core_.sender.flush_all();
-  return answer;
+  const PostingGuard guard(core_);
+  return core_.sender.send(*this, request, nullptr);
 }
 
 std::size_t CorePort::inject_bytes_max() const noexcept { return kInjectBytesMin; }
@@ -108,33 +117,25 @@ bool CorePort::peek(const ReceiveRequest& request, Completion& found,
   like.tag = request.tag;
   like.ignore = request.ignore;
   like.from = request.from;
-  const Unexpected* message = matcher.peek(like);
+  const Unexpected* const message = matcher.peek(like);
   if (message == nullptr) return false;
-  const Envelope& envelope = message->envelope;
-  found = {};
-  found.has_data = envelope.has_data;
-  found.tag = envelope.tag;
-  found.data = envelope.data;
-  found.bytes = found.message_bytes = envelope.length;
-  found.source = envelope.source;
+  found = message->envelope.completion(message->envelope.length);
   if (claim != nullptr) *claim = reinterpret_cast<ClaimedMessage*>(matcher.take(like).release());
   return true;
 }
 
 Accept CorePort::receive_claimed(ClaimedMessage* claim, std::span<const MutableSlice> slices,
                                  Operation& operation) noexcept {
-  const Guard guard(core_);
+  const PostingGuard guard(core_);
   if (!fill({.slices = slices}, operation)) return Accept::kInvalid;
   core_.receiver.deliver_unexpected(
       *this, std::unique_ptr<Unexpected>(reinterpret_cast<Unexpected*>(claim)), operation);
-  core_.sender.flush_all();
   return Accept::kAccepted;
 }
 
 void CorePort::discard_claimed(ClaimedMessage* claim) noexcept {
-  const Guard guard(core_);
+  const PostingGuard guard(core_);
   core_.receiver.drop_unexpected(std::unique_ptr<Unexpected>(reinterpret_cast<Unexpected*>(claim)));
-  core_.sender.flush_all();
 }
 
 bool CorePort::cancel(Operation& operation) noexcept {
@@ -153,10 +154,8 @@ void CorePort::on_active(std::uint8_t handler, ActiveHandler call) {
 
 Accept CorePort::send_active(const Destination& to, std::uint8_t handler, std::uint64_t argument,
                              std::span<const Slice> slices, Operation& operation) noexcept {
-  const Guard guard(core_);
-  const Accept answer = core_.sender.send_active(*this, to, handler, argument, slices, operation);
-  core_.sender.flush_all();
-  return answer;
+  const PostingGuard guard(core_);
+  return core_.sender.send_active(*this, to, handler, argument, slices, operation);
 }
 
 Result<std::uint64_t> CorePort::register_region(const RegionRequest& request) {
@@ -165,10 +164,8 @@ Result<std::uint64_t> CorePort::register_region(const RegionRequest& request) {
 }
 
 Status CorePort::deregister_region(std::uint64_t key) {
-  const Guard guard(core_);
-  Status done = core_.onesided.deregister(options.space, key);
-  core_.sender.flush_all();
-  return done;
+  const PostingGuard guard(core_);
+  return core_.onesided.deregister(options.space, key);
 }
 
 void CorePort::on_remote_access(RemoteAccessHandler call, void* user) noexcept {
@@ -178,24 +175,18 @@ void CorePort::on_remote_access(RemoteAccessHandler call, void* user) noexcept {
 }
 
 Accept CorePort::put(const PutRequest& request, Operation& operation) noexcept {
-  const Guard guard(core_);
-  const Accept answer = core_.onesided.put(*this, request, operation);
-  core_.sender.flush_all();
-  return answer;
+  const PostingGuard guard(core_);
+  return core_.onesided.put(*this, request, operation);
 }
 
 Accept CorePort::get(const GetRequest& request, Operation& operation) noexcept {
-  const Guard guard(core_);
-  const Accept answer = core_.onesided.get(*this, request, operation);
-  core_.sender.flush_all();
-  return answer;
+  const PostingGuard guard(core_);
+  return core_.onesided.get(*this, request, operation);
 }
 
 Accept CorePort::atomic(const AtomicRequest& request, Operation& operation) noexcept {
-  const Guard guard(core_);
-  const Accept answer = core_.onesided.atomic(*this, request, operation);
-  core_.sender.flush_all();
-  return answer;
+  const PostingGuard guard(core_);
+  return core_.onesided.atomic(*this, request, operation);
 }
 
 Accept CorePort::flush(const Destination& to, Operation& operation) noexcept {

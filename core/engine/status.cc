@@ -4,7 +4,6 @@
 #include <set>
 
 #include "core/engine/engine_core.h"
-#include "core/engine/guard.h"
 
 namespace livebtl::core {
 
@@ -12,16 +11,14 @@ void EngineCore::count_pair(const Peer& peer, const TransportSlot& slot,
                             TransportStatus& status) const {
   const auto by_slot = [&slot](const Path* path) { return &path->slot == &slot; };
   const bool ordered = peer.send_path != nullptr && by_slot(peer.send_path);
-  const bool bulk = std::any_of(peer.bulk_paths.begin(), peer.bulk_paths.end(), by_slot);
+  const bool bulk = std::ranges::any_of(peer.bulk_paths, by_slot);
   status.peers += ordered ? 1 : 0;
   status.bulk_peers += bulk ? 1 : 0;
   if (peer.process == core_.context.config.process) status.own_pair = ordered || bulk;
 }
 
 TransportStatus EngineCore::status_of(const TransportSlot& slot) const {
-  const Routing& routing = core_.switching.in_force();
-  const auto tuned = routing.tuning.find(slot.name());
-  const Tuning tuning = tuned == routing.tuning.end() ? Tuning{} : tuned->second;
+  const Tuning tuning = core_.switching.in_force().tuned(slot.name());
   TransportStatus status;
   status.name = slot.name();
   status.alias = slot.kind.alias;
@@ -38,8 +35,7 @@ TransportStatus EngineCore::status_of(const TransportSlot& slot) const {
   core_.bml.peers.for_each([&](const Peer& peer) {
     count_pair(peer, slot, status);
     for (const auto& path : peer.paths) {
-      if (&path->slot == &slot && path->state != Path::State::kDown)
-        status.carried += path->endpoint->stats();
+      if (&path->slot == &slot && !path->down()) status.carried += path->endpoint->stats();
     }
   });
   return status;
@@ -64,7 +60,7 @@ PeerStatus EngineCore::status_of(const Peer& peer) const {
   status.bulk.assign(bulk.begin(), bulk.end());
   std::uint64_t since = 0;
   for (const auto& path : peer.paths) {
-    if (path->state == Path::State::kDown) continue;
+    if (path->down()) continue;
     const EndpointStats stats = path->endpoint->stats();
     status.frames_sent[path->slot.name()] += stats.frames_sent;
     status.frames_received[path->slot.name()] += stats.frames_received;

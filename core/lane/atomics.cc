@@ -25,30 +25,6 @@ T load_any(const void* from, std::size_t index) noexcept {
   return value;
 }
 
-template <class T>
-T wrapped(std::uint64_t bits) noexcept {
-  return static_cast<T>(bits);
-}
-
-template <class T>
-T sum(T one, T other) noexcept {
-  if constexpr (kFloat<T>)
-    return one + other;
-  else
-    return wrapped<T>(static_cast<std::uint64_t>(one) + static_cast<std::uint64_t>(other));
-}
-template <class T>
-T product(T one, T other) noexcept {
-  if constexpr (kFloat<T>)
-    return one * other;
-  else
-    return wrapped<T>(static_cast<std::uint64_t>(one) * static_cast<std::uint64_t>(other));
-}
-template <class T>
-T truth(bool value) noexcept {
-  return static_cast<T>(value ? 1 : 0);
-}
-
 /// Replaces the target in one atomic step; answers what was there. next(before, after) computes
 /// what to store, and answers false when nothing is to be stored.
 template <class T, class Next>
@@ -60,82 +36,68 @@ T exchange_loop(std::atomic_ref<T> target, Next next) noexcept {
   return before;
 }
 
+/// What the target becomes by an operation that compares nothing.
 template <class T>
-T update(AtomicOp op, std::atomic_ref<T> target, T operand) noexcept {
-  const auto by = [&](auto compute) {
-    return exchange_loop(target, [&](T before, T& after) {
-      after = compute(before);
-      return true;
-    });
-  };
-  if constexpr (!kFloat<T>) {
-    switch (op) {
-      case AtomicOp::kSum:
-        return target.fetch_add(operand);
-      case AtomicOp::kBitOr:
-        return target.fetch_or(operand);
-      case AtomicOp::kBitAnd:
-        return target.fetch_and(operand);
-      case AtomicOp::kBitXor:
-        return target.fetch_xor(operand);
-      default:
-        break;
-    }
-  }
+T combined(AtomicOp op, T before, T operand) noexcept {
+  // Integers wrap.
+  using Wide = std::conditional_t<kFloat<T>, T, std::uint64_t>;
+  const auto wide = [](T value) { return static_cast<Wide>(value); };
   switch (op) {
     case AtomicOp::kMin:
-      return by([&](T before) { return operand < before ? operand : before; });
+      return operand < before ? operand : before;
     case AtomicOp::kMax:
-      return by([&](T before) { return operand > before ? operand : before; });
+      return operand > before ? operand : before;
     case AtomicOp::kSum:
-      return by([&](T before) { return sum(before, operand); });
+      return static_cast<T>(wide(before) + wide(operand));
     case AtomicOp::kProd:
-      return by([&](T before) { return product(before, operand); });
+      return static_cast<T>(wide(before) * wide(operand));
     case AtomicOp::kLogicalOr:
-      return by([&](T before) { return truth<T>(before != T{} || operand != T{}); });
+      return static_cast<T>(before != T{} || operand != T{});
     case AtomicOp::kLogicalAnd:
-      return by([&](T before) { return truth<T>(before != T{} && operand != T{}); });
+      return static_cast<T>(before != T{} && operand != T{});
     case AtomicOp::kLogicalXor:
-      return by([&](T before) { return truth<T>((before != T{}) != (operand != T{})); });
-    case AtomicOp::kWrite:
-      return target.exchange(operand);
+      return static_cast<T>((before != T{}) != (operand != T{}));
     default:
-      return target.load();
+      return before;
   }
+}
+
+template <class T>
+T update(AtomicOp op, std::atomic_ref<T> target, T operand) noexcept {
+  if (op == AtomicOp::kRead) return target.load();
+  if (op == AtomicOp::kWrite) return target.exchange(operand);
+  if constexpr (!kFloat<T>) {
+    if (op == AtomicOp::kSum) return target.fetch_add(operand);
+    if (op == AtomicOp::kBitOr) return target.fetch_or(operand);
+    if (op == AtomicOp::kBitAnd) return target.fetch_and(operand);
+    if (op == AtomicOp::kBitXor) return target.fetch_xor(operand);
+  }
+  return exchange_loop(target, [&](T before, T& after) {
+    after = combined(op, before, operand);
+    return true;
+  });
 }
 
 template <class T>
 bool relation(AtomicOp op, T compare, T target) noexcept {
-  switch (op) {
-    case AtomicOp::kCompareSwap:
-      return compare == target;
-    case AtomicOp::kCompareSwapNe:
-      return compare != target;
-    case AtomicOp::kCompareSwapLe:
-      return compare <= target;
-    case AtomicOp::kCompareSwapLt:
-      return compare < target;
-    case AtomicOp::kCompareSwapGe:
-      return compare >= target;
-    case AtomicOp::kCompareSwapGt:
-      return compare > target;
-    default:
-      return false;
-  }
+  return (op == AtomicOp::kCompareSwap && compare == target) ||
+         (op == AtomicOp::kCompareSwapNe && compare != target) ||
+         (op == AtomicOp::kCompareSwapLe && compare <= target) ||
+         (op == AtomicOp::kCompareSwapLt && compare < target) ||
+         (op == AtomicOp::kCompareSwapGe && compare >= target) ||
+         (op == AtomicOp::kCompareSwapGt && compare > target);
 }
 
 template <class T>
 T swap_if(AtomicOp op, std::atomic_ref<T> target, T operand, T compare) noexcept {
-  if constexpr (!kFloat<T>) {
-    if (op == AtomicOp::kMaskedSwap) {
-      return exchange_loop(target, [&](T before, T& after) {
-        after = static_cast<T>((operand & compare) | (before & ~compare));
-        return true;
-      });
-    }
-  }
   return exchange_loop(target, [&](T before, T& after) {
     after = operand;
+    if constexpr (!kFloat<T>) {
+      if (op == AtomicOp::kMaskedSwap) {
+        after = static_cast<T>((operand & compare) | (before & ~compare));
+        return true;
+      }
+    }
     return relation(op, compare, before);
   });
 }
@@ -149,17 +111,11 @@ bool execute(AtomicOp op, std::size_t count, void* target, const void* operand, 
     return false;
   for (std::size_t i = 0; i < count; ++i) {
     const std::atomic_ref<T> at(static_cast<T*>(target)[i]);
-    T before{};
-    if (op == AtomicOp::kRead) {
-      before = at.load();
-    } else if (needs_compare(op)) {
-      before = swap_if(op, at, load_any<T>(operand, i), load_any<T>(compare, i));
-    } else {
-      before = update(op, at, load_any<T>(operand, i));
-    }
-    if (fetched != nullptr) {
+    const T value = op == AtomicOp::kRead ? T{} : load_any<T>(operand, i);
+    const T before =
+        needs_compare(op) ? swap_if(op, at, value, load_any<T>(compare, i)) : update(op, at, value);
+    if (fetched != nullptr)
       std::memcpy(static_cast<std::byte*>(fetched) + i * sizeof(T), &before, sizeof(T));
-    }
   }
   return true;
 }
@@ -171,26 +127,38 @@ bool is_bitwise(AtomicOp op) noexcept {
          op == AtomicOp::kMaskedSwap;
 }
 
+/// act(T{}) with the type that the scalar names.
+template <class Act>
+auto with_type(Scalar scalar, Act act) noexcept -> decltype(act(char{})) {
+  switch (scalar) {
+    case Scalar::kI8:
+      return act(std::int8_t{});
+    case Scalar::kU8:
+      return act(std::uint8_t{});
+    case Scalar::kI16:
+      return act(std::int16_t{});
+    case Scalar::kU16:
+      return act(std::uint16_t{});
+    case Scalar::kI32:
+      return act(std::int32_t{});
+    case Scalar::kU32:
+      return act(std::uint32_t{});
+    case Scalar::kI64:
+      return act(std::int64_t{});
+    case Scalar::kU64:
+      return act(std::uint64_t{});
+    case Scalar::kF32:
+      return act(float{});
+    case Scalar::kF64:
+      return act(double{});
+  }
+  return {};
+}
+
 }  // namespace
 
 std::size_t scalar_bytes(Scalar scalar) noexcept {
-  switch (scalar) {
-    case Scalar::kI8:
-    case Scalar::kU8:
-      return 1;
-    case Scalar::kI16:
-    case Scalar::kU16:
-      return 2;
-    case Scalar::kI32:
-    case Scalar::kU32:
-    case Scalar::kF32:
-      return 4;
-    case Scalar::kI64:
-    case Scalar::kU64:
-    case Scalar::kF64:
-      return 8;
-  }
-  return 0;
+  return with_type(scalar, [](auto typed) { return sizeof(typed); });
 }
 
 bool atomic_supported(AtomicOp op, Scalar scalar) noexcept {
@@ -204,29 +172,9 @@ bool execute_atomic(AtomicOp op, Scalar scalar, std::size_t count, void* target,
   if (!atomic_supported(op, scalar) || target == nullptr) return false;
   if (op != AtomicOp::kRead && operand == nullptr) return false;
   if (needs_compare(op) && compare == nullptr) return false;
-  switch (scalar) {
-    case Scalar::kI8:
-      return execute<std::int8_t>(op, count, target, operand, compare, fetched);
-    case Scalar::kU8:
-      return execute<std::uint8_t>(op, count, target, operand, compare, fetched);
-    case Scalar::kI16:
-      return execute<std::int16_t>(op, count, target, operand, compare, fetched);
-    case Scalar::kU16:
-      return execute<std::uint16_t>(op, count, target, operand, compare, fetched);
-    case Scalar::kI32:
-      return execute<std::int32_t>(op, count, target, operand, compare, fetched);
-    case Scalar::kU32:
-      return execute<std::uint32_t>(op, count, target, operand, compare, fetched);
-    case Scalar::kI64:
-      return execute<std::int64_t>(op, count, target, operand, compare, fetched);
-    case Scalar::kU64:
-      return execute<std::uint64_t>(op, count, target, operand, compare, fetched);
-    case Scalar::kF32:
-      return execute<float>(op, count, target, operand, compare, fetched);
-    case Scalar::kF64:
-      return execute<double>(op, count, target, operand, compare, fetched);
-  }
-  return false;
+  return with_type(scalar, [&](auto typed) {
+    return execute<decltype(typed)>(op, count, target, operand, compare, fetched);
+  });
 }
 
 }  // namespace livebtl::core

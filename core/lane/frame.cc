@@ -3,6 +3,7 @@
 // here. Pure; runs on whichever thread holds the engine's lock.
 #include "core/lane/frame.h"
 
+#include <algorithm>
 #include <bit>
 #include <cinttypes>
 #include <cstddef>
@@ -17,75 +18,47 @@ constexpr FrameShape shape(int flags, bool body_has_rules = false) {
   return {sizeof(Header<Body>), static_cast<std::uint8_t>(flags | kFlagAckWanted), body_has_rules};
 }
 
-constexpr std::array<FrameShape, kFrameKindsEnd> all_shapes() {
-  std::array<FrameShape, kFrameKindsEnd> shapes{};
-  const auto at = [&shapes](FrameKind kind) -> FrameShape& {
-    return shapes[static_cast<std::size_t>(kind)];
-  };
-  constexpr bool kRules = true;
-  at(FrameKind::kEager) = shape<MessageBody>(kEagerFlags);
-  at(FrameKind::kRts) =
-      shape<RtsBody>(kFlagHasData | kFlagTagged | kFlagWantDone | kFlagPut | kFlagGet, kRules);
-  at(FrameKind::kCts) = shape<CtsBody>(0, kRules);
-  at(FrameKind::kFin) = shape<FinBody>(kFlagGivenUp, kRules);
-  at(FrameKind::kDone) = shape<FinBody>(kFlagWantDone, kRules);
-  at(FrameKind::kActive) = shape<MessageBody>(0);
-  at(FrameKind::kPut) = shape<RemoteBody>(kFlagHasData);
-  at(FrameKind::kGet) = shape<RemoteBody>(0);
-  at(FrameKind::kGetReply) = shape<FinBody>(0, kRules);
-  at(FrameKind::kAtomic) = shape<AtomicBody>(0, kRules);
-  at(FrameKind::kAtomicReply) = shape<FinBody>(0, kRules);
-  at(FrameKind::kData) = shape<DataBody>(0, kRules);
-  at(FrameKind::kAck) = shape<CreditBody>(0);
-  for (const FrameKind kind :
-       {FrameKind::kMarker, FrameKind::kMarkerAck, FrameKind::kPathDown, FrameKind::kProbe,
-        FrameKind::kGoodbye, FrameKind::kTicket, FrameKind::kTicketBack}) {
-    at(kind) = shape<PathBody>(0);
-  }
-  at(FrameKind::kAddresses) = {sizeof(FrameHead), kFlagAckWanted, false};
-  at(FrameKind::kHello) = {sizeof(FrameHead), 0, false};
-  return shapes;
-}
-
-struct KindName {
+struct Kind {
   FrameKind kind;
   const char* name;
+  FrameShape shape;
 };
-constexpr KindName kKindNames[] = {
-    {FrameKind::kEager, "eager"},
-    {FrameKind::kRts, "rts"},
-    {FrameKind::kCts, "cts"},
-    {FrameKind::kFin, "fin"},
-    {FrameKind::kDone, "done"},
-    {FrameKind::kActive, "active"},
-    {FrameKind::kPut, "put"},
-    {FrameKind::kGet, "get"},
-    {FrameKind::kGetReply, "get-reply"},
-    {FrameKind::kAtomic, "atomic"},
-    {FrameKind::kAtomicReply, "atomic-reply"},
-    {FrameKind::kAddresses, "addresses"},
-    {FrameKind::kData, "data"},
-    {FrameKind::kAck, "ack"},
-    {FrameKind::kMarker, "marker"},
-    {FrameKind::kMarkerAck, "marker-ack"},
-    {FrameKind::kPathDown, "path-down"},
-    {FrameKind::kProbe, "probe"},
-    {FrameKind::kHello, "hello"},
-    {FrameKind::kGoodbye, "goodbye"},
-    {FrameKind::kTicket, "ticket"},
-    {FrameKind::kTicketBack, "ticket-back"},
+constexpr bool kRules = true;
+constexpr Kind kKinds[] = {
+    {FrameKind::kEager, "eager", shape<MessageBody>(kEagerFlags)},
+    {FrameKind::kRts, "rts",
+     shape<RtsBody>(kFlagHasData | kFlagTagged | kFlagWantDone | kFlagPut | kFlagGet, kRules)},
+    {FrameKind::kCts, "cts", shape<CtsBody>(0, kRules)},
+    {FrameKind::kFin, "fin", shape<FinBody>(kFlagGivenUp, kRules)},
+    {FrameKind::kDone, "done", shape<FinBody>(kFlagWantDone, kRules)},
+    {FrameKind::kActive, "active", shape<MessageBody>(0)},
+    {FrameKind::kPut, "put", shape<RemoteBody>(kFlagHasData)},
+    {FrameKind::kGet, "get", shape<RemoteBody>(0)},
+    {FrameKind::kGetReply, "get-reply", shape<FinBody>(0, kRules)},
+    {FrameKind::kAtomic, "atomic", shape<AtomicBody>(0, kRules)},
+    {FrameKind::kAtomicReply, "atomic-reply", shape<FinBody>(0, kRules)},
+    {FrameKind::kAddresses, "addresses", {sizeof(FrameHead), kFlagAckWanted, false}},
+    {FrameKind::kData, "data", shape<DataBody>(0, kRules)},
+    {FrameKind::kAck, "ack", shape<CreditBody>(0)},
+    {FrameKind::kMarker, "marker", shape<PathBody>(0)},
+    {FrameKind::kMarkerAck, "marker-ack", shape<PathBody>(0)},
+    {FrameKind::kPathDown, "path-down", shape<PathBody>(0)},
+    {FrameKind::kProbe, "probe", shape<PathBody>(0)},
+    {FrameKind::kHello, "hello", {sizeof(FrameHead), 0, false}},
+    {FrameKind::kGoodbye, "goodbye", shape<PathBody>(0)},
+    {FrameKind::kTicket, "ticket", shape<PathBody>(0)},
+    {FrameKind::kTicketBack, "ticket-back", shape<PathBody>(0)},
 };
 
-const char* kind_name(FrameKind kind) noexcept {
-  for (const KindName& each : kKindNames) {
-    if (each.kind == kind) return each.name;
-  }
-  return "unknown";
+constexpr std::array<FrameShape, kFrameKindsEnd> shapes_by_kind() {
+  std::array<FrameShape, kFrameKindsEnd> shapes{};
+  for (const Kind& each : kKinds) shapes[static_cast<std::size_t>(each.kind)] = each.shape;
+  return shapes;
 }
 
 }  // namespace
 
-constinit const std::array<FrameShape, kFrameKindsEnd> kFrameShapes = all_shapes();
+constinit const std::array<FrameShape, kFrameKindsEnd> kFrameShapes = shapes_by_kind();
 
 bool body_keeps_rules(FrameKind kind, Bytes header) noexcept {
   switch (kind) {
@@ -114,10 +87,11 @@ bool body_keeps_rules(FrameKind kind, Bytes header) noexcept {
 }
 
 std::string to_text(const FrameHead& head) {
+  const auto* const known = std::ranges::find(kKinds, head.kind, &Kind::kind);
   char text[128];
   std::snprintf(text, sizeof text, "%s seq=%" PRIu64 " ack=%" PRIu64 " ports=%u->%u",
-                kind_name(head.kind), head.seq, head.ack, unsigned{head.source_port},
-                unsigned{head.target_port});
+                known != std::end(kKinds) ? known->name : "unknown", head.seq, head.ack,
+                unsigned{head.source_port}, unsigned{head.target_port});
   return text;
 }
 

@@ -2,8 +2,12 @@
 // core/lane/intervals.h -- which bytes of a transfer have arrived; repeats and overlaps count once. Pure.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
+
+#include "base/assert.h"
 
 namespace livebtl::core {
 
@@ -32,8 +36,46 @@ class Intervals {
 
   std::uint64_t prefix_ = 0;
   std::uint64_t island_bytes_ = 0;
-  std::map<std::uint64_t, std::uint64_t>
-      islands_;  // begin -> end; apart from each other and behind the prefix
+  // begin -> end; apart from each other and behind the prefix
+  std::map<std::uint64_t, std::uint64_t> islands_;
 };
+
+inline std::uint64_t Intervals::add_out_of_order(std::uint64_t begin, std::uint64_t end) {
+  LIVEBTL_ASSERT(begin <= end, "the receiver has checked offset and length");
+  const std::uint64_t before = covered();
+  if (begin <= prefix_) {
+    prefix_ = std::max(prefix_, end);
+    absorb();
+    return covered() - before;
+  }
+  if (begin == end) return 0;
+  auto island = islands_.upper_bound(begin);
+  if (island != islands_.begin() && std::prev(island)->second >= begin) --island;
+  while (island != islands_.end() && island->first <= end) {
+    begin = std::min(begin, island->first);
+    end = std::max(end, island->second);
+    island_bytes_ -= island->second - island->first;
+    island = islands_.erase(island);
+  }
+  islands_.emplace_hint(island, begin, end);
+  island_bytes_ += end - begin;
+  return covered() - before;
+}
+
+inline bool Intervals::touches(std::uint64_t offset, std::uint64_t length) const noexcept {
+  if (length == 0) return false;
+  if (offset < prefix_) return true;
+  const auto behind = islands_.lower_bound(offset + length);
+  return behind != islands_.begin() && std::prev(behind)->second > offset;
+}
+
+inline void Intervals::absorb() noexcept {
+  while (!islands_.empty() && islands_.begin()->first <= prefix_) {
+    const auto [begin, end] = *islands_.begin();
+    prefix_ = std::max(prefix_, end);
+    island_bytes_ -= end - begin;
+    islands_.erase(islands_.begin());
+  }
+}
 
 }  // namespace livebtl::core

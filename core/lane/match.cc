@@ -32,28 +32,25 @@ void Matcher::add_unexpected(std::unique_ptr<Unexpected> message) noexcept {
   message->previous = list.last;
   message->next = nullptr;
   ++unexpected_count_;
-  unexpected_bytes_ += waiting_bytes(message->envelope);
   Unexpected* const owned = message.release();
   (list.last != nullptr ? list.last->next : list.first) = owned;
   list.last = owned;
 }
 
-const Unexpected* Matcher::peek(const ReceiveState& like) const noexcept {
-  const Unexpected* message = unexpected_[lane(like.kind)].first;
+Unexpected* Matcher::peek(const ReceiveState& like) const noexcept {
+  Unexpected* message = unexpected_[lane(like.kind)].first;
   while (message != nullptr && !matches(like, message->envelope)) message = message->next;
   return message;
 }
 
 std::unique_ptr<Unexpected> Matcher::take(const ReceiveState& like) noexcept {
   List<Unexpected>& list = unexpected_[lane(like.kind)];
-  Unexpected* message = list.first;
-  while (message != nullptr && !matches(like, message->envelope)) message = message->next;
+  Unexpected* const message = peek(like);
   if (message == nullptr) return nullptr;
   (message->previous != nullptr ? message->previous->next : list.first) = message->next;
   (message->next != nullptr ? message->next->previous : list.last) = message->previous;
   message->previous = message->next = nullptr;
   --unexpected_count_;
-  unexpected_bytes_ -= waiting_bytes(message->envelope);
   return std::unique_ptr<Unexpected>(message);
 }
 

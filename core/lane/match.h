@@ -10,11 +10,43 @@
 
 #include <cstdint>
 #include <memory>
+#include <new>
 
-#include "base/bytes.h"
-#include "core/lane/operations.h"
+#include "base/assert.h"
+#include "livebtl/port.h"
 
 namespace livebtl::core {
+
+/// A receive, from post to completion.
+struct ReceiveState {
+  Operation* previous = nullptr;  // in the matcher's list of posted receives
+  Operation* next = nullptr;
+  bool posted = false;  // in that list now
+  MessageKind kind = MessageKind::kTagged;
+  std::uint8_t slice_count = 0;
+  Tag tag = 0;
+  Tag ignore = 0;
+  Destination from{};  // peer null: anybody
+  MutableSlice slices[kSlicesMax];
+  std::size_t capacity = 0;  // bytes of all slices; multi-receive: what is left
+  std::size_t multi_bytes_min = 0;
+  std::size_t multi_used = 0;  // multi-receive: bytes handed out from the front of slices[0]
+  bool reposting = false;  // multi-receive: taken off the list only while a message is handed to it
+  std::uint32_t multi_open = 0;  // multi-receive: messages still arriving into it
+};
+static_assert(sizeof(ReceiveState) <= sizeof(Operation::engine_state));
+
+/// What the engine keeps in Operation::engine_state while an operation is open: no allocation.
+template <class State>
+State& start_state(Operation& operation) noexcept {
+  static_assert(sizeof(State) <= sizeof(Operation::engine_state) &&
+                std::is_trivially_destructible_v<State>);
+  return *new (operation.engine_state) State{};
+}
+template <class State>
+State& state_of(Operation& operation) noexcept {
+  return *std::launder(reinterpret_cast<State*>(operation.engine_state));
+}
 
 /// What the header of a message says.
 struct Envelope {
@@ -27,6 +59,17 @@ struct Envelope {
   std::uint64_t length = 0;  // of the whole message
   std::uint64_t transfer = 0;
   Destination source{};
+
+  /// What a receive is told that has taken so many bytes of it.
+  Completion completion(std::size_t bytes) const noexcept {
+    return {.code = bytes < length ? Errc::kTruncated : Errc::kOk,
+            .has_data = has_data,
+            .tag = tag,
+            .data = data,
+            .bytes = bytes,
+            .message_bytes = length,
+            .source = source};
+  }
 };
 
 /// A message that came before its receive. payload: its bytes (eager) or empty (rendezvous).
@@ -75,7 +118,7 @@ class Matcher {
   void add_unexpected(std::unique_ptr<Unexpected> message) noexcept;
 
   /// The earliest unexpected message that a receive like this would take; stays in place.
-  const Unexpected* peek(const ReceiveState& like) const noexcept;
+  Unexpected* peek(const ReceiveState& like) const noexcept;
   /// The same, taken out.
   std::unique_ptr<Unexpected> take(const ReceiveState& like) noexcept;
   /// Withdraws a posted receive. false: it is not posted here.
@@ -87,8 +130,6 @@ class Matcher {
 
   std::size_t posted_count() const noexcept { return posted_count_; }
   std::size_t unexpected_count() const noexcept { return unexpected_count_; }
-  /// Of payload that waits here; an offered rendezvous counts nothing.
-  std::size_t unexpected_bytes() const noexcept { return unexpected_bytes_; }
 
  private:
   template <class Node>
@@ -107,9 +148,6 @@ class Matcher {
   static bool stays(const ReceiveState& receive, std::uint64_t length) noexcept {
     return receive.multi_bytes_min != 0 && length <= receive.capacity &&
            receive.capacity - length >= receive.multi_bytes_min;
-  }
-  static std::size_t waiting_bytes(const Envelope& envelope) noexcept {
-    return envelope.rendezvous ? 0 : static_cast<std::size_t>(envelope.length);
   }
   Operation* use(Operation& receive, ReceiveState& state, const Envelope& envelope) noexcept {
     if (!stays(state, envelope.length)) unlink(state);
@@ -139,7 +177,6 @@ class Matcher {
   List<Unexpected> unexpected_[2];
   std::size_t posted_count_ = 0;
   std::size_t unexpected_count_ = 0;
-  std::size_t unexpected_bytes_ = 0;
 };
 
 }  // namespace livebtl::core

@@ -47,20 +47,9 @@ std::uint64_t OneSided::remember(Operation& operation, Peer& peer,
   return name;
 }
 
-namespace {
-
-template <class Body>
-void fill_frame(OutFrame& frame, FrameKind kind, std::uint8_t flags, PortNumber target,
-                PortNumber source, const Body& body) noexcept {
-  const Header<Body> header{{kind, flags, 0, target, source, 0, 0}, body};
-  std::memcpy(frame.header, &header, sizeof(header));
-  frame.header_bytes = sizeof(header);
-}
-
-}  // namespace
-
 Accept OneSided::put(PortState& port, const PutRequest& request, Operation& operation) noexcept {
   Peer& peer = *request.to.peer;
+  const Remote& remote = request.remote;
   Accept answer{};
   const std::size_t bytes = total_bytes(request.slices);
   // The eight bytes of remote data travel in front of the payload, in a slice of their own.
@@ -76,19 +65,20 @@ Accept OneSided::put(PortState& port, const PutRequest& request, Operation& oper
     frame.slice_count = 1;
     frame.payload_bytes = sizeof(state.remote_data);
   }
-  const std::uint8_t flags = extra != 0 ? kFlagHasData : 0;
+  FrameHead head{FrameKind::kPut, 0, 0, request.to.port, port.id, 0, 0};
+  if (extra != 0) head.flags = kFlagHasData;
   if (bytes <= kPutEagerBytesMax) {
     const std::uint64_t name = remember(operation, peer, {}, bytes);
-    fill_frame(frame, FrameKind::kPut, flags, request.to.port, port.id,
-               RemoteBody{request.remote.key, request.remote.address, bytes, name});
+    frame.set_header(Header<RemoteBody>{head, {remote.key, remote.address, bytes, name}});
     std::copy(request.slices.begin(), request.slices.end(), frame.slices + extra);
     frame.slice_count = static_cast<std::uint8_t>(request.slices.size() + extra);
     frame.payload_bytes += bytes;
   } else {
     std::uint64_t name = 0;
     transfers_.offer(peer, &port, &operation, request.slices, bytes, name).one_sided = true;
-    fill_frame(frame, FrameKind::kRts, static_cast<std::uint8_t>(flags | kFlagPut), request.to.port,
-               port.id, RtsBody{request.remote.key, request.remote.address, bytes, name});
+    head.kind = FrameKind::kRts;
+    head.flags |= kFlagPut;
+    frame.set_header(Header<RtsBody>{head, {remote.key, remote.address, bytes, name}});
   }
   sender_.queue(peer, frame);
   return Accept::kAccepted;
@@ -99,13 +89,12 @@ Accept OneSided::get(PortState& port, const GetRequest& request, Operation& oper
   Accept answer{};
   if (request.slices.size() > kSlicesMax) return Accept::kInvalid;
   if (!admit(port, peer, answer)) return answer;
-  std::size_t bytes = 0;
-  for (const MutableSlice& slice : request.slices) bytes += slice.bytes;
+  const std::size_t bytes = total_bytes(request.slices);
   open(port, operation, peer, bytes);
   const std::uint64_t name = remember(operation, peer, request.slices, bytes);
   OutFrame& frame = state_of<SendState>(operation).frame;
-  fill_frame(frame, FrameKind::kGet, 0, request.to.port, port.id,
-             RemoteBody{request.remote.key, request.remote.address, bytes, name});
+  frame.set_header(Header<RemoteBody>{{FrameKind::kGet, 0, 0, request.to.port, port.id, 0, 0},
+                                      {request.remote.key, request.remote.address, bytes, name}});
   sender_.queue(peer, frame);
   return Accept::kAccepted;
 }
@@ -213,7 +202,7 @@ void OneSided::on_answer(Peer& peer, const FinBody& body, Bytes payload) noexcep
 void OneSided::on_get_offer(Peer& peer, const RtsBody& body) noexcept {
   Pending* pending = pending_.find(body.tag);
   if (pending == nullptr || pending->peer != &peer || pending->bytes != body.length) {
-    transfers_.reject(peer, body.transfer, Errc::kCancelled);
+    transfers_.tell_end(peer, body.transfer, Errc::kCancelled);
     return;
   }
   InTransfer in;
@@ -235,22 +224,22 @@ Status OneSided::deregister(std::uint32_t space, std::uint64_t key) noexcept {
   return removed;
 }
 
-void OneSided::fail_all(Peer& peer) noexcept {
-  pending_.for_each([&](std::uint64_t name, Pending& pending) {
-    if (pending.peer != &peer) return;
+template <class Concerned>
+void OneSided::end_pending(Concerned concerned, Errc code) noexcept {
+  pending_.for_each([&](std::uint64_t name, const Pending& pending) {
     Operation& operation = *pending.operation;
+    if (!concerned(state_of<SendState>(operation))) return;
     pending_.release(name);
-    complete(operation, {.code = Errc::kPeerLost});
+    complete(operation, {.code = code});
   });
 }
 
+void OneSided::fail_all(Peer& peer) noexcept {
+  end_pending([&](const SendState& state) { return state.peer == &peer; }, Errc::kPeerLost);
+}
+
 void OneSided::cancel_port(PortState& port) noexcept {
-  pending_.for_each([&](std::uint64_t name, Pending& pending) {
-    if (state_of<SendState>(*pending.operation).port != &port) return;
-    Operation& operation = *pending.operation;
-    pending_.release(name);
-    complete(operation, {.code = Errc::kCancelled});
-  });
+  end_pending([&](const SendState& state) { return state.port == &port; }, Errc::kCancelled);
 }
 
 }  // namespace livebtl::core

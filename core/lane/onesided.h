@@ -6,19 +6,12 @@
 // agent: no MPI call is needed there.
 #pragma once
 
-#include <vector>
-
+#include "core/engine/parts.h"
 #include "core/lane/peer.h"
 #include "core/lane/region_table.h"
 #include "core/lane/slot_table.h"
 
 namespace livebtl::core {
-
-struct Context;
-struct PortState;
-class PortTable;
-class Sender;
-class Transfers;
 
 /// Puts and gets up to this travel in one ordered frame; larger ones by rendezvous.
 inline constexpr std::size_t kPutEagerBytesMax = 8192;
@@ -40,8 +33,8 @@ class OneSided {
   void on_put_offer(Peer& peer, const FrameHead& head, const RtsBody& body, Bytes payload) noexcept;
   // Origin side.
   void on_get_offer(Peer& peer, const RtsBody& body) noexcept;
-  void on_answer(Peer& peer, const FinBody& body,
-                 Bytes payload) noexcept;  // kDone, kGetReply, kAtomicReply
+  /// kDone, kGetReply or kAtomicReply.
+  void on_answer(Peer& peer, const FinBody& body, Bytes payload) noexcept;
   /// The operation is over (also called by rendezvous for large puts and gets).
   void complete(Operation& operation, const Completion& completion) noexcept;
 
@@ -66,6 +59,8 @@ class OneSided {
   std::uint64_t remember(Operation& operation, Peer& peer, std::span<const MutableSlice> slices,
                          std::uint64_t bytes);
   void check_flushes(PortState& port) noexcept;
+  template <class Concerned>
+  void end_pending(Concerned concerned, Errc code) noexcept;
   /// Where a request leads to; no memory: no such port or region, or its rights or bounds forbid it.
   struct Target {
     PortState* port = nullptr;

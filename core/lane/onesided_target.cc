@@ -42,7 +42,7 @@ void OneSided::on_put(Peer& peer, const FrameHead& head, const RemoteBody& body,
 void OneSided::on_put_offer(Peer& peer, const FrameHead& head, const RtsBody& body,
                             Bytes payload) noexcept {
   const auto [port, target] = find_target(head, body.tag, body.data, body.length, Access::kWrite);
-  if (target == nullptr) return transfers_.reject(peer, body.transfer, Errc::kBadKey);
+  if (target == nullptr) return transfers_.tell_end(peer, body.transfer, Errc::kBadKey);
   InTransfer in;
   in.purpose = InTransfer::Purpose::kPut;
   in.port = port;

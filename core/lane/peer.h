@@ -5,18 +5,20 @@
 // queued frames.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/hex.h"
 #include "core/engine/config.h"
 #include "core/lane/frame.h"
-#include "core/lane/operations.h"
 #include "core/lane/reorder.h"
 #include "core/lane/window.h"
 #include "core/path/path.h"
 #include "core/switch/settle.h"
+#include "livebtl/port.h"
 
 namespace livebtl::core {
 
@@ -33,6 +35,11 @@ struct OutFrame {
   Slice slices[kSlicesMax];
 
   FrameHead& head() noexcept { return *std::launder(reinterpret_cast<FrameHead*>(header)); }
+  template <class Body>
+  void set_header(const Header<Body>& whole) noexcept {
+    std::memcpy(header, &whole, sizeof(whole));
+    header_bytes = sizeof(whole);
+  }
 };
 
 /// First in, first out, through OutFrame::next.
@@ -64,14 +71,12 @@ struct FrameQueue {
 /// The sending half of the ordered lane.
 struct TxLane {
   std::uint64_t next_seq = 1;
-  std::uint64_t acked = 1;  // the peer has taken all below
-  std::uint64_t replay_seq =
-      0;  // [replay_seq, replay_end) is to be sent again, before anything new
+  std::uint64_t acked = 1;       // the peer has taken all below
+  std::uint64_t replay_seq = 0;  // [replay_seq, replay_end) is sent again before anything new
   std::uint64_t replay_end = 0;
-  std::size_t overtake_bytes =
-      SIZE_MAX;                    // what may still be sent before the old path is proved empty
-  std::unique_ptr<Window> window;  // made when the first keeping path opens
-  FrameQueue control;              // answers; never wait for credit, and pass the messages
+  std::size_t overtake_bytes = SIZE_MAX;  // may be sent before the old path is proved empty
+  std::unique_ptr<Window> window;         // made when the first keeping path opens
+  FrameQueue control;                     // answers; never wait for credit, and pass the messages
   FrameQueue messages;
   // Credit: cumulative counts since the pair began.
   std::uint64_t used_bytes = 0, used_headers = 0;
@@ -83,12 +88,11 @@ struct TxLane {
   bool idle() const noexcept {
     return control.empty() && messages.empty() && replay_seq >= replay_end;
   }
-  bool has_credit(std::size_t bytes) const noexcept {
-    return used_headers - released_headers < credit_headers &&
-           used_bytes + bytes - released_bytes <= credit_bytes;
-  }
   bool has_header_credit() const noexcept {
     return used_headers - released_headers < credit_headers;
+  }
+  bool has_credit(std::size_t bytes) const noexcept {
+    return has_header_credit() && used_bytes + bytes - released_bytes <= credit_bytes;
   }
 };
 
@@ -100,6 +104,12 @@ struct RxLane {
   bool ack_wanted = false;
   std::uint64_t released_bytes = 0, released_headers = 0;
   std::uint64_t advertised_bytes = 0, advertised_headers = 0;
+
+  /// Does so much credit wait to be told that it goes by itself?
+  bool credit_due(const Settings& settings) const noexcept {
+    return released_bytes - advertised_bytes > settings.credit_bytes / 4 ||
+           released_headers - advertised_headers > settings.credit_headers / 4;
+  }
 
   explicit RxLane(std::uint64_t first_seq)
       : reorder(kReorderBytesMax, first_seq), ack_sent(first_seq) {}
@@ -142,15 +152,13 @@ struct Peer {
 
   ProcessId process;
   std::string label;
-  std::string node;  // node_name(); "": not heard of yet
-  std::map<std::string, Blob>
-      addresses;  // by transport; contact from an Address, or whole from a hello
+  std::string node;                       // node_name(); "": not heard of yet
+  std::map<std::string, Blob> addresses;  // by transport; contact of an Address, or whole (hello)
   core::TxLane tx;
   core::RxLane rx;
   core::Path* send_path = nullptr;  // the ordered lane's; null: none open yet
   std::vector<std::unique_ptr<core::Path>> paths;
-  std::map<std::uint64_t, Operation*>
-      awaiting_done;  // delivery_complete sends, by number of their frame
+  std::map<std::uint64_t, Operation*> awaiting_done;  // delivery_complete sends, by frame number
   std::map<std::string, core::EndpointStats> closed_stats;  // of paths that are gone, by transport
   core::PeerCounts counts;
   std::uint32_t queued_injects = 0;        // injected copies that wait
@@ -165,9 +173,8 @@ struct Peer {
   std::uint32_t tickets_waiting = 0;            // for a path that takes them (core/bml/tickets.h)
   std::uint32_t transfers_asked = 0;            // of ours: the peer wants the data, and has not all
   std::vector<core::Path*> bulk_paths;          // the placed lane's; striped by weight
-  std::map<std::string, std::uint64_t>
-      lost_paths;             // by transport: the id of the path that a redial replaces
-  std::string fatal_refusal;  // the peer will never talk to us again, and why
+  std::map<std::string, std::uint64_t> lost_paths;  // by transport: id of what a redial replaces
+  std::string fatal_refusal;                        // the peer will never talk to us again, and why
   TimeNs lost_at = 0;
   bool dirty = false;            // in the sender's list: has something to send
   bool wants_path = false;       // in the BML's list: is dialled at the next turn
@@ -178,7 +185,9 @@ struct Peer {
 
   bool has_to_send() const noexcept { return !tx.idle() || !sending.empty(); }
   /// Some path to it is open.
-  bool connected() const noexcept;
+  bool connected() const noexcept {
+    return std::ranges::any_of(paths, [](const auto& path) { return path->open(); });
+  }
   /// It has taken our present addresses, so that both ends choose alike.
   bool knows_our_addresses() const noexcept {
     return announcements_queued == 0 && tx.acked >= announced;
@@ -192,7 +201,11 @@ struct Peer {
   std::uint64_t frames_missing() const noexcept {
     return departed && sent_until > rx.reorder.expected() ? sent_until - rx.reorder.expected() : 0;
   }
-  std::string name() const;  // for people
+  /// For people.
+  std::string name() const {
+    const std::string id = hex_digits(static_cast<std::uint64_t>(process), 16);
+    return label.empty() ? "process " + id : label + " (" + id + ")";
+  }
 };
 
 }  // namespace livebtl

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/bytes.h"
 #include "core/lane/match.h"
 #include "livebtl/engine.h"
 

@@ -51,7 +51,7 @@ void Receiver::on_frame(Path& path, Bytes header, Bytes payload) noexcept {
 }
 
 void Receiver::on_any_frame(Path& path, Bytes header, Bytes payload) noexcept {
-  if (path.state == Path::State::kDown) return;
+  if (path.down()) return;
   const auto head = decode_head(header);
   if (!head) return path.break_down({Errc::kCorrupt, "the peer sent a malformed frame header"});
   if (head->kind == FrameKind::kHello) return events_.on_hello(path, payload);
@@ -99,7 +99,6 @@ void Receiver::on_ordered(Path& path, const FrameHead& head, Bytes header, Bytes
   }
 }
 
-// What came early and is next by now.
 void Receiver::deliver_early(Peer& peer) noexcept {
   while (auto early = peer.rx.reorder.take_next()) {
     const auto head = decode_head(early->header);
@@ -146,8 +145,6 @@ void Receiver::dispatch(Peer& peer, const FrameHead& head, Bytes header, Bytes p
   }
 }
 
-// Messages
-
 namespace {
 
 Envelope envelope_of(Peer& peer, const FrameHead& head, Tag tag, std::uint64_t data,
@@ -164,20 +161,7 @@ Envelope envelope_of(Peer& peer, const FrameHead& head, Tag tag, std::uint64_t d
   return envelope;
 }
 
-Completion completion_of(const Envelope& envelope, std::size_t bytes) noexcept {
-  Completion completion;
-  completion.code = bytes < envelope.length ? Errc::kTruncated : Errc::kOk;
-  completion.has_data = envelope.has_data;
-  completion.tag = envelope.tag;
-  completion.data = envelope.data;
-  completion.bytes = bytes;
-  completion.message_bytes = envelope.length;
-  completion.source = envelope.source;
-  return completion;
-}
-
-/// Takes `bytes` from a multi-receive's buffer: where this message goes. Single receives: their own
-/// slices.
+/// Takes `bytes` from a multi-receive's buffer: where this message goes.
 MutableSlice take_multi(ReceiveState& state, std::size_t bytes) noexcept {
   auto* place = static_cast<std::byte*>(state.slices[0].data) + state.multi_used;
   state.multi_used += bytes;
@@ -192,9 +176,7 @@ void Receiver::release_credit(Peer& peer, std::size_t bytes) noexcept {
   RxLane& rx = peer.rx;
   rx.released_bytes += bytes;
   ++rx.released_headers;
-  const Settings& settings = context_.config.settings;
-  if (rx.released_bytes - rx.advertised_bytes > settings.credit_bytes / 4 ||
-      rx.released_headers - rx.advertised_headers > settings.credit_headers / 4) [[unlikely]]
+  if (rx.credit_due(context_.config.settings)) [[unlikely]]
     sender_.mark_dirty(peer);
 }
 
@@ -202,17 +184,13 @@ void Receiver::release_credit(Peer& peer, std::size_t bytes) noexcept {
                                                         const MessageBody& body,
                                                         Bytes payload) noexcept {
   PortState* port = ports_.find(head.target_port);
-  if (port == nullptr) {
-    // The port was closed: what is still on its way to it is nobody's.
-    release_credit(peer, payload.size());
-    return;
-  }
+  // A port that was closed: what is still on its way to it is nobody's.
+  if (port == nullptr) return release_credit(peer, payload.size());
   ++peer.counts.messages_received;
   const Envelope envelope = envelope_of(peer, head, body.tag, body.data, payload.size());
   if (Operation* receive = port->matcher.arrived(envelope)) {
     deliver_eager(*receive, envelope, payload);
-    release_credit(peer, payload.size());
-    return;
+    return release_credit(peer, payload.size());
   }
   keep_unexpected(*port, envelope, payload);
 }
@@ -242,7 +220,7 @@ void Receiver::complete_receive(Operation& receive, const Completion& completion
                                                            Bytes payload) noexcept {
   ReceiveState& state = state_of<ReceiveState>(receive);
   const std::size_t bytes = std::min<std::size_t>(payload.size(), state.capacity);
-  Completion completion = completion_of(envelope, bytes);
+  Completion completion = envelope.completion(bytes);
   if (state.multi_bytes_min != 0) {
     const MutableSlice place = take_multi(state, bytes);
     completion.buffer = place.data;
@@ -266,9 +244,8 @@ void Receiver::on_offer(Peer& peer, const FrameHead& head, const RtsBody& body,
   if ((head.flags & kFlagGet) != 0) return onesided_.on_get_offer(peer, body);
   PortState* port = ports_.find(head.target_port);
   if (port == nullptr) {
-    transfers_.reject(peer, body.transfer, Errc::kCancelled);
-    release_credit(peer, 0);
-    return;
+    transfers_.tell_end(peer, body.transfer, Errc::kCancelled);
+    return release_credit(peer, 0);
   }
   ++peer.counts.messages_received;
   Envelope envelope = envelope_of(peer, head, body.tag, body.data, body.length);
@@ -276,12 +253,9 @@ void Receiver::on_offer(Peer& peer, const FrameHead& head, const RtsBody& body,
   envelope.transfer = body.transfer;
   if (Operation* receive = port->matcher.arrived(envelope)) {
     deliver_offer(*port, *receive, envelope);
-    release_credit(peer, 0);
-    return;
+    return release_credit(peer, 0);
   }
-  auto message = std::make_unique<Unexpected>();
-  message->envelope = envelope;
-  port->matcher.add_unexpected(std::move(message));
+  keep_unexpected(*port, envelope, {});
 }
 
 void Receiver::deliver_offer(PortState& port, Operation& receive,
@@ -293,7 +267,7 @@ void Receiver::deliver_offer(PortState& port, Operation& receive,
   in.port = &port;
   in.peer = envelope.source.peer;
   in.transfer = envelope.transfer;
-  in.completion = completion_of(envelope, wanted);
+  in.completion = envelope.completion(wanted);
   if (state.multi_bytes_min != 0) {
     in.slices[0] = take_multi(state, wanted);
     in.slice_count = 1;
@@ -322,16 +296,14 @@ void Receiver::drop_unexpected(std::unique_ptr<Unexpected> message) noexcept {
   const Envelope& envelope = message->envelope;
   Peer& peer = *envelope.source.peer;
   if (envelope.rendezvous) {
-    transfers_.reject(peer, envelope.transfer,
-                      Errc::kOk);  // taken and thrown away, as the user wished
+    transfers_.tell_end(peer, envelope.transfer,
+                        Errc::kOk);  // taken and thrown away, as the user wished
   } else if (envelope.want_done) {
     sender_.queue_control(peer, FrameKind::kDone, kFlagWantDone, 0, 0,
                           FinBody{envelope.transfer, 0, 0});
   }
   release_credit(peer, envelope.rendezvous ? 0 : envelope.length);
 }
-
-// A path's frames.
 
 MutableBytes Path::on_place(Bytes header, std::size_t payload_bytes, bool to_be_checked) noexcept {
   return parts_.receiver.on_place(*this, header, payload_bytes, to_be_checked);

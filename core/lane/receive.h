@@ -6,18 +6,11 @@
 // progress() returned.
 #pragma once
 
+#include "core/engine/parts.h"
 #include "core/lane/match.h"
 #include "core/lane/peer.h"
 
 namespace livebtl::core {
-
-struct Context;
-struct PortState;
-class OneSided;
-class PathEvents;
-class PortTable;
-class Sender;
-class Transfers;
 
 class Receiver {
  public:

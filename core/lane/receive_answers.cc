@@ -30,9 +30,7 @@ void Receiver::on_answer(Peer& peer, const FrameHead& head, const FinBody& body,
   if (found == peer.awaiting_done.end()) return;
   Operation& operation = *found->second;
   peer.awaiting_done.erase(found);
-  SendState& state = state_of<SendState>(operation);
-  --state.port->open_operations;
-  operation.done(operation, {.bytes = state.bytes});
+  end_operation(operation, {.bytes = state_of<SendState>(operation).bytes});
 }
 
 void Receiver::on_credit(Path& path, const CreditBody& credit) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/region_table.cc -- slots for the keys that we make, a hash for those that the user wished.
-// Pure; runs under the engine's lock.
+// core/lane/region_table.cc -- a table of names for the keys that we make, a hash for those that the
+// user wished. Pure; runs under the engine's lock.
 #include "core/lane/region_table.h"
 
 namespace livebtl::core {
@@ -23,34 +23,18 @@ std::size_t RegionTable::WishedHash::operator()(const WishedKey& wished) const n
   return static_cast<std::size_t>(mixed ^ (mixed >> 32));
 }
 
-bool RegionTable::is_made(std::uint32_t space, std::uint64_t key) const noexcept {
-  const std::uint32_t slot = slot_of(key);
-  return slot < slots_.size() && slots_[slot].live && slots_[slot].reuse == reuse_of(key) &&
-         slots_[slot].region.space == space;
+const RegionTable::Region* RegionTable::find_made(std::uint32_t space,
+                                                  std::uint64_t key) const noexcept {
+  const Region* const region = made_.find(key);
+  return region != nullptr && region->space == space ? region : nullptr;
 }
 
 const RegionTable::Region* RegionTable::find(std::uint32_t space,
                                              std::uint64_t key) const noexcept {
-  if (is_made(space, key)) return &slots_[slot_of(key)].region;
+  if (const Region* const region = find_made(space, key)) return region;
   if (wished_.empty()) return nullptr;
   const auto wished = wished_.find({space, key});
   return wished != wished_.end() ? &wished->second : nullptr;
-}
-
-std::uint64_t RegionTable::make_key() {
-  for (;;) {
-    if (free_slots_.empty()) {
-      slots_.emplace_back();
-      free_slots_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
-    }
-    const std::uint32_t slot = free_slots_.back();
-    if (slots_[slot].reuse == UINT32_MAX) {  // worn out: retired, so that no key ever comes twice
-      free_slots_.pop_back();
-      continue;
-    }
-    free_slots_.pop_back();
-    return std::uint64_t{++slots_[slot].reuse} << 32 | slot;
-  }
 }
 
 Status RegionTable::check_sort(std::uint32_t space, bool wished) {
@@ -65,11 +49,10 @@ Status RegionTable::check_sort(std::uint32_t space, bool wished) {
 
 Result<std::uint64_t> RegionTable::add(std::uint32_t space, const RegionRequest& request) {
   const auto base = reinterpret_cast<std::uintptr_t>(request.base);
-  if (request.bytes > UINTPTR_MAX - base) {
-    return fail(
-        Errc::kInvalid,
-        "the region's base and length run past the end of memory; pass the length in bytes");
-  }
+  if (request.bytes > UINTPTR_MAX - base)
+    return fail(Errc::kInvalid,
+                "the region's base and length run past the end of memory; pass the length in "
+                "bytes");
   const Region region{static_cast<std::byte*>(request.base),
                       request.virtual_addressing ? std::uint64_t{base} : 0, request.bytes, space,
                       request.access};
@@ -83,18 +66,15 @@ Result<std::uint64_t> RegionTable::add(std::uint32_t space, const RegionRequest&
     ++count_;
     return *request.key;
   }
-  const std::uint64_t key = make_key();
-  Slot& slot = slots_[slot_of(key)];
-  slot.region = region;
-  slot.live = true;
+  std::uint64_t key = 0;
+  made_.acquire(key) = region;
   ++count_;
   return key;
 }
 
 Status RegionTable::remove(std::uint32_t space, std::uint64_t key) {
-  if (is_made(space, key)) {
-    slots_[slot_of(key)].live = false;
-    free_slots_.push_back(slot_of(key));
+  if (find_made(space, key) != nullptr) {
+    made_.release(key);
   } else if (wished_.erase({space, key}) == 0) {
     return fail(Errc::kBadKey, "no region has the key " + std::to_string(key) +
                                    "; it was never registered here, or is deregistered already");

@@ -2,16 +2,16 @@
 // core/lane/region_table.h -- registered memory by key, and the check that every remote access passes.
 // Pure.
 //
-// A made key is (32-bit reuse count, 32-bit slot), never handed out twice, so a stale key never
-// means new memory. A wished key is the user's 64 bits (libfabric without FI_MR_PROV_KEY), and so
+// A made key is a name in a SlotTable, never handed out twice, so a stale key never means new
+// memory. A wished key is the user's 64 bits (libfabric without FI_MR_PROV_KEY), and so
 // is what a stale one means; it must not be in use in its space. A space has keys of one sort, else
 // a stale key of one could come to be a key of the other.
 #pragma once
 
 #include <cstdint>
 #include <unordered_map>
-#include <vector>
 
+#include "core/lane/slot_table.h"
 #include "livebtl/port.h"
 
 namespace livebtl::core {
@@ -38,11 +38,6 @@ class RegionTable {
     std::uint32_t space = 0;
     Access access = Access::kReadWrite;
   };
-  struct Slot {
-    Region region;
-    std::uint32_t reuse = 0;  // of the key in use, or last used; 0: never
-    bool live = false;
-  };
   struct WishedKey {
     std::uint32_t space = 0;
     std::uint64_t key = 0;
@@ -52,19 +47,11 @@ class RegionTable {
     std::size_t operator()(const WishedKey& wished) const noexcept;
   };
 
-  static std::uint32_t slot_of(std::uint64_t key) noexcept {
-    return static_cast<std::uint32_t>(key);
-  }
-  static std::uint32_t reuse_of(std::uint64_t key) noexcept {
-    return static_cast<std::uint32_t>(key >> 32);
-  }
-  bool is_made(std::uint32_t space, std::uint64_t key) const noexcept;
+  const Region* find_made(std::uint32_t space, std::uint64_t key) const noexcept;
   const Region* find(std::uint32_t space, std::uint64_t key) const noexcept;
   Status check_sort(std::uint32_t space, bool wished);
-  std::uint64_t make_key();
 
-  std::vector<Slot> slots_;
-  std::vector<std::uint32_t> free_slots_;
+  SlotTable<Region> made_;
   std::unordered_map<WishedKey, Region, WishedHash> wished_;
   // Of each space: are its keys wished? Kept when its last region goes: a stale key of the one sort
   // must not come to be one of the other. A few bytes for each space that there ever was.

@@ -8,7 +8,6 @@
 #include "core/lane/port_state.h"
 #include "core/lane/receive.h"
 #include "core/lane/send.h"
-#include "core/path/transport_slot.h"
 
 namespace livebtl::core {
 
@@ -58,9 +57,8 @@ OutTransfer& Transfers::offer(Peer& peer, PortState* port, Operation* operation,
 
 void Transfers::fetch(Peer& peer, InTransfer in, std::uint64_t wanted) {
   if (wanted == 0) {
-    sender_.queue_control(peer, FrameKind::kFin, 0, 0, 0, FinBody{in.transfer, 0, 0});
-    finish(in);
-    return;
+    tell_end(peer, in.transfer, Errc::kOk);
+    return finish(in);
   }
   std::uint64_t handle = 0;
   InTransfer& mine = in_.acquire(handle);
@@ -70,7 +68,7 @@ void Transfers::fetch(Peer& peer, InTransfer in, std::uint64_t wanted) {
   ask(mine, handle);
 }
 
-void Transfers::reject(Peer& peer, std::uint64_t transfer, Errc code) {
+void Transfers::tell_end(Peer& peer, std::uint64_t transfer, Errc code) {
   sender_.queue_control(peer, FrameKind::kFin, 0, 0, 0,
                         FinBody{transfer, static_cast<std::uint32_t>(code), 0});
 }
@@ -132,12 +130,8 @@ void Transfers::tell_read(const OutTransfer& done) noexcept {
 
 void Transfers::complete_out(const OutTransfer& done) noexcept {
   const Completion completion{.code = done.code, .bytes = done.bytes};
-  if (done.one_sided) {
-    onesided_.complete(*done.operation, completion);
-  } else {
-    --done.port->open_operations;
-    done.operation->done(*done.operation, completion);
-  }
+  if (done.one_sided) return onesided_.complete(*done.operation, completion);
+  end_operation(*done.operation, completion);
 }
 
 MutableBytes Transfers::place(Path& path, const DataBody& data, std::size_t payload_bytes,
@@ -187,7 +181,7 @@ void Transfers::on_data(Path& path, const DataBody& data, Bytes payload) noexcep
 void Transfers::complete_in(std::uint64_t handle) noexcept {
   const InTransfer in = std::move(*in_.find(handle));
   in_.release(handle);
-  sender_.queue_control(*in.peer, FrameKind::kFin, 0, 0, 0, FinBody{in.transfer, 0, 0});
+  tell_end(*in.peer, in.transfer, Errc::kOk);
   finish(in);
 }
 
@@ -303,8 +297,7 @@ void Transfers::path_lost(Peer& peer, Path& path) noexcept {
     LIVEBTL_ASSERT(out != nullptr, "a posted transfer stays until its frames are sent");
     --out->posted;
   }
-  const std::deque<std::uint64_t> posted = std::move(path.posted);
-  path.posted.clear();
+  const std::deque<std::uint64_t> posted = std::exchange(path.posted, {});
   for (const std::uint64_t name : posted) complete_out_if_done(name);
   rewind_outgoing(peer);
   in_.for_each([&](std::uint64_t handle, InTransfer& in) {

@@ -14,17 +14,12 @@
 
 #include <optional>
 
+#include "core/engine/parts.h"
 #include "core/lane/intervals.h"
 #include "core/lane/peer.h"
 #include "core/lane/slot_table.h"
 
 namespace livebtl::core {
-
-struct PortState;
-class OneSided;
-class PortTable;
-class Receiver;
-class Sender;
 
 /// A region, as transfers remember it: a deregistration ends those that use it.
 struct RegionName {
@@ -84,15 +79,14 @@ class Transfers {
   void withdraw_offer(std::uint64_t name) noexcept;
   /// Receiver: a matched offer. slices: where it goes; wanted: how much of it (0 ends it at once).
   void fetch(Peer& peer, InTransfer in, std::uint64_t wanted);
-  /// Receiver: an offer that can not be taken (no such region, port, operation).
-  void reject(Peer& peer, std::uint64_t transfer, Errc code);
+  /// Receiver: all of an offer has arrived, or it cannot be taken (no such region, port, operation).
+  void tell_end(Peer& peer, std::uint64_t transfer, Errc code);
 
   void on_cts(Peer& peer, const CtsBody& cts) noexcept;
   void on_fin(Peer& peer, const FrameHead& head, const FinBody& fin) noexcept;
   void on_data(Path& path, const DataBody& data, Bytes payload) noexcept;
-  /// Where the payload of a data frame may be read to directly; empty: nowhere.
-  /// Never where bytes have arrived or are arriving: what comes twice may be damaged the second
-  /// time.
+  /// Where the payload of a data frame may be read to directly; empty: nowhere. Never where bytes
+  /// have arrived or are arriving: what comes twice may be damaged the second time.
   MutableBytes place(Path& path, const DataBody& data, std::size_t payload_bytes,
                      bool to_be_checked) noexcept;
   void on_sent(Path& path, std::uint64_t name) noexcept;
@@ -112,6 +106,8 @@ class Transfers {
   void tell_given_up(OutTransfer& out) noexcept;
   void on_given_up(Peer& peer, const FinBody& fin) noexcept;
   void drop_in(std::uint64_t handle, InTransfer& in, Errc code) noexcept;
+  template <class Concerned>
+  void cancel(Concerned concerned, Errc code) noexcept;
   bool being_placed(const Peer& peer, const DataBody& data, std::uint64_t bytes) const noexcept;
   void rewind_outgoing(Peer& peer) noexcept;
   void ask(InTransfer& in, std::uint64_t handle) noexcept;

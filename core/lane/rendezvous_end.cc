@@ -16,12 +16,7 @@ void Transfers::fail_all(Peer& peer) noexcept {
     complete_out_if_done(name);
   });
   in_.for_each([&](std::uint64_t handle, InTransfer& in) {
-    if (in.peer != &peer) return;
-    InTransfer lost = std::move(in);
-    in_.release(handle);
-    lost.completion.code = Errc::kPeerLost;
-    lost.completion.bytes = lost.arrived.prefix();
-    if (lost.purpose != InTransfer::Purpose::kPut) finish(lost);
+    if (in.peer == &peer) drop_in(handle, in, Errc::kPeerLost);
   });
 }
 
@@ -88,26 +83,24 @@ void Transfers::drop_in(std::uint64_t handle, InTransfer& in, Errc code) noexcep
   if (dropped.purpose != InTransfer::Purpose::kPut) finish(dropped);
 }
 
-void Transfers::cancel_port(PortState& port) noexcept {
+template <class Concerned>
+void Transfers::cancel(Concerned concerned, Errc code) noexcept {
   out_.for_each([&](std::uint64_t name, OutTransfer& out) {
-    if (out.port == &port) give_up(name, out, Errc::kCancelled);
+    if (concerned(out)) give_up(name, out, code);
   });
   in_.for_each([&](std::uint64_t handle, InTransfer& in) {
-    if (in.port != &port) return;
-    reject(*in.peer, in.transfer, Errc::kCancelled);
-    drop_in(handle, in, Errc::kCancelled);
+    if (!concerned(in)) return;
+    tell_end(*in.peer, in.transfer, code);
+    drop_in(handle, in, code);
   });
 }
 
+void Transfers::cancel_port(PortState& port) noexcept {
+  cancel([&](const auto& transfer) { return transfer.port == &port; }, Errc::kCancelled);
+}
+
 void Transfers::cancel_region(const RegionName& region) noexcept {
-  out_.for_each([&](std::uint64_t name, OutTransfer& out) {
-    if (out.region == region) give_up(name, out, Errc::kBadKey);
-  });
-  in_.for_each([&](std::uint64_t handle, InTransfer& in) {
-    if (in.region != region) return;
-    reject(*in.peer, in.transfer, Errc::kBadKey);
-    drop_in(handle, in, Errc::kBadKey);
-  });
+  cancel([&](const auto& transfer) { return transfer.region == region; }, Errc::kBadKey);
 }
 
 }  // namespace livebtl::core

@@ -16,8 +16,7 @@ namespace livebtl::core {
 
 class Reorder {
  public:
-  /// bytes_max: of header and payload of all early frames, plus 16 a frame, as a Window counts
-  /// them.
+  /// bytes_max: of header and payload of all early frames, plus 16 a frame (as a Window counts).
   explicit Reorder(std::size_t bytes_max, std::uint64_t first_seq = 1) noexcept
       : expected_(first_seq), bytes_max_(bytes_max) {}
 

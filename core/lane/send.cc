@@ -6,7 +6,6 @@
 #include "core/lane/path_events.h"
 #include "core/lane/port_state.h"
 #include "core/lane/rendezvous.h"
-#include "core/path/transport_slot.h"
 
 namespace livebtl::core {
 
@@ -53,11 +52,6 @@ void Sender::queue_pooled(Peer& peer, Bytes header, Bytes payload, bool credited
   queue(peer, frame);
 }
 
-void Sender::queue_copy(Peer& peer, Bytes header, std::span<const Slice> slices,
-                        std::size_t bytes) {
-  queue_pooled(peer, header, gather(slices, bytes), true);
-}
-
 void Sender::queue_addresses(Peer& peer, Bytes payload) {
   const FrameHead head{FrameKind::kAddresses, kFlagAckWanted, 0, 0, 0, 0, 0};
   ++peer.announcements_queued;
@@ -75,8 +69,7 @@ Bytes Sender::gather_several(std::span<const Slice> slices, std::size_t bytes) n
   return {scratch_.data(), bytes};
 }
 
-// in: a header without number. out: on kDone it has one, and the frame is kept if its path may lose
-// it.
+// in: a header without number. out: on kDone it has one; the frame is kept if its path may lose it.
 [[gnu::always_inline]] inline Post Sender::post_ordered(Peer& peer, Path& path, FrameHead& head,
                                                         std::size_t header_bytes,
                                                         Bytes payload) noexcept {
@@ -132,50 +125,42 @@ Accept Sender::send_later(PortState& port, const SendRequest& request, Operation
                           const Header<MessageBody>& header, std::size_t bytes) noexcept {
   Peer& peer = *request.to.peer;
   if (operation == nullptr) {
-    // The buffer is the caller's again: what cannot go now waits as a copy, up to the peer's credit
-    // for headers.
+    // The buffer is the caller's again: what cannot go now waits as a copy, within header credit.
     if (peer.queued_injects >= context_.config.settings.credit_headers) return Accept::kBusy;
     ++peer.queued_injects;
-    queue_copy(peer, bytes_of(header), request.slices, bytes);
+    queue_pooled(peer, bytes_of(header), gather(request.slices, bytes), true);
   } else {
-    queue_send(peer, port, request, *operation, bytes);
-    std::memcpy(state_of<SendState>(*operation).frame.header, &header, sizeof(header));
-    queue(peer, state_of<SendState>(*operation).frame);
+    queue_send(port, request, *operation, header, bytes);
   }
   return Accept::kAccepted;
 }
 
-void Sender::queue_send(Peer& peer, PortState& port, const SendRequest& request,
-                        Operation& operation, std::size_t bytes) noexcept {
+void Sender::queue_send(PortState& port, const SendRequest& request, Operation& operation,
+                        const Header<MessageBody>& header, std::size_t bytes) noexcept {
   SendState& state = start_state<SendState>(operation);
   state.port = &port;
   state.bytes = bytes;
-  state.peer = &peer;
+  state.peer = request.to.peer;
   state.completes_when_posted = !request.delivery_complete;
   state.frame.operation = &operation;
-  state.frame.header_bytes = sizeof(Header<MessageBody>);
+  state.frame.set_header(header);
   state.frame.payload_bytes = bytes;
   state.frame.credited = true;
   state.frame.slice_count = static_cast<std::uint8_t>(request.slices.size());
   std::copy(request.slices.begin(), request.slices.end(), state.frame.slices);
   ++port.open_operations;
+  queue(*state.peer, state.frame);
 }
 
 Accept Sender::send_active(PortState& port, const Destination& to, std::uint8_t handler,
                            std::uint64_t argument, std::span<const Slice> slices,
                            Operation& operation) noexcept {
-  Peer& peer = *to.peer;
   const std::size_t bytes = total_bytes(slices);
-  if (peer.lost) return Accept::kPeerLost;
+  if (to.peer->lost) return Accept::kPeerLost;
   if (slices.size() > kSlicesMax || bytes > kActiveBytesMax) return Accept::kInvalid;
   if (port.open_operations >= context_.config.settings.operations_max) return Accept::kBusy;
-  SendRequest request{.to = to, .slices = slices};
-  queue_send(peer, port, request, operation, bytes);
-  const Header<MessageBody> header{{FrameKind::kActive, 0, 0, to.port, port.id, 0, 0},
-                                   {argument, handler}};
-  OutFrame& frame = state_of<SendState>(operation).frame;
-  std::memcpy(frame.header, &header, sizeof(header));
-  queue(peer, frame);
+  queue_send(port, {.to = to, .slices = slices}, operation,
+             {{FrameKind::kActive, 0, 0, to.port, port.id, 0, 0}, {argument, handler}}, bytes);
   return Accept::kAccepted;
 }
 
@@ -190,8 +175,7 @@ void Sender::offer_instead(Peer& peer, OutFrame& frame) noexcept {
   std::memcpy(&message, frame.header, sizeof(message));
   Header<RtsBody> rts{message.head, {message.body.tag, message.body.data, state.bytes, name}};
   rts.head.kind = FrameKind::kRts;
-  std::memcpy(frame.header, &rts, sizeof(rts));
-  frame.header_bytes = sizeof(rts);
+  frame.set_header(rts);
   frame.payload_bytes = 0;
   frame.slice_count = 0;
   state.completes_when_posted = false;
@@ -245,8 +229,7 @@ void Sender::taken(Peer& peer, OutFrame& frame, std::uint64_t seq) noexcept {
   if (frame.head().kind == FrameKind::kEager && (frame.head().flags & kFlagWantDone) != 0) {
     peer.awaiting_done.emplace(seq, &operation);
   } else if (state.completes_when_posted) {
-    --state.port->open_operations;
-    operation.done(operation, {.bytes = state.bytes});
+    end_operation(operation, {.bytes = state.bytes});
   }
 }
 
@@ -300,11 +283,8 @@ std::size_t Sender::flush(Peer& peer) noexcept {
   }
   posted += transfers_.pump(peer, 256u << 10);
   if (!peer.sending.empty()) mark_dirty(peer);
-  RxLane& rx = peer.rx;
-  const bool credit_due =
-      rx.released_bytes - rx.advertised_bytes > context_.config.settings.credit_bytes / 4 ||
-      rx.released_headers - rx.advertised_headers > context_.config.settings.credit_headers / 4;
-  if ((rx.ack_wanted || credit_due) && !post_ack(peer, *path)) mark_dirty(peer);
+  const bool due = peer.rx.ack_wanted || peer.rx.credit_due(context_.config.settings);
+  if (due && !post_ack(peer, *path)) mark_dirty(peer);
   return posted;
 }
 
@@ -319,7 +299,6 @@ std::size_t Sender::flush_dirty() noexcept {
   return posted;
 }
 
-// What the peer has acknowledged need not be kept any more.
 void Sender::release(Peer& peer) noexcept {
   peer.tx.window->release(peer.tx.acked);
   if (!peer.tx.idle()) mark_dirty(peer);

@@ -10,14 +10,10 @@
 #include <memory>
 #include <vector>
 
+#include "core/engine/parts.h"
 #include "core/lane/peer.h"
 
 namespace livebtl::core {
-
-struct Context;
-struct PortState;
-class PathEvents;
-class Transfers;
 
 /// What the engine keeps of a send, put, get or atomic while its first frame waits.
 struct SendState {
@@ -33,6 +29,9 @@ struct SendState {
   bool completes_when_posted = false;
 };
 static_assert(sizeof(SendState) <= sizeof(Operation::engine_state));
+
+/// Of a send, a put, a get or an atomic: it is the user's again, and open no more.
+void end_operation(Operation& operation, const Completion& completion) noexcept;
 
 class Sender {
  public:
@@ -87,15 +86,15 @@ class Sender {
   Post post_ordered(Peer& peer, Path& path, FrameHead& head, std::size_t header_bytes,
                     Bytes payload) noexcept;
   void queue_pooled(Peer& peer, Bytes header, Bytes payload, bool credited);
-  void queue_copy(Peer& peer, Bytes header, std::span<const Slice> slices, std::size_t bytes);
   Accept send_later(PortState& port, const SendRequest& request, Operation* operation,
                     const Header<MessageBody>& header, std::size_t bytes) noexcept;
-  void queue_send(Peer& peer, PortState& port, const SendRequest& request, Operation& operation,
-                  std::size_t bytes) noexcept;
+  void queue_send(PortState& port, const SendRequest& request, Operation& operation,
+                  const Header<MessageBody>& header, std::size_t bytes) noexcept;
   void offer_instead(Peer& peer, OutFrame& frame) noexcept;
   bool spend_credit(Peer& peer, Path& path, OutFrame& frame) noexcept;
   bool flush_replay(Peer& peer, Path& path) noexcept;
   bool flush_queue(Peer& peer, Path& path, FrameQueue& queue, std::size_t& posted) noexcept;
+  void end_queued(Peer& peer, const PortState* port, Errc code) noexcept;
   void flush_path_notes(Peer& peer) noexcept;
   void answer_without_path(Peer& peer) noexcept;
   void taken(Peer& peer, OutFrame& frame, std::uint64_t seq) noexcept;
@@ -126,9 +125,10 @@ class Sender {
 /// Largest payload of an active message.
 inline constexpr std::size_t kActiveBytesMax = 8192;
 
-inline std::size_t total_bytes(std::span<const Slice> slices) noexcept {
+template <class SliceType>
+std::size_t total_bytes(std::span<const SliceType> slices) noexcept {
   std::size_t bytes = 0;
-  for (const Slice& slice : slices) bytes += slice.bytes;
+  for (const SliceType& slice : slices) bytes += slice.bytes;
   return bytes;
 }
 

@@ -7,49 +7,47 @@
 
 namespace livebtl::core {
 
-void Sender::cancel_port(PortState& port, Peer& peer) noexcept {
+void end_operation(Operation& operation, const Completion& completion) noexcept {
+  --state_of<SendState>(operation).port->open_operations;
+  operation.done(operation, completion);
+}
+
+// Ends what that port has queued for the peer, or (null) all that is queued. Puts, gets and atomics
+// are ended by the parts that keep them: transfers, one-sided.
+void Sender::end_queued(Peer& peer, const PortState* port, Errc code) noexcept {
+  const auto stays = [port](Operation& operation) {
+    return port != nullptr && state_of<SendState>(operation).port != port;
+  };
   for (FrameQueue* queue : {&peer.tx.control, &peer.tx.messages}) {
     FrameQueue kept;
     while (OutFrame* frame = queue->pop()) {
-      if (frame->pooled || state_of<SendState>(*frame->operation).port != &port) {
+      const FrameKind kind = frame->head().kind;
+      if (frame->pooled ? port != nullptr : stays(*frame->operation)) {
         kept.push(*frame);
-      } else if (frame->head().kind == FrameKind::kEager ||
-                 frame->head().kind == FrameKind::kActive) {
-        --port.open_operations;
-        frame->operation->done(*frame->operation, {.code = Errc::kCancelled});
-      } else if (frame->head().kind == FrameKind::kRts) {
+      } else if (frame->pooled) {
+        recycle(static_cast<PooledFrame&>(*frame));
+      } else if (kind == FrameKind::kEager || kind == FrameKind::kActive) {
+        end_operation(*frame->operation, {.code = code});
+      } else if (kind == FrameKind::kRts) {
         transfers_.withdraw_offer(
             decode_body<RtsBody>({frame->header, frame->header_bytes}).transfer);
-      }  // others are ended by the part that keeps them: transfers, one-sided
+      }
     }
     *queue = kept;
   }
   std::erase_if(peer.awaiting_done, [&](const auto& entry) {
-    if (state_of<SendState>(*entry.second).port != &port) return false;
-    --port.open_operations;
-    entry.second->done(*entry.second, {.code = Errc::kCancelled});
+    if (stays(*entry.second)) return false;
+    end_operation(*entry.second, {.code = code});
     return true;
   });
 }
 
+void Sender::cancel_port(PortState& port, Peer& peer) noexcept {
+  end_queued(peer, &port, Errc::kCancelled);
+}
+
 void Sender::fail_all(Peer& peer) noexcept {
-  for (FrameQueue* queue : {&peer.tx.control, &peer.tx.messages}) {
-    while (OutFrame* frame = queue->pop()) {
-      if (frame->pooled) {
-        recycle(static_cast<PooledFrame&>(*frame));
-      } else if (frame->head().kind == FrameKind::kEager ||
-                 frame->head().kind == FrameKind::kActive) {
-        SendState& state = state_of<SendState>(*frame->operation);
-        --state.port->open_operations;
-        frame->operation->done(*frame->operation, {.code = Errc::kPeerLost});
-      }
-    }
-  }
-  for (auto& [seq, operation] : peer.awaiting_done) {
-    --state_of<SendState>(*operation).port->open_operations;
-    operation->done(*operation, {.code = Errc::kPeerLost});
-  }
-  peer.awaiting_done.clear();
+  end_queued(peer, nullptr, Errc::kPeerLost);
   peer.queued_injects = 0;
 }
 

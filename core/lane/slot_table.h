@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 namespace livebtl::core {
@@ -30,13 +31,14 @@ class SlotTable {
     return slot.object;
   }
   /// name: from anywhere, also hostile. nullptr: there is none with that name (any more).
-  T* find(std::uint64_t name) noexcept {
+  const T* find(std::uint64_t name) const noexcept {
     const auto index = static_cast<std::uint32_t>(name) - 1U;
     if (index >= slots_.size()) return nullptr;
-    Slot& slot = slots_[index];
-    return slot.used && slot.reuse == static_cast<std::uint32_t>(name >> 32U) ? &slot.object
-                                                                              : nullptr;
+    const Slot& slot = slots_[index];
+    if (!slot.used || slot.reuse != static_cast<std::uint32_t>(name >> 32U)) return nullptr;
+    return &slot.object;
   }
+  T* find(std::uint64_t name) noexcept { return const_cast<T*>(std::as_const(*this).find(name)); }
   void release(std::uint64_t name) noexcept {
     const auto index = static_cast<std::uint32_t>(name) - 1U;
     Slot& slot = slots_[index];

@@ -72,12 +72,9 @@ Handshake::Step Handshake::start() {
 
 Handshake::Step Handshake::receive(Bytes message) {
   LIVEBTL_ASSERT(state_ != State::kNew, "a dialler starts before it receives");
-  if (state_ == State::kOver) {
-    Step step;
-    step.refused = RefuseReason::kMalformed;
-    step.text = "a hello message after the end of the handshake";
-    return step;
-  }
+  if (state_ == State::kOver)
+    return {.refused = RefuseReason::kMalformed,
+            .text = "a hello message after the end of the handshake"};
   const std::optional<HelloHead> head = decode_hello_head(message);
   if (!head) return stop(RefuseReason::kMalformed, "not a hello message of this version");
   if (head->type == HelloType::kRefuse && state_ != State::kAwaitHello) return on_refuse(message);
@@ -170,10 +167,9 @@ Handshake::Step Handshake::on_welcome(Bytes message) {
 
 Handshake::Step Handshake::on_refuse(Bytes message) {
   state_ = State::kOver;
-  Step step;
-  step.refused_by_peer = true;
-  step.refused = RefuseReason::kNotAuthentic;
-  step.text = "a refusal that is malformed, unproved, or of another process";
+  Step step{.refused = RefuseReason::kNotAuthentic,
+            .refused_by_peer = true,
+            .text = "a refusal that is malformed, unproved, or of another process"};
   if (message.size() < sizeof(HelloHead) + sizeof(Mac)) return step;
   const Bytes body = message.first(message.size() - sizeof(Mac));
   std::optional<RefuseMessage> refusal = decode_refuse(body);
@@ -213,11 +209,7 @@ Handshake::Step Handshake::stop(RefuseReason reason, std::string text,
   ByteWriter writer;
   writer.put_bytes(body);
   writer.put(mac_of_refusal(body, dialler_));
-  Step step;
-  step.send = writer.take();
-  step.refused = reason;
-  step.text = std::move(text);
-  return step;
+  return {.send = writer.take(), .refused = reason, .text = std::move(text)};
 }
 
 Mac Handshake::mac_of_refusal(Bytes body, bool by_dialler) const {

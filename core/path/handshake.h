@@ -2,8 +2,7 @@
 // core/path/handshake.h -- the first frames on a new path: who are you, prove it, where do we go on.
 // docs/WIRE.md, "Hello".
 //
-// Pure: bytes in, bytes out; no socket, no clock (the engine closes a path that is not open in
-// time).
+// Pure: bytes in, bytes out; no socket, no clock: the engine closes a path that opens too late.
 //
 //   dialler                          acceptor
 //   HELLO facts, nonce        ->
@@ -27,9 +26,10 @@
 
 namespace livebtl::core {
 
+inline constexpr std::size_t kAddressBytesMax = 512;
 struct TransportAddress {
   std::string transport;  // is_transport_name()
-  Blob address;           // at most 512 bytes
+  Blob address;           // at most kAddressBytesMax
 };
 
 /// What one process tells the other.

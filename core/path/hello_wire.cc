@@ -3,6 +3,8 @@
 #include "core/path/hello_wire.h"
 
 #include <algorithm>
+#include <iterator>
+#include <tuple>
 
 #include "base/transport_name.h"
 #include "core/engine/admin.h"
@@ -13,7 +15,6 @@ namespace {
 
 constexpr std::size_t kJobMax = 128;
 constexpr std::size_t kLabelMax = 96;
-constexpr std::size_t kAddressMax = 512;
 constexpr std::size_t kAddressesMax = kTransportsMax + 1;  // and the relay's
 
 bool is_job(std::string_view text) noexcept {
@@ -46,25 +47,23 @@ std::optional<std::vector<TransportAddress>> take_addresses(ByteReader& reader) 
   std::vector<TransportAddress> addresses;
   for (std::size_t i = 0; i < count; ++i) {
     std::string transport = take_text(reader, kTransportNameMax);
-    const Bytes address = reader.take_counted(kAddressMax);
+    const Bytes address = reader.take_counted(kAddressBytesMax);
     if (!reader.ok() || !is_transport_name(transport)) return std::nullopt;
     addresses.push_back({std::move(transport), Blob(address.begin(), address.end())});
   }
   return addresses;
 }
 
+/// The numbers among the facts, in the order of the wire.
+template <class Facts>
+auto numbers_of(Facts& facts) noexcept {
+  return std::tie(facts.process, facts.incarnation, facts.epoch, facts.node, facts.path,
+                  facts.replaces, facts.next_expected, facts.acknowledged, facts.credit_bytes,
+                  facts.credit_headers, facts.rung);
+}
+
 void put_facts(ByteWriter& writer, const HelloFacts& facts) {
-  writer.put(facts.process);
-  writer.put(facts.incarnation);
-  writer.put(facts.epoch);
-  writer.put(facts.node);
-  writer.put(facts.path);
-  writer.put(facts.replaces);
-  writer.put(facts.next_expected);
-  writer.put(facts.acknowledged);
-  writer.put(facts.credit_bytes);
-  writer.put(facts.credit_headers);
-  writer.put(facts.rung);
+  std::apply([&](const auto&... number) { (writer.put(number), ...); }, numbers_of(facts));
   writer.put_counted(as_bytes(facts.job));
   writer.put_counted(as_bytes(facts.label));
   writer.put_bytes(encode_addresses(facts.addresses));
@@ -73,17 +72,8 @@ void put_facts(ByteWriter& writer, const HelloFacts& facts) {
 // The facts are the last part of the messages that have them.
 std::optional<HelloFacts> take_last_facts(ByteReader& reader) {
   HelloFacts facts;
-  facts.process = reader.take<ProcessId>();
-  facts.incarnation = reader.take<Incarnation>();
-  facts.epoch = reader.take<std::uint32_t>();
-  facts.node = reader.take<std::uint64_t>();
-  facts.path = reader.take<std::uint64_t>();
-  facts.replaces = reader.take<std::uint64_t>();
-  facts.next_expected = reader.take<std::uint64_t>();
-  facts.acknowledged = reader.take<std::uint64_t>();
-  facts.credit_bytes = reader.take<std::uint32_t>();
-  facts.credit_headers = reader.take<std::uint32_t>();
-  facts.rung = reader.take<std::uint8_t>();
+  const auto take = [&]<class Number>(Number& number) { number = reader.take<Number>(); };
+  std::apply([&](auto&... number) { (take(number), ...); }, numbers_of(facts));
   facts.job = take_text(reader, kJobMax);
   facts.label = take_text(reader, kLabelMax);
   auto addresses = take_addresses(reader);
@@ -100,25 +90,11 @@ ByteReader after_head(Bytes message) noexcept {
 }  // namespace
 
 const char* to_text(RefuseReason reason) noexcept {
-  switch (reason) {
-    case RefuseReason::kNone:
-      return "none";
-    case RefuseReason::kMalformed:
-      return "malformed";
-    case RefuseReason::kWrongJob:
-      return "wrong job";
-    case RefuseReason::kNotAuthentic:
-      return "not authentic";
-    case RefuseReason::kDuplicate:
-      return "duplicate";
-    case RefuseReason::kNotNow:
-      return "not now";
-    case RefuseReason::kInconsistent:
-      return "inconsistent";
-    case RefuseReason::kNotMe:
-      return "not me";
-  }
-  return "unknown";
+  static constexpr const char* kNames[] = {"none",          "malformed", "wrong job",
+                                           "not authentic", "duplicate", "not now",
+                                           "inconsistent",  "not me"};
+  const auto index = static_cast<std::size_t>(reason);
+  return index < std::size(kNames) ? kNames[index] : "unknown";
 }
 
 Status check_facts(const HelloFacts& facts) {
@@ -127,7 +103,7 @@ Status check_facts(const HelloFacts& facts) {
   if (facts.addresses.size() > kAddressesMax)
     return fail(Errc::kLimit, "more than 8 transports; set LIVEBTL_TRANSPORTS to fewer");
   for (const TransportAddress& each : facts.addresses)
-    if (!is_transport_name(each.transport) || each.address.size() > kAddressMax)
+    if (!is_transport_name(each.transport) || each.address.size() > kAddressBytesMax)
       return fail(Errc::kInvalid, "transport " + each.transport + " has a bad name or address");
   if (encode_addresses(facts.addresses).size() > kHelloAddressBytesMax)
     return fail(Errc::kLimit,

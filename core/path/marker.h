@@ -12,6 +12,8 @@
 
 #include <cstdint>
 
+#include "base/assert.h"
+
 namespace livebtl::core {
 
 class Marker {
@@ -44,9 +46,19 @@ class Marker {
   /// The number that the next marker carries. Its acknowledgement names it.
   std::uint64_t next() const noexcept { return ordinal_ + 1; }
   /// The marker next() was posted. Requires: due().
-  void on_posted() noexcept;
+  void on_posted() noexcept {
+    LIVEBTL_ASSERT(ours_ == Ours::kDue, "a marker is posted when it is due");
+    ours_ = Ours::kSent;
+    placed_ = false;
+    ++ordinal_;
+  }
   /// The peer has acknowledged a marker. false: not the last one of ours, so that it proves nothing.
-  bool on_ack(std::uint64_t ordinal) noexcept;
+  bool on_ack(std::uint64_t ordinal) noexcept {
+    const bool sent = ours_ == Ours::kSent || ours_ == Ours::kAcked;
+    if (!sent || ordinal != ordinal_) return false;
+    ours_ = Ours::kAcked;
+    return true;
+  }
   /// Left, and not proved empty yet.
   bool awaited() const noexcept { return ours_ == Ours::kDue || ours_ == Ours::kSent; }
   bool left() const noexcept { return ours_ != Ours::kNone; }
@@ -58,9 +70,17 @@ class Marker {
 
   // What the peer sends.
   /// An ordered frame has come on this path. sequence: of the frame.
-  void on_ordered(std::uint64_t sequence) noexcept;
+  void on_ordered(std::uint64_t sequence) noexcept {
+    if (theirs_ != Theirs::kSending) peer_since_ = sequence;
+    theirs_ = Theirs::kSending;
+  }
   /// Its marker has come. false: not a number that a marker can have; nothing has changed.
-  bool on_marker(std::uint64_t ordinal) noexcept;
+  bool on_marker(std::uint64_t ordinal) noexcept {
+    if (ordinal == 0) return false;
+    theirs_ = Theirs::kLeft;
+    answer_due_ = ordinal;
+    return true;
+  }
   /// The number of the peer's marker that is to be acknowledged; 0: none is.
   std::uint64_t answer_due() const noexcept { return answer_due_; }
   void on_answered() noexcept { answer_due_ = 0; }

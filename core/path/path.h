@@ -6,25 +6,18 @@
 // into the transport.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "core/engine/parts.h"
 #include "core/path/handshake.h"
 #include "core/path/marker.h"
-#include "transports/interface/transport.h"
-
-namespace livebtl {
-struct Peer;
-}
+#include "core/path/transport_slot.h"
 
 namespace livebtl::core {
-
-class Path;
-class Receiver;
-class Transfers;
-struct TransportSlot;
 
 /// Where a path's events go. on_frame() and on_place() are defined in core/lane/receive.cc, on_sent()
 /// in core/lane/rendezvous.cc.
@@ -38,9 +31,16 @@ class Path final : public EndpointSink {
  public:
   enum class State : std::uint8_t { kHello, kOpen, kDown };
 
-  Path(const PathParts& parts, TransportSlot& slot, std::unique_ptr<Endpoint> endpoint,
-       bool dialled, TimeNs deadline);
-  ~Path();
+  Path(const PathParts& parts, TransportSlot& its_slot, std::unique_ptr<Endpoint> its_endpoint,
+       bool is_dialled, TimeNs hello_deadline)
+      : slot(its_slot),
+        endpoint(std::move(its_endpoint)),
+        deadline(hello_deadline),
+        dialled(is_dialled),
+        keeps(its_slot.caps.keeps),
+        parts_(parts) {
+    endpoint->attach(*this);
+  }
   Path(const Path&) = delete;
   Path& operator=(const Path&) = delete;
 
@@ -48,13 +48,26 @@ class Path final : public EndpointSink {
                         bool to_be_checked) noexcept override;
   void on_frame(Bytes header, Bytes payload) noexcept override;
   void on_sent(std::uint64_t cookie) noexcept override;
-  void on_down(const Error& why) noexcept override;
+  void on_down(const Error& why) noexcept override { break_down(why); }
 
-  /// Marks it broken for a reason of our own (protocol error, probe without answer, order to
-  /// close).
-  void break_down(Error why) noexcept;
+  /// Marks it broken for a reason of our own: a protocol error, silence, an order to close.
+  void break_down(Error why) noexcept {
+    if (down_reason.has_value()) return;
+    down_reason = std::move(why);
+    was_open = open();
+    state = State::kDown;
+    parts_.broken.push_back(this);
+  }
+  /// Closed in good order (by a switch).
+  void close() noexcept {
+    closing = true;
+    break_down({Errc::kCancelled, "closed by order"});
+  }
 
   bool open() const noexcept { return state == State::kOpen; }
+  /// By this end, and not open yet.
+  bool being_dialled() const noexcept { return dialled && state == State::kHello; }
+  bool down() const noexcept { return state == State::kDown; }
   /// Nothing that we sent can still be on its way: our marker is acknowledged, nothing is posted.
   bool emptied() const noexcept {
     return marker.acked() && endpoint->in_flight() == 0 && posted.empty();
@@ -101,7 +114,6 @@ class Path final : public EndpointSink {
   // the dialler may still give it up for another one, and nothing must be lost with it.
   bool confirmed = false;
   bool was_open = false;  // before it went down
-  bool vouched = false;
   Marker marker;
   bool said_goodbye = false;
   bool closing = false;  // closed by order: its end is no loss
@@ -113,5 +125,15 @@ class Path final : public EndpointSink {
  private:
   const PathParts parts_;
 };
+
+/// Takes a path out of its owner's list; null: it is not there.
+inline std::unique_ptr<Path> take_out(std::vector<std::unique_ptr<Path>>& paths,
+                                      const Path& path) noexcept {
+  const auto found = std::ranges::find(paths, &path, &std::unique_ptr<Path>::get);
+  if (found == paths.end()) return nullptr;
+  std::unique_ptr<Path> taken = std::move(*found);
+  paths.erase(found);
+  return taken;
+}
 
 }  // namespace livebtl::core

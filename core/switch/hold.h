@@ -11,18 +11,9 @@
 #pragma once
 
 #include "core/engine/admin.h"
-
-namespace livebtl {
-struct Peer;
-}
+#include "core/engine/parts.h"
 
 namespace livebtl::core {
-
-struct Context;
-class Elector;
-class Losses;
-class Peers;
-class Switching;
 
 class Hold {
  public:
@@ -73,8 +64,7 @@ class Hold {
   const Switching& switching_;
   std::uint64_t id_ = 0;
   HoldState state_ = HoldState::kNone;
-  std::uint64_t ended_ =
-      0;  // the last one that was ended: an order of it that is late counts no more
+  std::uint64_t ended_ = 0;  // the last one that was ended: a late order of it counts no more
   TimeNs until_ = 0;
   std::uint32_t members_ = 0;  // parked at one time with this one; 0: not known yet
   std::uint64_t taken_ = 0;    // frames that had come by then

@@ -26,8 +26,7 @@ constexpr std::size_t kHoldersMax = 32;      // told
 
 std::string proc(long pid, const char* what) { return "/proc/" + std::to_string(pid) + "/" + what; }
 
-/// Each entry, without the exceptions of a directory that changes meanwhile. The error that ended
-/// it.
+/// Each entry; no exception if the directory changes meanwhile. Returns the error that ended it.
 template <class Act>
 std::error_code each_entry(const std::string& directory, const Act& act) {
   std::error_code error;

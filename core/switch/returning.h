@@ -12,23 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "core/engine/parts.h"
 #include "core/switch/settle.h"
 #include "livebtl/result.h"
 
-namespace livebtl {
-struct Peer;
-}
-
 namespace livebtl::core {
-
-struct Context;
-class Dialler;
-class Elector;
-class Hold;
-class Peers;
-class Slots;
-class Switching;
-struct TransportSlot;
 
 /// Of a transport.
 struct Absence {
@@ -51,7 +39,7 @@ class Returning {
     const Switching& switching;
     const Hold& hold;
   };
-  explicit Returning(const Parts& parts);
+  explicit Returning(const Parts& parts) : parts_(parts), context_(parts.context) {}
 
   /// Every millisecond or so; cheap where nothing is absent or doubted.
   void keep_time() noexcept;
@@ -68,8 +56,6 @@ class Returning {
   void note_lost(Peer& peer, const TransportSlot& slot) noexcept;
   /// The pair has one again.
   void note_open(Peer& peer, const TransportSlot& slot) noexcept;
-  /// The peer has told what it has: of what it has no more, it counts the losses itself.
-  static void note_addresses(Peer& peer) noexcept;
   /// Until when the pair leaves that transport alone; 0: it need not.
   TimeNs settles_until(const Peer& peer, const std::string& transport) const noexcept;
 
@@ -86,13 +72,8 @@ class Returning {
   void note_absent(TransportSlot& slot, const std::string& why) noexcept;
   std::uint32_t pairs_without(const std::string& transport) const;
 
+  const Parts parts_;
   Context& context_;
-  Slots& slots_;
-  Peers& peers_;
-  Elector& elector_;
-  const Dialler& dialler_;
-  const Switching& switching_;
-  const Hold& hold_;
 };
 
 }  // namespace livebtl::core

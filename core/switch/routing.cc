@@ -16,10 +16,8 @@ Ranked rank(const RoutingView& routing, std::span<const Candidate> reachable) {
   Ranked ranked;
   for (const Candidate& candidate : reachable) {
     if (routing.excluded(candidate.name) || routing.quiesced(candidate.name)) continue;
-    ranked.push_back(candidate);
-    const auto tuning = routing.tuning().find(candidate.name);
-    if (tuning == routing.tuning().end()) continue;
-    ranked.back().exclusivity = tuning->second.exclusivity.value_or(candidate.exclusivity);
+    const Tuning tuning = routing.tuned(candidate.name);
+    ranked.push_back({candidate.name, tuning.exclusivity.value_or(candidate.exclusivity)});
   }
   std::sort(ranked.begin(), ranked.end(), [](const Candidate& one, const Candidate& other) {
     if (one.exclusivity != other.exclusivity) return one.exclusivity > other.exclusivity;
@@ -29,8 +27,7 @@ Ranked rank(const RoutingView& routing, std::span<const Candidate> reachable) {
 }
 
 bool holds(const Ranked& ranked, const std::string& name) {
-  return std::any_of(ranked.begin(), ranked.end(),
-                     [&name](const Candidate& candidate) { return candidate.name == name; });
+  return std::ranges::find(ranked, name, &Candidate::name) != ranked.end();
 }
 
 /// Where a pair that would use `name` is moved to: itself, if it is moved nowhere that this pair

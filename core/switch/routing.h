@@ -32,10 +32,8 @@ std::string node_name(std::uint64_t node);
 /// What commands have ruled, by transport.
 struct Rules {
   std::set<std::string> excluded;  // removed: closed, never used
-  std::set<std::string>
-      quiesced;  // takes no new traffic; stays connectable; not used for fail-over
-  std::map<std::string, std::string>
-      moved;  // FROM -> TO: pairs that would use FROM and reach TO use TO
+  std::set<std::string> quiesced;  // no new traffic; stays connectable; not used for fail-over
+  std::map<std::string, std::string> moved;  // FROM -> TO: a pair that would use FROM uses TO
   // As excluded, by `checkpoint prepare`, until `checkpoint return`.
   std::set<std::string> set_aside;
   friend bool operator==(const Rules&, const Rules&) = default;
@@ -46,6 +44,12 @@ struct Routing : Rules {
   std::map<std::string, Tuning> tuning;
   std::map<std::string, Rules> nodes;  // without empty ones
   friend bool operator==(const Routing&, const Routing&) = default;
+
+  /// The tuning of that transport; of one that nobody has tuned: nothing is set.
+  Tuning tuned(const std::string& transport) const {
+    const auto found = tuning.find(transport);
+    return found == tuning.end() ? Tuning{} : found->second;
+  }
 };
 
 /// The routing as it applies to one process, or to one pair: the job's rules and those of the nodes
@@ -62,7 +66,7 @@ class RoutingView {
   bool quiesced(const std::string& transport) const noexcept;
   /// Where pairs are moved that would use `transport`, most special rule first; nullptr: nowhere.
   const std::string* moved(const std::string& transport) const noexcept;
-  const std::map<std::string, Tuning>& tuning() const noexcept { return routing_->tuning; }
+  Tuning tuned(const std::string& transport) const { return routing_->tuned(transport); }
 
  private:
   const Routing* routing_;

@@ -23,8 +23,7 @@ class Settle {
     away_ = true;
     there_ = false;
   }
-  /// Is it there? Asked now and then while away(). true: at each look for delay(), so it may be
-  /// used.
+  /// Asked now and then while away(). true: it was there at each look for delay(), and may be used.
   bool look(bool there, TimeNs now) noexcept {
     if (there && !there_) since_ = now;
     if (!there && there_) relapse(now);

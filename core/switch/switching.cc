@@ -20,15 +20,7 @@ namespace {
 constexpr std::size_t kNamesMax = 32;  // in a report; the counts are exact
 }  // namespace
 
-Switching::Switching(const Parts& parts)
-    : context_(parts.context),
-      slots_(parts.slots),
-      peers_(parts.peers),
-      elector_(parts.elector),
-      dialler_(parts.dialler),
-      losses_(parts.losses),
-      returning_(parts.returning),
-      hold_(parts.hold) {
+Switching::Switching(const Parts& parts) : parts_(parts), context_(parts.context) {
   order_.before = context_.config.routing;
 }
 
@@ -60,8 +52,9 @@ void Switching::refuse(std::string text) {
       report_.refusal.c_str());
 }
 
-void Switching::wait_for(const Peer& peer, const char* what) {
+bool Switching::wait_for(const Peer& peer, const char* what) {
   if (report_.waiting.size() < kNamesMax) report_.waiting.push_back(peer.name() + ": " + what);
+  return false;
 }
 
 // in: an order newer than all before (control checked that). out: the engine works on it, or says
@@ -86,8 +79,8 @@ void Switching::order(const RungOrder& order) {
     order_.rung = from;  // stays where it was: the routing in force is unchanged
     return context_.notify_control();
   }
-  dialler_.forget_failed_dials();
-  elector_.elect_all();
+  parts_.dialler.forget_failed_dials();
+  parts_.elector.elect_all();
   begin_release();
   if (order.rung == Rung::kOld || order.rung == Rung::kNew) close_dropped();
   tick();
@@ -95,14 +88,14 @@ void Switching::order(const RungOrder& order) {
 
 RoutingPlan Switching::plan(const Routing& routing) const {
   RoutingPlan plan;
-  peers_.for_each([&](Peer& peer) {
+  parts_.peers.for_each([&](Peer& peer) {
     if (peer.lost || peer.departed) return;
     if (peer.process == context_.config.process && peer.send_path == nullptr) return;  // not in use
     // A transport that the new routing adds is not open yet: it can only help, so what is open
     // decides.
-    const std::string now =
-        peer.send_path != nullptr ? peer.send_path->slot.name() : peers_.choice(peer, in_force());
-    const std::string then = peers_.choice(peer, routing);
+    const std::string now = peer.send_path != nullptr ? peer.send_path->slot.name()
+                                                      : parts_.peers.choice(peer, in_force());
+    const std::string then = parts_.peers.choice(peer, routing);
     if (now == then) {
       ++plan.unchanged;
     } else if (then.empty()) {
@@ -117,7 +110,7 @@ RoutingPlan Switching::plan(const Routing& routing) const {
 // Before anything is changed. From joint on, what the routing adds is open, and a process that
 // joined since the first order may be connected only by what the new routing excludes. Once committed nobody refuses.
 bool Switching::may_rise(Rung from) {
-  if (hold_.parks()) {
+  if (parts_.hold.parks()) {
     refuse(context_.fence.out() ? "this process was left behind when the job was restored; end it"
                                 : "the job is held for a snapshot; end the hold first");
     return false;
@@ -132,18 +125,16 @@ bool Switching::adds(const std::string& transport) const {
 }
 
 bool Switching::adds() const {
-  const auto& slots = slots_.all();
-  return std::any_of(slots.begin(), slots.end(),
-                     [&](const auto& slot) { return adds(slot->name()); });
+  return std::ranges::any_of(parts_.slots.all(),
+                             [&](const auto& slot) { return adds(slot->name()); });
 }
 
 bool Switching::refuse_if_cut_off() {
   const RoutingPlan would = plan(order_.after);
   if (would.cut_off.empty()) return false;
   report_.refused_last_path = true;
-  report_.pairs.assign(would.cut_off.begin(),
-                       would.cut_off.begin() +
-                           static_cast<std::ptrdiff_t>(std::min(would.cut_off.size(), kNamesMax)));
+  report_.pairs = would.cut_off;
+  report_.pairs.resize(std::min(would.cut_off.size(), kNamesMax));
   refuse("it is the last path to " + std::to_string(would.cut_off.size()) + " peer(s), first " +
          would.cut_off[0] + "; add another transport first");
   return true;
@@ -151,14 +142,14 @@ bool Switching::refuse_if_cut_off() {
 
 bool Switching::open_added() {
   // What this process was not built or set up with is added by those who have it.
-  for (const auto& slot : slots_.all()) {
+  for (const auto& slot : parts_.slots.all()) {
     if (const Status opened = open(*slot); !opened) {
       refuse(opened.error().text);
       close_unwanted(order_.before);
       return false;
     }
   }
-  slots_.announce();
+  parts_.slots.announce();
   return true;
 }
 
@@ -166,15 +157,15 @@ bool Switching::open_added() {
 // was there.
 Status Switching::open(TransportSlot& slot) {
   if (adds(slot.name())) {
-    Status opened = slots_.open(slot.name());
+    Status opened = parts_.slots.open(slot.name());
     if (opened || !order_.patient) return opened;
-    returning_.await(slot, opened.error().text);
+    parts_.returning.await(slot, opened.error().text);
     return {};
   }
   const bool asked =
       order_.wanted.empty() ? order_.patient && slot.absence.awaited : order_.wanted == slot.name();
   if (!asked || own(order_.after).excluded(slot.name())) return {};
-  Status found = returning_.recall(slot);
+  Status found = parts_.returning.recall(slot);
   return order_.patient ? Status() : found;
 }
 
@@ -182,11 +173,12 @@ void Switching::look() noexcept {
   report_.waiting.clear();
   if (order_.rung != Rung::kNew) keep_pairs({});
   bool reached = true;
-  peers_.for_each([&](Peer& peer) {
+  parts_.peers.for_each([&](Peer& peer) {
     if (peer.lost || peer.departed || peer.paths.empty()) return;
     reached = pair_ready(peer) && reached;
   });
-  if (order_.rung == Rung::kNew && !(!losses_.pending() && unreleased_.empty())) reached = false;
+  if (order_.rung == Rung::kNew && (parts_.losses.pending() || !unreleased_.empty()))
+    reached = false;
   if (!reached) return;
   report_.reached = true;
   context_.notify_control();
@@ -204,9 +196,9 @@ void Switching::keep_pairs(const RungReport& counted) noexcept {
 bool Switching::pair_ready(Peer& peer) noexcept {
   if (order_.rung == Rung::kNew) return true;
   // Asked once, as this is done in every turn of a ladder, for every peer.
-  const std::vector<Candidate> reachable = peers_.reachable(peer);
+  const std::vector<Candidate> reachable = parts_.peers.reachable(peer);
   const auto choice = [&](const Routing& routing) {
-    return choose(peers_.view(peer, routing), reachable).value_or("");
+    return choose(parts_.peers.view(peer, routing), reachable).value_or("");
   };
   const std::string then = choice(order_.after);
   const std::string now = choice(order_.before);
@@ -221,21 +213,19 @@ bool Switching::pair_ready(Peer& peer) noexcept {
 
 bool Switching::opened(Peer& peer, const std::string& wanted) noexcept {
   // Nothing can be told over a path that only said hello, on a quiesced transport.
-  if (peer.send_path != nullptr && !peer.knows_our_addresses()) {
-    wait_for(peer, "the peer has not taken our new addresses");
-    return false;
-  }
-  if (wanted.empty() || peer.send_path == nullptr || elector_.open_path(peer, wanted) != nullptr)
+  if (peer.send_path != nullptr && !peer.knows_our_addresses())
+    return wait_for(peer, "the peer has not taken our new addresses");
+  if (wanted.empty() || peer.send_path == nullptr ||
+      parts_.elector.open_path(peer, wanted) != nullptr)
     return true;
-  dialler_.open_early(peer, wanted);
-  wait_for(peer, "the new path is not open yet");
-  return false;
+  parts_.dialler.open_early(peer, wanted);
+  return wait_for(peer, "the new path is not open yet");
 }
 
 void Switching::count_left(const Peer& peer, const std::string& then) noexcept {
-  const RoutingView after = peers_.view(peer, order_.after);
+  const RoutingView after = parts_.peers.view(peer, order_.after);
   const bool new_rule = after.moved(then) != nullptr && *after.moved(then) != then &&
-                        peers_.view(peer, order_.before).moved(then) == nullptr;
+                        parts_.peers.view(peer, order_.before).moved(then) == nullptr;
   if (!new_rule) return;
   report_.pairs_left += peer.process == context_.config.process ? 2 : 1;
   if (report_.pairs.size() < kNamesMax) report_.pairs.push_back(peer.name());
@@ -250,40 +240,32 @@ bool in_use(const Peer& peer) noexcept { return peer.send_path != nullptr || pee
 // A pair that met, or was still meeting, when the order to newtx came, over what is taken away.
 bool Switching::would_be_cut_off(const Peer& peer) const {
   return order_.rung == Rung::kNewTx && !descending_ && in_use(peer) &&
-         !peers_.choice(peer, order_.before).empty();
+         !parts_.peers.choice(peer, order_.before).empty();
 }
 
 // All that this end sent on paths it has left is proved taken: markers acknowledged, nothing posted
 // there.
 bool Switching::emptied(Peer& peer, const std::string& wanted) noexcept {
-  if (hold_.parks())
+  if (parts_.hold.parks())
     return true;  // a process that is held has refused to rise: there is nothing to empty
   if (wanted.empty()) {
-    if (would_be_cut_off(peer)) {
-      wait_for(peer, "no transport would be left to it");
-      return false;
-    }
+    if (would_be_cut_off(peer)) return wait_for(peer, "no transport would be left to it");
     // What met over a transport that is taken back has no other: its frames wait for one.
-    if (peer.send_path != nullptr) elector_.stop_sending(peer, "no transport is left to it");
+    if (peer.send_path != nullptr) parts_.elector.stop_sending(peer, "no transport is left to it");
   } else if (in_use(peer) && (peer.send_path == nullptr || peer.send_path->slot.name() != wanted)) {
     // A pair that sends on nothing, and has nothing to send, dials when it has: that is not waited
     // for.
-    elector_.elect(peer);
-    wait_for(peer, "the path to send on is not open");
-    return false;
+    parts_.elector.elect(peer);
+    return wait_for(peer, "the path to send on is not open");
   }
   for (auto& path : peer.paths) {
-    if (elector_.left(peer, *path) && !path->emptied()) {
-      wait_for(peer, path->marker.acked()
-                         ? "frames are still in the old path's buffers"
-                         : "the peer has not acknowledged the marker on the old path");
-      return false;
-    }
+    if (parts_.elector.left(peer, *path) && !path->emptied())
+      return wait_for(peer, path->marker.acked()
+                                ? "frames are still in the old path's buffers"
+                                : "the peer has not acknowledged the marker on the old path");
   }
-  if (!wanted.empty() && peer.tx.replay_seq < peer.tx.replay_end) {
-    wait_for(peer, "frames of a lost path are being sent again");
-    return false;
-  }
+  if (!wanted.empty() && peer.tx.replay_seq < peer.tx.replay_end)
+    return wait_for(peer, "frames of a lost path are being sent again");
   return true;
 }
 

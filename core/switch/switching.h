@@ -7,29 +7,15 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/engine/admin.h"
+#include "core/engine/parts.h"
 #include "core/switch/released.h"
 #include "core/switch/routing.h"
 #include "livebtl/result.h"
 
-namespace livebtl {
-struct Peer;
-}
-
 namespace livebtl::core {
-
-struct Context;
-struct TransportSlot;
-class Dialler;
-class Elector;
-class Hold;
-class Losses;
-class Peers;
-class Returning;
-class Slots;
 
 class Switching {
  public:
@@ -101,16 +87,11 @@ class Switching {
   bool opened(Peer& peer, const std::string& wanted) noexcept;
   bool emptied(Peer& peer, const std::string& wanted) noexcept;
   void refuse(std::string text);
-  void wait_for(const Peer& peer, const char* what);
+  /// For people. Answers false: the rung is not reached.
+  bool wait_for(const Peer& peer, const char* what);
 
+  const Parts parts_;
   Context& context_;
-  Slots& slots_;
-  Peers& peers_;
-  Elector& elector_;
-  Dialler& dialler_;
-  Losses& losses_;
-  Returning& returning_;
-  const Hold& hold_;
   RungOrder order_;
   RungReport report_;
   bool descending_ = false;  // the last order went down

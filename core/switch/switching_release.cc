@@ -32,10 +32,10 @@ void Switching::close_dropped() noexcept {
 
 // A transport that was never open here is looked for, too: another library may hold its device.
 void Switching::close_unwanted(const Routing& routing) noexcept {
-  for (const auto& slot : slots_.all()) {
+  for (const auto& slot : parts_.slots.all()) {
     const std::string& name = slot->name();
     if (!own(routing).excluded(name)) continue;
-    returning_.forget(*slot);
+    parts_.returning.forget(*slot);
     const bool leaves = slot->open() || !own(order_.before).excluded(name);
     if (slot->open()) close_for_good(*slot);
     if (leaves && order_.rung == Rung::kNew && slot->held.any()) unreleased_.push_back(name);
@@ -44,13 +44,13 @@ void Switching::close_unwanted(const Routing& routing) noexcept {
 
 void Switching::close_for_good(TransportSlot& slot) {
   slot.held = Holdings::of(*slot.transport, slot.kind.devices);
-  losses_.close_transport(slot);
+  parts_.losses.close_transport(slot);
   slot.held.note_closed();
 }
 
 Holdings Switching::wanted(const TransportSlot& slot) const {
   Holdings wanted = slot.held;
-  for (const auto& other : slots_.all()) {
+  for (const auto& other : parts_.slots.all()) {
     const bool alike =
         !slot.kind.devices.prefix.empty() && other->kind.devices.prefix == slot.kind.devices.prefix;
     if (other->open() && alike) wanted.leave_to(*other->transport, other->name());
@@ -61,7 +61,8 @@ Holdings Switching::wanted(const TransportSlot& slot) const {
 Wanted Switching::to_look_for() const {
   Wanted all;
   if (context_.now < look_again_at_) return all;
-  for (const std::string& name : unreleased_) all.emplace_back(name, wanted(*slots_.find(name)));
+  for (const std::string& name : unreleased_)
+    all.emplace_back(name, wanted(*parts_.slots.find(name)));
   return all;
 }
 
@@ -77,7 +78,7 @@ void Switching::looked(std::uint64_t operation, std::vector<std::string> holders
 
 Wanted Switching::out_of_use() const {
   Wanted all;
-  for (const auto& slot : slots_.all()) {
+  for (const auto& slot : parts_.slots.all()) {
     if (!slot->open() && own().excluded(slot->name()) && slot->held.any())
       all.emplace_back(slot->name(), wanted(*slot));
   }
@@ -99,9 +100,9 @@ void Switching::found(const Wanted& wanted, std::vector<std::string> holders) {
 // peer may still use what we do not (its device is back, a hold kept it from moving): then it
 // stays.
 void Switching::close_moved_pairs() noexcept {
-  peers_.for_each([&](Peer& peer) {
-    const RoutingView routing = peers_.view(peer, in_force());
-    const std::vector<std::string> usable = permitted(routing, peers_.reachable(peer));
+  parts_.peers.for_each([&](Peer& peer) {
+    const RoutingView routing = parts_.peers.view(peer, in_force());
+    const std::vector<std::string> usable = permitted(routing, parts_.peers.reachable(peer));
     for (auto& path : peer.paths) {
       const std::string& name = path->slot.name();
       const bool out_of_use =
@@ -109,7 +110,7 @@ void Switching::close_moved_pairs() noexcept {
           (routing.moved(name) != nullptr && std::ranges::find(usable, name) == usable.end());
       if (path->open() && path.get() != peer.send_path && out_of_use && path->given_up() &&
           peer.process != context_.config.process)
-        losses_.close_path(*path);
+        path->close();
     }
   });
 }

@@ -95,11 +95,6 @@ class Race {
     }
     REQUIRE(matcher_.posted_count() == model_.receives.size());
     REQUIRE(matcher_.unexpected_count() == model_.messages.size());
-    std::size_t bytes = 0;
-    for (const auto& one : model_.messages) {
-      bytes += one.envelope.rendezvous ? 0 : static_cast<std::size_t>(one.envelope.length);
-    }
-    REQUIRE(matcher_.unexpected_bytes() == bytes);
   }
 
  private:
