@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // provider/poll.cc -- poll sets: which of these queues and counters have something to read?
-#include <algorithm>
 #include <vector>
 
 #include "provider/domain.h"
@@ -10,61 +9,53 @@
 namespace livebtl::fi {
 namespace {
 
-struct PollSet final : fid_poll {
-  PollSet(Domain& owner) noexcept : fid_poll{}, domain(owner) {}
+class PollSet final : public Object<PollSet, fid_poll> {
+ public:
+  explicit PollSet(Domain& owner) noexcept;
+  ~PollSet() { domain.drop(); }
+
   Domain& domain;
-  std::vector<Waitable*> members;
+  std::vector<fid_t> members;
 };
-
-PollSet& poll_set_of(fid_poll* set) noexcept { return *static_cast<PollSet*>(set); }
-
-int close_poll_set(fid_t object) {
-  PollSet* const set = &poll_set_of(reinterpret_cast<fid_poll*>(object));
-  set->domain.drop();
-  delete set;
-  return 0;
-}
 
 int poll_members(fid_poll* set, void** contexts, int count) {
   int found = 0;
-  for (Waitable* member : poll_set_of(set).members) {
-    if (!member->ready()) continue;
+  for (const fid_t member : PollSet::of(set).members) {
+    if (!waitable_of(member)->ready()) continue;
     if (found == count) break;
-    contexts[found++] = member->user_context();
+    contexts[found++] = member->context;
   }
   return found;
 }
 
 int add_member(fid_poll* set, fid* object, uint64_t flags) {
-  Waitable* const member = waitable_of(object);
-  if (!member || flags != 0) return -FI_EINVAL;
+  if (!waitable_of(object) || flags != 0) return -FI_EINVAL;
   return guarded([&] {
-    poll_set_of(set).members.push_back(member);
+    PollSet::of(set).members.push_back(object);
     return 0;
   });
 }
 
 int remove_member(fid_poll* set, fid* object, uint64_t) {
-  auto& members = poll_set_of(set).members;
-  members.erase(std::remove(members.begin(), members.end(), waitable_of(object)), members.end());
+  std::erase(PollSet::of(set).members, object);
   return 0;
 }
 
-fi_ops poll_fid_ops = {sizeof(fi_ops), close_poll_set, nosys, nosys, nosys, nosys, nosys};
+fi_ops poll_fid_ops = {sizeof(fi_ops), close_object<PollSet>, nosys, nosys, nosys, nosys, nosys};
 fi_ops_poll poll_ops = {sizeof(fi_ops_poll), poll_members, add_member, remove_member};
+
+PollSet::PollSet(Domain& owner) noexcept
+    : Object(FI_CLASS_POLL, poll_fid_ops, nullptr), domain(owner) {
+  ops = &poll_ops;
+  domain.keep();
+}
 
 }  // namespace
 
 int open_poll_set(fid_domain* domain, fi_poll_attr* attr, fid_poll** set) {
   if (attr && attr->flags != 0) return -FI_EINVAL;
   return guarded([&] {
-    Domain& owner = Domain::of(domain);
-    auto* const made = new PollSet(owner);
-    made->fid.fclass = FI_CLASS_POLL;
-    made->fid.ops = &poll_fid_ops;
-    made->ops = &poll_ops;
-    owner.keep();
-    *set = made;
+    *set = new PollSet(Domain::of(domain));
     return 0;
   });
 }

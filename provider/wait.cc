@@ -71,7 +71,7 @@ int try_wait(fid_fabric*, fid** objects, int count) {
     if (objects[i]->fclass == FI_CLASS_WAIT) continue;  // fi_wait asks before it sleeps
     Waitable* const object = waitable_of(objects[i]);
     if (!object) return -FI_EINVAL;
-    if (WaitFd* const fd = object->wait_fd()) fd->arm();
+    object->wait_fd().arm();
     if (object->ready()) return -FI_EAGAIN;
   }
   return 0;
@@ -79,28 +79,25 @@ int try_wait(fid_fabric*, fid** objects, int count) {
 
 namespace {
 
-int close_wait_set(fid_t object) {
-  auto& set = WaitSet::of(reinterpret_cast<fid_wait*>(object));
-  if (set.used()) return -FI_EBUSY;
-  delete &set;
-  return 0;
-}
-
-int wait_on_set(fid_wait* set, int timeout_ms) { return WaitSet::of(set).wait(timeout_ms); }
-
-fi_ops wait_set_fid_ops = {sizeof(fi_ops), close_wait_set, nosys, nosys, nosys, nosys, nosys};
-fi_ops_wait wait_set_ops = {sizeof(fi_ops_wait), wait_on_set};
+fi_ops wait_set_fid_ops = {
+    sizeof(fi_ops), close_object<WaitSet>, nosys, nosys, nosys, nosys, nosys,
+};
+fi_ops_wait wait_set_ops = {sizeof(fi_ops_wait), method<&WaitSet::wait>};
 
 }  // namespace
 
-WaitSet::WaitSet() noexcept : fid_wait{} {
-  fid.fclass = FI_CLASS_WAIT;
-  fid.ops = &wait_set_fid_ops;
+WaitSet::WaitSet() noexcept : Object(FI_CLASS_WAIT, wait_set_fid_ops, nullptr) {
   ops = &wait_set_ops;
 }
 
+void WaitSet::add(Waitable& member) {
+  members_.push_back(&member);
+  keep();
+}
+
 void WaitSet::remove(Waitable& member) noexcept {
-  members_.erase(std::remove(members_.begin(), members_.end(), &member), members_.end());
+  std::erase(members_, &member);
+  drop();
 }
 
 int WaitSet::wait(int timeout_ms) noexcept {
@@ -114,15 +111,19 @@ int WaitSet::wait(int timeout_ms) noexcept {
   return ready ? 0 : -FI_ETIMEDOUT;
 }
 
-int choose_wait(fi_wait_obj how, fid_wait* set, Waitable& waited, WaitFd& fd,
-                WaitSet*& joined) noexcept {
+Waitable::~Waitable() {
+  if (wait_set_) wait_set_->remove(*this);
+}
+
+int Waitable::set_wait(fi_wait_obj how, fid_wait* set) noexcept {
+  wait_object_ = how;
   switch (how) {
     case FI_WAIT_FD:
-      return fd.open();
+      return wait_fd_.open();
     case FI_WAIT_SET:
       if (!set) return -FI_EINVAL;
-      joined = &WaitSet::of(set);
-      joined->add(waited);
+      wait_set_ = &WaitSet::of(set);
+      wait_set_->add(*this);
       return 0;
     case FI_WAIT_NONE:
     case FI_WAIT_UNSPEC:
