@@ -181,14 +181,9 @@ ssize_t compare_msg(fid_ep* ep, const fi_msg_atomic* msg, const fi_ioc* compares
                target_of(msg), flagged_start(ep, msg, flags, kFetched));
 }
 
-int write_valid(fid_ep*, fi_datatype datatype, fi_op op, size_t* count) {
-  return valid(Family::kWrite, datatype, op, count);
-}
-int fetch_valid(fid_ep*, fi_datatype datatype, fi_op op, size_t* count) {
-  return valid(Family::kFetch, datatype, op, count);
-}
-int compare_valid(fid_ep*, fi_datatype datatype, fi_op op, size_t* count) {
-  return valid(Family::kCompare, datatype, op, count);
+template <Family kFamily>
+int valid_for(fid_ep*, fi_datatype datatype, fi_op op, size_t* count) {
+  return valid(kFamily, datatype, op, count);
 }
 
 }  // namespace
@@ -215,9 +210,9 @@ fi_ops_atomic atomic_ops = {
     .compwrite = compare,
     .compwritev = compare_v,
     .compwritemsg = compare_msg,
-    .writevalid = write_valid,
-    .readwritevalid = fetch_valid,
-    .compwritevalid = compare_valid,
+    .writevalid = valid_for<Family::kWrite>,
+    .readwritevalid = valid_for<Family::kFetch>,
+    .compwritevalid = valid_for<Family::kCompare>,
 };
 
 }  // namespace livebtl::fi

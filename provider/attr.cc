@@ -133,12 +133,12 @@ void fill_domain(fi_info& info, const fi_domain_attr* asked, std::uint32_t api_v
   const auto pick = [](auto wish, auto fallback) {
     return static_cast<int>(wish) != 0 ? wish : fallback;
   };
-  domain.threading = asked ? pick(asked->threading, FI_THREAD_SAFE) : FI_THREAD_SAFE;
-  domain.control_progress =
-      asked ? pick(asked->control_progress, FI_PROGRESS_AUTO) : FI_PROGRESS_AUTO;
+  const fi_domain_attr wish = asked ? *asked : fi_domain_attr{};
+  domain.threading = pick(wish.threading, FI_THREAD_SAFE);
+  domain.control_progress = pick(wish.control_progress, FI_PROGRESS_AUTO);
   domain.data_progress = data_progress_for(asked, info.caps);
-  domain.resource_mgmt = asked ? pick(asked->resource_mgmt, FI_RM_ENABLED) : FI_RM_ENABLED;
-  domain.av_type = asked ? asked->av_type : FI_AV_UNSPEC;
+  domain.resource_mgmt = pick(wish.resource_mgmt, FI_RM_ENABLED);
+  domain.av_type = wish.av_type;
   domain.mr_mode = mr_mode_for(asked, api_version);
   domain.mr_key_size = sizeof(std::uint64_t);
   domain.cq_data_size = sizeof(std::uint64_t);

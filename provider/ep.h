@@ -88,7 +88,7 @@ class Endpoint final : public Object<Endpoint, fid_ep> {
   ssize_t settle_one_sided(Op& op, Accept accept) noexcept;
   ssize_t refuse(Op& op) noexcept;
   ssize_t send_injected(SendRequest& request, const Start& start) noexcept;
-  void complete_locally(Op& op, int error) noexcept;
+  ssize_t complete_locally(Op& op, int error) noexcept;
   bool set_source(ReceiveRequest& request, fi_addr_t from) const noexcept;
   /// One-sided operations of a program that asked for their order go one at a time.
   bool must_wait_turn() noexcept;

@@ -168,15 +168,10 @@ struct Search {
   Result<unsigned> done;
 };
 
-std::string_view file_of(const char* path) noexcept {
-  const std::string_view view = path == nullptr ? "" : path;
-  const std::size_t slash = view.rfind('/');
-  return slash == std::string_view::npos ? view : view.substr(slash + 1);
-}
-
 int look_at(dl_phdr_info* info, std::size_t /*bytes*/, void* argument) {
   auto& search = *static_cast<Search*>(argument);
-  if (file_of(info->dlpi_name) != search.library) return 0;
+  const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+  if (path.substr(path.rfind('/') + 1) != search.library) return 0;  // npos + 1 is 0
   search.done = redirect_import(*info, search.symbol, search.replacement);
   return 1;
 }

@@ -3,39 +3,30 @@
 #include "provider/wait.h"
 
 #include <sched.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
 #include "provider/cntr.h"
 #include "provider/cq.h"
+#include "provider/domain.h"
 #include "provider/eq.h"
 #include "provider/provider.h"
 
 namespace livebtl::fi {
 
-WaitFd::~WaitFd() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 int WaitFd::open() noexcept {
-  fd_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  return fd_ >= 0 ? 0 : -errno;
+  bell_.emplace();
+  return bell_->usable() ? 0 : -errno;
 }
 
 void WaitFd::ring() noexcept {
-  if (fd_ < 0) return;
-  const std::uint64_t one = 1;
-  // It fails only when the count would overflow: then it is readable already.
-  [[maybe_unused]] const ssize_t written = ::write(fd_, &one, sizeof one);
+  if (bell_) bell_->ring();
 }
 
 void WaitFd::arm() noexcept {
-  if (fd_ < 0) return;
-  std::uint64_t rings = 0;
-  [[maybe_unused]] const ssize_t taken = ::read(fd_, &rings, sizeof rings);
+  if (!bell_) return;
+  bell_->silence();
   armed_.exchange(true, std::memory_order_acq_rel);
 }
 
@@ -83,6 +74,47 @@ fi_ops wait_set_fid_ops = {
     sizeof(fi_ops), close_object<WaitSet>, nosys, nosys, nosys, nosys, nosys,
 };
 fi_ops_wait wait_set_ops = {sizeof(fi_ops_wait), method<&WaitSet::wait>};
+
+class PollSet final : public Object<PollSet, fid_poll> {
+ public:
+  explicit PollSet(Domain& owner) noexcept;
+  ~PollSet() { domain.drop(); }
+
+  Domain& domain;
+  std::vector<fid_t> members;
+};
+
+int poll_members(fid_poll* set, void** contexts, int count) {
+  int found = 0;
+  for (const fid_t member : PollSet::of(set).members) {
+    if (!waitable_of(member)->ready()) continue;
+    if (found == count) break;
+    contexts[found++] = member->context;
+  }
+  return found;
+}
+
+int add_member(fid_poll* set, fid* object, uint64_t flags) {
+  if (!waitable_of(object) || flags != 0) return -FI_EINVAL;
+  return guarded([&] {
+    PollSet::of(set).members.push_back(object);
+    return 0;
+  });
+}
+
+int remove_member(fid_poll* set, fid* object, uint64_t) {
+  std::erase(PollSet::of(set).members, object);
+  return 0;
+}
+
+fi_ops poll_fid_ops = {sizeof(fi_ops), close_object<PollSet>, nosys, nosys, nosys, nosys, nosys};
+fi_ops_poll poll_ops = {sizeof(fi_ops_poll), poll_members, add_member, remove_member};
+
+PollSet::PollSet(Domain& owner) noexcept
+    : Object(FI_CLASS_POLL, poll_fid_ops, nullptr), domain(owner) {
+  ops = &poll_ops;
+  domain.keep();
+}
 
 }  // namespace
 
@@ -139,6 +171,14 @@ int open_wait_set(fid_fabric*, fi_wait_attr* attr, fid_wait** set) {
   if (attr->wait_obj != FI_WAIT_UNSPEC && attr->wait_obj != FI_WAIT_YIELD) return -FI_ENOSYS;
   return guarded([&] {
     *set = new WaitSet;
+    return 0;
+  });
+}
+
+int open_poll_set(fid_domain* domain, fi_poll_attr* attr, fid_poll** set) {
+  if (attr && attr->flags != 0) return -FI_EINVAL;
+  return guarded([&] {
+    *set = new PollSet(Domain::of(domain));
     return 0;
   });
 }

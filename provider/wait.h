@@ -12,8 +12,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "base/bell.h"
 #include "livebtl/engine.h"
 #include "provider/object.h"
 
@@ -24,17 +26,12 @@ class WaitSet;
 /// An eventfd that is written only while it is armed: somebody is about to sleep on it.
 class WaitFd {
  public:
-  WaitFd() noexcept = default;
-  WaitFd(const WaitFd&) = delete;
-  WaitFd& operator=(const WaitFd&) = delete;
-  ~WaitFd();
-
   /// Returns 0 or a negative error.
   int open() noexcept;
-  int number() const noexcept { return fd_; }
+  int number() const noexcept { return bell_ ? bell_->fd() : -1; }
   /// After the entry is visible. Costs one comparison where there is no descriptor.
   void notify() noexcept {
-    if (fd_ < 0) [[likely]]
+    if (!bell_) [[likely]]
       return;
     // Either we see that it is armed, or its arming sees our entry: both exchange the same word.
     if (armed_.exchange(false, std::memory_order_acq_rel)) ring();
@@ -44,7 +41,7 @@ class WaitFd {
   void arm() noexcept;
 
  private:
-  int fd_ = -1;
+  std::optional<Bell> bell_;
   std::atomic<bool> armed_{false};
 };
 
