@@ -14,13 +14,13 @@ fi_ops counter_fid_ops = {
 };
 fi_ops_cntr counter_ops = {
     .size = sizeof(fi_ops_cntr),
-    .read = method<&Counter::read>,
-    .readerr = method<&Counter::read_errors>,
-    .add = method<&Counter::add>,
-    .set = method<&Counter::set>,
-    .wait = method<&Counter::wait>,
-    .adderr = method<&Counter::add_errors>,
-    .seterr = method<&Counter::set_errors>,
+    .read = Method<&Counter::read>::call,
+    .readerr = Method<&Counter::read_errors>::call,
+    .add = Method<&Counter::add>::call,
+    .set = Method<&Counter::set>::call,
+    .wait = Method<&Counter::wait>::call,
+    .adderr = Method<&Counter::add_errors>::call,
+    .seterr = Method<&Counter::set_errors>::call,
 };
 
 }  // namespace

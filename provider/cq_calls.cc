@@ -31,11 +31,11 @@ fi_ops queue_fid_ops = {
 fi_ops_cq queue_ops = {
     .size = sizeof(fi_ops_cq),
     .read = read_queue,
-    .readfrom = method<&CompletionQueue::read>,
-    .readerr = method<&CompletionQueue::read_error>,
+    .readfrom = Method<&CompletionQueue::read>::call,
+    .readerr = Method<&CompletionQueue::read_error>::call,
     .sread = wait_queue,
     .sreadfrom = wait_queue_from,
-    .signal = method<&CompletionQueue::signal>,
+    .signal = Method<&CompletionQueue::signal>::call,
     .strerror = error_text,
 };
 

@@ -29,10 +29,10 @@ fi_ops queue_fid_ops = {
 };
 fi_ops_eq queue_ops = {
     .size = sizeof(fi_ops_eq),
-    .read = method<&EventQueue::read>,
-    .readerr = method<&EventQueue::read_error>,
+    .read = Method<&EventQueue::read>::call,
+    .readerr = Method<&EventQueue::read_error>::call,
     .write = write_queue,
-    .sread = method<&EventQueue::read_waiting>,
+    .sread = Method<&EventQueue::read_waiting>::call,
     .strerror = error_text,
 };
 

@@ -53,9 +53,9 @@ struct Tables {
   std::string_view names;
 };
 
-class Object {
+class ElfObject {
  public:
-  explicit Object(const dl_phdr_info& info) noexcept
+  explicit ElfObject(const dl_phdr_info& info) noexcept
       : base_(info.dlpi_addr), headers_(info.dlpi_phdr, info.dlpi_phnum) {}
 
   Result<Tables> tables() const;
@@ -98,7 +98,7 @@ class Object {
   std::span<const ElfW(Phdr)> headers_;
 };
 
-Result<Tables> Object::tables() const {
+Result<Tables> ElfObject::tables() const {
   const ElfW(Phdr)* const section = find(PT_DYNAMIC);
   std::span<const ElfW(Dyn)> entries;
   if (section == nullptr || !table(base_ + section->p_vaddr, section->p_memsz, entries))
@@ -124,8 +124,8 @@ Result<Tables> Object::tables() const {
   return found;
 }
 
-bool Object::imports(const Tables& tables, const ElfW(Rela) & entry,
-                     std::string_view symbol) const {
+bool ElfObject::imports(const Tables& tables, const ElfW(Rela) & entry,
+                        std::string_view symbol) const {
   const auto type = static_cast<std::uint32_t>(ELF64_R_TYPE(entry.r_info));
   if (type != kCallSlot && type != kAddressSlot) return false;
   // The table of symbols does not say how long it is.
@@ -139,7 +139,7 @@ bool Object::imports(const Tables& tables, const ElfW(Rela) & entry,
 
 // Slots of a library that was linked for it are made read-only once they are filled (RELRO), to the
 // last whole page of that range.
-Status Object::fill(Word offset, void* value) const {
+Status ElfObject::fill(Word offset, void* value) const {
   const Word slot = base_ + offset;
   if (slot % alignof(void*) != 0 || !loaded(slot, sizeof value, PF_W))
     return tl::unexpected(not_understood("a slot is not in its data"));
@@ -182,7 +182,7 @@ Result<unsigned> redirect_import(const dl_phdr_info& info, std::string_view symb
                                  void* replacement) {
   if (!kProcessorKnown || sizeof(void*) != sizeof(std::uint64_t))
     return fail(Errc::kUnsupported, "this is not known for this processor");
-  const Object object(info);
+  const ElfObject object(info);
   const auto tables = object.tables();
   if (!tables) return tl::unexpected(tables.error());
   unsigned filled = 0;

@@ -36,17 +36,15 @@ class Object : public Fid {
   std::atomic<int> users_{0};
 };
 
-template <auto Method>
-struct MethodCall;
-template <class Self, class R, class... Args, R (Self::*Method)(Args...) noexcept>
-struct MethodCall<Method> {
+/// In a table of libfabric's calls: a method of the object that the call is given first.
+template <auto Pointer>
+struct Method;
+template <class Self, class R, class... Args, R (Self::*Pointer)(Args...) noexcept>
+struct Method<Pointer> {
   static R call(typename Self::Handle* object, Args... args) noexcept {
-    return (Self::of(object).*Method)(args...);
+    return (Self::of(object).*Pointer)(args...);
   }
 };
-/// In a table of libfabric's calls: a method of the object that the call is given first.
-template <auto Method>
-inline constexpr auto* method = &MethodCall<Method>::call;
 
 /// fi_close.
 template <class Self>

@@ -62,9 +62,10 @@ ssize_t write_v(fid_ep* ep, const iovec* iov, void**, size_t count, fi_addr_t to
 
 ssize_t write_msg(fid_ep* ep, const fi_msg_rma* msg, uint64_t flags) {
   if (msg->rma_iov_count != 1) return -FI_EINVAL;
-  PutRequest request = put_of(msg->rma_iov[0].addr, msg->rma_iov[0].key);
-  if (flags & FI_REMOTE_CQ_DATA) request.data = msg->data;
-  return start(&Endpoint::put, ep, Sources(msg->msg_iov, msg->iov_count), std::move(request),
+  const fi_rma_iov& there = msg->rma_iov[0];
+  return start(&Endpoint::put, ep, Sources(msg->msg_iov, msg->iov_count),
+               flags & FI_REMOTE_CQ_DATA ? put_of(there.addr, there.key, msg->data)
+                                         : put_of(there.addr, there.key),
                msg->addr, {msg->context, Endpoint::of(ep).with_transmit(flags), FI_RMA | FI_WRITE});
 }
 

@@ -73,7 +73,7 @@ namespace {
 fi_ops wait_set_fid_ops = {
     sizeof(fi_ops), close_object<WaitSet>, nosys, nosys, nosys, nosys, nosys,
 };
-fi_ops_wait wait_set_ops = {sizeof(fi_ops_wait), method<&WaitSet::wait>};
+fi_ops_wait wait_set_ops = {sizeof(fi_ops_wait), Method<&WaitSet::wait>::call};
 
 class PollSet final : public Object<PollSet, fid_poll> {
  public:
