@@ -105,17 +105,16 @@ fi_ioc one(const void* data, std::size_t count) noexcept {
   return {const_cast<void*>(data), count};
 }
 
-ssize_t write(fid_ep* ep, const void* operand, size_t count, void*, fi_addr_t to, uint64_t address,
-              uint64_t key, fi_datatype datatype, fi_op op, void* context) {
-  const fi_ioc piece = one(operand, count);
-  return start(ep, Family::kWrite, {{&piece, 1}}, {to, {key, address}, datatype, op},
-               default_start(ep, context, kWritten));
-}
-
 ssize_t write_v(fid_ep* ep, const fi_ioc* pieces, void**, size_t count, fi_addr_t to,
                 uint64_t address, uint64_t key, fi_datatype datatype, fi_op op, void* context) {
   return start(ep, Family::kWrite, {{pieces, count}}, {to, {key, address}, datatype, op},
                default_start(ep, context, kWritten));
+}
+
+ssize_t write(fid_ep* ep, const void* operand, size_t count, void*, fi_addr_t to, uint64_t address,
+              uint64_t key, fi_datatype datatype, fi_op op, void* context) {
+  const fi_ioc piece = one(operand, count);
+  return write_v(ep, &piece, nullptr, 1, to, address, key, datatype, op, context);
 }
 
 ssize_t write_msg(fid_ep* ep, const fi_msg_atomic* msg, uint64_t flags) {
@@ -131,20 +130,20 @@ ssize_t inject(fid_ep* ep, const void* operand, size_t count, fi_addr_t to, uint
                {nullptr, 0, kWritten});
 }
 
-ssize_t fetch(fid_ep* ep, const void* operand, size_t count, void*, void* result, void*,
-              fi_addr_t to, uint64_t address, uint64_t key, fi_datatype datatype, fi_op op,
-              void* context) {
-  const fi_ioc piece = one(operand, count);
-  const fi_ioc place = one(result, count);
-  return start(ep, Family::kFetch, {{&piece, 1}, {}, {&place, 1}},
-               {to, {key, address}, datatype, op}, default_start(ep, context, kFetched));
-}
-
 ssize_t fetch_v(fid_ep* ep, const fi_ioc* pieces, void**, size_t count, fi_ioc* results, void**,
                 size_t result_count, fi_addr_t to, uint64_t address, uint64_t key,
                 fi_datatype datatype, fi_op op, void* context) {
   return start(ep, Family::kFetch, {{pieces, count}, {}, {results, result_count}},
                {to, {key, address}, datatype, op}, default_start(ep, context, kFetched));
+}
+
+ssize_t fetch(fid_ep* ep, const void* operand, size_t count, void*, void* result, void*,
+              fi_addr_t to, uint64_t address, uint64_t key, fi_datatype datatype, fi_op op,
+              void* context) {
+  const fi_ioc piece = one(operand, count);
+  fi_ioc place = one(result, count);
+  return fetch_v(ep, &piece, nullptr, 1, &place, nullptr, 1, to, address, key, datatype, op,
+                 context);
 }
 
 ssize_t fetch_msg(fid_ep* ep, const fi_msg_atomic* msg, fi_ioc* results, void**,
@@ -182,14 +181,9 @@ ssize_t compare_msg(fid_ep* ep, const fi_msg_atomic* msg, const fi_ioc* compares
                target_of(msg), flagged_start(ep, msg, flags, kFetched));
 }
 
-int write_valid(fid_ep*, fi_datatype datatype, fi_op op, size_t* count) {
-  return valid(Family::kWrite, datatype, op, count);
-}
-int fetch_valid(fid_ep*, fi_datatype datatype, fi_op op, size_t* count) {
-  return valid(Family::kFetch, datatype, op, count);
-}
-int compare_valid(fid_ep*, fi_datatype datatype, fi_op op, size_t* count) {
-  return valid(Family::kCompare, datatype, op, count);
+template <Family kFamily>
+int valid_for(fid_ep*, fi_datatype datatype, fi_op op, size_t* count) {
+  return valid(kFamily, datatype, op, count);
 }
 
 }  // namespace
@@ -216,9 +210,9 @@ fi_ops_atomic atomic_ops = {
     .compwrite = compare,
     .compwritev = compare_v,
     .compwritemsg = compare_msg,
-    .writevalid = write_valid,
-    .readwritevalid = fetch_valid,
-    .compwritevalid = compare_valid,
+    .writevalid = valid_for<Family::kWrite>,
+    .readwritevalid = valid_for<Family::kFetch>,
+    .compwritevalid = valid_for<Family::kCompare>,
 };
 
 }  // namespace livebtl::fi

@@ -18,6 +18,21 @@ constexpr std::array<AtomicOp, FI_ATOMIC_OP_LAST> kOps = {
     AtomicOp::kMaskedSwap,
 };
 
+// In the order of enum fi_datatype.
+constexpr std::array<ScalarFacts, 10> kScalars = {{
+    {Scalar::kI8, 1, false},
+    {Scalar::kU8, 1, false},
+    {Scalar::kI16, 2, false},
+    {Scalar::kU16, 2, false},
+    {Scalar::kI32, 4, false},
+    {Scalar::kU32, 4, false},
+    {Scalar::kI64, 8, false},
+    {Scalar::kU64, 8, false},
+    {Scalar::kF32, 4, true},
+    {Scalar::kF64, 8, true},
+}};
+static_assert(FI_INT8 == 0 && FI_DOUBLE == kScalars.size() - 1);
+
 bool is_bit_op(fi_op op) noexcept {
   return op == FI_BOR || op == FI_BAND || op == FI_BXOR || op == FI_MSWAP;
 }
@@ -25,30 +40,8 @@ bool is_bit_op(fi_op op) noexcept {
 }  // namespace
 
 std::optional<ScalarFacts> scalar_facts(fi_datatype datatype) noexcept {
-  switch (datatype) {
-    case FI_INT8:
-      return ScalarFacts{Scalar::kI8, 1, false};
-    case FI_UINT8:
-      return ScalarFacts{Scalar::kU8, 1, false};
-    case FI_INT16:
-      return ScalarFacts{Scalar::kI16, 2, false};
-    case FI_UINT16:
-      return ScalarFacts{Scalar::kU16, 2, false};
-    case FI_INT32:
-      return ScalarFacts{Scalar::kI32, 4, false};
-    case FI_UINT32:
-      return ScalarFacts{Scalar::kU32, 4, false};
-    case FI_INT64:
-      return ScalarFacts{Scalar::kI64, 8, false};
-    case FI_UINT64:
-      return ScalarFacts{Scalar::kU64, 8, false};
-    case FI_FLOAT:
-      return ScalarFacts{Scalar::kF32, 4, true};
-    case FI_DOUBLE:
-      return ScalarFacts{Scalar::kF64, 8, true};
-    default:
-      return std::nullopt;
-  }
+  const auto index = static_cast<std::size_t>(datatype);
+  return index < kScalars.size() ? std::optional(kScalars[index]) : std::nullopt;
 }
 
 AtomicOp engine_op(fi_op op) noexcept { return kOps[op]; }

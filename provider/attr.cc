@@ -21,10 +21,6 @@ constexpr std::uint64_t kTransmitOpFlags = FI_COMPLETION | FI_INJECT | FI_INJECT
 constexpr std::uint64_t kReceiveOpFlags = FI_COMPLETION | FI_MULTI_RECV;
 constexpr std::uint64_t kNaturalOrder = FI_ORDER_SAS | FI_ORDER_ATOMIC_RAR | FI_ORDER_ATOMIC_RAW |
                                         FI_ORDER_ATOMIC_WAR | FI_ORDER_ATOMIC_WAW;
-// Kept by one-sided operations that go one at a time, hence only where asked for.
-constexpr std::uint64_t kAskedOrder = FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR | FI_ORDER_WAW |
-                                      FI_ORDER_RMA_RAR | FI_ORDER_RMA_RAW | FI_ORDER_RMA_WAR |
-                                      FI_ORDER_RMA_WAW;
 
 /// Primary capabilities bring their directions, unless the program named some.
 std::uint64_t with_directions(std::uint64_t caps) noexcept {
@@ -44,14 +40,14 @@ bool named(const char* asked, const char* ours) noexcept {
 bool satisfies_transmit(const fi_tx_attr* asked) noexcept {
   return !asked ||
          (within(asked->caps, kAllCaps) && within(asked->op_flags, kTransmitOpFlags) &&
-          within(asked->msg_order, kNaturalOrder | kAskedOrder) && asked->comp_order == 0 &&
+          within(asked->msg_order, kNaturalOrder | kOneSidedOrders) && asked->comp_order == 0 &&
           asked->inject_size <= kInjectBytes && asked->size <= kTransmitsMax &&
           asked->iov_limit <= kIovMax && asked->rma_iov_limit <= 1);
 }
 
 bool satisfies_receive(const fi_rx_attr* asked) noexcept {
   return !asked || (within(asked->caps, kAllCaps) && within(asked->op_flags, kReceiveOpFlags) &&
-                    within(asked->msg_order, kNaturalOrder | kAskedOrder) &&
+                    within(asked->msg_order, kNaturalOrder | kOneSidedOrders) &&
                     asked->comp_order == 0 && asked->size <= kReceivesMax &&
                     asked->total_buffered_recv == 0 && asked->iov_limit <= kIovMax);
 }
@@ -110,7 +106,7 @@ void fill_transfer(fi_info& info, const fi_info* hints) noexcept {
   ep.protocol_version = 1;
   ep.max_msg_size = kMessageBytesMax;
   // One operation at a time keeps the order of any size.
-  ep.max_order_raw_size = order & kAskedOrder ? kMessageBytesMax : 0;
+  ep.max_order_raw_size = order & kOneSidedOrders ? kMessageBytesMax : 0;
   ep.max_order_war_size = ep.max_order_raw_size;
   ep.max_order_waw_size = ep.max_order_raw_size;
   ep.mem_tag_format = kTagFormat;
@@ -137,12 +133,12 @@ void fill_domain(fi_info& info, const fi_domain_attr* asked, std::uint32_t api_v
   const auto pick = [](auto wish, auto fallback) {
     return static_cast<int>(wish) != 0 ? wish : fallback;
   };
-  domain.threading = asked ? pick(asked->threading, FI_THREAD_SAFE) : FI_THREAD_SAFE;
-  domain.control_progress =
-      asked ? pick(asked->control_progress, FI_PROGRESS_AUTO) : FI_PROGRESS_AUTO;
+  const fi_domain_attr wish = asked ? *asked : fi_domain_attr{};
+  domain.threading = pick(wish.threading, FI_THREAD_SAFE);
+  domain.control_progress = pick(wish.control_progress, FI_PROGRESS_AUTO);
   domain.data_progress = data_progress_for(asked, info.caps);
-  domain.resource_mgmt = asked ? pick(asked->resource_mgmt, FI_RM_ENABLED) : FI_RM_ENABLED;
-  domain.av_type = asked ? asked->av_type : FI_AV_UNSPEC;
+  domain.resource_mgmt = pick(wish.resource_mgmt, FI_RM_ENABLED);
+  domain.av_type = wish.av_type;
   domain.mr_mode = mr_mode_for(asked, api_version);
   domain.mr_key_size = sizeof(std::uint64_t);
   domain.cq_data_size = sizeof(std::uint64_t);

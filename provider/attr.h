@@ -17,6 +17,11 @@ inline constexpr std::uint64_t kDirectionCaps =
 inline constexpr std::uint64_t kDomainCaps = FI_LOCAL_COMM | FI_REMOTE_COMM;
 inline constexpr std::uint64_t kOtherCaps =
     FI_MULTI_RECV | FI_DIRECTED_RECV | FI_SOURCE | FI_RMA_EVENT;
+/// Orders of one-sided operations, which hold only if these go one after the other. Those of messages, and of
+/// atomics among themselves, the ordered lane keeps.
+inline constexpr std::uint64_t kOneSidedOrders =
+    FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR | FI_ORDER_WAW | FI_ORDER_RMA_RAR |
+    FI_ORDER_RMA_RAW | FI_ORDER_RMA_WAR | FI_ORDER_RMA_WAW;
 inline constexpr std::uint64_t kAllCaps = kPrimaryCaps | kDirectionCaps | kDomainCaps | kOtherCaps;
 
 /// The one info that answers `hints` (null: everything we offer), without addresses; the caller

@@ -2,14 +2,126 @@
 // provider/av.cc -- see av.h.
 #include "provider/av.h"
 
+#include <algorithm>
+#include <cstring>
+#include <string>
+
 #include "provider/eq.h"
 #include "provider/provider.h"
 #include "provider/service.h"
 
 namespace livebtl::fi {
+namespace {
+
+int bind_vector(fid_t object, fid* other, uint64_t) {
+  AddressVector& av = AddressVector::of(object);
+  if (other->fclass != FI_CLASS_EQ || av.events()) return -FI_EINVAL;
+  av.bind(EventQueue::of(other));
+  return 0;
+}
+
+void report_inserted(AddressVector& av, void* context, std::size_t inserted) {
+  const fi_eq_entry entry = {&av.fid, context, inserted};
+  av.events()->write(FI_AV_COMPLETE, &entry, sizeof entry);
+}
+
+void report_failed(AddressVector& av, void* context, std::size_t index, int error) {
+  fi_eq_err_entry entry{};
+  entry.fid = &av.fid;
+  entry.context = context;
+  entry.data = index;
+  entry.err = error;
+  entry.prov_errno = error;
+  av.events()->write_error(entry);
+}
+
+/// With an event queue bound insertion counts as asynchronous: the count comes as an event.
+int insert_addresses(fid_av* object, const void* addresses, size_t count, fi_addr_t* results,
+                     uint64_t flags, void* context) {
+  return guarded([&] {
+    AddressVector& av = AddressVector::of(object);
+    int inserted = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      Address raw;
+      std::memcpy(raw.raw.data(), static_cast<const std::byte*>(addresses) + i * kAddressBytes,
+                  kAddressBytes);
+      fi_addr_t address = FI_ADDR_NOTAVAIL;
+      const int error = av.insert(raw, address);
+      if (results) results[i] = error ? FI_ADDR_NOTAVAIL : address;
+      if (flags & FI_SYNC_ERR && context) static_cast<int*>(context)[i] = -error;
+      if (error && av.events()) report_failed(av, context, i, -error);
+      inserted += error ? 0 : 1;
+    }
+    if (!av.events()) return inserted;
+    report_inserted(av, context, static_cast<std::size_t>(inserted));
+    return 0;
+  });
+}
+
+int insert_service(fid_av* object, const char* node, const char* service, fi_addr_t* result,
+                   uint64_t flags, void* context) {
+  const Result<Address> address = service_address(node, service);
+  if (!address) return -FI_ENODATA;
+  return insert_addresses(object, address->raw.data(), 1, result, flags, context);
+}
+
+int remove_addresses(fid_av* object, fi_addr_t* addresses, size_t count, uint64_t flags) {
+  if (flags != 0) return -FI_EINVAL;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (const int error = AddressVector::of(object).remove(addresses[i])) return error;
+  }
+  return 0;
+}
+
+int look_up(fid_av* object, fi_addr_t address, void* raw, size_t* bytes) {
+  AddressVector& av = AddressVector::of(object);
+  const Destination* const found = av.find(address);
+  if (!found) return -FI_EINVAL;
+  const Address whole = av.domain().engine().address_of(*found);
+  std::memcpy(raw, whole.raw.data(), std::min(*bytes, kAddressBytes));
+  *bytes = kAddressBytes;
+  return 0;
+}
+
+const char* address_text(fid_av*, const void* raw, char* text, size_t* bytes) {
+  Address address;
+  std::memcpy(address.raw.data(), raw, kAddressBytes);
+  char whole[kAddressTextBytes];
+  write_address_text(address, whole);
+  if (text && *bytes > 0) {
+    const std::size_t copied = std::min(*bytes - 1, std::strlen(whole));
+    std::memcpy(text, whole, copied);
+    text[copied] = '\0';
+  }
+  *bytes = std::strlen(whole) + 1;
+  return text;
+}
+
+fi_ops vector_fid_ops = {
+    sizeof(fi_ops), close_object<AddressVector>, bind_vector, nosys, nosys, nosys, nosys,
+};
+fi_ops_av vector_ops = {
+    .size = sizeof(fi_ops_av),
+    .insert = insert_addresses,
+    .insertsvc = insert_service,
+    .insertsym = nosys,
+    .remove = remove_addresses,
+    .lookup = look_up,
+    .straddr = address_text,
+    .av_set = nosys,
+};
+
+}  // namespace
+
+AddressVector::AddressVector(Domain& domain, void* context) noexcept
+    : Object(FI_CLASS_AV, vector_fid_ops, context), domain_(domain) {
+  ops = &vector_ops;
+  domain_.keep();
+}
 
 AddressVector::~AddressVector() {
   if (events_) events_->drop();
+  domain_.drop();
 }
 
 void AddressVector::bind(EventQueue& events) noexcept {
@@ -59,6 +171,17 @@ fi_addr_t AddressVector::find_reverse(const Destination& destination) noexcept {
   const std::lock_guard hold(lock_);
   const auto found = reverse_.find({destination.peer, destination.port});
   return found == reverse_.end() ? FI_ADDR_NOTAVAIL : found->second;
+}
+
+int open_address_vector(fid_domain* domain, fi_av_attr* attr, fid_av** av, void* context) {
+  if (!attr) return -FI_EINVAL;
+  if (attr->name || attr->flags & ~static_cast<uint64_t>(FI_EVENT | FI_SYMMETRIC))
+    return -FI_ENOSYS;  // shared vectors are not offered
+  return guarded([&] {
+    *av = new AddressVector(Domain::of(domain), context);
+    if (attr->type == FI_AV_UNSPEC) attr->type = FI_AV_MAP;
+    return 0;
+  });
 }
 
 }  // namespace livebtl::fi

@@ -19,12 +19,10 @@ namespace livebtl::fi {
 
 class EventQueue;
 
-class AddressVector final : public fid_av {
+class AddressVector final : public Object<AddressVector, fid_av> {
  public:
   AddressVector(Domain& domain, void* context) noexcept;
   ~AddressVector();
-  static AddressVector& of(fid_av* av) noexcept { return static_cast<AddressVector&>(*av); }
-  static AddressVector& of(fid_t object) noexcept { return of(reinterpret_cast<fid_av*>(object)); }
 
   /// The port behind an address, or null.
   const Destination* find(fi_addr_t address) const noexcept {
@@ -45,9 +43,6 @@ class AddressVector final : public fid_av {
 
   void bind(EventQueue& events) noexcept;
   EventQueue* events() noexcept { return events_; }
-  void keep() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }
-  void drop() noexcept { users_.fetch_sub(1, std::memory_order_relaxed); }
-  bool used() const noexcept { return users_.load(std::memory_order_relaxed) != 0; }
   Domain& domain() noexcept { return domain_; }
 
  private:
@@ -62,7 +57,6 @@ class AddressVector final : public fid_av {
   fi_addr_t next_ = 0;
   std::map<std::pair<Peer*, PortNumber>, fi_addr_t> reverse_;
   EventQueue* events_ = nullptr;
-  std::atomic<int> users_{0};
 };
 
 }  // namespace livebtl::fi

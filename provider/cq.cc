@@ -44,12 +44,14 @@ CompletionQueue::Copy CompletionQueue::copy_for(fi_cq_format format) noexcept {
 }
 
 CompletionQueue::~CompletionQueue() {
-  if (wait_set_) wait_set_->remove(*this);
-  const std::lock_guard hold(domain_.gate());
-  while (front()) pop();
-  // Endpoints are gone: nobody pushes, so the node still linked may go too.
-  Completed* const last = arrivals_.last_taken();
-  if (last && last->pool) release(*last);
+  {
+    const std::lock_guard hold(domain_.gate());
+    while (front()) pop();
+    // Endpoints are gone: nobody pushes, so the node still linked may go too.
+    Completed* const last = arrivals_.last_taken();
+    if (last && last->pool) release(*last);
+  }
+  domain_.drop();
 }
 
 void CompletionQueue::push_local(Completed& node) noexcept {
@@ -185,20 +187,16 @@ ssize_t CompletionQueue::read_waiting(void* entries, std::size_t count, fi_addr_
   return result;
 }
 
-void CompletionQueue::signal() noexcept {
+int CompletionQueue::signal() noexcept {
   signalled_.store(true, std::memory_order_release);
   wait_fd_.ring();
+  return 0;
 }
 
 bool CompletionQueue::ready() noexcept {
   if (anything()) return true;
   domain_.engine().progress();
   return anything();
-}
-
-int CompletionQueue::set_wait(const fi_cq_attr& attr) {
-  wait_object_ = attr.wait_obj;
-  return choose_wait(attr.wait_obj, attr.wait_set, *this, wait_fd_, wait_set_);
 }
 
 }  // namespace livebtl::fi

@@ -19,18 +19,10 @@
 
 namespace livebtl::fi {
 
-class CompletionQueue final : public fid_cq, public Waitable {
+class CompletionQueue final : public Object<CompletionQueue, fid_cq>, public Waitable {
  public:
   CompletionQueue(Domain& domain, fi_cq_format format, void* context) noexcept;
   ~CompletionQueue();
-  static CompletionQueue& of(fid_cq* queue) noexcept {
-    return static_cast<CompletionQueue&>(*queue);
-  }
-  static CompletionQueue& of(fid_t object) noexcept {
-    return of(reinterpret_cast<fid_cq*>(object));
-  }
-  /// Returns 0 or a negative error.
-  int set_wait(const fi_cq_attr& attr);
 
   // Engine's side.
   void push(Completed& node) noexcept {
@@ -51,18 +43,10 @@ class CompletionQueue final : public fid_cq, public Waitable {
   ssize_t read_error(fi_cq_err_entry* entry, std::uint64_t flags) noexcept;
   ssize_t read_waiting(void* entries, std::size_t count, fi_addr_t* sources,
                        int timeout_ms) noexcept;
-  void signal() noexcept;
-
-  void keep() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }
-  void drop() noexcept { users_.fetch_sub(1, std::memory_order_relaxed); }
-  bool used() const noexcept { return users_.load(std::memory_order_relaxed) != 0; }
-  Domain& domain() noexcept { return domain_; }
-  fi_wait_obj wait_object() const noexcept { return wait_object_; }
+  int signal() noexcept;
 
   bool ready() noexcept override;
   Engine* engine() noexcept override { return &domain_.engine(); }
-  WaitFd* wait_fd() noexcept override { return &wait_fd_; }
-  void* user_context() noexcept override { return fid.context; }
 
  private:
   using Copy = void (*)(const Completed& from, void* entries, std::size_t index) noexcept;
@@ -89,11 +73,7 @@ class CompletionQueue final : public fid_cq, public Waitable {
   std::vector<Completed*> events_spare_;  // engine's side
   std::vector<std::unique_ptr<Completed>> events_;
 
-  WaitFd wait_fd_;
-  WaitSet* wait_set_ = nullptr;
-  fi_wait_obj wait_object_ = FI_WAIT_NONE;
   std::atomic<bool> signalled_{false};
-  std::atomic<int> users_{0};
 };
 
 }  // namespace livebtl::fi

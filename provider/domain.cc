@@ -13,21 +13,15 @@ namespace {
 
 std::atomic<std::uint32_t> next_space{1};
 
-int close_domain(fid_t object) {
-  Domain* const domain = &Domain::of(object);
-  if (domain->used()) return -FI_EBUSY;
-  domain->fabric().drop();
-  delete domain;
-  return 0;
-}
-
 int bind_domain(fid*, fid* other, uint64_t flags) {
   // An event queue is for asynchronous registrations; ours are done when the call returns.
   if (other->fclass != FI_CLASS_EQ) return -FI_EINVAL;
   return flags & FI_REG_MR ? -FI_ENOSYS : 0;
 }
 
-fi_ops domain_fid_ops = {sizeof(fi_ops), close_domain, bind_domain, nosys, nosys, nosys, nosys};
+fi_ops domain_fid_ops = {
+    sizeof(fi_ops), close_object<Domain>, bind_domain, nosys, nosys, nosys, nosys,
+};
 fi_ops_domain domain_ops = {
     .size = sizeof(fi_ops_domain),
     .av_open = open_address_vector,
@@ -47,7 +41,7 @@ fi_ops_domain domain_ops = {
 
 Domain::Domain(Fabric& fabric, std::shared_ptr<Engine> engine, const DomainChoices& choices,
                void* context)
-    : fid_domain{},
+    : Object(FI_CLASS_DOMAIN, domain_fid_ops, context),
       fabric_(fabric),
       engine_(std::move(engine)),
       choices_(choices),
@@ -55,12 +49,12 @@ Domain::Domain(Fabric& fabric, std::shared_ptr<Engine> engine, const DomainChoic
       gate_(choices.several_threads),
       transmits_(kTransmitsMax),
       receives_(kReceivesMax) {
-  fid.fclass = FI_CLASS_DOMAIN;
-  fid.context = context;
-  fid.ops = &domain_fid_ops;
   ops = &domain_ops;
   mr = &region_ops;
+  fabric_.keep();
 }
+
+Domain::~Domain() { fabric_.drop(); }
 
 Result<Port*> Domain::region_port() {
   const std::lock_guard hold(region_port_lock_);
@@ -107,10 +101,7 @@ int open_domain(fid_fabric* fabric, fi_info* info, fid_domain** domain, void* co
       tell_user(engine.error());
       return -errno_of(engine.error().code);
     }
-    Fabric& owner = Fabric::of(fabric);
-    auto* const made = new Domain(owner, std::move(*engine), choices_of(*info), context);
-    owner.keep();
-    *domain = made;
+    *domain = new Domain(Fabric::of(fabric), std::move(*engine), choices_of(*info), context);
     return 0;
   });
 }

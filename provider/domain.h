@@ -12,6 +12,7 @@
 
 #include "livebtl/engine.h"
 #include "provider/gate.h"
+#include "provider/object.h"
 #include "provider/op_pool.h"
 
 namespace livebtl::fi {
@@ -26,26 +27,19 @@ struct DomainChoices {
   bool made_keys = false;           // we choose the keys of regions
 };
 
-class Domain final : public fid_domain {
+class Domain final : public Object<Domain, fid_domain> {
  public:
   Domain(Fabric& fabric, std::shared_ptr<Engine> engine, const DomainChoices& choices,
          void* context);
-  static Domain& of(fid_domain* domain) noexcept { return static_cast<Domain&>(*domain); }
-  static Domain& of(fid_t object) noexcept { return of(reinterpret_cast<fid_domain*>(object)); }
+  ~Domain();
 
   Engine& engine() noexcept { return *engine_; }
-  Fabric& fabric() noexcept { return fabric_; }
   Gate& gate() noexcept { return gate_; }
   OpPool& transmits() noexcept { return transmits_; }
   OpPool& receives() noexcept { return receives_; }
   const DomainChoices& choices() const noexcept { return choices_; }
   /// Regions are seen through every port of this space.
   std::uint32_t space() const noexcept { return space_; }
-
-  /// Objects opened in the domain: it closes only when none is left.
-  void keep() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }
-  void drop() noexcept { users_.fetch_sub(1, std::memory_order_relaxed); }
-  bool used() const noexcept { return users_.load(std::memory_order_relaxed) != 0; }
 
   /// The domain's own port: regions belong to the domain, endpoints come and go.
   Result<Port*> region_port();
@@ -65,7 +59,6 @@ class Domain final : public fid_domain {
   Gate gate_;
   OpPool transmits_;
   OpPool receives_;
-  std::atomic<int> users_{0};
 
   std::mutex region_port_lock_;  // held while the engine is called
   std::unique_ptr<Port> region_port_;

@@ -12,23 +12,17 @@
 namespace livebtl::fi {
 namespace {
 
-// Orders that hold only if one-sided operations go one after the other. Those of messages, and of
-// atomics among themselves, the ordered lane keeps.
-constexpr std::uint64_t kOneSidedOrders = FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR |
-                                          FI_ORDER_WAW | FI_ORDER_RMA_RAR | FI_ORDER_RMA_RAW |
-                                          FI_ORDER_RMA_WAR | FI_ORDER_RMA_WAW;
-
 bool asks_for_one_sided_order(const fi_info& info) noexcept {
   return info.tx_attr && (info.tx_attr->msg_order & kOneSidedOrders) != 0;
 }
 
 template <class Object>
-void drop(Object* object) noexcept {
+void release(Object* object) noexcept {
   if (object) object->drop();
 }
 template <class Object>
 void hold(Object*& slot, Object& object) noexcept {
-  drop(slot);
+  release(slot);
   object.keep();
   slot = &object;
 }
@@ -36,7 +30,7 @@ void hold(Object*& slot, Object& object) noexcept {
 }  // namespace
 
 Endpoint::Endpoint(Domain& domain, const fi_info& info, void* context)
-    : fid_ep{},
+    : Object(FI_CLASS_EP, endpoint_fid_ops, context),
       domain_(domain),
       transmit_flags_(info.tx_attr ? info.tx_attr->op_flags : 0),
       receive_flags_(info.rx_attr ? info.rx_attr->op_flags : 0),
@@ -46,7 +40,13 @@ Endpoint::Endpoint(Domain& domain, const fi_info& info, void* context)
   if (info.src_addr && info.src_addrlen == kAddressBytes) {
     std::memcpy(wanted_name_.raw.data(), info.src_addr, kAddressBytes);
   }
-  install(context);
+  ops = &endpoint_ops;
+  cm = &name_ops;
+  msg = &message_ops;
+  tagged = &tagged_ops;
+  rma = &rma_ops;
+  fid_ep::atomic = &atomic_ops;
+  collective = &collective_ops;
   domain_.keep();
 }
 
@@ -58,12 +58,12 @@ Endpoint::~Endpoint() {
     if (transmit_queue_) transmit_queue_->forget(*this);
     if (receive_queue_) receive_queue_->forget(*this);
   }
-  drop(transmit_queue_);
-  drop(receive_queue_);
-  drop(av_);
+  release(transmit_queue_);
+  release(receive_queue_);
+  release(av_);
   for (Counter* counter : {send_counter_, receive_counter_, read_counter_, write_counter_,
                            remote_read_counter_, remote_write_counter_}) {
-    drop(counter);
+    release(counter);
   }
   domain_.drop();
 }

@@ -30,12 +30,10 @@ struct Start {
   std::uint64_t completion_flags = 0;  // FI_MSG | FI_SEND, ...
 };
 
-class Endpoint final : public fid_ep {
+class Endpoint final : public Object<Endpoint, fid_ep> {
  public:
   Endpoint(Domain& domain, const fi_info& info, void* context);
   ~Endpoint();
-  static Endpoint& of(fid_ep* endpoint) noexcept { return static_cast<Endpoint&>(*endpoint); }
-  static Endpoint& of(fid_t object) noexcept { return of(reinterpret_cast<fid_ep*>(object)); }
 
   // Set-up. Each returns 0 or a negative error.
   int bind(fid_t object, std::uint64_t flags);
@@ -74,8 +72,6 @@ class Endpoint final : public fid_ep {
  private:
   using Done = Operation::Done;
 
-  void install(void* context) noexcept;
-
   static void send_done(Operation& operation, const Completion& completion) noexcept;
   static void receive_done(Operation& operation, const Completion& completion) noexcept;
   static void multi_receive_done(Operation& operation, const Completion& completion) noexcept;
@@ -92,7 +88,7 @@ class Endpoint final : public fid_ep {
   ssize_t settle_one_sided(Op& op, Accept accept) noexcept;
   ssize_t refuse(Op& op) noexcept;
   ssize_t send_injected(SendRequest& request, const Start& start) noexcept;
-  void complete_locally(Op& op, int error) noexcept;
+  ssize_t complete_locally(Op& op, int error) noexcept;
   bool set_source(ReceiveRequest& request, fi_addr_t from) const noexcept;
   /// One-sided operations of a program that asked for their order go one at a time.
   bool must_wait_turn() noexcept;
@@ -155,6 +151,9 @@ inline void Endpoint::prepare(Op& op, Done done, CompletionQueue* queue, Counter
 /// The address under which the completion's source is known; FI_ADDR_NOTAVAIL if it is not.
 fi_addr_t source_of(const Completed& completed) noexcept;
 
+extern fi_ops endpoint_fid_ops;
+extern fi_ops_ep endpoint_ops;
+extern fi_ops_cm name_ops;
 extern fi_ops_msg message_ops;
 extern fi_ops_tagged tagged_ops;
 extern fi_ops_rma rma_ops;

@@ -11,11 +11,6 @@
 namespace livebtl::fi {
 namespace {
 
-int close_endpoint(fid_t object) {
-  delete &Endpoint::of(object);
-  return 0;
-}
-
 int bind_endpoint(fid_t object, fid* other, uint64_t flags) {
   Endpoint& endpoint = Endpoint::of(object);
   return endpoint.port() ? -FI_EOPBADSTATE : endpoint.bind(other, flags);
@@ -80,8 +75,10 @@ int get_name(fid_t object, void* name, size_t* bytes) {
   return room < kAddressBytes ? -FI_ETOOSMALL : 0;
 }
 
+}  // namespace
+
 fi_ops endpoint_fid_ops = {
-    sizeof(fi_ops), close_endpoint, bind_endpoint, control_endpoint, nosys, nosys, nosys,
+    sizeof(fi_ops), close_object<Endpoint>, bind_endpoint, control_endpoint, nosys, nosys, nosys,
 };
 fi_ops_ep endpoint_ops = {
     .size = sizeof(fi_ops_ep),
@@ -105,9 +102,6 @@ fi_ops_cm name_ops = {
     .shutdown = nosys,
     .join = nosys,
 };
-
-}  // namespace
-
 fi_ops_collective collective_ops = {
     .size = sizeof(fi_ops_collective),
     .barrier = nosys,
@@ -122,18 +116,5 @@ fi_ops_collective collective_ops = {
     .msg = nosys,
     .barrier2 = nosys,
 };
-
-void Endpoint::install(void* context) noexcept {
-  fid.fclass = FI_CLASS_EP;
-  fid.context = context;
-  fid.ops = &endpoint_fid_ops;
-  ops = &endpoint_ops;
-  cm = &name_ops;
-  msg = &message_ops;
-  tagged = &tagged_ops;
-  rma = &rma_ops;
-  fid_ep::atomic = &atomic_ops;
-  collective = &collective_ops;
-}
 
 }  // namespace livebtl::fi

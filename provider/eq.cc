@@ -12,28 +12,6 @@
 namespace livebtl::fi {
 namespace {
 
-int close_queue(fid_t object) {
-  EventQueue* const queue = &EventQueue::of(object);
-  if (queue->used()) return -FI_EBUSY;
-  queue->fabric().drop();
-  delete queue;
-  return 0;
-}
-
-int control_queue(fid_t object, int command, void* argument) {
-  WaitFd* const fd = EventQueue::of(object).wait_fd();
-  if (command != FI_GETWAIT) return -FI_ENOSYS;
-  if (fd->number() < 0) return -FI_ENODATA;
-  *static_cast<int*>(argument) = fd->number();
-  return 0;
-}
-
-ssize_t read_queue(fid_eq* queue, uint32_t* event, void* bytes, size_t count, uint64_t flags) {
-  return EventQueue::of(queue).read(event, bytes, count, flags);
-}
-ssize_t read_queue_error(fid_eq* queue, fi_eq_err_entry* entry, uint64_t flags) {
-  return EventQueue::of(queue).read_error(entry, flags);
-}
 ssize_t write_queue(fid_eq* queue, uint32_t event, const void* bytes, size_t count,
                     uint64_t flags) {
   EventQueue& target = EventQueue::of(queue);
@@ -45,34 +23,25 @@ ssize_t write_queue(fid_eq* queue, uint32_t event, const void* bytes, size_t cou
   });
   return error ? error : written;
 }
-ssize_t wait_queue(fid_eq* queue, uint32_t* event, void* bytes, size_t count, int timeout_ms,
-                   uint64_t flags) {
-  return EventQueue::of(queue).read_waiting(event, bytes, count, timeout_ms, flags);
-}
-const char* error_text(fid_eq*, int provider_errno, const void*, char* text, size_t bytes) {
-  const char* const words = fi_strerror(provider_errno);
-  if (text && bytes > 0) std::snprintf(text, bytes, "%s", words);
-  return words;
-}
 
-fi_ops queue_fid_ops = {sizeof(fi_ops), close_queue, nosys, control_queue, nosys, nosys, nosys};
+fi_ops queue_fid_ops = {
+    sizeof(fi_ops), close_object<EventQueue>, nosys, get_wait<EventQueue>, nosys, nosys, nosys,
+};
 fi_ops_eq queue_ops = {
     .size = sizeof(fi_ops_eq),
-    .read = read_queue,
-    .readerr = read_queue_error,
+    .read = Method<&EventQueue::read>::call,
+    .readerr = Method<&EventQueue::read_error>::call,
     .write = write_queue,
-    .sread = wait_queue,
+    .sread = Method<&EventQueue::read_waiting>::call,
     .strerror = error_text,
 };
 
 }  // namespace
 
 EventQueue::EventQueue(Fabric& fabric, bool writable, void* context) noexcept
-    : fid_eq{}, fabric_(fabric), writable_(writable) {
-  fid.fclass = FI_CLASS_EQ;
-  fid.context = context;
-  fid.ops = &queue_fid_ops;
+    : Object(FI_CLASS_EQ, queue_fid_ops, context), fabric_(fabric), writable_(writable) {
   ops = &queue_ops;
+  fabric_.keep();
 }
 
 void EventQueue::append(Event event) {
@@ -135,16 +104,11 @@ bool EventQueue::ready() noexcept {
 
 int open_event_queue(fid_fabric* fabric, fi_eq_attr* attr, fid_eq** queue, void* context) {
   if (!attr) return -FI_EINVAL;
-  const bool waits_by_fd = attr->wait_obj == FI_WAIT_FD;
-  if (attr->wait_obj == FI_WAIT_MUTEX_COND || attr->wait_obj == FI_WAIT_POLLFD ||
-      attr->wait_obj == FI_WAIT_SET) {
-    return -FI_ENOSYS;
-  }
+  if (attr->wait_obj == FI_WAIT_SET) return -FI_ENOSYS;
   return guarded([&] {
-    Fabric& owner = Fabric::of(fabric);
-    auto made = std::make_unique<EventQueue>(owner, (attr->flags & FI_WRITE) != 0, context);
-    if (const int error = waits_by_fd ? made->wait_fd()->open() : 0) return error;
-    owner.keep();
+    const bool writable = (attr->flags & FI_WRITE) != 0;
+    auto made = std::make_unique<EventQueue>(Fabric::of(fabric), writable, context);
+    if (const int error = made->set_wait(attr->wait_obj, nullptr)) return error;
     *queue = made.release();
     return 0;
   });

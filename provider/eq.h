@@ -17,11 +17,10 @@
 
 namespace livebtl::fi {
 
-class EventQueue final : public fid_eq, public Waitable {
+class EventQueue final : public Object<EventQueue, fid_eq>, public Waitable {
  public:
   EventQueue(Fabric& fabric, bool writable, void* context) noexcept;
-  static EventQueue& of(fid_eq* queue) noexcept { return static_cast<EventQueue&>(*queue); }
-  static EventQueue& of(fid_t object) noexcept { return of(reinterpret_cast<fid_eq*>(object)); }
+  ~EventQueue() { fabric_.drop(); }
 
   ssize_t write(std::uint32_t event, const void* bytes, std::size_t count);
   void write_error(const fi_eq_err_entry& entry);
@@ -30,16 +29,10 @@ class EventQueue final : public fid_eq, public Waitable {
   ssize_t read_waiting(std::uint32_t* event, void* bytes, std::size_t count, int timeout_ms,
                        std::uint64_t flags) noexcept;
 
-  void keep() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }
-  void drop() noexcept { users_.fetch_sub(1, std::memory_order_relaxed); }
-  bool used() const noexcept { return users_.load(std::memory_order_relaxed) != 0; }
   bool writable() const noexcept { return writable_; }
-  Fabric& fabric() noexcept { return fabric_; }
 
   bool ready() noexcept override;
   Engine* engine() noexcept override { return nullptr; }
-  WaitFd* wait_fd() noexcept override { return &wait_fd_; }
-  void* user_context() noexcept override { return fid.context; }
 
  private:
   struct Event {
@@ -56,8 +49,6 @@ class EventQueue final : public fid_eq, public Waitable {
   std::mutex lock_;
   std::condition_variable arrived_;
   std::deque<Event> events_;
-  WaitFd wait_fd_;
-  std::atomic<int> users_{0};
 };
 
 int open_event_queue(fid_fabric* fabric, fi_eq_attr* attr, fid_eq** queue, void* context);

@@ -12,14 +12,7 @@
 namespace livebtl::fi {
 namespace {
 
-int close_fabric(fid_t object) {
-  Fabric* const fabric = &Fabric::of(reinterpret_cast<fid_fabric*>(object));
-  if (fabric->used()) return -FI_EBUSY;
-  delete fabric;
-  return 0;
-}
-
-fi_ops fabric_fid_ops = {sizeof(fi_ops), close_fabric, nosys, nosys, nosys, nosys, nosys};
+fi_ops fabric_fid_ops = {sizeof(fi_ops), close_object<Fabric>, nosys, nosys, nosys, nosys, nosys};
 fi_ops_fabric fabric_ops = {
     .size = sizeof(fi_ops_fabric),
     .domain = open_domain,
@@ -32,10 +25,7 @@ fi_ops_fabric fabric_ops = {
 
 }  // namespace
 
-Fabric::Fabric(void* context) noexcept : fid_fabric{} {
-  fid.fclass = FI_CLASS_FABRIC;
-  fid.context = context;
-  fid.ops = &fabric_fid_ops;
+Fabric::Fabric(void* context) noexcept : Object(FI_CLASS_FABRIC, fabric_fid_ops, context) {
   ops = &fabric_ops;
 }
 

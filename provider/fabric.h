@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// provider/fabric.h -- fi_fabric: opens domains, event queues and wait sets. Holds nothing itself.
+// provider/fabric.h -- fi_getinfo, and fi_fabric: opens domains, event queues and wait sets. Holds
+// nothing itself.
 #pragma once
 
 #include <rdma/fabric.h>
 #include <rdma/providers/fi_log.h>
 #include <rdma/providers/fi_prov.h>
 
-#include <atomic>
+#include "provider/object.h"
 
 namespace livebtl::fi {
 
-class Fabric final : public fid_fabric {
+class Fabric final : public Object<Fabric, fid_fabric> {
  public:
   explicit Fabric(void* context) noexcept;
-  static Fabric& of(fid_fabric* fabric) noexcept { return static_cast<Fabric&>(*fabric); }
-
-  void keep() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }
-  void drop() noexcept { users_.fetch_sub(1, std::memory_order_relaxed); }
-  bool used() const noexcept { return users_.load(std::memory_order_relaxed) != 0; }
-
- private:
-  std::atomic<int> users_{0};
 };
 
+/// fi_getinfo: exactly one info for a request that we can serve. Cheap and without side effects:
+/// libfabric's utility providers call it several times for each application's.
+int get_info(std::uint32_t api_version, const char* node, const char* service, std::uint64_t flags,
+             const fi_info* hints, fi_info** info);
 int open_fabric(fi_fabric_attr* attr, fid_fabric** fabric, void* context);
 
 /// What fi_prov_ini hands to libfabric; log lines name it.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// provider/getinfo.cc -- see getinfo.h.
-#include "provider/getinfo.h"
-
+// provider/getinfo.cc -- fi_getinfo: the info, and the addresses in it (see fabric.h).
 #include <cstdlib>
 #include <cstring>
 
 #include "provider/attr.h"
+#include "provider/fabric.h"
 #include "provider/provider.h"
 #include "provider/service.h"
 

@@ -53,9 +53,9 @@ struct Tables {
   std::string_view names;
 };
 
-class Object {
+class ElfObject {
  public:
-  explicit Object(const dl_phdr_info& info) noexcept
+  explicit ElfObject(const dl_phdr_info& info) noexcept
       : base_(info.dlpi_addr), headers_(info.dlpi_phdr, info.dlpi_phnum) {}
 
   Result<Tables> tables() const;
@@ -98,7 +98,7 @@ class Object {
   std::span<const ElfW(Phdr)> headers_;
 };
 
-Result<Tables> Object::tables() const {
+Result<Tables> ElfObject::tables() const {
   const ElfW(Phdr)* const section = find(PT_DYNAMIC);
   std::span<const ElfW(Dyn)> entries;
   if (section == nullptr || !table(base_ + section->p_vaddr, section->p_memsz, entries))
@@ -124,8 +124,8 @@ Result<Tables> Object::tables() const {
   return found;
 }
 
-bool Object::imports(const Tables& tables, const ElfW(Rela) & entry,
-                     std::string_view symbol) const {
+bool ElfObject::imports(const Tables& tables, const ElfW(Rela) & entry,
+                        std::string_view symbol) const {
   const auto type = static_cast<std::uint32_t>(ELF64_R_TYPE(entry.r_info));
   if (type != kCallSlot && type != kAddressSlot) return false;
   // The table of symbols does not say how long it is.
@@ -139,7 +139,7 @@ bool Object::imports(const Tables& tables, const ElfW(Rela) & entry,
 
 // Slots of a library that was linked for it are made read-only once they are filled (RELRO), to the
 // last whole page of that range.
-Status Object::fill(Word offset, void* value) const {
+Status ElfObject::fill(Word offset, void* value) const {
   const Word slot = base_ + offset;
   if (slot % alignof(void*) != 0 || !loaded(slot, sizeof value, PF_W))
     return tl::unexpected(not_understood("a slot is not in its data"));
@@ -168,15 +168,10 @@ struct Search {
   Result<unsigned> done;
 };
 
-std::string_view file_of(const char* path) noexcept {
-  const std::string_view view = path == nullptr ? "" : path;
-  const std::size_t slash = view.rfind('/');
-  return slash == std::string_view::npos ? view : view.substr(slash + 1);
-}
-
 int look_at(dl_phdr_info* info, std::size_t /*bytes*/, void* argument) {
   auto& search = *static_cast<Search*>(argument);
-  if (file_of(info->dlpi_name) != search.library) return 0;
+  const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+  if (path.substr(path.rfind('/') + 1) != search.library) return 0;  // npos + 1 is 0
   search.done = redirect_import(*info, search.symbol, search.replacement);
   return 1;
 }
@@ -187,7 +182,7 @@ Result<unsigned> redirect_import(const dl_phdr_info& info, std::string_view symb
                                  void* replacement) {
   if (!kProcessorKnown || sizeof(void*) != sizeof(std::uint64_t))
     return fail(Errc::kUnsupported, "this is not known for this processor");
-  const Object object(info);
+  const ElfObject object(info);
   const auto tables = object.tables();
   if (!tables) return tl::unexpected(tables.error());
   unsigned filled = 0;

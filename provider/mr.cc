@@ -10,16 +10,13 @@
 namespace livebtl::fi {
 namespace {
 
-class Region final : public fid_mr {
+class Region final : public Object<Region, fid_mr> {
  public:
   Region(Domain& owner, std::uint64_t given_key, void* context) noexcept;
   ~Region() {
     domain.forget_region(key);
     if (counter) counter->drop();
     domain.drop();
-  }
-  static Region& of(fid_t object) noexcept {
-    return *static_cast<Region*>(reinterpret_cast<fid_mr*>(object));
   }
 
   Domain& domain;
@@ -55,10 +52,7 @@ fi_ops region_fid_ops = {
 };
 
 Region::Region(Domain& owner, std::uint64_t given_key, void* context) noexcept
-    : fid_mr{}, domain(owner) {
-  fid.fclass = FI_CLASS_MR;
-  fid.context = context;
-  fid.ops = &region_fid_ops;
+    : Object(FI_CLASS_MR, region_fid_ops, context), domain(owner) {
   mem_desc = this;  // some programs take null for a failure; no call of ours reads it
   key = given_key;
   domain.keep();

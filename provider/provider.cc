@@ -9,7 +9,6 @@
 #include <cstdlib>
 
 #include "provider/fabric.h"
-#include "provider/getinfo.h"
 #include "provider/hidden_devices.h"
 
 namespace livebtl::fi {

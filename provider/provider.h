@@ -10,6 +10,7 @@
 #include <rdma/fi_errno.h>
 #include <sys/types.h>
 
+#include <cstdio>
 #include <exception>
 #include <new>
 
@@ -60,6 +61,14 @@ inline ssize_t return_of(Accept accept) noexcept {
 template <class R, class... Args>
 R nosys(Args...) noexcept {
   return static_cast<R>(-FI_ENOSYS);
+}
+
+/// fi_cq_strerror, fi_eq_strerror.
+template <class Fid>
+const char* error_text(Fid*, int provider_errno, const void*, char* text, std::size_t bytes) {
+  const char* const words = fi_strerror(provider_errno);
+  if (text && bytes > 0) std::snprintf(text, bytes, "%s", words);
+  return words;
 }
 
 /// Calls `body`, which returns an int, and turns std::bad_alloc into -FI_ENOMEM.

@@ -2,11 +2,8 @@
 // provider/service.cc -- see service.h.
 #include "provider/service.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +16,7 @@
 #include <string_view>
 #include <thread>
 
+#include "base/interfaces.h"
 #include "base/run_directory.h"
 #include "provider/provider.h"
 
@@ -33,13 +31,10 @@ constexpr auto kResolveTimeout = std::chrono::seconds(5);
 constexpr auto kResolveInterval = std::chrono::milliseconds(10);
 
 bool good_name(std::string_view name) noexcept {
-  if (name.empty() || name.size() > kNameBytesMax || name.front() == '.') return false;
-  for (const char c : name) {
-    const bool good = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                      c == '-' || c == '_' || c == '.';
-    if (!good) return false;
-  }
-  return true;
+  constexpr std::string_view kGood =
+      "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.";
+  return !name.empty() && name.size() <= kNameBytesMax && name.front() != '.' &&
+         name.find_first_not_of(kGood) == std::string_view::npos;
 }
 
 /// The name in a service address; empty: any, or malformed.
@@ -49,36 +44,19 @@ std::string_view name_in(const Address& address) noexcept {
   return good_name(view) ? view : std::string_view{};
 }
 
-bool same_ip(const sockaddr* interface, const in6_addr* v6, const in_addr* v4) noexcept {
-  if (v4 && interface->sa_family == AF_INET) {
-    sockaddr_in found;
-    std::memcpy(&found, interface, sizeof found);
-    return found.sin_addr.s_addr == v4->s_addr;
-  }
-  if (v6 && interface->sa_family == AF_INET6) {
-    sockaddr_in6 found;
-    std::memcpy(&found, interface, sizeof found);
-    return std::memcmp(&found.sin6_addr, v6, sizeof *v6) == 0;
-  }
-  return false;
-}
-
 /// Numbers and our own names only: asking a name server would stall the program.
-bool is_this_host(const char* node) noexcept {
+bool is_this_host(const char* node) {
   char own[HOST_NAME_MAX + 1] = {};
   if (::gethostname(own, sizeof own - 1) == 0 && std::strcmp(node, own) == 0) return true;
   if (std::strcmp(node, "localhost") == 0) return true;
-  in_addr v4{};
-  in6_addr v6{};
-  const bool is_v4 = ::inet_pton(AF_INET, node, &v4) == 1;
-  const bool is_v6 = !is_v4 && ::inet_pton(AF_INET6, node, &v6) == 1;
-  if (!is_v4 && !is_v6) return false;
-  if (is_v4 && (ntohl(v4.s_addr) >> 24) == 127) return true;
+  const auto wanted = parse_ip(node);
+  if (!wanted) return false;
+  if (is_v4(*wanted) && is_loopback(*wanted)) return true;
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return false;
   bool found = false;
   for (const ifaddrs* at = list; at && !found; at = at->ifa_next) {
-    found = at->ifa_addr && same_ip(at->ifa_addr, is_v6 ? &v6 : nullptr, is_v4 ? &v4 : nullptr);
+    found = ip_of(at->ifa_addr) == wanted;
   }
   ::freeifaddrs(list);
   return found;
@@ -89,14 +67,14 @@ const char* setting(const char* name, const char* second_name) noexcept {
   return value && *value ? value : std::getenv(second_name);
 }
 
-Result<std::string> service_directory() {
+Result<std::string> service_file(std::string_view name) {
   const char* const wanted = setting("LIVEBTL_RUNDIR", "FI_LIVEBTL_RUNDIR");
   const auto base = make_run_directory(wanted != nullptr ? wanted : "", run_places());
   if (!base) return tl::unexpected<Error>(base.error());
   const std::string path = *base + "/.service";  // no job's id begins with a dot
   if (const Status made = make_private_directory(path); !made)
     return tl::unexpected<Error>(made.error());
-  return path;
+  return path + "/" + std::string(name);
 }
 
 struct flock whole_file(short type) noexcept {
@@ -106,38 +84,34 @@ struct flock whole_file(short type) noexcept {
   return lock;
 }
 
-/// Opens and locks the file at `path`; -1 and errno: not done, EAGAIN if another holds it.
-int open_locked(const std::string& path) noexcept {
+/// Opens and locks the file at `path`. None and errno: not done, EAGAIN if another holds it.
+Fd open_locked(const std::string& path) noexcept {
   for (;;) {
-    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0) return -1;
+    Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!fd) return fd;
     struct flock lock = whole_file(F_WRLCK);
-    if (::fcntl(fd, F_OFD_SETLK, &lock) != 0) {
+    if (::fcntl(fd.number(), F_OFD_SETLK, &lock) != 0) {
       const int error = errno == EACCES ? EAGAIN : errno;
-      ::close(fd);
+      fd.reset();
       errno = error;
-      return -1;
+      return fd;
     }
     // Its former owner may have unlinked it between our open and our lock.
     struct stat ours {};
     struct stat named {};
-    const bool same = ::fstat(fd, &ours) == 0 && ::stat(path.c_str(), &named) == 0 &&
+    const bool same = ::fstat(fd.number(), &ours) == 0 && ::stat(path.c_str(), &named) == 0 &&
                       ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
     if (same) return fd;
-    ::close(fd);
   }
 }
 
 /// The address in a live service's file, or nothing (yet).
 bool read_live(const std::string& path, Address& address) noexcept {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0) return false;
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   struct flock lock = whole_file(F_RDLCK);
-  const bool held = ::fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_WRLCK;
-  const bool whole =
-      ::pread(fd, address.raw.data(), kAddressBytes, 0) == static_cast<ssize_t>(kAddressBytes);
-  ::close(fd);
-  return held && whole;
+  return fd && ::fcntl(fd.number(), F_OFD_GETLK, &lock) == 0 && lock.l_type == F_WRLCK &&
+         ::pread(fd.number(), address.raw.data(), kAddressBytes, 0) ==
+             static_cast<ssize_t>(kAddressBytes);
 }
 
 }  // namespace
@@ -166,14 +140,13 @@ bool is_service_address(const Address& address) noexcept {
 Result<Address> resolve_service(const Address& service) {
   const std::string_view name = name_in(service);
   if (name.empty()) return fail(Errc::kNotFound, "the address names no service");
-  const auto directory = service_directory();
-  if (!directory) return tl::unexpected<Error>(directory.error());
-  const std::string path = *directory + "/" + std::string(name);
+  const auto path = service_file(name);
+  if (!path) return tl::unexpected<Error>(path.error());
   const auto until = std::chrono::steady_clock::now() + kResolveTimeout;
   Address found;
-  while (!read_live(path, found)) {
+  while (!read_live(*path, found)) {
     if (std::chrono::steady_clock::now() >= until) {
-      return fail(Errc::kNotFound, "no live process serves " + std::string(name) + " (" + path +
+      return fail(Errc::kNotFound, "no live process serves " + std::string(name) + " (" + *path +
                                        "); start the server first");
     }
     std::this_thread::sleep_for(kResolveInterval);
@@ -182,28 +155,22 @@ Result<Address> resolve_service(const Address& service) {
 }
 
 PublishedService::~PublishedService() {
-  if (fd_ < 0) return;
-  ::unlink(path_.c_str());
-  ::close(fd_);
+  if (fd_) ::unlink(path_.c_str());
 }
 
 Status PublishedService::publish(const Address& service, const Address& endpoint) {
   const std::string_view name = name_in(service);
   if (name.empty()) return {};
-  const auto directory = service_directory();
-  if (!directory) return tl::unexpected<Error>(directory.error());
-  const std::string path = *directory + "/" + std::string(name);
-  const int fd = open_locked(path);
-  if (fd < 0 && errno == EAGAIN) {
+  const auto path = service_file(name);
+  if (!path) return tl::unexpected<Error>(path.error());
+  Fd fd = open_locked(*path);
+  if (!fd && errno == EAGAIN)
     return fail(Errc::kRefused, "another endpoint serves " + std::string(name));
-  }
-  if (fd < 0) return fail(Errc::kSystem, "cannot write " + path + ": " + std::strerror(errno));
-  if (::pwrite(fd, endpoint.raw.data(), kAddressBytes, 0) != static_cast<ssize_t>(kAddressBytes)) {
-    ::close(fd);
-    return fail(Errc::kSystem, "cannot write " + path + ": " + std::strerror(errno));
-  }
-  fd_ = fd;
-  path_ = path;
+  if (!fd || ::pwrite(fd.number(), endpoint.raw.data(), kAddressBytes, 0) !=
+                 static_cast<ssize_t>(kAddressBytes))
+    return fail(Errc::kSystem, "cannot write " + *path + ": " + std::strerror(errno));
+  fd_ = std::move(fd);
+  path_ = *path;
   return {};
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 
+#include "base/fd.h"
 #include "livebtl/engine.h"
 
 namespace livebtl::fi {
@@ -26,9 +27,6 @@ Result<Address> resolve_service(const Address& service);
 /// A service's file, held and locked while the endpoint lives; a file without lock is stale.
 class PublishedService {
  public:
-  PublishedService() noexcept = default;
-  PublishedService(const PublishedService&) = delete;
-  PublishedService& operator=(const PublishedService&) = delete;
   ~PublishedService();
 
   /// For a service address without a name there is nothing to do.
@@ -37,7 +35,7 @@ class PublishedService {
   Status publish(const Address& service, const Address& endpoint);
 
  private:
-  int fd_ = -1;
+  Fd fd_;
   std::string path_;
 };
 

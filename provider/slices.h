@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// provider/slices.h -- libfabric's scattered buffers (iovec) as Slices, on the caller's stack.
+// provider/slices.h -- libfabric's scattered buffers (iovec) as Slices, on the caller's stack, and
+// the beginning of all calls that have some.
 #pragma once
 
 #include <sys/uio.h>
 
+#include <type_traits>
+
+#include "provider/ep.h"
 #include "provider/provider.h"
 
 namespace livebtl::fi {
@@ -36,5 +40,16 @@ class SliceArray {
 
 using Sources = SliceArray<Slice>;
 using Targets = SliceArray<MutableSlice>;
+
+/// Calls the endpoint with the request, once `pieces` are in it.
+template <class Piece, class Request, class... More>
+[[gnu::always_inline]] inline ssize_t start(ssize_t (Endpoint::*call)(Request&, More...) noexcept,
+                                            fid_ep* ep, const SliceArray<Piece>& pieces,
+                                            std::type_identity_t<Request>&& request,
+                                            std::type_identity_t<More>... more) noexcept {
+  if (!pieces.good()) return -FI_EINVAL;
+  request.slices = pieces.span();
+  return (Endpoint::of(ep).*call)(request, more...);
+}
 
 }  // namespace livebtl::fi

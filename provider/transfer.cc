@@ -153,11 +153,11 @@ ssize_t Endpoint::send_injected(SendRequest& request, const Start& start) noexce
   const Accept accept = port_->inject(request);
   if (accept != Accept::kAccepted) return settle(*op, accept);
   if (send_counter_) send_counter_->count(0);
-  complete_locally(*op, 0);
-  return 0;
+  return complete_locally(*op, 0);
 }
 
-void Endpoint::complete_locally(Op& op, int error) noexcept {
+/// Returns 0.
+ssize_t Endpoint::complete_locally(Op& op, int error) noexcept {
   op.error = error;
   const std::lock_guard hold(domain_.gate());
   if (op.queue && (op.report || error)) {
@@ -165,6 +165,7 @@ void Endpoint::complete_locally(Op& op, int error) noexcept {
   } else {
     op.pool->give_back(op);
   }
+  return 0;
 }
 
 inline bool Endpoint::set_source(ReceiveRequest& request, fi_addr_t from) const noexcept {
@@ -208,8 +209,7 @@ ssize_t Endpoint::peek(ReceiveRequest& request, fi_addr_t from, const Start& sta
   if (!there) {
     op->tag = request.tag;
     op->report = true;
-    complete_locally(*op, FI_ENOMSG);
-    return 0;
+    return complete_locally(*op, FI_ENOMSG);
   }
   note_message(*op, found);
   op->bytes = found.message_bytes;
@@ -220,8 +220,7 @@ ssize_t Endpoint::peek(ReceiveRequest& request, fi_addr_t from, const Start& sta
   } else if (claim) {
     static_cast<fi_context*>(start.context)->internal[0] = claim;
   }
-  complete_locally(*op, 0);
-  return 0;
+  return complete_locally(*op, 0);
 }
 
 ssize_t Endpoint::receive_claimed(std::span<const MutableSlice> slices,
@@ -232,13 +231,11 @@ ssize_t Endpoint::receive_claimed(std::span<const MutableSlice> slices,
   Op* const op = take(domain_.receives());
   if (!op) return -FI_EAGAIN;
   prepare(*op, receive_done, receive_queue_, receive_counter_, start);
-  if (start.flags & FI_DISCARD) {
-    context->internal[0] = nullptr;
-    port_->discard_claimed(claim);
-    complete_locally(*op, 0);
-    return 0;
-  }
   context->internal[0] = nullptr;
+  if (start.flags & FI_DISCARD) {
+    port_->discard_claimed(claim);
+    return complete_locally(*op, 0);
+  }
   const Accept accept = port_->receive_claimed(claim, slices, *op);
   if (accept != Accept::kAccepted) context->internal[0] = claim;
   return settle(*op, accept);

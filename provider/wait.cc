@@ -3,39 +3,30 @@
 #include "provider/wait.h"
 
 #include <sched.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
 #include "provider/cntr.h"
 #include "provider/cq.h"
+#include "provider/domain.h"
 #include "provider/eq.h"
 #include "provider/provider.h"
 
 namespace livebtl::fi {
 
-WaitFd::~WaitFd() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 int WaitFd::open() noexcept {
-  fd_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  return fd_ >= 0 ? 0 : -errno;
+  bell_.emplace();
+  return bell_->usable() ? 0 : -errno;
 }
 
 void WaitFd::ring() noexcept {
-  if (fd_ < 0) return;
-  const std::uint64_t one = 1;
-  // It fails only when the count would overflow: then it is readable already.
-  [[maybe_unused]] const ssize_t written = ::write(fd_, &one, sizeof one);
+  if (bell_) bell_->ring();
 }
 
 void WaitFd::arm() noexcept {
-  if (fd_ < 0) return;
-  std::uint64_t rings = 0;
-  [[maybe_unused]] const ssize_t taken = ::read(fd_, &rings, sizeof rings);
+  if (!bell_) return;
+  bell_->silence();
   armed_.exchange(true, std::memory_order_acq_rel);
 }
 
@@ -71,7 +62,7 @@ int try_wait(fid_fabric*, fid** objects, int count) {
     if (objects[i]->fclass == FI_CLASS_WAIT) continue;  // fi_wait asks before it sleeps
     Waitable* const object = waitable_of(objects[i]);
     if (!object) return -FI_EINVAL;
-    if (WaitFd* const fd = object->wait_fd()) fd->arm();
+    object->wait_fd().arm();
     if (object->ready()) return -FI_EAGAIN;
   }
   return 0;
@@ -79,28 +70,66 @@ int try_wait(fid_fabric*, fid** objects, int count) {
 
 namespace {
 
-int close_wait_set(fid_t object) {
-  auto& set = WaitSet::of(reinterpret_cast<fid_wait*>(object));
-  if (set.used()) return -FI_EBUSY;
-  delete &set;
+fi_ops wait_set_fid_ops = {
+    sizeof(fi_ops), close_object<WaitSet>, nosys, nosys, nosys, nosys, nosys,
+};
+fi_ops_wait wait_set_ops = {sizeof(fi_ops_wait), Method<&WaitSet::wait>::call};
+
+class PollSet final : public Object<PollSet, fid_poll> {
+ public:
+  explicit PollSet(Domain& owner) noexcept;
+  ~PollSet() { domain.drop(); }
+
+  Domain& domain;
+  std::vector<fid_t> members;
+};
+
+int poll_members(fid_poll* set, void** contexts, int count) {
+  int found = 0;
+  for (const fid_t member : PollSet::of(set).members) {
+    if (!waitable_of(member)->ready()) continue;
+    if (found == count) break;
+    contexts[found++] = member->context;
+  }
+  return found;
+}
+
+int add_member(fid_poll* set, fid* object, uint64_t flags) {
+  if (!waitable_of(object) || flags != 0) return -FI_EINVAL;
+  return guarded([&] {
+    PollSet::of(set).members.push_back(object);
+    return 0;
+  });
+}
+
+int remove_member(fid_poll* set, fid* object, uint64_t) {
+  std::erase(PollSet::of(set).members, object);
   return 0;
 }
 
-int wait_on_set(fid_wait* set, int timeout_ms) { return WaitSet::of(set).wait(timeout_ms); }
+fi_ops poll_fid_ops = {sizeof(fi_ops), close_object<PollSet>, nosys, nosys, nosys, nosys, nosys};
+fi_ops_poll poll_ops = {sizeof(fi_ops_poll), poll_members, add_member, remove_member};
 
-fi_ops wait_set_fid_ops = {sizeof(fi_ops), close_wait_set, nosys, nosys, nosys, nosys, nosys};
-fi_ops_wait wait_set_ops = {sizeof(fi_ops_wait), wait_on_set};
+PollSet::PollSet(Domain& owner) noexcept
+    : Object(FI_CLASS_POLL, poll_fid_ops, nullptr), domain(owner) {
+  ops = &poll_ops;
+  domain.keep();
+}
 
 }  // namespace
 
-WaitSet::WaitSet() noexcept : fid_wait{} {
-  fid.fclass = FI_CLASS_WAIT;
-  fid.ops = &wait_set_fid_ops;
+WaitSet::WaitSet() noexcept : Object(FI_CLASS_WAIT, wait_set_fid_ops, nullptr) {
   ops = &wait_set_ops;
 }
 
+void WaitSet::add(Waitable& member) {
+  members_.push_back(&member);
+  keep();
+}
+
 void WaitSet::remove(Waitable& member) noexcept {
-  members_.erase(std::remove(members_.begin(), members_.end(), &member), members_.end());
+  std::erase(members_, &member);
+  drop();
 }
 
 int WaitSet::wait(int timeout_ms) noexcept {
@@ -114,15 +143,19 @@ int WaitSet::wait(int timeout_ms) noexcept {
   return ready ? 0 : -FI_ETIMEDOUT;
 }
 
-int choose_wait(fi_wait_obj how, fid_wait* set, Waitable& waited, WaitFd& fd,
-                WaitSet*& joined) noexcept {
+Waitable::~Waitable() {
+  if (wait_set_) wait_set_->remove(*this);
+}
+
+int Waitable::set_wait(fi_wait_obj how, fid_wait* set) noexcept {
+  wait_object_ = how;
   switch (how) {
     case FI_WAIT_FD:
-      return fd.open();
+      return wait_fd_.open();
     case FI_WAIT_SET:
       if (!set) return -FI_EINVAL;
-      joined = &WaitSet::of(set);
-      joined->add(waited);
+      wait_set_ = &WaitSet::of(set);
+      wait_set_->add(*this);
       return 0;
     case FI_WAIT_NONE:
     case FI_WAIT_UNSPEC:
@@ -138,6 +171,14 @@ int open_wait_set(fid_fabric*, fi_wait_attr* attr, fid_wait** set) {
   if (attr->wait_obj != FI_WAIT_UNSPEC && attr->wait_obj != FI_WAIT_YIELD) return -FI_ENOSYS;
   return guarded([&] {
     *set = new WaitSet;
+    return 0;
+  });
+}
+
+int open_poll_set(fid_domain* domain, fi_poll_attr* attr, fid_poll** set) {
+  if (attr && attr->flags != 0) return -FI_EINVAL;
+  return guarded([&] {
+    *set = new PollSet(Domain::of(domain));
     return 0;
   });
 }

@@ -12,9 +12,12 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "base/bell.h"
 #include "livebtl/engine.h"
+#include "provider/object.h"
 
 namespace livebtl::fi {
 
@@ -23,17 +26,12 @@ class WaitSet;
 /// An eventfd that is written only while it is armed: somebody is about to sleep on it.
 class WaitFd {
  public:
-  WaitFd() noexcept = default;
-  WaitFd(const WaitFd&) = delete;
-  WaitFd& operator=(const WaitFd&) = delete;
-  ~WaitFd();
-
   /// Returns 0 or a negative error.
   int open() noexcept;
-  int number() const noexcept { return fd_; }
+  int number() const noexcept { return bell_ ? bell_->fd() : -1; }
   /// After the entry is visible. Costs one comparison where there is no descriptor.
   void notify() noexcept {
-    if (fd_ < 0) [[likely]]
+    if (!bell_) [[likely]]
       return;
     // Either we see that it is armed, or its arming sees our entry: both exchange the same word.
     if (armed_.exchange(false, std::memory_order_acq_rel)) ring();
@@ -43,7 +41,7 @@ class WaitFd {
   void arm() noexcept;
 
  private:
-  int fd_ = -1;
+  std::optional<Bell> bell_;
   std::atomic<bool> armed_{false};
 };
 
@@ -78,15 +76,34 @@ class IdleSpins {
 /// What a thread can wait for: a queue or a counter.
 class Waitable {
  public:
-  /// Moves the engine; is there something to read? `polled`: asked by a poll set.
+  /// Moves the engine; is there something to read?
   virtual bool ready() noexcept = 0;
   virtual Engine* engine() noexcept = 0;  // null: needs none
-  virtual WaitFd* wait_fd() noexcept = 0;
-  virtual void* user_context() noexcept = 0;
+
+  /// What it is opened with: opens the descriptor, or joins the set. Returns 0 or a negative error.
+  int set_wait(fi_wait_obj how, fid_wait* set) noexcept;
+  fi_wait_obj wait_object() const noexcept { return wait_object_; }
+  WaitFd& wait_fd() noexcept { return wait_fd_; }
 
  protected:
-  ~Waitable() = default;
+  ~Waitable();
+
+  WaitFd wait_fd_;
+
+ private:
+  WaitSet* wait_set_ = nullptr;
+  fi_wait_obj wait_object_ = FI_WAIT_NONE;
 };
+
+/// fi_control of a queue or counter: FI_GETWAIT alone.
+template <class Self>
+int get_wait(fid_t object, int command, void* argument) noexcept {
+  const int fd = Self::of(object).wait_fd().number();
+  if (command != FI_GETWAIT) return -FI_ENOSYS;
+  if (fd < 0) return -FI_ENODATA;
+  *static_cast<int*>(argument) = fd;
+  return 0;
+}
 
 /// The queue or counter behind a fid, or null.
 Waitable* waitable_of(fid_t object) noexcept;
@@ -117,23 +134,17 @@ bool wait_until(Engine* engine, int timeout_ms, Ready ready) noexcept {
   }
 }
 
-/// What a queue or counter is opened with: opens its descriptor, or joins the set (remembered in
-/// `joined`), as `how` says. Returns 0 or a negative error.
-int choose_wait(fi_wait_obj how, fid_wait* set, Waitable& waited, WaitFd& fd,
-                WaitSet*& joined) noexcept;
 int open_wait_set(fid_fabric* fabric, fi_wait_attr* attr, fid_wait** set);
 int try_wait(fid_fabric* fabric, fid** objects, int count);
 int open_poll_set(fid_domain* domain, fi_poll_attr* attr, fid_poll** set);
 
 /// fi_wait_open's object: its members are all that were opened with it as their wait set.
-class WaitSet final : public fid_wait {
+class WaitSet final : public Object<WaitSet, fid_wait> {
  public:
   WaitSet() noexcept;
-  static WaitSet& of(fid_wait* set) noexcept { return static_cast<WaitSet&>(*set); }
 
-  void add(Waitable& member) { members_.push_back(&member); }
+  void add(Waitable& member);
   void remove(Waitable& member) noexcept;
-  bool used() const noexcept { return !members_.empty(); }
   int wait(int timeout_ms) noexcept;
 
  private:

@@ -2,11 +2,11 @@
 // transports/builtin.cc -- see builtin.h. A new transport adds its include and its line here.
 #include "transports/builtin.h"
 
-#include "transports/ofi/ofi_kind.h"
+#include "transports/ofi/ofi_transport.h"
 #include "transports/self/self_transport.h"
 #include "transports/sm/sm_transport.h"
-#include "transports/tcp/tcp_kind.h"
-#include "transports/verbs/verbs_kind.h"
+#include "transports/tcp/tcp_transport.h"
+#include "transports/verbs/verbs_transport.h"
 
 namespace livebtl::transports {
 

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "transports/ofi/ofi_remote_buffer.h"
+#include "transports/ofi/ofi_address.h"
 
 namespace livebtl::conformance {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "tests/conformance/conformance.h"
-#include "transports/verbs/verbs_kind.h"
+#include "transports/verbs/verbs_transport.h"
 
 namespace livebtl::conformance {
 

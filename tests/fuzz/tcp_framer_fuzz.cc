@@ -9,8 +9,8 @@
 #include "base/assert.h"
 #include "base/crc32c.h"
 #include "tests/fuzz/reached.h"
-#include "transports/tcp/tcp_block.h"
 #include "transports/tcp/tcp_framer.h"
+#include "transports/tcp/tcp_shared.h"
 
 namespace livebtl::tcp {
 namespace {

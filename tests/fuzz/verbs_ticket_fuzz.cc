@@ -6,7 +6,6 @@
 #include "base/crc32c.h"
 #include "tests/fuzz/reached.h"
 #include "transports/verbs/verbs_address.h"
-#include "transports/verbs/verbs_remote_buffer.h"
 
 namespace livebtl::verbs {
 namespace {

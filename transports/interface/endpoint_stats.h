@@ -17,6 +17,15 @@ struct EndpointStats {
   // Payloads that would have, had the device been able to register the memory.
   std::uint64_t registrations_refused = 0;
 
+  void count_sent(std::size_t bytes) noexcept {
+    ++frames_sent;
+    bytes_sent += bytes;
+  }
+  void count_received(std::size_t bytes) noexcept {
+    ++frames_received;
+    bytes_received += bytes;
+  }
+
   EndpointStats& operator+=(const EndpointStats& more) noexcept {
     frames_sent += more.frames_sent;
     frames_received += more.frames_received;

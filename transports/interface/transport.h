@@ -185,7 +185,7 @@ class Transport {
   /// What a peer passes to connect(): the whole (at most 512 bytes), sent in hellos, and a short
   /// form (at most 20) that fits into an Address. Both begin with a version byte.
   virtual Blob address() const = 0;
-  virtual Blob contact() const = 0;
+  virtual Blob contact() const { return address(); }
   /// Could a connection to a peer with that address or contact be tried? Symmetric; does no I/O.
   virtual bool reaches(Bytes address) const noexcept = 0;
   /// Starts to connect. Errors: kInvalid (malformed address), kUnreachable, kNoMemory, kSystem.

@@ -67,8 +67,7 @@ Connection::Taken Connection::corrupt(const char* what) noexcept {
 }
 
 void Connection::deliver(Bytes header, Bytes payload) noexcept {
-  ++stats_.frames_received;
-  stats_.bytes_received += header.size() + payload.size();
+  stats_.count_received(header.size() + payload.size());
   sink_->on_frame(header, payload);
 }
 

@@ -93,8 +93,7 @@ class Connection {
   bool wants_payload_crc() const noexcept { return payload_crc_; }
   void frame_sent(const core::Frame& frame) noexcept {
     message_sent();
-    ++stats_.frames_sent;
-    stats_.bytes_sent += frame.header.size() + frame.payload.size();
+    stats_.count_sent(frame.header.size() + frame.payload.size());
   }
   /// The buffer of a message has been given back to the device.
   void buffer_freed() noexcept {

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // transports/ofi/ofi_address.h -- which provider an ofi transport is over, the tickets by which two
-// ends are connected, and what goes before every message; as values and as bytes (docs/WIRE.md,
-// "ofi"). Pure: no I/O.
+// ends are connected, what goes before every message, and where a buffer lies that the peer is to
+// read; as values and as bytes (docs/WIRE.md, "ofi"). Pure: no I/O.
 //
 // All come from outside: every byte is checked.
 #pragma once
 
 #include <string_view>
 
-#include "base/bytes.h"
-#include "livebtl/result.h"
+#include "transports/messages/exposed.h"
 
 namespace livebtl::ofi {
 
@@ -52,5 +51,21 @@ struct Route {
   std::uint32_t reserved = 0;
 };
 static_assert(sizeof(Route) == 16);
+
+struct RemoteBuffer {
+  std::uint64_t address = 0;  // as the provider wants it
+  std::uint64_t key = 0;
+  std::uint32_t bytes = 0;
+  std::uint32_t crc_given = 0;  // 1: `crc` is the payload's CRC32C
+  std::uint32_t crc = 0;
+  std::uint32_t reserved = 0;
+};
+static_assert(sizeof(RemoteBuffer) == 32);
+
+/// The payload of a message of kind kExposed. nullopt: it makes no sense.
+inline std::optional<RemoteBuffer> decode_remote(Bytes payload) noexcept {
+  const auto remote = messages::decode_exposed<RemoteBuffer>(payload);
+  return remote && remote->reserved == 0 ? remote : std::nullopt;
+}
 
 }  // namespace livebtl::ofi

@@ -62,7 +62,10 @@ struct Buffer : Context {
 
 /// Closes what libfabric has opened.
 struct CloseFid {
-  void operator()(fid* object) const noexcept { object->ops->close(object); }
+  template <class Object>
+  void operator()(Object* object) const noexcept {
+    object->fid.ops->close(&object->fid);
+  }
 };
 template <class Object>
 class Opened {
@@ -72,8 +75,7 @@ class Opened {
   Opened(const Opened&) = delete;
   Opened& operator=(const Opened&) = delete;
   void close() noexcept {
-    if (object_ != nullptr) CloseFid()(&object_->fid);
-    object_ = nullptr;
+    if (object_ != nullptr) CloseFid()(std::exchange(object_, nullptr));
   }
   Object** out() noexcept { return &object_; }
   Object* get() const noexcept { return object_; }
@@ -83,11 +85,8 @@ class Opened {
   Object* object_ = nullptr;
 };
 
-struct CloseRegion {
-  void operator()(fid_mr* region) const noexcept { CloseFid()(&region->fid); }
-};
 /// Memory that is registered. To be closed before its domain.
-using Registration = std::unique_ptr<fid_mr, CloseRegion>;
+using Registration = std::unique_ptr<fid_mr, CloseFid>;
 
 /// Between memory here and a peer's.
 struct Transfer {

@@ -8,16 +8,6 @@
 #include "transports/ofi/ofi_transport.h"
 
 namespace livebtl::ofi {
-namespace {
-
-using messages::Kind;
-
-constexpr TimeNs kSilence = kSecond;
-/// Messages overtake each other by the time that a read takes, not by seconds.
-constexpr TimeNs kMissingTime = 10 * kSecond;
-constexpr TimeNs kUnsentTime = 10 * kSecond;  // nothing is taken to send, and nothing comes
-
-}  // namespace
 
 OfiEndpoint::OfiEndpoint(OfiTransport& transport, std::uint64_t token, bool dialled)
     : transport_(transport),
@@ -25,7 +15,7 @@ OfiEndpoint::OfiEndpoint(OfiTransport& transport, std::uint64_t token, bool dial
       connection_(*this, transport.credits(), dialled,
                   "ofi " + transport.domain().provider() + " " + short_name(token),
                   ReorderWindow::kPlaces, transport.now()) {
-  transport_.enter(*this);
+  transport_.enter(token_, *this);
 }
 
 OfiEndpoint::~OfiEndpoint() {
@@ -34,7 +24,46 @@ OfiEndpoint::~OfiEndpoint() {
   end_zero_copy("a connection ended while memory was exposed");
   drop_waiting();
   if (has_peer_) transport_.domain().peers().leave(peer_);
-  transport_.leave(*this);
+  transport_.end_all_of(*this);
+  transport_.leave(token_, *this);
+}
+
+Blob OfiEndpoint::ticket() const {
+  Ticket ticket;
+  ticket.address = transport_.own_address();
+  ticket.token = token_;
+  ticket.credits = connection_.first_granted();
+  ticket.payload_bytes_max = kPayloadBytesMax;
+  ticket.node = transport_.node();
+  ticket.name = transport_.domain().name();
+  return encode_ticket(ticket);
+}
+
+Status OfiEndpoint::connect(const Ticket& peer) {
+  if (!may_reach(peer.address, transport_.own_address()))
+    return fail(Errc::kUnreachable, "ofi: the peer uses another provider of libfabric's than " +
+                                        transport_.domain().provider() +
+                                        ", or is on another node than that reaches");
+  if (peer.payload_bytes_max != kPayloadBytesMax || peer.credits < messages::kCreditFloor ||
+      peer.credits > ReorderWindow::kPlaces)
+    return fail(Errc::kInvalid,
+                "ofi: the peer's buffers are of another size; do all processes run the same "
+                "livebtl?");
+  const auto entered = transport_.domain().peers().enter(peer.name);
+  if (!entered) return tl::unexpected(entered.error());
+  peer_ = *entered;
+  has_peer_ = true;
+  peer_token_ = peer.token;
+  connection_.meet(peer.credits, transport_.wants_payload_crc(peer.node),
+                   " -> " + short_name(peer.token));
+  return {};
+}
+
+void OfiEndpoint::take_ticket(Bytes ticket) noexcept {
+  if (!connection_.awaits_ticket()) return;
+  const auto peer = decode_ticket(ticket);
+  connection_.dialled(peer ? connect(*peer) : tl::unexpected(peer.error()), transport_.now());
+  settle_later();  // messages may have come already
 }
 
 void OfiEndpoint::settle_later() noexcept { transport_.settle_later(*this); }
@@ -149,6 +178,10 @@ void OfiEndpoint::settle() noexcept {
 }
 
 void OfiEndpoint::look(TimeNs now) noexcept {
+  constexpr TimeNs kSilence = kSecond;
+  // Messages overtake each other by the time that a read takes, not by seconds.
+  constexpr TimeNs kMissingTime = 10 * kSecond;
+  constexpr TimeNs kUnsentTime = 10 * kSecond;  // nothing is taken to send, and nothing comes
   if (!is_open()) return;
   if (window_.missing_for(now) >= kMissingTime)
     return take_down({Errc::kDown, describe() + ": a message was lost on the way"});

@@ -18,6 +18,7 @@ namespace livebtl::ofi {
 
 class OfiTransport;
 
+using messages::Kind;
 using messages::kPayloadBytesMax;
 
 /// For people, who have few connections before them.

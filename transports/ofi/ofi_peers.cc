@@ -7,13 +7,6 @@
 #include "base/assert.h"
 
 namespace livebtl::ofi {
-namespace {
-
-/// Peers that are kept for when they are met again. (sockets would make a new connection for an
-/// address that was removed and comes again, and keep the old one.)
-constexpr std::uint32_t kUnusedMax = 256;
-
-}  // namespace
 
 // A name goes to libfabric as it is, which believes what it says of itself: it must be of the form
 // and the family of our own.
@@ -31,6 +24,9 @@ bool Peers::is_name(Bytes name) const noexcept {
 }
 
 Result<std::uint32_t> Peers::enter(Bytes name) {
+  // Peers that are kept for when they are met again. (sockets would make a new connection for an
+  // address that was removed and comes again, and keep the old one.)
+  constexpr std::uint32_t kUnusedMax = 256;
   const Blob key(name.begin(), name.end());
   if (const auto known = by_name_.find(key); known != by_name_.end()) {
     if (peers_[known->second].uses++ == 0) --unused_;

@@ -7,14 +7,6 @@
 #include "transports/ofi/ofi_transport.h"
 
 namespace livebtl::ofi {
-namespace {
-
-constexpr std::size_t kBounceBuffersKept = 8;
-constexpr TimeNs kSweepEvery = 100 * kMillisecond;
-/// Completions in one progress(), beside those of frames: others have their turn.
-constexpr std::size_t kCompletionsPerTurn = 256;
-
-}  // namespace
 
 std::size_t OfiTransport::progress(core::TransportSink& /*accept*/, TimeNs now,
                                    std::size_t frames_max) noexcept {
@@ -33,18 +25,13 @@ std::size_t OfiTransport::progress(core::TransportSink& /*accept*/, TimeNs now,
 }
 
 void OfiTransport::look() noexcept {
-  sweep_at_ = now_ + kSweepEvery;
+  sweep_at_ = now_ + 100 * kMillisecond;
   pending_byes_.look(*domain_, now_);
   if (const Status replaced = domain_->replace_forgotten(now_); !replaced)
     lose(replaced.error().text);
   if ((extension_ && extension_->look(now_)) || has_forgotten_reads())
     lose("ofi: " + domain_->provider() + " has forgotten operations on memory");
-  // By token: a sink may destroy other endpoints.
-  std::vector<std::uint64_t> tokens;
-  for (const auto& [token, endpoint] : endpoints_) tokens.push_back(token);
-  for (const std::uint64_t token : tokens) {
-    if (const auto at = endpoints_.find(token); at != endpoints_.end()) at->second->look(now_);
-  }
+  for_each([this](OfiEndpoint& endpoint) { endpoint.look(now_); });
 }
 
 // Its descriptor may show that for ever.
@@ -55,23 +42,9 @@ void OfiTransport::lose(const std::string& why) noexcept {
   log(LogLevel::kWarn, "ofi", "%s; it is opened anew", why.c_str());
 }
 
-// What endpoints could not send or report when it happened; frames that had to wait.
-std::size_t OfiTransport::settle(std::size_t frames_max) noexcept {
-  std::size_t moved = 0;
-  // By index: a sink may add to the list, and destroy endpoints, which leaves holes in it.
-  const std::size_t count = unsettled_.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    OfiEndpoint* const endpoint = std::exchange(unsettled_[i], nullptr);
-    if (endpoint == nullptr) continue;
-    endpoint->settle();
-    moved += endpoint->deliver(frames_max - moved);
-    if (endpoint->has_ready()) settle_later(*endpoint);
-  }
-  std::erase(unsettled_, nullptr);
-  return moved;
-}
-
 std::size_t OfiTransport::poll(std::size_t frames_max) noexcept {
+  // Completions in one progress(), beside those of frames: others have their turn.
+  constexpr std::size_t kCompletionsPerTurn = 256;
   std::size_t moved = 0;
   std::array<fi_cq_msg_entry, 16> entries;
   for (std::size_t seen = 0; moved < frames_max && seen < kCompletionsPerTurn && lost_.empty();) {
@@ -92,19 +65,24 @@ std::size_t OfiTransport::poll(std::size_t frames_max) noexcept {
   return moved;
 }
 
-// Returns how many frames were handed on.
 std::size_t OfiTransport::complete(const fi_cq_msg_entry& entry, std::size_t frames_max) noexcept {
   sleep_.worked();
   if (entry.op_context == nullptr || is_a_peers(entry.flags)) return 0;
   Context& context = *static_cast<Context*>(entry.op_context);
-  if (context.use == Use::kExtension) {
-    extension_->done(context, 0);
-    return 0;
-  }
-  if (context.use == Use::kRemoteRead) return read_done(static_cast<RemoteRead&>(context), 0);
-  Buffer& buffer = static_cast<Buffer&>(context);
-  if (buffer.use == Use::kReceive) return received(buffer, entry.len, frames_max);
-  sent(buffer, 0);
+  if (context.use == Use::kReceive)
+    return received(static_cast<Buffer&>(context), entry.len, frames_max);
+  return finish(context, 0);
+}
+
+// in: an operation of ours is over; a message has not come. Returns how many frames were handed on.
+std::size_t OfiTransport::finish(Context& context, long code) noexcept {
+  if (context.use == Use::kRemoteRead) return read_done(static_cast<RemoteRead&>(context), code);
+  if (context.use == Use::kExtension)
+    extension_->done(context, code);
+  else if (context.use == Use::kReceive)
+    buffer_free(static_cast<Buffer&>(context));  // its connection finds a gap
+  else
+    sent(static_cast<Buffer&>(context), code);
   return 0;
 }
 
@@ -113,14 +91,7 @@ void OfiTransport::take_error() noexcept {
   if (!domain_->read_error(entry)) return;
   if (entry.op_context == nullptr)  // of no buffer: of the whole
     return lose("ofi: " + domain_->provider() + ": " + domain_->explain(entry.err));
-  Context& context = *static_cast<Context*>(entry.op_context);
-  const long code = entry.err == 0 ? FI_EIO : entry.err;
-  if (context.use == Use::kExtension) return extension_->done(context, code);
-  if (context.use == Use::kRemoteRead)
-    return static_cast<void>(read_done(static_cast<RemoteRead&>(context), code));
-  Buffer& buffer = static_cast<Buffer&>(context);
-  if (buffer.use == Use::kReceive) return buffer_free(buffer);  // its connection finds a gap
-  sent(buffer, code);
+  (void)finish(*static_cast<Context*>(entry.op_context), entry.err == 0 ? FI_EIO : entry.err);
 }
 
 std::size_t OfiTransport::received(Buffer& buffer, std::size_t bytes,
@@ -129,11 +100,10 @@ std::size_t OfiTransport::received(Buffer& buffer, std::size_t bytes,
   const bool whole = bytes > sizeof route && bytes <= kBufferBytes;
   if (whole) std::memcpy(&route, buffer.bytes, sizeof route);
   if (whole && route.reserved == 0) {
-    if (const auto to = endpoints_.find(route.to); to != endpoints_.end()) {
-      OfiEndpoint& endpoint = *to->second;
-      endpoint.arrived(route.number, {&buffer, static_cast<std::uint32_t>(bytes)});
-      const std::size_t moved = endpoint.deliver(frames_max);
-      if (endpoint.has_ready()) settle_later(endpoint);
+    if (OfiEndpoint* const endpoint = find(route.to)) {
+      endpoint->arrived(route.number, {&buffer, static_cast<std::uint32_t>(bytes)});
+      const std::size_t moved = endpoint->deliver(frames_max);
+      if (endpoint->has_ready()) settle_later(*endpoint);
       return moved;
     }
   } else if (!std::exchange(foreign_told_, true)) {
@@ -170,8 +140,9 @@ BounceBuffer OfiTransport::take_bounce() {
 }
 
 void OfiTransport::give_bounce(BounceBuffer bounce) {
+  constexpr std::size_t kKept = 8;
   const bool whole = bounce.registration || !domain_->has_mode(FI_MR_LOCAL);
-  if (whole && bounces_.size() < kBounceBuffersKept) bounces_.push_back(std::move(bounce));
+  if (whole && bounces_.size() < kKept) bounces_.push_back(std::move(bounce));
 }
 
 bool OfiTransport::has_forgotten_reads() noexcept {
@@ -221,12 +192,7 @@ void OfiTransport::post_again() noexcept {
 }
 
 void OfiTransport::all_down() noexcept {
-  std::vector<std::uint64_t> tokens;
-  for (const auto& [token, endpoint] : endpoints_) tokens.push_back(token);
-  for (const std::uint64_t token : tokens) {
-    const auto at = endpoints_.find(token);
-    if (at != endpoints_.end()) at->second->take_down({Errc::kDown, lost_});
-  }
+  for_each([this](OfiEndpoint& endpoint) { endpoint.take_down({Errc::kDown, lost_}); });
 }
 
 std::size_t OfiTransport::take_seen(std::size_t frames_max) noexcept {

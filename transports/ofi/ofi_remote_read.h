@@ -7,7 +7,6 @@
 #pragma once
 
 #include "transports/ofi/ofi_domain.h"
-#include "transports/ofi/ofi_remote_buffer.h"
 
 namespace livebtl::ofi {
 

@@ -8,7 +8,6 @@
 #include "base/assert.h"
 #include "base/log.h"
 #include "base/secret.h"
-#include "transports/messages/rdma_devices.h"
 #include "transports/ofi/ofi_provider.h"
 
 namespace livebtl::ofi {
@@ -25,8 +24,6 @@ constexpr core::Caps kCaps{
     .bandwidth_mbps = 10'000,
 };
 
-constexpr std::size_t kUnauthenticatedMax = 64;
-
 }  // namespace
 
 core::TransportKind ofi_kind() { return ofi_kind(""); }
@@ -36,10 +33,8 @@ core::TransportKind ofi_kind(const std::string& provider) {
   return {name,
           "",
           [=](const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
-            auto made = OfiTransport::make(
+            return OfiTransport::make(
                 facts, provider.empty() ? facts.settings->ofi_provider : provider, name);
-            if (!made) return tl::unexpected(made.error());
-            return std::unique_ptr<core::Transport>(std::move(*made));
           },
           kCaps.exclusivity,
           kCaps.bandwidth_mbps,
@@ -72,12 +67,11 @@ Result<std::unique_ptr<OfiTransport>> OfiTransport::make(const core::NodeFacts& 
 OfiTransport::OfiTransport(const core::NodeFacts& facts, const Library& library,
                            const std::string& provider, const std::string& name,
                            const Options& options, Sleep sleep)
-    : library_(library),
+    : MessageTransport(facts),
+      library_(library),
       provider_(provider),
       name_(name),
       options_(options),
-      node_(facts.node),
-      crc_(facts.settings->crc),
       caps_(kCaps),
       sleep_(std::move(sleep)) {}
 
@@ -144,11 +138,11 @@ Status OfiTransport::make_room(Domain& domain, messages::Credits& credits) {
 
 std::uint32_t OfiTransport::sends_for_each() const noexcept {
   constexpr std::uint32_t kFrameSends = kSendsMax - kControlSends;
-  return std::max(2U, kFrameSends / std::max(1U, static_cast<std::uint32_t>(endpoints_.size())));
+  return std::max(2U, kFrameSends / std::max(1U, static_cast<std::uint32_t>(ends_.size())));
 }
 
 OfiTransport::~OfiTransport() {
-  LIVEBTL_ASSERT(endpoints_.empty(), "endpoints are destroyed before their transport");
+  LIVEBTL_ASSERT(ends_.empty(), "endpoints are destroyed before their transport");
   end_domain();
 }
 
@@ -157,39 +151,28 @@ bool OfiTransport::reaches(Bytes address) const noexcept {
   return peer && may_reach(*peer, address_);
 }
 
-bool OfiTransport::wants_payload_crc(std::uint64_t peer_node) const noexcept {
-  return crc_ == CrcMode::kAlways || (crc_ == CrcMode::kNetwork && peer_node != node_);
-}
-
 Result<std::unique_ptr<OfiEndpoint>> OfiTransport::make_endpoint(bool dialled) {
   if (!lost_.empty()) return fail(Errc::kUnreachable, lost_);
   if (const Status made = make_room(*domain_, credits_); !made) return tl::unexpected(made.error());
   std::uint64_t token = 0;
-  while (token == 0 || endpoints_.contains(token)) token = random_u64();
+  while (token == 0 || ends_.contains(token)) token = random_u64();
   return std::make_unique<OfiEndpoint>(*this, token, dialled);
 }
 
 Result<std::unique_ptr<core::Endpoint>> OfiTransport::connect(Bytes address) {
-  const auto peer = decode_address(address);
-  if (!peer) return tl::unexpected(peer.error());
-  auto made = make_endpoint(true);
-  if (!made) return tl::unexpected(made.error());
-  return std::unique_ptr<core::Endpoint>(std::move(*made));
+  if (const auto peer = decode_address(address); !peer) return tl::unexpected(peer.error());
+  return make_endpoint(true);
 }
 
 Result<std::unique_ptr<core::Endpoint>> OfiTransport::admit(Bytes ticket) {
   const auto peer = decode_ticket(ticket);
   if (!peer) return tl::unexpected(peer.error());
-  const auto unauthenticated =
-      std::count_if(endpoints_.begin(), endpoints_.end(),
-                    [](const auto& each) { return !each.second->trusted(); });
-  if (static_cast<std::size_t>(unauthenticated) >= kUnauthenticatedMax)
-    return fail(Errc::kLimit, "ofi: too many connections wait for a hello");
+  if (is_crowded()) return fail(Errc::kLimit, "ofi: too many connections wait for a hello");
   auto made = make_endpoint(false);
   if (!made) return tl::unexpected(made.error());
   if (const Status connected = (*made)->connect(*peer); !connected)
     return tl::unexpected(connected.error());
-  return std::unique_ptr<core::Endpoint>(std::move(*made));
+  return made;
 }
 
 // A loss is told before it is mended, which it is not before all connections have gone.
@@ -197,7 +180,7 @@ Status OfiTransport::usable() {
   if (const std::string loss = std::exchange(untold_, ""); !loss.empty())
     return fail(Errc::kUnreachable, loss);
   if (lost_.empty()) return {};
-  return endpoints_.empty() ? open_domain() : fail(Errc::kUnreachable, lost_);
+  return ends_.empty() ? open_domain() : fail(Errc::kUnreachable, lost_);
 }
 
 std::vector<int> OfiTransport::descriptors() const {
@@ -207,7 +190,7 @@ std::vector<int> OfiTransport::descriptors() const {
 }
 
 bool OfiTransport::arm() noexcept {
-  if (!lost_.empty()) return endpoints_.empty() && sleep_.arm();  // else they are told
+  if (!lost_.empty()) return ends_.empty() && sleep_.arm();  // else they are told
   if (!unsettled_.empty() || !unposted_.empty() || seen_count_ != 0) return false;
   if (!domain_->may_wait()) return false;
   const long count = domain_->read(seen_);
@@ -215,19 +198,10 @@ bool OfiTransport::arm() noexcept {
   return count == 0 && sleep_.arm();  // an error is read again by progress()
 }
 
-void OfiTransport::enter(OfiEndpoint& endpoint) { endpoints_[endpoint.token()] = &endpoint; }
-
-void OfiTransport::leave(OfiEndpoint& endpoint) noexcept {
+void OfiTransport::end_all_of(OfiEndpoint& endpoint) noexcept {
   credits_.leave(endpoint.open_grants());
   domain_->disown(endpoint);
   if (extension_) extension_->disown(endpoint);
-  endpoints_.erase(endpoint.token());
-  std::replace(unsettled_.begin(), unsettled_.end(), &endpoint, static_cast<OfiEndpoint*>(nullptr));
-}
-
-void OfiTransport::settle_later(OfiEndpoint& endpoint) noexcept {
-  if (std::find(unsettled_.begin(), unsettled_.end(), &endpoint) == unsettled_.end())
-    unsettled_.push_back(&endpoint);
 }
 
 }  // namespace livebtl::ofi

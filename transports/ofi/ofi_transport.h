@@ -8,12 +8,10 @@
 #pragma once
 
 #include <array>
-#include <unordered_map>
 
-#include "transports/interface/node_facts.h"
+#include "transports/messages/message_transport.h"
 #include "transports/ofi/ofi_endpoint.h"
 #include "transports/ofi/ofi_extension.h"
-#include "transports/ofi/ofi_kind.h"
 #include "transports/ofi/ofi_pending_byes.h"
 #include "transports/ofi/ofi_provider.h"
 #include "transports/ofi/ofi_sleep.h"
@@ -28,7 +26,8 @@ struct Options {
   const Library* library = nullptr;  // outlives the transport; null: the one that is installed
 };
 
-class OfiTransport final : public core::Transport, core::ByTicket, core::HoldsDevice {
+/// Its endpoints' numbers are their tokens.
+class OfiTransport final : public messages::MessageTransport<OfiEndpoint, std::uint64_t> {
  public:
   /// provider: as choose_provider(). name: among transports. Errors: of choose_provider() and of
   /// Domain::open().
@@ -36,18 +35,13 @@ class OfiTransport final : public core::Transport, core::ByTicket, core::HoldsDe
                                                     const std::string& provider,
                                                     const std::string& name = "ofi",
                                                     const Options& options = {});
-  OfiTransport(const OfiTransport&) = delete;
-  OfiTransport& operator=(const OfiTransport&) = delete;
   ~OfiTransport() override;
 
   std::string_view name() const noexcept override { return name_; }
   const core::Caps& caps() const noexcept override { return caps_; }
   Blob address() const override { return encode_address(address_); }
-  Blob contact() const override { return encode_address(address_); }
   bool reaches(Bytes address) const noexcept override;
   Result<std::unique_ptr<core::Endpoint>> connect(Bytes address) override;
-  core::ByTicket* by_ticket() noexcept override { return this; }
-  const core::HoldsDevice* holds_device() const noexcept override { return this; }
   Result<std::unique_ptr<core::Endpoint>> admit(Bytes ticket) override;
   std::size_t progress(core::TransportSink& accept, TimeNs now,
                        std::size_t frames_max) noexcept override;
@@ -63,15 +57,9 @@ class OfiTransport final : public core::Transport, core::ByTicket, core::HoldsDe
   // For endpoints.
   Domain& domain() noexcept { return *domain_; }
   const ProviderAddress& own_address() const noexcept { return address_; }
-  messages::Credits& credits() noexcept { return credits_; }
   PendingByes& pending_byes() noexcept { return pending_byes_; }
-  TimeNs now() const noexcept { return now_; }
-  std::uint64_t node() const noexcept { return node_; }
-  bool wants_payload_crc(std::uint64_t peer_node) const noexcept;
-  void enter(OfiEndpoint& endpoint);
-  void leave(OfiEndpoint& endpoint) noexcept;
-  /// settle() and deliver() in the next progress().
-  void settle_later(OfiEndpoint& endpoint) noexcept;
+  /// Before leave(): nothing is under way for it any more.
+  void end_all_of(OfiEndpoint& endpoint) noexcept;
   void buffer_free(Buffer& buffer) noexcept;
   /// Where a payload may be read to.
   BounceBuffer take_bounce();
@@ -91,10 +79,10 @@ class OfiTransport final : public core::Transport, core::ByTicket, core::HoldsDe
   void end_domain() noexcept;
   Status make_room(Domain& domain, messages::Credits& credits);
   Result<std::unique_ptr<OfiEndpoint>> make_endpoint(bool dialled);
-  std::size_t settle(std::size_t frames_max) noexcept;
   std::size_t take_seen(std::size_t frames_max) noexcept;
   std::size_t poll(std::size_t frames_max) noexcept;
   std::size_t complete(const fi_cq_msg_entry& entry, std::size_t frames_max) noexcept;
+  std::size_t finish(Context& context, long code) noexcept;
   void take_error() noexcept;
   std::size_t read_done(RemoteRead& read, long code) noexcept;
   bool has_forgotten_reads() noexcept;
@@ -109,8 +97,6 @@ class OfiTransport final : public core::Transport, core::ByTicket, core::HoldsDe
   const std::string provider_;
   const std::string name_;
   const Options options_;
-  const std::uint64_t node_;
-  const CrcMode crc_;
   core::Caps caps_;
   Sleep sleep_;
   std::unique_ptr<Domain> domain_;
@@ -119,18 +105,19 @@ class OfiTransport final : public core::Transport, core::ByTicket, core::HoldsDe
   PendingByes pending_byes_;
   std::vector<BounceBuffer> bounces_;  // not in use just now
   ProviderAddress address_;
-  std::string lost_;    // why the provider is of no use any more; empty: it is
-  std::string untold_;  // the same, until usable() has told it
-  messages::Credits credits_;
-  std::unordered_map<std::uint64_t, OfiEndpoint*> endpoints_;  // by their tokens
-  std::vector<OfiEndpoint*> unsettled_;
+  std::string lost_;               // why the provider is of no use any more; empty: it is
+  std::string untold_;             // the same, until usable() has told it
   std::vector<Buffer*> unposted_;  // free receive buffers that libfabric did not take at once
   // By arm(), for the next progress().
   std::array<fi_cq_msg_entry, 16> seen_{};
   std::size_t seen_count_ = 0;
   bool foreign_told_ = false;
-  TimeNs now_ = 0;
   TimeNs sweep_at_ = 0;
 };
+
+/// "ofi", over the provider that the settings name.
+core::TransportKind ofi_kind();
+/// "ofi:PROVIDER": there may be several at once.
+core::TransportKind ofi_kind(const std::string& provider);
 
 }  // namespace livebtl::ofi

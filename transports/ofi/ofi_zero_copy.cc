@@ -9,11 +9,6 @@
 #include "transports/ofi/ofi_transport.h"
 
 namespace livebtl::ofi {
-namespace {
-
-constexpr TimeNs kReadTime = 10 * kSecond;
-
-}  // namespace
 
 core::Post OfiEndpoint::expose(const core::Frame& frame) noexcept {
   LIVEBTL_ASSERT(frame.stable && frame.payload.size() >= messages::kExposedBytesMin &&
@@ -97,6 +92,7 @@ bool OfiEndpoint::deliver_read() noexcept {
 }
 
 void OfiEndpoint::look_at_read(TimeNs now) noexcept {
+  constexpr TimeNs kReadTime = 10 * kSecond;
   if (!read_) return;
   if (read_->since == 0) read_->since = now;
   if (now - read_->since >= kReadTime)

@@ -39,8 +39,7 @@ core::Post SelfEndpoint::post(const core::Frame& frame) noexcept {
   slot.cookie = frame.cookie;
   if (!slot.stays) slot.copy.assign(frame.payload.begin(), frame.payload.end());
   slot.payload = slot.stays ? frame.payload : Bytes(slot.copy);
-  ++stats_.frames_sent;
-  stats_.bytes_sent += frame.header.size() + frame.payload.size();
+  stats_.count_sent(frame.header.size() + frame.payload.size());
   if (!slot.stays) return core::Post::kDone;
   ++lent_;
   return core::Post::kPosted;
@@ -71,8 +70,7 @@ void SelfEndpoint::deliver_first() noexcept {
   Slot& slot = inbox_[first_];
   if (slot.payload.size() > payload_max_)
     return take_down(Errc::kCorrupt, "a payload above what an untrusted peer may send");
-  ++stats_.frames_received;
-  stats_.bytes_received += slot.header_bytes + slot.payload.size();
+  stats_.count_received(slot.header_bytes + slot.payload.size());
   sink_->on_frame({slot.header, slot.header_bytes}, slot.payload);
   first_ = (first_ + 1) % kSlots;
   --waiting_;

@@ -5,12 +5,8 @@
 #include <algorithm>
 
 namespace livebtl::self {
-namespace {
 
 constexpr std::uint8_t kVersion = 1;
-
-}  // namespace
-
 const core::Caps SelfTransport::kCaps{.payload_bytes_max = SelfEndpoint::kPayloadBytesMax,
                                       .eager_bytes_max = 32u << 10,
                                       .keeps = false,

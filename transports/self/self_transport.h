@@ -22,7 +22,6 @@ class SelfTransport final : public core::Transport {
   std::string_view name() const noexcept override { return "self"; }
   const core::Caps& caps() const noexcept override { return kCaps; }
   Blob address() const override;
-  Blob contact() const override { return address(); }
   bool reaches(Bytes address) const noexcept override;
   Result<std::unique_ptr<core::Endpoint>> connect(Bytes address) override;
   std::size_t progress(core::TransportSink& accept, TimeNs now,

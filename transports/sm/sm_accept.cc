@@ -141,7 +141,7 @@ void SmTransport::settle_endpoints(TimeNs now) {
     if (i >= polled_.size()) continue;
     SmEndpoint& endpoint = *polled_[i];
     if (endpoint.dialling()) {
-      if (const Status dialled = dial(endpoint); !dialled) endpoint.fail_to_open(dialled.error());
+      if (const Status dialled = dial(endpoint); !dialled) endpoint.take_down(dialled.error());
       continue;
     }
     if (endpoint.closing()) sockets_due_ = now;  // look again in the next turn

@@ -9,12 +9,20 @@
 // its own.
 #pragma once
 
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 namespace livebtl::sm {
 
 /// Registers this process. false: refused; writers must order by themselves. Once a process; cheap
 /// to repeat.
-bool register_barrier() noexcept;
+inline bool register_barrier() noexcept {
+  return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
 /// A barrier on all processors that run registered processes. No-op if registering was refused.
-void barrier_everywhere() noexcept;
+inline void barrier_everywhere() noexcept {
+  ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+}
 
 }  // namespace livebtl::sm

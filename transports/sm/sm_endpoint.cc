@@ -56,8 +56,7 @@ core::Post SmEndpoint::post(const core::Frame& frame) noexcept {
   if (frame.payload.size() > kSmallBytes || !out_.fits(record) || ordered_) [[unlikely]]
     return post_rarely(frame, record);
   out_.put<true>(frame.header, frame.payload, record);
-  ++stats_.frames_sent;
-  stats_.bytes_sent += frame.header.size() + frame.payload.size();
+  stats_.count_sent(frame.header.size() + frame.payload.size());
   std::atomic_signal_fence(std::memory_order_seq_cst);  // written first, then looked; see sm_bell.h
   const std::uint32_t sleeping = out_.reader_sleeping();
   if (sleeping % 2 == 1) [[unlikely]]
@@ -72,8 +71,7 @@ core::Post SmEndpoint::post_rarely(const core::Frame& frame, std::size_t record)
     out_.put<false>(frame.header, frame.payload, record);
   else
     out_.put<true>(frame.header, frame.payload, record);
-  ++stats_.frames_sent;
-  stats_.bytes_sent += frame.header.size() + frame.payload.size();
+  stats_.count_sent(frame.header.size() + frame.payload.size());
   return wake_reader();
 }
 
@@ -96,8 +94,7 @@ std::size_t SmEndpoint::deliver(std::size_t frames_max) noexcept {
     }
     alignas(16) std::byte header[core::kHeaderBytesMax];  // the peer can no longer change it
     copy_small(header, record.header, record.header_bytes);
-    ++stats_.frames_received;
-    stats_.bytes_received += record.header_bytes + record.payload.size();
+    stats_.count_received(record.header_bytes + record.payload.size());
     sink_->on_frame({header, record.header_bytes}, record.payload);
     in_.release();
   } while (++moved < frames_max);
@@ -135,8 +132,6 @@ void SmEndpoint::settle() noexcept {
   else if (state_ == State::kClosing && !in_.waiting())
     take_down({Errc::kDown, describe() + ": the peer closed or died"});
 }
-
-void SmEndpoint::fail_to_open(const Error& why) noexcept { take_down(why); }
 
 void SmEndpoint::take_down(const Error& why) noexcept {
   state_ = State::kDown;

@@ -60,8 +60,8 @@ class SmEndpoint final : public core::Endpoint {
   void peer_ended() noexcept;
   /// Closing and all delivered: goes down. What sm does seldom also looks for a corrupt head here.
   void settle() noexcept;
-  /// The connection could not be made.
-  void fail_to_open(const Error& why) noexcept;
+  /// In progress() alone.
+  void take_down(const Error& why) noexcept;
   void fall_asleep() noexcept { in_.fall_asleep(); }
   void wake() noexcept { in_.wake(); }
   /// Tells of exposed payloads that have been read, and how many; shares what is refused.
@@ -80,7 +80,6 @@ class SmEndpoint final : public core::Endpoint {
   core::Post wake_reader() noexcept;
   core::Post ring_bell(std::uint32_t sleeping) noexcept;
   void take_down_corrupt() noexcept;
-  void take_down(const Error& why) noexcept;
 
   // What post() touches, then what deliver() touches.
   RingWriter out_;

@@ -20,9 +20,8 @@ core::Post SmEndpoint::expose(const core::Frame& frame) noexcept {
   const ExposureRecord exposure = exporter_->expose(frame.payload, frame.cookie);
   out_.put<true>(frame.header, bytes_of(exposure), record, RecordKind::kExposure);
   transport_.watch_exposed(*this);
-  ++stats_.frames_sent;
+  stats_.count_sent(frame.header.size() + frame.payload.size());
   ++stats_.frames_exposed;
-  stats_.bytes_sent += frame.header.size() + frame.payload.size();
   wake_reader();
   return core::Post::kPosted;
 }
@@ -83,9 +82,8 @@ bool SmEndpoint::deliver_exposed(const RingReader::Record& record) noexcept {
   place = place.first(exposure.bytes);
   if (!read_remotely(exposure, place)) return false;
   transport_.note_remote_read();
-  ++stats_.frames_received;
+  stats_.count_received(header.size() + place.size());
   ++stats_.frames_read_remotely;
-  stats_.bytes_received += header.size() + place.size();
   sink_->on_frame(header, place);
   in_.release();
   if (state_ == State::kOpen) wake_reader();  // it may wait for its payload

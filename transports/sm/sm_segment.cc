@@ -30,18 +30,7 @@ tl::unexpected<Error> system_failure(const char* what) {
 
 }  // namespace
 
-Segment::Segment(Segment&& other) noexcept
-    : base_(std::exchange(other.base_, nullptr)), ring_bytes_(other.ring_bytes_) {}
-
-Segment& Segment::operator=(Segment&& other) noexcept {
-  std::swap(base_, other.base_);
-  std::swap(ring_bytes_, other.ring_bytes_);
-  return *this;
-}
-
-Segment::~Segment() {
-  if (base_) ::munmap(base_, segment_bytes(ring_bytes_));
-}
+void Unmap::operator()(std::byte* base) const noexcept { ::munmap(base, bytes); }
 
 Result<Segment::Made> Segment::make(std::size_t ring_bytes) {
   Fd memory(::memfd_create("livebtl-sm", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -66,11 +55,11 @@ Result<Segment> Segment::adopt(const Fd& memory, std::size_t ring_bytes) {
 }
 
 Result<Segment> Segment::map(const Fd& memory, std::size_t ring_bytes) {
-  void* const base = ::mmap(nullptr, segment_bytes(ring_bytes), PROT_READ | PROT_WRITE, MAP_SHARED,
-                            memory.number(), 0);
+  const std::size_t bytes = segment_bytes(ring_bytes);
+  void* const base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory.number(), 0);
   if (base == MAP_FAILED) return system_failure("mmap");
   Segment segment;
-  segment.base_ = static_cast<std::byte*>(base);
+  segment.base_ = {static_cast<std::byte*>(base), Unmap{bytes}};
   segment.ring_bytes_ = ring_bytes;
   return segment;
 }
@@ -83,14 +72,14 @@ RingReader Segment::reader(std::size_t ring) noexcept {
 }
 
 std::byte* Segment::data(std::size_t ring) noexcept {
-  return base_ + kWordsBytes + ring * ring_bytes_;
+  return base_.get() + kWordsBytes + ring * ring_bytes_;
 }
 std::byte* Segment::spare(std::size_t ring) noexcept { return data(2) + ring * kExposureBytesMax; }
 RingWords& Segment::words(std::size_t ring) noexcept {
-  return *reinterpret_cast<RingWords*>(base_ + ring * sizeof(RingWords));
+  return *reinterpret_cast<RingWords*>(base_.get() + ring * sizeof(RingWords));
 }
 ZeroCopyWords& Segment::exposures(std::size_t ring) noexcept {
-  return *reinterpret_cast<ZeroCopyWords*>(base_ + 2 * sizeof(RingWords) +
+  return *reinterpret_cast<ZeroCopyWords*>(base_.get() + 2 * sizeof(RingWords) +
                                            ring * sizeof(ZeroCopyWords));
 }
 

@@ -14,13 +14,13 @@
 
 namespace livebtl::sm {
 
+struct Unmap {
+  std::size_t bytes = 0;
+  void operator()(std::byte* base) const noexcept;
+};
+
 class Segment {
  public:
-  Segment() noexcept = default;
-  Segment(Segment&& other) noexcept;
-  Segment& operator=(Segment&& other) noexcept;
-  ~Segment();
-
   struct Made;
   /// ring_bytes: a power of two in [kRingBytesMin, kRingBytesMax]. Errors: kNoMemory, kSystem.
   static Result<Made> make(std::size_t ring_bytes);
@@ -40,7 +40,7 @@ class Segment {
   std::byte* data(std::size_t ring) noexcept;
   RingWords& words(std::size_t ring) noexcept;
 
-  std::byte* base_ = nullptr;
+  std::unique_ptr<std::byte, Unmap> base_;
   std::size_t ring_bytes_ = 0;
 };
 

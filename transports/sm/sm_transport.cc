@@ -21,18 +21,14 @@ constexpr TimeNs kSocketsEvery = 100 * kMicrosecond;
 
 struct PeerAddress {
   std::uint64_t node = 0;
-  ProcessId process{};
-  bool valid = false;
+  ProcessId process{};  // none: malformed
 };
 
 PeerAddress parse_address(Bytes address) noexcept {
   ByteReader reader(address);
   const auto version = reader.take<std::uint8_t>();
-  PeerAddress parsed;
-  parsed.node = reader.take<std::uint64_t>();
-  parsed.process = reader.take<ProcessId>();
-  parsed.valid = reader.finished() && version == kVersion && parsed.process != ProcessId{};
-  return parsed;
+  const PeerAddress parsed{reader.take<std::uint64_t>(), reader.take<ProcessId>()};
+  return reader.finished() && version == kVersion ? parsed : PeerAddress{};
 }
 
 constexpr std::uint32_t kExclusivity = 1024;
@@ -97,12 +93,12 @@ Blob SmTransport::address() const {
 
 bool SmTransport::reaches(Bytes address) const noexcept {
   const PeerAddress peer = parse_address(address);
-  return peer.valid && peer.node == node_;
+  return peer.process != ProcessId{} && peer.node == node_;
 }
 
 Result<std::unique_ptr<core::Endpoint>> SmTransport::connect(Bytes address) {
   const PeerAddress peer = parse_address(address);
-  if (!peer.valid) return fail(Errc::kInvalid, "not an address of sm");
+  if (peer.process == ProcessId{}) return fail(Errc::kInvalid, "not an address of sm");
   if (peer.node != node_)
     return fail(Errc::kUnreachable, "that process is on another node; sm serves one node only");
   auto endpoint = std::make_unique<SmEndpoint>(*this, next_id_++, peer.process);

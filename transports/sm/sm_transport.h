@@ -28,7 +28,6 @@ class SmTransport final : public core::Transport {
   std::string_view name() const noexcept override { return "sm"; }
   const core::Caps& caps() const noexcept override { return caps_; }
   Blob address() const override;
-  Blob contact() const override { return address(); }
   bool reaches(Bytes address) const noexcept override;
   Result<std::unique_ptr<core::Endpoint>> connect(Bytes address) override;
   std::size_t progress(core::TransportSink& accept, TimeNs now,

@@ -115,13 +115,13 @@ void Arrivals::Arrival::on_ready(Turn& turn) noexcept {
   if (count <= 0) return leave();  // a port scan: not worth a line
   preamble_bytes_ += static_cast<std::size_t>(count);
   if (preamble_bytes_ < preamble_.size()) return;
-  if (const auto preamble = decode_preamble(preamble_)) return admit(preamble->node, turn);
+  if (const auto node = decode_preamble(preamble_)) return admit(*node, turn);
   log_unauthenticated(door_.shared_, turn.now, from_, "not livebtl, or another version of it");
   leave();
 }
 
 void Arrivals::Arrival::admit(std::uint64_t peer_node, Turn& turn) noexcept {
-  const auto answer = encode_preamble({door_.shared_.node});
+  const auto answer = encode_preamble(door_.shared_.node);
   const ssize_t sent =
       ::send(fd_.number(), answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent != static_cast<ssize_t>(answer.size())) return leave();

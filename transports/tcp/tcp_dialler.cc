@@ -59,7 +59,7 @@ bool Dialler::connected() {
     give_up("nobody listens");
     return false;
   }
-  const auto preamble = encode_preamble({own_node_});
+  const auto preamble = encode_preamble(own_node_);
   const ssize_t sent = ::send(fd_.number(), preamble.data(), preamble.size(), MSG_NOSIGNAL);
   if (sent != static_cast<ssize_t>(preamble.size())) {
     give_up(sent < 0 ? errno_text(errno) : "cannot send");
@@ -80,16 +80,16 @@ bool Dialler::read_answer() {
   }
   answer_bytes_ += static_cast<std::size_t>(count);
   if (answer_bytes_ < answer_.size()) return false;
-  const auto preamble = decode_preamble(answer_);
-  if (!preamble) {
+  const auto node = decode_preamble(answer_);
+  if (!node) {
     give_up("what answers there is not livebtl, or another version");
     return false;
   }
-  if (peer_node_ && *peer_node_ != preamble->node) {
+  if (peer_node_ && *peer_node_ != *node) {
     give_up("another node answers there");
     return false;
   }
-  answered_node_ = preamble->node;
+  answered_node_ = *node;
   return true;
 }
 

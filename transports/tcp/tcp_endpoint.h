@@ -52,7 +52,6 @@ class TcpEndpoint final : public core::Endpoint, public PollTarget {
   core::Post enqueue(const core::Frame& frame) noexcept;
   core::Post enqueue_rest(const core::Frame& frame, Bytes head, std::size_t written) noexcept;
   std::size_t write_frame(Head& head, Bytes payload) noexcept;
-  void count_sent(const core::Frame& frame) noexcept;
   void set_backlogged(bool backlogged) noexcept;
   std::size_t write_some(std::span<iovec> pieces) noexcept;
   void flush(Turn& turn) noexcept;

@@ -36,7 +36,7 @@ core::Post TcpEndpoint::post(const core::Frame& frame) noexcept {
   const std::size_t written = write_frame(head, frame.payload);
   if (state_ != State::kOpen) [[unlikely]]
     return core::Post::kRetry;
-  count_sent(frame);
+  stats_.count_sent(frame.header.size() + frame.payload.size());
   if (written == head.bytes + frame.payload.size()) [[likely]]
     return core::Post::kDone;
   return enqueue_rest(frame, head.view(), written);
@@ -55,11 +55,6 @@ std::size_t TcpEndpoint::write_frame(Head& head, Bytes payload) noexcept {
   return write_some({&piece, 1});
 }
 
-void TcpEndpoint::count_sent(const core::Frame& frame) noexcept {
-  ++stats_.frames_sent;
-  stats_.bytes_sent += frame.header.size() + frame.payload.size();
-}
-
 /// Behind others that wait.
 core::Post TcpEndpoint::enqueue(const core::Frame& frame) noexcept {
   const std::size_t payload_copied =
@@ -67,7 +62,7 @@ core::Post TcpEndpoint::enqueue(const core::Frame& frame) noexcept {
   if (!out_.fits(sizeof(Head::raw) + payload_copied)) return core::Post::kRetry;
   Head head;
   encode_head(frame, payload_crc_, head);
-  count_sent(frame);
+  stats_.count_sent(frame.header.size() + frame.payload.size());
   return enqueue_rest(frame, head.view(), 0);
 }
 

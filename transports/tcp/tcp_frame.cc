@@ -27,25 +27,23 @@ void encode_head(const core::Frame& frame, bool with_payload_crc, Head& head) no
   std::memcpy(head.raw.data(), &head_crc, sizeof(head_crc));
 }
 
-std::array<std::byte, kPreambleBytes> encode_preamble(const Preamble& preamble) noexcept {
+std::array<std::byte, kPreambleBytes> encode_preamble(std::uint64_t node) noexcept {
   std::array<std::byte, kPreambleBytes> raw{};
   std::memcpy(raw.data(), &kPreambleMagic, sizeof(kPreambleMagic));
   std::memcpy(raw.data() + 4, &kPreambleVersion, sizeof(kPreambleVersion));
-  std::memcpy(raw.data() + 8, &preamble.node, sizeof(preamble.node));
+  std::memcpy(raw.data() + 8, &node, sizeof(node));
   return raw;
 }
 
-std::optional<Preamble> decode_preamble(Bytes bytes) noexcept {
+std::optional<std::uint64_t> decode_preamble(Bytes bytes) noexcept {
   ByteReader reader(bytes);
   const auto magic = reader.take<std::uint32_t>();
   const auto version = reader.take<std::uint16_t>();
   const auto reserved = reader.take<std::uint16_t>();
   const auto node = reader.take<std::uint64_t>();
-  if (!reader.finished() || magic != kPreambleMagic || version != kPreambleVersion ||
-      reserved != 0) {
+  if (!reader.finished() || magic != kPreambleMagic || version != kPreambleVersion || reserved != 0)
     return std::nullopt;
-  }
-  return Preamble{node};
+  return node;
 }
 
 }  // namespace livebtl::tcp

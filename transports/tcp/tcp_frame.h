@@ -37,14 +37,11 @@ struct Head {
 };
 void encode_head(const core::Frame& frame, bool with_payload_crc, Head& head) noexcept;
 
-/// 16 bytes, sent first by both ends of a connection; the acceptor's answers the dialler's.
-struct Preamble {
-  std::uint64_t node =
-      0;  // hash of the sender's node identity: decides whether payloads carry a CRC
-};
+/// Sent first by both ends of a connection; the acceptor's answers the dialler's.
 inline constexpr std::size_t kPreambleBytes = 16;
-std::array<std::byte, kPreambleBytes> encode_preamble(const Preamble& preamble) noexcept;
-/// nullopt: not one, or of another version.
-std::optional<Preamble> decode_preamble(Bytes bytes) noexcept;
+/// node: hash of the sender's node identity, which decides whether payloads carry a CRC.
+std::array<std::byte, kPreambleBytes> encode_preamble(std::uint64_t node) noexcept;
+/// Returns the node. nullopt: not a preamble, or of another version.
+std::optional<std::uint64_t> decode_preamble(Bytes bytes) noexcept;
 
 }  // namespace livebtl::tcp

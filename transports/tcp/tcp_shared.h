@@ -3,10 +3,10 @@
 // transport, which outlives them; all under the engine's lock.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "base/settings.h"
-#include "transports/tcp/tcp_block.h"
 #include "transports/tcp/tcp_framer.h"
 #include "transports/tcp/tcp_out_queue.h"
 #include "transports/tcp/tcp_poller.h"
@@ -15,6 +15,28 @@
 namespace livebtl::tcp {
 
 class TcpEndpoint;
+
+/// Memory that endpoints borrow while they have bytes to hold, so that an idle connection costs
+/// none. Blocks are handed out uninitialised. T: trivially constructible.
+template <class T>
+class Pool {
+ public:
+  using Lease = std::unique_ptr<T>;
+
+  Lease take() {
+    if (free_.empty()) return Lease(new T);  // not make_unique: that would clear it
+    Lease block = std::move(free_.back());
+    free_.pop_back();
+    return block;
+  }
+  void put(Lease block) {
+    if (block && free_.size() < kFreeMax) free_.push_back(std::move(block));
+  }
+
+ private:
+  static constexpr std::size_t kFreeMax = 8;
+  std::vector<Lease> free_;
+};
 
 /// Endpoints in some state. May change while it is walked: what is removed is not visited any
 /// more, what is added only by the next walk.
@@ -43,27 +65,6 @@ class Roster {
   unsigned walks_ = 0;
 };
 
-/// An unauthenticated connection may cause a log line once in a while, not at will.
-class LogLimit {
- public:
-  /// May a line be written now? Else it is counted.
-  bool allows(TimeNs now) noexcept {
-    if (now < next_) {
-      ++withheld_;
-      return false;
-    }
-    next_ = now + kQuietNs;
-    return true;
-  }
-  /// Lines withheld since the last one.
-  std::uint64_t take_withheld() noexcept { return std::exchange(withheld_, 0); }
-
- private:
-  static constexpr TimeNs kQuietNs = 10 * kSecond;
-  TimeNs next_ = 0;
-  std::uint64_t withheld_ = 0;
-};
-
 struct Shared {
   Poller poller;
   Pool<InBlock> in_blocks{};
@@ -72,15 +73,16 @@ struct Shared {
   Roster dialling{};  // not yet
   Roster
       waiting{};  // has something to do that no socket shows: bytes not parsed, a loss not reported
-  std::size_t backlogged = 0;  // endpoints with bytes that wait for room in the socket
-  std::size_t untrusted = 0;   // accepted connections that have not proved anything yet
-  LogLimit unauthenticated{};
+  std::size_t backlogged = 0;       // endpoints with bytes that wait for room in the socket
+  std::size_t untrusted = 0;        // accepted connections that have not proved anything yet
+  TimeNs next_log = 0;              // for log_unauthenticated()
+  std::uint64_t logs_withheld = 0;  // by it, since the last line
   std::uint64_t node = 0;
   CrcMode crc = CrcMode::kNetwork;
   SocketOptions options{};
 };
 
-/// Says once in a while what an unauthenticated connection did.
+/// Says once in a while, not at the will of others, what an unauthenticated connection did.
 void log_unauthenticated(Shared& shared, TimeNs now, const std::string& who,
                          const std::string& what);
 

@@ -46,7 +46,7 @@ bool bind_to(int fd, const SocketAddress& at) noexcept {
 }
 
 /// The any-address of both families in one socket; IPv4 alone where the kernel has no IPv6.
-Result<Fd> bind_any(std::uint16_t port, const SocketOptions& options) {
+Result<Fd> bind_any(std::uint16_t port) {
   auto fd = open_socket(AF_INET6);
   if (!fd || !set_option(fd->number(), IPPROTO_IPV6, IPV6_V6ONLY, 0) ||
       !bind_to(fd->number(), {IpBytes{}, port})) {
@@ -59,12 +59,10 @@ Result<Fd> bind_any(std::uint16_t port, const SocketOptions& options) {
       return system_failure("cannot listen on port " + std::to_string(port), errno);
     }
   }
-  if (!set_buffers(fd->number(), options))
-    return system_failure("cannot set the size of socket buffers", errno);
   return fd;
 }
 
-Result<Fd> bind_one(const SocketAddress& at, const SocketOptions& options) {
+Result<Fd> bind_one(const SocketAddress& at) {
   auto fd = open_socket(is_v4(at.ip) ? AF_INET : AF_INET6);
   if (!fd) return fd;
   if (!is_v4(at.ip) && !set_option(fd->number(), IPPROTO_IPV6, IPV6_V6ONLY, 1)) {
@@ -73,8 +71,6 @@ Result<Fd> bind_one(const SocketAddress& at, const SocketOptions& options) {
   if (!bind_to(fd->number(), at)) {
     return system_failure("cannot listen at " + to_text(at), errno);
   }
-  if (!set_buffers(fd->number(), options))
-    return system_failure("cannot set the size of socket buffers", errno);
   return fd;
 }
 
@@ -99,7 +95,9 @@ Status set_data_options(int fd, const SocketOptions& options) {
 }
 
 Result<Fd> listen_at(const IpBytes& ip, std::uint16_t port, const SocketOptions& options) {
-  auto fd = ip == IpBytes{} ? bind_any(port, options) : bind_one({ip, port}, options);
+  auto fd = ip == IpBytes{} ? bind_any(port) : bind_one({ip, port});
+  if (fd && !set_buffers(fd->number(), options))
+    return system_failure("cannot set the size of socket buffers", errno);
   if (fd && ::listen(fd->number(), kBacklog) != 0) return system_failure("cannot listen", errno);
   return fd;
 }

@@ -44,9 +44,7 @@ constexpr unsigned kTurnsPerPoll = 16;
 core::TransportKind tcp_kind() {
   return {"tcp", "",
           [](const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
-            auto made = TcpTransport::make(facts);
-            if (!made) return tl::unexpected(made.error());
-            return std::unique_ptr<core::Transport>(std::move(*made));
+            return TcpTransport::make(facts);
           },
           kCaps.exclusivity, kCaps.bandwidth_mbps};
 }

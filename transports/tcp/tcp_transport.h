@@ -5,9 +5,9 @@
 // Threads: none of its own; every call under the engine's lock. Wire format: docs/WIRE.md, "TCP".
 #pragma once
 
+#include "transports/interface/node_facts.h"
 #include "transports/tcp/tcp_arrivals.h"
 #include "transports/tcp/tcp_interfaces.h"
-#include "transports/tcp/tcp_kind.h"
 
 namespace livebtl::tcp {
 
@@ -57,5 +57,7 @@ class TcpTransport final : public core::Transport, public PollTarget {
   unsigned looks_skipped_ = 0;
   unsigned turns_since_poll_ = 0;
 };
+
+core::TransportKind tcp_kind();
 
 }  // namespace livebtl::tcp

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/verbs/verbs_address.h -- which fabric a verbs port is on, and the tickets by which two
-// queue pairs are connected; as values and as bytes (docs/WIRE.md, "verbs"). Pure: no I/O.
+// transports/verbs/verbs_address.h -- which fabric a verbs port is on, the tickets by which two
+// queue pairs are connected, and where a buffer lies that the peer's device is to read; as values
+// and as bytes (docs/WIRE.md, "verbs"). Pure: no I/O.
 //
-// Both come from outside: every byte is checked.
+// All come from outside: every byte is checked.
 #pragma once
 
 #include <array>
 #include <string>
 
-#include "base/bytes.h"
-#include "livebtl/result.h"
+#include "transports/messages/exposed.h"
 
 namespace livebtl::verbs {
+
+using messages::Kind;
+using messages::kPayloadBytesMax;
+using messages::Message;
 
 /// As on the wire, first byte first.
 using Gid = std::array<std::byte, 16>;
@@ -56,5 +60,14 @@ struct Ticket {
 Blob encode_ticket(const Ticket& ticket);
 /// Errors: kInvalid, with what is wrong.
 Result<Ticket> decode_ticket(Bytes bytes);
+
+struct RemoteBuffer {
+  std::uint64_t address = 0;
+  std::uint32_t key = 0;
+  std::uint32_t bytes = 0;
+  std::uint32_t crc_given = 0;  // 1: `crc` is the payload's CRC32C
+  std::uint32_t crc = 0;
+};
+static_assert(sizeof(RemoteBuffer) == 24);
 
 }  // namespace livebtl::verbs

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // transports/verbs/verbs_calls.h -- the calls of libibverbs that we use, as one table: filled by
-// the library when it is first needed (verbs_library.h), and by a fake fabric in tests.
+// the library when it is first needed (verbs_library.cc), and by a fake fabric in tests.
 //
 // Each does what the ibv_ function of its name does, and reports errors as that one does. Those
 // that libibverbs has as inline functions over a context's own operations are calls here as well.
@@ -9,6 +9,8 @@
 #include <infiniband/verbs.h>
 
 #include <cstdint>
+
+#include "livebtl/result.h"
 
 namespace livebtl::verbs {
 
@@ -51,5 +53,10 @@ class Calls {
   virtual int get_async_event(ibv_context* context, ibv_async_event* event) = 0;
   virtual void ack_async_event(ibv_async_event* event) = 0;
 };
+
+/// The installed library. It is opened once a process and stays: its drivers cannot be unloaded.
+/// Before the first call the process holds nothing of it. Under the engine's lock.
+/// Errors: kUnsupported (not installed, or too old), with what to install.
+Result<Calls*> library();
 
 }  // namespace livebtl::verbs

@@ -7,13 +7,9 @@
 #include "transports/verbs/verbs_transport.h"
 
 namespace livebtl::verbs {
-namespace {
 
-constexpr TimeNs kSilence = kSecond;
 /// More than any peer has buffers.
 constexpr std::uint32_t kGrantsMax = 1u << 16;
-
-}  // namespace
 
 VerbsEndpoint::VerbsEndpoint(VerbsTransport& transport, std::unique_ptr<QueuePair> pair,
                              bool dialled)
@@ -22,11 +18,11 @@ VerbsEndpoint::VerbsEndpoint(VerbsTransport& transport, std::unique_ptr<QueuePai
       connection_(*this, transport.credits(), dialled,
                   "verbs " + transport.device().name() + " qp " + std::to_string(number()),
                   kGrantsMax, transport.now()) {
-  transport_.enter(*this);
+  transport_.enter(number(), *this);
 }
 
 VerbsEndpoint::~VerbsEndpoint() {
-  transport_.leave(*this);
+  transport_.leave(number(), *this);
   for (const Arrived& message : early_) buffer_free(message.buffer);
   connection_.part();
   end_registrations();
@@ -122,9 +118,9 @@ bool VerbsEndpoint::arrived(const Arrived& message) noexcept {
   return handle(message);
 }
 
-std::size_t VerbsEndpoint::deliver_early(std::size_t frames_max) noexcept {
+std::size_t VerbsEndpoint::deliver(std::size_t frames_max) noexcept {
   std::size_t moved = 0;
-  while (has_early() && moved < frames_max) {
+  while (has_ready() && moved < frames_max) {
     const Arrived message = early_.front();
     early_.pop_front();
     if (handle(message)) ++moved;
@@ -165,6 +161,7 @@ void VerbsEndpoint::settle() noexcept {
 }
 
 void VerbsEndpoint::ask_if_silent(TimeNs now) noexcept {
+  constexpr TimeNs kSilence = kSecond;
   if (!connection_.is_open() || now - connection_.last_heard() < kSilence) return;
   if (!pair_->send_nothing() && pair_->error() != 0) settle_later();
 }

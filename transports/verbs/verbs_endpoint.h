@@ -51,11 +51,11 @@ class VerbsEndpoint final : public core::Endpoint, core::TicketEnd, messages::De
   Status connect(const Ticket& peer);
   std::uint32_t number() const noexcept { return pair_->number(); }
   bool trusted() const noexcept { return connection_.trusted(); }
-  bool has_early() const noexcept { return !waits_ && !early_.empty(); }
+  bool has_ready() const noexcept { return !waits_ && !early_.empty(); }
   /// A message has arrived. true: a frame was handed on.
   bool arrived(const Arrived& message) noexcept;
   /// Hands on what had to wait, at most that many. Returns how many.
-  std::size_t deliver_early(std::size_t frames_max) noexcept;
+  std::size_t deliver(std::size_t frames_max) noexcept;
   /// A read of an exposed buffer is done. true: a frame was handed on.
   bool read_done() noexcept;
   /// Something of ours has reached the peer's device.

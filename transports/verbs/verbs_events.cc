@@ -57,18 +57,10 @@ void VerbsTransport::look_at_address() noexcept {
   all_down(now ? "its address has changed" : now.error().text);
 }
 
-// in: why no connection by this device works any more. out: all are down; their sinks may destroy
-// others of them meanwhile.
+// why: no connection by this device works any more.
 void VerbsTransport::all_down(const std::string& why) noexcept {
-  if (endpoints_.empty()) return;
-  std::vector<std::uint32_t> numbers;
-  numbers.reserve(endpoints_.size());
-  for (const auto& [number, endpoint] : endpoints_) numbers.push_back(number);
-  const std::string name = device_->name();
-  for (const std::uint32_t number : numbers) {
-    if (VerbsEndpoint* endpoint = find(number))
-      endpoint->take_down({Errc::kDown, "verbs: " + name + ": " + why});
-  }
+  const Error down{Errc::kDown, "verbs: " + device_->name() + ": " + why};
+  for_each([&](VerbsEndpoint& endpoint) { endpoint.take_down(down); });
 }
 
 // Only noted: it may come out in any call. progress() draws the conclusions.

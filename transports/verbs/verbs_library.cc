@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/verbs/verbs_library.cc -- see verbs_library.h.
-#include "transports/verbs/verbs_library.h"
-
+// transports/verbs/verbs_library.cc -- libibverbs, opened when a verbs transport is first made.
 #include <dlfcn.h>
 #include <sys/resource.h>
 
 #include <cstring>
 
 #include "base/log.h"
+#include "transports/verbs/verbs_calls.h"
 
 // verbs.h has macros and inline functions by these names, which would link libibverbs.
 #undef ibv_get_device_list

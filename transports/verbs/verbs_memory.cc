@@ -9,9 +9,8 @@
 #include "transports/verbs/verbs_errors.h"
 
 namespace livebtl::verbs {
-namespace {
+
 constexpr std::size_t kPieceBytes = kBufferBytes * Memory::kPieceBuffers;
-}
 
 Memory::~Memory() {
   for (const Piece& piece : pieces_) {

@@ -7,11 +7,11 @@
 // from 5.12 on leave pinned pages with the parent, before that ibv_fork_init() sees to it.
 #pragma once
 
-#include <utility>
+#include <memory>
 #include <vector>
 
+#include "transports/verbs/verbs_address.h"
 #include "transports/verbs/verbs_calls.h"
-#include "transports/verbs/verbs_remote_buffer.h"
 
 namespace livebtl::verbs {
 
@@ -53,39 +53,15 @@ class Memory {
 
 /// A user's memory in the device's hands. Once this has ended, the device does not touch it any
 /// more: what it had been told to read or write there fails, and its queue pair with it.
-class Registration {
- public:
-  Registration() = default;
-  /// sum: of the bytes of all such, while they last.
-  Registration(Calls& calls, ibv_mr* region, std::size_t& sum) noexcept
-      : calls_(&calls), region_(region), sum_(&sum) {
-    sum += region->length;
-  }
-  ~Registration() { end(); }
-  Registration(Registration&& other) noexcept
-      : calls_(other.calls_), region_(std::exchange(other.region_, nullptr)), sum_(other.sum_) {}
-  Registration& operator=(Registration&& other) noexcept {
-    end();
-    calls_ = other.calls_;
-    region_ = std::exchange(other.region_, nullptr);
-    sum_ = other.sum_;
-    return *this;
-  }
-
-  explicit operator bool() const noexcept { return region_ != nullptr; }
-  std::uint32_t local_key() const noexcept { return region_->lkey; }
-  std::uint32_t remote_key() const noexcept { return region_->rkey; }
+struct EndRegistration {
+  Calls* calls = nullptr;
+  std::size_t* sum = nullptr;  // of the bytes of all such, while they last
   // It fails only when the device has gone, and its grip on the memory with it.
-  void end() noexcept {
-    if (region_ == nullptr) return;
-    *sum_ -= region_->length;
-    calls_->dereg_mr(std::exchange(region_, nullptr));
+  void operator()(ibv_mr* region) const noexcept {
+    *sum -= region->length;
+    calls->dereg_mr(region);
   }
-
- private:
-  Calls* calls_ = nullptr;
-  ibv_mr* region_ = nullptr;
-  std::size_t* sum_ = nullptr;
 };
+using Registration = std::unique_ptr<ibv_mr, EndRegistration>;
 
 }  // namespace livebtl::verbs

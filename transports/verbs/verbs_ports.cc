@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <memory>
 #include <tuple>
 #include <vector>
 
@@ -125,25 +126,6 @@ Result<PortState> look_at_port(Calls& calls, ibv_context* context, std::uint8_t 
 
 namespace {
 
-/// The list of devices, given back.
-class DeviceList {
- public:
-  explicit DeviceList(Calls& calls) : calls_(calls), list_(calls.get_device_list(&count_)) {}
-  ~DeviceList() {
-    if (list_ != nullptr) calls_.free_device_list(list_);
-  }
-  DeviceList(const DeviceList&) = delete;
-  DeviceList& operator=(const DeviceList&) = delete;
-  std::span<ibv_device* const> devices() const noexcept {
-    return {list_, list_ == nullptr ? 0 : static_cast<std::size_t>(count_)};
-  }
-
- private:
-  Calls& calls_;
-  int count_ = 0;
-  ibv_device** list_;
-};
-
 Result<OpenPort> open_port_of(Calls& calls, ibv_device& device, const Wish& wish) {
   OpenPort opened;
   opened.device = device.name;
@@ -174,10 +156,14 @@ Result<OpenPort> open_port_of(Calls& calls, ibv_device& device, const Wish& wish
 }  // namespace
 
 Result<OpenPort> open_port(Calls& calls, const Wish& wish) {
-  const DeviceList list(calls);
+  int count = 0;
+  const auto give_back = [&](ibv_device** list) { calls.free_device_list(list); };
+  const std::unique_ptr<ibv_device*, decltype(give_back)> list(calls.get_device_list(&count),
+                                                               give_back);
   std::string names, reasons;
   Errc code = Errc::kUnreachable;
-  for (ibv_device* device : list.devices()) {
+  for (int i = 0; list && i < count; ++i) {
+    ibv_device* const device = list.get()[i];
     names += (names.empty() ? "" : ", ") + std::string(device->name);
     if (!wish.device.empty() && wish.device != device->name) continue;
     auto opened = open_port_of(calls, *device, wish);

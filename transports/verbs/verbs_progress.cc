@@ -8,22 +8,13 @@
 #include "transports/verbs/verbs_transport.h"
 
 namespace livebtl::verbs {
-namespace {
-
-/// A BYE gets there at once or, mostly, never: the other end may have gone at the same time.
-constexpr TimeNs kPartingTime = 10 * kMillisecond;
-constexpr TimeNs kEventsEvery = 10 * kMillisecond;
-constexpr TimeNs kSweepEvery = 100 * kMillisecond;
-/// Completions in one progress(), beside those of frames: others have their turn.
-constexpr std::size_t kControlsPerTurn = 256;
-
-}  // namespace
 
 std::size_t VerbsTransport::progress(core::TransportSink& /*accept*/, TimeNs now,
                                      std::size_t frames_max) noexcept {
   now_ = now;
   if (!device_) return 0;
   // Events are rare; asking for them costs a system call.
+  constexpr TimeNs kEventsEvery = 10 * kMillisecond;
   if (std::exchange(armed_, false) || now - events_at_ >= kEventsEvery) take_events();
   std::size_t moved = settle(frames_max);
   moved += take_seen(frames_max - moved);
@@ -31,7 +22,7 @@ std::size_t VerbsTransport::progress(core::TransportSink& /*accept*/, TimeNs now
   if (now >= sweep_at_) sweep();
   if (!lost_.empty()) {
     all_down(lost_);
-    if (endpoints_.empty()) close_device();
+    if (ends_.empty()) close_device();
   }
   return moved;
 }
@@ -48,6 +39,8 @@ std::size_t VerbsTransport::take_seen(std::size_t frames_max) noexcept {
 }
 
 std::size_t VerbsTransport::poll(std::size_t frames_max) noexcept {
+  // Completions in one progress(), beside those of frames: others have their turn.
+  constexpr std::size_t kControlsPerTurn = 256;
   std::size_t moved = 0, others = 0;
   std::array<ibv_wc, 16> done;
   while (moved < frames_max && others < kControlsPerTurn && lost_.empty()) {
@@ -114,30 +107,16 @@ bool VerbsTransport::complete_send(const ibv_wc& done) noexcept {
   return false;
 }
 
-// What endpoints could not send or report when it happened; frames that came before attach().
-std::size_t VerbsTransport::settle(std::size_t frames_max) noexcept {
-  std::size_t moved = 0;
-  // By index: a sink may add to the list, and destroy endpoints, which leaves holes in it.
-  const std::size_t count = unsettled_.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    VerbsEndpoint* const endpoint = std::exchange(unsettled_[i], nullptr);
-    if (endpoint == nullptr) continue;
-    endpoint->settle();
-    moved += endpoint->deliver_early(frames_max - moved);
-    if (endpoint->has_early()) settle_later(*endpoint);
-  }
-  std::erase(unsettled_, nullptr);
-  return moved;
-}
-
 void VerbsTransport::sweep() noexcept {
-  sweep_at_ = now_ + kSweepEvery;
-  for (const auto& [number, endpoint] : endpoints_) endpoint->ask_if_silent(now_);
+  sweep_at_ = now_ + 100 * kMillisecond;
+  for (const auto& [number, endpoint] : ends_) endpoint->ask_if_silent(now_);
 }
 
 // The completion queue holds no more than what was just read from it, and was not looked at yet:
 // of what was broken up before that, nothing is left there.
 void VerbsTransport::sweep_parked() noexcept {
+  // A BYE gets there at once or, mostly, never: the other end may have gone at the same time.
+  constexpr TimeNs kPartingTime = 10 * kMillisecond;
   device_->completions_seen_empty();
   for (std::size_t i = 0; i < parked_.size();) {
     Parked& parked = parked_[i];
@@ -170,11 +149,6 @@ VerbsTransport::Parked* VerbsTransport::find_parked(std::uint32_t number) noexce
     return parked.pair->number() == number;
   });
   return found == parked_.end() ? nullptr : &*found;
-}
-
-VerbsEndpoint* VerbsTransport::find(std::uint32_t number) noexcept {
-  const auto found = endpoints_.find(number);
-  return found == endpoints_.end() ? nullptr : found->second;
 }
 
 }  // namespace livebtl::verbs

@@ -152,52 +152,48 @@ bool QueuePair::post(Send& send, ibv_send_wr& work) noexcept {
   return true;
 }
 
-bool QueuePair::post_message(Send& send, std::byte* at, std::size_t bytes,
-                             bool is_inline) noexcept {
-  ibv_sge piece{reinterpret_cast<std::uint64_t>(at), static_cast<std::uint32_t>(bytes),
-                is_inline ? 0 : device_.send_key(send)};
+// encode: writes that many bytes.
+template <class Encode>
+bool QueuePair::send_message(Use use, std::size_t bytes, Encode encode) noexcept {
+  const bool is_inline = bytes <= inline_bytes_;
+  Send* const send = device_.begin_send(*this, use, !is_inline);
+  if (send == nullptr) return false;
+  std::array<std::byte, kInlineMax> small;
+  std::byte* const to = is_inline ? small.data() : device_.send_buffer(*send);
+  encode(to);
+  ibv_sge piece{reinterpret_cast<std::uint64_t>(to), static_cast<std::uint32_t>(bytes),
+                is_inline ? 0 : device_.send_key(*send)};
   ibv_send_wr work{};
   work.sg_list = &piece;
   work.num_sge = 1;
   work.opcode = IBV_WR_SEND;
   work.send_flags = is_inline ? IBV_SEND_INLINE : 0;
-  return post(send, work);
+  return post(*send, work);
 }
 
 bool QueuePair::send_frame(const core::Frame& frame, std::uint32_t granted,
                            bool payload_crc) noexcept {
   if (frames_ >= kFrameSends || error_ != 0) return false;
   const std::size_t bytes = sizeof(messages::Head) + frame.header.size() + frame.payload.size();
-  const bool is_inline = bytes <= inline_bytes_;
-  Send* const send = device_.begin_send(*this, Use::kFrame, !is_inline);
-  if (send == nullptr) return false;
-  std::array<std::byte, kInlineMax> small;
-  std::byte* const to = is_inline ? small.data() : device_.send_buffer(*send);
-  const std::size_t begin = messages::encode_frame(frame, granted, payload_crc, to);
-  if (!frame.payload.empty()) copy_bytes(to + begin, frame.payload.data(), frame.payload.size());
-  return post_message(*send, to, bytes, is_inline);
+  return send_message(Use::kFrame, bytes, [&](std::byte* to) {
+    const std::size_t begin = messages::encode_frame(frame, granted, payload_crc, to);
+    if (!frame.payload.empty()) copy_bytes(to + begin, frame.payload.data(), frame.payload.size());
+  });
 }
 
 bool QueuePair::send_exposed(Bytes header, const RemoteBuffer& remote,
                              std::uint32_t granted) noexcept {
   if (error_ != 0) return false;
-  const bool is_inline = sizeof(messages::Head) + header.size() + sizeof remote <= inline_bytes_;
-  Send* const send = device_.begin_send(*this, Use::kExposed, !is_inline);
-  if (send == nullptr) return false;
-  std::array<std::byte, kInlineMax> small;
-  std::byte* const to = is_inline ? small.data() : device_.send_buffer(*send);
-  return post_message(*send, to, messages::encode_exposed(header, bytes_of(remote), granted, to),
-                      is_inline);
+  const std::size_t bytes = sizeof(messages::Head) + header.size() + sizeof remote;
+  return send_message(Use::kExposed, bytes, [&](std::byte* to) {
+    messages::encode_exposed(header, bytes_of(remote), granted, to);
+  });
 }
 
 bool QueuePair::send_control(Kind kind, std::uint32_t granted, std::uint32_t read) noexcept {
   if (error_ != 0 || controls() >= (kind == Kind::kBye ? kControls : 1)) return false;
-  const bool is_inline = sizeof(messages::Head) <= inline_bytes_;
-  Send* const send = device_.begin_send(*this, Use::kControl, !is_inline);
-  if (send == nullptr) return false;
-  std::array<std::byte, sizeof(messages::Head)> small;
-  std::byte* const to = is_inline ? small.data() : device_.send_buffer(*send);
-  return post_message(*send, to, messages::encode_control(kind, granted, read, to), is_inline);
+  return send_message(Use::kControl, sizeof(messages::Head),
+                      [&](std::byte* to) { messages::encode_control(kind, granted, read, to); });
 }
 
 bool QueuePair::send_nothing() noexcept {

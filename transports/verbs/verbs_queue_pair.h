@@ -50,7 +50,8 @@ class QueuePair {
   int make_receive(const Ticket& peer);
   int make_send();
   bool post(Send& send, ibv_send_wr& work) noexcept;
-  bool post_message(Send& send, std::byte* at, std::size_t bytes, bool is_inline) noexcept;
+  template <class Encode>
+  bool send_message(Use use, std::size_t bytes, Encode encode) noexcept;
 
   Device& device_;
   ibv_qp* pair_;

@@ -7,13 +7,6 @@
 #include "base/assert.h"
 
 namespace livebtl::verbs {
-namespace {
-
-/// Nothing slows the answer to a read down. Soft-RoCE lets a sender have 128 packets on their way, of 1 KiB on most
-/// networks: ask for no more at once, else switches and guests drop what they cannot queue.
-constexpr std::uint32_t kReadBytes = 128u << 10;
-
-}  // namespace
 
 RemoteRead::RemoteRead(Device& device, std::uint32_t buffer, Bytes header,
                        const RemoteBuffer& remote, MutableBytes place, Registration region)
@@ -29,11 +22,14 @@ RemoteRead::RemoteRead(Device& device, std::uint32_t buffer, Bytes header,
 }
 
 bool RemoteRead::post(QueuePair& pair) noexcept {
+  // Nothing slows the answer to a read down. Soft-RoCE lets a sender have 128 packets on their way, of 1 KiB on most
+  // networks: ask for no more at once, else switches and guests drop what they cannot queue.
+  constexpr std::uint32_t kReadBytes = 128u << 10;
   const std::uint32_t bytes =
       std::min(progress_.left(), region_ ? kReadBytes : static_cast<std::uint32_t>(kBufferBytes));
   std::byte* const to = region_ ? target_ + progress_.done() : device_.receive_buffer(buffer_);
   const ibv_sge piece{reinterpret_cast<std::uint64_t>(to), bytes,
-                      region_ ? region_.local_key() : device_.receive_key(buffer_)};
+                      region_ ? region_->lkey : device_.receive_key(buffer_)};
   if (!pair.read(piece, progress_.next_address(), progress_.key())) return false;
   progress_.begin_step(bytes);
   return true;
@@ -43,13 +39,13 @@ bool RemoteRead::step_done() noexcept {
   if (!region_)
     std::memcpy(target_ + progress_.done(), device_.receive_buffer(buffer_), progress_.step());
   if (!progress_.end_step()) return false;
-  region_.end();
+  region_.reset();
   return true;
 }
 
 void RemoteRead::leave_place() {
   LIVEBTL_ASSERT(!holds_place(), "a device that writes to a place is not told to leave it");
-  region_.end();
+  region_.reset();
   if (own_) return;
   own_ = std::make_unique_for_overwrite<std::byte[]>(progress_.bytes());
   std::memcpy(own_.get(), target_, progress_.done());

@@ -38,7 +38,7 @@ class RemoteRead {
   /// The user wants the memory back. Requires: not holds_place(). What is there already moves along.
   void leave_place();
   /// The device touches the place no more; what it was reading there fails.
-  void end_registration() noexcept { region_.end(); }
+  void end_registration() noexcept { region_.reset(); }
 
  private:
   Device& device_;

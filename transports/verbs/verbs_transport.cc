@@ -5,16 +5,13 @@
 
 #include <sys/epoll.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include "base/assert.h"
 #include "base/log.h"
 #include "base/secret.h"
 #include "base/transport_name.h"
-#include "transports/messages/rdma_devices.h"
 #include "transports/verbs/verbs_errors.h"
-#include "transports/verbs/verbs_library.h"
 
 namespace livebtl::verbs {
 namespace {
@@ -37,7 +34,6 @@ constexpr TimeNs kRegisterEvery = kSecond;
 /// Of what may be locked, users' memory takes that part at most: the buffers of new connections
 /// come first.
 constexpr std::size_t kLockableShare = 4;
-constexpr std::size_t kUnauthenticatedMax = 64;
 
 Status watch(const Fd& epoll, int fd) {
   epoll_event event{};
@@ -54,9 +50,7 @@ core::TransportKind verbs_kind() {
           [](const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
             auto calls = library();
             if (!calls) return tl::unexpected(calls.error());
-            auto made = VerbsTransport::make(facts, **calls);
-            if (!made) return tl::unexpected(made.error());
-            return std::unique_ptr<core::Transport>(std::move(*made));
+            return VerbsTransport::make(facts, **calls);
           },
           kCaps.exclusivity,
           kCaps.bandwidth_mbps,
@@ -78,15 +72,11 @@ Result<std::unique_ptr<VerbsTransport>> VerbsTransport::make(const core::NodeFac
 }
 
 VerbsTransport::VerbsTransport(const core::NodeFacts& facts, Calls& calls, Wish wish)
-    : calls_(calls),
-      wish_(std::move(wish)),
-      node_(facts.node),
-      crc_(facts.settings->crc),
-      random_(random_u64()) {}
+    : MessageTransport(facts), calls_(calls), wish_(std::move(wish)), random_(random_u64()) {}
 
 // A BYE that is not on its way by now may be lost with the device: the peers find out by themselves.
 VerbsTransport::~VerbsTransport() {
-  LIVEBTL_ASSERT(endpoints_.empty(), "endpoints are destroyed before their transport");
+  LIVEBTL_ASSERT(ends_.empty(), "endpoints are destroyed before their transport");
   close_device();
 }
 
@@ -95,10 +85,6 @@ const core::Caps& VerbsTransport::caps() const noexcept { return kCaps; }
 bool VerbsTransport::reaches(Bytes address) const noexcept {
   const auto peer = decode_address(address);
   return peer && may_reach(*peer, address_);
-}
-
-bool VerbsTransport::wants_payload_crc(std::uint64_t peer_node) const noexcept {
-  return crc_ == CrcMode::kAlways || (crc_ == CrcMode::kNetwork && peer_node != node_);
 }
 
 Status VerbsTransport::open_device() {
@@ -147,7 +133,7 @@ Status VerbsTransport::usable() {
 
 Result<std::unique_ptr<VerbsEndpoint>> VerbsTransport::make_endpoint(bool dialled) {
   if (const Status ready = ensure_ready(); !ready) return tl::unexpected(ready.error());
-  if (endpoints_.size() + parked_.size() >= device_->connections_max())
+  if (ends_.size() + parked_.size() >= device_->connections_max())
     return fail(Errc::kLimit, "verbs: " + device_->name() + " has as many connections as it takes");
   if (!credits_.has_room()) {
     const auto added = device_->add_receives();
@@ -161,26 +147,19 @@ Result<std::unique_ptr<VerbsEndpoint>> VerbsTransport::make_endpoint(bool dialle
 }
 
 Result<std::unique_ptr<core::Endpoint>> VerbsTransport::connect(Bytes address) {
-  const auto peer = decode_address(address);
-  if (!peer) return tl::unexpected(peer.error());
-  auto made = make_endpoint(true);
-  if (!made) return tl::unexpected(made.error());
-  return std::unique_ptr<core::Endpoint>(std::move(*made));
+  if (const auto peer = decode_address(address); !peer) return tl::unexpected(peer.error());
+  return make_endpoint(true);
 }
 
 Result<std::unique_ptr<core::Endpoint>> VerbsTransport::admit(Bytes ticket) {
   const auto peer = decode_ticket(ticket);
   if (!peer) return tl::unexpected(peer.error());
-  const auto unauthenticated =
-      std::count_if(endpoints_.begin(), endpoints_.end(),
-                    [](const auto& each) { return !each.second->trusted(); });
-  if (static_cast<std::size_t>(unauthenticated) >= kUnauthenticatedMax)
-    return fail(Errc::kLimit, "verbs: too many connections wait for a hello");
+  if (is_crowded()) return fail(Errc::kLimit, "verbs: too many connections wait for a hello");
   auto made = make_endpoint(false);
   if (!made) return tl::unexpected(made.error());
   if (const Status connected = (*made)->connect(*peer); !connected)
     return tl::unexpected(connected.error());
-  return std::unique_ptr<core::Endpoint>(std::move(*made));
+  return made;
 }
 
 std::vector<int> VerbsTransport::descriptors() const {
@@ -207,19 +186,6 @@ bool VerbsTransport::arm() noexcept {
   return seen_count_ == 0;
 }
 
-void VerbsTransport::enter(VerbsEndpoint& endpoint) { endpoints_[endpoint.number()] = &endpoint; }
-
-void VerbsTransport::leave(VerbsEndpoint& endpoint) noexcept {
-  endpoints_.erase(endpoint.number());
-  std::replace(unsettled_.begin(), unsettled_.end(), &endpoint,
-               static_cast<VerbsEndpoint*>(nullptr));
-}
-
-void VerbsTransport::settle_later(VerbsEndpoint& endpoint) noexcept {
-  if (std::find(unsettled_.begin(), unsettled_.end(), &endpoint) == unsettled_.end())
-    unsettled_.push_back(&endpoint);
-}
-
 void VerbsTransport::park(std::unique_ptr<QueuePair> pair, std::uint32_t open_grants, bool parting,
                           std::optional<std::uint32_t> held) noexcept {
   parked_.push_back({std::move(pair), open_grants, 0, 0, held});
@@ -233,7 +199,10 @@ Registration VerbsTransport::register_user(Bytes memory, int access, bool& refus
   if (!lost_.empty() || now_ < register_after_ || registered_ + memory.size() > most) return {};
   void* const begin = const_cast<std::byte*>(memory.data());  // written if `access` says so
   ibv_mr* const region = calls_.reg_mr(device_->domain(), begin, memory.size(), access);
-  if (region != nullptr) return {calls_, region, registered_};
+  if (region != nullptr) {
+    registered_ += region->length;
+    return {region, EndRegistration{&calls_, &registered_}};
+  }
   const Error why = cannot_register(memory.size(), errno);
   refused = true;
   register_after_ = now_ + kRegisterEvery;

@@ -9,31 +9,25 @@
 
 #include <array>
 #include <optional>
-#include <unordered_map>
 
 #include "base/random.h"
-#include "transports/interface/node_facts.h"
+#include "transports/messages/message_transport.h"
 #include "transports/verbs/verbs_endpoint.h"
-#include "transports/verbs/verbs_kind.h"
 
 namespace livebtl::verbs {
 
-class VerbsTransport final : public core::Transport, core::ByTicket, core::HoldsDevice {
+/// Its endpoints' numbers are their queue pairs'.
+class VerbsTransport final : public messages::MessageTransport<VerbsEndpoint, std::uint32_t> {
  public:
   /// Opens a device. Errors: as Device::open(); kInvalid (LIVEBTL_VERBS_DEVICE).
   static Result<std::unique_ptr<VerbsTransport>> make(const core::NodeFacts& facts, Calls& calls);
-  VerbsTransport(const VerbsTransport&) = delete;
-  VerbsTransport& operator=(const VerbsTransport&) = delete;
   ~VerbsTransport() override;
 
   std::string_view name() const noexcept override { return "verbs"; }
   const core::Caps& caps() const noexcept override;
   Blob address() const override { return encode_address(address_); }
-  Blob contact() const override { return encode_address(address_); }
   bool reaches(Bytes address) const noexcept override;
   Result<std::unique_ptr<core::Endpoint>> connect(Bytes address) override;
-  core::ByTicket* by_ticket() noexcept override { return this; }
-  const core::HoldsDevice* holds_device() const noexcept override { return this; }
   Result<std::unique_ptr<core::Endpoint>> admit(Bytes ticket) override;
   std::size_t progress(core::TransportSink& accept, TimeNs now,
                        std::size_t frames_max) noexcept override;
@@ -45,14 +39,6 @@ class VerbsTransport final : public core::Transport, core::ByTicket, core::Holds
 
   // For endpoints.
   Device& device() noexcept { return *device_; }
-  messages::Credits& credits() noexcept { return credits_; }
-  TimeNs now() const noexcept { return now_; }
-  std::uint64_t node() const noexcept { return node_; }
-  bool wants_payload_crc(std::uint64_t peer_node) const noexcept;
-  void enter(VerbsEndpoint& endpoint);
-  void leave(VerbsEndpoint& endpoint) noexcept;
-  /// settle() in the next progress().
-  void settle_later(VerbsEndpoint& endpoint) noexcept;
   void buffer_free(std::uint32_t buffer) noexcept;
   /// Takes a queue pair over from its endpoint. parting: its BYE is on its way. held: a
   /// receive buffer that is free once the queue pair has gone.
@@ -85,12 +71,10 @@ class VerbsTransport final : public core::Transport, core::ByTicket, core::Holds
   bool complete(const ibv_wc& done) noexcept;
   bool complete_receive(const ibv_wc& done) noexcept;
   bool complete_send(const ibv_wc& done) noexcept;
-  std::size_t settle(std::size_t frames_max) noexcept;
   void sweep() noexcept;
   void sweep_parked() noexcept;
   void break_up(Parked& parked) noexcept;
   Parked* find_parked(std::uint32_t number) noexcept;
-  VerbsEndpoint* find(std::uint32_t number) noexcept;
 
   // verbs_events.cc
   void take_events() noexcept;
@@ -102,8 +86,6 @@ class VerbsTransport final : public core::Transport, core::ByTicket, core::Holds
 
   Calls& calls_;
   const Wish wish_;
-  const std::uint64_t node_;
-  const CrcMode crc_;
   Random random_;
   Fd epoll_;
   PortAddress address_;             // the last one
@@ -111,9 +93,6 @@ class VerbsTransport final : public core::Transport, core::ByTicket, core::Holds
   std::string lost_;                // why the device is of no use any more; empty: it is
   std::string untold_;              // the same, until usable() has told it
   TimeNs reopen_at_ = 0;
-  messages::Credits credits_;
-  std::unordered_map<std::uint32_t, VerbsEndpoint*> endpoints_;  // by their queue pair's number
-  std::vector<VerbsEndpoint*> unsettled_;
   std::vector<Parked> parked_;
   std::array<ibv_wc, 16> seen_{};  // by arm(), for the next progress()
   int seen_count_ = 0;
@@ -122,9 +101,10 @@ class VerbsTransport final : public core::Transport, core::ByTicket, core::Holds
   std::size_t registered_ = 0;  // bytes of users' memory
   TimeNs register_after_ = 0;   // a user's memory: the device refused some lately
   bool refusal_told_ = false;
-  TimeNs now_ = 0;
   TimeNs events_at_ = 0;
   TimeNs sweep_at_ = 0;
 };
+
+core::TransportKind verbs_kind();
 
 }  // namespace livebtl::verbs

@@ -20,7 +20,7 @@ core::Post VerbsEndpoint::expose(const core::Frame& frame) noexcept {
   if (refused) ++connection_.stats().registrations_refused;
   if (!region) return core::Post::kSmaller;
   const auto remote = messages::describe_exposed<RemoteBuffer>(
-      reinterpret_cast<std::uint64_t>(frame.payload.data()), region.remote_key(), frame.payload,
+      reinterpret_cast<std::uint64_t>(frame.payload.data()), region->rkey, frame.payload,
       connection_.wants_payload_crc());
   const bool taken = pair_->send_exposed(frame.header, remote, connection_.granted());
   if (taken) {
@@ -74,7 +74,7 @@ bool VerbsEndpoint::deliver_read() noexcept {
   const bool intact = connection_.deliver_read(done.header(), done.payload(), done.is_intact());
   buffer_free(done.buffer());
   connection_.tell();
-  if (has_early()) settle_later();
+  if (has_ready()) settle_later();
   return intact;
 }
 

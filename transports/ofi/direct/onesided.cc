@@ -72,16 +72,6 @@ Result<Exposed> OneSided::expose(MutableBytes memory, Access peers) {
   return exposed;
 }
 
-Result<Post> OneSided::put(OfiEndpoint& to, const Local& from, const Remote& remote,
-                           std::uint64_t cookie) {
-  return transfer(true, to, from, remote, cookie);
-}
-
-Result<Post> OneSided::get(OfiEndpoint& from, const Remote& remote, const Local& to,
-                           std::uint64_t cookie) {
-  return transfer(false, from, to, remote, cookie);
-}
-
 Result<Post> OneSided::transfer(bool writes, OfiEndpoint& peer, const Local& local,
                                 const Remote& remote, std::uint64_t cookie) {
   const auto region = regions_.find(local.number);

@@ -78,9 +78,13 @@ class OneSided final : public Extension {
   // kPosted, or kRetry: busy, nothing changed. to: open. Errors: kInvalid (not ours, or not within
   // it; too long), kUnsupported (this provider does no such atomic: see has()), kDown.
   Result<core::Post> put(OfiEndpoint& to, const Local& from, const Remote& remote,
-                         std::uint64_t cookie);
+                         std::uint64_t cookie) {
+    return transfer(true, to, from, remote, cookie);
+  }
   Result<core::Post> get(OfiEndpoint& from, const Remote& remote, const Local& to,
-                         std::uint64_t cookie);
+                         std::uint64_t cookie) {
+    return transfer(false, from, to, remote, cookie);
+  }
   Result<core::Post> atomic(OfiEndpoint& to, const Remote& remote, const Atomic& what,
                             std::uint64_t cookie);
   /// Does the provider?

@@ -2,7 +2,7 @@
 // remote_buffer_test.cc -- where an exposed buffer lies, as a hostile peer may say it.
 #include <doctest/doctest.h>
 
-#include "transports/ofi/ofi_remote_buffer.h"
+#include "transports/ofi/ofi_address.h"
 
 using namespace livebtl;
 using messages::kExposedBytesMax;

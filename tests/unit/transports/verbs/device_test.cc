@@ -15,10 +15,8 @@
 #include <filesystem>
 
 #include "core/switch/released.h"
-#include "transports/messages/rdma_devices.h"
-#include "transports/verbs/verbs_kind.h"
-#include "transports/verbs/verbs_library.h"
 #include "transports/verbs/verbs_ports.h"
+#include "transports/verbs/verbs_transport.h"
 
 using namespace livebtl;
 using core::Holdings;

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "transports/verbs/verbs_remote_buffer.h"
+#include "transports/verbs/verbs_address.h"
 
 using namespace livebtl;
 using messages::kExposedBytesMax;
