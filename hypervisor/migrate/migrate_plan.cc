@@ -3,7 +3,7 @@
 // migrate_machine.h decides if all goes well, and if the migration fails. Run by btlctl's one
 // thread; owns nothing.
 #include "hypervisor/migrate/migrate_vm.h"
-#include "hypervisor/plan/plan.h"
+#include "hypervisor/plan/report.h"
 
 namespace livebtl::hypervisor {
 namespace {

@@ -3,13 +3,10 @@
 // steps that more than one command takes. Used by btlctl's one thread.
 #pragma once
 
-#include "hypervisor/plan/action.h"
-#include "hypervisor/plan/answer.h"
 #include "hypervisor/plan/budget.h"
+#include "hypervisor/plan/sequence.h"
 #include "hypervisor/qmp/card.h"
 #include "hypervisor/qmp/guest_job.h"
-#include "hypervisor/qmp/migration.h"
-#include "hypervisor/qmp/monitor.h"
 
 namespace livebtl::hypervisor {
 

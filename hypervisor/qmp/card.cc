@@ -155,9 +155,7 @@ Result<Card> find_known_card(Qmp& qmp, const std::string& id, const Json& given,
 }
 
 Result<bool> was_pulled(Qmp& qmp, const std::string& id, const Deadline& deadline) {
-  const auto arguments = remembered(qmp, id, deadline);
-  if (!arguments) return tl::unexpected(arguments.error());
-  return !arguments->is_null();
+  return remembered(qmp, id, deadline).map([](const Json& note) { return !note.is_null(); });
 }
 
 Status remember_card(Qmp& qmp, const Card& card, const Deadline& deadline) {
