@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "base/text.h"
 #include "control/ladder/scope.h"
 
 namespace livebtl::control {
@@ -45,9 +45,8 @@ std::optional<Assignment> parse_assignment(std::string_view text) {
   const std::string_view value = text.substr(equals + 1);
   if (assignment.key != "exclusivity" && assignment.key != "weight") return std::nullopt;
   if (value == "default") return assignment;
-  const char* last = value.data() + value.size();
-  const auto [end, code] = std::from_chars(value.data(), last, assignment.value.emplace());
-  if (code != std::errc{} || end != last) return std::nullopt;
+  assignment.value = parse_number<std::uint32_t>(value);
+  if (!assignment.value) return std::nullopt;
   // Weight 0 is not offered: `quiesce` does that.
   const bool is_share = *assignment.value >= 1 && *assignment.value <= kWeightMax;
   if (assignment.key == "weight" && !is_share) return std::nullopt;

@@ -166,11 +166,7 @@ void MemberMachine::answer(bool stale, TimeNs now, Actions& actions) {
 
 Standing MemberMachine::standing(TimeNs now) const {
   Standing standing;
-  standing.member = facts_.member;
-  standing.name = facts_.name;
-  standing.rank = facts_.rank;
-  standing.node = facts_.node;
-  standing.host = facts_.host;
+  static_cast<Described&>(standing) = facts_;
   standing.term = term_;
   standing.seq = seq_;
   standing.epoch = epoch_;
@@ -188,7 +184,6 @@ Standing MemberMachine::standing(TimeNs now) const {
   standing.routing = committed_routing();
   standing.transports = facts_.transports;
   standing.list_size = list_size_;
-  standing.announced = facts_.announced;
   return standing;
 }
 

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -85,6 +84,10 @@ MemberCard read_card(CardReader& reader) {
 }
 
 }  // namespace
+
+Described describe(const JobFacts& job, MemberId self) {
+  return {self, job.label, job.rank, process_name(ProcessId{job.node}), job.host, job.announced};
+}
 
 std::string format_card(const MemberCard& card) {
   const nlohmann::json json = {

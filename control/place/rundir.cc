@@ -11,12 +11,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <functional>
 #include <optional>
 
 #include "base/process_files.h"
+#include "base/text.h"
 #include "control/place/directory.h"
 #include "control/place/member_file.h"
 
@@ -24,13 +24,6 @@ namespace livebtl::control {
 namespace {
 
 constexpr off_t kSecretFileBytes = 32;  // job_secret.cc
-
-std::optional<uid_t> as_user(std::string_view text) {
-  uid_t user = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), user);
-  if (error != std::errc{} || rest != text.data() + text.size()) return std::nullopt;
-  return user;
-}
 
 void add_if_private(std::vector<RunDirectory>& found, const std::string& path, uid_t owner) {
   if (!open_private_directory(path, owner)) return;
@@ -50,7 +43,7 @@ void add_all_users(std::vector<RunDirectory>& found) {
   for (const Place& place : places) {
     for (const std::string& name : list_directory(place.parent)) {
       if (!name.starts_with(place.prefix)) continue;
-      const auto user = as_user(std::string_view(name).substr(place.prefix.size()));
+      const auto user = parse_number<uid_t>(std::string_view(name).substr(place.prefix.size()));
       if (user) add_if_private(found, place.parent + "/" + name + place.suffix, *user);
     }
   }

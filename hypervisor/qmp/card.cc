@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "base/text.h"
 #include "hypervisor/qmp/note.h"
 
 namespace livebtl::hypervisor {
@@ -106,10 +107,7 @@ Result<Json> remembered(Qmp& qmp, const std::string& id, const Deadline& deadlin
 
 bool well_formed_id(const std::string& id) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  return !id.empty() && id.size() <= kIdBytesMax && letter(id.front()) &&
-         std::all_of(id.begin(), id.end(), [&letter](char c) {
-           return letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
-         });
+  return id.size() <= kIdBytesMax && is_plain_name(id) && letter(id.front());
 }
 
 Result<Json> read_card_arguments(const std::string& text) {
