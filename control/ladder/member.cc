@@ -18,8 +18,6 @@ bool resting(Rung rung) noexcept { return rung == Rung::kOld || rung == Rung::kN
 
 }  // namespace
 
-MemberMachine::MemberMachine(MemberFacts facts) : facts_(std::move(facts)) {}
-
 std::vector<MemberAction> MemberMachine::step(const MemberEvent& event, TimeNs now) {
   Actions actions;
   std::visit([&](const auto& known) { handle(known, now, actions); }, event);

@@ -61,7 +61,7 @@ using MemberAction = std::variant<Answer, Notify, Submit, Adopt>;
 
 class MemberMachine {
  public:
-  explicit MemberMachine(MemberFacts facts);
+  explicit MemberMachine(MemberFacts facts) : facts_(std::move(facts)) {}
 
   /// Actions are to be carried out in their order.
   std::vector<MemberAction> step(const MemberEvent& event, TimeNs now);

@@ -3,7 +3,6 @@
 #include "control/place/job_secret.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>

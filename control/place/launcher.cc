@@ -8,8 +8,6 @@
 #include <array>
 #include <fstream>
 #include <sstream>
-#include <utility>
-#include <vector>
 
 #include "base/hex.h"
 #include "base/secret.h"

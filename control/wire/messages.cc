@@ -2,7 +2,6 @@
 // control/wire/messages.cc -- schema, limits and checks of the JSON messages; their fields stand in fields.h.
 #include "control/wire/messages.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 

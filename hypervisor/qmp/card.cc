@@ -2,7 +2,6 @@
 // hypervisor/qmp/card.cc -- see card.h.
 #include "hypervisor/qmp/card.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <optional>
@@ -156,10 +155,6 @@ Result<bool> was_pulled(Qmp& qmp, const std::string& id, const Deadline& deadlin
   return remembered(qmp, id, deadline).map([](const Json& note) { return !note.is_null(); });
 }
 
-Status remember_card(Qmp& qmp, const Card& card, const Deadline& deadline) {
-  return keep_note(qmp, memory_id(card.id), card.arguments.dump(), deadline);
-}
-
 Status forget_card(Qmp& qmp, const std::string& id, const Deadline& deadline) {
   return delete_object(qmp, memory_id(id), deadline);
 }
@@ -217,7 +212,8 @@ Status unplug_card(Qmp& qmp, const Card& card, const Deadline& deadline) {
 }
 
 Status pull_card(Qmp& qmp, const Card& card, const Deadline& deadline) {
-  if (auto kept = remember_card(qmp, card, deadline); !kept) return kept;
+  auto kept = keep_note(qmp, memory_id(card.id), card.arguments.dump(), deadline);
+  if (!kept) return kept;
   auto gone = unplug_card(qmp, card, deadline);
   if (!gone && gone.error().code == Errc::kRefused) (void)forget_card(qmp, card.id, deadline);
   return gone;

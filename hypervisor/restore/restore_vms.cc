@@ -70,7 +70,7 @@ Answer RestoreSteps::perform_own(Action action) {
     case Step::kGoOn:  // not interrupted; the time that is kept is for stopping them again
       return on(action.machine, wait_running, uninterrupted().at_most(kAfterwards));
     case Step::kRestored:
-      return give(job_restored(hold_));
+      return give(job_restored(hold_), budget_.there());
     case Step::kHalt:
       return on(action.machine, wait_stopped, afterwards());
     default:
