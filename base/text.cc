@@ -2,6 +2,8 @@
 // base/text.cc -- see text.h.
 #include "base/text.h"
 
+#include <algorithm>
+
 namespace livebtl {
 
 std::size_t control_bytes(std::string_view text) noexcept {
@@ -18,6 +20,15 @@ std::size_t control_bytes(std::string_view text) noexcept {
   const bool general = byte(1) == 0x80 && (third_in(0x8e, 0x8f) || third_in(0xa8, 0xae));
   const bool isolates = byte(1) == 0x81 && third_in(0xa6, 0xa9);
   return general || isolates ? 3 : 0;
+}
+
+bool is_plain(char c) noexcept {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
+         c == '-' || c == '_';
+}
+
+bool is_plain_name(std::string_view text) noexcept {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_plain);
 }
 
 }  // namespace livebtl

@@ -47,7 +47,7 @@ class AgentThread final : public Agent {
   void serve();
   void send_all(const std::vector<MemberService::Reply>& replies);
   void sleep(std::int64_t sleep_ns);
-  MemberCard card() const;
+  MemberCard card() const { return {describe(job_, self_), ::getpid(), joined_, relay_}; }
   void stand_for_relay();
   void relay_if_nobody_does();
   void finish_what_was_left();
@@ -74,20 +74,6 @@ class AgentThread final : public Agent {
   bool alone_here_ = false;
   std::vector<pollfd> fds_;
 };
-
-MemberCard AgentThread::card() const {
-  MemberCard card;
-  card.member = self_;
-  card.pid = ::getpid();
-  card.rank = job_.rank;
-  card.name = job_.label;
-  card.node = process_name(ProcessId{job_.node});
-  card.host = job_.host;
-  card.announced = job_.announced;
-  card.joined = joined_;
-  card.relay = relay_;
-  return card;
-}
 
 Status AgentThread::start() {
   if (!bell_.usable()) {

@@ -6,6 +6,7 @@
 // agent's alone.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -26,9 +27,29 @@ class Forwarders {
   explicit Forwarders(std::size_t count_max) : count_max_(count_max) {}
 
   /// nullptr: it cannot be opened. Valid until the next call that is not const.
-  ZmqSocket* to(const std::string& endpoint, zmq::context_t& context, const Secret& secret);
+  ZmqSocket* to(const std::string& endpoint, zmq::context_t& context, const Secret& secret) {
+    auto found = sockets_.find(endpoint);
+    if (found == sockets_.end()) {
+      if (sockets_.size() == count_max_) {
+        const auto older = [](const auto& a, const auto& b) {
+          return a.second.used < b.second.used;
+        };
+        sockets_.erase(std::min_element(sockets_.begin(), sockets_.end(), older));
+      }
+      auto socket = ZmqSocket::connect(context, endpoint, secret);
+      if (!socket) return nullptr;
+      found = sockets_.emplace(endpoint, Forwarder{std::move(*socket)}).first;
+    }
+    found->second.used = ++uses_;
+    return &found->second.socket;
+  }
   /// In each turn of the agent.
-  void close_idle(TimeNs now);
+  void close_idle(TimeNs now) {
+    if (now < due_at_) return;
+    due_at_ = now + kIdle;
+    std::erase_if(sockets_, [&](const auto& entry) { return entry.second.used <= uses_before_; });
+    uses_before_ = uses_;
+  }
   /// When close_idle() wants to be called; INT64_MAX: there is nothing to close.
   TimeNs due_at() const noexcept { return sockets_.empty() ? INT64_MAX : due_at_; }
   void close_all() { sockets_.clear(); }

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <deque>
 #include <type_traits>
 
 #include "base/process_files.h"
@@ -31,16 +30,8 @@ bool concerns(const std::string& wanted, const std::string& job) {
 }
 
 MemberFacts member_facts(const JobFacts& job, MemberId self, core::Admin& admin) {
-  MemberFacts facts;
-  facts.job = job.id;
-  facts.member = self;
-  facts.name = job.label;
-  facts.rank = job.rank;
-  facts.node = process_name(ProcessId{job.node});
-  facts.host = job.host;
-  facts.announced = job.announced;
   const core::EngineStatus status = admin.status();
-  facts.routing = status.routing;
+  MemberFacts facts{describe(job, self), job.id, status.routing, {}};
   for (const auto& transport : status.transports)
     facts.transports.push_back({transport.name, transport.alias, transport.bound_to_device});
   return facts;
@@ -192,13 +183,8 @@ Message MemberService::status(const StatusRequest& request, TimeNs now) const {
 }
 
 Message MemberService::answer(const ListRequest&) const {
-  ListAnswer list;
-  list.member = self_;
-  list.name = job_.label;
-  list.rank = job_.rank;
-  list.node = process_name(ProcessId{job_.node});
-  list.transports = admin_.status().transports;
-  return list;
+  return ListAnswer{self_, job_.label, job_.rank, process_name(ProcessId{job_.node}),
+                    admin_.status().transports};
 }
 
 Message MemberService::answer(const PlanRequest& request) const {

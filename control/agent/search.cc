@@ -21,9 +21,6 @@ constexpr std::uint32_t kPastTheEnd = UINT32_MAX;  // only relays are wanted, an
 
 }  // namespace
 
-Search::Search(const JobFacts& job, ProcessId self, core::Admin& admin, Router& router)
-    : job_(job), self_(self), admin_(admin), router_(router) {}
-
 TimeNs Search::wake_at() const noexcept { return admin_.seeks() ? plan_.due_at() : INT64_MAX; }
 
 void Search::turn(TimeNs now) {
@@ -49,7 +46,7 @@ void Search::end_round() {
 
 void Search::reported() {
   const core::RungReport report = admin_.report();
-  const Reached now{report.operation, report.rung};
+  const std::pair now{report.operation, report.rung};
   if (!report.reached || now == reached_) return;
   reached_ = now;
   plan_.hurry();
@@ -61,7 +58,11 @@ void Search::ask(ProcessId process) {
   if (!question) return;
   if (router_.lives_here(process)) return router_.ask({"", process}, process, *question);
   elsewhere_ = true;
-  ask_relays(process, *question);
+  // If there are more relays than are asked at once, they take turns, from a random one on.
+  for (std::size_t i = 0; i < std::min(kRelaysAtOnce, relays_.size()); ++i) {
+    const std::string& relay = relays_[(first_relay_ + i) % relays_.size()];
+    router_.ask({relay, process}, process, *question);
+  }
 }
 
 /// A process that was not asked cannot guess the number, so it cannot answer in another's name.
@@ -69,14 +70,6 @@ std::uint64_t Search::question_for(ProcessId process) {
   const auto [entry, is_new] = questions_.try_emplace(process);
   if (is_new || entry->second.answered) entry->second = {random_u64(), false};
   return entry->second.number;
-}
-
-/// If there are more relays than are asked at once, they take turns, from a random one on.
-void Search::ask_relays(ProcessId process, const std::string& question) {
-  for (std::size_t i = 0; i < std::min(kRelaysAtOnce, relays_.size()); ++i) {
-    const std::string& relay = relays_[(first_relay_ + i) % relays_.size()];
-    router_.ask({relay, process}, process, question);
-  }
 }
 
 /// A relay of another node is known to those members of this one that have met somebody there.

@@ -22,7 +22,8 @@ namespace livebtl::control {
 
 class Search {
  public:
-  Search(const JobFacts& job, ProcessId self, core::Admin& admin, Router& router);
+  Search(const JobFacts& job, ProcessId self, core::Admin& admin, Router& router)
+      : job_(job), self_(self), admin_(admin), router_(router) {}
 
   /// Once in each turn of the agent.
   void turn(TimeNs now);
@@ -34,19 +35,12 @@ class Search {
 
  private:
   void ask(ProcessId process);
-  void ask_relays(ProcessId process, const std::string& question);
   std::uint64_t question_for(ProcessId process);
   void hear(ProcessId asked, const AddressesAnswer& answer);
   void end_round();
   void ask_for_relays();
   void learn(const std::vector<std::string>& relays);
   void rest();
-
-  struct Reached {  // the last order that was
-    std::uint64_t operation = 0;
-    core::Rung rung = core::Rung::kOld;
-    bool operator==(const Reached&) const = default;
-  };
 
   JobFacts job_;
   const ProcessId self_;
@@ -60,7 +54,7 @@ class Search {
   };
   std::map<ProcessId, Question> questions_;  // open, to those that are sought
   SearchPlan plan_;
-  Reached reached_;
+  std::pair<std::uint64_t, core::Rung> reached_{};  // operation and rung of the last order that was
   bool at_work_ = false;
   bool elsewhere_ = false;  // somebody sought in this round is not on this node
   std::vector<std::string> relays_;

@@ -7,6 +7,7 @@
 // their answers ends it.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "base/clock.h"
@@ -21,7 +22,22 @@ class SearchPlan {
   static constexpr TimeNs kPauseMost = 4 * kSecond;
 
   /// The peers to ask now, at most kAtOnce; none before due_at(). sought: all that are sought, sorted.
-  std::vector<ProcessId> due(const std::vector<ProcessId>& sought, TimeNs now);
+  std::vector<ProcessId> due(const std::vector<ProcessId>& sought, TimeNs now) {
+    std::vector<ProcessId> asked;
+    if (now < due_at_ || sought.empty()) return asked;
+    const std::size_t count = std::min(kAtOnce, sought.size());
+    auto next = std::upper_bound(sought.begin(), sought.end(), last_);
+    round_ended_ = false;
+    while (asked.size() < count) {
+      if (next == sought.end()) next = sought.begin();
+      asked.push_back(*next++);
+      round_ended_ = round_ended_ || next == sought.end();
+    }
+    last_ = asked.back();
+    if (round_ended_) pause_ = std::clamp(2 * pause_, kPauseLeast, kPauseMost);
+    due_at_ = now + std::max(pause_, kPauseLeast);
+    return asked;
+  }
   TimeNs due_at() const noexcept { return due_at_; }
   /// With those whom due() named last, all that are sought have been asked, once more.
   bool round_ended() const noexcept { return round_ended_; }

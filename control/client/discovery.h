@@ -5,7 +5,6 @@
 // finds a dead member's file turns it into a proof, in directories of the same user.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>

@@ -12,35 +12,11 @@ namespace {
 /// How soon `stop` is noticed, and how soon a member that leaves while others wait for its answer.
 constexpr TimeNs kLongestSleep = 100 * kMillisecond;
 
-/// The answers that each machine takes; only in the sender's own name.
-struct OfSwitch {
-  using Machine = CoordinatorMachine;
-  using Progress = control::Progress;
-  static std::optional<CoordinatorEvent> event(const JobLinks::Heard& heard) {
-    if (const auto* standing = std::get_if<Standing>(&heard.message)) {
-      if (standing->member == heard.from) return *standing;
-    } else if (const auto* plan = std::get_if<PlanAnswer>(&heard.message)) {
-      if (plan->member == heard.from) return *plan;
-    }
-    return std::nullopt;
-  }
-};
-struct OfHold {
-  using Machine = HoldMachine;
-  using Progress = HoldProgress;
-  static std::optional<HoldEvent> event(const JobLinks::Heard& heard) {
-    const auto* answer = std::get_if<HoldAnswer>(&heard.message);
-    if (answer == nullptr || answer->member != heard.from) return std::nullopt;
-    return *answer;
-  }
-};
-
-template <class Kind>
+template <class Machine, class Progress>
 class Driver {
  public:
-  using Machine = typename Kind::Machine;
   using Event = typename Machine::Event;
-  using OnProgress = std::function<void(const typename Kind::Progress&)>;
+  using OnProgress = std::function<void(const Progress&)>;
 
   template <class What>
   Driver(JobLinks& links, const What& command, const OnProgress& on_progress)
@@ -56,7 +32,7 @@ class Driver {
       }
       if (!heard) {
         feed(Tick{});
-      } else if (const auto event = Kind::event(*heard)) {
+      } else if (const auto event = event_in(*heard)) {
         feed(*event);
       }
     }
@@ -67,6 +43,18 @@ class Driver {
   TimeNs time_to_sleep() const {
     const TimeNs now = monotonic_now();
     return std::clamp<TimeNs>(std::min(machine_.wake_at(), look_at_) - now, 0, kLongestSleep);
+  }
+
+  /// An answer that the machine takes; only in the sender's own name.
+  static std::optional<Event> event_in(const JobLinks::Heard& heard) {
+    return std::visit(
+        [&heard](const auto& message) -> std::optional<Event> {
+          if constexpr (requires { Event(message), message.member; }) {
+            if (message.member == heard.from) return message;
+          }
+          return std::nullopt;
+        },
+        heard.message);
   }
 
   /// A member that never answered is known by its file.
@@ -86,23 +74,16 @@ class Driver {
     while (!events.empty()) {
       const auto actions = machine_.step(events.front(), monotonic_now());
       events.pop_front();
-      for (const auto& action : actions) carry_out(action, events);
+      for (const auto& action : actions)
+        std::visit([&](const auto& wanted) { carry_out(wanted, events); }, action);
     }
   }
 
-  void carry_out(const typename Machine::Action& action, std::deque<Event>& events) {
-    std::visit([&](const auto& wanted) { carry_out_one(wanted, events); }, action);
-  }
-  void carry_out_one(const Send& send, std::deque<Event>&) {
+  void carry_out(const Send& send, std::deque<Event>&) {
     std::visit([&](const auto& request) { links_.send(send.to, request); }, send.request);
   }
-  void carry_out_one(const HoldSend& send, std::deque<Event>&) {
-    links_.send(send.to, send.request);
-  }
-  void carry_out_one(const Scan& scan, std::deque<Event>& events) {
-    look_for_members(scan, events);
-  }
-  void carry_out_one(const typename Kind::Progress& progress, std::deque<Event>&) {
+  void carry_out(const HoldSend& send, std::deque<Event>&) { links_.send(send.to, send.request); }
+  void carry_out(const Progress& progress, std::deque<Event>&) {
     if (on_progress_) on_progress_(progress);
   }
 
@@ -117,7 +98,7 @@ class Driver {
     return news;
   }
 
-  void look_for_members(const Scan& scan, std::deque<Event>& events) {
+  void carry_out(const Scan& scan, std::deque<Event>& events) {
     for (const MemberGone& gone : newly_gone()) events.emplace_back(gone);
     MembersFound answer;
     answer.scan = scan.number;
@@ -137,13 +118,13 @@ class Driver {
 std::optional<Outcome> drive(JobLinks& links, const Command& command,
                              const std::function<void(const Progress&)>& on_progress,
                              const std::atomic<bool>& stop) {
-  return Driver<OfSwitch>(links, command, on_progress).run(stop);
+  return Driver<CoordinatorMachine, Progress>(links, command, on_progress).run(stop);
 }
 
 std::optional<Outcome> drive(JobLinks& links, const HoldCommand& command,
                              const std::function<void(const HoldProgress&)>& on_progress,
                              const std::atomic<bool>& stop) {
-  return Driver<OfHold>(links, command, on_progress).run(stop);
+  return Driver<HoldMachine, HoldProgress>(links, command, on_progress).run(stop);
 }
 
 }  // namespace livebtl::control

@@ -6,9 +6,10 @@
 // Threads: one. No exceptions come out.
 #pragma once
 
-#include <atomic>
-#include <functional>
-#include <memory>
+#include <poll.h>
+
+#include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +18,10 @@
 #include "base/deadline.h"
 #include "base/secret.h"
 #include "control/client/discovery.h"
+#include "control/client/remote_members.h"
 #include "control/wire/messages.h"
+#include "control/wire/route.h"
+#include "control/wire/zmq_socket.h"
 
 namespace livebtl::control {
 
@@ -37,9 +41,8 @@ class JobLinks {
   /// answers), kNotFound (it is of another job), kCancelled, kSystem.
   static Result<JobLinks> connect(const RelayPlace& relay, const std::string& job,
                                   const Deadline& deadline);
-  JobLinks(JobLinks&&) noexcept;
-  JobLinks& operator=(JobLinks&&) noexcept;
-  ~JobLinks();
+  JobLinks(JobLinks&&) = default;
+  JobLinks& operator=(JobLinks&&) = delete;
 
   struct Found {
     std::vector<MemberEntry> live;
@@ -47,7 +50,7 @@ class JobLinks {
   };
   /// Looks for members anew; blocks for at most a second, for relays that do not answer.
   const Found& scan();
-  const Found& found() const noexcept;
+  const Found& found() const noexcept { return found_; }
 
   /// false: not sent, and it will not arrive.
   bool send(MemberId to, const Message& message);
@@ -59,12 +62,40 @@ class JobLinks {
   /// The next message; nullopt: timeout_ns has passed, or a signal came.
   std::optional<Heard> receive(TimeNs timeout_ns);
 
-  const std::string& job() const noexcept;
+  const std::string& job() const noexcept { return job_.id; }
 
  private:
-  struct Impl;
-  explicit JobLinks(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  static constexpr int kSocketsMax = 8192;
+
+  JobLinks(JobPlace job, zmq::context_t context)
+      : job_(std::move(job)), context_(std::move(context)) {}
+
+  ZmqSocket* socket_to(ProcessId process);
+  std::vector<ProcessId> near() const;
+  std::optional<Heard> take_from(ZmqSocket& socket);
+  bool send(const Route& route, const std::string& back, const Message& message);
+  bool wait_for_envelopes(TimeNs until);
+  void ask_for_relays();
+  void ask_relays();
+  void scan_remote();
+  std::optional<Heard> take();
+  void forget_gone();
+  void note_gone(MemberEntry member);
+  bool file_is_gone(ProcessId process) const;
+
+  JobPlace job_;
+  zmq::context_t context_;  // before the sockets: they go first
+  std::map<ProcessId, ZmqSocket> sockets_;
+  Found found_;
+  std::vector<MemberEntry> local_;
+  RemoteMembers remote_;
+  bool relays_asked_ = false;
+  std::size_t relay_answers_ = 0;     // of members of this node, in this scan
+  std::optional<ProcessId> gateway_;  // a member of this node that has answered lately
+  std::string outside_relay_;         // from outside: everything goes through it
+  std::optional<ZmqSocket> outside_;
+  std::deque<Heard> backlog_;  // arrived during a scan
+  std::vector<pollfd> fds_;
 };
 
 }  // namespace livebtl::control

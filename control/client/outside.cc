@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "control/client/job_links_impl.h"
+#include "control/client/job_links.h"
 #include "control/client/relay_address.h"
 #include "control/wire/zmq_watch.h"
 
@@ -102,7 +102,7 @@ Result<std::string> greet(ZmqSocket& socket, ConnectionWatch& watch, const Relay
 
 Result<JobLinks> JobLinks::connect(const RelayPlace& relay, const std::string& job,
                                    const Deadline& deadline) {
-  auto context = make_zmq_context(kLinkSocketsMax);
+  auto context = make_zmq_context(kSocketsMax);
   if (!context) return tl::unexpected(context.error());
   auto socket = ZmqSocket::caller(*context, relay.secret);
   if (!socket) return tl::unexpected(socket.error());
@@ -120,10 +120,10 @@ Result<JobLinks> JobLinks::connect(const RelayPlace& relay, const std::string& j
                                           "; `btlctl jobs` on a node of the job shows its own");
     }
   }
-  JobLinks links(std::make_unique<Impl>(JobPlace{name, "", 0, {}}, std::move(*context)));
-  links.impl_->outside = std::move(*socket);
-  links.impl_->outside_relay = relay.endpoints;
-  links.impl_->remote.learn({relay.endpoints});
+  JobLinks links(JobPlace{name, "", 0, {}}, std::move(*context));
+  links.outside_ = std::move(*socket);
+  links.outside_relay_ = relay.endpoints;
+  links.remote_.learn({relay.endpoints});
   links.scan();
   links.scan();  // again, by way of the members now known, which know other relays
   return links;

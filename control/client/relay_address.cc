@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -17,6 +16,7 @@
 #include <thread>
 
 #include "base/fd.h"
+#include "base/text.h"
 #include "control/place/signals.h"
 #include "control/wire/route.h"
 
@@ -30,11 +30,7 @@ constexpr const char* kTakes =
     "it takes HOST:PORT, as in node7:40123, 10.1.0.7:40123 or [fd00::7]:40123";
 
 bool is_name(std::string_view host) noexcept {
-  return !host.empty() && host.size() <= kHostBytesMax && host.front() != '-' &&
-         std::all_of(host.begin(), host.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                  c == '.' || c == '-' || c == '_';
-         });
+  return is_plain_name(host) && host.size() <= kHostBytesMax && host.front() != '-';
 }
 
 /// "fd00::7", "fe80::7%eth0".
@@ -43,14 +39,6 @@ bool is_ipv6(std::string_view host) {
   if (scope != std::string_view::npos && !is_name(host.substr(scope + 1))) return false;
   std::array<std::uint8_t, 16> bytes{};
   return ::inet_pton(AF_INET6, std::string(host.substr(0, scope)).c_str(), bytes.data()) == 1;
-}
-
-std::optional<std::uint16_t> parse_port(std::string_view text) noexcept {
-  std::uint16_t port = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, port);
-  if (error != std::errc{} || rest != end || port == 0) return std::nullopt;
-  return port;
 }
 
 std::optional<std::string> endpoint_of(const addrinfo& entry, std::uint16_t port) {
@@ -63,21 +51,6 @@ std::optional<std::string> endpoint_of(const addrinfo& entry, std::uint16_t port
       entry.ai_family == AF_INET6 ? "[" + std::string(host.data()) + "]" : host.data();
   return std::string(kScheme) + text + ":" + std::to_string(port);
 }
-
-}  // namespace
-
-Result<HostPort> parse_host_port(std::string_view text) {
-  const auto colon = text.rfind(':');
-  if (colon == std::string_view::npos) return fail(Errc::kInvalid, kTakes);
-  std::string_view host = text.substr(0, colon);
-  const auto port = parse_port(text.substr(colon + 1));
-  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
-  if (bracketed) host = host.substr(1, host.size() - 2);
-  if (!port || !(bracketed ? is_ipv6(host) : is_name(host))) return fail(Errc::kInvalid, kTakes);
-  return HostPort{std::string(host), *port};
-}
-
-namespace {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 struct LookedUp {
@@ -109,40 +82,6 @@ std::optional<LookedUp> look_up_until(const std::string& host, const Deadline& d
   }
   return found.get();
 }
-
-}  // namespace
-
-Result<std::string> relay_at(const HostPort& where, const Deadline& deadline, LookUp look_up) {
-  const auto found = look_up_until(where.host, deadline, std::move(look_up));
-  if (!found && deadline.stopped()) {
-    return fail(Errc::kCancelled, "interrupted; nothing was changed");
-  }
-  if (!found) {
-    return fail(Errc::kUnreachable,
-                "the name " + where.host +
-                    " was not found within the time-out: no name server answers; give an address, "
-                    "as `btlctl jobs` on a node of the job shows it");
-  }
-  if (found->error != 0) {
-    return fail(Errc::kUnreachable, "there is no host " + where.host + ": " +
-                                        ::gai_strerror(found->error) +
-                                        "; `btlctl jobs` on a node of the "
-                                        "job shows its address");
-  }
-  std::vector<std::string> endpoints;
-  const addrinfo* entry = found->addresses.get();
-  for (; entry != nullptr; entry = entry->ai_next) {
-    const auto endpoint = endpoint_of(*entry, where.port);
-    const bool known = std::find(endpoints.begin(), endpoints.end(), endpoint) != endpoints.end();
-    if (endpoint && !known && endpoints.size() < kHostAddressesMax) endpoints.push_back(*endpoint);
-  }
-  std::string relay;
-  for (const std::string& each : endpoints) relay += (relay.empty() ? "" : ",") + each;
-  if (valid_relay(relay)) return relay;
-  return fail(Errc::kUnreachable, where.host + " has no address of IPv4 or IPv6");
-}
-
-namespace {
 
 struct Knock {
   Fd fd;  // of a connection that is being made; none: it could not even be begun
@@ -176,6 +115,48 @@ bool is_refused(const Knock& knock, TimeNs timeout) {
 }
 
 }  // namespace
+
+Result<HostPort> parse_host_port(std::string_view text) {
+  const auto colon = text.rfind(':');
+  if (colon == std::string_view::npos) return fail(Errc::kInvalid, kTakes);
+  std::string_view host = text.substr(0, colon);
+  const auto port = parse_number<std::uint16_t>(text.substr(colon + 1)).value_or(0);
+  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (bracketed) host = host.substr(1, host.size() - 2);
+  if (port == 0 || !(bracketed ? is_ipv6(host) : is_name(host)))
+    return fail(Errc::kInvalid, kTakes);
+  return HostPort{std::string(host), port};
+}
+
+Result<std::string> relay_at(const HostPort& where, const Deadline& deadline, LookUp look_up) {
+  const auto found = look_up_until(where.host, deadline, std::move(look_up));
+  if (!found && deadline.stopped()) {
+    return fail(Errc::kCancelled, "interrupted; nothing was changed");
+  }
+  if (!found) {
+    return fail(Errc::kUnreachable,
+                "the name " + where.host +
+                    " was not found within the time-out: no name server answers; give an address, "
+                    "as `btlctl jobs` on a node of the job shows it");
+  }
+  if (found->error != 0) {
+    return fail(Errc::kUnreachable, "there is no host " + where.host + ": " +
+                                        ::gai_strerror(found->error) +
+                                        "; `btlctl jobs` on a node of the "
+                                        "job shows its address");
+  }
+  std::vector<std::string> endpoints;
+  const addrinfo* entry = found->addresses.get();
+  for (; entry != nullptr; entry = entry->ai_next) {
+    const auto endpoint = endpoint_of(*entry, where.port);
+    const bool known = std::find(endpoints.begin(), endpoints.end(), endpoint) != endpoints.end();
+    if (endpoint && !known && endpoints.size() < kHostAddressesMax) endpoints.push_back(*endpoint);
+  }
+  std::string relay;
+  for (const std::string& each : endpoints) relay += (relay.empty() ? "" : ",") + each;
+  if (valid_relay(relay)) return relay;
+  return fail(Errc::kUnreachable, where.host + " has no address of IPv4 or IPv6");
+}
 
 bool all_refuse(std::string_view relay, TimeNs timeout) {
   if (!valid_relay(relay)) return false;

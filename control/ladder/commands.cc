@@ -4,16 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "base/text.h"
 #include "control/ladder/scope.h"
 
 namespace livebtl::control {
 namespace {
-
-tl::unexpected<VerbError> no(ExitCode code, std::string text) {
-  return tl::unexpected<VerbError>(VerbError{code, std::move(text)});
-}
 
 std::string known_names(const std::vector<KnownTransport>& transports) {
   std::string list;
@@ -45,9 +41,8 @@ std::optional<Assignment> parse_assignment(std::string_view text) {
   const std::string_view value = text.substr(equals + 1);
   if (assignment.key != "exclusivity" && assignment.key != "weight") return std::nullopt;
   if (value == "default") return assignment;
-  const char* last = value.data() + value.size();
-  const auto [end, code] = std::from_chars(value.data(), last, assignment.value.emplace());
-  if (code != std::errc{} || end != last) return std::nullopt;
+  assignment.value = parse_number<std::uint32_t>(value);
+  if (!assignment.value) return std::nullopt;
   // Weight 0 is not offered: `quiesce` does that.
   const bool is_share = *assignment.value >= 1 && *assignment.value <= kWeightMax;
   if (assignment.key == "weight" && !is_share) return std::nullopt;
@@ -123,6 +118,43 @@ std::string count_problem(std::string_view verb, std::size_t count) {
   return count == 2 || count == 3 ? "" : "set needs a transport and exclusivity=N or weight=N";
 }
 
+tl::expected<Routing, VerbError> ruled(std::string_view verb,
+                                       const std::vector<std::string>& arguments, Routing routing,
+                                       const std::string& node) {
+  if (verb == "set") {
+    if (!node.empty()) return no(ExitCode::kUsage, "set is for the whole job: it has no --scope");
+    apply_set(arguments, routing);
+    return routing;
+  }
+  // A transport to be used on a node must be allowed in the job.
+  const std::string& used = verb == "switch" ? arguments[1] : arguments.front();
+  const bool uses = verb == "switch" || verb == "add";
+  if (uses && (verb == "switch" || !node.empty()) && is_away(routing, used)) {
+    return no(ExitCode::kRefused, used + " has been removed" +
+                                      (node.empty() ? "" : " from the job") + "; `btlctl add " +
+                                      used + "` brings it back");
+  }
+  if (uses && !node.empty() && routing.quiesced.contains(used)) {
+    return no(ExitCode::kRefused,
+              used + " is quiesced in the whole job; `btlctl add " + used + "` ends that");
+  }
+  core::Rules& rules = node.empty() ? routing : routing.nodes[node];
+  if (verb == "checkpoint") {
+    apply_checkpoint(arguments, rules, routing);
+    if (!node.empty() && rules == core::Rules{}) routing.nodes.erase(node);
+    return routing;
+  }
+  if (verb == "switch" && !node.empty() && is_away(rules, used)) {
+    return no(ExitCode::kRefused, used + " has been removed from that node; `btlctl add " + used +
+                                      " --scope node:" + node + "` brings it back");
+  }
+  apply_rule(verb, arguments, rules);
+  // On that node no rule of the job, present or later, moves the pairs elsewhere.
+  if (verb == "switch" && !node.empty()) rules.moved[used] = used;
+  if (!node.empty() && rules == core::Rules{}) routing.nodes.erase(node);
+  return routing;
+}
+
 }  // namespace
 
 bool is_routing_verb(std::string_view verb) noexcept {
@@ -192,47 +224,6 @@ tl::expected<std::vector<std::string>, VerbError> resolve_arguments(
   }
   return resolved;
 }
-
-namespace {
-
-tl::expected<Routing, VerbError> ruled(std::string_view verb,
-                                       const std::vector<std::string>& arguments, Routing routing,
-                                       const std::string& node) {
-  if (verb == "set") {
-    if (!node.empty()) return no(ExitCode::kUsage, "set is for the whole job: it has no --scope");
-    apply_set(arguments, routing);
-    return routing;
-  }
-  // A transport to be used on a node must be allowed in the job.
-  const std::string& used = verb == "switch" ? arguments[1] : arguments.front();
-  const bool uses = verb == "switch" || verb == "add";
-  if (uses && (verb == "switch" || !node.empty()) && is_away(routing, used)) {
-    return no(ExitCode::kRefused, used + " has been removed" +
-                                      (node.empty() ? "" : " from the job") + "; `btlctl add " +
-                                      used + "` brings it back");
-  }
-  if (uses && !node.empty() && routing.quiesced.contains(used)) {
-    return no(ExitCode::kRefused,
-              used + " is quiesced in the whole job; `btlctl add " + used + "` ends that");
-  }
-  core::Rules& rules = node.empty() ? routing : routing.nodes[node];
-  if (verb == "checkpoint") {
-    apply_checkpoint(arguments, rules, routing);
-    if (!node.empty() && rules == core::Rules{}) routing.nodes.erase(node);
-    return routing;
-  }
-  if (verb == "switch" && !node.empty() && is_away(rules, used)) {
-    return no(ExitCode::kRefused, used + " has been removed from that node; `btlctl add " + used +
-                                      " --scope node:" + node + "` brings it back");
-  }
-  apply_rule(verb, arguments, rules);
-  // On that node no rule of the job, present or later, moves the pairs elsewhere.
-  if (verb == "switch" && !node.empty()) rules.moved[used] = used;
-  if (!node.empty() && rules == core::Rules{}) routing.nodes.erase(node);
-  return routing;
-}
-
-}  // namespace
 
 tl::expected<Routing, VerbError> apply_verb(std::string_view verb,
                                             const std::vector<std::string>& arguments,

@@ -19,6 +19,9 @@ struct VerbError {
   ExitCode code = ExitCode::kUsage;
   std::string text;
 };
+inline tl::unexpected<VerbError> no(ExitCode code, std::string text) {
+  return tl::unexpected<VerbError>(VerbError{code, std::move(text)});
+}
 
 /// add | quiesce | remove | switch | set | checkpoint: those that change the routing.
 /// `checkpoint` takes "prepare", with transports (none: all that are bound to a device), or

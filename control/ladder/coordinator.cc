@@ -4,7 +4,6 @@
 // coordinator_outcome.cc.
 #include "control/ladder/coordinator.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace livebtl::control {
@@ -21,7 +20,10 @@ std::vector<CoordinatorAction> CoordinatorMachine::step(const CoordinatorEvent& 
   if (done()) return {};
   std::visit([this](const auto& known) { handle(known); }, event);
   if (phase_ == Phase::kGoodbye) note_left_open();
-  advance();
+  for (Phase before = Phase::kDone; before != phase_;) {
+    before = phase_;
+    advance();
+  }
   send_due();
   if (phase_ == Phase::kGoodbye) advance_goodbye();
   return std::exchange(actions_, {});
@@ -55,34 +57,23 @@ void CoordinatorMachine::handle(const PlanAnswer& answer) {
 // -- phases
 
 void CoordinatorMachine::advance() {
-  for (Phase before = Phase::kDone; before != phase_;) {
-    before = phase_;
-    switch (phase_) {
-      case Phase::kFind:
-        advance_find();
-        break;
-      case Phase::kPlan:
-        advance_plan();
-        break;
-      case Phase::kPromise:
-        advance_promise();
-        break;
-      case Phase::kRung:
-        advance_rung();
-        break;
-      case Phase::kFollow:
-        advance_follow();
-        break;
-      case Phase::kGoodbye:
-        advance_goodbye();
-        break;
-      case Phase::kDone:
-        break;
-    }
+  switch (phase_) {
+    case Phase::kFind:
+      return advance_find();
+    case Phase::kPlan:
+      return advance_plan();
+    case Phase::kPromise:
+      return advance_promise();
+    case Phase::kRung:
+      return advance_rung();
+    case Phase::kFollow:
+      return advance_follow();
+    case Phase::kGoodbye:
+      return advance_goodbye();
+    case Phase::kDone:
+      return;
   }
 }
-
-bool CoordinatorMachine::all_known() { return roster_.all_known(now_, actions_); }
 
 void CoordinatorMachine::advance_find() {
   const bool looked = all_known();

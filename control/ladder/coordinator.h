@@ -93,11 +93,11 @@ class CoordinatorMachine {
   void handle(const Standing& standing);
   void handle(const PlanAnswer& answer);
   void handle(const Tick&) {}
-  void advance();  // does whatever can be done now
+  void advance();  // does what can be done now in this phase
   void advance_find();
   void advance_promise();
   void advance_goodbye();
-  bool all_known();
+  bool all_known() { return roster_.all_known(now_, actions_); }
   void send_due();
   Request request_for(const RosterEntry& entry) const;
   LadderQuestion question_of(const Request& request) const;

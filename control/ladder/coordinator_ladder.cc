@@ -56,24 +56,19 @@ bool CoordinatorMachine::settle_takeover() {
 
 bool CoordinatorMachine::settle_routing() {
   if (must_not_begin() || mixes_jobs()) return true;
+  const auto failed = [this](const auto& result) {
+    if (!result) end(result.error().code, result.error().text);
+    return !result;
+  };
   const Standing& first = *roster_.entries().begin()->second.answer;
   auto arguments = resolve_arguments(command_.verb, command_.arguments, roster_.known_transports());
-  if (!arguments) {
-    end(arguments.error().code, arguments.error().text);
-    return true;
-  }
+  if (failed(arguments)) return true;
   outcome_.arguments = *arguments;
   auto node = resolve_scope(command_.scope, roster_.nodes());
-  if (!node) {
-    end(node.error().code, node.error().text);
-    return true;
-  }
+  if (failed(node)) return true;
   node_ = std::move(*node);
   auto after = apply_verb(command_.verb, *arguments, first.routing, node_);
-  if (!after) {
-    end(after.error().code, after.error().text);
-    return true;
-  }
+  if (failed(after)) return true;
   after_ = std::move(*after);
   // Even if the routing stays as it is, members may lack the transport that is asked for: then they look for it.
   const std::string wanted = wanted_by(command_.verb, *arguments);

@@ -25,7 +25,10 @@ std::vector<HoldMachine::Action> HoldMachine::step(const Event& event, TimeNs no
   actions_.clear();
   if (done()) return {};
   std::visit([this](const auto& known) { handle(known); }, event);
-  advance();
+  for (Phase before = Phase::kDone; before != phase_;) {
+    before = phase_;
+    advance();
+  }
   send_due();
   return std::exchange(actions_, {});
 }
@@ -49,33 +52,23 @@ void HoldMachine::handle(const HoldAnswer& answer) {
 // -- phases
 
 void HoldMachine::advance() {
-  for (Phase before = Phase::kDone; before != phase_;) {
-    before = phase_;
-    switch (phase_) {
-      case Phase::kFind:
-        advance_find();
-        break;
-      case Phase::kPark:
-        advance_park();
-        break;
-      case Phase::kSeal:
-        advance_seal();
-        break;
-      case Phase::kBack:
-        advance_back();
-        break;
-      case Phase::kClaim:
-        advance_claim();
-        break;
-      case Phase::kRaise:
-        advance_raise();
-        break;
-      case Phase::kEnd:
-        advance_end();
-        break;
-      case Phase::kDone:
-        break;
-    }
+  switch (phase_) {
+    case Phase::kFind:
+      return advance_find();
+    case Phase::kPark:
+      return advance_park();
+    case Phase::kSeal:
+      return advance_seal();
+    case Phase::kBack:
+      return advance_back();
+    case Phase::kClaim:
+      return advance_claim();
+    case Phase::kRaise:
+      return advance_raise();
+    case Phase::kEnd:
+      return advance_end();
+    case Phase::kDone:
+      return;
   }
 }
 
@@ -83,8 +76,6 @@ bool HoldMachine::all_settled() const {
   return std::all_of(poll_.entries().begin(), poll_.entries().end(),
                      [](const auto& item) { return item.second.settled; });
 }
-
-bool HoldMachine::all_known() { return poll_.all_known(now_, actions_); }
 
 /// All have said how they stand.
 void HoldMachine::go_on() {

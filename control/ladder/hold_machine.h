@@ -10,14 +10,12 @@
 // lease runs out) -> raise (all to one incarnation) -> end.
 #pragma once
 
-#include <optional>
 #include <variant>
 #include <vector>
 
 #include "base/clock.h"
 #include "control/ladder/coordinator.h"
 #include "control/ladder/hold_types.h"
-#include "control/ladder/membership.h"
 #include "control/ladder/outcome.h"
 #include "control/ladder/poll.h"
 
@@ -128,7 +126,7 @@ class HoldMachine {
   HoldRequest request_for(const Entry& entry) const;
   bool wanted(const HoldAnswer& answer) const;
   bool all_settled() const;
-  bool all_known();
+  bool all_known() { return poll_.all_known(now_, actions_); }
   TimeNs rescan_at() const;
   std::string broken() const;
 

@@ -99,13 +99,18 @@ struct KnownTransport {
   friend bool operator==(const KnownTransport&, const KnownTransport&) = default;
 };
 
-/// Where a member stands. The answer to everything.
-struct Standing {
+/// What tells a member from others, and does not change while the process lives.
+struct Described {
   MemberId member;
-  std::string name;           // for people: "rank 3 on node17"
-  int rank = -1;              // in the launcher's numbering; -1: unknown
-  std::string node;           // agent-issued node id
-  std::string host;           // its label, for people: not unique
+  std::string name;             // for people: "rank 3 on node17"
+  int rank = -1;                // in the launcher's numbering; -1: unknown
+  std::string node;             // agent-issued id: sixteen hexadecimal digits
+  std::string host;             // the node's label, for people: not unique
+  std::uint32_t announced = 1;  // members the launcher announced (spawned ones add themselves)
+};
+
+/// Where a member stands. The answer to everything.
+struct Standing : Described {
   Term term;                  // highest promised or followed
   std::uint64_t seq = 0;      // last order taken of that term
   std::uint32_t epoch = 0;    // of the last order taken
@@ -123,7 +128,6 @@ struct Standing {
   Routing routing;                // in force: operation.after at kNew, operation.before below
   std::vector<KnownTransport> transports;
   std::uint32_t list_size = 1;  // members this one knows of
-  std::uint32_t announced = 1;  // members the launcher announced (spawned ones add themselves)
 };
 /// Of one member's standings the higher is the newer.
 inline std::uint64_t answer_number(const Standing& standing) noexcept { return standing.version; }

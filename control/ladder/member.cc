@@ -18,8 +18,6 @@ bool resting(Rung rung) noexcept { return rung == Rung::kOld || rung == Rung::kN
 
 }  // namespace
 
-MemberMachine::MemberMachine(MemberFacts facts) : facts_(std::move(facts)) {}
-
 std::vector<MemberAction> MemberMachine::step(const MemberEvent& event, TimeNs now) {
   Actions actions;
   std::visit([&](const auto& known) { handle(known, now, actions); }, event);
@@ -166,11 +164,7 @@ void MemberMachine::answer(bool stale, TimeNs now, Actions& actions) {
 
 Standing MemberMachine::standing(TimeNs now) const {
   Standing standing;
-  standing.member = facts_.member;
-  standing.name = facts_.name;
-  standing.rank = facts_.rank;
-  standing.node = facts_.node;
-  standing.host = facts_.host;
+  static_cast<Described&>(standing) = facts_;
   standing.term = term_;
   standing.seq = seq_;
   standing.epoch = epoch_;
@@ -188,7 +182,6 @@ Standing MemberMachine::standing(TimeNs now) const {
   standing.routing = committed_routing();
   standing.transports = facts_.transports;
   standing.list_size = list_size_;
-  standing.announced = facts_.announced;
   return standing;
 }
 

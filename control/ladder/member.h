@@ -23,14 +23,8 @@ namespace livebtl::control {
 /// takeover.
 inline constexpr TimeNs kCoordinatorLease = 3 * kSecond;
 
-/// What does not change while the process lives.
-struct MemberFacts {
+struct MemberFacts : Described {
   std::string job;
-  MemberId member;
-  std::string name;
-  int rank = -1;
-  std::string node, host;
-  std::uint32_t announced = 1;
   Routing routing;  // before any operation
   std::vector<KnownTransport> transports;
 };
@@ -67,7 +61,7 @@ using MemberAction = std::variant<Answer, Notify, Submit, Adopt>;
 
 class MemberMachine {
  public:
-  explicit MemberMachine(MemberFacts facts);
+  explicit MemberMachine(MemberFacts facts) : facts_(std::move(facts)) {}
 
   /// Actions are to be carried out in their order.
   std::vector<MemberAction> step(const MemberEvent& event, TimeNs now);

@@ -3,7 +3,6 @@
 // data.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,6 +63,9 @@ struct Outcome {
 inline constexpr std::size_t kNamesMax = 32;
 
 /// "old", "joint", "newtx", "new".
-const char* rung_name(Rung rung) noexcept;
+constexpr const char* rung_name(Rung rung) noexcept {
+  constexpr const char* kNames[] = {"old", "joint", "newtx", "new"};
+  return kNames[static_cast<std::size_t>(rung)];
+}
 
 }  // namespace livebtl::control

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -14,10 +15,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "control/ladder/backoff.h"
 #include "control/ladder/ladder_types.h"
 #include "control/ladder/membership.h"
-#include "control/ladder/scans.h"
 
 namespace livebtl::control {
 
@@ -37,6 +36,42 @@ struct MemberGone {
   int rank = -1;
 };
 
+/// When one member is asked again. Messages are lost, so a silent member is asked again. But a slow one collects a queue
+/// of questions, which slow it down further: it is asked at the rate at which it answers.
+class Backoff {
+ public:
+  /// soon: from an answer to the next question. least, most: from a question to the same again.
+  struct Limits {
+    TimeNs soon, least, most;
+  };
+
+  /// Another question: due at once. What was learnt about the member's speed stays.
+  void begin() noexcept { asked_at_ = answered_at_ = INT64_MIN; }
+  void asked(TimeNs now, const Limits& limits) noexcept {
+    pause_ = waits() ? std::min(2 * pause_, limits.most) : std::max(pause_, limits.least);
+    if (!waits()) first_asked_at_ = now;
+    asked_at_ = now;
+    answered_at_ = INT64_MIN;
+  }
+  void answered(TimeNs now, const Limits& limits) noexcept {
+    if (waits()) pause_ = std::clamp(2 * (now - first_asked_at_), limits.least, limits.most);
+    answered_at_ = now;
+  }
+  TimeNs due_at(const Limits& limits) const noexcept {
+    if (asked_at_ == INT64_MIN) return INT64_MIN;
+    return waits() ? asked_at_ + pause_ : answered_at_ + limits.soon;
+  }
+  /// INT64_MIN: not since begin().
+  TimeNs asked_at() const noexcept { return asked_at_; }
+
+ private:
+  bool waits() const noexcept { return asked_at_ != INT64_MIN && answered_at_ == INT64_MIN; }
+
+  TimeNs first_asked_at_ = INT64_MIN;  // since the last answer
+  TimeNs asked_at_ = INT64_MIN, answered_at_ = INT64_MIN;
+  TimeNs pause_ = 0;
+};
+
 /// What is known of one member; a machine derives its own from this. Of two answers the one with the higher
 /// answer_number(Answer) is the newer. An answer has `member`, `name`, `rank` and `announced`.
 template <class AnswerType>
@@ -45,6 +80,37 @@ struct Polled {
   MemberId member;
   std::optional<Answer> answer;  // the newest; nullopt: it has not answered yet
   Backoff backoff;
+};
+
+/// Which look for members is in progress, and when another is due.
+class Scans {
+ public:
+  /// Only a scan that begins from now on will do.
+  void want() noexcept { wanted_ = true; }
+  /// If one is wanted: its number; it is in progress from now on.
+  std::optional<std::uint64_t> begin(TimeNs now) noexcept {
+    if (!wanted_) return std::nullopt;
+    wanted_ = false;
+    begun_at_ = now;
+    return ++begun_;
+  }
+  void ended(std::uint64_t number, TimeNs now) noexcept {
+    if (number <= ended_ || number > begun_) return;
+    ended_ = number;
+    ended_at_ = now;
+  }
+  bool wanted() const noexcept { return wanted_; }
+  bool in_progress() const noexcept { return ended_ != begun_; }
+  /// While somebody is missing. A scan may take long, and its caller receives nothing meanwhile: as
+  /// much time is left for the answers.
+  TimeNs again_at(TimeNs pause) const noexcept {
+    return ended_at_ + std::max(pause, ended_at_ - begun_at_);
+  }
+
+ private:
+  bool wanted_ = true;
+  std::uint64_t begun_ = 0, ended_ = 0;
+  TimeNs begun_at_ = 0, ended_at_ = 0;
 };
 
 /// Entry: a Polled.

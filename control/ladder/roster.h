@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "control/ladder/outcome.h"
 #include "control/ladder/poll.h"
 #include "control/ladder/scope.h"
 

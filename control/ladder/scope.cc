@@ -10,10 +10,6 @@ namespace {
 constexpr std::string_view kNodeScope = "node:";
 constexpr std::size_t kScopeBytesMax = 256;
 
-tl::unexpected<VerbError> refusal(ExitCode code, std::string text) {
-  return tl::unexpected<VerbError>(VerbError{code, std::move(text)});
-}
-
 std::string joined(const std::set<std::string>& names) {
   std::string list;
   for (const std::string& each : names) list += (list.empty() ? "" : ", ") + each;
@@ -51,7 +47,7 @@ bool well_formed_scope(std::string_view scope) noexcept {
 tl::expected<std::string, VerbError> resolve_scope(const std::string& scope,
                                                    const std::set<NodeLabel>& nodes) {
   if (scope.empty() || scope == "job") return "";
-  if (!well_formed_scope(scope)) return refusal(ExitCode::kUsage, "--scope takes job or node:NAME");
+  if (!well_formed_scope(scope)) return no(ExitCode::kUsage, "--scope takes job or node:NAME");
   const std::string name = scope.substr(kNodeScope.size());
   std::set<std::string> found, known;
   for (const NodeLabel& each : nodes) {
@@ -60,11 +56,10 @@ tl::expected<std::string, VerbError> resolve_scope(const std::string& scope,
   }
   if (found.size() == 1) return *found.begin();
   if (!found.empty()) {
-    return refusal(ExitCode::kRefused, "several nodes go by the name " + name +
-                                           "; give the id of one: " + joined(found));
+    return no(ExitCode::kRefused,
+              "several nodes go by the name " + name + "; give the id of one: " + joined(found));
   }
-  return refusal(ExitCode::kNotFound,
-                 "no node '" + name + "' in this job; it has: " + joined(known));
+  return no(ExitCode::kNotFound, "no node '" + name + "' in this job; it has: " + joined(known));
 }
 
 bool rules_otherwise(const core::Rules& rules, const std::string& verb,

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/node_identity.h"
 #include "base/process_files.h"
+#include "base/text.h"
 #include "control/place/job_secret.h"
 #include "control/place/launcher.h"
 #include "control/place/rundir.h"
@@ -27,9 +28,7 @@ std::string host_name() {
   if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown-host";
   std::string host(name.data());
   for (char& c : host) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                       c == '.' || c == '-' || c == '_';
-    if (!plain) c = '?';
+    if (!is_plain(c)) c = '?';
   }
   return host.empty() ? "unknown-host" : host;
 }

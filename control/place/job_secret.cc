@@ -3,7 +3,6 @@
 #include "control/place/job_secret.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -22,13 +21,6 @@ constexpr std::size_t kSecretBytes = 32;
 constexpr std::size_t kSecretTextMax = 256;
 using Key = std::array<std::byte, kSecretBytes>;
 
-std::optional<unsigned> hex_digit(char c) noexcept {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
-  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
-  return std::nullopt;
-}
-
 /// 32 bytes as they are, or 64 hexadecimal digits and perhaps a line end.
 std::optional<Key> parse_key(std::string_view text) {
   Key key{};
@@ -39,10 +31,9 @@ std::optional<Key> parse_key(std::string_view text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
   if (text.size() != 2 * kSecretBytes) return std::nullopt;
   for (std::size_t i = 0; i < kSecretBytes; ++i) {
-    const auto high = hex_digit(text[2 * i]);
-    const auto low = hex_digit(text[2 * i + 1]);
-    if (!high || !low) return std::nullopt;
-    key[i] = static_cast<std::byte>(*high << 4 | *low);
+    const auto byte = parse_hex(text.substr(2 * i, 2));
+    if (!byte) return std::nullopt;
+    key[i] = static_cast<std::byte>(*byte);
   }
   return key;
 }

@@ -5,16 +5,13 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <sstream>
-#include <utility>
-#include <vector>
 
 #include "base/hex.h"
 #include "base/secret.h"
+#include "base/text.h"
 
 namespace livebtl::control {
 namespace {
@@ -23,23 +20,17 @@ constexpr std::string_view kOmpiSeed = "OMPI_MCA_orte_precondition_transports";
 constexpr std::uint64_t kRanksMax = 1u << 24;
 constexpr std::size_t kJobIdMax = 64;
 
-bool letter_or_digit(char c) noexcept {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 Result<std::optional<std::uint64_t>> number(const Lookup& lookup, std::string_view name,
                                             std::uint64_t limit) {
   const auto text = lookup(name);
   if (!text) return std::optional<std::uint64_t>{};
-  std::uint64_t value = 0;
-  const char* end = text->data() + text->size();
-  const auto [rest, error] = std::from_chars(text->data(), end, value);
-  if (error != std::errc{} || rest != end || value > limit) {
+  const auto value = parse_number<std::uint64_t>(*text);
+  if (!value || *value > limit) {
     return fail(Errc::kInvalid, std::string(name) + "=" + *text + " is not a number from 0 to " +
                                     std::to_string(limit) +
                                     "; unset it, or start the program by its launcher");
   }
-  return std::optional<std::uint64_t>{value};
+  return value;
 }
 
 /// Rank and size under the names that one launcher gives them.
@@ -86,14 +77,11 @@ std::string as_job_id(std::string_view prefix, std::string_view text) {
 /// A spawned process is rank 0, 1, ... of a world of its own; it is not among those announced at
 /// the start.
 void mark_spawned(LauncherFacts& facts, std::string_view pmix_namespace) {
-  std::uint64_t jobid = 0;
-  const char* end = pmix_namespace.data() + pmix_namespace.size();
-  const auto [rest, error] = std::from_chars(pmix_namespace.data(), end, jobid);
-  const bool orte_jobid = error == std::errc{} && rest == end;  // family << 16 | world
+  const auto orte_jobid = parse_number<std::uint64_t>(pmix_namespace);  // family << 16 | world
   if (pmix_namespace.empty()) {
     if (!facts.place.empty()) facts.place = "spawned " + facts.place;
   } else if (!facts.place.empty()) {
-    facts.place += orte_jobid ? " of world " + std::to_string(jobid & 0xffff)
+    facts.place += orte_jobid ? " of world " + std::to_string(*orte_jobid & 0xffff)
                               : " of spawned " + std::string(pmix_namespace);
   }
   facts.rank = -1;
@@ -171,9 +159,7 @@ std::optional<ProcessLine> read_process(pid_t pid) {
 }  // namespace
 
 bool valid_job_id(std::string_view id) noexcept {
-  if (id.empty() || id.size() > kJobIdMax || !letter_or_digit(id.front())) return false;
-  return std::all_of(id.begin(), id.end(),
-                     [](char c) { return letter_or_digit(c) || c == '.' || c == '_' || c == '-'; });
+  return id.size() <= kJobIdMax && is_plain_name(id) && id.find_first_of("._-") != 0;
 }
 
 std::string process_manager_id() {

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -86,6 +85,10 @@ MemberCard read_card(CardReader& reader) {
 
 }  // namespace
 
+Described describe(const JobFacts& job, MemberId self) {
+  return {self, job.label, job.rank, process_name(ProcessId{job.node}), job.host, job.announced};
+}
+
 std::string format_card(const MemberCard& card) {
   const nlohmann::json json = {
       {"schema", kSchema},
@@ -132,13 +135,11 @@ std::string socket_path(const std::string& directory, ProcessId process) {
 }
 
 std::optional<ProcessId> parse_process_name(std::string_view name, std::string_view suffix) {
-  constexpr std::size_t kDigits = 16;
+  constexpr int kDigits = 16;
   if (name.size() != kDigits + suffix.size() || !name.ends_with(suffix)) return std::nullopt;
-  for (const char c : name.substr(0, kDigits)) {
-    if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) return std::nullopt;
-  }
-  const auto value = parse_hex(name.substr(0, kDigits));
-  if (!value || *value == 0) return std::nullopt;
+  const std::string_view digits = name.substr(0, kDigits);
+  const auto value = parse_hex(digits);
+  if (!value || *value == 0 || hex_digits(*value, kDigits) != digits) return std::nullopt;
   return ProcessId{*value};
 }
 

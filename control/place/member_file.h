@@ -21,17 +21,13 @@
 namespace livebtl::control {
 
 /// What the file says.
-struct MemberCard {
-  MemberId member;
+struct MemberCard : Described {
   pid_t pid = 0;
-  int rank = -1;
-  std::string name;  // "rank 3 on node17"
-  std::string node;  // sixteen hexadecimal digits
-  std::string host;
-  std::uint32_t announced = 0;
   bool joined = false;  // it knows where the job stands, so that others may ask it
   std::string relay;    // tcp endpoint at which it relays for its node; empty: it does not
 };
+
+Described describe(const JobFacts& job, MemberId self);
 
 std::string format_card(const MemberCard& card);
 /// Errors: kInvalid, kCorrupt (also while it is being rewritten: read again).

@@ -2,7 +2,6 @@
 // control/place/rundir.cc -- see rundir.h.
 #include "control/place/rundir.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -11,12 +10,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
-#include <functional>
-#include <optional>
 
 #include "base/process_files.h"
+#include "base/text.h"
 #include "control/place/directory.h"
 #include "control/place/member_file.h"
 
@@ -24,13 +21,6 @@ namespace livebtl::control {
 namespace {
 
 constexpr off_t kSecretFileBytes = 32;  // job_secret.cc
-
-std::optional<uid_t> as_user(std::string_view text) {
-  uid_t user = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), user);
-  if (error != std::errc{} || rest != text.data() + text.size()) return std::nullopt;
-  return user;
-}
 
 void add_if_private(std::vector<RunDirectory>& found, const std::string& path, uid_t owner) {
   if (!open_private_directory(path, owner)) return;
@@ -50,7 +40,7 @@ void add_all_users(std::vector<RunDirectory>& found) {
   for (const Place& place : places) {
     for (const std::string& name : list_directory(place.parent)) {
       if (!name.starts_with(place.prefix)) continue;
-      const auto user = as_user(std::string_view(name).substr(place.prefix.size()));
+      const auto user = parse_number<uid_t>(std::string_view(name).substr(place.prefix.size()));
       if (user) add_if_private(found, place.parent + "/" + name + place.suffix, *user);
     }
   }
@@ -63,10 +53,6 @@ bool same_file(int fd, const std::string& path) {
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-}  // namespace
-
-namespace {
-
 /// Where run directories of this user may be.
 std::vector<std::string> own_places(const std::string& wanted, const Lookup& lookup) {
   if (!wanted.empty()) return {wanted};
@@ -76,6 +62,43 @@ std::vector<std::string> own_places(const std::string& wanted, const Lookup& loo
   places.push_back("/run/user/" + user + "/livebtl");
   places.push_back("/tmp/livebtl-" + user);
   return places;
+}
+
+bool names_process(std::string_view name) {
+  return std::any_of(
+      std::begin(kProcessFiles), std::end(kProcessFiles),
+      [&](std::string_view suffix) { return parse_process_name(name, suffix).has_value(); });
+}
+
+bool is_secret(int directory, const std::string& name) {
+  struct stat facts {};
+  return name.starts_with("secret") &&
+         ::fstatat(directory, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISREG(facts.st_mode) && facts.st_size == kSecretFileBytes;
+}
+
+bool is_relay_lock(std::string_view name) {
+  constexpr std::string_view kPrefix = "relay-";
+  return name.starts_with(kPrefix) && parse_process_name(name.substr(kPrefix.size()), ".lock");
+}
+
+/// fd: an open description of the directory whose lock may become exclusive. Only what processes of
+/// a job leave there is removed: a run directory may be a place where a user keeps other things.
+void remove_if_unheld(const std::string& path, int fd) {
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) return;
+  for (const std::string& name : list_directory(path)) {
+    if (names_process(name) || is_relay_lock(name) || is_secret(fd, name))
+      ::unlinkat(fd, name.c_str(), 0);
+  }
+  ::rmdir(path.c_str());
+}
+
+/// Has a process of a job ever been there?
+bool was_used(const std::string& path, int fd) {
+  const std::vector<std::string> names = list_directory(path);
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return names_process(name) || is_secret(fd, name);
+  });
 }
 
 }  // namespace
@@ -123,47 +146,6 @@ Result<JobDirectory> make_job_directory(const std::string& rundir, std::string_v
                                  " is removed again and again; find out by which process, or "
                                  "set LIVEBTL_RUNDIR to another directory");
 }
-
-namespace {
-
-bool names_process(std::string_view name) {
-  return std::any_of(
-      std::begin(kProcessFiles), std::end(kProcessFiles),
-      [&](std::string_view suffix) { return parse_process_name(name, suffix).has_value(); });
-}
-
-bool is_secret(int directory, const std::string& name) {
-  struct stat facts {};
-  return name.starts_with("secret") &&
-         ::fstatat(directory, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
-         S_ISREG(facts.st_mode) && facts.st_size == kSecretFileBytes;
-}
-
-bool is_relay_lock(std::string_view name) {
-  constexpr std::string_view kPrefix = "relay-";
-  return name.starts_with(kPrefix) && parse_process_name(name.substr(kPrefix.size()), ".lock");
-}
-
-/// fd: an open description of the directory whose lock may become exclusive. Only what processes of
-/// a job leave there is removed: a run directory may be a place where a user keeps other things.
-void remove_if_unheld(const std::string& path, int fd) {
-  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) return;
-  for (const std::string& name : list_directory(path)) {
-    if (names_process(name) || is_relay_lock(name) || is_secret(fd, name))
-      ::unlinkat(fd, name.c_str(), 0);
-  }
-  ::rmdir(path.c_str());
-}
-
-/// Has a process of a job ever been there?
-bool was_used(const std::string& path, int fd) {
-  const std::vector<std::string> names = list_directory(path);
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    return names_process(name) || is_secret(fd, name);
-  });
-}
-
-}  // namespace
 
 void remove_if_abandoned(const std::string& job_directory) noexcept try {
   const auto opened = open_private_directory(job_directory, ::geteuid());

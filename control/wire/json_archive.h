@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // control/wire/json_archive.h -- JsonWriter, which with JsonReader (json_reader.h) turns values into JSON and back by
-// one list of fields a type (fields.h). Pure; internal to messages.cc and outcome_json.cc.
+// one list of fields a type (fields.h). Pure; internal to messages.cc.
 #pragma once
 
 #include <map>

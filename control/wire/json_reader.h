@@ -59,11 +59,9 @@ class JsonReader {
       return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
     });
     if (!digits || text.size() % 2 != 0) return fail_at(path, "must be hexadecimal bytes");
-    bytes.assign(text.size() / 2, std::byte{0});
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      const int digit = text[i] <= '9' ? text[i] - '0' : text[i] - 'a' + 10;
-      bytes[i / 2] = (bytes[i / 2] << 4) | static_cast<std::byte>(digit);
-    }
+    bytes.clear();
+    for (std::size_t i = 0; i < text.size(); i += 2)
+      bytes.push_back(static_cast<std::byte>(*parse_hex(std::string_view(text).substr(i, 2))));
   }
   void read(const Json& json, const std::string& path, int& value) {
     if (!json.is_number_integer()) return fail_at(path, "must be a whole number");
@@ -97,34 +95,26 @@ class JsonReader {
     value = T{*id};
   }
   void read(const Json& json, const std::string& path, Rung& value) {
-    const auto* text = json.get_ptr<const std::string*>();
-    for (const Rung rung : {Rung::kOld, Rung::kJoint, Rung::kNewTx, Rung::kNew}) {
-      if (text != nullptr && *text == rung_name(rung)) {
-        value = rung;
-        return;
-      }
-    }
-    fail_at(path, "must be old, joint, newtx or new");
+    read_name(json, path, value, Rung::kNew, rung_name, "must be old, joint, newtx or new");
   }
   void read(const Json& json, const std::string& path, core::HoldState& value) {
-    const auto* text = json.get_ptr<const std::string*>();
-    using enum core::HoldState;
-    for (const core::HoldState state : {kNone, kParking, kParked, kBroken, kFenced}) {
-      if (text == nullptr || *text != hold_state_name(state)) continue;
-      value = state;
-      return;
-    }
-    fail_at(path, "must be none, parking, parked, broken or fenced");
+    read_name(json, path, value, core::HoldState::kFenced, hold_state_name,
+              "must be none, parking, parked, broken or fenced");
   }
   void read(const Json& json, const std::string& path, HoldAction& value) {
+    read_name(json, path, value, HoldAction::kRestore, hold_action_name,
+              "must be ask, start, end, claim or restore");
+  }
+  template <class Enum, class NameOf>
+  void read_name(const Json& json, const std::string& path, Enum& value, Enum last, NameOf name_of,
+                 const char* what) {
     const auto* text = json.get_ptr<const std::string*>();
-    using enum HoldAction;
-    for (const HoldAction action : {kAsk, kStart, kEnd, kClaim, kRestore}) {
-      if (text == nullptr || *text != hold_action_name(action)) continue;
-      value = action;
+    for (int number = 0; number <= static_cast<int>(last) && text != nullptr; ++number) {
+      if (*text != name_of(static_cast<Enum>(number))) continue;
+      value = static_cast<Enum>(number);
       return;
     }
-    fail_at(path, "must be ask, start, end, claim or restore");
+    fail_at(path, what);
   }
   /// A code that a later version may have becomes kInvalid: it is only an addition to the text.
   void read(const Json& json, const std::string& path, Errc& value) {

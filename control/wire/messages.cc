@@ -2,14 +2,13 @@
 // control/wire/messages.cc -- schema, limits and checks of the JSON messages; their fields stand in fields.h.
 #include "control/wire/messages.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 
+#include "base/text.h"
 #include "base/transport_name.h"
 #include "control/wire/fields.h"
 #include "control/wire/json_reader.h"
-#include "control/wire/name_checks.h"
 
 namespace livebtl::control {
 namespace {
@@ -39,6 +38,36 @@ constexpr std::array<const char*, std::variant_size_v<Message>> kSchemas = {
     "livebtl.hold/1",
     "livebtl.error/1"};
 
+// -- checks of names
+
+bool good_transport(const std::string& name) { return is_transport_name(name); }
+
+bool good_names(const core::Rules& rules) {
+  return std::ranges::all_of(rules.excluded, good_transport) &&
+         std::ranges::all_of(rules.quiesced, good_transport) &&
+         std::ranges::all_of(rules.set_aside, good_transport) &&
+         std::ranges::all_of(rules.moved, [](const auto& move) {
+           return good_transport(move.first) && good_transport(move.second);
+         });
+}
+
+/// Has it the form of core::node_name()?
+bool good_node(std::string_view name) {
+  return name.size() == 16 &&
+         std::ranges::all_of(name, [](unsigned char c) { return std::isxdigit(c) != 0; });
+}
+
+/// "", or what is wrong with the names of transports and nodes.
+std::string check_names(const Routing& routing) {
+  bool all = good_names(routing);
+  for (const auto& [name, tuning] : routing.tuning) all = all && good_transport(name);
+  for (const auto& [node, rules] : routing.nodes) all = all && good_names(rules);
+  if (!all) return "a transport's name has " + std::string(kTransportNameTakes);
+  const bool nodes =
+      std::ranges::all_of(routing.nodes, [](const auto& each) { return good_node(each.first); });
+  return nodes ? "" : "a node's id has 16 hexadecimal digits";
+}
+
 // -- checks of meaning, after those of form. Each returns "" or what is wrong.
 
 std::string check(const Operation& operation) {
@@ -52,7 +81,7 @@ std::string check(const Operation& operation) {
 }
 
 std::string check_job(const std::string& job) {
-  return plain_name(job, 64) ? "" : "'job' is not a job id";
+  return job.size() <= 64 && is_plain_name(job) ? "" : "'job' is not a job id";
 }
 
 std::string check_term(const Term& term) {
@@ -179,6 +208,14 @@ Result<Message> decode(std::string_view text) {
                                         "' is not one that this version of livebtl speaks");
   }
   return decode_as(static_cast<std::size_t>(found - kSchemas.begin()), *json);
+}
+
+std::string outcome_json(const Outcome& outcome) {
+  JsonWriter writer;
+  writer.object["schema"] = "livebtl.outcome/1";
+  writer("exit_code", static_cast<int>(outcome.code));
+  fields(writer, outcome);
+  return writer.object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 StatusAnswer fit_page(StatusAnswer answer) {

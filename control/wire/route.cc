@@ -3,8 +3,8 @@
 #include "control/wire/route.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/text.h"
 #include "control/place/job.h"
 #include "control/place/member_file.h"
 #include "control/wire/zmq_socket.h"
@@ -19,8 +19,7 @@ constexpr std::size_t kPeerBytesMax = 255;
 
 bool valid_host(std::string_view host) noexcept {
   return !host.empty() && std::all_of(host.begin(), host.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
-           c == '-' || c == ':' || c == '[' || c == ']' || c == '%' || c == '_';
+    return is_plain(c) || c == ':' || c == '[' || c == ']' || c == '%';
   });
 }
 
@@ -29,10 +28,7 @@ bool valid_endpoint(std::string_view endpoint) noexcept {
   endpoint.remove_prefix(kTcp.size());
   const auto colon = endpoint.rfind(':');
   if (colon == std::string_view::npos || !valid_host(endpoint.substr(0, colon))) return false;
-  const std::string_view text = endpoint.substr(colon + 1);
-  std::uint16_t port = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  return error == std::errc{} && rest == text.data() + text.size() && port != 0;
+  return parse_number<std::uint16_t>(endpoint.substr(colon + 1)).value_or(0) != 0;
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 // hypervisor/migrate/migrate_machine.cc -- see migrate_machine.h.
 #include "hypervisor/migrate/migrate_machine.h"
 
-#include <algorithm>
-
 namespace livebtl::hypervisor {
 namespace {
 
@@ -16,9 +14,6 @@ int code_going_back(const Answer& why) {
 }
 
 }  // namespace
-
-MigrateMachine::MigrateMachine(std::vector<std::string> cards, bool destination)
-    : Sequence({{"", std::move(cards)}}), destination_(destination) {}
 
 void MigrateMachine::interrupt() {
   if (interrupted_ || cancelling_) return;

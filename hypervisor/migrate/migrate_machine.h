@@ -13,7 +13,8 @@ namespace livebtl::hypervisor {
 class MigrateMachine : public Sequence {
  public:
   /// `destination`: there are sockets of the QEMU that receives, and of the guest's agent there.
-  MigrateMachine(std::vector<std::string> cards, bool destination);
+  MigrateMachine(std::vector<std::string> cards, bool destination)
+      : Sequence({{"", std::move(cards)}}), destination_(destination) {}
   std::unique_ptr<Sequence> clone() const override {
     return std::make_unique<MigrateMachine>(*this);
   }

@@ -15,7 +15,7 @@ struct MigrateRequest {
   std::vector<Json> card_arguments;  // as the user typed them
   std::string destination_qmp, destination_agent;
   GuestJob guest;
-  TimeNs timeout = 0;  // of the whole command (budget.h)
+  TimeNs timeout = 0;  // of the whole command (Budget)
   bool dry_run = false;
 
   bool has_destination() const noexcept { return !destination_qmp.empty(); }

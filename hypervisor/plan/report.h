@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/plan/report.h -- a sequence driven by its steps, timed, and what is reported of it.
-// Used by btlctl's one thread; owns nothing.
+// hypervisor/plan/report.h -- a sequence driven by its steps, timed, and what is reported of it; and
+// what --dry-run shows: the sequence played with answers as they are expected, a line a step. Used
+// by btlctl's one thread; owns nothing.
 #pragma once
+
+#include <initializer_list>
 
 #include "hypervisor/plan/sequence.h"
 #include "hypervisor/plan/steps.h"
 
 namespace livebtl::hypervisor {
+
+using Lines = std::vector<std::string>;
 
 struct Phase {
   std::string name;
@@ -22,7 +27,7 @@ struct Report {
   bool dry_run = false;
   End end = {};
   std::vector<Phase> phases = {};
-  std::vector<std::string> plan = {};
+  Lines plan = {};
   Json details = Json::object();  // what this verb alone reports: part of the document
 };
 
@@ -32,5 +37,18 @@ void drive(Sequence& sequence, Steps& steps, const std::atomic<bool>& stop,
 
 /// The document livebtl.vm/1.
 Json report_json(const Report& report);
+
+using Describe = std::function<std::string(Action)>;
+using Expect = std::function<Answer(Action)>;
+
+/// Plays until one of these steps is next, or the end: "unplug hca0: device_del hca0, ...".
+Lines play(Sequence& sequence, const Describe& describe, const Expect& expect,
+           std::initializer_list<Step> until = {});
+/// The plan, then a line that says when it fails, and what is done then.
+Lines with_failure(Lines plan, const std::string& when, const Lines& failing);
+
+// Lines of steps that more than one command takes; `timeout`: of the whole command.
+std::string order_text(const GuestJob& job, const Verb& verb, TimeNs timeout);  // ": btlctl ..."
+std::string unplug_text(const Card& card, TimeNs timeout);
 
 }  // namespace livebtl::hypervisor

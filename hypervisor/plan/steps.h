@@ -3,15 +3,55 @@
 // steps that more than one command takes. Used by btlctl's one thread.
 #pragma once
 
-#include "hypervisor/plan/action.h"
-#include "hypervisor/plan/answer.h"
-#include "hypervisor/plan/budget.h"
+#include <algorithm>
+
+#include "base/clock.h"
+#include "hypervisor/plan/sequence.h"
 #include "hypervisor/qmp/card.h"
 #include "hypervisor/qmp/guest_job.h"
-#include "hypervisor/qmp/migration.h"
-#include "hypervisor/qmp/monitor.h"
 
 namespace livebtl::hypervisor {
+
+// No step takes longer, nor longer than the command's budget has for it.
+inline constexpr TimeNs kUnplugMax = 60 * kSecond;
+inline constexpr TimeNs kLookMax = 30 * kSecond;
+inline constexpr TimeNs kDiagnosisMax = 10 * kSecond;
+inline constexpr TimeNs kAfterwards = 60 * kSecond;  // a step back, or at the destination
+inline constexpr TimeNs kCancelMax = 150 * kSecond;  // QEMU may still connect: TCP tries for 127 s
+inline constexpr TimeNs kPlugMax = 600 * kSecond;    // all of the guest's memory is pinned
+
+/// How the time that a command is given (--timeout) is shared out: two thirds are for the way there;
+/// the rest, and a third at least, is kept for what comes afterwards: the way back, or what is left
+/// to do when it is done. Pure: no clock.
+class Budget {
+ public:
+  Budget(TimeNs now, TimeNs timeout) noexcept
+      : there_(now + way_there(timeout)),
+        all_(now + timeout),
+        kept_(timeout - way_there(timeout)) {}
+
+  static constexpr TimeNs way_there(TimeNs timeout) noexcept { return timeout / 3 * 2; }
+
+  /// When the way there ends.
+  TimeNs there() const noexcept { return there_; }
+  /// When all ends. The first call begins that part, and it has its third even if this process was
+  /// stopped for a while and the call comes late.
+  TimeNs afterwards(TimeNs now) noexcept {
+    if (ends_ == 0) ends_ = end_from(now);
+    return ends_;
+  }
+  /// When to give up asking for the cause of what went wrong: the way back needs its time more.
+  TimeNs diagnosis(TimeNs now) const noexcept {
+    const TimeNs left = (ends_ == 0 ? end_from(now) : ends_) - now;
+    return now + std::clamp(left / 4, TimeNs{0}, kDiagnosisMax);
+  }
+
+ private:
+  TimeNs end_from(TimeNs now) const noexcept { return std::max(all_, now + kept_); }
+
+  TimeNs there_, all_, kept_;
+  TimeNs ends_ = 0;
+};
 
 class Steps {
  public:
@@ -22,7 +62,7 @@ class Steps {
   virtual Answer perform(Action action) = 0;
 
  protected:
-  /// `timeout`: of the whole command (budget.h). `stop`: the user wants the machines back; borrowed.
+  /// `timeout`: of the whole command (Budget). `stop`: the user wants the machines back; borrowed.
   Steps(TimeNs timeout, const std::atomic<bool>& stop, Progress progress);
 
   Deadline forward() const;        // ends with the way there, or when the user interrupts

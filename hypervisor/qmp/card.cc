@@ -2,11 +2,11 @@
 // hypervisor/qmp/card.cc -- see card.h.
 #include "hypervisor/qmp/card.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <optional>
 
+#include "base/text.h"
 #include "hypervisor/qmp/note.h"
 
 namespace livebtl::hypervisor {
@@ -106,10 +106,7 @@ Result<Json> remembered(Qmp& qmp, const std::string& id, const Deadline& deadlin
 
 bool well_formed_id(const std::string& id) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  return !id.empty() && id.size() <= kIdBytesMax && letter(id.front()) &&
-         std::all_of(id.begin(), id.end(), [&letter](char c) {
-           return letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
-         });
+  return id.size() <= kIdBytesMax && is_plain_name(id) && letter(id.front());
 }
 
 Result<Json> read_card_arguments(const std::string& text) {
@@ -155,13 +152,7 @@ Result<Card> find_known_card(Qmp& qmp, const std::string& id, const Json& given,
 }
 
 Result<bool> was_pulled(Qmp& qmp, const std::string& id, const Deadline& deadline) {
-  const auto arguments = remembered(qmp, id, deadline);
-  if (!arguments) return tl::unexpected(arguments.error());
-  return !arguments->is_null();
-}
-
-Status remember_card(Qmp& qmp, const Card& card, const Deadline& deadline) {
-  return keep_note(qmp, memory_id(card.id), card.arguments.dump(), deadline);
+  return remembered(qmp, id, deadline).map([](const Json& note) { return !note.is_null(); });
 }
 
 Status forget_card(Qmp& qmp, const std::string& id, const Deadline& deadline) {
@@ -221,7 +212,8 @@ Status unplug_card(Qmp& qmp, const Card& card, const Deadline& deadline) {
 }
 
 Status pull_card(Qmp& qmp, const Card& card, const Deadline& deadline) {
-  if (auto kept = remember_card(qmp, card, deadline); !kept) return kept;
+  auto kept = keep_note(qmp, memory_id(card.id), card.arguments.dump(), deadline);
+  if (!kept) return kept;
   auto gone = unplug_card(qmp, card, deadline);
   if (!gone && gone.error().code == Errc::kRefused) (void)forget_card(qmp, card.id, deadline);
   return gone;

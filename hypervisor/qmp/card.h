@@ -27,7 +27,6 @@ Result<Card> find_known_card(Qmp& qmp, const std::string& id, const Json& given,
                              const Deadline& deadline);
 /// Has an earlier call noted how to plug it in, as it does before it pulls a card?
 Result<bool> was_pulled(Qmp& qmp, const std::string& id, const Deadline& deadline);
-Status remember_card(Qmp& qmp, const Card& card, const Deadline& deadline);
 Status forget_card(Qmp& qmp, const std::string& id, const Deadline& deadline);
 /// device_add; succeeds if it is there already.
 Status plug_card(Qmp& qmp, const Card& card, const Deadline& deadline);

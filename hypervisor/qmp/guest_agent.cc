@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/secret.h"
+#include "base/text.h"
 
 namespace livebtl::hypervisor {
 namespace {
@@ -91,12 +92,7 @@ Result<std::string> GuestAgent::host_name(const Deadline& deadline) {
   const auto answer = request("guest-get-host-name", Json::object(), deadline);
   if (!answer) return tl::unexpected(answer.error());
   std::string name = text_member(*answer, "host-name");
-  const bool well_formed =
-      !name.empty() && name.size() <= 255 && std::all_of(name.begin(), name.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '-' || c == '.' || c == '_';
-      });
-  if (!well_formed)
+  if (name.size() > 255 || !is_plain_name(name))
     return fail(Errc::kCorrupt, "the guest calls itself '" + one_line(name) +
                                     "', which is not a host name; set one in the guest");
   return name;

@@ -40,13 +40,14 @@ Deadline deadline_for(TimeNs timeout, const Tries& tries) {
   return {std::min(monotonic_now() + timeout + kAgentGrace, tries.end), nullptr};
 }
 
-/// "one; another"
-std::string listed(const Json& document, const char* name) {
+/// "one; another", each behind `before`; "": there is none.
+std::string listed(const Json& document, const char* name, const std::string& before = "") {
   std::string text;
   const Json* list = member(document, name, Json::value_t::array);
   if (list == nullptr) return text;
   for (const Json& each : *list) {
-    if (each.is_string()) text += (text.empty() ? "" : "; ") + one_line(each.get<std::string>());
+    if (!each.is_string()) continue;
+    text += (text.empty() ? "" : "; ") + before + one_line(each.get<std::string>());
   }
   return text;
 }
@@ -95,7 +96,7 @@ std::vector<std::string> words_of(const GuestJob& job, const Verb& verb, TimeNs 
   return words;
 }
 
-GuestAnswer read_answer(const Finished& finished) {
+GuestAnswer read_answer(const Finished& finished, std::optional<GuestOrder> order) {
   const Json document = Json::parse(finished.output, nullptr, false);
   const auto code = number_member(document, "exit_code");
   if (!code || *code != static_cast<std::uint64_t>(finished.code) || finished.code > kCodeMax)
@@ -104,21 +105,11 @@ GuestAnswer read_answer(const Finished& finished) {
   const auto members = number_member(document, "members");
   answer.members = members.value_or(0);
   answer.no_job = answer.code == kNotFound && members == 0U;
-  const Json* holders = member(document, "other_holders", Json::value_t::array);
+  std::string holders = listed(document, "other_holders", "held by ");
   // A guest's btlctl of version 0.1 calls them so.
-  if (holders == nullptr) holders = member(document, "foreign", Json::value_t::array);
-  if (holders != nullptr) {
-    for (const Json& holder : *holders) {
-      if (holder.is_string()) answer.text += "; held by " + one_line(holder.get<std::string>());
-    }
-  }
-  return answer;
-}
-
-GuestAnswer read_answer(const Finished& finished, GuestOrder order) {
-  GuestAnswer answer = read_answer(finished);
+  if (holders.empty()) holders = listed(document, "foreign", "held by ");
+  if (!holders.empty()) answer.text += "; " + holders;
   if (answer.code != 0) return answer;
-  const Json document = Json::parse(finished.output, nullptr, false);
   if (order == GuestOrder::kReturn) answer.absent = listed(document, "absent");
   if (order != GuestOrder::kPrepare) return answer;
   // A job that an earlier call has prepared, and was killed then, has nothing to release any more.
@@ -137,9 +128,8 @@ Tries tries_until(TimeNs limit, bool card_comes) {
 Result<GuestAnswer> give_verb(GuestAgent& agent, const GuestJob& job, const Verb& verb,
                               const Tries& tries) {
   const TimeNs timeout = timeout_now(tries);
-  const auto finished = agent.run(words_of(job, verb, timeout), deadline_for(timeout, tries));
-  if (!finished) return tl::unexpected(finished.error());
-  return read_answer(*finished);
+  return agent.run(words_of(job, verb, timeout), deadline_for(timeout, tries))
+      .map([](const Finished& finished) { return read_answer(finished); });
 }
 
 Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrder order,

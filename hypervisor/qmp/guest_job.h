@@ -66,9 +66,7 @@ Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrde
 /// ... `node`: as in verb_of().
 Result<GuestAnswer> give_order(GuestAgent& agent, const GuestJob& job, GuestOrder order,
                                const std::string& node, const Tries& tries);
-/// Checks and reads what it printed.
-GuestAnswer read_answer(const Finished& finished);
-/// ... for this order.
-GuestAnswer read_answer(const Finished& finished, GuestOrder order);
+/// Checks and reads what it printed; `order`: if it was one of these.
+GuestAnswer read_answer(const Finished& finished, std::optional<GuestOrder> order = std::nullopt);
 
 }  // namespace livebtl::hypervisor

@@ -77,9 +77,6 @@ void pause(TimeNs duration, const Deadline& deadline) noexcept {
   }
 }
 
-JsonLineSocket::JsonLineSocket(Fd socket, std::string name)
-    : socket_(std::move(socket)), name_(std::move(name)) {}
-
 Result<JsonLineSocket> JsonLineSocket::connect(const std::string& path, const Deadline& deadline) {
   Fd directory;
   const auto address = address_of(path, directory);

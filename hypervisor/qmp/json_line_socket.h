@@ -25,7 +25,8 @@ void pause(TimeNs duration, const Deadline& deadline) noexcept;
 class JsonLineSocket {
  public:
   /// `name`: of the peer, for messages to the user.
-  JsonLineSocket(Fd socket, std::string name);
+  JsonLineSocket(Fd socket, std::string name)
+      : socket_(std::move(socket)), name_(std::move(name)) {}
   static Result<JsonLineSocket> connect(const std::string& path, const Deadline& deadline);
 
   /// `before`: bytes in front of the line. After an error the connection is useless.

@@ -65,9 +65,9 @@ Status set_capabilities(Qmp& qmp, bool return_path, const Deadline& deadline) {
 }
 
 Result<std::string> run_state(Qmp& qmp, const Deadline& deadline) {
-  const auto status = qmp.execute("query-status", Json::object(), deadline);
-  if (!status) return tl::unexpected(status.error());
-  return text_member(*status, "status");
+  return qmp.execute("query-status", Json::object(), deadline).map([](const Json& status) {
+    return text_member(status, "status");
+  });
 }
 
 Status wait_running(Qmp& qmp, const Deadline& deadline) {

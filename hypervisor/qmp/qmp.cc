@@ -3,6 +3,14 @@
 #include "hypervisor/qmp/qmp.h"
 
 namespace livebtl::hypervisor {
+namespace {
+
+bool still_usable(Errc after) {
+  return after == Errc::kRefused || after == Errc::kNotFound || after == Errc::kTimeout ||
+         after == Errc::kCancelled || after == Errc::kInvalid;
+}
+
+}  // namespace
 
 Result<Qmp> Qmp::open(const std::string& path, const Deadline& deadline) {
   auto socket = JsonLineSocket::connect(path, deadline);
@@ -61,9 +69,7 @@ Result<Json> Qmp::execute(const std::string& command, Json arguments, const Dead
 }
 
 Status Qmp::tell(const std::string& command, Json arguments, const Deadline& deadline) {
-  const auto answer = execute(command, std::move(arguments), deadline);
-  if (!answer) return tl::unexpected(answer.error());
-  return {};
+  return execute(command, std::move(arguments), deadline).map([](const Json&) {});
 }
 
 Status Qmp::give_descriptor(const std::string& name, const Fd& descriptor,
@@ -71,9 +77,7 @@ Status Qmp::give_descriptor(const std::string& name, const Fd& descriptor,
   const std::uint64_t id = ++last_id_;
   const Json message = {{"execute", "getfd"}, {"id", id}, {"arguments", {{"fdname", name}}}};
   if (auto sent = socket_.send_with(descriptor, message, deadline); !sent) return sent;
-  const auto taken = wait_answer("getfd", id, deadline);
-  if (!taken) return tl::unexpected(taken.error());
-  return {};
+  return wait_answer("getfd", id, deadline).map([](const Json&) {});
 }
 
 Result<Json> Qmp::wait_answer(const std::string& command, std::uint64_t id,
@@ -115,6 +119,17 @@ Result<QmpEvent> Qmp::wait_event(const std::string& name, const std::string& dev
     if (const auto heard = listen(deadline); !heard) return tl::unexpected(heard.error());
   }
   return event;
+}
+
+Status Monitor::run(const Act& act, const Deadline& deadline) {
+  if (!qmp_) {
+    auto opened = Qmp::open(path_, deadline);
+    if (!opened) return tl::unexpected(opened.error());
+    qmp_.emplace(std::move(*opened));
+  }
+  Status status = act(*qmp_, deadline);
+  if (!status && !still_usable(status.error().code)) qmp_.reset();
+  return status;
 }
 
 }  // namespace livebtl::hypervisor

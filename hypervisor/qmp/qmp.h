@@ -5,6 +5,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 
 #include "hypervisor/qmp/json_line_socket.h"
 
@@ -51,6 +52,23 @@ class Qmp {
   JsonLineSocket socket_;
   std::deque<QmpEvent> events_;
   std::uint64_t last_id_ = 0;
+};
+
+/// A QEMU's monitor by the path of its socket: connected when it is first needed.
+class Monitor {
+ public:
+  using Act = std::function<Status(Qmp&, const Deadline&)>;
+  explicit Monitor(std::string path) : path_(std::move(path)) {}
+
+  /// Of connecting, or of `act`. An error that makes the connection useless ends it, and the next
+  /// call connects anew. After any other error it is kept: if another client waits for its turn, it
+  /// would have QEMU to itself then.
+  Status run(const Act& act, const Deadline& deadline);
+  void close() noexcept { qmp_.reset(); }
+
+ private:
+  std::string path_;
+  std::optional<Qmp> qmp_;
 };
 
 }  // namespace livebtl::hypervisor

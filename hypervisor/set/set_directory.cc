@@ -3,12 +3,10 @@
 #include "hypervisor/set/set_directory.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
@@ -21,11 +19,9 @@ std::string said_by_system() { return std::strerror(errno); }
 
 }  // namespace
 
-SetDirectory::SetDirectory(std::string path, std::vector<std::string> machines)
-    : path_(std::move(path)), machines_(std::move(machines)) {}
-
-Error SetDirectory::error(Errc code, const std::string& file, const std::string& what) const {
-  return {code, path_ + (file.empty() ? "" : "/" + file) + ": " + what};
+tl::unexpected<Error> SetDirectory::failed(Errc code, const std::string& file,
+                                           const std::string& what) const {
+  return fail(code, path_ + (file.empty() ? "" : "/" + file) + ": " + what);
 }
 
 bool SetDirectory::others_may_write(const struct stat& facts) {
@@ -40,14 +36,13 @@ Status SetDirectory::open() {
   if (!opened) {
     const bool none = errno == ENOENT;
     const Errc code = none ? Errc::kNotFound : errno == EACCES ? Errc::kAuth : Errc::kInvalid;
-    return tl::unexpected(error(code, "", said_by_system()));
+    return failed(code, "", said_by_system());
   }
   struct stat facts {};
-  if (::fstat(opened.number(), &facts) != 0)
-    return tl::unexpected(error(Errc::kSystem, "", said_by_system()));
+  if (::fstat(opened.number(), &facts) != 0) return failed(Errc::kSystem, "", said_by_system());
   if (others_may_write(facts))
-    return tl::unexpected(error(
-        Errc::kAuth, "", "others may write to it; a set belongs in a directory of yours (0700)"));
+    return failed(Errc::kAuth, "",
+                  "others may write to it; a set belongs in a directory of yours (0700)");
   directory_ = std::move(opened);
   return {};
 }
@@ -70,12 +65,11 @@ Status SetDirectory::look_above() const {
 /// Says why, by errno.
 Status SetDirectory::not_made() const {
   if (errno == ENOENT || errno == ENOTDIR)
-    return tl::unexpected(error(Errc::kNotFound, "",
-                                "cannot be made because its parent directory is not there; "
-                                "make that first"));
+    return failed(Errc::kNotFound, "",
+                  "cannot be made because its parent directory is not there; "
+                  "make that first");
   const bool denied = errno == EACCES || errno == EPERM || errno == EROFS;
-  return tl::unexpected(
-      error(denied ? Errc::kAuth : Errc::kSystem, "", "cannot be made: " + said_by_system()));
+  return failed(denied ? Errc::kAuth : Errc::kSystem, "", "cannot be made: " + said_by_system());
 }
 
 Result<SetDirectory::Holds> SetDirectory::look() {
@@ -86,18 +80,18 @@ Result<SetDirectory::Holds> SetDirectory::look() {
   }
   bool leavings = false;
   bool set = false;
-  std::error_code failed;
-  for (std::filesystem::directory_iterator each(path_, failed), end; !failed && each != end;
-       each.increment(failed)) {
+  std::error_code broken;
+  for (std::filesystem::directory_iterator each(path_, broken), end; !broken && each != end;
+       each.increment(broken)) {
     const std::string file = each->path().filename();
     set = set || file == kSetFile;
     leavings = leavings || ours(file);
     if (file != kSetFile && !ours(file))
-      return tl::unexpected(error(Errc::kRefused, one_line(file),
-                                  "does not belong to this set; give a directory that is empty, "
-                                  "or one that is not there"));
+      return failed(Errc::kRefused, one_line(file),
+                    "does not belong to this set; give a directory that is empty, "
+                    "or one that is not there");
   }
-  if (failed) return tl::unexpected(error(Errc::kSystem, "", failed.message()));
+  if (broken) return failed(Errc::kSystem, "", broken.message());
   if (!set) return leavings ? Holds::kLeavings : Holds::kNothing;
   const auto loaded = load();
   if (loaded) return Holds::kSet;
@@ -124,7 +118,7 @@ Status SetDirectory::discard() {
   for (const std::string& machine : machines_) files.push_back(ram_file(machine));
   for (const std::string& file : files) {
     if (::unlinkat(directory_.number(), file.c_str(), 0) != 0 && errno != ENOENT)
-      return tl::unexpected(error(Errc::kSystem, file, said_by_system()));
+      return failed(Errc::kSystem, file, said_by_system());
   }
   if (std::exchange(made_, false)) ::rmdir(path_.c_str());
   return {};
@@ -134,7 +128,7 @@ Result<Fd> SetDirectory::create(const std::string& machine) {
   const std::string file = ram_file(machine);
   Fd made(::openat(directory_.number(), file.c_str(),
                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!made) return tl::unexpected(error(Errc::kRefused, file, said_by_system()));
+  if (!made) return failed(Errc::kRefused, file, said_by_system());
   return made;
 }
 
@@ -143,24 +137,23 @@ Result<std::uint64_t> SetDirectory::sync_ram(const std::string& machine) {
   const Fd opened(::openat(directory_.number(), file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   struct stat facts {};
   if (!opened || ::fsync(opened.number()) != 0 || ::fstat(opened.number(), &facts) != 0)
-    return tl::unexpected(error(Errc::kSystem, file, said_by_system()));
+    return failed(Errc::kSystem, file, said_by_system());
   if (!S_ISREG(facts.st_mode) || facts.st_size <= 0)
-    return tl::unexpected(error(Errc::kRefused, file, "QEMU has written nothing to it"));
+    return failed(Errc::kRefused, file, "QEMU has written nothing to it");
   return static_cast<std::uint64_t>(facts.st_size);
 }
 
 Status SetDirectory::write_list(const std::string& text) {
   const Fd file(::openat(directory_.number(), kFreshSetFile,
                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file) return tl::unexpected(error(Errc::kSystem, kFreshSetFile, said_by_system()));
+  if (!file) return failed(Errc::kSystem, kFreshSetFile, said_by_system());
   for (std::size_t done = 0; done < text.size();) {
     const auto written = ::write(file.number(), text.data() + done, text.size() - done);
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return tl::unexpected(error(Errc::kSystem, kFreshSetFile, said_by_system()));
+    if (written <= 0) return failed(Errc::kSystem, kFreshSetFile, said_by_system());
     done += static_cast<std::size_t>(written);
   }
-  if (::fsync(file.number()) != 0)
-    return tl::unexpected(error(Errc::kSystem, kFreshSetFile, said_by_system()));
+  if (::fsync(file.number()) != 0) return failed(Errc::kSystem, kFreshSetFile, said_by_system());
   return {};
 }
 
@@ -174,7 +167,7 @@ Status SetDirectory::seal(SetFile set) {
   if (::fsync(directory_.number()) != 0 ||
       ::renameat(directory_.number(), kFreshSetFile, directory_.number(), kSetFile) != 0 ||
       ::fsync(directory_.number()) != 0)
-    return tl::unexpected(error(Errc::kSystem, kSetFile, said_by_system()));
+    return failed(Errc::kSystem, kSetFile, said_by_system());
   return {};
 }
 

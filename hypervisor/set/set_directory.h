@@ -19,7 +19,8 @@ class SetDirectory {
     kSet,       // a whole one, of these machines
   };
 
-  SetDirectory(std::string path, std::vector<std::string> machines);
+  SetDirectory(std::string path, std::vector<std::string> machines)
+      : path_(std::move(path)), machines_(std::move(machines)) {}
 
   /// Errors: kRefused: it holds something else; kNotFound, kAuth: it is not there, and cannot be
   /// made.
@@ -50,7 +51,7 @@ class SetDirectory {
   Result<std::uint64_t> sync_ram(const std::string& machine);
   Status write_list(const std::string& text);
   bool ours(const std::string& file) const;
-  Error error(Errc code, const std::string& file, const std::string& what) const;
+  tl::unexpected<Error> failed(Errc code, const std::string& file, const std::string& what) const;
 
   std::string path_;
   std::vector<std::string> machines_;

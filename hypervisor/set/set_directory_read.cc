@@ -20,17 +20,16 @@ Result<Fd> SetDirectory::open_sealed(const std::string& file, struct stat& facts
       ::openat(directory_.number(), file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   const bool none = !opened && errno == ENOENT;
   if (!opened || ::fstat(opened.number(), &facts) != 0)
-    return tl::unexpected(error(none              ? Errc::kNotFound
-                                : errno == EACCES ? Errc::kAuth
-                                                  : Errc::kCorrupt,
-                                file, std::strerror(errno)));
+    return failed(none              ? Errc::kNotFound
+                  : errno == EACCES ? Errc::kAuth
+                                    : Errc::kCorrupt,
+                  file, std::strerror(errno));
   if (!S_ISREG(facts.st_mode))
-    return tl::unexpected(
-        error(Errc::kCorrupt, file, "is not a file; this set must not be restored"));
+    return failed(Errc::kCorrupt, file, "is not a file; this set must not be restored");
   if (others_may_write(facts))
-    return tl::unexpected(error(Errc::kAuth, file,
-                                "others may write to it; the files of a set belong to you or to "
-                                "root, and only their owner may write to them (0600)"));
+    return failed(Errc::kAuth, file,
+                  "others may write to it; the files of a set belong to you or to "
+                  "root, and only their owner may write to them (0600)");
   return opened;
 }
 
@@ -38,17 +37,16 @@ Result<std::string> SetDirectory::read_list() const {
   struct stat facts {};
   const auto opened = open_sealed(kSetFile, facts);
   if (!opened && opened.error().code == Errc::kNotFound)
-    return tl::unexpected(
-        error(Errc::kCorrupt, "",
-              "there is no set.json: this is no set of snapshots, or one that was never "
-              "finished; it must not be restored"));
+    return failed(Errc::kCorrupt, "",
+                  "there is no set.json: this is no set of snapshots, or one that was never "
+                  "finished; it must not be restored");
   if (!opened) return tl::unexpected(opened.error());
   const Fd& file = *opened;
   std::string text;
   std::array<char, 1U << 16> block;
   while (text.size() <= kSetBytesMax) {
     const auto got = ::read(file.number(), block.data(), block.size());
-    if (got < 0) return tl::unexpected(error(Errc::kCorrupt, kSetFile, std::strerror(errno)));
+    if (got < 0) return failed(Errc::kCorrupt, kSetFile, std::strerror(errno));
     if (got == 0) break;
     text.append(block.data(), static_cast<std::size_t>(got));
   }
@@ -60,18 +58,18 @@ Result<SetFile> SetDirectory::load() {
   const auto text = read_list();
   if (!text) return tl::unexpected(text.error());
   auto set = read_set(*text);
-  if (!set) return tl::unexpected(error(Errc::kCorrupt, "", set.error().text));
+  if (!set) return failed(Errc::kCorrupt, "", set.error().text);
   for (const SavedMachine& machine : set->machines) {
     if (std::find(machines_.begin(), machines_.end(), machine.name) == machines_.end())
-      return tl::unexpected(error(Errc::kCorrupt, "",
-                                  "this set has a machine " + machine.name +
-                                      ", which no --vm names; a job needs all of its machines"));
+      return failed(Errc::kCorrupt, "",
+                    "this set has a machine " + machine.name +
+                        ", which no --vm names; a job needs all of its machines");
     if (const auto file = open_ram(machine); !file) return tl::unexpected(file.error());
   }
   for (const std::string& name : machines_) {
     const auto same = [&name](const SavedMachine& each) { return each.name == name; };
     if (std::none_of(set->machines.begin(), set->machines.end(), same))
-      return tl::unexpected(error(Errc::kCorrupt, "", "this set has no machine " + name));
+      return failed(Errc::kCorrupt, "", "this set has no machine " + name);
   }
   return set;
 }
@@ -81,12 +79,12 @@ Result<Fd> SetDirectory::open_ram(const SavedMachine& machine) {
   struct stat facts {};
   auto opened = open_sealed(file, facts);
   if (!opened && opened.error().code == Errc::kNotFound)
-    return tl::unexpected(error(Errc::kCorrupt, file, "is not there"));
+    return failed(Errc::kCorrupt, file, "is not there");
   if (!opened) return opened;
   if (static_cast<std::uint64_t>(facts.st_size) != machine.bytes)
-    return tl::unexpected(error(Errc::kCorrupt, file,
-                                "is not of the size that it was sealed with; this set must not "
-                                "be restored"));
+    return failed(Errc::kCorrupt, file,
+                  "is not of the size that it was sealed with; this set must not "
+                  "be restored");
   return opened;
 }
 

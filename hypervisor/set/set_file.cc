@@ -11,10 +11,6 @@ constexpr const char* kSchema = "livebtl.set/1";
 constexpr std::size_t kNameBytesMax = 64;
 constexpr std::size_t kTimeBytesMax = 40;
 
-Json json_of(const SavedMachine& machine) {
-  return {{"name", machine.name}, {"bytes", machine.bytes}, {"cards", machine.cards}};
-}
-
 bool read_cards(const Json& list, std::vector<Json>& cards) {
   if (list.size() > kCardsMax) return false;
   for (const Json& each : list) {
@@ -57,7 +53,8 @@ bool well_formed_hold(const std::string& hold) {
 
 std::string set_text(const SetFile& set) {
   Json machines = Json::array();
-  for (const SavedMachine& each : set.machines) machines.push_back(json_of(each));
+  for (const SavedMachine& each : set.machines)
+    machines.push_back({{"name", each.name}, {"bytes", each.bytes}, {"cards", each.cards}});
   const Json document = {{"schema", kSchema},
                          {"hold", set.hold},
                          {"taken", set.taken},

@@ -5,6 +5,81 @@
 namespace livebtl::hypervisor {
 namespace {
 
+/// The order to the job's guest that this step is.
+Verb verb_for(Step step, const std::string& hold, TimeNs lease) {
+  switch (step) {
+    case Step::kPrepare:
+      return verb_of(GuestOrder::kPrepare, "");
+    case Step::kHold:
+      return hold_start(hold, lease);
+    case Step::kRenew:
+      return hold_renew(hold, lease);
+    case Step::kCheck:
+      return hold_check(hold);
+    case Step::kEndHold:
+      return hold_end(hold);
+    case Step::kRestored:
+      return job_restored(hold);
+    default:
+      return verb_of(GuestOrder::kReturn, "");
+  }
+}
+
+std::string text_of_step(Step step, const SetRequest& request, const std::string& hold) {
+  const MachinePlace& speaker = request.speaker();
+  switch (step) {
+    case Step::kClaim:
+      return "make " + request.directory +
+             ", empty, for its owner alone; note the hold in each QEMU, and lift its max-bandwidth";
+    case Step::kSeal:
+      return "write " + request.directory + "/" + kSetFile;
+    case Step::kDiscard:
+      return "delete all files in " + request.directory;
+    case Step::kForget:
+      return "in each QEMU put max-bandwidth back, and delete the note";
+    default:
+      return "in the guest " + speaker.name + ", by " + speaker.agent +
+             order_text(request.guest, verb_for(step, hold, request.lease), request.timeout);
+  }
+}
+
+std::string text_of_machine(Action action, const SetRequest& request, const SetSteps& steps) {
+  const std::string file =
+      request.directory + "/" + ram_file(request.machines[action.machine].name);
+  const std::vector<Card>& cards = steps.cards(action.machine);
+  switch (action.step) {
+    case Step::kUnplug:
+      return unplug_text(cards[action.card], request.timeout);
+    case Step::kSave:
+      return "stop, migrate to " + file;
+    case Step::kLoad:
+      return "migrate-incoming from " + file;
+    case Step::kPlug:
+      return steps.plug_line(cards[action.card]);
+    default:
+      return action.step == Step::kHalt ? "stop" : "cont";
+  }
+}
+
+/// The plan, a line a phase: "save vm1: stop, ...". `machine` and `steps` have looked.
+Lines plan_of_set(const SetCommand& command, const SetRequest& request, const Sequence& machine,
+                  const SetSteps& steps) {
+  std::string hold = steps.hold().empty() ? "ID" : steps.hold();
+  const auto describe = [&](Action action) {
+    if (action.step == Step::kClaim) hold = "ID";  // a new one; until then it is a killed call's
+    return action.of_a_machine() ? text_of_machine(action, request, steps)
+                                 : text_of_step(action.step, request, hold);
+  };
+  const auto goes_well = [](Action) { return Answer{}; };
+  const auto whole = machine.clone();
+  Lines lines = play(*whole, describe, goes_well);
+  const auto failing = machine.clone();
+  play(*failing, describe, goes_well, {command.decides});
+  if (failing->next().step == Step::kEnd) return lines;
+  failing->answer({Outcome::kFailed, kCodeInconsistent});
+  return with_failure(std::move(lines), command.if_it_fails, play(*failing, describe, goes_well));
+}
+
 /// Only looks; what would be done then.
 void plan_set(const SetCommand& command, const SetRequest& request, Sequence& machine,
               SetSteps& steps, Report& report) {
@@ -15,7 +90,7 @@ void plan_set(const SetCommand& command, const SetRequest& request, Sequence& ma
     report.end = machine.end();
     return;
   }
-  report.plan = plan_of(command, request, machine, steps);
+  report.plan = plan_of_set(command, request, machine, steps);
   report.end.text = "nothing was done";
   if (looked.sealed || next == Step::kGoOn || next == Step::kEndHold)
     report.end.left.emplace_back(

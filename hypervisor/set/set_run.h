@@ -3,7 +3,6 @@
 // plan alone. Used by btlctl's one thread; owns nothing.
 #pragma once
 
-#include "hypervisor/plan/plan.h"
 #include "hypervisor/plan/report.h"
 #include "hypervisor/set/set_steps.h"
 
@@ -21,9 +20,5 @@ Report empty_report(const SetCommand& command, const SetRequest& request);
 /// `stop`: the user wants the machines back.
 Report run_set(const SetCommand& command, const SetRequest& request, Sequence& machine,
                SetSteps& steps, const std::atomic<bool>& stop, const Progress& progress);
-
-/// The plan, a line a phase: "save vm1: stop, ...". `machine` and `steps` have looked.
-Lines plan_of(const SetCommand& command, const SetRequest& request, const Sequence& machine,
-              const SetSteps& steps);
 
 }  // namespace livebtl::hypervisor

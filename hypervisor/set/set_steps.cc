@@ -73,19 +73,9 @@ Answer SetSteps::read(const Result<GuestAnswer>& said) {
           "in the guest " + request_.speaker().name + ": " + said->text};
 }
 
-Answer SetSteps::give(const Verb& verb) {
-  return read(give_verb(agent_, request_.guest, verb, tries_until(budget_.there(), false)));
-}
-
-Answer SetSteps::give_afterwards(const Verb& verb) {
-  const TimeNs limit = budget_.afterwards(monotonic_now());
-  return read(give_verb(agent_, request_.guest, verb, tries_until(limit, false)));
-}
-
-Answer SetSteps::give_briefly(const Verb& verb) {
-  const TimeNs limit = budget_.diagnosis(monotonic_now());
+Answer SetSteps::give(const Verb& verb, TimeNs limit, TimeNs end) {
   Tries tries = tries_until(limit, false);
-  tries.end = limit;
+  tries.end = std::min(tries.end, end);
   return read(give_verb(agent_, request_.guest, verb, tries));
 }
 

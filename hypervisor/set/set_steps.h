@@ -26,7 +26,7 @@ struct SetRequest {
   std::vector<MachinePlace> machines;
   GuestJob guest;
   TimeNs lease = 0;    // of the hold
-  TimeNs timeout = 0;  // of the whole command (budget.h)
+  TimeNs timeout = 0;  // of the whole command (Budget)
   bool ignores_disks = false;
   bool dry_run = false;
 
@@ -62,12 +62,9 @@ class SetSteps : public Steps {
   /// What is seen of all, or why it failed at the first where it did.
   Answer look_at_each();
   Answer on(std::size_t machine, const Monitor::Act& act, const Deadline& deadline);
-  /// In the speaker's guest; not interrupted, but it has its own time-out.
-  Answer give(const Verb& verb);
-  /// ... with which the way back begins.
-  Answer give_afterwards(const Verb& verb);
-  /// ... on the way back, of which nothing depends on the answer.
-  Answer give_briefly(const Verb& verb);
+  /// In the speaker's guest; not interrupted, but it has its own time-out. `limit`: as of
+  /// tries_until(); `end`: no answer is waited for beyond that.
+  Answer give(const Verb& verb, TimeNs limit, TimeNs end = kNever);
   /// To the whole job.
   Answer order(GuestOrder order);
   Answer read(const Result<GuestAnswer>& said);

@@ -2,8 +2,6 @@
 // hypervisor/snapshot/snapshot_machine.cc -- see snapshot_machine.h.
 #include "hypervisor/snapshot/snapshot_machine.h"
 
-#include <algorithm>
-
 namespace livebtl::hypervisor {
 namespace {
 
@@ -17,9 +15,6 @@ constexpr const char* kSent =
     "go on (cont), and call again";
 
 }  // namespace
-
-SnapshotMachine::SnapshotMachine(std::vector<MachineNames> machines)
-    : Sequence(std::move(machines)), stopped_(machines_.size(), false) {}
 
 void SnapshotMachine::interrupt() {
   if (next_.step == Step::kEnd || (back_ && !clearing_)) return;

@@ -15,7 +15,8 @@ namespace livebtl::hypervisor {
 
 class SnapshotMachine : public Sequence {
  public:
-  explicit SnapshotMachine(std::vector<MachineNames> machines);
+  explicit SnapshotMachine(std::vector<MachineNames> machines)
+      : Sequence(std::move(machines)), stopped_(machines_.size(), false) {}
   std::unique_ptr<Sequence> clone() const override {
     return std::make_unique<SnapshotMachine>(*this);
   }

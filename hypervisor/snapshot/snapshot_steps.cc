@@ -3,7 +3,6 @@
 #include "hypervisor/snapshot/snapshot_steps.h"
 
 #include <array>
-#include <cstdio>
 #include <ctime>
 
 #include "base/hex.h"
@@ -41,15 +40,15 @@ Answer SnapshotSteps::perform_own(Action action) {
     case Step::kUnplug:
       return unplug(action);
     case Step::kHold:
-      return give(hold_start(hold_, request_.lease));
+      return give(hold_start(hold_, request_.lease), budget_.there());
     case Step::kRenew:
-      return give(hold_renew(hold_, request_.lease));
+      return give(hold_renew(hold_, request_.lease), budget_.there());
     case Step::kSave:
       return save(action.machine);
     case Step::kGoOn:
       return go_on(action);
     case Step::kCheck:
-      return action.back ? give_briefly(hold_check(hold_)) : give_afterwards(hold_check(hold_));
+      return check(action.back);
     case Step::kEndHold:
       return end_hold(action.back);
     case Step::kSeal:
@@ -61,6 +60,14 @@ Answer SnapshotSteps::perform_own(Action action) {
     default:
       return {};
   }
+}
+
+/// It begins the way back; on the way back nothing depends on the answer.
+Answer SnapshotSteps::check(bool back) {
+  const TimeNs now = monotonic_now();
+  const TimeNs brief = budget_.diagnosis(now);
+  return back ? give(hold_check(hold_), brief, brief)
+              : give(hold_check(hold_), budget_.afterwards(now));
 }
 
 // The way there

@@ -35,6 +35,7 @@ class SnapshotSteps : public SetSteps {
   Answer save(std::size_t machine);
   Status save(std::size_t machine, Qmp& qmp, const Deadline& deadline);
   Answer go_on(Action action);
+  Answer check(bool back);
   Answer end_hold(bool back);
   Answer seal();
   Answer forget();

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/unit/control/ladder/backoff_test.cc -- when a silent member is asked again, and when members are scanned for again.
-#include "control/ladder/backoff.h"
-
 #include <doctest/doctest.h>
 
 #include <vector>
 
 #include "base/clock.h"
-#include "control/ladder/scans.h"
+#include "control/ladder/poll.h"
 
 using namespace livebtl;
 using namespace livebtl::control;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/unit/hypervisor/plan/budget_test.cc -- --timeout bounds a whole command, whatever does not
 // answer: how it is shared out, with times that are made up; and whole commands, of six seconds.
-#include "hypervisor/plan/budget.h"
+#include "hypervisor/plan/steps.h"
 
 #include "hypervisor/snapshot/snapshot_machine.h"
 #include "hypervisor/snapshot/snapshot_steps.h"
