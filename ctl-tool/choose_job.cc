@@ -81,6 +81,8 @@ std::string conflict_in(const JobPlace& job) {
   return control::several_jobs(job.id, live);
 }
 
+namespace {
+
 tl::expected<JobPlace, NoJob> wait_for_job(const std::string& wanted, TimeNs timeout,
                                            const std::atomic<bool>& stop) {
   const TimeNs deadline = monotonic_now() + timeout;
@@ -92,8 +94,6 @@ tl::expected<JobPlace, NoJob> wait_for_job(const std::string& wanted, TimeNs tim
     ::nanosleep(&pause, nullptr);
   }
 }
-
-namespace {
 
 ExitCode code_of(Errc error) {
   if (error == Errc::kCancelled) return ExitCode::kInterrupted;

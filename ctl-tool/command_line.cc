@@ -8,7 +8,7 @@
 
 #include "base/nearest.h"
 #include "control/client/relay_address.h"
-#include "ctl-tool/commands/registry.h"
+#include "ctl-tool/command.h"
 #include "ctl-tool/options.h"
 #include "ctl-tool/table.h"
 

@@ -15,7 +15,6 @@
 
 #include "base/fd.h"
 #include "control/place/directory.h"
-#include "ctl-tool/hook_texts.h"
 
 namespace livebtl::tool {
 namespace {

@@ -18,11 +18,14 @@ void print(const std::string& text);     // stdout, as it is
 void print_json(const Json& document);   // stdout, one line
 void complain(const std::string& text);  // stderr: "btlctl: ..."
 
-/// An outcome of which nothing is known but the code and the text.
-control::Outcome plain_outcome(const CommandLine& line, ExitCode code, std::string text);
+/// A command that ended before it could begin, or without an outcome: what is said, and its exit code.
+/// With --json also a document on stdout.
+ExitCode end_early(const CommandLine& line, const NoJob& end);
+/// The document alone.
+void print_end(const CommandLine& line, const NoJob& end);
 
-/// A command that ended before it could begin. With --json also a document on stdout.
-ExitCode fail_early(const CommandLine& line, const NoJob& why);
+/// What came of a command, for people (stdout if it is done, else stderr) or as a document.
+void report(const CommandLine& line, const control::Outcome& outcome);
 
 /// A message as the JSON that goes over the wire, without its envelope's schema.
 Json as_json(const control::Message& message);

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "ctl-tool/choose_job.h"
-#include "ctl-tool/commands/registry.h"
+#include "ctl-tool/command.h"
 #include "ctl-tool/hook_files.h"
 #include "ctl-tool/options.h"
 #include "ctl-tool/say.h"
@@ -87,7 +87,7 @@ ExitCode report_hooks(const CommandLine& line, const std::vector<Found>& results
 
 ExitCode run_hooks(const CommandLine& line, const std::atomic<bool>&) {
   if (std::error_code error; !fs::is_directory(line.root, error))
-    return fail_early(line, {ExitCode::kNotFound, "--root: there is no directory " + line.root});
+    return end_early(line, {ExitCode::kNotFound, "--root: there is no directory " + line.root});
   const bool installs = line.arguments.front() == "install";
   const std::vector<std::string> names(line.arguments.begin() + 1, line.arguments.end());
   std::vector<Found> results;

@@ -2,7 +2,7 @@
 // ctl-tool/commands/settings.cc -- settings: what the library can be told by the environment.
 #include "base/settings.h"
 
-#include "ctl-tool/commands/registry.h"
+#include "ctl-tool/command.h"
 #include "ctl-tool/say.h"
 #include "ctl-tool/table.h"
 

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "ctl-tool/commands/registry.h"
 #include "ctl-tool/options.h"
 #include "ctl-tool/progress_line.h"
 #include "ctl-tool/say.h"
