@@ -87,7 +87,7 @@ void write_outside(std::ostringstream& page) {
 
 void write_exit_codes(std::ostringstream& page) {
   page << ".SH EXIT STATUS\n";
-  for (const auto& entry : exit_codes()) {
+  for (const auto& entry : kExitCodes) {
     page << ".TP\n.B " << static_cast<int>(entry.code) << "\n" << roff(entry.meaning) << ".\n";
   }
 }

@@ -98,28 +98,21 @@ const std::vector<Hook>& hooks() {
 }
 
 const char* text_of(HookState state) {
-  switch (state) {
-    case HookState::kMissing:
-      return "not installed";
-    case HookState::kCurrent:
-      return "installed";
-    case HookState::kOther:
-      return "of another version of livebtl, or edited; install it again";
-    case HookState::kForeign:
-      return "none of livebtl's: move it away, or have it call ours";
-    case HookState::kNotExecutable:
-      return "not executable; install it again";
-    case HookState::kWritable:
-      return "others than its owner may write to it; install it again";
-    case HookState::kFolderWritable:
-      return "others may write to the directory that it is in, and so put theirs in its place; see "
-             "to that";
-    case HookState::kUnreadable:
-      return "cannot be read";
-    case HookState::kLeadsOut:
-      return "a symbolic link leads out of --root";
-  }
-  return "?";
+  static constexpr std::pair<HookState, const char*> kTexts[] = {
+      {HookState::kMissing, "not installed"},
+      {HookState::kCurrent, "installed"},
+      {HookState::kOther, "of another version of livebtl, or edited; install it again"},
+      {HookState::kForeign, "none of livebtl's: move it away, or have it call ours"},
+      {HookState::kNotExecutable, "not executable; install it again"},
+      {HookState::kWritable, "others than its owner may write to it; install it again"},
+      {HookState::kFolderWritable,
+       "others may write to the directory that it is in, and so put theirs in its place; see to "
+       "that"},
+      {HookState::kUnreadable, "cannot be read"},
+      {HookState::kLeadsOut, "a symbolic link leads out of --root"}};
+  return std::find_if(std::begin(kTexts), std::end(kTexts),
+                      [state](const auto& each) { return each.first == state; })
+      ->second;
 }
 
 fs::path place_of(const Hook& hook, const fs::path& root) {

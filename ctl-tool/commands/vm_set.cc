@@ -54,11 +54,6 @@ Result<MachinePlace> read_machine(const std::string& text) {
 
 namespace {
 
-std::string problem_of_machine(const std::string& text) {
-  const auto machine = read_machine(text);
-  return machine ? "" : machine.error().text;
-}
-
 void define_set_of_machines(CLI::App& app, CommandLine& line, const char* text) {
   add_word(app, "DIR", line.vm.directory, "DIRECTORY", "The set's directory")
       ->check(takes_at_most(kVmTextMax));
@@ -66,7 +61,7 @@ void define_set_of_machines(CLI::App& app, CommandLine& line, const char* text) 
       ->required()
       ->allow_extra_args(false)
       ->check(takes_at_most(kVmTextMax))
-      ->check(checked(problem_of_machine));
+      ->check(checked_by(read_machine));
   add_guest_btlctl(app, line);
 }
 
