@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "control/place/directory.h"
+#include "ctl-tool/embedded_text.h"
 
 namespace livebtl::tool {
 namespace {
@@ -86,13 +87,13 @@ std::string cannot(const fs::path& place, const std::error_code& error) {
 
 const std::vector<Hook>& hooks() {
   static const std::vector<Hook> all = {
-      {"qemu-ga", "in a guest", "etc/qemu/fsfreeze-hook", hook_text("qemu-ga"),
+      {"qemu-ga", "in a guest", "etc/qemu/fsfreeze-hook", embedded_text("qemu-ga"),
        "start qemu-ga with -F (or --fsfreeze-hook), if it is not", "etc/qemu/fsfreeze-hook.d"},
-      {"libvirt", "on a host", "etc/libvirt/hooks/qemu.d/livebtl", hook_text("libvirt"),
+      {"libvirt", "on a host", "etc/libvirt/hooks/qemu.d/livebtl", embedded_text("libvirt"),
        "restart libvirt's daemon: it looks for hooks when it starts; then /etc/livebtl/guests"},
-      {"criu", "on a host", "usr/local/libexec/livebtl/criu", hook_text("criu"),
+      {"criu", "on a host", "usr/local/libexec/livebtl/criu", embedded_text("criu"),
        "give it to criu by --action-script, at dump and at restore"},
-      {"virsh", "on a host", "usr/local/bin/livebtl-virsh", hook_text("virsh"),
+      {"virsh", "on a host", "usr/local/bin/livebtl-virsh", embedded_text("virsh"),
        "call it in place of virsh"}};
   return all;
 }

@@ -9,7 +9,6 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace livebtl::tool {
@@ -22,10 +21,6 @@ struct Hook {
   const char* afterwards;
   const char* directory = nullptr;  // whose files a dispatcher at `place` calls
 };
-
-/// The file scripts/hooks/NAME as it was when btlctl was built: a btlctl that was copied to a host has
-/// it with it. Null: there is none.
-const char* hook_text(std::string_view name);
 
 /// All that there are.
 const std::vector<Hook>& hooks();
