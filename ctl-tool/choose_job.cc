@@ -12,7 +12,6 @@
 #include "control/ladder/membership.h"
 #include "control/place/job_secret.h"
 #include "ctl-tool/say.h"
-#include "ctl-tool/table.h"
 
 namespace livebtl::tool {
 namespace {

@@ -12,7 +12,6 @@
 #include "base/fd.h"
 #include "base/secret.h"
 #include "control/client/drive.h"
-#include "ctl-tool/choose_job.h"
 #include "ctl-tool/options.h"
 #include "ctl-tool/progress_line.h"
 #include "ctl-tool/say.h"

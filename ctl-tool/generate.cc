@@ -119,12 +119,6 @@ struct Branches {
   }
 };
 
-std::string known_hooks() {
-  std::vector<std::string> names;
-  for (const Hook& hook : hooks()) names.emplace_back(hook.name);
-  return join(names, " ");
-}
-
 /// The file of texts/ of that name, with what belongs in its @PLACES@.
 std::string filled(std::string_view name,
                    std::initializer_list<std::pair<std::string_view, std::string>> places) {
@@ -171,7 +165,7 @@ std::string completion() {
                  {"@PATHS@", branches.paths.str()},
                  {"@CASES@\n", branches.cases.str()},
                  {"@WITH_FILE@", join({branches.with_file.begin(), branches.with_file.end()}, " ")},
-                 {"@HOOKS@", known_hooks()}});
+                 {"@HOOKS@", join(hook_names(), " ")}});
 }
 
 }  // namespace livebtl::tool

@@ -98,6 +98,12 @@ const std::vector<Hook>& hooks() {
   return all;
 }
 
+std::vector<std::string> hook_names() {
+  std::vector<std::string> names;
+  for (const Hook& hook : hooks()) names.emplace_back(hook.name);
+  return names;
+}
+
 const char* text_of(HookState state) {
   static constexpr std::pair<HookState, const char*> kTexts[] = {
       {HookState::kMissing, "not installed"},

@@ -5,8 +5,6 @@
 #include <array>
 #include <cstdio>
 
-#include "ctl-tool/table.h"
-
 namespace livebtl::tool {
 namespace {
 
@@ -67,11 +65,32 @@ void complain_details(const Outcome& outcome) {
   for (const auto& holder : outcome.other_holders) complain("  held by " + printable(holder));
 }
 
+/// "rank 3 on node17, rank 5 on node18" and how many more.
+std::string names_of(const std::vector<control::MemberEntry>& members) {
+  std::vector<std::string> names;
+  for (const auto& member : members) {
+    if (names.size() == control::kNamesMax) break;
+    names.push_back(printable(member.name));
+  }
+  std::string text = join(names, ", ");
+  if (members.size() > names.size()) {
+    text += " and " + std::to_string(members.size() - names.size()) + " more";
+  }
+  return text;
+}
+
 }  // namespace
 
 void print(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
+}
+
+void print(const CommandLine& line, const Json& document, const Table& table) {
+  if (line.json)
+    print_json(document);
+  else
+    print(table.text());
 }
 
 void print_json(const Json& document) {
@@ -125,19 +144,6 @@ Json as_json(const control::Message& message) {
   if (!json.is_object()) return Json::object();
   json.erase("schema");
   return json;
-}
-
-std::string names_of(const std::vector<control::MemberEntry>& members) {
-  std::vector<std::string> names;
-  for (const auto& member : members) {
-    if (names.size() == control::kNamesMax) break;
-    names.push_back(printable(member.name));
-  }
-  std::string text = join(names, ", ");
-  if (members.size() > names.size()) {
-    text += " and " + std::to_string(members.size() - names.size()) + " more";
-  }
-  return text;
 }
 
 Json silent_json(const std::vector<control::MemberEntry>& silent) {

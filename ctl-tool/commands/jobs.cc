@@ -3,10 +3,8 @@
 #include <pwd.h>
 
 #include "control/client/relay_address.h"
-#include "ctl-tool/choose_job.h"
 #include "ctl-tool/command.h"
 #include "ctl-tool/say.h"
-#include "ctl-tool/table.h"
 
 namespace livebtl::tool {
 namespace {
@@ -56,12 +54,10 @@ ExitCode show_job_behind_relay(const CommandLine& line, const std::atomic<bool>&
                        {"node", member.node}});
     table.add({links->job(), rank_text(member.rank), printable(member.name)});
   }
-  if (line.json) {
-    print_json({{"schema", "livebtl.jobs/1"},
-                {"jobs", Json::array({{{"job", links->job()}, {"members", std::move(members)}}})}});
-  } else {
-    print(table.text());
-  }
+  print(line,
+        {{"schema", "livebtl.jobs/1"},
+         {"jobs", Json::array({{{"job", links->job()}, {"members", std::move(members)}}})}},
+        table);
   return ExitCode::kDone;
 }
 

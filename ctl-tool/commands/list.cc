@@ -3,10 +3,8 @@
 #include <map>
 
 #include "ctl-tool/ask.h"
-#include "ctl-tool/choose_job.h"
 #include "ctl-tool/command.h"
 #include "ctl-tool/say.h"
-#include "ctl-tool/table.h"
 
 namespace livebtl::tool {
 namespace {

@@ -5,11 +5,9 @@
 #include "control/ladder/membership.h"
 #include "control/place/job_secret.h"
 #include "ctl-tool/ask.h"
-#include "ctl-tool/choose_job.h"
 #include "ctl-tool/command.h"
 #include "ctl-tool/options.h"
 #include "ctl-tool/say.h"
-#include "ctl-tool/table.h"
 
 namespace livebtl::tool {
 namespace {

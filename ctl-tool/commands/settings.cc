@@ -4,7 +4,6 @@
 
 #include "ctl-tool/command.h"
 #include "ctl-tool/say.h"
-#include "ctl-tool/table.h"
 
 namespace livebtl::tool {
 namespace {
@@ -23,11 +22,7 @@ ExitCode show_settings(const CommandLine& line, const std::atomic<bool>&) {
                     {"meaning", setting.meaning},
                     {"live", false}});  // of schema 1: none changes in a running job
   }
-  if (line.json) {
-    print_json({{"schema", "livebtl.settings/1"}, {"settings", std::move(list)}});
-  } else {
-    print(table.text());
-  }
+  print(line, {{"schema", "livebtl.settings/1"}, {"settings", std::move(list)}}, table);
   return ExitCode::kDone;
 }
 

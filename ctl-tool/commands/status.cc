@@ -6,10 +6,8 @@
 #include "control/ladder/membership.h"
 #include "control/wire/json_archive.h"
 #include "ctl-tool/ask.h"
-#include "ctl-tool/choose_job.h"
 #include "ctl-tool/command.h"
 #include "ctl-tool/say.h"
-#include "ctl-tool/table.h"
 
 namespace livebtl::tool {
 namespace {

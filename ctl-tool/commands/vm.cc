@@ -10,7 +10,6 @@
 #include "ctl-tool/options.h"
 #include "ctl-tool/progress_line.h"
 #include "ctl-tool/say.h"
-#include "ctl-tool/table.h"
 
 namespace livebtl::tool {
 namespace {

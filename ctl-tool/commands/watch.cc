@@ -8,11 +8,9 @@
 #include <map>
 
 #include "control/client/job_links.h"
-#include "ctl-tool/choose_job.h"
 #include "ctl-tool/command.h"
 #include "ctl-tool/options.h"
 #include "ctl-tool/say.h"
-#include "ctl-tool/table.h"
 
 namespace livebtl::tool {
 namespace {
