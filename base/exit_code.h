@@ -22,35 +22,34 @@ enum class ExitCode : int {
 
 struct ExitCodeMeaning {
   ExitCode code;
-  const char* name;     // "not_found", as the hooks call it
   const char* meaning;  // for --help and the manual
 };
 
 /// All, in the order of their numbers.
 inline constexpr ExitCodeMeaning kExitCodes[] = {
-    {ExitCode::kDone, "done", "done, or already so"},
-    {ExitCode::kUsage, "usage", "the command line is wrong, or the answer could not be written"},
-    {ExitCode::kNotFound, "not_found",
+    {ExitCode::kDone, "done, or already so"},
+    {ExitCode::kUsage, "the command line is wrong, or the answer could not be written"},
+    {ExitCode::kNotFound,
      "no such job, node, transport, device or directory, or nobody answers at --connect"},
-    {ExitCode::kRefused, "refused",
+    {ExitCode::kRefused,
      "refused: a pair would lose its last path, a transport cannot be opened, two jobs go by one "
      "name, a hook is another's file; names follow"},
-    {ExitCode::kBusy, "busy",
+    {ExitCode::kBusy,
      "busy: another command or hold is in progress, or one was left unfinished (resume, abort); "
      "vm: it stands in the middle, call it again"},
-    {ExitCode::kRetracted, "retracted", "it failed or timed out, and was taken back"},
-    {ExitCode::kNotReleased, "not_released",
+    {ExitCode::kRetracted, "it failed or timed out, and was taken back"},
+    {ExitCode::kNotReleased,
      "committed, but not complete: not everybody has released the old transport (resume); vm: the "
      "guest has moved, or the set is made or restored, and a step after it is left"},
-    {ExitCode::kForeign, "foreign",
+    {ExitCode::kForeign,
      "released by the job, but held by somebody else: do not detach the device"},
-    {ExitCode::kInconsistent, "inconsistent",
+    {ExitCode::kInconsistent,
      "the snapshots are inconsistent, nobody is held by that hold, or what is to be restored is no "
      "set"},
-    {ExitCode::kNotPermitted, "not_permitted", "no permission, or not authenticated"},
-    {ExitCode::kMembersMissing, "members_missing",
+    {ExitCode::kNotPermitted, "no permission, or not authenticated"},
+    {ExitCode::kMembersMissing,
      "processes are missing: they have not started yet, or cannot be reached"},
-    {ExitCode::kInterrupted, "interrupted",
+    {ExitCode::kInterrupted,
      "interrupted (Ctrl-C): the job runs on; resume or abort ends a command that was begun, a hold "
      "ends with its lease, vm has gone back"}};
 
