@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 
 namespace livebtl {
 
@@ -15,6 +16,10 @@ inline constexpr TimeNs kMicrosecond = 1'000;
 inline constexpr TimeNs kMillisecond = 1'000'000;
 inline constexpr TimeNs kSecond = 1'000'000'000;
 
-TimeNs monotonic_now() noexcept;
+inline TimeNs monotonic_now() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);  // cannot fail: the clock exists and the pointer is good
+  return now.tv_sec * kSecond + now.tv_nsec;
+}
 
 }  // namespace livebtl

@@ -3,8 +3,6 @@
 // btlctl and its manual, and for the hooks. Stable: scripts and hypervisors rely on them.
 #pragma once
 
-#include <span>
-
 namespace livebtl {
 
 enum class ExitCode : int {
@@ -24,11 +22,35 @@ enum class ExitCode : int {
 
 struct ExitCodeMeaning {
   ExitCode code;
-  const char* name;     // "not_found", as the hooks call it
   const char* meaning;  // for --help and the manual
 };
 
 /// All, in the order of their numbers.
-std::span<const ExitCodeMeaning> exit_codes() noexcept;
+inline constexpr ExitCodeMeaning kExitCodes[] = {
+    {ExitCode::kDone, "done, or already so"},
+    {ExitCode::kUsage, "the command line is wrong, or the answer could not be written"},
+    {ExitCode::kNotFound,
+     "no such job, node, transport, device or directory, or nobody answers at --connect"},
+    {ExitCode::kRefused,
+     "refused: a pair would lose its last path, a transport cannot be opened, two jobs go by one "
+     "name, a hook is another's file; names follow"},
+    {ExitCode::kBusy,
+     "busy: another command or hold is in progress, or one was left unfinished (resume, abort); "
+     "vm: it stands in the middle, call it again"},
+    {ExitCode::kRetracted, "it failed or timed out, and was taken back"},
+    {ExitCode::kNotReleased,
+     "committed, but not complete: not everybody has released the old transport (resume); vm: the "
+     "guest has moved, or the set is made or restored, and a step after it is left"},
+    {ExitCode::kForeign,
+     "released by the job, but held by somebody else: do not detach the device"},
+    {ExitCode::kInconsistent,
+     "the snapshots are inconsistent, nobody is held by that hold, or what is to be restored is no "
+     "set"},
+    {ExitCode::kNotPermitted, "no permission, or not authenticated"},
+    {ExitCode::kMembersMissing,
+     "processes are missing: they have not started yet, or cannot be reached"},
+    {ExitCode::kInterrupted,
+     "interrupted (Ctrl-C): the job runs on; resume or abort ends a command that was begun, a hold "
+     "ends with its lease, vm has gone back"}};
 
 }  // namespace livebtl

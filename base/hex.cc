@@ -2,17 +2,13 @@
 // base/hex.cc -- see hex.h.
 #include "base/hex.h"
 
-#include <bit>
+#include <algorithm>
 #include <charconv>
 
 namespace livebtl {
-namespace {
-
-constexpr std::string_view kDigits = "0123456789abcdef";
-
-}  // namespace
 
 std::string hex_digits(std::uint64_t value, int digits) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
   for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) {
     text += kDigits[(value >> static_cast<unsigned>(shift)) & 15U];
@@ -21,17 +17,14 @@ std::string hex_digits(std::uint64_t value, int digits) {
 }
 
 std::string hex_id(std::uint64_t id) {
-  const int significant = (static_cast<int>(std::bit_width(id)) + 3) / 4;
-  return "0x" + hex_digits(id, significant > 0 ? significant : 1);
+  const std::string digits = hex_digits(id, 16);
+  return "0x" + digits.substr(std::min(digits.find_first_not_of('0'), digits.size() - 1));
 }
 
 std::string hex_bytes(Bytes bytes) {
   std::string text;
   text.reserve(2 * bytes.size());
-  for (const std::byte each : bytes) {
-    text += kDigits[std::to_integer<std::size_t>(each >> 4)];
-    text += kDigits[std::to_integer<std::size_t>(each & std::byte{15})];
-  }
+  for (const std::byte each : bytes) text += hex_digits(std::to_integer<std::uint64_t>(each), 2);
   return text;
 }
 

@@ -11,14 +11,13 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <iterator>
 #include <memory>
 
 namespace livebtl {
 namespace {
 
-unsigned byte_at(const IpBytes& ip, std::size_t index) noexcept {
-  return std::to_integer<unsigned>(ip[index]);
-}
+in6_addr v6_of(const IpBytes& ip) noexcept { return std::bit_cast<in6_addr>(ip); }
 
 IpBytes map_v4(const in_addr& v4) noexcept {
   IpBytes ip{};
@@ -31,7 +30,7 @@ unsigned count_prefix_bits(const sockaddr* mask, bool v4) noexcept {
   const auto ip = ip_of(mask);
   if (!ip) return 128;
   unsigned bits = v4 ? 96 : 0;
-  for (std::size_t i = bits / 8; i < (*ip).size(); ++i) {
+  for (std::size_t i = bits / 8; i < ip->size(); ++i) {
     bits += static_cast<unsigned>(std::popcount(std::to_integer<unsigned>((*ip)[i])));
   }
   return bits;
@@ -73,32 +72,28 @@ std::string list_text(const std::vector<LocalAddress>& all) {
 }  // namespace
 
 bool is_v4(const IpBytes& ip) noexcept {
-  return std::all_of(ip.begin(), ip.begin() + 10, [](std::byte b) { return b == std::byte{0}; }) &&
-         ip[10] == std::byte{0xff} && ip[11] == std::byte{0xff};
+  const in6_addr v6 = v6_of(ip);
+  return IN6_IS_ADDR_V4MAPPED(&v6);
 }
 
 bool is_loopback(const IpBytes& ip) noexcept {
-  if (is_v4(ip)) return byte_at(ip, 12) == 127;
-  return std::all_of(ip.begin(), ip.begin() + 15, [](std::byte b) { return b == std::byte{0}; }) &&
-         ip[15] == std::byte{1};
+  const in6_addr v6 = v6_of(ip);
+  return is_v4(ip) ? v6.s6_addr[12] == 127 : IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
 bool is_unicast(const IpBytes& ip) noexcept {
-  if (is_v4(ip)) return byte_at(ip, 12) != 0 && byte_at(ip, 12) < 224;
-  const bool unspecified = ip == IpBytes{};
-  const bool multicast = byte_at(ip, 0) == 0xff;
-  const bool link_local = byte_at(ip, 0) == 0xfe && (byte_at(ip, 1) & 0xc0U) == 0x80;
-  return !unspecified && !multicast && !link_local;
+  const in6_addr v6 = v6_of(ip);
+  if (is_v4(ip)) return v6.s6_addr[12] != 0 && v6.s6_addr[12] < 224;
+  return !IN6_IS_ADDR_UNSPECIFIED(&v6) && !IN6_IS_ADDR_MULTICAST(&v6) &&
+         !IN6_IS_ADDR_LINKLOCAL(&v6);
 }
 
 bool same_prefix(const IpBytes& one, const IpBytes& other, unsigned prefix_bits) noexcept {
-  const std::size_t whole = prefix_bits / 8;
-  if (!std::equal(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(whole), other.begin()))
-    return false;
+  const auto whole = static_cast<std::ptrdiff_t>(prefix_bits / 8);
+  if (!std::equal(one.begin(), one.begin() + whole, other.begin())) return false;
   const unsigned rest = prefix_bits % 8;
   if (rest == 0) return true;
-  const unsigned mask = 0xffU << (8 - rest);
-  return ((byte_at(one, whole) ^ byte_at(other, whole)) & mask & 0xffU) == 0;
+  return ((one[prefix_bits / 8] ^ other[prefix_bits / 8]) >> (8 - rest)) == std::byte{0};
 }
 
 std::optional<IpBytes> parse_ip(const std::string& text) {
@@ -126,9 +121,7 @@ std::optional<IpBytes> ip_of(const sockaddr* raw) noexcept {
   if (raw->sa_family != AF_INET6) return std::nullopt;
   sockaddr_in6 v6{};
   std::memcpy(&v6, raw, sizeof(v6));
-  IpBytes ip{};
-  std::memcpy(ip.data(), &v6.sin6_addr, ip.size());
-  return ip;
+  return std::bit_cast<IpBytes>(v6.sin6_addr);
 }
 
 std::vector<LocalAddress> local_addresses() {
@@ -157,27 +150,21 @@ bool names_address(const std::string& name, const LocalAddress& address) {
 Result<std::vector<LocalAddress>> choose_addresses(const std::vector<LocalAddress>& all,
                                                    const std::vector<std::string>& names) {
   if (names.empty()) return all;
-  std::vector<bool> chosen(all.size(), false);
   for (const std::string& name : names) {
     if (!parse_network(name) && name.find('/') != std::string::npos) {
       return fail(Errc::kInvalid, "LIVEBTL_TCP_IF: '" + name +
                                       "' is not a network such as 10.0.0.0/8 or fd00::/64");
     }
-    bool any = false;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (!names_address(name, all[i])) continue;
-      chosen[i] = any = true;
-    }
-    if (!any) {
+    if (std::ranges::none_of(all, [&](const auto& each) { return names_address(name, each); })) {
       return fail(Errc::kUnreachable,
                   "LIVEBTL_TCP_IF: '" + name +
                       "' fits no address of an interface that is up; there are: " + list_text(all));
     }
   }
   std::vector<LocalAddress> result;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (chosen[i]) result.push_back(all[i]);
-  }
+  std::ranges::copy_if(all, std::back_inserter(result), [&](const LocalAddress& each) {
+    return std::ranges::any_of(names, [&](const auto& name) { return names_address(name, each); });
+  });
   return result;
 }
 

@@ -15,44 +15,26 @@ namespace livebtl {
 
 using Json = nlohmann::json;
 
-/// Is no bracket outside strings nested deeper? Without parsing: a parser never sees more.
-inline bool json_within(int depth_max, std::string_view text) noexcept {
-  int depth = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') {
-        ++i;
-      } else if (c == '"') {
-        in_string = false;
-      }
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '{' || c == '[') {
-      if (++depth > depth_max) return false;
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-  }
-  return true;
-}
-
 /// Errors: kLimit (nested deeper), kInvalid (no document, or a key stands twice in one object: two readers would
 /// differ about it).
 inline Result<Json> parse_json(std::string_view text, int depth_max) {
-  if (!json_within(depth_max, text))
-    return fail(Errc::kLimit, "JSON nested more than " + std::to_string(depth_max) + " deep");
+  bool too_deep = false;
   bool repeated = false;
   std::vector<std::set<std::string>> keys;
-  const auto watch = [&](int, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key)
+  // What is nested deeper is never made: false drops it.
+  const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    using Event = Json::parse_event_t;
+    if (event == Event::object_start || event == Event::array_start)
+      too_deep = too_deep || depth >= depth_max;
+    if (event == Event::object_start) keys.emplace_back();
+    if (event == Event::object_end) keys.pop_back();
+    if (event == Event::key)
       repeated = repeated || !keys.back().insert(parsed.get<std::string>()).second;
-    return true;
+    return !too_deep;
   };
   Json json = Json::parse(text.begin(), text.end(), watch, /*allow_exceptions=*/false);
+  if (too_deep)
+    return fail(Errc::kLimit, "JSON nested more than " + std::to_string(depth_max) + " deep");
   if (json.is_discarded()) return fail(Errc::kInvalid, "not a JSON document");
   if (repeated) return fail(Errc::kInvalid, "a JSON object with a key that stands twice");
   return json;

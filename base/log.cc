@@ -29,19 +29,7 @@ Prefix& prefix() {
   return *kept;
 }
 
-const char* level_name(LogLevel level) noexcept {
-  switch (level) {
-    case LogLevel::kError:
-      return "error";
-    case LogLevel::kWarn:
-      return "warn";
-    case LogLevel::kInfo:
-      return "info";
-    case LogLevel::kDebug:
-      return "debug";
-  }
-  return "?";
-}
+constexpr const char* kLevelNames[] = {"error", "warn", "info", "debug"};
 
 // Text from outside must not be able to forge a second line or to move the terminal's cursor.
 void neutralise(std::span<char> text) noexcept {
@@ -75,9 +63,10 @@ void log(LogLevel level, const char* subsystem, const char* format, ...) noexcep
   {
     Prefix& current = prefix();
     const std::lock_guard hold(current.mutex);
-    used = written(std::snprintf(line.data(), line.size(), "%.*s %s %s: ", 128,
-                                 current.text.c_str(), level_name(level), subsystem),
-                   line.size());
+    used =
+        written(std::snprintf(line.data(), line.size(), "%.*s %s %s: ", 128, current.text.c_str(),
+                              kLevelNames[static_cast<int>(level)], subsystem),
+                line.size());
   }
   va_list arguments;
   va_start(arguments, format);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/hex.h"
 #include "livebtl/types.h"
 
 namespace livebtl {
@@ -21,6 +22,8 @@ inline constexpr std::string_view kProcessFiles[] = {kCardFile,      kNewCardFil
                                                      kControlSocket, kHiddenSocket, kMemorySocket};
 
 /// process_file(ProcessId{0x2a}, kCardFile): "000000000000002a.lock".
-std::string process_file(ProcessId process, std::string_view kind);
+inline std::string process_file(ProcessId process, std::string_view kind) {
+  return hex_digits(static_cast<std::uint64_t>(process), 16).append(kind);
+}
 
 }  // namespace livebtl

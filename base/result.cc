@@ -2,46 +2,22 @@
 // base/result.cc -- the names of the error codes (include/livebtl/result.h).
 #include <livebtl/result.h>
 
+#include <iterator>
+
 namespace livebtl {
+namespace {
+
+constexpr const char* kNames[] = {"ok",          "invalid", "unreachable", "down",      "refused",
+                                  "timeout",     "auth",    "no_memory",   "limit",     "system",
+                                  "unsupported", "corrupt", "cancelled",   "truncated", "peer_lost",
+                                  "not_found",   "bad_key"};
+static_assert(std::size(kNames) == static_cast<std::size_t>(Errc::kBadKey) + 1);
+
+}  // namespace
 
 const char* errc_name(Errc code) noexcept {
-  switch (code) {
-    case Errc::kOk:
-      return "ok";
-    case Errc::kInvalid:
-      return "invalid";
-    case Errc::kUnreachable:
-      return "unreachable";
-    case Errc::kDown:
-      return "down";
-    case Errc::kRefused:
-      return "refused";
-    case Errc::kTimeout:
-      return "timeout";
-    case Errc::kAuth:
-      return "auth";
-    case Errc::kNoMemory:
-      return "no_memory";
-    case Errc::kLimit:
-      return "limit";
-    case Errc::kSystem:
-      return "system";
-    case Errc::kUnsupported:
-      return "unsupported";
-    case Errc::kCorrupt:
-      return "corrupt";
-    case Errc::kCancelled:
-      return "cancelled";
-    case Errc::kTruncated:
-      return "truncated";
-    case Errc::kPeerLost:
-      return "peer_lost";
-    case Errc::kNotFound:
-      return "not_found";
-    case Errc::kBadKey:
-      return "bad_key";
-  }
-  return "unknown";  // a number from the wire that is no code of ours
+  const auto number = static_cast<std::size_t>(code);
+  return number < std::size(kNames) ? kNames[number] : "unknown";  // from the wire, and not ours
 }
 
 }  // namespace livebtl

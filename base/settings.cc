@@ -5,23 +5,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
-#include "base/log.h"
 #include "base/nearest.h"
-#include "base/settings_table.h"
 
 namespace livebtl {
 namespace {
 
 constexpr std::string_view kPrefix = "LIVEBTL_";
 constexpr std::string_view kSecondPrefix = "FI_LIVEBTL_";
-
-const SettingEntry* find_entry(std::string_view name) noexcept {
-  for (const SettingEntry& entry : setting_entries())
-    if (entry.info.name == name) return &entry;
-  return nullptr;
-}
 
 std::string did_you_mean(std::string_view name, std::string_view prefix) {
   std::vector<std::string_view> names;
@@ -36,14 +29,6 @@ std::string quoted(std::string_view value) {
   constexpr std::size_t kShownMax = 80;
   return "\"" + std::string(value.substr(0, kShownMax)) +
          (value.size() > kShownMax ? "...\"" : "\"");
-}
-
-Status apply(Settings& settings, const SettingEntry& entry, std::string_view variable,
-             std::string_view value) {
-  Status done = entry.set(settings, value);
-  if (done) return done;
-  return fail(Errc::kInvalid,
-              std::string(variable) + " cannot be " + quoted(value) + ": " + done.error().text);
 }
 
 struct Found {
@@ -68,11 +53,12 @@ std::optional<Found> look_up(
 Result<Settings> read_settings(
     const std::function<std::optional<std::string>(std::string_view)>& lookup) {
   Settings settings;
-  for (const SettingEntry& entry : setting_entries()) {
-    const std::optional<Found> found = look_up(lookup, entry.info.name);
+  for (const SettingInfo& setting : setting_table()) {
+    const std::optional<Found> found = look_up(lookup, setting.name);
     if (!found) continue;
-    if (Status done = apply(settings, entry, found->variable, found->value); !done)
-      return tl::unexpected(std::move(done.error()));
+    if (const Status done = setting.set(settings, found->value); !done)
+      return fail(Errc::kInvalid, found->variable + " cannot be " + quoted(found->value) + ": " +
+                                      done.error().text);
   }
   return settings;
 }
@@ -81,7 +67,8 @@ std::optional<std::string> unknown_setting_warning(std::string_view variable) {
   for (const std::string_view prefix : {kPrefix, kSecondPrefix}) {
     if (!variable.starts_with(prefix)) continue;
     const std::string_view name = variable.substr(prefix.size());
-    if (find_entry(name) != nullptr) return std::nullopt;
+    const auto is_named = [name](const SettingInfo& setting) { return setting.name == name; };
+    if (std::ranges::any_of(setting_table(), is_named)) return std::nullopt;
     return quoted(variable) + " is no setting of livebtl and has no effect" +
            did_you_mean(name, prefix);
   }

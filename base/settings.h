@@ -14,61 +14,45 @@
 
 #include <livebtl/result.h>
 
+#include "base/log.h"
+
 namespace livebtl {
 
 enum class AuthLevel : std::uint8_t { kNone, kAuth };
 // kNetwork: not between processes of one node
 enum class CrcMode : std::uint8_t { kNetwork, kAlways, kNever };
 
+// Each is the setting of this name in capitals, and has its default here; setting_table() says what it means.
 struct Settings {
-  // JOB: job id; empty: from the launcher, else the process id
   std::string job;
-  // SIZE: processes in the job; 0: from the launcher, else 1
   std::uint32_t size = 0;
-  // RUNDIR: run directory; empty: the first usable default
   std::string rundir;
-  // SECRET_FD: descriptor to read the 32-byte job secret from
   int secret_fd = -1;
-  std::string secret_file;  // SECRET_FILE: 0600 file with the job secret
-  // TRANSPORTS: those compiled in by default; order means nothing
-  std::vector<std::string> transports;
-  // EXCLUDE: of these, those that stay closed until `btlctl add`; alike for the whole job
+  std::string secret_file;
+  std::vector<std::string> transports;  // their order means nothing
   std::vector<std::string> exclude;
-  // TCP_IF: interfaces or CIDR networks; empty: all that are up
   std::vector<std::string> tcp_if;
-  std::string verbs_device;  // VERBS_DEVICE: name[:port[:gid]]; empty: the first usable
-  // OFI_PROVIDER: of libfabric's, beneath ofi; empty: the first that reaches other machines
+  std::uint16_t tcp_port = 0;
+  std::string verbs_device;
   std::string ofi_provider;
-  // HIDE_DEVICES: are RDMA devices hidden from libfabric's other providers? For provider/ alone
-  bool hide_devices = true;
-  std::uint16_t tcp_port = 0;             // TCP_PORT: listening port; 0: any
-  bool relay = false;                     // RELAY: does a job of one node relay for those outside?
-  std::string node;                       // NODE: node identity; empty: boot id and namespaces
-  AuthLevel auth = AuthLevel::kAuth;      // AUTH: none | auth
-  CrcMode crc = CrcMode::kNetwork;        // CRC: network | always | never
-  std::uint32_t window_bytes = 1u << 20;  // WINDOW_BYTES: kept, unacknowledged bytes a peer
-  // CREDIT_BYTES: unexpected payload a peer may have waiting here
+  bool hide_devices = true;  // for provider/ alone
+  bool relay = false;        // auto: of a job of several nodes
+  std::string node;
+  AuthLevel auth = AuthLevel::kAuth;
+  CrcMode crc = CrcMode::kNetwork;
+  std::uint32_t window_bytes = 1u << 20;
   std::uint32_t credit_bytes = 1u << 20;
-  // CREDIT_HEADERS: unexpected messages a peer may have waiting here
   std::uint32_t credit_headers = 4096;
-  // OPERATIONS: accepted and not yet complete sends a port
-  std::uint32_t operations_max = 65536;
-  std::uint32_t sm_ring_bytes = 256u << 10;  // SM_RING_BYTES: shared-memory ring a direction
-  // SM_SINGLE_COPY: are large payloads read straight out of the peer's memory, where that is
-  // allowed?
+  std::uint32_t operations_max = 65536;  // OPERATIONS
+  std::uint32_t sm_ring_bytes = 256u << 10;
   bool sm_single_copy = true;
-  // PROBE_MS: silence after which a path with unacknowledged frames is probed
   std::uint32_t probe_ms = 2000;
-  // DEAD_MS: delay before operations on a proved-dead peer fail
   std::uint32_t dead_ms = 500;
-  // LINGER_MS: how long a process that ends waits for peers to take what it sent; -1: until they
-  // have, or are proved dead
-  int linger_ms = -1;
-  // AWAY_US: time without a call after which the agent moves the engine
+  int linger_ms = -1;  // without limit
   std::uint32_t away_us = 1000;
-  bool returns = true;             // RETURN: are transports used again by themselves after a loss?
-  bool takeover = true;            // TAKEOVER: does the job finish what a killed btlctl has left?
-  std::string log_level = "warn";  // LOG: error | warn | info | debug
+  bool returns = true;  // RETURN
+  bool takeover = true;
+  LogLevel log_level = LogLevel::kWarn;  // LOG
 };
 
 struct SettingInfo {
@@ -76,6 +60,8 @@ struct SettingInfo {
   std::string_view type;      // "bytes", "count", "list", "string", "ms", ...
   std::string_view fallback;  // default, as one would write it
   std::string_view meaning;
+  /// Errors: kInvalid; the text says what the setting takes, not its name. On error nothing changes.
+  Status (*set)(Settings& settings, std::string_view value);
 };
 
 /// All settings, in the order of the manual page.

@@ -27,8 +27,9 @@ class Asker {
     std::vector<control::MemberEntry> silent;
   };
 
-  Result ask_all(const control::Message& question) {
-    std::vector<control::MemberEntry> waiting = links_.scan().live;
+  Result ask_all(const control::Message& question) { return ask(links_.scan().live, question); }
+
+  Result ask(std::vector<control::MemberEntry> waiting, const control::Message& question) {
     Result result;
     const TimeNs deadline = monotonic_now() + timeout_;
     TimeNs send_at = 0;
@@ -64,19 +65,6 @@ class Asker {
       if (next < members.size()) continue;
       members = links_.scan().live;  // all were asked: who is still there is asked again
       next = 0;
-    }
-    return std::nullopt;
-  }
-
-  std::optional<Answer> ask_one(control::MemberId member, const control::Message& question) {
-    const TimeNs deadline = monotonic_now() + timeout_;
-    while (monotonic_now() < deadline && !stop_.load()) {
-      links_.send(member, question);
-      const TimeNs resend_at = std::min(deadline, monotonic_now() + kResend);
-      while (auto heard = links_.receive(resend_at - monotonic_now())) {
-        auto* answer = std::get_if<Answer>(&heard->message);
-        if (answer != nullptr && heard->from == member) return std::move(*answer);
-      }
     }
     return std::nullopt;
   }

@@ -12,7 +12,6 @@
 #include "control/ladder/membership.h"
 #include "control/place/job_secret.h"
 #include "ctl-tool/say.h"
-#include "ctl-tool/table.h"
 
 namespace livebtl::tool {
 namespace {
@@ -81,6 +80,8 @@ std::string conflict_in(const JobPlace& job) {
   return control::several_jobs(job.id, live);
 }
 
+namespace {
+
 tl::expected<JobPlace, NoJob> wait_for_job(const std::string& wanted, TimeNs timeout,
                                            const std::atomic<bool>& stop) {
   const TimeNs deadline = monotonic_now() + timeout;
@@ -92,8 +93,6 @@ tl::expected<JobPlace, NoJob> wait_for_job(const std::string& wanted, TimeNs tim
     ::nanosleep(&pause, nullptr);
   }
 }
-
-namespace {
 
 ExitCode code_of(Errc error) {
   if (error == Errc::kCancelled) return ExitCode::kInterrupted;

@@ -15,9 +15,6 @@
 
 namespace livebtl::tool {
 
-/// How long a command that changes something waits for a job that has been started just now.
-inline constexpr TimeNs kJobAppears = 2 * kSecond;
-
 struct NoJob {
   ExitCode code = ExitCode::kNotFound;
   std::string text;
@@ -39,12 +36,8 @@ tl::expected<control::JobPlace, NoJob> find_job(const std::string& wanted);
 /// Do the processes of this job go by the name of several? What shows it; "": nothing does.
 std::string conflict_in(const control::JobPlace& job);
 
-/// Waits for the named job, or for any, to appear. Ends early when `stop` is set.
-tl::expected<control::JobPlace, NoJob> wait_for_job(const std::string& wanted, TimeNs timeout,
-                                                    const std::atomic<bool>& stop);
-
 /// Connections to the job that the command line means: on this node, or by --connect. timeout: for
-/// it to appear.
+/// it to appear; ends early when `stop` is set.
 tl::expected<control::JobLinks, NoJob> open_job(const CommandLine& line, TimeNs timeout,
                                                 const std::atomic<bool>& stop);
 

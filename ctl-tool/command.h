@@ -33,4 +33,12 @@ struct Command {
   std::span<const Command* const> actions = {};
 };
 
+extern const Command kJobs, kList, kStatus, kWatch, kAdd, kQuiesce, kRemove, kSwitch, kSet, kResume,
+    kAbort, kCheckpoint, kHold, kJob, kVm, kHooks, kSecret, kSettings;
+
+/// In the order of --help and of the manual.
+inline constexpr const Command* kCommands[] = {
+    &kJobs,   &kList,  &kStatus,     &kWatch, &kAdd, &kQuiesce, &kRemove, &kSwitch, &kSet,
+    &kResume, &kAbort, &kCheckpoint, &kHold,  &kJob, &kVm,      &kHooks,  &kSecret, &kSettings};
+
 }  // namespace livebtl::tool

@@ -8,7 +8,7 @@
 
 #include "base/nearest.h"
 #include "control/client/relay_address.h"
-#include "ctl-tool/commands/registry.h"
+#include "ctl-tool/command.h"
 #include "ctl-tool/options.h"
 #include "ctl-tool/table.h"
 
@@ -20,17 +20,12 @@ constexpr std::size_t kArgumentBytesMax = 256;
 /// Job ids and words: nothing sensible is this long.
 bool too_long(const std::string& text) { return text.size() > kArgumentBytesMax; }
 
-std::string problem_of_relay(const std::string& text) {
-  const auto place = control::parse_host_port(text);
-  return place ? "" : place.error().text;
-}
-
 void define_outside(CLI::App& app, CommandLine& line) {
   CLI::Option* connect =
       add_value(app, "--connect", line.connect, "HOST:PORT",
                 "Reach a job from a machine that has none of its processes, by the relay of any of "
                 "its nodes (btlctl jobs shows them)")
-          ->check(checked(problem_of_relay));
+          ->check(checked_by(control::parse_host_port));
   add_value(app, "--secret-file", line.secret_file, "FILE",
             "With --connect: the job's secret, a file of mode 0600 that is yours (btlctl secret "
             "writes it)")
@@ -75,7 +70,7 @@ Names from Open MPI are understood too: vader is sm, openib is verbs.
 
 Exit codes:
 )";
-  for (const auto& entry : exit_codes())
+  for (const auto& entry : kExitCodes)
     text << std::setw(4) << static_cast<int>(entry.code) << "  " << entry.meaning << "\n";
   return text.str();
 }
@@ -130,19 +125,11 @@ void define_command(CLI::App& parent, CommandLine& line, const Command& command)
   }
 }
 
-/// The command that was given, and its action.
-struct Given {
-  const Command* command = nullptr;
-  const Command* action = nullptr;
-  const CLI::App* app = nullptr;         // of the command
-  const CLI::App* action_app = nullptr;  // ... and of the action
-
-  bool complete() const { return command != nullptr && (action || command->actions.empty()); }
-  const Command& leaf() const { return action != nullptr ? *action : *command; }
-  std::string title() const {
-    return std::string(command->name) + (action != nullptr ? std::string(" ") + action->name : "");
-  }
-};
+std::vector<std::string> names_of(std::span<const Command* const> commands) {
+  std::vector<std::string> names;
+  for (const Command* command : commands) names.emplace_back(command->name);
+  return names;
+}
 
 const Command* named(std::span<const Command* const> commands, const std::string& name) {
   const auto found = std::find_if(commands.begin(), commands.end(),
@@ -150,20 +137,23 @@ const Command* named(std::span<const Command* const> commands, const std::string
   return found == commands.end() ? nullptr : *found;
 }
 
-Given given_in(const CLI::App& app) {
-  Given given;
-  const auto chosen = [](const CLI::App& parent) {
-    const auto apps = parent.get_subcommands();
-    return apps.empty() ? nullptr : apps.front();
-  };
-  given.app = chosen(app);
-  if (given.app == nullptr) return given;
-  given.command = named(kCommands, given.app->get_name());
-  given.action_app = chosen(*given.app);
-  if (given.action_app == nullptr) return given;
-  given.action = named(given.command->actions, given.action_app->get_name());
-  return given;
-}
+/// What was given: nothing, a command, or a command and its action; with their parts of the parser.
+struct Given {
+  std::vector<const Command*> commands = {};
+  std::vector<const CLI::App*> apps = {};
+
+  explicit Given(const CLI::App& app) {
+    std::span<const Command* const> known = kCommands;
+    for (auto chosen = app.get_subcommands(); !chosen.empty();
+         chosen = chosen.front()->get_subcommands()) {
+      apps.push_back(chosen.front());
+      commands.push_back(named(known, apps.back()->get_name()));
+      known = commands.back()->actions;
+    }
+  }
+  bool complete() const { return !commands.empty() && commands.back()->actions.empty(); }
+  std::string title() const { return join(names_of(commands), " "); }
+};
 
 EndNow usage(const std::string& text) {
   return {ExitCode::kUsage, "btlctl: " + printable(text) + "\nTry: btlctl --help\n"};
@@ -175,20 +165,15 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
   return near ? "; did you mean " + std::string(*near) + "?" : "";
 }
 
-std::vector<std::string> names_of_commands(std::span<const Command* const> commands) {
-  std::vector<std::string> names;
-  for (const Command* command : commands) names.emplace_back(command->name);
-  return names;
-}
-
 std::vector<std::string> names_of_options(const CLI::App& app, const Given& given) {
   std::vector<std::string> names;
-  for (const CLI::App* each : {&app, given.app, given.action_app}) {
-    if (each == nullptr) continue;
-    for (const CLI::Option* option : each->get_options()) {
+  const auto add = [&names](const CLI::App& part) {
+    for (const CLI::Option* option : part.get_options()) {
       if (!option->get_group().empty()) names.push_back(option->get_name());
     }
-  }
+  };
+  add(app);
+  for (const CLI::App* part : given.apps) add(*part);
   return names;
 }
 
@@ -202,29 +187,30 @@ std::string one_of(std::vector<std::string> names) {
 /// What was typed that is no command, action or option, and what may have been meant; "": something
 /// else is wrong.
 std::string unknown_word(const CLI::App& app) {
-  const Given given = given_in(app);
+  const Given given(app);
   const std::vector<std::string> unknown = app.remaining(true);
   const std::string word =
       unknown.empty() ? "" : unknown.front().substr(0, unknown.front().find('='));
   if (word.starts_with('-')) {
     return "there is no option '" + word + "'" + did_you_mean(word, names_of_options(app, given));
   }
-  if (given.complete() || (given.command == nullptr && word.empty())) return "";
-  if (given.command == nullptr) {
-    return "there is no command '" + word + "'" + did_you_mean(word, names_of_commands(kCommands));
+  if (given.complete() || (given.commands.empty() && word.empty())) return "";
+  if (given.commands.empty()) {
+    return "there is no command '" + word + "'" + did_you_mean(word, names_of(kCommands));
   }
-  const auto actions = names_of_commands(given.command->actions);
+  const auto actions = names_of(given.commands.back()->actions);
   return given.title() + " takes " + one_of(actions) + did_you_mean(word, actions);
 }
 
 /// An option of another action, as in `vm snapshot --card hca0`; "": none.
 std::string misplaced_option(const Given& given) {
-  if (given.action == nullptr) return "";
-  for (const CLI::Option* early : given.app->get_options()) {
+  if (given.apps.size() < 2) return "";
+  const CLI::App& group = *given.apps.front();
+  for (const CLI::Option* early : group.get_options()) {
     const std::string name = option_name(*early);
-    if (early->count() == 0 || given.action_app->get_option_no_throw(name) != nullptr) continue;
+    if (early->count() == 0 || given.apps.back()->get_option_no_throw(name) != nullptr) continue;
     std::vector<std::string> others;
-    for (const CLI::App* other : given.app->get_subcommands({})) {
+    for (const CLI::App* other : group.get_subcommands({})) {
       if (other->get_option_no_throw(name) != nullptr) others.push_back(other->get_name());
     }
     return given.title() + " takes no " + name + "; " + join(others, " and ") +
@@ -234,11 +220,11 @@ std::string misplaced_option(const Given& given) {
 }
 
 std::string problem_of(const CommandLine& line, const Given& given) {
-  if (given.command == nullptr) return line.generate.empty() ? "a command is needed" : "";
+  if (given.commands.empty()) return line.generate.empty() ? "a command is needed" : "";
   if (too_long(line.job) || std::any_of(line.arguments.begin(), line.arguments.end(), too_long))
     return "an argument is longer than 256 bytes";
   if (std::string wrong = misplaced_option(given); !wrong.empty()) return wrong;
-  const Command& leaf = given.leaf();
+  const Command& leaf = *given.commands.back();
   if (leaf.foreground && line.no_wait) return "--no-wait is not possible with " + given.title();
   return leaf.conflict != nullptr ? leaf.conflict(line) : "";
 }
@@ -256,9 +242,10 @@ void drop_mark_before_action(std::vector<std::string>& words) {
 
 std::variant<CommandLine, EndNow> assembled(CommandLine line, const Given& given) {
   if (given.complete()) {
-    line.definition = &given.leaf();
-    line.command = given.command->name;
-    if (given.action != nullptr) line.arguments.insert(line.arguments.begin(), given.action->name);
+    line.definition = given.commands.back();
+    line.command = given.commands.front()->name;
+    if (given.commands.size() > 1)
+      line.arguments.insert(line.arguments.begin(), line.definition->name);
   }
   if (std::string wrong = problem_of(line, given); !wrong.empty()) return usage(wrong);
   return line;
@@ -301,7 +288,7 @@ std::variant<CommandLine, EndNow> parse_command_line(std::vector<std::string> ar
     return usage(unknown.empty() ? error.what() : unknown);
   }
   if (line.job.empty()) line.job = environment_job;
-  return assembled(std::move(line), given_in(*app));
+  return assembled(std::move(line), Given(*app));
 }
 
 }  // namespace livebtl::tool

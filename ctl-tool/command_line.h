@@ -29,7 +29,7 @@ struct VmOptions {
   std::string destination_qmp, destination_agent;
   // snapshot, restore
   std::string directory;
-  std::vector<std::string> machines;  // as vm_machine.h reads them
+  std::vector<std::string> machines;  // as read_machine() takes them
   bool disks_are_mine = false;
 };
 

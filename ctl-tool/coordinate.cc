@@ -7,14 +7,13 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <ctime>
 
 #include "base/fd.h"
 #include "base/secret.h"
 #include "control/client/drive.h"
-#include "ctl-tool/choose_job.h"
-#include "ctl-tool/commands/hold.h"
+#include "ctl-tool/options.h"
 #include "ctl-tool/progress_line.h"
-#include "ctl-tool/report.h"
 #include "ctl-tool/say.h"
 
 namespace livebtl::tool {
@@ -22,6 +21,29 @@ namespace {
 
 using control::Outcome;
 using control::Progress;
+
+constexpr TimeNs kJobAppears = 2 * kSecond;  // it may have been started just now
+constexpr double kLeaseDefault = 60.0;       // seconds
+
+control::HoldVerb verb_of(const CommandLine& line) {
+  if (line.command == "job") return control::HoldVerb::kRestored;
+  if (line.arguments.front() == "start") return control::HoldVerb::kStart;
+  if (line.arguments.front() == "renew") return control::HoldVerb::kRenew;
+  return line.arguments.front() == "check" ? control::HoldVerb::kCheck : control::HoldVerb::kEnd;
+}
+
+control::HoldCommand hold_of(const CommandLine& line, const std::string& job) {
+  control::HoldCommand command;
+  command.job = job;
+  command.verb = verb_of(line);
+  command.incarnation = Incarnation{static_cast<std::uint32_t>(std::time(nullptr))};
+  const std::uint64_t drawn = command.verb == control::HoldVerb::kStart ? random_u64() | 1 : 0;
+  command.id = read_hold_id(line.hold_id).value_or(drawn);
+  command.lease_ms = static_cast<std::uint32_t>(line.lease_or(kLeaseDefault) / kMillisecond);
+  command.dry_run = line.dry_run;
+  command.times.total = line.timeout_for_change();
+  return command;
+}
 
 control::Command command_of(const CommandLine& line, const std::string& job) {
   control::Command command;
@@ -46,14 +68,20 @@ ExitCode fail_interrupted(const CommandLine& line, bool begun) {
       begun ? "interrupted; the job runs on. End what was begun with: btlctl resume, or btlctl "
               "abort; else the job finishes it by itself after some seconds"
             : "interrupted; nothing was changed";
-  return fail_early(line, {ExitCode::kInterrupted, text});
+  return end_early(line, {ExitCode::kInterrupted, text});
+}
+
+CommandLine hold_start(CommandLine line) {
+  line.command = "hold";
+  line.arguments = {"start"};
+  return line;
 }
 
 /// The plan of `prepare --hold` is both plans, with the exit code and the stragglers of the hold.
 /// False: interrupted.
 bool add_hold(Outcome& plan, const CommandLine& line, control::JobLinks& links,
               const std::atomic<bool>& stop) {
-  const auto hold = plan_hold(line, links, stop);
+  const auto hold = control::drive(links, hold_of(hold_start(line), links.job()), {}, stop);
   if (!hold) return false;
   plan.code = hold->code;
   plan.text += "; then " + hold->text;
@@ -63,11 +91,16 @@ bool add_hold(Outcome& plan, const CommandLine& line, control::JobLinks& links,
   return true;
 }
 
+tl::expected<control::JobLinks, NoJob> open_job_soon(const CommandLine& line,
+                                                     const std::atomic<bool>& stop) {
+  return open_job(line, std::min(line.timeout_for_change(), kJobAppears), stop);
+}
+
 /// on_begun: called once, when the first order is out.
 ExitCode coordinate(const CommandLine& line, const std::atomic<bool>& stop,
                     const std::function<void()>& on_begun) {
-  auto links = open_job(line, std::min(line.timeout_for_change(), kJobAppears), stop);
-  if (!links) return fail_early(line, links.error());
+  auto links = open_job_soon(line, stop);
+  if (!links) return end_early(line, links.error());
   bool begun = false;
   ProgressLine progress(line);
   auto outcome = control::drive(
@@ -99,12 +132,12 @@ void redirect_to_null() {
 ExitCode coordinate_in_background(const CommandLine& line, const std::atomic<bool>& stop) {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0) {
-    return fail_early(line, {ExitCode::kNotPermitted, "no descriptor for a pipe; raise ulimit -n"});
+    return end_early(line, {ExitCode::kNotPermitted, "no descriptor for a pipe; raise ulimit -n"});
   }
   Fd reader(ends[0]), writer(ends[1]);
   const pid_t child = ::fork();
   if (child < 0) {
-    return fail_early(line, {ExitCode::kNotPermitted, "cannot start a process; use --wait"});
+    return end_early(line, {ExitCode::kNotPermitted, "cannot start a process; use --wait"});
   }
   if (child == 0) {
     ::setsid();
@@ -119,9 +152,7 @@ ExitCode coordinate_in_background(const CommandLine& line, const std::atomic<boo
   char begun = 0;
   if (::read(reader.number(), &begun, 1) == 1) {
     const std::string text = line.command + " goes on in the background; see: btlctl status";
-    print(line.json ? control::outcome_json(plain_outcome(line, ExitCode::kDone, text)) + "\n"
-                    : text + "\n");
-    return ExitCode::kDone;
+    return end_early(line, {ExitCode::kDone, text});
   }
   int status = 0;
   ::waitpid(child, &status, 0);
@@ -132,7 +163,35 @@ ExitCode coordinate_in_background(const CommandLine& line, const std::atomic<boo
 
 ExitCode run_ladder(const CommandLine& line, const std::atomic<bool>& stop) {
   if (line.no_wait && !line.dry_run) return coordinate_in_background(line, stop);
-  return coordinate(line, stop, [] {});
+  const ExitCode code = coordinate(line, stop, [] {});
+  if (!line.hold || line.dry_run || code != ExitCode::kDone) return code;
+  const ExitCode held = run_hold(hold_start(line), stop);
+  if (held != ExitCode::kDone)
+    complain("what was set aside stays so: btlctl checkpoint return brings it back");
+  return held;
+}
+
+ExitCode run_hold(const CommandLine& line, const std::atomic<bool>& stop) {
+  auto links = open_job_soon(line, stop);
+  if (!links) return end_early(line, links.error());
+  ProgressLine progress(line);
+  const auto outcome = control::drive(
+      *links, hold_of(line, links->job()),
+      [&](const control::HoldProgress& now) {
+        progress.show("parked " + std::to_string(now.parked) + "/" + std::to_string(now.members),
+                      now.parked == now.members);
+      },
+      stop);
+  progress.clear();
+  if (outcome) {
+    report(line, *outcome);
+    return outcome->code;
+  }
+  return end_early(
+      line, {ExitCode::kInterrupted,
+             line.command == "job" ? "interrupted; call it again before the leases end"
+                                   : "interrupted; btlctl hold end ends what may be held, else its "
+                                     "lease does"});
 }
 
 }  // namespace livebtl::tool

@@ -2,12 +2,16 @@
 // ctl-tool/generate.cc -- see generate.h.
 #include "ctl-tool/generate.h"
 
+#include <set>
 #include <sstream>
 
 #include "base/exit_code.h"
 #include "base/settings.h"
 #include "ctl-tool/command_line.h"
+#include "ctl-tool/embedded_text.h"
+#include "ctl-tool/hook_files.h"
 #include "ctl-tool/options.h"
+#include "ctl-tool/table.h"
 
 namespace livebtl::tool {
 namespace {
@@ -72,59 +76,55 @@ void write_command(std::ostringstream& page, const CLI::App& command, const std:
     write_command(page, *action, parents + command.get_name() + " ");
 }
 
-void write_outside(std::ostringstream& page) {
-  page << ".SH FROM OUTSIDE\nOn a node of the job btlctl needs no options. From elsewhere it takes "
-          "the address of a relay and the job's secret. One process of each node relays if the job "
-          "has several nodes, or if LIVEBTL_RELAY=on was set for it; \\fBbtlctl jobs\\fR on that "
-          "node shows where. All commands then work by this one relay, on all nodes of the job; "
-          "should its process end meanwhile, use another node's, or ask \\fBbtlctl jobs\\fR "
-          "again, and \\fBbtlctl resume\\fR what was begun. Where connections are refused no relay "
-          "listens any more, which is said at once. The secret is the file that "
-          "LIVEBTL_SECRET_FILE named for the job; where the job got it otherwise, \\fBbtlctl "
-          "secret\\fR writes it to a file.\n.PP\nA job with LIVEBTL_AUTH=none has no secret: "
-          "\\-\\-connect then reaches the processes of the relay's own node alone.\n";
+/// What follows that word or option is completed with. "": with nothing.
+std::string kind_of(const CLI::Option& option) {
+  std::string type = option.get_type_name();
+  if (type == "TRANSPORT" || type == "HOOK") return type;
+  const bool file = type == "FILE" || type == "SOCKET" || type == "PATH" || type == "DIRECTORY";
+  return file ? "FILE" : "";
 }
 
-void write_exit_codes(std::ostringstream& page) {
-  page << ".SH EXIT STATUS\n";
-  for (const auto& entry : exit_codes()) {
-    page << ".TP\n.B " << static_cast<int>(entry.code) << "\n" << roff(entry.meaning) << ".\n";
+std::vector<std::string> visible_options(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_positional() && !option->get_group().empty())
+      names.push_back(option->get_name());
   }
+  return names;
 }
 
-// A schema, and by which commands it comes.
-constexpr std::pair<const char*, const char*> kDocuments[] = {
-    {"livebtl.jobs/1", "jobs; with --connect without directory, user, announced and pids"},
-    {"livebtl.list/1",
-     "list: by process; of a transport peers counts the pairs that send messages on it, "
-     "bulk_peers "
-     "those that share the data of large ones; own_pair: the process's pair with itself is among "
-     "them; silent: who did not answer"},
-    {"livebtl.status/1",
-     "status: by process; transports as in list; of a peer transport is what messages are sent "
-     "on, "
-     "bulk what the data of large ones is shared by, receiving what its messages came on last; "
-     "silent: who did not answer"},
-    {"livebtl.settings/1", "settings"},
-    {"livebtl.watch/1",
-     "watch: one for each line; of a standing also rung, reached, undoing, verb and arguments; "
-     "unix_ms is when it was heard"},
-    {"livebtl.hooks/1", "hooks: for each hook its file, whether all is well, and why not"},
-    {"livebtl.vm/1",
-     "vm: phases with the time of each; moved: it runs at the destination; left: what is left to "
-     "be done by hand; plan: with --dry-run; cards: what device_add takes; migration: QEMU's "
-     "figures"},
-    {"livebtl.outcome/1",
-     "all commands that change something, and whatever ends before it could begin: exit_code and "
-     "text say what came of it"}};
+std::vector<std::string> visible_actions(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* action : app.get_subcommands({})) names.push_back(action->get_name());
+  return names;
+}
 
-void write_documents(std::ostringstream& page) {
-  page
-      << ".SH JSON DOCUMENTS\nWith \\-\\-json exactly one document goes to standard output, on one "
-         "line. Its schema says which fields there are; within a version fields are only added.\n";
-  for (const auto& [schema, meaning] : kDocuments) {
-    page << ".TP\n.B " << schema << "\n" << roff(meaning) << ".\n";
+/// Of the completion: one for each command and action, with its options and what its words are.
+struct Branches {
+  std::ostringstream paths, cases;
+  std::set<std::string> with_file;  // options whose value is a file
+
+  void add(const CLI::App& app, const std::string& path) {
+    std::string kind;
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->get_positional() && kind.empty()) kind = kind_of(*option);
+      if (!option->get_positional() && kind_of(*option) == "FILE")
+        with_file.insert(option->get_name());
+    }
+    if (!path.empty()) paths << (paths.tellp() == 0 ? "" : " | ") << "\"" << path << "\"";
+    cases << "  \"" << path << "\") words=\"" << join(visible_actions(app), " ")
+          << "\" options+=\" " << join(visible_options(app), " ") << "\" kind=" << kind << " ;;\n";
+    for (const CLI::App* action : app.get_subcommands({}))
+      add(*action, path + " " + action->get_name());
   }
+};
+
+/// The file of texts/ of that name, with what belongs in its @PLACES@.
+std::string filled(std::string_view name,
+                   std::initializer_list<std::pair<std::string_view, std::string>> places) {
+  std::string text = embedded_text(name);
+  for (const auto& [place, value] : places) text.replace(text.find(place), place.size(), value);
+  return text;
 }
 
 }  // namespace
@@ -132,59 +132,40 @@ void write_documents(std::ostringstream& page) {
 std::string manual_page() {
   CommandLine line;
   const auto app = define_command_line(line);
-  std::ostringstream page;
-  page << ".\\\" SPDX-License-Identifier: BSD-3-Clause\n"
-       << ".\\\" Made by: btlctl --generate man\n"
-       << ".TH BTLCTL 1 \"\" \"livebtl " << LIVEBTL_VERSION << "\" \"livebtl\"\n"
-       << ".SH NAME\nbtlctl \\- changes the network under a running MPI job\n"
-       << ".SH SYNOPSIS\n.B btlctl\n[\\fIoptions\\fR] \\fIcommand\\fR [\\fIarguments\\fR]\n"
-       << ".SH DESCRIPTION\nMoves the traffic of a running, unmodified MPI job from one transport "
-          "to "
-          "another, closes transports and brings them back. The job runs on; no message is lost, "
-          "repeated or reordered. Names from Open MPI are understood: vader is sm, openib is "
-          "verbs.\n"
-       << ".PP\nbtlctl is no daemon's client: it speaks to every process of the job itself. Killed "
-          "at "
-          "any point it leaves a job that runs; \\fBbtlctl resume\\fR or \\fBbtlctl abort\\fR ends "
-          "what "
-          "was begun, and if nobody comes the job finishes it by itself after some seconds "
-          "(LIVEBTL_TAKEOVER). Data goes to standard output, all else to standard error.\n"
-       << ".SH OPTIONS\n";
-  for (const CLI::Option* option : app->get_options()) write_option(page, *option);
-  page << ".SH COMMANDS\n";
-  for (const CLI::App* command : app->get_subcommands({})) write_command(page, *command, "");
-  write_outside(page);
-  write_exit_codes(page);
-  write_documents(page);
-  page << ".SH ENVIRONMENT\n.TP\n.B LIVEBTL_JOB\nThe job, if \\-\\-job is not given.\n"
-       << ".TP\n.B LIVEBTL_RUNDIR\nWhere jobs are looked for, if not in the usual places "
-          "(/run/livebtl/UID, $XDG_RUNTIME_DIR/livebtl, /tmp/livebtl\\-UID).\n"
-       << ".TP\n.B LIVEBTL_SECRET_FILE\nThe job's secret for \\-\\-connect, if "
-          "\\-\\-secret\\-file is not given.\n"
-       << ".SH SEE ALSO\n.BR livebtl\\-settings (7)\n";
-  return page.str();
+  std::ostringstream options, commands, codes;
+  for (const CLI::Option* option : app->get_options()) write_option(options, *option);
+  for (const CLI::App* command : app->get_subcommands({})) write_command(commands, *command, "");
+  for (const auto& entry : kExitCodes)
+    codes << ".TP\n.B " << static_cast<int>(entry.code) << "\n" << roff(entry.meaning) << ".\n";
+  return filled("btlctl.1", {{"@VERSION@", LIVEBTL_VERSION},
+                             {"@OPTIONS@\n", options.str()},
+                             {"@COMMANDS@\n", commands.str()},
+                             {"@EXIT_CODES@\n", codes.str()}});
 }
 
 std::string settings_page() {
-  std::ostringstream page;
-  page
-      << ".\\\" SPDX-License-Identifier: BSD-3-Clause\n"
-      << ".\\\" Made by: btlctl --generate settings-man\n"
-      << ".TH LIVEBTL\\-SETTINGS 7 \"\" \"livebtl " << LIVEBTL_VERSION << "\" \"livebtl\"\n"
-      << ".SH NAME\nlivebtl\\-settings \\- settings of the livebtl library\n"
-      << ".SH DESCRIPTION\nEach is read from the environment of the job's processes when the "
-         "library "
-         "starts, as LIVEBTL_\\fINAME\\fR, or else as FI_LIVEBTL_\\fINAME\\fR. A wrong value is an "
-         "error that names it; an unknown name is warned of. \\fBbtlctl settings\\fR prints this "
-         "list.\n.SH SETTINGS\n";
+  std::ostringstream settings;
   for (const SettingInfo& setting : setting_table()) {
-    page << ".TP\n.B LIVEBTL_" << setting.name << " \\fR(" << roff(std::string(setting.type))
-         << ", default: "
-         << (setting.fallback.empty() ? "empty" : roff(std::string(setting.fallback))) << ")\n"
-         << roff(std::string(setting.meaning)) << ".\n";
+    settings << ".TP\n.B LIVEBTL_" << setting.name << " \\fR(" << roff(std::string(setting.type))
+             << ", default: "
+             << (setting.fallback.empty() ? "empty" : roff(std::string(setting.fallback))) << ")\n"
+             << roff(std::string(setting.meaning)) << ".\n";
   }
-  page << ".SH SEE ALSO\n.BR btlctl (1)\n";
-  return page.str();
+  return filled("livebtl-settings.7",
+                {{"@VERSION@", LIVEBTL_VERSION}, {"@SETTINGS@\n", settings.str()}});
+}
+
+std::string completion() {
+  CommandLine line;
+  const auto app = define_command_line(line);
+  Branches branches;
+  branches.add(*app, "");
+  return filled("completion.bash",
+                {{"@OPTIONS@", join(visible_options(*app), " ")},
+                 {"@PATHS@", branches.paths.str()},
+                 {"@CASES@\n", branches.cases.str()},
+                 {"@WITH_FILE@", join({branches.with_file.begin(), branches.with_file.end()}, " ")},
+                 {"@HOOKS@", join(hook_names(), " ")}});
 }
 
 }  // namespace livebtl::tool

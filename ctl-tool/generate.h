@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctl-tool/generate.h -- manual pages and shell completion, made from the definition of the command
-// line and from the table of settings, so that they cannot differ from what the program does.
+// line and from the table of settings, so that they cannot differ from what the program does. What does
+// not depend on these is in texts/.
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@
 
 #include "base/fd.h"
 #include "control/place/directory.h"
-#include "ctl-tool/hook_texts.h"
+#include "ctl-tool/embedded_text.h"
 
 namespace livebtl::tool {
 namespace {
@@ -87,40 +87,39 @@ std::string cannot(const fs::path& place, const std::error_code& error) {
 
 const std::vector<Hook>& hooks() {
   static const std::vector<Hook> all = {
-      {"qemu-ga", "in a guest", "etc/qemu/fsfreeze-hook", hook_text("qemu-ga"),
+      {"qemu-ga", "in a guest", "etc/qemu/fsfreeze-hook", embedded_text("qemu-ga"),
        "start qemu-ga with -F (or --fsfreeze-hook), if it is not", "etc/qemu/fsfreeze-hook.d"},
-      {"libvirt", "on a host", "etc/libvirt/hooks/qemu.d/livebtl", hook_text("libvirt"),
+      {"libvirt", "on a host", "etc/libvirt/hooks/qemu.d/livebtl", embedded_text("libvirt"),
        "restart libvirt's daemon: it looks for hooks when it starts; then /etc/livebtl/guests"},
-      {"criu", "on a host", "usr/local/libexec/livebtl/criu", hook_text("criu"),
+      {"criu", "on a host", "usr/local/libexec/livebtl/criu", embedded_text("criu"),
        "give it to criu by --action-script, at dump and at restore"},
-      {"virsh", "on a host", "usr/local/bin/livebtl-virsh", hook_text("virsh"),
+      {"virsh", "on a host", "usr/local/bin/livebtl-virsh", embedded_text("virsh"),
        "call it in place of virsh"}};
   return all;
 }
 
+std::vector<std::string> hook_names() {
+  std::vector<std::string> names;
+  for (const Hook& hook : hooks()) names.emplace_back(hook.name);
+  return names;
+}
+
 const char* text_of(HookState state) {
-  switch (state) {
-    case HookState::kMissing:
-      return "not installed";
-    case HookState::kCurrent:
-      return "installed";
-    case HookState::kOther:
-      return "of another version of livebtl, or edited; install it again";
-    case HookState::kForeign:
-      return "none of livebtl's: move it away, or have it call ours";
-    case HookState::kNotExecutable:
-      return "not executable; install it again";
-    case HookState::kWritable:
-      return "others than its owner may write to it; install it again";
-    case HookState::kFolderWritable:
-      return "others may write to the directory that it is in, and so put theirs in its place; see "
-             "to that";
-    case HookState::kUnreadable:
-      return "cannot be read";
-    case HookState::kLeadsOut:
-      return "a symbolic link leads out of --root";
-  }
-  return "?";
+  static constexpr std::pair<HookState, const char*> kTexts[] = {
+      {HookState::kMissing, "not installed"},
+      {HookState::kCurrent, "installed"},
+      {HookState::kOther, "of another version of livebtl, or edited; install it again"},
+      {HookState::kForeign, "none of livebtl's: move it away, or have it call ours"},
+      {HookState::kNotExecutable, "not executable; install it again"},
+      {HookState::kWritable, "others than its owner may write to it; install it again"},
+      {HookState::kFolderWritable,
+       "others may write to the directory that it is in, and so put theirs in its place; see to "
+       "that"},
+      {HookState::kUnreadable, "cannot be read"},
+      {HookState::kLeadsOut, "a symbolic link leads out of --root"}};
+  return std::find_if(std::begin(kTexts), std::end(kTexts),
+                      [state](const auto& each) { return each.first == state; })
+      ->second;
 }
 
 fs::path place_of(const Hook& hook, const fs::path& root) {

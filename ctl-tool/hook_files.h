@@ -24,6 +24,7 @@ struct Hook {
 
 /// All that there are.
 const std::vector<Hook>& hooks();
+std::vector<std::string> hook_names();
 
 enum class HookState {
   kMissing,

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/main.cc -- btlctl: signals, arguments and the exit code; the rest is in run.cc and what it
-// calls.
+// ctl-tool/main.cc -- btlctl from its arguments to its exit code. One thread.
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 
-#include "ctl-tool/run.h"
+#include "ctl-tool/command.h"
+#include "ctl-tool/generate.h"
 #include "ctl-tool/say.h"
 
+namespace livebtl::tool {
 namespace {
 
 std::atomic<bool> stop_wanted{false};
@@ -22,15 +25,41 @@ void stop_on(int signal_number) {
   ::sigaction(signal_number, &action, nullptr);
 }
 
+ExitCode end_now(const EndNow& end, bool wants_json) {
+  std::fputs(end.text.c_str(), end.exit_code == ExitCode::kDone ? stdout : stderr);
+  if (end.exit_code != ExitCode::kDone && wants_json) print_end({}, {end.exit_code, end.text});
+  return end.exit_code;
+}
+
+std::string generated(const std::string& what) {
+  if (what == "man") return manual_page();
+  return what == "completion" ? completion() : settings_page();
+}
+
+/// Parses, does, and says what came of it.
+ExitCode run(std::vector<std::string> arguments, const std::atomic<bool>& stop) {
+  // Programs want a document even if their command line cannot be read.
+  const bool wants_json =
+      std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
+  const char* job = std::getenv("LIVEBTL_JOB");
+  const auto parsed = parse_command_line(std::move(arguments), job != nullptr ? job : "");
+  if (const auto* end = std::get_if<EndNow>(&parsed)) return end_now(*end, wants_json);
+  const auto& line = std::get<CommandLine>(parsed);
+  if (line.generate.empty()) return line.definition->run(line, stop);
+  print(generated(line.generate));
+  return ExitCode::kDone;
+}
+
 }  // namespace
+}  // namespace livebtl::tool
 
 int main(int argc, char** argv) try {
+  using namespace livebtl::tool;
   stop_on(SIGINT);
   stop_on(SIGTERM);
-  const auto code = livebtl::tool::run({argv + 1, argv + argc}, stop_wanted);
+  const auto code = run({argv + 1, argv + argc}, stop_wanted);
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return static_cast<int>(code);
-  livebtl::tool::complain(
-      "the answer could not be written; is the disk full, or standard output closed?");
+  complain("the answer could not be written; is the disk full, or standard output closed?");
   return static_cast<int>(code != livebtl::ExitCode::kDone ? code : livebtl::ExitCode::kUsage);
 } catch (const std::exception& error) {
   livebtl::tool::complain(std::string("cannot go on: ") + error.what());

@@ -24,26 +24,24 @@ std::string problem_of_hold_id(const std::string& text) {
 
 CLI::Validator takes_seconds(double least, double most) {
   // CLI::Range lets "nan" pass.
-  const auto check = [least, most](const std::string& text) {
+  return checked([least, most](const std::string& text) {
     double seconds = std::nan("");
     if (CLI::detail::lexical_cast(text, seconds) && seconds >= least && seconds <= most)
       return std::string();
     std::ostringstream wrong;
     wrong << "it takes seconds, from " << least << " to " << most;
     return wrong.str();
-  };
-  return CLI::Validator(check, "");
+  });
 }
 
 CLI::Validator takes_at_most(std::size_t bytes) {
-  const auto check = [bytes](const std::string& text) {
+  return checked([bytes](const std::string& text) {
     return text.size() <= bytes ? "" : "it takes at most " + std::to_string(bytes) + " bytes";
-  };
-  return CLI::Validator(check, "");
+  });
 }
 
-CLI::Validator checked(std::string (*problem)(const std::string&)) {
-  return CLI::Validator([problem](const std::string& text) { return problem(text); }, "");
+CLI::Validator checked(std::function<std::string(const std::string&)> problem) {
+  return CLI::Validator(std::move(problem), "");
 }
 
 void add_transport(CLI::App& app, CommandLine& line, const char* name, const char* text) {

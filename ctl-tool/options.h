@@ -6,17 +6,27 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "ctl-tool/command_line.h"
+#include "livebtl/result.h"
 
 namespace livebtl::tool {
 
 CLI::Validator takes_seconds(double least, double most = 86'400.0);
 CLI::Validator takes_at_most(std::size_t bytes);
 /// A validator of whatever says what is wrong with a text; "": nothing.
-CLI::Validator checked(std::string (*problem)(const std::string&));
+CLI::Validator checked(std::function<std::string(const std::string&)> problem);
+/// The same of a function that reads the text, by its error.
+template <class Value, class Text>
+CLI::Validator checked_by(Result<Value> (*read)(Text)) {
+  return checked([read](const std::string& text) {
+    const Result<Value> value = read(text);
+    return value ? "" : value.error().text;
+  });
+}
 
 template <class Value>
 CLI::Option* add_value(CLI::App& app, const char* name, Value& value, const char* type,

@@ -2,49 +2,70 @@
 // ctl-tool/say.cc -- see say.h.
 #include "ctl-tool/say.h"
 
+#include <array>
 #include <cstdio>
 
-#include "ctl-tool/table.h"
-
 namespace livebtl::tool {
+namespace {
 
-void print(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+using control::Outcome;
+
+std::string facts_of(const Outcome& outcome) {
+  double milliseconds = 0.0;
+  for (const auto& rung : outcome.rungs) milliseconds += rung.milliseconds;
+  std::string text = counted(outcome.members, "process", "processes");
+  if (outcome.pairs_moved > 0)
+    text += ", " + counted(outcome.pairs_moved, "pair", "pairs") + " moved";
+  if (outcome.pairs_left > 0) text += ", " + counted(outcome.pairs_left, "pair", "pairs") + " left";
+  std::array<char, 32> time{};
+  std::snprintf(time.data(), time.size(), ", %.1f ms", milliseconds);
+  return text + (outcome.rungs.empty() ? "" : time.data());
 }
 
-void print_json(const Json& document) {
-  print(document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+void print_plans(const Outcome& outcome) {
+  Table table({"PROCESS", "MOVES", "UNCHANGED>", "CUT OFF"});
+  for (const auto& [name, plan] : outcome.plans) {
+    std::vector<std::string> moves;
+    for (const auto& [from, targets] : plan.moves) {
+      for (const auto& [to, pairs] : targets) {
+        moves.push_back(from + " -> " + to + ": " + std::to_string(pairs));
+      }
+    }
+    table.add({printable(name), moves.empty() ? "-" : printable(join(moves, ", ")),
+               std::to_string(plan.unchanged),
+               plan.cut_off.empty() ? "-" : printable(join(plan.cut_off, ", "))});
+  }
+  print(table.text());
 }
 
-void complain(const std::string& text) {
-  std::fprintf(stderr, "btlctl: %s\n", printable_lines(text).c_str());
+void complain_details(const Outcome& outcome) {
+  for (const auto& pair : outcome.pairs) complain("  " + printable(pair));
+  for (const auto& straggler : outcome.stragglers) {
+    const std::string name = straggler.name.empty() ? "a process" : straggler.name;
+    std::string text = "  " + printable(name);
+    if (straggler.rung) text += std::string(" stands on ") + control::rung_name(*straggler.rung);
+    if (!straggler.rung && !straggler.answered) {
+      text += " is silent: it has answered nothing; is it stopped?";
+    } else if (!straggler.answered) {
+      text += ", and did not answer";
+    } else if (!straggler.waiting.empty()) {
+      text += ", waits for " + printable(join(straggler.waiting, ", "));
+    }
+    complain(text);
+  }
+  const auto listed = static_cast<std::uint32_t>(outcome.stragglers.size());
+  if (outcome.stragglers_total > listed) {
+    complain("  and " + std::to_string(outcome.stragglers_total - listed) + " more");
+  }
+  if (!outcome.missing_ranks.empty()) {
+    std::vector<std::string> ranks;
+    for (const int rank : outcome.missing_ranks) ranks.push_back(std::to_string(rank));
+    complain("  missing ranks: " + join(ranks, ", "));
+  }
+  for (const auto& holder : outcome.other_holders) complain("  held by " + printable(holder));
 }
 
-control::Outcome plain_outcome(const CommandLine& line, ExitCode code, std::string text) {
-  control::Outcome outcome;
-  outcome.code = code;
-  outcome.verb = line.command;
-  outcome.arguments = line.arguments;
-  outcome.text = std::move(text);
-  return outcome;
-}
-
-ExitCode fail_early(const CommandLine& line, const NoJob& why) {
-  complain(why.text);
-  if (line.json) print(control::outcome_json(plain_outcome(line, why.code, why.text)) + "\n");
-  return why.code;
-}
-
-Json as_json(const control::Message& message) {
-  const auto text = control::encode(message);
-  if (!text) return Json::object();
-  Json json = Json::parse(*text, nullptr, false);
-  if (!json.is_object()) return Json::object();
-  json.erase("schema");
-  return json;
-}
-
+/// "rank 3 on node17, rank 5 on node18" and how many more.
 std::string names_of(const std::vector<control::MemberEntry>& members) {
   std::vector<std::string> names;
   for (const auto& member : members) {
@@ -56,6 +77,73 @@ std::string names_of(const std::vector<control::MemberEntry>& members) {
     text += " and " + std::to_string(members.size() - names.size()) + " more";
   }
   return text;
+}
+
+}  // namespace
+
+void print(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+void print(const CommandLine& line, const Json& document, const Table& table) {
+  if (line.json)
+    print_json(document);
+  else
+    print(table.text());
+}
+
+void print_json(const Json& document) {
+  print(document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void complain(const std::string& text) {
+  std::fprintf(stderr, "btlctl: %s\n", printable_lines(text).c_str());
+}
+
+void print_end(const CommandLine& line, const NoJob& end) {
+  Outcome outcome;
+  outcome.code = end.code;
+  outcome.verb = line.command;
+  outcome.arguments = line.arguments;
+  outcome.text = end.text;
+  print(control::outcome_json(outcome) + "\n");
+}
+
+ExitCode end_early(const CommandLine& line, const NoJob& end) {
+  if (end.code != ExitCode::kDone) complain(end.text);
+  if (line.json) {
+    print_end(line, end);
+  } else if (end.code == ExitCode::kDone) {
+    print(printable(end.text) + "\n");
+  }
+  return end.code;
+}
+
+void report(const CommandLine& line, const Outcome& outcome) {
+  if (line.json) print(control::outcome_json(outcome) + "\n");
+  const bool done = outcome.code == ExitCode::kDone;
+  if (done && !line.json) {
+    if (!outcome.plans.empty()) print_plans(outcome);
+    for (const auto& name : outcome.opens)
+      print("opens " + printable(name) + " where it is closed\n");
+    for (const auto& name : outcome.closes) print("closes " + printable(name) + "\n");
+    print(printable(outcome.text) + " (" + facts_of(outcome) + ")\n");
+    for (const auto& pair : outcome.pairs) print("  left: " + printable(pair) + "\n");
+    for (const auto& each : outcome.absent) print("  not there yet: " + printable(each) + "\n");
+  } else if (!done) {
+    complain(printable(outcome.text));
+    complain_details(outcome);
+  }
+}
+
+Json as_json(const control::Message& message) {
+  const auto text = control::encode(message);
+  if (!text) return Json::object();
+  Json json = Json::parse(*text, nullptr, false);
+  if (!json.is_object()) return Json::object();
+  json.erase("schema");
+  return json;
 }
 
 Json silent_json(const std::vector<control::MemberEntry>& silent) {

@@ -9,20 +9,26 @@
 #include "control/wire/messages.h"
 #include "ctl-tool/choose_job.h"
 #include "ctl-tool/command_line.h"
+#include "ctl-tool/table.h"
 
 namespace livebtl::tool {
 
 using Json = nlohmann::json;
 
-void print(const std::string& text);     // stdout, as it is
-void print_json(const Json& document);   // stdout, one line
+void print(const std::string& text);    // stdout, as it is
+void print_json(const Json& document);  // stdout, one line
+/// The one or the other.
+void print(const CommandLine& line, const Json& document, const Table& table);
 void complain(const std::string& text);  // stderr: "btlctl: ..."
 
-/// An outcome of which nothing is known but the code and the text.
-control::Outcome plain_outcome(const CommandLine& line, ExitCode code, std::string text);
+/// A command that ended before it could begin, or without an outcome: what is said, and its exit code.
+/// With --json also a document on stdout.
+ExitCode end_early(const CommandLine& line, const NoJob& end);
+/// The document alone.
+void print_end(const CommandLine& line, const NoJob& end);
 
-/// A command that ended before it could begin. With --json also a document on stdout.
-ExitCode fail_early(const CommandLine& line, const NoJob& why);
+/// What came of a command, for people (stdout if it is done, else stderr) or as a document.
+void report(const CommandLine& line, const control::Outcome& outcome);
 
 /// A message as the JSON that goes over the wire, without its envelope's schema.
 Json as_json(const control::Message& message);
@@ -33,8 +39,5 @@ Json silent_json(const std::vector<control::MemberEntry>& silent);
 /// Names the members that did not answer; the exit code that follows from it.
 ExitCode note_silent(const std::vector<control::MemberEntry>& silent,
                      const std::atomic<bool>& stop);
-
-/// "rank 3 on node17, rank 5 on node18" and how many more.
-std::string names_of(const std::vector<control::MemberEntry>& members);
 
 }  // namespace livebtl::tool

@@ -10,7 +10,6 @@
 #include "transports/builtin.h"
 
 namespace livebtl::runtime {
-
 namespace {
 
 using Kinds = std::vector<core::TransportKind>;
@@ -59,17 +58,6 @@ Result<core::Routing> first_routing(const Settings& settings) {
   return routing;
 }
 
-void set_log(const Settings& settings, const std::string& label) {
-  static constexpr std::pair<std::string_view, LogLevel> kLevels[] = {{"error", LogLevel::kError},
-                                                                      {"warn", LogLevel::kWarn},
-                                                                      {"info", LogLevel::kInfo},
-                                                                      {"debug", LogLevel::kDebug}};
-  for (const auto& [name, level] : kLevels) {
-    if (settings.log_level == name) set_log_level(level);
-  }
-  set_log_prefix("livebtl[" + label + "]");
-}
-
 }  // namespace
 
 // Order matters: the agent joins the job, and learns its routing, before any transport is opened.
@@ -87,7 +75,8 @@ Result<std::shared_ptr<Runtime>> Runtime::start() {
   } while (config.process == ProcessId{0});
   const auto job = control::find_job(*settings, config.process);
   if (!job) return tl::unexpected(job.error());
-  set_log(*settings, job->label);
+  set_log_level(settings->log_level);
+  set_log_prefix("livebtl[" + job->label + "]");
   config.settings = *settings;
   config.kinds = std::move(*kinds);
   config.job = job->id;

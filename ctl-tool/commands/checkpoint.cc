@@ -2,11 +2,9 @@
 // ctl-tool/commands/checkpoint.cc -- checkpoint prepare | return: sets aside the transports that are
 // bound to a device, and brings back just these.
 #include "base/transport_name.h"
-#include "ctl-tool/commands/hold.h"
-#include "ctl-tool/commands/registry.h"
+#include "ctl-tool/command.h"
 #include "ctl-tool/coordinate.h"
 #include "ctl-tool/options.h"
-#include "ctl-tool/say.h"
 
 namespace livebtl::tool {
 namespace {
@@ -32,18 +30,6 @@ std::string conflict_of_prepare(const CommandLine& line) {
   return line.hold && line.no_wait ? "--no-wait is not possible with --hold" : "";
 }
 
-ExitCode prepare(const CommandLine& line, const std::atomic<bool>& stop) {
-  const ExitCode code = run_ladder(line, stop);
-  if (!line.hold || line.dry_run || code != ExitCode::kDone) return code;
-  CommandLine hold = line;
-  hold.command = "hold";
-  hold.arguments = {"start"};
-  const ExitCode held = run_hold(hold, stop);
-  if (held != ExitCode::kDone)
-    complain("what was set aside stays so: btlctl checkpoint return brings it back");
-  return held;
-}
-
 const Command kPrepare{
     .name = "prepare",
     .summary = "Set aside the transports that are bound to a device",
@@ -56,7 +42,7 @@ Examples:
   btlctl checkpoint prepare --hold --lease 120)",
     .define = define_prepare,
     .conflict = conflict_of_prepare,
-    .run = prepare};
+    .run = run_ladder};
 
 const Command kReturn{
     .name = "return",

@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "ctl-tool/choose_job.h"
-#include "ctl-tool/commands/registry.h"
+#include "ctl-tool/command.h"
 #include "ctl-tool/hook_files.h"
 #include "ctl-tool/options.h"
 #include "ctl-tool/say.h"
-#include "ctl-tool/table.h"
 
 namespace livebtl::tool {
 namespace {
@@ -76,18 +74,17 @@ ExitCode report_hooks(const CommandLine& line, const std::vector<Found>& results
                     {"exit_code", static_cast<int>(each.code)}});
     table.add({each.hook->name, printable(each.place), each.text});
   }
-  if (line.json)
-    print_json({{"schema", "livebtl.hooks/1"},
-                {"hooks", std::move(list)},
-                {"exit_code", static_cast<int>(code)}});
-  else
-    print(table.text());
+  print(line,
+        {{"schema", "livebtl.hooks/1"},
+         {"hooks", std::move(list)},
+         {"exit_code", static_cast<int>(code)}},
+        table);
   return code;
 }
 
 ExitCode run_hooks(const CommandLine& line, const std::atomic<bool>&) {
   if (std::error_code error; !fs::is_directory(line.root, error))
-    return fail_early(line, {ExitCode::kNotFound, "--root: there is no directory " + line.root});
+    return end_early(line, {ExitCode::kNotFound, "--root: there is no directory " + line.root});
   const bool installs = line.arguments.front() == "install";
   const std::vector<std::string> names(line.arguments.begin() + 1, line.arguments.end());
   std::vector<Found> results;
@@ -98,12 +95,6 @@ ExitCode run_hooks(const CommandLine& line, const std::atomic<bool>&) {
                                : look_at(hook, line.root, named));
   }
   return report_hooks(line, results);
-}
-
-std::vector<std::string> hook_names() {
-  std::vector<std::string> names;
-  for (const Hook& hook : hooks()) names.emplace_back(hook.name);
-  return names;
 }
 
 CLI::Option* add_names(CLI::App& app, CommandLine& line, const std::string& text) {

@@ -3,10 +3,8 @@
 #include <pwd.h>
 
 #include "control/client/relay_address.h"
-#include "ctl-tool/choose_job.h"
-#include "ctl-tool/commands/registry.h"
+#include "ctl-tool/command.h"
 #include "ctl-tool/say.h"
-#include "ctl-tool/table.h"
 
 namespace livebtl::tool {
 namespace {
@@ -45,7 +43,7 @@ std::vector<std::string> relays_of(const control::JobPlace& job) {
 /// The members, as their relays name them.
 ExitCode show_job_behind_relay(const CommandLine& line, const std::atomic<bool>& stop) {
   const auto links = open_job(line, 0, stop);
-  if (!links) return fail_early(line, links.error());
+  if (!links) return end_early(line, links.error());
   Json members = Json::array();
   Table table({"JOB", "RANK>", "PROCESS"});
   for (const MemberEntry& member : links->found().live) {
@@ -56,12 +54,10 @@ ExitCode show_job_behind_relay(const CommandLine& line, const std::atomic<bool>&
                        {"node", member.node}});
     table.add({links->job(), rank_text(member.rank), printable(member.name)});
   }
-  if (line.json) {
-    print_json({{"schema", "livebtl.jobs/1"},
-                {"jobs", Json::array({{{"job", links->job()}, {"members", std::move(members)}}})}});
-  } else {
-    print(table.text());
-  }
+  print(line,
+        {{"schema", "livebtl.jobs/1"},
+         {"jobs", Json::array({{{"job", links->job()}, {"members", std::move(members)}}})}},
+        table);
   return ExitCode::kDone;
 }
 
@@ -103,9 +99,9 @@ ExitCode show_jobs(const CommandLine& line, const std::atomic<bool>& stop) {
   auto jobs = all_jobs();
   if (!line.job.empty()) std::erase_if(jobs, [&](const auto& job) { return job.id != line.job; });
   const auto unusable = unusable_run_directory();
-  if (jobs.empty() && unusable) return fail_early(line, *unusable);
+  if (jobs.empty() && unusable) return end_early(line, *unusable);
   if (jobs.empty() && !line.job.empty())
-    return fail_early(line, {ExitCode::kNotFound, "no job " + printable(line.job) + " here"});
+    return end_early(line, {ExitCode::kNotFound, "no job " + printable(line.job) + " here"});
   if (unusable) complain(printable(unusable->text) + "; jobs there are not shown");
   for (const auto& job : jobs) {
     if (const std::string why = conflict_in(job); !why.empty()) complain(why);

@@ -3,10 +3,8 @@
 #include <map>
 
 #include "ctl-tool/ask.h"
-#include "ctl-tool/choose_job.h"
-#include "ctl-tool/commands/registry.h"
+#include "ctl-tool/command.h"
 #include "ctl-tool/say.h"
-#include "ctl-tool/table.h"
 
 namespace livebtl::tool {
 namespace {
@@ -63,7 +61,7 @@ std::string state_of(const Sum& sum) {
 
 ExitCode show_list(const CommandLine& line, const std::atomic<bool>& stop) {
   auto links = open_job(line, 0, stop);
-  if (!links) return fail_early(line, links.error());
+  if (!links) return end_early(line, links.error());
   Asker<ListAnswer> asker(*links, line.timeout_for_look(), stop);
   const auto result = asker.ask_all(control::ListRequest{links->job()});
   if (line.json) {

@@ -2,7 +2,7 @@
 // ctl-tool/commands/routing.cc -- add, quiesce, remove, switch, set: what the job sends on; resume,
 // abort: the end of one of these that was left unfinished. All are ladders (coordinate.h).
 #include "control/ladder/commands.h"
-#include "ctl-tool/commands/registry.h"
+#include "ctl-tool/command.h"
 #include "ctl-tool/coordinate.h"
 #include "ctl-tool/options.h"
 

@@ -5,11 +5,9 @@
 #include "control/ladder/membership.h"
 #include "control/place/job_secret.h"
 #include "ctl-tool/ask.h"
-#include "ctl-tool/choose_job.h"
-#include "ctl-tool/commands/registry.h"
+#include "ctl-tool/command.h"
 #include "ctl-tool/options.h"
 #include "ctl-tool/say.h"
-#include "ctl-tool/table.h"
 
 namespace livebtl::tool {
 namespace {
@@ -46,29 +44,27 @@ struct Held {
 
 ExitCode write_secret(const CommandLine& line, const std::atomic<bool>& stop) {
   auto links = open_job(line, 0, stop);
-  if (!links) return fail_early(line, links.error());
+  if (!links) return end_early(line, links.error());
   if (const std::string why = conflict(line, *links); !why.empty())
-    return fail_early(line, {ExitCode::kRefused, why});
+    return end_early(line, {ExitCode::kRefused, why});
   Asker<SecretAnswer> asker(*links, line.timeout_for_look(), stop);
   auto heard = asker.ask_any(control::SecretRequest{links->job()});
   const Held held(heard ? std::move(*heard) : SecretAnswer{});
   if (stop.load())
-    return fail_early(line, {ExitCode::kInterrupted, "interrupted; no file was made"});
+    return end_early(line, {ExitCode::kInterrupted, "interrupted; no file was made"});
   if (!heard)
-    return fail_early(line, {ExitCode::kMembersMissing, "no process answers; are they stopped?"});
+    return end_early(line, {ExitCode::kMembersMissing, "no process answers; are they stopped?"});
   const std::string& secret = held.answer.secret;
   if (secret.empty()) {
-    return fail_early(line, {ExitCode::kNotPermitted, kNoSecret});
+    return end_early(line, {ExitCode::kNotPermitted, kNoSecret});
   }
   std::string text = "the secret of job " + links->job() + " would be written to " + line.file;
   if (!line.dry_run) {
     if (const auto written = control::write_secret_file(line.file, secret); !written)
-      return fail_early(line, {code_of_failed_write(written.error().code), written.error().text});
+      return end_early(line, {code_of_failed_write(written.error().code), written.error().text});
     text = "the secret of job " + links->job() + " is in " + line.file;
   }
-  print(line.json ? control::outcome_json(plain_outcome(line, ExitCode::kDone, text)) + "\n"
-                  : printable(text) + "\n");
-  return ExitCode::kDone;
+  return end_early(line, {ExitCode::kDone, text});
 }
 
 std::string problem_of_file(const std::string& text) {

@@ -2,9 +2,8 @@
 // ctl-tool/commands/settings.cc -- settings: what the library can be told by the environment.
 #include "base/settings.h"
 
-#include "ctl-tool/commands/registry.h"
+#include "ctl-tool/command.h"
 #include "ctl-tool/say.h"
-#include "ctl-tool/table.h"
 
 namespace livebtl::tool {
 namespace {
@@ -23,11 +22,7 @@ ExitCode show_settings(const CommandLine& line, const std::atomic<bool>&) {
                     {"meaning", setting.meaning},
                     {"live", false}});  // of schema 1: none changes in a running job
   }
-  if (line.json) {
-    print_json({{"schema", "livebtl.settings/1"}, {"settings", std::move(list)}});
-  } else {
-    print(table.text());
-  }
+  print(line, {{"schema", "livebtl.settings/1"}, {"settings", std::move(list)}}, table);
   return ExitCode::kDone;
 }
 

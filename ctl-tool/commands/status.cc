@@ -6,10 +6,8 @@
 #include "control/ladder/membership.h"
 #include "control/wire/json_archive.h"
 #include "ctl-tool/ask.h"
-#include "ctl-tool/choose_job.h"
-#include "ctl-tool/commands/registry.h"
+#include "ctl-tool/command.h"
 #include "ctl-tool/say.h"
-#include "ctl-tool/table.h"
 
 namespace livebtl::tool {
 namespace {
@@ -73,9 +71,10 @@ void add_other_pages(Asker<StatusAnswer>& asker, const std::string& job, const M
   auto& peers = answer.engine.peers;
   while (peers.size() < answer.peers_total) {
     const control::StatusRequest request{job, true, static_cast<std::uint32_t>(peers.size())};
-    auto page = asker.ask_one(member.member, request);
-    if (!page || page->engine.peers.empty()) return;
-    peers.insert(peers.end(), page->engine.peers.begin(), page->engine.peers.end());
+    const auto heard = asker.ask({member}, request).answers;
+    if (heard.empty() || heard.front().second.engine.peers.empty()) return;
+    const auto& page = heard.front().second.engine.peers;
+    peers.insert(peers.end(), page.begin(), page.end());
   }
 }
 
@@ -158,7 +157,7 @@ void print_missing(const control::Missing& missing) {
 
 ExitCode show_status(const CommandLine& line, const std::atomic<bool>& stop) {
   auto links = open_job(line, 0, stop);
-  if (!links) return fail_early(line, links.error());
+  if (!links) return end_early(line, links.error());
   Asker<StatusAnswer> asker(*links, line.timeout_for_look(), stop);
   auto result = asker.ask_all(control::StatusRequest{links->job(), line.peers, 0});
   if (line.peers) {

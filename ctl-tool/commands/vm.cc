@@ -7,11 +7,9 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "ctl-tool/commands/registry.h"
 #include "ctl-tool/options.h"
 #include "ctl-tool/progress_line.h"
 #include "ctl-tool/say.h"
-#include "ctl-tool/table.h"
 
 namespace livebtl::tool {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "ctl-tool/command.h"
 #include "hypervisor/plan/report.h"
+#include "hypervisor/set/set_steps.h"
 
 namespace livebtl::tool {
 
@@ -16,6 +17,9 @@ inline constexpr std::size_t kVmTextMax = 4096;  // bytes of one option
 
 void add_guest_btlctl(CLI::App& app, CommandLine& line);
 TimeNs vm_timeout(const CommandLine& line);
+
+/// One --vm of snapshot and restore: NAME,qmp=SOCKET[,ga=SOCKET][,card=ID]...
+Result<hypervisor::MachinePlace> read_machine(const std::string& text);
 
 /// Of all actions; "": nothing.
 std::string problem_of_globals(const CommandLine& line);

@@ -21,11 +21,6 @@ std::string problem_of_card(const std::string& text) {
              : "it takes a device's id, as QEMU has it, not '" + text + "'";
 }
 
-std::string problem_of_card_arguments(const std::string& text) {
-  const auto arguments = hypervisor::read_card_arguments(text);
-  return arguments ? "" : arguments.error().text;
-}
-
 CLI::Option* add_text(CLI::App& app, const char* name, std::string& value, const char* type,
                       const char* text) {
   return add_value(app, name, value, type, text)->check(takes_at_most(kVmTextMax));
@@ -64,7 +59,7 @@ void define_migrate(CLI::App& app, CommandLine& line) {
             "asked")
       ->allow_extra_args(false)
       ->check(takes_at_most(kVmTextMax))
-      ->check(checked(problem_of_card_arguments));
+      ->check(checked_by(hypervisor::read_card_arguments));
   define_destination(app, vm);
   add_guest_btlctl(app, line);
   add_ignored(app, "--lease");

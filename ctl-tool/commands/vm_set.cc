@@ -6,7 +6,6 @@
 
 #include "ctl-tool/commands/vm.h"
 #include "ctl-tool/options.h"
-#include "ctl-tool/vm_machine.h"
 #include "hypervisor/restore/restore_vms.h"
 #include "hypervisor/snapshot/snapshot_vms.h"
 
@@ -15,10 +14,45 @@ namespace {
 
 using hypervisor::MachinePlace;
 
-std::string problem_of_machine(const std::string& text) {
-  const auto machine = read_machine(text);
-  return machine ? "" : machine.error().text;
+/// "": it is added.
+std::string add_part(MachinePlace& machine, const std::string& part) {
+  const std::string key = part.substr(0, part.find('='));
+  const std::string value = key.size() < part.size() ? part.substr(key.size() + 1) : "";
+  std::string* const socket = key == "qmp" ? &machine.qmp : key == "ga" ? &machine.agent : nullptr;
+  if (value.empty() || (socket == nullptr && key != "card")) return "'" + part + "' has no meaning";
+  if (socket != nullptr) {
+    if (!socket->empty()) return key + " is given twice";
+    *socket = value;
+    return "";
+  }
+  const bool twice =
+      std::find(machine.cards.begin(), machine.cards.end(), value) != machine.cards.end();
+  if (!hypervisor::well_formed_id(value) || twice || machine.cards.size() == hypervisor::kCardsMax)
+    return "card takes a device's id, as QEMU has it, once";
+  machine.cards.push_back(value);
+  return "";
 }
+
+}  // namespace
+
+Result<MachinePlace> read_machine(const std::string& text) {
+  MachinePlace machine;
+  machine.name = text.substr(0, text.find(','));
+  std::string wrong;
+  if (!hypervisor::well_formed_machine(machine.name))
+    wrong = "a name begins with a letter, and has letters, digits, '-', '_', '.'";
+  for (std::size_t at = machine.name.size(); wrong.empty() && at < text.size();) {
+    const std::size_t end = std::min(text.find(',', at + 1), text.size());
+    wrong = add_part(machine, text.substr(at + 1, end - at - 1));
+    at = end;
+  }
+  if (wrong.empty() && machine.qmp.empty()) wrong = "qmp= is missing";
+  if (wrong.empty()) return machine;
+  return fail(Errc::kInvalid,
+              "'" + text + "': " + wrong + "; it takes NAME,qmp=SOCKET,ga=SOCKET,card=ID,...");
+}
+
+namespace {
 
 void define_set_of_machines(CLI::App& app, CommandLine& line, const char* text) {
   add_word(app, "DIR", line.vm.directory, "DIRECTORY", "The set's directory")
@@ -27,7 +61,7 @@ void define_set_of_machines(CLI::App& app, CommandLine& line, const char* text) 
       ->required()
       ->allow_extra_args(false)
       ->check(takes_at_most(kVmTextMax))
-      ->check(checked(problem_of_machine));
+      ->check(checked_by(read_machine));
   add_guest_btlctl(app, line);
 }
 

@@ -8,11 +8,9 @@
 #include <map>
 
 #include "control/client/job_links.h"
-#include "ctl-tool/choose_job.h"
-#include "ctl-tool/commands/registry.h"
+#include "ctl-tool/command.h"
 #include "ctl-tool/options.h"
 #include "ctl-tool/say.h"
-#include "ctl-tool/table.h"
 
 namespace livebtl::tool {
 namespace {
@@ -155,7 +153,7 @@ class Watch {
 
 ExitCode watch(const CommandLine& line, const std::atomic<bool>& stop) {
   auto links = open_job(line, 0, stop);
-  if (!links) return fail_early(line, links.error());
+  if (!links) return end_early(line, links.error());
   Watch watch(line, *links);
   const TimeNs end = line.timeout_s ? monotonic_now() + line.timeout_for_look() : INT64_MAX;
   const auto over = [&] { return stop.load() || line.once || monotonic_now() >= end; };

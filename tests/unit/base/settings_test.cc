@@ -80,7 +80,7 @@ TEST_CASE("values arrive in their fields") {
   CHECK(settings->window_bytes == 2u << 20);
   CHECK(settings->secret_fd == 7);
   CHECK(settings->rundir == "/run/x");
-  CHECK(settings->log_level == "debug");
+  CHECK(settings->log_level == LogLevel::kDebug);
 }
 
 TEST_CASE("the second spelling counts if the first is not set or empty") {

@@ -169,7 +169,7 @@ TEST_CASE("help teaches, by example, with the exit codes") {
   const auto help = ended({"--help"});
   CHECK(help.exit_code == livebtl::ExitCode::kDone);
   CHECK(help.text.find("btlctl switch sm tcp") != std::string::npos);
-  for (const auto& entry : exit_codes()) {
+  for (const auto& entry : kExitCodes) {
     CHECK(help.text.find(entry.meaning) != std::string::npos);
   }
   for (const char* command : {"jobs", "list", "status", "add", "quiesce", "remove", "switch", "set",
@@ -205,7 +205,7 @@ TEST_CASE("the manual page has every command and exit code") {
     CHECK(page.find(std::string(".SS btlctl ") + command) != std::string::npos);
     CHECK(completion().find(command) != std::string::npos);
   }
-  for (const auto& entry : exit_codes()) {
+  for (const auto& entry : kExitCodes) {
     CHECK(page.find(".B " + std::to_string(static_cast<int>(entry.code)) + "\n") !=
           std::string::npos);
   }

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "ctl-tool/command_line.h"
-#include "ctl-tool/vm_machine.h"
+#include "ctl-tool/commands/vm.h"
 
 using namespace livebtl::tool;
 
