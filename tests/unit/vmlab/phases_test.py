@@ -16,7 +16,7 @@ def read(file):
 
 def named():
     """The names that name_of() gives the phases, without "end"."""
-    table, = re.findall(r"kNames\[\] = \{(.*?)\};", read("plan/action.cc"), re.DOTALL)
+    table, = re.findall(r"kNames\[\] = \{(.*?)\};", read("plan/sequence.cc"), re.DOTALL)
     names = re.findall(r'"(\w+)"', table)
     assert names[-1] == "end", names
     return names[:-1]
