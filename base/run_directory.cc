@@ -39,7 +39,36 @@ std::optional<std::string> system_run_directory(const std::string& places) {
   return make_directory(path, kPrivate) ? std::optional(path) : std::nullopt;
 }
 
+/// One of our own that is there already comes first, so that all our processes find one another even if
+/// the other user gives the first name free.
+Result<std::string> make_temporary_place(const std::string& temporary) {
+  const std::vector<std::string> places = temporary_places(temporary, ::geteuid());
+  for (const std::string& place : places) {
+    if (open_private_directory(place, ::geteuid())) return place;
+  }
+  Status made;
+  for (const std::string& place : places) {
+    made = make_private_directory(place);
+    if (made) return place;
+    if (!taken_by_another(place, ::geteuid())) break;
+  }
+  return tl::unexpected(made.error());
+}
+
 }  // namespace
+
+std::vector<std::string> temporary_places(const std::string& temporary, uid_t user) {
+  constexpr int kNames = 8;
+  const std::string first = temporary + "/livebtl-" + std::to_string(user);
+  std::vector<std::string> places{first};
+  for (int i = 1; i < kNames; ++i) places.push_back(first + "." + std::to_string(i));
+  return places;
+}
+
+bool taken_by_another(const std::string& path, uid_t user) {
+  struct stat facts {};
+  return ::lstat(path.c_str(), &facts) == 0 && facts.st_uid != user;
+}
 
 RunPlaces run_places() {
   const char* const session = ::secure_getenv("XDG_RUNTIME_DIR");
@@ -87,7 +116,7 @@ Result<std::string> make_run_directory(const std::string& wanted, const RunPlace
     } else if (places.session && exists(*places.session)) {
       path = *places.session + "/livebtl";
     } else {
-      path = places.temporary + "/livebtl-" + user_number();
+      return make_temporary_place(places.temporary);
     }
   } else if (path.front() != '/') {
     return fail(Errc::kInvalid, "LIVEBTL_RUNDIR=" + path + " must be an absolute path");

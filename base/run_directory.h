@@ -7,13 +7,15 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/fd.h"
 #include "livebtl/result.h"
 
 namespace livebtl {
 
-/// Where run directories may be, in this order: SYSTEM/UID, SESSION/livebtl, TEMPORARY/livebtl-UID.
+/// Where run directories may be, in this order: SYSTEM/UID, SESSION/livebtl, and the places of
+/// temporary_places() in TEMPORARY.
 struct RunPlaces {
   std::string system = "/run/livebtl";
   std::optional<std::string> session = {};  // $XDG_RUNTIME_DIR
@@ -26,6 +28,12 @@ RunPlaces run_places();
 /// session: that exists above it) or can be made. Made 0700 if missing. Errors: kAuth (wrong owner or mode), kInvalid
 /// (not absolute), kSystem.
 Result<std::string> make_run_directory(const std::string& wanted, const RunPlaces& places);
+
+/// TEMPORARY/livebtl-UID, and more of such names: in a folder that all users share another user may have
+/// taken the first. That one is used which is the user's already, else the first that can be.
+std::vector<std::string> temporary_places(const std::string& temporary, uid_t user);
+/// Is something of that name there which belongs to another user?
+bool taken_by_another(const std::string& path, uid_t user);
 
 /// Makes a directory of this user's alone, if it is missing. Errors: kAuth, kSystem.
 Status make_private_directory(const std::string& path);

@@ -30,7 +30,7 @@ void add_if_private(std::vector<RunDirectory>& found, const std::string& path, u
   found.push_back({path, owner});
 }
 
-/// Those of every user: /run/livebtl/UID, /run/user/UID/livebtl, /tmp/livebtl-UID.
+/// Those of every user: /run/livebtl/UID, /run/user/UID/livebtl, /tmp/livebtl-UID and its like.
 void add_all_users(std::vector<RunDirectory>& found) {
   struct Place {
     std::string parent, prefix, suffix;
@@ -40,7 +40,8 @@ void add_all_users(std::vector<RunDirectory>& found) {
   for (const Place& place : places) {
     for (const std::string& name : list_directory(place.parent)) {
       if (!name.starts_with(place.prefix)) continue;
-      const auto user = parse_number<uid_t>(std::string_view(name).substr(place.prefix.size()));
+      const std::string_view number = std::string_view(name).substr(place.prefix.size());
+      const auto user = parse_number<uid_t>(number.substr(0, number.find('.')));
       if (user) add_if_private(found, place.parent + "/" + name + place.suffix, *user);
     }
   }
@@ -60,7 +61,9 @@ std::vector<std::string> own_places(const std::string& wanted, const Lookup& loo
   std::vector<std::string> places{RunPlaces{}.system + "/" + user};
   if (const auto session = lookup("XDG_RUNTIME_DIR")) places.push_back(*session + "/livebtl");
   places.push_back("/run/user/" + user + "/livebtl");
-  places.push_back("/tmp/livebtl-" + user);
+  for (std::string& place : temporary_places(RunPlaces{}.temporary, ::geteuid())) {
+    if (!taken_by_another(place, ::geteuid())) places.push_back(std::move(place));
+  }
   return places;
 }
 

@@ -45,6 +45,30 @@ TEST_CASE("a link or a file in the run directory's place is refused") {
   CHECK(make_run_directory("relative", {}).error().code == Errc::kInvalid);
 }
 
+TEST_CASE("a name that another user has taken in a shared folder is stepped around, for good" *
+          doctest::skip(::geteuid() != 0)) {
+  constexpr uid_t kAnother = 65534;
+  Scratch scratch;
+  write_file(scratch / "file", "");  // nobody can make a directory in it
+  const RunPlaces places{scratch / "file/system", {}, scratch.path()};
+  const auto names = temporary_places(scratch.path(), ::geteuid());
+  for (std::size_t taken = 0; taken < 2; ++taken) {
+    REQUIRE(::mkdir(names[taken].c_str(), 0700) == 0);
+    REQUIRE(::chown(names[taken].c_str(), kAnother, kAnother) == 0);
+  }
+  CHECK(make_run_directory("", places) == names[2]);
+  REQUIRE(::rmdir(names[0].c_str()) == 0);
+  CHECK(make_run_directory("", places) == names[2]);  // where our other processes are
+  for (const std::string& name : names) {
+    ::rmdir(name.c_str());
+    REQUIRE(::mkdir(name.c_str(), 0700) == 0);
+    REQUIRE(::chown(name.c_str(), kAnother, kAnother) == 0);
+  }
+  const auto none = make_run_directory("", places);
+  REQUIRE_FALSE(none);
+  CHECK(none.error().text.find("set LIVEBTL_RUNDIR") != std::string::npos);
+}
+
 TEST_CASE(
     "the first of the places is taken that exists, and a session that does not exist is passed "
     "over") {
