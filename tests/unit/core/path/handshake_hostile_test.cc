@@ -13,7 +13,7 @@ using namespace livebtl::core;
 using namespace livebtl::core::test;
 
 TEST_CASE("an unauthenticated HELLO earns a refusal, and learns nothing by it") {
-  for (const std::uint64_t dialled : {20, 21, 0}) {
+  for (const std::uint64_t dialled : {20u, 21u, 0u}) {
     Handshake forger = Handshake::dial(secret_of(2), facts_of(10), ProcessId{dialled});
     Handshake acceptor = acceptor_of(20, secret_of(1));
     const auto step = acceptor.receive(*forger.start().send);
