@@ -63,7 +63,7 @@ TEST_CASE("a stranger who sends rubbish is closed, hears nothing and is shown to
 TEST_CASE("a preamble of another version is closed without an answer") {
   Victim victim;
   for (std::size_t at = 0; at < 8; ++at) {
-    auto preamble = encode_preamble({1});
+    auto preamble = encode_preamble(1);
     preamble[at] ^= std::byte{1};
     Stranger stranger(victim.door());
     stranger.say(preamble);
@@ -76,7 +76,7 @@ TEST_CASE("a preamble of another version is closed without an answer") {
 TEST_CASE("rubbish behind a good preamble ends with kCorrupt") {
   Victim victim;
   Stranger stranger(victim.door());
-  stranger.say(encode_preamble({1}));
+  stranger.say(encode_preamble(1));
   stranger.say(kit::noise(5, 300));
   End end;
   REQUIRE(kit::until(
@@ -93,7 +93,7 @@ TEST_CASE("who is silent, or slow with the preamble, is closed when his time is 
   Victim victim;
   Stranger silent(victim.door());
   Stranger slow(victim.door());
-  slow.say(Bytes(encode_preamble({1})).first(9));
+  slow.say(Bytes(encode_preamble(1)).first(9));
   victim.rig.settle();
   CHECK(!silent.is_closed());
   CHECK(!slow.is_closed());
@@ -116,7 +116,7 @@ TEST_CASE("who sleeps on wait_fd() is woken to close the silent") {
 TEST_CASE("a preamble in single bytes is a good one") {
   Victim victim;
   Stranger patient(victim.door());
-  for (const std::byte byte : encode_preamble({1})) {
+  for (const std::byte byte : encode_preamble(1)) {
     patient.say({&byte, 1});
     victim.rig.turn();
   }
@@ -142,7 +142,7 @@ TEST_CASE("of a crowd that proves nothing only so many are let in, and room is m
   std::vector<std::unique_ptr<Stranger>> crowd;
   for (std::size_t i = 0; i < kUntrustedMax + 40; ++i) {
     crowd.push_back(std::make_unique<Stranger>(victim.door()));
-    crowd.back()->say(encode_preamble({1}));
+    crowd.back()->say(encode_preamble(1));
     victim.rig.turn();
   }
   std::size_t closed = 0;
