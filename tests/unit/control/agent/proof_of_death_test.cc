@@ -12,7 +12,7 @@ TEST_CASE("of a member that has left the engine is told that it has ended") {
   JobOfFakes job(3);
   job.add_members(2);
   job.add_spawned_member();  // whom nobody counts
-  for (const std::size_t left : {1, 2}) {
+  for (const std::size_t left : {1u, 2u}) {
     job.remove_member(left);
     job.admin(0).seek(job.process(left));
     CHECK(eventually([&] { return job.admin(0).dead(job.process(left)); }));
