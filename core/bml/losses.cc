@@ -62,8 +62,8 @@ void Losses::peer_path_lost(Peer& peer, Path& path) noexcept {
   } else if (peer.lost || peer.departed || said_goodbye_ || benign(path)) {
     parts_.transfers.path_lost(peer, path);
     if (!path.closing) peer.lost_paths[path.slot.name()] = path.id;
-    if (peer.departed && (peer.frames_missing() == 0 || !peer.connected()))
-      lose_peer(peer, "it has ended");
+    // What is missing may still come by another path.
+    if (peer.left_well() || (peer.departed && !peer.connected())) lose_peer(peer, "it has ended");
     parts_.elector.elect(peer);
   } else if (!path.keeps) {
     parts_.transfers.path_lost(peer, path);
@@ -153,11 +153,11 @@ void Losses::lose_peer(Peer& peer, const std::string& why) noexcept {
   if (peer.lost) return;
   peer.lost = true;
   peer.lost_at = context_.now;
-  if (const std::uint64_t missing = peer.frames_missing(); missing != 0)
-    log(LogLevel::kError, "engine", "%llu frames that %s sent did not come before it ended",
-        static_cast<unsigned long long>(missing), peer.name().c_str());
-  if (!peer.departed || peer.frames_missing() != 0) {
-    log(LogLevel::kError, "engine", "%s is lost: %s", peer.name().c_str(), why.c_str());
+  if (!peer.left_well()) {
+    const std::uint64_t missing = peer.frames_missing();
+    log(LogLevel::kError, "engine", "%s is lost: %s%s", peer.name().c_str(), why.c_str(),
+        missing == 0 ? ""
+                     : (", and " + std::to_string(missing) + " frames of it did not come").c_str());
     context_.events.push({EngineEvent::Kind::kPeerLost, peer.process, ""});
   }
   for (auto& path : peer.paths) path->break_down({Errc::kPeerLost, why});

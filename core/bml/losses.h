@@ -56,7 +56,6 @@ class Losses {
   /// From now on no path's end is a loss, and none is dialled for. false: some peer could not be told,
   /// as its path takes nothing: again.
   bool say_goodbye() noexcept;
-  bool said_goodbye() const noexcept { return said_goodbye_; }
   /// Destroys all that is left. At the end.
   void clear() noexcept;
 

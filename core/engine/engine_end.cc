@@ -40,8 +40,10 @@ void EngineCore::linger() noexcept {
         name_unsettled(false);
         tell_at = now + kToldEvery;
       }
-      over = core_.bml.peers.settled() || now > until;
+      const bool settled = core_.bml.peers.settled();
+      over = settled || now > until;
       if (!over) core_.bml.probes.request_acks();
+      if (over && !settled) name_unsettled(true);
     }
     if (!over) ::poll(nullptr, 0, 1);
   }
@@ -49,14 +51,8 @@ void EngineCore::linger() noexcept {
   while (!say_goodbye() && core_.context.config.now() < said_by) ::poll(nullptr, 0, 1);
 }
 
-/// true: all peers that can be told have been.
 bool EngineCore::say_goodbye() noexcept {
   const Guard guard(core_);
-  if (core_.bml.losses.said_goodbye()) {
-    progress_locked(kFramesPerTurn);
-  } else {
-    name_unsettled(true);
-  }
   const bool said = core_.bml.losses.say_goodbye();
   progress_locked(kFramesPerTurn);
   return said;

@@ -50,7 +50,7 @@ PeerStatus EngineCore::status_of(const Peer& peer) const {
   status.messages_sent = peer.counts.messages_sent;
   status.messages_received = peer.counts.messages_received;
   status.kept_bytes = peer.tx.window ? peer.tx.window->kept_bytes() : 0;
-  status.lost = peer.lost && (!peer.departed || peer.frames_missing() != 0);
+  status.lost = peer.lost && !peer.left_well();
   for (const auto& [name, stats] : peer.closed_stats) {
     status.frames_sent[name] += stats.frames_sent;
     status.frames_received[name] += stats.frames_received;

@@ -122,9 +122,9 @@ struct CreditBody {
 };
 struct PathBody {
   std::uint64_t path = 0;  // the path's id, drawn by the dialler
-  std::uint64_t seq =
-      0;  // kMarker: its ordinal on the path; kMarkerAck: the marker's; kGoodbye: behind
-          // the last frame sent; else 0
+  // kMarker: its ordinal on the path; kMarkerAck: the marker's; kGoodbye: the number behind the last
+  // frame that the process meant to send; else 0
+  std::uint64_t seq = 0;
 };
 
 /// Does the kind belong to the ordered lane?

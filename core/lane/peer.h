@@ -176,10 +176,10 @@ struct Peer {
   std::map<std::string, std::uint64_t> lost_paths;  // by transport: id of what a redial replaces
   std::string fatal_refusal;                        // the peer will never talk to us again, and why
   TimeNs lost_at = 0;
+  std::uint64_t sent_until = 0;  // departed: the number behind the last frame that it meant to send
   bool dirty = false;            // in the sender's list: has something to send
   bool wants_path = false;       // in the BML's list: is dialled at the next turn
   bool departed = false;         // said goodbye
-  std::uint64_t sent_until = 0;  // it said then: all that it sent or would have has a lower number
   bool lost = false;             // proved dead, or inconsistent; operations fail after a delay
   bool failed = false;           // ... and have
 
@@ -197,10 +197,12 @@ struct Peer {
   bool owes_acknowledgement() const noexcept {
     return send_path != nullptr && send_path->keeps && rx.ack_sent != rx.reorder.expected();
   }
-  /// It has ended, and so much of what it sent has not come.
+  /// It said goodbye, and so much of what it sent has not come.
   std::uint64_t frames_missing() const noexcept {
     return departed && sent_until > rx.reorder.expected() ? sent_until - rx.reorder.expected() : 0;
   }
+  /// It said goodbye, and nothing is missing.
+  bool left_well() const noexcept { return departed && frames_missing() == 0; }
   /// For people.
   std::string name() const {
     const std::string id = hex_digits(static_cast<std::uint64_t>(process), 16);

@@ -23,15 +23,9 @@ void Roster::close_holes() noexcept {
 
 void log_unauthenticated(Shared& shared, TimeNs now, const std::string& who,
                          const std::string& what) {
-  constexpr TimeNs kQuietTime = 10 * kSecond;
-  if (now < shared.next_log) {
-    ++shared.logs_withheld;
-    return;
-  }
-  shared.next_log = now + kQuietTime;
-  log(LogLevel::kWarn, "tcp", "dropped connection from=%s reason=\"%s\" more_withheld=%llu",
-      who.c_str(), what.c_str(),
-      static_cast<unsigned long long>(std::exchange(shared.logs_withheld, 0)));
+  if (!shared.unauthenticated.allow(now)) return;
+  log(LogLevel::kWarn, "tcp", "dropped connection from=%s reason=\"%s\" withheld=%llu", who.c_str(),
+      what.c_str(), static_cast<unsigned long long>(shared.unauthenticated.suppressed()));
 }
 
 }  // namespace livebtl::tcp

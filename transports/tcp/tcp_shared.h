@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/log.h"
 #include "base/settings.h"
 #include "transports/tcp/tcp_framer.h"
 #include "transports/tcp/tcp_out_queue.h"
@@ -73,10 +74,9 @@ struct Shared {
   Roster dialling{};  // not yet
   Roster
       waiting{};  // has something to do that no socket shows: bytes not parsed, a loss not reported
-  std::size_t backlogged = 0;       // endpoints with bytes that wait for room in the socket
-  std::size_t untrusted = 0;        // accepted connections that have not proved anything yet
-  TimeNs next_log = 0;              // for log_unauthenticated()
-  std::uint64_t logs_withheld = 0;  // by it, since the last line
+  std::size_t backlogged = 0;  // endpoints with bytes that wait for room in the socket
+  std::size_t untrusted = 0;   // accepted connections that have not proved anything yet
+  LogLimit unauthenticated{};
   std::uint64_t node = 0;
   CrcMode crc = CrcMode::kNetwork;
   SocketOptions options{};
