@@ -65,6 +65,10 @@ void Bml::on_confirmed(Path& path) noexcept { elector.elect(*path.peer); }
 
 void Bml::want_path(Peer& peer) noexcept { dialler.want_path(peer); }
 
+void Bml::on_breach(Peer& peer, const char* what) noexcept {
+  losses.lose_peer(peer, std::string("it breaks the protocol: ") + what);
+}
+
 void Bml::on_path_frame(Path& path, const FrameHead& head, Bytes header, Bytes payload) noexcept {
   Peer& peer = *path.peer;
   const auto body = decode_body<PathBody>(header);

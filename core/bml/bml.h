@@ -69,6 +69,7 @@ class Bml final : public PathEvents {
   void on_path_frame(Path& path, const FrameHead& head, Bytes header,
                      Bytes payload) noexcept override;
   void on_addresses(Peer& peer, Bytes payload) noexcept override;
+  void on_breach(Peer& peer, const char* what) noexcept override;
   void want_path(Peer& peer) noexcept override;
   void on_marker(Path& path, std::uint64_t ordinal) noexcept;
   void tidy_up() noexcept;

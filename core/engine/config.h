@@ -33,6 +33,9 @@ struct EngineConfig {
 /// is proved empty.
 inline constexpr std::size_t kReorderBytesMax = 4u << 20;
 inline constexpr std::size_t kOvertakeBytesMax = 512u << 10;
+/// One-sided operations that a process has open with a peer: posted, and not answered. Less where the
+/// peer's credit in messages is less.
+inline constexpr std::uint32_t kOpenRequestsMax = 1024;
 /// How long a new connection may take to say a good hello.
 inline constexpr TimeNs kHelloTimeout = 3 * kSecond;
 

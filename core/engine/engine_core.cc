@@ -97,7 +97,7 @@ std::size_t EngineCore::run_active_handlers() {
       const Guard guard(core_);
       next = core_.ports.take_active();
       if (!next) return count;
-      core_.receiver.release_credit(*next->first.peer, next->first.payload.size());
+      core_.receiver.give_back(*next->first.peer, next->first.payload.size(), 1);
     }
     auto& [pending, handler] = *next;
     pending.message.payload = pending.payload;

@@ -39,7 +39,9 @@ CorePort::~CorePort() {
   const Guard guard(core_);
   core_.ports.remove(*this);
   for (auto& pending : pending_active)
-    core_.receiver.release_credit(*pending.peer, pending.payload.size());
+    core_.receiver.give_back(*pending.peer, pending.payload.size(), 1);
+  for (auto message = matcher.take_any(); message; message = matcher.take_any())
+    core_.receiver.drop_unexpected(std::move(message), Errc::kCancelled);
   while (Operation* receive = matcher.first_posted()) {
     matcher.withdraw(*receive);
     receive->done(*receive, {.code = Errc::kCancelled});
@@ -135,7 +137,9 @@ Accept CorePort::receive_claimed(ClaimedMessage* claim, std::span<const MutableS
 
 void CorePort::discard_claimed(ClaimedMessage* claim) noexcept {
   const PostingGuard guard(core_);
-  core_.receiver.drop_unexpected(std::unique_ptr<Unexpected>(reinterpret_cast<Unexpected*>(claim)));
+  // Taken and thrown away, as the user wished.
+  core_.receiver.drop_unexpected(std::unique_ptr<Unexpected>(reinterpret_cast<Unexpected*>(claim)),
+                                 Errc::kOk);
 }
 
 bool CorePort::cancel(Operation& operation) noexcept {

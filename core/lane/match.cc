@@ -44,14 +44,24 @@ Unexpected* Matcher::peek(const ReceiveState& like) const noexcept {
 }
 
 std::unique_ptr<Unexpected> Matcher::take(const ReceiveState& like) noexcept {
-  List<Unexpected>& list = unexpected_[lane(like.kind)];
   Unexpected* const message = peek(like);
-  if (message == nullptr) return nullptr;
-  (message->previous != nullptr ? message->previous->next : list.first) = message->next;
-  (message->next != nullptr ? message->next->previous : list.last) = message->previous;
-  message->previous = message->next = nullptr;
+  return message == nullptr ? nullptr : take_out(*message);
+}
+
+std::unique_ptr<Unexpected> Matcher::take_any() noexcept {
+  for (const List<Unexpected>& list : unexpected_) {
+    if (list.first != nullptr) return take_out(*list.first);
+  }
+  return nullptr;
+}
+
+std::unique_ptr<Unexpected> Matcher::take_out(Unexpected& message) noexcept {
+  List<Unexpected>& list = unexpected_[lane(message.envelope.kind)];
+  (message.previous != nullptr ? message.previous->next : list.first) = message.next;
+  (message.next != nullptr ? message.next->previous : list.last) = message.previous;
+  message.previous = message.next = nullptr;
   --unexpected_count_;
-  return std::unique_ptr<Unexpected>(message);
+  return std::unique_ptr<Unexpected>(&message);
 }
 
 bool Matcher::withdraw(Operation& receive) noexcept {

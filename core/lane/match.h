@@ -121,6 +121,8 @@ class Matcher {
   Unexpected* peek(const ReceiveState& like) const noexcept;
   /// The same, taken out.
   std::unique_ptr<Unexpected> take(const ReceiveState& like) noexcept;
+  /// Any unexpected message, taken out (for closing a port); null: none.
+  std::unique_ptr<Unexpected> take_any() noexcept;
   /// Withdraws a posted receive. false: it is not posted here.
   bool withdraw(Operation& receive) noexcept;
   /// Any posted receive (for closing a port); null: none.
@@ -171,6 +173,7 @@ class Matcher {
     state.posted = false;
     --posted_count_;
   }
+  std::unique_ptr<Unexpected> take_out(Unexpected& message) noexcept;
   Operation* arrived_behind(Operation& first, const Envelope& envelope) noexcept;
 
   List<Operation> posted_[2];  // by MessageKind

@@ -4,6 +4,7 @@
 
 #include "core/engine/context.h"
 #include "core/lane/atomics.h"
+#include "core/lane/path_events.h"
 #include "core/lane/port_state.h"
 #include "core/lane/rendezvous.h"
 #include "core/lane/send.h"
@@ -27,6 +28,7 @@ void OneSided::open(PortState& port, Operation& operation, Peer& peer, std::size
   state.bytes = bytes;
   state.number = ++port.one_sided_number;
   state.frame.operation = &operation;
+  state.frame.role = Role::kRequest;
   state.previous = port.one_sided_last;
   (port.one_sided_last != nullptr ? state_of<SendState>(*port.one_sided_last).next
                                   : port.one_sided_first) = &operation;
@@ -138,7 +140,7 @@ Accept OneSided::atomic(PortState& port, const AtomicRequest& request,
                  static_cast<std::uint32_t>(request.count), static_cast<std::uint8_t>(request.op),
                  static_cast<std::uint8_t>(request.scalar),
                  static_cast<std::uint8_t>(fetch ? 1 : 0), 0},
-      {operands, operand_bytes});
+      {operands, operand_bytes}, Role::kRequest);
   return Accept::kAccepted;
 }
 
@@ -183,6 +185,7 @@ void OneSided::complete(Operation& operation, const Completion& completion) noex
 }
 
 void OneSided::on_answer(Peer& peer, const FinBody& body, Bytes payload) noexcept {
+  sender_.request_ended(peer);
   Pending* pending = pending_.find(body.operation);
   if (pending == nullptr || pending->peer != &peer) return;
   const Pending done = *pending;
@@ -200,10 +203,11 @@ void OneSided::on_answer(Peer& peer, const FinBody& body, Bytes payload) noexcep
 }
 
 void OneSided::on_get_offer(Peer& peer, const RtsBody& body) noexcept {
+  if (peer.tx.open_requests == 0) return events_.on_breach(peer, "it offers what nobody asked for");
   Pending* pending = pending_.find(body.tag);
   if (pending == nullptr || pending->peer != &peer || pending->bytes != body.length) {
-    transfers_.tell_end(peer, body.transfer, Errc::kCancelled);
-    return;
+    transfers_.tell_end(peer, body.transfer, Errc::kCancelled, Role::kPlain);
+    return sender_.request_ended(peer);
   }
   InTransfer in;
   in.purpose = InTransfer::Purpose::kGet;

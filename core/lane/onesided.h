@@ -18,8 +18,13 @@ inline constexpr std::size_t kPutEagerBytesMax = 8192;
 
 class OneSided {
  public:
-  OneSided(const Context& context, Sender& sender, Transfers& transfers, PortTable& ports)
-      : context_(context), sender_(sender), transfers_(transfers), ports_(ports) {}
+  OneSided(const Context& context, Sender& sender, Transfers& transfers, PortTable& ports,
+           PathEvents& events)
+      : context_(context),
+        sender_(sender),
+        transfers_(transfers),
+        ports_(ports),
+        events_(events) {}
 
   Accept put(PortState& port, const PutRequest& request, Operation& operation) noexcept;
   Accept get(PortState& port, const GetRequest& request, Operation& operation) noexcept;
@@ -68,12 +73,14 @@ class OneSided {
   };
   Target find_target(const FrameHead& head, std::uint64_t key, std::uint64_t address,
                      std::uint64_t bytes, Access wanted) noexcept;
+  bool take_request(Peer& peer) noexcept;
   void answer(Peer& peer, FrameKind kind, std::uint64_t operation, Errc code, Bytes payload = {});
 
   const Context& context_;
   Sender& sender_;
   Transfers& transfers_;
   PortTable& ports_;
+  PathEvents& events_;
   SlotTable<Pending> pending_;
 };
 

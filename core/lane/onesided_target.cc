@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // core/lane/onesided_target.cc -- see onesided.h: the side that is asked. Requests are a peer's bytes: a
 // region, its rights and its bounds are checked for each before anything is touched.
+#include "core/engine/context.h"
 #include "core/lane/atomics.h"
 #include "core/lane/onesided.h"
+#include "core/lane/path_events.h"
 #include "core/lane/port_state.h"
 #include "core/lane/rendezvous.h"
 #include "core/lane/send.h"
@@ -12,7 +14,16 @@ namespace livebtl::core {
 void OneSided::answer(Peer& peer, FrameKind kind, std::uint64_t operation, Errc code,
                       Bytes payload) {
   sender_.queue_control(peer, kind, 0, 0, 0,
-                        FinBody{operation, static_cast<std::uint32_t>(code), 0}, payload);
+                        FinBody{operation, static_cast<std::uint32_t>(code), 0}, payload,
+                        Role::kAnswersRequest);
+}
+
+// Each is counted until its answer is on its way: a peer that asks and does not read gets no more of our
+// memory.
+bool OneSided::take_request(Peer& peer) noexcept {
+  if (peer.rx.take_request(context_.config.settings)) return true;
+  events_.on_breach(peer, "it has more one-sided operations open here than the protocol allows");
+  return false;
 }
 
 OneSided::Target OneSided::find_target(const FrameHead& head, std::uint64_t key,
@@ -25,6 +36,7 @@ OneSided::Target OneSided::find_target(const FrameHead& head, std::uint64_t key,
 
 void OneSided::on_put(Peer& peer, const FrameHead& head, const RemoteBody& body,
                       Bytes payload) noexcept {
+  if (!take_request(peer)) return;
   ByteReader reader(payload);
   RemoteAccess access{{&peer, head.source_port}, Access::kWrite, body.key, body.length, {}};
   if ((head.flags & kFlagHasData) != 0) access.data = reader.take<std::uint64_t>();
@@ -41,8 +53,10 @@ void OneSided::on_put(Peer& peer, const FrameHead& head, const RemoteBody& body,
 
 void OneSided::on_put_offer(Peer& peer, const FrameHead& head, const RtsBody& body,
                             Bytes payload) noexcept {
+  if (!take_request(peer)) return;
   const auto [port, target] = find_target(head, body.tag, body.data, body.length, Access::kWrite);
-  if (target == nullptr) return transfers_.tell_end(peer, body.transfer, Errc::kBadKey);
+  if (target == nullptr)
+    return transfers_.tell_end(peer, body.transfer, Errc::kBadKey, Role::kAnswersRequest);
   InTransfer in;
   in.purpose = InTransfer::Purpose::kPut;
   in.port = port;
@@ -56,6 +70,7 @@ void OneSided::on_put_offer(Peer& peer, const FrameHead& head, const RtsBody& bo
 }
 
 void OneSided::on_get(Peer& peer, const FrameHead& head, const RemoteBody& body) noexcept {
+  if (!take_request(peer)) return;
   const auto [port, source] = find_target(head, body.key, body.address, body.length, Access::kRead);
   if (source == nullptr) return answer(peer, FrameKind::kGetReply, body.operation, Errc::kBadKey);
   if (body.length <= kPutEagerBytesMax) {
@@ -75,6 +90,7 @@ void OneSided::on_get(Peer& peer, const FrameHead& head, const RemoteBody& body)
 
 void OneSided::on_atomic(Peer& peer, const FrameHead& head, const AtomicBody& body,
                          Bytes payload) noexcept {
+  if (!take_request(peer)) return;
   const auto reply = body.fetch != 0 ? FrameKind::kAtomicReply : FrameKind::kDone;
   if (body.op > static_cast<std::uint8_t>(AtomicOp::kMaskedSwap) ||
       body.scalar > static_cast<std::uint8_t>(Scalar::kF64) || body.count == 0 ||

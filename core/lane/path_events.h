@@ -19,6 +19,8 @@ class PathEvents {
                              Bytes payload) noexcept = 0;
   /// The peer announces where it listens. payload: hostile.
   virtual void on_addresses(Peer& peer, Bytes payload) noexcept = 0;
+  /// The peer has sent what an honest one does not: it is to be talked to no more. what: for the log.
+  virtual void on_breach(Peer& peer, const char* what) noexcept = 0;
   /// There is something to send, and nothing to send it by.
   virtual void want_path(Peer& peer) noexcept = 0;
 

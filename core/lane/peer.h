@@ -22,6 +22,15 @@
 
 namespace livebtl::core {
 
+/// What a frame of the ordered lane is to the counts by which the two ends of a pair bound each other.
+enum class Role : std::uint8_t {
+  kPlain,           // to none of them
+  kMessage,         // spends credit, until the peer gives it back
+  kRequest,         // one-sided: open until it is answered
+  kAnswersMessage,  // posted, it gives the credit of a message back that asked for an answer
+  kAnswersRequest,  // posted, it ends a request of the peer's
+};
+
 /// One ordered frame that waits for its turn; it gets its number when it is posted.
 struct OutFrame {
   OutFrame* next = nullptr;
@@ -29,8 +38,8 @@ struct OutFrame {
   std::size_t payload_bytes = 0;
   std::uint8_t header_bytes = 0;
   std::uint8_t slice_count = 0;
-  bool pooled = false;    // a PooledFrame of the sender's; else it lies in an Operation
-  bool credited = false;  // spends unexpected-message credit
+  bool pooled = false;  // a PooledFrame of the sender's; else it lies in an Operation
+  Role role = Role::kPlain;
   alignas(8) std::byte header[kHeaderBytesMax];
   Slice slices[kSlicesMax];
 
@@ -76,15 +85,20 @@ struct TxLane {
   std::uint64_t replay_end = 0;
   std::size_t overtake_bytes = SIZE_MAX;  // may be sent before the old path is proved empty
   std::unique_ptr<Window> window;         // made when the first keeping path opens
-  FrameQueue control;                     // answers; never wait for credit, and pass the messages
+  FrameQueue control;                     // answers; they wait for nothing, and pass all others
+  FrameQueue requests;                    // wait while too many are open; messages may pass them
   FrameQueue messages;
   // Credit: cumulative counts since the pair began.
   std::uint64_t used_bytes = 0, used_headers = 0;
   std::uint64_t released_bytes = 0, released_headers = 0;
   std::uint32_t credit_bytes = 0, credit_headers = 0;  // the peer's limits, from its hello
+  std::uint32_t open_requests = 0;                     // posted, and not answered
 
   /// The number behind the last frame, were all that wait numbered by now.
-  std::uint64_t end() const noexcept { return next_seq + control.count() + messages.count(); }
+  std::uint64_t end() const noexcept {
+    return next_seq + control.count() + requests.count() + messages.count();
+  }
+  /// Of what messages wait behind: requests are not among it.
   bool idle() const noexcept {
     return control.empty() && messages.empty() && replay_seq >= replay_end;
   }
@@ -93,6 +107,9 @@ struct TxLane {
   }
   bool has_credit(std::size_t bytes) const noexcept {
     return has_header_credit() && used_bytes + bytes - released_bytes <= credit_bytes;
+  }
+  bool has_request_room() const noexcept {
+    return open_requests < std::min(credit_headers, kOpenRequestsMax);
   }
 };
 
@@ -104,6 +121,32 @@ struct RxLane {
   bool ack_wanted = false;
   std::uint64_t released_bytes = 0, released_headers = 0;
   std::uint64_t advertised_bytes = 0, advertised_headers = 0;
+  // What of the peer's is kept here now, of what it has credit for; and its requests that are not
+  // answered. Nothing that comes and goes at once is counted.
+  std::uint64_t held_bytes = 0, held_headers = 0;
+  std::uint64_t open_requests = 0;
+
+  /// One more message is kept. false: an honest peer does not send so many.
+  bool hold(std::size_t bytes, const Settings& settings) noexcept {
+    held_bytes += bytes;
+    ++held_headers;
+    return held_bytes <= settings.credit_bytes && held_headers <= settings.credit_headers;
+  }
+  /// That much of what was kept is gone, and the peer may send as much again.
+  void give_back(std::size_t bytes, std::uint32_t headers) noexcept {
+    held_bytes -= bytes;
+    held_headers -= headers;
+    released_bytes += bytes;
+    released_headers += headers;
+  }
+  /// One more request is to be answered. false: an honest peer does not ask for so much. That one keeps to
+  /// half of it; but when it gives puts up it counts them no more, while our answers may still wait.
+  bool take_request(const Settings& settings) noexcept {
+    return ++open_requests <= 2 * std::min(settings.credit_headers, kOpenRequestsMax);
+  }
+  void end_request() noexcept {
+    if (open_requests != 0) --open_requests;
+  }
 
   /// Does so much credit wait to be told that it goes by itself?
   bool credit_due(const Settings& settings) const noexcept {
@@ -183,7 +226,9 @@ struct Peer {
   bool lost = false;             // proved dead, or inconsistent; operations fail after a delay
   bool failed = false;           // ... and have
 
-  bool has_to_send() const noexcept { return !tx.idle() || !sending.empty(); }
+  bool has_to_send() const noexcept {
+    return !tx.idle() || !tx.requests.empty() || !sending.empty();
+  }
   /// Some path to it is open.
   bool connected() const noexcept {
     return std::ranges::any_of(paths, [](const auto& path) { return path->open(); });

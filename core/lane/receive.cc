@@ -100,7 +100,9 @@ void Receiver::on_ordered(Path& path, const FrameHead& head, Bytes header, Bytes
 }
 
 void Receiver::deliver_early(Peer& peer) noexcept {
-  while (auto early = peer.rx.reorder.take_next()) {
+  while (!peer.lost) {
+    const auto early = peer.rx.reorder.take_next();
+    if (!early) return;
     const auto head = decode_head(early->header);
     count_ack_owed(peer, *head, early->header.size() + early->payload.size());
     dispatch(peer, *head, early->header, early->payload);
@@ -172,6 +174,21 @@ MutableSlice take_multi(ReceiveState& state, std::size_t bytes) noexcept {
 
 }  // namespace
 
+// One more message of the peer's is kept, or has an answer to come. false: it is lost, as an honest one
+// sends within its credit: it never knows of more that was given back than was.
+bool Receiver::hold(Peer& peer, std::size_t bytes) noexcept {
+  if (peer.rx.hold(bytes, context_.config.settings)) [[likely]]
+    return true;
+  events_.on_breach(peer, "it sends more than it has credit for");
+  return false;
+}
+
+void Receiver::give_back(Peer& peer, std::size_t bytes, std::uint32_t headers) noexcept {
+  peer.rx.give_back(bytes, headers);
+  if (peer.rx.credit_due(context_.config.settings)) sender_.mark_dirty(peer);
+}
+
+// Of a message that came and went at once: it was never counted.
 void Receiver::release_credit(Peer& peer, std::size_t bytes) noexcept {
   RxLane& rx = peer.rx;
   rx.released_bytes += bytes;
@@ -185,17 +202,39 @@ void Receiver::release_credit(Peer& peer, std::size_t bytes) noexcept {
                                                         Bytes payload) noexcept {
   PortState* port = ports_.find(head.target_port);
   // A port that was closed: what is still on its way to it is nobody's.
-  if (port == nullptr) return release_credit(peer, payload.size());
+  if (port == nullptr) [[unlikely]] {
+    if ((head.flags & kFlagWantDone) != 0)
+      return answer_taken(peer, head.seq, payload.size(), Errc::kCancelled);
+    return release_credit(peer, payload.size());
+  }
   ++peer.counts.messages_received;
   const Envelope envelope = envelope_of(peer, head, body.tag, body.data, payload.size());
   if (Operation* receive = port->matcher.arrived(envelope)) {
     deliver_eager(*receive, envelope, payload);
+    if (envelope.want_done) [[unlikely]]
+      return answer_taken(peer, envelope.transfer, payload.size(), Errc::kOk);
     return release_credit(peer, payload.size());
   }
   keep_unexpected(*port, envelope, payload);
 }
 
+// in: an eager message that came and went at once, and wants to be told so. Until the answer is on its way
+// it counts as kept.
+void Receiver::answer_taken(Peer& peer, std::uint64_t number, std::size_t bytes,
+                            Errc code) noexcept {
+  if (!hold(peer, bytes)) return;
+  give_back(peer, bytes, 0);
+  tell_done(peer, number, code);
+}
+
+void Receiver::tell_done(Peer& peer, std::uint64_t number, Errc code) noexcept {
+  sender_.queue_control(peer, FrameKind::kDone, kFlagWantDone, 0, 0,
+                        FinBody{number, static_cast<std::uint32_t>(code), 0}, {},
+                        Role::kAnswersMessage);
+}
+
 void Receiver::keep_unexpected(PortState& port, const Envelope& envelope, Bytes payload) noexcept {
+  if (!envelope.rendezvous && !hold(*envelope.source.peer, payload.size())) return;
   auto message = std::make_unique<Unexpected>();
   message->envelope = envelope;
   if (!payload.empty()) {
@@ -232,9 +271,6 @@ void Receiver::complete_receive(Operation& receive, const Completion& completion
     else
       scatter({state.slices, state.slice_count}, 0, payload.first(bytes));
   }
-  if (envelope.want_done) [[unlikely]]
-    sender_.queue_control(*envelope.source.peer, FrameKind::kDone, kFlagWantDone, 0, 0,
-                          FinBody{envelope.transfer, 0, 0});
   complete_receive(receive, completion);
 }
 
@@ -242,19 +278,16 @@ void Receiver::on_offer(Peer& peer, const FrameHead& head, const RtsBody& body,
                         Bytes payload) noexcept {
   if ((head.flags & kFlagPut) != 0) return onesided_.on_put_offer(peer, head, body, payload);
   if ((head.flags & kFlagGet) != 0) return onesided_.on_get_offer(peer, body);
+  if (!hold(peer, 0)) return;  // until its end is told
   PortState* port = ports_.find(head.target_port);
-  if (port == nullptr) {
-    transfers_.tell_end(peer, body.transfer, Errc::kCancelled);
-    return release_credit(peer, 0);
-  }
+  if (port == nullptr)
+    return transfers_.tell_end(peer, body.transfer, Errc::kCancelled, Role::kAnswersMessage);
   ++peer.counts.messages_received;
   Envelope envelope = envelope_of(peer, head, body.tag, body.data, body.length);
   envelope.rendezvous = true;
   envelope.transfer = body.transfer;
-  if (Operation* receive = port->matcher.arrived(envelope)) {
-    deliver_offer(*port, *receive, envelope);
-    return release_credit(peer, 0);
-  }
+  if (Operation* receive = port->matcher.arrived(envelope))
+    return deliver_offer(*port, *receive, envelope);
   keep_unexpected(*port, envelope, {});
 }
 
@@ -282,27 +315,22 @@ void Receiver::deliver_offer(PortState& port, Operation& receive,
 void Receiver::deliver_unexpected(PortState& port, std::unique_ptr<Unexpected> message,
                                   Operation& receive) noexcept {
   const Envelope& envelope = message->envelope;
-  Peer& peer = *envelope.source.peer;
-  if (envelope.rendezvous) {
-    deliver_offer(port, receive, envelope);
-    release_credit(peer, 0);
-  } else {
-    deliver_eager(receive, envelope, {message->payload.get(), envelope.length});
-    release_credit(peer, envelope.length);
-  }
+  if (envelope.rendezvous) return deliver_offer(port, receive, envelope);
+  deliver_eager(receive, envelope, {message->payload.get(), envelope.length});
+  give_back_eager(envelope, Errc::kOk);
 }
 
-void Receiver::drop_unexpected(std::unique_ptr<Unexpected> message) noexcept {
+void Receiver::drop_unexpected(std::unique_ptr<Unexpected> message, Errc code) noexcept {
   const Envelope& envelope = message->envelope;
+  if (!envelope.rendezvous) return give_back_eager(envelope, code);
+  transfers_.tell_end(*envelope.source.peer, envelope.transfer, code, Role::kAnswersMessage);
+}
+
+// in: an eager message that was kept. out: it counts no more, or only until its answer is on its way.
+void Receiver::give_back_eager(const Envelope& envelope, Errc code) noexcept {
   Peer& peer = *envelope.source.peer;
-  if (envelope.rendezvous) {
-    transfers_.tell_end(peer, envelope.transfer,
-                        Errc::kOk);  // taken and thrown away, as the user wished
-  } else if (envelope.want_done) {
-    sender_.queue_control(peer, FrameKind::kDone, kFlagWantDone, 0, 0,
-                          FinBody{envelope.transfer, 0, 0});
-  }
-  release_credit(peer, envelope.rendezvous ? 0 : envelope.length);
+  give_back(peer, envelope.length, envelope.want_done ? 0 : 1);
+  if (envelope.want_done) tell_done(peer, envelope.transfer, code);
 }
 
 MutableBytes Path::on_place(Bytes header, std::size_t payload_bytes, bool to_be_checked) noexcept {

@@ -32,12 +32,17 @@ class Receiver {
                           Operation& receive) noexcept;
   /// All bytes of a receive are in place.
   void complete_receive(Operation& receive, const Completion& completion) noexcept;
-  /// An unexpected message that nobody will receive.
-  void drop_unexpected(std::unique_ptr<Unexpected> message) noexcept;
-  /// Unexpected-message credit back to the peer.
-  void release_credit(Peer& peer, std::size_t bytes) noexcept;
+  /// An unexpected message that nobody will receive. code: for a sender that waits for its end.
+  void drop_unexpected(std::unique_ptr<Unexpected> message, Errc code) noexcept;
+  /// Credit back to the peer, of messages that were kept.
+  void give_back(Peer& peer, std::size_t bytes, std::uint32_t headers) noexcept;
 
  private:
+  bool hold(Peer& peer, std::size_t bytes) noexcept;
+  void release_credit(Peer& peer, std::size_t bytes) noexcept;
+  void answer_taken(Peer& peer, std::uint64_t number, std::size_t bytes, Errc code) noexcept;
+  void tell_done(Peer& peer, std::uint64_t number, Errc code) noexcept;
+  void give_back_eager(const Envelope& envelope, Errc code) noexcept;
   void on_any_frame(Path& path, Bytes header, Bytes payload) noexcept;
   void on_next_message(Path& path, const Header<MessageBody>& message, Bytes payload) noexcept;
   void on_ordered(Path& path, const FrameHead& head, Bytes header, Bytes payload) noexcept;

@@ -13,6 +13,7 @@ void Receiver::on_active(Peer& peer, const FrameHead& head, const MessageBody& b
   PortState* port = ports_.find(head.target_port);
   const auto handler = static_cast<std::uint8_t>(body.data);
   if (port == nullptr || body.data > 255) return release_credit(peer, payload.size());
+  if (!hold(peer, payload.size())) return;
   ++peer.counts.messages_received;
   PortState::PendingActive pending;
   pending.peer = &peer;
@@ -30,7 +31,8 @@ void Receiver::on_answer(Peer& peer, const FrameHead& head, const FinBody& body,
   if (found == peer.awaiting_done.end()) return;
   Operation& operation = *found->second;
   peer.awaiting_done.erase(found);
-  end_operation(operation, {.bytes = state_of<SendState>(operation).bytes});
+  end_operation(operation, {.code = static_cast<Errc>(body.code),
+                            .bytes = state_of<SendState>(operation).bytes});
 }
 
 void Receiver::on_credit(Path& path, const CreditBody& credit) noexcept {

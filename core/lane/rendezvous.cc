@@ -3,6 +3,7 @@
 #include "core/lane/rendezvous.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/lane/onesided.h"
 #include "core/lane/port_state.h"
@@ -14,6 +15,10 @@ namespace livebtl::core {
 namespace {
 
 constexpr double kAheadBytesMax = 1 << 20;  // of placed data, beside a path that is busy
+
+CtsBody request_for(const InTransfer& in, std::uint64_t handle) noexcept {
+  return {in.transfer, in.arrived.prefix(), in.wanted, handle, in.attempt, 0};
+}
 
 /// The contiguous piece of scattered memory at `offset`, at most bytes_max long.
 template <class SliceType>
@@ -56,27 +61,31 @@ OutTransfer& Transfers::offer(Peer& peer, PortState* port, Operation* operation,
 }
 
 void Transfers::fetch(Peer& peer, InTransfer in, std::uint64_t wanted) {
+  in.peer = &peer;
   if (wanted == 0) {
-    tell_end(peer, in.transfer, Errc::kOk);
+    tell_end(peer, in.transfer, Errc::kOk, in.end_role());
     return finish(in);
   }
   std::uint64_t handle = 0;
   InTransfer& mine = in_.acquire(handle);
   mine = std::move(in);
-  mine.peer = &peer;
   mine.wanted = wanted;
   ask(mine, handle);
 }
 
-void Transfers::tell_end(Peer& peer, std::uint64_t transfer, Errc code) {
+void Transfers::request_posted(std::uint64_t name) noexcept {
+  OutTransfer* out = out_.find(name);
+  LIVEBTL_ASSERT(out != nullptr, "an offer that is queued has its transfer");
+  out->counted = true;
+}
+
+void Transfers::tell_end(Peer& peer, std::uint64_t transfer, Errc code, Role role) {
   sender_.queue_control(peer, FrameKind::kFin, 0, 0, 0,
-                        FinBody{transfer, static_cast<std::uint32_t>(code), 0});
+                        FinBody{transfer, static_cast<std::uint32_t>(code), 0}, {}, role);
 }
 
 void Transfers::ask(InTransfer& in, std::uint64_t handle) noexcept {
-  sender_.queue_control(
-      *in.peer, FrameKind::kCts, 0, 0, 0,
-      CtsBody{in.transfer, in.arrived.prefix(), in.wanted, handle, in.attempt, 0});
+  sender_.queue_control(*in.peer, FrameKind::kCts, 0, 0, 0, request_for(in, handle));
 }
 
 void Transfers::on_cts(Peer& peer, const CtsBody& cts) noexcept {
@@ -105,6 +114,7 @@ void Transfers::on_fin(Peer& peer, const FrameHead& head, const FinBody& fin) no
   OutTransfer* out = out_.find(fin.operation);
   if (out == nullptr || out->peer != &peer || out->finished) return;
   out->finished = true;
+  if (out->region) peer.rx.end_request();
   if (!out->given_up) out->code = static_cast<Errc>(fin.code);
   complete_out_if_done(fin.operation);
 }
@@ -116,6 +126,7 @@ void Transfers::complete_out_if_done(std::uint64_t name) noexcept {
   const OutTransfer done = *out;
   if (done.wanted != 0) --done.peer->transfers_asked;
   out_.release(name);
+  if (done.counted) sender_.request_ended(*done.peer);
   if (done.operation != nullptr) return complete_out(done);
   if (done.region && done.code == Errc::kOk) tell_read(done);
 }
@@ -181,7 +192,7 @@ void Transfers::on_data(Path& path, const DataBody& data, Bytes payload) noexcep
 void Transfers::complete_in(std::uint64_t handle) noexcept {
   const InTransfer in = std::move(*in_.find(handle));
   in_.release(handle);
-  tell_end(*in.peer, in.transfer, Errc::kOk);
+  tell_end(*in.peer, in.transfer, Errc::kOk, in.end_role());
   finish(in);
 }
 
@@ -192,6 +203,7 @@ void Transfers::finish(const InTransfer& in) noexcept {
       receiver_.complete_receive(*in.operation, in.completion);
       break;
     case InTransfer::Purpose::kGet:
+      sender_.request_ended(*in.peer);
       onesided_.complete(*in.operation, in.completion);
       break;
     case InTransfer::Purpose::kPut:
@@ -300,10 +312,26 @@ void Transfers::path_lost(Peer& peer, Path& path) noexcept {
   const std::deque<std::uint64_t> posted = std::exchange(path.posted, {});
   for (const std::uint64_t name : posted) complete_out_if_done(name);
   rewind_outgoing(peer);
+  ask_again(peer);
+}
+
+// A request that waits still is made newer: a peer that breaks paths and takes nothing does not get our
+// memory for them.
+void Transfers::ask_again(Peer& peer) noexcept {
+  in_.for_each([&](std::uint64_t, InTransfer& in) {
+    if (in.peer == &peer) ++in.attempt;
+  });
+  std::set<std::uint64_t> waiting;
+  for (OutFrame* frame = peer.tx.control.first; frame != nullptr; frame = frame->next) {
+    if (frame->head().kind != FrameKind::kCts) continue;
+    const auto cts = decode_body<CtsBody>({frame->header, frame->header_bytes});
+    const InTransfer* in = in_.find(cts.handle);
+    if (in == nullptr || in->peer != &peer) continue;
+    frame->set_header(Header<CtsBody>{frame->head(), request_for(*in, cts.handle)});
+    waiting.insert(cts.handle);
+  }
   in_.for_each([&](std::uint64_t handle, InTransfer& in) {
-    if (in.peer != &peer) return;
-    ++in.attempt;
-    ask(in, handle);
+    if (in.peer == &peer && !waiting.contains(handle)) ask(in, handle);
   });
 }
 

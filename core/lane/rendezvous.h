@@ -38,6 +38,7 @@ struct OutTransfer {
   Slice slices[kSlicesMax];
   std::uint8_t slice_count = 0;
   bool one_sided = false;  // a put: completes as such
+  bool counted = false;    // ... and among the requests that are open
   bool finished = false;   // FIN has come, or it is given up and the receiver knows
   bool given_up = false;   // by us: the bytes are the user's again
   Errc code = Errc::kOk;
@@ -65,6 +66,19 @@ struct InTransfer {
   std::uint64_t wanted = 0;
   std::uint32_t attempt = 0;
   Intervals arrived;
+
+  /// Of the frame that tells the peer that it has ended.
+  Role end_role() const noexcept {
+    switch (purpose) {
+      case Purpose::kReceive:
+        return Role::kAnswersMessage;
+      case Purpose::kPut:
+        return Role::kAnswersRequest;
+      case Purpose::kGet:
+        break;
+    }
+    return Role::kPlain;
+  }
 };
 
 class Transfers {
@@ -75,12 +89,15 @@ class Transfers {
   /// Sender: makes the transfer for an offer; the caller puts `name` into the RTS.
   OutTransfer& offer(Peer& peer, PortState* port, Operation* operation,
                      std::span<const Slice> slices, std::uint64_t bytes, std::uint64_t& name);
+  /// Sender: the offer, of a put, is on its way, and is one more open request.
+  void request_posted(std::uint64_t name) noexcept;
   /// Sender: the offer was never posted: nobody is to be told when it ends.
   void withdraw_offer(std::uint64_t name) noexcept;
   /// Receiver: a matched offer. slices: where it goes; wanted: how much of it (0 ends it at once).
   void fetch(Peer& peer, InTransfer in, std::uint64_t wanted);
   /// Receiver: all of an offer has arrived, or it cannot be taken (no such region, port, operation).
-  void tell_end(Peer& peer, std::uint64_t transfer, Errc code);
+  /// role: by what it was asked for.
+  void tell_end(Peer& peer, std::uint64_t transfer, Errc code, Role role);
 
   void on_cts(Peer& peer, const CtsBody& cts) noexcept;
   void on_fin(Peer& peer, const FrameHead& head, const FinBody& fin) noexcept;
@@ -111,6 +128,7 @@ class Transfers {
   bool being_placed(const Peer& peer, const DataBody& data, std::uint64_t bytes) const noexcept;
   void rewind_outgoing(Peer& peer) noexcept;
   void ask(InTransfer& in, std::uint64_t handle) noexcept;
+  void ask_again(Peer& peer) noexcept;
   void complete_in(std::uint64_t handle) noexcept;
   void finish(const InTransfer& in) noexcept;
   std::size_t post_data(Peer& peer, Path& path, OutTransfer& out, std::uint64_t name) noexcept;

@@ -3,6 +3,7 @@
 // that are deregistered. Under the engine's lock.
 #include <algorithm>
 
+#include "core/lane/receive.h"
 #include "core/lane/rendezvous.h"
 #include "core/lane/send.h"
 
@@ -62,6 +63,7 @@ void Transfers::withdraw_offer(std::uint64_t name) noexcept {
 
 void Transfers::tell_given_up(OutTransfer& out) noexcept {
   out.finished = true;
+  if (out.region) out.peer->rx.end_request();
   sender_.queue_control(*out.peer, FrameKind::kFin, kFlagGivenUp, 0, 0,
                         FinBody{out.handle, static_cast<std::uint32_t>(out.code), 0});
 }
@@ -70,6 +72,8 @@ void Transfers::on_given_up(Peer& peer, const FinBody& fin) noexcept {
   InTransfer* in = in_.find(fin.operation);
   if (in == nullptr || in->peer != &peer) return;  // all had arrived
   const auto code = static_cast<Errc>(fin.code);
+  if (in->purpose == InTransfer::Purpose::kPut) peer.rx.end_request();
+  if (in->purpose == InTransfer::Purpose::kReceive) receiver_.give_back(peer, 0, 1);
   drop_in(fin.operation, *in, code == Errc::kOk ? Errc::kCorrupt : code);
 }
 
@@ -90,7 +94,7 @@ void Transfers::cancel(Concerned concerned, Errc code) noexcept {
   });
   in_.for_each([&](std::uint64_t handle, InTransfer& in) {
     if (!concerned(in)) return;
-    tell_end(*in.peer, in.transfer, code);
+    tell_end(*in.peer, in.transfer, code, in.end_role());
     drop_in(handle, in, code);
   });
 }

@@ -34,28 +34,46 @@ void Sender::mark_dirty(Peer& peer) noexcept {
 }
 
 void Sender::queue(Peer& peer, OutFrame& frame) noexcept {
-  (frame.credited ? peer.tx.messages : peer.tx.control).push(frame);
+  TxLane& tx = peer.tx;
+  (frame.role == Role::kMessage   ? tx.messages
+   : frame.role == Role::kRequest ? tx.requests
+                                  : tx.control)
+      .push(frame);
   mark_dirty(peer);
   if (peer.send_path == nullptr) events_.want_path(peer);
 }
 
-void Sender::queue_pooled(Peer& peer, Bytes header, Bytes payload, bool credited) {
-  PooledFrame& frame = pooled();
-  std::memcpy(frame.header, header.data(), header.size());
-  frame.header_bytes = static_cast<std::uint8_t>(header.size());
+void Sender::fill(PooledFrame& frame, Bytes payload) {
   frame.payload_copy.assign(payload.begin(), payload.end());
   frame.payload_bytes = payload.size();
   frame.slices[0] = {frame.payload_copy.data(), payload.size()};
   frame.slice_count = 1;
+}
+
+void Sender::queue_pooled(Peer& peer, Bytes header, Bytes payload, Role role) {
+  PooledFrame& frame = pooled();
+  std::memcpy(frame.header, header.data(), header.size());
+  frame.header_bytes = static_cast<std::uint8_t>(header.size());
+  fill(frame, payload);
   frame.operation = nullptr;
-  frame.credited = credited;
+  frame.role = role;
   queue(peer, frame);
 }
 
 void Sender::queue_addresses(Peer& peer, Bytes payload) {
+  // One that waits is made newer: a peer that takes none does not get our memory for them.
+  for (OutFrame* each = peer.tx.control.first; each != nullptr; each = each->next) {
+    if (each->head().kind != FrameKind::kAddresses) continue;
+    return fill(static_cast<PooledFrame&>(*each), payload);
+  }
   const FrameHead head{FrameKind::kAddresses, kFlagAckWanted, 0, 0, 0, 0, 0};
   ++peer.announcements_queued;
-  queue_pooled(peer, bytes_of(head), payload, false);
+  queue_pooled(peer, bytes_of(head), payload, Role::kPlain);
+}
+
+void Sender::request_ended(Peer& peer) noexcept {
+  if (peer.tx.open_requests != 0) --peer.tx.open_requests;
+  if (!peer.tx.requests.empty()) mark_dirty(peer);
 }
 
 Bytes Sender::gather_several(std::span<const Slice> slices, std::size_t bytes) noexcept {
@@ -128,7 +146,7 @@ Accept Sender::send_later(PortState& port, const SendRequest& request, Operation
     // The buffer is the caller's again: what cannot go now waits as a copy, within header credit.
     if (peer.queued_injects >= context_.config.settings.credit_headers) return Accept::kBusy;
     ++peer.queued_injects;
-    queue_pooled(peer, bytes_of(header), gather(request.slices, bytes), true);
+    queue_pooled(peer, bytes_of(header), gather(request.slices, bytes), Role::kMessage);
   } else {
     queue_send(port, request, *operation, header, bytes);
   }
@@ -145,7 +163,7 @@ void Sender::queue_send(PortState& port, const SendRequest& request, Operation& 
   state.frame.operation = &operation;
   state.frame.set_header(header);
   state.frame.payload_bytes = bytes;
-  state.frame.credited = true;
+  state.frame.role = Role::kMessage;
   state.frame.slice_count = static_cast<std::uint8_t>(request.slices.size());
   std::copy(request.slices.begin(), request.slices.end(), state.frame.slices);
   ++port.open_operations;
@@ -196,7 +214,8 @@ bool Sender::spend_credit(Peer& peer, Path& path, OutFrame& frame) noexcept {
 
 bool Sender::flush_queue(Peer& peer, Path& path, FrameQueue& queue, std::size_t& posted) noexcept {
   while (OutFrame* frame = queue.first) {
-    if (frame->credited && !spend_credit(peer, path, *frame)) return true;
+    if (frame->role == Role::kMessage && !spend_credit(peer, path, *frame)) return true;
+    if (frame->role == Role::kRequest && !peer.tx.has_request_room()) return true;
     const std::uint64_t seq = peer.tx.next_seq;
     const Bytes payload = gather({frame->slices, frame->slice_count}, frame->payload_bytes);
     if (post_ordered(peer, path, frame->head(), frame->header_bytes, payload) == Post::kRetry)
@@ -208,15 +227,34 @@ bool Sender::flush_queue(Peer& peer, Path& path, FrameQueue& queue, std::size_t&
   return true;
 }
 
+void Sender::count(Peer& peer, OutFrame& frame) noexcept {
+  switch (frame.role) {
+    case Role::kMessage:
+      ++peer.tx.used_headers;
+      peer.tx.used_bytes += frame.payload_bytes;
+      ++peer.counts.messages_sent;
+      if (frame.pooled) --peer.queued_injects;
+      return;
+    case Role::kRequest:
+      ++peer.tx.open_requests;
+      if (frame.head().kind == FrameKind::kRts) {
+        const auto rts = decode_body<RtsBody>({frame.header, frame.header_bytes});
+        transfers_.request_posted(rts.transfer);
+      }
+      return;
+    case Role::kAnswersMessage:
+      return peer.rx.give_back(0, 1);
+    case Role::kAnswersRequest:
+      return peer.rx.end_request();
+    case Role::kPlain:
+      return;
+  }
+}
+
 // A frame is on its way: account for it, and complete what waits for just that.
 void Sender::taken(Peer& peer, OutFrame& frame, std::uint64_t seq) noexcept {
-  if (frame.credited) {
-    ++peer.tx.used_headers;
-    peer.tx.used_bytes += frame.payload_bytes;
-    ++peer.counts.messages_sent;
-  }
+  count(peer, frame);
   if (frame.pooled) {
-    if (frame.credited) --peer.queued_injects;
     if (frame.head().kind == FrameKind::kAddresses) {
       --peer.announcements_queued;
       peer.announced = seq + 1;
@@ -278,6 +316,7 @@ std::size_t Sender::flush(Peer& peer) noexcept {
     return posted;
   }
   if (!flush_replay(peer, *path) || !flush_queue(peer, *path, peer.tx.control, posted) ||
+      !flush_queue(peer, *path, peer.tx.requests, posted) ||
       !flush_queue(peer, *path, peer.tx.messages, posted)) {
     mark_dirty(peer);
   }

@@ -47,14 +47,17 @@ class Sender {
                      std::uint64_t argument, std::span<const Slice> slices,
                      Operation& operation) noexcept;
 
-  /// Queues an answer or a request of the engine's own. payload: copied.
+  /// Queues a frame of the engine's own. payload: copied.
   template <class Body>
   void queue_control(Peer& peer, FrameKind kind, std::uint8_t flags, PortNumber target_port,
-                     PortNumber source_port, const Body& body, Bytes payload = {}) {
+                     PortNumber source_port, const Body& body, Bytes payload = {},
+                     Role role = Role::kPlain) {
     const Header<Body> header{{kind, flags, 0, target_port, source_port, 0, 0}, body};
-    queue_pooled(peer, bytes_of(header), payload, false);
+    queue_pooled(peer, bytes_of(header), payload, role);
   }
   void queue_addresses(Peer& peer, Bytes payload);
+  /// A request of ours to that peer has ended: another one may go.
+  void request_ended(Peer& peer) noexcept;
   /// Queues a frame that lies in an Operation.
   void queue(Peer& peer, OutFrame& frame) noexcept;
 
@@ -85,7 +88,7 @@ class Sender {
   void release(Peer& peer) noexcept;
   Post post_ordered(Peer& peer, Path& path, FrameHead& head, std::size_t header_bytes,
                     Bytes payload) noexcept;
-  void queue_pooled(Peer& peer, Bytes header, Bytes payload, bool credited);
+  void queue_pooled(Peer& peer, Bytes header, Bytes payload, Role role);
   Accept send_later(PortState& port, const SendRequest& request, Operation* operation,
                     const Header<MessageBody>& header, std::size_t bytes) noexcept;
   void queue_send(PortState& port, const SendRequest& request, Operation& operation,
@@ -98,6 +101,7 @@ class Sender {
   void flush_path_notes(Peer& peer) noexcept;
   void answer_without_path(Peer& peer) noexcept;
   void taken(Peer& peer, OutFrame& frame, std::uint64_t seq) noexcept;
+  void count(Peer& peer, OutFrame& frame) noexcept;
   /// One piece, in scratch_ if it was several.
   Bytes gather(std::span<const Slice> slices, std::size_t bytes) noexcept {
     if (slices.size() == 1) [[likely]]
@@ -110,6 +114,7 @@ class Sender {
     Blob payload_copy;
   };
   PooledFrame& pooled();
+  static void fill(PooledFrame& frame, Bytes payload);
   void recycle(PooledFrame& frame) noexcept;
 
   const Context& context_;

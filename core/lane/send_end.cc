@@ -18,7 +18,7 @@ void Sender::end_queued(Peer& peer, const PortState* port, Errc code) noexcept {
   const auto stays = [port](Operation& operation) {
     return port != nullptr && state_of<SendState>(operation).port != port;
   };
-  for (FrameQueue* queue : {&peer.tx.control, &peer.tx.messages}) {
+  for (FrameQueue* queue : {&peer.tx.control, &peer.tx.requests, &peer.tx.messages}) {
     FrameQueue kept;
     while (OutFrame* frame = queue->pop()) {
       const FrameKind kind = frame->head().kind;
