@@ -20,11 +20,7 @@ class OneSided {
  public:
   OneSided(const Context& context, Sender& sender, Transfers& transfers, PortTable& ports,
            PathEvents& events)
-      : context_(context),
-        sender_(sender),
-        transfers_(transfers),
-        ports_(ports),
-        events_(events) {}
+      : context_(context), sender_(sender), transfers_(transfers), ports_(ports), events_(events) {}
 
   Accept put(PortState& port, const PutRequest& request, Operation& operation) noexcept;
   Accept get(PortState& port, const GetRequest& request, Operation& operation) noexcept;
