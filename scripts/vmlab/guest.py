@@ -60,10 +60,16 @@ class Guest:
         wait_until(f"QEMU of {self.name} to listen", self._listens, 10 * self.pace)
 
     def _listens(self):
-        if not self.alive():
-            with open(os.path.join(RUN, f"{self.instance_name()}.qemu"), encoding="utf-8", errors="replace") as file:
-                raise Failed(f"QEMU of {self.name} ended: {file.read().strip()[-600:]}")
+        self._check_alive()
         return os.path.exists(self.path("qmp")) and self._answers()
+
+    def _check_alive(self):
+        """A QEMU that ended says why in its log, or the guest's kernel on its console: it ends with the guest."""
+        if self.alive():
+            return
+        with open(self.path("qemu"), encoding="utf-8", errors="replace") as file:
+            said = file.read().strip()[-600:]
+        raise Failed(f"QEMU of {self.instance_name()} ended: {said or 'without a word'}; console: {self.console_tail()}")
 
     def _answers(self):
         try:
@@ -96,11 +102,12 @@ class Guest:
     # Inside
 
     def agent(self):
+        self._check_alive()
         return Agent(self.path("agent"), 60 * self.pace)
 
     def wait_ready(self, seconds):
         def ready():
-            check(self.alive(), f"{self.name} ended while booting: {self.console_tail()}")
+            self._check_alive()
             with open(self.console(), encoding="utf-8", errors="replace") as file:
                 said = file.read()
             check("lab guest" not in said or "failed" not in said, f"{self.name} could not set itself up: {self.console_tail()}")
@@ -112,6 +119,8 @@ class Guest:
         return os.path.join(RUN, self.name + ".console")
 
     def console_tail(self):
+        if not os.path.exists(self.console()):
+            return ""
         with open(self.console(), encoding="utf-8", errors="replace") as file:
             return " | ".join(file.read().splitlines()[-5:])
 
