@@ -12,6 +12,11 @@
 
 namespace livebtl::core {
 
+namespace {
+// After so many rounds without a frame, a process that waits may well wait for any transport.
+constexpr std::uint32_t kQuietRounds = 64;
+}  // namespace
+
 Slots::Slots(const Context& context, Peers& peers, Sender& sender, Connector& connector)
     : context_(context), peers_(peers), sender_(sender), connector_(connector) {
   for (const TransportKind& kind : context_.config.kinds) {
@@ -68,6 +73,7 @@ Status Slots::open(const std::string& name) {
   if (!made) return tl::unexpected(made.error());
   if (Status fits = check_caps(name, (*made)->caps()); !fits) return fits;
   slot->transport = std::move(*made);
+  slot->seldom = slot->transport->looked_at_seldom();
   slot->caps = slot->transport->caps();
   slot->last_address = slot->transport->address();
   log(LogLevel::kInfo, "engine", "transport=%s opened", name.c_str());
@@ -75,15 +81,20 @@ Status Slots::open(const std::string& name) {
 }
 
 std::size_t Slots::progress(std::size_t frames_max) noexcept {
+  const bool beside_traffic = quiet_rounds_ < kQuietRounds;
   std::size_t moved = 0;
   for (auto& slot : slots_) {
     if (!slot->transport) continue;
+    if (slot->seldom != nullptr && !slot->seldom->due(context_.now, beside_traffic)) continue;
     accepting_ = slot.get();
     moved += slot->transport->progress(*this, context_.now, frames_max);
   }
   accepting_ = nullptr;
+  quiet_rounds_ = moved != 0 ? 0 : quiet_rounds_ + 1;
   return moved;
 }
+
+void Slots::welcome_all() noexcept { quiet_rounds_ = kQuietRounds; }
 
 void Slots::on_accept(std::unique_ptr<Endpoint> endpoint) noexcept {
   connector_.take_in(*accepting_, std::move(endpoint));

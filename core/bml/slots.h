@@ -33,6 +33,8 @@ class Slots final : private TransportSink {
   Status open(const std::string& name);
   /// Moves the open ones. Returns frames moved.
   std::size_t progress(std::size_t frames_max) noexcept;
+  /// Somebody is about to sleep: frames of all transports are as welcome as those of the busy ones.
+  void welcome_all() noexcept;
   /// Destroys all transports.
   void clear() noexcept { slots_.clear(); }
 
@@ -60,6 +62,7 @@ class Slots final : private TransportSink {
   Connector& connector_;
   std::vector<std::unique_ptr<TransportSlot>> slots_;
   TransportSlot* accepting_ = nullptr;  // whose progress() runs
+  std::uint32_t quiet_rounds_ = 0;      // since a frame came; wraps, which costs a few looks
   std::string relay_;                   // of this process; empty: none
   std::uint32_t addresses_version_ = 1;
 };

@@ -128,6 +128,7 @@ void EngineCore::wait(std::int64_t timeout_ns) noexcept {
   {
     const Guard guard(core_);
     keep_time();
+    core_.bml.slots.welcome_all();
     // What the agent has moved between the caller's last look and now, it will not tell again.
     if (agent_moved_.exchange(false) || progress_locked(kFramesPerTurn) != 0) return;
     for (auto& slot : core_.bml.slots.all()) {

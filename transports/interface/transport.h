@@ -175,6 +175,18 @@ class HoldsDevice {
   ~HoldsDevice() = default;
 };
 
+/// What a transport tells besides if a look for frames costs a system call: the engine then looks
+/// less often while nothing comes by it.
+class LookedAtSeldom {
+ public:
+  /// Is progress() to be called in this round? Asked once a round. beside_traffic: other transports
+  /// have just brought frames; whoever waits now most likely waits for them.
+  virtual bool due(TimeNs now, bool beside_traffic) noexcept = 0;
+
+ protected:
+  ~LookedAtSeldom() = default;
+};
+
 class Transport {
  public:
   /// Everything is released: no descriptor, mapping or thread is left.
@@ -209,6 +221,8 @@ class Transport {
   virtual ByTicket* by_ticket() noexcept { return nullptr; }
   /// Null: there is no device that it could hold. Constant.
   virtual const HoldsDevice* holds_device() const noexcept { return nullptr; }
+  /// Null: a look is cheap, and every round takes one. Constant.
+  virtual LookedAtSeldom* looked_at_seldom() noexcept { return nullptr; }
 };
 
 }  // namespace livebtl::core

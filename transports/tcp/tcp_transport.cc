@@ -26,13 +26,18 @@ constexpr core::Caps kCaps{
 
 constexpr long kTickNs = 250 * kMillisecond;
 
-// A look costs a system call. While frames come, every progress() looks; after kQuietNs without
-// one, one in kLookEveryNs does, or every so many-th, since the caller's clock may be a coarse one:
-// more often if there is anybody who could send than if somebody could only connect.
+// A look costs a system call, as long as several messages of shared memory take. While frames come,
+// every round looks; after kQuietNs without one, a round does after so much time or after so many
+// rounds, since the caller's clock may be a coarse one. Seldom if somebody could only connect, and
+// most seldom beside traffic by others, whose every message would else wait for looks in vain.
 constexpr TimeNs kQuietNs = kMillisecond;
-constexpr TimeNs kLookEveryNs = 5 * kMicrosecond;
-constexpr unsigned kLooksSkippedMax = 8;
-constexpr unsigned kLooksSkippedAloneMax = 64;
+struct Pace {
+  TimeNs every_ns;
+  unsigned rounds_skipped_max;
+};
+constexpr Pace kWithPeers{5 * kMicrosecond, 8};
+constexpr Pace kAlone{5 * kMicrosecond, 64};
+constexpr Pace kBesideTraffic{50 * kMicrosecond, 1024};
 
 // So few connections are read from directly; epoll then only every kTurnsPerPoll-th time, for new
 // connections.
@@ -154,24 +159,18 @@ Result<std::unique_ptr<core::Endpoint>> TcpTransport::connect(Bytes address) {
   return std::make_unique<TcpEndpoint>(shared_, std::move(dialler));
 }
 
-bool TcpTransport::is_due(TimeNs now) noexcept {
+bool TcpTransport::due(TimeNs now, bool beside_traffic) noexcept {
   const bool busy = now - last_frame_ < kQuietNs || !shared_.waiting.empty();
-  const unsigned skipped_max = shared_.open.empty() ? kLooksSkippedAloneMax : kLooksSkippedMax;
-  if (busy || now - last_look_ >= kLookEveryNs || ++looks_skipped_ >= skipped_max) {
-    looks_skipped_ = 0;
-    last_look_ = now;
-    return true;
-  }
-  return false;
+  const Pace pace = beside_traffic ? kBesideTraffic : shared_.open.empty() ? kAlone : kWithPeers;
+  if (!busy && now - last_look_ < pace.every_ns && ++rounds_skipped_ < pace.rounds_skipped_max)
+    return false;
+  rounds_skipped_ = 0;
+  last_look_ = now;
+  return true;
 }
 
 std::size_t TcpTransport::progress(core::TransportSink& accept, TimeNs now,
                                    std::size_t frames_max) noexcept {
-  return is_due(now) ? look(accept, now, frames_max) : 0;
-}
-
-std::size_t TcpTransport::look(core::TransportSink& accept, TimeNs now,
-                               std::size_t frames_max) noexcept {
   Turn turn{&accept, now, frames_max};
   shared_.waiting.walk([&](TcpEndpoint& endpoint) { endpoint.move_waiting(turn); });
   const bool deadlines = !shared_.dialling.empty() || !arrivals_.empty();

@@ -11,7 +11,7 @@
 
 namespace livebtl::tcp {
 
-class TcpTransport final : public core::Transport, public PollTarget {
+class TcpTransport final : public core::Transport, public PollTarget, core::LookedAtSeldom {
  public:
   /// Listens. Errors: kInvalid and kUnreachable (settings), kSystem, kNoMemory.
   static Result<std::unique_ptr<TcpTransport>> make(const core::NodeFacts& facts,
@@ -30,6 +30,7 @@ class TcpTransport final : public core::Transport, public PollTarget {
                        std::size_t frames_max) noexcept override;
   int wait_fd() const noexcept override { return shared_.poller.fd(); }
   bool arm() noexcept override { return shared_.waiting.empty(); }
+  core::LookedAtSeldom* looked_at_seldom() noexcept override { return this; }
 
   /// The tick: time may be over for somebody.
   void on_ready(Turn& turn) noexcept override;
@@ -38,8 +39,7 @@ class TcpTransport final : public core::Transport, public PollTarget {
   TcpTransport(Shared shared, std::vector<std::string> interfaces, std::vector<LocalAddress> local);
   Status open(std::uint16_t port, std::uint16_t port_before);
   Status listen(const IpBytes& ip, std::uint16_t port, std::uint16_t wish);
-  bool is_due(TimeNs now) noexcept;
-  std::size_t look(core::TransportSink& accept, TimeNs now, std::size_t frames_max) noexcept;
+  bool due(TimeNs now, bool beside_traffic) noexcept override;
   void set_ticking(bool ticking) noexcept;
   Reachable describe_own(const std::vector<LocalAddress>& local) const;
 
@@ -54,7 +54,7 @@ class TcpTransport final : public core::Transport, public PollTarget {
   bool ticking_ = false;
   TimeNs last_look_ = 0;
   TimeNs last_frame_ = 0;
-  unsigned looks_skipped_ = 0;
+  unsigned rounds_skipped_ = 0;
   unsigned turns_since_poll_ = 0;
 };
 
