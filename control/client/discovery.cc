@@ -39,28 +39,45 @@ std::optional<MemberCard> read_card(int fd, ProcessId process) {
   return std::nullopt;
 }
 
-void look_at_lock(const std::string& directory, uid_t owner, ProcessId process, MemberScan& scan) {
-  const std::string path = card_path(directory, process);
-  const Fd fd = open_card(path, owner);
-  if (!fd && ::access(path.c_str(), F_OK) != 0) return;  // it has left meanwhile
-  auto card = fd ? read_card(fd.number(), process) : std::nullopt;
-  const auto held = card ? lock_held(fd.number()) : Result<bool>(false);
-  if (!card || !held) {
-    scan.complete = false;
-  } else if (*held) {
-    scan.live.push_back(std::move(*card));
-  } else {
-    if (owner == ::geteuid() && take_lock(fd.number())) retire(directory, *card);
-    if (card->announced > 0) scan.gone.push_back(std::move(*card));
-  }
-}
+/// One look into a directory. Cards of another run than the one that is on there count for nothing.
+class Look {
+ public:
+  Look(const std::string& directory, uid_t owner)
+      : directory_(directory), owner_(owner), run_(current_run(directory, owner)) {}
 
-void look_at_proof(const std::string& directory, uid_t owner, ProcessId process, MemberScan& scan) {
-  const Fd fd = open_card(gone_path(directory, process), owner);
-  if (!fd) return;
-  auto card = read_card(fd.number(), process);
-  if (card && card->announced > 0) scan.gone.push_back(std::move(*card));
-}
+  void at_card(ProcessId process) {
+    const std::string path = card_path(directory_, process);
+    const Fd fd = open_card(path, owner_);
+    if (!fd && ::access(path.c_str(), F_OK) != 0) return;  // it has left meanwhile
+    auto card = fd ? read_card(fd.number(), process) : std::nullopt;
+    const auto lives = card ? owner_lives(fd.number(), *card) : Result<bool>(false);
+    if (!card || !lives) {
+      found_.complete = false;
+    } else if (card->run != run_) {
+      return;
+    } else if (*lives) {
+      found_.live.push_back(std::move(*card));
+    } else {
+      const bool ours = owner_ == ::geteuid();
+      if (ours && (take_lock(fd.number()) || has_ended(card->mark))) retire(directory_, *card);
+      if (card->announced > 0) found_.gone.push_back(std::move(*card));
+    }
+  }
+
+  void at_proof(ProcessId process) {
+    const Fd fd = open_card(gone_path(directory_, process), owner_);
+    auto card = fd ? read_card(fd.number(), process) : std::nullopt;
+    if (card && card->run == run_ && card->announced > 0) found_.gone.push_back(std::move(*card));
+  }
+
+  MemberScan take() { return std::move(found_); }
+
+ private:
+  const std::string& directory_;
+  const uid_t owner_;
+  const RunId run_;
+  MemberScan found_;
+};
 
 auto place(const MemberCard& card) noexcept {
   return std::tuple(card.rank < 0, card.rank, card.member);
@@ -76,15 +93,15 @@ void sort_and_unite(std::vector<MemberCard>& cards) {
 }  // namespace
 
 MemberScan scan_members(const std::string& directory, uid_t owner) {
-  MemberScan scan;
-  const std::vector<std::string> names = list_directory(directory);
-  for (const std::string& name : names) {
+  Look look(directory, owner);
+  for (const std::string& name : list_directory(directory)) {
     if (const auto process = parse_process_name(name, kCardFile)) {
-      look_at_lock(directory, owner, *process, scan);
+      look.at_card(*process);
     } else if (const auto gone = parse_process_name(name, kGoneFile)) {
-      look_at_proof(directory, owner, *gone, scan);
+      look.at_proof(*gone);
     }
   }
+  MemberScan scan = look.take();
   sort_and_unite(scan.live);
   sort_and_unite(scan.gone);
   return scan;
@@ -93,8 +110,11 @@ MemberScan scan_members(const std::string& directory, uid_t owner) {
 bool proved_gone(const std::string& directory, uid_t owner, ProcessId process) {
   if (open_card(gone_path(directory, process), owner)) return true;
   const Fd fd = open_card(card_path(directory, process), owner);
-  const auto held = fd ? lock_held(fd.number()) : Result<bool>(true);
-  return held && !*held;
+  const auto card = fd ? read_card(fd.number(), process) : std::nullopt;
+  const auto lives = card ? owner_lives(fd.number(), *card)
+                     : fd ? lock_held(fd.number())
+                          : Result<bool>(true);
+  return lives && !*lives;
 }
 
 MemberEntry entry_of(const MemberCard& card, bool gone) {

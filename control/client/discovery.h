@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // control/client/discovery.h -- which jobs run on this node, and which members have they?
 //
-// Threads: any; nothing is kept here. A member is there as long as its file is locked. The process that
-// finds a dead member's file turns it into a proof, in directories of the same user.
+// Threads: any; nothing is kept here. A member is there as long as its file is locked and its process not proved
+// dead. The process that finds a dead member's file turns it into a proof, in directories of the same user. Only
+// cards of the run that is on count.
 #pragma once
 
 #include <span>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // control/place/rundir.h -- the directories of jobs in run directories (base/run_directory.h): found, made, locked.
 //
-// <run directory>/<job id>/ holds, mode 0700: secret, and per member <process id>.ctl, .lock, .sm.
-// Every live member has a shared flock on its job's directory; the process that gets the exclusive one may
-// remove the directory. Threads: any; nothing is kept here.
+// <run directory>/<job id>/ holds, mode 0700: the register of the run (run.h), its secret, and per member
+// <process id>.ctl, .lock, .sm. Every live member has a shared flock on its job's directory; the process that
+// gets the exclusive one may remove the directory. Threads: any; nothing is kept here.
 #pragma once
 
 #include <sys/types.h>
@@ -17,6 +17,7 @@
 #include "base/fd.h"
 #include "base/run_directory.h"
 #include "control/place/launcher.h"
+#include "control/place/run.h"
 #include "livebtl/result.h"
 
 namespace livebtl::control {
@@ -36,18 +37,23 @@ std::vector<RunDirectory> run_directories(const std::string& wanted, const Looku
 std::optional<Error> unusable_run_directory(const std::string& wanted, const Lookup& lookup);
 
 /// A job's directory, made if missing, and a descriptor that holds it: while it is open nobody
-/// removes it.
+/// removes it, and this process is one of the run.
 struct JobDirectory {
   std::string path;
   std::shared_ptr<const Fd> hold;
+  RunId run = kNoRun;
+  bool begins = false;  // nobody else was there: what an earlier run had left is gone
 };
-/// Errors: kAuth, kSystem, kLimit (socket paths in it would be too long).
+/// Enters the run that is on in it, or begins one. Errors: kAuth, kSystem, kTimeout, kLimit (socket paths in it
+/// would be too long; too many processes).
 Result<JobDirectory> make_job_directory(const std::string& rundir, std::string_view job);
 
 /// Removes what a job's processes left in its directory, and the directory if nothing else is in
-/// it, if no process holds it. Touches no other files, and no directory that no job has used. Only
-/// for directories of our own.
+/// it, if no process holds it. If one does that is no member, such as a clone of one that has ended, directory and
+/// register stay. Touches no other files, and no directory that no job has used. Only for directories of our own.
 void remove_if_abandoned(const std::string& job_directory) noexcept;
+/// The same for all jobs in a run directory of our own.
+void tidy_run_directory(const std::string& rundir) noexcept;
 
 /// Gives up the hold of a process that leaves, and removes the directory if it was the last.
 /// Requires: nothing of this process is needed there any more.

@@ -19,7 +19,7 @@ std::string user_name(uid_t user) {
 Json member_json(const control::MemberCard& card) {
   return {{"process", control::process_name(card.member.process)},
           {"incarnation", static_cast<std::uint32_t>(card.member.incarnation)},
-          {"pid", card.pid},
+          {"pid", card.mark.pid},
           {"rank", card.rank},
           {"name", card.name},
           {"host", card.host},
@@ -84,7 +84,7 @@ void print_jobs(const std::vector<control::JobPlace>& jobs) {
     std::vector<std::string> pids;
     for (const auto& card : job.members.live) {
       if (pids.size() == 8) break;
-      pids.push_back(std::to_string(card.pid));
+      pids.push_back(std::to_string(card.mark.pid));
     }
     if (job.members.live.size() > pids.size()) pids.emplace_back("...");
     table.add({job.id, user_name(job.owner), std::to_string(job.members.live.size()),

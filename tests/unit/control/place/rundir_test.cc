@@ -42,13 +42,14 @@ TEST_CASE("a held job directory stays, an abandoned one goes") {
   auto other = make_job_directory(scratch.path(), "job");
   REQUIRE(one);
   REQUIRE(other);
-  for (const char* name : {"/secret", "/relay-00000000000000ab.lock"})
-    write_file(one->path + name, std::string(32, 'x'));
+  const std::string secret = secret_path(one->path, one->run);
+  write_file(secret, std::string(32, 'x'));
+  write_file(relay_lock_path(one->path, 0xab, one->run), "");
   for (const std::string_view kind : kProcessFiles)
     write_file(one->path + "/" + process_file(ProcessId{0xab}, kind), "x");
   one->hold.reset();
   remove_if_abandoned(other->path);
-  CHECK(std::filesystem::exists(other->path + "/secret"));
+  CHECK(std::filesystem::exists(secret));
   other->hold.reset();
   remove_if_abandoned(other->path);
   CHECK_FALSE(std::filesystem::exists(other->path));
@@ -60,7 +61,8 @@ TEST_CASE("whoever asks for jobs, or leaves one, touches nothing of the user's")
     std::filesystem::create_directory(scratch.path() + mine);
     ::chmod((scratch.path() + mine).c_str(), 0700);
   }
-  write_file(scratch.path() + "/thesis/secret", "of no job's length");
+  write_file(scratch.path() + "/thesis/secret", std::string(32, 'x'));
+  write_file(scratch.path() + "/thesis/livebtl.run", "no register");
   write_file(scratch.path() + "/thesis/chapter.lock", "x");
   write_file(scratch.path() + "/job/notes", "x");
   auto job = make_job_directory(scratch.path(), "job");
@@ -69,6 +71,7 @@ TEST_CASE("whoever asks for jobs, or leaves one, touches nothing of the user's")
   CHECK(find_jobs(run_directories(scratch.path(), nothing)).empty());
   leave_job_directory(job->path, std::move(job->hold));
   CHECK(std::filesystem::exists(scratch.path() + "/thesis/secret"));
+  CHECK(std::filesystem::exists(scratch.path() + "/thesis/livebtl.run"));
   CHECK(std::filesystem::exists(scratch.path() + "/thesis/chapter.lock"));
   CHECK(std::filesystem::exists(scratch.path() + "/empty"));
   CHECK(std::filesystem::exists(scratch.path() + "/job/notes"));
