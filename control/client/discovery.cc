@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "base/process_files.h"
@@ -92,9 +93,14 @@ void sort_and_unite(std::vector<MemberCard>& cards) {
 
 }  // namespace
 
-MemberScan scan_members(const std::string& directory, uid_t owner) {
+namespace {
+
+/// left: how many more files may be looked at.
+MemberScan scan_members(const std::string& directory, uid_t owner, std::size_t& left) {
   Look look(directory, owner);
-  for (const std::string& name : list_directory(directory)) {
+  const std::vector<std::string> names = list_directory(directory, left);
+  left -= names.size();
+  for (const std::string& name : names) {
     if (const auto process = parse_process_name(name, kCardFile)) {
       look.at_card(*process);
     } else if (const auto gone = parse_process_name(name, kGoneFile)) {
@@ -102,9 +108,19 @@ MemberScan scan_members(const std::string& directory, uid_t owner) {
     }
   }
   MemberScan scan = look.take();
+  scan.complete = scan.complete && left > 0;
   sort_and_unite(scan.live);
   sort_and_unite(scan.gone);
   return scan;
+}
+
+std::size_t files_of(uid_t owner) { return owner == ::geteuid() ? SIZE_MAX : kFilesOfOthers; }
+
+}  // namespace
+
+MemberScan scan_members(const std::string& directory, uid_t owner) {
+  std::size_t left = files_of(owner);
+  return scan_members(directory, owner, left);
 }
 
 bool proved_gone(const std::string& directory, uid_t owner, ProcessId process) {
@@ -123,11 +139,15 @@ MemberEntry entry_of(const MemberCard& card, bool gone) {
 
 std::vector<JobPlace> find_jobs(std::span<const RunDirectory> rundirs) {
   std::vector<JobPlace> jobs;
+  std::map<uid_t, std::size_t> left;
   for (const RunDirectory& rundir : rundirs) {
-    for (const std::string& name : list_directory(rundir.path)) {
+    std::size_t& files = left.try_emplace(rundir.owner, files_of(rundir.owner)).first->second;
+    const std::vector<std::string> names = list_directory(rundir.path, files);
+    files -= names.size();
+    for (const std::string& name : names) {
       const std::string directory = rundir.path + "/" + name;
       if (!valid_job_id(name) || !open_private_directory(directory, rundir.owner)) continue;
-      JobPlace job{name, directory, rundir.owner, scan_members(directory, rundir.owner)};
+      JobPlace job{name, directory, rundir.owner, scan_members(directory, rundir.owner, files)};
       if (!job.members.live.empty()) {
         jobs.push_back(std::move(job));
       } else if (rundir.owner == ::geteuid()) {

@@ -55,15 +55,16 @@ bool same_file(int fd, const std::string& path) {
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-/// Where run directories of this user may be.
-std::vector<std::string> own_places(const std::string& wanted, const Lookup& lookup) {
+/// Where run directories of that user may be. Of another user's sessions our environment tells nothing.
+std::vector<std::string> places_of(uid_t user, const std::string& wanted, const Lookup& lookup) {
   if (!wanted.empty()) return {wanted};
-  const std::string user = std::to_string(::geteuid());
-  std::vector<std::string> places{RunPlaces{}.system + "/" + user};
-  if (const auto session = lookup("XDG_RUNTIME_DIR")) places.push_back(*session + "/livebtl");
-  places.push_back("/run/user/" + user + "/livebtl");
-  for (std::string& place : temporary_places(RunPlaces{}.temporary, ::geteuid())) {
-    if (!taken_by_another(place, ::geteuid())) places.push_back(std::move(place));
+  const std::string number = std::to_string(user);
+  std::vector<std::string> places{RunPlaces{}.system + "/" + number};
+  const auto session = user == ::geteuid() ? lookup("XDG_RUNTIME_DIR") : std::nullopt;
+  if (session) places.push_back(*session + "/livebtl");
+  places.push_back("/run/user/" + number + "/livebtl");
+  for (std::string& place : temporary_places(RunPlaces{}.temporary, user)) {
+    if (!taken_by_another(place, user)) places.push_back(std::move(place));
   }
   return places;
 }
@@ -159,17 +160,20 @@ Result<std::optional<JobDirectory>> try_to_enter(const std::string& path) {
 
 }  // namespace
 
-std::vector<RunDirectory> run_directories(const std::string& wanted, const Lookup& lookup) {
+std::vector<RunDirectory> run_directories(const std::string& wanted, const Lookup& lookup,
+                                          std::optional<uid_t> user) {
   std::vector<RunDirectory> found;
-  const uid_t me = ::geteuid();
-  for (const std::string& place : own_places(wanted, lookup)) add_if_private(found, place, me);
-  if (me == 0 && wanted.empty()) add_all_users(found);
+  const uid_t owner = user.value_or(::geteuid());
+  for (const std::string& place : places_of(owner, wanted, lookup))
+    add_if_private(found, place, owner);
+  if (!user && owner == 0 && wanted.empty()) add_all_users(found);
   return found;
 }
 
-std::optional<Error> unusable_run_directory(const std::string& wanted, const Lookup& lookup) {
-  for (const std::string& place : own_places(wanted, lookup)) {
-    const auto opened = open_private_directory(place, ::geteuid());
+std::optional<Error> unusable_run_directory(const std::string& wanted, const Lookup& lookup,
+                                            uid_t user) {
+  for (const std::string& place : places_of(user, wanted, lookup)) {
+    const auto opened = open_private_directory(place, user);
     if (!opened && opened.error().code != Errc::kNotFound) return opened.error();
   }
   return std::nullopt;

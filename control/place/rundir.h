@@ -28,13 +28,15 @@ struct RunDirectory {
 };
 
 /// Where jobs may be found: `wanted` alone, else all places that make_run_directory() could have
-/// chosen in any of this user's sessions; for root those of all users. Only existing ones with the
-/// right owner and mode.
-std::vector<RunDirectory> run_directories(const std::string& wanted, const Lookup& lookup);
+/// chosen in any session of `user`; nullopt: of this process's user, and for root of all users. Only existing ones
+/// with the right owner and mode.
+std::vector<RunDirectory> run_directories(const std::string& wanted, const Lookup& lookup,
+                                          std::optional<uid_t> user = std::nullopt);
 
-/// The first of these places that exists and may not be used, and why: jobs in it would go unseen. nullopt:
-/// there is none. Code: kAuth (no permission, wrong owner or mode), kSystem.
-std::optional<Error> unusable_run_directory(const std::string& wanted, const Lookup& lookup);
+/// The first of these places of one user that exists and may not be used, and why: jobs in it would go unseen.
+/// nullopt: there is none. Code: kAuth (no permission, wrong owner or mode), kSystem.
+std::optional<Error> unusable_run_directory(const std::string& wanted, const Lookup& lookup,
+                                            uid_t user);
 
 /// A job's directory, made if missing, and a descriptor that holds it: while it is open nobody
 /// removes it, and this process is one of the run.
