@@ -31,6 +31,9 @@ std::string quoted(std::string_view value) {
          (value.size() > kShownMax ? "...\"" : "\"");
 }
 
+// Means nothing to the job's processes, but may well stand in their environment.
+constexpr std::string_view kOfBtlctl = "USER";
+
 struct Found {
   std::string variable;
   std::string value;
@@ -68,7 +71,7 @@ std::optional<std::string> unknown_setting_warning(std::string_view variable) {
     if (!variable.starts_with(prefix)) continue;
     const std::string_view name = variable.substr(prefix.size());
     const auto is_named = [name](const SettingInfo& setting) { return setting.name == name; };
-    if (std::ranges::any_of(setting_table(), is_named)) return std::nullopt;
+    if (name == kOfBtlctl || std::ranges::any_of(setting_table(), is_named)) return std::nullopt;
     return quoted(variable) + " is no setting of livebtl and has no effect" +
            did_you_mean(name, prefix);
   }

@@ -2,12 +2,15 @@
 // ctl-tool/choose_job.cc -- see choose_job.h.
 #include "ctl-tool/choose_job.h"
 
+#include <pwd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
+#include "base/text.h"
 #include "control/client/relay_address.h"
 #include "control/ladder/membership.h"
 #include "control/place/job_secret.h"
@@ -33,20 +36,54 @@ tl::unexpected<NoJob> none(std::string text, ExitCode code = ExitCode::kNotFound
   return tl::unexpected<NoJob>(NoJob{code, std::move(text)});
 }
 
+std::string run_directory_named() { return environment("LIVEBTL_RUNDIR").value_or(""); }
+
 }  // namespace
 
-std::optional<NoJob> unusable_run_directory() {
-  const std::string named = environment("LIVEBTL_RUNDIR").value_or("");
-  const auto why = control::unusable_run_directory(named, environment);
+std::string user_name(uid_t user) {
+  const passwd* const entry = ::getpwuid(user);  // this program has one thread
+  const std::string_view name = entry != nullptr ? entry->pw_name : "";
+  return is_plain_name(name) ? std::string(name) : std::to_string(user);
+}
+
+tl::expected<std::optional<uid_t>, NoJob> read_user(const std::string& name) {
+  if (name.empty()) return std::optional<uid_t>{};
+  std::optional<uid_t> user = parse_number<uid_t>(name);
+  const passwd* const entry = user ? nullptr : ::getpwnam(name.c_str());
+  if (entry != nullptr) user = entry->pw_uid;
+  if (!user) return none("there is no user " + printable(name));
+  if (::geteuid() == 0 || *user == ::geteuid()) return user;
+  return none("the jobs of user " + printable(name) + " are for that user and for root alone",
+              ExitCode::kNotPermitted);
+}
+
+std::optional<NoJob> unusable_run_directory(std::optional<uid_t> user) {
+  const std::string named = run_directory_named();
+  const auto why = control::unusable_run_directory(named, environment, user.value_or(::geteuid()));
   if (!why) return std::nullopt;
   const bool forbidden = why->code == Errc::kAuth;
   return NoJob{forbidden ? ExitCode::kNotPermitted : ExitCode::kNotFound,
                (named.empty() ? "" : "LIVEBTL_RUNDIR: ") + why->text};
 }
 
-std::vector<JobPlace> all_jobs() {
-  const std::string rundir = environment("LIVEBTL_RUNDIR").value_or("");
-  return control::find_jobs(control::run_directories(rundir, environment));
+std::vector<JobPlace> all_jobs(std::optional<uid_t> user) {
+  return control::find_jobs(control::run_directories(run_directory_named(), environment, user));
+}
+
+tl::expected<std::vector<JobPlace>, NoJob> of_one_user(std::vector<JobPlace> jobs,
+                                                       const std::string& wanted, uid_t self) {
+  std::set<uid_t> owners;
+  for (const JobPlace& job : jobs) {
+    if (wanted.empty() || job.id == wanted) owners.insert(job.owner);
+  }
+  const uid_t chosen = owners.contains(self) || owners.empty() ? self : *owners.begin();
+  if (chosen != self && owners.size() > 1) {
+    std::string text = "several users have such jobs on this node; name one:";
+    for (const uid_t owner : owners) text += "\n  --user " + user_name(owner);
+    return none(std::move(text), ExitCode::kUsage);
+  }
+  std::erase_if(jobs, [chosen](const JobPlace& job) { return job.owner != chosen; });
+  return jobs;
 }
 
 tl::expected<JobPlace, NoJob> choose_job(std::vector<JobPlace> jobs, const std::string& wanted) {
@@ -62,15 +99,17 @@ tl::expected<JobPlace, NoJob> choose_job(std::vector<JobPlace> jobs, const std::
   std::erase_if(jobs, [&](const JobPlace& job) { return job.id != wanted; });
   if (jobs.size() == 1) return std::move(jobs.front());
   if (jobs.empty()) return none("no job " + printable(wanted) + " on this node; see: btlctl jobs");
-  return none("several users have a job " + printable(wanted) +
-                  "; set LIVEBTL_RUNDIR to the run directory of "
-                  "the one you mean",
+  return none("there are several jobs " + printable(wanted) +
+                  "; set LIVEBTL_RUNDIR to the run directory of the one you mean",
               ExitCode::kUsage);
 }
 
-tl::expected<JobPlace, NoJob> find_job(const std::string& wanted) {
-  auto job = choose_job(all_jobs(), wanted);
-  if (auto why = job ? std::nullopt : unusable_run_directory()) return tl::unexpected(*why);
+tl::expected<JobPlace, NoJob> find_job(const std::string& wanted, const std::string& user) {
+  const auto whose = read_user(user);
+  if (!whose) return tl::unexpected(whose.error());
+  auto jobs = of_one_user(all_jobs(*whose), wanted, whose->value_or(::geteuid()));
+  auto job = jobs ? choose_job(std::move(*jobs), wanted) : tl::unexpected(jobs.error());
+  if (auto why = job ? std::nullopt : unusable_run_directory(*whose)) return tl::unexpected(*why);
   return job;
 }
 
@@ -82,11 +121,11 @@ std::string conflict_in(const JobPlace& job) {
 
 namespace {
 
-tl::expected<JobPlace, NoJob> wait_for_job(const std::string& wanted, TimeNs timeout,
+tl::expected<JobPlace, NoJob> wait_for_job(const CommandLine& line, TimeNs timeout,
                                            const std::atomic<bool>& stop) {
   const TimeNs deadline = monotonic_now() + timeout;
   for (;;) {
-    auto job = find_job(wanted);
+    auto job = find_job(line.job, line.user);
     if (job || job.error().code != ExitCode::kNotFound) return job;
     if (monotonic_now() >= deadline || stop.load()) return job;
     const timespec pause{0, 50 * kMillisecond};
@@ -132,7 +171,7 @@ tl::expected<control::JobLinks, NoJob> open_job(const CommandLine& line, TimeNs 
     // Names are looked up and connections made: that takes longer than a look into a directory.
     return connect_outside(line, std::max(timeout, line.timeout_for_look()), stop);
   }
-  auto job = wait_for_job(line.job, timeout, stop);
+  auto job = wait_for_job(line, timeout, stop);
   if (!job) return tl::unexpected(job.error());
   auto links = control::JobLinks::open(*job);
   if (links) return std::move(*links);

@@ -35,6 +35,10 @@ void define_outside(CLI::App& app, CommandLine& line) {
 void define_global(CLI::App& app, CommandLine& line) {
   add_value(app, "--job", line.job, "ID",
             "The job; needed only if this node has several (btlctl jobs)");
+  add_value(
+      app, "--user", line.user, "NAME",
+      "Whose jobs of this node, by name or number; for root. Without: root's own, else those of "
+      "the only user who has any");
   app.add_flag("--json", line.json,
                "Print one JSON document on standard output, also of a failure; with watch one a "
                "line");
@@ -267,7 +271,8 @@ std::unique_ptr<CLI::App> define_command_line(CommandLine& line) {
 }
 
 std::variant<CommandLine, EndNow> parse_command_line(std::vector<std::string> arguments,
-                                                     const std::string& environment_job) {
+                                                     const std::string& environment_job,
+                                                     const std::string& environment_user) {
   const auto empty = [](const std::string& argument) { return argument.empty(); };
   if (std::any_of(arguments.begin(), arguments.end(), empty)) {
     return usage("an argument is empty; is a variable of your script not set?");
@@ -288,6 +293,7 @@ std::variant<CommandLine, EndNow> parse_command_line(std::vector<std::string> ar
     return usage(unknown.empty() ? error.what() : unknown);
   }
   if (line.job.empty()) line.job = environment_job;
+  if (line.user.empty()) line.user = environment_user;
   return assembled(std::move(line), Given(*app));
 }
 

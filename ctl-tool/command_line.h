@@ -38,6 +38,7 @@ struct CommandLine {
   std::string command;                  // "hold"
   std::vector<std::string> arguments;  // "start"; transports (aliases resolved); assignments; hooks
   std::string job;
+  std::string user;               // whose jobs of this node; empty: as choose_job.h says
   std::string connect;            // HOST:PORT of a relay; empty: jobs of this node
   std::string secret_file;        // with connect
   std::string scope;              // job or node:NAME; empty: job
@@ -75,9 +76,11 @@ struct EndNow {
   std::string text;  // on stdout if it is done, else on stderr
 };
 
-/// arguments: without the program's name; hostile. environment_job: LIVEBTL_JOB, or "".
+/// arguments: without the program's name; hostile. environment_job, environment_user: LIVEBTL_JOB and
+/// LIVEBTL_USER, or "".
 std::variant<CommandLine, EndNow> parse_command_line(std::vector<std::string> arguments,
-                                                     const std::string& environment_job);
+                                                     const std::string& environment_job,
+                                                     const std::string& environment_user = "");
 
 /// The parser itself, for the generators too. What is given lands in `line`, which must outlive it.
 std::unique_ptr<CLI::App> define_command_line(CommandLine& line);

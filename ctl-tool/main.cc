@@ -41,8 +41,10 @@ ExitCode run(std::vector<std::string> arguments, const std::atomic<bool>& stop) 
   // Programs want a document even if their command line cannot be read.
   const bool wants_json =
       std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
-  const char* job = std::getenv("LIVEBTL_JOB");
-  const auto parsed = parse_command_line(std::move(arguments), job != nullptr ? job : "");
+  const char* const job = std::getenv("LIVEBTL_JOB");
+  const char* const user = std::getenv("LIVEBTL_USER");
+  const auto parsed = parse_command_line(std::move(arguments), job != nullptr ? job : "",
+                                         user != nullptr ? user : "");
   if (const auto* end = std::get_if<EndNow>(&parsed)) return end_now(*end, wants_json);
   const auto& line = std::get<CommandLine>(parsed);
   if (line.generate.empty()) return line.definition->run(line, stop);

@@ -47,7 +47,7 @@ class AgentThread final : public Agent {
   void serve();
   void send_all(const std::vector<MemberService::Reply>& replies);
   void sleep(std::int64_t sleep_ns);
-  MemberCard card() const { return {describe(job_, self_), ::getpid(), joined_, relay_}; }
+  MemberCard card() const;
   void stand_for_relay();
   void relay_if_nobody_does();
   void finish_what_was_left();
@@ -100,6 +100,13 @@ AgentThread::~AgentThread() {
   bell_.ring();
   if (thread_.joinable()) thread_.join();
   leave_job_directory(job_.directory, std::move(job_.hold));
+}
+
+MemberCard AgentThread::card() const {
+  MemberCard card = card_of(job_, self_);
+  card.joined = joined_;
+  card.relay = relay_;
+  return card;
 }
 
 Status AgentThread::join_job() {

@@ -39,7 +39,7 @@ Result<std::vector<std::string>> relay_addresses(const std::vector<LocalAddress>
 }
 
 RelayDuty::RelayDuty(const JobFacts& job) {
-  const std::string path = job.directory + "/relay-" + process_name(ProcessId{job.node}) + ".lock";
+  const std::string path = relay_lock_path(job.directory, job.node, job.run);
   lock_ = Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!lock_) {
     log(LogLevel::kWarn, "agent", "cannot open %s: %s; other nodes cannot reach this one",

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "base/process_files.h"
@@ -39,28 +40,45 @@ std::optional<MemberCard> read_card(int fd, ProcessId process) {
   return std::nullopt;
 }
 
-void look_at_lock(const std::string& directory, uid_t owner, ProcessId process, MemberScan& scan) {
-  const std::string path = card_path(directory, process);
-  const Fd fd = open_card(path, owner);
-  if (!fd && ::access(path.c_str(), F_OK) != 0) return;  // it has left meanwhile
-  auto card = fd ? read_card(fd.number(), process) : std::nullopt;
-  const auto held = card ? lock_held(fd.number()) : Result<bool>(false);
-  if (!card || !held) {
-    scan.complete = false;
-  } else if (*held) {
-    scan.live.push_back(std::move(*card));
-  } else {
-    if (owner == ::geteuid() && take_lock(fd.number())) retire(directory, *card);
-    if (card->announced > 0) scan.gone.push_back(std::move(*card));
-  }
-}
+/// One look into a directory. Cards of another run than the one that is on there count for nothing.
+class Look {
+ public:
+  Look(const std::string& directory, uid_t owner)
+      : directory_(directory), owner_(owner), run_(current_run(directory, owner)) {}
 
-void look_at_proof(const std::string& directory, uid_t owner, ProcessId process, MemberScan& scan) {
-  const Fd fd = open_card(gone_path(directory, process), owner);
-  if (!fd) return;
-  auto card = read_card(fd.number(), process);
-  if (card && card->announced > 0) scan.gone.push_back(std::move(*card));
-}
+  void at_card(ProcessId process) {
+    const std::string path = card_path(directory_, process);
+    const Fd fd = open_card(path, owner_);
+    if (!fd && ::access(path.c_str(), F_OK) != 0) return;  // it has left meanwhile
+    auto card = fd ? read_card(fd.number(), process) : std::nullopt;
+    const auto lives = card ? owner_lives(fd.number(), *card) : Result<bool>(false);
+    if (!card || !lives) {
+      found_.complete = false;
+    } else if (card->run != run_) {
+      return;
+    } else if (*lives) {
+      found_.live.push_back(std::move(*card));
+    } else {
+      const bool ours = owner_ == ::geteuid();
+      if (ours && (take_lock(fd.number()) || has_ended(card->mark))) retire(directory_, *card);
+      if (card->announced > 0) found_.gone.push_back(std::move(*card));
+    }
+  }
+
+  void at_proof(ProcessId process) {
+    const Fd fd = open_card(gone_path(directory_, process), owner_);
+    auto card = fd ? read_card(fd.number(), process) : std::nullopt;
+    if (card && card->run == run_ && card->announced > 0) found_.gone.push_back(std::move(*card));
+  }
+
+  MemberScan take() { return std::move(found_); }
+
+ private:
+  const std::string& directory_;
+  const uid_t owner_;
+  const RunId run_;
+  MemberScan found_;
+};
 
 auto place(const MemberCard& card) noexcept {
   return std::tuple(card.rank < 0, card.rank, card.member);
@@ -75,26 +93,44 @@ void sort_and_unite(std::vector<MemberCard>& cards) {
 
 }  // namespace
 
-MemberScan scan_members(const std::string& directory, uid_t owner) {
-  MemberScan scan;
-  const std::vector<std::string> names = list_directory(directory);
+namespace {
+
+/// left: how many more files may be looked at.
+MemberScan scan_members(const std::string& directory, uid_t owner, std::size_t& left) {
+  Look look(directory, owner);
+  const std::vector<std::string> names = list_directory(directory, left);
+  left -= names.size();
   for (const std::string& name : names) {
     if (const auto process = parse_process_name(name, kCardFile)) {
-      look_at_lock(directory, owner, *process, scan);
+      look.at_card(*process);
     } else if (const auto gone = parse_process_name(name, kGoneFile)) {
-      look_at_proof(directory, owner, *gone, scan);
+      look.at_proof(*gone);
     }
   }
+  MemberScan scan = look.take();
+  scan.complete = scan.complete && left > 0;
   sort_and_unite(scan.live);
   sort_and_unite(scan.gone);
   return scan;
 }
 
+std::size_t files_of(uid_t owner) { return owner == ::geteuid() ? SIZE_MAX : kFilesOfOthers; }
+
+}  // namespace
+
+MemberScan scan_members(const std::string& directory, uid_t owner) {
+  std::size_t left = files_of(owner);
+  return scan_members(directory, owner, left);
+}
+
 bool proved_gone(const std::string& directory, uid_t owner, ProcessId process) {
   if (open_card(gone_path(directory, process), owner)) return true;
   const Fd fd = open_card(card_path(directory, process), owner);
-  const auto held = fd ? lock_held(fd.number()) : Result<bool>(true);
-  return held && !*held;
+  const auto card = fd ? read_card(fd.number(), process) : std::nullopt;
+  const auto lives = card ? owner_lives(fd.number(), *card)
+                     : fd ? lock_held(fd.number())
+                          : Result<bool>(true);
+  return lives && !*lives;
 }
 
 MemberEntry entry_of(const MemberCard& card, bool gone) {
@@ -103,11 +139,15 @@ MemberEntry entry_of(const MemberCard& card, bool gone) {
 
 std::vector<JobPlace> find_jobs(std::span<const RunDirectory> rundirs) {
   std::vector<JobPlace> jobs;
+  std::map<uid_t, std::size_t> left;
   for (const RunDirectory& rundir : rundirs) {
-    for (const std::string& name : list_directory(rundir.path)) {
+    std::size_t& files = left.try_emplace(rundir.owner, files_of(rundir.owner)).first->second;
+    const std::vector<std::string> names = list_directory(rundir.path, files);
+    files -= names.size();
+    for (const std::string& name : names) {
       const std::string directory = rundir.path + "/" + name;
       if (!valid_job_id(name) || !open_private_directory(directory, rundir.owner)) continue;
-      JobPlace job{name, directory, rundir.owner, scan_members(directory, rundir.owner)};
+      JobPlace job{name, directory, rundir.owner, scan_members(directory, rundir.owner, files)};
       if (!job.members.live.empty()) {
         jobs.push_back(std::move(job));
       } else if (rundir.owner == ::geteuid()) {

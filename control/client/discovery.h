@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // control/client/discovery.h -- which jobs run on this node, and which members have they?
 //
-// Threads: any; nothing is kept here. A member is there as long as its file is locked. The process that
-// finds a dead member's file turns it into a proof, in directories of the same user.
+// Threads: any; nothing is kept here. A member is there as long as its file is locked and its process not proved
+// dead. The process that finds a dead member's file turns it into a proof, in directories of the same user. Only
+// cards of the run that is on count.
 #pragma once
 
 #include <span>
@@ -28,8 +29,10 @@ struct JobPlace {
   MemberScan members;
 };
 
-/// `owner`: of the directory, as its files must be. Sorted by rank, then by process.
+/// `owner`: of the directory, as its files must be. Sorted by rank, then by process. Of another user's no more
+/// than kFilesOfOthers files are looked at, so that nobody can make root wait.
 MemberScan scan_members(const std::string& directory, uid_t owner);
+inline constexpr std::size_t kFilesOfOthers = 4096;
 
 /// Is there proof in that directory that this process has ended? Its file, whose lock nobody holds, or
 /// what becomes of the file then.
@@ -38,7 +41,8 @@ bool proved_gone(const std::string& directory, uid_t owner, ProcessId process);
 /// A member as it is described to others.
 MemberEntry entry_of(const MemberCard& card, bool gone);
 
-/// Jobs with live members, sorted by id. Removes abandoned directories of our own.
+/// Jobs with live members, sorted by id. Removes abandoned directories of our own. Of another user's files no
+/// more than kFilesOfOthers are looked at in all.
 std::vector<JobPlace> find_jobs(std::span<const RunDirectory> rundirs);
 
 }  // namespace livebtl::control

@@ -2,6 +2,7 @@
 // control/client/job_links.cc -- see job_links.h.
 #include "control/client/job_links.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +19,11 @@ constexpr TimeNs kRelayAskedAgain = 50 * kMillisecond;
 constexpr TimeNs kLocalAnswers = 300 * kMillisecond;
 constexpr std::uint32_t kNoMembers =
     UINT32_MAX;  // an offset past the end: only the relays are wanted
+
+bool is_socket_of(const std::string& path, uid_t owner) {
+  struct stat facts {};
+  return ::lstat(path.c_str(), &facts) == 0 && S_ISSOCK(facts.st_mode) && facts.st_uid == owner;
+}
 
 }  // namespace
 
@@ -127,8 +133,10 @@ void JobLinks::forget_gone() {
 ZmqSocket* JobLinks::socket_to(ProcessId process) {
   const auto known = sockets_.find(process);
   if (known != sockets_.end()) return &known->second;
-  auto socket =
-      ZmqSocket::connect(context_, "ipc://" + socket_path(job_.directory, process), Secret());
+  const std::string path = socket_path(job_.directory, process);
+  // In another user's directory a link may lead anywhere.
+  if (job_.owner != ::geteuid() && !is_socket_of(path, job_.owner)) return nullptr;
+  auto socket = ZmqSocket::connect(context_, "ipc://" + path, Secret());
   if (!socket) return nullptr;
   return &sockets_.emplace(process, std::move(*socket)).first->second;
 }

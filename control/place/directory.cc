@@ -16,14 +16,16 @@
 
 namespace livebtl::control {
 
-std::vector<std::string> list_directory(const std::string& path) {
+std::vector<std::string> list_directory(const std::string& path, std::size_t most) {
   std::vector<std::string> names;
   struct Close {
     void operator()(DIR* directory) const noexcept { ::closedir(directory); }
   };
   const std::unique_ptr<DIR, Close> directory(::opendir(path.c_str()));
   if (!directory) return names;
-  while (const dirent* entry = ::readdir(directory.get())) {
+  while (names.size() < most) {
+    const dirent* const entry = ::readdir(directory.get());
+    if (entry == nullptr) break;
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") names.emplace_back(name);
   }

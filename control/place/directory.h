@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,8 @@
 
 namespace livebtl::control {
 
-/// Names in a directory but for "." and ".."; nothing if it cannot be read.
-std::vector<std::string> list_directory(const std::string& path);
+/// Names in a directory but for "." and ".."; nothing if it cannot be read. The first most of them.
+std::vector<std::string> list_directory(const std::string& path, std::size_t most = SIZE_MAX);
 
 /// The content of a regular file, not a link, of at most bytes_max bytes, that belongs to `owner`;
 /// with `secret` it must also be closed to everybody else (mode 0600 or less). Errors: kNotFound,

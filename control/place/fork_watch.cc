@@ -20,6 +20,7 @@ constexpr std::size_t kSlots = 64;
 struct Watch {
   std::array<std::atomic<int>, kSlots> fds;
   std::atomic<bool> child{false};
+  const pid_t member = ::getpid();
 
   Watch() noexcept {
     for (auto& fd : fds) fd.store(kNone);
@@ -56,6 +57,9 @@ void forget_in_child(int fd) noexcept {
   }
 }
 
-bool in_forked_child() noexcept { return Watch::watch().child.load(); }
+bool in_forked_child() noexcept {
+  const Watch& watch = Watch::watch();
+  return watch.child.load() || watch.member != ::getpid();
+}
 
 }  // namespace livebtl::control

@@ -12,7 +12,8 @@ namespace livebtl::control {
 void close_in_child(int fd) noexcept;
 void forget_in_child(int fd) noexcept;
 
-/// This process was forked from one that had called close_in_child(): it is no member.
+/// This process is a child of one that had called close_in_child(), and no member. True also in a child of a
+/// bare clone(), which runs no handlers and keeps the descriptors.
 bool in_forked_child() noexcept;
 
 }  // namespace livebtl::control

@@ -86,7 +86,9 @@ Result<JobFacts> find_job(const Settings& settings, ProcessId process) {
   facts->rundir = *rundir;
   facts->directory = directory->path;
   facts->hold = directory->hold;
-  auto secret = find_secret(settings, launcher->seed, facts->directory);
+  facts->run = directory->run;
+  if (directory->begins) tidy_run_directory(*rundir);
+  auto secret = find_secret(settings, launcher->seed, secret_path(facts->directory, facts->run));
   if (!secret) return tl::unexpected(secret.error());
   facts->secret = *secret;
   warn_of_secret_per_node(settings, *launcher);

@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "base/secret.h"
 #include "base/settings.h"
+#include "control/place/run.h"
 
 namespace livebtl::control {
 
@@ -27,6 +28,7 @@ struct JobFacts {
   std::uint64_t node = 0;
   std::string rundir;     // checked: ours, mode 0700
   std::string directory;  // rundir/id, made if it was not there, mode 0700
+  RunId run = kNoRun;     // of the job, on this node (run.h)
   Secret secret;          // absent with auth none
   // Orders may come from elsewhere: one member of this node has to listen for them.
   bool relays = false;
@@ -39,7 +41,8 @@ struct JobFacts {
 /// Sixteen hexadecimal digits: the name of a process in files, routing ids and JSON.
 std::string process_name(ProcessId process);
 
-/// Errors: kAuth (rundir or secret file has the wrong owner or mode), kInvalid, kSystem.
+/// Enters the job's run on this node; the first process of a run tidies what crashed jobs of this user left.
+/// Errors: kAuth (rundir or secret file has the wrong owner or mode), kInvalid, kTimeout, kSystem.
 Result<JobFacts> find_job(const Settings& settings, ProcessId process);
 
 }  // namespace livebtl::control

@@ -91,8 +91,7 @@ Status offer_new_secret(const std::string& path) {
   return fail(Errc::kSystem, "cannot make " + path + ": " + std::strerror(error));
 }
 
-Result<Secret> shared_secret_file(const std::string& job_directory) {
-  const std::string path = job_directory + "/secret";
+Result<Secret> shared_secret_file(const std::string& path) {
   auto secret = read_secret_file(path);
   if (secret || secret.error().code != Errc::kNotFound) return secret;
   auto offered = offer_new_secret(path);
@@ -131,11 +130,11 @@ Status write_secret_file(const std::string& path, std::string_view text) {
 }
 
 Result<Secret> find_secret(const Settings& settings, std::string_view seed,
-                           const std::string& job_directory) {
+                           const std::string& shared) {
   if (settings.auth == AuthLevel::kNone) return Secret{};
   if (settings.secret_fd >= 0) return read_secret_fd(settings.secret_fd);
   if (!settings.secret_file.empty()) return read_secret_file(settings.secret_file);
-  if (seed.empty()) return shared_secret_file(job_directory);
+  if (seed.empty()) return shared_secret_file(shared);
   const Secret public_key{Key{}};  // a plain hash with a purpose of its own: the seed is the secret
   return Secret(public_key.mac("livebtl job secret", as_bytes(seed)));
 }

@@ -11,11 +11,11 @@
 
 namespace livebtl::control {
 
-/// In order: SECRET_FD, SECRET_FILE, the launcher's seed (keyed hash), else a 0600 file in the
-/// job's directory, made by the first process that comes. AUTH=none: absent. Errors: kAuth (owner,
+/// In order: SECRET_FD, SECRET_FILE, the launcher's seed (keyed hash), else the 0600 file `shared` in the
+/// job's directory (secret_path() in run.h), made by the first process of the run. AUTH=none: absent. Errors: kAuth (owner,
 /// mode), kInvalid (not 32 bytes or 64 hexadecimal digits), kSystem.
 Result<Secret> find_secret(const Settings& settings, std::string_view seed,
-                           const std::string& job_directory);
+                           const std::string& shared);
 
 /// For btlctl from outside. Errors as above.
 Result<Secret> read_secret_file(const std::string& path);

@@ -6,10 +6,9 @@
 #include <unistd.h>
 
 #include <array>
-#include <fstream>
-#include <sstream>
 
 #include "base/hex.h"
+#include "base/process_mark.h"
 #include "base/secret.h"
 #include "base/text.h"
 
@@ -127,33 +126,12 @@ Result<bool> read_slurm(const Lookup& lookup, LauncherFacts& facts) {
   auto status = read_place(lookup, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", facts);
   if (!status) return tl::unexpected(status.error());
   facts.one_node = lookup("SLURM_STEP_NUM_NODES") == "1";
-  facts.job = as_job_id("slurm-", *job + "." + *step);
+  // A job that was put into the queue again goes by the same numbers.
+  const auto restarts = number(lookup, "SLURM_RESTART_COUNT", kRanksMax);
+  if (!restarts) return tl::unexpected(restarts.error());
+  const std::string again = restarts->value_or(0) == 0 ? "" : ".r" + std::to_string(**restarts);
+  facts.job = as_job_id("slurm-", *job + "." + *step + again);
   return true;
-}
-
-struct ProcessLine {
-  std::string name;
-  pid_t parent = 0;
-  std::string start;  // clock ticks since boot: with the number it names a process for ever
-};
-
-std::optional<ProcessLine> read_process(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string text;
-  if (!std::getline(file, text)) return std::nullopt;
-  const auto open = text.find('(');
-  const auto close = text.rfind(')');
-  if (open == std::string::npos || close == std::string::npos || close < open) return std::nullopt;
-  ProcessLine line;
-  line.name = text.substr(open + 1, close - open - 1);
-  std::istringstream rest(text.substr(close + 1));
-  std::string state, skipped;
-  rest >> state >> line.parent;
-  constexpr int kFieldsBetweenParentAndStart = 17;
-  for (int i = 0; i < kFieldsBetweenParentAndStart; ++i) rest >> skipped;
-  rest >> line.start;
-  if (!rest) return std::nullopt;
-  return line;
 }
 
 }  // namespace
@@ -164,22 +142,22 @@ bool valid_job_id(std::string_view id) noexcept {
 
 std::string process_manager_id() {
   const pid_t parent = getppid();
-  const auto name_of = [](pid_t pid, const ProcessLine& line) {
-    return std::to_string(pid) + "-" + line.start;
+  const auto name_of = [](pid_t pid, const ProcessStat& stat) {
+    return std::to_string(pid) + "-" + std::to_string(stat.start);
   };
   constexpr int kAncestorsMax = 32;
   pid_t pid = parent;
   for (int i = 0; i < kAncestorsMax && pid > 1; ++i) {
-    const auto line = read_process(pid);
+    const auto line = read_process_stat(pid);
     if (!line) break;
     if (line->name == "hydra_pmi_proxy") {  // mpiexec, if it is here, is common to spawned jobs too
-      const auto above = read_process(line->parent);
+      const auto above = read_process_stat(line->parent);
       const bool mpiexec = above && above->name.starts_with("mpiexec");
       return mpiexec ? name_of(line->parent, *above) : name_of(pid, *line);
     }
     pid = line->parent;
   }
-  const auto line = read_process(parent);
+  const auto line = read_process_stat(parent);
   return line ? name_of(parent, *line) : std::to_string(parent);
 }
 

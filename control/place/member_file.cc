@@ -72,7 +72,9 @@ MemberCard read_card(CardReader& reader) {
   card.member.process = ProcessId{process.value_or(0)};
   card.member.incarnation =
       Incarnation{static_cast<std::uint32_t>(reader.number("incarnation", 0, UINT32_MAX))};
-  card.pid = static_cast<pid_t>(reader.number("pid", 1, INT32_MAX));
+  card.mark.pid = static_cast<pid_t>(reader.number("pid", 1, INT32_MAX));
+  card.mark.space = static_cast<std::uint64_t>(reader.number("pid_space", 0, INT64_MAX));
+  card.run = RunId{parse_hex(reader.text("run")).value_or(0)};
   card.rank = static_cast<int>(reader.number("rank", -1, INT32_MAX));
   card.name = reader.text("name");
   card.node = reader.text("node");
@@ -89,12 +91,22 @@ Described describe(const JobFacts& job, MemberId self) {
   return {self, job.label, job.rank, process_name(ProcessId{job.node}), job.host, job.announced};
 }
 
+MemberCard card_of(const JobFacts& job, MemberId self) {
+  MemberCard card;
+  static_cast<Described&>(card) = describe(job, self);
+  card.mark = own_mark();
+  card.run = job.run;
+  return card;
+}
+
 std::string format_card(const MemberCard& card) {
   const nlohmann::json json = {
       {"schema", kSchema},
       {"process", hex_digits(static_cast<std::uint64_t>(card.member.process), 16)},
       {"incarnation", static_cast<std::uint32_t>(card.member.incarnation)},
-      {"pid", card.pid},
+      {"pid", card.mark.pid},
+      {"pid_space", card.mark.space},
+      {"run", hex_digits(static_cast<std::uint64_t>(card.run), 16)},
       {"rank", card.rank},
       {"name", card.name},
       {"node", card.node},
@@ -149,6 +161,11 @@ Result<bool> lock_held(int fd) {
     return fail(Errc::kSystem, std::string("cannot ask for a lock: ") + std::strerror(errno));
   }
   return lock.l_type != F_UNLCK;
+}
+
+Result<bool> owner_lives(int fd, const MemberCard& card) {
+  const auto held = lock_held(fd);
+  return held && *held ? Result<bool>(!has_ended(card.mark)) : held;
 }
 
 bool take_lock(int fd) noexcept {

@@ -3,7 +3,8 @@
 // locked.
 //
 // <process id>.lock: one page of JSON and its CRC32C; its owner holds an open-file-description lock
-// on it, which the kernel frees on any death. When the owner leaves or is found dead the file
+// on it, which the kernel frees on any death, but for a clone of the owner that lives on: so the card names its
+// process, too (base/process_mark.h). When the owner leaves or is found dead the file
 // becomes <process id>.gone: proof for its peers, and for those who count the ranks that the launcher
 // announced.
 #pragma once
@@ -22,12 +23,15 @@ namespace livebtl::control {
 
 /// What the file says.
 struct MemberCard : Described {
-  pid_t pid = 0;
+  ProcessMark mark;     // of the process
+  RunId run = kNoRun;   // that it belongs to: another run's card counts for nothing
   bool joined = false;  // it knows where the job stands, so that others may ask it
   std::string relay;    // tcp endpoint at which it relays for its node; empty: it does not
 };
 
 Described describe(const JobFacts& job, MemberId self);
+/// That of this process.
+MemberCard card_of(const JobFacts& job, MemberId self);
 
 std::string format_card(const MemberCard& card);
 /// Errors: kInvalid, kCorrupt (also while it is being rewritten: read again).
@@ -65,10 +69,13 @@ class MemberFile {
 
 /// Is the lock of this open card held by somebody? Errors: kSystem.
 Result<bool> lock_held(int fd);
+/// Is the owner of this open card there? Its lock is held, and there is no proof that its process has ended.
+/// Errors: kSystem.
+Result<bool> owner_lives(int fd, const MemberCard& card);
 /// Takes the lock if nobody has it.
 bool take_lock(int fd) noexcept;
 /// Turns a dead or leaving member's files into the proof that it is gone. Requires: its lock is
-/// ours.
+/// ours, or its process has ended.
 void retire(const std::string& directory, const MemberCard& card) noexcept;
 
 }  // namespace livebtl::control

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/process_files.h"
+#include "base/secret.h"
 #include "base/text.h"
 #include "control/place/directory.h"
 #include "control/place/member_file.h"
@@ -54,15 +55,16 @@ bool same_file(int fd, const std::string& path) {
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-/// Where run directories of this user may be.
-std::vector<std::string> own_places(const std::string& wanted, const Lookup& lookup) {
+/// Where run directories of that user may be. Of another user's sessions our environment tells nothing.
+std::vector<std::string> places_of(uid_t user, const std::string& wanted, const Lookup& lookup) {
   if (!wanted.empty()) return {wanted};
-  const std::string user = std::to_string(::geteuid());
-  std::vector<std::string> places{RunPlaces{}.system + "/" + user};
-  if (const auto session = lookup("XDG_RUNTIME_DIR")) places.push_back(*session + "/livebtl");
-  places.push_back("/run/user/" + user + "/livebtl");
-  for (std::string& place : temporary_places(RunPlaces{}.temporary, ::geteuid())) {
-    if (!taken_by_another(place, ::geteuid())) places.push_back(std::move(place));
+  const std::string number = std::to_string(user);
+  std::vector<std::string> places{RunPlaces{}.system + "/" + number};
+  const auto session = user == ::geteuid() ? lookup("XDG_RUNTIME_DIR") : std::nullopt;
+  if (session) places.push_back(*session + "/livebtl");
+  places.push_back("/run/user/" + number + "/livebtl");
+  for (std::string& place : temporary_places(RunPlaces{}.temporary, user)) {
+    if (!taken_by_another(place, user)) places.push_back(std::move(place));
   }
   return places;
 }
@@ -73,50 +75,105 @@ bool names_process(std::string_view name) {
       [&](std::string_view suffix) { return parse_process_name(name, suffix).has_value(); });
 }
 
+/// That of a run, or what its maker began to write.
 bool is_secret(int directory, const std::string& name) {
   struct stat facts {};
-  return name.starts_with("secret") &&
+  return is_secret_name(name) &&
          ::fstatat(directory, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
          S_ISREG(facts.st_mode) && facts.st_size == kSecretFileBytes;
 }
 
-bool is_relay_lock(std::string_view name) {
-  constexpr std::string_view kPrefix = "relay-";
-  return name.starts_with(kPrefix) && parse_process_name(name.substr(kPrefix.size()), ".lock");
-}
-
-/// fd: an open description of the directory whose lock may become exclusive. Only what processes of
-/// a job leave there is removed: a run directory may be a place where a user keeps other things.
-void remove_if_unheld(const std::string& path, int fd) {
-  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) return;
+/// fd: of the directory. Only what processes of a job leave there is removed: a run directory may be a place
+/// where a user keeps other things.
+void remove_leftovers(const std::string& path, int fd) {
   for (const std::string& name : list_directory(path)) {
     if (names_process(name) || is_relay_lock(name) || is_secret(fd, name))
       ::unlinkat(fd, name.c_str(), 0);
   }
+}
+
+/// fd: an open description of the directory whose lock may become exclusive.
+bool remove_if_unheld(const std::string& path, int fd) {
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) return false;
+  remove_leftovers(path, fd);
+  if (current_run(path, ::geteuid()) != kNoRun)
+    ::unlinkat(fd, std::string(kRunRegister).c_str(), 0);
   ::rmdir(path.c_str());
+  return true;
+}
+
+/// A clone of a process keeps what that had open, its hold of the directory too.
+void remove_if_run_is_over(const std::string& path, int fd) {
+  auto opened = RunRegister::open(path, false);
+  if (opened && opened->in_place() && !opened->anybody_lives()) remove_leftovers(path, fd);
 }
 
 /// Has a process of a job ever been there?
 bool was_used(const std::string& path, int fd) {
   const std::vector<std::string> names = list_directory(path);
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    return names_process(name) || is_secret(fd, name);
-  });
+  return std::any_of(
+             names.begin(), names.end(),
+             [&](const std::string& name) { return names_process(name) || is_secret(fd, name); }) ||
+         current_run(path, ::geteuid()) != kNoRun;
+}
+
+RunId new_run() {
+  std::uint64_t number = 0;
+  while (number == 0) number = random_u64();
+  return RunId{number};
+}
+
+/// The hold ends with this process's part in the run.
+std::shared_ptr<const Fd> hold_of(const std::string& path, Fd fd) {
+  return {new Fd(std::move(fd)), [path](const Fd* held) {
+            leave_run(path);
+            delete held;
+          }};
+}
+
+/// One try; nullopt: somebody removed the directory just then. Everybody enters with the register locked, and
+/// holds the directory before that is unlocked: so nobody comes between the look and the entry.
+Result<std::optional<JobDirectory>> try_to_enter(const std::string& path) {
+  const std::optional<JobDirectory> again;
+  auto opened = open_private_directory(path, ::geteuid());
+  if (!opened && opened.error().code == Errc::kNotFound) return again;
+  if (!opened) return tl::unexpected(opened.error());
+  auto run = RunRegister::open(path, true);
+  if (!run && run.error().code == Errc::kNotFound) return again;
+  if (!run) return tl::unexpected(run.error());
+  if (!run->in_place()) return again;
+  const bool alone = ::flock(opened->number(), LOCK_EX | LOCK_NB) == 0;
+  const bool begins = alone || run->run() == kNoRun || !run->anybody_lives();
+  Status done;
+  if (begins) {
+    remove_leftovers(path, opened->number());
+    done = run->begin(new_run());
+  }
+  if (done) done = run->enter(own_mark());
+  if (!done) return tl::unexpected(done.error());
+  if (::flock(opened->number(), LOCK_SH) != 0)
+    return fail(Errc::kSystem, "cannot lock " + path + ": " + std::strerror(errno));
+  if (!same_file(opened->number(), path) || !run->in_place()) return again;
+  const RunId number = run->run();
+  return JobDirectory{path, hold_of(path, std::move(*opened)), number, begins};
 }
 
 }  // namespace
 
-std::vector<RunDirectory> run_directories(const std::string& wanted, const Lookup& lookup) {
+std::vector<RunDirectory> run_directories(const std::string& wanted, const Lookup& lookup,
+                                          std::optional<uid_t> user) {
   std::vector<RunDirectory> found;
-  const uid_t me = ::geteuid();
-  for (const std::string& place : own_places(wanted, lookup)) add_if_private(found, place, me);
-  if (me == 0 && wanted.empty()) add_all_users(found);
+  const uid_t owner = user.value_or(::geteuid());
+  for (const std::string& place : places_of(owner, wanted, lookup))
+    add_if_private(found, place, owner);
+  if (!user && owner == 0 && wanted.empty()) add_all_users(found);
   return found;
 }
 
-std::optional<Error> unusable_run_directory(const std::string& wanted, const Lookup& lookup) {
-  for (const std::string& place : own_places(wanted, lookup)) {
-    const auto opened = open_private_directory(place, ::geteuid());
+std::optional<Error> unusable_run_directory(const std::string& wanted, const Lookup& lookup,
+                                            uid_t user) {
+  for (const std::string& place : places_of(user, wanted, lookup)) {
+    const auto opened = open_private_directory(place, user);
     if (!opened && opened.error().code != Errc::kNotFound) return opened.error();
   }
   return std::nullopt;
@@ -135,15 +192,9 @@ Result<JobDirectory> make_job_directory(const std::string& rundir, std::string_v
     auto made = make_private_directory(path);
     if (!made && made.error().code == Errc::kNotFound) continue;
     if (!made) return tl::unexpected(made.error());
-    auto opened = open_private_directory(path, ::geteuid());
-    if (!opened && opened.error().code == Errc::kNotFound) continue;
-    if (!opened) return tl::unexpected(opened.error());
-    if (::flock(opened->number(), LOCK_SH) != 0) {
-      return fail(Errc::kSystem, "cannot lock " + path + ": " + std::strerror(errno));
-    }
-    if (same_file(opened->number(), path)) {
-      return JobDirectory{path, std::make_shared<const Fd>(std::move(*opened))};
-    }
+    auto entered = try_to_enter(path);
+    if (!entered) return tl::unexpected(entered.error());
+    if (*entered) return std::move(**entered);
   }
   return fail(Errc::kSystem, path +
                                  " is removed again and again; find out by which process, or "
@@ -152,10 +203,19 @@ Result<JobDirectory> make_job_directory(const std::string& rundir, std::string_v
 
 void remove_if_abandoned(const std::string& job_directory) noexcept try {
   const auto opened = open_private_directory(job_directory, ::geteuid());
-  if (opened && was_used(job_directory, opened->number()))
-    remove_if_unheld(job_directory, opened->number());
+  if (!opened || !was_used(job_directory, opened->number())) return;
+  if (!remove_if_unheld(job_directory, opened->number()))
+    remove_if_run_is_over(job_directory, opened->number());
 } catch (const std::bad_alloc&) {
   return;  // it is tidied by the next one who looks
+}
+
+void tidy_run_directory(const std::string& rundir) noexcept try {
+  for (const std::string& name : list_directory(rundir)) {
+    if (valid_job_id(name)) remove_if_abandoned(rundir + "/" + name);
+  }
+} catch (const std::bad_alloc&) {
+  return;
 }
 
 void leave_job_directory(const std::string& job_directory, std::shared_ptr<const Fd> hold) noexcept

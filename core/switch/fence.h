@@ -36,16 +36,20 @@ class Fence {
     out_ = false;
   }
 
+  /// Seconds since 1970 come to this in 2097, and a restore that counts on from it has room: whoever claims more is
+  /// neither adopted nor believed to fence anybody out. (Without authentication any stranger can claim it.)
+  static constexpr Incarnation kBelievedBelow{0xf000'0000};
+
   enum class Meeting {
     kSame,
-    kOlder,    // the other end was left behind, or has none yet: it is not talked to as it is
+    kOlder,  // the other end was left behind, has none yet, or is of none that there can be: it is not talked to
     kAdopted,  // we had none: ask again, as one of these
     kFenced,   // we were left behind
   };
   /// Another process of the job has proved to be of that incarnation.
   Meeting meet(Incarnation theirs) noexcept {
     if (theirs == own_) return Meeting::kSame;
-    if (theirs < own_) return Meeting::kOlder;
+    if (theirs < own_ || theirs >= kBelievedBelow) return Meeting::kOlder;
     if (own_ == Incarnation{}) {
       own_ = theirs;
       return Meeting::kAdopted;

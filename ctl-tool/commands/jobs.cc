@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctl-tool/commands/jobs.cc -- jobs: those of this node, or the one behind a relay.
-#include <pwd.h>
-
 #include "control/client/relay_address.h"
 #include "ctl-tool/command.h"
 #include "ctl-tool/say.h"
@@ -11,15 +9,10 @@ namespace {
 
 using control::MemberEntry;
 
-std::string user_name(uid_t user) {
-  const passwd* entry = ::getpwuid(user);  // this program has one thread
-  return entry != nullptr ? entry->pw_name : std::to_string(user);
-}
-
 Json member_json(const control::MemberCard& card) {
   return {{"process", control::process_name(card.member.process)},
           {"incarnation", static_cast<std::uint32_t>(card.member.incarnation)},
-          {"pid", card.pid},
+          {"pid", card.mark.pid},
           {"rank", card.rank},
           {"name", card.name},
           {"host", card.host},
@@ -84,7 +77,7 @@ void print_jobs(const std::vector<control::JobPlace>& jobs) {
     std::vector<std::string> pids;
     for (const auto& card : job.members.live) {
       if (pids.size() == 8) break;
-      pids.push_back(std::to_string(card.pid));
+      pids.push_back(std::to_string(card.mark.pid));
     }
     if (job.members.live.size() > pids.size()) pids.emplace_back("...");
     table.add({job.id, user_name(job.owner), std::to_string(job.members.live.size()),
@@ -96,9 +89,11 @@ void print_jobs(const std::vector<control::JobPlace>& jobs) {
 
 ExitCode show_jobs(const CommandLine& line, const std::atomic<bool>& stop) {
   if (!line.connect.empty()) return show_job_behind_relay(line, stop);
-  auto jobs = all_jobs();
+  const auto user = read_user(line.user);
+  if (!user) return end_early(line, user.error());
+  auto jobs = all_jobs(*user);
   if (!line.job.empty()) std::erase_if(jobs, [&](const auto& job) { return job.id != line.job; });
-  const auto unusable = unusable_run_directory();
+  const auto unusable = unusable_run_directory(*user);
   if (jobs.empty() && unusable) return end_early(line, *unusable);
   if (jobs.empty() && !line.job.empty())
     return end_early(line, {ExitCode::kNotFound, "no job " + printable(line.job) + " here"});
@@ -122,7 +117,7 @@ const Command kJobs{
     .name = "jobs",
     .summary = "List the jobs on this node",
     .detail =
-        R"(Lists your jobs on this node (root: those of all users) with their processes, and where each
+        R"(Lists your jobs on this node (root: those of all users, or of --user) with their processes, and where each
 can be reached from other machines (RELAY, for --connect). A job on a single node has no relay,
 unless LIVEBTL_RELAY=on was set for it.
 

@@ -25,7 +25,7 @@ ExitCode code_of_failed_write(Errc error) {
 /// If two jobs go by one name, the answer might be the secret of either.
 std::string conflict(const CommandLine& line, const control::JobLinks& links) {
   if (line.connect.empty()) {
-    const auto job = find_job(links.job());
+    const auto job = find_job(links.job(), line.user);
     return job ? conflict_in(*job) : "";
   }
   std::vector<control::Counted> live;

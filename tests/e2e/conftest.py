@@ -7,9 +7,16 @@ import pytest
 from tests.harness.job import Build
 
 
+def ranks_and_times(text):
+    ranks, _, times = text.partition("x")
+    return int(ranks), int(times)
+
+
 def add_options(add):
     add("--build", metavar="DIR", default="build/release", help="build directory (default: build/release)")
     add("--switches", metavar="N", type=int, default=100, help="switches a scenario (default: 100)")
+    add("--comings", metavar="RANKSxTIMES", type=ranks_and_times, default=(16, 5),
+        help="comings-and-goings: so many ranks, started and ended so often (default: 16x5; the full measure: 64x100)")
     add("--stock", action="store_true", help="run the programs over stock Open MPI, without livebtl")
     add("--logs", metavar="DIR", default="build/e2e-logs", help="directory for logs (default: build/e2e-logs)")
 
@@ -29,6 +36,7 @@ class Context:
     def __init__(self, options, name):
         self.build = Build(options.build)
         self.switches, self.stock = options.switches, options.stock
+        self.comings = options.comings
         self.logs = os.path.join(os.path.abspath(options.logs), name)
         os.makedirs(self.logs, exist_ok=True)
 

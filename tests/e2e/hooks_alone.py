@@ -23,15 +23,17 @@ class StubbedHooks:
             file.write("relay:1\n/secret\n")
         with open(self.conf, "w") as file:  # libvirt gives its hook no other settings
             file.write(f"LIVEBTL_BTLCTL={self.stub}\nLIVEBTL_GUESTS={guests}\nLIVEBTL_HOOK_STATE={self.state}\n"
-                       "LIVEBTL_HOOK_TIMEOUT=1\nLIVEBTL_HOOK_TRANSPORTS='sm verbs'\n")
+                       "LIVEBTL_HOOK_USERS=\"${USERS:-root}\"\nLIVEBTL_HOOK_TIMEOUT=1\nLIVEBTL_HOOK_TRANSPORTS='sm verbs'\n")
         with open(self.stub, "w") as file:
             file.write(f"""#!/bin/sh
 echo "$*" >>{self.asked}
 while read -r code words; do
-  case "$*" in *"$words"*) exit "$code" ;; esac
+  case "$*" in *"$words"*) [ "$code" = hang ] && exec sleep 60; exit "$code" ;; esac
 done <{self.codes}
 case "$*" in
-jobs) printf 'JOB USER\nj1 root\n' ;;
+*"--user root jobs") printf 'JOB USER\nj1 root\n' ;;
+*"--user mallory jobs") printf 'JOB USER\nj2 mallory\n' ;;
+*jobs) printf 'JOB USER\nj1 root\n%s' "${{OTHERS-}}" ;;
 *"hold start"*) echo "hold start: held: 0x1f, and nothing is on its way" ;;
 esac
 """)
@@ -75,6 +77,22 @@ def _freezes_nothing_unheld(hooks):
     check(hooks.run("qemu-ga", "freeze")[0] == 1, "a freeze went on without btlctl")
 
 
+def _freezes_whatever_others_do(hooks):
+    """A user who is not named neither stops a freeze nor holds it up, with jobs that are silent, busy or never answer."""
+    mallory = {"OTHERS": "j2 mallory\n"}
+    for code in (5, 4, 10, "hang"):
+        ended, asked = hooks.run("qemu-ga", "freeze", codes={"--user mallory": code}, **mallory)
+        check(ended == 0, f"another user's {code} stopped a freeze")
+        check("--user root --job j1" in asked and "--user mallory --job j2" in asked, f"not all were asked: {asked}")
+        ended, asked = hooks.run("qemu-ga", "thaw", codes={"--user mallory": code}, **mallory)
+        check(ended == 0, f"another user's {code} made a thaw fail")
+    ended, asked = hooks.run("qemu-ga", "freeze", codes={"--user mallory --job": 5}, USERS="root mallory", **mallory)
+    check(ended == 1 and "--user root --job j1 --timeout 1 hold end" in asked, f"one who is named could not be held: {ended} {asked}")
+    check(hooks.run("qemu-ga", "freeze", **mallory)[0] == 0, "a freeze failed")
+    _, asked = hooks.run("qemu-ga", "thaw", **mallory)
+    wait_until("the other user's hold to be ended", lambda: "--user mallory --job j2 --timeout 1 hold end --id 0x1f" in hooks.said(), 30)
+
+
 def _goes_on_only_without_a_job(hooks):
     """btlctl's code 2 means that the job has ended, or that it does not know the node or transport."""
     call = ("libvirt", GUEST, "migrate", "begin", "-")
@@ -116,5 +134,6 @@ def hooks_alone(context):
     _goes_on_only_without_a_job(stubbed)
     _returns_where_it_is_not_moved(stubbed)
     _returns_later(stubbed)
+    _freezes_whatever_others_do(stubbed)
     _freezes_nothing_unheld(stubbed)
     return "every code of btlctl, and none"

@@ -23,10 +23,11 @@ std::string sealed(std::string body) {
 bool card(std::string_view text) {
   const auto parsed = parse_card(sealed(std::string(text)));
   if (!parsed) return false;
-  fuzz::must_hold(parsed->member.process != ProcessId{} && parsed->pid > 0,
+  fuzz::must_hold(parsed->member.process != ProcessId{} && parsed->mark.pid > 0,
                   "a card names a process");
   const auto again = parse_card(format_card(*parsed));
-  fuzz::must_hold(again && again->member == parsed->member && again->rank == parsed->rank,
+  fuzz::must_hold(again && again->member == parsed->member && again->rank == parsed->rank &&
+                      again->mark == parsed->mark && again->run == parsed->run,
                   "a card survives the round trip");
   return true;
 }

@@ -130,6 +130,7 @@ TEST_CASE("names and lists cannot escape into paths or hold nothing") {
 TEST_CASE("unknown variables of ours are warned of, known and foreign ones are not") {
   CHECK_FALSE(unknown_setting_warning("LIVEBTL_JOB"));
   CHECK_FALSE(unknown_setting_warning("FI_LIVEBTL_JOB"));
+  CHECK_FALSE(unknown_setting_warning("LIVEBTL_USER"));  // btlctl's
   CHECK_FALSE(unknown_setting_warning("FI_PROVIDER"));
   const auto warning = unknown_setting_warning("FI_LIVEBTL_TRANSPORT");
   REQUIRE(warning);

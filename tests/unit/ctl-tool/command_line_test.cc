@@ -5,6 +5,7 @@
 #include "base/exit_code.h"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -191,6 +192,37 @@ TEST_CASE("of several jobs one must be named, and the names are given") {
   CHECK(choose_job({}, "").error().code == ExitCode::kNotFound);
   CHECK(choose_job({job_named("a")}, "c").error().code == ExitCode::kNotFound);
   CHECK(choose_job({job_named("a"), job_named("a")}, "a").error().code == ExitCode::kUsage);
+}
+
+TEST_CASE("a command is for one user's jobs, and another user changes nothing about whose") {
+  const auto of = [](const char* id, uid_t owner) {
+    auto job = job_named(id);
+    job.owner = owner;
+    return job;
+  };
+  constexpr uid_t kSelf = 0, kAlice = 1000, kMallory = 1001;
+  const auto owner_of = [](const auto& jobs) {
+    REQUIRE(jobs);
+    REQUIRE(jobs->size() == 1);
+    return jobs->front().owner;
+  };
+  CHECK(owner_of(of_one_user({of("a", kSelf)}, "", kSelf)) == kSelf);
+  CHECK(owner_of(of_one_user({of("a", kSelf), of("a", kMallory)}, "", kSelf)) == kSelf);
+  CHECK(owner_of(of_one_user({of("a", kSelf), of("a", kMallory)}, "a", kSelf)) == kSelf);
+  CHECK(owner_of(of_one_user({of("a", kAlice)}, "", kSelf)) == kAlice);
+  CHECK(owner_of(of_one_user({of("a", kAlice), of("b", kMallory)}, "a", kSelf)) == kAlice);
+  const auto several = of_one_user({of("a", kAlice), of("b", kMallory)}, "", kSelf);
+  REQUIRE_FALSE(several);
+  CHECK(several.error().code == ExitCode::kUsage);
+  CHECK(several.error().text.find("--user " + user_name(kMallory)) != std::string::npos);
+}
+
+TEST_CASE("a user is given by name or number") {
+  CHECK(*read_user("") == std::nullopt);
+  CHECK(*read_user(std::to_string(::geteuid())) == ::geteuid());
+  CHECK(*read_user(user_name(::geteuid())) == ::geteuid());
+  CHECK(read_user("no such user").error().code == ExitCode::kNotFound);
+  if (::geteuid() != 0) CHECK(read_user("0").error().code == ExitCode::kNotPermitted);
 }
 
 TEST_CASE("the committed manual pages are what the program makes") {

@@ -24,7 +24,7 @@ TEST_CASE("of one that was killed, too: nobody holds the lock of its file") {
   job.add_members(2);
   MemberCard card;
   card.member = {ProcessId{0x7777}, Incarnation{1}};
-  card.pid = 1;
+  card.mark.pid = 1;
   card.name = "rank 7";
   write_file(card_path(job.directory(), card.member.process), format_card(card));
   write_file(socket_path(job.directory(), card.member.process), "");

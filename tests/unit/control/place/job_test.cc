@@ -88,7 +88,7 @@ TEST_CASE("processes that start together agree on one secret") {
     CHECK(same(one->secret, facts[0]->secret));
   }
   struct stat file {};
-  REQUIRE(::stat((facts[0]->directory + "/secret").c_str(), &file) == 0);
+  REQUIRE(::stat(secret_path(facts[0]->directory, facts[0]->run).c_str(), &file) == 0);
   CHECK((file.st_mode & 0777) == 0600);
 }
 
@@ -106,9 +106,9 @@ TEST_CASE("jobs have different secrets") {
 TEST_CASE("a launcher's seed makes the same secret everywhere, and no file") {
   Scratch scratch;
   const Settings settings = settings_in(scratch);
-  const auto one = find_secret(settings, "2c0af7a1617fb41f-91fce5a0dfb64625", scratch.path());
+  const auto one = find_secret(settings, "2c0af7a1617fb41f-91fce5a0dfb64625", scratch / "secret");
   const auto two = find_secret(settings, "2c0af7a1617fb41f-91fce5a0dfb64625", "/nowhere");
-  const auto three = find_secret(settings, "2c0af7a1617fb41f-91fce5a0dfb64626", scratch.path());
+  const auto three = find_secret(settings, "2c0af7a1617fb41f-91fce5a0dfb64626", scratch / "secret");
   REQUIRE(one);
   CHECK(same(*one, *two));
   CHECK_FALSE(same(*one, *three));
@@ -119,7 +119,7 @@ TEST_CASE("without authentication there is no secret") {
   Scratch scratch;
   Settings settings = settings_in(scratch);
   settings.auth = AuthLevel::kNone;
-  CHECK_FALSE(find_secret(settings, "", scratch.path())->present());
+  CHECK_FALSE(find_secret(settings, "", scratch / "secret")->present());
 }
 
 TEST_CASE("a secret file must be closed to others and hold 32 bytes") {

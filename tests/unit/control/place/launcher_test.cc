@@ -128,6 +128,10 @@ TEST_CASE("a Slurm step is a job, a batch script's own process is not") {
   step["SLURM_STEP_NUM_TASKS"] = "8";
   CHECK(facts_of(step)->job == "slurm-77.3");
   CHECK(facts_of(step)->announced == 8);
+  step["SLURM_RESTART_COUNT"] = "0";
+  CHECK(facts_of(step)->job == "slurm-77.3");
+  step["SLURM_RESTART_COUNT"] = "2";  // put into the queue again: another job of the same numbers
+  CHECK(facts_of(step)->job == "slurm-77.3.r2");
 }
 
 TEST_CASE("malformed numbers are refused by name") {
