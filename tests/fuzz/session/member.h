@@ -148,19 +148,9 @@ class Member {
                     Blob(bytes, std::byte{1}));
       }
       case FrameKind::kPut:
-      case FrameKind::kGet: {
-        const auto asked = core::decode_body<core::RemoteBody>(header);
-        const bool put = head.kind == FrameKind::kPut;
-        return post(put ? FrameKind::kDone : FrameKind::kGetReply,
-                    core::FinBody{asked.operation, 0, 0},
-                    Blob(put ? 0 : std::min<std::uint64_t>(asked.length, 8192), std::byte{1}));
-      }
-      case FrameKind::kAtomic: {
-        const auto asked = core::decode_body<core::AtomicBody>(header);
-        return post(asked.fetch != 0 ? FrameKind::kAtomicReply : FrameKind::kDone,
-                    core::FinBody{asked.operation, 0, 0},
-                    Blob(asked.fetch != 0 ? asked.count * sizeof(std::uint64_t) : 0, std::byte{1}));
-      }
+      case FrameKind::kGet:
+      case FrameKind::kAtomic:
+        return answer_request(head, header);
       case FrameKind::kData: {  // all of it has come
         const auto data = core::decode_body<core::DataBody>(header);
         return post(FrameKind::kFin, core::FinBody{data.handle, 0, 0});
@@ -172,6 +162,21 @@ class Member {
       default:
         return;
     }
+  }
+
+  void answer_request(const core::FrameHead& head, const Blob& header) {
+    using core::FrameKind;
+    if (head.kind == FrameKind::kAtomic) {
+      const auto asked = core::decode_body<core::AtomicBody>(header);
+      const bool fetch = asked.fetch != 0;
+      return post(fetch ? FrameKind::kAtomicReply : FrameKind::kDone,
+                  core::FinBody{asked.operation, 0, 0},
+                  Blob(fetch ? asked.count * sizeof(std::uint64_t) : 0, std::byte{1}));
+    }
+    const auto asked = core::decode_body<core::RemoteBody>(header);
+    const bool put = head.kind == FrameKind::kPut;
+    post(put ? FrameKind::kDone : FrameKind::kGetReply, core::FinBody{asked.operation, 0, 0},
+         Blob(put ? 0 : std::min<std::uint64_t>(asked.length, 8192), std::byte{1}));
   }
 
   void remember(const Blob& header) {
