@@ -134,9 +134,7 @@ class Member {
     using core::FrameKind;
     switch (head.kind) {
       case FrameKind::kEager:
-        if ((head.flags & core::kFlagWantDone) != 0)
-          post(FrameKind::kDone, core::FinBody{head.seq, 0, 0}, {}, core::kFlagWantDone);
-        return post(FrameKind::kAck, core::CreditBody{1 << 30, 1 << 20});
+        return answer_message(head);
       case FrameKind::kRts: {
         const auto rts = core::decode_body<core::RtsBody>(header);
         return post(FrameKind::kCts, core::CtsBody{rts.transfer, 0, rts.length, ++handle_, 0, 0});
@@ -164,6 +162,11 @@ class Member {
     }
   }
 
+  void answer_message(const core::FrameHead& head) {
+    if ((head.flags & core::kFlagWantDone) != 0)
+      post(core::FrameKind::kDone, core::FinBody{head.seq, 0, 0}, {}, core::kFlagWantDone);
+    post(core::FrameKind::kAck, core::CreditBody{1 << 30, 1 << 20});
+  }
   void answer_request(const core::FrameHead& head, const Blob& header) {
     using core::FrameKind;
     if (head.kind == FrameKind::kAtomic) {
