@@ -77,8 +77,10 @@ void sort_and_unite(std::vector<MemberCard>& cards) {
 
 MemberScan scan_members(const std::string& directory, uid_t owner) {
   MemberScan scan;
-  const std::vector<std::string> names = list_directory(directory);
-  for (const std::string& name : names) {
+  const auto names = read_directory(directory);
+  scan.complete = names || names.error().code == Errc::kNotFound;
+  if (!names) return scan;
+  for (const std::string& name : *names) {
     if (const auto process = parse_process_name(name, kCardFile)) {
       look_at_lock(directory, owner, *process, scan);
     } else if (const auto gone = parse_process_name(name, kGoneFile)) {

@@ -16,18 +16,27 @@
 
 namespace livebtl::control {
 
-std::vector<std::string> list_directory(const std::string& path) {
+Result<std::vector<std::string>> read_directory(const std::string& path) {
   std::vector<std::string> names;
   struct Close {
     void operator()(DIR* directory) const noexcept { ::closedir(directory); }
   };
   const std::unique_ptr<DIR, Close> directory(::opendir(path.c_str()));
-  if (!directory) return names;
+  if (!directory) {
+    const Errc code = errno == ENOENT                      ? Errc::kNotFound
+                      : errno == EMFILE || errno == ENFILE ? Errc::kNoMemory
+                                                           : Errc::kSystem;
+    return fail(code, "cannot look into " + path + ": " + std::strerror(errno));
+  }
   while (const dirent* entry = ::readdir(directory.get())) {
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") names.emplace_back(name);
   }
   return names;
+}
+
+std::vector<std::string> list_directory(const std::string& path) {
+  return read_directory(path).value_or(std::vector<std::string>());
 }
 
 Result<std::string> read_descriptor(int fd, std::size_t bytes_max) {

@@ -12,7 +12,9 @@
 
 namespace livebtl::control {
 
-/// Names in a directory but for "." and ".."; nothing if it cannot be read.
+/// Names in a directory but for "." and "..". Errors: kNotFound, kNoMemory (no descriptor), kSystem.
+Result<std::vector<std::string>> read_directory(const std::string& path);
+/// The same; nothing if it cannot be read.
 std::vector<std::string> list_directory(const std::string& path);
 
 /// The content of a regular file, not a link, of at most bytes_max bytes, that belongs to `owner`;

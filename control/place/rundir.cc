@@ -80,18 +80,12 @@ bool is_secret(int directory, const std::string& name) {
          S_ISREG(facts.st_mode) && facts.st_size == kSecretFileBytes;
 }
 
-bool is_relay_lock(std::string_view name) {
-  constexpr std::string_view kPrefix = "relay-";
-  return name.starts_with(kPrefix) && parse_process_name(name.substr(kPrefix.size()), ".lock");
-}
-
 /// fd: an open description of the directory whose lock may become exclusive. Only what processes of
 /// a job leave there is removed: a run directory may be a place where a user keeps other things.
 void remove_if_unheld(const std::string& path, int fd) {
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) return;
   for (const std::string& name : list_directory(path)) {
-    if (names_process(name) || is_relay_lock(name) || is_secret(fd, name))
-      ::unlinkat(fd, name.c_str(), 0);
+    if (names_process(name) || is_secret(fd, name)) ::unlinkat(fd, name.c_str(), 0);
   }
   ::rmdir(path.c_str());
 }

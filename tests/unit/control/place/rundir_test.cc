@@ -42,7 +42,7 @@ TEST_CASE("a held job directory stays, an abandoned one goes") {
   auto other = make_job_directory(scratch.path(), "job");
   REQUIRE(one);
   REQUIRE(other);
-  for (const char* name : {"/secret", "/relay-00000000000000ab.lock"})
+  for (const char* name : {"/secret", "/00000000000000ab.rlk"})
     write_file(one->path + name, std::string(32, 'x'));
   for (const std::string_view kind : kProcessFiles)
     write_file(one->path + "/" + process_file(ProcessId{0xab}, kind), "x");
