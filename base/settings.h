@@ -37,6 +37,7 @@ struct Settings {
   std::string ofi_provider;
   bool hide_devices = true;  // for provider/ alone
   bool relay = false;        // auto: of a job of several nodes
+  std::string relay_path;
   std::string node;
   AuthLevel auth = AuthLevel::kAuth;
   CrcMode crc = CrcMode::kNetwork;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What `cmake --install` puts where: the library with its headers, package files for CMake and pkg-config, the
-# libfabric provider, btlctl, man pages, example.
+# relay, libfabric provider, btlctl, man pages, example.
 include(CMakePackageConfigHelpers)
 
 target_include_directories(livebtl INTERFACE
@@ -27,6 +27,7 @@ install(FILES ${CMAKE_BINARY_DIR}/livebtl.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}
 if(TARGET livebtl-fi)
   install(TARGETS livebtl-fi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/libfabric)
 endif()
+install(TARGETS livebtl-relay RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/livebtl)
 if(TARGET btlctl)
   install(TARGETS btlctl RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

@@ -173,9 +173,7 @@ tl::expected<control::JobLinks, NoJob> open_job(const CommandLine& line, TimeNs 
   }
   auto job = wait_for_job(line, timeout, stop);
   if (!job) return tl::unexpected(job.error());
-  auto links = control::JobLinks::open(*job);
-  if (links) return std::move(*links);
-  return none(links.error().text, ExitCode::kNotPermitted);
+  return control::JobLinks::open(*job);
 }
 
 }  // namespace livebtl::tool

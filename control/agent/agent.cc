@@ -2,7 +2,7 @@
 // control/agent/agent.cc -- see agent.h: the thread, its sleep, and who is woken by what.
 //
 // Everything in AgentThread below `run()` belongs to the agent's thread. A forked child has no such
-// thread: there the destructor leaves everything as it is, since ZeroMQ may not even be closed.
+// thread: there the destructor leaves everything as it is.
 #include "control/agent/agent.h"
 
 #include <poll.h>
@@ -19,7 +19,6 @@
 #include "base/log.h"
 #include "control/agent/join.h"
 #include "control/agent/member_service.h"
-#include "control/agent/relay.h"
 #include "control/agent/router.h"
 #include "control/agent/search.h"
 #include "control/agent/takeover.h"
@@ -32,6 +31,9 @@ namespace {
 
 // Control messages name a member by this one to its end, whatever is raised (ADR 0010).
 constexpr Incarnation kStarted{1};
+constexpr TimeNs kRelayStarts = 3 * kSecond;
+// Messages in a turn: a member that is flooded moves its engine all the same.
+constexpr int kMessagesATurn = 256;
 
 class AgentThread final : public Agent {
  public:
@@ -44,12 +46,13 @@ class AgentThread final : public Agent {
  private:
   void run(std::promise<Status> started);
   Status join_job();
+  Result<MemberEvent> ask_fellows();
   void serve();
   void send_all(const std::vector<MemberService::Reply>& replies);
   void sleep(std::int64_t sleep_ns);
   MemberCard card() const;
-  void stand_for_relay();
-  void relay_if_nobody_does();
+  void see_to_relay();
+  void wait_for_relay();
   void finish_what_was_left();
 
   JobFacts job_;
@@ -66,10 +69,9 @@ class AgentThread final : public Agent {
     MemberFile file;
   };
   std::unique_ptr<Belongings> mine_;
-  std::optional<Search> search_;  // uses what is mine
-  std::optional<RelayDuty> duty_;
+  std::optional<Search> search_;        // uses what is mine
   std::unique_ptr<Takeover> takeover_;  // null: switched off
-  std::string relay_;  // as others write it; empty: another member relays, or nobody needs to
+  std::string relay_;                   // this node's, as the card shows it; empty: there is none
   bool joined_ = false;
   bool alone_here_ = false;
   std::vector<pollfd> fds_;
@@ -82,7 +84,7 @@ Status AgentThread::start() {
   std::promise<Status> started;
   auto result = started.get_future();
   {
-    const AllSignalsBlocked blocked;  // inherited by the thread and by those of ZeroMQ
+    const AllSignalsBlocked blocked;  // inherited by the thread
     thread_ =
         std::thread([this, promise = std::move(started)]() mutable { run(std::move(promise)); });
   }
@@ -117,46 +119,54 @@ Status AgentThread::join_job() {
   mine_.reset(
       new Belongings{std::move(*router), MemberService(job_, self_, admin_), std::move(*file)});
   search_.emplace(job_, self_.process, admin_, mine_->router);
-  stand_for_relay();
-  const auto how = learn_standing(mine_->router.context(), job_, self_.process, stop_);
+  see_to_relay();
+  const auto how = ask_fellows();
   if (!how) return tl::unexpected(how.error());
   // A spawned process that finds nobody here has its parents elsewhere.
   alone_here_ = job_.announced == 0 && std::holds_alternative<JoinAsFirst>(*how);
-  stand_for_relay();
+  see_to_relay();
+  wait_for_relay();
   admin_.on_report([this] {
     reported_.store(true);
     bell_.ring();
   });
   send_all(mine_->service.join(*how, monotonic_now()));
   joined_ = true;
-  if (job_.takes_over) {
-    takeover_ = std::make_unique<Takeover>(job_, self_, [this] { bell_.ring(); });
-  }
+  if (job_.takes_over) takeover_ = std::make_unique<Takeover>(job_, self_);
   return mine_->file.update(card());
+}
+
+Result<MemberEvent> AgentThread::ask_fellows() {
+  const WithSpares room(mine_->router.spares());
+  return learn_standing(job_, self_.process, stop_);
 }
 
 /// A launcher may have spread the job over several nodes. Of spawned processes it does not tell,
 /// but those that are elsewhere know it, and show it to the others when they connect.
-void AgentThread::stand_for_relay() {
-  if (duty_ || !(job_.relays || alone_here_ || admin_.spans_nodes())) return;
-  duty_.emplace(job_);
-  relay_if_nobody_does();
-}
-
-void AgentThread::relay_if_nobody_does() {
-  if (!duty_ || !relay_.empty() || !duty_->take()) return;
-  const auto addresses = relay_addresses(local_addresses(), job_.relay_on);
-  auto relay = addresses ? mine_->router.open_relay(*addresses)
-                         : Result<std::string>(tl::unexpected(addresses.error()));
-  if (!relay) {
-    log(LogLevel::kWarn, "agent", "no relay for this node: %s; other nodes cannot reach it",
-        relay.error().text.c_str());
-    return;
-  }
-  relay_ = std::move(*relay);
-  admin_.publish_relay(relay_);
+void AgentThread::see_to_relay() {
+  Router& router = mine_->router;
+  if (job_.relays || alone_here_ || admin_.spans_nodes()) router.need_relay();
+  router.turn(monotonic_now());
+  if (router.relay() == relay_) return;
+  relay_ = router.relay();
+  if (!relay_.empty()) admin_.publish_relay(relay_);
   const auto written = mine_->file.update(card());
   if (!written) log(LogLevel::kWarn, "agent", "%s", written.error().text.c_str());
+}
+
+/// For a while, so that the first frames to peers on other nodes tell of it. A process starts without it, too.
+void AgentThread::wait_for_relay() {
+  const TimeNs deadline = monotonic_now() + kRelayStarts;
+  while (mine_->router.needs_relay() && relay_.empty() && !stop_.load()) {
+    const TimeNs now = monotonic_now();
+    if (now >= deadline) return;
+    fds_.clear();
+    mine_->router.add_poll_fds(fds_);
+    const TimeNs until = std::min(deadline, mine_->router.wake_at());
+    ::poll(fds_.data(), fds_.size(),
+           static_cast<int>(std::max<TimeNs>(until - now, 0) / kMillisecond) + 1);
+    see_to_relay();
+  }
 }
 
 void AgentThread::run(std::promise<Status> started) {
@@ -173,19 +183,18 @@ void AgentThread::run(std::promise<Status> started) {
   admin_.on_report([] {});
   search_.reset();
   mine_.reset();
-  duty_.reset();
 }
 
 void AgentThread::serve() {
   bell_.silence();
-  mine_->router.turn(monotonic_now());
-  stand_for_relay();
-  if (duty_ && duty_->may_be_free()) relay_if_nobody_does();
+  see_to_relay();
   if (reported_.exchange(false)) {
     send_all(mine_->service.report_changed(monotonic_now()));
     search_->reported();
   }
-  while (auto envelope = mine_->router.receive()) {
+  for (int i = 0; i < kMessagesATurn; ++i) {
+    const auto envelope = mine_->router.receive();
+    if (!envelope) break;
     send_all(mine_->service.handle(envelope->from, envelope->body, monotonic_now()));
   }
   while (const auto answer = mine_->router.next_answer()) search_->hear(*answer);
@@ -193,9 +202,10 @@ void AgentThread::serve() {
 }
 
 void AgentThread::finish_what_was_left() {
-  if (!takeover_) return;
-  const auto relays = duty_ ? std::optional<bool>(!relay_.empty()) : std::nullopt;
-  takeover_->turn(mine_->service.machine(), relays, monotonic_now());
+  while (const auto note = mine_->router.next_note()) {
+    if (takeover_) takeover_->hear(*note, monotonic_now());
+  }
+  if (takeover_) takeover_->turn(mine_->service.machine(), mine_->router.spares(), monotonic_now());
 }
 
 void AgentThread::send_all(const std::vector<MemberService::Reply>& replies) {
@@ -211,7 +221,7 @@ void AgentThread::send_all(const std::vector<MemberService::Reply>& replies) {
 
 /// sleep_ns < 0: until something happens.
 void AgentThread::sleep(std::int64_t sleep_ns) {
-  if (mine_->router.pending() || stop_.load()) return;
+  if (stop_.load()) return;
   const TimeNs finish = takeover_ ? takeover_->wake_at(mine_->service.machine()) : INT64_MAX;
   const TimeNs wake = std::min({finish, search_->wake_at(), mine_->router.wake_at()});
   if (wake != INT64_MAX) {
@@ -221,7 +231,6 @@ void AgentThread::sleep(std::int64_t sleep_ns) {
   fds_.clear();
   fds_.push_back({bell_.fd(), POLLIN, 0});
   mine_->router.add_poll_fds(fds_);
-  if (duty_ && duty_->fd() >= 0) fds_.push_back({duty_->fd(), POLLIN, 0});
   for (const int fd : admin_.wait_fds()) fds_.push_back({fd, POLLIN, 0});
   timespec limit{};
   limit.tv_sec = static_cast<time_t>(sleep_ns / kSecond);

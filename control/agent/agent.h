@@ -3,7 +3,7 @@
 // engine when the application does not.
 //
 // Threads: start() and the destructor on the caller's; everything else on the agent's own thread,
-//          which alone owns the ZeroMQ sockets. It reaches the engine only through core::Admin.
+//          which alone owns the control sockets. It reaches the engine only through core::Admin.
 #pragma once
 
 #include <memory>

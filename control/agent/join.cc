@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "control/client/discovery.h"
+#include "control/wire/local_link.h"
 #include "control/wire/messages.h"
-#include "control/wire/zmq_socket.h"
 
 namespace livebtl::control {
 namespace {
@@ -26,21 +26,21 @@ constexpr std::size_t kMoreAtOnce = 2;  // a job that starts is not to be floode
 /// machine an answer may take longer than we wait before we ask again.
 class Questions {
  public:
-  Questions(zmq::context_t& context, const JobFacts& job)
-      : context_(context), job_(job), request_(encode(StandingRequest{job.id})) {}
+  explicit Questions(const JobFacts& job) : job_(job), request_(encode(StandingRequest{job.id})) {}
 
   void ask(const std::vector<MemberCard>& candidates) {
     std::erase_if(asked_, [&](const auto& entry) {
-      return std::none_of(candidates.begin(), candidates.end(), [&](const MemberCard& card) {
-        return card.member.process == entry.first;
-      });
+      return entry.second.closed() ||
+             std::none_of(candidates.begin(), candidates.end(), [&](const MemberCard& card) {
+               return card.member.process == entry.first;
+             });
     });
     const std::size_t most = asked_.size() + kMoreAtOnce;
     for (const MemberCard& card : candidates) {
       if (asked_.size() < most) connect(card.member.process);
     }
-    for (auto& [member, socket] : asked_) {
-      if (request_) socket.send({.peer = "", .back = "", .to = "", .body = *request_});
+    for (auto& [member, link] : asked_) {
+      if (request_) link.send({.peer = "", .back = "", .to = "", .body = *request_});
     }
   }
 
@@ -48,8 +48,8 @@ class Questions {
   std::optional<Standing> answer(const std::atomic<bool>& stop) {
     const TimeNs deadline = monotonic_now() + kAskAgain;
     while (monotonic_now() < deadline && !stop.load()) {
-      for (auto& [member, socket] : asked_) {
-        while (const auto envelope = socket.receive()) {
+      for (auto& [member, link] : asked_) {
+        while (const auto envelope = link.receive()) {
           if (auto standing = standing_in(*envelope, member)) return standing;
         }
       }
@@ -61,16 +61,14 @@ class Questions {
  private:
   void connect(ProcessId member) {
     if (asked_.contains(member)) return;
-    auto socket =
-        ZmqSocket::connect(context_, "ipc://" + socket_path(job_.directory, member), Secret());
-    if (socket) asked_.emplace(member, std::move(*socket));
+    auto link = LocalLink::connect(socket_path(job_.directory, member));
+    if (link) asked_.emplace(member, std::move(*link));
   }
 
   void wait() {
     std::vector<pollfd> fds;
-    for (const auto& [member, socket] : asked_) {
-      if (socket.pending()) return;
-      fds.push_back({socket.fd(), POLLIN, 0});
+    for (const auto& [member, link] : asked_) {
+      if (!link.closed()) fds.push_back(link.wanted());
     }
     ::poll(fds.data(), fds.size(), kPollMs);
   }
@@ -84,14 +82,21 @@ class Questions {
     return knows ? std::optional<Standing>(*standing) : std::nullopt;
   }
 
-  zmq::context_t& context_;
   const JobFacts& job_;
   const Result<std::string> request_;
-  std::map<ProcessId, ZmqSocket> asked_;
+  std::map<ProcessId, LocalLink> asked_;
 };
 
-std::vector<MemberCard> joined_members(const JobFacts& job, ProcessId self) {
+/// Errors: kNoMemory (whoever does not find its own file has not seen the others either).
+Result<std::vector<MemberCard>> joined_members(const JobFacts& job, ProcessId self) {
   std::vector<MemberCard> cards = scan_members(job.directory, ::geteuid()).live;
+  const bool seen = std::any_of(cards.begin(), cards.end(), [self](const MemberCard& card) {
+    return card.member.process == self;
+  });
+  if (!seen) {
+    return fail(Errc::kNoMemory, "cannot look for members of job " + job.id + " in " +
+                                     job.directory + "; is a descriptor left? Raise ulimit -n");
+  }
   std::erase_if(cards, [self](const MemberCard& card) {
     return card.member.process == self || !card.joined;
   });
@@ -100,19 +105,20 @@ std::vector<MemberCard> joined_members(const JobFacts& job, ProcessId self) {
 
 }  // namespace
 
-Result<MemberEvent> learn_standing(zmq::context_t& context, const JobFacts& job, ProcessId self,
+Result<MemberEvent> learn_standing(const JobFacts& job, ProcessId self,
                                    const std::atomic<bool>& stop) {
   const TimeNs deadline = monotonic_now() + kJoinTimeout;
-  Questions questions(context, job);
+  Questions questions(job);
   while (!stop.load()) {
-    const std::vector<MemberCard> candidates = joined_members(job, self);
-    if (candidates.empty()) return JoinAsFirst{};
-    questions.ask(candidates);
+    const auto candidates = joined_members(job, self);
+    if (!candidates) return tl::unexpected(candidates.error());
+    if (candidates->empty()) return JoinAsFirst{};
+    questions.ask(*candidates);
     if (auto standing = questions.answer(stop)) return JoinFrom{*standing};
     if (monotonic_now() >= deadline) {
       return fail(Errc::kTimeout, "job " + job.id +
                                       " runs already, but its members do not answer (" +
-                                      candidates.front().name +
+                                      candidates->front().name +
                                       " is one); let them run, or end them, and start this "
                                       "process again");
     }

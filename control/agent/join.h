@@ -4,7 +4,6 @@
 #pragma once
 
 #include <atomic>
-#include <zmq.hpp>
 
 #include "control/ladder/member.h"
 #include "control/place/job.h"
@@ -15,8 +14,8 @@ namespace livebtl::control {
 /// enough: all members stand within one rung, and a coordinator that looked before we could be
 /// found looks again before it goes on. Requires: this process's file is published already. Blocks;
 /// ends early when `stop` is set. Errors: kTimeout (members are there, and none answers),
-/// kCancelled.
-Result<MemberEvent> learn_standing(zmq::context_t& context, const JobFacts& job, ProcessId self,
+/// kNoMemory (no descriptor to look for them), kCancelled.
+Result<MemberEvent> learn_standing(const JobFacts& job, ProcessId self,
                                    const std::atomic<bool>& stop);
 
 }  // namespace livebtl::control

@@ -144,7 +144,9 @@ void MemberService::count_members(TimeNs now) {
   const auto is_card = [](const auto& name) {
     return parse_process_name(name, kCardFile).has_value();
   };
-  const auto locks = std::ranges::count_if(list_directory(job_.directory), is_card);
+  const auto names = read_directory(job_.directory);
+  if (!names) return;  // it is as it was
+  const auto locks = std::ranges::count_if(*names, is_card);
   machine_.set_list_size(static_cast<std::uint32_t>(locks));
 }
 

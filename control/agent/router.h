@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/agent/router.h -- a member's sockets: takes messages in, answers them, and passes on those for
-// others.
+// control/agent/router.h -- a member's sockets: takes messages in and answers them, and asks others.
 //
-// Passing on keeps no state but open sockets: the way back travels in the envelope. An envelope names at
-// most one relay and one process, so nothing goes round in circles. This member's own questions and the
-// messages that it passes on have separate sockets: however many questions it asks, a client that commands
-// the job through it is not held up.
-//
-// Threads: the agent's alone.
+// It passes nothing on: other nodes reach this member by their relay and by its own node's. Threads: the
+// agent's alone.
 #pragma once
 
 #include <poll.h>
@@ -17,10 +12,11 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "control/agent/forwarders.h"
+#include "control/agent/relay_link.h"
 #include "control/place/member_file.h"
+#include "control/wire/forwarders.h"
+#include "control/wire/local_door.h"
 #include "control/wire/route.h"
-#include "control/wire/zmq_socket.h"
 
 namespace livebtl::control {
 
@@ -30,19 +26,32 @@ class Router {
   /// descriptors).
   static Result<Router> open(const JobFacts& job, ProcessId self);
   Router(Router&&) = default;
-  Router& operator=(Router&&) = default;
+  Router& operator=(Router&&) = delete;
 
-  /// Also listens for other nodes, on these addresses and one port. Returns the relay as others are
-  /// to write it (route.h). Errors: kSystem (on none of them).
-  Result<std::string> open_relay(const std::vector<std::string>& addresses);
+  /// From now on this member is connected to its node's relay, and starts one if there is none.
+  void need_relay() {
+    if (!relay_link_) relay_link_.emplace(job_, self_);
+  }
+  bool needs_relay() const noexcept { return relay_link_.has_value(); }
+  /// As route.h writes it; empty: there is none now.
+  const std::string& relay() const noexcept {
+    return relay_link_ ? relay_link_->relay() : no_relay_;
+  }
 
   struct Incoming {
     Return from;
     std::string body;
   };
-  /// The next message for this member. Messages for others are passed on meanwhile.
+  /// The next message for this member.
   std::optional<Incoming> receive();
   void answer(const Return& to, const std::string& body);
+
+  /// What a helper of this member says (relay_talk.h), and that it has gone.
+  struct Note {
+    std::string peer;
+    std::optional<std::string> body;  // nullopt: its connection has ended
+  };
+  std::optional<Note> next_note();
 
   /// A question of this member's own, for `asked`. Its answer comes by next_answer(), or never.
   void ask(const Route& to, ProcessId asked, const std::string& body);
@@ -57,48 +66,36 @@ class Router {
   /// Has a member of that name a socket on this node?
   bool lives_here(ProcessId process) const;
 
-  /// In each turn of the agent: closes idle sockets, and keeps some descriptors free.
+  /// In each turn of the agent: takes connections, closes idle ones, sees to the relay.
   void turn(TimeNs now);
   /// When turn() wants to be called for that; INT64_MAX: nothing is open.
-  TimeNs wake_at() const noexcept { return std::min(passing_.due_at(), questions_.due_at()); }
-
-  /// Adds what to poll for POLLIN; ask pending() before sleeping.
+  TimeNs wake_at() const noexcept;
   void add_poll_fds(std::vector<pollfd>& fds) const;
-  bool pending() const;
-  zmq::context_t& context() noexcept { return *context_; }
+  SpareDescriptors& spares() noexcept { return door_.spares(); }
 
  private:
-  static constexpr std::size_t kPassingMax = 128;   // sockets
-  static constexpr std::size_t kQuestionsMax = 64;  // sockets
+  static constexpr std::size_t kConnectionsMax = 256;
+  static constexpr std::size_t kQuestionsMax = 64;  // connections
+  static constexpr std::size_t kNotesMax = 64;
   static constexpr std::uint8_t kLocal = 0;
-  static constexpr std::uint8_t kRelay = 1;
 
-  Router(const JobFacts& job, ProcessId self, std::unique_ptr<zmq::context_t> context,
-         ZmqSocket local);
-  std::optional<Incoming> take(std::uint8_t listener, Envelope envelope);
-  void pass_on(std::uint8_t listener, const Envelope& envelope, const Route& route);
-  /// Hides the member's socket while hardly any descriptor is left in the process: libzmq would abort it
-  /// if it had none for a connection that it accepts. Checks from time to time.
-  void mind_descriptors(TimeNs now);
-  void bring_back(const Envelope& envelope);
-  std::string endpoint_of(const Route& route) const;
+  Router(const JobFacts& job, ProcessId self, LocalDoor door)
+      : job_(job), self_(self), door_(std::move(door)) {}
+  std::optional<Incoming> take(Envelope envelope);
+  void take_answers();
   void take_answer(Envelope envelope);
-  ZmqSocket* listener(std::uint8_t number);
-  void refuse(std::uint8_t listener, const Envelope& envelope, std::string text,
-              Errc code = Errc::kUnreachable);
+  void take_note(Note note);
+  void refuse(const Envelope& envelope, std::string text);
 
   JobFacts job_;
   ProcessId self_;
-  std::unique_ptr<zmq::context_t> context_;  // before the sockets: they go first
-  std::optional<ZmqGate> gate_;
-  std::optional<ZmqSocket> relay_;
-  std::string relay_name_;  // route.h; empty: this member does not relay
-  std::optional<ZmqSocket> local_;
-  Forwarders passing_{kPassingMax};
-  Forwarders questions_{kQuestionsMax};
+  LocalDoor door_;
+  std::optional<RelayLink> relay_link_;
+  std::string no_relay_;
+  Forwarders<LocalLink> questions_{kQuestionsMax};
   std::deque<Answered> answers_;
-  TimeNs descriptors_due_ = 0;
-  bool hidden_ = false;  // the socket is renamed, so that nobody connects
+  std::deque<Note> notes_;
+  bool said_starved_ = false;
 };
 
 }  // namespace livebtl::control

@@ -2,81 +2,92 @@
 // control/agent/takeover.cc -- see takeover.h.
 #include "control/agent/takeover.h"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <system_error>
 
 #include "base/log.h"
-#include "control/client/drive.h"
+#include "control/agent/helper.h"
+#include "control/client/discovery.h"
+#include "control/wire/relay_talk.h"
 
 namespace livebtl::control {
+namespace {
 
-Takeover::Takeover(const JobFacts& job, MemberId self, std::function<void()> bell)
-    : job_(job), self_(self), bell_(std::move(bell)), watch_(random_u64()) {}
+constexpr TimeNs kBeginsWithin = 20 * kSecond;
 
-Takeover::~Takeover() {
-  stop_.store(true);
-  if (thread_.joinable()) thread_.join();
-}
+}  // namespace
+
+Takeover::Takeover(const JobFacts& job, MemberId self)
+    : job_(job), self_(self), watch_(random_u64()) {}
 
 TimeNs Takeover::wake_at(const MemberMachine& member) const noexcept {
-  return thread_.joinable() ? INT64_MAX : watch_.due_at(member);
+  if (!helper_.empty()) return INT64_MAX;
+  return begin_by_ != INT64_MAX ? begin_by_ : watch_.due_at(member);
 }
 
-void Takeover::turn(const MemberMachine& member, std::optional<bool> relays, TimeNs now) {
-  if (thread_.joinable()) {
-    const Result result = result_.load();
-    if (result == Result::kNone) return;
-    thread_.join();
-    if (result == Result::kNotOurs) return watch_.not_ours(now);
-    return watch_.tried(result == Result::kInVain, now);
+void Takeover::turn(const MemberMachine& member, SpareDescriptors& spares, TimeNs now) {
+  if (!helper_.empty()) return;
+  if (begin_by_ != INT64_MAX) {
+    if (now >= begin_by_) end(true, now);
+    return;
   }
   if (!watch_.due(member, now)) return;
-  if (relays ? *relays : lowest_here()) return start();
+  const WithSpares room(spares);
+  if (lowest_here()) return start(now);
   watch_.not_ours(now);
 }
 
 /// Of the members of this node; they are sorted by rank.
 bool Takeover::lowest_here() const {
   const auto cards = scan_members(job_.directory, ::geteuid()).live;
-  const auto first =
-      std::find_if(cards.begin(), cards.end(), [](const MemberCard& card) { return card.joined; });
+  const std::string node = process_name(ProcessId{job_.node});
+  const auto first = std::find_if(cards.begin(), cards.end(), [&](const MemberCard& card) {
+    return card.joined && card.node == node;
+  });
   return first != cards.end() && first->member == self_;
 }
 
-/// The new thread has the agent's signal mask: all signals go to the application's threads.
-void Takeover::start() {
-  result_.store(Result::kNone);
-  try {
-    thread_ = std::thread([this] {
-      ::pthread_setname_np(::pthread_self(), "livebtl-finish");
-      result_.store(finish_ladder());
-      bell_();
-    });
-  } catch (const std::system_error& error) {
-    log(LogLevel::kWarn, "agent", "cannot finish a switch that was left: %s", error.what());
-    watch_.tried(true, monotonic_now());
+void Takeover::start(TimeNs now) {
+  const auto started = start_helper(helper_program(job_.relay_path),
+                                    {"finish", job_.directory, process_name(ProcessId{job_.node}),
+                                     job_.id, process_name(self_.process)});
+  if (started) {
+    begin_by_ = now + kBeginsWithin;
+    return;
   }
+  if (started.error().text != said_) {
+    said_ = started.error().text;
+    log(LogLevel::kWarn, "agent", "cannot finish a switch that was left: %s", said_.c_str());
+  }
+  watch_.tried(true, now);
 }
 
-Takeover::Result Takeover::finish_ladder() const {
-  auto links = JobLinks::open({job_.id, job_.directory, ::geteuid(), {}});
-  if (!links) return Result::kInVain;
-  const std::string node = process_name(ProcessId{job_.node});
-  const auto& live = links->found().live;
-  const bool lowest = std::none_of(live.begin(), live.end(),
-                                   [&](const MemberEntry& each) { return each.node < node; });
-  if (!lowest) return Result::kNotOurs;
-  const auto outcome = drive(*links, takeover_command(job_.id, random_u64()), {}, stop_);
-  if (!outcome) return Result::kInVain;
-  const bool done = outcome->code == ExitCode::kDone || outcome->code == ExitCode::kForeign;
-  if (!outcome->already) {
-    log(done ? LogLevel::kInfo : LogLevel::kWarn, "agent",
-        "a switch whose coordinator fell silent was taken over: %s", outcome->text.c_str());
+void Takeover::hear(const Router::Note& note, TimeNs now) {
+  if (!note.body) {
+    if (note.peer == helper_) end(true, now);
+    return;
   }
-  return done ? Result::kDone : Result::kInVain;
+  if (helper_.empty() && begin_by_ != INT64_MAX && note.body->empty()) {
+    helper_ = note.peer;
+    begin_by_ = INT64_MAX;
+  }
+  if (note.peer != helper_ || note.body->empty()) return;
+  const auto [result, text] = first_line(*note.body);
+  const bool done = result == kFinishedDone;
+  if (!text.empty()) {
+    log(done ? LogLevel::kInfo : LogLevel::kWarn, "agent",
+        "a switch whose coordinator fell silent was taken over: %s", std::string(text).c_str());
+  }
+  if (result != kFinishedNotOurs) return end(!done, now);
+  helper_.clear();
+  watch_.not_ours(now);
+}
+
+void Takeover::end(bool in_vain, TimeNs now) {
+  helper_.clear();
+  begin_by_ = INT64_MAX;
+  watch_.tried(in_vain, now);
 }
 
 }  // namespace livebtl::control

@@ -91,23 +91,22 @@ void sort_and_unite(std::vector<MemberCard>& cards) {
   cards.erase(std::unique(cards.begin(), cards.end(), same), cards.end());
 }
 
-}  // namespace
-
-namespace {
-
 /// left: how many more files may be looked at.
 MemberScan scan_members(const std::string& directory, uid_t owner, std::size_t& left) {
+  MemberScan scan;
+  const auto names = read_directory(directory, left);
+  scan.complete = names || names.error().code == Errc::kNotFound;
+  if (!names) return scan;
   Look look(directory, owner);
-  const std::vector<std::string> names = list_directory(directory, left);
-  left -= names.size();
-  for (const std::string& name : names) {
+  left -= names->size();
+  for (const std::string& name : *names) {
     if (const auto process = parse_process_name(name, kCardFile)) {
       look.at_card(*process);
     } else if (const auto gone = parse_process_name(name, kGoneFile)) {
       look.at_proof(*gone);
     }
   }
-  MemberScan scan = look.take();
+  scan = look.take();
   scan.complete = scan.complete && left > 0;
   sort_and_unite(scan.live);
   sort_and_unite(scan.gone);

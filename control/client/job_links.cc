@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/process_files.h"
 #include "control/place/member_file.h"
 
 namespace livebtl::control {
@@ -27,10 +28,8 @@ bool is_socket_of(const std::string& path, uid_t owner) {
 
 }  // namespace
 
-Result<JobLinks> JobLinks::open(const JobPlace& job) {
-  auto context = make_zmq_context(kSocketsMax);
-  if (!context) return tl::unexpected(context.error());
-  JobLinks links(job, std::move(*context));
+JobLinks JobLinks::open(const JobPlace& job) {
+  JobLinks links(job);
   links.scan();
   return links;
 }
@@ -44,7 +43,13 @@ const JobLinks::Found& JobLinks::scan() {
   }
   const MemberScan scan = scan_members(job_.directory, job_.owner);
   const std::vector<MemberEntry> before = std::exchange(local_, {});
-  for (const auto& card : scan.live) local_.push_back(entry_of(card, false));
+  gateway_path_.clear();
+  for (const auto& card : scan.live) {
+    local_.push_back(entry_of(card, false));
+    const auto node = parse_process_name(card.node, "");
+    if (!card.relay.empty() && node && gateway_path_.empty())
+      gateway_path_ = job_.directory + "/" + process_file(*node, kRelaySocket);
+  }
   for (const auto& card : scan.gone) note_gone(entry_of(card, true));
   for (const auto& member : before) {
     if (!holds(local_, member.member) && file_is_gone(member.member.process)) {
@@ -126,37 +131,42 @@ void JobLinks::forget_gone() {
       return live.member.process == process;
     });
   };
-  if (gateway_ && has_left(*gateway_)) gateway_.reset();
-  std::erase_if(sockets_, [&](const auto& entry) { return has_left(entry.first); });
+  std::erase_if(links_, [&](const auto& entry) { return has_left(entry.first); });
 }
 
-ZmqSocket* JobLinks::socket_to(ProcessId process) {
-  const auto known = sockets_.find(process);
-  if (known != sockets_.end()) return &known->second;
+/// nullptr: it does not listen, or there is no room for one more connection now.
+LocalLink* JobLinks::link_to(ProcessId process) {
+  const auto known = links_.find(process);
+  if (known != links_.end() && !known->second.closed()) return &known->second;
+  if (known != links_.end()) links_.erase(known);
   const std::string path = socket_path(job_.directory, process);
   // In another user's directory a link may lead anywhere.
   if (job_.owner != ::geteuid() && !is_socket_of(path, job_.owner)) return nullptr;
-  auto socket = ZmqSocket::connect(context_, "ipc://" + path, Secret());
-  if (!socket) return nullptr;
-  return &sockets_.emplace(process, std::move(*socket)).first->second;
+  auto link = LocalLink::connect(path);
+  return link ? &links_.emplace(process, std::move(*link)).first->second : nullptr;
+}
+
+LocalLink* JobLinks::gateway() {
+  if (gateway_ && gateway_->closed()) gateway_.reset();
+  if (!gateway_ && !gateway_path_.empty() &&
+      (job_.owner == ::geteuid() || is_socket_of(gateway_path_, job_.owner))) {
+    if (auto link = LocalLink::connect(gateway_path_)) gateway_.emplace(std::move(*link));
+  }
+  return gateway_ ? &*gateway_ : nullptr;
 }
 
 bool JobLinks::send(const Route& route, const std::string& back, const Message& message) {
   const auto body = encode(message);
   if (!body) return false;
-  ZmqSocket* socket = nullptr;
-  std::string to;
+  Envelope envelope{.peer = "", .back = back, .to = "", .body = *body};
   if (outside_) {
-    socket = &*outside_;
-    to = format_route({route.relay == outside_relay_ ? "" : route.relay, route.process});
-  } else if (route.relay.empty()) {
-    socket = socket_to(route.process);
-  } else {
-    if (!gateway_ && !local_.empty()) gateway_ = local_.front().member.process;
-    if (gateway_) socket = socket_to(*gateway_);
-    to = format_route(route);
+    envelope.to = format_route({route.relay == outside_relay_ ? "" : route.relay, route.process});
+    return outside_->send(envelope);
   }
-  return socket != nullptr && socket->send({.peer = "", .back = back, .to = to, .body = *body});
+  const bool here = route.relay.empty();
+  if (!here) envelope.to = format_route(route);
+  LocalLink* link = here ? link_to(route.process) : gateway();
+  return link != nullptr && link->send(envelope);
 }
 
 bool JobLinks::send(MemberId to, const Message& message) {
@@ -170,19 +180,25 @@ bool JobLinks::send(MemberId to, const Message& message) {
 }
 
 std::optional<JobLinks::Heard> JobLinks::take() {
-  if (outside_) return take_from(*outside_);
-  for (auto& [process, socket] : sockets_) {
-    if (auto heard = take_from(socket)) return heard;
-  }
-  return std::nullopt;
+  return outside_ ? take_from(*outside_) : take_from_all();
 }
 
-std::optional<JobLinks::Heard> JobLinks::take_from(ZmqSocket& socket) {
-  while (auto envelope = socket.receive()) {
+std::optional<JobLinks::Heard> JobLinks::take_from_all() {
+  for (auto& [process, link] : links_) {
+    link.flush();
+    if (auto heard = take_from(link)) return heard;
+  }
+  if (!gateway_) return std::nullopt;
+  gateway_->flush();
+  return take_from(*gateway_);
+}
+
+template <class Connection>
+std::optional<JobLinks::Heard> JobLinks::take_from(Connection& connection) {
+  while (auto envelope = connection.receive()) {
     auto message = decode(envelope->body);
     const auto from = parse_route(envelope->to);
     if (!message || !from) continue;
-    if (sockets_.contains(from->process)) gateway_ = from->process;
     if (const auto* page = std::get_if<MembersAnswer>(&*message)) {
       remote_.learn(page->relays);
       if (envelope->back.empty()) ++relay_answers_;
@@ -205,10 +221,10 @@ bool JobLinks::wait_for_envelopes(TimeNs until) {
   fds_.clear();
   if (outside_ && outside_->pending()) return true;
   if (outside_) fds_.push_back({outside_->fd(), POLLIN, 0});
-  for (auto& [process, socket] : sockets_) {
-    if (socket.pending()) return true;
-    fds_.push_back({socket.fd(), POLLIN, 0});
+  for (auto& [process, link] : links_) {
+    if (!link.closed()) fds_.push_back(link.wanted());
   }
+  if (gateway_ && !gateway_->closed()) fds_.push_back(gateway_->wanted());
   const timespec limit{static_cast<time_t>(left / kSecond), static_cast<long>(left % kSecond)};
   return ::ppoll(fds_.data(), fds_.size(), &limit, nullptr) >= 0;
 }

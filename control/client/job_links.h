@@ -2,7 +2,7 @@
 // control/client/job_links.h -- btlctl's connections to the members of one job.
 //
 // Members of this node are spoken to directly, each over its own socket, so that a stopped one
-// blocks only itself; those of other nodes by relays. From outside all goes by one relay.
+// blocks only itself; those of other nodes by this node's relay. From outside all goes by one relay.
 // Threads: one. No exceptions come out.
 #pragma once
 
@@ -19,6 +19,7 @@
 #include "base/secret.h"
 #include "control/client/discovery.h"
 #include "control/client/remote_members.h"
+#include "control/wire/local_link.h"
 #include "control/wire/messages.h"
 #include "control/wire/route.h"
 #include "control/wire/zmq_socket.h"
@@ -34,8 +35,7 @@ struct RelayPlace {
 
 class JobLinks {
  public:
-  /// Errors: kSystem.
-  static Result<JobLinks> open(const JobPlace& job);
+  static JobLinks open(const JobPlace& job);
   /// From outside the job's nodes: everything goes by this relay, which is waited for. job: "" for
   /// whichever it is of. Errors: kAuth (it does not take the secret), kUnreachable (nobody
   /// answers), kNotFound (it is of another job), kCancelled, kSystem.
@@ -67,12 +67,14 @@ class JobLinks {
  private:
   static constexpr int kSocketsMax = 8192;
 
-  JobLinks(JobPlace job, zmq::context_t context)
-      : job_(std::move(job)), context_(std::move(context)) {}
+  explicit JobLinks(JobPlace job) : job_(std::move(job)) {}
 
-  ZmqSocket* socket_to(ProcessId process);
+  LocalLink* link_to(ProcessId process);
+  LocalLink* gateway();
   std::vector<ProcessId> near() const;
-  std::optional<Heard> take_from(ZmqSocket& socket);
+  template <class Connection>
+  std::optional<Heard> take_from(Connection& connection);
+  std::optional<Heard> take_from_all();
   bool send(const Route& route, const std::string& back, const Message& message);
   bool wait_for_envelopes(TimeNs until);
   void ask_for_relays();
@@ -84,15 +86,17 @@ class JobLinks {
   bool file_is_gone(ProcessId process) const;
 
   JobPlace job_;
-  zmq::context_t context_;  // before the sockets: they go first
-  std::map<ProcessId, ZmqSocket> sockets_;
+  std::map<ProcessId, LocalLink> links_;
   Found found_;
   std::vector<MemberEntry> local_;
   RemoteMembers remote_;
   bool relays_asked_ = false;
-  std::size_t relay_answers_ = 0;     // of members of this node, in this scan
-  std::optional<ProcessId> gateway_;  // a member of this node that has answered lately
-  std::string outside_relay_;         // from outside: everything goes through it
+  std::size_t relay_answers_ = 0;  // of members of this node, in this scan
+  std::string gateway_path_;       // of this node's relay; empty: it has none
+  std::optional<LocalLink> gateway_;
+  std::string outside_relay_;  // from outside: everything goes through it
+  std::optional<zmq::context_t>
+      context_;  // from outside alone; before its socket, which goes first
   std::optional<ZmqSocket> outside_;
   std::deque<Heard> backlog_;  // arrived during a scan
   std::vector<pollfd> fds_;

@@ -120,7 +120,8 @@ Result<JobLinks> JobLinks::connect(const RelayPlace& relay, const std::string& j
                                           "; `btlctl jobs` on a node of the job shows its own");
     }
   }
-  JobLinks links(JobPlace{name, "", 0, {}}, std::move(*context));
+  JobLinks links(JobPlace{name, "", 0, {}});
+  links.context_ = std::move(*context);
   links.outside_ = std::move(*socket);
   links.outside_relay_ = relay.endpoints;
   links.remote_.learn({relay.endpoints});

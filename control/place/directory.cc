@@ -16,13 +16,18 @@
 
 namespace livebtl::control {
 
-std::vector<std::string> list_directory(const std::string& path, std::size_t most) {
+Result<std::vector<std::string>> read_directory(const std::string& path, std::size_t most) {
   std::vector<std::string> names;
   struct Close {
     void operator()(DIR* directory) const noexcept { ::closedir(directory); }
   };
   const std::unique_ptr<DIR, Close> directory(::opendir(path.c_str()));
-  if (!directory) return names;
+  if (!directory) {
+    const Errc code = errno == ENOENT                      ? Errc::kNotFound
+                      : errno == EMFILE || errno == ENFILE ? Errc::kNoMemory
+                                                           : Errc::kSystem;
+    return fail(code, "cannot look into " + path + ": " + std::strerror(errno));
+  }
   while (names.size() < most) {
     const dirent* const entry = ::readdir(directory.get());
     if (entry == nullptr) break;
@@ -30,6 +35,10 @@ std::vector<std::string> list_directory(const std::string& path, std::size_t mos
     if (name != "." && name != "..") names.emplace_back(name);
   }
   return names;
+}
+
+std::vector<std::string> list_directory(const std::string& path, std::size_t most) {
+  return read_directory(path, most).value_or(std::vector<std::string>());
 }
 
 Result<std::string> read_descriptor(int fd, std::size_t bytes_max) {

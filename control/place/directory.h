@@ -13,7 +13,11 @@
 
 namespace livebtl::control {
 
-/// Names in a directory but for "." and ".."; nothing if it cannot be read. The first most of them.
+/// Names in a directory but for "." and "..", the first `most` of them. Errors: kNotFound, kNoMemory (no
+/// descriptor), kSystem.
+Result<std::vector<std::string>> read_directory(const std::string& path,
+                                                std::size_t most = SIZE_MAX);
+/// The same; nothing if it cannot be read.
 std::vector<std::string> list_directory(const std::string& path, std::size_t most = SIZE_MAX);
 
 /// The content of a regular file, not a link, of at most bytes_max bytes, that belongs to `owner`;

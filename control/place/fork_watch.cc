@@ -15,7 +15,7 @@ namespace livebtl::control {
 namespace {
 
 constexpr int kNone = -1;
-constexpr std::size_t kSlots = 64;
+constexpr std::size_t kSlots = 256;
 
 struct Watch {
   std::array<std::atomic<int>, kSlots> fds;
@@ -47,7 +47,7 @@ void close_in_child(int fd) noexcept {
     int expected = kNone;
     if (slot.compare_exchange_strong(expected, fd)) return;
   }
-  LIVEBTL_ASSERT(false, "no more than 64 descriptors are watched");
+  LIVEBTL_ASSERT(false, "no more than 256 descriptors are watched");
 }
 
 void forget_in_child(int fd) noexcept {

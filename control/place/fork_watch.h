@@ -1,16 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // control/place/fork_watch.h -- what must not live on in a forked child: locks that say "this member is
-// alive", and ZeroMQ, which a child may not even close.
+// alive", and sockets whose end tells the other side that this process has ended.
 //
 // A child that does not exec keeps copies of our descriptors; those listed here are closed in it at
 // once. Threads: any.
 #pragma once
 
+#include <utility>
+
 namespace livebtl::control {
 
-/// At most 64 at a time; the registration of a closed descriptor must be forgotten first.
+/// At most 256 at a time; the registration of a closed descriptor must be forgotten first.
 void close_in_child(int fd) noexcept;
 void forget_in_child(int fd) noexcept;
+
+/// Keeps a descriptor on that list; to be destroyed before the descriptor is closed.
+class ClosedInChild {
+ public:
+  explicit ClosedInChild(int fd) noexcept : fd_(fd) { close_in_child(fd_); }
+  ClosedInChild(ClosedInChild&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  ClosedInChild& operator=(ClosedInChild&&) = delete;
+  ~ClosedInChild() {
+    if (fd_ >= 0) forget_in_child(fd_);
+  }
+
+ private:
+  int fd_;
+};
 
 /// This process is a child of one that had called close_in_child(), and no member. True also in a child of a
 /// bare clone(), which runs no handlers and keeps the descriptors.

@@ -47,6 +47,7 @@ Result<JobFacts> read_facts(const Settings& settings, const LauncherFacts& launc
   facts.announced = settings.size != 0 ? settings.size : launcher.announced;
   const bool named_node = !settings.node.empty();  // what the launcher takes for one may be several
   facts.relays = settings.relay || (facts.announced != 1 && (named_node || !launcher.one_node));
+  facts.relay_path = settings.relay_path;
   facts.relay_on = settings.tcp_if;
   facts.takes_over = settings.takeover;
   facts.rank = launcher.rank;

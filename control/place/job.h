@@ -30,9 +30,10 @@ struct JobFacts {
   std::string directory;  // rundir/id, made if it was not there, mode 0700
   RunId run = kNoRun;     // of the job, on this node (run.h)
   Secret secret;          // absent with auth none
-  // Orders may come from elsewhere: one member of this node has to listen for them.
+  // Orders may come from elsewhere: this node needs a relay.
   bool relays = false;
   bool takes_over = true;             // TAKEOVER: may it finish what a coordinator has left?
+  std::string relay_path;             // the program livebtl-relay; empty: beside the library
   std::vector<std::string> relay_on;  // TCP_IF: interfaces or networks; empty: all that are up
 
   std::shared_ptr<const Fd> hold;  // while open, nobody takes the directory for abandoned

@@ -113,6 +113,10 @@ std::string secret_text(const Secret& secret) {
   return secret.present() ? hex_bytes(secret.key()) : std::string();
 }
 
+Result<Secret> parse_secret_text(std::string_view text) {
+  return text.empty() ? Secret() : as_secret("the secret", text);
+}
+
 Status write_secret_file(const std::string& path, std::string_view text) {
   const Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!fd && errno == EEXIST) {

@@ -22,6 +22,8 @@ Result<Secret> read_secret_file(const std::string& path);
 
 /// As it stands in such a file: 64 hexadecimal digits; empty: absent.
 std::string secret_text(const Secret& secret);
+/// The other way round. Errors: kInvalid.
+Result<Secret> parse_secret_text(std::string_view text);
 /// Makes the file, with mode 0600. Errors: kRefused (there is one already), kSystem.
 Status write_secret_file(const std::string& path, std::string_view text);
 

@@ -176,7 +176,7 @@ bool take_lock(int fd) noexcept {
 void retire(const std::string& directory, const MemberCard& card) noexcept try {
   const std::string lock = card_path(directory, card.member.process);
   ::rename(lock.c_str(), gone_path(directory, card.member.process).c_str());
-  for (const std::string_view kind : {kControlSocket, kHiddenSocket, kMemorySocket}) {
+  for (const std::string_view kind : {kControlSocket, kMemorySocket}) {
     ::unlink((directory + "/" + process_file(card.member.process, kind)).c_str());
   }
 } catch (const std::bad_alloc&) {
@@ -196,7 +196,10 @@ Result<MemberFile> MemberFile::publish(const std::string& directory, const Membe
   const std::string path = card_path(directory, card.member.process);
   const std::string unnamed = directory + "/" + process_file(card.member.process, kNewCardFile);
   Fd fd(::open(unnamed.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!fd) return fail(Errc::kSystem, "cannot make " + unnamed + ": " + std::strerror(errno));
+  if (!fd) {
+    return fail(Errc::kSystem, "cannot make " + unnamed + ": " + std::strerror(errno) +
+                                   (errno == EMFILE ? "; raise ulimit -n" : ""));
+  }
   const bool locked = take_lock(fd.number());
   const auto written = write_descriptor(fd.number(), format_card(card));
   if (!locked || !written || ::rename(unnamed.c_str(), path.c_str()) != 0) {

@@ -179,8 +179,6 @@ void leave_run(const std::string& directory) noexcept try {
 namespace {
 
 constexpr std::string_view kSecretPrefix = "secret-";
-constexpr std::string_view kRelayPrefix = "relay-";
-constexpr std::string_view kLockSuffix = ".lock";
 
 }  // namespace
 
@@ -196,21 +194,6 @@ bool is_secret_name(std::string_view name) {
   const bool being_written =
       rest.starts_with(".") && rest.find_first_not_of("0123456789", 1) == std::string_view::npos;
   return parse_process_name(name.substr(0, kDigits), "") && (rest.empty() || being_written);
-}
-
-std::string relay_lock_path(const std::string& directory, std::uint64_t node, RunId run) {
-  return directory + "/" + std::string(kRelayPrefix) + hex_digits(node, kDigits) + "-" +
-         hex_digits(static_cast<std::uint64_t>(run), kDigits) + std::string(kLockSuffix);
-}
-
-bool is_relay_lock(std::string_view name) {
-  if (!name.starts_with(kRelayPrefix)) return false;
-  name.remove_prefix(kRelayPrefix.size());
-  const bool node = parse_process_name(name.substr(0, kDigits), "").has_value();
-  name.remove_prefix(std::min<std::size_t>(name.size(), kDigits));
-  if (name == kLockSuffix) return node;  // of an earlier version
-  return node && name.starts_with("-") &&
-         parse_process_name(name.substr(1), kLockSuffix).has_value();
 }
 
 }  // namespace livebtl::control

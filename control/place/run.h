@@ -2,7 +2,7 @@
 // control/place/run.h -- which run of a job is on in a directory, and who has entered it (ADR 0024).
 //
 // A run lasts on a node from the first process that enters the job's directory to the end of the last. Its
-// number stands in the register (livebtl.run), on every card, and in the names of secret and relay lock: what an
+// number stands in the register (livebtl.run), on every card, and in the secret's name: what an
 // earlier run left is known by that, and counts for nothing. Any thread; the register is locked while it is open.
 #pragma once
 
@@ -60,9 +60,5 @@ void leave_run(const std::string& directory) noexcept;
 std::string secret_path(const std::string& directory, RunId run);
 /// Is this the name of such a file, of any run, or of one that was being written?
 bool is_secret_name(std::string_view name);
-/// The lock of the one process that relays for `node` in this run.
-std::string relay_lock_path(const std::string& directory, std::uint64_t node, RunId run);
-/// Is this the name of such a lock, of any run?
-bool is_relay_lock(std::string_view name);
 
 }  // namespace livebtl::control

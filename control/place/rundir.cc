@@ -87,8 +87,7 @@ bool is_secret(int directory, const std::string& name) {
 /// where a user keeps other things.
 void remove_leftovers(const std::string& path, int fd) {
   for (const std::string& name : list_directory(path)) {
-    if (names_process(name) || is_relay_lock(name) || is_secret(fd, name))
-      ::unlinkat(fd, name.c_str(), 0);
+    if (names_process(name) || is_secret(fd, name)) ::unlinkat(fd, name.c_str(), 0);
   }
 }
 

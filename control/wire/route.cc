@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "control/place/job.h"
 #include "control/place/member_file.h"
-#include "control/wire/zmq_socket.h"
+#include "control/wire/envelope.h"
 
 namespace livebtl::control {
 namespace {

@@ -126,11 +126,8 @@ Result<ZmqSocket> ZmqSocket::listen(zmq::context_t& context, const std::string& 
   set_common(socket);
   socket.set(zmq::sockopt::router_mandatory, true);  // so that an answer to nobody is noticed
   socket.set(zmq::sockopt::backlog, kBacklog);
-  if (endpoint.starts_with("ipc:")) {
-    admit_own_user_and_root(socket);
-  } else {
-    protect_listener(socket, secret);
-  }
+  if (endpoint.starts_with("ipc:")) admit_own_user_and_root(socket);
+  protect_listener(socket, secret);
   socket.bind(endpoint);
   return ZmqSocket(std::move(socket), true);
 } catch (const zmq::error_t& error) {
@@ -157,25 +154,12 @@ Status ZmqSocket::call(const std::string& endpoint) try {
 
 Result<ZmqSocket> ZmqSocket::connect(zmq::context_t& context, const std::string& endpoint,
                                      const Secret& secret) try {
-  if (endpoint.starts_with("ipc:")) {
-    zmq::socket_t socket(context, zmq::socket_type::dealer);
-    set_common(socket);
-    socket.connect(endpoint);
-    return ZmqSocket(std::move(socket), false);
-  }
   auto socket = caller(context, secret);
   if (!socket) return socket;
   if (const auto called = socket->call(endpoint); !called) return tl::unexpected(called.error());
   return socket;
 } catch (const zmq::error_t& error) {
   return tl::unexpected(zmq_error("cannot connect to " + endpoint, error));
-}
-
-Status ZmqSocket::also_listen(const std::string& endpoint) try {
-  socket_.bind(endpoint);
-  return {};
-} catch (const zmq::error_t& error) {
-  return tl::unexpected(zmq_error("cannot listen on " + endpoint, error));
 }
 
 std::optional<Envelope> ZmqSocket::receive() try {
@@ -206,7 +190,6 @@ bool ZmqSocket::send(const Envelope& envelope) try {
 
 int ZmqSocket::fd() const { return socket_.get(zmq::sockopt::fd); }
 bool ZmqSocket::pending() const { return readable(socket_); }
-std::string ZmqSocket::endpoint() const { return socket_.get(zmq::sockopt::last_endpoint); }
 
 Result<ZmqGate> ZmqGate::open(zmq::context_t& context, const Secret& secret) try {
   zmq::socket_t socket(context, zmq::socket_type::rep);

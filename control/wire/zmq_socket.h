@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/wire/zmq_socket.h -- control messages over ZeroMQ: with zmq_watch.h the only files that know
-// the library.
+// control/wire/zmq_socket.h -- control messages between nodes, over ZeroMQ: with zmq_watch.h the only files
+// that know the library. Not for processes of the job: it may end the one that it is in.
 //
-// An envelope is three frames: back, to, body. `back` is returned unread with the answer, so that
-// routers that pass envelopes on keep no state. Nothing here blocks. Sending may drop, and does not show it
+// An envelope is three frames: back, to, body. Nothing here blocks. Sending may drop, and does not show it
 // reliably: a sender that must be sure waits for the answer and sends again.
 //
 // Threads: context and sockets belong to one thread. A forked child must not touch them.
@@ -14,34 +13,24 @@
 #include <zmq.hpp>
 
 #include "base/secret.h"
+#include "control/wire/envelope.h"
 #include "livebtl/result.h"
 
 namespace livebtl::control {
-
-struct Envelope {
-  std::string peer;  // at a listening socket: the peer that it is from or for
-  std::string back;
-  std::string to;  // route.h; in an answer: its sender
-  std::string body;
-};
-
-inline constexpr std::size_t kBackBytesMax = 512;
 
 /// Errors: kSystem.
 Result<zmq::context_t> make_zmq_context(int sockets_max);
 
 class ZmqSocket {
  public:
-  /// ipc://path, or tcp://host:port, which speaks CURVE with keys made from the secret if it is
+  /// endpoint: ipc://path or tcp://host:port. Speaks CURVE with keys made from the secret if it is
   /// present. Errors: kSystem.
   static Result<ZmqSocket> listen(zmq::context_t& context, const std::string& endpoint,
                                   const Secret& secret);
-  /// Listens on one more address. Errors: kSystem.
-  Status also_listen(const std::string& endpoint);
   /// endpoint: one, or several of one listener, separated by commas: one that can be reached is used.
   static Result<ZmqSocket> connect(zmq::context_t& context, const std::string& endpoint,
                                    const Secret& secret);
-  /// The same in two steps, for tcp, so that the socket can be watched in between (zmq_watch.h).
+  /// The same in two steps, so that the socket can be watched in between (zmq_watch.h).
   static Result<ZmqSocket> caller(zmq::context_t& context, const Secret& secret);
   Status call(const std::string& endpoint);
 
@@ -54,8 +43,8 @@ class ZmqSocket {
   int fd() const;
   /// receive() may give something.
   bool pending() const;
-  /// The address it listens on, with the port that was picked.
-  std::string endpoint() const;
+  /// Never: it connects again by itself.
+  bool closed() const noexcept { return false; }
   /// For the C interface.
   void* handle() { return socket_.handle(); }
 

@@ -15,8 +15,8 @@ from .places import PRODUCTS
 # Paths below the build directory; in the guest they are below MOUNTED.
 WANTED = ("bin/btlctl", "bin/btlperf", "bin/livebtl-switch-driver", "bin/*_transport_test", "bin/conformance_*_device",
           "bin/verbs_*_test",
-          "lib/liblivebtl.so.*", "lib/liblivebtl-fi.so", "e2e/e2e_*")
-REQUIRED = ("bin/btlctl", "lib/liblivebtl-fi.so", "e2e/e2e_stream")
+          "lib/liblivebtl.so.*", "lib/liblivebtl-fi.so", "lib/livebtl/livebtl-relay", "e2e/e2e_*")
+REQUIRED = ("bin/btlctl", "lib/liblivebtl-fi.so", "lib/livebtl/livebtl-relay", "e2e/e2e_stream")
 PROGRAMS = ("collectives", "compute", "flood_compute", "forks", "onesided", "rendezvous", "spawn", "storm", "stream", "threads")
 TARGETS = ("livebtl", "livebtl-fi", "btlctl", "btlperf", "livebtl-switch-driver", "tcp_transport_test", "conformance_verbs_device",
            "conformance_ofi_device", "verbs_device_test", "verbs_pure_test", "verbs_engine_test", "verbs_transport_test",

@@ -129,12 +129,8 @@ int run(const Options& options) {
     return 2;
   }
   auto links = control::JobLinks::open(*job);
-  if (!links) {
-    std::fprintf(stderr, "livebtl-switch-driver: %s\n", links.error().text.c_str());
-    return 2;
-  }
   std::vector<Done> done;
-  const Status status = drive(options, *links, done);
+  const Status status = drive(options, links, done);
   if (!status)
     std::fprintf(stderr, "switch %zu: %s\n", done.size() + 1, status.error().text.c_str());
   print_summary(done);

@@ -131,6 +131,6 @@ TEST_CASE("members that come and go leave no descriptors") {
   round();
   const std::size_t before = descriptors();
   for (int i = 0; i < 10; ++i) round();
-  // ZeroMQ closes the last connection of a member that has left on a thread of its own.
+  // A member notices in its next turn that one which asked it has left.
   CHECK(eventually([&] { return descriptors() <= before; }));
 }

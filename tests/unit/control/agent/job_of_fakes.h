@@ -44,6 +44,7 @@ class JobOfFakes {
     settings_.size = announced;
     settings_.secret_file = std::move(secret_file);
     settings_.tcp_if = {"lo"};
+    settings_.relay_path = LIVEBTL_RELAY_PROGRAM;
     if (!authenticated) settings_.auth = AuthLevel::kNone;
   }
 
@@ -71,11 +72,7 @@ class JobOfFakes {
   std::string directory() const { return settings_.rundir + "/test"; }
   const Settings& settings() const { return settings_; }
 
-  control::JobLinks links() const {
-    auto links = control::JobLinks::open(place());
-    REQUIRE(links);
-    return std::move(*links);
-  }
+  control::JobLinks links() const { return control::JobLinks::open(place()); }
   /// Times that only end what has failed; a test that waits for a time-out sets a shorter one.
   static control::Command command(std::string verb, std::vector<std::string> arguments = {}) {
     control::Command command;

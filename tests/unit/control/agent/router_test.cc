@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/agent/router_test.cc -- what a member's router keeps open, for whom and for how
-// long: routers over real sockets, without agents. Nobody listens at the relays that are asked.
+// tests/unit/control/agent/router_test.cc -- what a member's router takes, and what it keeps open: over real
+// sockets, without agents.
 #include "control/agent/router.h"
 
-#include <unistd.h>
-
+#include "control/wire/messages.h"
+#include "control/wire/relay_talk.h"
 #include "job_of_fakes.h"
 
 using namespace livebtl;
@@ -13,7 +13,6 @@ using namespace livebtl::test;
 
 namespace {
 
-constexpr ProcessId kRelaying{1};
 constexpr ProcessId kMember{2};
 
 JobFacts job_in(const std::string& directory) {
@@ -35,100 +34,73 @@ std::size_t sockets(const Router& router) {
   return fds.size();
 }
 
-/// A client that commands the job: sends envelopes to one member by way of another.
-class Caller {
- public:
-  explicit Caller(const Scratch& scratch) {
-    auto made = make_zmq_context(4);
-    REQUIRE(made);
-    context_ = std::make_unique<zmq::context_t>(std::move(*made));
-    auto socket =
-        ZmqSocket::connect(*context_, "ipc://" + socket_path(scratch.path(), kRelaying), Secret());
-    REQUIRE(socket);
-    socket_.emplace(std::move(*socket));
-  }
-  void send(const std::string& body) {
-    const Envelope envelope{.peer = "", .back = "", .to = process_name(kMember), .body = body};
-    REQUIRE(socket_->send(envelope));
-  }
-  std::optional<Envelope> receive() { return socket_->receive(); }
-
- private:
-  std::unique_ptr<zmq::context_t> context_;  // before its socket
-  std::optional<ZmqSocket> socket_;
-};
-
-/// A relay, a member behind it, and an envelope that has come through.
-struct Passed {
-  Passed() {
-    caller.send("order");
-    CHECK(eventually([&] {
-      relaying.receive();
-      envelope = member.receive();
-      return envelope.has_value();
-    }));
-    REQUIRE(envelope);
-  }
-  /// Asks relays that are not there by way of the relay itself.
-  void ask(int count) {
-    for (int i = 0; i < count; ++i) {
-      const std::string host = std::to_string(i / 200) + "." + std::to_string(i % 200 + 1);
-      const std::string relay = "tcp://127.0." + host + ":9";
-      relaying.ask({relay, ProcessId{7}}, ProcessId{7}, "where?");
-    }
-  }
-  Scratch scratch;
-  Router relaying = router_of(scratch, kRelaying);
-  Router member = router_of(scratch, kMember);
-  Caller caller{scratch};
-  std::optional<Router::Incoming> envelope;
-};
+LocalLink caller_of(const Scratch& scratch, ProcessId member) {
+  auto link = LocalLink::connect(socket_path(scratch.path(), member));
+  REQUIRE(link);
+  return std::move(*link);
+}
 
 }  // namespace
 
-TEST_CASE("however many relays are asked, the way of an envelope that was passed on stays open") {
-  Passed passed;
-  passed.ask(300);
-  passed.member.answer(passed.envelope->from, "done");
-  std::optional<Envelope> answer;
-  CHECK(eventually([&] {
-    passed.relaying.receive();
-    answer = passed.caller.receive();
-    return answer.has_value();
-  }));
-  REQUIRE(answer);
-  CHECK(answer->body == "done");
+TEST_CASE("a member takes what is for itself, and passes nothing on") {
+  const Scratch scratch;
+  Router router = router_of(scratch, kMember);
+  LocalLink caller = caller_of(scratch, kMember);
+  for (const std::string& to : {std::string(), process_name(kMember)}) {
+    REQUIRE(caller.send({.peer = "", .back = "way", .to = to, .body = "order"}));
+    router.turn(0);
+    const auto incoming = router.receive();
+    REQUIRE(incoming);
+    CHECK(incoming->body == "order");
+    router.answer(incoming->from, "done");
+    const auto answer = caller.receive();
+    REQUIRE(answer);
+    CHECK(answer->body == "done");
+    CHECK(answer->back == "way");
+    CHECK(answer->to == process_name(kMember));
+  }
+  for (const std::string& to : {process_name(ProcessId{9}),
+                                format_route({"tcp://127.0.0.1:9", kMember}), std::string("x")}) {
+    REQUIRE(caller.send({.peer = "", .back = "way", .to = to, .body = "order"}));
+    CHECK_FALSE(router.receive());
+    const auto answer = caller.receive();
+    REQUIRE(answer);
+    const auto message = decode(answer->body);
+    CHECK((message && std::holds_alternative<ErrorAnswer>(*message)));
+  }
 }
 
-TEST_CASE("questions keep a bounded number of sockets open, and none when the search has ended") {
-  Passed passed;
-  const std::size_t before = sockets(passed.relaying);
-  passed.ask(300);
-  CHECK(sockets(passed.relaying) > before);
-  CHECK(sockets(passed.relaying) <= before + 64);
-  passed.relaying.hang_up();
-  CHECK(sockets(passed.relaying) == before);
+TEST_CASE("what a helper says is no message, and its end is told") {
+  const Scratch scratch;
+  Router router = router_of(scratch, kMember);
+  {
+    LocalLink helper = caller_of(scratch, kMember);
+    REQUIRE(
+        helper.send({.peer = "", .back = "", .to = std::string(kFinisherNote), .body = "done"}));
+    router.turn(0);
+    CHECK_FALSE(router.receive());
+  }
+  CHECK_FALSE(router.receive());
+  const auto said = router.next_note();
+  REQUIRE(said);
+  CHECK(said->body == "done");
+  const auto gone = router.next_note();
+  REQUIRE(gone);
+  CHECK(gone->peer == said->peer);
+  CHECK_FALSE(gone->body);
+  CHECK_FALSE(router.next_note());
 }
 
-TEST_CASE("what is passed on keeps its way open while it is used, and not for ever") {
-  Passed passed;
-  const std::size_t with_member = sockets(passed.relaying);
-  TimeNs now = 0;
-  for (int i = 0; i < 10; ++i) {
-    passed.caller.send("again");
-    CHECK(eventually([&] {
-      passed.relaying.receive();
-      return passed.member.receive().has_value();
-    }));
-    now += Forwarders::kIdle / 2;
-    passed.relaying.turn(now);
-    CHECK(sockets(passed.relaying) == with_member);
+TEST_CASE(
+    "questions keep a bounded number of connections open, and none when the search has ended") {
+  const Scratch scratch;
+  Router asking = router_of(scratch, ProcessId{1});
+  std::vector<Router> asked;
+  for (std::uint64_t i = 0; i < 70; ++i) {
+    asked.push_back(router_of(scratch, ProcessId{100 + i}));
+    asking.ask({"", ProcessId{100 + i}}, ProcessId{100 + i}, "where?");
   }
-  for (int i = 0; i < 2; ++i) {
-    now = passed.relaying.wake_at();
-    REQUIRE(now < INT64_MAX);
-    passed.relaying.turn(now);
-  }
-  CHECK(sockets(passed.relaying) == with_member - 1);
-  CHECK(passed.relaying.wake_at() == INT64_MAX);
+  CHECK(sockets(asking) == 1 + 64);
+  asking.hang_up();
+  CHECK(sockets(asking) == 1);
 }

@@ -55,19 +55,16 @@ class Liar {
  public:
   Liar(const JobOfFakes& job, ProcessId self, ProcessId other)
       : self_(self), answer_{{other, Incarnation{1}}, 0, kElsewhere} {
-    auto made = make_zmq_context(4);
-    REQUIRE(made);
-    context_ = std::make_unique<zmq::context_t>(std::move(*made));
-    auto socket =
-        ZmqSocket::listen(*context_, "ipc://" + socket_path(job.directory(), self), Secret());
-    REQUIRE(socket);
-    socket_.emplace(std::move(*socket));
+    auto door = LocalDoor::listen(socket_path(job.directory(), self), 16);
+    REQUIRE(door);
+    door_.emplace(std::move(*door));
   }
   /// Says that it was the other one that was asked, too.
   void pretend() { pretends_ = true; }
   /// true: a question was answered.
   bool answer_one() {
-    const auto envelope = socket_->receive();
+    door_->turn(monotonic_now());
+    const auto envelope = door_->receive();
     if (!envelope) return false;
     const auto message = decode(envelope->body);
     const auto* asked = message ? std::get_if<AddressesRequest>(&*message) : nullptr;
@@ -76,7 +73,7 @@ class Liar {
     const auto body = encode(answer_);
     REQUIRE(body);
     const std::string back = pretends_ ? process_name(answer_.member.process) : envelope->back;
-    return socket_->send(
+    return door_->send(
         {.peer = envelope->peer, .back = back, .to = process_name(self_), .body = *body});
   }
 
@@ -84,8 +81,7 @@ class Liar {
   ProcessId self_;
   AddressesAnswer answer_;
   bool pretends_ = false;
-  std::unique_ptr<zmq::context_t> context_;  // before its socket
-  std::optional<ZmqSocket> socket_;
+  std::optional<LocalDoor> door_;
 };
 
 }  // namespace

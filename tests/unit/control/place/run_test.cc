@@ -89,10 +89,8 @@ std::vector<std::string> files_in(const std::string& directory) {
 
 /// What there is of a run of one process.
 std::vector<std::string> files_of(ProcessId process, RunId run) {
-  const std::uint64_t node = *node_identity("test");
   std::vector<std::string> names{process_file(process, kControlSocket),
                                  process_file(process, kCardFile), std::string(kRunRegister),
-                                 relay_lock_path("", node, run).substr(1),
                                  secret_path("", run).substr(1)};
   std::sort(names.begin(), names.end());
   return names;
@@ -101,9 +99,8 @@ std::vector<std::string> files_of(ProcessId process, RunId run) {
 template <class What>
 Outcome outcome_of(const Settings& settings, const What& command) {
   const std::string directory = settings.rundir + "/test";
-  auto links = JobLinks::open({"test", directory, ::geteuid(), {}});
-  REQUIRE(links);
-  const auto outcome = drive(*links, command, {}, std::atomic<bool>{false});
+  JobLinks links = JobLinks::open({"test", directory, ::geteuid(), {}});
+  const auto outcome = drive(links, command, {}, std::atomic<bool>{false});
   REQUIRE(outcome);
   return *outcome;
 }

@@ -45,8 +45,8 @@ TEST_CASE("a held job directory stays, an abandoned one goes") {
   REQUIRE(one);
   REQUIRE(other);
   const std::string secret = secret_path(one->path, one->run);
-  write_file(secret, std::string(32, 'x'));
-  write_file(relay_lock_path(one->path, 0xab, one->run), "");
+  for (const std::string& file : {secret, one->path + "/00000000000000ab.rlk"})
+    write_file(file, std::string(32, 'x'));
   for (const std::string_view kind : kProcessFiles)
     write_file(one->path + "/" + process_file(ProcessId{0xab}, kind), "x");
   one->hold.reset();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/agent/relay_addresses_test.cc -- where a relay listens, by what TCP_IF names.
+// tests/unit/control/relay/addresses_test.cc -- where a relay listens, by what TCP_IF names.
 #include <doctest/doctest.h>
 
-#include "control/agent/relay.h"
+#include "control/relay/addresses.h"
 
 using namespace livebtl;
 using namespace livebtl::control;

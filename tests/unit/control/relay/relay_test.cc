@@ -1,32 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/control/agent/relay_test.cc -- several nodes: run directories that do not see each other,
+// tests/unit/control/relay/relay_test.cc -- several nodes: run directories that do not see each other,
 // joined by relays over the loopback. What the engine would carry (relays' addresses) the test
 // carries.
-#include "control/agent/relay.h"
-
-#include <algorithm>
+#include "tests/unit/control/agent/two_nodes.h"
 
 #include "base/random.h"
-#include "control/agent/router.h"
-#include "control/client/discovery.h"
 #include "control/place/job_secret.h"
-#include "two_nodes.h"
 
 using namespace livebtl;
 using namespace livebtl::control;
 using namespace livebtl::test;
 using core::Rung;
 
-TEST_CASE("one member of a node relays, and tells its engine") {
+TEST_CASE("the members of a node show its relay, and tell their engines") {
   TwoNodes nodes;
-  int relays = 0;
-  for (const auto& card : nodes.one->place().members.live) relays += card.relay.empty() ? 0 : 1;
-  CHECK(relays == 1);
-  CHECK(nodes.one->admin(0).published() == relay_of(*nodes.one));
-  CHECK(valid_relay(relay_of(*nodes.one)));
+  const std::string relay = relay_of(*nodes.one);
+  CHECK(valid_relay(relay));
+  for (const auto& card : nodes.one->place().members.live) CHECK(card.relay == relay);
+  for (std::size_t i = 0; i < 2; ++i) CHECK(nodes.one->admin(i).published() == relay);
 }
 
-TEST_CASE("a member of a job of one node relays once a peer on another node was met") {
+TEST_CASE("a job of one node has a relay once a peer on another node was met") {
   Scratch keys;
   write_file(keys / "one", kKey);
   JobOfFakes job(1, "alpha", 0, keys / "one");
@@ -37,7 +31,9 @@ TEST_CASE("a member of a job of one node relays once a peer on another node was 
   CHECK(job.admin(0).published() == relay_of(job));
 }
 
-TEST_CASE("a spawned process relays if it finds nobody of its job on its node, and else does not") {
+TEST_CASE(
+    "a spawned process has a relay started if it finds nobody of its job on its node, and else "
+    "not") {
   Scratch keys;
   write_file(keys / "one", kKey);
   JobOfFakes beside_parent(1, "alpha", 0, keys / "one");
@@ -86,15 +82,11 @@ TEST_CASE("a straggler on the other node is named") {
   CHECK(outcome.stragglers[0].name == "rank 3 on beta");
 }
 
-TEST_CASE("the relay's duty passes on when its holder leaves") {
+TEST_CASE("the relay stays as long as any member does") {
   TwoNodes nodes;
   const std::string before = relay_of(*nodes.two);
   nodes.two->remove_member(0);
-  CHECK(eventually([&] {
-    const std::string now = relay_of(*nodes.two);
-    return !now.empty() && now != before;
-  }));
-  nodes.one->admin(0).learn_relay(relay_of(*nodes.two));
+  CHECK(relay_of(*nodes.two) == before);
   const auto outcome = nodes.one->run("switch", {"sm", "tcp"});
   CHECK(outcome.code == ExitCode::kDone);
   CHECK(outcome.members == 3);
@@ -196,16 +188,13 @@ TEST_CASE("from outside one relay leads to all nodes") {
 TEST_CASE("rubbish sent to a member's socket harms nobody") {
   JobOfFakes job(1);
   job.add_member();
-  auto context = make_zmq_context(16);
-  auto socket = ZmqSocket::connect(
-      *context, "ipc://" + socket_path(job.directory(), job.process(0)), Secret());
-  REQUIRE(socket);
+  auto link = LocalLink::connect(socket_path(job.directory(), job.process(0)));
+  REQUIRE(link);
   Random chance(7);
   for (int i = 0; i < 200; ++i) {
     std::string bytes(chance.below(200), '\0');
     for (char& c : bytes) c = static_cast<char>(chance.next());
-    Envelope envelope{.peer = "", .back = bytes, .to = i % 2 == 0 ? "" : bytes, .body = bytes};
-    socket->send(envelope);
+    link->send({.peer = "", .back = bytes, .to = i % 2 == 0 ? "" : bytes, .body = bytes});
   }
   CHECK(job.run("switch", {"sm", "tcp"}).code == ExitCode::kDone);
 }

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/agent/helper.cc -- see helper.h.
+//
+// Between clone() and execve() the child uses this process's memory, while the calling thread waits: it may only make
+// system calls and write to Start. Everything that it needs is made before.
+#include "control/agent/helper.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+namespace livebtl::control {
+namespace {
+
+constexpr std::size_t kStackBytes = 64u << 10;
+constexpr unsigned kFirstOfOthers = STDERR_FILENO + 1;
+
+struct Start {
+  const char* program;
+  char* const* arguments;
+  char* const* environment;
+  int error = 0;
+};
+
+/// In the process that becomes the helper.
+void become_helper(Start& start) noexcept {
+  ::setsid();
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  bool redirected = null >= 0;
+  for (int fd = 0; redirected && fd <= STDERR_FILENO; ++fd) {
+    // dup2() to itself would leave it to be closed.
+    redirected = fd == null ? ::fcntl(fd, F_SETFD, 0) == 0 : ::dup2(null, fd) == fd;
+  }
+  if (redirected) ::execve(start.program, start.arguments, start.environment);
+  start.error = errno;
+  ::_exit(1);
+}
+
+/// In a child that nobody waits for by chance: it ends without a signal. vfork() returns here when the
+/// helper runs.
+int make_orphan(void* raw) noexcept {
+  Start& start = *static_cast<Start*>(raw);
+  // The table is this child's own copy. That frees a full one, too.
+  if (::syscall(SYS_close_range, kFirstOfOthers, ~0u, 0u) != 0) {
+    const long most = ::sysconf(_SC_OPEN_MAX);
+    for (int fd = kFirstOfOthers; fd < most; ++fd) ::close(fd);
+  }
+  const pid_t helper = ::vfork();
+  if (helper == 0) become_helper(start);
+  if (helper < 0) start.error = errno;
+  ::_exit(0);
+}
+
+bool is_for_helper(std::string_view variable) noexcept {
+  const std::string_view name = variable.substr(0, variable.find('='));
+  return name == "PATH" || name == "LD_LIBRARY_PATH" || name.ends_with("SAN_OPTIONS");
+}
+
+/// Pointers to the texts, and a null.
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (std::string& text : texts) list.push_back(text.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+class Stack {
+ public:
+  Stack() noexcept
+      : at_(::mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0)) {}
+  Stack(const Stack&) = delete;
+  Stack& operator=(const Stack&) = delete;
+  ~Stack() {
+    if (usable()) ::munmap(at_, kStackBytes);
+  }
+  bool usable() const noexcept { return at_ != MAP_FAILED; }
+  void* top() const noexcept { return static_cast<char*>(at_) + kStackBytes; }
+
+ private:
+  void* at_;
+};
+
+}  // namespace
+
+std::string helper_program(const std::string& wanted) {
+  if (!wanted.empty()) return wanted;
+  Dl_info here{};
+  if (::dladdr(reinterpret_cast<const void*>(&start_helper), &here) == 0) return "";
+  const std::string_view library = here.dli_fname;
+  const auto slash = library.rfind('/');
+  const std::string folder = slash == library.npos ? "." : std::string(library.substr(0, slash));
+  return folder + "/livebtl/livebtl-relay";
+}
+
+Status start_helper(const std::string& program, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{program};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> variables;
+  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
+    if (is_for_helper(*each)) variables.emplace_back(*each);
+  }
+  const auto argv = pointers(words);
+  const auto envp = pointers(variables);
+  Start start{program.c_str(), argv.data(), envp.data()};
+  const Stack stack;
+  if (!stack.usable()) return fail(Errc::kNoMemory, "no memory to start " + program);
+  const pid_t child = ::clone(make_orphan, stack.top(), CLONE_VM | CLONE_VFORK, &start);
+  if (child < 0) start.error = errno;
+  while (child > 0 && ::waitpid(child, nullptr, static_cast<int>(__WCLONE)) < 0 && errno == EINTR) {
+  }
+  if (start.error == 0) return {};
+  return fail(Errc::kSystem, "cannot start " + program + ": " + std::strerror(start.error) +
+                                 "; LIVEBTL_RELAY_PATH names it where it is elsewhere");
+}
+
+}  // namespace livebtl::control

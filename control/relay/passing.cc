@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/relay/passing.cc -- see passing.h.
+#include "control/relay/passing.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/interfaces.h"
+#include "control/client/discovery.h"
+#include "control/place/job_secret.h"
+#include "control/relay/addresses.h"
+#include "control/wire/relay_talk.h"
+
+namespace livebtl::control {
+namespace {
+
+constexpr int kSocketsMax = 256;
+constexpr int kEnvelopesATurn = 256;
+constexpr std::size_t kRelaysMax = 512;
+constexpr std::size_t kMembersPage = 128;
+constexpr std::uint32_t kNoMembers = UINT32_MAX;  // an offset past the end: only relays are wanted
+constexpr TimeNs kAskEvery = kSecond;
+
+/// As many connections as there are descriptors for: three each, and some for all else.
+FrontLimits limits_here() noexcept {
+  constexpr std::size_t kOthers = 256;
+  FrontLimits limits;
+  rlimit descriptors{};
+  if (::getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return limits;
+  const auto left = std::max<std::size_t>(descriptors.rlim_cur, 2 * kOthers) - kOthers;
+  limits.all = std::min(limits.all, left / 3);
+  limits.unproved = std::min(limits.unproved, limits.all / 2);
+  return limits;
+}
+
+MembersAnswer page_of(const MemberScan& scan, std::uint32_t offset) {
+  std::vector<MemberEntry> entries;
+  for (const auto& card : scan.live) entries.push_back(entry_of(card, false));
+  for (const auto& card : scan.gone) entries.push_back(entry_of(card, true));
+  MembersAnswer page;
+  page.offset = offset;
+  page.total = static_cast<std::uint32_t>(entries.size());
+  page.complete = scan.complete;
+  const std::size_t first = std::min<std::size_t>(offset, entries.size());
+  const std::size_t last = std::min(first + kMembersPage, entries.size());
+  page.members.assign(entries.begin() + static_cast<std::ptrdiff_t>(first),
+                      entries.begin() + static_cast<std::ptrdiff_t>(last));
+  return page;
+}
+
+}  // namespace
+
+Result<Passing> Passing::open(const RelayFacts& facts) {
+  const std::string path = relay_file(facts.directory, facts.node, kRelaySocket);
+  ::unlink(path.c_str());  // of a relay that was killed
+  auto door = LocalDoor::listen(path, kConnectionsMax);
+  if (!door) return tl::unexpected(door.error());
+  auto context = make_zmq_context(kSocketsMax);
+  if (!context) return tl::unexpected(context.error());
+  return Passing(facts, std::make_unique<zmq::context_t>(std::move(*context)), std::move(*door));
+}
+
+void Passing::turn(TimeNs now) {
+  here_.close_idle(now);
+  here_.close_ended();
+  away_.close_idle(now);
+  door_.turn(now);
+  if (front_) front_->turn(now);
+  if (gate_) gate_->serve();
+  here_.each([this](LocalLink& link) {
+    link.flush();
+    while (auto envelope = link.receive()) bring_back(*envelope);
+  });
+  away_.each([this](ZmqSocket& socket) {
+    while (auto envelope = socket.receive()) bring_back(*envelope);
+  });
+  for (int i = 0; i < kEnvelopesATurn; ++i) {
+    auto envelope = door_.receive();
+    if (!envelope) break;
+    if (envelope->to == kHelloNote) {
+      welcome(*envelope);
+    } else {
+      take(kLocal, std::move(*envelope));
+    }
+  }
+  for (int i = 0; inner_ && i < kEnvelopesATurn; ++i) {
+    auto envelope = inner_->receive();
+    if (!envelope) break;
+    take(kRelay, std::move(*envelope));
+  }
+  for (const std::string& peer : door_.ended()) members_.erase(peer);
+}
+
+/// A member comes. The first brings the secret, and with it the relay begins.
+void Passing::welcome(const Envelope& hello) {
+  const auto [name, text] = first_line(hello.body);
+  const auto secret = parse_secret_text(text);
+  if (!parse_process_name(name, "") || !secret) {
+    return tell(hello.peer, kFailedNote, "the relay does not understand this member");
+  }
+  if (!secret_) {
+    if (const auto begun = begin(*secret); !begun) {
+      return tell(hello.peer, kFailedNote, begun.error().text);
+    }
+  }
+  if (secret_text(*secret_) != secret_text(*secret)) {
+    return tell(hello.peer, kFailedNote, "the relay of this node has another secret");
+  }
+  members_.insert(hello.peer);
+  had_members_ = true;
+  tell(hello.peer, kRelaysNote, front_->relay());
+}
+
+Status Passing::begin(const Secret& secret) {
+  const auto addresses = relay_addresses(local_addresses(), facts_.relay_on);
+  if (!addresses) return tl::unexpected(addresses.error());
+  if (secret.present() && !gate_) {
+    auto gate = ZmqGate::open(*context_, secret);
+    if (!gate) return tl::unexpected(gate.error());
+    gate_.emplace(std::move(*gate));
+  }
+  const std::string inner = relay_file(facts_.directory, facts_.node, kRelayInnerSocket);
+  auto socket = ZmqSocket::listen(*context_, "ipc://" + inner, secret);
+  if (!socket) return tl::unexpected(socket.error());
+  auto front = Front::open(*addresses, facts_.port, inner, limits_here());
+  if (!front) return tl::unexpected(front.error());
+  inner_.emplace(std::move(*socket));
+  front_.emplace(std::move(*front));
+  secret_ = secret;
+  return {};
+}
+
+void Passing::tell(const std::string& peer, std::string_view note, const std::string& body) {
+  door_.send({.peer = peer, .back = "", .to = std::string(note), .body = body});
+}
+
+void Passing::take(std::uint8_t from, Envelope envelope) {
+  auto route = parse_route(envelope.to);
+  if (!route) return refuse(from, envelope, "the message's address is malformed");
+  if (front_ && route->relay == front_->relay()) route->relay.clear();  // another name of ours
+  const bool here = route->relay.empty();
+  if (here && route->process == ProcessId{}) {
+    return answer_self({from, envelope.peer, envelope.back}, envelope.body);
+  }
+  // A client outside the job's nodes speaks to all of them by one relay. An envelope names at most one
+  // relay more, so none goes round in circles; and nothing is forwarded for unauthenticated clients.
+  if (!here && from == kRelay && !(secret_ && secret_->present())) {
+    return refuse(from, envelope,
+                  "without authentication a relay passes messages on within its node only");
+  }
+  pass_on(from, envelope, *route);
+}
+
+void Passing::pass_on(std::uint8_t from, const Envelope& envelope, const Route& route) {
+  const auto back = push_return({from, envelope.peer, envelope.back});
+  if (!back) return refuse(from, envelope, "the message has been passed on too often");
+  Envelope onward{.peer = "", .back = *back, .to = "", .body = envelope.body};
+  if (!route.relay.empty()) {
+    onward.to = format_route({"", route.process});
+    if (!pass_on_away(onward, route.relay))
+      refuse(from, envelope, "cannot pass the message on to " + route.relay);
+    return;
+  }
+  const std::string name = process_name(route.process);
+  if (proved_gone(facts_.directory, ::geteuid(), route.process))
+    return refuse(from, envelope, name + " has ended", Errc::kPeerLost);
+  if (::access(socket_path(facts_.directory, route.process).c_str(), F_OK) != 0)
+    return refuse(from, envelope, "no member " + name + " on this node");
+  if (!pass_on_here(onward, route.process))
+    refuse(from, envelope, "cannot pass the message on to " + name);
+}
+
+bool Passing::pass_on_here(const Envelope& envelope, ProcessId process) {
+  LocalLink* link = here_.to(socket_path(facts_.directory, process), LocalLink::connect);
+  return link != nullptr && link->send(envelope);
+}
+
+bool Passing::pass_on_away(const Envelope& envelope, const std::string& relay) {
+  const auto open = [this](const std::string& endpoint) {
+    return ZmqSocket::connect(*context_, endpoint, secret_.value_or(Secret()));
+  };
+  ZmqSocket* socket = away_.to(relay, open);
+  return socket != nullptr && socket->send(envelope);
+}
+
+void Passing::answer_self(const Return& to, const std::string& body) {
+  const auto message = decode(body);
+  const auto* asked = message ? std::get_if<MembersRequest>(&*message) : nullptr;
+  Result<std::string> said = encode(ErrorAnswer{Errc::kInvalid, "a relay answers no such message"});
+  if (asked != nullptr && !asked->job.empty() && asked->job != facts_.job) {
+    said = encode(ErrorAnswer{Errc::kNotFound, "this is a relay of job " + facts_.job});
+  } else if (asked != nullptr) {
+    MembersAnswer page = page_of(scan_members(facts_.directory, ::geteuid()), asked->offset);
+    page.job = facts_.job;
+    page.relays.assign(relays_.begin(), relays_.end());
+    said = encode(page);
+    ask_for_relays(monotonic_now());
+  }
+  if (said) answer(to, *said);
+}
+
+/// Of other nodes' relays the members know, by their peers. Their answers are for the next question: some
+/// member may never answer.
+void Passing::ask_for_relays(TimeNs now) {
+  if (now < ask_at_) return;
+  ask_at_ = now + kAskEvery;
+  const auto back = push_return({kSelf, "", ""});
+  const auto question = encode(MembersRequest{facts_.job, kNoMembers});
+  if (!back || !question) return;
+  for (const auto& card : scan_members(facts_.directory, ::geteuid()).live) {
+    if (card.joined)
+      pass_on_here({.peer = "", .back = *back, .to = "", .body = *question}, card.member.process);
+  }
+}
+
+void Passing::learn_relays(const std::string& body) {
+  const auto message = decode(body);
+  const auto* told = message ? std::get_if<MembersAnswer>(&*message) : nullptr;
+  if (told == nullptr) return;
+  for (const std::string& relay : told->relays) {
+    if (relays_.size() < kRelaysMax && valid_relay(relay)) relays_.insert(relay);
+  }
+}
+
+void Passing::bring_back(const Envelope& envelope) {
+  const auto to = pop_return(envelope.back);
+  if (!to) return;
+  if (to->listener == kSelf) return learn_relays(envelope.body);
+  const Envelope onward{
+      .peer = to->peer, .back = to->back, .to = envelope.to, .body = envelope.body};
+  if (to->listener == kLocal) door_.send(onward);
+  if (to->listener == kRelay && inner_) inner_->send(onward);
+}
+
+void Passing::answer(const Return& to, const std::string& body) {
+  const Envelope envelope{.peer = to.peer, .back = to.back, .to = "", .body = body};
+  if (to.listener == kLocal) door_.send(envelope);
+  if (to.listener == kRelay && inner_) inner_->send(envelope);
+}
+
+void Passing::refuse(std::uint8_t from, const Envelope& envelope, std::string text, Errc code) {
+  const auto body = encode(ErrorAnswer{code, std::move(text)});
+  if (body) answer({from, envelope.peer, envelope.back}, *body);
+}
+
+TimeNs Passing::wake_at() const noexcept {
+  const TimeNs front = front_ ? front_->wake_at() : INT64_MAX;
+  return std::min({here_.due_at(), away_.due_at(), door_.wake_at(), front});
+}
+
+void Passing::add_poll_fds(std::vector<pollfd>& fds) const {
+  door_.add_poll_fds(fds);
+  if (front_) fds.push_back({front_->fd(), POLLIN, 0});
+  if (gate_) fds.push_back({gate_->fd(), POLLIN, 0});
+  if (inner_) fds.push_back({inner_->fd(), POLLIN, 0});
+  here_.each([&fds](const LocalLink& link) { fds.push_back(link.wanted()); });
+  away_.each([&fds](const ZmqSocket& socket) { fds.push_back({socket.fd(), POLLIN, 0}); });
+}
+
+bool Passing::pending() const {
+  bool any = (inner_ && inner_->pending()) || (gate_ && gate_->pending());
+  away_.each([&any](const ZmqSocket& socket) { any = any || socket.pending(); });
+  return any;
+}
+
+}  // namespace livebtl::control

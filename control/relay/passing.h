@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/relay/passing.h -- what a relay passes on: between the members and clients of its node, which come over
+// Unix sockets, and other nodes' relays and clients from outside, which come over ZeroMQ.
+//
+// Passing on keeps no state but open connections: the way back travels in the envelope. An envelope names at
+// most one relay and one process, so nothing goes round in circles. The relay answers one question itself:
+// which members are on its node. Threads: one.
+#pragma once
+
+#include <poll.h>
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/secret.h"
+#include "control/relay/front.h"
+#include "control/wire/forwarders.h"
+#include "control/wire/local_door.h"
+#include "control/wire/messages.h"
+#include "control/wire/route.h"
+#include "control/wire/zmq_socket.h"
+
+namespace livebtl::control {
+
+struct RelayFacts {
+  std::string directory;  // the job's
+  std::uint64_t node = 0;
+  std::string job;
+  std::uint16_t port = 0;             // to listen on if it is free; 0: any
+  std::vector<std::string> relay_on;  // TCP_IF
+};
+
+class Passing {
+ public:
+  /// Listens for members and clients of this node. Errors: as LocalDoor::listen(), kSystem.
+  static Result<Passing> open(const RelayFacts& facts);
+
+  /// Takes in, passes on and answers what has come.
+  void turn(TimeNs now);
+  TimeNs wake_at() const noexcept;
+  void add_poll_fds(std::vector<pollfd>& fds) const;
+  /// turn() has more to do at once.
+  bool pending() const;
+
+  /// Members that are connected now, and have said who they are.
+  std::size_t members() const noexcept { return members_.size(); }
+  bool had_members() const noexcept { return had_members_; }
+
+ private:
+  static constexpr std::size_t kConnectionsMax = 16'384;
+  static constexpr std::size_t kPassingMax = 128;       // connections to other relays
+  static constexpr std::size_t kPassingHereMax = 4096;  // ... to members
+  static constexpr std::uint8_t kLocal = 0;
+  static constexpr std::uint8_t kRelay = 1;
+  static constexpr std::uint8_t kSelf = 2;
+
+  Passing(const RelayFacts& facts, std::unique_ptr<zmq::context_t> context, LocalDoor door)
+      : facts_(facts), context_(std::move(context)), door_(std::move(door)) {}
+
+  void welcome(const Envelope& hello);
+  Status begin(const Secret& secret);
+  void tell(const std::string& peer, std::string_view note, const std::string& body);
+  void take(std::uint8_t listener, Envelope envelope);
+  void pass_on(std::uint8_t listener, const Envelope& envelope, const Route& route);
+  bool pass_on_here(const Envelope& envelope, ProcessId process);
+  bool pass_on_away(const Envelope& envelope, const std::string& relay);
+  void answer_self(const Return& to, const std::string& body);
+  void ask_for_relays(TimeNs now);
+  void learn_relays(const std::string& body);
+  void bring_back(const Envelope& envelope);
+  void answer(const Return& to, const std::string& body);
+  void refuse(std::uint8_t listener, const Envelope& envelope, std::string text,
+              Errc code = Errc::kUnreachable);
+
+  RelayFacts facts_;
+  std::unique_ptr<zmq::context_t> context_;  // before the sockets: they go first
+  LocalDoor door_;
+  std::optional<Secret> secret_;  // nullopt: no member has told it yet
+  std::optional<ZmqGate> gate_;
+  std::optional<ZmqSocket> inner_;
+  std::optional<Front> front_;
+  Forwarders<LocalLink> here_{kPassingHereMax};
+  Forwarders<ZmqSocket> away_{kPassingMax};
+  std::set<std::string> members_;  // their connections
+  bool had_members_ = false;
+  std::set<std::string> relays_;  // of other nodes, as members have told
+  TimeNs ask_at_ = 0;
+};
+
+}  // namespace livebtl::control

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/wire/local_door.cc -- see local_door.h.
+#include "control/wire/local_door.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/text.h"
+
+namespace livebtl::control {
+namespace {
+
+constexpr int kBacklog = 1024;
+constexpr TimeNs kAcceptAgain = 100 * kMillisecond;
+
+bool of_this_user_or_root(int fd) noexcept {
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) return false;
+  return peer.uid == ::geteuid() || peer.uid == 0;
+}
+
+tl::unexpected<Error> cannot(const std::string& path, int error) {
+  return fail(no_descriptor(error) ? Errc::kNoMemory : Errc::kSystem,
+              "cannot listen on " + path + ": " + std::strerror(error) +
+                  (no_descriptor(error) ? "; raise ulimit -n" : ""));
+}
+
+}  // namespace
+
+LocalDoor::LocalDoor(Fd listener, std::size_t connections_max)
+    : listener_(std::move(listener)),
+      only_here_(listener_.number()),
+      connections_max_(connections_max) {}
+
+Result<LocalDoor> LocalDoor::listen(const std::string& path, std::size_t connections_max) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return cannot(path, ENAMETOOLONG);
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd) return cannot(path, errno);
+  if (::bind(fd.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::chmod(path.c_str(), 0600) != 0 || ::listen(fd.number(), kBacklog) != 0) {
+    return cannot(path, errno);
+  }
+  return LocalDoor(std::move(fd), connections_max);
+}
+
+void LocalDoor::turn(TimeNs now) {
+  if (now < retry_at_ && retry_at_ != INT64_MAX) return;
+  retry_at_ = INT64_MAX;
+  if (!spares_.full()) spares_.refill();
+  for (std::size_t i = 0; i < connections_max_ && take_one(now); ++i) {
+  }
+}
+
+/// false: nobody waits, or no descriptor is left.
+bool LocalDoor::take_one(TimeNs now) {
+  Fd fd;
+  for (;;) {
+    fd = Fd(::accept4(listener_.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (fd) break;
+    const int error = errno;
+    if (error == EINTR || error == ECONNABORTED) continue;
+    if (no_descriptor(error) && spares_.give_up_one()) continue;
+    if (error != EAGAIN) retry_at_ = now + kAcceptAgain;
+    return false;
+  }
+  if (!of_this_user_or_root(fd.number())) return true;
+  make_room();
+  links_.emplace(++numbers_, Connection{LocalLink(std::move(fd)), 0});
+  return true;
+}
+
+void LocalDoor::make_room() {
+  if (links_.size() < connections_max_) return;
+  const auto less_used = [](const auto& a, const auto& b) { return a.second.used < b.second.used; };
+  forget(std::min_element(links_.begin(), links_.end(), less_used));
+}
+
+void LocalDoor::forget(Links::iterator connection) {
+  if (connection->second.used != 0) ended_.push_back(std::to_string(connection->first));
+  links_.erase(connection);
+  if (!spares_.full()) spares_.refill();
+}
+
+/// Connections take turns, so that one that never pauses holds up no other.
+std::optional<Envelope> LocalDoor::receive() {
+  auto at = links_.upper_bound(next_);
+  for (std::size_t left = links_.size(); left > 0; --left) {
+    if (at == links_.end()) at = links_.begin();
+    at->second.link.flush();
+    auto envelope = at->second.link.receive();
+    if (envelope) {
+      next_ = at->first;
+      at->second.used = ++uses_;
+      envelope->peer = std::to_string(at->first);
+      return envelope;
+    }
+    const auto here = at++;
+    if (here->second.link.closed()) forget(here);
+  }
+  return std::nullopt;
+}
+
+bool LocalDoor::send(const Envelope& envelope) {
+  const auto number = parse_number<std::uint64_t>(envelope.peer);
+  const auto connection = number ? links_.find(*number) : links_.end();
+  return connection != links_.end() && connection->second.link.send(envelope);
+}
+
+void LocalDoor::add_poll_fds(std::vector<pollfd>& fds) const {
+  if (!starved()) fds.push_back({listener_.number(), POLLIN, 0});
+  for (const auto& [number, connection] : links_) fds.push_back(connection.link.wanted());
+}
+
+}  // namespace livebtl::control

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Relays that strangers flood, and relays that are killed: the ranks and their messages are none the worse for it."""
+import os
+import signal
+import subprocess
+import sys
+
+from tests.harness import processes
+from tests.harness.control import DONE, btlctl, order
+from tests.harness.job import MpiJob
+from tests.harness.ladders import HeldLadder
+from tests.harness.nodes import TwoNodes
+from tests.harness.scenario import NEEDS_ROOT, scenario
+from tests.harness.waiting import check, wait_until
+
+# Connections that say nothing, made again when they are ended, until its input ends.
+FLOOD = """
+import resource, select, socket, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+host, _, port = sys.argv[1].rpartition(":")
+silent = []
+while not select.select([sys.stdin], [], [], 0)[0]:
+    try:
+        silent.append(socket.create_connection((host, int(port)), 5))
+    except OSError:
+        pass
+    if len(silent) == 1500:
+        print("flooded", flush=True)
+        silent = silent[750:]
+"""
+
+
+def _relays(job):
+    """Processes that relay for this job."""
+    found = []
+    for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                words = file.read().split(b"\0")
+        except OSError:
+            continue
+        if os.path.basename(words[0]) == b"livebtl-relay" and len(words) > 2 and words[2].startswith(job.rundir.encode()):
+            found.append(pid)
+    return found
+
+
+def _flooded(job, node, context):
+    relay = btlctl(job, "jobs").expect(DONE).json["jobs"][0]["relays"][0]
+    flood = subprocess.Popen(["nsenter", "-t", str(node.holder.pid), "--net", "--", sys.executable, "-c", FLOOD, relay],
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        check(flood.stdout.readline() == "flooded\n", "the flood did not begin")
+        for i in range(max(4, context.switches // 5)):
+            answer = order(job, "switch", *(("sm", "tcp") if i % 2 == 0 else ("tcp", "sm")))
+            check(answer.json["members"] == 4, f"only {answer.json['members']} members took part")
+            most = max(len(processes.descriptors(pid)) for pid in _relays(job))
+            check(most < 600, f"a relay has {most} descriptors")
+    finally:
+        flood.communicate("end\n")
+
+
+@scenario("relays-flooded-and-killed", NEEDS_ROOT)
+def flooded_and_killed(context):
+    """1,500 silent connections at a time keep nobody from commanding the job; kill -9 of the relays in mid-ladder either."""
+    job = MpiJob(context.build, context.logs, "stream", 4)
+    with TwoNodes(job.rundir, job.shared) as nodes:
+        job.enter = nodes.nodes[0].enter()
+        job.mca += nodes.mpirun_options(2)
+        with job:
+            job.wait_ready()
+            check(len(_relays(job)) == 2, f"relays: {_relays(job)}")
+            _flooded(job, nodes.nodes[1], context)
+            for rung in ("joint", "newtx"):
+                with HeldLadder(job, rung, "switch", "sm", "tcp"):
+                    for pid in _relays(job):
+                        os.kill(pid, signal.SIGKILL)
+                    wait_until("two new relays", lambda: len(_relays(job)) == 2, 20)
+                wait_until("the ladder to end", lambda: btlctl(job, "resume").code == DONE, 30, interval=0.2)
+                order(job, "switch", "tcp", "sm")
+            totals = job.finish(60)
+            wait_until("the relays to end with the job", lambda: not _relays(job), 20)
+    return f"{totals['received']} messages, beside a flood and without relays"

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/control/relay/passing_test.cc -- what a relay keeps open, and to whom it answers: over real
+// sockets, without processes.
+#include "control/relay/passing.h"
+
+#include "control/agent/router.h"
+#include "control/wire/relay_talk.h"
+#include "tests/unit/control/agent/job_of_fakes.h"
+
+using namespace livebtl;
+using namespace livebtl::control;
+using namespace livebtl::test;
+
+namespace {
+
+constexpr ProcessId kMember{2};
+constexpr std::uint64_t kNode = 0xab;
+
+std::string key_text(char digit) { return std::string(64, digit); }
+
+/// A relay, a member behind it, and a client that commands the job by way of the relay.
+struct Node {
+  Node() {
+    JobFacts job;
+    job.id = "test";
+    job.directory = scratch.path();
+    auto opened = Passing::open({scratch.path(), kNode, "test", 0, {"lo"}});
+    REQUIRE(opened);
+    relay.emplace(std::move(*opened));
+    auto router = Router::open(job, kMember);
+    REQUIRE(router);
+    member.emplace(std::move(*router));
+    caller.emplace(connect());
+  }
+  LocalLink connect() const {
+    auto link = LocalLink::connect(relay_file(scratch.path(), kNode, kRelaySocket));
+    REQUIRE(link);
+    return std::move(*link);
+  }
+  void turn(TimeNs now = 0) {
+    relay->turn(now);
+    member->turn(now);
+  }
+  /// Says hello as a member; what the relay answers.
+  Envelope greet(LocalLink& link, const std::string& secret) {
+    const std::string body = process_name(kMember) + "\n" + secret;
+    REQUIRE(link.send({.peer = "", .back = "", .to = std::string(kHelloNote), .body = body}));
+    turn();
+    auto answer = link.receive();
+    REQUIRE(answer);
+    return std::move(*answer);
+  }
+  /// Sends an order, which the member gets.
+  Router::Incoming pass(TimeNs now = 0) {
+    REQUIRE(
+        caller->send({.peer = "", .back = "tag", .to = process_name(kMember), .body = "order"}));
+    std::optional<Router::Incoming> incoming;
+    CHECK(eventually([&] {
+      turn(now);
+      incoming = member->receive();
+      return incoming.has_value();
+    }));
+    REQUIRE(incoming);
+    return *incoming;
+  }
+  std::size_t sockets() const {
+    std::vector<pollfd> fds;
+    relay->add_poll_fds(fds);
+    return fds.size();
+  }
+  Message ask_relay(const Message& question) {
+    REQUIRE(caller->send({.peer = "", .back = "tag", .to = "", .body = *encode(question)}));
+    turn();
+    const auto answer = caller->receive();
+    REQUIRE(answer);
+    const auto message = decode(answer->body);
+    REQUIRE(message);
+    return *message;
+  }
+  Scratch scratch;
+  std::optional<Passing> relay;
+  std::optional<Router> member;
+  std::optional<LocalLink> caller;
+};
+
+}  // namespace
+
+TEST_CASE("an answer finds its way back through the relay") {
+  Node node;
+  const auto incoming = node.pass();
+  node.member->answer(incoming.from, "done");
+  node.turn();
+  const auto answer = node.caller->receive();
+  REQUIRE(answer);
+  CHECK(answer->body == "done");
+  CHECK(answer->back == "tag");
+  CHECK(answer->to == process_name(kMember));
+}
+
+TEST_CASE("what is passed on keeps its way open while it is used, and not for ever") {
+  Node node;
+  node.pass();
+  const std::size_t with_member = node.sockets();
+  TimeNs now = 0;
+  for (int i = 0; i < 10; ++i) {
+    node.pass(now);
+    now += Forwarders<LocalLink>::kIdle / 2;
+    node.relay->turn(now);
+    CHECK(node.sockets() == with_member);
+  }
+  for (int i = 0; i < 2 && node.relay->wake_at() < INT64_MAX; ++i)
+    node.relay->turn(node.relay->wake_at());
+  CHECK(node.sockets() == with_member - 1);
+  CHECK(node.relay->wake_at() == INT64_MAX);
+}
+
+TEST_CASE("a relay begins with its first member, and takes others that hold the same secret") {
+  Node node;
+  LocalLink first = node.connect(), second = node.connect(), other = node.connect();
+  const Envelope told = node.greet(first, key_text('1'));
+  CHECK(told.to == kRelaysNote);
+  CHECK(valid_relay(told.body));
+  CHECK(node.greet(second, key_text('1')).body == told.body);
+  CHECK(node.greet(other, key_text('2')).to == kFailedNote);
+  CHECK(node.greet(other, "no secret").to == kFailedNote);
+  CHECK(node.greet(other, "").to == kFailedNote);
+  CHECK(node.relay->members() == 2);
+  { const LocalLink gone = std::move(first); }
+  node.turn();
+  CHECK(node.relay->members() == 1);
+}
+
+TEST_CASE("a relay says which members there are, of its own job, and answers nothing else") {
+  Node node;
+  const auto list = node.ask_relay(MembersRequest{"", 0});
+  const auto* members = std::get_if<MembersAnswer>(&list);
+  REQUIRE(members != nullptr);
+  CHECK(members->job == "test");
+  for (const Message& refused :
+       {Message(MembersRequest{"another", 0}), Message(SecretRequest{"test"})}) {
+    const auto answer = node.ask_relay(refused);
+    CHECK(std::holds_alternative<ErrorAnswer>(answer));
+  }
+}
+
+TEST_CASE("what is for nobody on the node is refused") {
+  Node node;
+  REQUIRE(node.caller->send(
+      {.peer = "", .back = "tag", .to = process_name(ProcessId{77}), .body = "order"}));
+  node.turn();
+  const auto answer = node.caller->receive();
+  REQUIRE(answer);
+  const auto message = decode(answer->body);
+  const auto* error = message ? std::get_if<ErrorAnswer>(&*message) : nullptr;
+  REQUIRE(error != nullptr);
+  CHECK(error->code == Errc::kUnreachable);
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/control/relay/processes.h -- the helpers that the members of a job have started.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+
+namespace livebtl::test {
+
+/// Of the program livebtl-relay, with this first word and this directory.
+inline std::vector<pid_t> helpers(const std::string& word, const std::string& directory) {
+  std::vector<pid_t> found;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
+    const auto pid = parse_number<pid_t>(entry.path().filename().string());
+    if (!pid) continue;
+    std::ifstream file(entry.path() / "cmdline");
+    const std::string line{std::istreambuf_iterator<char>(file), {}};
+    const std::string wanted = std::string("livebtl-relay") + '\0' + word + '\0' + directory + '\0';
+    if (line.find(wanted) != std::string::npos) found.push_back(*pid);
+  }
+  return found;
+}
+
+}  // namespace livebtl::test
