@@ -106,8 +106,7 @@ AgentThread::~AgentThread() {
 
 MemberCard AgentThread::card() const {
   MemberCard card = card_of(job_, self_);
-  card.joined = joined_;
-  card.relay = relay_;
+  card.joined = joined_, card.relay = relay_;
   return card;
 }
 

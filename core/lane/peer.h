@@ -15,21 +15,13 @@
 #include "core/engine/config.h"
 #include "core/lane/frame.h"
 #include "core/lane/reorder.h"
+#include "core/lane/role.h"
 #include "core/lane/window.h"
 #include "core/path/path.h"
 #include "core/switch/settle.h"
 #include "livebtl/port.h"
 
 namespace livebtl::core {
-
-/// What a frame of the ordered lane is to the counts by which the two ends of a pair bound each other.
-enum class Role : std::uint8_t {
-  kPlain,           // to none of them
-  kMessage,         // spends credit, until the peer gives it back
-  kRequest,         // one-sided: open until it is answered
-  kAnswersMessage,  // posted, it gives the credit of a message back that asked for an answer
-  kAnswersRequest,  // posted, it ends a request of the peer's
-};
 
 /// One ordered frame that waits for its turn; it gets its number when it is posted.
 struct OutFrame {

@@ -65,11 +65,7 @@ class Guest:
 
     def _check_alive(self):
         """A QEMU that ended says why in its log, or the guest's kernel on its console: it ends with the guest."""
-        if self.alive():
-            return
-        with open(self.path("qemu"), encoding="utf-8", errors="replace") as file:
-            said = file.read().strip()[-600:]
-        raise Failed(f"QEMU of {self.instance_name()} ended: {said or 'without a word'}; console: {self.console_tail()}")
+        check(self.alive(), f"QEMU of {self.instance_name()} ended: {processes.log_end(self.path('qemu'))}; console: {self.console_tail()}")
 
     def _answers(self):
         try:
@@ -119,10 +115,7 @@ class Guest:
         return os.path.join(RUN, self.name + ".console")
 
     def console_tail(self):
-        if not os.path.exists(self.console()):
-            return ""
-        with open(self.console(), encoding="utf-8", errors="replace") as file:
-            return " | ".join(file.read().splitlines()[-5:])
+        return processes.log_end(self.console())
 
     def run(self, script, seconds=30):
         """(exit code, output, errors) of a shell script."""

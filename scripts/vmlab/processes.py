@@ -24,6 +24,14 @@ def start(words, log, keep=(), with_parent=False):
     return Process(child.pid, started(child.pid))
 
 
+def log_end(path):
+    """The last lines of a log, in one."""
+    if not os.path.exists(path):
+        return ""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return " | ".join(file.read().splitlines()[-5:])
+
+
 def alive(process):
     return started(process.pid) == process.started and state(process.pid) not in ("", "Z", "X")
 

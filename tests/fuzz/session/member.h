@@ -149,14 +149,11 @@ class Member {
       case FrameKind::kGet:
       case FrameKind::kAtomic:
         return answer_request(head, header);
-      case FrameKind::kData: {  // all of it has come
-        const auto data = core::decode_body<core::DataBody>(header);
-        return post(FrameKind::kFin, core::FinBody{data.handle, 0, 0});
-      }
-      case FrameKind::kMarker: {
-        const auto marker = core::decode_body<core::PathBody>(header);
-        return post(FrameKind::kMarkerAck, marker);
-      }
+      case FrameKind::kData:  // all of it has come
+        return post(FrameKind::kFin,
+                    core::FinBody{core::decode_body<core::DataBody>(header).handle, 0, 0});
+      case FrameKind::kMarker:
+        return post(FrameKind::kMarkerAck, core::decode_body<core::PathBody>(header));
       default:
         return;
     }

@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/node_identity.h"
 #include "base/process_files.h"
 #include "control/agent/agent.h"
 #include "tests/unit/control/agent/job_of_fakes.h"
