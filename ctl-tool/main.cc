@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctl-tool/main.cc -- btlctl from its arguments to its exit code. One thread.
+#include <fcntl.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -23,6 +25,15 @@ void stop_on(int signal_number) {
   action.sa_handler = want_stop;
   action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second Ctrl-C ends at once
   ::sigaction(signal_number, &action, nullptr);
+}
+
+/// Where standard output is closed our first socket would have its number, and a member be sent what is
+/// printed. To /dev/null, opened to be read, nothing can be written, which is noticed as ever.
+void keep_standard_numbers() {
+  constexpr int kFirstOfOthers = 3;
+  int fd = ::open("/dev/null", O_RDONLY);
+  while (fd >= 0 && fd < kFirstOfOthers) fd = ::open("/dev/null", O_RDONLY);
+  if (fd >= 0) ::close(fd);
 }
 
 ExitCode end_now(const EndNow& end, bool wants_json) {
@@ -57,6 +68,7 @@ ExitCode run(std::vector<std::string> arguments, const std::atomic<bool>& stop) 
 
 int main(int argc, char** argv) try {
   using namespace livebtl::tool;
+  keep_standard_numbers();
   stop_on(SIGINT);
   stop_on(SIGTERM);
   const auto code = run({argv + 1, argv + argc}, stop_wanted);

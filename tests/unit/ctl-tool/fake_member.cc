@@ -36,6 +36,7 @@ int main(int argc, char** argv) {
   }
   job->rank = std::atoi(argv[1]);
   job->label = "rank " + std::string(argv[1]) + " on " + job->host;
+  job->relay_path = LIVEBTL_RELAY_PROGRAM;
   test::FakeAdmin admin;
   admin.peers = 3;
   const auto agent = control::Agent::start(*job, process, admin);

@@ -131,6 +131,7 @@ class Node {
     const int code = child.end();
     return {code, child.out, child.err};
   }
+  std::string job_directory(const std::string& job) const { return (scratch_ / "run") + "/" + job; }
   std::vector<std::string> environment() const {
     std::vector<std::string> variables{"LIVEBTL_RUNDIR=" + (scratch_ / "run"), "LIVEBTL_TCP_IF=lo",
                                        "PATH=/usr/bin:/bin"};

@@ -3,12 +3,14 @@
 // relay and with the job's secret.
 #include <doctest/doctest.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "node_of_children.h"
+#include "tests/unit/control/relay/processes.h"
 
 using namespace livebtl;
 using namespace livebtl::test;
@@ -141,12 +143,19 @@ TEST_CASE("where nobody answers that is said, within the time-out") {
   CHECK(holds(refused.err, "nobody listens"));
   CHECK(holds(refused.err, "btlctl jobs"));
   CHECK(monotonic_now() - begun < 50 * kSecond);  // not the time-out ended it
-  job.one->signal(SIGSTOP);
-  job.two->signal(SIGSTOP);
+}
+
+TEST_CASE("a relay that is stopped is told from one that has gone") {
+  Reached job;
+  job.way();
+  const auto relays = helpers("relay", job.node.job_directory("job"));
+  REQUIRE(relays.size() == 1);
+  REQUIRE(::kill(relays.front(), SIGSTOP) == 0);
   const auto stopped = job.outside.btlctl(
       {"--timeout", "1", "--connect", job.relay, "--secret-file", job.secret, "status"});
   CHECK(stopped.code == 2);
   CHECK(holds(stopped.err, "is the process stopped"));
+  ::kill(relays.front(), SIGCONT);  // so that it ends with the job
 }
 
 TEST_CASE("from outside the job needs no name, but may have one") {
