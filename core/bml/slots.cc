@@ -81,16 +81,17 @@ Status Slots::open(const std::string& name) {
 }
 
 std::size_t Slots::progress(std::size_t frames_max) noexcept {
-  const bool beside_traffic = quiet_rounds_ < kQuietRounds;
   std::size_t moved = 0;
   for (auto& slot : slots_) {
     if (!slot->transport) continue;
-    if (slot->seldom != nullptr && !slot->seldom->due(context_.now, beside_traffic)) continue;
+    if (slot->seldom != nullptr && !slot->seldom->due(context_.now, quiet_rounds_ < kQuietRounds))
+        [[likely]]
+      continue;
     accepting_ = slot.get();
     moved += slot->transport->progress(*this, context_.now, frames_max);
   }
-  accepting_ = nullptr;
-  quiet_rounds_ = moved != 0 ? 0 : quiet_rounds_ + 1;
+  ++quiet_rounds_;
+  if (moved != 0) quiet_rounds_ = 0;
   return moved;
 }
 

@@ -61,7 +61,7 @@ class Slots final : private TransportSink {
   Sender& sender_;
   Connector& connector_;
   std::vector<std::unique_ptr<TransportSlot>> slots_;
-  TransportSlot* accepting_ = nullptr;  // whose progress() runs
+  TransportSlot* accepting_ = nullptr;  // whose progress() runs, or ran last
   std::uint32_t quiet_rounds_ = 0;      // since a frame came; wraps, which costs a few looks
   std::string relay_;                   // of this process; empty: none
   std::uint32_t addresses_version_ = 1;

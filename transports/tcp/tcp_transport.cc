@@ -31,13 +31,11 @@ constexpr long kTickNs = 250 * kMillisecond;
 // rounds, since the caller's clock may be a coarse one. Seldom if somebody could only connect, and
 // most seldom beside traffic by others, whose every message would else wait for looks in vain.
 constexpr TimeNs kQuietNs = kMillisecond;
-struct Pace {
-  TimeNs every_ns;
-  unsigned rounds_skipped_max;
-};
-constexpr Pace kWithPeers{5 * kMicrosecond, 8};
-constexpr Pace kAlone{5 * kMicrosecond, 64};
-constexpr Pace kBesideTraffic{50 * kMicrosecond, 1024};
+constexpr TimeNs kLookEveryNs = 5 * kMicrosecond;
+constexpr TimeNs kLookBesideTrafficEveryNs = 50 * kMicrosecond;
+constexpr unsigned kSkippedMax = 8;
+constexpr unsigned kSkippedAloneMax = 64;
+constexpr unsigned kSkippedBesideTrafficMax = 1024;
 
 // So few connections are read from directly; epoll then only every kTurnsPerPoll-th time, for new
 // connections.
@@ -160,12 +158,15 @@ Result<std::unique_ptr<core::Endpoint>> TcpTransport::connect(Bytes address) {
 }
 
 bool TcpTransport::due(TimeNs now, bool beside_traffic) noexcept {
-  const bool busy = now - last_frame_ < kQuietNs || !shared_.waiting.empty();
-  const Pace pace = beside_traffic ? kBesideTraffic : shared_.open.empty() ? kAlone : kWithPeers;
-  if (!busy && now - last_look_ < pace.every_ns && ++rounds_skipped_ < pace.rounds_skipped_max)
-    return false;
+  if (now < busy_until_) return true;
+  const unsigned skipped_max = beside_traffic         ? kSkippedBesideTrafficMax
+                               : shared_.open.empty() ? kSkippedAloneMax
+                                                      : kSkippedMax;
+  const TimeNs at = beside_traffic ? look_beside_traffic_at_ : look_at_;
+  if (now < at && ++rounds_skipped_ < skipped_max && shared_.waiting.empty()) return false;
   rounds_skipped_ = 0;
-  last_look_ = now;
+  look_at_ = now + kLookEveryNs;
+  look_beside_traffic_at_ = now + kLookBesideTrafficEveryNs;
   return true;
 }
 
@@ -185,7 +186,7 @@ std::size_t TcpTransport::progress(core::TransportSink& accept, TimeNs now,
     arrivals_.sweep(now);
   }
   set_ticking(!shared_.dialling.empty() || !arrivals_.empty());
-  if (turn.frames > 0) last_frame_ = now;
+  if (turn.frames > 0) busy_until_ = now + kQuietNs;
   return turn.frames;
 }
 

@@ -52,9 +52,10 @@ class TcpTransport final : public core::Transport, public PollTarget, core::Look
              // wait_fd()
   Poller::Token tick_token_ = Poller::Token::kNone;
   bool ticking_ = false;
-  TimeNs last_look_ = 0;
-  TimeNs last_frame_ = 0;
-  unsigned rounds_skipped_ = 0;
+  TimeNs busy_until_ = 0;  // a while after the last frame; until then each round looks
+  TimeNs look_at_ = 0;
+  TimeNs look_beside_traffic_at_ = 0;
+  unsigned rounds_skipped_ = 0;  // since the last look
   unsigned turns_since_poll_ = 0;
 };
 
