@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/node_identity.h"
 #include "base/process_files.h"
 #include "control/agent/agent.h"
 #include "tests/unit/control/agent/job_of_fakes.h"
@@ -87,10 +88,18 @@ std::vector<std::string> files_in(const std::string& directory) {
   return names;
 }
 
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += name + " ";
+  return text;
+}
+
 /// What there is of a run of one process.
 std::vector<std::string> files_of(ProcessId process, RunId run) {
+  const ProcessId node{*node_identity("test")};
   std::vector<std::string> names{process_file(process, kControlSocket),
                                  process_file(process, kCardFile), std::string(kRunRegister),
+                                 process_file(node, kRelayStartLock),  // it looks for a relay
                                  secret_path("", run).substr(1)};
   std::sort(names.begin(), names.end());
   return names;
@@ -126,6 +135,7 @@ TEST_CASE("of a run that crashed nothing counts, is used again, or stays") {
     CHECK(second != first);
     CHECK(scan_members(directory, ::geteuid()).live.size() == 1);
     CHECK(scan_members(directory, ::geteuid()).gone.empty());
+    CAPTURE(joined(files_in(directory)));
     CHECK(files_in(directory) == files_of(ProcessId{4}, second));
   }
 }
