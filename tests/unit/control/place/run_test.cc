@@ -88,12 +88,6 @@ std::vector<std::string> files_in(const std::string& directory) {
   return names;
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += name + " ";
-  return text;
-}
-
 /// What there is of a run of one process.
 std::vector<std::string> files_of(ProcessId process, RunId run) {
   const ProcessId node{*node_identity("test")};
@@ -135,7 +129,6 @@ TEST_CASE("of a run that crashed nothing counts, is used again, or stays") {
     CHECK(second != first);
     CHECK(scan_members(directory, ::geteuid()).live.size() == 1);
     CHECK(scan_members(directory, ::geteuid()).gone.empty());
-    CAPTURE(joined(files_in(directory)));
     CHECK(files_in(directory) == files_of(ProcessId{4}, second));
   }
 }
