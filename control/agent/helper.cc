@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // control/agent/helper.cc -- see helper.h.
 //
-// Between clone() and execve() the child uses this process's memory, while the calling thread waits: it may only make
-// system calls and write to Start. Everything that it needs is made before.
+// Between clone() and execve() the children use this process's memory, each on a stack of its own, while the calling
+// thread waits: they may only make system calls and write to Start. Everything that they need is made before. The calls
+// are bare ones: sanitizers take vfork(), _exit() and what is done to descriptors for the calling thread's own deeds.
 #include "control/agent/helper.h"
 
 #include <dlfcn.h>
@@ -20,6 +21,8 @@
 namespace livebtl::control {
 namespace {
 
+#define LIVEBTL_IN_CHILD __attribute__((no_sanitize("address", "thread")))
+
 constexpr std::size_t kStackBytes = 64u << 10;
 constexpr unsigned kFirstOfOthers = STDERR_FILENO + 1;
 
@@ -27,36 +30,42 @@ struct Start {
   const char* program;
   char* const* arguments;
   char* const* environment;
+  void* helper_stack;  // its top
   int error = 0;
 };
 
+/// Of a child that nobody waits for by chance: its end sends no signal, and the caller waits until it ends or
+/// runs another program.
+constexpr int kChild = CLONE_VM | CLONE_VFORK;
+
 /// In the process that becomes the helper.
-void become_helper(Start& start) noexcept {
+LIVEBTL_IN_CHILD int become_helper(void* raw) noexcept {
+  Start& start = *static_cast<Start*>(raw);
   ::setsid();
-  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  const long null = ::syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC);
   bool redirected = null >= 0;
-  for (int fd = 0; redirected && fd <= STDERR_FILENO; ++fd) {
-    // dup2() to itself would leave it to be closed.
-    redirected = fd == null ? ::fcntl(fd, F_SETFD, 0) == 0 : ::dup2(null, fd) == fd;
+  for (long fd = 0; redirected && fd <= STDERR_FILENO; ++fd) {
+    // Itself it would leave to be closed.
+    redirected = fd == null ? ::syscall(SYS_fcntl, fd, F_SETFD, 0) == 0
+                            : ::syscall(SYS_dup3, null, fd, 0) == fd;
   }
   if (redirected) ::execve(start.program, start.arguments, start.environment);
   start.error = errno;
-  ::_exit(1);
+  ::syscall(SYS_exit_group, 1);
+  return 1;
 }
 
-/// In a child that nobody waits for by chance: it ends without a signal. vfork() returns here when the
-/// helper runs.
-int make_orphan(void* raw) noexcept {
+/// In between: its end makes the helper nobody's child.
+LIVEBTL_IN_CHILD int make_orphan(void* raw) noexcept {
   Start& start = *static_cast<Start*>(raw);
   // The table is this child's own copy. That frees a full one, too.
   if (::syscall(SYS_close_range, kFirstOfOthers, ~0u, 0u) != 0) {
     const long most = ::sysconf(_SC_OPEN_MAX);
-    for (int fd = kFirstOfOthers; fd < most; ++fd) ::close(fd);
+    for (long fd = kFirstOfOthers; fd < most; ++fd) ::syscall(SYS_close, fd);
   }
-  const pid_t helper = ::vfork();
-  if (helper == 0) become_helper(start);
-  if (helper < 0) start.error = errno;
-  ::_exit(0);
+  if (::clone(become_helper, start.helper_stack, kChild, raw) < 0) start.error = errno;
+  ::syscall(SYS_exit_group, 0);
+  return 0;
 }
 
 bool is_for_helper(std::string_view variable) noexcept {
@@ -110,10 +119,12 @@ Status start_helper(const std::string& program, const std::vector<std::string>& 
   }
   const auto argv = pointers(words);
   const auto envp = pointers(variables);
-  Start start{program.c_str(), argv.data(), envp.data()};
-  const Stack stack;
-  if (!stack.usable()) return fail(Errc::kNoMemory, "no memory to start " + program);
-  const pid_t child = ::clone(make_orphan, stack.top(), CLONE_VM | CLONE_VFORK, &start);
+  Start start{program.c_str(), argv.data(), envp.data(), nullptr};
+  const Stack orphan_stack, helper_stack;
+  if (!orphan_stack.usable() || !helper_stack.usable())
+    return fail(Errc::kNoMemory, "no memory to start " + program);
+  start.helper_stack = helper_stack.top();
+  const pid_t child = ::clone(make_orphan, orphan_stack.top(), kChild, &start);
   if (child < 0) start.error = errno;
   while (child > 0 && ::waitpid(child, nullptr, static_cast<int>(__WCLONE)) < 0 && errno == EINTR) {
   }
