@@ -20,17 +20,17 @@
 namespace livebtl::control {
 namespace {
 
-constexpr int kBacklog = 1024;
+constexpr int kFrontBacklog = 1024;
 constexpr int kEventsATurn = 64;
 constexpr int kTakenATurn = 256;
 constexpr std::size_t kPieceBytes = 16u << 10;
 constexpr std::size_t kWaitingMax = 64u << 10;
-constexpr unsigned kUnacknowledgedMs = 5000;
+constexpr unsigned kFrontUnacknowledgedMs = 5000;
 constexpr std::size_t kNetworkBytes = 8;  // of IPv6: a /64
 
-using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
+using AddressList = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
-Addresses look_up(std::string address, std::uint16_t port) {
+AddressList look_up(std::string address, std::uint16_t port) {
   if (address.starts_with('[')) address = address.substr(1, address.size() - 2);
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -44,7 +44,7 @@ void set(int fd, int level, int option, int value) noexcept {
   ::setsockopt(fd, level, option, &value, sizeof value);
 }
 
-std::uint16_t port_of(int fd) noexcept {
+std::uint16_t port_bound(int fd) noexcept {
   sockaddr_storage address{};
   socklen_t bytes = sizeof address;
   std::array<char, NI_MAXSERV> port{};
@@ -110,7 +110,7 @@ Status Front::listen(const std::string& address, std::uint16_t port, std::uint16
   const auto cannot = [&](int error) {
     return fail(Errc::kSystem, "cannot listen on " + address + ": " + std::strerror(error));
   };
-  const Addresses at = look_up(address, port);
+  const AddressList at = look_up(address, port);
   if (!at) return cannot(EADDRNOTAVAIL);
   Fd fd(::socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd) return cannot(errno);
@@ -120,11 +120,11 @@ Status Front::listen(const std::string& address, std::uint16_t port, std::uint16
   event.events = EPOLLIN;
   event.data.u64 = listeners_.size();
   if (::bind(fd.number(), at->ai_addr, at->ai_addrlen) != 0 ||
-      ::listen(fd.number(), kBacklog) != 0 ||
+      ::listen(fd.number(), kFrontBacklog) != 0 ||
       ::epoll_ctl(epoll_.number(), EPOLL_CTL_ADD, fd.number(), &event) != 0) {
     return cannot(errno);
   }
-  got = port_of(fd.number());
+  got = port_bound(fd.number());
   listeners_.push_back(std::move(fd));
   return {};
 }
@@ -156,25 +156,25 @@ void Front::take_all(int listener, TimeNs now) {
                        SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (outer) {
       take(std::move(outer), source_of(address), now);
-    } else if (!no_descriptor(errno)) {
-      return;
-    } else if (!unproved_.empty()) {
-      end(unproved_.begin()->first);
-    } else if (
-        spares_.give_up_one()) {  // it is taken and ended at once: else it would wake us for ever
-      outer = Fd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
-      outer.reset();
-      spares_.refill();
-    } else {
-      return;
+      continue;
     }
+    if (!no_descriptor(errno)) return;
+    if (!unproved_.empty()) {
+      end(unproved_.begin()->first);
+      continue;
+    }
+    if (!spares_.give_up_one()) return;
+    // It is taken and ended at once: else it would wake us for ever.
+    outer = Fd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+    outer.reset();
+    spares_.refill();
   }
 }
 
 void Front::take(Fd outer, const IpBytes& source, TimeNs now) {
   if (!make_room(source)) return;
   set(outer.number(), IPPROTO_TCP, TCP_NODELAY, 1);
-  set(outer.number(), IPPROTO_TCP, TCP_USER_TIMEOUT, kUnacknowledgedMs);
+  set(outer.number(), IPPROTO_TCP, TCP_USER_TIMEOUT, kFrontUnacknowledgedMs);
   set(outer.number(), SOL_SOCKET, SO_KEEPALIVE, 1);
   const std::uint64_t number = numbers_++;
   epoll_event event{};

@@ -18,9 +18,9 @@ namespace {
 
 constexpr int kSocketsMax = 256;
 constexpr int kEnvelopesATurn = 256;
-constexpr std::size_t kRelaysMax = 512;
-constexpr std::size_t kMembersPage = 128;
-constexpr std::uint32_t kNoMembers = UINT32_MAX;  // an offset past the end: only relays are wanted
+constexpr std::size_t kFellowRelaysMax = 512;
+constexpr std::size_t kMembersAsked = 128;
+constexpr std::uint32_t kOnlyRelays = UINT32_MAX;  // an offset past the end: only relays are wanted
 constexpr TimeNs kAskEvery = kSecond;
 
 /// As many connections as there are descriptors for: three each, and some for all else.
@@ -44,7 +44,7 @@ MembersAnswer page_of(const MemberScan& scan, std::uint32_t offset) {
   page.total = static_cast<std::uint32_t>(entries.size());
   page.complete = scan.complete;
   const std::size_t first = std::min<std::size_t>(offset, entries.size());
-  const std::size_t last = std::min(first + kMembersPage, entries.size());
+  const std::size_t last = std::min(first + kMembersAsked, entries.size());
   page.members.assign(entries.begin() + static_cast<std::ptrdiff_t>(first),
                       entries.begin() + static_cast<std::ptrdiff_t>(last));
   return page;
@@ -136,7 +136,7 @@ void Passing::tell(const std::string& peer, std::string_view note, const std::st
   door_.send({.peer = peer, .back = "", .to = std::string(note), .body = body});
 }
 
-void Passing::take(std::uint8_t from, Envelope envelope) {
+void Passing::take(std::uint8_t from, const Envelope& envelope) {
   auto route = parse_route(envelope.to);
   if (!route) return refuse(from, envelope, "the message's address is malformed");
   if (front_ && route->relay == front_->relay()) route->relay.clear();  // another name of ours
@@ -207,7 +207,7 @@ void Passing::ask_for_relays(TimeNs now) {
   if (now < ask_at_) return;
   ask_at_ = now + kAskEvery;
   const auto back = push_return({kSelf, "", ""});
-  const auto question = encode(MembersRequest{facts_.job, kNoMembers});
+  const auto question = encode(MembersRequest{facts_.job, kOnlyRelays});
   if (!back || !question) return;
   for (const auto& card : scan_members(facts_.directory, ::geteuid()).live) {
     if (card.joined)
@@ -220,7 +220,7 @@ void Passing::learn_relays(const std::string& body) {
   const auto* told = message ? std::get_if<MembersAnswer>(&*message) : nullptr;
   if (told == nullptr) return;
   for (const std::string& relay : told->relays) {
-    if (relays_.size() < kRelaysMax && valid_relay(relay)) relays_.insert(relay);
+    if (relays_.size() < kFellowRelaysMax && valid_relay(relay)) relays_.insert(relay);
   }
 }
 

@@ -16,7 +16,7 @@
 namespace livebtl::control {
 namespace {
 
-constexpr int kBacklog = 1024;
+constexpr int kDoorBacklog = 1024;
 constexpr TimeNs kAcceptAgain = 100 * kMillisecond;
 
 bool of_this_user_or_root(int fd) noexcept {
@@ -26,7 +26,7 @@ bool of_this_user_or_root(int fd) noexcept {
   return peer.uid == ::geteuid() || peer.uid == 0;
 }
 
-tl::unexpected<Error> cannot(const std::string& path, int error) {
+tl::unexpected<Error> cannot_listen(const std::string& path, int error) {
   return fail(no_descriptor(error) ? Errc::kNoMemory : Errc::kSystem,
               "cannot listen on " + path + ": " + std::strerror(error) +
                   (no_descriptor(error) ? "; raise ulimit -n" : ""));
@@ -42,13 +42,13 @@ LocalDoor::LocalDoor(Fd listener, std::size_t connections_max)
 Result<LocalDoor> LocalDoor::listen(const std::string& path, std::size_t connections_max) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return cannot(path, ENAMETOOLONG);
+  if (path.size() >= sizeof address.sun_path) return cannot_listen(path, ENAMETOOLONG);
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!fd) return cannot(path, errno);
+  if (!fd) return cannot_listen(path, errno);
   if (::bind(fd.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::chmod(path.c_str(), 0600) != 0 || ::listen(fd.number(), kBacklog) != 0) {
-    return cannot(path, errno);
+      ::chmod(path.c_str(), 0600) != 0 || ::listen(fd.number(), kDoorBacklog) != 0) {
+    return cannot_listen(path, errno);
   }
   return LocalDoor(std::move(fd), connections_max);
 }
