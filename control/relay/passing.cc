@@ -82,13 +82,13 @@ void Passing::turn(TimeNs now) {
     if (envelope->to == kHelloNote) {
       welcome(*envelope);
     } else {
-      take(kLocal, std::move(*envelope));
+      take(kLocal, *envelope);
     }
   }
   for (int i = 0; inner_ && i < kEnvelopesATurn; ++i) {
     auto envelope = inner_->receive();
     if (!envelope) break;
-    take(kRelay, std::move(*envelope));
+    take(kRelay, *envelope);
   }
   for (const std::string& peer : door_.ended()) members_.erase(peer);
 }

@@ -62,7 +62,7 @@ class Passing {
   void welcome(const Envelope& hello);
   Status begin(const Secret& secret);
   void tell(const std::string& peer, std::string_view note, const std::string& body);
-  void take(std::uint8_t listener, Envelope envelope);
+  void take(std::uint8_t listener, const Envelope& envelope);
   void pass_on(std::uint8_t listener, const Envelope& envelope, const Route& route);
   bool pass_on_here(const Envelope& envelope, ProcessId process);
   bool pass_on_away(const Envelope& envelope, const std::string& relay);
