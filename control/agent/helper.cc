@@ -76,6 +76,7 @@ bool is_for_helper(std::string_view variable) noexcept {
 /// Pointers to the texts, and a null.
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> list;
+  list.reserve(texts.size() + 1);
   for (std::string& text : texts) list.push_back(text.data());
   list.push_back(nullptr);
   return list;
