@@ -134,7 +134,7 @@ struct RxLane {
   /// One more request is to be answered. false: an honest peer does not ask for so much. That one keeps to
   /// half of it; but when it gives puts up it counts them no more, while our answers may still wait.
   bool take_request(const Settings& settings) noexcept {
-    return ++open_requests <= 2 * std::min(settings.credit_headers, kOpenRequestsMax);
+    return ++open_requests <= 2ULL * std::min(settings.credit_headers, kOpenRequestsMax);
   }
   void end_request() noexcept {
     if (open_requests != 0) --open_requests;
