@@ -106,7 +106,8 @@ AgentThread::~AgentThread() {
 
 MemberCard AgentThread::card() const {
   MemberCard card = card_of(job_, self_);
-  card.joined = joined_, card.relay = relay_;
+  card.joined = joined_;
+  card.relay = relay_;
   return card;
 }
 
@@ -210,11 +211,10 @@ void AgentThread::finish_what_was_left() {
 void AgentThread::send_all(const std::vector<MemberService::Reply>& replies) {
   for (const auto& reply : replies) {
     const auto body = encode(reply.message);
-    if (body) {
+    if (body)
       mine_->router.answer(reply.to, *body);
-      continue;
-    }
-    log(LogLevel::kWarn, "agent", "cannot answer: %s", body.error().text.c_str());
+    else
+      log(LogLevel::kWarn, "agent", "cannot answer: %s", body.error().text.c_str());
   }
 }
 

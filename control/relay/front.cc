@@ -6,7 +6,6 @@
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include <memory>
 
 #include "control/wire/route.h"
+#include "control/wire/unix_address.h"
 
 namespace livebtl::control {
 namespace {
@@ -232,17 +232,15 @@ void Front::carry(std::uint64_t number, Pump& pump) {
 }
 
 bool Front::reach_inner(std::uint64_t number, Pump& pump) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (inner_.size() >= sizeof address.sun_path) return false;
-  std::memcpy(address.sun_path, inner_.c_str(), inner_.size() + 1);
+  const auto address = unix_address(inner_);
+  if (!address) return false;
   Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = number;
   const bool reached =
       fd &&
-      ::connect(fd.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+      ::connect(fd.number(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) == 0 &&
       ::epoll_ctl(epoll_.number(), EPOLL_CTL_ADD, fd.number(), &event) == 0;
   pump.ended = !reached;
   if (reached) pump.inner = std::move(fd);

@@ -4,7 +4,6 @@
 
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "control/wire/unix_address.h"
 
 namespace livebtl::control {
 namespace {
@@ -40,13 +40,11 @@ LocalDoor::LocalDoor(Fd listener, std::size_t connections_max)
       connections_max_(connections_max) {}
 
 Result<LocalDoor> LocalDoor::listen(const std::string& path, std::size_t connections_max) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return cannot_listen(path, ENAMETOOLONG);
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  const auto address = unix_address(path);
+  if (!address) return cannot_listen(path, ENAMETOOLONG);
   Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd) return cannot_listen(path, errno);
-  if (::bind(fd.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+  if (::bind(fd.number(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0 ||
       ::chmod(path.c_str(), 0600) != 0 || ::listen(fd.number(), kDoorBacklog) != 0) {
     return cannot_listen(path, errno);
   }

@@ -3,13 +3,13 @@
 #include "control/wire/local_link.h"
 
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "control/wire/local_frame.h"
+#include "control/wire/unix_address.h"
 
 namespace livebtl::control {
 namespace {
@@ -31,13 +31,11 @@ iovec piece(std::string_view text) noexcept {
 }  // namespace
 
 Result<LocalLink> LocalLink::connect(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return cannot(path, ENAMETOOLONG);
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  const auto address = unix_address(path);
+  if (!address) return cannot(path, ENAMETOOLONG);
   Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd) return cannot(path, errno);
-  if (::connect(fd.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+  if (::connect(fd.number(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0) {
     return cannot(path, errno);
   }
   return LocalLink(std::move(fd));

@@ -117,7 +117,7 @@ void Losses::close_transport(TransportSlot& slot) noexcept {
   });
   parts_.connector.close_unauthenticated(&slot, "the transport is being closed");
   turn();
-  slot.seldom = nullptr;
+  slot.pace = nullptr;
   slot.transport.reset();
   log(LogLevel::kInfo, "engine", "transport=%s closed", slot.name().c_str());
 }

@@ -73,7 +73,7 @@ Status Slots::open(const std::string& name) {
   if (!made) return tl::unexpected(made.error());
   if (Status fits = check_caps(name, (*made)->caps()); !fits) return fits;
   slot->transport = std::move(*made);
-  slot->seldom = slot->transport->looked_at_seldom();
+  slot->pace = slot->transport->pace();
   slot->caps = slot->transport->caps();
   slot->last_address = slot->transport->address();
   log(LogLevel::kInfo, "engine", "transport=%s opened", name.c_str());
@@ -84,7 +84,7 @@ std::size_t Slots::progress(std::size_t frames_max) noexcept {
   std::size_t moved = 0;
   for (auto& slot : slots_) {
     if (!slot->transport) continue;
-    if (slot->seldom != nullptr && !slot->seldom->due(context_.now, quiet_rounds_ < kQuietRounds))
+    if (slot->pace != nullptr && !slot->pace->due(context_.now, quiet_rounds_ < kQuietRounds))
         [[likely]]
       continue;
     accepting_ = slot.get();

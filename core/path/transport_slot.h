@@ -17,7 +17,7 @@ namespace livebtl::core {
 struct TransportSlot {
   TransportKind kind;
   std::unique_ptr<Transport> transport;  // null: closed
-  LookedAtSeldom* seldom = nullptr;      // of the open one, if it is such a one
+  Pace* pace = nullptr;                  // the open one's; null: it is polled in every round
   Caps caps;  // of the last time it was open; until then only what the kind says
   Blob last_address;
   EndpointStats closed_stats;  // of endpoints that are gone

@@ -5,8 +5,7 @@ import os
 import secrets
 
 from tests.harness.control import DONE, NOT_FOUND, NOT_PERMITTED, USAGE, btlctl
-from tests.harness.job import MpiJob
-from tests.harness.nodes import TwoNodes
+from tests.harness.nodes import job_on_two_nodes
 from tests.harness.scenario import NEEDS_ROOT, scenario
 from tests.harness.waiting import check, wait_until
 
@@ -22,24 +21,18 @@ def _file(job, name, text, mode):
 @scenario("connected-from-outside", NEEDS_ROOT)
 def connected_from_outside(context):
     """From another network, without the job's files: every verb works with the secret, and none without."""
-    job = MpiJob(context.build, context.logs, "stream", 4)
-    with TwoNodes(job.rundir, job.shared) as nodes:
-        one, two = nodes.nodes
+    with job_on_two_nodes(context, "stream", 2) as (job, (one, two)):
+        relay = wait_until("the relay's address", lambda: _relay(job), 20)
+        check(relay.startswith(one.address + ":"), f"the relay is {relay}")
+        secret = os.path.join(job.shared, "secret")
+        btlctl(job, "secret", secret).expect(DONE)
+        job.enter = ["nsenter", "-t", str(two.holder.pid), "--net", "--"]  # only the network: none of the job's files
+        here = ("--connect", relay, "--secret-file", secret)
+        btlctl(job, "status").expect(NOT_FOUND)
+        _lead(job, here, max(4, context.switches // 10))
+        _refused(job, relay, here)
         job.enter = one.enter()
-        job.mca += nodes.mpirun_options(2)
-        with job:
-            job.wait_ready()
-            relay = wait_until("the relay's address", lambda: _relay(job), 20)
-            check(relay.startswith(one.address + ":"), f"the relay is {relay}")
-            secret = os.path.join(job.shared, "secret")
-            btlctl(job, "secret", secret).expect(DONE)
-            job.enter = ["nsenter", "-t", str(two.holder.pid), "--net", "--"]  # only the network: none of the job's files
-            here = ("--connect", relay, "--secret-file", secret)
-            btlctl(job, "status").expect(NOT_FOUND)
-            _lead(job, here, max(4, context.switches // 10))
-            _refused(job, relay, here)
-            job.enter = one.enter()
-            totals = job.finish(60)
+        totals = job.finish(60)
     return f"led by {relay}; {totals['received']} messages"
 
 

@@ -9,7 +9,7 @@ import time
 from tests.harness import kernel, processes
 from tests.harness.control import DONE, btlctl, counted, drive
 from tests.harness.job import MpiJob
-from tests.harness.nodes import TwoNodes
+from tests.harness.nodes import job_on_two_nodes
 from tests.harness.scenario import NEEDS_ROOT, scenario
 from tests.harness.waiting import check, wait_until
 
@@ -161,19 +161,14 @@ def strangers(context):
 @scenario("two-nodes", NEEDS_ROOT)
 def two_nodes(context):
     """Two nodes, joined by a network: orders reach all members, and only pairs on one node use sm."""
-    job = MpiJob(context.build, context.logs, "stream", 4)
-    with TwoNodes(job.rundir, job.shared) as nodes:
-        job.enter = nodes.nodes[0].enter()
-        job.mca += nodes.mpirun_options(2)
-        with job:
-            job.wait_ready()
-            for i in range(max(4, context.switches // 10)):
-                route = ("sm", "tcp") if i % 2 == 0 else ("tcp", "sm")
-                answer = btlctl(job, "switch", *route).expect(DONE)
-                check(answer.json["members"] == 4, f"only {answer.json['members']} members took part")
-            job.enter = nodes.nodes[1].enter()  # and from the other node
-            btlctl(job, "remove", "sm").expect(DONE)
-            btlctl(job, "add", "sm").expect(DONE)
-            job.enter = nodes.nodes[0].enter()
-            totals = job.finish(60)
+    with job_on_two_nodes(context, "stream", 2) as (job, nodes):
+        for i in range(max(4, context.switches // 10)):
+            route = ("sm", "tcp") if i % 2 == 0 else ("tcp", "sm")
+            answer = btlctl(job, "switch", *route).expect(DONE)
+            check(answer.json["members"] == 4, f"only {answer.json['members']} members took part")
+        job.enter = nodes[1].enter()  # and from the other node
+        btlctl(job, "remove", "sm").expect(DONE)
+        btlctl(job, "add", "sm").expect(DONE)
+        job.enter = nodes[0].enter()
+        totals = job.finish(60)
     return f"{i + 1} switches over two nodes; {totals['received']} messages"

@@ -7,9 +7,8 @@ import sys
 
 from tests.harness import processes
 from tests.harness.control import DONE, btlctl, order
-from tests.harness.job import MpiJob
 from tests.harness.ladders import HeldLadder
-from tests.harness.nodes import TwoNodes
+from tests.harness.nodes import job_on_two_nodes
 from tests.harness.scenario import NEEDS_ROOT, scenario
 from tests.harness.waiting import check, wait_until
 
@@ -62,21 +61,16 @@ def _flooded(job, node, context):
 @scenario("relays-flooded-and-killed", NEEDS_ROOT)
 def flooded_and_killed(context):
     """1,500 silent connections at a time keep nobody from commanding the job; kill -9 of the relays in mid-ladder either."""
-    job = MpiJob(context.build, context.logs, "stream", 4)
-    with TwoNodes(job.rundir, job.shared) as nodes:
-        job.enter = nodes.nodes[0].enter()
-        job.mca += nodes.mpirun_options(2)
-        with job:
-            job.wait_ready()
-            check(len(_relays(job)) == 2, f"relays: {_relays(job)}")
-            _flooded(job, nodes.nodes[1], context)
-            for rung in ("joint", "newtx"):
-                with HeldLadder(job, rung, "switch", "sm", "tcp"):
-                    for pid in _relays(job):
-                        os.kill(pid, signal.SIGKILL)
-                    wait_until("two new relays", lambda: len(_relays(job)) == 2, 20)
-                wait_until("the ladder to end", lambda: btlctl(job, "resume").code == DONE, 30, interval=0.2)
-                order(job, "switch", "tcp", "sm")
-            totals = job.finish(60)
-            wait_until("the relays to end with the job", lambda: not _relays(job), 20)
+    with job_on_two_nodes(context, "stream", 2) as (job, nodes):
+        check(len(_relays(job)) == 2, f"relays: {_relays(job)}")
+        _flooded(job, nodes[1], context)
+        for rung in ("joint", "newtx"):
+            with HeldLadder(job, rung, "switch", "sm", "tcp"):
+                for pid in _relays(job):
+                    os.kill(pid, signal.SIGKILL)
+                wait_until("two new relays", lambda: len(_relays(job)) == 2, 20)
+            wait_until("the ladder to end", lambda: btlctl(job, "resume").code == DONE, 30, interval=0.2)
+            order(job, "switch", "tcp", "sm")
+        totals = job.finish(60)
+        wait_until("the relays to end with the job", lambda: not _relays(job), 20)
     return f"{totals['received']} messages, beside a flood and without relays"

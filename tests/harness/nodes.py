@@ -4,9 +4,11 @@
 Each node is held by a sleeping process; everything else enters its namespaces. The nodes share all files but the run
 directory, so that one finds the other's processes over the network only.
 """
+import contextlib
 import os
 import subprocess
 
+from .job import MpiJob
 from .waiting import check
 
 CABLE = "lbcable"
@@ -80,3 +82,15 @@ class TwoNodes:
     def mpirun_options(self, ranks_per_node):
         hosts = ",".join(f"{node.name}:{ranks_per_node}" for node in self.nodes)
         return ["--host", hosts, "--mca", "plm_rsh_agent", self.agent, "--mca", "oob_tcp_if_include", CABLE]
+
+
+@contextlib.contextmanager
+def job_on_two_nodes(context, program, ranks_per_node):
+    """(job, nodes): the job runs on both and is ready, and is commanded from the first."""
+    job = MpiJob(context.build, context.logs, program, 2 * ranks_per_node)
+    with TwoNodes(job.rundir, job.shared) as made:
+        job.enter = made.nodes[0].enter()
+        job.mca += made.mpirun_options(ranks_per_node)
+        with job:
+            job.wait_ready()
+            yield job, made.nodes

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "livebtl/result.h"
 #include "transports/interface/endpoint_stats.h"
+#include "transports/interface/pace.h"
 
 namespace livebtl::core {
 
@@ -175,18 +176,6 @@ class HoldsDevice {
   ~HoldsDevice() = default;
 };
 
-/// What a transport tells besides if a look for frames costs a system call: the engine then looks
-/// less often while nothing comes by it.
-class LookedAtSeldom {
- public:
-  /// Is progress() to be called in this round? Asked once a round. beside_traffic: other transports
-  /// have just brought frames; whoever waits now most likely waits for them.
-  virtual bool due(TimeNs now, bool beside_traffic) noexcept = 0;
-
- protected:
-  ~LookedAtSeldom() = default;
-};
-
 class Transport {
  public:
   /// Everything is released: no descriptor, mapping or thread is left.
@@ -221,8 +210,9 @@ class Transport {
   virtual ByTicket* by_ticket() noexcept { return nullptr; }
   /// Null: there is no device that it could hold. Constant.
   virtual const HoldsDevice* holds_device() const noexcept { return nullptr; }
-  /// Null: a look is cheap, and every round takes one. Constant.
-  virtual LookedAtSeldom* looked_at_seldom() noexcept { return nullptr; }
+  /// Of a transport whose progress() costs system calls even when nothing has come: the engine leaves it
+  /// out of rounds that are not due. Null: it is called in every round. Constant.
+  virtual Pace* pace() noexcept { return nullptr; }
 };
 
 }  // namespace livebtl::core

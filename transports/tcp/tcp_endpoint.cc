@@ -83,6 +83,7 @@ void TcpEndpoint::move_waiting(Turn& turn) noexcept {
 void TcpEndpoint::wait_for_turn() noexcept {
   if (std::exchange(on_waiting_list_, true)) return;
   shared_.waiting.add(*this);
+  shared_.pace.hurry();
 }
 
 void TcpEndpoint::move(Turn& turn) noexcept {

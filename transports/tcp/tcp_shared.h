@@ -74,6 +74,7 @@ struct Shared {
   Roster dialling{};  // not yet
   Roster
       waiting{};  // has something to do that no socket shows: bytes not parsed, a loss not reported
+  core::Pace pace{};
   std::size_t backlogged = 0;  // endpoints with bytes that wait for room in the socket
   std::size_t untrusted = 0;   // accepted connections that have not proved anything yet
   LogLimit unauthenticated{};

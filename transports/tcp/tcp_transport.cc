@@ -26,17 +26,6 @@ constexpr core::Caps kCaps{
 
 constexpr long kTickNs = 250 * kMillisecond;
 
-// A look costs a system call, as long as several messages of shared memory take. While frames come,
-// every round looks; after kQuietNs without one, a round does after so much time or after so many
-// rounds, since the caller's clock may be a coarse one. Seldom if somebody could only connect, and
-// most seldom beside traffic by others, whose every message would else wait for looks in vain.
-constexpr TimeNs kQuietNs = kMillisecond;
-constexpr TimeNs kLookEveryNs = 5 * kMicrosecond;
-constexpr TimeNs kLookBesideTrafficEveryNs = 50 * kMicrosecond;
-constexpr unsigned kSkippedMax = 8;
-constexpr unsigned kSkippedAloneMax = 64;
-constexpr unsigned kSkippedBesideTrafficMax = 1024;
-
 // So few connections are read from directly; epoll then only every kTurnsPerPoll-th time, for new
 // connections.
 constexpr std::size_t kDirectMax = 2;
@@ -157,19 +146,6 @@ Result<std::unique_ptr<core::Endpoint>> TcpTransport::connect(Bytes address) {
   return std::make_unique<TcpEndpoint>(shared_, std::move(dialler));
 }
 
-bool TcpTransport::due(TimeNs now, bool beside_traffic) noexcept {
-  if (now < busy_until_) return true;
-  const unsigned skipped_max = beside_traffic         ? kSkippedBesideTrafficMax
-                               : shared_.open.empty() ? kSkippedAloneMax
-                                                      : kSkippedMax;
-  const TimeNs at = beside_traffic ? look_beside_traffic_at_ : look_at_;
-  if (now < at && ++rounds_skipped_ < skipped_max && shared_.waiting.empty()) return false;
-  rounds_skipped_ = 0;
-  look_at_ = now + kLookEveryNs;
-  look_beside_traffic_at_ = now + kLookBesideTrafficEveryNs;
-  return true;
-}
-
 std::size_t TcpTransport::progress(core::TransportSink& accept, TimeNs now,
                                    std::size_t frames_max) noexcept {
   Turn turn{&accept, now, frames_max};
@@ -186,7 +162,7 @@ std::size_t TcpTransport::progress(core::TransportSink& accept, TimeNs now,
     arrivals_.sweep(now);
   }
   set_ticking(!shared_.dialling.empty() || !arrivals_.empty());
-  if (turn.frames > 0) busy_until_ = now + kQuietNs;
+  shared_.pace.polled(now, turn.frames, shared_.open.empty());
   return turn.frames;
 }
 

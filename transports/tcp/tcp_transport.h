@@ -11,7 +11,7 @@
 
 namespace livebtl::tcp {
 
-class TcpTransport final : public core::Transport, public PollTarget, core::LookedAtSeldom {
+class TcpTransport final : public core::Transport, public PollTarget {
  public:
   /// Listens. Errors: kInvalid and kUnreachable (settings), kSystem, kNoMemory.
   static Result<std::unique_ptr<TcpTransport>> make(const core::NodeFacts& facts,
@@ -30,7 +30,7 @@ class TcpTransport final : public core::Transport, public PollTarget, core::Look
                        std::size_t frames_max) noexcept override;
   int wait_fd() const noexcept override { return shared_.poller.fd(); }
   bool arm() noexcept override { return shared_.waiting.empty(); }
-  core::LookedAtSeldom* looked_at_seldom() noexcept override { return this; }
+  core::Pace* pace() noexcept override { return &shared_.pace; }
 
   /// The tick: time may be over for somebody.
   void on_ready(Turn& turn) noexcept override;
@@ -39,7 +39,6 @@ class TcpTransport final : public core::Transport, public PollTarget, core::Look
   TcpTransport(Shared shared, std::vector<std::string> interfaces, std::vector<LocalAddress> local);
   Status open(std::uint16_t port, std::uint16_t port_before);
   Status listen(const IpBytes& ip, std::uint16_t port, std::uint16_t wish);
-  bool due(TimeNs now, bool beside_traffic) noexcept override;
   void set_ticking(bool ticking) noexcept;
   Reachable describe_own(const std::vector<LocalAddress>& local) const;
 
@@ -52,10 +51,6 @@ class TcpTransport final : public core::Transport, public PollTarget, core::Look
              // wait_fd()
   Poller::Token tick_token_ = Poller::Token::kNone;
   bool ticking_ = false;
-  TimeNs busy_until_ = 0;  // a while after the last frame; until then each round looks
-  TimeNs look_at_ = 0;
-  TimeNs look_beside_traffic_at_ = 0;
-  unsigned rounds_skipped_ = 0;  // since the last look
   unsigned turns_since_poll_ = 0;
 };
 
