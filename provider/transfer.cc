@@ -66,11 +66,7 @@ void Endpoint::receive_done(Operation& operation, const Completion& completion) 
 
 void Endpoint::multi_receive_done(Operation& operation, const Completion& completion) noexcept {
   Op& op = static_cast<Op&>(operation);
-  const bool ended = completion.buffer_released || completion.code == Errc::kCancelled;
-  if (!ended) {
-    op.endpoint->push_multi(op, completion);
-    return;
-  }
+  if (!completion.buffer_released) return op.endpoint->push_multi(op, completion);
   op.flags |= FI_MULTI_RECV;
   note_message(op, completion);
   op.report = true;  // the buffer's return is always told
@@ -78,8 +74,9 @@ void Endpoint::multi_receive_done(Operation& operation, const Completion& comple
 }
 
 void Endpoint::push_multi(Op& op, const Completion& completion) noexcept {
-  if (op.counter) op.counter->count(errno_of(completion.code));
-  if (!op.queue || !op.report || closing_) return;
+  const int error = errno_if_bad(completion.code);
+  if (op.counter) op.counter->count(error);
+  if (!op.queue || !(op.report || error) || closing_) return;
   Completed& event = op.queue->make_event();
   event.endpoint = this;
   event.context = op.context;

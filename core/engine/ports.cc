@@ -3,6 +3,7 @@
 #include "core/engine/ports.h"
 
 #include "core/engine/core.h"
+#include "core/lane/receive_end.h"
 
 namespace livebtl::core {
 
@@ -44,7 +45,7 @@ CorePort::~CorePort() {
     core_.receiver.drop_unexpected(std::move(message), Errc::kCancelled);
   while (Operation* receive = matcher.first_posted()) {
     matcher.withdraw(*receive);
-    receive->done(*receive, {.code = Errc::kCancelled});
+    end_withdrawn(*receive, Errc::kCancelled);
   }
   core_.bml.peers.for_each([&](Peer& peer) { core_.sender.cancel_port(*this, peer); });
   core_.transfers.cancel_port(*this);
@@ -145,9 +146,7 @@ void CorePort::discard_claimed(ClaimedMessage* claim) noexcept {
 bool CorePort::cancel(Operation& operation) noexcept {
   const Guard guard(core_);
   if (!matcher.withdraw(operation)) return false;
-  ReceiveState& state = state_of<ReceiveState>(operation);
-  operation.done(operation,
-                 {.code = Errc::kCancelled, .buffer_released = state.multi_bytes_min != 0});
+  end_withdrawn(operation, Errc::kCancelled);
   return true;
 }
 

@@ -33,6 +33,7 @@ struct ReceiveState {
   std::size_t multi_used = 0;  // multi-receive: bytes handed out from the front of slices[0]
   bool reposting = false;  // multi-receive: taken off the list only while a message is handed to it
   std::uint32_t multi_open = 0;  // multi-receive: messages still arriving into it
+  Errc withdrawn = Errc::kOk;    // multi-receive: how it ends once they have arrived
 };
 static_assert(sizeof(ReceiveState) <= sizeof(Operation::engine_state));
 

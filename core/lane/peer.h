@@ -13,7 +13,7 @@
 
 #include "base/hex.h"
 #include "core/engine/config.h"
-#include "core/lane/frame.h"
+#include "core/lane/out_frame.h"
 #include "core/lane/reorder.h"
 #include "core/lane/role.h"
 #include "core/lane/window.h"
@@ -22,52 +22,6 @@
 #include "livebtl/port.h"
 
 namespace livebtl::core {
-
-/// One ordered frame that waits for its turn; it gets its number when it is posted.
-struct OutFrame {
-  OutFrame* next = nullptr;
-  Operation* operation = nullptr;  // completed when the frame is on its way; null: nobody waits
-  std::size_t payload_bytes = 0;
-  std::uint8_t header_bytes = 0;
-  std::uint8_t slice_count = 0;
-  bool pooled = false;  // a PooledFrame of the sender's; else it lies in an Operation
-  Role role = Role::kPlain;
-  alignas(8) std::byte header[kHeaderBytesMax];
-  Slice slices[kSlicesMax];
-
-  FrameHead& head() noexcept { return *std::launder(reinterpret_cast<FrameHead*>(header)); }
-  template <class Body>
-  void set_header(const Header<Body>& whole) noexcept {
-    std::memcpy(header, &whole, sizeof(whole));
-    header_bytes = sizeof(whole);
-  }
-};
-
-/// First in, first out, through OutFrame::next.
-struct FrameQueue {
-  OutFrame* first = nullptr;
-  OutFrame* last = nullptr;
-
-  bool empty() const noexcept { return first == nullptr; }
-  std::size_t count() const noexcept {  // walks; seldom asked
-    std::size_t frames = 0;
-    for (const OutFrame* frame = first; frame != nullptr; frame = frame->next) ++frames;
-    return frames;
-  }
-  void push(OutFrame& frame) noexcept {
-    frame.next = nullptr;
-    (last != nullptr ? last->next : first) = &frame;
-    last = &frame;
-  }
-  OutFrame* pop() noexcept {
-    OutFrame* frame = first;
-    if (frame != nullptr) {
-      first = frame->next;
-      if (first == nullptr) last = nullptr;
-    }
-    return frame;
-  }
-};
 
 /// The sending half of the ordered lane.
 struct TxLane {

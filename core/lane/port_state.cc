@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "core/lane/receive_end.h"
 
 namespace livebtl::core {
 
@@ -50,7 +51,7 @@ void PortTable::fail_directed(Peer& peer) noexcept {
     if (port == nullptr) continue;
     while (Operation* receive = port->matcher.first_posted_from(peer)) {
       port->matcher.withdraw(*receive);
-      receive->done(*receive, {.code = Errc::kPeerLost});
+      end_withdrawn(*receive, Errc::kPeerLost);
     }
   }
 }

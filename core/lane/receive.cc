@@ -9,6 +9,7 @@
 #include "core/lane/onesided.h"
 #include "core/lane/path_events.h"
 #include "core/lane/port_state.h"
+#include "core/lane/receive_end.h"
 #include "core/lane/rendezvous.h"
 #include "core/lane/send.h"
 
@@ -244,16 +245,6 @@ void Receiver::keep_unexpected(PortState& port, const Envelope& envelope, Bytes 
   port.matcher.add_unexpected(std::move(message));
 }
 
-void Receiver::complete_receive(Operation& receive, const Completion& completion) noexcept {
-  ReceiveState& state = state_of<ReceiveState>(receive);
-  if (state.multi_bytes_min == 0) [[likely]]
-    return receive.done(receive, completion);
-  --state.multi_open;
-  Completion told = completion;
-  told.buffer_released = !state.posted && !state.reposting && state.multi_open == 0;
-  receive.done(receive, told);
-}
-
 [[gnu::always_inline]] inline void Receiver::deliver_eager(Operation& receive,
                                                            const Envelope& envelope,
                                                            Bytes payload) noexcept {
@@ -271,7 +262,7 @@ void Receiver::complete_receive(Operation& receive, const Completion& completion
     else
       scatter({state.slices, state.slice_count}, 0, payload.first(bytes));
   }
-  complete_receive(receive, completion);
+  end_message(receive, completion);
 }
 
 void Receiver::on_offer(Peer& peer, const FrameHead& head, const RtsBody& body,

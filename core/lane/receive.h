@@ -30,8 +30,6 @@ class Receiver {
   /// Gives a message that was unexpected to a receive (also for claimed ones), and its credit back.
   void deliver_unexpected(PortState& port, std::unique_ptr<Unexpected> message,
                           Operation& receive) noexcept;
-  /// All bytes of a receive are in place.
-  void complete_receive(Operation& receive, const Completion& completion) noexcept;
   /// An unexpected message that nobody will receive. code: for a sender that waits for its end.
   void drop_unexpected(std::unique_ptr<Unexpected> message, Errc code) noexcept;
   /// Credit back to the peer, of messages that were kept.

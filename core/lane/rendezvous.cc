@@ -8,6 +8,7 @@
 #include "core/lane/onesided.h"
 #include "core/lane/port_state.h"
 #include "core/lane/receive.h"
+#include "core/lane/receive_end.h"
 #include "core/lane/send.h"
 
 namespace livebtl::core {
@@ -94,6 +95,7 @@ void Transfers::on_cts(Peer& peer, const CtsBody& cts) noexcept {
   if (out == nullptr || out->peer != &peer || out->finished || cts.length > out->bytes ||
       cts.offset > cts.length)
     return;
+  if (!sender_.was_posted(peer, out->operation)) return;
   if (cts.attempt < out->attempt) return;
   out->handle = cts.handle;
   if (out->given_up) {
@@ -113,6 +115,7 @@ void Transfers::on_fin(Peer& peer, const FrameHead& head, const FinBody& fin) no
   if ((head.flags & kFlagGivenUp) != 0) return on_given_up(peer, fin);
   OutTransfer* out = out_.find(fin.operation);
   if (out == nullptr || out->peer != &peer || out->finished) return;
+  if (!sender_.was_posted(peer, out->operation)) return;
   out->finished = true;
   if (out->region) peer.rx.end_request();
   if (!out->given_up) out->code = static_cast<Errc>(fin.code);
@@ -200,7 +203,7 @@ void Transfers::complete_in(std::uint64_t handle) noexcept {
 void Transfers::finish(const InTransfer& in) noexcept {
   switch (in.purpose) {
     case InTransfer::Purpose::kReceive:
-      receiver_.complete_receive(*in.operation, in.completion);
+      end_message(*in.operation, in.completion);
       break;
     case InTransfer::Purpose::kGet:
       sender_.request_ended(*in.peer);

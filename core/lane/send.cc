@@ -71,11 +71,6 @@ void Sender::queue_addresses(Peer& peer, Bytes payload) {
   queue_pooled(peer, bytes_of(head), payload, Role::kPlain);
 }
 
-void Sender::request_ended(Peer& peer) noexcept {
-  if (peer.tx.open_requests != 0) --peer.tx.open_requests;
-  if (!peer.tx.requests.empty()) mark_dirty(peer);
-}
-
 Bytes Sender::gather_several(std::span<const Slice> slices, std::size_t bytes) noexcept {
   if (bytes == 0) return {};
   if (scratch_.size() < bytes) scratch_.resize(bytes);

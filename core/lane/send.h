@@ -56,6 +56,9 @@ class Sender {
     queue_pooled(peer, bytes_of(header), payload, role);
   }
   void queue_addresses(Peer& peer, Bytes payload);
+  /// An answer of the peer's to `operation` (null: to none of the user's) has come. false: what it answers still
+  /// waits here, in memory that the answer would give back; the peer made it up, and is lost.
+  bool was_posted(Peer& peer, Operation* operation) noexcept;
   /// A request of ours to that peer has ended: another one may go.
   void request_ended(Peer& peer) noexcept;
   /// Queues a frame that lies in an Operation.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // core/lane/send_end.cc -- queued frames that end before their time: closed ports, lost peers. Under the
 // engine's lock.
+#include "core/lane/path_events.h"
 #include "core/lane/port_state.h"
 #include "core/lane/rendezvous.h"
 #include "core/lane/send.h"
@@ -10,6 +11,18 @@ namespace livebtl::core {
 void end_operation(Operation& operation, const Completion& completion) noexcept {
   --state_of<SendState>(operation).port->open_operations;
   operation.done(operation, completion);
+}
+
+bool Sender::was_posted(Peer& peer, Operation* operation) noexcept {
+  if (operation == nullptr || !state_of<SendState>(*operation).frame.queued) [[likely]]
+    return true;
+  events_.on_breach(peer, "it answers what it was not yet asked");
+  return false;
+}
+
+void Sender::request_ended(Peer& peer) noexcept {
+  if (peer.tx.open_requests != 0) --peer.tx.open_requests;
+  if (!peer.tx.requests.empty()) mark_dirty(peer);
 }
 
 // Ends what that port has queued for the peer, or (null) all that is queued. Puts, gets and atomics

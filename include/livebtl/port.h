@@ -41,7 +41,8 @@ struct ReceiveRequest {
   Destination from{};                      // peer null: from any port of any process
   std::span<const MutableSlice> slices{};  // [0..kSlicesMax]; multi-receive: exactly one
   // Multi-receive if above 0: the slice takes one message after the other, until fewer bytes than
-  // this are left of it. `done` is called for each message, the last time with buffer_released.
+  // this are left of it. `done` is called for each message, the last time with buffer_released:
+  // not before that the buffer is the caller's again, whatever the other calls' codes.
   std::size_t multi_bytes_min = 0;
 };
 
@@ -166,7 +167,8 @@ class Port {
   virtual Accept receive_claimed(ClaimedMessage* claim, std::span<const MutableSlice> slices,
                                  Operation& operation) noexcept = 0;
   virtual void discard_claimed(ClaimedMessage* claim) noexcept = 0;
-  /// Withdraws a receive. true: `done` has been called with kCancelled. false: it is matched
+  /// Withdraws a receive. true: `done` has been called with kCancelled, or will be, of a
+  /// multi-receive, after the messages that arrive into its buffer now. false: it is matched
   /// already, or not known.
   virtual bool cancel(Operation& operation) noexcept = 0;
 

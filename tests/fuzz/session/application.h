@@ -20,7 +20,7 @@ class Application {
   Application(core::EngineCore& engine, Destination peer) : engine_(engine), peer_(peer) { open(); }
   ~Application() {
     close();
-    for (const auto& each : started_) must_hold(each->done_count > 0, "every operation ends");
+    for (const auto& each : started_) must_hold(each->over, "every operation ends");
   }
 
   void close() { port_.reset(); }
@@ -79,7 +79,6 @@ class Application {
  private:
   struct Started : Operation {
     std::vector<std::byte> buffer;
-    int done_count = 0;
     bool several = false;  // ends once a message
     bool over = false;
 
@@ -88,8 +87,7 @@ class Application {
         auto& self = static_cast<Started&>(operation);
         must_hold(!self.over, "an operation ends once");
         must_hold(how.bytes <= self.buffer.size(), "no more arrives than there is room for");
-        ++self.done_count;
-        self.over = !self.several || how.buffer_released || how.code == Errc::kCancelled;
+        self.over = !self.several || how.buffer_released;
       };
     }
     MutableSlice slice() noexcept { return {buffer.data(), buffer.size()}; }

@@ -63,6 +63,7 @@ bool take_multi(Posted& posted, const Message& message) noexcept {
   Completion completion = completion_of(message);
   completion.bytes = scatter({&rest, 1}, message.bytes);
   if (completion.bytes < completion.message_bytes) completion.code = Errc::kTruncated;
+  if (current->message_ends != Errc::kOk) completion.code = current->message_ends;
   completion.buffer = to;
   posted.multi_used += completion.bytes;
   completion.buffer_released = whole.bytes - posted.multi_used < posted.request.multi_bytes_min;

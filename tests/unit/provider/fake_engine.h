@@ -106,6 +106,7 @@ class FakeEngine final : public Engine {
 
   // What tests set and see.
   bool busy = false;                    // every call that starts something answers kBusy
+  Errc message_ends = Errc::kOk;        // what a multi-receive is told of the messages that come
   std::atomic<std::uint64_t> waits{0};  // calls of wait()
 
   std::recursive_mutex lock;  // the engine's

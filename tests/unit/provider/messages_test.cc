@@ -176,29 +176,6 @@ TEST_CASE("peek answers at once, claim sets aside, discard throws away") {
   CHECK(fi_trecvmsg(pair.ep[1], &msg, FI_CLAIM | FI_COMPLETION) == -FI_EINVAL);
 }
 
-TEST_CASE("a multi-receive buffer takes messages until too little is left, and says so") {
-  Pair pair;
-  std::size_t least = 4;
-  REQUIRE(fi_setopt(&pair.ep[1]->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least,
-                    sizeof least) == 0);
-  char buffer[8];
-  const iovec piece = {buffer, sizeof buffer};
-  fi_msg msg{};
-  msg.msg_iov = &piece;
-  msg.iov_count = 1;
-  msg.addr = FI_ADDR_UNSPEC;
-  msg.context = &contexts[0];
-  REQUIRE(fi_recvmsg(pair.ep[1], &msg, FI_MULTI_RECV) == 0);
-  for (int i = 0; i < 3; ++i) fi_inject(pair.ep[0], "xy", 2, pair.address[1]);
-  fi_cq_tagged_entry entry;
-  for (int i = 0; i < 3; ++i) {
-    REQUIRE(pair.next(1, entry) == 1);
-    CHECK(entry.buf == buffer + i * 2);
-    CHECK(((entry.flags & FI_MULTI_RECV) != 0) == (i == 2));
-    CHECK(entry.op_context == &contexts[0]);
-  }
-}
-
 TEST_CASE("a busy engine is -FI_EAGAIN and takes nothing") {
   Pair pair;
   engine().busy = true;

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A member that guesses the names of requests and answers those that still wait here: their memory is in a queue,
+// and must not become the user's again.
+#include "core/lane/frame.h"
+#include "tests/unit/core/engine/hostile_member.h"
+#include "tests/unit/core/engine/small_credit.h"
+#include "tests/unit/core/engine/traffic.h"
+
+using namespace livebtl;
+using namespace livebtl::test;
+using core::FrameKind;
+
+namespace {
+
+constexpr std::size_t kSmall = 8, kLarge = 100'000;
+
+/// A rank whose requests to a member are more than may be open at once: the last ones wait.
+struct Waiting {
+  explicit Waiting(std::size_t bytes) : memory(bytes) {
+    for (Watched& put : puts) {
+      const Slice slice{memory.data(), memory.size()};
+      PutRequest request{.to = *rig.engines[0]->peer(address()), .remote = {kKey, 0}};
+      request.slices = {&slice, 1};
+      REQUIRE(rig.ports[0]->put(request, put) == Accept::kAccepted);
+    }
+    const auto kind = bytes == kSmall ? FrameKind::kPut : FrameKind::kRts;
+    member.until([&] { return member.came(kind) == core::kOpenRequestsMax; });
+  }
+  ~Waiting() { rig.ports.clear(); }
+  static Address address() {
+    return core::encode_address(ProcessId{HostileMember::kProcess}, 1, {});
+  }
+  std::vector<std::byte> memory;
+  Watched puts[core::kOpenRequestsMax + 1];
+  Rig rig = Rig(2, {kind("self"), kind("tcp")}, 1, small_credit());
+  Traffic traffic{rig};
+  HostileMember member{rig};
+};
+
+void expect_end(Waiting& at) {
+  at.member.until([&] { return at.puts[0].done_count != 0; });
+  CHECK(at.member.seen().lost);
+  for (const Watched& put : at.puts) {
+    CHECK(put.done_count == 1);
+    CHECK(put.completion.code == Errc::kPeerLost);
+  }
+  run(at.rig, at.traffic, 5);  // the honest ones go on
+}
+
+constexpr std::uint64_t kFirstThatWaits = core::kOpenRequestsMax + 1;  // names count from 1
+
+}  // namespace
+
+TEST_CASE("a put that waits and is answered ends with its peer, once") {
+  Waiting at(kSmall);
+  at.member.send(FrameKind::kDone, core::FinBody{kFirstThatWaits, 0, 0});
+  expect_end(at);
+}
+
+TEST_CASE("... and an offer that waits and is taken or ended") {
+  SUBCASE("ended") {
+    Waiting at(kLarge);
+    at.member.send(FrameKind::kFin, core::FinBody{kFirstThatWaits, 0, 0});
+    expect_end(at);
+  }
+  SUBCASE("taken") {
+    Waiting at(kLarge);
+    at.member.send(FrameKind::kCts, core::CtsBody{kFirstThatWaits, 0, kLarge, 1, 1, 0});
+    expect_end(at);
+  }
+}
