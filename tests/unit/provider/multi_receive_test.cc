@@ -12,8 +12,8 @@ using namespace livebtl::fake;
 namespace {
 
 /// A buffer of eight bytes that is posted, and given back when fewer than four are left.
-struct Posted {
-  Posted() {
+struct PostedBuffer {
+  PostedBuffer() {
     std::size_t least = 4;
     REQUIRE(fi_setopt(&pair.ep[1]->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least,
                       sizeof least) == 0);
@@ -43,7 +43,7 @@ struct Posted {
 }  // namespace
 
 TEST_CASE("a multi-receive buffer takes messages until too little is left, and says so") {
-  Posted posted;
+  PostedBuffer posted;
   for (int i = 0; i < 3; ++i) posted.send("xy");
   for (int i = 0; i < 3; ++i) {
     REQUIRE(posted.pair.next(1, posted.entry) == 1);
@@ -54,7 +54,7 @@ TEST_CASE("a multi-receive buffer takes messages until too little is left, and s
 }
 
 TEST_CASE("a message that ends badly does not give the buffer back, a cancel does") {
-  Posted posted;
+  PostedBuffer posted;
   engine().message_ends = Errc::kCancelled;
   posted.send("xy");
   posted.expect_cancelled(false);
