@@ -58,7 +58,7 @@ bool carries_bulk(const Peer& peer, const Path& path) noexcept {
 
 bool Elector::left(const Peer& peer, const Path& path) const noexcept {
   if (!path.open() || &path == peer.send_path) return false;
-  return path.sent_before != 0 || (path.marker.left() && !carries_bulk(peer, path));
+  return path.send_path_since != 0 || (path.marker.left() && !carries_bulk(peer, path));
 }
 
 void Elector::move_send_path(Peer& peer, Path* to) noexcept {
@@ -71,7 +71,7 @@ void Elector::move_send_path(Peer& peer, Path* to) noexcept {
     tx.overtake_bytes = kOvertakeBytesMax;
   }
   to->marker.rejoin();
-  to->sent_before = tx.next_seq;
+  to->send_path_since = tx.next_seq;
   if (tx.replay_seq < tx.replay_end) tx.replay_seq = std::max(tx.replay_seq, to->peer_next);
   peer.send_path = to;
   ++peer.generation;
@@ -175,7 +175,7 @@ void Elector::park(Peer& peer) noexcept {
   stop_sending(peer, "the job is held");
 }
 
-std::string Elector::unparked(const Peer& peer) const {
+std::string Elector::still_on_its_way(const Peer& peer) const {
   if (peer.lost || peer.departed) return "";
   for (const auto& path : peer.paths) {
     if (path->down()) return "a broken path is being cleared away";

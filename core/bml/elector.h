@@ -52,7 +52,7 @@ class Elector {
   /// Leaves the path that is sent on.
   void park(Peer& peer) noexcept;
   /// What of ours is still on its way to the peer, for people; empty: nothing.
-  std::string unparked(const Peer& peer) const;
+  std::string still_on_its_way(const Peer& peer) const;
   /// Takes the paths up again.
   void unpark(Peer& peer) noexcept;
 

@@ -76,7 +76,7 @@ void Losses::peer_path_lost(Peer& peer, Path& path) noexcept {
 // Never used by us, or ended after both ends had left it; or closed by order. Of a path that keeps,
 // frames may still be unacknowledged then: those go again, whichever end closed it.
 bool Losses::benign(const Path& path) const noexcept {
-  const bool used = path.sent_before != 0 || (path.keeps && path.marker.placed());
+  const bool used = path.send_path_since != 0 || (path.keeps && path.marker.placed());
   if (!used || path.marker.both_left()) return true;
   return path.closing && (!path.keeps || path.marker.acked());
 }
@@ -99,8 +99,8 @@ void Losses::recover(Peer& peer, Path& path) noexcept {
   // What went on later paths is theirs to deliver; all before the move from this one may be lost.
   context_.events.push({EngineEvent::Kind::kPathLost, peer.process, path.slot.name()});
   const bool was_current = peer.send_path == nullptr;
-  const std::uint64_t end = was_current ? peer.tx.next_seq : peer.send_path->sent_before;
-  if (path.sent_before != 0) parts_.sender.replay(peer, peer.tx.acked, end);
+  const std::uint64_t end = was_current ? peer.tx.next_seq : peer.send_path->send_path_since;
+  if (path.send_path_since != 0) parts_.sender.replay(peer, peer.tx.acked, end);
   parts_.transfers.path_lost(peer, path);
   parts_.returning.note_lost(peer, path.slot);
   ++peer.generation;

@@ -89,7 +89,7 @@ class Path final : public EndpointSink {
   std::optional<Blob> hello_out;         // a hello message that waits to be posted
   std::uint64_t id = 0;                  // drawn by the dialler; the pair's name for this path
   std::uint64_t peer_next = 0;           // what the peer expected next when it opened
-  std::uint64_t sent_before = 0;         // our next number when it became the send path
+  std::uint64_t send_path_since = 0;     // our next number when it became the send path
   std::uint32_t told_addresses = 0;      // the version of our addresses in our hello
   TimeNs deadline = 0;                   // of the hello
   TimeNs heard = 0;                      // last time a frame came (checked at housekeeping)

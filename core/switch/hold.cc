@@ -125,7 +125,7 @@ HoldReport Hold::report() const {
         static_cast<std::uint32_t>(std::max<TimeNs>(0, until_ - context_.now) / kMillisecond);
   if (state_ != HoldState::kParking) return report;
   peers_.for_each([&](const Peer& peer) {
-    const std::string what = elector_.unparked(peer);
+    const std::string what = elector_.still_on_its_way(peer);
     if (!what.empty() && report.waiting.size() < kWaitingMax)
       report.waiting.push_back(peer.name() + ": " + what);
   });
@@ -141,7 +141,8 @@ HoldReport Hold::refused(std::string why) const {
 // Also a path that opens while others are still being parked is looked at here.
 void Hold::look() noexcept {
   bool parked = !losses_.pending();
-  peers_.for_each([&](const Peer& peer) { parked = parked && elector_.unparked(peer).empty(); });
+  peers_.for_each(
+      [&](const Peer& peer) { parked = parked && elector_.still_on_its_way(peer).empty(); });
   if (!parked) return;
   state_ = HoldState::kParked;
   log(LogLevel::kInfo, "hold", "%s: parked", hex_id(id_).c_str());

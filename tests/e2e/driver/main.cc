@@ -18,7 +18,7 @@ namespace {
 
 using namespace livebtl;
 using e2e::Done;
-using e2e::kTimeout;
+using e2e::kOrderTimeoutNs;
 
 std::atomic<bool> stop_requested{false};
 
@@ -38,7 +38,7 @@ struct Options {
 Status wait_until_it_counts(control::JobLinks& links, const e2e::SwitchAccount& account,
                             std::uint32_t epoch, TimeNs deadline) {
   for (;;) {
-    const auto view = e2e::ask_counts(links, kTimeout, epoch);
+    const auto view = e2e::ask_counts(links, kOrderTimeoutNs, epoch);
     if (!view) return tl::unexpected(view.error());
     if (const auto stayed = account.stayed(view->counts); !stayed.empty()) {
       return fail(Errc::kRefused, std::to_string(stayed.size()) + " of " +
@@ -61,7 +61,7 @@ Status wait_until_it_counts(control::JobLinks& links, const e2e::SwitchAccount& 
 Result<std::uint32_t> wait_for_traffic(control::JobLinks& links, e2e::SwitchAccount& account,
                                        const std::string& from, TimeNs deadline) {
   for (;;) {
-    const auto view = e2e::ask_counts(links, kTimeout);
+    const auto view = e2e::ask_counts(links, kOrderTimeoutNs);
     if (!view) return tl::unexpected(view.error());
     account.before_switch(view->counts, from);
     if (account.active_pairs() > 0) return view->epoch;
@@ -91,7 +91,7 @@ Status drive(const Options& options, control::JobLinks& links, std::vector<Done>
     if (!epoch_before) return tl::unexpected(epoch_before.error());
     const auto switched = e2e::switch_once(orders, by_btlctl, from, to);
     if (!switched) return tl::unexpected(switched.error());
-    const auto after = e2e::ask_counts(links, kTimeout, *epoch_before + 1);
+    const auto after = e2e::ask_counts(links, kOrderTimeoutNs, *epoch_before + 1);
     if (!after) return tl::unexpected(after.error());
     account.after_switch(after->counts, to);
     if (auto counted = wait_until_it_counts(links, account, after->epoch, deadline); !counted)

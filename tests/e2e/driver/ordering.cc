@@ -21,7 +21,7 @@ namespace {
 constexpr TimeNs kLeaseMayEnd = 2500 * kMillisecond;
 
 int run_btlctl(const Orders& orders, const std::string& from, const std::string& to) {
-  const std::string seconds = std::to_string(kTimeout / kSecond);
+  const std::string seconds = std::to_string(kOrderTimeoutNs / kSecond);
   std::vector<std::string> words{orders.btlctl,      "--quiet", "--timeout", seconds, "--job",
                                  orders.links.job(), "switch",  from,        to};
   std::vector<char*> pointers;
@@ -45,11 +45,11 @@ int run_btlctl(const Orders& orders, const std::string& from, const std::string&
 /// A coordinator that lost its ladder finishes it, unless another one has, and then repeats its
 /// command.
 Status finish_lost(const Orders& orders, const std::string& from, const std::string& to) {
-  const TimeNs deadline = monotonic_now() + kTimeout;
+  const TimeNs deadline = monotonic_now() + kOrderTimeoutNs;
   for (;;) {
-    auto outcome = order(orders.links, "resume", {}, kTimeout, orders.stop);
+    auto outcome = order(orders.links, "resume", {}, kOrderTimeoutNs, orders.stop);
     if (outcome && outcome->code == ExitCode::kDone)
-      outcome = order(orders.links, "switch", {from, to}, kTimeout, orders.stop);
+      outcome = order(orders.links, "switch", {from, to}, kOrderTimeoutNs, orders.stop);
     if (!outcome) return fail(Errc::kCancelled, "stopped by a signal");
     if (outcome->code == ExitCode::kDone) return {};
     if (outcome->code != ExitCode::kBusy || monotonic_now() >= deadline)
@@ -67,7 +67,7 @@ Result<ExitCode> order_once(const Orders& orders, bool by_btlctl, const std::str
     if (code != 0) return fail(Errc::kRefused, "btlctl ended with " + std::to_string(code));
     return ExitCode::kDone;
   }
-  const auto outcome = order(orders.links, "switch", {from, to}, kTimeout, orders.stop);
+  const auto outcome = order(orders.links, "switch", {from, to}, kOrderTimeoutNs, orders.stop);
   if (!outcome) return fail(Errc::kCancelled, "stopped by a signal");
   if (outcome->code != ExitCode::kDone && outcome->code != ExitCode::kBusy)
     return fail(Errc::kRefused, outcome->text);

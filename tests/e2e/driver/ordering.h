@@ -11,7 +11,7 @@
 namespace livebtl::e2e {
 
 // Only ends what has failed already: a busy machine may be several times slower than a quiet one.
-inline constexpr TimeNs kTimeout = 120 * kSecond;
+inline constexpr TimeNs kOrderTimeoutNs = 120 * kSecond;
 
 /// Where the orders go, and by what.
 struct Orders {

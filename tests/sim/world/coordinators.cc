@@ -62,8 +62,8 @@ void Coordinators::post(const std::function<void()>& open, bool reliable) {
 }
 
 void Coordinators::put_in(TimeNs at, std::function<void()> open) {
-  envelopes_.push_back({at, next_number_++, std::move(open)});
-  std::ranges::push_heap(envelopes_, std::greater<>());
+  deliveries_.push_back({at, next_number_++, std::move(open)});
+  std::ranges::push_heap(deliveries_, std::greater<>());
 }
 
 void Coordinators::start(const std::string& verb, const std::vector<std::string>& arguments,
@@ -225,10 +225,10 @@ void Coordinators::ask_addresses(SimProcess& asker, ProcessId wanted) {
 }
 
 void Coordinators::run() {
-  while (!envelopes_.empty() && envelopes_.front().at <= network_.clock().now()) {
-    std::ranges::pop_heap(envelopes_, std::greater<>());
-    const std::function<void()> open = std::move(envelopes_.back().open);
-    envelopes_.pop_back();
+  while (!deliveries_.empty() && deliveries_.front().at <= network_.clock().now()) {
+    std::ranges::pop_heap(deliveries_, std::greater<>());
+    const std::function<void()> open = std::move(deliveries_.back().open);
+    deliveries_.pop_back();
     open();
   }
   std::vector<std::uint64_t> due;
@@ -239,7 +239,7 @@ void Coordinators::run() {
 }
 
 TimeNs Coordinators::next_event() const {
-  TimeNs next = envelopes_.empty() ? kNever : envelopes_.front().at;
+  TimeNs next = deliveries_.empty() ? kNever : deliveries_.front().at;
   for (const Driver& driver : drivers_) {
     const bool away = driver.owner != nullptr && driver.owner->alive() && driver.owner->frozen();
     next = std::min(next, away ? driver.owner->frozen_until() : driver.machine->wake_at());

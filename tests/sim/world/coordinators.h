@@ -55,11 +55,11 @@ class Coordinators {
     SimProcess* owner = nullptr;  // null: a btlctl, which is no part of the job
     std::unique_ptr<control::CoordinatorMachine> machine;
   };
-  struct Envelope {
+  struct Delivery {
     TimeNs at = 0;
     std::uint64_t number = 0;
     std::function<void()> open;
-    bool operator>(const Envelope& other) const noexcept {
+    bool operator>(const Delivery& other) const noexcept {
       return at != other.at ? at > other.at : number > other.number;
     }
   };
@@ -85,7 +85,7 @@ class Coordinators {
   std::uint64_t next_number_ = 1;
   std::vector<Driver> drivers_;
   std::vector<Ended> ended_;
-  std::vector<Envelope> envelopes_;  // a heap: the earliest in front
+  std::vector<Delivery> deliveries_;  // a heap: the earliest in front
 };
 
 }  // namespace livebtl::sim
