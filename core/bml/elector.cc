@@ -68,7 +68,7 @@ void Elector::move_send_path(Peer& peer, Path* to) noexcept {
   if (from != nullptr && from->open()) {
     // Make before break: the marker is the last frame on the old path.
     from->marker.leave();
-    tx.overtake_bytes = kOvertakeBytesMax;
+    tx.on_moved();
   }
   to->marker.rejoin();
   to->send_path_since = tx.next_seq;
@@ -88,7 +88,7 @@ void Elector::move_send_path(Peer& peer, Path* to) noexcept {
 void Elector::stop_sending(Peer& peer, const char* why) noexcept {
   Path& from = *peer.send_path;
   from.marker.leave();
-  peer.tx.overtake_bytes = kOvertakeBytesMax;
+  peer.tx.on_moved();
   peer.send_path = nullptr;
   peer.bulk_paths.clear();
   mark_left_bulk(peer);
@@ -107,14 +107,7 @@ void Elector::on_peer_left(const Peer& peer, Path& path) noexcept {
 }
 
 void Elector::on_marker_ack(Path& path, std::uint64_t ordinal) noexcept {
-  if (path.marker.on_ack(ordinal)) note_left_paths(*path.peer);
-}
-
-void Elector::note_left_paths(Peer& peer) noexcept {
-  const bool others_wait = std::ranges::any_of(
-      peer.paths, [](const auto& each) { return each->open() && each->marker.awaited(); });
-  if (!others_wait) peer.tx.overtake_bytes = SIZE_MAX;
-  sender_.mark_dirty(peer);
+  if (path.marker.on_ack(ordinal)) sender_.mark_dirty(*path.peer);
 }
 
 // Exclusivity and weight in force.
@@ -195,7 +188,7 @@ void Elector::unpark(Peer& peer) noexcept {
   for (auto& path : peer.paths) {
     if (path->open() && path->marker.peer_left()) leave_too(peer, *path);
   }
-  note_left_paths(peer);
+  sender_.mark_dirty(peer);
 }
 
 }  // namespace livebtl::core

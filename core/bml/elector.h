@@ -45,8 +45,6 @@ class Elector {
   /// The peer has left this path: by our marker too, unless we send on it. A hold keeps that back
   /// until unpark(): there the peer may have left all paths, and come back.
   void on_peer_left(const Peer& peer, Path& path) noexcept;
-  /// Once no path that was left holds anything any more, nothing can be overtaken.
-  void note_left_paths(Peer& peer) noexcept;
 
   // A HOLD, see hold.h.
   /// Leaves the path that is sent on.

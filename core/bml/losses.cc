@@ -55,7 +55,7 @@ void Losses::peer_path_lost(Peer& peer, Path& path) noexcept {
   // passing does not tell the credit, so that is to be told again by itself.
   peer.rx.ack_wanted = true;
   peer.rx.advertised_bytes = peer.rx.advertised_headers = 0;
-  parts_.elector.note_left_paths(peer);  // it holds nothing any more
+  parts_.sender.mark_dirty(peer);
   if (!path.closing) path.slot.absence.doubted = true;
   if (!path.was_open) {
     parts_.dialler.on_failed(path);

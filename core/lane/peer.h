@@ -29,10 +29,12 @@ struct TxLane {
   std::uint64_t acked = 1;       // the peer has taken all below
   std::uint64_t replay_seq = 0;  // [replay_seq, replay_end) is sent again before anything new
   std::uint64_t replay_end = 0;
-  std::size_t overtake_bytes = SIZE_MAX;  // may be sent before the old path is proved empty
-  std::unique_ptr<Window> window;         // made when the first keeping path opens
-  FrameQueue control;                     // answers; they wait for nothing, and pass all others
-  FrameQueue requests;                    // wait while too many are open; messages may pass them
+  // What goes by another path may overtake all below moved_at, until the peer has taken that: as much as this.
+  std::size_t overtake_bytes = SIZE_MAX;  // SIZE_MAX: nothing can be overtaken
+  std::uint64_t moved_at = 0;
+  std::unique_ptr<Window> window;  // made when the first keeping path opens
+  FrameQueue control;              // answers; they wait for nothing, and pass all others
+  FrameQueue requests;             // wait while too many are open; messages may pass them
   FrameQueue messages;
   // Credit: cumulative counts since the pair began.
   std::uint64_t used_bytes = 0, used_headers = 0;
@@ -53,6 +55,19 @@ struct TxLane {
   }
   bool has_credit(std::size_t bytes) const noexcept {
     return has_header_credit() && used_bytes + bytes - released_bytes <= credit_bytes;
+  }
+  /// The path that was sent on is left. However often a pair moves while one of its paths is stuck, the peer
+  /// holds no more early bytes than after one move.
+  void on_moved() noexcept {
+    if (acked >= next_seq) return;
+    moved_at = next_seq;
+    if (overtake_bytes == SIZE_MAX) overtake_bytes = kOvertakeBytesMax;
+  }
+  /// The peer has taken all numbers below ack.
+  void on_acked(std::uint64_t ack) noexcept {
+    acked = ack;
+    if (overtake_bytes != SIZE_MAX && ack >= moved_at) [[unlikely]]
+      overtake_bytes = SIZE_MAX;
   }
   bool has_request_room() const noexcept {
     return open_requests < std::min(credit_headers, kOpenRequestsMax);

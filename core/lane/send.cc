@@ -88,7 +88,10 @@ Bytes Sender::gather_several(std::span<const Slice> slices, std::size_t bytes) n
                                                         Bytes payload) noexcept {
   TxLane& tx = peer.tx;
   const std::size_t bytes = header_bytes + payload.size();
-  if (bytes > tx.overtake_bytes) return Post::kRetry;
+  if (tx.overtake_bytes != SIZE_MAX) [[unlikely]] {
+    if (bytes > tx.overtake_bytes) return Post::kRetry;
+    head.flags |= kFlagAckWanted;  // it tells that nothing is overtaken any more
+  }
   head.seq = tx.next_seq;
   head.ack = peer.rx.reorder.expected();
   const Bytes header{reinterpret_cast<const std::byte*>(&head), header_bytes};

@@ -73,7 +73,7 @@ class Sender {
   /// The peer has taken all numbers below ack. false: it cannot have (ack was never sent).
   bool acknowledged(Peer& peer, std::uint64_t ack) noexcept {
     if (ack > peer.tx.next_seq) return false;
-    peer.tx.acked = ack;
+    peer.tx.on_acked(ack);
     if (peer.tx.window) release(peer);
     return true;
   }
