@@ -59,8 +59,8 @@ class Stream {
 
 TEST_CASE("what overtakes a stuck path has one bound, however often the pair moves") {
   Taps alpha, beta;
-  Rig rig(2, {kind("self"), tapped("alpha", alpha), tapped("beta", beta, "sm")}, 1, much_credit(), 1,
-          prefer("alpha"));
+  Rig rig(2, {kind("self"), tapped("alpha", alpha), tapped("beta", beta, "sm")}, 1, much_credit(),
+          1, prefer("alpha"));
   Stream stream(rig);
   stream.send(1);
   stream.expect_all();
