@@ -48,7 +48,9 @@ def cancelled(context):
                 code, document = running.finish()
         finally:
             arrives.stop()
-        check(code == 5 and not document["moved"] and "cancel" in document["text"], f"a cancelled migration: {code} {document}")
+        # QEMU closes the connection before it notes the cancel, and may report its own failed write instead.
+        told = "cancel" in document["text"] or "Broken pipe" in document["text"]
+        check(code == 5 and not document["moved"] and told, f"a cancelled migration: {code} {document}")
         _still_there(guest)
         job.wait_across("verbs")
         job.check_carried(by_verbs=True)
