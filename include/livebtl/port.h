@@ -41,8 +41,8 @@ struct ReceiveRequest {
   Destination from{};                      // peer null: from any port of any process
   std::span<const MutableSlice> slices{};  // [0..kSlicesMax]; multi-receive: exactly one
   // Multi-receive if above 0: the slice takes one message after the other, until fewer bytes than
-  // this are left of it. `done` is called for each message, the last time with buffer_released:
-  // not before that the buffer is the caller's again, whatever the other calls' codes.
+  // this are left of it. `done` is called for each message, the last time with buffer_released.
+  // The buffer is the caller's again with that call and not before, whatever the others' codes.
   std::size_t multi_bytes_min = 0;
 };
 
