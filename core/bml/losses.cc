@@ -166,15 +166,24 @@ void Losses::lose_peer(Peer& peer, const std::string& why) noexcept {
 
 void Losses::keep_time() noexcept {
   const TimeNs delay = context_.config.settings.dead_ms * kMillisecond;
+  std::vector<Peer*> ended;
   parts_.peers.for_each([&](Peer& peer) {
-    if (!peer.lost || peer.failed || context_.now - peer.lost_at < delay) return;
-    if (!peer.paths.empty()) return;  // still being cleared away
-    peer.failed = true;
-    parts_.sender.fail_all(peer);
-    parts_.transfers.fail_all(peer);
-    parts_.onesided.fail_all(peer);
-    parts_.ports.fail_directed(peer);
+    const bool due = peer.lost && context_.now - peer.lost_at >= delay;
+    if (due && peer.paths.empty())
+      ended.push_back(&peer);  // else they are still being cleared away
   });
+  for (Peer* peer : ended) {
+    fail(*peer);
+    parts_.peers.retire(*peer);
+  }
+}
+
+void Losses::fail(Peer& peer) noexcept {
+  peer.failed = true;
+  parts_.sender.fail_all(peer);
+  parts_.transfers.fail_all(peer);
+  parts_.onesided.fail_all(peer);
+  parts_.ports.fail_directed(peer);
 }
 
 // A peer that has heard it gives the pair up as soon as one of its paths ends, while our agent may

@@ -49,8 +49,8 @@ class Losses {
   /// The peer says that it has lost a path.
   static void on_peer_path_down(Peer& peer, std::uint64_t path_id) noexcept;
   void lose_peer(Peer& peer, const std::string& why) noexcept;
-  /// Operations that name a lost peer end after a delay, in which a launcher may act. At
-  /// housekeeping.
+  /// Operations that name a lost peer end after a delay, in which a launcher may act; and so does its
+  /// record. At housekeeping.
   void keep_time() noexcept;
 
   /// From now on no path's end is a loss, and none is dialled for. false: some peer could not be told,
@@ -63,6 +63,7 @@ class Losses {
   void path_lost(Path& path) noexcept;
   void peer_path_lost(Peer& peer, Path& path) noexcept;
   bool benign(const Path& path) const noexcept;
+  void fail(Peer& peer) noexcept;
   void recover(Peer& peer, Path& path) noexcept;
 
   const Parts parts_;

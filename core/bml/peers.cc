@@ -2,6 +2,7 @@
 // core/bml/peers.cc -- see peers.h.
 #include "core/bml/peers.h"
 
+#include "base/assert.h"
 #include "core/bml/slots.h"
 #include "core/engine/context.h"
 #include "core/path/address.h"
@@ -10,14 +11,37 @@
 namespace livebtl::core {
 
 Peer& Peers::record(ProcessId process) {
+  if (Peer* known = find(process)) return *known;
   auto& record = peers_[static_cast<std::uint64_t>(process)];
-  if (!record) record = std::make_unique<Peer>(process, context_.config.first_seq);
+  record = std::make_unique<Peer>(process, context_.config.first_seq);
   return *record;
 }
 
 Peer* Peers::find(ProcessId process) noexcept {
-  const auto found = peers_.find(static_cast<std::uint64_t>(process));
-  return found == peers_.end() ? nullptr : found->second.get();
+  for (const Records* records : {&peers_, &ended_}) {
+    const auto found = records->find(static_cast<std::uint64_t>(process));
+    if (found != records->end()) return found->second.get();
+  }
+  return nullptr;
+}
+
+// in: nothing of it will move again; messages of it that nobody has received yet may still be. out: its
+// window, what came of it too early and what it told are gone. What its address is made of stays, and
+// so does what status() tells of the dead.
+void Peers::retire(Peer& peer) noexcept {
+  LIVEBTL_ASSERT(peer.failed && peer.paths.empty(), "only what has ended is retired");
+  auto record = peers_.extract(static_cast<std::uint64_t>(peer.process));
+  LIVEBTL_ASSERT(record, "a peer is retired once");
+  ended_frames_taken_ += frames_taken_of(peer);
+  peer.tx.window.reset();
+  peer.rx.reorder.drop_early();
+  peer.dials.on_open();
+  peer.returns.clear();
+  peer.lost_paths.clear();
+  peer.sending = {};
+  peer.bulk_paths = {};
+  peer.fatal_refusal = {};
+  ended_.insert(std::move(record));
 }
 
 Result<Destination> Peers::resolve(const Address& address) {
@@ -100,10 +124,13 @@ std::vector<std::string> Peers::relays() const {
 }
 
 std::uint64_t Peers::frames_taken() const noexcept {
-  std::uint64_t taken = 0;
-  for (const auto& [id, peer] : peers_)
-    taken += peer->rx.reorder.expected() - context_.config.first_seq;
+  std::uint64_t taken = ended_frames_taken_;
+  for (const auto& [id, peer] : peers_) taken += frames_taken_of(*peer);
   return taken;
+}
+
+std::uint64_t Peers::frames_taken_of(const Peer& peer) const noexcept {
+  return peer.rx.reorder.expected() - context_.config.first_seq;
 }
 
 bool Peers::work_pending() const noexcept {

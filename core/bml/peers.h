@@ -2,7 +2,8 @@
 // core/bml/peers.h -- the records of all other processes, and what each of them reaches.
 //
 // Threads: under the engine's lock, but for spans_nodes(). Ownership: owns the Peers, and by them
-// their paths.
+// their paths. A Peer lives as long as the engine, since Destinations of the user's point to it; of one
+// that has ended little is left, and no turn visits it.
 // Rule:    which transport serves a pair is computed from the routing in force and from what both
 //          ends reach; nothing here remembers a choice.
 #pragma once
@@ -30,10 +31,18 @@ class Peers {
   /// The record of that process, made if there is none.
   Peer& record(ProcessId process);
   Peer* find(ProcessId process) noexcept;
+  /// Those that have not ended.
   template <class Visit>
   void for_each(Visit visit) {
     for (auto& [id, record] : peers_) visit(*record);
   }
+  /// Those that have: retire().
+  template <class Visit>
+  void for_each_ended(Visit visit) const {
+    for (const auto& [id, record] : ended_) visit(*record);
+  }
+  /// The peer has failed, and has no path: gives back what only a living one needs.
+  void retire(Peer& peer) noexcept;
   Result<Destination> resolve(const Address& address);
   Address address_of(ProcessId process, PortNumber port,
                      const std::map<std::string, Blob>& addresses) const;
@@ -55,7 +64,8 @@ class Peers {
   /// What peers have told of relays, each text once.
   std::vector<std::string> relays() const;
 
-  /// Numbered frames that all peers have sent and that were taken, since the beginning.
+  /// Numbered frames that all peers have sent and that were taken, since the beginning; also of those that
+  /// have ended.
   std::uint64_t frames_taken() const noexcept;
   /// Frames unacknowledged, queued or owed: is there anything that wants the agent?
   bool work_pending() const noexcept;
@@ -66,9 +76,14 @@ class Peers {
   static bool settled(const Peer& peer) noexcept;
 
  private:
+  using Records = std::unordered_map<std::uint64_t, std::unique_ptr<Peer>>;
+  std::uint64_t frames_taken_of(const Peer& peer) const noexcept;
+
   const Context& context_;
   Slots& slots_;
-  std::unordered_map<std::uint64_t, std::unique_ptr<Peer>> peers_;
+  Records peers_;
+  Records ended_;
+  std::uint64_t ended_frames_taken_ = 0;
   std::atomic<bool> spans_nodes_{false};
 };
 

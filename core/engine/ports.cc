@@ -69,6 +69,15 @@ Accept CorePort::inject(const SendRequest& request) noexcept {
 
 std::size_t CorePort::inject_bytes_max() const noexcept { return kInjectBytesMin; }
 
+namespace {
+
+/// Nothing will come from there any more.
+bool has_failed(const Destination& from) noexcept {
+  return from.peer != nullptr && from.peer->failed;
+}
+
+}  // namespace
+
 inline bool CorePort::fill(const ReceiveRequest& request, Operation& operation) const noexcept {
   const bool multi = request.multi_bytes_min != 0;
   const std::size_t slice_count = request.slices.size();
@@ -90,7 +99,7 @@ inline bool CorePort::fill(const ReceiveRequest& request, Operation& operation) 
 Accept CorePort::receive(const ReceiveRequest& request, Operation& operation) noexcept {
   const Guard guard(core_);
   if (!fill(request, operation)) return Accept::kInvalid;
-  if (matcher.unexpected_count() == 0) [[likely]] {
+  if (matcher.unexpected_count() == 0 && !has_failed(request.from)) [[likely]] {
     matcher.post_unmatched(operation);
     return Accept::kAccepted;
   }
@@ -100,7 +109,13 @@ Accept CorePort::receive(const ReceiveRequest& request, Operation& operation) no
 Accept CorePort::receive_waiting(Operation& operation) noexcept {
   ReceiveState& state = state_of<ReceiveState>(operation);
   // A multi-receive may take several waiting messages, one after the other.
-  while (auto message = matcher.post(operation)) {
+  for (;;) {
+    auto message = matcher.post(operation);
+    if (!message && has_failed(state.from)) {
+      matcher.withdraw(operation);
+      end_withdrawn(operation, Errc::kPeerLost);
+    }
+    if (!message) break;
     const std::size_t bytes = std::min<std::size_t>(message->envelope.length, state.capacity);
     state.reposting = state.multi_bytes_min != 0 && state.capacity - bytes >= state.multi_bytes_min;
     const bool again = state.reposting;

@@ -82,12 +82,14 @@ EngineStatus EngineCore::status() {
   status.epoch = status.rung.epoch;
   status.routing = core_.switching.in_force();
   for (const auto& slot : core_.bml.slots.all()) status.transports.push_back(status_of(*slot));
-  core_.bml.peers.for_each([&](const Peer& peer) {
+  const auto tell = [&](const Peer& peer) {
     if (!peer.departed) status.peers.push_back(status_of(peer));
     status.retransmitted_frames += peer.counts.retransmitted;
     status.duplicate_frames += peer.counts.duplicates;
     status.reordered_frames += peer.counts.reordered;
-  });
+  };
+  core_.bml.peers.for_each(tell);
+  core_.bml.peers.for_each_ended(tell);
   return status;
 }
 

@@ -185,7 +185,7 @@ struct Peer {
   bool wants_path = false;       // in the BML's list: is dialled at the next turn
   bool departed = false;         // said goodbye
   bool lost = false;             // proved dead, or inconsistent; operations fail after a delay
-  bool failed = false;           // ... and have
+  bool failed = false;  // ... and have; nothing is queued for it, and its record is retired
 
   bool has_to_send() const noexcept {
     return !tx.idle() || !tx.requests.empty() || !sending.empty();

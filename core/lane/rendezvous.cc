@@ -63,6 +63,11 @@ OutTransfer& Transfers::offer(Peer& peer, PortState* port, Operation* operation,
 
 void Transfers::fetch(Peer& peer, InTransfer in, std::uint64_t wanted) {
   in.peer = &peer;
+  if (peer.failed) {  // its offer was kept, and the bytes have died with it
+    in.completion.code = Errc::kPeerLost;
+    in.completion.bytes = 0;
+    return finish(in);
+  }
   if (wanted == 0) {
     tell_end(peer, in.transfer, Errc::kOk, in.end_role());
     return finish(in);

@@ -49,6 +49,12 @@ class Reorder {
     return take_next_early();
   }
 
+  /// Nothing more is expected: gives back what came early.
+  void drop_early() noexcept {
+    early_.clear();
+    early_bytes_ = 0;
+  }
+
   /// All below it have been delivered: the cumulative acknowledgement.
   std::uint64_t expected() const noexcept { return expected_; }
   /// 0: none waits. Counted with 16 a frame.

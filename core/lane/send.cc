@@ -51,6 +51,7 @@ void Sender::fill(PooledFrame& frame, Bytes payload) {
 }
 
 void Sender::queue_pooled(Peer& peer, Bytes header, Bytes payload, Role role) {
+  if (peer.failed) return;  // nobody is left to read it
   PooledFrame& frame = pooled();
   std::memcpy(frame.header, header.data(), header.size());
   frame.header_bytes = static_cast<std::uint8_t>(header.size());

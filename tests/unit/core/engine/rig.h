@@ -67,7 +67,9 @@ class Rig {
       engine->wait(0);
     }
   }
-  /// One more process, while a ladder stands there.
+  /// One more process.
+  void join(std::vector<core::TransportKind> kinds) { start(std::move(kinds), 42, nullptr); }
+  /// ... while a ladder stands there.
   void join(std::vector<core::TransportKind> kinds, const core::RungOrder& standing) {
     start(std::move(kinds), 42, &standing);
   }
@@ -115,8 +117,7 @@ class Rig {
  private:
   void start(std::vector<core::TransportKind> kinds, std::uint64_t node,
              const core::RungOrder* standing) {
-    const std::size_t i = engines.size();
-    engines.push_back(engine(i, std::move(kinds), node));
+    engines.push_back(engine(started_++, std::move(kinds), node));
     if (standing != nullptr) engines.back()->adopt(*standing);
     REQUIRE(engines.back()->open_transports());
     open_port(*engines.back());
@@ -140,6 +141,7 @@ class Rig {
   }
 
   std::string directory_;
+  std::size_t started_ = 0;  // no two processes have one id
   core::EngineConfig config_;
   TimeNs stopped_ = 0;  // not 0: the engines' clock stands there
 };

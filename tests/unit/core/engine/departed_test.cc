@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Peers that have ended, in good order or not: what their records cost from then on, and what still may be
+// received of them.
+#include <malloc.h>
+
+#include "tests/unit/core/engine/rig.h"
+
+using namespace livebtl;
+using namespace livebtl::test;
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kCountsMemory = false;  // a sanitizer's allocator does not tell
+#else
+constexpr bool kCountsMemory = true;
+#endif
+
+Settings at_once() {
+  Settings settings;
+  settings.dead_ms = 0;
+  return settings;
+}
+
+std::size_t memory_in_use() {
+  const auto now = ::mallinfo2();
+  return now.uordblks + now.hblkhd;
+}
+
+/// How a receive by that port ends.
+Errc receive(Rig& rig, Port& at, Tag tag, const Destination& source, MutableBytes into) {
+  Watched receive;
+  const MutableSlice place{into.data(), into.size()};
+  ReceiveRequest wanted{.tag = tag, .from = source};
+  wanted.slices = {&place, 1};
+  REQUIRE(at.receive(wanted, receive) == Accept::kAccepted);
+  rig.until([&] { return receive.done_count == 1; });
+  return receive.completion.code;
+}
+
+/// One small message from there to rank 0, received.
+void talk(Rig& rig, std::size_t from) {
+  std::byte out[8]{}, in[8]{};
+  const Slice bytes{out, sizeof out};
+  const MutableSlice place{in, sizeof in};
+  Watched send, receive;
+  ReceiveRequest wanted{.tag = 1};
+  wanted.slices = {&place, 1};
+  REQUIRE(rig.ports[0]->receive(wanted, receive) == Accept::kAccepted);
+  SendRequest request{.to = rig.to(from, 0), .tag = 1};
+  request.slices = {&bytes, 1};
+  REQUIRE(rig.ports[from]->send(request, send) == Accept::kAccepted);
+  rig.until([&] { return send.done_count == 1 && receive.done_count == 1; });
+}
+
+std::uint64_t kept_bytes(core::EngineCore& engine) {
+  std::uint64_t bytes = 0;
+  for (const auto& peer : engine.status().peers) bytes += peer.kept_bytes;
+  return bytes;
+}
+
+/// So many processes come, talk to rank 0, and leave in good order.
+void come_and_go(Rig& rig, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    rig.join({kind("self"), kind("tcp")});
+    talk(rig, 1);
+    const auto gone = rig.engines[0]->peer(rig.ports[1]->address());
+    REQUIRE(gone);
+    rig.until([&] { return kept_bytes(*rig.engines[1]) == 0; });  // else linger() waits here for rank 0
+    rig.engines[1]->linger();
+    rig.ports.pop_back();
+    rig.engines.pop_back();
+    CHECK(receive(rig, *rig.ports[0], 2, *gone, {}) == Errc::kPeerLost);
+  }
+}
+
+/// Rank 0 has died after it sent a small and a large message (tags 1, 2) that nobody receives yet.
+class Dead {
+ public:
+  Dead() : rig(2, {kind("self"), kind("sm")}, 1, at_once()), from(rig.to(1, 0)), large(1 << 20) {
+    const Slice few{large.data(), 8}, all{large.data(), large.size()};
+    send({&few, 1}, 1, small_send);
+    send({&all, 1}, 2, large_send);
+    Completion found;
+    rig.until([&] { return rig.ports[1]->peek({.tag = 2}, found, nullptr); });
+    rig.ports.erase(rig.ports.begin());
+    rig.engines.erase(rig.engines.begin());
+  }
+  Errc receive(Tag tag, const Destination& source) {
+    return ::receive(rig, *rig.ports[0], tag, source, large);
+  }
+
+  Rig rig;
+  const Destination from;
+
+ private:
+  void send(std::span<const Slice> slices, Tag tag, Watched& operation) {
+    SendRequest request{.to = rig.to(0, 1), .tag = tag};
+    request.slices = slices;
+    REQUIRE(rig.ports[0]->send(request, operation) == Accept::kAccepted);
+  }
+
+  std::vector<std::byte> large;
+  Watched small_send, large_send;
+};
+
+}  // namespace
+
+TEST_CASE("of processes that have come and gone little is kept") {
+  Rig rig(1, {kind("self"), kind("tcp")}, 1, at_once());
+  come_and_go(rig, 2);  // what is made once is there now
+  const std::size_t before = memory_in_use();
+  come_and_go(rig, 8);
+  if (kCountsMemory) CHECK(memory_in_use() < before + 8 * 8192);
+}
+
+TEST_CASE("a small message of a peer that is dead is received, a large one is reported lost") {
+  Dead peer;
+  CHECK(peer.receive(3, peer.from) == Errc::kPeerLost);  // it counts as ended from here on
+  Destination source{};
+  SUBCASE("by receives from it") { source = peer.from; }
+  SUBCASE("by receives from anybody") {}
+  CHECK(peer.receive(1, source) == Errc::kOk);
+  CHECK(peer.receive(2, source) == Errc::kPeerLost);
+}
+
+TEST_CASE("a receive from a peer that is dead ends at once, however late it is posted") {
+  Dead peer;
+  for (int i = 0; i < 3; ++i) CHECK(peer.receive(3, peer.from) == Errc::kPeerLost);
+}
