@@ -26,8 +26,8 @@ class Messages {
     }
   }
   std::size_t received() const {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        receives_, [](const auto& each) { return each->done_count == 1; }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(receives_, [](const auto& each) { return each->done_count == 1; }));
   }
 
  private:
@@ -41,6 +41,13 @@ class Messages {
 void break_all(const Tap& tap) {
   for (core::EndpointSink* sink : std::set(tap.sinks))
     sink->on_down({Errc::kDown, "the test breaks it"});
+}
+
+/// Both stand on that rung, and send by that transport.
+void move(Ladder& ladder, Rung rung, const core::Routing& after, const std::string& onto) {
+  for (const std::size_t rank : {0, 1}) ladder.order(rank, rung, after);
+  ladder.rig.until(
+      [&] { return used(ladder.rig, 0, 1) == onto && used(ladder.rig, 1, 0) == onto; });
 }
 
 }  // namespace
@@ -58,8 +65,7 @@ TEST_CASE("credit that went with a path is told again, behind the answer to a ma
   ladder.climb_to(Rung::kJoint, after);
   // Both leave beta. Rank 0's marker there waits for its answer from here on, as rank 1 can post nothing.
   beta[1].busy = true;
-  for (const std::size_t rank : {0, 1}) ladder.order(rank, Rung::kNewTx, after);
-  rig.until([&] { return used(rig, 0, 1) == "alpha" && used(rig, 1, 0) == "alpha"; });
+  move(ladder, Rung::kNewTx, after, "alpha");
   rig.until([&] { return beta[0].posted[FrameKind::kMarker] == 1 && beta[1].refused != 0; });
   // Rank 0 uses up its credit; what rank 1 gives back does not come.
   alpha[1].mute = true;
@@ -67,8 +73,7 @@ TEST_CASE("credit that went with a path is told again, behind the answer to a ma
   rig.until([&] { return messages.received() >= kHeaders; });
   REQUIRE(messages.received() <= kHeaders + 1);
   // They return to beta, and lose alpha.
-  for (const std::size_t rank : {0, 1}) ladder.order(rank, Rung::kJoint, after);
-  rig.until([&] { return used(rig, 0, 1) == "beta" && used(rig, 1, 0) == "beta"; });
+  move(ladder, Rung::kJoint, after, "beta");
   for (const std::size_t rank : {0, 1}) {
     alpha[rank].refuses = true;
     break_all(alpha[rank]);

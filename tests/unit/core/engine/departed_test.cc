@@ -66,7 +66,8 @@ void come_and_go(Rig& rig, std::size_t count) {
     talk(rig, 1);
     const auto gone = rig.engines[0]->peer(rig.ports[1]->address());
     REQUIRE(gone);
-    rig.until([&] { return kept_bytes(*rig.engines[1]) == 0; });  // else linger() waits here for rank 0
+    rig.until(
+        [&] { return kept_bytes(*rig.engines[1]) == 0; });  // else linger() waits here for rank 0
     rig.engines[1]->linger();
     rig.ports.pop_back();
     rig.engines.pop_back();

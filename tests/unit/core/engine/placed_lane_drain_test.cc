@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Paths that carried only data of large messages (the placed lane) and are no longer in use: they
 // count as empty only when all of that data has arrived.
+#include "tests/unit/core/engine/ladder.h"
 #include "tests/unit/core/engine/large.h"
 #include "tests/unit/core/engine/tapped.h"
 
@@ -98,4 +99,23 @@ TEST_CASE("a transport is not drained before the data of large messages on it ha
   pass_until(rig, [&] { return large.arrived(); });
   CHECK(large.is_whole());
   CHECK(lost(rig, "gamma") == 0);
+}
+
+TEST_CASE("a path that only one end used is closed when the pair has moved away") {
+  Taps beta, gamma;
+  core::Routing routing;
+  for (const char* name : {"beta", "gamma"}) routing.tuning[name].exclusivity = 5000;
+  Rig rig(2, {kind("self"), tapped("beta", beta), tapped("gamma", gamma, "sm")}, 1, {}, 1, routing);
+  const Large large(rig);
+  pass_until(rig, [&] { return large.arrived() && is_striped(*rig.engines[0]); });
+  const Large striped(rig);
+  pass_until(rig, [&] { return striped.arrived(); });
+  REQUIRE(gamma[0].posted[FrameKind::kData] != 0);
+  REQUIRE(gamma[1].posted[FrameKind::kData] == 0);
+  core::Routing after = routing;
+  after.moved["gamma"] = "beta";
+  Ladder ladder{rig, [] {}, routing};
+  ladder.go(after);
+  // Shared memory keeps nothing that it was given: it is closed where both ends have said a marker.
+  pass_until(rig, [&] { return gamma[0].sinks.empty() && gamma[1].sinks.empty(); });
 }
