@@ -129,6 +129,7 @@ class HoldMachine {
   bool all_known() { return poll_.all_known(now_, actions_); }
   TimeNs rescan_at() const;
   std::string broken() const;
+  std::string broken_up() const;
 
   HoldCommand command_;
   TimeNs now_;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // control/ladder/hold_outcome.cc -- how a command about a hold ends, and what it reports.
+#include <set>
+
 #include "base/hex.h"
 #include "control/ladder/hold_machine.h"
 #include "control/ladder/membership.h"
@@ -7,6 +9,10 @@
 namespace livebtl::control {
 
 using core::HoldState;
+
+namespace {
+constexpr std::size_t kReasonsMax = 3;  // named of what broke a hold
+}  // namespace
 
 /// Not all can be parked: those that are parked resume.
 void HoldMachine::back(ExitCode code, std::string text) {
@@ -83,12 +89,26 @@ void HoldMachine::conclude_dry_run() {
                            " are held already; `btlctl hold end` ends that");
 }
 
+/// Members that sent on before the end, one for each reason: where one's lease ran out, others say that
+/// it has sent to them.
+std::string HoldMachine::broken_up() const {
+  std::set<std::string> reasons;
+  std::string text;
+  for (const HoldAnswer& answer : poll_.answers()) {
+    const core::HoldReport& report = answer.report;
+    if (report.state != HoldState::kBroken || reasons.size() == kReasonsMax ||
+        !reasons.insert(report.why).second)
+      continue;
+    text += (text.empty() ? "" : "; ") + answer.name + " was not held throughout: " + report.why;
+  }
+  return text;
+}
+
 /// Why this is not one hold of all members, without interruption; "": it is.
 std::string HoldMachine::broken() const {
+  if (std::string sent_on = broken_up(); !sent_on.empty()) return sent_on;
   std::uint64_t id = command_.id;
   for (const HoldAnswer& answer : poll_.answers()) {
-    if (answer.report.state == HoldState::kBroken)
-      return answer.name + " was not held throughout: " + answer.report.why;
     if (answer.report.state == HoldState::kFenced) return answer.name + ": " + answer.report.why;
     if (answer.report.state == HoldState::kNone) return answer.name + " is not held";
     if (answer.report.state == HoldState::kParking)

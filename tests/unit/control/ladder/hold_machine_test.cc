@@ -64,6 +64,21 @@ TEST_CASE("what was not held throughout is never called good") {
   CHECK(job.members[3].state == HoldState::kParked);  // another's
 }
 
+TEST_CASE("each reason why members were not held throughout is told, of one member") {
+  Job job(4);
+  job.run(start());
+  for (const std::uint64_t sent_to : {1, 2}) {
+    job.members[sent_to].state = HoldState::kBroken;
+    job.members[sent_to].why = "another has sent to it";
+  }
+  job.members[3].state = HoldState::kBroken;
+  job.members[3].why = "its lease ran out";
+  const std::string text = job.run(check()).text;
+  CHECK(text.find("rank 0 was not held throughout: another has sent to it") != std::string::npos);
+  CHECK(text.find("rank 1") == std::string::npos);
+  CHECK(text.find("rank 2 was not held throughout: its lease ran out") != std::string::npos);
+}
+
 TEST_CASE("a lease begins anew for those alone that were all held throughout") {
   Job job(3);
   CHECK(job.run(renew()).code == ExitCode::kInconsistent);
