@@ -105,7 +105,7 @@ int run(const Options& options) {
   Totals totals;
   std::uint64_t failed = 0;
   for (std::uint64_t seed = begin; seed < end; ++seed) {
-    if ((seed - begin) % 10'000 == 9'999)
+    if ((seed - begin) % 1000 == 999)
       std::fprintf(stderr, "livebtl-sim: %llu of %llu seeds, %llu failed\n",
                    static_cast<unsigned long long>(seed - begin + 1),
                    static_cast<unsigned long long>(end - begin),
