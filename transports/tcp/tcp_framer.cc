@@ -113,7 +113,8 @@ Framer::Step Framer::check_head() noexcept {
 void Framer::ask_place(core::EndpointSink& sink) noexcept {
   asked_ = true;
   read_bytes_ = kReadBytesMin;
-  const MutableBytes place = sink.on_place(header(), prelude_.payload_bytes, true);
+  const bool has_crc = (prelude_.flags & kFlagPayloadCrc) != 0;
+  const MutableBytes place = sink.on_place(header(), prelude_.payload_bytes, has_crc);
   if (place.empty()) return;
   LIVEBTL_ASSERT(place.size() >= prelude_.payload_bytes, "a place holds the whole payload");
   place_ = place.first(prelude_.payload_bytes);

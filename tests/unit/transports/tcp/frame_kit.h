@@ -40,7 +40,8 @@ inline Blob encode(const std::vector<Message>& messages, bool payload_crc) {
 
 class FrameLog final : public core::EndpointSink {
  public:
-  MutableBytes on_place(Bytes, std::size_t payload_bytes, bool) noexcept override {
+  MutableBytes on_place(Bytes, std::size_t payload_bytes, bool to_be_checked) noexcept override {
+    have_checksums = to_be_checked;
     if (place_every == 0 || ++asked % place_every != 0) return {};
     ++placed;
     place.assign(payload_bytes + 10, std::byte{0xEE});
@@ -56,7 +57,8 @@ class FrameLog final : public core::EndpointSink {
   std::vector<std::uint64_t> sent;
   std::vector<Error> downs;
   Blob place;
-  int place_every = 0;  // 0: never a place
+  int place_every = 0;          // 0: never a place
+  bool have_checksums = false;  // the payloads that a place was asked for
   int asked = 0;
   int placed = 0;
 };
