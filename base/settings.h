@@ -21,6 +21,7 @@ namespace livebtl {
 enum class AuthLevel : std::uint8_t { kNone, kAuth };
 // kNetwork: not between processes of one node
 enum class CrcMode : std::uint8_t { kNetwork, kAlways, kNever };
+enum class SingleCopy : std::uint8_t { kAuto, kCma, kNone };
 
 // Each is the setting of this name in capitals, and has its default here; setting_table() says what it means.
 struct Settings {
@@ -46,7 +47,7 @@ struct Settings {
   std::uint32_t credit_headers = 4096;
   std::uint32_t operations_max = 65536;  // OPERATIONS
   std::uint32_t sm_ring_bytes = 256u << 10;
-  bool sm_single_copy = true;
+  SingleCopy sm_single_copy = SingleCopy::kAuto;
   std::uint32_t probe_ms = 2000;
   std::uint32_t dead_ms = 500;
   int linger_ms = -1;  // without limit

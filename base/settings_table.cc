@@ -126,7 +126,8 @@ using Word = std::pair<std::string_view, Value>;
 constexpr Word<bool> kOnOrOff[] = {{"on", true}, {"off", false}};
 constexpr Word<bool> kOnOrAuto[] = {{"on", true}, {"auto", false}};
 constexpr Word<bool> kAutoOrOff[] = {{"auto", true}, {"off", false}};
-constexpr Word<bool> kCmaOrNone[] = {{"cma", true}, {"none", false}};
+constexpr Word<SingleCopy> kSingleCopies[] = {
+    {"auto", SingleCopy::kAuto}, {"cma", SingleCopy::kCma}, {"none", SingleCopy::kNone}};
 constexpr Word<AuthLevel> kAuthLevels[] = {{"none", AuthLevel::kNone}, {"auth", AuthLevel::kAuth}};
 constexpr Word<CrcMode> kCrcModes[] = {
     {"network", CrcMode::kNetwork}, {"always", CrcMode::kAlways}, {"never", CrcMode::kNever}};
@@ -200,9 +201,11 @@ constexpr SettingInfo kSettingTable[] = {
      set_number<&Settings::operations_max, 16, 1u << 24>},
     {"SM_RING_BYTES", "bytes", "256K", "shared-memory ring a direction",
      set_bytes<&Settings::sm_ring_bytes, 16384>},
-    {"SM_SINGLE_COPY", "word", "cma",
-     "cma or none: are large payloads over shared memory read out of the peer, where it allows?",
-     set_word<&Settings::sm_single_copy, kCmaOrNone>},
+    {"SM_SINGLE_COPY", "word", "auto",
+     "are large payloads over shared memory read out of the peer, where it allows? cma: yes; none: "
+     "no; "
+     "auto: where that is measured to be faster than two copies",
+     set_word<&Settings::sm_single_copy, kSingleCopies>},
     {"PROBE_MS", "ms", "2000", "silence after which a path with unacknowledged frames is probed",
      set_number<&Settings::probe_ms, 10, 3'600'000>},
     {"DEAD_MS", "ms", "500", "delay before operations on a peer that is proved dead fail",

@@ -25,7 +25,7 @@ struct Core {
   explicit Core(EngineConfig config)
       : context(std::move(config)),
         sender(context, transfers, bml),
-        transfers(sender, receiver, onesided, ports),
+        transfers(context, sender, receiver, onesided, ports),
         onesided(context, sender, transfers, ports, bml),
         receiver(context, sender, transfers, onesided, ports, bml),
         bml({context, sender, receiver, transfers, onesided, ports, switching, returning, hold}),

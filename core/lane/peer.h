@@ -13,6 +13,7 @@
 
 #include "base/hex.h"
 #include "core/engine/config.h"
+#include "core/lane/copy_choice.h"
 #include "core/lane/out_frame.h"
 #include "core/lane/reorder.h"
 #include "core/lane/role.h"
@@ -177,6 +178,7 @@ struct Peer {
   std::uint32_t tickets_waiting = 0;            // for a path that takes them (core/bml/tickets.h)
   std::uint32_t transfers_asked = 0;            // of ours: the peer wants the data, and has not all
   std::vector<core::Path*> bulk_paths;          // the placed lane's; striped by weight
+  core::CopyChoice copies;
   std::map<std::string, std::uint64_t> lost_paths;  // by transport: id of what a redial replaces
   std::string fatal_refusal;                        // the peer will never talk to us again, and why
   TimeNs lost_at = 0;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/rendezvous.cc -- see rendezvous.h.
+// core/lane/rendezvous.cc -- large messages, puts and gets at the end that has the bytes: offers them, and
+// sends what is asked for. See rendezvous.h; rendezvous_fetch.cc has the other end.
 #include "core/lane/rendezvous.h"
 
 #include <algorithm>
-#include <set>
 
+#include "core/engine/context.h"
 #include "core/lane/onesided.h"
+#include "core/lane/pieces.h"
 #include "core/lane/port_state.h"
-#include "core/lane/receive.h"
 #include "core/lane/receive_end.h"
 #include "core/lane/send.h"
 
@@ -17,36 +18,7 @@ namespace {
 
 constexpr double kAheadBytesMax = 1 << 20;  // of placed data, beside a path that is busy
 
-CtsBody request_for(const InTransfer& in, std::uint64_t handle) noexcept {
-  return {in.transfer, in.arrived.prefix(), in.wanted, handle, in.attempt, 0};
-}
-
-/// The contiguous piece of scattered memory at `offset`, at most bytes_max long.
-template <class SliceType>
-SliceType piece_at(std::span<const SliceType> slices, std::uint64_t offset,
-                   std::size_t bytes_max) noexcept {
-  using Pointer =
-      std::conditional_t<std::is_same_v<SliceType, Slice>, const std::byte*, std::byte*>;
-  for (const SliceType& slice : slices) {
-    if (offset < slice.bytes)
-      return {static_cast<Pointer>(slice.data) + offset,
-              std::min<std::size_t>(slice.bytes - offset, bytes_max)};
-    offset -= slice.bytes;
-  }
-  return {};
-}
-
 }  // namespace
-
-void scatter(std::span<const MutableSlice> slices, std::uint64_t offset, Bytes bytes) noexcept {
-  while (!bytes.empty()) {
-    const MutableSlice piece = piece_at(slices, offset, bytes.size());
-    LIVEBTL_ASSERT(piece.bytes != 0, "scattered bytes must fit");
-    std::memcpy(piece.data, bytes.data(), piece.bytes);
-    offset += piece.bytes;
-    bytes = bytes.subspan(piece.bytes);
-  }
-}
 
 OutTransfer& Transfers::offer(Peer& peer, PortState* port, Operation* operation,
                               std::span<const Slice> slices, std::uint64_t bytes,
@@ -61,37 +33,10 @@ OutTransfer& Transfers::offer(Peer& peer, PortState* port, Operation* operation,
   return out;
 }
 
-void Transfers::fetch(Peer& peer, InTransfer in, std::uint64_t wanted) {
-  in.peer = &peer;
-  if (peer.failed) {  // its offer was kept, and the bytes have died with it
-    in.completion.code = Errc::kPeerLost;
-    in.completion.bytes = 0;
-    return finish(in);
-  }
-  if (wanted == 0) {
-    tell_end(peer, in.transfer, Errc::kOk, in.end_role());
-    return finish(in);
-  }
-  std::uint64_t handle = 0;
-  InTransfer& mine = in_.acquire(handle);
-  mine = std::move(in);
-  mine.wanted = wanted;
-  ask(mine, handle);
-}
-
 void Transfers::request_posted(std::uint64_t name) noexcept {
   OutTransfer* out = out_.find(name);
   LIVEBTL_ASSERT(out != nullptr, "an offer that is queued has its transfer");
   out->counted = true;
-}
-
-void Transfers::tell_end(Peer& peer, std::uint64_t transfer, Errc code, Role role) {
-  sender_.queue_control(peer, FrameKind::kFin, 0, 0, 0,
-                        FinBody{transfer, static_cast<std::uint32_t>(code), 0}, {}, role);
-}
-
-void Transfers::ask(InTransfer& in, std::uint64_t handle) noexcept {
-  sender_.queue_control(*in.peer, FrameKind::kCts, 0, 0, 0, request_for(in, handle));
 }
 
 void Transfers::on_cts(Peer& peer, const CtsBody& cts) noexcept {
@@ -124,6 +69,8 @@ void Transfers::on_fin(Peer& peer, const FrameHead& head, const FinBody& fin) no
   out->finished = true;
   if (out->region) peer.rx.end_request();
   if (!out->given_up) out->code = static_cast<Errc>(fin.code);
+  if (out->way && out->code == Errc::kOk && out->attempt == 0)
+    peer.copies.took(*out->way, out->wanted, out->begun_at, context_.config.now());
   complete_out_if_done(fin.operation);
 }
 
@@ -151,73 +98,6 @@ void Transfers::complete_out(const OutTransfer& done) noexcept {
   const Completion completion{.code = done.code, .bytes = done.bytes};
   if (done.one_sided) return onesided_.complete(*done.operation, completion);
   end_operation(*done.operation, completion);
-}
-
-MutableBytes Transfers::place(Path& path, const DataBody& data, std::size_t payload_bytes,
-                              bool to_be_checked) noexcept {
-  InTransfer* in = in_.find(data.handle);
-  if (in == nullptr || in->peer != path.peer) return {};
-  // A put goes into memory that others may read meanwhile: only after its checksum was found right.
-  if (in->purpose == InTransfer::Purpose::kPut && to_be_checked) return {};
-  if (data.offset > in->wanted || payload_bytes > in->wanted - data.offset) return {};
-  if (in->arrived.touches(data.offset, payload_bytes)) return {};
-  if (being_placed(*path.peer, data, payload_bytes)) return {};
-  const MutableSlice piece = piece_at(std::span<const MutableSlice>{in->slices, in->slice_count},
-                                      data.offset, payload_bytes);
-  if (piece.bytes < payload_bytes) return {};
-  path.placing = data.handle;
-  path.placing_begin = data.offset;
-  path.placing_end = data.offset + payload_bytes;
-  return {static_cast<std::byte*>(piece.data), piece.bytes};
-}
-
-bool Transfers::being_placed(const Peer& peer, const DataBody& data,
-                             std::uint64_t bytes) const noexcept {
-  return std::any_of(peer.paths.begin(), peer.paths.end(), [&](const auto& path) {
-    return path->placing == data.handle && path->placing_begin < data.offset + bytes &&
-           data.offset < path->placing_end;
-  });
-}
-
-void Transfers::on_data(Path& path, const DataBody& data, Bytes payload) noexcept {
-  path.placing = 0;
-  Peer& peer = *path.peer;
-  InTransfer* in = in_.find(data.handle);
-  if (in == nullptr || in->peer != &peer) return;  // late: its transfer is complete
-  if (data.offset > in->wanted || payload.size() > in->wanted - data.offset) return;
-  const std::span<const MutableSlice> slices{in->slices, in->slice_count};
-  const MutableSlice piece = piece_at(slices, data.offset, payload.size());
-  if (piece.data != payload.data()) {
-    // Another path is reading the same bytes into place, and may yet fail and leave rubbish: those
-    // count. If it fails, the loss of that path asks for them again.
-    if (being_placed(peer, data, payload.size())) return;
-    scatter(slices, data.offset, payload);
-  }
-  in->arrived.add(data.offset, payload.size());
-  if (in->arrived.covered() == in->wanted) complete_in(data.handle);
-}
-
-void Transfers::complete_in(std::uint64_t handle) noexcept {
-  const InTransfer in = std::move(*in_.find(handle));
-  in_.release(handle);
-  tell_end(*in.peer, in.transfer, Errc::kOk, in.end_role());
-  finish(in);
-}
-
-// in: a transfer whose bytes are all there, out of the table. out: its operation is complete.
-void Transfers::finish(const InTransfer& in) noexcept {
-  switch (in.purpose) {
-    case InTransfer::Purpose::kReceive:
-      end_message(*in.operation, in.completion);
-      break;
-    case InTransfer::Purpose::kGet:
-      sender_.request_ended(*in.peer);
-      onesided_.complete(*in.operation, in.completion);
-      break;
-    case InTransfer::Purpose::kPut:
-      if (in.port != nullptr) in.port->tell_remote_access(in.access);
-      break;
-  }
 }
 
 void Transfers::on_sent(Path& path, std::uint64_t name) noexcept {
@@ -283,6 +163,18 @@ Post Transfers::post_piece(Peer& peer, Path& path, const OutTransfer& out, std::
   return path.endpoint->post({bytes_of(header), payload, name, true});
 }
 
+// Is so large a fragment exposed? A transfer goes one way from its beginning to its end.
+bool Transfers::exposes(Peer& peer, const Caps& caps, OutTransfer& out,
+                        std::size_t bytes) noexcept {
+  if (caps.zero_copy_bytes_min == 0 || bytes < caps.zero_copy_bytes_min) return false;
+  if (!caps.copying_may_be_faster) return true;
+  if (out.begun_at == 0) {
+    out.begun_at = context_.config.now();
+    out.way = peer.copies.next(out.wanted);
+  }
+  return out.way != CopyChoice::Way::kCopied;
+}
+
 // Posts the next fragment: exposed for a zero-copy read where the path can do that and it pays.
 // Returns its bytes; 0: the path is busy.
 std::size_t Transfers::post_data(Peer& peer, Path& path, OutTransfer& out,
@@ -293,10 +185,14 @@ std::size_t Transfers::post_data(Peer& peer, Path& path, OutTransfer& out,
   Slice piece =
       piece_at(std::span<const Slice>{out.slices, out.slice_count}, out.next_offset, chunk);
   Post post = Post::kSmaller;
-  if (piece.bytes <= caps.payload_bytes_max || piece.bytes >= caps.zero_copy_bytes_min)
+  if (exposes(peer, caps, out, piece.bytes)) {
     post = post_piece(peer, path, out, name, piece);
+    if (post == Post::kSmaller) out.way.reset();  // not a choice, so nothing is learnt from it
+  }
   if (post == Post::kSmaller) {
-    piece.bytes = std::min<std::size_t>(piece.bytes, caps.payload_bytes_max);
+    const std::uint32_t copied_max =
+        caps.piece_bytes_max != 0 ? caps.piece_bytes_max : caps.payload_bytes_max;
+    piece.bytes = std::min<std::size_t>(piece.bytes, copied_max);
     post = post_piece(peer, path, out, name, piece);
   }
   if (post == Post::kRetry) return 0;
@@ -321,26 +217,6 @@ void Transfers::path_lost(Peer& peer, Path& path) noexcept {
   for (const std::uint64_t name : posted) complete_out_if_done(name);
   rewind_outgoing(peer);
   ask_again(peer);
-}
-
-// A request that waits still is made newer: a peer that breaks paths and takes nothing does not get our
-// memory for them.
-void Transfers::ask_again(Peer& peer) noexcept {
-  in_.for_each([&](std::uint64_t, InTransfer& in) {
-    if (in.peer == &peer) ++in.attempt;
-  });
-  std::set<std::uint64_t> waiting;
-  for (OutFrame* frame = peer.tx.control.first; frame != nullptr; frame = frame->next) {
-    if (frame->head().kind != FrameKind::kCts) continue;
-    const auto cts = decode_body<CtsBody>({frame->header, frame->header_bytes});
-    const InTransfer* in = in_.find(cts.handle);
-    if (in == nullptr || in->peer != &peer) continue;
-    frame->set_header(Header<CtsBody>{frame->head(), request_for(*in, cts.handle)});
-    waiting.insert(cts.handle);
-  }
-  in_.for_each([&](std::uint64_t handle, InTransfer& in) {
-    if (in.peer == &peer && !waiting.contains(handle)) ask(in, handle);
-  });
 }
 
 // The receiver may have lost the path before we did, and have asked again before we posted on it

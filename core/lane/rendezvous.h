@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "core/engine/parts.h"
+#include "core/lane/copy_choice.h"
 #include "core/lane/intervals.h"
 #include "core/lane/peer.h"
 #include "core/lane/slot_table.h"
@@ -48,6 +49,8 @@ struct OutTransfer {
   std::uint64_t asked_offset = 0;  // of the last CTS: all before it has arrived
   std::uint64_t next_offset = 0;
   std::uint32_t attempt = 0;
+  std::optional<CopyChoice::Way> way;  // chosen, and to be measured from begun_at on
+  TimeNs begun_at = 0;
   std::uint32_t posted = 0;  // data frames in endpoints, referring to the user's bytes
 };
 
@@ -83,8 +86,13 @@ struct InTransfer {
 
 class Transfers {
  public:
-  Transfers(Sender& sender, Receiver& receiver, OneSided& onesided, PortTable& ports)
-      : sender_(sender), receiver_(receiver), onesided_(onesided), ports_(ports) {}
+  Transfers(const Context& context, Sender& sender, Receiver& receiver, OneSided& onesided,
+            PortTable& ports)
+      : context_(context),
+        sender_(sender),
+        receiver_(receiver),
+        onesided_(onesided),
+        ports_(ports) {}
 
   /// Sender: makes the transfer for an offer; the caller puts `name` into the RTS.
   OutTransfer& offer(Peer& peer, PortState* port, Operation* operation,
@@ -132,6 +140,7 @@ class Transfers {
   void complete_in(std::uint64_t handle) noexcept;
   void finish(const InTransfer& in) noexcept;
   std::size_t post_data(Peer& peer, Path& path, OutTransfer& out, std::uint64_t name) noexcept;
+  bool exposes(Peer& peer, const Caps& caps, OutTransfer& out, std::size_t bytes) noexcept;
   Post post_piece(Peer& peer, Path& path, const OutTransfer& out, std::uint64_t name,
                   const Slice& piece) noexcept;
   void complete_out_if_done(std::uint64_t name) noexcept;
@@ -139,6 +148,7 @@ class Transfers {
   void tell_read(const OutTransfer& done) noexcept;
   Path* pick_path(Peer& peer) noexcept;
 
+  const Context& context_;
   Sender& sender_;
   Receiver& receiver_;
   OneSided& onesided_;

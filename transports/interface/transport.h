@@ -58,12 +58,17 @@ struct Caps {
   // Largest payload of one frame: at least kPayloadBytesMin, and at least the eager_bytes_max of
   // every transport in the process: a frame that one may have lost is sent again over another.
   std::uint32_t payload_bytes_max = 0;
+  // Data of large messages go in pieces of at most this size, where they are not exposed. 0:
+  // payload_bytes_max. Less where both ends copy: one copies a piece while the other copies the next.
+  std::uint32_t piece_bytes_max = 0;
   // Stable payloads from min to max, both above payload_bytes_max, may be posted whole as well:
   // they are exposed for a zero-copy read. The peer (its device, its kernel) reads them from where
   // they lie to where on_place() wants them, and kPosted or kSmaller is the answer. 0: there is no
   // such thing here.
   std::uint32_t zero_copy_bytes_min = 0;
   std::uint32_t zero_copy_bytes_max = 0;
+  // Whether it pays to expose a payload depends on the machine: it is measured. false: it does.
+  bool copying_may_be_faster = false;
   std::uint32_t eager_bytes_max = 0;  // above this, rendezvous is expected to be faster
   // true: frames can be lost when a path breaks, so the BML keeps them until they are acknowledged.
   // false (self and sm): what was posted is delivered; the BML need not see it acknowledged.

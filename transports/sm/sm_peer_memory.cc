@@ -4,44 +4,50 @@
 
 #include <sys/uio.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 
 namespace livebtl::sm {
 
+namespace {
+
+/// Only the kernel follows that address: it is one of another process.
+iovec there_at(std::uint64_t address, std::size_t bytes) noexcept {
+  return {reinterpret_cast<void*>(address), bytes};  // NOLINT(performance-no-int-to-ptr)
+}
+
+}  // namespace
+
 bool PeerMemory::knows(std::uint64_t probe_address, std::uint64_t probe) noexcept {
   probe_address_ = probe_address;
   probe_ = probe;
-  return is_the_same();
+  return read(probe_address, {});
 }
 
+// The last call reads the probe behind the bytes, out of the same memory; and a number that names the
+// peer still has never named another one before.
 bool PeerMemory::read(std::uint64_t address, MutableBytes into) const noexcept {
-  return copy(address, into) && is_the_same();
-}
-
-bool PeerMemory::is_the_same() const noexcept {
-  std::uint64_t found = 0;
-  if (!copy(probe_address_, {reinterpret_cast<std::byte*>(&found), sizeof(found)})) return false;
-  errno = ESRCH;
-  return found == probe_;
-}
-
-bool PeerMemory::copy(std::uint64_t address, MutableBytes into) const noexcept {
   errno = ESRCH;
   if (pid_ <= 0) return false;
-  std::size_t done = 0;
-  while (done < into.size()) {
-    // The kernel may stop at a page that it cannot get at: then the next call says why.
-    const iovec here{into.data() + done, into.size() - done};
-    // Only the kernel follows this address: it is one of another process.
-    void* const from =
-        reinterpret_cast<void*>(address + done);  // NOLINT(performance-no-int-to-ptr)
-    const iovec there{from, into.size() - done};
-    const ssize_t copied = ::process_vm_readv(pid_, &here, 1, &there, 1, 0);
+  std::uint64_t found = 0;
+  while (true) {
+    const std::array<iovec, 2> here{{{into.data(), into.size()}, {&found, sizeof(found)}}};
+    const std::array<iovec, 2> there{
+        {there_at(address, into.size()), there_at(probe_address_, sizeof(found))}};
+    const ssize_t copied =
+        ::process_vm_readv(pid_, here.data(), here.size(), there.data(), there.size(), 0);
     if (copied == 0) errno = EFAULT;
     if (copied <= 0) return false;
-    done += static_cast<std::size_t>(copied);
+    const auto bytes = static_cast<std::size_t>(copied);
+    if (bytes == into.size() + sizeof(found)) break;
+    // The kernel may stop at a page that it cannot get at: then the next call says why.
+    const std::size_t done = std::min(bytes, into.size());
+    address += done;
+    into = into.subspan(done);
   }
-  return true;
+  errno = ESRCH;
+  return found == probe_;
 }
 
 }  // namespace livebtl::sm

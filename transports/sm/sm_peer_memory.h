@@ -3,8 +3,8 @@
 // Memory Attach, process_vm_readv(2)).
 //
 // The process is named by a number that may come to mean another one, or another program in the
-// same (exec). So the peer shows a number that it has drawn, and where it stands; after each copy
-// it must stand there still.
+// same (exec). So the peer shows a number that it has drawn, and where it stands: each read finds it
+// there still, in the memory that the bytes came from.
 //
 // The kernel takes the peer's locks and brings in its pages for that. A peer of the same user that
 // means ill can make a read as slow as it can make a page of a file (LIVEBTL_SM_SINGLE_COPY=none).
@@ -31,9 +31,6 @@ class PeerMemory {
   bool read(std::uint64_t address, MutableBytes into) const noexcept;
 
  private:
-  bool copy(std::uint64_t address, MutableBytes into) const noexcept;
-  bool is_the_same() const noexcept;
-
   pid_t pid_ = 0;
   std::uint64_t probe_address_ = 0;
   std::uint64_t probe_ = 0;

@@ -33,6 +33,8 @@ PeerAddress parse_address(Bytes address) noexcept {
 
 constexpr std::uint32_t kExclusivity = 1024;
 constexpr std::uint32_t kBandwidthMbps = 80'000;
+/// Small enough for the ends to copy at the same time, large enough for what a frame costs not to count.
+constexpr std::uint32_t kPieceBytesMax = 16u << 10;
 
 std::size_t usable_ring_bytes(std::size_t wanted) noexcept {
   return std::bit_ceil(std::clamp(wanted, kRingBytesMin, kRingBytesMax));
@@ -50,17 +52,18 @@ core::TransportKind sm_kind() {
 }
 
 Result<std::unique_ptr<core::Transport>> SmTransport::make(const core::NodeFacts& facts,
-                                                           std::size_t ring_bytes, bool zero_copy) {
+                                                           std::size_t ring_bytes,
+                                                           SingleCopy single_copy) {
   auto directory = SocketDirectory::open(facts.job_directory);
   if (!directory) return tl::unexpected<Error>(directory.error());
   std::unique_ptr<SmTransport> made(
-      new SmTransport(facts, std::move(*directory), usable_ring_bytes(ring_bytes), zero_copy));
+      new SmTransport(facts, std::move(*directory), usable_ring_bytes(ring_bytes), single_copy));
   if (const Status started = made->start(); !started) return tl::unexpected<Error>(started.error());
   return made;
 }
 
 SmTransport::SmTransport(const core::NodeFacts& facts, SocketDirectory directory,
-                         std::size_t ring_bytes, bool zero_copy)
+                         std::size_t ring_bytes, SingleCopy single_copy)
     : process_(facts.process),
       node_(facts.node),
       ring_bytes_(ring_bytes),
@@ -68,9 +71,11 @@ SmTransport::SmTransport(const core::NodeFacts& facts, SocketDirectory directory
       directory_(std::move(directory)) {
   caps_.payload_bytes_max = static_cast<std::uint32_t>(ring_payload_max(ring_bytes));
   caps_.eager_bytes_max = std::min<std::uint32_t>(caps_.payload_bytes_max, 32u << 10);
-  if (zero_copy && caps_.payload_bytes_max < kExposureBytesMax) {
+  caps_.piece_bytes_max = std::min(caps_.payload_bytes_max, kPieceBytesMax);
+  if (single_copy != SingleCopy::kNone && caps_.payload_bytes_max < kExposureBytesMax) {
     caps_.zero_copy_bytes_min = caps_.payload_bytes_max + 1;
     caps_.zero_copy_bytes_max = kExposureBytesMax;
+    caps_.copying_may_be_faster = single_copy == SingleCopy::kAuto;
   }
   caps_.keeps = false;
   caps_.same_node_only = true;

@@ -17,12 +17,13 @@ namespace livebtl::sm {
 
 class SmTransport final : public core::Transport {
  public:
-  /// ring_bytes is rounded up to a power of two within the ring's limits. zero_copy: are payloads that
-  /// are too large for it copied straight from process to process, where the kernel allows that?
+  /// ring_bytes is rounded up to a power of two within the ring's limits. single_copy: are payloads
+  /// that are too large for it copied straight from process to process, where the kernel allows that?
+  /// kAuto: where it is measured to be faster.
   /// Errors: kSystem, kNoMemory.
   static Result<std::unique_ptr<core::Transport>> make(const core::NodeFacts& facts,
                                                        std::size_t ring_bytes,
-                                                       bool zero_copy = true);
+                                                       SingleCopy single_copy = SingleCopy::kCma);
   ~SmTransport() override;
 
   std::string_view name() const noexcept override { return "sm"; }
@@ -62,7 +63,7 @@ class SmTransport final : public core::Transport {
   };
 
   SmTransport(const core::NodeFacts& facts, SocketDirectory directory, std::size_t ring_bytes,
-              bool zero_copy);
+              SingleCopy single_copy);
   Status start();
 
   // What happens seldom: connections, bells, ends.

@@ -68,7 +68,7 @@ TEST_CASE("values arrive in their fields") {
   REQUIRE(settings);
   CHECK_FALSE(settings->takeover);
   CHECK_FALSE(settings->returns);
-  CHECK_FALSE(settings->sm_single_copy);
+  CHECK(settings->sm_single_copy == SingleCopy::kNone);
   CHECK(settings->job == "job.1_a-b");
   CHECK(settings->size == 8);
   CHECK(settings->transports == std::vector<std::string>{"sm", "tcp"});

@@ -231,7 +231,7 @@ TEST_CASE("where reading another process is switched off, payloads go through th
   facts.process = ProcessId{1};
   facts.node = 5;
   facts.job_directory = directory.path();
-  const auto made = SmTransport::make(facts, kRingBytes, false);
+  const auto made = SmTransport::make(facts, kRingBytes, SingleCopy::kNone);
   REQUIRE(made.has_value());
   CHECK((*made)->caps().zero_copy_bytes_max == 0);
   const auto large =

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/lane/copy_choice.h -- which of two ways a large message takes where both are open: copied through the
+// transport's buffers, by both ends at once, or exposed for a zero-copy read, by the receiver alone.
+//
+// Which is faster depends on the machine, on the size, and on what both ends do besides. So the first
+// transfers of a size go either way and are timed; later ones go the faster way, and now and then some go
+// the other way, since that may have become the faster one. Always several in a row: of one among others
+// the time tells little, as its end is heard together with theirs.
+//
+// Pure. Threads: as the Peer that it is part of.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "base/clock.h"
+
+namespace livebtl::core {
+
+class CopyChoice {
+ public:
+  enum class Way : std::uint8_t { kCopied, kExposed };
+
+  /// The way of the next transfer, of so many bytes.
+  Way next(std::uint64_t bytes) noexcept {
+    Sizes& sizes = sizes_of(bytes);
+    const std::uint32_t series = sizes.transfers++ / kSeries;
+    if (series < kTrials) return series % 2 == 0 ? Way::kCopied : Way::kExposed;
+    const bool other = series % kOtherWayEvery == 0;
+    return exposing_is_faster(sizes) != other ? Way::kExposed : Way::kCopied;
+  }
+
+  /// All of a transfer has been taken. It began when it was posted, or when the one before it ended.
+  void took(Way way, std::uint64_t bytes, TimeNs posted, TimeNs ended) noexcept {
+    const TimeNs time = std::max<TimeNs>(ended - std::max(posted, last_ended_), 0);
+    last_ended_ = ended;
+    Cost& cost = sizes_of(bytes).cost[static_cast<std::size_t>(way)];
+    cost.time_ns += static_cast<std::uint64_t>(time);
+    cost.bytes += bytes;
+    if (++cost.timed == kSeries) cost.settle();
+  }
+
+  static constexpr std::uint32_t kSeries = 8;  // transfers that go the same way
+  static constexpr std::uint32_t kTrials = 4;  // series
+  static constexpr std::uint32_t kOtherWayEvery = 64;
+
+ private:
+  struct Cost {
+    std::uint64_t known = 0;    // ns for kUnitBytes; 0: not known
+    std::uint64_t time_ns = 0;  // of the series that is being timed
+    std::uint64_t bytes = 0;
+    std::uint32_t timed = 0;
+
+    // A series in which an end did not run for a while tells nothing of the way: it counts a little.
+    void settle() noexcept {
+      const std::uint64_t its =
+          bytes == 0 ? 0 : std::max<std::uint64_t>(time_ns * kUnitBytes / bytes, 1);
+      known = known == 0 ? its : (known + std::min(its, 2 * known)) / 2;
+      time_ns = bytes = 0;
+      timed = 0;
+    }
+  };
+  struct Sizes {
+    std::array<Cost, 2> cost{};  // by Way
+    std::uint32_t transfers = 0;
+  };
+  static constexpr std::uint64_t kUnitBytes = 64u << 10;
+
+  /// Below 256 KiB, 1 MiB, 4 MiB; and from there on.
+  Sizes& sizes_of(std::uint64_t bytes) noexcept {
+    const auto quarters = static_cast<std::size_t>(std::bit_width(bytes >> 18) + 1) / 2;
+    return sizes_[std::min(quarters, sizes_.size() - 1)];
+  }
+  static bool exposing_is_faster(const Sizes& sizes) noexcept {
+    const std::uint64_t copied = sizes.cost[0].known, exposed = sizes.cost[1].known;
+    return exposed != 0 && (copied == 0 || exposed < copied);
+  }
+
+  std::array<Sizes, 4> sizes_;
+  TimeNs last_ended_ = 0;
+};
+
+}  // namespace livebtl::core

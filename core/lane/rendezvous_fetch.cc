@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/lane/rendezvous_fetch.cc -- large messages, puts and gets at the end that is to have the bytes: asks
+// for what is offered, puts it where it belongs, and says when all is there. See rendezvous.h.
+#include <set>
+
+#include "core/lane/onesided.h"
+#include "core/lane/pieces.h"
+#include "core/lane/port_state.h"
+#include "core/lane/receive.h"
+#include "core/lane/receive_end.h"
+#include "core/lane/rendezvous.h"
+#include "core/lane/send.h"
+
+namespace livebtl::core {
+
+namespace {
+
+CtsBody request_for(const InTransfer& in, std::uint64_t handle) noexcept {
+  return {in.transfer, in.arrived.prefix(), in.wanted, handle, in.attempt, 0};
+}
+
+}  // namespace
+
+void scatter(std::span<const MutableSlice> slices, std::uint64_t offset, Bytes bytes) noexcept {
+  while (!bytes.empty()) {
+    const MutableSlice piece = piece_at(slices, offset, bytes.size());
+    LIVEBTL_ASSERT(piece.bytes != 0, "scattered bytes must fit");
+    std::memcpy(piece.data, bytes.data(), piece.bytes);
+    offset += piece.bytes;
+    bytes = bytes.subspan(piece.bytes);
+  }
+}
+
+void Transfers::fetch(Peer& peer, InTransfer in, std::uint64_t wanted) {
+  in.peer = &peer;
+  if (peer.failed) {  // its offer was kept, and the bytes have died with it
+    in.completion.code = Errc::kPeerLost;
+    in.completion.bytes = 0;
+    return finish(in);
+  }
+  if (wanted == 0) {
+    tell_end(peer, in.transfer, Errc::kOk, in.end_role());
+    return finish(in);
+  }
+  std::uint64_t handle = 0;
+  InTransfer& mine = in_.acquire(handle);
+  mine = std::move(in);
+  mine.wanted = wanted;
+  ask(mine, handle);
+}
+
+void Transfers::tell_end(Peer& peer, std::uint64_t transfer, Errc code, Role role) {
+  sender_.queue_control(peer, FrameKind::kFin, 0, 0, 0,
+                        FinBody{transfer, static_cast<std::uint32_t>(code), 0}, {}, role);
+}
+
+void Transfers::ask(InTransfer& in, std::uint64_t handle) noexcept {
+  sender_.queue_control(*in.peer, FrameKind::kCts, 0, 0, 0, request_for(in, handle));
+}
+
+MutableBytes Transfers::place(Path& path, const DataBody& data, std::size_t payload_bytes,
+                              bool to_be_checked) noexcept {
+  InTransfer* in = in_.find(data.handle);
+  if (in == nullptr || in->peer != path.peer) return {};
+  // A put goes into memory that others may read meanwhile: only after its checksum was found right.
+  if (in->purpose == InTransfer::Purpose::kPut && to_be_checked) return {};
+  if (data.offset > in->wanted || payload_bytes > in->wanted - data.offset) return {};
+  if (in->arrived.touches(data.offset, payload_bytes)) return {};
+  if (being_placed(*path.peer, data, payload_bytes)) return {};
+  const MutableSlice piece = piece_at(std::span<const MutableSlice>{in->slices, in->slice_count},
+                                      data.offset, payload_bytes);
+  if (piece.bytes < payload_bytes) return {};
+  path.placing = data.handle;
+  path.placing_begin = data.offset;
+  path.placing_end = data.offset + payload_bytes;
+  return {static_cast<std::byte*>(piece.data), piece.bytes};
+}
+
+bool Transfers::being_placed(const Peer& peer, const DataBody& data,
+                             std::uint64_t bytes) const noexcept {
+  return std::any_of(peer.paths.begin(), peer.paths.end(), [&](const auto& path) {
+    return path->placing == data.handle && path->placing_begin < data.offset + bytes &&
+           data.offset < path->placing_end;
+  });
+}
+
+void Transfers::on_data(Path& path, const DataBody& data, Bytes payload) noexcept {
+  path.placing = 0;
+  Peer& peer = *path.peer;
+  InTransfer* in = in_.find(data.handle);
+  if (in == nullptr || in->peer != &peer) return;  // late: its transfer is complete
+  if (data.offset > in->wanted || payload.size() > in->wanted - data.offset) return;
+  const std::span<const MutableSlice> slices{in->slices, in->slice_count};
+  const MutableSlice piece = piece_at(slices, data.offset, payload.size());
+  if (piece.data != payload.data()) {
+    // Another path is reading the same bytes into place, and may yet fail and leave rubbish: those
+    // count. If it fails, the loss of that path asks for them again.
+    if (being_placed(peer, data, payload.size())) return;
+    scatter(slices, data.offset, payload);
+  }
+  in->arrived.add(data.offset, payload.size());
+  if (in->arrived.covered() == in->wanted) complete_in(data.handle);
+}
+
+void Transfers::complete_in(std::uint64_t handle) noexcept {
+  const InTransfer in = std::move(*in_.find(handle));
+  in_.release(handle);
+  tell_end(*in.peer, in.transfer, Errc::kOk, in.end_role());
+  finish(in);
+}
+
+// in: a transfer whose bytes are all there, out of the table. out: its operation is complete.
+void Transfers::finish(const InTransfer& in) noexcept {
+  switch (in.purpose) {
+    case InTransfer::Purpose::kReceive:
+      end_message(*in.operation, in.completion);
+      break;
+    case InTransfer::Purpose::kGet:
+      sender_.request_ended(*in.peer);
+      onesided_.complete(*in.operation, in.completion);
+      break;
+    case InTransfer::Purpose::kPut:
+      if (in.port != nullptr) in.port->tell_remote_access(in.access);
+      break;
+  }
+}
+
+// A request that waits still is made newer: a peer that breaks paths and takes nothing does not get our
+// memory for them.
+void Transfers::ask_again(Peer& peer) noexcept {
+  in_.for_each([&](std::uint64_t, InTransfer& in) {
+    if (in.peer == &peer) ++in.attempt;
+  });
+  std::set<std::uint64_t> waiting;
+  for (OutFrame* frame = peer.tx.control.first; frame != nullptr; frame = frame->next) {
+    if (frame->head().kind != FrameKind::kCts) continue;
+    const auto cts = decode_body<CtsBody>({frame->header, frame->header_bytes});
+    const InTransfer* in = in_.find(cts.handle);
+    if (in == nullptr || in->peer != &peer) continue;
+    frame->set_header(Header<CtsBody>{frame->head(), request_for(*in, cts.handle)});
+    waiting.insert(cts.handle);
+  }
+  in_.for_each([&](std::uint64_t handle, InTransfer& in) {
+    if (in.peer == &peer && !waiting.contains(handle)) ask(in, handle);
+  });
+}
+
+}  // namespace livebtl::core
