@@ -67,7 +67,7 @@ TEST_CASE("what was not held throughout is never called good") {
 TEST_CASE("each reason why members were not held throughout is told, of one member") {
   Job job(4);
   job.run(start());
-  for (const std::uint64_t sent_to : {1, 2}) {
+  for (const std::uint64_t sent_to : {1U, 2U}) {
     job.members[sent_to].state = HoldState::kBroken;
     job.members[sent_to].why = "another has sent to it";
   }

@@ -45,7 +45,7 @@ void break_all(const Tap& tap) {
 
 /// Both stand on that rung, and send by that transport.
 void move(Ladder& ladder, Rung rung, const core::Routing& after, const std::string& onto) {
-  for (const std::size_t rank : {0, 1}) ladder.order(rank, rung, after);
+  for (const std::size_t rank : {0U, 1U}) ladder.order(rank, rung, after);
   ladder.rig.until(
       [&] { return used(ladder.rig, 0, 1) == onto && used(ladder.rig, 1, 0) == onto; });
 }
@@ -74,7 +74,7 @@ TEST_CASE("credit that went with a path is told again, behind the answer to a ma
   REQUIRE(messages.received() <= kHeaders + 1);
   // They return to beta, and lose alpha.
   move(ladder, Rung::kJoint, after, "beta");
-  for (const std::size_t rank : {0, 1}) {
+  for (const std::size_t rank : {0U, 1U}) {
     alpha[rank].refuses = true;
     break_all(alpha[rank]);
   }
