@@ -203,8 +203,7 @@ constexpr SettingInfo kSettingTable[] = {
      set_bytes<&Settings::sm_ring_bytes, 16384>},
     {"SM_SINGLE_COPY", "word", "auto",
      "are large payloads over shared memory read out of the peer, where it allows? cma: yes; none: "
-     "no; "
-     "auto: where that is measured to be faster than two copies",
+     "no; auto: where that is measured to be faster than two copies",
      set_word<&Settings::sm_single_copy, kSingleCopies>},
     {"PROBE_MS", "ms", "2000", "silence after which a path with unacknowledged frames is probed",
      set_number<&Settings::probe_ms, 10, 3'600'000>},

@@ -32,7 +32,7 @@ class CopyChoice {
     return exposing_is_faster(sizes) != other ? Way::kExposed : Way::kCopied;
   }
 
-  /// All of a transfer has been taken. It began when it was posted, or when the one before it ended.
+  /// All of a transfer, of at least one byte, has been taken. It began when it was posted, or when the one before it ended.
   void took(Way way, std::uint64_t bytes, TimeNs posted, TimeNs ended) noexcept {
     const TimeNs time = std::max<TimeNs>(ended - std::max(posted, last_ended_), 0);
     last_ended_ = ended;
@@ -55,8 +55,7 @@ class CopyChoice {
 
     // A series in which an end did not run for a while tells nothing of the way: it counts a little.
     void settle() noexcept {
-      const std::uint64_t its =
-          bytes == 0 ? 0 : std::max<std::uint64_t>(time_ns * kUnitBytes / bytes, 1);
+      const std::uint64_t its = std::max<std::uint64_t>(time_ns * kUnitBytes / bytes, 1);
       known = known == 0 ? its : (known + std::min(its, 2 * known)) / 2;
       time_ns = bytes = 0;
       timed = 0;

@@ -41,10 +41,14 @@ bool PeerMemory::read(std::uint64_t address, MutableBytes into) const noexcept {
     if (copied <= 0) return false;
     const auto bytes = static_cast<std::size_t>(copied);
     if (bytes == into.size() + sizeof(found)) break;
+    // A part of the probe: it goes over the end of what is there, which no honest one does.
+    if (bytes > into.size()) {
+      errno = EFAULT;
+      return false;
+    }
     // The kernel may stop at a page that it cannot get at: then the next call says why.
-    const std::size_t done = std::min(bytes, into.size());
-    address += done;
-    into = into.subspan(done);
+    address += bytes;
+    into = into.subspan(bytes);
   }
   errno = ESRCH;
   return found == probe_;

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,6 +51,24 @@ TEST_CASE("the memory of another process is read as it is there, while that live
   CHECK(!memory.read(address_of(bytes.data()), place));
   CHECK(errno == ESRCH);
   for (const int end : ends) ::close(end);
+}
+
+TEST_CASE("a probe that is there in part is not there") {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* const pages =
+      ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(pages != MAP_FAILED);
+  const std::uint64_t probe_address = address_of(pages) + page - sizeof(std::uint32_t);
+  const Blob there = filled(3);
+  Blob here = filled(0);
+  PeerMemory memory(::getpid());
+  REQUIRE(memory.knows(probe_address, 0));
+  CHECK(memory.read(address_of(there.data()), here));
+  REQUIRE(::munmap(static_cast<std::byte*>(pages) + page, page) == 0);
+  CHECK(!memory.read(address_of(there.data()), here));
+  CHECK(errno == EFAULT);
+  CHECK(!memory.knows(probe_address, 0));
+  ::munmap(pages, page);
 }
 
 TEST_CASE("a process that has become another one is not read") {
