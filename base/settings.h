@@ -49,6 +49,8 @@ struct Settings {
   std::uint32_t operations_max = 65536;  // OPERATIONS
   std::uint32_t sm_ring_bytes = 256u << 10;
   SingleCopy sm_single_copy = SingleCopy::kAuto;
+  std::uint32_t box_after = 16;
+  std::uint32_t boxes_max = 32;
   std::uint32_t probe_ms = 2000;
   std::uint32_t dead_ms = 500;
   int linger_ms = -1;  // without limit

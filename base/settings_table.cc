@@ -205,6 +205,11 @@ constexpr SettingInfo kSettingTable[] = {
      "are large payloads over shared memory read out of the peer, where it allows? cma: yes; none: "
      "no; auto: where that is measured to be faster than two copies",
      set_word<&Settings::sm_single_copy, kSingleCopies>},
+    {"BOX_AFTER", "count", "16",
+     "small messages to a process over shared memory, after which they go by a fast box; 0: never",
+     set_number<&Settings::box_after, 0, 1u << 30>},
+    {"BOXES", "count", "32", "fast boxes that this process looks at in every round, one a sender",
+     set_number<&Settings::boxes_max, 0, 1u << 16>},
     {"PROBE_MS", "ms", "2000", "silence after which a path with unacknowledged frames is probed",
      set_number<&Settings::probe_ms, 10, 3'600'000>},
     {"DEAD_MS", "ms", "500", "delay before operations on a peer that is proved dead fail",

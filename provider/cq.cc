@@ -131,11 +131,9 @@ inline ssize_t CompletionQueue::drain(void* entries, std::size_t count,
 }
 
 ssize_t CompletionQueue::read(void* entries, std::size_t count, fi_addr_t* sources) noexcept {
-  if (anything()) {
-    if (const ssize_t taken = drain(entries, count, sources)) {
-      spins_.found();  // the next poll does not count as idle: the reader is about to answer
-      return taken;
-    }
+  if (const ssize_t taken = drain(entries, count, sources)) {
+    spins_.found();  // the next poll does not count as idle: the reader is about to answer
+    return taken;
   }
   // A reader calls until nothing is left. The call that ends such a series comes just after one
   // that moved the engine, and need not move it again.
@@ -144,12 +142,10 @@ ssize_t CompletionQueue::read(void* entries, std::size_t count, fi_addr_t* sourc
     return -FI_EAGAIN;
   }
   const std::size_t moved = domain_.engine().progress();
-  if (anything()) {
-    if (const ssize_t taken = drain(entries, count, sources)) {
-      spins_.found();
-      series_.store(true, std::memory_order_relaxed);
-      return taken;
-    }
+  if (const ssize_t taken = drain(entries, count, sources)) {
+    spins_.found();
+    series_.store(true, std::memory_order_relaxed);
+    return taken;
   }
   if (moved != 0) {
     spins_.found();  // parts of a long message, perhaps: what is waited for is coming

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/log.h"
 #include "core/engine/context.h"
+#include "core/lane/boxes.h"
 #include "core/lane/send.h"
 
 namespace livebtl::core {
@@ -16,7 +17,7 @@ Bml::Bml(const Parts& with)
       losses({with.context, peers, elector, dialler, connector, with.returning, with.sender,
               with.transfers, with.onesided, with.ports}),
       connector({with.context,
-                 {with.receiver, with.transfers, losses.broken()},
+                 {with.receiver, with.transfers, with.boxes, losses.broken()},
                  peers,
                  slots,
                  elector,
@@ -31,7 +32,8 @@ Bml::Bml(const Parts& with)
       tickets(with.context, peers, slots, connector, with.switching),
       unreached(with.context, peers, slots),
       probes(with.context, peers, with.sender, with.hold),
-      sender_(with.sender) {}
+      sender_(with.sender),
+      boxes_(with.boxes) {}
 
 void Bml::tidy_up() noexcept {
   losses.turn();
@@ -49,6 +51,7 @@ void Bml::housekeeping() noexcept {
     peer.rx.ack_wanted = true;
     sender_.mark_dirty(peer);
   });
+  boxes_.keep_time();
   losses.keep_time();
 }
 
@@ -90,6 +93,9 @@ void Bml::on_path_frame(Path& path, const FrameHead& head, Bytes header, Bytes p
       return sender_.mark_dirty(peer);
     case FrameKind::kTicket:
       return tickets.on_ticket(path, body.path, payload);
+    case FrameKind::kBox:
+      if (body.path == path.id) boxes_.on_note(path, body.seq);
+      return;
     case FrameKind::kTicketBack:
       return tickets.on_ticket_back(peer, body.path, payload);
     default:
@@ -102,6 +108,7 @@ void Bml::on_path_frame(Path& path, const FrameHead& head, Bytes header, Bytes p
 void Bml::on_marker(Path& path, std::uint64_t ordinal) noexcept {
   if (!path.marker.on_marker(ordinal))
     return path.break_down({Errc::kCorrupt, "the peer sent a marker of number 0"});
+  boxes_.close(path);
   Peer& peer = *path.peer;
   elector.on_peer_left(peer, path);
   peer.rx.ack_wanted = true;

@@ -29,6 +29,7 @@ class Bml final : public PathEvents {
     Transfers& transfers;
     OneSided& onesided;
     PortTable& ports;
+    Boxes& boxes;
     Switching& switching;
     Returning& returning;
     Hold& hold;
@@ -75,6 +76,7 @@ class Bml final : public PathEvents {
   void tidy_up() noexcept;
 
   Sender& sender_;
+  Boxes& boxes_;
 };
 
 }  // namespace livebtl::core

@@ -263,6 +263,7 @@ void Connector::opened(Path& path) noexcept {
       path.dialled && !path.keeps;  // the first frame, which confirms it to the acceptor
   record.rx.ack_wanted = true;      // credit given back on a path that was lost is told again
   path.endpoint->trust();
+  path.box = path.endpoint->fast_box();
   path.heard = context_.now;
   path.peer_next = theirs.next_expected;
   path.id = theirs.path;

@@ -70,6 +70,7 @@ void Elector::move_send_path(Peer& peer, Path* to) noexcept {
     from->marker.leave();
     tx.on_moved();
   }
+  tx.lease.end();
   to->marker.rejoin();
   to->send_path_since = tx.next_seq;
   if (tx.replay_seq < tx.replay_end) tx.replay_seq = std::max(tx.replay_seq, to->peer_next);
@@ -88,6 +89,7 @@ void Elector::move_send_path(Peer& peer, Path* to) noexcept {
 void Elector::stop_sending(Peer& peer, const char* why) noexcept {
   Path& from = *peer.send_path;
   from.marker.leave();
+  peer.tx.lease.end();
   peer.tx.on_moved();
   peer.send_path = nullptr;
   peer.bulk_paths.clear();

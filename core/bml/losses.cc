@@ -9,6 +9,7 @@
 #include "core/bml/elector.h"
 #include "core/bml/peers.h"
 #include "core/engine/context.h"
+#include "core/lane/boxes.h"
 #include "core/lane/onesided.h"
 #include "core/lane/port_state.h"
 #include "core/lane/rendezvous.h"
@@ -28,7 +29,7 @@ void Losses::path_lost(Path& path) noexcept {
   std::unique_ptr<Path> taken = parts_.connector.release(path);
   if (!taken && path.peer != nullptr) taken = take_out(path.peer->paths, path);
   LIVEBTL_ASSERT(taken, "a path has an owner until it is cleared away");
-  const EndpointStats stats = path.endpoint->stats();
+  const EndpointStats stats = stats_of(path);
   path.slot.closed_stats += stats;
   // A dial that was given up for a better one ends here too: only what breaks the rules is worth a
   // warning.
@@ -49,6 +50,7 @@ void Losses::peer_path_lost(Peer& peer, Path& path) noexcept {
   std::erase(peer.bulk_paths, &path);
   if (peer.send_path == &path) {
     peer.send_path = nullptr;
+    peer.tx.lease.end();
     peer.dials.forget();
   }
   // The last acknowledgement may be lost, and the credit with it: a frame that acknowledges in

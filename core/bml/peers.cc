@@ -108,6 +108,7 @@ void Peers::remember(Peer& record, const HelloFacts& theirs) noexcept {
   take_addresses(record, theirs.addresses);
   record.tx.credit_bytes = theirs.credit_bytes;
   record.tx.credit_headers = theirs.credit_headers;
+  record.tx.lease.end();  // it was measured by what the peer said before
   const bool news = theirs.node != context_.config.node && !spans_nodes_.exchange(true);
   if (news) context_.notify_control();  // the agent has something to do
 }

@@ -33,6 +33,8 @@ class Slots final : private TransportSink {
   Status open(const std::string& name);
   /// Moves the open ones. Returns frames moved.
   std::size_t progress(std::size_t frames_max) noexcept;
+  /// Frames have come otherwise: whoever waits now most likely waits for such.
+  void note_traffic() noexcept { quiet_rounds_ = 0; }
   /// Somebody is about to sleep: frames of all transports are as welcome as those of the busy ones.
   void welcome_all() noexcept;
   /// Destroys all transports.

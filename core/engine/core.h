@@ -10,6 +10,7 @@
 #include "core/bml/bml.h"
 #include "core/engine/biased_lock.h"
 #include "core/engine/context.h"
+#include "core/lane/boxes.h"
 #include "core/lane/onesided.h"
 #include "core/lane/port_state.h"
 #include "core/lane/receive.h"
@@ -24,11 +25,12 @@ namespace livebtl::core {
 struct Core {
   explicit Core(EngineConfig config)
       : context(std::move(config)),
-        sender(context, transfers, bml),
+        boxes(context, sender),
+        sender(context, transfers, boxes, bml),
         transfers(context, sender, receiver, onesided, ports),
         onesided(context, sender, transfers, ports, bml),
-        receiver(context, sender, transfers, onesided, ports, bml),
-        bml({context, sender, receiver, transfers, onesided, ports, switching, returning, hold}),
+        receiver(context, sender, transfers, onesided, ports, boxes, bml),
+        bml({context, sender, receiver, transfers, onesided, ports, boxes, switching, returning, hold}),
         switching(
             {context, bml.slots, bml.peers, bml.elector, bml.dialler, bml.losses, returning, hold}),
         returning({context, bml.slots, bml.peers, bml.elector, bml.dialler, switching, hold}),
@@ -37,6 +39,7 @@ struct Core {
   Context context;
   BiasedLock lock;
 
+  Boxes boxes;
   Sender sender;
   Transfers transfers;
   OneSided onesided;

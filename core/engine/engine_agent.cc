@@ -185,7 +185,7 @@ bool EngineCore::arm_transports() noexcept {
   for (auto& slot : core_.bml.slots.all()) {
     if (slot->open() && !slot->transport->arm()) armed = false;
   }
-  return armed;
+  return armed && !core_.boxes.waiting();
 }
 
 // While the application calls in, its own polling finds what comes: the agent must not be woken by

@@ -10,6 +10,8 @@
 namespace livebtl::core {
 
 namespace {
+constexpr std::uint32_t kBoxRounds =
+    8;  // as long as fast boxes are busy, one round in so many is for all else
 constexpr std::uint32_t kRoundsPerClock = 64;  // reading the clock costs as much as an empty round
 }  // namespace
 
@@ -54,7 +56,12 @@ Status EngineCore::open_transports() {
 
 // Everything that moves. Bounded: at most frames_max frames in, 256 KiB of placed data a peer out.
 std::size_t EngineCore::progress_locked(std::size_t frames_max) noexcept {
-  std::size_t moved = core_.bml.slots.progress(frames_max);
+  std::size_t moved = core_.receiver.poll_boxes();
+  if (moved != 0 && ++box_rounds_ % kBoxRounds != 0) {
+    core_.bml.slots.note_traffic();
+    return moved + core_.sender.flush_all();
+  }
+  moved += core_.bml.slots.progress(frames_max);
   core_.bml.tidy();
   moved += core_.sender.flush_all();
   core_.switching.tick();
@@ -137,6 +144,7 @@ void EngineCore::wait(std::int64_t timeout_ns) noexcept {
       if (slot->transport->wait_fd() >= 0)
         polled.push_back({slot->transport->wait_fd(), POLLIN, 0});
     }
+    if (core_.boxes.waiting()) return;  // looked at behind arm()
   }
   // A doorbell may be missed, and a path may need its timers: never longer than a millisecond at a
   // time.

@@ -102,6 +102,7 @@ class EngineCore final : public Engine, public Admin {
   mutable Core core_;
   std::weak_ptr<void> owner_;
   TimeNs housekept_ = 0;
+  std::uint32_t box_rounds_ = 0;         // that moved something
   std::uint32_t rounds_ = 0;             // progress calls since the clock was read
   std::atomic<std::uint64_t> calls_{0};  // by applications; the agent looks whether it moves
   std::uint64_t calls_seen_ = 0;         // agent's

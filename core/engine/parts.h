@@ -11,6 +11,7 @@ namespace livebtl::core {
 struct Context;
 struct PortState;
 struct TransportSlot;
+class Boxes;
 class Connector;
 class Dialler;
 class Elector;

@@ -89,6 +89,11 @@ inline bool CorePort::fill(const ReceiveRequest& request, Operation& operation) 
   state.from = request.from;
   state.slice_count = static_cast<std::uint8_t>(slice_count);
   state.multi_bytes_min = request.multi_bytes_min;
+  if (slice_count == 1) [[likely]] {
+    state.slices[0] = request.slices.front();
+    state.capacity = state.slices[0].bytes;
+    return true;
+  }
   for (std::size_t i = 0; i < slice_count; ++i) {
     state.slices[i] = request.slices[i];
     state.capacity += request.slices[i].bytes;

@@ -35,7 +35,7 @@ TransportStatus EngineCore::status_of(const TransportSlot& slot) const {
   core_.bml.peers.for_each([&](const Peer& peer) {
     count_pair(peer, slot, status);
     for (const auto& path : peer.paths) {
-      if (&path->slot == &slot && !path->down()) status.carried += path->endpoint->stats();
+      if (&path->slot == &slot && !path->down()) status.carried += stats_of(*path);
     }
   });
   return status;
@@ -47,8 +47,8 @@ PeerStatus EngineCore::status_of(const Peer& peer) const {
   status.name = peer.name();
   status.transport = peer.send_path != nullptr ? peer.send_path->slot.name() : "";
   status.generation = peer.generation;
-  status.messages_sent = peer.counts.messages_sent;
-  status.messages_received = peer.counts.messages_received;
+  status.messages_sent = peer.tx.messages_sent;
+  status.messages_received = peer.rx.messages_received;
   status.kept_bytes = peer.tx.window ? peer.tx.window->kept_bytes() : 0;
   status.lost = peer.lost && !peer.left_well();
   for (const auto& [name, stats] : peer.closed_stats) {
@@ -61,7 +61,7 @@ PeerStatus EngineCore::status_of(const Peer& peer) const {
   std::uint64_t since = 0;
   for (const auto& path : peer.paths) {
     if (path->down()) continue;
-    const EndpointStats stats = path->endpoint->stats();
+    const EndpointStats stats = stats_of(*path);
     status.frames_sent[path->slot.name()] += stats.frames_sent;
     status.frames_received[path->slot.name()] += stats.frames_received;
     if (!path->open() || !path->marker.peer_sends() || path->marker.peer_since() < since) continue;

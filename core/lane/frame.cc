@@ -48,6 +48,7 @@ constexpr Kind kKinds[] = {
     {FrameKind::kGoodbye, "goodbye", shape<PathBody>(0)},
     {FrameKind::kTicket, "ticket", shape<PathBody>(0)},
     {FrameKind::kTicketBack, "ticket-back", shape<PathBody>(0)},
+    {FrameKind::kBox, "box", shape<PathBody>(0)},
 };
 
 constexpr std::array<FrameShape, kFrameKindsEnd> shapes_by_kind() {

@@ -43,6 +43,7 @@ enum class FrameKind : std::uint8_t {
   // body PathBody: of a path to be made; payload: its transport, the dialler's ticket
   kTicket = 71,
   kTicketBack = 72,  // body PathBody, payload the other end's ticket; empty: refused
+  kBox = 73,         // body PathBody: about a fast box of this path (core/path/fast_box.h)
 };
 
 enum FrameFlag : std::uint8_t {
@@ -123,7 +124,8 @@ struct CreditBody {
 struct PathBody {
   std::uint64_t path = 0;  // the path's id, drawn by the dialler
   // kMarker: its ordinal on the path; kMarkerAck: the marker's; kGoodbye: the number behind the last
-  // frame that the process meant to send; else 0
+  // frame that the process meant to send; kBox: a BoxNote, above its byte the ordinal of the request that
+  // it is about; else 0
   std::uint64_t seq = 0;
 };
 
@@ -144,7 +146,7 @@ struct FrameShape {
   std::uint8_t flags_allowed = 0;
   bool body_has_rules = false;  // reserved fields or 0/1 fields in the body
 };
-inline constexpr std::size_t kFrameKindsEnd = 73;
+inline constexpr std::size_t kFrameKindsEnd = 74;
 /// Indexed by kind.
 extern const std::array<FrameShape, kFrameKindsEnd> kFrameShapes;
 

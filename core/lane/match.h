@@ -19,6 +19,8 @@ namespace livebtl::core {
 
 /// A receive, from post to completion.
 struct ReceiveState {
+  ReceiveState() noexcept {}  // leaves `slices` as they are: one is written for each receive, of several
+
   Operation* previous = nullptr;  // in the matcher's list of posted receives
   Operation* next = nullptr;
   bool posted = false;  // in that list now
@@ -27,7 +29,9 @@ struct ReceiveState {
   Tag tag = 0;
   Tag ignore = 0;
   Destination from{};  // peer null: anybody
-  MutableSlice slices[kSlicesMax];
+  union {
+    MutableSlice slices[kSlicesMax];  // [slice_count]
+  };
   std::size_t capacity = 0;  // bytes of all slices; multi-receive: what is left
   std::size_t multi_bytes_min = 0;
   std::size_t multi_used = 0;  // multi-receive: bytes handed out from the front of slices[0]
@@ -117,6 +121,21 @@ class Matcher {
     return use(*first, state, envelope);
   }
   void add_unexpected(std::unique_ptr<Unexpected> message) noexcept;
+  /// The first receive of that kind that waits, taken out of the list, if it is one for this message, and takes one
+  /// message into one slice. null: arrived() knows.
+  Operation* take_first(MessageKind kind, Tag tag, const Destination& source) noexcept {
+    List<Operation>& list = posted_[lane(kind)];
+    Operation* const first = list.first;
+    if (first == nullptr) return nullptr;
+    ReceiveState& state = state_of<ReceiveState>(*first);
+    const bool plain = state.slice_count == 1 && state.multi_bytes_min == 0;
+    if (!plain || !matches(state, tag, source)) return nullptr;
+    list.first = state.next;
+    (state.next != nullptr ? state_of<ReceiveState>(*state.next).previous : list.last) = nullptr;
+    state.posted = false;
+    --posted_count_;
+    return first;
+  }
 
   /// The earliest unexpected message that a receive like this would take; stays in place.
   Unexpected* peek(const ReceiveState& like) const noexcept;
@@ -142,10 +161,13 @@ class Matcher {
   };
 
   static std::size_t lane(MessageKind kind) noexcept { return static_cast<std::size_t>(kind); }
+  static bool matches(const ReceiveState& receive, Tag tag, const Destination& source) noexcept {
+    return ((receive.tag ^ tag) & ~receive.ignore) == 0 &&
+           (receive.from.peer == nullptr ||
+            (receive.from.peer == source.peer && receive.from.port == source.port));
+  }
   static bool matches(const ReceiveState& receive, const Envelope& envelope) noexcept {
-    return ((receive.tag ^ envelope.tag) & ~receive.ignore) == 0 &&
-           (receive.from.peer == nullptr || (receive.from.peer == envelope.source.peer &&
-                                             receive.from.port == envelope.source.port));
+    return matches(receive, envelope.tag, envelope.source);
   }
   /// Does a multi-receive stay posted when a message of that length goes into it?
   static bool stays(const ReceiveState& receive, std::uint64_t length) noexcept {

@@ -34,7 +34,7 @@ void OneSided::open(PortState& port, Operation& operation, Peer& peer, std::size
                                   : port.one_sided_first) = &operation;
   port.one_sided_last = &operation;
   ++port.open_operations;
-  ++peer.counts.messages_sent;
+  ++peer.tx.messages_sent;
 }
 
 std::uint64_t OneSided::remember(Operation& operation, Peer& peer,

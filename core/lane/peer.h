@@ -25,8 +25,12 @@
 namespace livebtl::core {
 
 /// The sending half of the ordered lane.
-struct TxLane {
+struct alignas(64) TxLane {
+  // What a small message into the peer's fast box touches: one line.
   std::uint64_t next_seq = 1;
+  std::uint64_t used_bytes = 0, used_headers = 0;  // credit: cumulative since the pair began
+  std::uint64_t messages_sent = 0;
+  Lease lease;
   std::uint64_t acked = 1;       // the peer has taken all below
   std::uint64_t replay_seq = 0;  // [replay_seq, replay_end) is sent again before anything new
   std::uint64_t replay_end = 0;
@@ -37,8 +41,6 @@ struct TxLane {
   FrameQueue control;              // answers; they wait for nothing, and pass all others
   FrameQueue requests;             // wait while too many are open; messages may pass them
   FrameQueue messages;
-  // Credit: cumulative counts since the pair began.
-  std::uint64_t used_bytes = 0, used_headers = 0;
   std::uint64_t released_bytes = 0, released_headers = 0;
   std::uint32_t credit_bytes = 0, credit_headers = 0;  // the peer's limits, from its hello
   std::uint32_t open_requests = 0;                     // posted, and not answered
@@ -78,6 +80,7 @@ struct TxLane {
 /// The receiving half.
 struct RxLane {
   Reorder reorder;
+  std::uint64_t messages_received = 0;
   std::uint64_t ack_sent = 1;     // last acknowledgement that went out
   std::size_t unacked_bytes = 0;  // taken since then
   bool ack_wanted = false;
@@ -142,7 +145,6 @@ struct Dials {
 };
 
 struct PeerCounts {
-  std::uint64_t messages_sent = 0, messages_received = 0;
   std::uint64_t retransmitted = 0, duplicates = 0, reordered = 0;
 };
 

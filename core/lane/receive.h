@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/engine/parts.h"
+#include "core/lane/boxes.h"
 #include "core/lane/match.h"
 #include "core/lane/peer.h"
 
@@ -15,15 +16,20 @@ namespace livebtl::core {
 class Receiver {
  public:
   Receiver(const Context& context, Sender& sender, Transfers& transfers, OneSided& onesided,
-           PortTable& ports, PathEvents& events)
+           PortTable& ports, Boxes& boxes, PathEvents& events)
       : context_(context),
         sender_(sender),
         transfers_(transfers),
         onesided_(onesided),
         ports_(ports),
+        boxes_(boxes),
         events_(events) {}
 
   void on_frame(Path& path, Bytes header, Bytes payload) noexcept;
+  /// Takes what lies in the fast boxes. Returns messages taken.
+  std::size_t poll_boxes() noexcept { return boxes_.polled().empty() ? 0 : poll_polled(); }
+  /// Empties the box of this path, in front of what its endpoint has brought.
+  void drain_box(Path& path) noexcept;
   MutableBytes on_place(Path& path, Bytes header, std::size_t payload_bytes,
                         bool to_be_checked) noexcept;
 
@@ -41,6 +47,10 @@ class Receiver {
   void answer_taken(Peer& peer, std::uint64_t number, std::size_t bytes, Errc code) noexcept;
   void tell_done(Peer& peer, std::uint64_t number, Errc code) noexcept;
   void give_back_eager(const Envelope& envelope, Errc code) noexcept;
+  std::size_t poll_polled() noexcept;
+  bool take_from(BoxReader& box) noexcept;
+  bool take_slowly(BoxReader& box, BoxWord word, Tag tag) noexcept;
+  void tell_box(BoxReader& box) noexcept;
   void on_any_frame(Path& path, Bytes header, Bytes payload) noexcept;
   void on_next_message(Path& path, const Header<MessageBody>& message, Bytes payload) noexcept;
   void on_ordered(Path& path, const FrameHead& head, Bytes header, Bytes payload) noexcept;
@@ -63,6 +73,7 @@ class Receiver {
   Transfers& transfers_;
   OneSided& onesided_;
   PortTable& ports_;
+  Boxes& boxes_;
   PathEvents& events_;
 };
 

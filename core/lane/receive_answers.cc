@@ -14,7 +14,7 @@ void Receiver::on_active(Peer& peer, const FrameHead& head, const MessageBody& b
   const auto handler = static_cast<std::uint8_t>(body.data);
   if (port == nullptr || body.data > 255) return release_credit(peer, payload.size());
   if (!hold(peer, payload.size())) return;
-  ++peer.counts.messages_received;
+  ++peer.rx.messages_received;
   PortState::PendingActive pending;
   pending.peer = &peer;
   pending.message = {{&peer, head.source_port}, handler, body.tag, {}};

@@ -3,6 +3,7 @@
 #include "core/lane/send.h"
 
 #include "core/engine/context.h"
+#include "core/lane/boxes.h"
 #include "core/lane/path_events.h"
 #include "core/lane/port_state.h"
 #include "core/lane/rendezvous.h"
@@ -35,6 +36,7 @@ void Sender::mark_dirty(Peer& peer) noexcept {
 
 void Sender::queue(Peer& peer, OutFrame& frame) noexcept {
   TxLane& tx = peer.tx;
+  tx.lease.end();  // what comes later must not pass it
   (frame.role == Role::kMessage   ? tx.messages
    : frame.role == Role::kRequest ? tx.requests
                                   : tx.control)
@@ -88,6 +90,7 @@ Bytes Sender::gather_several(std::span<const Slice> slices, std::size_t bytes) n
                                                         std::size_t header_bytes,
                                                         Bytes payload) noexcept {
   TxLane& tx = peer.tx;
+  if (tx.lease.given != 0) tx.lease.end();
   const std::size_t bytes = header_bytes + payload.size();
   if (tx.overtake_bytes != SIZE_MAX) [[unlikely]] {
     if (bytes > tx.overtake_bytes) return Post::kRetry;
@@ -111,7 +114,65 @@ Bytes Sender::gather_several(std::span<const Slice> slices, std::size_t bytes) n
   return Post::kDone;
 }
 
+namespace {
+
+/// Could a fast box take it?
+inline bool is_small(const PortState& port, const SendRequest& request) noexcept {
+  return request.slices.size() <= 1 &&
+         (request.slices.empty() || request.slices.front().bytes <= kBoxInlineBytes) &&
+         !request.delivery_complete && (request.to.port | port.id) < kBoxPortsEnd;
+}
+
+}  // namespace
+
+// A small message by a lease: nothing but the lease is looked at, and one line is written. false: there is none for it.
+[[gnu::always_inline]] inline bool Sender::put_into_box(PortState& port,
+                                                        const SendRequest& request) noexcept {
+  Peer& peer = *request.to.peer;
+  Lease& lease = peer.tx.lease;
+  const Slice slice = request.slices.empty() ? Slice{} : request.slices.front();
+  if ((lease.left == 0 || slice.bytes > lease.bytes) && !boxes_.renew(peer)) [[unlikely]]
+    return false;
+  if (slice.bytes > lease.bytes) [[unlikely]]
+    return false;
+  --lease.left;
+  lease.bytes -= static_cast<std::uint32_t>(slice.bytes);
+  BoxSlot& slot = lease.slots[peer.tx.next_seq % kBoxSlots];
+  slot.tag = request.tag;
+  slot.data = request.data;
+  copy_small(slot.payload, static_cast<const std::byte*>(slice.data), slice.bytes);
+  const auto flags =
+      static_cast<std::uint8_t>((request.has_data ? kFlagHasData : 0) |
+                                (request.kind == MessageKind::kTagged ? kFlagTagged : 0));
+  std::atomic_ref(slot.word).store(
+      box_word(peer.tx.next_seq, slice.bytes, flags, port.id, request.to.port),
+      std::memory_order_release);
+  ++peer.tx.next_seq;
+  peer.tx.used_bytes += slice.bytes;
+  ++peer.tx.used_headers;
+  ++peer.tx.messages_sent;
+  std::atomic_signal_fence(
+      std::memory_order_seq_cst);  // written first, then looked: FastBox::wake_reader()
+  if (std::atomic_ref(const_cast<std::uint32_t&>(*lease.asleep)).load(std::memory_order_relaxed) %
+          2 ==
+      1) [[unlikely]]
+    peer.send_path->box->wake_reader();
+  return true;
+}
+
 Accept Sender::send(PortState& port, const SendRequest& request, Operation* operation) noexcept {
+  Peer& peer = *request.to.peer;
+  if ((peer.tx.lease.left != 0 || boxes_.renewable(peer)) && is_small(port, request) &&
+      put_into_box(port, request)) {
+    if (operation != nullptr)
+      operation->done(*operation, {.tag = request.tag, .bytes = total_bytes(request.slices)});
+    return Accept::kAccepted;
+  }
+  return send_by_endpoint(port, request, operation);
+}
+
+Accept Sender::send_by_endpoint(PortState& port, const SendRequest& request,
+                                Operation* operation) noexcept {
   Peer& peer = *request.to.peer;
   const std::size_t bytes = total_bytes(request.slices);
   if (peer.lost) return Accept::kPeerLost;
@@ -131,7 +192,8 @@ Accept Sender::send(PortState& port, const SendRequest& request, Operation* oper
                            gather(request.slices, bytes)) == Post::kDone) [[likely]] {
     peer.tx.used_bytes += bytes;
     ++peer.tx.used_headers;
-    ++peer.counts.messages_sent;
+    ++peer.tx.messages_sent;
+    if (path->box != nullptr && is_small(port, request)) boxes_.count_small(*path);
     if (operation != nullptr) operation->done(*operation, {.tag = request.tag, .bytes = bytes});
     return Accept::kAccepted;
   }
@@ -231,7 +293,7 @@ void Sender::count(Peer& peer, OutFrame& frame) noexcept {
     case Role::kMessage:
       ++peer.tx.used_headers;
       peer.tx.used_bytes += frame.payload_bytes;
-      ++peer.counts.messages_sent;
+      ++peer.tx.messages_sent;
       if (frame.pooled) --peer.queued_injects;
       return;
     case Role::kRequest:
@@ -272,6 +334,7 @@ void Sender::taken(Peer& peer, OutFrame& frame, std::uint64_t seq) noexcept {
 
 void Sender::replay(Peer& peer, std::uint64_t from, std::uint64_t end) noexcept {
   if (from >= end) return;
+  peer.tx.lease.end();
   if (peer.tx.replay_seq < peer.tx.replay_end) {
     peer.tx.replay_seq = std::min(peer.tx.replay_seq, from);
     peer.tx.replay_end = std::max(peer.tx.replay_end, end);

@@ -35,8 +35,8 @@ void end_operation(Operation& operation, const Completion& completion) noexcept;
 
 class Sender {
  public:
-  Sender(const Context& context, Transfers& transfers, PathEvents& events)
-      : context_(context), transfers_(transfers), events_(events) {}
+  Sender(const Context& context, Transfers& transfers, Boxes& boxes, PathEvents& events)
+      : context_(context), transfers_(transfers), boxes_(boxes), events_(events) {}
   ~Sender();
   Sender(const Sender&) = delete;
   Sender& operator=(const Sender&) = delete;
@@ -102,6 +102,9 @@ class Sender {
   bool flush_queue(Peer& peer, Path& path, FrameQueue& queue, std::size_t& posted) noexcept;
   void end_queued(Peer& peer, const PortState* port, Errc code) noexcept;
   void flush_path_notes(Peer& peer) noexcept;
+  [[gnu::noinline]] Accept send_by_endpoint(PortState& port, const SendRequest& request,
+                                            Operation* operation) noexcept;
+  bool put_into_box(PortState& port, const SendRequest& request) noexcept;
   void answer_without_path(Peer& peer) noexcept;
   void taken(Peer& peer, OutFrame& frame, std::uint64_t seq) noexcept;
   void count(Peer& peer, OutFrame& frame) noexcept;
@@ -122,6 +125,7 @@ class Sender {
 
   const Context& context_;
   Transfers& transfers_;
+  Boxes& boxes_;
   PathEvents& events_;
   std::vector<Peer*> dirty_;
   std::vector<Peer*> dirty_now_;

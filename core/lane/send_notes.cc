@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // core/lane/send_notes.cc -- the sender's frames without a number: acknowledgements, and what is said
 // about paths. Under the engine's lock.
+#include "core/lane/boxes.h"
 #include "core/lane/send.h"
 
 namespace livebtl::core {
@@ -27,6 +28,21 @@ bool post_note(Peer& peer, Path& path, FrameKind kind, std::uint64_t about,
   const Header<PathBody> header{{kind, flags, 0, 0, 0, 0, peer.rx.reorder.expected()},
                                 {about, seq}};
   return path.endpoint->post({bytes_of(header), {}, 0, false}) != Post::kRetry;
+}
+
+/// false: not all of them could be posted.
+bool post_box_notes(Peer& peer, Path& path) noexcept {
+  for (const BoxNote note :
+       {BoxNote::kLeft, BoxNote::kAsk, BoxNote::kGranted, BoxNote::kRefused}) {
+    const auto bit = static_cast<std::uint8_t>(1U << static_cast<unsigned>(note));
+    if ((path.box_notes & bit) == 0) continue;
+    const bool writers = note == BoxNote::kLeft || note == BoxNote::kAsk;
+    const std::uint64_t ordinal = writers ? path.box_writer.ordinal : path.box_reader.ordinal;
+    if (!post_note(peer, path, FrameKind::kBox, path.id, ordinal << 8 | static_cast<std::uint64_t>(note)))
+      return false;
+    path.box_notes &= static_cast<std::uint8_t>(~bit);
+  }
+  return true;
 }
 
 }  // namespace
@@ -58,8 +74,10 @@ void Sender::flush_path_notes(Peer& peer) noexcept {
         path->path_down_due = 0;
     }
     if (path->marker.due() &&
-        post_note(peer, *path, FrameKind::kMarker, path->id, path->marker.next()))
+        post_note(peer, *path, FrameKind::kMarker, path->id, path->marker.next())) {
       path->marker.on_posted();
+      Boxes::on_left(*path);
+    }
     // Behind our own marker: the end that has the acknowledgement may close the path.
     if (path->marker.answer_due() != 0 && !path->marker.due() &&
         post_note(peer, *path, FrameKind::kMarkerAck, path->id, path->marker.answer_due())) {
@@ -69,6 +87,7 @@ void Sender::flush_path_notes(Peer& peer) noexcept {
       peer.rx.unacked_bytes = 0;
       peer.rx.ack_wanted = false;
     }
+    if (path->box_notes != 0 && !path->marker.left()) again |= !post_box_notes(peer, *path);
     if (path->probe_due && post_note(peer, *path, FrameKind::kProbe, path->id))
       path->probe_due = false;
     // Not before what is owed to a marker: nothing may come behind that.

@@ -13,17 +13,19 @@
 #include <vector>
 
 #include "core/engine/parts.h"
+#include "core/path/fast_box.h"
 #include "core/path/handshake.h"
 #include "core/path/marker.h"
 #include "core/path/transport_slot.h"
 
 namespace livebtl::core {
 
-/// Where a path's events go. on_frame() and on_place() are defined in core/lane/receive.cc, on_sent()
-/// in core/lane/rendezvous.cc.
+/// Where a path's events go. on_frame(), on_place() and on_down() are defined in core/lane/receive.cc, on_sent()
+/// in core/lane/rendezvous.cc, detach_boxes() in core/lane/boxes.cc.
 struct PathParts {
   Receiver& receiver;
   Transfers& transfers;
+  Boxes& boxes;
   std::vector<Path*>& broken;  // down, and to be cleared away between calls into transports
 };
 
@@ -41,6 +43,7 @@ class Path final : public EndpointSink {
         parts_(parts) {
     endpoint->attach(*this);
   }
+  ~Path() { detach_boxes(); }
   Path(const Path&) = delete;
   Path& operator=(const Path&) = delete;
 
@@ -48,7 +51,7 @@ class Path final : public EndpointSink {
                         bool to_be_checked) noexcept override;
   void on_frame(Bytes header, Bytes payload) noexcept override;
   void on_sent(std::uint64_t cookie) noexcept override;
-  void on_down(const Error& why) noexcept override { break_down(why); }
+  void on_down(const Error& why) noexcept override;
 
   /// Marks it broken for a reason of our own: a protocol error, silence, an order to close.
   void break_down(Error why) noexcept {
@@ -56,6 +59,7 @@ class Path final : public EndpointSink {
     down_reason = std::move(why);
     was_open = open();
     state = State::kDown;
+    detach_boxes();
     parts_.broken.push_back(this);
   }
   /// Closed in good order (by a switch).
@@ -103,6 +107,10 @@ class Path final : public EndpointSink {
   std::uint64_t placing = 0;  // 0: none
   std::uint64_t placing_begin = 0;
   std::uint64_t placing_end = 0;
+  FastBox* box = nullptr;  // while open, of an endpoint that has one
+  BoxWriter box_writer;
+  BoxReader box_reader;
+  std::uint8_t box_notes = 0;  // to be posted, a bit for each BoxNote
   bool bulk_busy = false;     // answered retry in this round
   bool ticket_taken = false;  // of a dialled path by tickets: the peer's has come
   RefuseReason refusal = RefuseReason::kNone;
@@ -123,6 +131,8 @@ class Path final : public EndpointSink {
   std::uint64_t path_down_due = 0;  // tell the peer that this other path is lost
 
  private:
+  void detach_boxes() noexcept;
+
   const PathParts parts_;
 };
 

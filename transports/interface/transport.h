@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "livebtl/result.h"
 #include "transports/interface/endpoint_stats.h"
+#include "transports/interface/fast_box.h"
 #include "transports/interface/pace.h"
 
 namespace livebtl::core {
@@ -144,6 +145,8 @@ class Endpoint {
   virtual EndpointStats stats() const noexcept = 0;
   /// Of a transport by tickets; null: of another. Constant.
   virtual TicketEnd* by_ticket() noexcept { return nullptr; }
+  /// Of one that cannot lose frames, and whose two ends share memory; null: there is none. Constant.
+  virtual FastBox* fast_box() noexcept { return nullptr; }
   /// For people: "tcp 10.0.0.1:4242 -> 10.0.0.2:5151".
   virtual std::string describe() const = 0;
 };

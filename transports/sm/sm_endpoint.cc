@@ -25,15 +25,15 @@ SmEndpoint::~SmEndpoint() { transport_.remove(*this); }
 
 void SmEndpoint::open(Parts parts, bool dialler) {
   parts_ = std::move(parts);
-  out_ = parts_.segment.writer(dialler ? 0 : 1);
-  in_ = parts_.segment.reader(dialler ? 1 : 0);
+  ring_ = dialler ? 0 : 1;
+  out_ = parts_.segment.writer(ring_);
+  in_ = parts_.segment.reader(1 - ring_);
   state_ = State::kOpen;
   if (parts_.pid > 0 && parts_.pid != ::getpid())
     process_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, parts_.pid, 0)));
   transport_.watch(*this, parts_.socket, process_);
-  const std::size_t ours = dialler ? 0 : 1;
-  exporter_.emplace(parts_.segment.exposures(ours), parts_.segment.spare(ours));
-  reader_ = RemoteReader(parts_.segment.exposures(1 - ours), parts_.segment.spare(1 - ours),
+  exporter_.emplace(parts_.segment.exposures(ring_), parts_.segment.spare(ring_));
+  reader_ = RemoteReader(parts_.segment.exposures(1 - ring_), parts_.segment.spare(1 - ring_),
                          PeerMemory(parts_.pid));
 }
 
@@ -72,10 +72,10 @@ core::Post SmEndpoint::post_rarely(const core::Frame& frame, std::size_t record)
   else
     out_.put<true>(frame.header, frame.payload, record);
   stats_.count_sent(frame.header.size() + frame.payload.size());
-  return wake_reader();
+  return wake_ring_reader();
 }
 
-core::Post SmEndpoint::wake_reader() noexcept {
+core::Post SmEndpoint::wake_ring_reader() noexcept {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   const std::uint32_t sleeping = ordered_ ? out_.reader_sleeping_ordered() : out_.reader_sleeping();
   return sleeping % 2 == 1 ? ring_bell(sleeping) : core::Post::kDone;
@@ -112,6 +112,10 @@ core::Post SmEndpoint::ring_bell(std::uint32_t sleeping) noexcept {
   return core::Post::kDone;
 }
 
+void SmEndpoint::wake_reader() noexcept {
+  if (parts_.socket) static_cast<void>(ring_bell(out_.reader_sleeping()));
+}
+
 void SmEndpoint::socket_event() noexcept {
   if (state_ == State::kOpen && !take_bells(parts_.socket)) peer_ended();
 }
@@ -133,16 +137,17 @@ void SmEndpoint::settle() noexcept {
     take_down({Errc::kDown, describe() + ": the peer closed or died"});
 }
 
+// The sink may still read the fast box, which is ours until it has heard of the end.
 void SmEndpoint::take_down(const Error& why) noexcept {
   state_ = State::kDown;
   transport_.stop_polling(*this);
+  sink_->on_down(why);
   out_ = RingWriter();
   in_ = RingReader();
   exporter_.reset();
   reader_ = RemoteReader();
   process_.reset();
   parts_ = Parts();
-  sink_->on_down(why);
 }
 
 std::string SmEndpoint::describe() const {

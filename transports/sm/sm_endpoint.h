@@ -20,7 +20,7 @@ namespace livebtl::sm {
 
 class SmTransport;
 
-class SmEndpoint final : public core::Endpoint {
+class SmEndpoint final : public core::Endpoint, private core::FastBox {
  public:
   /// What a connection is made of, on either side.
   struct Parts {
@@ -46,6 +46,10 @@ class SmEndpoint final : public core::Endpoint {
   bool kernel_vouched() const noexcept override { return true; }
   core::EndpointStats stats() const noexcept override { return stats_; }
   std::string describe() const override;
+  // Where the reader's sleep is ordered by the reader alone.
+  core::FastBox* fast_box() noexcept override {
+    return ordered_ || state_ != State::kOpen ? nullptr : this;
+  }
 
   // For the transport.
   std::uint64_t id() const noexcept { return id_; }
@@ -73,11 +77,14 @@ class SmEndpoint final : public core::Endpoint {
  private:
   enum class State : std::uint8_t { kDialling, kOpen, kClosing, kDown };
 
+  core::BoxMemory outgoing() noexcept override { return parts_.segment.box(ring_); }
+  core::BoxMemory incoming() noexcept override { return parts_.segment.box(1 - ring_); }
+  void wake_reader() noexcept override;
   core::Post post_rarely(const core::Frame& frame, std::size_t record) noexcept;
   core::Post expose(const core::Frame& frame) noexcept;
   bool deliver_exposed(const RingReader::Record& record) noexcept;
   bool read_remotely(const ExposureRecord& exposure, MutableBytes place) noexcept;
-  core::Post wake_reader() noexcept;
+  core::Post wake_ring_reader() noexcept;
   core::Post ring_bell(std::uint32_t sleeping) noexcept;
   void take_down_corrupt() noexcept;
 
@@ -96,6 +103,7 @@ class SmEndpoint final : public core::Endpoint {
   const std::uint64_t id_;
   const ProcessId peer_;
   Parts parts_;
+  std::size_t ring_ = 0;  // that we write
   Fd process_;  // pidfd: a fork of the peer may hold its socket open after its death
   std::optional<Exporter> exporter_;  // since open(); in the segment of parts_
   RemoteReader reader_;

@@ -30,8 +30,9 @@ struct RingWords {
   alignas(128) std::uint64_t head = 0;  // bytes freed since the beginning
   alignas(128) std::uint32_t sleeping =
       0;  // odd: ring the bell. Raised by one on falling asleep and on waking
+  alignas(128) std::uint64_t taken = 0;  // of the fast box beside the ring: the engine's
 };
-static_assert(sizeof(RingWords) == 256);
+static_assert(sizeof(RingWords) == 384);
 
 inline constexpr std::size_t kLineBytes = 64;
 inline constexpr std::size_t kRingBytesMin = 16u << 10;

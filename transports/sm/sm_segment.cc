@@ -12,12 +12,13 @@
 namespace livebtl::sm {
 namespace {
 
+constexpr std::size_t kBoxBytes = core::kBoxSlots * sizeof(core::BoxSlot);  // two pages
 constexpr std::size_t kWordsBytes = 4096;  // the words of both rings and of what is exposed: a page
 static_assert(2 * (sizeof(RingWords) + sizeof(ZeroCopyWords)) <= kWordsBytes);
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 constexpr std::size_t segment_bytes(std::size_t ring_bytes) noexcept {
-  return kWordsBytes + 2 * ring_bytes + 2 * std::size_t{kExposureBytesMax};
+  return kWordsBytes + 2 * (ring_bytes + std::size_t{kExposureBytesMax} + kBoxBytes);
 }
 
 tl::unexpected<Error> system_failure(const char* what) {
@@ -73,6 +74,10 @@ RingReader Segment::reader(std::size_t ring) noexcept {
 
 std::byte* Segment::data(std::size_t ring) noexcept {
   return base_.get() + kWordsBytes + ring * ring_bytes_;
+}
+core::BoxMemory Segment::box(std::size_t ring) noexcept {
+  std::byte* const slots = spare(2) + ring * kBoxBytes;
+  return {reinterpret_cast<core::BoxSlot*>(slots), &words(ring).taken, &words(ring).sleeping};
 }
 std::byte* Segment::spare(std::size_t ring) noexcept { return data(2) + ring * kExposureBytesMax; }
 RingWords& Segment::words(std::size_t ring) noexcept {

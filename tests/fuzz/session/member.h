@@ -73,14 +73,14 @@ class Member {
   /// A frame that the input describes.
   void invent(Input& input) {
     constexpr core::FrameKind kKinds[] = {
-        core::FrameKind::kEager,     core::FrameKind::kRts,         core::FrameKind::kCts,
-        core::FrameKind::kFin,       core::FrameKind::kDone,        core::FrameKind::kActive,
-        core::FrameKind::kPut,       core::FrameKind::kGet,         core::FrameKind::kGetReply,
-        core::FrameKind::kAtomic,    core::FrameKind::kAtomicReply, core::FrameKind::kAddresses,
-        core::FrameKind::kData,      core::FrameKind::kAck,         core::FrameKind::kMarker,
-        core::FrameKind::kMarkerAck, core::FrameKind::kPathDown,    core::FrameKind::kProbe,
-        core::FrameKind::kHello,     core::FrameKind::kGoodbye,     core::FrameKind::kTicket,
-        core::FrameKind::kTicketBack};
+        core::FrameKind::kEager,      core::FrameKind::kRts,         core::FrameKind::kCts,
+        core::FrameKind::kFin,        core::FrameKind::kDone,        core::FrameKind::kActive,
+        core::FrameKind::kPut,        core::FrameKind::kGet,         core::FrameKind::kGetReply,
+        core::FrameKind::kAtomic,     core::FrameKind::kAtomicReply, core::FrameKind::kAddresses,
+        core::FrameKind::kData,       core::FrameKind::kAck,         core::FrameKind::kMarker,
+        core::FrameKind::kMarkerAck,  core::FrameKind::kPathDown,    core::FrameKind::kProbe,
+        core::FrameKind::kHello,      core::FrameKind::kGoodbye,     core::FrameKind::kTicket,
+        core::FrameKind::kTicketBack, core::FrameKind::kBox};
     const core::FrameKind kind = kKinds[input.below(std::size(kKinds))];
     const core::FrameShape& shape = core::kFrameShapes[static_cast<std::uint8_t>(kind)];
     core::FrameHead head{.kind = kind};

@@ -94,6 +94,7 @@ bool SimEndpoint::has_work(TimeNs now) const noexcept {
 
 std::size_t SimEndpoint::progress(std::size_t frames_max) {
   if (down_ || sink_ == nullptr) return 0;
+  other().box_due = false;  // the engine has looked there, or does so in this turn
   std::size_t moved = flush(frames_max, true);
   moved += deliver(frames_max - moved);
   if (!down_) look_for_break();

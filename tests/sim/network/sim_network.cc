@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/lane/frame.h"
+#include "core/path/fast_box.h"
 #include "tests/sim/network/sim_transport.h"
 
 namespace livebtl::sim {
@@ -104,6 +106,7 @@ Result<Connection*> SimNetwork::dial(SimTransport& from, ProcessId to) {
   connection->number = next_number_++;
   connection->transport = name;
   connection->keeps = from.caps().keeps;
+  for (auto& box : connection->boxes) box = connection->keeps ? nullptr : std::make_unique<SimBox>();
   connection->asks_at = clock_.now() + delay_of(name);
   connection->halves[0].process = from.process();
   connection->halves[1].process = to;
@@ -149,6 +152,25 @@ void SimNetwork::put_on_wire(Connection& connection, int from, Parcel parcel) {
   half.wire.push_back(std::move(parcel));
 }
 
+// Every message there is told as the frame that it stands for.
+void SimNetwork::boxed(Connection& connection, int side) {
+  SimBox& box = *connection.boxes[side];
+  Half& half = connection.halves[side];
+  half.box_due = true;
+  for (std::size_t i = 0; i < core::kBoxSlots; ++i) {
+    const core::BoxWord found{box.slots[i].word};
+    if (std::exchange(box.heard[i], found.word) == found.word || found.word == 0) continue;
+    ++boxed_messages_;
+    const core::Header<core::MessageBody> header{
+        {core::FrameKind::kEager, found.flags(), 0, found.target_port(), found.source_port(),
+         std::max<std::uint64_t>(1, found.word & core::kBoxSeqMask), 0},
+        {box.slots[i].tag, box.slots[i].data}};
+    if (on_post)
+      on_post({half.process, connection.halves[1 - side].process, connection.transport,
+               bytes_of(header), connection.broken});
+  }
+}
+
 void SimNetwork::delivered(const Connection& connection, int to, const Parcel& parcel) {
   const Half& from = connection.halves[1 - to];
   std::uint64_t& highest = highest_delivered_[{from.process, connection.halves[to].process}];
@@ -182,6 +204,7 @@ TimeNs SimNetwork::next_event(ProcessId process) const {
       if (half.end != nullptr) {
         next = std::min(next, half.sees_down);
         if (!other.wire.empty()) next = std::min(next, other.wire.front().arrives);
+        if (other.box_due) next = std::min(next, clock_.now());
         if (half.end->in_flight() != 0 && !connection->broken) next = std::min(next, clock_.now());
       }
       if (side == 0 && half.open_at != kNever && half.open_at > clock_.now())

@@ -42,6 +42,7 @@ struct Half {
   bool closed = false;
   std::deque<Parcel> wire;  // from this end, in order of arrival
   TimeNs last_arrival = 0;
+  bool box_due = false;       // this end has put something into its box since the other end's last turn
   TimeNs open_at = kNever;    // when this end may post
   TimeNs sees_down = kNever;  // when this end learns that the connection is gone
   bool after_wire = false;    // ... but not before it has read what the other end sent
@@ -56,6 +57,15 @@ struct Posted {
   bool in_vain;  // one of the two ends has given the connection up: nobody will read it
 };
 
+/// The fast box of one direction, in the memory that both ends share: what is stored there is there at once, while
+/// frames on the wire take their time.
+struct SimBox {
+  core::BoxSlot slots[core::kBoxSlots];
+  std::uint64_t taken = 0;
+  std::uint32_t asleep = 1;                         // always: the network hears of each message
+  std::uint64_t heard[core::kBoxSlots] = {};        // words that it has heard of
+};
+
 struct Connection {
   std::uint64_t number = 0;
   std::string transport;
@@ -64,6 +74,7 @@ struct Connection {
   bool severed = false;  // ... and not by an end that closed it in good order
   TimeNs asks_at = 0;    // when the dial reaches the acceptor
   Half halves[2];        // dialler, acceptor
+  std::unique_ptr<SimBox> boxes[2];  // from dialler, from acceptor; null: frames can be lost here
 };
 
 /// What distinguishes the simulated transports.
@@ -125,6 +136,9 @@ class SimNetwork {
   bool has_incoming(const SimTransport& to) const { return incoming(to) != nullptr; }
   void put_on_wire(Connection& connection, int from, Parcel parcel);
   void delivered(const Connection& connection, int to, const Parcel& parcel);
+  /// Something was put into that end's fast box.
+  void boxed(Connection& connection, int side);
+  std::uint64_t boxed_messages() const noexcept { return boxed_messages_; }
   /// An end was closed by its owner.
   void closed(Connection& connection, int side);
   TimeNs soon(TimeNs about);
@@ -142,6 +156,7 @@ class SimNetwork {
   Random random_;
   FaultPlan plan_;
   FaultCounts counts_;
+  std::uint64_t boxed_messages_ = 0;
   std::uint64_t next_number_ = 1;
   std::vector<std::unique_ptr<Connection>> connections_;
   std::map<std::pair<std::string, ProcessId>, SimTransport*> transports_;

@@ -12,7 +12,7 @@
 
 namespace livebtl::sim {
 
-class SimEndpoint final : public core::Endpoint {
+class SimEndpoint final : public core::Endpoint, private core::FastBox {
  public:
   SimEndpoint(SimTransport& transport, Connection& connection, int side);
   ~SimEndpoint() override;
@@ -25,6 +25,7 @@ class SimEndpoint final : public core::Endpoint {
   bool kernel_vouched() const noexcept override { return !connection_.keeps; }
   core::EndpointStats stats() const noexcept override { return stats_; }
   std::string describe() const override;
+  core::FastBox* fast_box() noexcept override { return connection_.keeps ? nullptr : this; }
 
   /// Moves at most frames_max frames and returns how many.
   std::size_t progress(std::size_t frames_max);
@@ -38,6 +39,13 @@ class SimEndpoint final : public core::Endpoint {
     bool posted = false;
   };
 
+  core::BoxMemory box(int writer) noexcept {
+    SimBox& at = *connection_.boxes[writer];
+    return {at.slots, &at.taken, &at.asleep};
+  }
+  core::BoxMemory outgoing() noexcept override { return box(side_); }
+  core::BoxMemory incoming() noexcept override { return box(1 - side_); }
+  void wake_reader() noexcept override { network_.boxed(connection_, side_); }
   Waiting take(const core::Frame& frame);
   Half& mine() const noexcept { return connection_.halves[side_]; }
   Half& other() const noexcept { return connection_.halves[1 - side_]; }

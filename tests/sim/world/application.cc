@@ -143,6 +143,8 @@ void Application::send(std::size_t at) {
   request.tag = task.tag;
   request.delivery_complete = random_.chance(0.2);
   request.slices = slices;
+  const Slice whole{task.buffer.data(), task.buffer.size()};
+  if (random_.chance(0.7)) request.slices = {&whole, 1};
   if (accepted(port_->send(request, task.operation), other)) ledger_.sent(stream);
 }
 

@@ -20,7 +20,8 @@ Blob Ledger::message(const StreamId& stream, std::uint64_t index) const {
   const std::uint64_t kind = random.below(16);
   const std::size_t bytes = 8 + (kind == 0  ? random.below(20'000)
                                  : kind < 4 ? random.below(3000)
-                                            : random.below(200));
+                                 : kind < 8 ? random.below(200)
+                                            : random.below(36));
   Blob blob(bytes);
   std::memcpy(blob.data(), &index, sizeof index);
   std::size_t at = sizeof index;

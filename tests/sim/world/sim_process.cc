@@ -63,6 +63,8 @@ core::EngineConfig SimProcess::config() {
   made.settings.operations_max = 64;
   made.settings.probe_ms = 40;
   made.settings.dead_ms = 5;
+  made.settings.box_after = options_.box_after;
+  made.settings.boxes_max = options_.boxes_max;
   made.job = "sim";
   made.label = "rank " + std::to_string(options_.number - 1);
   if (options_.secret) made.secret = Secret(std::array<std::byte, 32>{std::byte{42}});

@@ -28,6 +28,8 @@ struct ProcessOptions {
   std::uint32_t announced = 1;  // with how many the job began; 0: this one was not among them
   std::uint64_t seed = 0;
   std::uint64_t first_seq = 1;
+  std::uint32_t box_after = 0;  // 0: no fast boxes
+  std::uint32_t boxes_max = 0;
   bool secret = false;
   std::string lacks;               // a transport that this process was not built with; empty: none
   std::set<std::string> excluded;  // closed from the start, in all processes of the job

@@ -30,7 +30,7 @@ struct WorldResult {
   std::map<std::string, std::uint64_t> outcomes;  // "switch: 0" -> how often
   TimeNs slowest = 0;                             // of the commands that were carried out
   std::string slowest_command;
-  std::uint64_t messages = 0;
+  std::uint64_t messages = 0, boxed = 0;  // boxed: put into fast boxes
   std::uint64_t holds = 0, holds_parked = 0, holds_expired = 0, restores = 0;
   std::uint64_t steps = 0;
   std::uint64_t retransmitted = 0, duplicates = 0, reordered = 0;

@@ -78,6 +78,7 @@ void World::note_result() {
   result_.failure = ledger_.failure();
   result_.faults = network_.counts();
   result_.messages = ledger_.messages();
+  result_.boxed = network_.boxed_messages();
   result_.holds = holds_.begun();
   result_.holds_parked = holds_.parked();
   result_.holds_expired = holds_.expired();

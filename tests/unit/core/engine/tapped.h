@@ -13,11 +13,13 @@ namespace livebtl::test {
 
 /// One transport of one process. Outlives the rig.
 struct Tap {
-  bool refuses = false;            // no connection can be made
-  std::atomic<bool> mute = false;  // what is posted vanishes
-  std::atomic<bool> busy = false;  // nothing can be posted
-  std::atomic<bool> deaf = false;  // nothing is read: what has been sent stays on its way
-  std::atomic<int> refused = 0;    // posts while it was busy
+  bool refuses = false;                    // no connection can be made
+  std::atomic<bool> mute = false;          // what is posted vanishes
+  std::atomic<bool> busy = false;          // nothing can be posted
+  std::atomic<bool> deaf = false;          // nothing is read: what has been sent stays on its way
+  std::atomic<int> refused = 0;            // posts while it was busy
+  bool boxes = false;                      // the engine is given the transport's fast boxes
+  std::vector<core::FastBox*> fast_boxes;  // those, in the order in which it asked
   int dials = 0;
   std::map<core::FrameKind, std::uint64_t> posted;
   std::set<core::EndpointSink*> sinks;  // of its endpoints
@@ -48,6 +50,11 @@ class TappedEndpoint final : public core::Endpoint {
   bool kernel_vouched() const noexcept override { return beneath_->kernel_vouched(); }
   core::EndpointStats stats() const noexcept override { return beneath_->stats(); }
   std::string describe() const override { return beneath_->describe(); }
+  core::FastBox* fast_box() noexcept override {
+    if (!tap_.boxes) return nullptr;
+    tap_.fast_boxes.push_back(beneath_->fast_box());
+    return tap_.fast_boxes.back();
+  }
 
  private:
   std::unique_ptr<core::Endpoint> beneath_;

@@ -46,6 +46,7 @@ const Kind kKinds[] = {
     {FrameKind::kGoodbye, sizeof(PathBody), kAckOnly},
     {FrameKind::kTicket, sizeof(PathBody), kAckOnly},
     {FrameKind::kTicketBack, sizeof(PathBody), kAckOnly},
+    {FrameKind::kBox, sizeof(PathBody), kAckOnly},
 };
 
 /// A well-formed header of the kind, all body fields 0.

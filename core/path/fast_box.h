@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/path/fast_box.h -- the two ends of one direction's fast box: small messages of the ordered lane in memory that
+// both processes share, one cache line each. The number of a message is its place: number n lies in slot n % 128, and
+// the reader, which waits for number `expected`, sees by one word that it has come, that it is the next one, and that
+// it is not of an earlier lap.
+//
+// A path is the box and what its endpoint carries beside it, as one first-in-first-out queue: what arrives by the
+// endpoint was sent behind all that lies in the box by then, so the box is emptied first. Thus a marker still proves
+// that the path is empty. docs/WIRE.md, "The fast box", has the protocol.
+// Invariants: a slot is written only under a lease, which the reader's `taken` has made room for; and no word is left
+// over long enough to be taken for one that is 2^24 newer: the reader clears all words when it grants the box, and now
+// and then those of numbers that it has passed.
+//
+// Threads: under the engine's lock. Pure but for the shared words, each of which is read once and checked.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "core/engine/parts.h"
+#include "transports/interface/fast_box.h"
+
+namespace livebtl::core {
+
+// A slot's word:
+//   bits 0-23 number | 24-29 kind: 1 | 30-35 payload bytes | 36-39 flags | 40-51 source port | 52-63 target port
+inline constexpr std::uint64_t kBoxSeqMask = (std::uint64_t{1} << 24) - 1;
+inline constexpr std::uint64_t kBoxIdentity = (std::uint64_t{1} << 30) - 1;  // number and kind
+inline constexpr unsigned kBoxKindAt = 24, kBoxBytesAt = 30, kBoxFlagsAt = 36, kBoxSourceAt = 40,
+                          kBoxTargetAt = 52;
+inline constexpr std::uint32_t kBoxPortsEnd = 1u
+                                              << 12;  // messages of other ports go by the endpoint
+inline constexpr std::uint8_t kBoxFlags = 3;  // of an eager frame: it is tagged, it has data
+static_assert(kBoxInlineBytes < 64);
+
+/// What the reader knows message `seq` by.
+constexpr std::uint64_t box_identity(std::uint64_t seq) noexcept {
+  return (seq & kBoxSeqMask) | std::uint64_t{1} << kBoxKindAt;
+}
+/// Ports below kBoxPortsEnd, bytes at most kBoxInlineBytes, flags of kBoxFlags.
+constexpr std::uint64_t box_word(std::uint64_t seq, std::size_t bytes, std::uint8_t flags,
+                                 std::uint16_t source_port, std::uint16_t target_port) noexcept {
+  return box_identity(seq) | std::uint64_t{bytes} << kBoxBytesAt |
+         std::uint64_t{flags} << kBoxFlagsAt | std::uint64_t{source_port} << kBoxSourceAt |
+         std::uint64_t{target_port} << kBoxTargetAt;
+}
+
+/// What a word says that came from another process.
+struct BoxWord {
+  std::uint64_t word = 0;
+
+  std::uint8_t flags() const noexcept {
+    return static_cast<std::uint8_t>(word >> kBoxFlagsAt & 15);
+  }
+  std::size_t bytes() const noexcept { return word >> kBoxBytesAt & 63; }
+  std::uint16_t source_port() const noexcept {
+    return static_cast<std::uint16_t>(word >> kBoxSourceAt & (kBoxPortsEnd - 1));
+  }
+  std::uint16_t target_port() const noexcept {
+    return static_cast<std::uint16_t>(word >> kBoxTargetAt);
+  }
+  bool well_formed() const noexcept {
+    return (flags() & ~kBoxFlags) == 0 && bytes() <= kBoxInlineBytes;
+  }
+};
+
+/// One read of a word that the peer may change at any time.
+inline std::uint64_t read_once(const std::uint64_t& word) noexcept {
+  return std::atomic_ref(const_cast<std::uint64_t&>(word)).load(std::memory_order_relaxed);
+}
+
+/// The sending end. It stands in a Path, idle until the pair has talked enough.
+struct BoxWriter {
+  enum class State : std::uint8_t {
+    kNone,     // not asked for
+    kAsked,    // the peer has not answered
+    kGranted,  // the peer looks there
+  };
+  State state = State::kNone;
+  std::uint32_t ordinal = 0;  // of the last request: an answer to an earlier one counts for nothing
+  std::uint32_t small_sent =
+      0;  // messages that went by the endpoint and would have fitted, since the last request
+  TimeNs ask_at = 0;         // not before
+  std::uint64_t taken = 0;   // the reader has taken all below
+  std::uint64_t frames = 0;  // under leases that are over
+};
+
+/// The sender's right to write the next `left` messages, of `bytes` in all, into the peer's box without looking at
+/// anything else. Whatever changes what it rests on ends it: a frame that goes another way or has to wait, a move
+/// to another path, a hold, a loss.
+struct Lease {
+  std::uint32_t left = 0;
+  std::uint32_t bytes = 0;
+  BoxSlot* slots = nullptr;
+  const std::uint32_t* asleep = nullptr;
+  std::uint32_t given = 0;  // `left` as it was; 0: there is no lease
+  BoxWriter* writer = nullptr;
+
+  void end() noexcept {
+    if (given == 0) return;
+    writer->frames += given - left;
+    left = given = 0;
+  }
+};
+
+/// The receiving end. It stands in a Path; polled while `slots` is set.
+struct BoxReader {
+  BoxSlot* slots = nullptr;
+  std::uint64_t* taken = nullptr;
+  Peer* peer = nullptr;
+  Path* path = nullptr;
+  std::uint64_t told = 0;      // what `taken` says
+  std::uint64_t clean_at = 0;  // `expected` when no word was left over
+  std::uint64_t tell_every = kTellEveryMax;
+  std::uint64_t frames = 0;
+  std::uint64_t frames_seen = 0;  // when it was last looked at whether the box is in use
+  std::uint32_t ordinal = 0;      // of the peer's last request
+
+  static constexpr std::uint64_t kTellEveryMax = kBoxSlots / 4;
+  bool polled() const noexcept { return slots != nullptr; }
+  std::uint64_t word_of(std::uint64_t seq) const noexcept {
+    return std::atomic_ref(slots[seq % kBoxSlots].word).load(std::memory_order_acquire);
+  }
+  /// Is message `seq` there?
+  bool has(std::uint64_t seq) const noexcept {
+    return ((word_of(seq) ^ box_identity(seq)) & kBoxIdentity) == 0;
+  }
+  /// From now on the box is looked at. Nobody else uses it: its writer waits for the answer to its request.
+  void begin(const BoxMemory& memory, std::uint64_t expected) noexcept {
+    slots = memory.slots;
+    taken = memory.taken;
+    std::for_each_n(slots, kBoxSlots, [](BoxSlot& slot) {
+      std::atomic_ref(slot.word).store(0, std::memory_order_relaxed);
+    });
+    clean_at = expected;
+    tell(expected);
+  }
+  /// As many numbers have passed since the words were cleared as is enough to clear them again.
+  bool unclean(std::uint64_t expected) const noexcept { return expected - clean_at > kCleanEvery; }
+  /// Clears what was left over: slots whose numbers went another way keep their words for ever. The writer may be at
+  /// work in those that are free.
+  void clean(std::uint64_t expected) noexcept {
+    std::for_each_n(slots, kBoxSlots, [&](BoxSlot& slot) {
+      std::atomic_ref word(slot.word);
+      std::uint64_t found = word.load(std::memory_order_relaxed);
+      const bool to_come = ((found - expected) & kBoxSeqMask) < kBoxSlots;
+      if (!to_come) word.compare_exchange_strong(found, 0, std::memory_order_relaxed);
+    });
+    clean_at = expected;
+  }
+  static constexpr std::uint64_t kCleanEvery = std::uint64_t{1} << 16;
+  /// The writer may use the slots of all numbers below `expected` again.
+  void tell(std::uint64_t expected) noexcept {
+    told = expected;
+    std::atomic_ref(*taken).store(expected, std::memory_order_release);
+  }
+};
+
+/// What the two ends say to each other about a box: the low byte of the seq of a kBox frame; above it the ordinal.
+enum class BoxNote : std::uint8_t {
+  kLeft = 1,     // writer: nothing more comes by the box
+  kAsk = 2,      // writer: look into the box, please
+  kGranted = 3,  // reader: it does
+  kRefused = 4,  // reader: it does not, or not for long; try again later
+};
+
+}  // namespace livebtl::core

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/core/engine/boxed.h -- small messages from one rank of a rig to another, over shared memory with fast
+// boxes, and what of them went by the ring beside.
+#pragma once
+
+#include "tests/unit/core/engine/tapped.h"
+
+namespace livebtl::test {
+
+inline std::uint64_t eager_by_ring(Taps& taps, std::uint64_t rank) {
+  return taps[rank].posted[core::FrameKind::kEager];
+}
+
+/// Numbered messages of up to 48 bytes, most of which fit into a box.
+class Small {
+ public:
+  Small(Rig& rig, std::size_t from, std::size_t to) : rig_(rig), from_(from), to_(to) {}
+
+  static std::size_t bytes_of(std::uint64_t number) { return number % 11 == 0 ? 48 : number % 41; }
+  /// false: the engine is busy.
+  bool send() {
+    const std::vector<std::byte> data = pattern(bytes_of(sent_), sent_);
+    const Slice slice{data.data(), data.size()};
+    const SendRequest request{.to = rig_.to(from_, to_),
+                              .has_data = sent_ % 2 == 0,
+                              .tag = sent_,
+                              .data = ~sent_,
+                              .slices = {&slice, 1}};
+    const Accept answer = rig_.ports[from_]->inject(request);
+    REQUIRE((answer == Accept::kAccepted || answer == Accept::kBusy));
+    if (answer == Accept::kAccepted) ++sent_;
+    return answer == Accept::kAccepted;
+  }
+  void send(std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) REQUIRE(send());
+  }
+  /// Receives what has been sent, and checks that it is that, in order.
+  void receive_all() {
+    while (received_ < sent_) receive_one();
+  }
+  void receive_one() {
+    std::byte room[64];
+    const MutableSlice slice{room, sizeof room};
+    Watched receive;
+    REQUIRE(rig_.ports[to_]->receive({.ignore = ~Tag{0}, .slices = {&slice, 1}}, receive) ==
+            Accept::kAccepted);
+    rig_.until([&] { return receive.done_count == 1; });
+    const Completion& how = receive.completion;
+    REQUIRE(how.code == Errc::kOk);
+    REQUIRE(how.tag == received_);
+    REQUIRE(how.has_data == (received_ % 2 == 0));
+    if (how.has_data) REQUIRE(how.data == ~received_);
+    REQUIRE(how.bytes == bytes_of(received_));
+    const auto wanted = pattern(how.bytes, received_);
+    REQUIRE(
+        std::equal(wanted.begin(), wanted.begin() + static_cast<std::ptrdiff_t>(how.bytes), room));
+    ++received_;
+  }
+  /// So many to and fro, so that the pair is given a box.
+  void warm_up() {
+    for (int i = 0; i < 40; ++i) {
+      send(1);
+      receive_all();
+    }
+  }
+  std::uint64_t sent() const { return sent_; }
+
+ private:
+  Rig& rig_;
+  const std::size_t from_, to_;
+  std::uint64_t sent_ = 0, received_ = 0;
+};
+
+inline core::TransportKind boxed(Taps& taps, std::size_t ranks) {
+  for (std::size_t rank = 0; rank < ranks; ++rank) taps[rank].boxes = true;
+  return tapped("ring", taps, "sm");
+}
+
+}  // namespace livebtl::test
