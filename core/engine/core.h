@@ -30,7 +30,8 @@ struct Core {
         transfers(context, sender, receiver, onesided, ports),
         onesided(context, sender, transfers, ports, bml),
         receiver(context, sender, transfers, onesided, ports, boxes, bml),
-        bml({context, sender, receiver, transfers, onesided, ports, boxes, switching, returning, hold}),
+        bml({context, sender, receiver, transfers, onesided, ports, boxes, switching, returning,
+             hold}),
         switching(
             {context, bml.slots, bml.peers, bml.elector, bml.dialler, bml.losses, returning, hold}),
         returning({context, bml.slots, bml.peers, bml.elector, bml.dialler, switching, hold}),

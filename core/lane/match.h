@@ -19,7 +19,8 @@ namespace livebtl::core {
 
 /// A receive, from post to completion.
 struct ReceiveState {
-  ReceiveState() noexcept {}  // leaves `slices` as they are: one is written for each receive, of several
+  ReceiveState() noexcept {
+  }  // leaves `slices` as they are: one is written for each receive, of several
 
   Operation* previous = nullptr;  // in the matcher's list of posted receives
   Operation* next = nullptr;

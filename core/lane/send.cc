@@ -114,63 +114,6 @@ Bytes Sender::gather_several(std::span<const Slice> slices, std::size_t bytes) n
   return Post::kDone;
 }
 
-namespace {
-
-/// Could a fast box take it?
-inline bool is_small(const PortState& port, const SendRequest& request) noexcept {
-  return request.slices.size() <= 1 &&
-         (request.slices.empty() || request.slices.front().bytes <= kBoxInlineBytes) &&
-         !request.delivery_complete && (request.to.port | port.id) < kBoxPortsEnd;
-}
-
-}  // namespace
-
-// A small message by a lease: nothing but the lease is looked at, and one line is written. false: there is none for it.
-[[gnu::always_inline]] inline bool Sender::put_into_box(PortState& port,
-                                                        const SendRequest& request) noexcept {
-  Peer& peer = *request.to.peer;
-  Lease& lease = peer.tx.lease;
-  const Slice slice = request.slices.empty() ? Slice{} : request.slices.front();
-  if ((lease.left == 0 || slice.bytes > lease.bytes) && !boxes_.renew(peer)) [[unlikely]]
-    return false;
-  if (slice.bytes > lease.bytes) [[unlikely]]
-    return false;
-  --lease.left;
-  lease.bytes -= static_cast<std::uint32_t>(slice.bytes);
-  BoxSlot& slot = lease.slots[peer.tx.next_seq % kBoxSlots];
-  slot.tag = request.tag;
-  slot.data = request.data;
-  copy_small(slot.payload, static_cast<const std::byte*>(slice.data), slice.bytes);
-  const auto flags =
-      static_cast<std::uint8_t>((request.has_data ? kFlagHasData : 0) |
-                                (request.kind == MessageKind::kTagged ? kFlagTagged : 0));
-  std::atomic_ref(slot.word).store(
-      box_word(peer.tx.next_seq, slice.bytes, flags, port.id, request.to.port),
-      std::memory_order_release);
-  ++peer.tx.next_seq;
-  peer.tx.used_bytes += slice.bytes;
-  ++peer.tx.used_headers;
-  ++peer.tx.messages_sent;
-  std::atomic_signal_fence(
-      std::memory_order_seq_cst);  // written first, then looked: FastBox::wake_reader()
-  if (std::atomic_ref(const_cast<std::uint32_t&>(*lease.asleep)).load(std::memory_order_relaxed) %
-          2 ==
-      1) [[unlikely]]
-    peer.send_path->box->wake_reader();
-  return true;
-}
-
-Accept Sender::send(PortState& port, const SendRequest& request, Operation* operation) noexcept {
-  Peer& peer = *request.to.peer;
-  if ((peer.tx.lease.left != 0 || boxes_.renewable(peer)) && is_small(port, request) &&
-      put_into_box(port, request)) {
-    if (operation != nullptr)
-      operation->done(*operation, {.tag = request.tag, .bytes = total_bytes(request.slices)});
-    return Accept::kAccepted;
-  }
-  return send_by_endpoint(port, request, operation);
-}
-
 Accept Sender::send_by_endpoint(PortState& port, const SendRequest& request,
                                 Operation* operation) noexcept {
   Peer& peer = *request.to.peer;
@@ -193,7 +136,7 @@ Accept Sender::send_by_endpoint(PortState& port, const SendRequest& request,
     peer.tx.used_bytes += bytes;
     ++peer.tx.used_headers;
     ++peer.tx.messages_sent;
-    if (path->box != nullptr && is_small(port, request)) boxes_.count_small(*path);
+    if (path->box != nullptr && fits_box(port.id, request)) boxes_.count_small(*path);
     if (operation != nullptr) operation->done(*operation, {.tag = request.tag, .bytes = bytes});
     return Accept::kAccepted;
   }

@@ -33,6 +33,13 @@ static_assert(sizeof(SendState) <= sizeof(Operation::engine_state));
 /// Of a send, a put, a get or an atomic: it is the user's again, and open no more.
 void end_operation(Operation& operation, const Completion& completion) noexcept;
 
+/// Could a fast box take it?
+inline bool fits_box(PortNumber from, const SendRequest& request) noexcept {
+  return request.slices.size() <= 1 &&
+         (request.slices.empty() || request.slices.front().bytes <= kBoxInlineBytes) &&
+         !request.delivery_complete && (request.to.port | from) < kBoxPortsEnd;
+}
+
 class Sender {
  public:
   Sender(const Context& context, Transfers& transfers, Boxes& boxes, PathEvents& events)

@@ -32,13 +32,13 @@ bool post_note(Peer& peer, Path& path, FrameKind kind, std::uint64_t about,
 
 /// false: not all of them could be posted.
 bool post_box_notes(Peer& peer, Path& path) noexcept {
-  for (const BoxNote note :
-       {BoxNote::kLeft, BoxNote::kAsk, BoxNote::kGranted, BoxNote::kRefused}) {
+  for (const BoxNote note : {BoxNote::kLeft, BoxNote::kAsk, BoxNote::kGranted, BoxNote::kRefused}) {
     const auto bit = static_cast<std::uint8_t>(1U << static_cast<unsigned>(note));
     if ((path.box_notes & bit) == 0) continue;
     const bool writers = note == BoxNote::kLeft || note == BoxNote::kAsk;
     const std::uint64_t ordinal = writers ? path.box_writer.ordinal : path.box_reader.ordinal;
-    if (!post_note(peer, path, FrameKind::kBox, path.id, ordinal << 8 | static_cast<std::uint64_t>(note)))
+    if (!post_note(peer, path, FrameKind::kBox, path.id,
+                   ordinal << 8 | static_cast<std::uint64_t>(note)))
       return false;
     path.box_notes &= static_cast<std::uint8_t>(~bit);
   }

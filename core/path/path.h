@@ -111,8 +111,8 @@ class Path final : public EndpointSink {
   BoxWriter box_writer;
   BoxReader box_reader;
   std::uint8_t box_notes = 0;  // to be posted, a bit for each BoxNote
-  bool bulk_busy = false;     // answered retry in this round
-  bool ticket_taken = false;  // of a dialled path by tickets: the peer's has come
+  bool bulk_busy = false;      // answered retry in this round
+  bool ticket_taken = false;   // of a dialled path by tickets: the peer's has come
   RefuseReason refusal = RefuseReason::kNone;
   std::optional<Error> down_reason;
   State state = State::kHello;

@@ -104,7 +104,7 @@ class SmEndpoint final : public core::Endpoint, private core::FastBox {
   const ProcessId peer_;
   Parts parts_;
   std::size_t ring_ = 0;  // that we write
-  Fd process_;  // pidfd: a fork of the peer may hold its socket open after its death
+  Fd process_;            // pidfd: a fork of the peer may hold its socket open after its death
   std::optional<Exporter> exporter_;  // since open(); in the segment of parts_
   RemoteReader reader_;
 };

@@ -106,7 +106,8 @@ Result<Connection*> SimNetwork::dial(SimTransport& from, ProcessId to) {
   connection->number = next_number_++;
   connection->transport = name;
   connection->keeps = from.caps().keeps;
-  for (auto& box : connection->boxes) box = connection->keeps ? nullptr : std::make_unique<SimBox>();
+  for (auto& box : connection->boxes)
+    box = connection->keeps ? nullptr : std::make_unique<SimBox>();
   connection->asks_at = clock_.now() + delay_of(name);
   connection->halves[0].process = from.process();
   connection->halves[1].process = to;

@@ -42,7 +42,7 @@ struct Half {
   bool closed = false;
   std::deque<Parcel> wire;  // from this end, in order of arrival
   TimeNs last_arrival = 0;
-  bool box_due = false;       // this end has put something into its box since the other end's last turn
+  bool box_due = false;  // this end has put something into its box since the other end's last turn
   TimeNs open_at = kNever;    // when this end may post
   TimeNs sees_down = kNever;  // when this end learns that the connection is gone
   bool after_wire = false;    // ... but not before it has read what the other end sent
@@ -62,18 +62,18 @@ struct Posted {
 struct SimBox {
   core::BoxSlot slots[core::kBoxSlots];
   std::uint64_t taken = 0;
-  std::uint32_t asleep = 1;                         // always: the network hears of each message
-  std::uint64_t heard[core::kBoxSlots] = {};        // words that it has heard of
+  std::uint32_t asleep = 1;                   // always: the network hears of each message
+  std::uint64_t heard[core::kBoxSlots] = {};  // words that it has heard of
 };
 
 struct Connection {
   std::uint64_t number = 0;
   std::string transport;
   bool keeps = false;
-  bool broken = false;   // nothing is put on the wires any more
-  bool severed = false;  // ... and not by an end that closed it in good order
-  TimeNs asks_at = 0;    // when the dial reaches the acceptor
-  Half halves[2];        // dialler, acceptor
+  bool broken = false;               // nothing is put on the wires any more
+  bool severed = false;              // ... and not by an end that closed it in good order
+  TimeNs asks_at = 0;                // when the dial reaches the acceptor
+  Half halves[2];                    // dialler, acceptor
   std::unique_ptr<SimBox> boxes[2];  // from dialler, from acceptor; null: frames can be lost here
 };
 

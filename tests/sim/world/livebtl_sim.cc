@@ -32,7 +32,8 @@ struct Options {
 struct Totals {
   FaultCounts faults;
   std::map<std::string, std::uint64_t> outcomes;
-  std::uint64_t messages = 0, boxed = 0, steps = 0, retransmitted = 0, duplicates = 0, reordered = 0;
+  std::uint64_t messages = 0, boxed = 0, steps = 0, retransmitted = 0, duplicates = 0,
+                reordered = 0;
   std::uint64_t holds = 0, holds_parked = 0, holds_expired = 0, restores = 0;
 
   void add(const WorldResult& result) {
@@ -54,12 +55,12 @@ struct Totals {
     std::printf("outcomes (verb: exit code):");
     for (const auto& [name, times] : outcomes)
       std::printf(" [%s] %llu", name.c_str(), static_cast<unsigned long long>(times));
-    std::printf("\nmessages=%llu by fast boxes=%llu steps=%llu frames sent again=%llu repeated=%llu early=%llu\n",
-                static_cast<unsigned long long>(messages), static_cast<unsigned long long>(boxed),
-                static_cast<unsigned long long>(steps),
-                static_cast<unsigned long long>(retransmitted),
-                static_cast<unsigned long long>(duplicates),
-                static_cast<unsigned long long>(reordered));
+    std::printf(
+        "\nmessages=%llu by fast boxes=%llu steps=%llu frames sent again=%llu repeated=%llu "
+        "early=%llu\n",
+        static_cast<unsigned long long>(messages), static_cast<unsigned long long>(boxed),
+        static_cast<unsigned long long>(steps), static_cast<unsigned long long>(retransmitted),
+        static_cast<unsigned long long>(duplicates), static_cast<unsigned long long>(reordered));
     std::printf(
         "holds=%llu with all parked=%llu leases run out=%llu restored=%llu\n",
         static_cast<unsigned long long>(holds), static_cast<unsigned long long>(holds_parked),

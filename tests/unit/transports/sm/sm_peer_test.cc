@@ -210,7 +210,8 @@ TEST_CASE("a peer that spoils the ring is dropped, as corrupt") {
     const std::uint64_t rubbish = 0x1234'5678'9abc'def1;
     // The acceptor writes ring 1, whose words lie at 384, and reads ring 0, whose data begins at
     // 4096.
-    std::memcpy(static_cast<std::byte*>(base) + (spoil_head ? sizeof(RingWords) : 4096), &rubbish, 8);
+    std::memcpy(static_cast<std::byte*>(base) + (spoil_head ? sizeof(RingWords) : 4096), &rubbish,
+                8);
     REQUIRE(turn_until(*one, [&] {
       if (spoil_head) end.post_pattern(1, 8, 1000);
       return !end.downs.empty();
