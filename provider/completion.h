@@ -34,6 +34,15 @@ struct Completed {
   int error = 0;  // positive, libfabric's
 
   Completed() noexcept = default;
+  /// It tells of no message, or of none yet.
+  void no_message() noexcept {
+    bytes = bytes_lost = 0;
+    buffer = nullptr;
+    data = 0;
+    tag = 0;
+    source = {};
+    error = 0;
+  }
   Completed(const Completed&) = delete;
   Completed& operator=(const Completed&) = delete;
 };

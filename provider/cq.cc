@@ -28,6 +28,27 @@ void copy_tagged(const Completed& from, void* entries, std::size_t index) noexce
 
 }  // namespace
 
+inline void CompletionQueue::release(Completed& node) noexcept {
+  if (node.pool) {
+    node.pool->give_back(static_cast<Op&>(node));
+  } else {
+    events_back_.push(node);
+  }
+}
+
+// For each message that is read: no call.
+[[gnu::always_inline]] inline void CompletionQueue::pop() noexcept {
+  if (local_first_) {
+    Completed* const taken = local_first_;
+    local_first_ = taken->next.load(std::memory_order_relaxed);
+    release(*taken);
+    return;
+  }
+  Completed* const taken = arrivals_.front();
+  if (taken->pool) static_cast<Op*>(taken)->posted = false;
+  if (Completed* const spent = arrivals_.pop()) release(*spent);
+}
+
 CompletionQueue::Copy CompletionQueue::copy_for(fi_cq_format format) noexcept {
   switch (format) {
     case FI_CQ_FORMAT_MSG:
@@ -65,26 +86,6 @@ void CompletionQueue::push_local(Completed& node) noexcept {
   wait_fd_.notify();
 }
 
-void CompletionQueue::release(Completed& node) noexcept {
-  if (node.pool) {
-    node.pool->give_back(static_cast<Op&>(node));
-  } else {
-    events_back_.push(node);
-  }
-}
-
-void CompletionQueue::pop() noexcept {
-  if (local_first_) {
-    Completed* const taken = local_first_;
-    local_first_ = taken->next.load(std::memory_order_relaxed);
-    release(*taken);
-    return;
-  }
-  Completed* const taken = arrivals_.front();
-  if (taken->pool) static_cast<Op*>(taken)->posted = false;
-  if (Completed* const spent = arrivals_.pop()) release(*spent);
-}
-
 Completed& CompletionQueue::make_event() noexcept {
   while (events_back_.front()) {
     if (Completed* const spent = events_back_.pop()) events_spare_.push_back(spent);
@@ -111,8 +112,8 @@ void CompletionQueue::forget(const Endpoint& endpoint) noexcept {
   }
 }
 
-inline ssize_t CompletionQueue::drain(void* entries, std::size_t count,
-                                      fi_addr_t* sources) noexcept {
+[[gnu::always_inline]] inline ssize_t CompletionQueue::drain(void* entries, std::size_t count,
+                                                             fi_addr_t* sources) noexcept {
   const std::lock_guard hold(domain_.gate());
   std::size_t taken = 0;
   while (taken < count) {
@@ -131,9 +132,11 @@ inline ssize_t CompletionQueue::drain(void* entries, std::size_t count,
 }
 
 ssize_t CompletionQueue::read(void* entries, std::size_t count, fi_addr_t* sources) noexcept {
-  if (const ssize_t taken = drain(entries, count, sources)) {
-    spins_.found();  // the next poll does not count as idle: the reader is about to answer
-    return taken;
+  if (anything()) {
+    if (const ssize_t taken = drain(entries, count, sources)) {
+      spins_.found();  // the next poll does not count as idle: the reader is about to answer
+      return taken;
+    }
   }
   // A reader calls until nothing is left. The call that ends such a series comes just after one
   // that moved the engine, and need not move it again.
@@ -142,10 +145,12 @@ ssize_t CompletionQueue::read(void* entries, std::size_t count, fi_addr_t* sourc
     return -FI_EAGAIN;
   }
   const std::size_t moved = domain_.engine().progress();
-  if (const ssize_t taken = drain(entries, count, sources)) {
-    spins_.found();
-    series_.store(true, std::memory_order_relaxed);
-    return taken;
+  if (anything()) {
+    if (const ssize_t taken = drain(entries, count, sources)) {
+      spins_.found();
+      series_.store(true, std::memory_order_relaxed);
+      return taken;
+    }
   }
   if (moved != 0) {
     spins_.found();  // parts of a long message, perhaps: what is waited for is coming

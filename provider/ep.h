@@ -138,14 +138,8 @@ inline void Endpoint::prepare(Op& op, Done done, CompletionQueue* queue, Counter
   op.endpoint = this;
   op.context = start.context;
   op.flags = start.completion_flags;
-  op.bytes = 0;
-  op.bytes_lost = 0;
-  op.buffer = nullptr;
-  op.data = 0;
-  op.tag = 0;
-  op.source = {};
-  op.error = 0;
   op.scatter_count = 0;
+  if (done != receive_done) op.no_message();  // of a receive, its end writes all of this
 }
 
 /// The address under which the completion's source is known; FI_ADDR_NOTAVAIL if it is not.

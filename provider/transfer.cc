@@ -41,7 +41,8 @@ void Endpoint::send_done(Operation& operation, const Completion& completion) noe
 
 namespace {
 
-void note_message(Completed& node, const Completion& completion) noexcept {
+[[gnu::always_inline]] inline void note_message(Completed& node,
+                                                const Completion& completion) noexcept {
   if (completion.has_data) node.flags |= FI_REMOTE_CQ_DATA;
   node.bytes = completion.bytes;
   node.bytes_lost = completion.message_bytes - completion.bytes;
@@ -59,6 +60,7 @@ void Endpoint::receive_done(Operation& operation, const Completion& completion) 
   if (completion.code == Errc::kOk || completion.code == Errc::kTruncated) {
     note_message(op, completion);
   } else {
+    op.no_message();
     op.error = errno_of(completion.code);
   }
   finish(op);
@@ -194,6 +196,7 @@ ssize_t Endpoint::peek(ReceiveRequest& request, fi_addr_t from, const Start& sta
   Op* const op = take(domain_.receives());
   if (!op) return -FI_EAGAIN;
   prepare(*op, receive_done, receive_queue_, nullptr, start);
+  op->no_message();
   Completion found;
   ClaimedMessage* claim = nullptr;
   ClaimedMessage** const wanted = set_aside ? &claim : nullptr;
@@ -228,6 +231,7 @@ ssize_t Endpoint::receive_claimed(std::span<const MutableSlice> slices,
   Op* const op = take(domain_.receives());
   if (!op) return -FI_EAGAIN;
   prepare(*op, receive_done, receive_queue_, receive_counter_, start);
+  op->no_message();
   context->internal[0] = nullptr;
   if (start.flags & FI_DISCARD) {
     port_->discard_claimed(claim);
