@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/bell.h"
+#include "base/idle_spins.h"
 #include "livebtl/engine.h"
 #include "provider/object.h"
 
@@ -43,34 +44,6 @@ class WaitFd {
  private:
   std::optional<Bell> bell_;
   std::atomic<bool> armed_{false};
-};
-
-/// Yields the processor once a reader has polled in vain many times: ranks that spin while they
-/// outnumber the processors would keep each other from sending. A yield that lasts shows that
-/// another thread wanted the processor; then the reader polls only briefly and sleeps until a bell
-/// rings, since many threads that yield to each other keep the scheduler busy with nothing
-/// (docs/adr/0005-waiting-on-a-shared-processor.md). Threads: any.
-class IdleSpins {
- public:
-  void found() noexcept { looks_.store(0, std::memory_order_relaxed); }
-  void found_nothing(Engine& engine) noexcept {
-    const bool crowded = naps_left_.load(std::memory_order_relaxed) != 0;
-    const std::uint32_t looks = looks_.load(std::memory_order_relaxed);
-    if (looks < (crowded ? kLooksCrowded : kLooks)) [[likely]] {
-      looks_.store(looks + 1, std::memory_order_relaxed);
-    } else {
-      give_way(engine);
-    }
-  }
-
- private:
-  static constexpr std::uint32_t kLooks = 2000;
-  static constexpr std::uint32_t kLooksCrowded = 50;
-
-  void give_way(Engine& engine) noexcept;
-
-  std::atomic<std::uint32_t> looks_{0};      // in vain, since something was found
-  std::atomic<std::uint32_t> naps_left_{0};  // until a yield shows again whether others want to run
 };
 
 /// What a thread can wait for: a queue or a counter.
