@@ -27,6 +27,10 @@ install(FILES ${CMAKE_BINARY_DIR}/livebtl.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}
 if(TARGET livebtl-fi)
   install(TARGETS livebtl-fi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/libfabric)
 endif()
+# Open MPI looks in its own folder and where mca_base_component_path says: docs/OMPI.md.
+if(TARGET mca_pml_livebtl)
+  install(TARGETS mca_pml_livebtl LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/livebtl/openmpi)
+endif()
 install(TARGETS livebtl-relay RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/livebtl)
 if(TARGET btlctl)
   install(TARGETS btlctl RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

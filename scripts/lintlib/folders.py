@@ -38,6 +38,7 @@ ALLOWED = {
     "hypervisor/restore": _PLAN + ["hypervisor/plan", "hypervisor/set"],
     "ctl-tool": ["include", "base", "control/ladder", "control/place", "control/wire", "control/client", "hypervisor"],
     "provider": ["include", "base"],
+    "ompi": ["include", "base"],
     "runtime": ["include", "base", "core", "transports", "transports/builtin", "control"],
     "bench": ["include", "base", "core", "transports"],
     "examples": ["include"],
@@ -52,7 +53,8 @@ FOREIGN = [
     (re.compile(r"^infiniband/"), ["transports/verbs"]),
     (re.compile(r"^rdma/rdma_"), ["transports/verbs"]),
     (re.compile(r"^rdma/"), ["provider", "transports/ofi", "bench"]),
-    (re.compile(r"^mpi\.h$"), ["bench", "scripts"]),
+    (re.compile(r"^mpi\.h$"), ["bench", "scripts", "ompi"]),
+    (re.compile(r"^(ompi|opal|orte|oshmem)(/|_config\.h$)"), ["ompi"]),
 ]
 TRANSPORT_NAMES = {"self", "sm", "tcp", "verbs", "ofi", "vader", "openib"}
 

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ompi/component.cc -- mca_pml_livebtl.so as Open MPI sees it: registered, asked, chosen, ended.
+//
+// Threads: the one that is in MPI_Init or MPI_Finalize. Ownership: the tables are Open MPI's to
+// copy; the Door is made when it asks us, and ends with us.
+#include "ompi/component.h"
+
+#include <exception>
+#include <string>
+
+#include "ompi/calls.h"
+#include "ompi/door.h"
+#include "ompi/matching.h"
+#include "ompi/running_version.h"
+
+namespace livebtl::ompi {
+namespace {
+
+int priority = 10;  // below ob1's: we serve where we are asked for
+
+int enable(bool) { return OMPI_SUCCESS; }
+int progress() { return door->progress(); }
+int dump(ompi_communicator_t*, int) { return OMPI_SUCCESS; }
+int ft_event(int) { return OMPI_SUCCESS; }  // snapshots are btlctl's: docs/HOLD.md
+
+// In the order of mca_pml_base_module_1_0_1_t. 5.0 ends otherwise: no ft_event, but revoke_comm and
+// get_transports.
+mca_pml_base_module_t module = {
+    .pml_add_procs = add_procs,
+    .pml_del_procs = del_procs,
+    .pml_enable = enable,
+    .pml_progress = progress,
+    .pml_add_comm = add_comm,
+    .pml_del_comm = del_comm,
+    .pml_irecv_init = irecv_init,
+    .pml_irecv = irecv,
+    .pml_recv = recv,
+    .pml_isend_init = isend_init,
+    .pml_isend = isend,
+    .pml_send = send,
+    .pml_iprobe = iprobe,
+    .pml_probe = probe,
+    .pml_start = start,
+    .pml_improbe = improbe,
+    .pml_mprobe = mprobe,
+    .pml_imrecv = imrecv,
+    .pml_mrecv = mrecv,
+    .pml_dump = dump,
+    .pml_ft_event = ft_event,
+    .pml_max_contextid = kContextMax,
+    .pml_max_tag = static_cast<int>(kAnyUserTag),
+    .pml_flags = 0,
+};
+
+Status serve() {
+  if (const Status same = check_running_version(); !same) return same;
+  if (const Status opened = Door::open(); !opened) return opened;
+  const Address own = door->port.address();
+  if (publish_address(component_version(), own.raw.data(), own.raw.size())) return {};
+  Door::close();
+  return fail(Errc::kSystem, "the launcher did not take this process's address; see its messages");
+}
+
+/// Null: we do not serve.
+mca_pml_base_module_t* init(int* wanted_priority, bool, bool) {
+  try {
+    const Status serves = serve();
+    if (!serves) {
+      tell_user({serves.error().code, "pml/livebtl cannot be used: " + serves.error().text});
+      return nullptr;
+    }
+    *wanted_priority = priority;
+    return &module;
+  } catch (const std::exception& error) {
+    opal_output(0, "livebtl: pml/livebtl cannot be used: %s", error.what());
+    return nullptr;
+  }
+}
+
+int finalize() {
+  Door::close();
+  return OMPI_SUCCESS;
+}
+
+int nothing() { return OMPI_SUCCESS; }
+
+int register_parameters() {
+  mca_base_component_var_register(
+      &component_version(), "priority",
+      "Priority of livebtl among the components that the parameter pml names",
+      MCA_BASE_VAR_TYPE_INT, nullptr, 0, static_cast<mca_base_var_flag_t>(0), OPAL_INFO_LVL_3,
+      MCA_BASE_VAR_SCOPE_LOCAL, &priority);
+  return OMPI_SUCCESS;
+}
+
+}  // namespace
+}  // namespace livebtl::ompi
+
+mca_pml_base_component_2_0_0_t mca_pml_livebtl_component = {
+    .pmlm_version = {MCA_PML_BASE_VERSION_2_0_0, .mca_component_name = "livebtl",
+                     .mca_component_major_version = 0, .mca_component_minor_version = 1,
+                     .mca_component_release_version = 0,
+                     .mca_open_component = livebtl::ompi::nothing,
+                     .mca_close_component = livebtl::ompi::nothing, .mca_query_component = nullptr,
+                     .mca_register_component_params = livebtl::ompi::register_parameters,
+                     .mca_component_flags = 0, .reserved = {}},
+    .pmlm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE, .reserved = {}},
+    .pmlm_init = livebtl::ompi::init,
+    .pmlm_finalize = livebtl::ompi::finalize,
+};

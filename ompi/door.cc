@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ompi/door.cc -- see door.h.
+#include "ompi/door.h"
+
+#include <new>
+
+namespace livebtl::ompi {
+
+Door* door = nullptr;
+
+Door::Door(std::shared_ptr<Engine> shared, std::unique_ptr<Port> opened) noexcept
+    : owned_engine_(std::move(shared)),
+      owned_port_(std::move(opened)),
+      engine(*owned_engine_),
+      port(*owned_port_),
+      inject_bytes_max(port.inject_bytes_max()),
+      processes(engine) {}
+
+Status Door::open() {
+  auto engine = Engine::acquire();
+  if (!engine) return tl::unexpected<Error>(engine.error());
+  auto port = (*engine)->open_port({});
+  if (!port) return tl::unexpected<Error>(port.error());
+  door = new Door(std::move(*engine), std::move(*port));
+  return {};
+}
+
+// Closing the port ends operations that are open, and each tells `door`: it is there until then.
+void Door::close() noexcept {
+  if (door == nullptr) return;
+  door->owned_port_.reset();
+  door->drain();
+  delete door;
+  door = nullptr;
+}
+
+int Door::drain() noexcept {
+  int completed = 0;
+  while (EndedList::Link* const link = ended.take()) {
+    static_cast<Request*>(link)->complete();
+    ++completed;
+  }
+  return completed;
+}
+
+int Door::progress() noexcept {
+  const std::size_t moved = engine.progress();
+  const int completed = drain();
+  if (moved != 0 || completed != 0) {
+    spins_.found();
+  } else {
+    spins_.found_nothing(engine);
+  }
+  return static_cast<int>(moved) + completed;
+}
+
+void Door::push() noexcept {
+  if (engine.progress() != 0) {
+    spins_.found();
+  } else {
+    spins_.found_nothing(engine);
+  }
+}
+
+// Open MPI has more to move than us (the launcher's events, one-sided operations), but not often.
+void Door::wait_for(const Waiting& waiting) noexcept {
+  constexpr int kRoundsOfOurs = 100;
+  for (;;) {
+    for (int i = 0; i < kRoundsOfOurs; ++i) {
+      if (waiting.ended.load(std::memory_order_acquire)) return;
+      progress();
+    }
+    opal_progress();
+  }
+}
+
+void tell_user(const Error& error) noexcept { opal_output(0, "livebtl: %s", error.text.c_str()); }
+
+void tell_peer_lost() noexcept {
+  static std::atomic<bool> told{false};
+  if (told.exchange(true)) return;
+  opal_output(0,
+              "livebtl: a process that this one exchanges messages with is dead; what names it ends"
+              " with MPI_ERR_OTHER. Look in the output of mpirun for why it ended, and start the"
+              " job again");
+}
+
+}  // namespace livebtl::ompi

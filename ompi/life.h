@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ompi/life.h -- settles who gives a request back: its user, who may free it before it has ended,
+// or the thread that completes it.
+//
+// The thread that completes a request wakes the user before it has let go of the request itself.
+// By then the user may have freed it, started it again, or even got it anew from the pool. So each
+// start begins a new turn; the completing thread says which turn it ends, and an old one is void.
+//
+// Threads: any. One word; turns are never reset, not even when the request is recycled.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace livebtl::ompi {
+
+class Life {
+ public:
+  using Turn = std::uint64_t;
+
+  /// A start: neither ended nor freed.
+  void begin() noexcept { word_.store((turn() + 1) << kShift, std::memory_order_relaxed); }
+  Turn turn() const noexcept { return word_.load(std::memory_order_relaxed) >> kShift; }
+
+  /// That turn is over, and the caller touches the request no more. true: but its user has freed
+  /// it, so that the caller must give it back.
+  bool end(Turn ended) noexcept {
+    std::uint64_t now = word_.load(std::memory_order_relaxed);
+    do {
+      if (now >> kShift != ended) return false;
+    } while (!word_.compare_exchange_weak(now, now | kEnded, std::memory_order_acq_rel));
+    return (now & kFreed) != 0;
+  }
+
+  /// The user wants it no more. true: it has ended, and the caller gives it back; false: the
+  /// thread that completes it will.
+  bool free() noexcept { return (word_.fetch_or(kFreed, std::memory_order_acq_rel) & kEnded) != 0; }
+
+ private:
+  static constexpr unsigned kShift = 2;
+  static constexpr std::uint64_t kEnded = 1;
+  static constexpr std::uint64_t kFreed = 2;
+
+  std::atomic<std::uint64_t> word_{kEnded};
+};
+
+}  // namespace livebtl::ompi

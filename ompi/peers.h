@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ompi/peers.h -- from a rank of a communicator to the port of the process that it is.
+//
+// A process is asked for its address when a call names it for the first time, not before: a large
+// job learns of those alone that it talks to. What was learnt stands in an array of the
+// communicator, and, for other communicators, in a table of processes.
+//
+// Threads:   any.
+// Ownership: Open MPI's communicator owns its array, between add_comm and del_comm. The engine
+//            owns the peers.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "livebtl/engine.h"
+#include "ompi/compat.h"
+
+namespace livebtl::ompi {
+
+/// The processes whose addresses are known.
+class Processes {
+ public:
+  explicit Processes(Engine& engine) noexcept : engine_(engine) {}
+
+  /// Errors: kNotFound (it has published no address, so it does not use this component), kInvalid.
+  Result<Destination> find(const opal_process_name_t& process);
+  void forget(const opal_process_name_t& process);
+
+ private:
+  Result<Destination> look_up(const opal_process_name_t& process);
+
+  Engine& engine_;
+  std::mutex mutex_;
+  std::unordered_map<std::uint64_t, Destination> known_;  // by job and rank
+};
+
+/// A communicator's peers, by rank.
+class CommPeers {
+ public:
+  /// Null: no memory.
+  static CommPeers* attach(ompi_communicator_t& comm) noexcept;
+  static void detach(ompi_communicator_t& comm) noexcept;
+
+  /// Returns an MPI error code; an error is told to the user.
+  static int find(ompi_communicator_t& comm, int rank, Destination& found) noexcept {
+    Place& place = of(comm).places_[static_cast<std::size_t>(rank)];
+    Peer* const peer = place.peer.load(std::memory_order_acquire);
+    if (peer == nullptr) [[unlikely]]
+      return resolve(comm, rank, found);
+    found = {peer, place.port.load(std::memory_order_relaxed)};
+    return MPI_SUCCESS;
+  }
+
+ private:
+  struct Place {
+    std::atomic<Peer*> peer{nullptr};  // written last
+    std::atomic<PortNumber> port{0};
+  };
+
+  static CommPeers& of(const ompi_communicator_t& comm) noexcept {
+    return *reinterpret_cast<CommPeers*>(comm.c_pml_comm);
+  }
+  static int resolve(ompi_communicator_t& comm, int rank, Destination& found) noexcept;
+
+  std::unique_ptr<Place[]> places_;
+};
+
+}  // namespace livebtl::ompi

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ompi/probe.cc -- MPI's probes, with and without setting the message aside.
+#include "ompi/calls.h"
+#include "ompi/door.h"
+#include "ompi/matching.h"
+
+namespace livebtl::ompi {
+namespace {
+
+struct Found {
+  bool there = false;
+  Outcome outcome{};
+  ClaimedMessage* claimed = nullptr;
+};
+
+Found peek(const ReceiveRequest& like, bool claim) noexcept {
+  Completion seen;
+  Found found;
+  found.there = door->port.peek(like, seen, claim ? &found.claimed : nullptr);
+  if (!found.there) return found;
+  found.outcome.note(seen);
+  found.outcome.bytes = seen.message_bytes;
+  return found;
+}
+
+/// A program that only probes would never move anything otherwise.
+Found look(const ReceiveRequest& like, bool claim) noexcept {
+  Found found = peek(like, claim);
+  if (found.there) return found;
+  opal_progress();
+  return peek(like, claim);
+}
+
+/// The engine refuses what is too long, but first what goes to the dead: so nothing is sent.
+bool is_dead(const Destination& peer) noexcept {
+  if (peer.peer == nullptr) return false;
+  const Slice none[kSlicesMax + 1]{};
+  SendRequest request;
+  request.to = peer;
+  request.slices = none;
+  return door->port.inject(request) == Accept::kPeerLost;
+}
+
+/// Returns an MPI error code.
+int wait_until_there(const ReceiveRequest& like, bool claim, Found& found) noexcept {
+  constexpr int kLooksBetweenDoubts = 1000;
+  for (int looks = 1;; ++looks) {
+    found = look(like, claim);
+    if (found.there) return MPI_SUCCESS;
+    if (looks % kLooksBetweenDoubts == 0 && is_dead(like.from))
+      return mpi_error_of(Errc::kPeerLost);
+  }
+}
+
+/// Null: no memory, and the message is lost.
+ompi_message_t* message_of(const Found& found, ompi_communicator_t* comm) noexcept {
+  ompi_message_t* const message = ompi_message_alloc();
+  if (message == nullptr) {
+    door->port.discard_claimed(found.claimed);
+    return nullptr;
+  }
+  message->comm = comm;
+  message->req_ptr = found.claimed;
+  message->peer = rank_of(found.outcome.data);
+  message->count = found.outcome.bytes;
+  return message;
+}
+
+}  // namespace
+
+int iprobe(int rank, int tag, ompi_communicator_t* comm, int* matched,
+           ompi_status_public_t* status) {
+  ReceiveRequest like;
+  if (const int error = describe(rank, tag, *comm, like); error != MPI_SUCCESS) return error;
+  const Found found = look(like, false);
+  *matched = found.there ? 1 : 0;
+  if (found.there) fill_status(found.outcome, status);
+  return MPI_SUCCESS;
+}
+
+int probe(int rank, int tag, ompi_communicator_t* comm, ompi_status_public_t* status) {
+  ReceiveRequest like;
+  if (const int error = describe(rank, tag, *comm, like); error != MPI_SUCCESS) return error;
+  Found found;
+  if (const int error = wait_until_there(like, false, found); error != MPI_SUCCESS) return error;
+  fill_status(found.outcome, status);
+  return MPI_SUCCESS;
+}
+
+int improbe(int rank, int tag, ompi_communicator_t* comm, int* matched, ompi_message_t** message,
+            ompi_status_public_t* status) {
+  ReceiveRequest like;
+  if (const int error = describe(rank, tag, *comm, like); error != MPI_SUCCESS) return error;
+  const Found found = look(like, true);
+  *matched = found.there ? 1 : 0;
+  if (!found.there) return MPI_SUCCESS;
+  *message = message_of(found, comm);
+  if (*message == nullptr) return MPI_ERR_NO_MEM;
+  fill_status(found.outcome, status);
+  return MPI_SUCCESS;
+}
+
+int mprobe(int rank, int tag, ompi_communicator_t* comm, ompi_message_t** message,
+           ompi_status_public_t* status) {
+  ReceiveRequest like;
+  if (const int error = describe(rank, tag, *comm, like); error != MPI_SUCCESS) return error;
+  Found found;
+  if (const int error = wait_until_there(like, true, found); error != MPI_SUCCESS) return error;
+  *message = message_of(found, comm);
+  if (*message == nullptr) return MPI_ERR_NO_MEM;
+  fill_status(found.outcome, status);
+  return MPI_SUCCESS;
+}
+
+}  // namespace livebtl::ompi

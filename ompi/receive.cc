@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ompi/receive.cc -- MPI's receives, of messages to come and of those that a probe has set aside.
+//
+// Elements that lie in one piece are received in place; others as packed bytes, into memory of the
+// request's, and are unpacked when it completes.
+#include "ompi/calls.h"
+#include "ompi/door.h"
+#include "ompi/matching.h"
+
+namespace livebtl::ompi {
+
+int describe(int rank, int tag, ompi_communicator_t& comm, ReceiveRequest& request) noexcept {
+  const std::uint32_t context = context_of(comm);
+  if (tag == MPI_ANY_TAG) {
+    request.tag = tag_of(context, 0);
+    request.ignore = kAnyUserTag;
+  } else {
+    request.tag = tag_of(context, tag);
+  }
+  return rank == MPI_ANY_SOURCE ? MPI_SUCCESS : CommPeers::find(comm, rank, request.from);
+}
+
+namespace {
+
+/// A message to come, or one set aside.
+struct Source {
+  ReceiveRequest request{};
+  ClaimedMessage* claimed = nullptr;
+};
+
+int start(const Source& from, std::byte* memory, std::size_t bytes, Operation& operation) noexcept {
+  const MutableSlice slice{memory, bytes};
+  const std::span<const MutableSlice> slices{&slice, bytes == 0 ? 0u : 1u};
+  Accept accept = Accept::kInvalid;
+  if (from.claimed != nullptr) {
+    accept = door->port.receive_claimed(from.claimed, slices, operation);
+  } else {
+    ReceiveRequest request = from.request;
+    request.slices = slices;
+    accept = door->port.receive(request, operation);
+  }
+  return accept == Accept::kAccepted ? MPI_SUCCESS : MPI_ERR_INTERN;
+}
+
+/// Starts the operation of a request that is in its turn. On an error nothing is started.
+int post(Request& request, const Source& from) noexcept {
+  const Elements& elements = request.call.elements;
+  const std::size_t bytes = elements.bytes();
+  std::byte* memory = elements.first();
+  if (!elements.straight() && bytes != 0) {
+    memory = request.bounce = static_cast<std::byte*>(std::malloc(bytes));
+    if (memory == nullptr) return MPI_ERR_NO_MEM;
+    if (!request.holds_datatype) request.hold_datatype();
+  }
+  const int error = start(from, memory, bytes, request);
+  if (error != MPI_SUCCESS) request.drop_bounce();
+  return error;
+}
+
+int post_new(const Call& call, const Source& from, Request** posted) noexcept {
+  Request* const request = door->requests.take(Role::kReceive, call, false);
+  if (request == nullptr) return MPI_ERR_NO_MEM;
+  const int error = post(*request, from);
+  if (error != MPI_SUCCESS) {
+    door->requests.give_back(*request);
+    return error;
+  }
+  *posted = request;
+  return MPI_SUCCESS;
+}
+
+/// With one thread the operation need not be known to Open MPI.
+int receive_and_wait(const Call& call, const Source& from, ompi_status_public_t* status) noexcept {
+  if (opal_using_threads() || !call.elements.straight()) {
+    Request* request = nullptr;
+    const int error = post_new(call, from, &request);
+    return error == MPI_SUCCESS ? wait_and_free(*request, status) : error;
+  }
+  Waiting waiting;
+  const int error = start(from, call.elements.first(), call.elements.bytes(), waiting);
+  if (error != MPI_SUCCESS) return error;
+  door->wait_for(waiting);
+  fill_status(waiting.outcome, status);
+  return mpi_error_of(waiting.outcome.code);
+}
+
+/// The message is the caller's no more.
+Source take_message(ompi_message_t** message, ompi_communicator_t** comm) noexcept {
+  Source from;
+  from.claimed = static_cast<ClaimedMessage*>((*message)->req_ptr);
+  *comm = (*message)->comm;
+  ompi_message_return(*message);
+  *message = MPI_MESSAGE_NULL;
+  return from;
+}
+
+}  // namespace
+
+int irecv(void* buffer, std::size_t count, ompi_datatype_t* datatype, int rank, int tag,
+          ompi_communicator_t* comm, ompi_request_t** request) {
+  Source from;
+  if (const int error = describe(rank, tag, *comm, from.request); error != MPI_SUCCESS)
+    return error;
+  Request* posted = nullptr;
+  const int error = post_new({{buffer, count, datatype}, rank, tag, comm}, from, &posted);
+  if (error == MPI_SUCCESS) *request = posted;
+  return error;
+}
+
+int recv(void* buffer, std::size_t count, ompi_datatype_t* datatype, int rank, int tag,
+         ompi_communicator_t* comm, ompi_status_public_t* status) {
+  Source from;
+  if (const int error = describe(rank, tag, *comm, from.request); error != MPI_SUCCESS)
+    return error;
+  return receive_and_wait({{buffer, count, datatype}, rank, tag, comm}, from, status);
+}
+
+int imrecv(void* buffer, std::size_t count, ompi_datatype_t* datatype, ompi_message_t** message,
+           ompi_request_t** request) {
+  ompi_communicator_t* comm = nullptr;
+  const Source from = take_message(message, &comm);
+  Request* posted = nullptr;
+  const int error = post_new({{buffer, count, datatype}, 0, 0, comm}, from, &posted);
+  if (error == MPI_SUCCESS) *request = posted;
+  return error;
+}
+
+int mrecv(void* buffer, std::size_t count, ompi_datatype_t* datatype, ompi_message_t** message,
+          ompi_status_public_t* status) {
+  ompi_communicator_t* comm = nullptr;
+  const Source from = take_message(message, &comm);
+  return receive_and_wait({{buffer, count, datatype}, 0, 0, comm}, from, status);
+}
+
+int start_receive(Request& request) noexcept {
+  const Call& call = request.call;
+  Source from;
+  const int error = describe(call.rank, call.tag, *call.comm, from.request);
+  return error == MPI_SUCCESS ? post(request, from) : error;
+}
+
+int wait_and_free(Request& request, ompi_status_public_t* status) noexcept {
+  ompi_request_wait_completion(&request);
+  const int error = request.req_status.MPI_ERROR;
+  if (status != MPI_STATUS_IGNORE) OMPI_COPY_STATUS(status, request.req_status, false);
+  ompi_request_t* handle = &request;
+  ompi_request_free(&handle);
+  return error;
+}
+
+}  // namespace livebtl::ompi

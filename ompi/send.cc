@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ompi/send.cc -- MPI's sends in all their modes.
+//
+// Small messages are injected: they are done when the call returns, and have no request. What is
+// larger, or synchronous, or cannot be injected now, becomes an operation. Elements that do not lie
+// in one piece are packed: on the stack if they are injected, else into memory of the request's.
+#include "ompi/calls.h"
+#include "ompi/door.h"
+#include "ompi/matching.h"
+
+namespace livebtl::ompi {
+namespace {
+
+/// Injected messages are at most that long, whatever the engine would take: they may be packed on
+/// the stack.
+constexpr std::size_t kInjectedMax = kInjectBytesMin;
+
+SendRequest described(const Call& call, const Destination& to) noexcept {
+  SendRequest request;
+  request.to = to;
+  request.tag = tag_of(context_of(*call.comm), call.tag);
+  request.has_data = true;
+  request.data = static_cast<std::uint64_t>(call.comm->c_my_rank);
+  request.delivery_complete = call.mode == MCA_PML_BASE_SEND_SYNCHRONOUS;
+  return request;
+}
+
+int mpi_error_of(Accept accept) noexcept {
+  switch (accept) {
+    case Accept::kAccepted:
+      return MPI_SUCCESS;
+    case Accept::kPeerLost:
+      return ompi::mpi_error_of(Errc::kPeerLost);
+    case Accept::kBusy:
+    case Accept::kInvalid:
+      break;
+  }
+  return MPI_ERR_INTERN;
+}
+
+Accept inject_from(SendRequest& request, const std::byte* data, std::size_t bytes) noexcept {
+  const Slice slice{data, bytes};
+  request.slices = {&slice, bytes == 0 ? 0u : 1u};
+  return door->port.inject(request);
+}
+
+[[gnu::noinline]] Accept inject_packed(SendRequest& request, const Elements& elements) noexcept {
+  std::byte packed[kInjectedMax];
+  if (!pack(elements, packed)) return Accept::kInvalid;
+  return inject_from(request, packed, elements.bytes());
+}
+
+/// kBusy: it is to become an operation.
+inline Accept inject(const Call& call, const Destination& to) noexcept {
+  const std::size_t bytes = call.elements.bytes();
+  if (bytes > kInjectedMax || call.mode == MCA_PML_BASE_SEND_SYNCHRONOUS) return Accept::kBusy;
+  SendRequest request = described(call, to);
+  if (call.elements.straight()) [[likely]]
+    return inject_from(request, call.elements.first(), bytes);
+  return inject_packed(request, call.elements);
+}
+
+/// Busy lasts until others' operations have ended.
+template <class Start>
+Accept until_taken(Start start) noexcept {
+  for (;;) {
+    const Accept accept = start();
+    if (accept != Accept::kBusy) return accept;
+    door->push();
+  }
+}
+
+Accept send_from(const Call& call, const Destination& to, const std::byte* data,
+                 Operation& operation) noexcept {
+  const std::size_t bytes = call.elements.bytes();
+  const Slice slice{data, bytes};
+  SendRequest request = described(call, to);
+  request.slices = {&slice, bytes == 0 ? 0u : 1u};
+  return until_taken([&] { return door->port.send(request, operation); });
+}
+
+/// Memory for the packed bytes; of the attached buffer for a buffered send.
+std::byte* memory_for(const Call& call) noexcept {
+  const std::size_t bytes = call.elements.bytes();
+  void* const memory = call.mode == MCA_PML_BASE_SEND_BUFFERED
+                           ? mca_pml_base_bsend_request_alloc_buf(bytes == 0 ? 1 : bytes)
+                           : std::malloc(bytes);
+  return static_cast<std::byte*>(memory);
+}
+
+bool needs_copy(const Call& call) noexcept {
+  return call.mode == MCA_PML_BASE_SEND_BUFFERED ||
+         (!call.elements.straight() && call.elements.bytes() != 0);
+}
+
+/// Starts the operation of a request that is in its turn. On an error nothing is started.
+int post(Request& request, const Destination& to) noexcept {
+  const Call& call = request.call;
+  const std::byte* data = call.elements.first();
+  if (needs_copy(call)) {
+    request.bounce = memory_for(call);
+    if (request.bounce == nullptr) {
+      return call.mode == MCA_PML_BASE_SEND_BUFFERED ? MPI_ERR_BUFFER : MPI_ERR_NO_MEM;
+    }
+    if (!pack(call.elements, request.bounce)) {
+      request.drop_bounce();
+      return MPI_ERR_TYPE;
+    }
+    data = request.bounce;
+  }
+  const Accept accept = send_from(call, to, data, request);
+  if (accept != Accept::kAccepted) request.drop_bounce();
+  return mpi_error_of(accept);
+}
+
+/// A request for what could not be injected.
+int post_new(Role role, const Call& call, const Destination& to, Request** posted) noexcept {
+  Request* const request = door->requests.take(role, call, false);
+  if (request == nullptr) return MPI_ERR_NO_MEM;
+  const int error = post(*request, to);
+  if (error != MPI_SUCCESS) {
+    door->requests.give_back(*request);
+    return error;
+  }
+  *posted = request;
+  return MPI_SUCCESS;
+}
+
+/// Out of the program's hands at once: its request, if there is one, is our own.
+int send_buffered(const Call& call, const Destination& to) noexcept {
+  Request* own = nullptr;
+  return post_new(Role::kBuffered, call, to, &own);
+}
+
+/// With one thread the operation need not be known to Open MPI.
+int send_and_wait(const Call& call, const Destination& to) noexcept {
+  if (opal_using_threads() || !call.elements.straight()) {
+    Request* request = nullptr;
+    const int error = post_new(Role::kSend, call, to, &request);
+    return error == MPI_SUCCESS ? wait_and_free(*request, MPI_STATUS_IGNORE) : error;
+  }
+  Waiting waiting;
+  const Accept accept = send_from(call, to, call.elements.first(), waiting);
+  if (accept != Accept::kAccepted) return mpi_error_of(accept);
+  door->wait_for(waiting);
+  return ompi::mpi_error_of(waiting.outcome.code);
+}
+
+}  // namespace
+
+int isend(const void* buffer, std::size_t count, ompi_datatype_t* datatype, int rank, int tag,
+          mca_pml_base_send_mode_t mode, ompi_communicator_t* comm, ompi_request_t** request) {
+  const Call call{elements(buffer, count, datatype), rank, tag, comm, mode};
+  Destination to;
+  if (const int error = CommPeers::find(*comm, rank, to); error != MPI_SUCCESS) return error;
+  *request = &ompi_request_empty;
+  const Accept injected = inject(call, to);
+  if (injected != Accept::kBusy) return mpi_error_of(injected);
+  if (mode == MCA_PML_BASE_SEND_BUFFERED) return send_buffered(call, to);
+  Request* posted = nullptr;
+  const int error = post_new(Role::kSend, call, to, &posted);
+  if (error == MPI_SUCCESS) *request = posted;
+  return error;
+}
+
+int send(const void* buffer, std::size_t count, ompi_datatype_t* datatype, int rank, int tag,
+         mca_pml_base_send_mode_t mode, ompi_communicator_t* comm) {
+  const Call call{elements(buffer, count, datatype), rank, tag, comm, mode};
+  Destination to;
+  if (const int error = CommPeers::find(*comm, rank, to); error != MPI_SUCCESS) return error;
+  const Accept injected = inject(call, to);
+  if (injected != Accept::kBusy) return mpi_error_of(injected);
+  if (mode == MCA_PML_BASE_SEND_BUFFERED) return send_buffered(call, to);
+  return send_and_wait(call, to);
+}
+
+int start_send(Request& request, bool& ended) noexcept {
+  const Call& call = request.call;
+  ended = true;
+  Destination to;
+  if (const int error = CommPeers::find(*call.comm, call.rank, to); error != MPI_SUCCESS)
+    return error;
+  const Accept injected = inject(call, to);
+  if (injected != Accept::kBusy) return mpi_error_of(injected);
+  if (call.mode == MCA_PML_BASE_SEND_BUFFERED) return send_buffered(call, to);
+  const int error = post(request, to);
+  ended = error != MPI_SUCCESS;
+  return error;
+}
+
+}  // namespace livebtl::ompi

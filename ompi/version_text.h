@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ompi/version_text.h -- a version of Open MPI and the words for it. Pure: needs no Open MPI.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace livebtl::ompi {
+
+struct Version {
+  int major = 0;
+  int minor = 0;
+  int release = 0;
+  friend bool operator==(const Version&, const Version&) = default;
+};
+
+/// What "Open MPI v4.1.4, package: ..." says; 0.0.0 if it says none.
+Version version_in(std::string_view library_version) noexcept;
+std::string text_of(const Version& version);
+
+}  // namespace livebtl::ompi
