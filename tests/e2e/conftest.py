@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.harness.job import Build
+from tests.harness.job import DOORS, Build
 
 
 def ranks_and_times(text):
@@ -14,6 +14,8 @@ def ranks_and_times(text):
 
 def add_options(add):
     add("--build", metavar="DIR", default="build/release", help="build directory (default: build/release)")
+    add("--door", choices=DOORS, default=DOORS[0],
+        help="how the programs reach livebtl: by the libfabric provider, or by the component of Open MPI")
     add("--switches", metavar="N", type=int, default=100, help="switches a scenario (default: 100)")
     add("--comings", metavar="RANKSxTIMES", type=ranks_and_times, default=(16, 5),
         help="comings-and-goings: so many ranks, started and ended so often (default: 16x5; the full measure: 64x100)")
@@ -34,7 +36,7 @@ class Context:
     """Where things are, and how much to do."""
 
     def __init__(self, options, name):
-        self.build = Build(options.build)
+        self.build = Build(options.build, options.door)
         self.switches, self.stock = options.switches, options.stock
         self.comings = options.comings
         self.logs = os.path.join(os.path.abspath(options.logs), name)

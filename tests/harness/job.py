@@ -14,6 +14,7 @@ from .waiting import Failed, LauncherFault, check, wait_until
 FAULTS = ("lost", "repeated", "out_of_order", "corrupt", "wrong")
 OVER_OFI = ("--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "opal_common_ofi_provider_include")  # and a provider
 OVER_LIVEBTL = (*OVER_OFI, "livebtl")
+DOORS = ("provider", "ompi")  # by which the programs reach livebtl: docs/OMPI.md
 OVER_STOCK = ("--mca", "pml", "ob1", "--mca", "btl_vader_single_copy_mechanism", "none")
 
 
@@ -23,13 +24,22 @@ def mpirun(ranks, as_root):
 
 
 class Build:
-    """Where the built programs and libraries are."""
+    """Where the built programs and libraries are, and by which door the programs reach the library."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, door=DOORS[0]):
         self.directory = os.path.abspath(directory)
+        self.door = door
         self.provider_directory = os.path.join(self.directory, "lib")
         self.btlctl = os.path.join(self.directory, "bin", "btlctl")
         self.driver = os.path.join(self.directory, "bin", "livebtl-switch-driver")
+
+    def over_livebtl(self):
+        """Words for mpirun. The provider serves one-sided operations by the other door, too."""
+        if self.door == "provider":
+            return OVER_LIVEBTL
+        components = os.path.join(self.directory, "lib", "openmpi")
+        return ("--mca", "mca_base_component_path", f"SYSTEM_DEFAULT:{components}", "--mca", "pml", "livebtl",
+                "--mca", "opal_common_ofi_provider_include", "livebtl")
 
     def program(self, name):
         return os.path.join(self.directory, "e2e", f"e2e_{name}")
@@ -102,7 +112,7 @@ class MpiJob:
     def command(self):
         command = [*self.enter, *mpirun(self.ranks, as_root=os.geteuid() == 0),
                    "--output-filename", os.path.join(self.logs, "out") + ":nocopy"]
-        command += [*OVER_STOCK, "--mca", "osc", "pt2pt,sm"] if self.stock else OVER_LIVEBTL
+        command += [*OVER_STOCK, "--mca", "osc", "pt2pt,sm"] if self.stock else self.build.over_livebtl()
         for name in sorted(n for n in self.environment if n.startswith(("LIVEBTL_", "FI_"))):
             command += ["-x", name]
         return command + self.mca + self.program_command()
