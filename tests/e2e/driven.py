@@ -48,6 +48,8 @@ TABLE = (
     Driven("storm-1gib", "storm", 2, ("--bytes", str(GIB)), share=0.1),
     Driven("stream-3", "stream", 3),
     Driven("collectives-5", "collectives", 5),
+    Driven("semantics-2", "semantics", 2, share=0.3),
+    Driven("semantics-4", "semantics", 4, share=0.3),
     Driven("onesided-3", "onesided", 3, mca=ONE_SIDED),
     Driven("windows-3", "windows", 3, mca=ONE_SIDED),
     Driven("regions-4", "regions", 4, told=("fetch_adds",)),
