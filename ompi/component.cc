@@ -53,8 +53,8 @@ mca_pml_base_module_t module = {
 };
 
 Status serve() {
-  if (const Status same = check_running_version(); !same) return same;
-  if (const Status opened = Door::open(); !opened) return opened;
+  if (Status same = check_running_version(); !same) return same;
+  if (Status opened = Door::open(); !opened) return opened;
   const Address own = door->port.address();
   if (publish_address(component_version(), own.raw.data(), own.raw.size())) return {};
   Door::close();

@@ -79,13 +79,22 @@ Accept send_from(const Call& call, const Destination& to, const std::byte* data,
   return until_taken([&] { return door->port.send(request, operation); });
 }
 
-/// Memory for the packed bytes; of the attached buffer for a buffered send.
+/// Of the buffer that the program has attached. What others left there may be free soon: a call that
+/// finds no room moves everything once.
+std::byte* attached_memory(std::size_t bytes) noexcept {
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    if (void* const memory = mca_pml_base_bsend_request_alloc_buf(bytes == 0 ? 1 : bytes))
+      return static_cast<std::byte*>(memory);
+  }
+  return nullptr;
+}
+
+/// Memory for the packed bytes.
 std::byte* memory_for(const Call& call) noexcept {
   const std::size_t bytes = call.elements.bytes();
-  void* const memory = call.mode == MCA_PML_BASE_SEND_BUFFERED
-                           ? mca_pml_base_bsend_request_alloc_buf(bytes == 0 ? 1 : bytes)
-                           : std::malloc(bytes);
-  return static_cast<std::byte*>(memory);
+  return call.mode == MCA_PML_BASE_SEND_BUFFERED ? attached_memory(bytes)
+                                                 : static_cast<std::byte*>(std::malloc(bytes));
 }
 
 bool needs_copy(const Call& call) noexcept {
