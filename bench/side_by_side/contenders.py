@@ -3,7 +3,7 @@
 import os
 import select
 
-from tests.harness.job import OVER_LIVEBTL, OVER_OFI, MpiJob
+from tests.harness.job import OVER_LIVEBTL, OVER_OFI, OVER_OMPI, MpiJob
 from tests.harness.waiting import Failed
 
 RDMA = ["--mca", "osc", "rdma"]
@@ -13,10 +13,12 @@ RDMA_OVER_OFI = ["--mca", "btl", "self,ofi", *RDMA]
 CONTENDERS = {
     "livebtl-sm": (OVER_LIVEBTL, {}),
     "livebtl-sm-rings": (OVER_LIVEBTL, {"LIVEBTL_SM_SINGLE_COPY": "none"}),
+    "livebtl-ompi-sm": (OVER_OMPI, {}),
     "vader": (["--mca", "pml", "ob1", "--mca", "btl", "self,vader"], {}),
     "ucx-sm": (["--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"],
                {"UCX_TLS": "self,sm"}),
     "livebtl-tcp": (OVER_LIVEBTL, {"LIVEBTL_TRANSPORTS": "self,tcp", "LIVEBTL_TCP_IF": "lo"}),
+    "livebtl-ompi-tcp": (OVER_OMPI, {"LIVEBTL_TRANSPORTS": "self,tcp", "LIVEBTL_TCP_IF": "lo"}),
     "ob1-tcp": (["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo"], {}),
     "ofi-rxm-tcp": ([*OVER_OFI, "tcp;ofi_rxm"], {"FI_TCP_IFACE": "lo"}),
     "livebtl-ofi-rxm": (OVER_LIVEBTL, RXM),
@@ -53,7 +55,7 @@ class PerfJob(MpiJob):
             command += ["-x", name]
         # With more ranks than processors, let Open MPI yield the processor after each poll.
         yields = "1" if self.ranks > (os.cpu_count() or 1) else "0"
-        command += ["--mca", "mpi_yield_when_idle", yields, *self.options]
+        command += ["--mca", "mpi_yield_when_idle", yields, *self.build.components, *self.options]
         return [*command, *self.wrapper, os.path.join(self.build.directory, "bin", "btlperf"), *self.words]
 
 

@@ -124,7 +124,7 @@ def run(build, logs, rounds=2000, size=8):
     lines = [of_bare_transport(build, logs, size, 20000), of_verbs(build, logs, rounds)]
     for line in lines:
         show(line)
-    for name in ("livebtl-sm", "vader", "ucx-sm"):
+    for name in ("livebtl-sm", "livebtl-ompi-sm", "vader", "ucx-sm"):
         try:
             lines.append(of_contender(build, logs, name, size, rounds))
             show(lines[-1])

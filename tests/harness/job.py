@@ -15,6 +15,7 @@ FAULTS = ("lost", "repeated", "out_of_order", "corrupt", "wrong")
 OVER_OFI = ("--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "opal_common_ofi_provider_include")  # and a provider
 OVER_LIVEBTL = (*OVER_OFI, "livebtl")
 DOORS = ("provider", "ompi")  # by which the programs reach livebtl: docs/OMPI.md
+OVER_OMPI = ("--mca", "pml", "livebtl")  # found in Build.components
 OVER_STOCK = ("--mca", "pml", "ob1", "--mca", "btl_vader_single_copy_mechanism", "none")
 
 
@@ -30,6 +31,8 @@ class Build:
         self.directory = os.path.abspath(directory)
         self.door = door
         self.provider_directory = os.path.join(self.directory, "lib")
+        self.components = ("--mca", "mca_base_component_path",
+                           f"SYSTEM_DEFAULT:{os.path.join(self.directory, 'lib', 'openmpi')}")
         self.btlctl = os.path.join(self.directory, "bin", "btlctl")
         self.driver = os.path.join(self.directory, "bin", "livebtl-switch-driver")
 
@@ -37,9 +40,7 @@ class Build:
         """Words for mpirun. The provider serves one-sided operations by the other door, too."""
         if self.door == "provider":
             return OVER_LIVEBTL
-        components = os.path.join(self.directory, "lib", "openmpi")
-        return ("--mca", "mca_base_component_path", f"SYSTEM_DEFAULT:{components}", "--mca", "pml", "livebtl",
-                "--mca", "opal_common_ofi_provider_include", "livebtl")
+        return (*self.components, *OVER_OMPI, "--mca", "opal_common_ofi_provider_include", "livebtl")
 
     def program(self, name):
         return os.path.join(self.directory, "e2e", f"e2e_{name}")
