@@ -16,7 +16,7 @@
 namespace livebtl::ompi {
 namespace {
 
-int priority = 10;  // below ob1's: we serve where we are asked for
+int priority = 10;  // below ob1's 20. Open MPI asks us only where `pml` names us
 
 int enable(bool) { return OMPI_SUCCESS; }
 int progress() { return door->progress(); }

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What concerns the component of Open MPI alone: when it declines, and what it makes of a dead peer. Run by --door ompi."""
+import functools
+import json
+import os
+
+import pytest
+
+from tests.harness.job import DOORS, MpiJob
+from tests.harness.scenario import scenario
+from tests.harness.waiting import check, wait_until
+
+PROVIDER = DOORS[0]
+
+
+def by_the_component(run):
+    @functools.wraps(run)
+    def guarded(context):
+        if context.build.door == PROVIDER:
+            pytest.skip("for --door ompi")
+        return run(context)
+    return guarded
+
+
+class PlainJob(MpiJob):
+    """A program that takes no options and gives no proof."""
+
+    def program_command(self):
+        return [self.build.program(self.program)]
+
+    def wait_for_end(self, seconds):
+        wait_until(f"the end of {self.program}", lambda: not self.running(), seconds)
+        return self.mpirun.returncode
+
+
+class RecoveringJob(PlainJob):
+    """mpirun leaves the others alone when one dies."""
+
+    def __init__(self, context, transports):
+        super().__init__(context.build, context.logs, "survivor", 2, environment={"LIVEBTL_TRANSPORTS": transports})
+
+    def command(self):
+        command = super().command()
+        return command[:1] + ["--enable-recovery"] + command[1:]
+
+
+def _survive(context, transports):
+    with RecoveringJob(context, transports) as job:
+        job.wait_for_end(60)
+        told = [json.loads(line) for line in job.output_lines() if line.startswith('{"survivor"')]
+        check(len(told) == 1, f"rank 0 did not come to its end: {job.log_tail()}")
+    wrong = {call: error for call, error in told[0]["survivor"].items() if error != told[0]["other"]}
+    check(not wrong, f"calls to a dead process gave other errors than MPI_ERR_OTHER: {wrong}")
+    return len(told[0]["survivor"])
+
+
+@scenario("component-outlives-a-peer")
+@by_the_component
+def outlives_a_peer(context):
+    """A process is killed: what the other has open with it ends with an error, over shared memory and over TCP."""
+    calls = sum(_survive(context, transports) for transports in ("self,sm,tcp", "self,tcp"))
+    return f"{calls} calls ended with MPI_ERR_OTHER"
+
+
+class OtherVersionJob(PlainJob):
+    """Its Open MPI says of itself that it is another version."""
+
+    def __init__(self, context):
+        super().__init__(context.build, context.logs, "stream", 2)
+        self.preload = os.path.join(context.build.directory, "e2e", "libe2e_other_version.so")
+
+    def program_command(self):
+        return ["env", f"LD_PRELOAD={self.preload}", *super().program_command(), "--rounds", "2"]
+
+
+@scenario("component-declines")
+@by_the_component
+def declines(context):
+    """In an Open MPI of another version each rank says so in one line, and the job does not begin."""
+    with OtherVersionJob(context) as job:
+        code = job.wait_for_end(60)
+        said = [line for line in job.error_lines() if "pml/livebtl cannot be used" in line]
+    check(len(said) == 2 and all("built for Open MPI" in line for line in said), f"two ranks said: {said}")
+    check(code != 0, "the job ran without a component")
+    return f"two ranks declined; mpirun gave {code}"
