@@ -76,10 +76,11 @@ class OtherVersionJob(PlainJob):
 @scenario("component-declines")
 @by_the_component
 def declines(context):
-    """In an Open MPI of another version each rank says so in one line, and the job does not begin."""
+    """In an Open MPI of another version a rank says so in one line, and the job does not begin."""
     with OtherVersionJob(context) as job:
         code = job.wait_for_end(60)
         said = [line for line in job.error_lines() if "pml/livebtl cannot be used" in line]
-    check(len(said) == 2 and all("built for Open MPI" in line for line in said), f"two ranks said: {said}")
+    # The first to decline may end the job before the other has said it.
+    check(1 <= len(said) <= 2 and all("built for Open MPI" in line for line in said), f"the ranks said: {said}")
     check(code != 0, "the job ran without a component")
-    return f"two ranks declined; mpirun gave {code}"
+    return f"declined; mpirun gave {code}"
