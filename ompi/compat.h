@@ -31,6 +31,10 @@
 #include <opal/mca/pmix/pmix.h>
 #include <opal/runtime/opal_progress.h>
 
+extern "C" {  // it does not say so itself
+#include <opal/mca/base/mca_base_pvar.h>
+}
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -10,6 +10,7 @@
 
 #include "ompi/calls.h"
 #include "ompi/door.h"
+#include "ompi/losses.h"
 #include "ompi/matching.h"
 #include "ompi/running_version.h"
 

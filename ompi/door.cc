@@ -22,12 +22,14 @@ Status Door::open() {
   auto port = (*engine)->open_port({});
   if (!port) return tl::unexpected<Error>(port.error());
   door = new Door(std::move(*engine), std::move(*port));
+  door->engine.on_event([](const EngineEvent& event) { door->happenings.note(event); });
   return {};
 }
 
 // Closing the port ends operations that are open, and each tells `door`: it is there until then.
 void Door::close() noexcept {
   if (door == nullptr) return;
+  door->engine.on_event(nullptr);
   door->owned_port_.reset();
   door->drain();
   delete door;
@@ -43,8 +45,16 @@ int Door::drain() noexcept {
   return completed;
 }
 
+void Door::look_after_losses() noexcept {
+  const std::uint32_t now = happenings.peers_lost.load(std::memory_order_relaxed);
+  if (losses_seen_.exchange(now, std::memory_order_relaxed) != now) end_doubtful(requests);
+}
+
 int Door::progress() noexcept {
   const std::size_t moved = engine.progress();
+  if (happenings.peers_lost.load(std::memory_order_relaxed) !=
+      losses_seen_.load(std::memory_order_relaxed)) [[unlikely]]
+    look_after_losses();
   const int completed = drain();
   if (moved != 0 || completed != 0) {
     spins_.found();
@@ -63,15 +73,26 @@ void Door::push() noexcept {
 }
 
 // Open MPI has more to move than us (the launcher's events, one-sided operations), but not often.
-void Door::wait_for(const Waiting& waiting) noexcept {
+bool Door::wait_for(const Waiting& waiting) noexcept {
   constexpr int kRoundsOfOurs = 100;
+  const std::uint32_t losses = happenings.peers_lost.load(std::memory_order_relaxed);
   for (;;) {
     for (int i = 0; i < kRoundsOfOurs; ++i) {
-      if (waiting.ended.load(std::memory_order_acquire)) return;
+      if (waiting.ended.load(std::memory_order_acquire)) return true;
       progress();
     }
+    if (happenings.peers_lost.load(std::memory_order_relaxed) != losses) return false;
     opal_progress();
   }
+}
+
+bool is_dead(const Destination& peer) noexcept {
+  if (peer.peer == nullptr) return false;
+  const Slice none[kSlicesMax + 1]{};
+  SendRequest request;
+  request.to = peer;
+  request.slices = none;
+  return door->port.inject(request) == Accept::kPeerLost;
 }
 
 void tell_user(const Error& error) noexcept { opal_output(0, "livebtl: %s", error.text.c_str()); }

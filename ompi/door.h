@@ -13,6 +13,7 @@
 #include "base/idle_spins.h"
 #include "livebtl/engine.h"
 #include "ompi/ended_list.h"
+#include "ompi/losses.h"
 #include "ompi/peers.h"
 #include "ompi/request.h"
 
@@ -34,13 +35,24 @@ class Door {
   int drain() noexcept;
   /// Moves the engine alone, for calls that must not call back.
   void push() noexcept;
-  /// Sleeps, or not, until it has ended.
-  void wait_for(const Waiting& waiting) noexcept;
+  bool anybody_lost() const noexcept {
+    return happenings.peers_lost.load(std::memory_order_relaxed) != 0;
+  }
+  /// Sleeps, or not, until it has ended: true; or, false, until another process has died.
+  bool wait_for(const Waiting& waiting) noexcept;
+  /// The same whatever dies.
+  void wait_for_end(const Waiting& waiting) noexcept {
+    while (!wait_for(waiting)) continue;
+  }
 
  private:
+  /// Once for each process that died.
+  void look_after_losses() noexcept;
+
   std::shared_ptr<Engine> owned_engine_;
   std::unique_ptr<Port> owned_port_;
   IdleSpins spins_;
+  std::atomic<std::uint32_t> losses_seen_{0};
 
  public:
   Engine& engine;
@@ -49,6 +61,7 @@ class Door {
   EndedList ended;
   RequestPool requests;
   Processes processes;
+  Happenings happenings;
 };
 
 /// Null until open() and after close().
@@ -56,6 +69,8 @@ extern Door* door;
 
 /// One line on standard error: what is wrong, and what to do.
 void tell_user(const Error& error) noexcept;
+/// The engine refuses what is too long, but first what goes to the dead: so nothing is sent.
+bool is_dead(const Destination& peer) noexcept;
 /// Once a process: operations end since a peer is gone.
 void tell_peer_lost() noexcept;
 

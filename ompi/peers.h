@@ -44,6 +44,19 @@ class CommPeers {
   static CommPeers* attach(ompi_communicator_t& comm) noexcept;
   static void detach(ompi_communicator_t& comm) noexcept;
 
+  /// Calls `visit` with each that has been named, until it returns true, and returns whether it did.
+  template <class Visit>
+  static bool any_named(const ompi_communicator_t& comm, Visit visit) noexcept {
+    CommPeers& peers = of(comm);
+    for (int rank = 0; rank < peers_of(comm); ++rank) {
+      const Place& place = peers.places_[static_cast<std::size_t>(rank)];
+      Peer* const peer = place.peer.load(std::memory_order_acquire);
+      if (peer != nullptr && visit(Destination{peer, place.port.load(std::memory_order_relaxed)}))
+        return true;
+    }
+    return false;
+  }
+
   /// Returns an MPI error code; an error is told to the user.
   static int find(ompi_communicator_t& comm, int rank, Destination& found) noexcept {
     Place& place = of(comm).places_[static_cast<std::size_t>(rank)];

@@ -31,16 +31,6 @@ Found look(const ReceiveRequest& like, bool claim) noexcept {
   return peek(like, claim);
 }
 
-/// The engine refuses what is too long, but first what goes to the dead: so nothing is sent.
-bool is_dead(const Destination& peer) noexcept {
-  if (peer.peer == nullptr) return false;
-  const Slice none[kSlicesMax + 1]{};
-  SendRequest request;
-  request.to = peer;
-  request.slices = none;
-  return door->port.inject(request) == Accept::kPeerLost;
-}
-
 /// Returns an MPI error code.
 int wait_until_there(const ReceiveRequest& like, bool claim, Found& found) noexcept {
   constexpr int kLooksBetweenDoubts = 1000;

@@ -66,7 +66,19 @@ int post_new(const Call& call, const Source& from, Request** posted) noexcept {
     return error;
   }
   *posted = request;
+  if (call.rank == MPI_ANY_SOURCE && door->anybody_lost()) [[unlikely]]
+    end_if_doubtful(*request, *call.comm);
   return MPI_SUCCESS;
+}
+
+/// A receive from any source ends with kPeerLost once a member of its communicator is dead.
+void wait_while_anybody_may_send(const Call& call, Waiting& waiting) noexcept {
+  for (;;) {
+    const bool doubtful = call.rank == MPI_ANY_SOURCE && door->anybody_lost() &&
+                          has_dead_member(*call.comm) && door->port.cancel(waiting);
+    if (doubtful) waiting.outcome.code = Errc::kPeerLost;
+    if (door->wait_for(waiting)) return;
+  }
 }
 
 /// With one thread the operation need not be known to Open MPI.
@@ -79,7 +91,7 @@ int receive_and_wait(const Call& call, const Source& from, ompi_status_public_t*
   Waiting waiting;
   const int error = start(from, call.elements.first(), call.elements.bytes(), waiting);
   if (error != MPI_SUCCESS) return error;
-  door->wait_for(waiting);
+  wait_while_anybody_may_send(call, waiting);
   fill_status(waiting.outcome, status);
   return mpi_error_of(waiting.outcome.code);
 }
@@ -135,8 +147,13 @@ int mrecv(void* buffer, std::size_t count, ompi_datatype_t* datatype, ompi_messa
 int start_receive(Request& request) noexcept {
   const Call& call = request.call;
   Source from;
-  const int error = describe(call.rank, call.tag, *call.comm, from.request);
-  return error == MPI_SUCCESS ? post(request, from) : error;
+  if (const int error = describe(call.rank, call.tag, *call.comm, from.request);
+      error != MPI_SUCCESS)
+    return error;
+  const int error = post(request, from);
+  if (error == MPI_SUCCESS && call.rank == MPI_ANY_SOURCE && door->anybody_lost()) [[unlikely]]
+    end_if_doubtful(request, *call.comm);
+  return error;
 }
 
 int wait_and_free(Request& request, ompi_status_public_t* status) noexcept {

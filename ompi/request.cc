@@ -75,6 +75,8 @@ void Request::settle() noexcept {
 }
 
 void Request::complete() noexcept {
+  if (outcome.code == Errc::kCancelled && doubtful.load(std::memory_order_relaxed))
+    outcome.code = Errc::kPeerLost;
   settle();
   if (role == Role::kBuffered) return door->requests.give_back(*this);
   const Life::Turn turn = life.turn();
@@ -145,19 +147,27 @@ Request* RequestPool::take(Role role, const Call& call, bool persistent) noexcep
   taken->role = role;
   taken->call = call;
   taken->life.begin();
+  taken->doubtful.store(false, std::memory_order_relaxed);
+  if (role == Role::kReceive && call.rank == MPI_ANY_SOURCE)
+    taken->any_of.store(call.comm, std::memory_order_release);
   return taken;
 }
 
+// The last reference to a communicator makes Open MPI call del_comm: not with the lock held.
 void RequestPool::give_back(Request& request) noexcept {
   OMPI_REQUEST_FINI(&request);
   if (request.holds_datatype) {
     OMPI_DATATYPE_RELEASE(request.call.elements.datatype);
     request.holds_datatype = false;
   }
-  OBJ_RELEASE(request.call.comm);
-  const auto guard = lock();
-  request.next = free_;
-  free_ = &request;
+  ompi_communicator_t* comm = request.call.comm;
+  {
+    const auto guard = lock();
+    request.any_of.store(nullptr, std::memory_order_relaxed);
+    request.next = free_;
+    free_ = &request;
+  }
+  OBJ_RELEASE(comm);
 }
 
 }  // namespace livebtl::ompi

@@ -74,8 +74,10 @@ struct Request : ompi_request_t, Operation, EndedList::Link {
   Life life{};
   Outcome outcome{};
   Call call{};
-  std::byte* bounce =
-      nullptr;  // packed bytes: from malloc(), or of the attached buffer (kBuffered)
+  // Set while it is taken, if it receives from any source; and that a dead process made us end it.
+  std::atomic<ompi_communicator_t*> any_of{nullptr};
+  std::atomic<bool> doubtful{false};
+  std::byte* bounce = nullptr;  // packed, from malloc(); kBuffered: in the attached buffer
 
   /// Operation::done of all requests.
   static void ended(Operation& operation, const Completion& completion) noexcept;
@@ -93,6 +95,18 @@ class RequestPool {
   /// Null: no memory. The request is started: a turn of its life has begun.
   Request* take(Role role, const Call& call, bool persistent) noexcept;
   void give_back(Request& request) noexcept;
+  /// Calls `visit` for each that receives from any source, or did and is not given back; none is
+  /// given back meanwhile.
+  template <class Visit>
+  void for_each_from_any(Visit visit) noexcept {
+    const auto guard = lock();
+    for (const auto& chunk : chunks_) {
+      for (std::size_t i = 0; i < kChunk; ++i) {
+        ompi_communicator_t* const comm = chunk[i].any_of.load(std::memory_order_acquire);
+        if (comm != nullptr) visit(chunk[i], *comm);
+      }
+    }
+  }
 
  private:
   static constexpr std::size_t kChunk = 64;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/e2e/programs/survivor.cc -- rank 1 dies; what rank 0 has open with it, and what it asks of
 // it after, must end with an error and not wait for ever. For mpirun --enable-recovery. Rank 0
-// prints a line of JSON: the error class of each call.
+// prints a line of JSON for each call.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -13,36 +13,56 @@ namespace {
 
 constexpr int kLargeBytes = 4 << 20;
 
-int class_of(int error) {
+/// A line for each call that has ended.
+void tell(const char* call, int error) {
   int found = MPI_SUCCESS;
   MPI_Error_class(error, &found);
-  return found;
+  std::printf("{\"survivor\": \"%s\", \"error\": %s}\n", call,
+              found == MPI_ERR_OTHER ? "\"other\"" : "\"wrong\"");
+  std::fflush(stdout);
 }
 
 /// Rank 1 is alive when they begin, and dead before they can end.
-void calls_begun_before(int* x, std::vector<char>& large, MPI_Request* receive, MPI_Request* send) {
-  MPI_Irecv(x, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, receive);
-  MPI_Isend(large.data(), kLargeBytes, MPI_BYTE, 1, 2, MPI_COMM_WORLD, send);
+struct BegunBefore {
+  std::vector<char> large = std::vector<char>(kLargeBytes);
+  int x = 0;
+  MPI_Request receive, any, send;
+
+  BegunBefore() {
+    MPI_Irecv(&x, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, &receive);
+    MPI_Irecv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &any);
+    MPI_Isend(large.data(), kLargeBytes, MPI_BYTE, 1, 2, MPI_COMM_WORLD, &send);
+  }
+};
+
+/// A communicator without a dead member goes on.
+bool alone_goes_on() {
+  int in = 0;
+  const int out = 42;
+  MPI_Request receive;
+  MPI_Irecv(&in, 1, MPI_INT, MPI_ANY_SOURCE, 8, MPI_COMM_SELF, &receive);
+  MPI_Send(&out, 1, MPI_INT, 0, 8, MPI_COMM_SELF);
+  return MPI_Wait(&receive, MPI_STATUS_IGNORE) == MPI_SUCCESS && in == out;
 }
 
 int survive() {
   int x = 0;
-  std::vector<char> large(kLargeBytes);
-  MPI_Request receive, send;
+  BegunBefore begun;
   MPI_Status status;
-  calls_begun_before(&x, large, &receive, &send);
-  const int recv = MPI_Recv(&x, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  const int irecv = MPI_Wait(&receive, MPI_STATUS_IGNORE);
-  const int isend = MPI_Wait(&send, MPI_STATUS_IGNORE);
-  const int small = MPI_Send(&x, 1, MPI_INT, 1, 4, MPI_COMM_WORLD);
-  const int synchronous = MPI_Ssend(&x, 1, MPI_INT, 1, 4, MPI_COMM_WORLD);
-  const int late = MPI_Recv(&x, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  const int probe = MPI_Probe(1, 6, MPI_COMM_WORLD, &status);
-  std::printf(
-      "{\"survivor\": {\"recv\": %d, \"irecv\": %d, \"isend\": %d, \"send\": %d, \"ssend\": %d,"
-      " \"late\": %d, \"probe\": %d}, \"other\": %d}\n",
-      class_of(recv), class_of(irecv), class_of(isend), class_of(small), class_of(synchronous),
-      class_of(late), class_of(probe), MPI_ERR_OTHER);
+  const MPI_Comm world = MPI_COMM_WORLD;
+  tell("recv", MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 3, world, MPI_STATUS_IGNORE));
+  tell("irecv", MPI_Wait(&begun.receive, MPI_STATUS_IGNORE));
+  tell("irecv from any", MPI_Wait(&begun.any, MPI_STATUS_IGNORE));
+  tell("isend", MPI_Wait(&begun.send, MPI_STATUS_IGNORE));
+  tell("send", MPI_Send(&x, 1, MPI_INT, 1, 4, world));
+  tell("ssend", MPI_Ssend(&x, 1, MPI_INT, 1, 4, world));
+  tell("late recv", MPI_Recv(&x, 1, MPI_INT, 1, 5, world, MPI_STATUS_IGNORE));
+  tell("late recv from any", MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 5, world, &status));
+  tell("probe", MPI_Probe(1, 6, world, &status));
+  MPI_Request late;
+  MPI_Irecv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 9, world, &late);
+  tell("late irecv from any", MPI_Wait(&late, MPI_STATUS_IGNORE));
+  std::printf("{\"survivor\": \"done\", \"alone\": %s}\n", alone_goes_on() ? "true" : "false");
   std::fflush(stdout);
   return 0;
 }
