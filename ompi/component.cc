@@ -91,6 +91,7 @@ int register_parameters() {
       "Priority of livebtl among the components that the parameter pml names",
       MCA_BASE_VAR_TYPE_INT, nullptr, 0, static_cast<mca_base_var_flag_t>(0), OPAL_INFO_LVL_3,
       MCA_BASE_VAR_SCOPE_LOCAL, &priority);
+  register_counters();
   return OMPI_SUCCESS;
 }
 
