@@ -28,22 +28,17 @@ struct Source {
   ClaimedMessage* claimed = nullptr;
 };
 
-int start(const Source& from, std::byte* memory, std::size_t bytes, Operation& operation) noexcept {
+int start(Source& from, std::byte* memory, std::size_t bytes, Operation& operation) noexcept {
   const MutableSlice slice{memory, bytes};
-  const std::span<const MutableSlice> slices{&slice, bytes == 0 ? 0u : 1u};
-  Accept accept = Accept::kInvalid;
-  if (from.claimed != nullptr) {
-    accept = door->port.receive_claimed(from.claimed, slices, operation);
-  } else {
-    ReceiveRequest request = from.request;
-    request.slices = slices;
-    accept = door->port.receive(request, operation);
-  }
+  from.request.slices = {&slice, bytes == 0 ? 0u : 1u};
+  const Accept accept = from.claimed == nullptr ? door->port.receive(from.request, operation)
+                                                : door->port.receive_claimed(
+                                                      from.claimed, from.request.slices, operation);
   return accept == Accept::kAccepted ? MPI_SUCCESS : MPI_ERR_INTERN;
 }
 
 /// Starts the operation of a request that is in its turn. On an error nothing is started.
-int post(Request& request, const Source& from) noexcept {
+int post(Request& request, Source& from) noexcept {
   const Elements& elements = request.call.elements;
   const std::size_t bytes = elements.bytes();
   std::byte* memory = elements.first();
@@ -57,7 +52,7 @@ int post(Request& request, const Source& from) noexcept {
   return error;
 }
 
-int post_new(const Call& call, const Source& from, Request** posted) noexcept {
+int post_new(const Call& call, Source& from, Request** posted) noexcept {
   Request* const request = door->requests.take(Role::kReceive, call, false);
   if (request == nullptr) return MPI_ERR_NO_MEM;
   const int error = post(*request, from);
@@ -82,7 +77,7 @@ void wait_while_anybody_may_send(const Call& call, Waiting& waiting) noexcept {
 }
 
 /// With one thread the operation need not be known to Open MPI.
-int receive_and_wait(const Call& call, const Source& from, ompi_status_public_t* status) noexcept {
+int receive_and_wait(const Call& call, Source& from, ompi_status_public_t* status) noexcept {
   if (opal_using_threads() || !call.elements.straight()) {
     Request* request = nullptr;
     const int error = post_new(call, from, &request);
@@ -130,7 +125,7 @@ int recv(void* buffer, std::size_t count, ompi_datatype_t* datatype, int rank, i
 int imrecv(void* buffer, std::size_t count, ompi_datatype_t* datatype, ompi_message_t** message,
            ompi_request_t** request) {
   ompi_communicator_t* comm = nullptr;
-  const Source from = take_message(message, &comm);
+  Source from = take_message(message, &comm);
   Request* posted = nullptr;
   const int error = post_new({{buffer, count, datatype}, 0, 0, comm}, from, &posted);
   if (error == MPI_SUCCESS) *request = posted;
@@ -140,7 +135,7 @@ int imrecv(void* buffer, std::size_t count, ompi_datatype_t* datatype, ompi_mess
 int mrecv(void* buffer, std::size_t count, ompi_datatype_t* datatype, ompi_message_t** message,
           ompi_status_public_t* status) {
   ompi_communicator_t* comm = nullptr;
-  const Source from = take_message(message, &comm);
+  Source from = take_message(message, &comm);
   return receive_and_wait({{buffer, count, datatype}, 0, 0, comm}, from, status);
 }
 
