@@ -57,6 +57,7 @@ int post_new(const Call& call, Source& from, Request** posted) noexcept {
   if (request == nullptr) return MPI_ERR_NO_MEM;
   const int error = post(*request, from);
   if (error != MPI_SUCCESS) {
+    if (from.claimed != nullptr) door->port.discard_claimed(from.claimed);
     door->requests.give_back(*request);
     return error;
   }
