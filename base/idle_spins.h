@@ -19,13 +19,17 @@ class IdleSpins {
  public:
   void found() noexcept { looks_.store(0, std::memory_order_relaxed); }
   void found_nothing(Engine& engine) noexcept {
+    if (count_one_in_vain()) [[unlikely]]
+      give_way(engine);
+  }
+  /// Counts a look that found nothing. true: there were so many that it is time to give way.
+  bool count_one_in_vain() noexcept {
     const bool crowded = naps_left_.load(std::memory_order_relaxed) != 0;
     const std::uint32_t looks = looks_.load(std::memory_order_relaxed);
-    if (looks < (crowded ? kLooksCrowded : kLooks)) [[likely]] {
-      looks_.store(looks + 1, std::memory_order_relaxed);
-    } else {
-      give_way(engine);
-    }
+    if (looks >= (crowded ? kLooksCrowded : kLooks)) [[unlikely]]
+      return true;
+    looks_.store(looks + 1, std::memory_order_relaxed);
+    return false;
   }
 
  private:

@@ -50,18 +50,22 @@ void Door::look_after_losses() noexcept {
   if (losses_seen_.exchange(now, std::memory_order_relaxed) != now) end_doubtful(requests);
 }
 
-int Door::progress() noexcept {
+int Door::move() noexcept {
   const std::size_t moved = engine.progress();
   if (happenings.peers_lost.load(std::memory_order_relaxed) !=
       losses_seen_.load(std::memory_order_relaxed)) [[unlikely]]
     look_after_losses();
-  const int completed = drain();
-  if (moved != 0 || completed != 0) {
+  return static_cast<int>(moved) + drain();
+}
+
+int Door::progress() noexcept {
+  const int done = move();
+  if (done != 0) {
     spins_.found();
   } else {
     spins_.found_nothing(engine);
   }
-  return static_cast<int>(moved) + completed;
+  return done;
 }
 
 void Door::push() noexcept {
@@ -72,14 +76,19 @@ void Door::push() noexcept {
   }
 }
 
-// Open MPI has more to move than us (the launcher's events, one-sided operations), but not often.
+// Open MPI has more to move than us: the launcher's events, and one-sided operations that others
+// wait for. That need not be often, but before each yield and nap, which is in opal_progress().
 bool Door::wait_for(const Waiting& waiting) noexcept {
   constexpr int kRoundsOfOurs = 100;
   const std::uint32_t losses = happenings.peers_lost.load(std::memory_order_relaxed);
   for (;;) {
     for (int i = 0; i < kRoundsOfOurs; ++i) {
       if (waiting.ended.load(std::memory_order_acquire)) return true;
-      progress();
+      if (move() != 0) {
+        spins_.found();
+      } else if (spins_.count_one_in_vain()) {
+        break;
+      }
     }
     if (happenings.peers_lost.load(std::memory_order_relaxed) != losses) return false;
     opal_progress();

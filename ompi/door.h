@@ -28,8 +28,8 @@ class Door {
   static Status open();
   static void close() noexcept;
 
-  /// Moves the engine and completes what has ended; gives way if there is nothing to do. Returns
-  /// how much was done.
+  /// Moves the engine and completes what has ended; gives way if there has been nothing to do for
+  /// long. Returns how much was done.
   int progress() noexcept;
   /// Completes what has ended. Requests may call back into MPI.
   int drain() noexcept;
@@ -46,6 +46,8 @@ class Door {
   }
 
  private:
+  /// Moves the engine and completes what has ended. Returns how much was done.
+  int move() noexcept;
   /// Once for each process that died.
   void look_after_losses() noexcept;
 

@@ -68,6 +68,10 @@ void Request::settle() noexcept {
     fill_status(outcome, &req_status);
     if (bounce != nullptr && !unpack(call.elements, bounce, outcome.bytes)) error = MPI_ERR_TYPE;
   } else {
+    // MPI leaves the status of a send open; osc/pt2pt reads what it sent by which tag from there.
+    req_status.MPI_SOURCE = call.comm->c_my_rank;
+    req_status.MPI_TAG = call.tag;
+    req_status._ucount = outcome.bytes;
     req_status._cancelled = 0;
   }
   req_status.MPI_ERROR = error;

@@ -51,6 +51,7 @@ TABLE = (
     Driven("semantics-2", "semantics", 2, share=0.3),
     Driven("semantics-4", "semantics", 4, share=0.3),
     Driven("onesided-3", "onesided", 3, mca=ONE_SIDED),
+    Driven("onesided-as-messages-3", "onesided", 3, mca=("--mca", "osc", "pt2pt")),
     Driven("windows-3", "windows", 3, mca=ONE_SIDED),
     Driven("regions-4", "regions", 4, told=("fetch_adds",)),
     Driven("threads-2", "threads", 2),
