@@ -165,7 +165,11 @@ constexpr SettingInfo kSettingTable[] = {
      set_transports<&Settings::transports>},
     {"EXCLUDE", "list", "", "transports that stay closed until btlctl add; alike in all processes",
      set_transports<&Settings::exclude>},
-    {"TCP_IF", "list", "", "interfaces or networks tcp uses; empty: all that are up", set_tcp_if},
+    {"TCP_IF", "list", "",
+     "interfaces or networks tcp uses; empty: all that are up, but loopback alone while all of the "
+     "job "
+     "is on one node",
+     set_tcp_if},
     {"TCP_PORT", "count", "0", "port tcp listens on; 0: any",
      set_number<&Settings::tcp_port, 0, 65535>},
     {"VERBS_DEVICE", "name", "",

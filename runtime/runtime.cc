@@ -83,6 +83,7 @@ Result<std::shared_ptr<Runtime>> Runtime::start() {
   config.label = job->label;
   config.secret = job->secret;
   config.node = job->node;
+  config.one_node = job->one_node;
   config.job_directory = job->directory;
   config.seed = random_u64();
 

@@ -47,6 +47,10 @@ Result<JobFacts> read_facts(const Settings& settings, const LauncherFacts& launc
   facts.announced = settings.size != 0 ? settings.size : launcher.announced;
   const bool named_node = !settings.node.empty();  // what the launcher takes for one may be several
   facts.relays = settings.relay || (facts.announced != 1 && (named_node || !launcher.one_node));
+  // Of a job that is named by hand no launcher knows who belongs to it, nor of its parents one that
+  // was spawned.
+  facts.one_node = launcher.one_node && launcher.announced != 0 && settings.job.empty() &&
+                   settings.size == 0 && !named_node;
   facts.relay_path = settings.relay_path;
   facts.relay_on = settings.tcp_if;
   facts.takes_over = settings.takeover;

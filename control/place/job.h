@@ -30,6 +30,8 @@ struct JobFacts {
   std::string directory;  // rundir/id, made if it was not there, mode 0700
   RunId run = kNoRun;     // of the job, on this node (run.h)
   Secret secret;          // absent with auth none
+  // The launcher says that all of the job is on this node.
+  bool one_node = false;
   // Orders may come from elsewhere: this node needs a relay.
   bool relays = false;
   bool takes_over = true;             // TAKEOVER: may it finish what a coordinator has left?

@@ -123,7 +123,7 @@ void Bml::on_addresses(Peer& peer, Bytes payload) noexcept {
     return;
   }
   const auto before = peer.addresses;
-  Peers::take_addresses(peer, *addresses);
+  peers.take_addresses(peer, *addresses);
   if (peer.addresses != before) peer.dials.forget();
   elector.elect(peer);
 }

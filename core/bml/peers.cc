@@ -51,7 +51,8 @@ Result<Destination> Peers::resolve(const Address& address) {
   for (const auto& kind : context_.config.kinds) {
     const auto contact = parts->contacts.find(name_hash(kind.name));
     // What a hello told is whole and newer.
-    if (contact != parts->contacts.end()) record.addresses.try_emplace(kind.name, contact->second);
+    if (contact != parts->contacts.end() && !record.addresses.contains(kind.name))
+      learn(record, kind.name, contact->second);
   }
   return Destination{&record, parts->port};
 }
@@ -97,9 +98,14 @@ RoutingView Peers::view(const Peer& peer, const Routing& routing) const {
 
 void Peers::take_addresses(Peer& peer, const std::vector<TransportAddress>& told) {
   peer.addresses.clear();
-  for (const auto& [transport, address] : told) peer.addresses[transport] = address;
+  for (const auto& [transport, address] : told) learn(peer, transport, address);
   std::erase_if(peer.returns,
                 [&](const auto& lost) { return !peer.addresses.contains(lost.first); });
+}
+
+void Peers::learn(Peer& peer, const std::string& transport, const Blob& address) {
+  peer.addresses[transport] = address;
+  if (TransportSlot* const slot = slots_.find(transport)) slots_.expect(*slot, address);
 }
 
 void Peers::remember(Peer& record, const HelloFacts& theirs) noexcept {

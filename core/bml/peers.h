@@ -56,7 +56,9 @@ class Peers {
 
   /// Where the peer listens, as it tells: what it names no more, it has no more, and counts the losses
   /// of by itself.
-  static void take_addresses(Peer& peer, const std::vector<TransportAddress>& told);
+  void take_addresses(Peer& peer, const std::vector<TransportAddress>& told);
+  /// It listens there, and so may dial from there.
+  void learn(Peer& peer, const std::string& transport, const Blob& address);
   /// What a peer has proved to be, and has told of itself.
   void remember(Peer& peer, const HelloFacts& theirs) noexcept;
   /// A peer on another node has been met. Any thread.

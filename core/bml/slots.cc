@@ -66,6 +66,7 @@ Status Slots::open(const std::string& name) {
   NodeFacts facts;
   facts.process = context_.config.process;
   facts.node = context_.config.node;
+  facts.one_node = context_.config.one_node;
   facts.job_directory = context_.config.job_directory;
   facts.settings = &context_.config.settings;
   facts.previous_address = slot->last_address;
@@ -75,9 +76,20 @@ Status Slots::open(const std::string& name) {
   slot->transport = std::move(*made);
   slot->pace = slot->transport->pace();
   slot->caps = slot->transport->caps();
+  // Peers that were expected before it was closed are so still.
+  peers_.for_each([&](Peer& peer) {
+    const auto known = peer.addresses.find(name);
+    if (known != peer.addresses.end()) slot->transport->expect(known->second);
+  });
   slot->last_address = slot->transport->address();
   log(LogLevel::kInfo, "engine", "transport=%s opened", name.c_str());
   return {};
+}
+
+void Slots::expect(TransportSlot& slot, Bytes address) noexcept {
+  if (!slot.open() || !slot.transport->expect(address)) return;
+  slot.last_address = slot.transport->address();
+  announce();
 }
 
 std::size_t Slots::progress(std::size_t frames_max) noexcept {

@@ -29,6 +29,8 @@ class Slots final : private TransportSink {
   std::vector<std::unique_ptr<TransportSlot>>& all() noexcept { return slots_; }
   const std::vector<std::unique_ptr<TransportSlot>>& all() const noexcept { return slots_; }
   TransportSlot* find(std::string_view name) noexcept;
+  /// A peer is known to listen there, and may dial.
+  void expect(TransportSlot& slot, Bytes address) noexcept;
   /// Errors: there is no such transport, it cannot be opened now, or its frames are too small.
   Status open(const std::string& name);
   /// Moves the open ones. Returns frames moved.

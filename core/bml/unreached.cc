@@ -70,9 +70,9 @@ void Unreached::introduce(ProcessId process, const Contacts& addresses) {
   for (const auto& slot : slots_.all()) {
     const auto told = addresses.find(slot->name());
     if (told == addresses.end() || told->second.size() > kAddressBytesMax) continue;
-    Blob& known = peer->addresses[slot->name()];
-    if (known == told->second) continue;
-    known = told->second;
+    const auto known = peer->addresses.find(slot->name());
+    if (known != peer->addresses.end() && known->second == told->second) continue;
+    peers_.learn(*peer, slot->name(), told->second);
     news += " " + slot->name();
     for (auto& path : peer->paths) {
       if (path->being_dialled() && &path->slot == slot.get())

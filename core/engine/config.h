@@ -21,6 +21,7 @@ struct EngineConfig {
   Secret secret;      // absent: authentication off
   ProcessId process{};
   std::uint64_t node = 0;
+  bool one_node = false;  // as far as the launcher knows, all of the job is on this node
   std::string job_directory;
   std::vector<TransportKind> kinds;             // those that may be opened
   Routing routing;                              // until the first order

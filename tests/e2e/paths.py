@@ -158,6 +158,30 @@ def strangers(context):
     return f"40 strangers on {len(ports)} ports dropped; {totals['received']} messages"
 
 
+@scenario("listens-where-the-job-is")
+def listens_where_the_job_is(context):
+    """A job on one node lets in nobody from the network, and nobody at all without tcp; and it goes over to tcp."""
+    no_other = ("--mca", "btl", "self")  # else Open MPI's own transport listens, too
+    with MpiJob(context.build, context.logs, "stream", 2, mca=no_other) as job:
+        job.wait_ready()
+        pids = set(job.rank_pids().values())
+
+        def check_listens(when, *wanted):
+            found = {address for address, _ in kernel.listening_ports(pids)}
+            check(found == set(wanted), f"{when} the ranks listen on {sorted(found)}")
+        check_listens("at the start", "127.0.0.1")
+        btlctl(job, "switch", "sm", "tcp").expect(DONE)
+        check_listens("while tcp is used", "127.0.0.1")
+        btlctl(job, "remove", "sm").expect(DONE)
+        btlctl(job, "add", "sm").expect(DONE)
+        btlctl(job, "remove", "tcp").expect(DONE)
+        check_listens("without tcp")
+        btlctl(job, "add", "tcp").expect(DONE)
+        check_listens("with tcp again", "127.0.0.1")
+        totals = job.finish(60)
+    return f"{totals['received']} messages; nobody listened but on loopback"
+
+
 @scenario("two-nodes", NEEDS_ROOT)
 def two_nodes(context):
     """Two nodes, joined by a network: orders reach all members, and only pairs on one node use sm."""

@@ -17,6 +17,9 @@ struct NodeFacts {
   ProcessId process{};
   // hash of the node identity: equal for processes that may share memory
   std::uint64_t node = 0;
+  // Every process of the job is believed to be on this node (by the launcher, until expect() says
+  // otherwise): nobody from outside of the machine has to find this one.
+  bool one_node = false;
   std::string job_directory;  // the job's run directory, mode 0700, ours
   const Settings* settings = nullptr;
   Blob previous_address;  // address() of the last time it was open; a transport takes it again

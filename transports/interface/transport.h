@@ -197,6 +197,10 @@ class Transport {
   virtual Blob contact() const { return address(); }
   /// Could a connection to a peer with that address or contact be tried? Symmetric; does no I/O.
   virtual bool reaches(Bytes address) const noexcept = 0;
+  /// A peer with that address or contact may connect at any time: whoever keeps out what has no
+  /// business here (NodeFacts::one_node) lets it in from now on. Hostile; never refused. true:
+  /// address() has changed.
+  virtual bool expect(Bytes /*address*/) noexcept { return false; }
   /// Starts to connect. Errors: kInvalid (malformed address), kUnreachable, kNoMemory, kSystem.
   virtual Result<std::unique_ptr<Endpoint>> connect(Bytes address) = 0;
   /// Moves at most `frames_max` frames and returns how many; reads no clock. accept: told of new

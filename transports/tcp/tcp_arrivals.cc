@@ -20,9 +20,12 @@ Fd open_spare() noexcept { return Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
 
 }  // namespace
 
-Arrivals::~Arrivals() {
+Arrivals::~Arrivals() { close_listeners(); }
+
+void Arrivals::close_listeners() noexcept {
   for (const Listener& listener : listeners_)
     shared_.poller.remove(listener.token, listener.fd.number());
+  listeners_.clear();
 }
 
 Status Arrivals::listen(const IpBytes& ip, std::uint16_t port) {

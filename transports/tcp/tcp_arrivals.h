@@ -23,6 +23,8 @@ class Arrivals final : public PollTarget {
   ~Arrivals();
 
   Status listen(const IpBytes& ip, std::uint16_t port);
+  /// Connections that nobody has accepted yet are reset.
+  void close_listeners() noexcept;
   /// The port of the last listening socket.
   std::uint16_t last_port() const noexcept;
   /// Own ends of the listening sockets.

@@ -20,12 +20,14 @@ std::uint64_t fnv1a(Bytes bytes, std::uint64_t hash) noexcept {
 }
 
 constexpr int kNotReachable = -1;
+constexpr int kLoopback = 0;
+constexpr int kOwn = 1;
 
 /// Lower is better. The same address at both ends is another machine's own if the networks differ.
 int rank(const SocketAddress& candidate, bool one_network, const std::vector<LocalAddress>& local) {
   const auto is_own = [&](const LocalAddress& mine) { return mine.ip == candidate.ip; };
-  if (is_loopback(candidate.ip)) return one_network ? 0 : kNotReachable;
-  if (std::any_of(local.begin(), local.end(), is_own)) return one_network ? 1 : 4;
+  if (is_loopback(candidate.ip)) return one_network ? kLoopback : kNotReachable;
+  if (std::any_of(local.begin(), local.end(), is_own)) return one_network ? kOwn : 4;
   const auto shares = [&](const LocalAddress& mine) {
     return is_v4(mine.ip) == is_v4(candidate.ip) && !is_loopback(mine.ip) &&
            same_prefix(mine.ip, candidate.ip, mine.prefix_bits);
@@ -36,6 +38,12 @@ int rank(const SocketAddress& candidate, bool one_network, const std::vector<Loc
   };
   const bool routable = one_network || std::any_of(local.begin(), local.end(), same_family);
   return routable ? 3 : kNotReachable;
+}
+
+/// A process that tells an address of this machine may listen on loopback alone so far.
+SocketAddress loopback_of(const SocketAddress& own) {
+  static const IpBytes v4 = *parse_ip("127.0.0.1"), v6 = *parse_ip("::1");
+  return {is_v4(own.ip) ? v4 : v6, own.port};
 }
 
 }  // namespace
@@ -57,13 +65,16 @@ std::vector<SocketAddress> order_candidates(const Reachable& own,
   std::vector<std::pair<int, SocketAddress>> ranked;
   for (const SocketAddress& candidate : peer.sockets) {
     const int place = rank(candidate, one_network, local);
+    if (place == kOwn) ranked.emplace_back(kLoopback, loopback_of(candidate));
     if (place != kNotReachable) ranked.emplace_back(place, candidate);
   }
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const auto& one, const auto& other) { return one.first < other.first; });
   std::vector<SocketAddress> result;
   result.reserve(ranked.size());
-  for (const auto& [place, candidate] : ranked) result.push_back(candidate);
+  for (const auto& [place, candidate] : ranked) {
+    if (std::ranges::find(result, candidate) == result.end()) result.push_back(candidate);
+  }
   return result;
 }
 

@@ -10,8 +10,8 @@ namespace livebtl::tcp {
 /// Equal for processes of one network namespace. 0: unknown.
 std::uint64_t network_hash();
 
-/// The peer's sockets that can be tried, best first: in our own network loopback and our own
-/// addresses, then those that share a subnet with us, then others of a family that we have. Empty:
+/// The peer's sockets that can be tried, best first: in our own network loopback (also of those that
+/// it tells by our own addresses) and our own addresses, then those that share a subnet with us, then others of a family that we have. Empty:
 /// it cannot be reached.
 std::vector<SocketAddress> order_candidates(const Reachable& own,
                                             const std::vector<LocalAddress>& local,

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/assert.h"
+#include "base/log.h"
 #include "transports/tcp/tcp_endpoint.h"
 
 namespace livebtl::tcp {
@@ -56,22 +57,28 @@ Result<std::unique_ptr<TcpTransport>> TcpTransport::make(const core::NodeFacts& 
   shared.node = facts.node;
   shared.crc = facts.settings->crc;
   shared.options = options;
-  auto transport = std::unique_ptr<TcpTransport>(
-      new TcpTransport(std::move(shared), facts.settings->tcp_if, std::move(*local)));
+  auto transport =
+      std::unique_ptr<TcpTransport>(new TcpTransport(std::move(shared), facts, std::move(*local)));
   // Peers that have not connected yet know only the address of before.
   const auto before = decode_address(facts.previous_address);
   const std::uint16_t port_before = before ? before->sockets.front().port : 0;
-  if (const Status opened = transport->open(facts.settings->tcp_port, port_before); !opened)
+  if (const Status opened = transport->open(port_before); !opened)
     return tl::unexpected(opened.error());
   return transport;
 }
 
-TcpTransport::TcpTransport(Shared shared, std::vector<std::string> interfaces,
+TcpTransport::TcpTransport(Shared shared, const core::NodeFacts& facts,
                            std::vector<LocalAddress> local)
     : shared_(std::move(shared)),
-      interfaces_(std::move(interfaces)),
+      interfaces_(facts.settings->tcp_if),
+      port_(facts.settings->tcp_port),
       local_(std::move(local)),
-      network_(network_hash()) {}
+      network_(network_hash()) {
+  if (!facts.one_node || !interfaces_.empty()) return;
+  const auto loopback = std::ranges::find_if(
+      local_, [](const LocalAddress& address) { return is_loopback(address.ip); });
+  if (loopback != local_.end()) near_ = loopback->ip;
+}
 
 TcpTransport::~TcpTransport() {
   LIVEBTL_ASSERT(shared_.open.empty() && shared_.dialling.empty(),
@@ -79,25 +86,61 @@ TcpTransport::~TcpTransport() {
   shared_.poller.remove(tick_token_, tick_.number());
 }
 
-/// `port` 0: any, `wish` if that is free.
-Status TcpTransport::listen(const IpBytes& ip, std::uint16_t port, std::uint16_t wish) {
-  if (port == 0 && wish != 0 && arrivals_.listen(ip, wish)) return {};
-  return arrivals_.listen(ip, port);
+/// Where no port is set: on `wish` if that is free.
+Status TcpTransport::listen(const IpBytes& ip, std::uint16_t wish) {
+  if (port_ == 0 && wish != 0 && arrivals_.listen(ip, wish)) return {};
+  return arrivals_.listen(ip, port_);
 }
 
 /// All addresses by one socket; chosen ones by one each, on one port where that is free.
-Status TcpTransport::open(std::uint16_t port, std::uint16_t port_before) {
+Status TcpTransport::open(std::uint16_t port_before) {
   tick_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
   if (!tick_) return fail(Errc::kNoMemory, "tcp: cannot create a timer: " + errno_text(errno));
   const auto token = shared_.poller.add(tick_.number(), EPOLLIN, *this);
   if (!token) return tl::unexpected(token.error());
   tick_token_ = *token;
-  if (interfaces_.empty()) return listen(IpBytes{}, port, port_before);
+  if (interfaces_.empty()) return listen(near_.value_or(IpBytes{}), port_before);
   for (std::size_t i = 0; i < std::min(local_.size(), kSocketsMax); ++i) {
     const std::uint16_t wish = i == 0 ? port_before : arrivals_.last_port();
-    if (Status listening = listen(local_[i].ip, port, wish); !listening) return listening;
+    if (Status listening = listen(local_[i].ip, wish); !listening) return listening;
   }
   return {};
+}
+
+/// A contact does not name the node, and little of the network.
+bool TcpTransport::is_elsewhere(const Reachable& peer) const {
+  if (peer.node && *peer.node != shared_.node) return true;
+  Reachable own;
+  own.network = network_;
+  if (!same_network(own, peer)) return true;
+  const auto here = [](const std::vector<LocalAddress>& local, const SocketAddress& socket) {
+    return is_loopback(socket.ip) ||
+           std::ranges::find(local, socket.ip, &LocalAddress::ip) != local.end();
+  };
+  const auto all_here = [&](const std::vector<LocalAddress>& local) {
+    return std::ranges::all_of(peer.sockets,
+                               [&](const SocketAddress& socket) { return here(local, socket); });
+  };
+  return !all_here(local_) && !all_here(local_addresses());
+}
+
+// The port stays, so that the addresses told before become true; only one that somebody else holds on
+// another interface is given up. A dial at this moment is refused, and comes again.
+bool TcpTransport::expect(Bytes address) noexcept {
+  if (!near_) return false;
+  const auto peer = decode_address(address);
+  if (!peer || !is_elsewhere(*peer)) return false;
+  const std::uint16_t port = arrivals_.last_port();
+  const IpBytes loopback = *std::exchange(near_, std::nullopt);
+  arrivals_.close_listeners();
+  Status listening = listen(IpBytes{}, port);
+  if (!listening) {
+    near_ = loopback;
+    const Status again = listen(loopback, port);
+    log(LogLevel::kError, "tcp", "peers on other nodes cannot connect%s: %s",
+        again ? "" : ", nor those on this one", listening.error().text.c_str());
+  }
+  return arrivals_.last_port() != port;
 }
 
 const core::Caps& TcpTransport::caps() const noexcept { return kCaps; }
@@ -111,7 +154,8 @@ Reachable TcpTransport::describe_own(const std::vector<LocalAddress>& local) con
   const SocketAddress any = own.sockets.front();
   own.sockets.clear();
   for (const LocalAddress& address : local) {
-    const bool served = is_v4(address.ip) || !is_v4(any.ip);
+    // Of one that listens on loopback alone: where it would, for who will be expected.
+    const bool served = near_ || is_v4(address.ip) || !is_v4(any.ip);
     if (served && own.sockets.size() < kSocketsMax) own.sockets.push_back({address.ip, any.port});
   }
   return own;

@@ -2,6 +2,8 @@
 // transports/tcp/tcp_transport.h -- frames over TCP connections, IPv4 and IPv6, on all or on chosen
 // interfaces.
 //
+// Rule: on loopback alone while all of the job is believed to be on this node, then on all
+// (docs/adr/0040-tcp-listens-where-the-job-is.md).
 // Threads: none of its own; every call under the engine's lock. Wire format: docs/WIRE.md, "TCP".
 #pragma once
 
@@ -25,6 +27,7 @@ class TcpTransport final : public core::Transport, public PollTarget {
   Blob address() const override;
   Blob contact() const override;
   bool reaches(Bytes address) const noexcept override;
+  bool expect(Bytes address) noexcept override;
   Result<std::unique_ptr<core::Endpoint>> connect(Bytes address) override;
   std::size_t progress(core::TransportSink& accept, TimeNs now,
                        std::size_t frames_max) noexcept override;
@@ -36,16 +39,19 @@ class TcpTransport final : public core::Transport, public PollTarget {
   void on_ready(Turn& turn) noexcept override;
 
  private:
-  TcpTransport(Shared shared, std::vector<std::string> interfaces, std::vector<LocalAddress> local);
-  Status open(std::uint16_t port, std::uint16_t port_before);
-  Status listen(const IpBytes& ip, std::uint16_t port, std::uint16_t wish);
+  TcpTransport(Shared shared, const core::NodeFacts& facts, std::vector<LocalAddress> local);
+  Status open(std::uint16_t port_before);
+  Status listen(const IpBytes& ip, std::uint16_t wish);
+  bool is_elsewhere(const Reachable& peer) const;
   void set_ticking(bool ticking) noexcept;
   Reachable describe_own(const std::vector<LocalAddress>& local) const;
 
   Shared shared_;
   std::vector<std::string> interfaces_;  // TCP_IF
+  const std::uint16_t port_;             // TCP_PORT; 0: any
   std::vector<LocalAddress> local_;      // as of the start
   std::uint64_t network_;
+  std::optional<IpBytes> near_;  // listens there alone: nobody is expected from elsewhere
   Arrivals arrivals_{shared_};
   Fd tick_;  // readable every kTickNs while somebody has a deadline: it wakes who sleeps on
              // wait_fd()

@@ -66,6 +66,52 @@ TEST_CASE("a process without a launcher is a job named after itself") {
   CHECK(facts->announced == 1);
 }
 
+namespace {
+
+struct Variable {
+  Variable(const char* its_name, const char* value) : name(its_name) { ::setenv(name, value, 1); }
+  ~Variable() { ::unsetenv(name); }
+  const char* name;
+};
+
+/// Two ranks under Open MPI's launcher, of which so many are here.
+struct Launched {
+  explicit Launched(const char* count_here) : here("OMPI_COMM_WORLD_LOCAL_SIZE", count_here) {
+    settings = settings_in(scratch);
+    settings.job.clear();
+    settings.node.clear();
+  }
+  bool one_node() const {
+    const auto facts = find_job(settings, kProcess);
+    REQUIRE(facts);
+    return facts->one_node;
+  }
+  Scratch scratch;
+  Settings settings;
+  const Variable seed{"OMPI_MCA_orte_precondition_transports", "1-1"};
+  const Variable rank{"OMPI_COMM_WORLD_RANK", "0"}, size{"OMPI_COMM_WORLD_SIZE", "2"}, here;
+};
+
+}  // namespace
+
+TEST_CASE("the launcher's word that all are on one node is passed on") {
+  CHECK_FALSE(Launched("1").one_node());
+  Launched launched("2");
+  CHECK(launched.one_node());
+  const Variable spawned("OMPI_PARENT_PORT", "1");
+  CHECK_FALSE(launched.one_node());  // its parents may be elsewhere
+}
+
+TEST_CASE("... but not where somebody else may know better") {
+  Launched by_name("2"), of_size("2"), on_a_node("2");
+  by_name.settings.job = "test";  // others may be started by hand
+  CHECK_FALSE(by_name.one_node());
+  of_size.settings.size = 3;
+  CHECK_FALSE(of_size.one_node());
+  on_a_node.settings.node = "alpha";
+  CHECK_FALSE(on_a_node.one_node());
+}
+
 TEST_CASE("a job id that is a path is refused") {
   Scratch scratch;
   Settings settings = settings_in(scratch);

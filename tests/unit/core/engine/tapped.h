@@ -21,6 +21,8 @@ struct Tap {
   bool boxes = false;                      // the engine is given the transport's fast boxes
   std::vector<core::FastBox*> fast_boxes;  // those, in the order in which it asked
   int dials = 0;
+  std::vector<Blob> expected;  // addresses of peers that the transport was told of
+  bool moves = false;          // says that it listens elsewhere because of them
   std::map<core::FrameKind, std::uint64_t> posted;
   std::set<core::EndpointSink*> sinks;  // of its endpoints
 };
@@ -71,6 +73,10 @@ class TappedTransport final : public core::Transport, private core::TransportSin
   Blob address() const override { return beneath_->address(); }
   Blob contact() const override { return beneath_->contact(); }
   bool reaches(Bytes address) const noexcept override { return beneath_->reaches(address); }
+  bool expect(Bytes address) noexcept override {
+    tap_.expected.emplace_back(address.begin(), address.end());
+    return beneath_->expect(address) || tap_.moves;
+  }
   Result<std::unique_ptr<core::Endpoint>> connect(Bytes address) override {
     ++tap_.dials;
     if (tap_.refuses) return fail(Errc::kUnreachable, "the test refuses it");

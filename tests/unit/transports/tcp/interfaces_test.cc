@@ -44,6 +44,14 @@ TEST_CASE("in one network loopback comes first, then own addresses, a shared sub
 }
 
 TEST_CASE(
+    "whoever tells an address of this machine is also tried on loopback, once, at that port") {
+  CHECK(order(1, {"10.0.0.1"}) == Texts{"127.0.0.1", "10.0.0.1"});
+  CHECK(order(1, {"192.168.7.1", "10.0.0.1", "127.0.0.1"}) ==
+        Texts{"127.0.0.1", "192.168.7.1", "10.0.0.1"});
+  CHECK(order(1, {"fd00:7::1"}) == Texts{"::1", "fd00:7::1"});
+}
+
+TEST_CASE(
     "from another network loopback is never tried, and an address that is also ours comes last") {
   CHECK(order(2, {"127.0.0.1", "192.168.7.1", "172.16.0.1", "192.168.200.1", "fd00:9::1", "::1"}) ==
         Texts{"192.168.200.1", "172.16.0.1", "fd00:9::1", "192.168.7.1"});
