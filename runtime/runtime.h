@@ -5,7 +5,7 @@
 // Threads:   Engine::acquire() on any; the destructor runs on the thread that drops the last
 //            reference.
 // Ownership: shared by all callers of acquire() and all open ports. When the last is gone the
-//            engine waits up to 5 s until what it sent has been taken, says goodbye, and ends.
+//            engine waits until what it sent has been taken, says goodbye, and ends.
 #pragma once
 
 #include <memory>

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "base/bell.h"
 #include "core/engine/admin.h"
@@ -33,6 +34,8 @@ class EngineCore final : public Engine, public Admin {
   /// Waits until all peers have taken what was sent to them or are proved dead, but not longer than
   /// LIVEBTL_LINGER_MS, and says goodbye. Names those that it waits for. Before destruction.
   void linger() noexcept;
+  /// The same in steps, for those who must not sleep: true once it has said goodbye, or given that up.
+  bool linger_turn() noexcept;
 
   // Engine
   ProcessId process_id() const noexcept override { return core_.context.config.process; }
@@ -74,6 +77,12 @@ class EngineCore final : public Engine, public Admin {
 
   std::size_t progress_locked(std::size_t frames_max) noexcept;
   void keep_time() noexcept;
+  struct Lingering {
+    TimeNs until = 0, tell_at = 0;
+    bool hold_told = false;
+    TimeNs said_by = 0;  // 0: peers are still waited for
+  };
+  bool waited_for_all(Lingering& lingering, TimeNs at_most) noexcept;
   void name_unsettled(bool gives_up) noexcept;
   bool say_goodbye() noexcept;
   void note_at_work() noexcept;
@@ -118,6 +127,7 @@ class EngineCore final : public Engine, public Admin {
   std::map<int, std::function<void()>> wakers_;
   int next_waker_ = 1;
   std::function<void(const EngineEvent&)> event_call_;
+  std::optional<Lingering> lingering_;  // of the thread that gives this engine up
 };
 
 }  // namespace livebtl::core

@@ -20,35 +20,40 @@ constexpr TimeNs kGoodbyeMax = 100 * kMillisecond;
 }  // namespace
 
 void EngineCore::linger() noexcept {
+  while (!linger_turn()) ::poll(nullptr, 0, 1);
+}
+
+bool EngineCore::linger_turn() noexcept {
   const int linger_ms = core_.context.config.settings.linger_ms;
   const TimeNs at_most = linger_ms < 0 ? INT64_MAX / 2 : linger_ms * kMillisecond;
-  TimeNs until = core_.context.config.now() + at_most;
-  TimeNs tell_at = core_.context.config.now() + kSilentFor;
-  bool hold_told = false;
-  for (bool over = false; !over;) {
-    {
-      const Guard guard(core_);
-      keep_time();
-      progress_locked(kFramesPerTurn);
-      const TimeNs now = core_.context.now;
-      // What a hold keeps back is sent after it: its lease is bounded.
-      if (core_.hold.parks()) {
-        if (!std::exchange(hold_told, true))
-          log(LogLevel::kWarn, "hold", "this process would end, and waits: the job is held");
-        until = now + at_most;
-      } else if (now >= tell_at) {
-        name_unsettled(false);
-        tell_at = now + kToldEvery;
-      }
-      const bool settled = core_.bml.peers.settled();
-      over = settled || now > until;
-      if (!over) core_.bml.probes.request_acks();
-      if (over && !settled) name_unsettled(true);
-    }
-    if (!over) ::poll(nullptr, 0, 1);
+  const TimeNs now = core_.context.config.now();
+  if (!lingering_) lingering_ = Lingering{.until = now + at_most, .tell_at = now + kSilentFor};
+  if (lingering_->said_by == 0) {
+    if (!waited_for_all(*lingering_, at_most)) return false;
+    lingering_->said_by = now + kGoodbyeMax;
   }
-  const TimeNs said_by = core_.context.config.now() + kGoodbyeMax;
-  while (!say_goodbye() && core_.context.config.now() < said_by) ::poll(nullptr, 0, 1);
+  return say_goodbye() || core_.context.config.now() >= lingering_->said_by;
+}
+
+bool EngineCore::waited_for_all(Lingering& lingering, TimeNs at_most) noexcept {
+  const Guard guard(core_);
+  keep_time();
+  progress_locked(kFramesPerTurn);
+  const TimeNs now = core_.context.now;
+  // What a hold keeps back is sent after it: its lease is bounded.
+  if (core_.hold.parks()) {
+    if (!std::exchange(lingering.hold_told, true))
+      log(LogLevel::kWarn, "hold", "this process would end, and waits: the job is held");
+    lingering.until = now + at_most;
+  } else if (now >= lingering.tell_at) {
+    name_unsettled(false);
+    lingering.tell_at = now + kToldEvery;
+  }
+  const bool settled = core_.bml.peers.settled();
+  const bool over = settled || now > lingering.until;
+  if (!over) core_.bml.probes.request_acks();
+  if (over && !settled) name_unsettled(true);
+  return over;
 }
 
 bool EngineCore::say_goodbye() noexcept {
