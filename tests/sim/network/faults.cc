@@ -9,7 +9,8 @@ const char* fault_name(Fault fault) noexcept {
       "stall",        "drop",         "duplicate",       "reorder",    "corrupt",
       "torn",         "sever",        "one-sided-sever", "outage",     "refuse",
       "retry",        "partial",      "freeze",          "clock-jump", "coordinator-crash",
-      "member-crash", "open-refused", "control-loss"};
+      "member-crash", "open-refused", "control-loss",    "leave",      "stop",
+      "slow"};
   return kNames[static_cast<std::size_t>(fault)];
 }
 
@@ -45,6 +46,9 @@ FaultPlan FaultPlan::from_seed(std::uint64_t seed) noexcept {
   plan.control_loss = draw(0.2);
   plan.coordinator_crash = draw(0.02);
   plan.member_crash = draw(0.00002);
+  plan.leave = draw(0.9);
+  plan.stop = draw(0.9);
+  plan.slow = draw(0.9);
   return plan;
 }
 

@@ -33,8 +33,11 @@ enum class Fault : std::uint8_t {
   kMemberCrash,       // a process died
   kOpenRefused,       // a transport could not be opened
   kControlLoss,       // a control message was lost, repeated or late
+  kLeave,             // no fault: a process ended in good order while others went on
+  kStop,              // a process was stopped for seconds, as by SIGSTOP
+  kSlow,              // a process got its turns seldom
 };
-inline constexpr std::size_t kFaultKinds = 18;
+inline constexpr std::size_t kFaultKinds = 21;
 
 const char* fault_name(Fault fault) noexcept;
 
@@ -69,6 +72,9 @@ struct FaultPlan {
   double control_loss = 0;       // a control message
   double coordinator_crash = 0;  // a coordinator step
   double member_crash = 0;       // a step
+  double leave = 0;              // a run: of one process, and perhaps another
+  double stop = 0;               // a process that leaves: one of those that it has sent to
+  double slow = 0;               // the same
 
   static FaultPlan calm() noexcept { return {}; }
   static FaultPlan from_seed(std::uint64_t seed) noexcept;

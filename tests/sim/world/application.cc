@@ -90,7 +90,7 @@ void Application::drop_last() { tasks_.pop_back(); }
 bool Application::accepted(Accept answer, Other& other) {
   if (answer == Accept::kAccepted) return true;
   if (answer == Accept::kInvalid) ledger_.fail("the engine calls a valid request invalid");
-  if (answer == Accept::kPeerLost && !ledger_.is_lost(other.process)) {
+  if (answer == Accept::kPeerLost && !ledger_.is_gone(other.process)) {
     ledger_.fail("process " + std::to_string(self_) + " holds the living process " +
                  std::to_string(other.process) + " for lost");
   }
@@ -152,7 +152,7 @@ void Application::send_active(std::size_t at) {
   Other& other = others_[at];
   Task& task = start(kActive, at);
   const StreamId stream = stream_to(other, kActiveTag);
-  const std::uint64_t index = ledger_.next_to_send(stream);
+  const std::uint64_t index = task.index = ledger_.next_to_send(stream);
   task.buffer.resize(random_.below(300));
   const Slice slices[] = {{task.buffer.data(), task.buffer.size()}};
   if (accepted(port_->send_active(other.destination, kHandler, index, slices, task.operation),
@@ -163,7 +163,8 @@ void Application::send_active(std::size_t at) {
 
 void Application::receive(std::size_t at, Tag tag) {
   Other& other = others_[at];
-  if (ledger_.is_lost(other.process)) return;
+  // What is gone may have left messages; offers among these cannot be fetched any more.
+  if (ledger_.is_lost(other.process) || other.receives_in_vain[tag] > kOffersMax) return;
   Task& task = start(kReceive, at);
   task.tag = tag;
   task.index = other.receives_posted[tag];
@@ -256,12 +257,14 @@ void Application::finish(Task& task, const Completion& completion) {
   if (task.kind == kReceive || task.kind == kReceiveAny) return finish_receive(task, completion);
   Other& other = others_[task.other];
   if (completion.code != Errc::kOk) {
-    const bool excused = completion.code == Errc::kCancelled || ledger_.is_lost(other.process);
+    const bool excused = completion.code == Errc::kCancelled || ledger_.is_gone(other.process);
     if (!excused)
       ledger_.fail(std::string("a ") + kKindNames[task.kind] + " to a living process ended with " +
                    errc_name(completion.code));
     return;
   }
+  if (task.kind == kSend) ledger_.done(stream_to(other, task.tag), task.index);
+  if (task.kind == kActive) ledger_.done(stream_to(other, kActiveTag), task.index);
   if (task.kind == kAdd) ledger_.fetched(other.process, task.words[1]);
   if (task.kind == kPut) to_check_.push_back(task.other);
   if (task.kind == kGet) {
@@ -282,12 +285,13 @@ void Application::finish_receive(Task& task, const Completion& completion) {
     --others_[task.other].receives_open[task.tag];
   }
   if (completion.code == Errc::kCancelled || completion.code == Errc::kPeerLost) {
-    if (completion.code == Errc::kPeerLost && !any &&
-        !ledger_.is_lost(others_[task.other].process)) {
+    if (completion.code == Errc::kCancelled || any) return;
+    ++others_[task.other].receives_in_vain[task.tag];
+    if (!ledger_.is_gone(others_[task.other].process))
       ledger_.fail("a receive from a living process ended with peer lost");
-    }
     return;
   }
+  if (!any) others_[task.other].receives_in_vain[task.tag] = 0;
   const auto source = std::find_if(others_.begin(), others_.end(), [&](const Other& other) {
     return other.destination.peer == completion.source.peer;
   });
@@ -308,17 +312,25 @@ void Application::finish_receive(Task& task, const Completion& completion) {
     ledger_.received(stream, task.index, bytes, completion.message_bytes);
 }
 
+// Receives from one that is gone end, too, if anything was ever heard of it.
 bool Application::settled() const {
-  return std::all_of(tasks_.begin(), tasks_.end(), [this](const std::unique_ptr<Task>& task) {
-    if (task->finished || task->kind == kReceive || task->kind == kReceiveAny) return true;
-    return ledger_.is_lost(others_[task->other].process);
+  return std::ranges::all_of(tasks_, [this](const std::unique_ptr<Task>& task) {
+    if (task->finished || task->kind == kReceiveAny) return true;
+    return task->kind == kReceive && !ledger_.must_tell(self_, others_[task->other].process);
+  });
+}
+
+bool Application::wound_up() const {
+  return std::ranges::all_of(tasks_, [](const std::unique_ptr<Task>& task) {
+    return task->finished || task->kind == kReceiveAny || task->kind == kReceive;
   });
 }
 
 std::string Application::waiting() const {
   std::string text;
   for (const auto& task : tasks_) {
-    if (task->finished || task->kind == kReceive || task->kind == kReceiveAny) continue;
+    const bool gone = ledger_.must_tell(self_, others_[task->other].process);
+    if (task->finished || task->kind == kReceiveAny || (task->kind == kReceive && !gone)) continue;
     text += std::string(text.empty() ? "" : ", ") + kKindNames[task->kind] + " to " +
             std::to_string(others_[task->other].process);
   }

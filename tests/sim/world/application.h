@@ -29,8 +29,10 @@ class Application {
 
   /// Some calls. sending: start new messages and one-sided operations too; else only receive.
   void turn(bool sending);
-  /// Everything it started is done, save what names lost processes.
+  /// Everything it started is done, save receives of what may still come.
   bool settled() const;
+  /// ... and nothing of it waits for others: it may leave.
+  bool wound_up() const;
   /// What it waits for, for people.
   std::string waiting() const;
   std::uint64_t counter() const noexcept { return region_[0]; }
@@ -42,7 +44,8 @@ class Application {
     Destination destination;
     std::uint64_t receives_posted[2] = {0, 0};  // by tag
     int receives_open[2] = {0, 0};
-    bool cell_busy = false;  // a put and the get that checks it
+    std::size_t receives_in_vain[2] = {0, 0};  // that ended since it is gone, one after the other
+    bool cell_busy = false;                    // a put and the get that checks it
     std::uint64_t puts = 0;
   };
 

@@ -179,13 +179,6 @@ void Coordinators::deliver(SimProcess& process, const control::MemberEvent& even
   if (on_step) on_step(process);
 }
 
-void Coordinators::send_to_driver(std::uint64_t id, const control::Standing& standing) {
-  if (id == 0) return;
-  post([this, id, standing] { feed(id, standing); });
-}
-
-void Coordinators::report(SimProcess& process) { deliver(process, process.engine().report(), 0); }
-
 void Coordinators::ask_to_join(SimProcess& process) {
   std::vector<SimProcess*> members;
   for (const auto& other : processes_) {
@@ -209,17 +202,21 @@ void Coordinators::search() {
   }
 }
 
-// Through the message's own text, as over a wire.
+// Through the message's own text, as over a wire. Of one that has ended its file, which nobody locks, is proof.
 void Coordinators::ask_addresses(SimProcess& asker, ProcessId wanted) {
-  post([this, &asker, wanted] {
+  const auto hear = [this, &asker](const std::function<void(core::EngineCore&)>& what) {
+    post([&asker, what] {
+      if (asker.alive() && !asker.frozen()) what(asker.engine());
+    });
+  };
+  post([this, hear, wanted] {
     SimProcess* const asked = find({wanted, Incarnation{1}});
-    if (asked == nullptr || !asked->alive() || asked->frozen()) return;
-    const auto text = control::encode(
-        control::AddressesAnswer{asked->member_id(), 0, asked->engine().contacts()});
-    post([&asker, wanted, text = text.value()] {
-      if (!asker.alive() || asker.frozen()) return;
-      const auto message = control::decode(text).value();
-      asker.engine().introduce(wanted, std::get<control::AddressesAnswer>(message).addresses);
+    if (asked == nullptr || (asked->alive() && asked->frozen())) return;
+    if (!asked->alive()) return hear([wanted](core::EngineCore& by) { by.proved_dead(wanted); });
+    const auto answer = control::AddressesAnswer{asked->member_id(), 0, asked->engine().contacts()};
+    hear([wanted, message = control::decode(control::encode(answer).value()).value()](
+             core::EngineCore& by) {
+      by.introduce(wanted, std::get<control::AddressesAnswer>(message).addresses);
     });
   });
 }

@@ -39,7 +39,7 @@ class Coordinators {
   /// A process that joins asks a member for the job's standing.
   void ask_to_join(SimProcess& process);
   /// Tells the member machine what its engine reports.
-  void report(SimProcess& process);
+  void report(SimProcess& process) { deliver(process, process.engine().report(), 0); }
 
   /// Delivers what is due, and steps the coordinators and the searching processes.
   void run();
@@ -77,7 +77,9 @@ class Coordinators {
   void ask_addresses(SimProcess& asker, ProcessId wanted);
   void answer_scan(std::uint64_t id, std::uint64_t number);
   void deliver(SimProcess& process, const control::MemberEvent& event, std::uint64_t from);
-  void send_to_driver(std::uint64_t id, const control::Standing& standing);
+  void send_to_driver(std::uint64_t id, const control::Standing& standing) {
+    if (id != 0) post([this, id, standing] { feed(id, standing); });
+  }
 
   SimNetwork& network_;
   Processes& processes_;

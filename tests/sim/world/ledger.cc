@@ -95,18 +95,34 @@ void Ledger::active_received(const StreamId& pair, std::uint64_t index) {
   count(pair, index);
 }
 
+// Of one that left what was reported as done; if it did not wait, its peers may be told instead.
+bool Ledger::has_come(const StreamId& id, const Stream& stream) const {
+  if (!matters(id)) return true;
+  if (is_whole(id)) return stream.received == stream.sent;
+  if (left_.at(id.from) && told_lost_.contains({id.to, id.from})) return true;
+  return std::ranges::includes(stream.indexes, stream.done);
+}
+
+bool Ledger::must_tell(std::uint64_t process, std::uint64_t other) const {
+  return is_gone(other) && std::ranges::any_of(streams_, [&](const auto& entry) {
+           const auto& [id, stream] = entry;
+           const auto between = std::minmax(id.from, id.to);
+           return stream.received != 0 && between == std::minmax(process, other);
+         });
+}
+
 bool Ledger::complete() const {
-  return std::all_of(streams_.begin(), streams_.end(), [this](const auto& entry) {
-    return !matters(entry.first) || entry.second.received == entry.second.sent;
-  });
+  return std::ranges::all_of(
+      streams_, [this](const auto& entry) { return has_come(entry.first, entry.second); });
 }
 
 std::string Ledger::missing() const {
   std::string text;
   for (const auto& [id, stream] : streams_) {
-    if (!matters(id) || stream.received == stream.sent) continue;
+    if (has_come(id, stream)) continue;
     text += (text.empty() ? "" : "; ") + to_text(id) + ": " + std::to_string(stream.received) +
             " of " + std::to_string(stream.sent);
+    if (!is_whole(id)) text += ", " + std::to_string(stream.done.size()) + " of them done";
   }
   return text;
 }
@@ -115,8 +131,8 @@ void Ledger::check_end(const std::map<std::uint64_t, std::uint64_t>& counter_of)
   for (const auto& [id, stream] : streams_) {
     std::uint64_t next = 0;
     for (const auto& [posted, index] : stream.index_by_post) {
-      // Of a process that died a rendezvous may be missing, but nothing is out of order.
-      if (!matters(id) && index > next) next = index;
+      // Of a process that died or left a rendezvous may be missing, but nothing is out of order.
+      if (!is_whole(id) && index > next) next = index;
       if (index == next++) continue;
       const auto due = std::ranges::find_if(
           stream.index_by_post, [&](const auto& entry) { return entry.second == next - 1; });
@@ -129,8 +145,10 @@ void Ledger::check_end(const std::map<std::uint64_t, std::uint64_t>& counter_of)
   for (const auto& [process, value] : counter_of) {
     const auto books = counters_.find(process);
     const std::uint64_t accepted = books != counters_.end() ? books->second.accepted : 0;
-    // An atomic of a process that died meanwhile may have run or not.
-    if (lost_.empty() ? value != accepted : value > accepted) {
+    const std::uint64_t fetched = books != counters_.end() ? books->second.fetched.size() : 0;
+    // An atomic of a process that died or left meanwhile may have run or not, if it was not done.
+    const bool all_here = lost_.empty() && left_.empty();
+    if (all_here ? value != accepted : value > accepted || value < fetched) {
       fail("the counter of process " + std::to_string(process) + " is " + std::to_string(value) +
            " after " + std::to_string(accepted) + " additions");
     }

@@ -31,6 +31,8 @@ class Ledger {
   Blob message(const StreamId& stream, std::uint64_t index) const;
   std::uint64_t next_to_send(const StreamId& stream) const;
   void sent(const StreamId& stream) { ++streams_[stream].sent; }
+  /// The sender was told that message `index` is done.
+  void done(const StreamId& stream, std::uint64_t index) { streams_[stream].done.insert(index); }
   /// A receive that may only take from this stream took `bytes`; it was the number `index` posted
   /// for it.
   void received(const StreamId& stream, std::uint64_t index, Bytes bytes,
@@ -50,6 +52,18 @@ class Ledger {
   /// Nothing more will come from or to it: its streams are not waited for.
   void lost(std::uint64_t process) { lost_.insert(process); }
   bool is_lost(std::uint64_t process) const { return lost_.contains(process); }
+  /// It ends in good order: nothing that is sent to it is waited for; of what it sent itself, what it was
+  /// told is done. bounded: it waits only so long for its peers, which are told then.
+  void leaves(std::uint64_t process, bool bounded) { left_[process] = bounded; }
+  /// Operations that name it may end with an error.
+  bool is_gone(std::uint64_t process) const { return is_lost(process) || left_.contains(process); }
+  /// It is gone, and the two have exchanged something: receives from it end. (Nobody asks after a process that was
+  /// never met only because a receive names it.)
+  bool must_tell(std::uint64_t process, std::uint64_t other) const;
+  /// A process was told that another one is lost.
+  void told_lost(std::uint64_t process, std::uint64_t other) {
+    told_lost_.insert({process, other});
+  }
   std::size_t lost_count() const noexcept { return lost_.size(); }
   /// All that was sent between living processes has arrived.
   bool complete() const;
@@ -69,6 +83,7 @@ class Ledger {
   struct Stream {
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
+    std::set<std::uint64_t> done;     // indexes, as the sender was told
     std::set<std::uint64_t> indexes;  // of received ones
     std::map<std::uint64_t, std::uint64_t>
         index_by_post;  // receives from anybody: order posted -> index
@@ -78,9 +93,13 @@ class Ledger {
     std::set<std::uint64_t> fetched;
   };
 
+  /// Something of it is waited for.
   bool matters(const StreamId& stream) const {
-    return !is_lost(stream.from) && !is_lost(stream.to);
+    return !is_lost(stream.from) && !is_gone(stream.to);
   }
+  /// ... all of it.
+  bool is_whole(const StreamId& stream) const { return matters(stream) && !is_gone(stream.from); }
+  bool has_come(const StreamId& id, const Stream& stream) const;
   void count(const StreamId& stream, std::uint64_t index);
   bool same(const StreamId& stream, std::uint64_t index, Bytes bytes, std::size_t message_bytes);
 
@@ -88,6 +107,8 @@ class Ledger {
   std::map<StreamId, Stream> streams_;
   std::map<std::uint64_t, Counter> counters_;
   std::set<std::uint64_t> lost_;
+  std::map<std::uint64_t, bool> left_;  // process -> bounded
+  std::set<std::pair<std::uint64_t, std::uint64_t>> told_lost_;
   std::uint64_t messages_ = 0;
   std::string failure_;
 };

@@ -39,6 +39,7 @@ void name_in_log(std::uint64_t number, TimeNs now) {
 
 SimProcess::SimProcess(SimNetwork& network, Ledger& ledger, const ProcessOptions& options)
     : network_(network),
+      ledger_(ledger),
       options_(options),
       node_name_(core::node_name(options.node)),
       random_(options.seed),
@@ -49,6 +50,10 @@ SimProcess::SimProcess(SimNetwork& network, Ledger& ledger, const ProcessOptions
       engine_(std::make_unique<core::EngineCore>(config())),
       next_turn_(network.clock().now()) {
   engine_->on_report([this] { report_due_ = true; });
+  engine_->on_event([this](const EngineEvent& event) {
+    if (event.kind == EngineEvent::Kind::kPeerLost)
+      ledger_.told_lost(number(), static_cast<std::uint64_t>(event.peer));
+  });
 }
 
 SimProcess::~SimProcess() {
@@ -65,6 +70,7 @@ core::EngineConfig SimProcess::config() {
   made.settings.dead_ms = 5;
   made.settings.box_after = options_.box_after;
   made.settings.boxes_max = options_.boxes_max;
+  made.settings.linger_ms = options_.linger_ms;
   made.job = "sim";
   made.label = "rank " + std::to_string(options_.number - 1);
   if (options_.secret) made.secret = Secret(std::array<std::byte, 32>{std::byte{42}});
@@ -106,8 +112,24 @@ void SimProcess::meet(SimProcess& other) {
 void SimProcess::die() {
   network_.kill(id());
   if (begun_) application_.close();
+  end();
+}
+
+void SimProcess::end() {
   engine_.reset();
   next_turn_ = kNever;
+}
+
+void SimProcess::leave(bool patient) { leaves_ = patient ? Leaves::kPatiently : Leaves::kAtOnce; }
+
+// As a program that ends: its last operations, its port, its engine; the agent lives until that has ended.
+void SimProcess::wind_up() {
+  if (leaves_ == Leaves::kAtOnce || (leaves_ == Leaves::kPatiently && application_.wound_up())) {
+    ledger_.leaves(number(), options_.linger_ms >= 0);
+    leaves_ = Leaves::kLingering;
+    application_.close();
+  }
+  if (leaves_ == Leaves::kLingering && engine_->linger_turn()) end();
 }
 
 void SimProcess::freeze(TimeNs until, bool clock_stops) {
@@ -125,27 +147,36 @@ void SimProcess::thaw() {
   frozen_until_ = 0;
 }
 
+void SimProcess::move_agent(TimeNs now) {
+  if (now < agent_at_) return;
+  agent_at_ = now + kMillisecond;
+  static_cast<void>(engine_->agent_turn());
+  if (begun_ && computes_until_ <= now)
+    engine_->wait(0);  // reads the clock, as callers that wait do
+}
+
+std::size_t SimProcess::move_application(TimeNs now, bool sending) {
+  if (!begun_ || computes_until_ > now) return 0;
+  if (leaves_ != Leaves::kLingering && random_.chance(0.4)) application_.turn(sending);
+  const std::size_t moved = engine_->progress();
+  if (sending && random_.chance(0.002))
+    computes_until_ = now + static_cast<TimeNs>(random_.below(20 * kMillisecond));
+  return moved;
+}
+
 void SimProcess::turn(bool sending) {
   const TimeNs now = network_.clock().now();
   thaw();
   name_in_log(number(), now);
-  std::size_t moved = 0;
-  if (now >= agent_at_) {
-    agent_at_ = now + kMillisecond;
-    static_cast<void>(engine_->agent_turn());
-    if (begun_ && computes_until_ <= now)
-      engine_->wait(0);  // reads the clock, as callers that wait do
-  }
-  if (begun_ && computes_until_ <= now) {
-    if (random_.chance(0.4)) application_.turn(sending);
-    moved = engine_->progress();
-    if (sending && random_.chance(0.002))
-      computes_until_ = now + static_cast<TimeNs>(random_.below(20 * kMillisecond));
-  }
+  move_agent(now);
+  sending = sending && leaves_ == Leaves::kNot;
+  const std::size_t moved = move_application(now, sending);
+  wind_up();
+  if (!alive()) return;
   const bool busy = moved != 0 || (sending && computes_until_ <= now && random_.chance(0.5));
   const TimeNs asked = computes_until_ > now ? kNever : network_.next_event(id());
   const TimeNs next = busy ? now + 3 * kMicrosecond : std::min(asked, std::max(agent_at_, now + 1));
-  next_turn_ = std::max(next, now + kMicrosecond);
+  next_turn_ = std::max(next, now + std::max(pace_, kMicrosecond));
 }
 
 void SimProcess::report_back(const Reply& reply) {

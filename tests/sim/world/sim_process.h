@@ -31,6 +31,7 @@ struct ProcessOptions {
   std::uint32_t box_after = 0;  // 0: no fast boxes
   std::uint32_t boxes_max = 0;
   bool secret = false;
+  int linger_ms = -1;              // of its end in good order; -1: without limit
   std::string lacks;               // a transport that this process was not built with; empty: none
   std::set<std::string> excluded;  // closed from the start, in all processes of the job
 };
@@ -58,6 +59,14 @@ class SimProcess {
 
   bool alive() const noexcept { return engine_ != nullptr; }
   void die();
+  /// Ends in good order. patient: when all that it has begun is done; else what is not is cancelled.
+  void leave(bool patient);
+  /// Until its engine has ended, its peers may wait for it and it for them.
+  bool leaving() const noexcept { return alive() && leaves_ != Leaves::kNot; }
+  /// It has a port.
+  bool can_be_met() const noexcept { return alive() && begun_ && leaves_ != Leaves::kLingering; }
+  /// Gets its turns seldom from now on.
+  void slow_down(TimeNs pace) noexcept { pace_ = pace; }
   /// Stands still until then. clock_stops: as a paused VM's does.
   void freeze(TimeNs until, bool clock_stops);
   bool frozen() const noexcept;
@@ -91,10 +100,17 @@ class SimProcess {
   const core::RungOrder& order() const noexcept { return order_; }
 
  private:
+  enum class Leaves : std::uint8_t { kNot, kPatiently, kAtOnce, kLingering };
+
   core::EngineConfig config();
+  void move_agent(TimeNs now);
+  std::size_t move_application(TimeNs now, bool sending);
+  void wind_up();
+  void end();
   void report_back(const Reply& reply);
 
   SimNetwork& network_;
+  Ledger& ledger_;
   const ProcessOptions options_;
   const std::string node_name_;
   Random random_;
@@ -106,6 +122,8 @@ class SimProcess {
   std::unique_ptr<core::EngineCore> engine_;
   core::RungReport told_;
   core::RungOrder order_;
+  Leaves leaves_ = Leaves::kNot;
+  TimeNs pace_ = 0;  // between its turns, at least
   bool begun_ = false;
   bool report_due_ = false;
   bool clock_stops_ = false;

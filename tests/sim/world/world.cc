@@ -22,6 +22,9 @@ std::uint64_t draw_first_seq(Random& random) {
   }
 }
 
+/// Until the next one leaves.
+TimeNs draw_leave(Random& random) { return static_cast<TimeNs>(random.below(200 * kMillisecond)); }
+
 }  // namespace
 
 World::World(std::uint64_t seed, const FaultPlan& plan)
@@ -29,6 +32,7 @@ World::World(std::uint64_t seed, const FaultPlan& plan)
       plan_(plan),
       random_(seed),
       other_random_(seed ^ 0x1A3E),
+      leaves_(seed ^ 0x1EAF),
       ledger_(seed),
       network_(clock_, random_.next(), FaultPlan::calm()),
       coordinators_(network_, processes_, random_),
@@ -47,6 +51,7 @@ World::World(std::uint64_t seed, const FaultPlan& plan)
   for (std::uint32_t i = 0; i < announced_; ++i) add_process(i == 0);
   network_.set_plan(plan_);
   chaos_ends_ = now() + (100 + static_cast<TimeNs>(random_.below(300))) * kMillisecond;
+  if (leaves_.chance(plan_.leave)) leave_at_ = now() + draw_leave(leaves_);
   nobody_resumes_ = other_random_.chance(0.5);
   if (random_.chance(0.3))
     join_at_ = now() + static_cast<TimeNs>(random_.below(200 * kMillisecond));
@@ -68,6 +73,7 @@ SimProcess& World::add_process(bool first) {
   options.seed = random_.next();
   options.first_seq = first_seq_;
   options.secret = seed_ % 2 == 0;
+  if (leaves_.chance(0.2)) options.linger_ms = static_cast<int>(leaves_.below(30));
   options.excluded = excluded_;
   if (other_random_.chance(0.15)) options.lacks = "beta";
   options.box_after = static_cast<std::uint32_t>(other_random_.below(5));
@@ -87,7 +93,7 @@ SimProcess& World::add_process(bool first) {
 void World::everyone_meets(SimProcess& fresh) {
   fresh.begin();
   for (const auto& other : processes_) {
-    if (other.get() == &fresh || !other->alive() || !other->begun()) continue;
+    if (other.get() == &fresh || !other->can_be_met()) continue;
     other->meet(fresh);
     fresh.meet(*other);
   }
@@ -104,6 +110,7 @@ WorldResult World::run() {
     holds_.run(calm_);
     if (!calm_) {
       break_something();
+      leave_one();
       give_commands();
       join_one();
       if (now() >= chaos_ends_) stop_faults();
@@ -135,6 +142,7 @@ void World::move_processes() {
   for (const auto& process : processes_) {
     if (!process->alive() || process->next_turn() > now() || process->frozen()) continue;
     process->turn(!calm_);
+    if (!process->alive()) continue;  // it has left
     if (process->report_due()) coordinators_.report(*process);
     check_closed(*process);
   }
@@ -163,6 +171,33 @@ void World::break_something() {
   // From a hiccup to far longer than any time-out in the engine.
   const double exponent = 5.0 + static_cast<double>(random_.below(1000)) / 1000.0 * 3.7;
   victim.freeze(now() + static_cast<TimeNs>(std::pow(10.0, exponent)), clock_stops);
+}
+
+void World::leave_one() {
+  if (now() < leave_at_) return;
+  std::vector<SimProcess*> present;
+  for (const auto& process : processes_) {
+    if (process->alive() && process->begun() && !process->leaving() && process.get() != joining_)
+      present.push_back(process.get());
+  }
+  leave_at_ = present.size() > 2 && leaves_.chance(0.3) ? now() + draw_leave(leaves_) : kNever;
+  if (present.size() < 2) return;
+  std::swap(present[leaves_.below(present.size())], present.back());
+  network_.counts().note(Fault::kLeave);
+  present.back()->leave(leaves_.chance(0.5));
+  burden(*present[leaves_.below(present.size() - 1)]);
+}
+
+// It has not taken all that it was sent, and will not for long.
+void World::burden(SimProcess& peer) {
+  if (leaves_.chance(plan_.stop) && !peer.frozen()) {
+    network_.counts().note(Fault::kStop);
+    peer.freeze(now() + static_cast<TimeNs>(leaves_.below(8 * kSecond)), false);
+  }
+  if (leaves_.chance(plan_.slow)) {
+    network_.counts().note(Fault::kSlow);
+    peer.slow_down(static_cast<TimeNs>(leaves_.below(500 * kMicrosecond)));
+  }
 }
 
 void World::join_one() {
@@ -299,7 +334,7 @@ bool World::all_rest() {
 bool World::all_done() {
   if (coordinators_.any() || join_at_ != 0 || !all_rest() || !ledger_.complete()) return false;
   return std::ranges::all_of(processes_, [](const auto& process) {
-    return !process->alive() || process->application().settled();
+    return !process->alive() || (!process->leaving() && process->application().settled());
   });
 }
 

@@ -9,6 +9,8 @@
 //  - members of one ladder within one rung
 //  - a transport that is excluded at an acknowledged end of a ladder is closed
 //  - nothing on its way while all say that they are parked for a snapshot (holds.h)
+//  - what a process that left in good order was told is done arrives, or the receiver is told that it is
+//    lost; whatever waits for one that is gone comes to its end
 //  - once faults have stopped, every ladder ends, all members agree, and every message arrives
 #pragma once
 
@@ -53,6 +55,8 @@ class World {
   void pass_time();
   void move_processes();
   void break_something();
+  void leave_one();
+  void burden(SimProcess& peer);
   void give_commands();
   void start_random_command();
   void finish_ladders();
@@ -76,6 +80,7 @@ class World {
   FaultPlan plan_;
   Random random_;
   Random other_random_;  // draws which process lacks what, and which is started again
+  Random leaves_;        // draws which process leaves, when, and what befalls its peers then
   SimClock clock_;
   Ledger ledger_;
   SimNetwork network_;
@@ -93,6 +98,7 @@ class World {
   TimeNs deadline_ = 0;
   TimeNs next_command_ = 0;
   TimeNs join_at_ = 0;
+  TimeNs leave_at_ = kNever;
   SimProcess* joining_ = nullptr;
   TimeNs ask_again_ = 0;
 };

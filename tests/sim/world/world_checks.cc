@@ -130,12 +130,13 @@ std::string World::describe() {
     text += "\n  process " + std::to_string(process->number()) + " on node " +
             std::to_string(process->node());
     if (!process->alive()) {
-      text += ": dead";
+      text += ledger_.is_lost(process->number()) ? ": dead" : ": has left";
       continue;
     }
     const control::Standing standing = process->standing();
     text += std::string(": rung ") + control::rung_name(standing.rung) +
             (standing.reached ? "" : " (not reached)") + (process->frozen() ? ", frozen" : "") +
+            (process->leaving() ? ", leaving" : "") +
             ", waits for: " + process->application().waiting();
     for (const std::string& waiting : standing.report.waiting) text += "; rung waits: " + waiting;
     const core::EngineStatus status = process->engine().status();
