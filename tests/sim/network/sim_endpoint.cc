@@ -8,7 +8,6 @@ namespace livebtl::sim {
 namespace {
 
 constexpr std::size_t kOutboxMax = 16;
-constexpr std::size_t kWireMax = 64;  // frames that one end may have under way
 
 }  // namespace
 

@@ -206,7 +206,10 @@ TimeNs SimNetwork::next_event(ProcessId process) const {
         next = std::min(next, half.sees_down);
         if (!other.wire.empty()) next = std::min(next, other.wire.front().arrives);
         if (other.box_due) next = std::min(next, clock_.now());
-        if (half.end->in_flight() != 0 && !connection->broken) next = std::min(next, clock_.now());
+        // Full: the other end may have been stopped for seconds.
+        const TimeNs room = half.wire.size() < kWireMax ? 0 : 20 * kMicrosecond;
+        if (half.end->in_flight() != 0 && !connection->broken)
+          next = std::min(next, clock_.now() + room);
       }
       if (side == 0 && half.open_at != kNever && half.open_at > clock_.now())
         next = std::min(next, half.open_at);

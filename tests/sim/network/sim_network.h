@@ -27,6 +27,8 @@ namespace livebtl::sim {
 class SimEndpoint;
 class SimTransport;
 
+inline constexpr std::size_t kWireMax = 64;  // frames that one end may have under way
+
 /// One frame on its way.
 struct Parcel {
   TimeNs arrives = 0;
