@@ -27,7 +27,7 @@ std::vector<Blob> hellos() {
   const Secret of_the_job(std::array<std::byte, 32>{std::byte{7}});
   const Secret guessed(std::array<std::byte, 32>{std::byte{8}});
   std::vector<Blob> made;
-  for (std::uint64_t i = 0; i < 1000; ++i) {
+  for (std::uint64_t i = 0; i < 8000; ++i) {
     core::HelloFacts facts;
     facts.job = "test";
     facts.process = ProcessId{1000 + i};
@@ -93,6 +93,26 @@ class Besieged {
     return static_cast<double>(traffic.received(1) - before) * 1e9 /
            static_cast<double>(monotonic_now() - began);
   }
+  /// A new process joins, dials the first, where strangers call, and is heard by it.
+  TimeNs time_to_meet() {
+    const auto here = rig.engines[0]->open_port({});
+    REQUIRE(here);
+    rig.join({kind("self"), kind("tcp", "a"), kind("tcp", "b")});
+    const auto to = rig.engines.back()->peer((*here)->address());
+    REQUIRE(to);
+    const TimeNs began = monotonic_now();
+    Watched send, receive;
+    REQUIRE((*here)->receive({}, receive) == Accept::kAccepted);
+    REQUIRE(rig.ports.back()->send({.to = *to}, send) == Accept::kAccepted);
+    rig.until([&] {
+      traffic.step();
+      return send.done_count + receive.done_count == 2;
+    });
+    const TimeNs took = monotonic_now() - began;
+    rig.ports.pop_back();
+    rig.engines.pop_back();
+    return took;
+  }
   /// Nobody calls any more, and who has not said a good hello by then has had time for it.
   void let_time_pass() {
     rig.pass(core::kHelloTimeout + kSecond);
@@ -143,15 +163,17 @@ double median(std::vector<double> values) {
 /// Of several turns, as others use this machine, too.
 struct Measure {
   explicit Measure(Besieged& members) {
-    std::vector<double> rates, times;
+    std::vector<double> rates, times, meetings;
     for (int i = 0; i < 9; ++i) {
       rates.push_back(members.rate(300 * kMillisecond));
       times.push_back(static_cast<double>(members.time_to_switch()));
+      meetings.push_back(static_cast<double>(members.time_to_meet()));
     }
     rate = median(rates);
+    meeting = median(meetings);
     switch_time = median(times);
   }
-  double rate = 0, switch_time = 0;
+  double rate = 0, switch_time = 0, meeting = 0;
 };
 
 }  // namespace
@@ -170,8 +192,9 @@ TEST_CASE("a million HELLOs: memory, rate and switches" * doctest::skip()) {
   const std::size_t after = memory_in_use();
   MESSAGE("answered ", flood.answered(), ", turned away ", flood.turned_away(), " in ", seconds,
           " s; messages a second ", quiet.rate, " -> ", flooded.rate, "; a switch in us ",
-          quiet.switch_time / 1e3, " -> ", flooded.switch_time / 1e3, "; memory +", most - before,
-          " bytes, then ",
+          quiet.switch_time / 1e3, " -> ", flooded.switch_time / 1e3,
+          "; a newcomer's first message in us ", quiet.meeting / 1e3, " -> ", flooded.meeting / 1e3,
+          "; memory +", most - before, " bytes, then ",
           static_cast<std::ptrdiff_t>(after) - static_cast<std::ptrdiff_t>(before));
   CHECK(most < before + kMemoryMax);
   CHECK(after < before + kKeptMax);
