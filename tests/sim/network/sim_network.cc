@@ -207,7 +207,7 @@ TimeNs SimNetwork::next_event(ProcessId process) const {
         if (!other.wire.empty()) next = std::min(next, other.wire.front().arrives);
         if (other.box_due) next = std::min(next, clock_.now());
         // Full: the other end may have been stopped for seconds.
-        const TimeNs room = half.wire.size() < kWireMax ? 0 : 20 * kMicrosecond;
+        const TimeNs room = half.wire.size() < kWireMax ? 0 : 100 * kMicrosecond;
         if (half.end->in_flight() != 0 && !connection->broken)
           next = std::min(next, clock_.now() + room);
       }

@@ -192,7 +192,10 @@ void World::leave_one() {
 void World::burden(SimProcess& peer) {
   if (leaves_.chance(plan_.stop) && !peer.frozen()) {
     network_.counts().note(Fault::kStop);
-    peer.freeze(now() + static_cast<TimeNs>(leaves_.below(8 * kSecond)), false);
+    const TimeNs most =
+        (leaves_.chance(0.2) ? 8 : 1) * kSecond;  // mostly short: it costs seconds of ours
+    peer.freeze(now() + static_cast<TimeNs>(leaves_.below(static_cast<std::uint64_t>(most))),
+                false);
   }
   if (leaves_.chance(plan_.slow)) {
     network_.counts().note(Fault::kSlow);
