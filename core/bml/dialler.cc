@@ -138,7 +138,11 @@ std::vector<std::string> Dialler::to_dial(const Peer& peer) const {
 }
 
 void Dialler::dial_wanted(Peer& peer) noexcept {
-  if (peer.lost || peer.departed || stopped_ || parts_.hold.parks()) return;
+  if (peer.lost || peer.departed || stopped_) return;
+  if (parts_.hold.parks()) {
+    peer.dials.again = true;  // what was lost is missing afterwards, too
+    return;
+  }
   if (!peer.fatal_refusal.empty()) return parts_.losses.lose_peer(peer, peer.fatal_refusal);
   const std::vector<std::string> order = to_dial(peer);
   // It said hello over what is quiesced, and that led nowhere: somebody else must tell.

@@ -67,6 +67,9 @@ void Losses::peer_path_lost(Peer& peer, Path& path) noexcept {
     // What is missing may still come by another path.
     if (peer.left_well() || (peer.departed && !peer.connected())) lose_peer(peer, "it has ended");
     parts_.elector.elect(peer);
+    // It may have ended without its goodbye coming through: a dial leads to a path, or to the proof.
+    const bool lives = !peer.lost && !peer.departed && !said_goodbye_;
+    if (lives && !path.closing && !peer.connected()) parts_.dialler.want_path(peer);
   } else if (!path.keeps) {
     parts_.transfers.path_lost(peer, path);
     lose_peer(peer, path.down_reason->text);
