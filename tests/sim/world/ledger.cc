@@ -104,7 +104,8 @@ bool Ledger::has_come(const StreamId& id, const Stream& stream) const {
 }
 
 bool Ledger::must_tell(std::uint64_t process, std::uint64_t other) const {
-  return is_gone(other) && std::ranges::any_of(streams_, [&](const auto& entry) {
+  return left_.contains(other) && !is_lost(other) &&
+         std::ranges::any_of(streams_, [&](const auto& entry) {
            const auto& [id, stream] = entry;
            const auto between = std::minmax(id.from, id.to);
            return stream.received != 0 && between == std::minmax(process, other);

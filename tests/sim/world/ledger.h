@@ -57,8 +57,8 @@ class Ledger {
   void leaves(std::uint64_t process, bool bounded) { left_[process] = bounded; }
   /// Operations that name it may end with an error.
   bool is_gone(std::uint64_t process) const { return is_lost(process) || left_.contains(process); }
-  /// It is gone, and the two have exchanged something: receives from it end. (Nobody asks after a process that was
-  /// never met only because a receive names it.)
+  /// It has left, and the two have exchanged something: receives from it end. (Nobody asks after a process that was
+  /// never met only because a receive names it; and of one that crashed a path may stay silent for ever.)
   bool must_tell(std::uint64_t process, std::uint64_t other) const;
   /// A process was told that another one is lost.
   void told_lost(std::uint64_t process, std::uint64_t other) {
