@@ -133,7 +133,10 @@ void Losses::close_connections() noexcept {
   parts_.peers.for_each([&](Peer& peer) {
     if (peer.process == context_.config.process) return;
     for (auto& path : peer.paths) {
-      if (path->keeps) path->close();
+      if (!path->keeps) continue;
+      // Opened anew after the hold, though nothing may be to be sent: its peer could end unheard.
+      peer.dials.again = peer.dials.again || path->open();
+      path->close();
     }
     peer.dials.forget();
   });

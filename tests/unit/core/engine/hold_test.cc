@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // HOLD between engines over real sockets and memory: what is parked, for how long, and that nothing
 // is lost by it.
-#include "tests/unit/core/engine/tapped.h"
+#include "tests/unit/core/engine/rig.h"
 #include "tests/unit/core/engine/traffic.h"
 
 using namespace livebtl;
@@ -212,22 +212,4 @@ TEST_CASE("a held process does not take the silence of a stopped peer for a brok
     engine->end_hold(5);
   }
   run(rig, traffic, 5);
-}
-
-TEST_CASE(
-    "a path that is lost while both ends are held comes again, though nothing is to be sent") {
-  Taps taps;
-  Rig rig(2, {kind("self"), tapped("tcp", taps)});
-  Watched send, receive;
-  REQUIRE(rig.ports[1]->receive({}, receive) == Accept::kAccepted);
-  REQUIRE(rig.ports[0]->send({.to = rig.to(0, 1)}, send) == Accept::kAccepted);
-  rig.until([&] { return send.done_count + receive.done_count == 2; });
-  for (auto& engine : rig.engines) REQUIRE(engine->hold({1, kLong, 0}).refusal == "");
-  rig.until([&] { return all_are(rig, HoldState::kParked); });
-  for (core::EndpointSink* sink : std::set(taps[0].sinks))
-    sink->on_down({Errc::kDown, "the test breaks it"});
-  rig.until([&] { return taps[0].sinks.empty() && taps[1].sinks.empty(); });
-  for (auto& engine : rig.engines) engine->end_hold(1);
-  // Else neither would learn by it that the other has ended.
-  rig.until([&] { return used(rig, 0, 1) == "tcp" && used(rig, 1, 0) == "tcp"; });
 }
