@@ -56,9 +56,10 @@ void Arrivals::on_ready(Turn& turn) noexcept {
 }
 
 void Arrivals::accept_from(const Listener& listener, Turn& turn) noexcept {
-  for (int i = 0; i < kAcceptsPerTurn; ++i) {
+  for (int i = 0; i < kAcceptsPerTurn && shared_.allowance.any(turn.now); ++i) {
     Fd fd(::accept4(listener.fd.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (fd) {
+      shared_.allowance.spend();
       greet(std::move(fd), turn);
       continue;
     }

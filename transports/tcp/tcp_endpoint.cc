@@ -61,6 +61,7 @@ void TcpEndpoint::attach(core::EndpointSink& sink) noexcept {
 
 void TcpEndpoint::trust() noexcept {
   framer_.set_payload_bytes_max(kPayloadBytesMax);
+  if (counted_untrusted_) shared_.allowance.give_back();
   leave_untrusted();
 }
 

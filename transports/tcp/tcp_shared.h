@@ -3,6 +3,7 @@
 // transport, which outlives them; all under the engine's lock.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -66,6 +67,30 @@ class Roster {
   unsigned walks_ = 0;
 };
 
+/// How many connections may be accepted: in the long run only those count that prove nothing. What comes faster
+/// waits in the kernel, so that a flood takes a small part of the time that members' traffic needs.
+class Allowance {
+ public:
+  static constexpr TimeNs kMost = 512;
+  static constexpr TimeNs kEach = 2 * kMillisecond;  // in which one more is allowed
+
+  bool any(TimeNs now) noexcept {
+    const TimeNs more = (now - since_) / kEach;
+    if (left_ == kMost || more > 0) {
+      left_ = std::min(kMost, left_ + std::max<TimeNs>(more, 0));
+      since_ = now;
+    }
+    return left_ > 0;
+  }
+  void spend() noexcept { --left_; }
+  /// It has proved itself.
+  void give_back() noexcept { left_ = std::min(kMost, left_ + 1); }
+
+ private:
+  TimeNs left_ = kMost;
+  TimeNs since_ = 0;
+};
+
 struct Shared {
   Poller poller;
   Pool<InBlock> in_blocks{};
@@ -76,7 +101,8 @@ struct Shared {
       waiting{};  // has something to do that no socket shows: bytes not parsed, a loss not reported
   core::Pace pace{};
   std::size_t backlogged = 0;  // endpoints with bytes that wait for room in the socket
-  std::size_t untrusted = 0;   // accepted connections that have not proved anything yet
+  Allowance allowance{};
+  std::size_t untrusted = 0;  // accepted connections that have not proved anything yet
   LogLimit unauthenticated{};
   std::uint64_t node = 0;
   CrcMode crc = CrcMode::kNetwork;

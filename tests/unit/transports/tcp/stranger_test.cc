@@ -158,6 +158,34 @@ TEST_CASE("of a crowd that proves nothing only so many are let in, and room is m
   CHECK(conformance::transfer(victim.rig, *another.a, *another.b, {{1, 8, 8}}));
 }
 
+TEST_CASE(
+    "a crowd that comes and goes is let in slowly, and those that prove themselves do not count") {
+  Victim victim;
+  const TimeNs now = monotonic_now();  // stands still for the door
+  std::uint64_t let_in = 0, proved = 0;
+  const auto call = [&](int count, bool proves) {
+    for (int i = 0; i < count; ++i) {
+      const Stranger stranger(victim.door());
+      stranger.say(encode_preamble(1));
+      auto& side = victim.rig.b();
+      for (int turn = 0; turn < 200 && side.accepted.empty(); ++turn)
+        side.transport->progress(side, now, 64);
+      for (auto& endpoint : victim.rig.b().accepted) {
+        if (proves) endpoint->trust();
+        ++(proves ? proved : let_in);
+      }
+      victim.rig.b().accepted.clear();
+    }
+  };
+  call(100, true);
+  call(static_cast<int>(Allowance::kMost) + 50, false);
+  CHECK(proved == 100);
+  CHECK(let_in < Allowance::kMost + 10);
+  CHECK(let_in > Allowance::kMost - 10);
+  victim.turn_later(50 * Allowance::kEach);
+  victim.check_unhurt();
+}
+
 TEST_CASE("out of descriptors the door refuses instead of spinning, and recovers") {
   Victim victim;
   std::vector<std::unique_ptr<Stranger>> waiting;
