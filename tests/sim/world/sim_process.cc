@@ -68,8 +68,8 @@ core::EngineConfig SimProcess::config() {
   made.settings.operations_max = 64;
   made.settings.probe_ms = 40;
   made.settings.dead_ms = 5;
-  made.settings.box_after = options_.box_after;
-  made.settings.boxes_max = options_.boxes_max;
+  made.settings.box_after = static_cast<std::uint32_t>(options_.seed % 5);  // 0: no fast boxes
+  made.settings.boxes_max = 1 + static_cast<std::uint32_t>(options_.seed / 5 % 3);
   made.settings.linger_ms = options_.linger_ms;
   made.job = "sim";
   made.label = "rank " + std::to_string(options_.number - 1);

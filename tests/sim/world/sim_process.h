@@ -28,8 +28,6 @@ struct ProcessOptions {
   std::uint32_t announced = 1;  // with how many the job began; 0: this one was not among them
   std::uint64_t seed = 0;
   std::uint64_t first_seq = 1;
-  std::uint32_t box_after = 0;  // 0: no fast boxes
-  std::uint32_t boxes_max = 0;
   bool secret = false;
   int linger_ms = -1;              // of its end in good order; -1: without limit
   std::string lacks;               // a transport that this process was not built with; empty: none

@@ -76,8 +76,6 @@ SimProcess& World::add_process(bool first) {
   if (leaves_.chance(0.2)) options.linger_ms = static_cast<int>(leaves_.below(30));
   options.excluded = excluded_;
   if (other_random_.chance(0.15)) options.lacks = "beta";
-  options.box_after = static_cast<std::uint32_t>(other_random_.below(5));
-  options.boxes_max = 1 + static_cast<std::uint32_t>(other_random_.below(3));
   processes_.push_back(std::make_unique<SimProcess>(network_, ledger_, options));
   SimProcess& fresh = *processes_.back();
   if (processes_.size() > announced_) return fresh;  // joins later, by asking
