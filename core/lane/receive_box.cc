@@ -93,8 +93,11 @@ std::size_t Receiver::poll_polled() noexcept {
   return taken;
 }
 
+// What was sent before the frame fits into the box: more may be put there meanwhile, and is not waited for.
 void Receiver::drain_box(Path& path) noexcept {
-  while (path.box_reader.polled() && take_from(path.box_reader)) continue;
+  for (std::size_t left = kBoxSlots; left != 0 && path.box_reader.polled(); --left) {
+    if (!take_from(path.box_reader)) return;
+  }
 }
 
 // What the peer had put into its box before the end was posted like all else, and counts as delivered.
