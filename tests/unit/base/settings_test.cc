@@ -46,7 +46,7 @@ TEST_CASE("every name in the table is there once") {
   std::set<std::string_view> names;
   for (const SettingInfo& info : setting_table()) names.insert(info.name);
   CHECK(names.size() == setting_table().size());
-  CHECK(names.size() == 30);
+  CHECK(names.size() == 32);
 }
 
 TEST_CASE("values arrive in their fields") {
@@ -59,6 +59,8 @@ TEST_CASE("values arrive in their fields") {
                               {"LIVEBTL_TAKEOVER", "off"},
                               {"LIVEBTL_RETURN", "off"},
                               {"LIVEBTL_SM_SINGLE_COPY", "none"},
+                              {"LIVEBTL_BOX_AFTER", "0"},
+                              {"LIVEBTL_BOXES", "7"},
                               {"LIVEBTL_AUTH", "none"},
                               {"LIVEBTL_CRC", "always"},
                               {"LIVEBTL_WINDOW_BYTES", "2M"},
@@ -69,6 +71,8 @@ TEST_CASE("values arrive in their fields") {
   CHECK_FALSE(settings->takeover);
   CHECK_FALSE(settings->returns);
   CHECK(settings->sm_single_copy == SingleCopy::kNone);
+  CHECK(settings->box_after == 0);
+  CHECK(settings->boxes_max == 7);
   CHECK(settings->job == "job.1_a-b");
   CHECK(settings->size == 8);
   CHECK(settings->transports == std::vector<std::string>{"sm", "tcp"});
