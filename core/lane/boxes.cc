@@ -13,7 +13,7 @@ static_assert(static_cast<std::uint8_t>(FrameKind::kEager) == 1 &&
                   kBoxFlags == (kFlagHasData | kFlagTagged),
               "a slot's word says what an eager frame's head says");
 constexpr TimeNs kAskAgainAfter = 100 * kMillisecond;
-constexpr TimeNs kLookEvery = 100 * kMillisecond;  // whether boxes are in use
+constexpr TimeNs kUseLookEvery = 100 * kMillisecond;  // whether boxes are in use
 constexpr std::uint8_t bit(BoxNote note) noexcept {
   return static_cast<std::uint8_t>(1U << static_cast<unsigned>(note));
 }
@@ -152,7 +152,7 @@ void Boxes::keep_time() noexcept {
     const std::uint64_t expected = box->peer->rx.reorder.expected();
     if (box->unclean(expected)) box->clean(expected);
   }
-  if (context_.now - looked_at_ < kLookEvery) return;
+  if (context_.now - looked_at_ < kUseLookEvery) return;
   looked_at_ = context_.now;
   const bool wanted = std::exchange(refused_, false);
   for (BoxReader* box : polled_) {
