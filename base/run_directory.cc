@@ -58,10 +58,10 @@ Result<std::string> make_temporary_place(const std::string& temporary) {
 }  // namespace
 
 std::vector<std::string> temporary_places(const std::string& temporary, uid_t user) {
-  constexpr int kNames = 8;
+  constexpr int kPlaces = 8;
   const std::string first = temporary + "/livebtl-" + std::to_string(user);
   std::vector<std::string> places{first};
-  for (int i = 1; i < kNames; ++i) places.push_back(first + "." + std::to_string(i));
+  for (int i = 1; i < kPlaces; ++i) places.push_back(first + "." + std::to_string(i));
   return places;
 }
 
