@@ -76,4 +76,14 @@ inline core::TransportKind boxed(Taps& taps, std::size_t ranks) {
   return tapped("ring", taps, "sm");
 }
 
+/// Of the next `count` small messages, how many go by the ring.
+inline std::uint64_t by_ring(Small& small, Taps& taps, std::uint64_t rank, std::uint64_t count) {
+  const std::uint64_t before = eager_by_ring(taps, rank);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    small.send(1);
+    small.receive_all();
+  }
+  return eager_by_ring(taps, rank) - before;
+}
+
 }  // namespace livebtl::test
