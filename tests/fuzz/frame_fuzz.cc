@@ -30,6 +30,7 @@ std::optional<std::size_t> body_bytes(unsigned kind) {
     case 70:
     case 71:
     case 72:
+    case 73:
       return 16;
     case 32:
       return 24;
