@@ -62,6 +62,7 @@ bool Boxes::renew(Peer& peer) noexcept {
   lease.left = lease.given = static_cast<std::uint32_t>(std::min(slots, headers));
   lease.bytes = static_cast<std::uint32_t>(bytes);
   lease.slots = memory.slots;
+  lease.area = memory.area;
   lease.asleep = memory.asleep;
   lease.writer = &writer;
   return lease.left != 0;
@@ -100,6 +101,7 @@ void Boxes::on_note(Path& path, std::uint64_t seq) noexcept {
       if (!answers || writer.state != BoxWriter::State::kAsked) return;
       writer.state = BoxWriter::State::kGranted;
       writer.taken = 0;
+      writer.bodies = {};
       return;
     case BoxNote::kRefused:
       if (answers) on_refused(path);
@@ -167,9 +169,9 @@ EndpointStats stats_of(const Path& path) noexcept {
   if (path.peer != nullptr && path.peer->tx.lease.writer == &path.box_writer)
     frames += path.peer->tx.lease.given - path.peer->tx.lease.left;
   stats.frames_sent += frames;
-  stats.bytes_sent += frames * sizeof(BoxSlot);
+  stats.bytes_sent += frames * sizeof(BoxSlot) + path.box_writer.body_bytes;
   stats.frames_received += path.box_reader.frames;
-  stats.bytes_received += path.box_reader.frames * sizeof(BoxSlot);
+  stats.bytes_received += path.box_reader.frames * sizeof(BoxSlot) + path.box_reader.body_bytes;
   return stats;
 }
 

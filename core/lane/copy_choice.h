@@ -67,9 +67,9 @@ class CopyChoice {
   };
   static constexpr std::uint64_t kUnitBytes = 64u << 10;
 
-  /// Below 256 KiB, 1 MiB, 4 MiB; and from there on.
+  /// Up to 16 KiB, 64 KiB, 256 KiB, 1 MiB, 4 MiB; and above.
   Sizes& sizes_of(std::uint64_t bytes) noexcept {
-    const auto quarters = static_cast<std::size_t>(std::bit_width(bytes >> 18) + 1) / 2;
+    const auto quarters = static_cast<std::size_t>(std::bit_width((bytes - 1) >> 14) + 1) / 2;
     return sizes_[std::min(quarters, sizes_.size() - 1)];
   }
   static bool exposing_is_faster(const Sizes& sizes) noexcept {
@@ -77,7 +77,7 @@ class CopyChoice {
     return exposed != 0 && (copied == 0 || exposed < copied);
   }
 
-  std::array<Sizes, 4> sizes_;
+  std::array<Sizes, 6> sizes_;
   TimeNs last_ended_ = 0;
 };
 

@@ -49,7 +49,10 @@ class Receiver {
   void give_back_eager(const Envelope& envelope, Errc code) noexcept;
   std::size_t poll_polled() noexcept;
   bool take_from(BoxReader& box) noexcept;
-  bool take_slowly(BoxReader& box, BoxWord word, Tag tag) noexcept;
+  template <bool kWhole>
+  void take(BoxReader& box, BoxWord word, Bytes payload) noexcept;
+  bool take_body(BoxReader& box, BoxWord word) noexcept;
+  void take_slowly(BoxReader& box, BoxWord word, Tag tag, Bytes payload) noexcept;
   void tell_box(BoxReader& box) noexcept;
   void on_any_frame(Path& path, Bytes header, Bytes payload) noexcept;
   void on_next_message(Path& path, const Header<MessageBody>& message, Bytes payload) noexcept;

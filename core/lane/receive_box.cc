@@ -12,71 +12,93 @@ namespace {
 constexpr std::size_t kBoxBurst = 16;  // of one box before the next has its turn
 }  // namespace
 
-// The next message, if it lies in that box. false: it does not.
+// payload: in memory that the peer may change, read once; kWhole: it lies in the slot.
 // What most messages find, a receive that waits and takes just them, is done here; take_slowly() has all else.
-[[gnu::always_inline]] inline bool Receiver::take_from(BoxReader& box) noexcept {
+template <bool kWhole>
+[[gnu::always_inline]] inline void Receiver::take(BoxReader& box, BoxWord word,
+                                                  Bytes payload) noexcept {
   Peer& peer = *box.peer;
   const std::uint64_t seq = peer.rx.reorder.expected();
   const BoxSlot& slot = box.slots[seq % kBoxSlots];
-  const BoxWord word{box.word_of(seq)};
-  if (((word.word ^ box_identity(seq)) & kBoxIdentity) != 0) return false;
   PortState* const port = ports_.find(word.target_port());
   const MessageKind kind =
       (word.flags() & kFlagTagged) != 0 ? MessageKind::kTagged : MessageKind::kPlain;
   const Tag tag = read_once(slot.tag);
   const Destination source{&peer, word.source_port()};
-  if (!word.well_formed() || port == nullptr || peer.rx.reorder.early_bytes() != 0) [[unlikely]]
-    return take_slowly(box, word, tag);
+  if (port == nullptr || peer.rx.reorder.early_bytes() != 0) [[unlikely]]
+    return take_slowly(box, word, tag, payload);
   Operation* const receive = port->matcher.take_first(kind, tag, source);
   if (receive == nullptr) [[unlikely]]
-    return take_slowly(box, word, tag);
+    return take_slowly(box, word, tag, payload);
   RxLane& rx = peer.rx;
   rx.reorder.arrived_next();
   ++rx.messages_received;
   ++rx.released_headers;
-  rx.released_bytes += word.bytes();
+  rx.released_bytes += payload.size();
   ++box.frames;
   const ReceiveState& state = state_of<ReceiveState>(*receive);
-  const std::size_t bytes = std::min(word.bytes(), state.capacity);
-  copy_small(static_cast<std::byte*>(state.slices[0].data), slot.payload, bytes);
-  const Completion completion{.code = bytes < word.bytes() ? Errc::kTruncated : Errc::kOk,
+  const std::size_t bytes = std::min(payload.size(), state.capacity);
+  if constexpr (kWhole)
+    copy_small(static_cast<std::byte*>(state.slices[0].data), payload.data(), bytes);
+  else
+    copy_bytes(state.slices[0].data, payload.data(), bytes);
+  const Completion completion{.code = bytes < payload.size() ? Errc::kTruncated : Errc::kOk,
                               .has_data = (word.flags() & kFlagHasData) != 0,
                               .tag = tag,
                               .data = read_once(slot.data),
                               .bytes = bytes,
-                              .message_bytes = word.bytes(),
+                              .message_bytes = payload.size(),
                               .source = source,
                               .buffer = state.slices[0].data};
   // Behind the copy: the slot is the writer's again.
   if (seq + 1 - box.told >= box.tell_every) [[unlikely]]
     tell_box(box);
   receive->done(*receive, completion);
+}
+
+// The next message, if it lies in that box. false: it does not.
+[[gnu::always_inline]] inline bool Receiver::take_from(BoxReader& box) noexcept {
+  const std::uint64_t seq = box.peer->rx.reorder.expected();
+  const BoxWord word{box.word_of(seq)};
+  if (((word.word ^ box_identity(seq)) & kBoxIdentity) != 0) return false;
+  if (!word.whole()) [[unlikely]]
+    return take_body(box, word);
+  take<true>(box, word, {box.slots[seq % kBoxSlots].payload, word.bytes()});
   return true;
 }
 
-bool Receiver::take_slowly(BoxReader& box, BoxWord word, Tag tag) noexcept {
-  if (!word.well_formed()) {
+[[gnu::noinline]] bool Receiver::take_body(BoxReader& box, BoxWord word) noexcept {
+  const BoxSlot& slot = box.slots[box.peer->rx.reorder.expected() % kBoxSlots];
+  const auto body = read_body_once(slot);
+  if (!word.has_body() || !body.within_area()) {
     box.path->break_down({Errc::kCorrupt, "malformed message in the peer's fast box"});
     return true;
   }
+  box.untold_bytes += body.bytes;
+  box.body_bytes += body.bytes;
+  take<false>(box, word, {box.area + body.offset, body.bytes});
+  if (box.polled() && box.untold_bytes >= BoxReader::kUntoldBytesMax) tell_box(box);
+  return true;
+}
+
+[[gnu::noinline]] void Receiver::take_slowly(BoxReader& box, BoxWord word, Tag tag,
+                                             Bytes payload) noexcept {
   Peer& peer = *box.peer;
   const std::uint64_t seq = peer.rx.reorder.expected();
-  const BoxSlot& slot = box.slots[seq % kBoxSlots];
   peer.rx.reorder.arrived_next();
   ++box.frames;
   const Header<MessageBody> message{
       {FrameKind::kEager, word.flags(), 0, word.target_port(), word.source_port(), seq, 0},
-      {tag, read_once(slot.data)}};
-  dispatch(peer, message.head, bytes_of(message), {slot.payload, word.bytes()});
+      {tag, read_once(box.slots[seq % kBoxSlots].data)}};
+  dispatch(peer, message.head, bytes_of(message), payload);
   deliver_early(peer);
   if (box.polled()) tell_box(box);
-  return true;
 }
 
 // How far we are, and, with it, whether credit is due.
 void Receiver::tell_box(BoxReader& box) noexcept {
   Peer& peer = *box.peer;
-  if (peer.rx.reorder.expected() - box.told < box.tell_every) return;
+  if (!box.worth_telling(peer.rx.reorder.expected())) return;
   box.tell(peer.rx.reorder.expected());
   if (peer.rx.credit_due(context_.config.settings)) sender_.mark_dirty(peer);
 }

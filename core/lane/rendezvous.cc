@@ -156,11 +156,11 @@ std::size_t Transfers::pump(Peer& peer, std::size_t bytes_max) noexcept {
 }
 
 Post Transfers::post_piece(Peer& peer, Path& path, const OutTransfer& out, std::uint64_t name,
-                           const Slice& piece) noexcept {
+                           const Slice& piece, bool exposed) noexcept {
   const Header<DataBody> header{{FrameKind::kData, 0, 0, 0, 0, 0, peer.rx.reorder.expected()},
                                 {out.handle, out.next_offset, out.attempt, 0}};
   const Bytes payload{static_cast<const std::byte*>(piece.data), piece.bytes};
-  return path.endpoint->post({bytes_of(header), payload, name, true});
+  return path.endpoint->post({bytes_of(header), payload, name, true, exposed});
 }
 
 // Is so large a fragment exposed? A transfer goes one way from its beginning to its end.
@@ -186,14 +186,14 @@ std::size_t Transfers::post_data(Peer& peer, Path& path, OutTransfer& out,
       piece_at(std::span<const Slice>{out.slices, out.slice_count}, out.next_offset, chunk);
   Post post = Post::kSmaller;
   if (exposes(peer, caps, out, piece.bytes)) {
-    post = post_piece(peer, path, out, name, piece);
+    post = post_piece(peer, path, out, name, piece, true);
     if (post == Post::kSmaller) out.way.reset();  // not a choice, so nothing is learnt from it
   }
   if (post == Post::kSmaller) {
     const std::uint32_t copied_max =
         caps.piece_bytes_max != 0 ? caps.piece_bytes_max : caps.payload_bytes_max;
     piece.bytes = std::min<std::size_t>(piece.bytes, copied_max);
-    post = post_piece(peer, path, out, name, piece);
+    post = post_piece(peer, path, out, name, piece, false);
   }
   if (post == Post::kRetry) return 0;
   if (post == Post::kPosted) {

@@ -142,7 +142,7 @@ class Transfers {
   std::size_t post_data(Peer& peer, Path& path, OutTransfer& out, std::uint64_t name) noexcept;
   bool exposes(Peer& peer, const Caps& caps, OutTransfer& out, std::size_t bytes) noexcept;
   Post post_piece(Peer& peer, Path& path, const OutTransfer& out, std::uint64_t name,
-                  const Slice& piece) noexcept;
+                  const Slice& piece, bool exposed) noexcept;
   void complete_out_if_done(std::uint64_t name) noexcept;
   void complete_out(const OutTransfer& done) noexcept;
   void tell_read(const OutTransfer& done) noexcept;

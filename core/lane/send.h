@@ -33,11 +33,15 @@ static_assert(sizeof(SendState) <= sizeof(Operation::engine_state));
 /// Of a send, a put, a get or an atomic: it is the user's again, and open no more.
 void end_operation(Operation& operation, const Completion& completion) noexcept;
 
+/// Could a fast box take it, were it short enough?
+inline bool boxable(PortNumber from, const SendRequest& request) noexcept {
+  return request.slices.size() <= 1 && !request.delivery_complete &&
+         (request.to.port | from) < kBoxPortsEnd;
+}
 /// Could a fast box take it?
 inline bool fits_box(PortNumber from, const SendRequest& request) noexcept {
-  return request.slices.size() <= 1 &&
-         (request.slices.empty() || request.slices.front().bytes <= kBoxInlineBytes) &&
-         !request.delivery_complete && (request.to.port | from) < kBoxPortsEnd;
+  return boxable(from, request) &&
+         (request.slices.empty() || request.slices.front().bytes <= kBoxBodyBytesMax);
 }
 
 class Sender {
@@ -112,6 +116,10 @@ class Sender {
   [[gnu::noinline]] Accept send_by_endpoint(PortState& port, const SendRequest& request,
                                             Operation* operation) noexcept;
   bool put_into_box(PortState& port, const SendRequest& request) noexcept;
+  bool put_with_body(PortState& port, const SendRequest& request) noexcept;
+  template <class Fill>
+  static void commit(PortState& port, const SendRequest& request, std::size_t bytes,
+                     std::size_t said_bytes, const Fill& fill) noexcept;
   void answer_without_path(Peer& peer) noexcept;
   void taken(Peer& peer, OutFrame& frame, std::uint64_t seq) noexcept;
   void count(Peer& peer, OutFrame& frame) noexcept;

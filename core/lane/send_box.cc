@@ -7,30 +7,27 @@
 
 namespace livebtl::core {
 
-// A small message by a lease: nothing but the lease is looked at, and one line is written. false: there is none for it.
-[[gnu::always_inline]] inline bool Sender::put_into_box(PortState& port,
-                                                        const SendRequest& request) noexcept {
+// A slot is the message's from here on: its word is stored last. fill: writes the slot's payload.
+template <class Fill>
+[[gnu::always_inline]] inline void Sender::commit(PortState& port, const SendRequest& request,
+                                                  std::size_t bytes, std::size_t said_bytes,
+                                                  const Fill& fill) noexcept {
   Peer& peer = *request.to.peer;
   Lease& lease = peer.tx.lease;
-  const Slice slice = request.slices.empty() ? Slice{} : request.slices.front();
-  if ((lease.left == 0 || slice.bytes > lease.bytes) && !boxes_.renew(peer)) [[unlikely]]
-    return false;
-  if (slice.bytes > lease.bytes) [[unlikely]]
-    return false;
   --lease.left;
-  lease.bytes -= static_cast<std::uint32_t>(slice.bytes);
+  lease.bytes -= static_cast<std::uint32_t>(bytes);
   BoxSlot& slot = lease.slots[peer.tx.next_seq % kBoxSlots];
   slot.tag = request.tag;
   slot.data = request.data;
-  copy_small(slot.payload, static_cast<const std::byte*>(slice.data), slice.bytes);
+  fill(slot.payload);
   const auto flags =
       static_cast<std::uint8_t>((request.has_data ? kFlagHasData : 0) |
                                 (request.kind == MessageKind::kTagged ? kFlagTagged : 0));
   std::atomic_ref(slot.word).store(
-      box_word(peer.tx.next_seq, slice.bytes, flags, port.id, request.to.port),
+      box_word(peer.tx.next_seq, said_bytes, flags, port.id, request.to.port),
       std::memory_order_release);
   ++peer.tx.next_seq;
-  peer.tx.used_bytes += slice.bytes;
+  peer.tx.used_bytes += bytes;
   ++peer.tx.used_headers;
   ++peer.tx.messages_sent;
   std::atomic_signal_fence(
@@ -39,12 +36,51 @@ namespace livebtl::core {
           2 ==
       1) [[unlikely]]
     peer.send_path->box->wake_reader();
+}
+
+// A message by a lease: nothing but the lease is looked at, and, if it is small, one line is written. false: there is
+// none for it.
+[[gnu::always_inline]] inline bool Sender::put_into_box(PortState& port,
+                                                        const SendRequest& request) noexcept {
+  Peer& peer = *request.to.peer;
+  Lease& lease = peer.tx.lease;
+  const Slice slice = request.slices.empty() ? Slice{} : request.slices.front();
+  if (lease.left == 0 || slice.bytes > lease.bytes) [[unlikely]] {
+    if (slice.bytes > kBoxBodyBytesMax || !boxes_.renew(peer) || slice.bytes > lease.bytes)
+      return false;
+  }
+  if (slice.bytes > kBoxInlineBytes) [[unlikely]]
+    return put_with_body(port, request);
+  commit(port, request, slice.bytes, slice.bytes, [&](std::byte* payload) {
+    copy_small(payload, static_cast<const std::byte*>(slice.data), slice.bytes);
+  });
+  return true;
+}
+
+// One whose bytes its slot cannot hold. false: nor can the area beside the slots, or not now.
+[[gnu::noinline]] bool Sender::put_with_body(PortState& port, const SendRequest& request) noexcept {
+  Peer& peer = *request.to.peer;
+  TxLane& tx = peer.tx;
+  const Slice& slice = request.slices.front();
+  if (slice.bytes > kBoxBodyBytesMax) return false;
+  BoxWriter& writer = *tx.lease.writer;
+  std::uint32_t offset = writer.bodies.place(slice.bytes, tx.next_seq, writer.taken);
+  if (offset == BoxBodies::kNone) [[unlikely]] {
+    if (!boxes_.renew(peer) || slice.bytes > tx.lease.bytes) return false;
+    offset = writer.bodies.place(slice.bytes, tx.next_seq, writer.taken);
+    if (offset == BoxBodies::kNone) return false;
+  }
+  writer.body_bytes += slice.bytes;
+  std::memcpy(tx.lease.area + offset, slice.data, slice.bytes);
+  const BoxBody body{offset, static_cast<std::uint32_t>(slice.bytes)};
+  commit(port, request, slice.bytes, kBoxHasBody,
+         [&](std::byte* payload) { std::memcpy(payload, &body, sizeof body); });
   return true;
 }
 
 Accept Sender::send(PortState& port, const SendRequest& request, Operation* operation) noexcept {
   Peer& peer = *request.to.peer;
-  if ((peer.tx.lease.left != 0 || boxes_.renewable(peer)) && fits_box(port.id, request) &&
+  if ((peer.tx.lease.left != 0 || boxes_.renewable(peer)) && boxable(port.id, request) &&
       put_into_box(port, request)) {
     if (operation != nullptr)
       operation->done(*operation, {.tag = request.tag, .bytes = total_bytes(request.slices)});

@@ -16,16 +16,19 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "core/engine/parts.h"
+#include "core/path/box_bodies.h"
 #include "transports/interface/fast_box.h"
 
 namespace livebtl::core {
 
 // A slot's word:
 //   bits 0-23 number | 24-29 kind: 1 | 30-35 payload bytes | 36-39 flags | 40-51 source port | 52-63 target port
+// Payload bytes of kBoxHasBody: the payload is a BoxBody, and the bytes lie where that says.
 inline constexpr std::uint64_t kBoxSeqMask = (std::uint64_t{1} << 24) - 1;
 inline constexpr std::uint64_t kBoxIdentity = (std::uint64_t{1} << 30) - 1;  // number and kind
 inline constexpr unsigned kBoxKindAt = 24, kBoxBytesAt = 30, kBoxFlagsAt = 36, kBoxSourceAt = 40,
@@ -33,13 +36,14 @@ inline constexpr unsigned kBoxKindAt = 24, kBoxBytesAt = 30, kBoxFlagsAt = 36, k
 inline constexpr std::uint32_t kBoxPortsEnd = 1u
                                               << 12;  // messages of other ports go by the endpoint
 inline constexpr std::uint8_t kBoxFlags = 3;  // of an eager frame: it is tagged, it has data
-static_assert(kBoxInlineBytes < 64);
+inline constexpr std::size_t kBoxHasBody = 63;
+static_assert(kBoxInlineBytes < kBoxHasBody);
 
 /// What the reader knows message `seq` by.
 constexpr std::uint64_t box_identity(std::uint64_t seq) noexcept {
   return (seq & kBoxSeqMask) | std::uint64_t{1} << kBoxKindAt;
 }
-/// Ports below kBoxPortsEnd, bytes at most kBoxInlineBytes, flags of kBoxFlags.
+/// Ports below kBoxPortsEnd, bytes at most kBoxInlineBytes or kBoxHasBody, flags of kBoxFlags.
 constexpr std::uint64_t box_word(std::uint64_t seq, std::size_t bytes, std::uint8_t flags,
                                  std::uint16_t source_port, std::uint16_t target_port) noexcept {
   return box_identity(seq) | std::uint64_t{bytes} << kBoxBytesAt |
@@ -61,14 +65,18 @@ struct BoxWord {
   std::uint16_t target_port() const noexcept {
     return static_cast<std::uint16_t>(word >> kBoxTargetAt);
   }
-  bool well_formed() const noexcept {
-    return (flags() & ~kBoxFlags) == 0 && bytes() <= kBoxInlineBytes;
-  }
+  bool known_flags() const noexcept { return (flags() & ~kBoxFlags) == 0; }
+  /// A message that lies in its slot as a whole.
+  bool whole() const noexcept { return known_flags() && bytes() <= kBoxInlineBytes; }
+  bool has_body() const noexcept { return known_flags() && bytes() == kBoxHasBody; }
 };
 
 /// One read of a word that the peer may change at any time.
 inline std::uint64_t read_once(const std::uint64_t& word) noexcept {
   return std::atomic_ref(const_cast<std::uint64_t&>(word)).load(std::memory_order_relaxed);
+}
+inline BoxBody read_body_once(const BoxSlot& slot) noexcept {
+  return std::bit_cast<BoxBody>(read_once(reinterpret_cast<const std::uint64_t&>(slot.payload)));
 }
 
 /// The sending end. It stands in a Path, idle until the pair has talked enough.
@@ -85,6 +93,8 @@ struct BoxWriter {
   TimeNs ask_at = 0;         // not before
   std::uint64_t taken = 0;   // the reader has taken all below
   std::uint64_t frames = 0;  // under leases that are over
+  BoxBodies bodies;
+  std::uint64_t body_bytes = 0;  // in all
 };
 
 /// The sender's right to write the next `left` messages, of `bytes` in all, into the peer's box without looking at
@@ -97,6 +107,7 @@ struct Lease {
   const std::uint32_t* asleep = nullptr;
   std::uint32_t given = 0;  // `left` as it was; 0: there is no lease
   BoxWriter* writer = nullptr;
+  std::byte* area = nullptr;
 
   void end() noexcept {
     if (given == 0) return;
@@ -108,18 +119,27 @@ struct Lease {
 /// The receiving end. It stands in a Path; polled while `slots` is set.
 struct BoxReader {
   BoxSlot* slots = nullptr;
+  const std::byte* area = nullptr;
   std::uint64_t* taken = nullptr;
   Peer* peer = nullptr;
   Path* path = nullptr;
   std::uint64_t told = 0;      // what `taken` says
   std::uint64_t clean_at = 0;  // `expected` when no word was left over
   std::uint64_t tell_every = kTellEveryMax;
+  std::size_t untold_bytes = 0;  // of bodies that were taken since then
   std::uint64_t frames = 0;
+  std::uint64_t body_bytes = 0;
   std::uint64_t frames_seen = 0;  // when it was last looked at whether the box is in use
   std::uint32_t ordinal = 0;      // of the peer's last request
 
   static constexpr std::uint64_t kTellEveryMax = kBoxSlots / 4;
+  /// A part of the area is free again before the writer has filled the others.
+  static constexpr std::size_t kUntoldBytesMax = BoxBodies::kPartBytes;
   bool polled() const noexcept { return slots != nullptr; }
+  /// Is the writer to know that all below `expected` has been taken?
+  bool worth_telling(std::uint64_t expected) const noexcept {
+    return expected - told >= tell_every || untold_bytes >= kUntoldBytesMax;
+  }
   std::uint64_t word_of(std::uint64_t seq) const noexcept {
     return std::atomic_ref(slots[seq % kBoxSlots].word).load(std::memory_order_acquire);
   }
@@ -130,6 +150,7 @@ struct BoxReader {
   /// From now on the box is looked at. Nobody else uses it: its writer waits for the answer to its request.
   void begin(const BoxMemory& memory, std::uint64_t expected) noexcept {
     slots = memory.slots;
+    area = memory.area;
     taken = memory.taken;
     std::for_each_n(slots, kBoxSlots, [](BoxSlot& slot) {
       std::atomic_ref(slot.word).store(0, std::memory_order_relaxed);
@@ -154,6 +175,7 @@ struct BoxReader {
   /// The writer may use the slots of all numbers below `expected` again.
   void tell(std::uint64_t expected) noexcept {
     told = expected;
+    untold_bytes = 0;
     std::atomic_ref(*taken).store(expected, std::memory_order_release);
   }
 };

@@ -128,7 +128,7 @@ void a_remote_read_wakes_the_exporter(const Subject& subject) {
   const Blob header = pattern(1, 16), payload = pattern(2, rig.zero_copy_max());
   for (std::size_t round = 1; round <= 20; ++round) {
     move_until(rig.a(), [&] {
-      return link.a->endpoint().post({header, payload, round, true}) == Post::kPosted;
+      return link.a->endpoint().post({header, payload, round, true, true}) == Post::kPosted;
     });
     move_until(rig.a(), [&] { return rig.a().transport->arm(); });
     move_until(rig.b(), [&] {

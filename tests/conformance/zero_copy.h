@@ -23,7 +23,7 @@ struct Exposures {
   bool expose(std::uint64_t cookie, std::size_t bytes) {
     const Blob header = pattern(cookie, 24);
     payloads.push_back(pattern(cookie + 1, bytes));
-    const Post post = end.endpoint().post({header, payloads.back(), cookie, true});
+    const Post post = end.endpoint().post({header, payloads.back(), cookie, true, true});
     CHECK_MESSAGE(post != Post::kDone, "what is exposed is kPosted");
     if (post == Post::kPosted) posted.push_back(cookie);
     if (post != Post::kPosted) payloads.pop_back();

@@ -119,7 +119,7 @@ void memory_is_mapped_anew(const Subject& subject) {
     std::ranges::copy(wanted, from.memory().begin());
     const Blob header = pattern(round, 8);
     REQUIRE(rig.until([&] {
-      return link.a->endpoint().post({header, from.memory(), round, true}) == Post::kPosted;
+      return link.a->endpoint().post({header, from.memory(), round, true, true}) == Post::kPosted;
     }));
     REQUIRE(rig.until(
         [&] { return link.a->sent.size() == round + 1 && link.b->received.size() == round + 1; }));

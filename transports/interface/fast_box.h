@@ -15,6 +15,9 @@ namespace livebtl::core {
 
 inline constexpr std::size_t kBoxSlots = 128;
 inline constexpr std::size_t kBoxInlineBytes = 40;
+inline constexpr std::size_t kBoxBodyBytesMax =
+    4096;  // of a longer message, whose bytes lie beside the slots
+inline constexpr std::size_t kBoxAreaBytes = 32u << 10;
 
 /// One message in one cache line. `word` is stored last, and says which message it is.
 struct alignas(64) BoxSlot {
@@ -28,6 +31,7 @@ static_assert(sizeof(BoxSlot) == 64);
 /// One direction, as it lies in the memory that both ends map; zero when it is made.
 struct BoxMemory {
   BoxSlot* slots = nullptr;               // [kBoxSlots]; the writer's to write
+  std::byte* area = nullptr;              // [kBoxAreaBytes]; the writer's to write
   std::uint64_t* taken = nullptr;         // the reader's to write, in a line of its own
   const std::uint32_t* asleep = nullptr;  // the reader's; odd: it sleeps, and is to be woken
 };

@@ -41,17 +41,19 @@ enum class Post : std::uint8_t {
   // the endpoint is destroyed
   kPosted,
   kRetry,  // not taken, nothing changed; try again after progress(). Also while still connecting
-  // Of a payload above caps().payload_bytes_max alone: not taken, and it will not be for a while;
-  // in pieces up to that size it can be
+  // Of an exposed payload alone: not taken, and it will not be for a while; in pieces of at most
+  // caps().payload_bytes_max it can be
   kSmaller,
 };
 
 struct Frame {
   Bytes header;              // [1..kHeaderBytesMax], copied by post()
-  Bytes payload;             // [0..caps().payload_bytes_max]
+  Bytes payload;             // [0..caps().payload_bytes_max], if it is not exposed
   std::uint64_t cookie = 0;  // handed back by on_sent()
   // payload may stay in use after post(): kPosted is allowed. Else it is copied
   bool stable = false;
+  // of a stable payload of caps().zero_copy_bytes_min to max: the peer is to read it where it lies
+  bool exposed = false;
 };
 
 /// What a transport can do; constant while it lives.
@@ -62,10 +64,9 @@ struct Caps {
   // Data of large messages go in pieces of at most this size, where they are not exposed. 0:
   // payload_bytes_max. Less where both ends copy: one copies a piece while the other copies the next.
   std::uint32_t piece_bytes_max = 0;
-  // Stable payloads from min to max, both above payload_bytes_max, may be posted whole as well:
-  // they are exposed for a zero-copy read. The peer (its device, its kernel) reads them from where
-  // they lie to where on_place() wants them, and kPosted or kSmaller is the answer. 0: there is no
-  // such thing here.
+  // Stable payloads from min to max may also be exposed for a zero-copy read: the peer (its device,
+  // its kernel) reads them from where they lie to where on_place() wants them, and kPosted or
+  // kSmaller is the answer. 0: there is no such thing here.
   std::uint32_t zero_copy_bytes_min = 0;
   std::uint32_t zero_copy_bytes_max = 0;
   // Whether it pays to expose a payload depends on the machine: it is measured. false: it does.

@@ -78,7 +78,7 @@ bool OfiEndpoint::may_post() const noexcept {
 
 core::Post OfiEndpoint::post(const core::Frame& frame) noexcept {
   LIVEBTL_ASSERT(frame.header.size() - 1 < core::kHeaderBytesMax, "a header of 1 to 64 bytes");
-  if (frame.payload.size() > kPayloadBytesMax) [[unlikely]]
+  if (frame.exposed) [[unlikely]]
     return expose(frame);
   if (!may_post()) return core::Post::kRetry;
   Buffer* const buffer = transport_.domain().begin_send(this, peer_, Use::kFrame);

@@ -13,7 +13,7 @@ namespace livebtl::ofi {
 core::Post OfiEndpoint::expose(const core::Frame& frame) noexcept {
   LIVEBTL_ASSERT(frame.stable && frame.payload.size() >= messages::kExposedBytesMin &&
                      frame.payload.size() <= transport_.caps().zero_copy_bytes_max,
-                 "a payload within caps().payload_bytes_max, or a stable one that can be exposed");
+                 "a stable payload within what caps() says of exposed ones");
   if (!may_post() || exposed_.size() >= messages::kExposedMax) return core::Post::kRetry;
   Domain& domain = transport_.domain();
   Buffer* const buffer = domain.begin_send(this, peer_, Use::kFrame);

@@ -65,7 +65,7 @@ core::Post SmEndpoint::post(const core::Frame& frame) noexcept {
 }
 
 core::Post SmEndpoint::post_rarely(const core::Frame& frame, std::size_t record) noexcept {
-  if (frame.payload.size() > payload_bytes_max_) return expose(frame);
+  if (frame.exposed) return expose(frame);
   if (!out_.fits(record) && !out_.make_room(record)) return core::Post::kRetry;
   if (frame.payload.size() > kSmallBytes)
     out_.put<false>(frame.header, frame.payload, record);

@@ -11,8 +11,9 @@ namespace livebtl::sm {
 
 // Only the record of the exposure goes through the ring.
 core::Post SmEndpoint::expose(const core::Frame& frame) noexcept {
-  LIVEBTL_ASSERT(frame.stable && frame.payload.size() <= transport_.caps().zero_copy_bytes_max,
-                 "a payload within caps().payload_bytes_max, or exposed");
+  LIVEBTL_ASSERT(frame.stable && frame.payload.size() >= transport_.caps().zero_copy_bytes_min &&
+                     frame.payload.size() <= transport_.caps().zero_copy_bytes_max,
+                 "a stable payload within what caps() says of exposed ones");
   if (!exporter_ || !exporter_->allowed()) return core::Post::kSmaller;
   const std::size_t record = record_bytes(frame.header.size(), sizeof(ExposureRecord));
   if (exporter_->full() || (!out_.fits(record) && !out_.make_room(record)))
@@ -69,7 +70,7 @@ bool SmEndpoint::deliver_exposed(const RingReader::Record& record) noexcept {
   if (payload_accepted_ == payload_bytes_max_ && record.payload.size() == sizeof(exposure))
     std::memcpy(&exposure, record.payload.data(),
                 sizeof(exposure));  // 0 bytes of payload otherwise
-  if (exposure.bytes <= payload_bytes_max_ ||
+  if (exposure.bytes < transport_.caps().zero_copy_bytes_min ||
       exposure.bytes > transport_.caps().zero_copy_bytes_max) {
     take_down_corrupt();
     return false;

@@ -12,7 +12,8 @@
 namespace livebtl::sm {
 namespace {
 
-constexpr std::size_t kBoxBytes = core::kBoxSlots * sizeof(core::BoxSlot);  // two pages
+constexpr std::size_t kSlotsBytes = core::kBoxSlots * sizeof(core::BoxSlot);  // two pages
+constexpr std::size_t kBoxBytes = kSlotsBytes + core::kBoxAreaBytes;
 constexpr std::size_t kWordsBytes = 4096;  // the words of both rings and of what is exposed: a page
 static_assert(2 * (sizeof(RingWords) + sizeof(ZeroCopyWords)) <= kWordsBytes);
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
@@ -77,7 +78,8 @@ std::byte* Segment::data(std::size_t ring) noexcept {
 }
 core::BoxMemory Segment::box(std::size_t ring) noexcept {
   std::byte* const slots = spare(2) + ring * kBoxBytes;
-  return {reinterpret_cast<core::BoxSlot*>(slots), &words(ring).taken, &words(ring).sleeping};
+  return {reinterpret_cast<core::BoxSlot*>(slots), slots + kSlotsBytes, &words(ring).taken,
+          &words(ring).sleeping};
 }
 std::byte* Segment::spare(std::size_t ring) noexcept { return data(2) + ring * kExposureBytesMax; }
 RingWords& Segment::words(std::size_t ring) noexcept {

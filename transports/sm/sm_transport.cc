@@ -15,7 +15,7 @@
 namespace livebtl::sm {
 namespace {
 
-constexpr std::uint8_t kVersion = 2;  // of the segment and what is said beside it
+constexpr std::uint8_t kVersion = 3;  // of the segment and what is said beside it
 constexpr std::size_t kBurst = 16;    // frames of one endpoint before the next has its turn
 constexpr TimeNs kSocketsEvery = 100 * kMicrosecond;
 
@@ -35,6 +35,10 @@ constexpr std::uint32_t kExclusivity = 1024;
 constexpr std::uint32_t kBandwidthMbps = 80'000;
 /// Small enough for the ends to copy at the same time, large enough for what a frame costs not to count.
 constexpr std::uint32_t kPieceBytesMax = 16u << 10;
+/// Above, an exposed buffer may be faster than a copy through the ring; that is measured.
+constexpr std::uint32_t kEagerBytesMax = 4u << 10;
+/// What was sent at once by any transport, and is sent again by this one, fits.
+constexpr std::uint32_t kFrameBytesMax = 32u << 10;
 
 std::size_t usable_ring_bytes(std::size_t wanted) noexcept {
   return std::bit_ceil(std::clamp(wanted, kRingBytesMin, kRingBytesMax));
@@ -69,11 +73,12 @@ SmTransport::SmTransport(const core::NodeFacts& facts, SocketDirectory directory
       ring_bytes_(ring_bytes),
       has_barrier_(register_barrier()),
       directory_(std::move(directory)) {
-  caps_.payload_bytes_max = static_cast<std::uint32_t>(ring_payload_max(ring_bytes));
-  caps_.eager_bytes_max = std::min<std::uint32_t>(caps_.payload_bytes_max, 32u << 10);
+  caps_.payload_bytes_max =
+      std::min(static_cast<std::uint32_t>(ring_payload_max(ring_bytes)), kFrameBytesMax);
+  caps_.eager_bytes_max = std::min(caps_.payload_bytes_max, kEagerBytesMax);
   caps_.piece_bytes_max = std::min(caps_.payload_bytes_max, kPieceBytesMax);
-  if (single_copy != SingleCopy::kNone && caps_.payload_bytes_max < kExposureBytesMax) {
-    caps_.zero_copy_bytes_min = caps_.payload_bytes_max + 1;
+  if (single_copy != SingleCopy::kNone) {
+    caps_.zero_copy_bytes_min = caps_.eager_bytes_max + 1;
     caps_.zero_copy_bytes_max = kExposureBytesMax;
     caps_.copying_may_be_faster = single_copy == SingleCopy::kAuto;
   }

@@ -126,6 +126,7 @@ void TcpEndpoint::become_open(Fd fd, std::uint64_t peer_node) noexcept {
   state_ = State::kOpen;
   payload_crc_ = shared_.crc == CrcMode::kAlways ||
                  (shared_.crc == CrcMode::kNetwork && peer_node != shared_.node);
+  if (peer_node == shared_.node) leave_pacing(fd_.number());
   described_ = ends_text(fd_.number());
   shared_.open.add(*this);
   watch(fd_.number(), EPOLLIN);

@@ -94,6 +94,11 @@ Status set_data_options(int fd, const SocketOptions& options) {
   return {};
 }
 
+void leave_pacing(int fd) noexcept {
+  static constexpr char kName[] = "reno";
+  static_cast<void>(::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, kName, sizeof(kName) - 1));
+}
+
 Result<Fd> listen_at(const IpBytes& ip, std::uint16_t port, const SocketOptions& options) {
   auto fd = ip == IpBytes{} ? bind_any(port) : bind_one({ip, port});
   if (fd && !set_buffers(fd->number(), options))

@@ -21,6 +21,10 @@ struct SocketOptions {
 /// Options of a connected or connecting socket. Errors: kSystem.
 Status set_data_options(int fd, const SocketOptions& options);
 
+/// Within a node nothing is congested, and an algorithm that paces what it sends (bbr) only delays it. Where the kernel
+/// does not allow another, it stays.
+void leave_pacing(int fd) noexcept;
+
 /// A listening socket at `ip` (all zero: any address, IPv4 and IPv6, if the kernel has IPv6). port
 /// 0: any.
 Result<Fd> listen_at(const IpBytes& ip, std::uint16_t port, const SocketOptions& options);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr core::Caps kCaps{
     .payload_bytes_max = kPayloadBytesMax,
-    .eager_bytes_max = 16u << 10,
+    .eager_bytes_max = 32u << 10,
     .keeps = true,
     .same_node_only = false,
     .exclusivity = 100,

@@ -81,7 +81,7 @@ void VerbsEndpoint::take_ticket(Bytes ticket) noexcept {
 
 core::Post VerbsEndpoint::post(const core::Frame& frame) noexcept {
   LIVEBTL_ASSERT(frame.header.size() - 1 < core::kHeaderBytesMax, "a header of 1 to 64 bytes");
-  if (frame.payload.size() > kPayloadBytesMax) [[unlikely]]
+  if (frame.exposed) [[unlikely]]
     return expose(frame);
   if (!connection_.may_send()) return core::Post::kRetry;
   return posted(pair_->send_frame(frame, connection_.granted(), connection_.wants_payload_crc()),

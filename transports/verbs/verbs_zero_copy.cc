@@ -12,7 +12,7 @@ namespace livebtl::verbs {
 core::Post VerbsEndpoint::expose(const core::Frame& frame) noexcept {
   LIVEBTL_ASSERT(frame.stable && frame.payload.size() >= messages::kExposedBytesMin &&
                      frame.payload.size() <= messages::kExposedBytesMax,
-                 "a payload within caps().payload_bytes_max, or a stable one that can be exposed");
+                 "a stable payload within what caps() says of exposed ones");
   if (!connection_.may_send() || exposed_.size() >= messages::kExposedMax || pair_->error() != 0)
     return core::Post::kRetry;
   bool refused = false;

@@ -63,6 +63,7 @@ struct Posted {
 /// frames on the wire take their time.
 struct SimBox {
   core::BoxSlot slots[core::kBoxSlots];
+  std::byte area[core::kBoxAreaBytes] = {};
   std::uint64_t taken = 0;
   std::uint32_t asleep = 1;                   // always: the network hears of each message
   std::uint64_t heard[core::kBoxSlots] = {};  // words that it has heard of

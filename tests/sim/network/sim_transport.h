@@ -41,7 +41,7 @@ class SimEndpoint final : public core::Endpoint, private core::FastBox {
 
   core::BoxMemory box(int writer) noexcept {
     SimBox& at = *connection_.boxes[writer];
-    return {at.slots, &at.taken, &at.asleep};
+    return {at.slots, at.area, &at.taken, &at.asleep};
   }
   core::BoxMemory outgoing() noexcept override { return box(side_); }
   core::BoxMemory incoming() noexcept override { return box(1 - side_); }

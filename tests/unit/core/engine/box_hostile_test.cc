@@ -38,10 +38,30 @@ TEST_CASE("a malformed word in a box ends the pair, and nothing else") {
     for (std::size_t i = 0; i < core::kBoxSlots; ++i) {
       for (std::uint64_t seq = i; seq < 4096; seq += core::kBoxSlots) {
         const std::uint64_t word =
-            too_long ? core::box_word(seq, 63, 0, 0, 0) : core::box_word(seq, 0, 15, 0, 0);
+            too_long ? core::box_word(seq, 62, 0, 0, 0) : core::box_word(seq, 0, 15, 0, 0);
         std::atomic_ref(memory.slots[i].word).store(word, std::memory_order_release);
         pair.rig.engines[1]->progress();
       }
+    }
+    pair.rig.until([&] { return pair.lost(1); });
+  }
+}
+
+TEST_CASE("a body that does not lie in the area ends the pair, and nothing is read there") {
+  constexpr core::BoxBody kBad[] = {{core::kBoxAreaBytes, 1},
+                                    {core::kBoxAreaBytes - 8, 9},
+                                    {0, core::kBoxBodyBytesMax + 1},
+                                    {~std::uint32_t{0}, 16},
+                                    {16, ~std::uint32_t{0}}};
+  for (const core::BoxBody& bad : kBad) {
+    Pair pair;
+    const core::BoxMemory memory = pair.memory();
+    for (std::uint64_t seq = 1; seq < 4096; ++seq) {
+      core::BoxSlot& slot = memory.slots[seq % core::kBoxSlots];
+      std::memcpy(slot.payload, &bad, sizeof bad);
+      std::atomic_ref(slot.word).store(core::box_word(seq, core::kBoxHasBody, 0, 0, 0),
+                                       std::memory_order_release);
+      pair.rig.engines[1]->progress();
     }
     pair.rig.until([&] { return pair.lost(1); });
   }

@@ -22,7 +22,7 @@ TEST_CASE("from the 16th small message on a pair has a box, each way by itself")
   Rig rig(2, {kind("self"), boxed(taps, 2)});
   Small there(rig, 0, 1), back(rig, 1, 0);
   there.warm_up();
-  CHECK(by_ring(there, taps, 0, 110) == 10);  // those that do not fit
+  CHECK(by_ring(there, taps, 0, 110) == 10);  // those of two slices
   CHECK(by_ring(back, taps, 1, 10) == 10);    // there is none yet
   back.warm_up();
   CHECK(by_ring(back, taps, 1, 110) == 10);
@@ -47,6 +47,48 @@ TEST_CASE("a box that is full is passed by the ring, and used again") {
   CHECK(by_ring(there, taps, 0, 110) == 10);
 }
 
+TEST_CASE("the largest messages of a box never wait for room beside its slots") {
+  Taps taps;
+  Rig rig(2, {kind("self"), boxed(taps, 2)});
+  Small there(rig, 0, 1);
+  there.warm_up();
+  const std::uint64_t before = eager_by_ring(taps, 0);
+  const std::vector<std::byte> data = pattern(core::kBoxBodyBytesMax, 1);
+  for (int i = 0; i < 200; ++i) {
+    std::vector<std::byte> room(data.size());
+    const MutableSlice into{room.data(), room.size()};
+    const Slice slice{data.data(), data.size()};
+    Watched receive;
+    REQUIRE(rig.ports[1]->receive({.slices = {&into, 1}}, receive) == Accept::kAccepted);
+    REQUIRE(rig.ports[0]->inject({.to = rig.to(0, 1), .slices = {&slice, 1}}) == Accept::kAccepted);
+    rig.until([&] { return receive.done_count == 1; });
+    REQUIRE(room == data);
+  }
+  CHECK(eager_by_ring(taps, 0) == before);
+}
+
+TEST_CASE("a message that is longer than its receive is cut, wherever it lies") {
+  Taps taps;
+  Rig rig(2, {kind("self"), boxed(taps, 2)});
+  Small there(rig, 0, 1);
+  there.warm_up();
+  for (const std::size_t bytes : {core::kBoxInlineBytes, core::kBoxBodyBytesMax}) {
+    const std::vector<std::byte> data = pattern(bytes, 2);
+    std::byte room[32] = {};
+    const MutableSlice into{room, 20};
+    const Slice slice{data.data(), data.size()};
+    Watched receive;
+    REQUIRE(rig.ports[1]->receive({.slices = {&into, 1}}, receive) == Accept::kAccepted);
+    REQUIRE(rig.ports[0]->inject({.to = rig.to(0, 1), .slices = {&slice, 1}}) == Accept::kAccepted);
+    rig.until([&] { return receive.done_count == 1; });
+    CHECK(receive.completion.code == Errc::kTruncated);
+    CHECK(receive.completion.bytes == 20);
+    CHECK(receive.completion.message_bytes == bytes);
+    CHECK(std::equal(room, room + 20, data.begin()));
+    CHECK(room[20] == std::byte{0});
+  }
+}
+
 TEST_CASE("a receiver looks at so many boxes; one that is not used is given to who wants it") {
   Taps taps;
   Rig rig(3, {kind("self"), boxed(taps, 3)}, 1, with(4, 1));
@@ -67,20 +109,22 @@ TEST_CASE("a receiver looks at so many boxes; one that is not used is given to w
 
 namespace {
 
-/// Messages of rank 0 to rank 1 that do not fit into a box. Of every `period` one that does.
-void send_large(Rig& rig, std::uint64_t count, std::uint64_t period) {
+/// Messages of rank 0 to rank 1 that go by the ring. Of every `period` one that goes by the box.
+void send_by_ring(Rig& rig, std::uint64_t count, std::uint64_t period) {
   const std::byte data[48] = {};
   std::byte room[48];
   const MutableSlice into{room, sizeof room};
   for (std::uint64_t i = 0; i < count; ++i) {
-    const Slice slice{data, i % period == 0 ? 8U : sizeof data};
+    const Slice slices[] = {{data, 8}, {data, sizeof data - 8}};
+    const std::size_t count_of_slices = i % period == 0 ? 1 : 2;
     Watched receive;
     REQUIRE(rig.ports[1]->receive({.slices = {&into, 1}}, receive) == Accept::kAccepted);
-    while (rig.ports[0]->inject({.to = rig.to(0, 1), .slices = {&slice, 1}}) != Accept::kAccepted)
+    while (rig.ports[0]->inject({.to = rig.to(0, 1), .slices = {slices, count_of_slices}}) !=
+           Accept::kAccepted)
       rig.engines[0]->progress();
     while (receive.done_count == 0) rig.engines[1]->progress();
     if (i % 64 == 0) rig.engines[0]->progress();
-    REQUIRE(receive.completion.bytes == slice.bytes);
+    REQUIRE(receive.completion.bytes == (count_of_slices == 1 ? 8 : sizeof data));
   }
 }
 
@@ -103,7 +147,7 @@ TEST_CASE("a slot whose numbers always go by the ring keeps no old word") {
   there.receive_all();
   const core::BoxMemory memory = memory_of(taps);
   // From now on one number of each lap goes by the box, always by the same slot.
-  send_large(rig, core::BoxReader::kCleanEvery + 1000, core::kBoxSlots);
+  send_by_ring(rig, core::BoxReader::kCleanEvery + 1000, core::kBoxSlots);
   rig.pass(5 * kMillisecond);
   std::size_t words = 0;
   for (std::size_t i = 0; i < core::kBoxSlots; ++i) words += memory.slots[i].word != 0 ? 1 : 0;

@@ -19,13 +19,21 @@ TEST_CASE("a word says what was put into it") {
     CHECK(word.flags() == kBoxFlags);
     CHECK(word.source_port() == kBoxPortsEnd - 1);
     CHECK(word.target_port() == kBoxPortsEnd - 2);
-    CHECK(word.well_formed());
+    CHECK(word.whole());
   }
 }
 
 TEST_CASE("more bytes than a slot has, and flags that no such message has, are malformed") {
-  CHECK_FALSE(BoxWord{box_word(1, kBoxInlineBytes + 1, 0, 0, 0)}.well_formed());
-  CHECK_FALSE(BoxWord{box_word(1, 0, kBoxFlags + 1, 0, 0)}.well_formed());
+  for (std::size_t bytes = kBoxInlineBytes + 1; bytes <= kBoxHasBody; ++bytes) {
+    const BoxWord word{box_word(1, bytes, 0, 0, 0)};
+    CHECK_FALSE(word.whole());
+    CHECK(word.has_body() == (bytes == kBoxHasBody));
+  }
+  for (const std::size_t bytes : {std::size_t{0}, kBoxHasBody}) {
+    const BoxWord word{box_word(1, bytes, kBoxFlags + 1, 0, 0)};
+    CHECK_FALSE(word.whole());
+    CHECK_FALSE(word.has_body());
+  }
 }
 
 TEST_CASE(
@@ -36,7 +44,7 @@ TEST_CASE(
        {std::uint64_t{5}, std::uint64_t{1} << 24, (std::uint64_t{1} << 24) + 127}) {
     slots[seq % kBoxSlots].word = box_word(seq, 0, 0, 0, 0);
     BoxReader reader;
-    reader.begin({slots.data(), &taken, nullptr}, seq);
+    reader.begin({slots.data(), nullptr, &taken, nullptr}, seq);
     CHECK(taken == seq);
     CHECK_FALSE(reader.has(seq));  // it was there before the box was granted
     slots[seq % kBoxSlots].word = box_word(seq, 0, 0, 0, 0);
@@ -65,7 +73,7 @@ TEST_CASE("cleaning leaves what is to come, and nothing else") {
   std::uint64_t taken = 0;
   for (const std::uint64_t expected : {std::uint64_t{1} << 20, (std::uint64_t{1} << 24) - 3}) {
     BoxReader reader;
-    reader.begin({slots.data(), &taken, nullptr}, 1);
+    reader.begin({slots.data(), nullptr, &taken, nullptr}, 1);
     CHECK(reader.unclean(expected));
     const auto put = [&](std::uint64_t seq) {
       slots[seq % kBoxSlots].word = box_word(seq, 1, 0, 2, 3);

@@ -26,7 +26,7 @@ struct ZeroCopy {
     link.b->place = [this](Bytes, std::size_t bytes) { return MutableBytes(place).first(bytes); };
   }
   Post expose(std::uint64_t cookie = 1) {
-    return link.a->endpoint().post({header, data, cookie, true});
+    return link.a->endpoint().post({header, data, cookie, true, true});
   }
   /// Until B's device has been told to read.
   void begin() {
