@@ -115,44 +115,57 @@ TEST_CASE("an eager message, an active one and a put are copied once") {
   told.rig.ports.clear();
 }
 
-TEST_CASE("each word of a message in a fast box is read once") {
-  for (const bool expected : {true, false}) {
-    Taps taps;
-    Rig rig(2, {kind("self"), boxed(taps, 2)});
-    Small there(rig, 0, 1);
+namespace {
+
+/// Rank 0 has put a message of 32 bytes into the box that rank 1 looks at.
+struct Boxed {
+  Taps taps;
+  Rig rig{2, {kind("self"), boxed(taps, 2)}};
+  Small there{rig, 0, 1};
+  std::byte room[64] = {};
+  Watched receive;
+
+  explicit Boxed(bool expected) {
     there.warm_up();
-    const auto used = std::ranges::find_if(taps[0].fast_boxes, [](core::FastBox* box) {
-      return box != nullptr && *box->outgoing().taken != 0;
-    });
-    REQUIRE(used != taps[0].fast_boxes.end());
     while (Small::bytes_of(there.sent()) != 32) {
       there.send(1);
       there.receive_all();
     }
-    const std::uint64_t number = there.sent() + 1;
-    std::byte room[64];
     const MutableSlice slice{room, sizeof room};
-    Watched receive;
     if (expected)
       REQUIRE(rig.ports[1]->receive({.ignore = ~Tag{0}, .slices = {&slice, 1}}, receive) ==
               Accept::kAccepted);
     there.send(1);
-    const auto incoming = std::ranges::find_if(taps[1].fast_boxes, [&](core::FastBox* box) {
-      return box != nullptr &&
-             core::BoxWord{box->incoming().slots[number % core::kBoxSlots].word}.bytes() == 32;
-    });
-    REQUIRE(incoming != taps[1].fast_boxes.end());
-    core::BoxSlot* const slots = (*incoming)->incoming().slots;
-    const core::BoxSlot& slot = slots[number % core::kBoxSlots];
+  }
+  core::BoxSlot* slots() {
+    for (core::FastBox* box : taps[1].fast_boxes) {
+      if (box != nullptr && core::BoxWord{slot(*box).word}.bytes() == 32)
+        return box->incoming().slots;
+    }
+    FAIL("the message went another way");
+    return nullptr;
+  }
+  core::BoxSlot& slot(core::FastBox& box) {
+    return box.incoming().slots[there.sent() % core::kBoxSlots];
+  }
+};
+
+}  // namespace
+
+TEST_CASE("each word of a message in a fast box is read once") {
+  for (const bool expected : {true, false}) {
+    Boxed pair(expected);
+    core::BoxSlot* const slots = pair.slots();
+    const core::BoxSlot& slot = slots[pair.there.sent() % core::kBoxSlots];
     {
       const CountedMemory counted(reinterpret_cast<std::byte*>(slots),
                                   core::kBoxSlots * sizeof(core::BoxSlot));
-      while (counted.touches_of(&slot.payload) == 0) rig.engines[1]->progress();
+      while (counted.touches_of(&slot.payload) == 0) pair.rig.engines[1]->progress();
       CHECK(counted.touches_of(&slot.word) == 1);
       CHECK(counted.touches_of(&slot.tag) == 1);
       CHECK(counted.touches_of(&slot.data) == 1);
     }
-    CHECK(receive.done_count == (expected ? 1 : 0));
-    rig.ports.clear();
+    CHECK(pair.receive.done_count == (expected ? 1 : 0));
+    pair.rig.ports.clear();
   }
 }

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -93,35 +92,6 @@ TEST_CASE("a killed peer: what it wrote is delivered, then the path is down") {
 
 TEST_CASE("a killed peer whose child holds its socket is noticed all the same") {
   kill_a_peer(true);
-}
-
-TEST_CASE("who dials a dead process is told so, though a clone of it keeps its listener") {
-  const JobDirectory directory;
-  int ready[2], leash[2];
-  REQUIRE(::pipe(ready) == 0);
-  REQUIRE(::pipe(leash) == 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::close(leash[1]);
-    auto listening = make_side(directory, 1);
-    char byte = 0;
-    if (::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0)  // keeps all, and no handler runs
-      ::_exit(::read(leash[0], &byte, 1) == 0 ? 0 : 4);
-    if (::write(ready[1], &byte, 1) != 1) ::_exit(1);
-    while (true) ::pause();
-  }
-  char byte = 0;
-  REQUIRE(::read(ready[0], &byte, 1) == 1);
-  ::kill(child, SIGKILL);
-  ::waitpid(child, nullptr, 0);
-  auto side = make_side(directory, 2);
-  auto dialled = side->transport->connect(contact_of(1));
-  REQUIRE(dialled.has_value());  // the clone's kernel queue takes it
-  End end;
-  end.take(std::move(*dialled));
-  REQUIRE(turn_until(*side, [&] { return !end.downs.empty(); }));
-  CHECK(end.downs[0].code == Errc::kDown);
-  for (const int fd : {ready[0], ready[1], leash[0], leash[1]}) ::close(fd);
 }
 
 TEST_CASE("job directories longer than a socket path serve as well") {
