@@ -8,7 +8,8 @@
  *   CoordinatorMachine: advance_promise(), begin_takeover(), next_rung(), rung_failed(), end() and leaves_open(),
  *   meet_other_term(), gives_way(), advance_follow(). That a takeover begins at member 0 alone is Takeover::turn() and
  *   lowest_here().
- * Coordinators, by rising terms: 1 the command, 2 the job by itself or (-DOPERATOR) an operator's resume or abort, 3 the job.
+ * Coordinators, by rising terms: 1 the command, 2 the job by itself, or (-DOPERATOR) an operator's
+ *   resume or abort, or (-DRIVAL) another command at the same time; 3 the job.
  *   1 and 2 may be killed at any step (KILLS in all), and give up waiting for a rung (once); 1 may freeze for longer than
  *   its lease, and come back. 3 is neither killed nor impatient: what is left in the end is left by the protocol.
  * Messages: what a coordinator says to a member arrives in its order, at any time; once it is gone, the rest may be lost
@@ -70,6 +71,11 @@ bit froze = 0;  /* the command, for longer than its lease */
 #else
 #define ABANDONED(i) (!LIVE(i) && (UNFINISHED(i) || !ended[i] || left_open[i]))
 #endif
+#ifdef NO_LEFT_OPEN
+#define NEWS(i) false
+#else
+#define NEWS(i) (left_open[i] != unfinished_said[term[i]])
+#endif
 #ifdef NO_BUSY
 #define NOT_BUSY true
 #else
@@ -86,7 +92,7 @@ inline take(t) {
 #define ORDERED(t) (seq[i] < orders[t] && !cut[OF(t, i)])
 
 inline promise(t) {
-  assert(forces[t] || t == 1 || gone[1] || froze || t == 3 && asked[2]);
+  assert(forces[t] || t == 1 || gone[1] || froze || orders[1] == 0 || t == 3 && forces[2]);
   term[i] = t; seq[i] = 0; ended[i] = 0; lease[i] = !gone[t]; promised[OF(t, i)] = !gone[t]
 }
 #define MAY_PROMISE(t) (asked[t] && t > term[i] && !cut[OF(t, i)] && (forces[t] || NOT_BUSY))
@@ -104,7 +110,7 @@ end: do
   :: d_step { MAY_PROMISE(2) -> promise(2) }
   :: d_step { MAY_PROMISE(3) -> promise(3) }
   :: d_step { (term[i] > 0 && end_said[term[i]] && !cut[OF(term[i], i)]   /* a coordinator's end, behind its orders */
-       && seq[i] == orders[term[i]] && (!ended[i] || left_open[i] != unfinished_said[term[i]])) ->
+       && seq[i] == orders[term[i]] && (!ended[i] || NEWS(i))) ->
        ended[i] = 1; lease[i] = 0;
 #ifndef NO_LEFT_OPEN
        left_open[i] = unfinished_said[term[i]]
@@ -128,7 +134,12 @@ end: do
 #define BEHIND(t, i) (term[i] <= t && seq[i] < orders[t])
 #define NOTHING_LEFT(t) (ALL_REST && !BEHIND(t, 0) && !BEHIND(t, 1))
 #endif
-#ifdef OPERATOR
+#ifdef RIVAL
+#define RIVALS(t) (t == 2)   /* it only asks, and finds the job busy or as it should be */
+#else
+#define RIVALS(t) false
+#endif
+#if defined(OPERATOR) || defined(RIVAL)
 #define OPERATOR_AWAY true
 #else
 #define OPERATOR_AWAY false
@@ -149,6 +160,8 @@ end_begin: if
   :: t == 1
 #ifdef OPERATOR
   :: t == 2 && begun[0] -> forces[t] = 1; if :: aborts = 1 :: skip fi
+#elif defined(RIVAL)
+  :: t == 2 && ALL_REST
 #else
   :: t == 2 && ABANDONED(0)
 #endif
@@ -166,7 +179,7 @@ end_promise: if
   :: atomic { ALL_PROMISED(t) ->                    /* the members are at rest now, but for orders that are older */
        if
        :: t == 1 -> give(1, 0); to = 1; may_retract = 1
-       :: t > 1 && !UNFINISHED(0) && !UNFINISHED(1) -> done = 1
+       :: t > 1 && (!UNFINISHED(0) && !UNFINISHED(1) || RIVALS(t)) -> done = 1
        :: else ->
           to = HIGHEST;
           if
