@@ -46,8 +46,13 @@ void CoordinatorMachine::end(ExitCode code, std::string text) {
 
 // -- goodbye
 
+// A member that rests may still find an order of ours that it has not answered, and follow it.
 bool CoordinatorMachine::leaves_open() const {
-  return !roster_.all_answered([](const Standing& standing) { return at_rest(standing); });
+  return !roster_.all_answered([this](const Standing& standing) {
+    const bool behind =
+        standing.term == term_ && standing.seq < order_.seq && standing.refused_seq != order_.seq;
+    return at_rest(standing) && !behind;
+  });
 }
 
 /// Until a scan has ended, members proved gone may have been replaced by others that are not at rest.

@@ -2,7 +2,7 @@
 // control/ladder/takeover_watch.h -- when a member is to finish by itself what a coordinator has left.
 //
 // Pure: time and chance are arguments. In the product the agent of the job's lowest relay asks it
-// (takeover.h), in the simulator its stand-in. docs/SWITCH.md has the rules.
+// (takeover.h), in the simulator its stand-in. docs/SWITCH.md has the rules, tests/model/takeover.pml checks them.
 #pragma once
 
 #include "control/ladder/coordinator.h"

@@ -116,7 +116,9 @@ void Bml::on_marker(Path& path, std::uint64_t ordinal) noexcept {
 }
 
 void Bml::on_addresses(Peer& peer, Bytes payload) noexcept {
-  auto addresses = decode_addresses(payload);
+  // It is read more than once, and may lie in memory that the peer can still change.
+  const Blob copy(payload.begin(), payload.end());
+  auto addresses = decode_addresses(copy);
   if (!addresses) {
     log(LogLevel::kWarn, "engine", "%s sent malformed addresses: %s", peer.name().c_str(),
         addresses.error().text.c_str());

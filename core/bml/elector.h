@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // core/bml/elector.h -- which of a pair's open paths is used: elects the send path and those that share
-// bulk data, and moves the ordered lane from one path to another behind a marker.
+// bulk data, and moves the ordered lane from one path to another behind a marker (tests/model/busy.pml).
 //
 // Threads: under the engine's lock. Owns nothing: what it decides stands in the Peer.
 #pragma once

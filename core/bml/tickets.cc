@@ -18,6 +18,8 @@ namespace {
 // are more than it ever comes to.
 constexpr std::uint32_t kTicketsWaitingMax = 32;  // a peer, for a path that takes them
 constexpr std::ptrdiff_t kAdmittedMax = 16;       // a peer, that have not said a good hello
+/// A kTicket's payload: the transport's name and the ticket, each with its length.
+constexpr std::size_t kTicketFrameBytesMax = 2 + kTransportNameMax + 2 + kTicketBytesMax;
 
 }  // namespace
 
@@ -88,8 +90,12 @@ std::unique_ptr<Endpoint> Tickets::admit(const std::string& transport, Bytes tic
   return nullptr;
 }
 
+// payload: read more than once, and may lie in memory that the peer can still change; so it is copied, here and below.
 void Tickets::on_ticket(Path& carrier, std::uint64_t path_id, Bytes payload) noexcept {
-  ByteReader reader(payload);
+  if (payload.size() > kTicketFrameBytesMax)
+    return carrier.break_down({Errc::kCorrupt, "the peer sent a ticket that is too long"});
+  const Blob copy(payload.begin(), payload.end());
+  ByteReader reader(copy);
   const Bytes name = reader.take_counted(kTransportNameMax);
   const Bytes ticket = reader.take_counted(kTicketBytesMax);
   const std::string transport(reinterpret_cast<const char*>(name.data()), name.size());
@@ -113,7 +119,8 @@ void Tickets::on_ticket_back(Peer& peer, std::uint64_t path_id, Bytes ticket) no
   path.ticket_taken = true;
   if (ticket.empty() || ticket.size() > kTicketBytesMax)
     return path.break_down({Errc::kRefused, "the peer cannot connect by it now"});
-  path.endpoint->by_ticket()->take_ticket(ticket);
+  const Blob copy(ticket.begin(), ticket.end());
+  path.endpoint->by_ticket()->take_ticket(copy);
 }
 
 // true: it is posted, or nobody is left to send or take it; the end that waits for it dials again.

@@ -4,7 +4,8 @@
 //
 // Threads: under the engine's lock.
 // The stages of one message: admit -> choose the protocol -> credit -> number and post -> keep ->
-// complete.
+// complete. A path may answer "busy" to any post: what waits then, and what must not pass it, is in
+// tests/model/busy.pml.
 #pragma once
 
 #include <memory>

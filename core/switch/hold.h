@@ -7,7 +7,7 @@
 //          marker, for none, and taken up again afterwards. What the application sends waits in
 //          its queue; what it receives it may take. The lease ends a hold whose orchestrator has
 //          vanished; such a hold is broken for ever, since frames have moved. So is one into which
-//          a process has sent that was not held with the others.
+//          a process has sent that was not held with the others. tests/model/hold.pml has this.
 #pragma once
 
 #include "core/engine/admin.h"

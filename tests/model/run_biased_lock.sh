@@ -36,7 +36,7 @@ expect() {
   local mutant=$1 what=$2
   shift 2
   report=$(check "-D$mutant" "$@")
-  grep -q "$what" <<<"$report" || { echo "$report"; echo "FAILED: mutant $mutant was not caught"; exit 1; }
+  grep -q "^pan:1: $what" <<<"$report" || { echo "$report"; echo "FAILED: mutant $mutant was not caught"; exit 1; }
   echo "mutant $mutant: caught, $(grep -o "pan:1: .*" <<<"$report")"
 }
 expect NO_MEMBARRIER 'assertion violated (holders==1)' -E

@@ -31,6 +31,6 @@ echo "model: no error in $(grep -o '[0-9.e+]* states, stored' <<<"$report")"
 
 for mutant in NO_DRAIN NO_ORDINAL NO_CLEAR NO_CLEANING NO_TAKEN NO_SETTLING LEASE_OUTLIVES_MOVE CLOSED_AT_ONCE; do
   report=$(check "-D$mutant")
-  grep -Eq 'assertion violated|invalid end state' <<<"$report" || { echo "$report"; echo "FAILED: mutant $mutant was not caught"; exit 1; }
+  grep -Eq '^pan:1: (assertion violated|invalid end state)' <<<"$report" || { echo "$report"; echo "FAILED: mutant $mutant was not caught"; exit 1; }
   echo "mutant $mutant: caught, $(grep -o "pan:1: .*" <<<"$report")"
 done

@@ -6,6 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "base/assert.h"
 #include "base/process_files.h"
 #include "transports/sm/sm_transport.h"
@@ -29,12 +31,16 @@ void SmEndpoint::open(Parts parts, bool dialler) {
   out_ = parts_.segment.writer(ring_);
   in_ = parts_.segment.reader(1 - ring_);
   state_ = State::kOpen;
-  if (parts_.pid > 0 && parts_.pid != ::getpid())
+  bool ended = false;  // and a child of it keeps its sockets
+  if (parts_.pid > 0 && parts_.pid != ::getpid()) {
     process_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, parts_.pid, 0)));
+    ended = !process_ && errno == ESRCH;
+  }
   transport_.watch(*this, parts_.socket, process_);
   exporter_.emplace(parts_.segment.exposures(ring_), parts_.segment.spare(ring_));
   reader_ = RemoteReader(parts_.segment.exposures(1 - ring_), parts_.segment.spare(1 - ring_),
                          PeerMemory(parts_.pid));
+  if (ended) peer_ended();
 }
 
 void SmEndpoint::attach(core::EndpointSink& sink) noexcept {

@@ -90,7 +90,8 @@ std::uint64_t Exporter::take_back() noexcept {
 
 // The copy is whole before its address is told, and its address before the word: a
 // reader of the old address and the new word, or the other way about, has read good bytes or copies
-// again.
+// again. It is kept even if the word has changed meanwhile, by a refusal above all: share() must
+// not look at the payload any more.
 void Exporter::move_out() {
   for (std::uint64_t each = returned_; each < exposed_; ++each) {
     const auto slot = static_cast<std::uint32_t>(each % kExposuresMax);
@@ -100,8 +101,8 @@ void Exporter::move_out() {
     std::memcpy(copy.get(), exposure.payload.data(), exposure.payload.size());
     ExposureWords& words = words_->exposures[slot];
     shared(words.address).store(address_of(copy.get()), std::memory_order_release);
-    if (step(words.state, word_of(exposure.number, kOffered), word_of(exposure.number, kMoved)))
-      exposure.copy = std::move(copy);  // else it has just been read, or refused
+    step(words.state, word_of(exposure.number, kOffered), word_of(exposure.number, kMoved));
+    exposure.copy = std::move(copy);
   }
   if (refused()) share();
 }

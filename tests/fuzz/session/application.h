@@ -88,6 +88,7 @@ class Application {
         must_hold(!self.over, "an operation ends once");
         must_hold(how.bytes <= self.buffer.size(), "no more arrives than there is room for");
         self.over = !self.several || how.buffer_released;
+        if (self.over) std::vector<std::byte>().swap(self.buffer);  // nobody looks there any more
       };
     }
     MutableSlice slice() noexcept { return {buffer.data(), buffer.size()}; }

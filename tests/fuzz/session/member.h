@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/engine/engine_core.h"
+#include "core/path/fast_box.h"
 #include "core/path/handshake.h"
 #include "tests/fuzz/reached.h"
 #include "tests/fuzz/session/input.h"
@@ -18,10 +19,25 @@ class Member {
   static constexpr std::uint64_t kProcess = 7;
   static constexpr PortNumber kPort = 1;
 
-  Member(Line& line, const Secret& secret, ProcessId engine)
-      : line_(line), secret_(secret), engine_(engine) {}
+  /// Where it says that it can be reached.
+  struct Place {
+    std::uint64_t node = 9;
+    core::TransportAddress address{"line", Blob(2, std::byte{1})};
+  };
 
-  bool open() const noexcept { return handshake_ && handshake_->open() && line_.end != nullptr; }
+  Member(Line& line, const Secret& secret, ProcessId engine) : Member(line, secret, engine, {}) {}
+  Member(Line& line, const Secret& secret, ProcessId engine, Place place)
+      : line_(line), secret_(secret), engine_(engine), place_(std::move(place)) {}
+
+  bool open() const noexcept { return proved() && line_.end != nullptr; }
+  bool proved() const noexcept { return handshake_ && handshake_->open(); }
+  /// The number of its next ordered frame, and of the engine's.
+  std::uint64_t next_seq() const noexcept { return next_seq_; }
+  std::uint64_t next_expected() const noexcept { return next_expected_; }
+  /// One of its numbers went another way than by post().
+  void count_sent() noexcept { ++next_seq_; }
+  /// The name of the path that it has dialled last.
+  std::uint64_t path() const noexcept { return path_; }
 
   /// Dials. The numbers that it states: as they are, or as the input says.
   void dial(Input& input) {
@@ -31,13 +47,13 @@ class Member {
     facts.path = ++path_;
     facts.replaces = input.below(4) == 1 ? path_ - 1 : 0;
     facts.label = "rank 7";
-    facts.node = 9;
+    facts.node = place_.node;
     const bool honest = input.below(4) != 1;
     facts.next_expected = honest ? next_expected_ : number(input);
     facts.acknowledged = honest ? acknowledged_ : number(input);
-    facts.credit_bytes = 1U << input.below(24);
-    facts.credit_headers = 1 + static_cast<std::uint32_t>(input.below(256));
-    facts.addresses = {{"line", Blob(2, std::byte{1})}};
+    facts.credit_bytes = 1U << (23 - input.below(24));
+    facts.credit_headers = 256 - static_cast<std::uint32_t>(input.below(256));
+    facts.addresses = {place_.address};
     if (!core::check_facts(facts)) return;  // the hello cannot even be written
     line_.from_engine.clear();
     line_.to_engine.clear();
@@ -58,6 +74,10 @@ class Member {
       }
       next_expected_ = std::max(next_expected_, head->seq + 1);
       acknowledged_ = std::max(acknowledged_, head->ack);
+      if (head->kind == core::FrameKind::kEager) {
+        taken_bytes_ += frame.payload.size();
+        ++taken_messages_;
+      }
       remember(frame.header);
       unanswered_.push_back(frame.header);
       if (unanswered_.size() > kRememberedMax) unanswered_.pop_front();
@@ -69,6 +89,13 @@ class Member {
     const Blob header = std::move(unanswered_.front());
     unanswered_.pop_front();
     answer(*core::decode_head(header), header);
+  }
+  /// Confirms a path over which frames cannot be lost: only then the engine sends on it.
+  void probe() { post(core::FrameKind::kProbe, core::PathBody{path_, 0}); }
+  /// What it says of a fast box.
+  void tell_of_box(core::BoxNote note, std::uint32_t ordinal) {
+    post(core::FrameKind::kBox,
+         core::PathBody{path_, std::uint64_t{ordinal} << 8 | static_cast<std::uint8_t>(note)});
   }
   /// A frame that the input describes.
   void invent(Input& input) {
@@ -162,7 +189,7 @@ class Member {
   void answer_message(const core::FrameHead& head) {
     if ((head.flags & core::kFlagWantDone) != 0)
       post(core::FrameKind::kDone, core::FinBody{head.seq, 0, 0}, {}, core::kFlagWantDone);
-    post(core::FrameKind::kAck, core::CreditBody{1 << 30, 1 << 20});
+    post(core::FrameKind::kAck, core::CreditBody{taken_bytes_, taken_messages_});
   }
   void answer_request(const core::FrameHead& head, const Blob& header) {
     using core::FrameKind;
@@ -203,9 +230,11 @@ class Member {
   Line& line_;
   const Secret secret_;
   const ProcessId engine_;
+  const Place place_;
   std::optional<core::Handshake> handshake_;
   std::uint64_t path_ = 100;
   std::uint64_t next_seq_ = 1, next_expected_ = 1, acknowledged_ = 1;
+  std::uint64_t taken_bytes_ = 0, taken_messages_ = 0;
   std::uint64_t handle_ = 0;  // of transfers that it has asked for
   std::deque<Blob> unanswered_;
   std::array<std::uint64_t, 32> known_{};

@@ -116,3 +116,20 @@ TEST_CASE("a command that retracted and was then finished by another tells how m
   CHECK(machine.outcome().pairs_moved == 1);
   CHECK(machine.outcome().rung == Rung::kNew);
 }
+
+TEST_CASE("a member that rests but has not answered an order keeps the ladder open") {
+  LadderWorld world(2, 23);
+  const std::size_t first = world.start("switch", kSmTcp);
+  world.run_until([&] { return world.member(1).machine.standing(world.now()).term.number == 1; });
+  world.freeze(1, true);  // it has promised, stands at rest, and orders are on their way to it
+  CHECK(world.finish(first).code == ExitCode::kRetracted);
+  world.run_until([&] { return world.coordinator(first).machine.done(); });
+  REQUIRE(at_rung(world, 0, Rung::kOld));
+  CHECK(world.member(0).machine.standing(world.now()).left_open);
+  CHECK(world.member(0).machine.abandoned_since().has_value());
+  world.freeze(1, false);
+  world.calm();
+  CHECK(world.finish(world.start("resume")).code == ExitCode::kDone);
+  CHECK(world.all_rest());
+  CHECK_FALSE(world.member(0).machine.standing(world.now()).left_open);
+}

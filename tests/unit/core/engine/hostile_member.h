@@ -15,8 +15,17 @@ class HostileMember final : core::TransportSink, core::EndpointSink {
  public:
   static constexpr std::uint64_t kProcess = 7;
 
-  /// Connects to rank 0 of the rig, and is proved when this returns.
-  explicit HostileMember(Rig& rig) : rig_(rig), transport_(make()), handshake_(dial()) {
+  /// What it says of itself, and with which secret.
+  struct Claim {
+    Secret secret = Secret(std::array<std::byte, 32>{std::byte{7}});
+    std::string job = "test";
+    Incarnation incarnation{};
+  };
+
+  explicit HostileMember(Rig& rig) : HostileMember(rig, {}) {}
+  /// Connects to rank 0 of the rig, and is proved, or refused, when this returns.
+  HostileMember(Rig& rig, const Claim& claim)
+      : rig_(rig), transport_(make()), handshake_(dial(claim)) {
     const auto parts = core::decode_address(rig.ports[0]->address());
     REQUIRE(parts);
     port_ = parts->port;
@@ -25,8 +34,8 @@ class HostileMember final : core::TransportSink, core::EndpointSink {
     endpoint_ = std::move(*endpoint);
     endpoint_->attach(*this);
     hello_out_ = handshake_.start().send;
-    until([&] { return handshake_.open(); });
-    endpoint_->trust();
+    until([&] { return handshake_.open() || down_; });
+    if (!down_) endpoint_->trust();
   }
 
   /// The next numbered frame, with any header and payload. Gives up when the connection has ended.
@@ -88,9 +97,10 @@ class HostileMember final : core::TransportSink, core::EndpointSink {
     REQUIRE(made);
     return std::move(*made);
   }
-  core::Handshake dial() const {
+  core::Handshake dial(const Claim& claim) const {
     core::HelloFacts facts;
-    facts.job = "test";
+    facts.job = claim.job;
+    facts.incarnation = claim.incarnation;
     facts.process = ProcessId{kProcess};
     facts.path = kProcess;
     facts.label = "rank 7";
@@ -99,8 +109,7 @@ class HostileMember final : core::TransportSink, core::EndpointSink {
     facts.credit_bytes = 1 << 20;
     facts.credit_headers = 4096;
     facts.addresses = {{"tcp", transport_->address()}};
-    return core::Handshake::dial(Secret(std::array<std::byte, 32>{std::byte{7}}), facts,
-                                 ProcessId{Rig::kFirstProcess});
+    return core::Handshake::dial(claim.secret, facts, ProcessId{Rig::kFirstProcess});
   }
 
   void on_accept(std::unique_ptr<core::Endpoint>) noexcept override {}

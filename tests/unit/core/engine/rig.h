@@ -45,14 +45,15 @@ class Rig {
  public:
   explicit Rig(std::size_t count, std::vector<core::TransportKind> kinds,
                std::uint64_t first_seq = 1, Settings settings = {}, std::size_t nodes = 1,
-               const core::Routing& routing = {}) {
+               const core::Routing& routing = {},
+               const Secret& secret = Secret(std::array<std::byte, 32>{std::byte{7}})) {
     char path[] = "/tmp/livebtl-test-XXXXXX";
     if (std::getenv("LIVEBTL_LOG") != nullptr) set_log_level(LogLevel::kDebug);
     directory_ = ::mkdtemp(path);
     config_.settings = settings;
     config_.settings.tcp_if = {"lo"};
     config_.job = "test";
-    config_.secret = Secret(std::array<std::byte, 32>{std::byte{7}});
+    config_.secret = secret;
     config_.job_directory = directory_;
     config_.routing = routing;
     config_.first_seq = first_seq;

@@ -73,6 +73,24 @@ TEST_CASE("what was refused and never shared ends with the peer, what was shared
   CHECK(pair.read(record) == Outcome::kGone);
 }
 
+TEST_CASE("a refusal out of turn does not lead to a payload that is its owner's again") {
+  Pair pair;
+  Blob first = filled(1), second = filled(2);
+  const ExposureRecord a = pair.exporter.expose(first, 1);
+  const ExposureRecord b = pair.exporter.expose(second, 2);
+  pair.words.exposures[b.slot].state = b.number << 3 | 4;  // refused, before the first was read
+  pair.exporter.move_out();
+  first = second = filled(9);
+  CHECK(pair.read(a) == Outcome::kDone);
+  CHECK(pair.place == filled(1));
+  REQUIRE(pair.exporter.was_read());
+  pair.exporter.take_back();
+  REQUIRE(pair.exporter.refused());
+  pair.exporter.share();
+  pair.spare.resize(kBytes);
+  CHECK(pair.spare == filled(2));
+}
+
 TEST_CASE("an answer to what was not asked is none") {
   Pair pair;
   const Blob payload = filled(1);

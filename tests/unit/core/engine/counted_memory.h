@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/core/engine/counted_memory.h -- memory of which every instruction that touches it is noted: it cannot be
+// accessed, so that each access faults; the handler lets one instruction through, by the processor's trap flag, and
+// takes the access away again. One at a time; one thread. x86-64.
+#pragma once
+
+#include <doctest/doctest.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace livebtl::test {
+
+class CountedMemory {
+ public:
+  /// base: whole pages, that can be read and written.
+  CountedMemory(std::byte* base, std::size_t bytes) : base_(base), bytes_(bytes) {
+    touched_.reserve(4096);  // the handlers may not allocate
+    watching() = this;
+    set_handler(SIGSEGV, &on_fault, segv_before_);
+    set_handler(SIGTRAP, &on_step, trap_before_);
+    protect(PROT_NONE);
+  }
+  ~CountedMemory() {
+    protect(PROT_READ | PROT_WRITE);
+    ::sigaction(SIGSEGV, &segv_before_, nullptr);
+    ::sigaction(SIGTRAP, &trap_before_, nullptr);
+    watching() = nullptr;
+  }
+  CountedMemory(const CountedMemory&) = delete;
+  CountedMemory& operator=(const CountedMemory&) = delete;
+
+  /// How many instructions have touched it.
+  std::size_t touches() const noexcept { return touched_.size(); }
+  /// How many have begun at that byte.
+  std::size_t touches_of(const void* byte) const noexcept {
+    return static_cast<std::size_t>(std::ranges::count(touched_, byte));
+  }
+
+ private:
+  static constexpr greg_t kTrapFlag = 0x100;
+
+  static CountedMemory*& watching() {
+    static CountedMemory* memory = nullptr;
+    return memory;
+  }
+  void protect(int how) noexcept { ::mprotect(base_, bytes_, how); }
+  static void set_handler(int signal, void (*handler)(int, siginfo_t*, void*),
+                          struct sigaction& before) {
+    struct sigaction action {};
+    action.sa_sigaction = handler;
+    action.sa_flags = SA_SIGINFO | SA_NODEFER;
+    REQUIRE(::sigaction(signal, &action, &before) == 0);
+  }
+  static void on_fault(int, siginfo_t* info, void* context) {
+    CountedMemory& self = *watching();
+    const auto* const at = static_cast<const std::byte*>(info->si_addr);
+    if (at < self.base_ || at >= self.base_ + self.bytes_) {  // a fault of the program's
+      ::sigaction(SIGSEGV, &self.segv_before_, nullptr);
+      return;
+    }
+    if (self.touched_.size() < self.touched_.capacity()) self.touched_.push_back(at);
+    self.protect(PROT_READ | PROT_WRITE);
+    static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_EFL] |= kTrapFlag;
+  }
+  static void on_step(int, siginfo_t*, void* context) {
+    watching()->protect(PROT_NONE);
+    static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_EFL] &= ~kTrapFlag;
+  }
+
+  std::byte* const base_;
+  const std::size_t bytes_;
+  std::vector<const void*> touched_;
+  struct sigaction segv_before_ {};
+  struct sigaction trap_before_ {};
+};
+
+/// Pages of one's own, which may be counted.
+class Pages {
+ public:
+  static constexpr std::size_t kBytes = 16384;
+  Pages() {
+    void* const base =
+        ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(base != MAP_FAILED);
+    base_ = static_cast<std::byte*>(base);
+  }
+  ~Pages() { ::munmap(base_, kBytes); }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  std::byte* base() const noexcept { return base_; }
+
+ private:
+  std::byte* base_ = nullptr;
+};
+
+}  // namespace livebtl::test
