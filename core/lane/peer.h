@@ -91,6 +91,12 @@ struct RxLane {
   std::uint64_t held_bytes = 0, held_headers = 0;
   std::uint64_t open_requests = 0;
 
+  /// One more message was received, and is not kept.
+  void took(std::size_t bytes) noexcept {
+    ++messages_received;
+    ++released_headers;
+    released_bytes += bytes;
+  }
   /// One more message is kept. false: an honest peer does not send so many.
   bool hold(std::size_t bytes, const Settings& settings) noexcept {
     held_bytes += bytes;

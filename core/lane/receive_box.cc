@@ -32,9 +32,7 @@ template <bool kWhole>
     return take_slowly(box, word, tag, payload);
   RxLane& rx = peer.rx;
   rx.reorder.arrived_next();
-  ++rx.messages_received;
-  ++rx.released_headers;
-  rx.released_bytes += payload.size();
+  rx.took(payload.size());
   ++box.frames;
   const ReceiveState& state = state_of<ReceiveState>(*receive);
   const std::size_t bytes = std::min(payload.size(), state.capacity);
