@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mpirun, and all that its versions 4.1 and 5.0 want to be told differently."""
+import functools
+import os
+import re
+import subprocess
+
+from .commands import ROOT
+from .waiting import Failed
+
+# Runs a command with its output in a folder for its rank.
+CAPTURE = os.path.join(ROOT, "tests", "harness", "capture")
+
+
+class OpenMpi4:
+    """ORTE writes the output of each process into files of its own, spawned ones included."""
+    OVER_STOCK = ("--mca", "pml", "ob1", "--mca", "btl_vader_single_copy_mechanism", "none", "--mca", "osc", "pt2pt,sm")
+    HAS_ONE_SIDED_AS_MESSAGES = True  # osc/pt2pt
+
+    @staticmethod
+    def options(output):
+        """Words for mpirun; output: the directory for what the ranks write."""
+        return ["--output-filename", output + ":nocopy"]
+
+    @staticmethod
+    def captured(_output, program):
+        """The command that each rank runs."""
+        return program
+
+
+class OpenMpi5:
+    """PRRTE, over Debian 13's PMIx, fails to write the second of a process's two files. What spawned processes write goes to
+    mpirun's own output."""
+    OVER_STOCK = ("--mca", "pml", "ob1", "--mca", "smsc", "^cma,knem,xpmem")
+    HAS_ONE_SIDED_AS_MESSAGES = False
+
+    @staticmethod
+    def options(_output):
+        return []
+
+    @staticmethod
+    def captured(output, program):
+        return [CAPTURE, output, *program]
+
+
+@functools.lru_cache(maxsize=None)
+def launcher():
+    """Of the mpirun in PATH."""
+    said = subprocess.run(["mpirun", "--version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                          text=True, check=False).stdout
+    found = re.match(r"mpirun \(Open MPI\) (\d+)\.", said)
+    if not found or found[1] not in ("4", "5"):
+        raise Failed(f"mpirun is not of Open MPI 4 or 5: it says {said[:100]!r}")
+    return {"4": OpenMpi4, "5": OpenMpi5}[found[1]]
