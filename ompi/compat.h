@@ -23,6 +23,8 @@
 #include <ompi/communicator/communicator.h>
 #include <ompi/constants.h>
 #include <ompi/datatype/ompi_datatype.h>
+#include <ompi/mca/bml/base/base.h>
+#include <ompi/mca/bml/bml.h>
 #include <ompi/mca/pml/base/base.h>
 #include <ompi/mca/pml/base/pml_base_bsend.h>
 #include <ompi/mca/pml/pml.h>
@@ -58,6 +60,22 @@ inline void add_calls_of_version(mca_pml_base_module_t& module) noexcept {
   module.pml_ft_event = [](int) -> int { return OMPI_SUCCESS; };  // see docs/HOLD.md
 #else
   (void)module;
+#endif
+}
+
+/// Open MPI's own transports (BTLs), which osc/rdma uses. 4.1 starts and ends them whatever the PML;
+/// in 5.0 the PML has to.
+inline bool start_btls([[maybe_unused]] bool progress_threads,
+                       [[maybe_unused]] bool threads) noexcept {
+#if OMPI_MAJOR_VERSION >= 5
+  return mca_bml_base_init(progress_threads, threads) == OMPI_SUCCESS;
+#else
+  return true;
+#endif
+}
+inline void end_btls() noexcept {
+#if OMPI_MAJOR_VERSION >= 5
+  if (mca_bml.bml_finalize != nullptr) (void)mca_bml.bml_finalize();
 #endif
 }
 

@@ -63,11 +63,15 @@ Status serve() {
 }
 
 /// Null: we do not serve.
-mca_pml_base_module_t* init(int* wanted_priority, bool, bool) {
+mca_pml_base_module_t* init(int* wanted_priority, bool progress_threads, bool threads) {
   try {
     const Status serves = serve();
     if (!serves) {
       tell_user({serves.error().code, "pml/livebtl cannot be used: " + serves.error().text});
+      return nullptr;
+    }
+    if (!start_btls(progress_threads, threads)) {  // which says why itself
+      Door::close();
       return nullptr;
     }
     *wanted_priority = priority;
@@ -79,6 +83,7 @@ mca_pml_base_module_t* init(int* wanted_priority, bool, bool) {
 }
 
 int finalize() {
+  end_btls();
   Door::close();
   return OMPI_SUCCESS;
 }
