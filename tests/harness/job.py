@@ -32,7 +32,7 @@ class Build:
         self.door = door
         self.provider_directory = os.path.join(self.directory, "lib")
         self.components = ("--mca", "mca_base_component_path",
-                           f"SYSTEM_DEFAULT:{os.path.join(self.directory, 'lib', 'openmpi')}")
+                           launcher().COMPONENT_PATH.format(os.path.join(self.directory, "lib", "openmpi")))
         self.btlctl = os.path.join(self.directory, "bin", "btlctl")
         self.driver = os.path.join(self.directory, "bin", "livebtl-switch-driver")
 
@@ -113,7 +113,11 @@ class MpiJob:
     def command(self):
         output = os.path.join(self.logs, "out")
         command = [*self.enter, *mpirun(self.ranks, as_root=os.geteuid() == 0), *launcher().options(output)]
-        command += launcher().OVER_STOCK if self.stock else self.build.over_livebtl()
+        if self.stock:
+            command += launcher().OVER_STOCK
+        else:
+            over = self.build.over_livebtl()
+            command += launcher().for_one_sided(over) if "osc" in self.mca else over
         for name in sorted(n for n in self.environment if n.startswith(("LIVEBTL_", "FI_"))):
             command += ["-x", name]
         return command + self.mca + launcher().captured(output, self.program_command())

@@ -16,6 +16,13 @@ class OpenMpi4:
     """ORTE writes the output of each process into files of its own, spawned ones included."""
     OVER_STOCK = ("--mca", "pml", "ob1", "--mca", "btl_vader_single_copy_mechanism", "none", "--mca", "osc", "pt2pt,sm")
     HAS_ONE_SIDED_AS_MESSAGES = True  # osc/pt2pt
+    COMPONENT_PATH = "SYSTEM_DEFAULT:{}"  # without the first word it finds none of its own
+    GIVES_SECRET = True  # one for all nodes of a job, which control/place/launcher.cc reads
+
+    @staticmethod
+    def for_one_sided(words):
+        """Words for mpirun that choose livebtl, where one-sided operations are to go over it, too."""
+        return words
 
     @staticmethod
     def options(output):
@@ -33,6 +40,14 @@ class OpenMpi5:
     mpirun's own output."""
     OVER_STOCK = ("--mca", "pml", "ob1", "--mca", "smsc", "^cma,knem,xpmem")
     HAS_ONE_SIDED_AS_MESSAGES = False
+    COMPONENT_PATH = "{}"  # its own are in its library; PMIx, which reads this path too, does not know the first word
+    GIVES_SECRET = False
+
+    @staticmethod
+    def for_one_sided(words):
+        """Open MPI 5.0.7 starts what osc/rdma goes over only if the PML ob1 is asked whether it would serve, and asks none but
+        the one that is named. Of those that it asks, cm comes first."""
+        return ["^ucx" if word == "cm" else word for word in words]
 
     @staticmethod
     def options(_output):
