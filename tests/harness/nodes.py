@@ -97,7 +97,7 @@ def job_on_two_nodes(context, program, ranks_per_node):
     """(job, nodes): the job runs on both and is ready, and is commanded from the first."""
     job = MpiJob(context.build, context.logs, program, 2 * ranks_per_node)
     if not launcher().GIVES_SECRET:
-        job.environment["LIVEBTL_SECRET_FILE"] = _new_secret(job.shared)
+        job.mca += ["-x", f"LIVEBTL_SECRET_FILE={_new_secret(job.shared)}"]  # for the ranks, not for btlctl
     with TwoNodes(job.rundir, job.shared) as made:
         job.enter = made.nodes[0].enter()
         job.mca += made.mpirun_options(ranks_per_node)
