@@ -22,36 +22,36 @@ int priority = 10;  // below ob1's 20. Open MPI asks us only where `pml` names u
 int enable(bool) { return OMPI_SUCCESS; }
 int progress() { return door->progress(); }
 int dump(ompi_communicator_t*, int) { return OMPI_SUCCESS; }
-int ft_event(int) { return OMPI_SUCCESS; }  // snapshots are btlctl's: docs/HOLD.md
 
-// In the order of mca_pml_base_module_1_0_1_t. 5.0 ends otherwise: no ft_event, but revoke_comm and
-// get_transports.
-mca_pml_base_module_t module = {
-    .pml_add_procs = add_procs,
-    .pml_del_procs = del_procs,
-    .pml_enable = enable,
-    .pml_progress = progress,
-    .pml_add_comm = add_comm,
-    .pml_del_comm = del_comm,
-    .pml_irecv_init = irecv_init,
-    .pml_irecv = irecv,
-    .pml_recv = recv,
-    .pml_isend_init = isend_init,
-    .pml_isend = isend,
-    .pml_send = send,
-    .pml_iprobe = iprobe,
-    .pml_probe = probe,
-    .pml_start = start,
-    .pml_improbe = improbe,
-    .pml_mprobe = mprobe,
-    .pml_imrecv = imrecv,
-    .pml_mrecv = mrecv,
-    .pml_dump = dump,
-    .pml_ft_event = ft_event,
-    .pml_max_contextid = kContextMax,
-    .pml_max_tag = static_cast<int>(kAnyUserTag),
-    .pml_flags = 0,
-};
+mca_pml_base_module_t made_module() noexcept {
+  mca_pml_base_module_t made{};
+  made.pml_add_procs = add_procs;
+  made.pml_del_procs = del_procs;
+  made.pml_enable = enable;
+  made.pml_progress = progress;
+  made.pml_add_comm = add_comm;
+  made.pml_del_comm = del_comm;
+  made.pml_irecv_init = irecv_init;
+  made.pml_irecv = irecv;
+  made.pml_recv = recv;
+  made.pml_isend_init = isend_init;
+  made.pml_isend = isend;
+  made.pml_send = send;
+  made.pml_iprobe = iprobe;
+  made.pml_probe = probe;
+  made.pml_start = start;
+  made.pml_improbe = improbe;
+  made.pml_mprobe = mprobe;
+  made.pml_imrecv = imrecv;
+  made.pml_mrecv = mrecv;
+  made.pml_dump = dump;
+  made.pml_max_contextid = kContextMax;
+  made.pml_max_tag = static_cast<int>(kAnyUserTag);
+  add_calls_of_version(made);
+  return made;
+}
+
+mca_pml_base_module_t module = made_module();
 
 Status serve() {
   if (Status same = check_running_version(); !same) return same;
@@ -63,11 +63,15 @@ Status serve() {
 }
 
 /// Null: we do not serve.
-mca_pml_base_module_t* init(int* wanted_priority, bool, bool) {
+mca_pml_base_module_t* init(int* wanted_priority, bool progress_threads, bool threads) {
   try {
     const Status serves = serve();
     if (!serves) {
       tell_user({serves.error().code, "pml/livebtl cannot be used: " + serves.error().text});
+      return nullptr;
+    }
+    if (!start_btls(progress_threads, threads)) {  // which says why itself
+      Door::close();
       return nullptr;
     }
     *wanted_priority = priority;
@@ -79,6 +83,7 @@ mca_pml_base_module_t* init(int* wanted_priority, bool, bool) {
 }
 
 int finalize() {
+  end_btls();
   Door::close();
   return OMPI_SUCCESS;
 }
@@ -98,8 +103,8 @@ int register_parameters() {
 }  // namespace
 }  // namespace livebtl::ompi
 
-mca_pml_base_component_2_0_0_t mca_pml_livebtl_component = {
-    .pmlm_version = {MCA_PML_BASE_VERSION_2_0_0, .mca_component_name = "livebtl",
+mca_pml_base_component_t mca_pml_livebtl_component = {
+    .pmlm_version = {LIVEBTL_PML_VERSION, .mca_component_name = "livebtl",
                      .mca_component_major_version = 0, .mca_component_minor_version = 1,
                      .mca_component_release_version = 0,
                      .mca_open_component = livebtl::ompi::nothing,

@@ -6,8 +6,7 @@
 
 extern "C" {
 /// Found by its name.
-__attribute__((
-    visibility("default"))) extern mca_pml_base_component_2_0_0_t mca_pml_livebtl_component;
+__attribute__((visibility("default"))) extern mca_pml_base_component_t mca_pml_livebtl_component;
 }
 
 namespace livebtl::ompi {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "provider/old_names.h"
 #include "provider/provider.h"
 
 namespace livebtl::fi {
@@ -63,7 +64,7 @@ bool satisfies_endpoint(const fi_ep_attr* asked) noexcept {
 
 bool satisfies_mr_mode(int asked, std::uint32_t api_version) noexcept {
   if (api_version >= FI_VERSION(1, 5)) return true;  // what is not needed is not returned
-  return asked == FI_MR_UNSPEC || asked == FI_MR_BASIC || asked == FI_MR_SCALABLE;
+  return asked == kModeUnspecified || asked == kModeBasic || asked == kModeScalable;
 }
 
 bool satisfies_domain(const fi_domain_attr* asked, std::uint32_t api_version) noexcept {
@@ -116,9 +117,9 @@ void fill_transfer(fi_info& info, const fi_info* hints) noexcept {
 
 /// The mode bits are demands on the program, and we have none: offsets and its own keys will do.
 int mr_mode_for(const fi_domain_attr* asked, std::uint32_t api_version) noexcept {
-  const int mode = asked ? asked->mr_mode : FI_MR_UNSPEC;
-  if (mode == FI_MR_BASIC || mode == FI_MR_SCALABLE) return mode;
-  return api_version < FI_VERSION(1, 5) ? FI_MR_SCALABLE : 0;
+  const int mode = asked ? asked->mr_mode : kModeUnspecified;
+  if (mode == kModeBasic || mode == kModeScalable) return mode;
+  return api_version < FI_VERSION(1, 5) ? kModeScalable : 0;
 }
 
 /// What the info says. Whatever was asked for, the agent moves an engine that nobody calls;
@@ -180,12 +181,12 @@ fi_info* info_for(const fi_info* hints, std::uint32_t api_version, int& error) n
 
 DomainChoices choices_of(const fi_info& info) noexcept {
   const fi_domain_attr& domain = *info.domain_attr;
-  const bool basic = domain.mr_mode == FI_MR_BASIC;
+  const bool basic = domain.mr_mode == kModeBasic;
   DomainChoices choices;
   choices.several_threads = domain.threading != FI_THREAD_DOMAIN;
   choices.virtual_addressing =
-      basic || (domain.mr_mode > FI_MR_SCALABLE && domain.mr_mode & FI_MR_VIRT_ADDR);
-  choices.made_keys = basic || (domain.mr_mode > FI_MR_SCALABLE && domain.mr_mode & FI_MR_PROV_KEY);
+      basic || (domain.mr_mode > kModeScalable && domain.mr_mode & FI_MR_VIRT_ADDR);
+  choices.made_keys = basic || (domain.mr_mode > kModeScalable && domain.mr_mode & FI_MR_PROV_KEY);
   return choices;
 }
 

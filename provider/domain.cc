@@ -5,6 +5,7 @@
 #include "provider/attr.h"
 #include "provider/cntr.h"
 #include "provider/fabric.h"
+#include "provider/old_names.h"
 #include "provider/provider.h"
 #include "provider/wait.h"
 
@@ -16,7 +17,7 @@ std::atomic<std::uint32_t> next_space{1};
 int bind_domain(fid*, fid* other, uint64_t flags) {
   // An event queue is for asynchronous registrations; ours are done when the call returns.
   if (other->fclass != FI_CLASS_EQ) return -FI_EINVAL;
-  return flags & FI_REG_MR ? -FI_ENOSYS : 0;
+  return flags & kReportRegistrations ? -FI_ENOSYS : 0;
 }
 
 fi_ops domain_fid_ops = {

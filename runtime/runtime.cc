@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/log.h"
+#include "base/process_settings.h"
 #include "base/transport_name.h"
 #include "transports/builtin.h"
 
@@ -62,7 +63,7 @@ Result<core::Routing> first_routing(const Settings& settings) {
 
 // Order matters: the agent joins the job, and learns its routing, before any transport is opened.
 Result<std::shared_ptr<Runtime>> Runtime::start() {
-  auto settings = read_settings_from_environment();
+  auto settings = read_process_settings();
   if (!settings) return tl::unexpected(settings.error());
   auto kinds = wanted_kinds(*settings);
   if (!kinds) return tl::unexpected(kinds.error());

@@ -4,6 +4,7 @@ import os
 import select
 
 from tests.harness.job import OVER_LIVEBTL, OVER_OFI, OVER_OMPI, MpiJob
+from tests.harness.launcher import launcher
 from tests.harness.waiting import Failed
 
 RDMA = ["--mca", "osc", "rdma"]
@@ -45,8 +46,8 @@ class PerfJob(MpiJob):
         self.options, self.words, self.wrapper, self.extra = options, program, list(wrapper), environment
 
     def command(self):
-        command = ["mpirun", *self.binding, "-n", str(self.ranks),
-                   "--output-filename", os.path.join(self.logs, "out") + ":nocopy"]
+        output = os.path.join(self.logs, "out")
+        command = ["mpirun", *self.binding, "-n", str(self.ranks), *launcher().options(output)]
         if "osc" not in self.options:
             command += ["--mca", "osc", "^ucx"]
         if os.geteuid() == 0:
@@ -56,7 +57,10 @@ class PerfJob(MpiJob):
         # With more ranks than processors, let Open MPI yield the processor after each poll.
         yields = "1" if self.ranks > (os.cpu_count() or 1) else "0"
         command += ["--mca", "mpi_yield_when_idle", yields, *self.build.components, *self.options]
-        return [*command, *self.wrapper, os.path.join(self.build.directory, "bin", "btlperf"), *self.words]
+        return command + launcher().captured(output, self._program())
+
+    def _program(self):
+        return [*self.wrapper, os.path.join(self.build.directory, "bin", "btlperf"), *self.words]
 
 
 class Contender:

@@ -218,7 +218,7 @@ void CoordinatorMachine::note_stragglers() {
   for (const auto& [member, entry] : roster_.entries()) {
     const bool noted =
         std::any_of(outcome_.stragglers.begin(), outcome_.stragglers.end(),
-                    [&entry = entry](const Straggler& one) { return one.member == entry.member; });
+                    [&here = entry](const Straggler& one) { return one.member == here.member; });
     if (noted || !behind(entry)) continue;
     ++outcome_.stragglers_total;
     if (outcome_.stragglers.size() == kNamesMax) continue;

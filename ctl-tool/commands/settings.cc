@@ -1,22 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/commands/settings.cc -- settings: what the library can be told by the environment.
-#include "base/settings.h"
-
+// ctl-tool/commands/settings.cc -- settings: what the library can be told, and what it is told here.
+#include "base/process_settings.h"
 #include "ctl-tool/command.h"
 #include "ctl-tool/say.h"
 
 namespace livebtl::tool {
 namespace {
 
+std::string or_dash(std::string_view text) { return text.empty() ? "-" : std::string(text); }
+
 ExitCode show_settings(const CommandLine& line, const std::atomic<bool>&) {
+  const auto files = read_config_files(config_paths());
+  if (!files) return end_early(line, {ExitCode::kUsage, files.error().text});
+  if (const Status good = check_assignments(*files); !good)
+    return end_early(line, {ExitCode::kUsage, good.error().text});
+  for (const Assignment& each : *files) {
+    if (const auto warning = unknown_assignment_warning(each)) complain(*warning);
+  }
   Json list = Json::array();
-  Table table({"SETTING", "TYPE", "DEFAULT", "MEANING"});
+  Table table({"SETTING", "VALUE", "FROM", "TYPE", "DEFAULT", "MEANING"});
   for (const SettingInfo& setting : setting_table()) {
     const std::string name = "LIVEBTL_" + std::string(setting.name);
-    table.add({name, std::string(setting.type),
-               setting.fallback.empty() ? "-" : std::string(setting.fallback),
-               std::string(setting.meaning)});
+    const SettingOrigin origin = origin_of(setting, *files);
+    table.add({name, or_dash(origin.value), origin.from, std::string(setting.type),
+               or_dash(setting.fallback), std::string(setting.meaning)});
     list.push_back({{"name", name},
+                    {"value", origin.value},
+                    {"from", origin.from},
                     {"type", setting.type},
                     {"default", setting.fallback},
                     {"meaning", setting.meaning},
@@ -30,10 +40,12 @@ ExitCode show_settings(const CommandLine& line, const std::atomic<bool>&) {
 
 const Command kSettings{
     .name = "settings",
-    .summary = "List all settings",
+    .summary = "List all settings, and where each has its value from",
     .detail =
-        R"(Lists the settings of the library, which are given as LIVEBTL_NAME in the job's environment,
-with type, default and meaning.
+        R"(Lists the settings of the library with type, default and meaning, and the value that each has for
+a process that is started here. It comes from LIVEBTL_NAME in the environment, else from
+~/.config/livebtl.conf, else from /etc/livebtl/livebtl.conf, else it is the default. A line of a
+file is NAME = VALUE, with the name in any case and without LIVEBTL_.
 
 Example:
   btlctl settings)",

@@ -3,6 +3,7 @@
 // order, unchanged.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 
 #include "tests/conformance/behaviours.h"

@@ -7,6 +7,7 @@
 
 #include "tests/conformance/faulty_transport.h"
 #include "tests/conformance/leaks.h"
+#include "tests/conformance/ofi_names.h"
 #include "tests/conformance/ofi_subject.h"
 
 namespace livebtl::conformance {
@@ -20,10 +21,10 @@ void run_over_net(const std::string& provider, bool one_node) {
 
 TEST_CASE("ofi conforms over tcp;ofi_rxm") { run_conformance(ofi_subject("tcp;ofi_rxm", false)); }
 TEST_CASE("ofi conforms over sockets") { run_conformance(ofi_subject("sockets", false)); }
-TEST_CASE("ofi conforms over net") { run_over_net("net", false); }
+TEST_CASE("ofi conforms over net") { run_over_net(kNet, false); }
 TEST_CASE("ofi conforms over net;ofi_rxm") {
   ::setenv("FI_OFI_RXM_USE_SRX", "1", 1);  // else it is refused
-  run_over_net("net;ofi_rxm", true);
+  run_over_net(kNetBelowRxm, true);
   ::unsetenv("FI_OFI_RXM_USE_SRX");
 }
 TEST_CASE("ofi conforms over udp;ofi_rxd") { run_conformance(ofi_subject("udp;ofi_rxd")); }

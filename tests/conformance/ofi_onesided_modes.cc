@@ -2,8 +2,10 @@
 // tests/conformance/ofi_onesided_modes.cc -- the ways of registering memory that providers ask for:
 // those that one takes as it is, and all, where a provider is made to ask for them (see
 // ofi_onesided.h).
+#include <algorithm>
 #include <set>
 
+#include "provider/old_names.h"
 #include "tests/conformance/ofi_demanding.h"
 #include "tests/conformance/ofi_onesided.h"
 #include "tests/conformance/ofi_onesided_rig.h"
@@ -106,7 +108,7 @@ void demanded_memory_modes(const OneSidedProvider& provider) {
 
 // What they stood for before there were bits, and what we have no use for.
 void other_memory_modes(const OneSidedProvider& provider) {
-  for (const int modes : {int{FI_MR_BASIC}, int{FI_MR_SCALABLE}, FI_MR_RAW, FI_MR_MMU_NOTIFY,
+  for (const int modes : {fi::kModeBasic, fi::kModeScalable, FI_MR_RAW, FI_MR_MMU_NOTIFY,
                           FI_MR_ENDPOINT, FI_MR_LOCAL | FI_MR_RAW}) {
     CAPTURE(modes);
     const Demanding demanding(modes);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "tests/conformance/leaks.h"
+#include "tests/conformance/ofi_names.h"
 #include "tests/conformance/ofi_onesided.h"
 
 namespace livebtl::conformance {
@@ -13,14 +14,16 @@ namespace livebtl::conformance {
 TEST_CASE("one-sided over tcp;ofi_rxm") { run_onesided({"tcp;ofi_rxm"}); }
 TEST_CASE("one-sided over sockets") { run_onesided({"sockets"}); }
 // net leaks what it copies of an fi_info for each connection.
+// The tcp of libfabric 2 that net has become a part of has no atomics by itself.
 TEST_CASE("one-sided over net") {
+  if (!kHasNet) return;
   LIVEBTL_LEAKS_OF_A_LIBRARY;
-  run_onesided({"net", false});
+  run_onesided({kNet, false});
 }
 TEST_CASE("one-sided over net;ofi_rxm") {
   LIVEBTL_LEAKS_OF_A_LIBRARY;
   ::setenv("FI_OFI_RXM_USE_SRX", "1", 1);  // else it is refused
-  run_onesided({"net;ofi_rxm"});
+  run_onesided({kNetBelowRxm});
   ::unsetenv("FI_OFI_RXM_USE_SRX");
 }
 // It crashes if several fetching atomics are under way.

@@ -9,6 +9,7 @@ import tempfile
 import time
 
 from . import diagnosis, processes
+from .launcher import launcher
 from .waiting import Failed, LauncherFault, check, wait_until
 
 FAULTS = ("lost", "repeated", "out_of_order", "corrupt", "wrong")
@@ -16,7 +17,6 @@ OVER_OFI = ("--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "opal_common_o
 OVER_LIVEBTL = (*OVER_OFI, "livebtl")
 DOORS = ("provider", "ompi")  # by which the programs reach livebtl: docs/OMPI.md
 OVER_OMPI = ("--mca", "pml", "livebtl")  # found in Build.components
-OVER_STOCK = ("--mca", "pml", "ob1", "--mca", "btl_vader_single_copy_mechanism", "none")
 
 
 def mpirun(ranks, as_root):
@@ -32,7 +32,7 @@ class Build:
         self.door = door
         self.provider_directory = os.path.join(self.directory, "lib")
         self.components = ("--mca", "mca_base_component_path",
-                           f"SYSTEM_DEFAULT:{os.path.join(self.directory, 'lib', 'openmpi')}")
+                           launcher().COMPONENT_PATH.format(os.path.join(self.directory, "lib", "openmpi")))
         self.btlctl = os.path.join(self.directory, "bin", "btlctl")
         self.driver = os.path.join(self.directory, "bin", "livebtl-switch-driver")
 
@@ -111,12 +111,16 @@ class MpiJob:
         shutil.rmtree(self.shared, ignore_errors=True)
 
     def command(self):
-        command = [*self.enter, *mpirun(self.ranks, as_root=os.geteuid() == 0),
-                   "--output-filename", os.path.join(self.logs, "out") + ":nocopy"]
-        command += [*OVER_STOCK, "--mca", "osc", "pt2pt,sm"] if self.stock else self.build.over_livebtl()
+        output = os.path.join(self.logs, "out")
+        command = [*self.enter, *mpirun(self.ranks, as_root=os.geteuid() == 0), *launcher().options(output)]
+        if self.stock:
+            command += launcher().OVER_STOCK
+        else:
+            over = self.build.over_livebtl()
+            command += launcher().for_one_sided(over) if "osc" in self.mca else over
         for name in sorted(n for n in self.environment if n.startswith(("LIVEBTL_", "FI_"))):
             command += ["-x", name]
-        return command + self.mca + self.program_command()
+        return command + self.mca + launcher().captured(output, self.program_command())
 
     def program_command(self):
         return [self.build.program(self.program), "--stop", self.stop_file, "--ready", self.ready_file,

@@ -26,6 +26,8 @@ def parse():
                "build/mpich (some 20 minutes). Each suite takes up to an hour: MPICH's own runner runs its programs, and\n"
                "what came of each is told when it has ended. The last line is 'mpich: N passed, M failed'.")
     add_options(parser.add_argument)
+    parser.add_argument("--install", metavar="DIR",
+                        help="no tests: builds MPICH with ch4:ofi and installs it in DIR, for programs that Debian's mpicc has linked")
     parser.add_argument("suites", nargs="*", metavar="build|" + "|".join(SUITES), help="suites (all), or build alone")
     options = parser.parse_args()
     unknown = [each for each in options.suites if each not in ("build", *SUITES)]
@@ -34,10 +36,21 @@ def parse():
     return options
 
 
-def build():
+def packages():
     say("packages")
     if subprocess.run([os.path.join(ROOT, "scripts", "setup"), "mpich"], check=False).returncode != 0:
         raise Failed("packages are missing")
+
+
+def install(directory):
+    packages()
+    MPICH.install(directory, say)
+    say(f"done. Over livebtl run programs by {directory}/bin/mpiexec with LD_LIBRARY_PATH={directory}/lib, FI_PROVIDER=livebtl, "
+        "FI_PROVIDER_PATH and MPIR_CVAR_NOLOCAL=1: docs/PROVIDER.md")
+
+
+def build():
+    packages()
     build_release(("livebtl-fi", "btlctl"), say)
     MPICH.build(say)
 
@@ -45,6 +58,9 @@ def build():
 def main():
     options = parse()
     try:
+        if options.install:
+            install(os.path.abspath(options.install))
+            return 0
         if options.list and not MPICH.is_built():
             raise Failed("MPICH, whose lists these are, is not built yet: scripts/mpich build")
         if not options.list:

@@ -7,7 +7,8 @@ import subprocess
 
 from scripts.vmlab.places import LOGS
 from tests.harness.control import Answer
-from tests.harness.job import OVER_LIVEBTL, OVER_STOCK, check_faults, judge, mpirun, proofs_in
+from tests.harness.job import OVER_LIVEBTL, check_faults, judge, mpirun, proofs_in
+from tests.harness.launcher import launcher
 from tests.harness.waiting import PATIENCE, Failed, check, wait_until
 
 DIRECTORY = "/run/job"  # in every guest
@@ -149,7 +150,7 @@ class GuestsJob:
         this machine, undisturbed."""
         rounds = {proof["rounds"] for proof in proofs}
         check(len(rounds) == 1, f"the ranks tell of different rounds: {rounds}")
-        command = [*mpirun(self.ranks, as_root=os.geteuid() == 0), *OVER_STOCK,
+        command = [*mpirun(self.ranks, as_root=os.geteuid() == 0), *launcher().OVER_STOCK,
                    os.path.join(self.lab.build_directory, "e2e", f"e2e_{self.program}"), *self.arguments, "--rounds", str(rounds.pop())]
         run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600, check=False)
         undisturbed = {proof["rank"]: proof["result"] for proof in proofs_in(run.stdout.splitlines())}

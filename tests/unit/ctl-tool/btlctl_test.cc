@@ -225,13 +225,17 @@ TEST_CASE("what was typed is never echoed raw") {
   }
 }
 
-TEST_CASE("settings are listed with their defaults") {
+TEST_CASE("settings are listed with their defaults, their values and where these are from") {
   Node node;
   const auto settings = node.btlctl({"--json", "settings"}).json();
   CHECK(settings["schema"] == "livebtl.settings/1");
   bool found = false;
   for (const auto& setting : settings["settings"]) {
-    found = found || setting["name"] == "LIVEBTL_WINDOW_BYTES";
+    if (setting["name"] != "LIVEBTL_WINDOW_BYTES") continue;
+    found = true;
+    CHECK(setting["default"] == "1M");
+    CHECK(setting["from"] == "default");
+    CHECK(setting["value"] == setting["default"]);
   }
   CHECK(found);
 }

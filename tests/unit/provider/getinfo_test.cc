@@ -5,6 +5,7 @@
 #include <string>
 
 #include "pair.h"
+#include "provider/old_names.h"
 
 using namespace livebtl;
 using namespace livebtl::fake;
@@ -58,9 +59,9 @@ TEST_CASE(
   REQUIRE(ask(hints.get(), info) == 0);
   CHECK(info->domain_attr->data_progress == FI_PROGRESS_AUTO);
   CHECK(info->domain_attr->mr_mode == 0);
-  hints->domain_attr->mr_mode = FI_MR_BASIC;
+  hints->domain_attr->mr_mode = fi::kModeBasic;
   REQUIRE(ask(hints.get(), info) == 0);
-  CHECK(info->domain_attr->mr_mode == FI_MR_BASIC);
+  CHECK(info->domain_attr->mr_mode == fi::kModeBasic);
 }
 
 TEST_CASE("what cannot be had is FI_ENODATA") {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "pair.h"
+#include "provider/old_names.h"
 
 using namespace livebtl;
 using namespace livebtl::fake;
@@ -40,7 +41,7 @@ TEST_CASE("a region has the key that was asked for, once") {
 
 TEST_CASE("with basic registration the key is ours and the pointer is theirs") {
   PairOptions options;
-  options.mr_mode = FI_MR_BASIC;
+  options.mr_mode = fi::kModeBasic;
   Pair pair(options);
   char memory[8] = "target";
   Registered one(pair, memory, sizeof memory, 7);

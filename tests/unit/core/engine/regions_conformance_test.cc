@@ -7,6 +7,7 @@
 
 #include "tests/conformance/faulty_transport.h"
 #include "tests/conformance/leaks.h"
+#include "tests/conformance/ofi_names.h"
 #include "tests/fake_verbs/world.h"
 
 using namespace livebtl;
@@ -133,12 +134,12 @@ TEST_CASE("regions over libfabric's sockets") { run(over_libfabric("sockets")); 
 TEST_CASE("regions over libfabric's udp;ofi_rxd") { run(over_libfabric("udp;ofi_rxd")); }
 TEST_CASE("regions over libfabric's net") {
   LIVEBTL_LEAKS_OF_A_LIBRARY;
-  run(over_libfabric("net"));
+  run(over_libfabric(conformance::kNet));
 }
 TEST_CASE("regions over libfabric's net;ofi_rxm") {
   LIVEBTL_LEAKS_OF_A_LIBRARY;
   const SharedReceives shared;
-  run(over_libfabric("net;ofi_rxm"));
+  run(over_libfabric(conformance::kNetBelowRxm));
 }
 
 TEST_CASE("regions over verbs") {

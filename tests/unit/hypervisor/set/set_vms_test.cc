@@ -28,7 +28,7 @@ TEST_CASE("two machines are saved, and what is in the set is what they had") {
   CHECK(pair.file("vm2.ram") == "the memory of vm2");
   const auto set = read_set(pair.file("set.json"));
   REQUIRE(set);
-  CHECK(set->hold == report.details["hold"]);
+  CHECK(report.details["hold"] == set->hold);
   CHECK(set->members == 4);
   CHECK(set->machines[1].bytes == 17);
   CHECK(set->machines[1].cards[0]["driver"] == "vfio-pci");

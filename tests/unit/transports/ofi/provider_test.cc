@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tests/conformance/ofi_names.h"
 #include "transports/ofi/ofi_transport.h"
 
 using namespace livebtl;
@@ -126,7 +127,7 @@ TEST_CASE("a layer that crashes when a connection ends is refused with the setti
   for (const char* value : {"1", "TRUE", "On"}) {
     CAPTURE(value);
     const Shared shared(value);
-    CHECK(choose("net;ofi_rxm").has_value());
+    CHECK(choose(conformance::kNetBelowRxm).has_value());
     CHECK(choose("tcp;ofi_rxm").has_value());
   }
   const Shared unset(nullptr);

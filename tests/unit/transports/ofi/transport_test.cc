@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "tests/conformance/leaks.h"
+#include "tests/conformance/ofi_names.h"
 #include "tests/conformance/rig.h"
 #include "transports/ofi/ofi_transport.h"
 
@@ -70,7 +71,7 @@ TEST_CASE("a ticket for another provider, or with a name that is no address, is 
 TEST_CASE("providers that are hidden from the program are used; layers cannot be, and say why") {
   if (std::getenv("FI_PROVIDER") == nullptr) return;
   LIVEBTL_LEAKS_OF_A_LIBRARY;  // net's
-  for (const char* provider : {"net", "sockets"}) {
+  for (const char* provider : {kNet, "sockets"}) {
     CAPTURE(provider);
     const Subject over = subject(provider);
     Rig rig(over);
