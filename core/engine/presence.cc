@@ -9,6 +9,12 @@
 #include <utility>
 
 namespace livebtl::core {
+namespace {
+
+// Each absence that is attended to may wake the agent twice: also for the deadline that it then sleeps for.
+constexpr TimeNs kUnattended = 3 * kSecond;
+
+}  // namespace
 
 Presence::Presence(TimeNs away)
     : away_(away), timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {}

@@ -3,8 +3,9 @@
 // that the application puts off as long as it calls tells the agent when it has gone.
 //
 // An absence is attended to after one to two times LIVEBTL_AWAY_US. One in which the agent had nothing to answer says
-// that nobody needs it: for two seconds from then on the agent is not woken by absences alone. So an application that
-// leaves a thousand times a second, and is not missed, costs a wake-up every two seconds. The same follows from a false alarm.
+// that nobody needs it: for three seconds from then on the agent is not woken by absences alone. So an application that
+// leaves a thousand times a second, and is not missed, costs a wake-up every three seconds, or two if a deadline
+// follows. The same follows from a false alarm.
 // Threads: the agent reads; all that is said of the application is said under the engine's lock, but for
 // extend(). Owns the timer.
 #pragma once
@@ -50,8 +51,6 @@ class Presence {
  private:
   void put_off(TimeNs now) noexcept;
   void set_timer(TimeNs in) const noexcept;
-
-  static constexpr TimeNs kUnattended = 2 * kSecond;
 
   const TimeNs away_;
   Fd timer_;

@@ -158,7 +158,7 @@ TEST_CASE(
   }
   CHECK(passed >= 4 * kSecond);  // LIVEBTL_PROBE_MS, twice
   CHECK(passed <=
-        9 * kSecond);  // after an absence that was not missed, and a frame that came meanwhile
+        10 * kSecond);  // after an absence that was not missed, and a frame that came meanwhile
 }
 
 TEST_CASE("operations that name a dead peer end while the application is away") {
@@ -171,7 +171,7 @@ TEST_CASE("operations that name a dead peer end while the application is away") 
   rig.engines[1]->linger();
   rig.ports.pop_back();
   rig.engines.pop_back();
-  rig.pass_away(3 * kSecond);
+  rig.pass_away(5 * kSecond);
   CHECK(waits.done_count == 1);
   CHECK(waits.completion.code == Errc::kPeerLost);
 }
