@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <ctime>
+#include <limits>
 
 namespace livebtl {
 
@@ -15,6 +16,8 @@ using TimeNs = std::int64_t;
 inline constexpr TimeNs kMicrosecond = 1'000;
 inline constexpr TimeNs kMillisecond = 1'000'000;
 inline constexpr TimeNs kSecond = 1'000'000'000;
+/// Of something that has none.
+inline constexpr TimeNs kNoDeadline = std::numeric_limits<TimeNs>::max();
 
 inline TimeNs monotonic_now() noexcept {
   timespec now{};

@@ -222,7 +222,8 @@ constexpr SettingInfo kSettingTable[] = {
      "how long a process that ends waits for its peers to take what it sent; -1: until they have, "
      "or are proved dead",
      set_number<&Settings::linger_ms, -1, 86'400'000>},
-    {"AWAY_US", "us", "1000", "time without a call after which the agent moves the engine",
+    {"AWAY_US", "us", "1000",
+     "time without a call, once or twice, after which the agent moves the engine",
      set_number<&Settings::away_us, 10, 1'000'000>},
     {"RETURN", "word", "auto",
      "auto or off: is a transport that was lost used again by itself? Else after btlctl add",

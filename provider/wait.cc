@@ -49,6 +49,10 @@ int try_wait(fid_fabric*, fid** objects, int count) {
     object->wait_fd().arm();
     if (object->ready()) return -FI_EAGAIN;
   }
+  for (int i = 0; i < count; ++i) {
+    if (objects[i]->fclass == FI_CLASS_WAIT) continue;
+    if (Engine* const engine = waitable_of(objects[i])->engine()) engine->leave();
+  }
   return 0;
 }
 

@@ -10,10 +10,14 @@
 //   btlperf counted BYTES ROUNDS FILE       lock step, for callgrind (measure.h)
 //   btlperf gaps BYTES STOP LOG READY       ping-pong until STOP exists (measure.h)
 //   btlperf idle|spin STOP READY            all ranks met once; sleep, or call MPI without pause
+//   btlperf quanta COUNT FILE READY         all ranks met once; compute COUNT pieces of equal work, of about a
+//                                           millisecond, and write how long each took, in ns, to FILE.RANK
 // READY: each rank makes READY.RANK, with its process id in it, when it has reached that state.
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -33,7 +37,8 @@ using Words = std::vector<std::string>;
                "usage: btlperf [--threads] orders DIRECTORY\n"
                "       btlperf counted BYTES ROUNDS FILE\n"
                "       btlperf gaps BYTES STOP LOG READY\n"
-               "       btlperf idle|spin STOP READY\n");
+               "       btlperf idle|spin STOP READY\n"
+               "       btlperf quanta COUNT FILE READY\n");
   std::exit(2);
 }
 
@@ -89,6 +94,35 @@ void stay(bool spinning, const std::string& stop_file) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+void compute(std::uint64_t steps) {
+  volatile std::uint64_t work = steps;
+  for (std::uint64_t i = 0; i < steps; ++i)
+    work = work * 6364136223846793005U + 1442695040888963407U;
+}
+
+double took_ns(std::uint64_t steps) {
+  const auto begin = std::chrono::steady_clock::now();
+  compute(steps);
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// Steps of about a millisecond, by the fastest of some tries.
+std::uint64_t steps_of_a_quantum() {
+  constexpr std::uint64_t kTried = 100'000;
+  double fastest = took_ns(kTried);
+  for (int i = 0; i < 50; ++i) fastest = std::min(fastest, took_ns(kTried));
+  return static_cast<std::uint64_t>(static_cast<double>(kTried) * 1e6 / fastest);
+}
+
+void quanta(std::uint64_t count, const std::string& file, int rank) {
+  const std::uint64_t steps = steps_of_a_quantum();
+  std::vector<double> took;
+  took.reserve(count);
+  while (took.size() < count) took.push_back(took_ns(steps));
+  std::ofstream out(file + "." + std::to_string(rank));
+  for (const double each : took) out << static_cast<std::uint64_t>(each) << "\n";
+}
+
 int run(const Words& words, int rank, int size) {
   const perf::Pair pair{rank, 1 - rank};
   const std::string& mode = words[0];
@@ -102,6 +136,11 @@ int run(const Words& words, int rank, int size) {
     meet_neighbours(rank, size);
     make_ready(words[2], rank);
     stay(mode == "spin", words[1]);
+  } else if (mode == "quanta" && words.size() == 4) {
+    meet_neighbours(rank, size);
+    make_ready(words[3], rank);
+    quanta(number(words[1]), words[2], rank);
+    MPI_Barrier(MPI_COMM_WORLD);
   } else {
     usage();
   }

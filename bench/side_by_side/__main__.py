@@ -11,7 +11,7 @@ from tests.harness.job import Build
 from tests.harness.processes import exit_on_sigterm
 from tests.harness.waiting import Failed
 
-from . import bare, instructions, switching, turns
+from . import bare, instructions, noise, switching, turns
 
 PARTS = {
     "ratios": "latency and bandwidth beside Open MPI's own transports and UCX",
@@ -22,6 +22,7 @@ PARTS = {
     "gaps": "longest gap between deliveries in a switch, beside as long a time without",
     "ladder": "order to last acknowledgement for idle and for spinning members",
     "hostage": "a switch and a removal while all ranks compute",
+    "noise": "a rank that computes: wake-ups of its agent, and what equal pieces of work take, beside ob1",
     "instructions": "instructions a message, by callgrind",
 }
 
@@ -53,6 +54,8 @@ def run_one(part, options, build, failed):
         return turns.run(build, options.logs, options.turns, False, turns.ONE_SIDED_GROUPS, turns.ONE_SIDED_POINTS)
     if part == "ladder":
         return run_ladders(options, build, failed)
+    if part == "noise":
+        return noise.run(build, options.logs)
     if part == "instructions":
         return instructions.run(build, options.logs)
     line = (switching.longest_gaps(build, options.logs, options.switches) if part == "gaps"

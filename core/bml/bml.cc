@@ -47,12 +47,28 @@ void Bml::housekeeping() noexcept {
   peers.for_each([&](Peer& peer) {
     probes.keep_time(peer);
     dialler.keep_time(peer);
-    if (!peer.owes_acknowledgement()) return;
-    peer.rx.ack_wanted = true;
-    sender_.mark_dirty(peer);
+    acknowledge(peer);
   });
   boxes_.keep_time();
   losses.keep_time();
+}
+
+void Bml::acknowledge(Peer& peer) noexcept {
+  if (!peer.owes_acknowledgement()) return;
+  peer.rx.ack_wanted = true;
+  sender_.mark_dirty(peer);
+}
+
+void Bml::acknowledge() noexcept {
+  peers.for_each([&](Peer& peer) { acknowledge(peer); });
+}
+
+TimeNs Bml::due_at() noexcept {
+  TimeNs due = std::min({connector.due_at(), boxes_.due_at(), losses.due_at()});
+  peers.for_each([&](Peer& peer) {
+    due = std::min({due, probes.due_at(peer), dialler.due_at(peer)});
+  });
+  return due;
 }
 
 void Bml::shut_down() noexcept {

@@ -41,12 +41,19 @@ class Bml final : public PathEvents {
 
   /// Clears away broken paths, opens wanted ones. Every progress; cheap when nothing is to do.
   void tidy() noexcept {
-    if (losses.pending() || tickets.pending() || connector.pending() || dialler.pending())
-        [[unlikely]]
+    if (pending()) [[unlikely]]
       tidy_up();
   }
   /// Time-outs, probes, late acknowledgements. Every millisecond or so.
   void housekeeping() noexcept;
+  /// When housekeeping() has something to do next, if no frame comes.
+  TimeNs due_at() noexcept;
+  /// Is something left to do that could not be done in the last round?
+  bool pending() const noexcept {
+    return losses.pending() || tickets.pending() || connector.pending() || dialler.pending();
+  }
+  /// Gives what acknowledgements are owed, with the next frames that are posted.
+  void acknowledge() noexcept;
   /// Somebody is connected, or connects.
   bool any_path() const noexcept {
     return !connector.unauthenticated().empty() || peers.any_path();
@@ -74,6 +81,7 @@ class Bml final : public PathEvents {
   void want_path(Peer& peer) noexcept override;
   void on_marker(Path& path, std::uint64_t ordinal) noexcept;
   void tidy_up() noexcept;
+  void acknowledge(Peer& peer) noexcept;
 
   Sender& sender_;
   Boxes& boxes_;

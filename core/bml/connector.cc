@@ -72,6 +72,12 @@ void Connector::keep_time() noexcept {
   }
 }
 
+TimeNs Connector::due_at() const noexcept {
+  TimeNs due = kNoDeadline;
+  for (const auto& path : unauthenticated_) due = std::min(due, path->deadline + 1);
+  return due;
+}
+
 std::unique_ptr<Path> Connector::release(Path& path) noexcept {
   std::erase(hellos_due_, &path);
   return take_out(unauthenticated_, path);

@@ -48,6 +48,8 @@ class Connector {
   void turn() noexcept;
   /// Accepted connections that said no good hello in time are closed. At housekeeping.
   void keep_time() noexcept;
+  /// When keep_time() has something to do next.
+  TimeNs due_at() const noexcept;
 
   const std::vector<std::unique_ptr<Path>>& unauthenticated() const noexcept {
     return unauthenticated_;

@@ -20,6 +20,8 @@ namespace {
 
 /// How long a rung lets the other end of a pair dial first.
 constexpr TimeNs kYield = 3 * kMillisecond;
+/// Where nothing can be dialled. Whatever changes that calls Dials::forget().
+constexpr TimeNs kLookAgain = kSecond;
 
 /// Dialled, and not open yet.
 bool dialling(const Peer& peer, std::string_view transport) noexcept {
@@ -108,11 +110,17 @@ void Dialler::redial(Peer& peer) noexcept {
   for (const auto& [transport, settle] : peer.returns)
     consider(parts_.returning.settles_until(peer, transport));
   peer.dials.after = std::max(peer.dials.after, first);
+  if (first == 0) peer.dials.look_at = context_.now + kLookAgain;
   peer.dials.again = true;
 }
 
 void Dialler::keep_time(Peer& peer) noexcept {
-  if (peer.dials.again && peer.dials.after <= context_.now) want_path(peer);
+  if (peer.dials.again && due_at(peer) <= context_.now) want_path(peer);
+}
+
+TimeNs Dialler::due_at(const Peer& peer) const noexcept {
+  if (!peer.dials.again || peer.lost || parts_.hold.parks()) return kNoDeadline;
+  return std::max(peer.dials.after, peer.dials.look_at);
 }
 
 void Dialler::forget_failed_dials() noexcept {

@@ -44,6 +44,8 @@ class Dialler {
   void turn() noexcept;
   /// A back-off that has run out: the peer is looked at again. At housekeeping.
   void keep_time(Peer& peer) noexcept;
+  /// When keep_time() has something to do for this peer next.
+  TimeNs due_at(const Peer& peer) const noexcept;
   /// A rung waits for this path: it is dialled now, by the lower process id first, so that two dials
   /// seldom cross.
   void open_early(Peer& peer, const std::string& transport) noexcept;

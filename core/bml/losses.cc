@@ -173,17 +173,26 @@ void Losses::lose_peer(Peer& peer, const std::string& why) noexcept {
 }
 
 void Losses::keep_time() noexcept {
-  const TimeNs delay = context_.config.settings.dead_ms * kMillisecond;
   std::vector<Peer*> ended;
   parts_.peers.for_each([&](Peer& peer) {
-    const bool due = peer.lost && context_.now - peer.lost_at >= delay;
-    if (due && peer.paths.empty())
-      ended.push_back(&peer);  // else they are still being cleared away
+    if (fails_at(peer) <= context_.now) ended.push_back(&peer);
   });
   for (Peer* peer : ended) {
     fail(*peer);
     parts_.peers.retire(*peer);
   }
+}
+
+// Not before its paths have been cleared away.
+TimeNs Losses::fails_at(const Peer& peer) const noexcept {
+  if (!peer.lost || !peer.paths.empty()) return kNoDeadline;
+  return peer.lost_at + context_.config.settings.dead_ms * kMillisecond;
+}
+
+TimeNs Losses::due_at() const noexcept {
+  TimeNs due = kNoDeadline;
+  parts_.peers.for_each([&](const Peer& peer) { due = std::min(due, fails_at(peer)); });
+  return due;
 }
 
 void Losses::fail(Peer& peer) noexcept {

@@ -52,6 +52,8 @@ class Losses {
   /// Operations that name a lost peer end after a delay, in which a launcher may act; and so does its
   /// record. At housekeeping.
   void keep_time() noexcept;
+  /// When keep_time() has something to do next.
+  TimeNs due_at() const noexcept;
 
   /// From now on no path's end is a loss, and none is dialled for. false: some peer could not be told,
   /// as its path takes nothing: again.
@@ -63,6 +65,7 @@ class Losses {
   void path_lost(Path& path) noexcept;
   void peer_path_lost(Peer& peer, Path& path) noexcept;
   bool benign(const Path& path) const noexcept;
+  TimeNs fails_at(const Peer& peer) const noexcept;
   void fail(Peer& peer) noexcept;
   void recover(Peer& peer, Path& path) noexcept;
 

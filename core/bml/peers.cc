@@ -51,8 +51,9 @@ Result<Destination> Peers::resolve(const Address& address) {
   for (const auto& kind : context_.config.kinds) {
     const auto contact = parts->contacts.find(name_hash(kind.name));
     // What a hello told is whole and newer.
-    if (contact != parts->contacts.end() && !record.addresses.contains(kind.name))
-      learn(record, kind.name, contact->second);
+    if (contact == parts->contacts.end() || record.addresses.contains(kind.name)) continue;
+    learn(record, kind.name, contact->second);
+    record.dials.forget();
   }
   return Destination{&record, parts->port};
 }

@@ -2,6 +2,9 @@
 // core/bml/probes.cc -- see probes.h.
 #include "core/bml/probes.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "core/bml/peers.h"
 #include "core/engine/context.h"
 #include "core/lane/send.h"
@@ -34,12 +37,19 @@ bool awaits_something(const Peer& peer, const Path& path, bool held) noexcept {
 
 }  // namespace
 
+// Nobody looks while nothing is awaited: silence begins with the first look that finds something.
+bool Probes::awaited(const Peer& peer, Path& path) const noexcept {
+  const bool before = std::exchange(path.awaited, awaits_something(peer, path, hold_.parks()));
+  if (path.awaited && !before) path.heard = context_.now;
+  return path.awaited;
+}
+
 void Probes::check(Peer& peer, Path& path) noexcept {
   if (path.state == Path::State::kHello && context_.now > path.deadline)
     return path.break_down({Errc::kTimeout, "no answer to the hello in time"});
   if (!path.open()) return;
   const std::uint64_t frames = path.endpoint->stats().frames_received;
-  if (frames != path.heard_frames || !awaits_something(peer, path, hold_.parks())) {
+  if (!awaited(peer, path) || frames != path.heard_frames) {
     path.heard_frames = frames;
     path.heard = context_.now;
     path.probed = 0;
@@ -64,4 +74,17 @@ void Probes::request_acks() noexcept {
 void Probes::keep_time(Peer& peer) noexcept {
   for (auto& path : peer.paths) check(peer, *path);
 }
+
+// Frames that have come meanwhile put it off, which the look finds out.
+TimeNs Probes::due_at(Peer& peer) const noexcept {
+  const TimeNs silence_max = context_.config.settings.probe_ms * kMillisecond;
+  TimeNs due = kNoDeadline;
+  for (auto& path : peer.paths) {
+    if (path->state == Path::State::kHello) due = std::min(due, path->deadline + 1);
+    if (path->open() && awaited(peer, *path))
+      due = std::min(due, (path->probed != 0 ? path->probed : path->heard) + silence_max + 1);
+  }
+  return due;
+}
+
 }  // namespace livebtl::core

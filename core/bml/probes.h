@@ -19,11 +19,14 @@ class Probes {
   void probe(Path& path) noexcept;
   /// Looks at all paths of the peer. At housekeeping.
   void keep_time(Peer& peer) noexcept;
+  /// When keep_time() has something to judge of this peer next; silence is counted from now on where it was not.
+  TimeNs due_at(Peer& peer) const noexcept;
   /// Asks peers that owe an acknowledgement for it (a probe answers with one).
   void request_acks() noexcept;
 
  private:
   void check(Peer& peer, Path& path) noexcept;
+  bool awaited(const Peer& peer, Path& path) const noexcept;
 
   const Context& context_;
   Peers& peers_;

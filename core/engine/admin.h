@@ -201,10 +201,11 @@ class Admin {
   /// other peer it is ignored.
   virtual void proved_dead(ProcessId peer) = 0;
 
-  /// The agent's turn: moves the engine for at most about 100 us if no application thread did so
-  /// for away_us, or if there is an order at work. Returns how long the agent may sleep, in ns.
+  /// The agent's turn, whenever it is awake: moves the engine for at most about 100 us if the application is
+  /// away and something has come or is due, or if there is an order at work. Without the lock when there is
+  /// nothing to do. Returns how long the agent may sleep, in ns; below 0: until something happens.
   virtual std::int64_t agent_turn() = 0;
-  /// Descriptors that, when readable, mean there is work (agent_turn then).
+  /// Descriptors that, when readable, mean that there may be work (agent_turn then). Without the lock.
   virtual std::vector<int> wait_fds() = 0;
 
  protected:

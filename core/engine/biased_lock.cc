@@ -78,7 +78,7 @@ bool can_be_biased() noexcept {
 
 }  // namespace
 
-BiasedLock::BiasedLock() {
+BiasedLock::BiasedLock(EntryWatch* watch) : watch_(watch) {
   start_anew();
   ForkHandlers& handlers = ForkHandlers::instance();
   const std::lock_guard hold(handlers.mutex);
@@ -122,13 +122,19 @@ void BiasedLock::lock_slowly(Caller caller) noexcept {
   if (!keep_owner_out(caller)) {
     while (inside_.load(std::memory_order_acquire) != 0) futex_wait(inside_, 1);
   }
-  if (caller == Caller::kAgent) {
-    holder_ = Holder::kAgent;
-    return;
+  if (caller == Caller::kApplication) {
+    applications_waiting_.fetch_sub(1);
+    if (application_first_.exchange(0) != 0) futex_wake_all(application_first_);
   }
-  holder_ = Holder::kApplication;
-  applications_waiting_.fetch_sub(1);
-  if (application_first_.exchange(0) != 0) futex_wake_all(application_first_);
+  entered(caller);
+}
+
+// Requires: the lock is the caller's.
+void BiasedLock::entered(Caller caller) noexcept {
+  holder_ = caller == Caller::kAgent ? Holder::kAgent : Holder::kApplication;
+  if (caller == Caller::kAgent || (wanted_.load(std::memory_order_relaxed) & kWatched) == 0) return;
+  wanted_.fetch_and(~kWatched);
+  if (watch_ != nullptr) watch_->on_entry();
 }
 
 bool BiasedLock::try_lock_slowly(Caller caller) noexcept {
@@ -138,7 +144,7 @@ bool BiasedLock::try_lock_slowly(Caller caller) noexcept {
   if (agent) wanted_.fetch_add(1);
   const bool got_mutex = mutex_.try_lock();
   if (got_mutex && keep_owner_out(caller)) {
-    holder_ = agent ? Holder::kAgent : Holder::kApplication;
+    entered(caller);
     return true;
   }
   if (got_mutex) mutex_.unlock();

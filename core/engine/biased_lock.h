@@ -8,6 +8,9 @@
 // other is done. A second application thread makes it an ordinary mutex for good; so do builds with
 // ThreadSanitizer and kernels that refuse membarrier.
 //
+// An agent that leaves may ask to be told of the next application thread that enters: that one is
+// sent the slow way once, which costs those that are not watched for nothing.
+//
 // Threads:   any. No recursion; a holder must not block.
 // Fairness:  the agent goes before application threads that have not got the mutex yet, and between
 //            two turns of the agent each application thread that waits gets one. Among application
@@ -29,7 +32,17 @@ class BiasedLock {
   /// The agent never becomes the owner.
   enum class Caller : std::uint8_t { kApplication, kAgent };
 
-  BiasedLock();
+  class EntryWatch {
+   public:
+    /// An application thread has entered, the first since watch_entry(). It holds the lock.
+    virtual void on_entry() noexcept = 0;
+
+   protected:
+    ~EntryWatch() = default;
+  };
+
+  /// watch: null, or it outlives the lock.
+  explicit BiasedLock(EntryWatch* watch = nullptr);
   ~BiasedLock();
   BiasedLock(const BiasedLock&) = delete;
   BiasedLock& operator=(const BiasedLock&) = delete;
@@ -53,6 +66,9 @@ class BiasedLock {
       wake_those_outside();
   }
 
+  /// By an agent that holds the lock: the EntryWatch is called once.
+  void watch_entry() noexcept { wanted_.fetch_or(kWatched); }
+
   /// True while a thread owns it (for tests and status).
   bool biased() const noexcept { return owner_.load(std::memory_order_relaxed) != 0; }
   /// Does anybody wait? The holder asks between pieces of work and gives way.
@@ -71,7 +87,9 @@ class BiasedLock {
   // Of wanted_: set once, when there is to be no owner any more. The rest counts agents that wait
   // or hold.
   static constexpr std::uint32_t kRevoked = 1u << 31;
-  static constexpr std::uint32_t kAgentsMask = kRevoked - 1;
+  // Of wanted_: the next application thread that enters takes it back, and tells watch_.
+  static constexpr std::uint32_t kWatched = 1u << 30;
+  static constexpr std::uint32_t kAgentsMask = kWatched - 1;
 
   static std::uintptr_t this_thread() noexcept {
     return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
@@ -100,6 +118,7 @@ class BiasedLock {
   void wait_for_agents() noexcept;
   void wait_for_turn() noexcept;
   bool keep_owner_out(Caller caller) noexcept;
+  void entered(Caller caller) noexcept;
   void give_up_agent_claim() noexcept;
   void start_anew() noexcept;
 
@@ -112,6 +131,7 @@ class BiasedLock {
   std::atomic<std::uint32_t> applications_waiting_{0};
   std::atomic<std::uint32_t> application_first_{0};  // 1: before the agent's next turn
   std::mutex mutex_;
+  EntryWatch* const watch_;
 };
 
 }  // namespace livebtl::core

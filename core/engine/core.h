@@ -23,8 +23,9 @@
 namespace livebtl::core {
 
 struct Core {
-  explicit Core(EngineConfig config)
+  Core(EngineConfig config, BiasedLock::EntryWatch* watch)
       : context(std::move(config)),
+        lock(watch),
         boxes(context, sender),
         sender(context, transfers, boxes, bml),
         transfers(context, sender, receiver, onesided, ports),
@@ -59,6 +60,8 @@ class Guard {
       : lock_(core.lock) {
     lock_.lock(caller);
   }
+  /// The caller has it by try_lock().
+  Guard(Core& core, std::adopt_lock_t /*locked*/) noexcept : lock_(core.lock) {}
   ~Guard() { lock_.unlock(); }
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;

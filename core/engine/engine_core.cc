@@ -15,7 +15,9 @@ constexpr std::uint32_t kBoxRounds =
 constexpr std::uint32_t kRoundsPerClock = 64;  // reading the clock costs as much as an empty round
 }  // namespace
 
-EngineCore::EngineCore(EngineConfig config) : core_(std::move(config)) {
+EngineCore::EngineCore(EngineConfig config)
+    : core_(std::move(config), this),
+      presence_(core_.context.config.settings.away_us * kMicrosecond) {
   core_.context.now = core_.context.config.now();
 }
 
@@ -28,6 +30,8 @@ Status EngineCore::open_transports() {
   const Guard guard(core_);
   std::string reasons, excluded;
   std::size_t open_count = 0;
+  if (!presence_.usable() || !bell_.usable())
+    return fail(Errc::kNoMemory, "no descriptor for the engine's timer; raise ulimit -n");
   for (const TransportKind& kind : core_.context.config.kinds) {
     // A process that joins in mid-ladder opens what either end of it needs, as the others have.
     if (!core_.switching.accepts(kind.name)) {
@@ -78,14 +82,30 @@ void EngineCore::keep_time() noexcept {
   core_.hold.keep_time();
 }
 
+void EngineCore::keep_time_here() noexcept {
+  keep_time();
+  presence_.here(core_.context.now);
+}
+
+// The agent sleeps, and does not know of what this call may leave to be done.
+void EngineCore::on_entry() noexcept {
+  armed_.store(false, std::memory_order_relaxed);
+  presence_.returned(core_.context.config.now());
+  rounds_ = kRoundsPerClock;
+}
+
+void EngineCore::leave() noexcept {
+  const Guard guard(core_);
+  presence_.leave();
+}
+
 std::size_t EngineCore::progress() noexcept {
-  calls_.store(calls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   std::size_t moved = 0;
   {
     const Guard guard(core_);
     if (++rounds_ >= kRoundsPerClock) {
       rounds_ = 0;
-      keep_time();
+      keep_time_here();
     }
     moved = progress_locked(kFramesPerTurn);
     if (!core_.ports.active_waiting() && core_.context.events.empty()) [[likely]]
@@ -134,7 +154,7 @@ void EngineCore::wait(std::int64_t timeout_ns) noexcept {
   std::vector<pollfd> polled{{bell_.fd(), POLLIN, 0}};
   {
     const Guard guard(core_);
-    keep_time();
+    keep_time_here();
     core_.bml.slots.welcome_all();
     // What the agent has moved between the caller's last look and now, it will not tell again.
     if (agent_moved_.exchange(false) || progress_locked(kFramesPerTurn) != 0) return;
@@ -181,6 +201,11 @@ int EngineCore::add_waker(std::function<void()> signal) {
 void EngineCore::remove_waker(int id) noexcept {
   const std::lock_guard lock(wakers_mutex_);
   wakers_.erase(id);
+}
+
+bool EngineCore::has_wakers() noexcept {
+  const std::lock_guard lock(wakers_mutex_);
+  return !wakers_.empty();
 }
 
 void EngineCore::wake_waiters() noexcept {

@@ -4,7 +4,7 @@
 // Threads: public functions take the lock. progress() on application threads, agent_turn() on the
 //          agent's; the thread that holds the lock moves everything. No thread of its own.
 // The loop (progress_locked) is the table of contents: transports -> broken and wanted paths -> what
-// is queued -> the switch -> the hold.
+// is queued -> the switch -> the hold. When the agent sleeps, and what wakes it: engine_agent.cc.
 #pragma once
 
 #include <atomic>
@@ -17,11 +17,12 @@
 #include "core/engine/admin.h"
 #include "core/engine/core.h"
 #include "core/engine/ports.h"
+#include "core/engine/presence.h"
 #include "livebtl/engine.h"
 
 namespace livebtl::core {
 
-class EngineCore final : public Engine, public Admin {
+class EngineCore final : public Engine, public Admin, private BiasedLock::EntryWatch {
  public:
   explicit EngineCore(EngineConfig config);
   ~EngineCore() override;
@@ -44,6 +45,7 @@ class EngineCore final : public Engine, public Admin {
   Address address_of(const Destination& destination) const noexcept override;
   std::size_t progress() noexcept override;
   void wait(std::int64_t timeout_ns) noexcept override;
+  void leave() noexcept override;
   int add_waker(std::function<void()> signal) override;
   void remove_waker(int id) noexcept override;
   void on_event(std::function<void(const EngineEvent&)> call) override;
@@ -77,6 +79,8 @@ class EngineCore final : public Engine, public Admin {
 
   std::size_t progress_locked(std::size_t frames_max) noexcept;
   void keep_time() noexcept;
+  void keep_time_here() noexcept;
+  void on_entry() noexcept override;
   struct Lingering {
     TimeNs until = 0, tell_at = 0;
     bool hold_told = false;
@@ -85,25 +89,31 @@ class EngineCore final : public Engine, public Admin {
   bool waited_for_all(Lingering& lingering, TimeNs at_most) noexcept;
   void name_unsettled(bool gives_up) noexcept;
   bool say_goodbye() noexcept;
+  void submitted() noexcept;
   void note_at_work() noexcept;
   void deliver_events();
   std::size_t run_active_handlers();
+  bool has_wakers() noexcept;
   void wake_waiters() noexcept;
   /// What the agent finds in a turn, which it takes under the lock.
   struct Turn {
     std::size_t moved = 0;  // frames
-    bool idle = false;      // nobody is connected, and nothing waits
-    bool quiet = false;     // whatever comes rings
     std::uint64_t operation = 0;
     Wanted to_look_for;  // after its release
   };
+  bool enter_for_turn(TimeNs now) noexcept;
   Turn take_turn();
+  bool wants_turn(TimeNs now) noexcept;
+  void move_for_absent(Turn& turn) noexcept;
+  bool prepare_sleep() noexcept;
+  TimeNs next_due() noexcept;
+  std::int64_t time_to_sleep(TimeNs now) noexcept;
+  bool application_away(TimeNs now) const noexcept;
   template <class Act>
   HoldReport with_hold(Act act);
   template <class Act>
   HoldReport change_hold(Act act);
   void look_after_release(std::uint64_t operation, const Wanted& wanted);
-  bool arm_transports() noexcept;
   PeerStatus status_of(const Peer& peer) const;
   TransportStatus status_of(const TransportSlot& slot) const;
   void count_pair(const Peer& peer, const TransportSlot& slot, TransportStatus& status) const;
@@ -111,18 +121,22 @@ class EngineCore final : public Engine, public Admin {
   mutable Core core_;
   std::weak_ptr<void> owner_;
   TimeNs housekept_ = 0;
-  std::uint32_t box_rounds_ = 0;         // that moved something
-  std::uint32_t rounds_ = 0;             // progress calls since the clock was read
-  std::atomic<std::uint64_t> calls_{0};  // by applications; the agent looks whether it moves
-  std::uint64_t calls_seen_ = 0;         // agent's
+  std::uint32_t box_rounds_ = 0;  // that moved something
+  std::uint32_t rounds_ = 0;      // progress calls since the clock was read
+  Presence presence_;
   // Application threads in wait(). Transports' bells are theirs, not the agent's; what the agent
   // moved for them all the same, because of an order, it tells by a bell of our own.
   std::atomic<int> waiting_{0};
   std::atomic<bool> agent_moved_{false};  // since a thread last came out of wait()
   Bell bell_;
   std::atomic<bool> at_work_{false};  // a switch or a hold is: the agent moves the engine
-  bool away_ = false;                 // agent's: the application does not call
-  std::int64_t quiet_sleep_ = 0;      // agent's: longer from look to look while nothing comes
+  // The agent may sleep until a descriptor shows work, or until due_at_. Until an application thread enters.
+  std::atomic<bool> armed_{false};
+  TimeNs due_at_ = 0;       // agent's
+  bool submitted_ = false;  // agent's: it changed something since its last turn
+  // Agent's: from try to try while something cannot be done, and no descriptor will tell when it can.
+  TimeNs retry_pause_ = 0;
+  std::vector<int> armed_fds_;  // agent's
   std::mutex wakers_mutex_;
   std::map<int, std::function<void()>> wakers_;
   int next_waker_ = 1;

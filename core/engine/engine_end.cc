@@ -37,7 +37,7 @@ bool EngineCore::linger_turn() noexcept {
 
 bool EngineCore::waited_for_all(Lingering& lingering, TimeNs at_most) noexcept {
   const Guard guard(core_);
-  keep_time();
+  keep_time_here();
   progress_locked(kFramesPerTurn);
   const TimeNs now = core_.context.now;
   // What a hold keeps back is sent after it: its lease is bounded.

@@ -163,6 +163,10 @@ void Boxes::keep_time() noexcept {
   }
 }
 
+TimeNs Boxes::due_at() const noexcept {
+  return refused_ && !polled_.empty() ? looked_at_ + kUseLookEvery : kNoDeadline;
+}
+
 EndpointStats stats_of(const Path& path) noexcept {
   EndpointStats stats = path.endpoint->stats();
   std::uint64_t frames = path.box_writer.frames;

@@ -47,6 +47,8 @@ class Boxes {
   void detach(Path& path) noexcept;
   /// About every millisecond.
   void keep_time() noexcept;
+  /// When keep_time() has something to do next, if no frame comes.
+  TimeNs due_at() const noexcept;
 
  private:
   void count_towards_request(Path& path) noexcept;

@@ -132,6 +132,7 @@ struct RxLane {
 /// When this peer may be dialled (again). The Dialler's.
 struct Dials {
   TimeNs after = 0;    // not before, if something is missing
+  TimeNs look_at = 0;  // nothing is known that could be dialled: looked at again then, or when told
   TimeNs delay = 0;    // the back-off that led to it; doubles with each failure
   bool again = false;  // something is dialled again then; see Peer::wants_path
   std::map<std::string, TimeNs> failed_until;  // transports that could not be dialled lately
@@ -140,7 +141,7 @@ struct Dials {
   /// What the pair reaches has changed: no back-off from before is waited out.
   void forget() noexcept {
     on_open();
-    after = 0;
+    after = look_at = 0;
   }
   /// A path has opened.
   void on_open() noexcept {

@@ -340,6 +340,7 @@ std::size_t Sender::flush_dirty() noexcept {
     posted += flush(*peer);
   }
   dirty_now_.clear();
+  queued_posted_ += posted;
   return posted;
 }
 

@@ -81,6 +81,11 @@ class Sender {
   /// All peers that have something to send.
   std::size_t flush_all() noexcept { return dirty_.empty() ? 0 : flush_dirty(); }
   void mark_dirty(Peer& peer) noexcept;
+  /// Some path did not take what was to be posted: again.
+  bool pending() const noexcept { return !dirty_.empty(); }
+  /// Queued frames, and data of large messages, that were posted since the beginning: what answers others is
+  /// among them, and no small message of the user's that went at once.
+  std::uint64_t queued_posted() const noexcept { return queued_posted_; }
 
   /// The peer has taken all numbers below ack. false: it cannot have (ack was never sent).
   bool acknowledged(Peer& peer, std::uint64_t ack) noexcept {
@@ -148,6 +153,7 @@ class Sender {
   std::vector<std::unique_ptr<PooledFrame>> pool_;
   std::vector<PooledFrame*> free_;
   Blob scratch_;  // gathers scattered payloads
+  std::uint64_t queued_posted_ = 0;
 };
 
 /// Largest payload of an active message.

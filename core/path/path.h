@@ -99,6 +99,7 @@ class Path final : public EndpointSink {
   TimeNs heard = 0;                      // last time a frame came (checked at housekeeping)
   std::uint64_t heard_frames = 0;        // ... and the count then
   TimeNs probed = 0;                     // 0: no probe out
+  bool awaited = false;                  // at the last look: the peer is to say something on it
   std::deque<std::uint64_t> posted;      // transfers whose data is posted and not on_sent, in order
   std::uint64_t striped_bytes = 0;       // placed data since the bulk paths last changed
   std::uint32_t weight = 1;              // share of placed data

@@ -48,6 +48,10 @@ class Hold {
     if (parks()) [[unlikely]]
       watch();
   }
+  /// When keep_time() has something to do next, if no frame comes.
+  TimeNs due_at() const noexcept {
+    return parks() && state_ != HoldState::kFenced ? until_ : kNoDeadline;
+  }
 
  private:
   void look() noexcept;

@@ -28,12 +28,25 @@ void Returning::keep_time() noexcept {
   }
 }
 
+TimeNs Returning::due_at() const noexcept {
+  if (!parts_.switching.at_rest() || parts_.hold.parks()) return kNoDeadline;
+  TimeNs due = kNoDeadline;
+  for (const auto& slot : parts_.slots.all()) {
+    if (slot->absence.doubted) due = 0;
+    if (!slot->absence.why.empty() && wanted(*slot)) due = std::min(due, slot->absence.look_at);
+  }
+  return due;
+}
+
+bool Returning::wanted(const TransportSlot& slot) const noexcept {
+  return slot.absence.awaited || context_.config.settings.returns;
+}
+
 void Returning::look_after(TransportSlot& slot) noexcept {
   Absence& absence = slot.absence;
   if (!parts_.switching.at_rest() || parts_.hold.parks()) return;
   judge(slot);
-  const bool wanted = absence.awaited || context_.config.settings.returns;
-  if (absence.why.empty() || !wanted || context_.now < absence.look_at) return;
+  if (absence.why.empty() || !wanted(slot) || context_.now < absence.look_at) return;
   absence.look_at = context_.now + kLookEvery;
   const Status found = look_for(slot);
   if (absence.settle.look(found.has_value(), context_.now)) return take_back(slot);
@@ -63,10 +76,9 @@ void Returning::lose(TransportSlot& slot, const std::string& why) noexcept {
 void Returning::note_missing(TransportSlot& slot, const std::string& why) noexcept {
   slot.absence.settle.lost(context_.now);
   slot.absence.look_at = context_.now + kLookEvery;
-  const bool returns = slot.absence.awaited || context_.config.settings.returns;
-  note_absent(slot, returns ? why
-                            : why + "; LIVEBTL_RETURN is off: `btlctl add " + slot.name() +
-                                  "` brings it back");
+  note_absent(slot, wanted(slot) ? why
+                                 : why + "; LIVEBTL_RETURN is off: `btlctl add " + slot.name() +
+                                       "` brings it back");
 }
 
 void Returning::await(TransportSlot& slot, const std::string& why) noexcept {
@@ -87,6 +99,8 @@ void Returning::take_back(TransportSlot& slot) noexcept {
   slot.last_address = slot.transport->address();
   log(LogLevel::kWarn, "engine", "transport=%s is in service again", slot.name().c_str());
   parts_.slots.announce();
+  parts_.peers.for_each(
+      [](Peer& peer) { peer.dials.forget(); });  // also for those that it alone reaches
   parts_.elector.elect_all();
   context_.notify_control();
 }

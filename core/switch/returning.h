@@ -43,6 +43,8 @@ class Returning {
 
   /// Every millisecond or so; cheap where nothing is absent or doubted.
   void keep_time() noexcept;
+  /// When keep_time() has something to do next.
+  TimeNs due_at() const noexcept;
   /// Permitted, but it cannot be opened: it is looked for from now on. why: for people.
   void note_missing(TransportSlot& slot, const std::string& why) noexcept;
   /// The same by order, so that it comes even where LIVEBTL_RETURN is off.
@@ -65,6 +67,7 @@ class Returning {
 
  private:
   void look_after(TransportSlot& slot) noexcept;
+  bool wanted(const TransportSlot& slot) const noexcept;
   void judge(TransportSlot& slot) noexcept;
   Status look_for(TransportSlot& slot);
   void lose(TransportSlot& slot, const std::string& why) noexcept;

@@ -60,6 +60,10 @@ class LIVEBTL_API Engine {
   virtual std::size_t progress() noexcept = 0;
   /// Sleeps until something may have happened, or for `timeout_ns` nanoseconds (< 0: no limit).
   virtual void wait(std::int64_t timeout_ns) noexcept = 0;
+  /// The caller goes to sleep on something else than wait(), and is to be woken when something has come (by a waker, or
+  /// by Operation::done): the agent moves the engine from now on, until some thread calls in again. Without this it
+  /// notices after LIVEBTL_AWAY_US or, if absences were not missed lately, up to three seconds later.
+  virtual void leave() noexcept = 0;
   /// `signal` (not null) is called on the agent's thread each time that the agent has moved the
   /// engine, so that operations may have completed. It must only signal (an eventfd, a condition)
   /// and not call the engine. Returns an id for remove_waker(), after which it is not called.

@@ -90,6 +90,23 @@ def descriptors(pid):
     return found
 
 
+# What a thread has done since it began: how often it was woken, and for how long it has had a processor.
+Activity = namedtuple("Activity", "wakes seconds")
+
+
+def threads(pid, name):
+    """The ids of a process's threads of that name."""
+    tasks = os.listdir(f"/proc/{pid}/task")
+    return [int(task) for task in tasks if _read(f"/proc/{pid}/task/{task}/comm").decode(errors="replace").strip() == name]
+
+
+def activity(pid, thread):
+    """It sleeps once for each time that it was woken."""
+    status = _read(f"/proc/{pid}/task/{thread}/status").decode()
+    wakes = int(status.partition("\nvoluntary_ctxt_switches:")[2].split()[0])
+    return Activity(wakes, int(_read(f"/proc/{pid}/task/{thread}/schedstat").split()[0]) / 1e9)
+
+
 def mappings(pid, part):
     """Lines of /proc/PID/maps that contain `part`."""
     return [line for line in _read(f"/proc/{pid}/maps").decode(errors="replace").splitlines() if part in line]

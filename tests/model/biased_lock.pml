@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* biased_lock.pml -- core/engine/biased_lock.cc under TSO: an owner, an agent, and a second application thread.
  *
- * Shown: never two inside; nobody sleeps for ever (an end state in which a thread has not finished is an error).
+ * Shown: never two inside; no application thread is inside, after an agent that watches for it, before it has told of it; nobody sleeps for ever (an end state in which a thread has not finished is an error).
  * Store buffers: the owner's two plain stores to inside_ go through an explicit FIFO that drains at any time. All
  *   other writes in the code are locked instructions or are made just before a system call that begins with a full
  *   barrier; they are one atomic step here, after the writer's own buffer has drained.
  * membarrier: drains every buffer. futex_wait: compares and falls asleep in one step. futex_wake: drains the caller's
  *   buffer, then wakes. Sleepers may also wake for nothing, as the code allows for it: not modelled, as it only helps.
  * Mutants: -DNO_MEMBARRIER (the revoker does not drain the owner's buffer), -DNO_WAKE (the owner leaves without
- *   waking), -DNO_TURN_RESET (an application thread keeps the turn it has used).
+ *   waking), -DNO_TURN_RESET (an application thread keeps the turn it has used), -DWATCH_UNSEEN (the owner's fast path
+ *   does not see that it is watched for).
  * Not modelled: fork.
  * Run: tests/model/run_biased_lock.sh
  */
@@ -20,6 +21,7 @@
 bool inside;            /* inside_, in memory */
 byte agents;            /* wanted_: low bits */
 bool revoked;           /* wanted_: top bit */
+bool watched;           /* wanted_: the bit below */
 bool mutex;             /* mutex_ */
 bool turn;              /* application_first_ */
 byte applications;      /* applications_waiting_ */
@@ -40,6 +42,15 @@ bool asleep_turn[3];
 
 inline enter() { d_step { holders++; assert(holders == 1) } }
 inline leave() { holders-- }
+
+#ifdef WATCH_UNSEEN
+#define WANTED (agents > 0 || revoked)
+#else
+#define WANTED (agents > 0 || revoked || watched)
+#endif
+
+/* entered() of an application thread, under the lock. */
+inline tell_entry() { watched = false }
 
 inline membarrier() {
 #ifndef NO_MEMBARRIER
@@ -100,6 +111,7 @@ inline lock_slowly_application(t, out) {
   :: out
   fi;
   held_by_mutex = true;
+  tell_entry();
   applications--;
 #ifndef NO_TURN_RESET
   if
@@ -118,7 +130,7 @@ inline try_slowly_application(t, got) {
      :: atomic { !mutex && DRAINED(t) -> mutex = true };
         keep_owner_out_application(t, got);
         if
-        :: got -> held_by_mutex = true
+        :: got -> held_by_mutex = true; tell_entry()
         :: !got -> mutex = false
         fi
      :: mutex
@@ -137,7 +149,7 @@ proctype Application(byte t) {
      :: owner == t ->
         buffer[t]!1;
         if
-        :: agents == 0 && !revoked -> fast = true
+        :: !WANTED -> fast = true
         :: else -> buffer[t]!0; DRAINED(t); WAKE(asleep_inside)
         fi
      :: owner != t
@@ -149,7 +161,7 @@ proctype Application(byte t) {
      :: !fast -> try_slowly_application(t, in)
      fi;
      if
-     :: in -> enter(); leave()
+     :: in -> enter(); assert(!watched); leave()
      :: !in
      fi;
      if
@@ -158,7 +170,7 @@ proctype Application(byte t) {
      :: in && !held_by_mutex ->
         buffer[t]!0;
         if
-        :: agents == 0 && !revoked
+        :: !WANTED
         :: else ->
 #ifndef NO_WAKE
            DRAINED(t); WAKE(asleep_inside)
@@ -226,6 +238,10 @@ proctype Agent() {
      if
      :: in ->
         enter();
+        if
+        :: watched = true
+        :: skip
+        fi;
         leave();
         if
         :: applications > 0 -> turn = true

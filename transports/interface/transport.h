@@ -213,11 +213,13 @@ class Transport {
   /// went wrong, and then about once a second until it is; connect() and admit() are not called
   /// meanwhile.
   virtual Status usable() { return {}; }
-  /// A descriptor that poll() shows readable when progress() has work, after arm(); -1: none, poll
-  /// by time.
+  /// A descriptor that poll() shows readable when progress() has work, after arm(); -1: there is none.
   virtual int wait_fd() const noexcept = 0;
   /// Before sleeping on wait_fd(). false: there is work already.
   virtual bool arm() noexcept = 0;
+  /// After arm(): when progress() wants to be called though the descriptor shows nothing. kNoDeadline: it
+  /// need not be. The call may come late.
+  virtual TimeNs wake_at() const noexcept { return wait_fd() >= 0 ? kNoDeadline : 0; }
 
   /// Exactly with caps().by_ticket; null: it connects by addresses. Constant.
   virtual ByTicket* by_ticket() noexcept { return nullptr; }

@@ -23,6 +23,9 @@ inline core::DeviceFiles rdma_devices() {
            {"librdmacm", "librdmacm, as libfabric's verbs provider does (LIVEBTL_HIDE_DEVICES)"}}};
 }
 
+/// How often a process that sleeps asks whether the other ends of its connections are there.
+inline constexpr TimeNs kAskAsleepEvery = 10 * kSecond;
+
 template <class End, class Number>
 class MessageTransport : public core::Transport, core::ByTicket, core::HoldsDevice {
  public:

@@ -178,7 +178,7 @@ void OfiEndpoint::settle() noexcept {
 }
 
 void OfiEndpoint::look(TimeNs now) noexcept {
-  constexpr TimeNs kSilence = kSecond;
+  constexpr TimeNs kSilence = 5 * kSecond;  // the question wakes a peer that sleeps
   // Messages overtake each other by the time that a read takes, not by seconds.
   constexpr TimeNs kMissingTime = 10 * kSecond;
   constexpr TimeNs kUnsentTime = 10 * kSecond;  // nothing is taken to send, and nothing comes

@@ -70,6 +70,10 @@ class OfiEndpoint final : public core::Endpoint, core::TicketEnd, messages::Devi
   void settle() noexcept;
   /// From time to time: is a message missing, or the peer silent?
   void look(TimeNs now) noexcept;
+  /// Does look() count the time of anything?
+  bool waits() const noexcept {
+    return is_open() && (window_.has_gap() || unsent_since_ != 0 || read_ != nullptr);
+  }
   /// Goes down, in progress() alone.
   void take_down(const Error& why) noexcept { connection_.take_down(why); }
 

@@ -198,6 +198,15 @@ bool OfiTransport::arm() noexcept {
   return count == 0 && sleep_.arm();  // an error is read again by progress()
 }
 
+// What look() counts is counted while something is under way; what rests is asked seldom by who sleeps.
+TimeNs OfiTransport::wake_at() const noexcept {
+  const bool waits =
+      pending_byes_.count() != 0 || !left_reads_.empty() || extension_ != nullptr ||
+      std::ranges::any_of(ends_, [](const auto& each) { return each.second->waits(); });
+  if (waits) return now_ + kSecond;
+  return ends_.empty() ? kNoDeadline : now_ + messages::kAskAsleepEvery;
+}
+
 void OfiTransport::end_all_of(OfiEndpoint& endpoint) noexcept {
   credits_.leave(endpoint.open_grants());
   domain_->disown(endpoint);

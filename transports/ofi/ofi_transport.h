@@ -50,6 +50,7 @@ class OfiTransport final : public messages::MessageTransport<OfiEndpoint, std::u
   std::size_t pinned_bytes() const noexcept override { return 0; }  // libfabric does not tell
   int wait_fd() const noexcept override { return sleep_.fd(); }
   bool arm() noexcept override;
+  TimeNs wake_at() const noexcept override;
 
   /// What Options::extension made. Another one after each loss that usable() has mended.
   Extension& extension() noexcept { return *extension_; }

@@ -28,6 +28,8 @@ class SelfTransport final : public core::Transport {
                        std::size_t frames_max) noexcept override;
   int wait_fd() const noexcept override { return -1; }
   bool arm() noexcept override;
+  /// All its work is made by this process's own calls.
+  TimeNs wake_at() const noexcept override { return kNoDeadline; }
 
   void add(SelfEndpoint& endpoint) { endpoints_.push_back(&endpoint); }
   void remove(SelfEndpoint& endpoint) noexcept;

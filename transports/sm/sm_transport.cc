@@ -151,6 +151,13 @@ bool SmTransport::arm() noexcept {
   });
 }
 
+// The time of those that have not introduced themselves, and a listener for which there was no descriptor.
+TimeNs SmTransport::wake_at() const noexcept {
+  TimeNs at = listening_ ? kNoDeadline : 0;
+  for (const Unauthenticated& each : unauthenticated_) at = std::min(at, each.deadline);
+  return at;
+}
+
 void SmTransport::wake() noexcept {
   if (!asleep_) return;
   asleep_ = false;

@@ -35,6 +35,7 @@ class SmTransport final : public core::Transport {
                        std::size_t frames_max) noexcept override;
   int wait_fd() const noexcept override { return epoll_.number(); }
   bool arm() noexcept override;
+  TimeNs wake_at() const noexcept override;
 
   // For endpoints.
   ProcessId process() const noexcept { return process_; }

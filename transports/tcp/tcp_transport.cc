@@ -193,7 +193,8 @@ Result<std::unique_ptr<core::Endpoint>> TcpTransport::connect(Bytes address) {
 std::size_t TcpTransport::progress(core::TransportSink& accept, TimeNs now,
                                    std::size_t frames_max) noexcept {
   Turn turn{&accept, now, frames_max};
-  shared_.waiting.walk([&](TcpEndpoint& endpoint) { endpoint.move_waiting(turn); });
+  if (!shared_.waiting.empty()) [[unlikely]]
+    shared_.waiting.walk([&](TcpEndpoint& endpoint) { endpoint.move_waiting(turn); });
   const bool deadlines = !shared_.dialling.empty() || !arrivals_.empty();
   const bool direct = !deadlines && shared_.backlogged == 0 && shared_.open.count() <= kDirectMax;
   if (direct) shared_.open.walk([&](TcpEndpoint& endpoint) { endpoint.move(turn); });
@@ -208,6 +209,13 @@ std::size_t TcpTransport::progress(core::TransportSink& accept, TimeNs now,
   set_ticking(!shared_.dialling.empty() || !arrivals_.empty());
   shared_.pace.polled(now, turn.frames, shared_.open.empty());
   return turn.frames;
+}
+
+// After a sleep over all descriptors the first turn looks at all of them.
+bool TcpTransport::arm() noexcept {
+  turns_since_poll_ = kTurnsPerPoll;
+  shared_.pace.hurry();
+  return shared_.waiting.empty();
 }
 
 void TcpTransport::set_ticking(bool ticking) noexcept {

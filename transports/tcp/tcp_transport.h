@@ -32,7 +32,7 @@ class TcpTransport final : public core::Transport, public PollTarget {
   std::size_t progress(core::TransportSink& accept, TimeNs now,
                        std::size_t frames_max) noexcept override;
   int wait_fd() const noexcept override { return shared_.poller.fd(); }
-  bool arm() noexcept override { return shared_.waiting.empty(); }
+  bool arm() noexcept override;
   core::Pace* pace() noexcept override { return &shared_.pace; }
 
   /// The tick: time may be over for somebody.

@@ -186,6 +186,13 @@ bool VerbsTransport::arm() noexcept {
   return seen_count_ == 0;
 }
 
+// Nobody else tells that a silent peer has gone; who sleeps asks seldom. No event follows a parting either.
+TimeNs VerbsTransport::wake_at() const noexcept {
+  if (!device_) return kNoDeadline;
+  if (!parked_.empty()) return now_ + kMillisecond;
+  return ends_.empty() ? kNoDeadline : now_ + messages::kAskAsleepEvery;
+}
+
 void VerbsTransport::park(std::unique_ptr<QueuePair> pair, std::uint32_t open_grants, bool parting,
                           std::optional<std::uint32_t> held) noexcept {
   parked_.push_back({std::move(pair), open_grants, 0, 0, held});

@@ -36,6 +36,7 @@ class VerbsTransport final : public messages::MessageTransport<VerbsEndpoint, st
   std::size_t pinned_bytes() const noexcept override;
   int wait_fd() const noexcept override { return epoll_.number(); }
   bool arm() noexcept override;
+  TimeNs wake_at() const noexcept override;
 
   // For endpoints.
   Device& device() noexcept { return *device_; }

@@ -94,9 +94,11 @@ void Proof::tell_round() noexcept {
   std::fflush(stdout);
 }
 
+bool Proof::stopped() const { return exists(options_.stop_file); }
+
 void Proof::compute_until_stop() const {
   volatile std::uint64_t work = options_.seed;
-  while (!exists(options_.stop_file)) {
+  while (!stopped()) {
     for (int i = 0; i < 200000; ++i) work = work * 6364136223846793005U + 1442695040888963407U;
   }
 }

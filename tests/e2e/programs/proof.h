@@ -77,6 +77,8 @@ class Proof {
   void tell_round() noexcept;
   /// This rank is where the scenario begins: makes the ready file.
   void ready() const;
+  /// Without an MPI call: does the stop file exist?
+  bool stopped() const;
   /// Spins without an MPI call until the stop file exists.
   void compute_until_stop() const;
 

@@ -100,6 +100,7 @@ class FakeEngine final : public Engine {
   Address address_of(const Destination& destination) const noexcept override;
   std::size_t progress() noexcept override;
   void wait(std::int64_t timeout_ns) noexcept override;
+  void leave() noexcept override { ++leaves; }
   int add_waker(std::function<void()>) override { return 0; }
   void remove_waker(int) noexcept override {}
   void on_event(std::function<void(const EngineEvent&)>) override {}
@@ -108,6 +109,7 @@ class FakeEngine final : public Engine {
   bool busy = false;                    // every call that starts something answers kBusy
   Errc message_ends = Errc::kOk;        // what a multi-receive is told of the messages that come
   std::atomic<std::uint64_t> waits{0};  // calls of wait()
+  std::atomic<std::uint64_t> leaves{0};
 
   std::recursive_mutex lock;  // the engine's
   std::map<PortNumber, FakePort*> ports;

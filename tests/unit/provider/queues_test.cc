@@ -59,13 +59,16 @@ TEST_CASE("a sleeper on a queue's descriptor wakes when a completion comes") {
   char buffer[4];
   fi_trecv(pair.ep[1], buffer, 4, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr);
   fid_t objects[] = {&pair.cq[1]->fid};
+  const std::uint64_t before = fake::engine().leaves;
   REQUIRE(fi_trywait(pair.fabric, objects, 1) == 0);
+  CHECK(fake::engine().leaves == before + 1);  // the agent is to take over at once
   pollfd waiting{fd, POLLIN, 0};
   CHECK(::poll(&waiting, 1, 0) == 0);
   fi_tinject(pair.ep[0], "x", 1, pair.address[1], 1);
   engine().progress();
   CHECK(::poll(&waiting, 1, -1) == 1);
   CHECK(fi_trywait(pair.fabric, objects, 1) == -FI_EAGAIN);
+  CHECK(fake::engine().leaves == before + 1);  // there is something to read
   fi_cq_tagged_entry entry;
   CHECK(pair.next(1, entry) == 1);
   CHECK(fi_trywait(pair.fabric, objects, 1) == 0);

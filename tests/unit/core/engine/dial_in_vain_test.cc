@@ -156,13 +156,6 @@ void break_paths(Taps& taps) {
   }
 }
 
-/// The longest sleep that the agent of an engine comes to, which nobody calls while no time passes.
-std::int64_t sleep_of(core::EngineCore& engine) {
-  std::int64_t sleep = 0;
-  for (int turn = 0; turn < 20; ++turn) sleep = engine.agent_turn();
-  return sleep;
-}
-
 core::Routing beta_is_better() {
   core::Routing routing;
   routing.tuning["beta"].exclusivity = 999;
@@ -171,7 +164,8 @@ core::Routing beta_is_better() {
 
 }  // namespace
 
-TEST_CASE("a better transport is dialled seldom while another one serves, and wakes nobody") {
+TEST_CASE(
+    "a better transport is dialled seldom while another one serves, and so is the agent woken") {
   Taps alpha, beta;
   beta[0].refuses = beta[1].refuses = true;
   Rig rig(2, {kind("self"), tapped("alpha", alpha), tapped("beta", beta)}, 1, {}, 1,
@@ -186,7 +180,13 @@ TEST_CASE("a better transport is dialled seldom while another one serves, and wa
   pass(rig, 20 * kSecond);
   CHECK(beta[0].dials > before + 1);  // it is not given up
   CHECK(beta[0].dials < before + 10);
-  CHECK(sleep_of(*rig.engines[0]) == 10 * kMillisecond);
+  const int dialled = beta[0].dials;
+  const std::int64_t sleep = rig.pass_away(2 * kSecond);
+  CHECK(sleep > 10 * kMillisecond);
+  CHECK(sleep <= core::kRedialServed);
+  rig.pass_away(20 * kSecond);
+  CHECK(beta[0].dials > dialled + 1);  // nor is it where nobody calls in
+  CHECK(beta[0].dials < dialled + 10);
   refuse_all(beta, false);
   pass(rig, 10 * kSecond);
   CHECK(rig.engines[0]->status().peers.at(0).transport == "beta");
@@ -208,7 +208,9 @@ TEST_CASE("a pair that has lost what served it dials quickly again") {
   const int before = alpha[0].dials + beta[0].dials;
   pass(rig, 2 * kSecond);
   CHECK(alpha[0].dials + beta[0].dials > before + 10);
-  CHECK(sleep_of(*rig.engines[0]) < 10 * kMillisecond);  // it has this to do
+  const std::int64_t sleep = rig.pass_away(2 * kSecond);
+  CHECK(sleep >= 0);  // it has this to do
+  CHECK(sleep <= core::kRedialUnserved * 3 / 2);
   refuse_all(alpha, false);
   pass(rig, kSecond);
   CHECK(rig.engines[0]->status().peers.at(0).transport == "alpha");

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <doctest/doctest.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <cstring>
@@ -68,6 +69,31 @@ class Rig {
       engine->wait(0);
     }
   }
+  /// Nobody gets a turn.
+  void let(TimeNs time) { stopped_ = (stopped_ != 0 ? stopped_ : monotonic_now()) + time; }
+  /// The same while no application calls in: the agents take their turns whenever they are awake. Returns how long
+  /// that of engine i would sleep in the end; below 0: until something happens.
+  std::int64_t pass_away(TimeNs time, std::size_t i = 0) {
+    if (stopped_ == 0) stopped_ = monotonic_now();
+    const TimeNs end = stopped_ + time;
+    std::vector<std::int64_t> sleeps(engines.size(), 0);
+    while (stopped_ < end) {
+      int rounds = 0;
+      do {
+        for (std::size_t each = 0; each < engines.size(); ++each)
+          sleeps[each] = sleep_of(*engines[each]);
+      } while (++rounds < 1000 &&
+               std::ranges::any_of(engines, [](const auto& each) { return is_woken(*each); }));
+      TimeNs next = end;
+      for (std::size_t each = 0; each < engines.size(); ++each) {
+        if (sleeps[each] >= 0)
+          next = std::min(next, stopped_ + std::max(sleeps[each], kMillisecond));
+        if (!is_away(*engines[each])) next = std::min(next, stopped_ + kMillisecond);
+      }
+      stopped_ = next;
+    }
+    return sleeps[i];
+  }
   /// One more process.
   void join(std::vector<core::TransportKind> kinds) { start(std::move(kinds), 42, nullptr); }
   /// ... while a ladder stands there.
@@ -109,6 +135,21 @@ class Rig {
         return;
       }
     }
+  }
+
+  /// Does the agent count on the application no more? Then it waits for more than the timer.
+  static bool is_away(core::EngineCore& engine) { return engine.wait_fds().size() > 1; }
+  static bool is_woken(core::EngineCore& engine) {
+    std::vector<pollfd> polled;
+    for (const int fd : engine.wait_fds()) polled.push_back({fd, POLLIN, 0});
+    // The timer is real.
+    return polled.size() > 1 && ::poll(polled.data() + 1, polled.size() - 1, 0) > 0;
+  }
+  /// The agent's turns, until it would sleep.
+  static std::int64_t sleep_of(core::EngineCore& engine) {
+    std::int64_t sleep = 0;
+    for (int turn = 0; turn < 1000 && sleep == 0; ++turn) sleep = engine.agent_turn();
+    return sleep;
   }
 
   static constexpr std::uint64_t kFirstProcess = 100;

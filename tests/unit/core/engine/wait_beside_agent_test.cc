@@ -63,7 +63,7 @@ TEST_CASE("the agent leaves the engine and its bells to a thread that falls asle
   falls_asleep.get_future().wait();
   engine.agent_turn();  // would wait for the engine if it wanted it
   turned.set_value();
-  CHECK(engine.wait_fds().empty());
+  CHECK(!Rig::is_away(engine));
   sleeper.join();
   CHECK(left_alone);
 }

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/engine/presence.cc -- see presence.h.
+#include "core/engine/presence.h"
+
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace livebtl::core {
+namespace {
+
+// Each absence that is attended to may wake the agent twice: also for the deadline that it then sleeps for.
+constexpr TimeNs kUnattended = 3 * kSecond;
+
+}  // namespace
+
+Presence::Presence(TimeNs away)
+    : away_(away), timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {}
+
+// Clears what the timer showed, too. Relative: the engine's clock may be a test's.
+void Presence::set_timer(TimeNs in) const noexcept {
+  in = std::max<TimeNs>(in, 1);  // 0 would stop it
+  itimerspec at{};
+  at.it_value.tv_sec = static_cast<time_t>(in / kSecond);
+  at.it_value.tv_nsec = static_cast<long>(in % kSecond);
+  ::timerfd_settime(timer_.number(), 0, &at, nullptr);
+}
+
+void Presence::put_off(TimeNs now) noexcept {
+  told_at_ = now;
+  const TimeNs until = std::max(now + 2 * away_, quiet_until_.load(std::memory_order_relaxed));
+  if (until == until_.load(std::memory_order_relaxed)) return;
+  until_.store(until, std::memory_order_relaxed);
+  set_timer(until - now);
+}
+
+void Presence::returned(TimeNs now) noexcept {
+  if (std::exchange(attended_, false) && !answered_) quiet_until_ = attended_at_ + kUnattended;
+  put_off(now);
+}
+
+void Presence::expect_work(TimeNs now) noexcept {
+  quiet_until_ = 0;
+  if (until_.load(std::memory_order_relaxed) > now + 2 * away_) put_off(now);
+}
+
+void Presence::leave() noexcept {
+  quiet_until_ = 0;
+  until_.store(0, std::memory_order_relaxed);
+  set_timer(0);
+}
+
+// The application may say something else at the same time: its word stands, and the timer is set for it.
+void Presence::extend(TimeNs now) noexcept {
+  TimeNs until = until_.load(std::memory_order_relaxed);
+  if (until > now) return;
+  quiet_until_.store(now + kUnattended, std::memory_order_relaxed);
+  if (!until_.compare_exchange_strong(until, now + kUnattended)) return;
+  TimeNs set = 0;
+  do {
+    set = until_.load();
+    set_timer(set - now);
+  } while (until_.load() != set);
+}
+
+void Presence::attend(TimeNs now, bool prompt) noexcept {
+  if (!std::exchange(attended_, true)) {
+    attended_at_ = now;
+    answered_ = false;
+    std::uint64_t expirations = 0;
+    // Else it would show that it has run out as long as the absence lasts.
+    [[maybe_unused]] const ssize_t count =
+        ::read(timer_.number(), &expirations, sizeof(expirations));
+  }
+  if (prompt) answered_ = true;
+}
+
+}  // namespace livebtl::core
