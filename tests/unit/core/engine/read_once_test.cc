@@ -99,10 +99,14 @@ TEST_CASE("an eager message, an active one and a put are copied once") {
   Told told;
   const Blob payload(3000, std::byte{5});
   const std::size_t once = touches_of_a_copy(payload.size());
+  // Where a copy goes to, and how that is aligned, makes a difference of some lines; a second copy of some thousands.
+  const auto about_once = [once](std::size_t touches) {
+    return touches <= once + 128 && once <= touches + 128;
+  };
   const core::Header<core::MessageBody> eager{told.next(FrameKind::kEager), {0, 0}};
-  CHECK(told.touches(eager, payload) == once);  // kept
+  CHECK(about_once(told.touches(eager, payload)));  // kept
   const core::Header<core::MessageBody> active{told.next(FrameKind::kActive), {0, 1}};
-  CHECK(told.touches(active, payload) == once);
+  CHECK(about_once(told.touches(active, payload)));
   std::vector<std::byte> region(4096);
   RegionRequest request;
   request.base = region.data();
@@ -110,7 +114,7 @@ TEST_CASE("an eager message, an active one and a put are copied once") {
   request.key = 5;
   REQUIRE(told.rig.ports[0]->register_region(request));
   const core::Header<core::RemoteBody> put{told.next(FrameKind::kPut), {5, 0, 3000, 1}};
-  CHECK(told.touches(put, payload) == once);
+  CHECK(about_once(told.touches(put, payload)));
   CHECK(region[2999] == std::byte{5});
   told.rig.ports.clear();
 }
