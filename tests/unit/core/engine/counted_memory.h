@@ -20,7 +20,7 @@ class CountedMemory {
  public:
   /// base: whole pages, that can be read and written.
   CountedMemory(std::byte* base, std::size_t bytes) : base_(base), bytes_(bytes) {
-    touched_.reserve(4096);  // the handlers may not allocate
+    touched_.reserve(16384);  // the handlers may not allocate
     watching() = this;
     set_handler(SIGSEGV, &on_fault, segv_before_);
     set_handler(SIGTRAP, &on_step, trap_before_);
@@ -39,7 +39,23 @@ class CountedMemory {
   std::size_t touches() const noexcept { return touched_.size(); }
   /// How many have begun at that byte.
   std::size_t touches_of(const void* byte) const noexcept {
-    return static_cast<std::size_t>(std::ranges::count(touched_, byte));
+    return static_cast<std::size_t>(
+        std::ranges::count(touched_, static_cast<const std::byte*>(byte)));
+  }
+  /// How many times what lies in [from, to) was gone through from one end to the other. Whoever copies takes a copy's
+  /// first and last bytes out of turn, so they are best left out.
+  std::size_t passes(const std::byte* from, const std::byte* to) const noexcept {
+    std::size_t touches = 0;
+    std::size_t rises = 0;
+    std::size_t falls = 0;
+    const std::byte* before = nullptr;
+    for (const std::byte* const at : touched_) {
+      if (at < from || at >= to) continue;
+      rises += ++touches > 1 && at >= before;
+      falls += touches > 1 && at <= before;
+      before = at;
+    }
+    return touches < 3 ? touches : 1 + std::min(rises, falls);
   }
 
  private:
@@ -75,7 +91,7 @@ class CountedMemory {
 
   std::byte* const base_;
   const std::size_t bytes_;
-  std::vector<const void*> touched_;
+  std::vector<const std::byte*> touched_;
   struct sigaction segv_before_ {};
   struct sigaction trap_before_ {};
 };
