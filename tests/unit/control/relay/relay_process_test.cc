@@ -91,9 +91,8 @@ TEST_CASE("a relay that is killed between two commands is replaced, on the same 
   REQUIRE(::kill(killed, SIGKILL) == 0);
   CHECK(eventually([&] {
     const auto now = helpers("relay", nodes.two->directory());
-    return now.size() == 1 && now.front() != killed && !relay_of(*nodes.two).empty();
-  }));
-  CHECK(relay_of(*nodes.two) == before);
+    return now.size() == 1 && now.front() != killed && relay_of(*nodes.two) == before;
+  }));  // the cards may say nothing of a relay for a moment
   const auto outcome = nodes.one->run("switch", {"sm", "tcp"});
   CHECK(outcome.code == ExitCode::kDone);
   CHECK(outcome.members == 4);
