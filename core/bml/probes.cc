@@ -23,12 +23,14 @@ namespace {
 
 // What we wait for: the answer to a probe or a marker, an empty buffer (the other end may be gone
 // without our seeing it), acknowledgements of what went on this path, and the end of large messages
-// whose data may have. What a hold keeps back is not on its way.
+// whose data may have; of a peer that has said goodbye the path's end, which may not get through. What
+// a hold keeps back is not on its way.
 bool awaits_something(const Peer& peer, const Path& path, bool held) noexcept {
   if (!path.keeps) return false;
   if (path.probed != 0 || path.endpoint->in_flight() != 0) return true;
   if (path.marker.awaited()) return true;
   if (held) return false;
+  if (peer.departed) return true;
   // With something to say and nothing to say it by, find out whether anybody is there at all.
   if (peer.send_path == nullptr && peer.has_to_send()) return true;
   const bool sends = &path == peer.send_path && peer.tx.window && !peer.tx.window->empty();

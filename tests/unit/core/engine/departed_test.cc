@@ -124,3 +124,22 @@ TEST_CASE("a receive from a peer that is dead ends at once, however late it is p
   Dead peer;
   for (int i = 0; i < 3; ++i) CHECK(peer.receive(3, peer.from) == Errc::kPeerLost);
 }
+
+TEST_CASE("a peer that has said goodbye, and whose path's end does not come through, is given up") {
+  Rig rig(2, {kind("self"), kind("tcp")}, 1, at_once());
+  talk(rig, 1);
+  const Destination from = rig.to(0, 1);
+  Watched receive;
+  REQUIRE(rig.ports[0]->receive({.tag = 2, .from = from}, receive) == Accept::kAccepted);
+  rig.until([&] { return kept_bytes(*rig.engines[1]) == 0; });
+  rig.engines[1]->linger();
+  // From here on only rank 0 gets turns.
+  TimeNs passed = 0;
+  for (; receive.done_count == 0 && passed < 60 * kSecond; passed += 100 * kMillisecond) {
+    rig.let(100 * kMillisecond);
+    Rig::sleep_of(*rig.engines[0]);
+  }
+  CHECK(receive.completion.code == Errc::kPeerLost);
+  CHECK(passed >= 2 * kSecond);  // LIVEBTL_PROBE_MS: a path that has an end is not cut short
+  rig.ports.clear();
+}
