@@ -2,17 +2,21 @@
 // control/place/job.cc -- see job.h: puts together what launcher.h, rundir.h and job_secret.h find.
 #include "control/place/job.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
 
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/node_identity.h"
 #include "base/process_files.h"
 #include "base/text.h"
+#include "control/place/directory.h"
 #include "control/place/job_secret.h"
 #include "control/place/launcher.h"
+#include "control/place/pmix_seed.h"
 #include "control/place/rundir.h"
 
 namespace livebtl::control {
@@ -23,6 +27,20 @@ std::optional<std::string> environment(std::string_view name) {
   return value ? std::optional<std::string>(value) : std::nullopt;
 }
 
+/// What the launcher gave, whatever the process has set since.
+std::string environment_at_start() {
+  constexpr std::size_t kBytesMax = 8u << 20;  // the kernel's limit is lower
+  const Fd fd(::open("/proc/self/environ", O_RDONLY | O_CLOEXEC));
+  auto text = fd ? read_descriptor(fd.number(), kBytesMax) : Result<std::string>(std::string());
+  return text ? std::move(*text) : std::string();
+}
+
+Result<LauncherFacts> ask_launcher() {
+  const std::string started_with = environment_at_start();
+  const Lookup at_start = [&](std::string_view name) { return find_variable(started_with, name); };
+  return read_launcher(environment, at_start, process_manager_id);
+}
+
 std::string host_name() {
   std::array<char, 256> name{};
   if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown-host";
@@ -31,6 +49,11 @@ std::string host_name() {
     if (!is_plain(c)) c = '?';
   }
   return host.empty() ? "unknown-host" : host;
+}
+
+bool is_secret_given(const Settings& settings) noexcept {
+  return settings.secret_fd >= 0 || !settings.secret_file.empty() ||
+         settings.auth == AuthLevel::kNone;
 }
 
 /// The identity of this process, without touching a file.
@@ -65,11 +88,26 @@ Result<JobFacts> read_facts(const Settings& settings, const LauncherFacts& launc
   return facts;
 }
 
+/// Of some launchers, not of all, it is in the environment. What a member of the job finds by itself the others do too.
+void find_seed(const Settings& settings, LauncherFacts& launcher) {
+  constexpr int kRankZeroBehind_s = 60;
+  if (is_secret_given(settings) || !launcher.seed.empty() || !environment("PMIX_NAMESPACE")) return;
+  const auto pmix = loaded_pmix();
+  if (!pmix) return;
+  auto seed = seed_by_pmix(*pmix, kRankZeroBehind_s);
+  if (seed) {
+    launcher.seed = std::move(*seed);
+  } else {
+    log(LogLevel::kWarn, "job", "the launcher's server gives no secret to this job: %s",
+        seed.error().text.c_str());
+  }
+}
+
 /// A file in the job's directory is one secret on each node, and so no common one.
 void warn_of_secret_per_node(const Settings& settings, const LauncherFacts& launcher) {
-  const bool given = settings.secret_fd >= 0 || !settings.secret_file.empty() ||
-                     !launcher.seed.empty() || settings.auth == AuthLevel::kNone;
-  if (given || launcher.job.empty() || launcher.one_node || launcher.announced < 2) return;
+  if (is_secret_given(settings) || !launcher.seed.empty() || launcher.job.empty() ||
+      launcher.one_node || launcher.announced < 2)
+    return;
   log(LogLevel::kWarn, "job",
       "this launcher gives no secret to all nodes; if the job has several, give it one by "
       "LIVEBTL_SECRET_FILE, or they will refuse each other");
@@ -80,8 +118,9 @@ void warn_of_secret_per_node(const Settings& settings, const LauncherFacts& laun
 std::string process_name(ProcessId process) { return process_file(process, ""); }
 
 Result<JobFacts> find_job(const Settings& settings, ProcessId process) {
-  const auto launcher = read_launcher(environment, process_manager_id);
+  auto launcher = ask_launcher();
   if (!launcher) return tl::unexpected(launcher.error());
+  find_seed(settings, *launcher);
   auto facts = read_facts(settings, *launcher, process);
   if (!facts) return facts;
   auto rundir = make_run_directory(settings.rundir, run_places());

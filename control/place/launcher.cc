@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/hex.h"
@@ -87,8 +88,16 @@ void mark_spawned(LauncherFacts& facts, std::string_view pmix_namespace) {
   facts.announced = 0;
 }
 
-Result<bool> read_openmpi(const Lookup& lookup, LauncherFacts& facts) {
-  const auto seed = lookup(kOmpiSeed);
+/// Open MPI sets the variable by itself where the launcher did not: to random bits in a process that has no launcher,
+/// which its children are given then; but to the numbers of job and step, which everybody knows, in one that another
+/// launcher than its own has started (orte's ess/pmi).
+bool is_guessable(const Lookup& at_start) {
+  return !at_start(kOmpiSeed) &&
+         (at_start("PMIX_NAMESPACE") || at_start("PMI_RANK") || at_start("SLURM_STEP_ID"));
+}
+
+Result<bool> read_openmpi(const Lookup& lookup, const Lookup& at_start, LauncherFacts& facts) {
+  const auto seed = is_guessable(at_start) ? std::nullopt : lookup(kOmpiSeed);
   const auto pmix_namespace = lookup("PMIX_NAMESPACE");
   if (!seed && !pmix_namespace) return false;
   auto status = read_place(lookup, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", facts);
@@ -136,6 +145,17 @@ Result<bool> read_slurm(const Lookup& lookup, LauncherFacts& facts) {
 
 }  // namespace
 
+std::optional<std::string> find_variable(std::string_view environment, std::string_view name) {
+  while (!environment.empty()) {
+    const std::size_t end = std::min(environment.find('\0'), environment.size());
+    const std::string_view line = environment.substr(0, end);
+    if (line.size() > name.size() && line.starts_with(name) && line[name.size()] == '=')
+      return std::string(line.substr(name.size() + 1));
+    environment.remove_prefix(std::min(end + 1, environment.size()));
+  }
+  return std::nullopt;
+}
+
 bool valid_job_id(std::string_view id) noexcept {
   return id.size() <= kJobIdMax && is_plain_name(id) && id.find_first_of("._-") != 0;
 }
@@ -161,10 +181,10 @@ std::string process_manager_id() {
   return line ? name_of(parent, *line) : std::to_string(parent);
 }
 
-Result<LauncherFacts> read_launcher(const Lookup& lookup,
+Result<LauncherFacts> read_launcher(const Lookup& lookup, const Lookup& at_start,
                                     const std::function<std::string()>& manager_id) {
   LauncherFacts facts;
-  auto found = read_openmpi(lookup, facts);
+  auto found = read_openmpi(lookup, at_start, facts);
   if (found && !*found) found = read_pmi(lookup, manager_id, facts);
   if (found && !*found) found = read_slurm(lookup, facts);
   if (!found) return tl::unexpected(found.error());

@@ -27,14 +27,17 @@ struct LauncherFacts {
   std::string seed;   // known to the job's processes alone: the secret is made from it; empty: none
 };
 
-/// manager_id: names the process manager above this process where the environment has no job id
+/// at_start: of the environment with which the process was started. manager_id: names the process manager above this process where the environment has no job id
 /// (MPICH's hydra). Errors: kInvalid, with the variable that is malformed.
-Result<LauncherFacts> read_launcher(const Lookup& lookup,
+Result<LauncherFacts> read_launcher(const Lookup& lookup, const Lookup& at_start,
                                     const std::function<std::string()>& manager_id);
 
 /// The nearest ancestor that is a process manager, by process number and start time; else the
 /// parent.
 std::string process_manager_id();
+
+/// What such a lookup finds in "NAME=value" texts that end with a zero byte each, as /proc/self/environ holds them.
+std::optional<std::string> find_variable(std::string_view environment, std::string_view name);
 
 /// At most 64 of [A-Za-z0-9._-], the first a letter or digit.
 bool valid_job_id(std::string_view id) noexcept;

@@ -9,12 +9,15 @@ using namespace livebtl;
 using namespace livebtl::control;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const fuzz::Variables variables = fuzz::variables_of({reinterpret_cast<const char*>(data), size});
+  const std::string_view text{reinterpret_cast<const char*>(data), size};
+  const auto found = find_variable(text, "PMIX_NAMESPACE");
+  fuzz::must_hold(!found || found->size() < size, "a value lies within the text");
+  const fuzz::Variables variables = fuzz::variables_of(text);
   const Lookup lookup = [&](std::string_view name) -> std::optional<std::string> {
     const auto found = variables.find(name);
     return found == variables.end() ? std::nullopt : std::optional(found->second);
   };
-  const auto facts = read_launcher(lookup, [] { return std::string("1-2"); });
+  const auto facts = read_launcher(lookup, lookup, [] { return std::string("1-2"); });
   fuzz::Reached::note(facts.has_value());
   if (!facts) {
     fuzz::must_hold(!facts.error().text.empty(), "an error has a text");

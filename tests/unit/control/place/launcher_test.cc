@@ -14,12 +14,19 @@ namespace {
 
 using Environment = std::map<std::string, std::string, std::less<>>;
 
-Result<LauncherFacts> facts_of(const Environment& environment) {
-  const Lookup lookup = [&](std::string_view name) -> std::optional<std::string> {
+Lookup lookup_in(const Environment& environment) {
+  return [&](std::string_view name) -> std::optional<std::string> {
     const auto found = environment.find(name);
     return found == environment.end() ? std::nullopt : std::optional(found->second);
   };
-  return read_launcher(lookup, [] { return std::string("4711-99"); });
+}
+
+Result<LauncherFacts> facts_of(const Environment& environment, const Environment& at_start) {
+  return read_launcher(lookup_in(environment), lookup_in(at_start),
+                       [] { return std::string("4711-99"); });
+}
+Result<LauncherFacts> facts_of(const Environment& environment) {
+  return facts_of(environment, environment);
 }
 
 const Environment kOmpiRank1 = {
@@ -49,6 +56,42 @@ TEST_CASE("Open MPI names rank, size and a seed; the job id does not give the se
   CHECK(facts->seed == "2c0af7a1617fb41f-91fce5a0dfb64625");
   CHECK(valid_job_id(facts->job));
   CHECK(facts->job.find("2c0a") == std::string::npos);
+}
+
+TEST_CASE("a seed that Open MPI has made of the numbers of job and step is none") {
+  Environment at_start = kOmpiRank1;
+  at_start.erase("OMPI_MCA_orte_precondition_transports");
+  SUBCASE("under a launcher with PMIx") {}
+  SUBCASE("under one with PMI") {
+    at_start.erase("PMIX_NAMESPACE");
+    at_start["PMI_RANK"] = "1";
+  }
+  SUBCASE("in a step of Slurm's") {
+    at_start.erase("PMIX_NAMESPACE");
+    at_start["SLURM_STEP_ID"] = "0";
+  }
+  const auto facts = facts_of(kOmpiRank1, at_start);
+  REQUIRE(facts);
+  CHECK(facts->seed.empty());
+  CHECK(facts->job == "pmix-1909129217");
+}
+
+TEST_CASE("the seed that a process without a launcher has made for its children is one") {
+  const auto facts = facts_of(kOmpiRank1, {});
+  REQUIRE(facts);
+  CHECK(facts->seed == kOmpiRank1.at("OMPI_MCA_orte_precondition_transports"));
+}
+
+TEST_CASE("variables are found in the text of an environment") {
+  using namespace std::string_view_literals;
+  const auto text = "PATH=/bin\0EMPTY=\0PMI_RANK=3\0PMI_RANKS=4\0=odd\0no sign\0LAST=x"sv;
+  CHECK(find_variable(text, "PATH") == "/bin");
+  CHECK(find_variable(text, "EMPTY") == "");
+  CHECK(find_variable(text, "PMI_RANK") == "3");
+  CHECK(find_variable(text, "LAST") == "x");
+  for (const char* missing : {"PMI", "ATH", "no sign", "RANK", "x"})
+    CHECK(find_variable(text, missing) == std::nullopt);
+  CHECK(find_variable("", "PATH") == std::nullopt);
 }
 
 TEST_CASE("a spawned process has its root's job and adds itself") {
