@@ -53,6 +53,16 @@ std::vector<SocketAddress> Arrivals::listening() const {
 
 void Arrivals::on_ready(Turn& turn) noexcept {
   for (const Listener& listener : listeners_) accept_from(listener, turn);
+  if (paused_ || shared_.allowance.any(turn.now)) return;
+  paused_ = true;
+  listen_for(0);
+}
+
+// Where the change fails a listener stays watched, or is watched again by the next sweep.
+void Arrivals::listen_for(std::uint32_t events) noexcept {
+  for (const Listener& listener : listeners_) {
+    if (!shared_.poller.change(listener.token, listener.fd.number(), events)) paused_ = true;
+  }
 }
 
 void Arrivals::accept_from(const Listener& listener, Turn& turn) noexcept {
@@ -95,6 +105,10 @@ void Arrivals::refuse_one(const Listener& listener) noexcept {
 }
 
 void Arrivals::sweep(TimeNs now) noexcept {
+  if (paused_ && shared_.allowance.any(now)) {
+    paused_ = false;
+    listen_for(EPOLLIN);
+  }
   const auto over = [&](const std::unique_ptr<Arrival>& arrival) {
     if (!arrival->is_over(now)) return false;
     if (arrival->timed_out())

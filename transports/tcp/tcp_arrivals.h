@@ -30,10 +30,11 @@ class Arrivals final : public PollTarget {
   /// Own ends of the listening sockets.
   std::vector<SocketAddress> listening() const;
 
-  bool empty() const noexcept { return arrivals_.empty(); }
+  /// Nothing waits for a time: sweep() need not be called.
+  bool idle() const noexcept { return arrivals_.empty() && !paused_; }
   /// A listening socket is readable.
   void on_ready(Turn& turn) noexcept override;
-  /// Those whose time is over leave.
+  /// Those whose time is over leave; who waits to be let in may be, as far as the allowance goes.
   void sweep(TimeNs now) noexcept;
 
  private:
@@ -73,10 +74,13 @@ class Arrivals final : public PollTarget {
   void accept_from(const Listener& listener, Turn& turn) noexcept;
   void greet(Fd fd, Turn& turn) noexcept;
   void refuse_one(const Listener& listener) noexcept;
+  void listen_for(std::uint32_t events) noexcept;
 
   Shared& shared_;
   std::vector<Listener> listeners_;
   std::vector<std::unique_ptr<Arrival>> arrivals_;
+  bool paused_ =
+      false;  // the allowance is spent: no listener is watched, or a flood keeps us awake
   Fd spare_;  // given up to accept and close one connection when the process has no descriptor left
 };
 

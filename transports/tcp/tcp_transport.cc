@@ -195,7 +195,7 @@ std::size_t TcpTransport::progress(core::TransportSink& accept, TimeNs now,
   Turn turn{&accept, now, frames_max};
   if (!shared_.waiting.empty()) [[unlikely]]
     shared_.waiting.walk([&](TcpEndpoint& endpoint) { endpoint.move_waiting(turn); });
-  const bool deadlines = !shared_.dialling.empty() || !arrivals_.empty();
+  const bool deadlines = !shared_.dialling.empty() || !arrivals_.idle();
   const bool direct = !deadlines && shared_.backlogged == 0 && shared_.open.count() <= kDirectMax;
   if (direct) shared_.open.walk([&](TcpEndpoint& endpoint) { endpoint.move(turn); });
   if (!direct || shared_.open.empty() || ++turns_since_poll_ >= kTurnsPerPoll) {
@@ -206,7 +206,7 @@ std::size_t TcpTransport::progress(core::TransportSink& accept, TimeNs now,
     shared_.dialling.walk([&](TcpEndpoint& endpoint) { endpoint.move(turn); });
     arrivals_.sweep(now);
   }
-  set_ticking(!shared_.dialling.empty() || !arrivals_.empty());
+  set_ticking(!shared_.dialling.empty() || !arrivals_.idle());
   shared_.pace.polled(now, turn.frames, shared_.open.empty());
   return turn.frames;
 }

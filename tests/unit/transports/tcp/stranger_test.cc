@@ -182,6 +182,13 @@ TEST_CASE(
   CHECK(proved == 100);
   CHECK(let_in < Allowance::kMost + 10);
   CHECK(let_in > Allowance::kMost - 10);
+  const Stranger waiting(victim.door());
+  CHECK(victim.rig.until([&] {  // whom it does not let in does not keep it awake
+    auto& side = victim.rig.b();
+    side.transport->progress(side, now, 64);
+    pollfd door{side.transport->wait_fd(), POLLIN, 0};
+    return ::poll(&door, 1, 0) == 0;
+  }));
   victim.turn_later(50 * Allowance::kEach);
   victim.check_unhurt();
 }
