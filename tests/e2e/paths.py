@@ -182,6 +182,23 @@ def listens_where_the_job_is(context):
     return f"{totals['received']} messages; nobody listened but on loopback"
 
 
+@scenario("secret-by-pmix", NEEDS_ROOT)
+def secret_by_pmix(context):
+    """Two nodes under a launcher that gives no secret in the environment, as Open MPI 5's: rank 0 gives it by the launcher's server.
+    Open MPI 4 then sets the variable itself, to numbers that everybody knows, and that is no secret."""
+    without_seed = ("env", "-u", "OMPI_MCA_orte_precondition_transports")
+    with job_on_two_nodes(context, "stream", 2, without_seed) as (job, (here, there)):
+        for node, route in ((here, ("sm", "tcp")), (there, ("tcp", "sm"))):
+            job.enter = node.enter()
+            answer = btlctl(job, "switch", *route).expect(DONE)
+            check(answer.json["members"] == 4, f"only {answer.json['members']} members took part")
+        job.enter = here.enter()
+        name = btlctl(job, "status").expect(DONE).json["job"]
+        check(name.startswith("pmix-"), f"the job is named {name}: by a seed that was not to be believed")
+        totals = job.finish(60)
+    return f"{totals['received']} messages over two nodes"
+
+
 @scenario("two-nodes", NEEDS_ROOT)
 def two_nodes(context):
     """Two nodes, joined by a network: orders reach all members, and only pairs on one node use sm."""

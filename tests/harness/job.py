@@ -82,6 +82,7 @@ class MpiJob:
         self.mca = list(mca)
         self.stock = stock          # True: stock Open MPI, without livebtl
         self.enter = []             # put before each command, to run it on another node (nodes.py)
+        self.wrapper = ()           # put before each rank's program
         self.rundir = tempfile.mkdtemp(prefix="lb-", dir="/tmp")  # short: Unix socket paths end at 108 bytes
         self.shared = tempfile.mkdtemp(prefix="lb-shared-", dir="/tmp")
         self.stop_file = os.path.join(self.shared, "stop")
@@ -123,7 +124,7 @@ class MpiJob:
         return command + self.mca + launcher().captured(output, self.program_command())
 
     def program_command(self):
-        return [self.build.program(self.program), "--stop", self.stop_file, "--ready", self.ready_file,
+        return [*self.wrapper, self.build.program(self.program), "--stop", self.stop_file, "--ready", self.ready_file,
                 *self.arguments]
 
     def running(self):

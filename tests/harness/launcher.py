@@ -17,7 +17,6 @@ class OpenMpi4:
     OVER_STOCK = ("--mca", "pml", "ob1", "--mca", "btl_vader_single_copy_mechanism", "none", "--mca", "osc", "pt2pt,sm")
     HAS_ONE_SIDED_AS_MESSAGES = True  # osc/pt2pt
     COMPONENT_PATH = "SYSTEM_DEFAULT:{}"  # without the first word it finds none of its own
-    GIVES_SECRET = True  # one for all nodes of a job, which control/place/launcher.cc reads
 
     @staticmethod
     def for_one_sided(words):
@@ -41,7 +40,6 @@ class OpenMpi5:
     OVER_STOCK = ("--mca", "pml", "ob1", "--mca", "smsc", "^cma,knem,xpmem")
     HAS_ONE_SIDED_AS_MESSAGES = False
     COMPONENT_PATH = "{}"  # its own are in its library; PMIx, which reads this path too, does not know the first word
-    GIVES_SECRET = False
 
     @staticmethod
     def for_one_sided(words):

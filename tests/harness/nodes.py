@@ -9,7 +9,6 @@ import os
 import subprocess
 
 from .job import MpiJob
-from .launcher import launcher
 from .waiting import check
 
 CABLE = "lbcable"
@@ -85,19 +84,11 @@ class TwoNodes:
         return ["--host", hosts, "--mca", "plm_rsh_agent", self.agent, "--mca", "oob_tcp_if_include", CABLE]
 
 
-def _new_secret(directory):
-    path = os.path.join(directory, "key-of-the-job")
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(os.urandom(32))
-    return path
-
-
 @contextlib.contextmanager
-def job_on_two_nodes(context, program, ranks_per_node):
-    """(job, nodes): the job runs on both and is ready, and is commanded from the first."""
+def job_on_two_nodes(context, program, ranks_per_node, wrapper=()):
+    """(job, nodes): the job runs on both and is ready, and is commanded from the first. wrapper: begins each rank's command."""
     job = MpiJob(context.build, context.logs, program, 2 * ranks_per_node)
-    if not launcher().GIVES_SECRET:
-        job.mca += ["-x", f"LIVEBTL_SECRET_FILE={_new_secret(job.shared)}"]  # for the ranks, not for btlctl
+    job.wrapper = wrapper
     with TwoNodes(job.rundir, job.shared) as made:
         job.enter = made.nodes[0].enter()
         job.mca += made.mpirun_options(ranks_per_node)
