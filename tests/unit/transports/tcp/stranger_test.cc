@@ -158,39 +158,55 @@ TEST_CASE("of a crowd that proves nothing only so many are let in, and room is m
   CHECK(conformance::transfer(victim.rig, *another.a, *another.b, {{1, 8, 8}}));
 }
 
-TEST_CASE(
-    "a crowd that comes and goes is let in slowly, and those that prove themselves do not count") {
+/// Connections one after the other, at a door for which time stands still.
+struct Passing {
   Victim victim;
-  const TimeNs now = monotonic_now();  // stands still for the door
-  std::uint64_t let_in = 0, proved = 0;
-  const auto call = [&](int count, bool proves) {
+  const TimeNs now = monotonic_now();
+
+  /// So many come, and prove themselves or not; returns how many are let in.
+  std::uint64_t call(int count, bool proves) {
+    std::uint64_t let_in = 0;
+    auto& side = victim.rig.b();
     for (int i = 0; i < count; ++i) {
       const Stranger stranger(victim.door());
       stranger.say(encode_preamble(1));
-      auto& side = victim.rig.b();
       for (int turn = 0; turn < 200 && side.accepted.empty(); ++turn)
         side.transport->progress(side, now, 64);
-      for (auto& endpoint : victim.rig.b().accepted) {
+      for (auto& endpoint : side.accepted) {
         if (proves) endpoint->trust();
-        ++(proves ? proved : let_in);
+        ++let_in;
       }
-      victim.rig.b().accepted.clear();
+      side.accepted.clear();
     }
-  };
-  call(100, true);
-  call(static_cast<int>(Allowance::kMost) + 50, false);
-  CHECK(proved == 100);
+    return let_in;
+  }
+};
+
+TEST_CASE(
+    "a crowd that comes and goes is let in slowly, and those that prove themselves do not count") {
+  Passing crowd;
+  CHECK(crowd.call(100, true) == 100);
+  const std::uint64_t let_in = crowd.call(static_cast<int>(Allowance::kMost) + 50, false);
   CHECK(let_in < Allowance::kMost + 10);
   CHECK(let_in > Allowance::kMost - 10);
-  const Stranger waiting(victim.door());
-  CHECK(victim.rig.until([&] {  // whom it does not let in does not keep it awake
-    auto& side = victim.rig.b();
-    side.transport->progress(side, now, 64);
+  crowd.victim.turn_later(50 * Allowance::kEach);
+  crowd.victim.check_unhurt();
+}
+
+TEST_CASE("whom the door does not let in does not keep it awake, and is let in later") {
+  Passing crowd;
+  crowd.call(static_cast<int>(Allowance::kMost) + 10, false);
+  const Stranger waiting(crowd.victim.door());
+  waiting.say(encode_preamble(1));
+  auto& side = crowd.victim.rig.b();
+  CHECK(crowd.victim.rig.until([&] {
+    side.transport->progress(side, crowd.now, 64);
     pollfd door{side.transport->wait_fd(), POLLIN, 0};
     return ::poll(&door, 1, 0) == 0;
   }));
-  victim.turn_later(50 * Allowance::kEach);
-  victim.check_unhurt();
+  CHECK(side.accepted.empty());
+  crowd.victim.turn_later(50 * Allowance::kEach);
+  CHECK_FALSE(side.accepted.empty());
 }
 
 TEST_CASE("out of descriptors the door refuses instead of spinning, and recovers") {
