@@ -31,7 +31,7 @@ Bml::Bml(const Parts& with)
                with.switching, with.returning, with.hold}),
       tickets(with.context, peers, slots, connector, with.switching),
       unreached(with.context, peers, slots),
-      probes(with.context, peers, with.sender, with.hold),
+      probes(with.context, peers, with.sender, with.ports, with.hold),
       sender_(with.sender),
       boxes_(with.boxes) {}
 
@@ -49,6 +49,7 @@ void Bml::housekeeping() noexcept {
     dialler.keep_time(peer);
     acknowledge(peer);
   });
+  probes.make_rounds();
   boxes_.keep_time();
   losses.keep_time();
 }
@@ -64,7 +65,8 @@ void Bml::acknowledge() noexcept {
 }
 
 TimeNs Bml::due_at() noexcept {
-  TimeNs due = std::min({connector.due_at(), boxes_.due_at(), losses.due_at()});
+  TimeNs due =
+      std::min({connector.due_at(), probes.round_due_at(), boxes_.due_at(), losses.due_at()});
   peers.for_each([&](Peer& peer) {
     due = std::min({due, probes.due_at(peer), dialler.due_at(peer)});
   });

@@ -166,8 +166,11 @@ std::vector<std::string> Elector::missing_equals(Peer& peer) {
 }
 
 void Elector::park(Peer& peer) noexcept {
-  if (peer.lost || peer.departed || peer.send_path == nullptr) return;
-  stop_sending(peer, "the job is held");
+  if (peer.lost || peer.send_path == nullptr) return;
+  if (!peer.departed) return stop_sending(peer, "the job is held");
+  peer.tx.lease.end();  // it has ended: no marker would be answered
+  peer.send_path = nullptr;
+  peer.bulk_paths.clear();
 }
 
 std::string Elector::still_on_its_way(const Peer& peer) const {

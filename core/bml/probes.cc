@@ -7,6 +7,7 @@
 
 #include "core/bml/peers.h"
 #include "core/engine/context.h"
+#include "core/lane/port_state.h"
 #include "core/lane/send.h"
 #include "core/switch/hold.h"
 
@@ -63,6 +64,34 @@ void Probes::check(Peer& peer, Path& path) noexcept {
   } else if (path.probed != 0 && context_.now - path.probed > silence_max) {
     path.break_down({Errc::kTimeout, "no answer to a probe"});
   }
+}
+
+// It may have nothing to send for hours: then it is asked seldom, since the question wakes it.
+void Probes::make_rounds() noexcept {
+  if (context_.now < round_at_) return;
+  constexpr TimeNs kRound = 15;
+  round_at_ = context_.now + kRound * context_.config.settings.probe_ms * kMillisecond;
+  if (hold_.parks()) return;
+  peers_.for_each([&](Peer& peer) {
+    const bool wanted = waits_for(peer);
+    for (auto& path : peer.paths) {
+      if (!path->open() || !path->keeps) continue;
+      const std::uint64_t frames = path->endpoint->stats().frames_received;
+      if (std::exchange(path->round_frames, frames) == frames && wanted) probe(*path);
+    }
+  });
+}
+
+// A large message is waited for by its receiver, and a message that finds no credit by its sender.
+bool Probes::waits_for(const Peer& peer) const noexcept {
+  return peer.has_to_send() || peer.transfers_asked != 0 || ports_.waits_for(peer);
+}
+
+TimeNs Probes::round_due_at() noexcept {
+  bool waits = ports_.waits_for_one();
+  peers_.for_each(
+      [&](const Peer& peer) { waits = waits || peer.has_to_send() || peer.transfers_asked != 0; });
+  return waits ? round_at_ : kNoDeadline;
 }
 
 void Probes::request_acks() noexcept {

@@ -12,13 +12,19 @@ namespace livebtl::core {
 
 class Probes {
  public:
-  Probes(const Context& context, Peers& peers, Sender& sender, const Hold& hold)
-      : context_(context), peers_(peers), sender_(sender), hold_(hold) {}
+  Probes(const Context& context, Peers& peers, Sender& sender, const PortTable& ports,
+         const Hold& hold)
+      : context_(context), peers_(peers), sender_(sender), ports_(ports), hold_(hold) {}
 
   /// Asks the other end for a sign of life, on that path; keep_time() judges what comes of it.
   void probe(Path& path) noexcept;
   /// Looks at all paths of the peer. At housekeeping.
   void keep_time(Peer& peer) noexcept;
+  /// Probes the silent paths of peers for which somebody waits. Where the end of a path did not come through nothing
+  /// else shows that the peer is gone. At housekeeping; does something every 15 times LIVEBTL_PROBE_MS.
+  void make_rounds() noexcept;
+  /// When make_rounds() has something to do next.
+  TimeNs round_due_at() noexcept;
   /// When keep_time() has something to judge of this peer next; silence is counted from now on where it was not.
   TimeNs due_at(Peer& peer) const noexcept;
   /// Asks peers that owe an acknowledgement for it (a probe answers with one).
@@ -27,11 +33,14 @@ class Probes {
  private:
   void check(Peer& peer, Path& path) noexcept;
   bool awaited(const Peer& peer, Path& path) const noexcept;
+  bool waits_for(const Peer& peer) const noexcept;
 
   const Context& context_;
   Peers& peers_;
   Sender& sender_;
+  const PortTable& ports_;
   const Hold& hold_;
+  TimeNs round_at_ = 0;
 };
 
 }  // namespace livebtl::core

@@ -79,13 +79,23 @@ Operation* Matcher::first_posted() const noexcept {
   return posted_[0].first != nullptr ? posted_[0].first : posted_[1].first;
 }
 
-Operation* Matcher::first_posted_from(const Peer& peer) const noexcept {
+template <class Wanted>
+Operation* Matcher::find_posted(Wanted wanted) const noexcept {
   for (const auto& list : posted_) {
     for (Operation* each = list.first; each != nullptr; each = state_of<ReceiveState>(*each).next) {
-      if (state_of<ReceiveState>(*each).from.peer == &peer) return each;
+      if (wanted(state_of<ReceiveState>(*each))) return each;
     }
   }
   return nullptr;
+}
+
+Operation* Matcher::first_posted_from(const Peer& peer) const noexcept {
+  return find_posted([&](const ReceiveState& state) { return state.from.peer == &peer; });
+}
+
+bool Matcher::has_directed() const noexcept {
+  const auto directed = [](const ReceiveState& state) { return state.from.peer != nullptr; };
+  return find_posted(directed) != nullptr;
 }
 
 }  // namespace livebtl::core

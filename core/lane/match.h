@@ -150,6 +150,8 @@ class Matcher {
   Operation* first_posted() const noexcept;
   /// A posted receive that takes messages of this peer alone; null: none.
   Operation* first_posted_from(const Peer& peer) const noexcept;
+  /// There is one that takes messages of some peer alone.
+  bool has_directed() const noexcept;
 
   std::size_t posted_count() const noexcept { return posted_count_; }
   std::size_t unexpected_count() const noexcept { return unexpected_count_; }
@@ -160,6 +162,9 @@ class Matcher {
     Node* first = nullptr;
     Node* last = nullptr;
   };
+
+  template <class Wanted>
+  Operation* find_posted(Wanted wanted) const noexcept;
 
   static std::size_t lane(MessageKind kind) noexcept { return static_cast<std::size_t>(kind); }
   static bool matches(const ReceiveState& receive, Tag tag, const Destination& source) noexcept {

@@ -46,6 +46,18 @@ std::optional<std::pair<PortState::PendingActive, ActiveHandler>> PortTable::tak
   return std::pair(std::move(pending), std::move(handler));
 }
 
+bool PortTable::waits_for(const Peer& peer) const noexcept {
+  return std::ranges::any_of(table_, [&](const PortState* port) {
+    return port != nullptr && port->matcher.first_posted_from(peer) != nullptr;
+  });
+}
+
+bool PortTable::waits_for_one() const noexcept {
+  return std::ranges::any_of(table_, [](const PortState* port) {
+    return port != nullptr && port->matcher.has_directed();
+  });
+}
+
 void PortTable::fail_directed(Peer& peer) noexcept {
   for (PortState* port : table_) {
     if (port == nullptr) continue;

@@ -66,6 +66,9 @@ class PortTable {
   /// One that waits, of any port, and the handler that it is for; nullopt: none waits.
   std::optional<std::pair<PortState::PendingActive, ActiveHandler>> take_active();
 
+  /// A receive waits that takes messages of one peer alone: of this one, or of any.
+  bool waits_for(const Peer& peer) const noexcept;
+  bool waits_for_one() const noexcept;
   /// Receives that only this lost peer could have satisfied end.
   void fail_directed(Peer& peer) noexcept;
 

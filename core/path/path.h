@@ -98,6 +98,7 @@ class Path final : public EndpointSink {
   TimeNs deadline = 0;                   // of the hello
   TimeNs heard = 0;                      // last time a frame came (checked at housekeeping)
   std::uint64_t heard_frames = 0;        // ... and the count then
+  std::uint64_t round_frames = 0;        // the count at the last round of Probes
   TimeNs probed = 0;                     // 0: no probe out
   bool awaited = false;                  // at the last look: the peer is to say something on it
   std::deque<std::uint64_t> posted;      // transfers whose data is posted and not on_sent, in order

@@ -60,6 +60,7 @@ class Holds {
   TimeNs over_at_ = 0;
   std::map<std::uint64_t, Times> times_;  // by process; empty: none at work
   bool whole_ = false;                    // all were parked at the last look
+  std::ptrdiff_t alive_ = 0;              // so many processes lived then
   std::uint64_t posted_ = 0;              // frames since then
   std::string posted_text_;               // ... and the last of them
   std::uint64_t parked_ = 0, expired_ = 0, restored_ = 0;

@@ -213,3 +213,26 @@ TEST_CASE("a held process does not take the silence of a stopped peer for a brok
   }
   run(rig, traffic, 5);
 }
+
+TEST_CASE("nothing goes to a process that has said goodbye while the job is held") {
+  for (const char* transport : {"sm", "tcp"}) {
+    CAPTURE(transport);
+    Rig rig(2, kinds_of({transport}));
+    Traffic traffic(rig);
+    rig.until([&] {
+      traffic.step();
+      return used(rig, 0, 1) == transport && used(rig, 1, 0) == transport;
+    });
+    const Destination gone = rig.to(0, 1);
+    while (!rig.engines[1]->linger_turn()) turn(rig, traffic, 1);
+    rig.until([&] { return rig.engines[0]->status().peers.empty(); });  // it has heard it
+    REQUIRE(rig.engines[0]->hold({1, kLong, 0}).refusal == "");
+    rig.until([&] { return rig.engines[0]->hold_report().state == HoldState::kParked; });
+    const std::uint64_t before = rig.engines[0]->status().transports[1].carried.frames_sent;
+    Watched send;
+    REQUIRE(rig.ports[0]->send({.to = gone, .tag = 1}, send) == Accept::kAccepted);
+    for (int i = 0; i < 100; ++i) rig.engines[0]->progress();
+    CHECK(rig.engines[0]->status().transports[1].carried.frames_sent == before);
+    rig.ports.clear();
+  }
+}
