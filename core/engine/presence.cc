@@ -13,6 +13,8 @@ namespace {
 
 // Each absence that is attended to may wake the agent twice: also for the deadline that it then sleeps for.
 constexpr TimeNs kUnattended = 3 * kSecond;
+// A false alarm comes from a thread that gets no processor: soon is no better than a little later.
+constexpr TimeNs kExtendedBy = 10;
 
 }  // namespace
 
@@ -53,11 +55,12 @@ void Presence::leave() noexcept {
 }
 
 // The application may say something else at the same time: its word stands, and the timer is set for it.
-void Presence::extend(TimeNs now) noexcept {
+void Presence::extend(TimeNs now, bool prompt) noexcept {
   TimeNs until = until_.load(std::memory_order_relaxed);
   if (until > now) return;
-  quiet_until_.store(now + kUnattended, std::memory_order_relaxed);
-  if (!until_.compare_exchange_strong(until, now + kUnattended)) return;
+  const TimeNs later = now + (prompt ? kExtendedBy * away_ : kUnattended);
+  if (!prompt) quiet_until_.store(later, std::memory_order_relaxed);
+  if (!until_.compare_exchange_strong(until, later)) return;
   TimeNs set = 0;
   do {
     set = until_.load();

@@ -39,8 +39,9 @@ class Presence {
 
   /// The agent's.
   bool away(TimeNs now) const noexcept { return now >= until_.load(std::memory_order_relaxed); }
-  /// The application sleeps in the engine, and need not say so: false alarm. Without the lock.
-  void extend(TimeNs now) noexcept;
+  /// The application sleeps in the engine, and need not say so: false alarm. prompt: the next absence is to be
+  /// attended to all the same. Without the lock.
+  void extend(TimeNs now, bool prompt) noexcept;
   /// The agent takes a turn for an application that is away. prompt: every absence is to be attended to.
   void attend(TimeNs now, bool prompt) noexcept;
   /// In this absence somebody was given an answer.
