@@ -98,6 +98,8 @@ std::vector<MemberService::Reply> MemberService::step(std::deque<MemberEvent> ev
                                                       const Return* from, TimeNs now) {
   std::vector<Reply> replies;
   const bool leads = is_a_coordinators(events.back());
+  bool taken =
+      false;  // an order: answered when its rung is reached or refused, or when it is repeated
   while (!events.empty()) {
     const auto actions = machine_.step(events.front(), now);
     events.pop_front();
@@ -108,12 +110,12 @@ std::vector<MemberService::Reply> MemberService::step(std::deque<MemberEvent> ev
           coordinator_ = *from;
           has_coordinator_ = true;
         }
-        replies.push_back({*from, answer->standing});
+        if (!taken) replies.push_back({*from, answer->standing});
       } else if (const auto* notify = std::get_if<Notify>(&action)) {
-        if (leads) replies.clear();  // an order that is carried out at once is answered once
         if (has_coordinator_) replies.push_back({coordinator_, notify->standing});
       } else if (const auto* submit = std::get_if<Submit>(&action)) {
         events.emplace_back(admin_.submit(submit->order));
+        taken = true;
       } else if (const auto* adopt = std::get_if<Adopt>(&action)) {
         admin_.adopt(adopt->order);
         events.emplace_back(admin_.report());
