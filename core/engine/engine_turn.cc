@@ -82,10 +82,9 @@ std::size_t EngineCore::move() noexcept {
 
 // Whatever the application does next, it enters first.
 std::size_t EngineCore::move_for_absent() noexcept {
-  // Threads that are to be woken count on every turn, and so do a ladder's other members, and peers that have not
-  // met this process yet.
-  presence_.attend(core_.context.now, has_wakers() || !core_.bml.any_path() ||
-                                          in_ladder_.load(std::memory_order_relaxed));
+  // Threads that are to be woken count on every turn, and so do peers that have not met this process yet.
+  presence_.attend(core_.context.now, has_wakers() || !core_.bml.any_path(),
+                   in_ladder_.load(std::memory_order_relaxed));
   const std::uint64_t before = core_.sender.queued_posted();
   std::size_t moved = 0;
   bool armed = false;

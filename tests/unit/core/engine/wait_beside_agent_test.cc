@@ -108,7 +108,7 @@ TEST_CASE("a thread that sleeps in wait() for long is not counted on for seconds
     };
     engine.wait(0);
     CHECK(slept);
-    rig.let(20 * kMillisecond);
+    rig.let(100 * kMillisecond);
     CHECK((engine.agent_turn() >= 0) == in_ladder);
   }
 }
