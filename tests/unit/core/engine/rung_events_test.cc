@@ -18,10 +18,15 @@ Routing away_from(const std::string& from, const std::string& to) {
   return routing;
 }
 
-/// Engines that have met over `from`, and whose applications compute.
+std::vector<core::TransportKind> sm_and_tcp() { return {kind("self"), kind("sm"), kind("tcp")}; }
+std::vector<core::TransportKind> two_networks() {
+  return {kind("self"), kind("tcp", "alpha"), kind("tcp", "beta")};
+}
+
+/// Engines that have met over the first choice of two transports, are to move to the other, and whose applications
+/// compute.
 struct Computing {
-  Computing(std::size_t count, const std::string& from, const std::string& to)
-      : rig(count, {kind("self"), kind(from), kind(to)}), after(away_from(from, to)) {
+  Computing(std::size_t count, const std::vector<core::TransportKind>& kinds) : rig(count, kinds) {
     std::vector<Watched> sent(count), received(count);
     for (std::size_t i = 0; i < count; ++i) {
       REQUIRE(rig.ports[i]->receive({}, received[i]) == Accept::kAccepted);
@@ -31,6 +36,9 @@ struct Computing {
     rig.until([&] {
       return std::ranges::all_of(received, [](const auto& each) { return each.done_count == 1; });
     });
+    const std::string from = used(rig, 0, 1);
+    to = kinds[1].name == from ? kinds[2].name : kinds[1].name;
+    after = away_from(from, to);
     rig.pass_away(5 * kSecond);
   }
   void order(std::size_t i, Rung rung) { rig.engines[i]->submit({7, 1, rung, {}, after}); }
@@ -48,28 +56,29 @@ struct Computing {
   }
 
   Rig rig;
+  std::string to;
   Routing after;
 };
 
 }  // namespace
 
 TEST_CASE("a ladder of processes that compute is climbed within the time that its dials may take") {
-  for (const auto& [from, to] : {std::pair("sm", "tcp"), std::pair("tcp", "sm")}) {
-    CAPTURE(from);
-    Computing job(3, from, to);
+  for (const auto& kinds : {sm_and_tcp(), two_networks()}) {
+    Computing job(3, kinds);
+    CAPTURE(job.to);
     for (const Rung rung : {Rung::kJoint, Rung::kNewTx, Rung::kNew}) {
       CAPTURE(static_cast<int>(rung));
       job.climb(rung, kSoon);
     }
-    for (std::size_t i = 0; i < 3; ++i) CHECK(used(job.rig, i, (i + 1) % 3) == to);
+    for (std::size_t i = 0; i < 3; ++i) CHECK(used(job.rig, i, (i + 1) % 3) == job.to);
     CHECK(job.rig.pass_away(kSecond) < 0);  // and all sleep again until something happens
   }
 }
 
 TEST_CASE("the agent of a member that waits for another sleeps until that one has done its part") {
-  for (const auto& [from, to] : {std::pair("sm", "tcp"), std::pair("tcp", "sm")}) {
-    CAPTURE(from);
-    Computing job(2, from, to);
+  for (const auto& kinds : {sm_and_tcp(), two_networks()}) {
+    Computing job(2, kinds);
+    CAPTURE(job.to);
     job.climb(Rung::kJoint, kSoon);
     core::EngineCore& first = *job.rig.engines[0];
     int told = 0;
@@ -90,7 +99,7 @@ TEST_CASE("the agent of a member that waits for another sleeps until that one ha
 
 TEST_CASE(
     "an application that calls in does a rung's work itself, and its agent is told of the end") {
-  Computing job(2, "sm", "tcp");
+  Computing job(2, sm_and_tcp());
   job.climb(Rung::kJoint, kSoon);
   core::EngineCore& first = *job.rig.engines[0];
   for (int i = 0; i < 200; ++i) job.rig.pass(kMillisecond / 10);
@@ -107,7 +116,7 @@ TEST_CASE(
 
 // One that was not missed for seconds is missed now, by the other members of the ladder.
 TEST_CASE("in mid-ladder each long absence is attended to, also between two rungs") {
-  Computing job(2, "sm", "tcp");
+  Computing job(2, sm_and_tcp());
   for (const Rung rung : {Rung::kOld, Rung::kJoint}) {
     if (rung == Rung::kJoint) job.climb(rung, kSoon);
     for (int absence = 0; absence < 3; ++absence) {
@@ -120,7 +129,7 @@ TEST_CASE("in mid-ladder each long absence is attended to, also between two rung
 
 // Many that spin on few processors are away whenever others run.
 TEST_CASE("in mid-ladder the agent of an application that is away for moments is woken seldom") {
-  Computing job(2, "sm", "tcp");
+  Computing job(2, sm_and_tcp());
   job.climb(Rung::kJoint, kSoon);
   int attended = 0;
   for (int absence = 0; absence < 60; ++absence) {
