@@ -2,8 +2,10 @@
 // base/process_mark.cc -- see process_mark.h.
 #include "base/process_mark.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,12 +13,22 @@
 #include <iterator>
 #include <sstream>
 
+#include "base/fd.h"
+
 namespace livebtl {
 namespace {
 
 std::uint64_t number_space() {
   struct stat facts {};
   return ::stat("/proc/self/ns/pid", &facts) == 0 ? facts.st_ino : 0;
+}
+
+/// nullopt: there is no descriptor to be had. A zombie has ended, but for one whose other threads go on.
+std::optional<bool> ended_by_descriptor(pid_t pid) noexcept {
+  const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!process) return errno == ESRCH ? std::optional(true) : std::nullopt;
+  pollfd end{process.number(), POLLIN, 0};
+  return ::poll(&end, 1, 0) > 0;
 }
 
 }  // namespace
@@ -45,8 +57,11 @@ std::optional<ProcessStat> read_process_stat(pid_t pid) {
 
 ProcessMark own_mark() { return {::getpid(), number_space()}; }
 
-bool has_ended(const ProcessMark& mark) {
-  if (mark.pid <= 0 || mark.space == 0 || mark.space != number_space()) return false;
+bool has_ended(const ProcessMark& mark) { return has_ended(mark, number_space()); }
+
+bool has_ended(const ProcessMark& mark, std::uint64_t own_space) {
+  if (mark.pid <= 0 || mark.space == 0 || mark.space != own_space) return false;
+  if (const auto ended = ended_by_descriptor(mark.pid)) return *ended;
   if (::kill(mark.pid, 0) != 0 && errno == ESRCH) return true;
   const auto stat = read_process_stat(mark.pid);
   const bool ended = stat && (stat->state == 'Z' || stat->state == 'X');

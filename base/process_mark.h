@@ -35,5 +35,7 @@ ProcessMark own_mark();
 /// Is there proof that it has ended? false also where none can be had: it is of another namespace, or its number was
 /// given again. (The start would tell, but a process that CRIU restores has another one.)
 bool has_ended(const ProcessMark& mark);
+/// The same, for those who look at many. own_space: own_mark().space.
+bool has_ended(const ProcessMark& mark, std::uint64_t own_space);
 
 }  // namespace livebtl

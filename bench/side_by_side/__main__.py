@@ -32,7 +32,7 @@ def run_ladders(options, build, failed):
     lines = []
     for mode, members in [(mode, n) for mode in options.modes for n in options.members]:
         try:
-            lines.append(switching.ladder(build, options.logs, members, mode, 20))
+            lines.append(switching.ladder(build, options.logs, members, mode, options.ladders))
             switching.show(lines[-1])
         except Failed as failure:
             failed[f"ladder {members} {mode}"] = str(failure)
@@ -81,6 +81,7 @@ def parse():
     parser.add_argument("--only", default=",".join(PARTS), help="parts, with commas (default: all)")
     parser.add_argument("--turns", type=int, default=25, help="measurements of each point (default: 25)")
     parser.add_argument("--switches", type=int, default=1000, help="for gaps (default: 1000)")
+    parser.add_argument("--ladders", type=int, default=20, help="switches of each point of ladder (default: 20)")
     parser.add_argument("--members", type=lambda text: [int(each) for each in text.split(",")], default=[2, 8, 64],
                         help="for ladder (default: 2,8,64)")
     parser.add_argument("--modes", type=lambda text: text.split(","), default=["idle", "spin"],

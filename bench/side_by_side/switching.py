@@ -3,8 +3,10 @@
 import bisect
 import json
 import os
+import resource
 import time
 
+from tests.harness import processes
 from tests.harness.control import DONE, btlctl, drive
 from tests.harness.job import OVER_LIVEBTL, MpiJob
 from tests.harness.waiting import check
@@ -75,22 +77,58 @@ def longest_gaps(build, logs, count, size=1024):
             "switch_ms": summary([each["ms"] for each in switches])}
 
 
+class Agents:
+    """What the agents of all ranks have done since begin(): wake-ups and milliseconds of a processor, a member."""
+
+    def __init__(self, job):
+        self.threads = [(pid, thread) for pid in job.rank_pids().values()
+                        for thread in processes.threads(pid, "livebtl-agent")]
+        self.before = []
+
+    def _read(self):
+        return [processes.activity(*each) for each in self.threads]
+
+    def begin(self):
+        self.before = self._read()
+
+    def since_begin(self):
+        pairs = list(zip(self.before, self._read()))
+        return (sum(after.wakes - before.wakes for before, after in pairs) / len(pairs),
+                sum(after.seconds - before.seconds for before, after in pairs) / len(pairs) * 1000)
+
+
+def processor_ms_of_children():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (used.ru_utime + used.ru_stime) * 1000
+
+
 def ladder(build, logs, ranks, mode, count):
-    """Time from order to last acknowledgement, of each rung and of whole switches, as btlctl reports it."""
+    """Time from order to last acknowledgement, of each rung and of whole switches, as btlctl reports it; from the start
+    of btlctl to its end; and what a switch takes of the processors."""
     job = PerfJob(build, os.path.join(logs, f"{mode}-{ranks}"), OVER_LIVEBTL, {"LIVEBTL_TCP_IF": "lo"}, ranks, [])
     job.words = [mode, job.stop_file, job.ready_file]
-    rungs, whole = [], []
+    found = {name: [] for name in ("rung", "switch", "command", "wakes", "agent_ms", "btlctl_ms")}
+    pairs = 0
     with job:
         job.wait_ready(300)
+        agents = Agents(job)
         for number in range(count):
             route = ("sm", "tcp") if number % 2 == 0 else ("tcp", "sm")
+            agents.begin()
+            used, started = processor_ms_of_children(), time.monotonic()
             answer = btlctl(job, "switch", *route).expect(DONE).json
-            rungs += [rung["milliseconds"] for rung in answer["rungs"]]
-            whole.append(sum(rung["milliseconds"] for rung in answer["rungs"]))
+            found["command"].append((time.monotonic() - started) * 1000)
+            found["btlctl_ms"].append(processor_ms_of_children() - used)
+            wakes, agent_ms = agents.since_begin()
+            found["wakes"].append(wakes)
+            found["agent_ms"].append(agent_ms)
+            found["rung"] += [rung["milliseconds"] for rung in answer["rungs"]]
+            found["switch"].append(sum(rung["milliseconds"] for rung in answer["rungs"]))
+            pairs = answer["pairs_moved"]
         job.stop()
         job.mpirun.wait(300)
-    return {"what": "ladder", "members": ranks, "mode": mode, "unit": "ms", "switches": count,
-            "rung": summary(rungs), "switch": summary(whole)}
+    return {"what": "ladder", "members": ranks, "mode": mode, "unit": "ms", "switches": count, "pairs": pairs,
+            **{name: summary(values) for name, values in found.items()}}
 
 
 def hostage(build, logs, count):
@@ -120,7 +158,8 @@ def show(line):
         print(f"  longest gap, {line['bytes']} B ping-pong, us:  {cell('with')}   {cell('without')}   "
               f"({line['switches']} switches, each beside as long a time without)")
     elif line["what"] == "ladder":
-        print(f"  order to last acknowledgement, {line['members']} members, {line['mode']}, ms:  {cell('rung')}   "
-              f"{cell('switch')}")
+        print(f"  order to last acknowledgement, {line['members']} members, {line['mode']}, {line['pairs']} pairs, ms:  "
+              f"{cell('rung')}   {cell('switch')}   {cell('command')}   "
+              f"a member's agent: {cell('wakes')}   {cell('agent_ms')}   {cell('btlctl_ms')}", flush=True)
     else:
         print(f"  all ranks compute, ms:  {cell('switch')}   {cell('remove')}   {cell('switch_with_btlctl')}")

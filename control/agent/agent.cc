@@ -72,6 +72,8 @@ class AgentThread final : public Agent {
   std::optional<Search> search_;        // uses what is mine
   std::unique_ptr<Takeover> takeover_;  // null: switched off
   std::string relay_;                   // this node's, as the card shows it; empty: there is none
+  bool one_node_ = false;    // no relay is needed; what the card shows once it has joined
+  bool control_due_ = true;  // a message, a report or a deadline of the control plane
   bool joined_ = false;
   bool alone_here_ = false;
   std::vector<pollfd> fds_;
@@ -108,6 +110,7 @@ MemberCard AgentThread::card() const {
   MemberCard card = card_of(job_, self_);
   card.joined = joined_;
   card.relay = relay_;
+  card.one_node = joined_ && one_node_;
   return card;
 }
 
@@ -147,7 +150,9 @@ void AgentThread::see_to_relay() {
   Router& router = mine_->router;
   if (job_.relays || alone_here_ || admin_.spans_nodes()) router.need_relay();
   router.turn(monotonic_now());
-  if (router.relay() == relay_) return;
+  const bool one_node = !router.needs_relay();
+  if (router.relay() == relay_ && one_node == one_node_) return;
+  one_node_ = one_node;
   relay_ = router.relay();
   if (!relay_.empty()) admin_.publish_relay(relay_);
   const auto written = mine_->file.update(card());
@@ -175,8 +180,10 @@ void AgentThread::run(std::promise<Status> started) {
   const bool go_on = joined.has_value();
   started.set_value(std::move(joined));
   while (go_on && !stop_.load()) {
-    serve();
-    finish_what_was_left();
+    if (control_due_) {
+      serve();
+      finish_what_was_left();
+    }
     sleep(admin_.agent_turn());
   }
   takeover_.reset();
@@ -218,7 +225,7 @@ void AgentThread::send_all(const std::vector<MemberService::Reply>& replies) {
   }
 }
 
-/// sleep_ns < 0: until something happens.
+/// sleep_ns < 0: until something happens. Where that are the engine's frames alone, the control plane is left alone.
 void AgentThread::sleep(std::int64_t sleep_ns) {
   if (stop_.load()) return;
   const TimeNs finish = takeover_ ? takeover_->wake_at(mine_->service.machine()) : INT64_MAX;
@@ -230,11 +237,15 @@ void AgentThread::sleep(std::int64_t sleep_ns) {
   fds_.clear();
   fds_.push_back({bell_.fd(), POLLIN, 0});
   mine_->router.add_poll_fds(fds_);
+  const auto control_fds = static_cast<std::ptrdiff_t>(fds_.size());
   for (const int fd : admin_.wait_fds()) fds_.push_back({fd, POLLIN, 0});
   timespec limit{};
   limit.tv_sec = static_cast<time_t>(sleep_ns / kSecond);
   limit.tv_nsec = static_cast<long>(sleep_ns % kSecond);
-  ::ppoll(fds_.data(), fds_.size(), sleep_ns < 0 ? nullptr : &limit, nullptr);
+  const int ready = ::ppoll(fds_.data(), fds_.size(), sleep_ns < 0 ? nullptr : &limit, nullptr);
+  const auto has_come = [](const pollfd& each) { return each.revents != 0; };
+  control_due_ = ready < 0 || monotonic_now() >= wake ||
+                 std::any_of(fds_.begin(), fds_.begin() + control_fds, has_come);
 }
 
 }  // namespace

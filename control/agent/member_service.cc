@@ -98,6 +98,8 @@ std::vector<MemberService::Reply> MemberService::step(std::deque<MemberEvent> ev
                                                       const Return* from, TimeNs now) {
   std::vector<Reply> replies;
   const bool leads = is_a_coordinators(events.back());
+  bool taken =
+      false;  // an order: answered when its rung is reached or refused, or when it is repeated
   while (!events.empty()) {
     const auto actions = machine_.step(events.front(), now);
     events.pop_front();
@@ -108,12 +110,12 @@ std::vector<MemberService::Reply> MemberService::step(std::deque<MemberEvent> ev
           coordinator_ = *from;
           has_coordinator_ = true;
         }
-        replies.push_back({*from, answer->standing});
+        if (!taken) replies.push_back({*from, answer->standing});
       } else if (const auto* notify = std::get_if<Notify>(&action)) {
         if (has_coordinator_) replies.push_back({coordinator_, notify->standing});
       } else if (const auto* submit = std::get_if<Submit>(&action)) {
-        admin_.submit(submit->order);
-        events.emplace_back(admin_.report());
+        events.emplace_back(admin_.submit(submit->order));
+        taken = true;
       } else if (const auto* adopt = std::get_if<Adopt>(&action)) {
         admin_.adopt(adopt->order);
         events.emplace_back(admin_.report());
@@ -150,17 +152,20 @@ void MemberService::count_members(TimeNs now) {
   machine_.set_list_size(static_cast<std::uint32_t>(locks));
 }
 
+// Every command asks every member for the relays it knows: were all cards read for that, its cost would grow with
+// the square of the members.
 Message MemberService::answer(const MembersRequest& request) const {
+  MembersAnswer page;
+  page.job = job_.id;
+  page.offset = request.offset;
+  page.relays = admin_.relays();
+  if (request.offset == kNoMembers) return page;
   const auto scan = scan_members(job_.directory, ::geteuid());
   std::vector<MemberEntry> entries;
   for (const auto& card : scan.live) entries.push_back(entry_of(card, false));
   for (const auto& card : scan.gone) entries.push_back(entry_of(card, true));
-  MembersAnswer page;
-  page.job = job_.id;
-  page.offset = request.offset;
   page.total = static_cast<std::uint32_t>(entries.size());
   page.complete = scan.complete;
-  page.relays = admin_.relays();
   const std::size_t first = std::min<std::size_t>(request.offset, entries.size());
   const std::size_t last = std::min(first + kMembersPage, entries.size());
   page.members.assign(entries.begin() + static_cast<std::ptrdiff_t>(first),

@@ -17,7 +17,6 @@ constexpr std::size_t kRelaysKnownMax = 1024;
 constexpr std::size_t kRelaysAtOnce = 32;
 constexpr std::uint64_t kRoundsOfRelays = 2;  // the first connects to those that are new
 constexpr std::size_t kFellowsAtOnce = 4;
-constexpr std::uint32_t kPastTheEnd = UINT32_MAX;  // only relays are wanted, and no member
 
 }  // namespace
 
@@ -74,7 +73,7 @@ std::uint64_t Search::question_for(ProcessId process) {
 
 /// A relay of another node is known to those members of this one that have met somebody there.
 void Search::ask_for_relays() {
-  const auto question = encode(MembersRequest{job_.id, kPastTheEnd});
+  const auto question = encode(MembersRequest{job_.id, kNoMembers});
   std::vector<MemberCard> fellows = scan_members(job_.directory, ::geteuid()).live;
   std::erase_if(fellows, [&](const MemberCard& card) {
     return !card.joined || card.member.process == self_;

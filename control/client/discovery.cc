@@ -51,7 +51,7 @@ class Look {
     const Fd fd = open_card(path, owner_);
     if (!fd && ::access(path.c_str(), F_OK) != 0) return;  // it has left meanwhile
     auto card = fd ? read_card(fd.number(), process) : std::nullopt;
-    const auto lives = card ? owner_lives(fd.number(), *card) : Result<bool>(false);
+    const auto lives = card ? owner_lives(fd.number(), *card, own_space_) : Result<bool>(false);
     if (!card || !lives) {
       found_.complete = false;
     } else if (card->run != run_) {
@@ -77,6 +77,7 @@ class Look {
   const std::string& directory_;
   const uid_t owner_;
   const RunId run_;
+  const std::uint64_t own_space_ = own_mark().space;
   MemberScan found_;
 };
 
@@ -126,7 +127,7 @@ bool proved_gone(const std::string& directory, uid_t owner, ProcessId process) {
   if (open_card(gone_path(directory, process), owner)) return true;
   const Fd fd = open_card(card_path(directory, process), owner);
   const auto card = fd ? read_card(fd.number(), process) : std::nullopt;
-  const auto lives = card ? owner_lives(fd.number(), *card)
+  const auto lives = card ? owner_lives(fd.number(), *card, own_mark().space)
                      : fd ? lock_held(fd.number())
                           : Result<bool>(true);
   return lives && !*lives;

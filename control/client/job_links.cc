@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// control/client/job_links.cc -- see job_links.h.
+// control/client/job_links.cc -- see job_links.h. Members of other nodes: job_links_remote.cc.
 #include "control/client/job_links.h"
 
 #include <sys/stat.h>
@@ -15,11 +15,7 @@
 namespace livebtl::control {
 namespace {
 
-constexpr TimeNs kRelayAnswers = kSecond;
-constexpr TimeNs kRelayAskedAgain = 50 * kMillisecond;
-constexpr TimeNs kLocalAnswers = 300 * kMillisecond;
-constexpr std::uint32_t kNoMembers =
-    UINT32_MAX;  // an offset past the end: only the relays are wanted
+constexpr int kFromOneAtOnce = 64;  // a member that never pauses holds up no other
 
 bool is_socket_of(const std::string& path, uid_t owner) {
   struct stat facts {};
@@ -41,15 +37,10 @@ const JobLinks::Found& JobLinks::scan() {
     remote_.add_to(found_.live, found_.gone);
     return found_;
   }
-  const MemberScan scan = scan_members(job_.directory, job_.owner);
+  MemberScan scan = std::exchange(job_.members, {});
+  if (scan.live.empty()) scan = scan_members(job_.directory, job_.owner);
   const std::vector<MemberEntry> before = std::exchange(local_, {});
-  gateway_path_.clear();
-  for (const auto& card : scan.live) {
-    local_.push_back(entry_of(card, false));
-    const auto node = parse_process_name(card.node, "");
-    if (!card.relay.empty() && node && gateway_path_.empty())
-      gateway_path_ = job_.directory + "/" + process_file(*node, kRelaySocket);
-  }
+  take_cards(scan);
   for (const auto& card : scan.gone) note_gone(entry_of(card, true));
   for (const auto& member : before) {
     if (!holds(local_, member.member) && file_is_gone(member.member.process)) {
@@ -63,53 +54,15 @@ const JobLinks::Found& JobLinks::scan() {
   return found_;
 }
 
-/// Relays are learnt from the members of this node, and from those relays. In a job of one node none is
-/// known, and later scans cost nothing.
-void JobLinks::scan_remote() {
-  const TimeNs deadline = monotonic_now() + kRelayAnswers;
-  remote_.begin_round(monotonic_now());
-  const std::size_t asked = near().size();
-  const bool first = !std::exchange(relays_asked_, asked != 0);
-  if (first || !remote_.empty()) ask_for_relays();
-  const TimeNs local_deadline = monotonic_now() + (first ? kLocalAnswers : 0);
-  TimeNs pause = kRelayAskedAgain;  // grows: more questions do not help a slow relay
-  TimeNs ask_again_at = monotonic_now() + pause;
-  relay_answers_ = 0;
-  for (;;) {
-    ask_relays();
-    while (auto heard = take()) backlog_.push_back(std::move(*heard));
-    const TimeNs now = monotonic_now();
-    const bool hear_locals = relay_answers_ < asked && now < local_deadline;
-    const bool hear_relays = !remote_.round_complete() && now < deadline;
-    if (!hear_locals && !hear_relays) break;
-    if (now >= ask_again_at) {
-      remote_.ask_again();
-      ask_again_at = now + (pause *= 2);
-    }
-    ask_relays();
-    wait_for_envelopes(hear_relays ? std::min(deadline, ask_again_at) : local_deadline);
-  }
-  remote_.end_round(monotonic_now());
-}
-
-void JobLinks::ask_for_relays() {
-  for (const ProcessId member : near()) {
-    send({outside_relay_, member}, "", MembersRequest{job_.id, kNoMembers});
-  }
-}
-
-/// The processes that are asked for relays: the members of this node; from outside, those of our relay's
-/// node, as far as they are known.
-std::vector<ProcessId> JobLinks::near() const {
-  if (outside_) return remote_.behind(outside_relay_);
-  std::vector<ProcessId> members;
-  for (const MemberEntry& member : local_) members.push_back(member.member.process);
-  return members;
-}
-
-void JobLinks::ask_relays() {
-  for (const auto& question : remote_.take_questions()) {
-    send({question.relay, ProcessId{}}, question.tag, MembersRequest{job_.id, question.offset});
+void JobLinks::take_cards(const MemberScan& scan) {
+  gateway_path_.clear();
+  one_node_ = true;
+  for (const auto& card : scan.live) {
+    one_node_ = one_node_ && card.one_node;
+    local_.push_back(entry_of(card, false));
+    const auto node = parse_process_name(card.node, "");
+    if (!card.relay.empty() && node && gateway_path_.empty())
+      gateway_path_ = job_.directory + "/" + process_file(*node, kRelaySocket);
   }
 }
 
@@ -179,18 +132,36 @@ bool JobLinks::send(MemberId to, const Message& message) {
   return send(route, "", message);
 }
 
-std::optional<JobLinks::Heard> JobLinks::take() {
-  return outside_ ? take_from(*outside_) : take_from_all();
+/// All that has come. One look finds the links that have something: to ask each of them for each message costs the
+/// square of the members.
+void JobLinks::hear_all() {
+  if (outside_) {
+    while (auto heard = take_from(*outside_)) backlog_.push_back(std::move(*heard));
+    return;
+  }
+  list_links();
+  if (::poll(fds_.data(), fds_.size(), 0) <= 0) return;
+  for (std::size_t i = 0; i < fds_.size(); ++i) {
+    if (fds_[i].revents == 0) continue;
+    polled_[i]->flush();
+    for (int taken = 0; taken < kFromOneAtOnce; ++taken) {
+      auto heard = take_from(*polled_[i]);
+      if (!heard) break;
+      backlog_.push_back(std::move(*heard));
+    }
+  }
 }
 
-std::optional<JobLinks::Heard> JobLinks::take_from_all() {
-  for (auto& [process, link] : links_) {
-    link.flush();
-    if (auto heard = take_from(link)) return heard;
-  }
-  if (!gateway_) return std::nullopt;
-  gateway_->flush();
-  return take_from(*gateway_);
+void JobLinks::list_links() {
+  fds_.clear();
+  polled_.clear();
+  const auto list = [this](LocalLink& link) {
+    if (link.closed()) return;
+    fds_.push_back(link.wanted());
+    polled_.push_back(&link);
+  };
+  for (auto& [process, link] : links_) list(link);
+  if (gateway_) list(*gateway_);
 }
 
 template <class Connection>
@@ -218,28 +189,23 @@ std::optional<JobLinks::Heard> JobLinks::take_from(Connection& connection) {
 bool JobLinks::wait_for_envelopes(TimeNs until) {
   const TimeNs left = until - monotonic_now();
   if (left <= 0) return true;
-  fds_.clear();
   if (outside_ && outside_->pending()) return true;
+  list_links();
   if (outside_) fds_.push_back({outside_->fd(), POLLIN, 0});
-  for (auto& [process, link] : links_) {
-    if (!link.closed()) fds_.push_back(link.wanted());
-  }
-  if (gateway_ && !gateway_->closed()) fds_.push_back(gateway_->wanted());
   const timespec limit{static_cast<time_t>(left / kSecond), static_cast<long>(left % kSecond)};
   return ::ppoll(fds_.data(), fds_.size(), &limit, nullptr) >= 0;
 }
 
 std::optional<JobLinks::Heard> JobLinks::receive(TimeNs timeout_ns) {
-  if (!backlog_.empty()) {
-    Heard heard = std::move(backlog_.front());
-    backlog_.pop_front();
-    return heard;
-  }
   const TimeNs deadline = monotonic_now() + timeout_ns;
-  for (;;) {
-    if (auto heard = take()) return heard;
+  while (backlog_.empty()) {
+    hear_all();
+    if (!backlog_.empty()) break;
     if (monotonic_now() >= deadline || !wait_for_envelopes(deadline)) return std::nullopt;
   }
+  Heard heard = std::move(backlog_.front());
+  backlog_.pop_front();
+  return heard;
 }
 
 }  // namespace livebtl::control

@@ -35,6 +35,7 @@ struct RelayPlace {
 
 class JobLinks {
  public:
+  /// The job's members as they were just found need not be looked for again.
   static JobLinks open(const JobPlace& job);
   /// From outside the job's nodes: everything goes by this relay, which is waited for. job: "" for
   /// whichever it is of. Errors: kAuth (it does not take the secret), kUnreachable (nobody
@@ -74,22 +75,24 @@ class JobLinks {
   std::vector<ProcessId> near() const;
   template <class Connection>
   std::optional<Heard> take_from(Connection& connection);
-  std::optional<Heard> take_from_all();
   bool send(const Route& route, const std::string& back, const Message& message);
   bool wait_for_envelopes(TimeNs until);
   void ask_for_relays();
   void ask_relays();
   void scan_remote();
-  std::optional<Heard> take();
+  void take_cards(const MemberScan& scan);
+  void hear_all();
+  void list_links();
   void forget_gone();
   void note_gone(MemberEntry member);
   bool file_is_gone(ProcessId process) const;
 
-  JobPlace job_;
+  JobPlace job_;  // its members until the first scan()
   std::map<ProcessId, LocalLink> links_;
   Found found_;
   std::vector<MemberEntry> local_;
   RemoteMembers remote_;
+  bool one_node_ = false;  // all members found here say so
   bool relays_asked_ = false;
   std::size_t relay_answers_ = 0;  // of members of this node, in this scan
   std::string gateway_path_;       // of this node's relay; empty: it has none
@@ -98,8 +101,9 @@ class JobLinks {
   std::optional<zmq::context_t>
       context_;  // from outside alone; before its socket, which goes first
   std::optional<ZmqSocket> outside_;
-  std::deque<Heard> backlog_;  // arrived during a scan
-  std::vector<pollfd> fds_;
+  std::deque<Heard> backlog_;       // has come, and was not asked for yet
+  std::vector<pollfd> fds_;         // what is polled ...
+  std::vector<LocalLink*> polled_;  // ... and whose it is
 };
 
 }  // namespace livebtl::control

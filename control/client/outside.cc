@@ -18,7 +18,6 @@ constexpr TimeNs kOtherAddresses = 500 * kMillisecond;
 constexpr TimeNs kRefusedWithin = 200 * kMillisecond;
 // A flood of messages must not keep us from the time-out and from Ctrl-C.
 constexpr int kEnvelopesAtOnce = 64;
-constexpr std::uint32_t kJobAlone = UINT32_MAX;  // an offset past the end: only the job is wanted
 
 /// Waits for a message, but not so long that a time-out or an interruption is noticed late.
 void wait_a_little(const ZmqSocket& socket, TimeNs at_most) {
@@ -76,7 +75,7 @@ std::optional<Result<std::string>> first_answer(ZmqSocket& socket, const std::st
 
 Result<std::string> greet(ZmqSocket& socket, ConnectionWatch& watch, const RelayPlace& relay,
                           const std::string& job, const Deadline& deadline) {
-  const auto question = encode(MembersRequest{job, kJobAlone});
+  const auto question = encode(MembersRequest{job, kNoMembers});
   if (!question) return tl::unexpected(question.error());
   TimeNs give_up = deadline.at;
   std::uint64_t failures = 0;

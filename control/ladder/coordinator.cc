@@ -4,9 +4,26 @@
 // coordinator_outcome.cc.
 #include "control/ladder/coordinator.h"
 
+#include <type_traits>
 #include <utility>
 
+#include "base/assert.h"
+
 namespace livebtl::control {
+namespace {
+
+template <class T, class... Others>
+constexpr std::size_t position(const std::variant<Others...>*) noexcept {
+  std::size_t at = 0;
+  bool found = false;
+  ((found = found || std::is_same_v<T, Others>, at += found ? 0 : 1), ...);
+  return at;
+}
+template <class T>
+constexpr std::size_t kind_of = position<T>(static_cast<const Request*>(nullptr));
+
+}  // namespace
+
 CoordinatorMachine::CoordinatorMachine(Command command, TimeNs now)
     : command_(std::move(command)), now_(now), deadline_(now + command_.times.total) {
   outcome_.verb = command_.verb;
@@ -186,21 +203,32 @@ TimeNs CoordinatorMachine::due_at(const RosterEntry& entry) const {
              : entry.backoff.asked_at() + command_.times.keepalive;
 }
 
-LadderQuestion CoordinatorMachine::question_of(const Request& request) const {
-  LadderQuestion question{request.index(), term_, 0, std::nullopt};
-  if (std::holds_alternative<Order>(request)) question.seq = order_.seq;
-  if (const auto* end = std::get_if<LadderEnd>(&request)) question.unfinished = end->unfinished;
+/// What request_for() would say, without saying it: this is looked at for every member whenever one answers.
+LadderQuestion CoordinatorMachine::question_for(const RosterEntry& entry) const {
+  LadderQuestion question{kind_of<StandingRequest>, term_, 0, std::nullopt};
+  const bool promises = phase_ == Phase::kPromise || phase_ == Phase::kRung;
+  if (phase_ == Phase::kPlan) question.kind = kind_of<PlanRequest>;
+  if (promises) question.kind = kind_of<PromiseRequest>;
+  if (phase_ == Phase::kRung && entry.answer && promised(*entry.answer, term_)) {
+    question.kind = kind_of<Order>;
+    question.seq = order_.seq;
+  }
+  if (phase_ == Phase::kGoodbye) {
+    question.kind = kind_of<LadderEnd>;
+    question.unfinished = leaves_open_;
+  }
   return question;
 }
 
 void CoordinatorMachine::send_due() {
   if (done()) return;
   for (auto& [member, entry] : roster_.entries()) {
-    Request request = request_for(entry);
-    const LadderQuestion question = question_of(request);
+    const LadderQuestion question = question_for(entry);
     if (entry.asked == question && now_ < due_at(entry)) continue;
     entry.asked = question;
     entry.backoff.asked(now_, steady());
+    Request request = request_for(entry);
+    LIVEBTL_ASSERT(request.index() == question.kind, "the question is that of the request");
     actions_.emplace_back(Send{member, std::move(request)});
   }
 }

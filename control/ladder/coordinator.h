@@ -100,7 +100,7 @@ class CoordinatorMachine {
   bool all_known() { return roster_.all_known(now_, actions_); }
   void send_due();
   Request request_for(const RosterEntry& entry) const;
-  LadderQuestion question_of(const Request& request) const;
+  LadderQuestion question_for(const RosterEntry& entry) const;
   Backoff::Limits steady() const noexcept;
   bool answered(const RosterEntry& entry) const;
   bool heard_end(const Standing& standing) const noexcept;

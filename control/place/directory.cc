@@ -43,7 +43,7 @@ std::vector<std::string> list_directory(const std::string& path, std::size_t mos
 
 Result<std::string> read_descriptor(int fd, std::size_t bytes_max) {
   std::string text;
-  std::array<char, 1024> piece{};
+  std::array<char, 4096> piece;
   for (;;) {
     const ssize_t count = ::read(fd, piece.data(), piece.size());
     if (count < 0 && errno == EINTR) continue;

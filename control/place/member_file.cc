@@ -54,6 +54,8 @@ class CardReader {
     const auto found = json_.find(name);
     return found != json_.end() && found->is_boolean() ? found->get<bool>() : bad(false);
   }
+  /// false: also where it is absent, as in cards of earlier versions.
+  bool flag_if_there(const char* name) { return json_.contains(name) && flag(name); }
   bool ok() const noexcept { return ok_; }
 
  private:
@@ -82,6 +84,7 @@ MemberCard read_card(CardReader& reader) {
   card.announced = static_cast<std::uint32_t>(reader.number("announced", 0, UINT32_MAX));
   card.joined = reader.flag("joined");
   card.relay = reader.text("relay");
+  card.one_node = reader.flag_if_there("one_node");
   return card;
 }
 
@@ -113,7 +116,8 @@ std::string format_card(const MemberCard& card) {
       {"host", card.host},
       {"announced", card.announced},
       {"joined", card.joined},
-      {"relay", card.relay}};
+      {"relay", card.relay},
+      {"one_node", card.one_node}};
   std::string text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   text.resize(kCardBytes - kCrcDigits - 1, ' ');
   return text + hex_digits(crc32c(as_bytes(text)), kCrcDigits) + "\n";
@@ -125,7 +129,8 @@ Result<MemberCard> parse_card(std::string_view text) {
   if (parse_hex(text.substr(body.size(), kCrcDigits)) != crc32c(as_bytes(body))) {
     return fail(Errc::kCorrupt, "a member's file has a wrong checksum");
   }
-  const nlohmann::json json = nlohmann::json::parse(body, nullptr, false);
+  const auto padding = body.find_last_not_of(' ') + 1;  // most of it, and slow to be parsed
+  const nlohmann::json json = nlohmann::json::parse(body.substr(0, padding), nullptr, false);
   if (!json.is_object()) return fail(Errc::kInvalid, "a member's file is not a JSON object");
   CardReader reader(json);
   const bool known = reader.text("schema") == kSchema;
@@ -163,9 +168,9 @@ Result<bool> lock_held(int fd) {
   return lock.l_type != F_UNLCK;
 }
 
-Result<bool> owner_lives(int fd, const MemberCard& card) {
+Result<bool> owner_lives(int fd, const MemberCard& card, std::uint64_t own_space) {
   const auto held = lock_held(fd);
-  return held && *held ? Result<bool>(!has_ended(card.mark)) : held;
+  return held && *held ? Result<bool>(!has_ended(card.mark, own_space)) : held;
 }
 
 bool take_lock(int fd) noexcept {

@@ -27,6 +27,8 @@ struct MemberCard : Described {
   RunId run = kNoRun;   // that it belongs to: another run's card counts for nothing
   bool joined = false;  // it knows where the job stands, so that others may ask it
   std::string relay;    // tcp endpoint at which it relays for its node; empty: it does not
+  bool one_node =
+      false;  // it knows of no member on another node, so it need not be asked for relays
 };
 
 Described describe(const JobFacts& job, MemberId self);
@@ -70,8 +72,8 @@ class MemberFile {
 /// Is the lock of this open card held by somebody? Errors: kSystem.
 Result<bool> lock_held(int fd);
 /// Is the owner of this open card there? Its lock is held, and there is no proof that its process has ended.
-/// Errors: kSystem.
-Result<bool> owner_lives(int fd, const MemberCard& card);
+/// own_space: own_mark().space. Errors: kSystem.
+Result<bool> owner_lives(int fd, const MemberCard& card, std::uint64_t own_space);
 /// Takes the lock if nobody has it.
 bool take_lock(int fd) noexcept;
 /// Turns a dead or leaving member's files into the proof that it is gone. Requires: its lock is

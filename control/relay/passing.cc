@@ -20,7 +20,6 @@ constexpr int kSocketsMax = 256;
 constexpr int kEnvelopesATurn = 256;
 constexpr std::size_t kFellowRelaysMax = 512;
 constexpr std::size_t kMembersAsked = 128;
-constexpr std::uint32_t kOnlyRelays = UINT32_MAX;  // an offset past the end: only relays are wanted
 constexpr TimeNs kAskEvery = kSecond;
 
 /// As many connections as there are descriptors for: three each, and some for all else.
@@ -192,7 +191,9 @@ void Passing::answer_self(const Return& to, const std::string& body) {
   if (asked != nullptr && !asked->job.empty() && asked->job != facts_.job) {
     said = encode(ErrorAnswer{Errc::kNotFound, "this is a relay of job " + facts_.job});
   } else if (asked != nullptr) {
-    MembersAnswer page = page_of(scan_members(facts_.directory, ::geteuid()), asked->offset);
+    MembersAnswer page;
+    if (asked->offset != kNoMembers)
+      page = page_of(scan_members(facts_.directory, ::geteuid()), asked->offset);
     page.job = facts_.job;
     page.relays.assign(relays_.begin(), relays_.end());
     said = encode(page);
@@ -207,7 +208,7 @@ void Passing::ask_for_relays(TimeNs now) {
   if (now < ask_at_) return;
   ask_at_ = now + kAskEvery;
   const auto back = push_return({kSelf, "", ""});
-  const auto question = encode(MembersRequest{facts_.job, kOnlyRelays});
+  const auto question = encode(MembersRequest{facts_.job, kNoMembers});
   if (!back || !question) return;
   for (const auto& card : scan_members(facts_.directory, ::geteuid()).live) {
     if (card.joined)

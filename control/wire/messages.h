@@ -31,6 +31,8 @@ struct MembersRequest {
   std::string job;
   std::uint32_t offset = 0;
 };
+/// An offset past every end: only the job's name and the relays are wanted, and no member is looked for.
+inline constexpr std::uint32_t kNoMembers = UINT32_MAX;
 struct MemberEntry {
   MemberId member;
   std::string name;

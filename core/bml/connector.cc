@@ -15,6 +15,11 @@
 #include "core/switch/switching.h"
 
 namespace livebtl::core {
+namespace {
+
+constexpr TimeNs kHelloTriedAgain = 10 * kMillisecond;
+
+}  // namespace
 
 Path& Connector::begin(Peer& peer, TransportSlot& slot, std::unique_ptr<Endpoint> endpoint) {
   auto made = std::make_unique<Path>(parts_.path, slot, std::move(endpoint), true,
@@ -72,8 +77,10 @@ void Connector::keep_time() noexcept {
   }
 }
 
+// A hello waits until its connection is made, of which the transport's descriptor tells; those that tell of no such
+// thing are asked again now and then.
 TimeNs Connector::due_at() const noexcept {
-  TimeNs due = kNoDeadline;
+  TimeNs due = hellos_due_.empty() ? kNoDeadline : context_.now + kHelloTriedAgain;
   for (const auto& path : unauthenticated_) due = std::min(due, path->deadline + 1);
   return due;
 }

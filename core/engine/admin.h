@@ -146,8 +146,8 @@ using Contacts = std::map<std::string, Blob>;
 
 class Admin {
  public:
-  /// Gives the engine an order. It is at work on it when this returns; see report().
-  virtual void submit(const RungOrder& order) = 0;
+  /// Gives the engine an order, and does of it what can be done now. Returns what report() would.
+  virtual RungReport submit(const RungOrder& order) = 0;
   virtual RungReport report() = 0;
   /// Looks anew for holders of the devices of transports that are out of use here, for the next report.
   /// Takes milliseconds, in which the engine goes on.

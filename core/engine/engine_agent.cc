@@ -1,35 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/engine/engine_agent.cc -- what the agent asks of the engine: orders, where it stands, a turn when
-// the application is away. The agent's thread, under the engine's lock but where it decides that there is
-// nothing to do.
-//
-// Between turns the agent sleeps without a time-out of its own. It is woken by a message of the control plane,
-// by the timer of presence.h, which says that the application has gone, and while that is away by a descriptor
-// of a transport or the first deadline of any part (due_at()).
-#include <poll.h>
-
-#include <algorithm>
-
+// core/engine/engine_agent.cc -- what the control plane asks of the engine: orders, where it stands. The agent's
+// thread, under the engine's lock. Its turns are in engine_turn.cc.
 #include "core/engine/engine_core.h"
 
 namespace livebtl::core {
 
-namespace {
-// From try to try, at most: a ring that is full while its reader rests, for instance.
-constexpr TimeNs kRetryPauseMax = 10 * kMillisecond;
-}  // namespace
-
-void EngineCore::submit(const RungOrder& order) {
-  const Guard guard(core_, BiasedLock::Caller::kAgent);
-  core_.context.now = core_.context.config.now();
-  core_.switching.order(order);
-  progress_locked(kFramesPerTurn);
-  note_at_work();
-  submitted();
+// All in one visit: an application that shares its processor may hold the lock for a turn of the scheduler's.
+RungReport EngineCore::submit(const RungOrder& order) {
+  std::size_t moved = 0;
+  RungReport report;
+  {
+    const Guard guard(core_, BiasedLock::Caller::kAgent);
+    core_.context.now = core_.context.config.now();
+    core_.switching.order(order);
+    expect_work();
+    moved = move();
+    look_at_ = core_.switching.look_due_at();
+    report = report_locked();
+  }
+  if (moved != 0) wake_waiters();
+  return report;
 }
 
-void EngineCore::note_at_work() noexcept {
-  at_work_.store(core_.switching.at_work() || core_.hold.at_work(), std::memory_order_relaxed);
+// Between its rungs a ladder waits for others, and these may need an answer of ours to reach theirs.
+void EngineCore::note_ladder() noexcept {
+  in_ladder_.store(!core_.switching.at_rest() || core_.hold.parks(), std::memory_order_relaxed);
 }
 
 template <class Act>
@@ -46,7 +41,7 @@ HoldReport EngineCore::change_hold(Act act) {
   return with_hold([&](Hold& hold) {
     HoldReport report = act(hold);
     progress_locked(kFramesPerTurn);
-    note_at_work();
+    note_ladder();
     return report;
   });
 }
@@ -55,7 +50,7 @@ HoldReport EngineCore::hold(const HoldOrder& order) {
   return with_hold([&](Hold& hold) {
     const HoldReport started = hold.start(order);
     progress_locked(kFramesPerTurn);
-    note_at_work();
+    note_ladder();
     return started.refusal.empty() ? hold.report() : started;
   });
 }
@@ -81,6 +76,11 @@ HoldReport EngineCore::restore(std::uint64_t id, Incarnation to) {
 
 RungReport EngineCore::report() {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
+  return report_locked();
+}
+
+RungReport EngineCore::report_locked() {
+  note_ladder();  // the application may have brought it to its end
   RungReport report = core_.switching.report();
   report.absent = core_.returning.absent();
   return report;
@@ -104,7 +104,7 @@ void EngineCore::look_after_release(std::uint64_t operation, const Wanted& wante
   const Guard guard(core_, BiasedLock::Caller::kAgent);
   keep_time();
   core_.switching.looked(operation, std::move(holders));
-  note_at_work();
+  note_ladder();
   submitted();
 }
 
@@ -163,125 +163,14 @@ void EngineCore::proved_dead(ProcessId process) {
 // What the agent's last call from above has changed may want a turn, or other deadlines.
 void EngineCore::submitted() noexcept {
   submitted_ = true;
+  expect_work();
+}
+
+void EngineCore::expect_work() noexcept {
   armed_.store(false, std::memory_order_relaxed);
   presence_.expect_work(core_.context.config.now());
-}
-
-// A thread that sleeps in wait() polls by itself; were the agent to move the engine meanwhile, it would take the
-// bell that is to wake that thread.
-bool EngineCore::application_away(TimeNs now) const noexcept {
-  return waiting_.load(std::memory_order_relaxed) == 0 && presence_.away(now);
-}
-
-// Decided without the lock: to look costs the application nothing.
-bool EngineCore::wants_turn(TimeNs now) noexcept {
-  if (at_work_.load(std::memory_order_relaxed) || submitted_) return true;
-  if (waiting_.load(std::memory_order_relaxed) != 0) presence_.extend(now);
-  if (!application_away(now)) return false;
-  if (!armed_.load(std::memory_order_relaxed) || now >= due_at_) return true;
-  std::vector<pollfd> polled;
-  for (const int fd : armed_fds_) polled.push_back({fd, POLLIN, 0});
-  return ::poll(polled.data(), polled.size(), 0) > 0;
-}
-
-// true: the lock is the agent's. For an order it waits; else whoever holds the lock is the application, which is
-// not away then.
-bool EngineCore::enter_for_turn(TimeNs now) noexcept {
-  if (core_.lock.try_lock(BiasedLock::Caller::kAgent)) return true;
-  if (at_work_.load(std::memory_order_relaxed) || submitted_) {
-    core_.lock.lock(BiasedLock::Caller::kAgent);
-    return true;
-  }
-  presence_.extend(now);
-  return false;
-}
-
-EngineCore::Turn EngineCore::take_turn() {
-  const Guard guard(core_, std::adopt_lock);
-  keep_time();
-  Turn turn;
-  submitted_ = false;
-  if (application_away(core_.context.now)) {
-    move_for_absent(turn);
-  } else {
-    turn.moved = progress_locked(kFramesPerTurn);
-  }
-  if (turn.moved != 0) agent_moved_.store(true);
-  note_at_work();
-  turn.operation = core_.switching.report().operation;
-  turn.to_look_for = core_.switching.to_look_for();
-  return turn;
-}
-
-// Whatever the application does next, it enters first.
-void EngineCore::move_for_absent(Turn& turn) noexcept {
-  // Threads that are to be woken count on every turn, and so do peers that have not met this process yet.
-  presence_.attend(core_.context.now, has_wakers() || !core_.bml.any_path());
-  const std::uint64_t before = core_.sender.queued_posted();
-  turn.moved = progress_locked(kFramesPerTurn);
-  if (core_.sender.queued_posted() != before) presence_.answered();
-  armed_.store(turn.moved == 0 && prepare_sleep(), std::memory_order_relaxed);
-  core_.lock.watch_entry();
-}
-
-// true: until due_at_ there is nothing to do, unless a descriptor of armed_fds_ shows something.
-bool EngineCore::prepare_sleep() noexcept {
-  core_.bml.acknowledge();
-  core_.sender.flush_all();
-  core_.hold.keep_time();  // the frames of this turn may have broken it
-  bool quiet = true;
-  armed_fds_.clear();
-  due_at_ = next_due();
-  for (auto& slot : core_.bml.slots.all()) {
-    if (!slot->open()) continue;
-    quiet = slot->transport->arm() && quiet;
-    due_at_ = std::min(due_at_, slot->transport->wake_at());
-    if (slot->transport->wait_fd() >= 0) armed_fds_.push_back(slot->transport->wait_fd());
-  }
-  const bool waits = core_.boxes.waiting() || core_.bml.pending() || core_.sender.pending();
-  return quiet && !waits && due_at_ > core_.context.now;
-}
-
-// Housekeeping is done at most once a millisecond.
-TimeNs EngineCore::next_due() noexcept {
-  const TimeNs due = std::min({core_.bml.due_at(), core_.returning.due_at(), core_.hold.due_at()});
-  return due == kNoDeadline ? due : std::max(due, housekept_ + kMillisecond);
-}
-
-// in: awake, for whatever reason. out: the engine has moved if the application is away and there was something
-// to do, or if there is an order.
-std::int64_t EngineCore::agent_turn() {
-  const TimeNs now = core_.context.config.now();
-  if (!wants_turn(now) || !enter_for_turn(now)) return time_to_sleep(now);
-  const Turn turn = take_turn();
-  if (!turn.to_look_for.empty()) look_after_release(turn.operation, turn.to_look_for);
-  if (turn.moved != 0) {
-    retry_pause_ = 0;
-    wake_waiters();
-    return 0;
-  }
-  return time_to_sleep(core_.context.config.now());
-}
-
-std::int64_t EngineCore::time_to_sleep(TimeNs now) noexcept {
-  const TimeNs away = core_.context.config.settings.away_us * kMicrosecond;
-  if (at_work_.load(std::memory_order_relaxed) || submitted_) return away;
-  if (!application_away(now)) return -1;  // the timer that it puts off tells
-  if (armed_.load(std::memory_order_relaxed)) {
-    retry_pause_ = 0;
-    return due_at_ == kNoDeadline ? -1 : std::max<TimeNs>(due_at_ - now, 0);
-  }
-  return retry_pause_ = std::clamp(2 * retry_pause_, away, std::max(away, kRetryPauseMax));
-}
-
-// While the application calls in, its own polling finds what comes: the agent must not be woken by
-// each frame.
-std::vector<int> EngineCore::wait_fds() {
-  std::vector<int> fds{presence_.fd()};
-  const bool armed = armed_.load(std::memory_order_relaxed);
-  if (armed && application_away(core_.context.config.now()))
-    fds.insert(fds.end(), armed_fds_.begin(), armed_fds_.end());
-  return fds;
+  if (waiting_.load(std::memory_order_relaxed) != 0)
+    bell_.ring();  // what it sleeps for may be another now
 }
 
 }  // namespace livebtl::core

@@ -4,7 +4,7 @@
 // Threads: public functions take the lock. progress() on application threads, agent_turn() on the
 //          agent's; the thread that holds the lock moves everything. No thread of its own.
 // The loop (progress_locked) is the table of contents: transports -> broken and wanted paths -> what
-// is queued -> the switch -> the hold. When the agent sleeps, and what wakes it: engine_agent.cc.
+// is queued -> the switch -> the hold. When the agent sleeps, and what wakes it: engine_turn.cc.
 #pragma once
 
 #include <atomic>
@@ -51,7 +51,7 @@ class EngineCore final : public Engine, public Admin, private BiasedLock::EntryW
   void on_event(std::function<void(const EngineEvent&)> call) override;
 
   // Admin
-  void submit(const RungOrder& order) override;
+  RungReport submit(const RungOrder& order) override;
   RungReport report() override;
   void look_for_holders() override;
   RoutingPlan plan(const Routing& routing) override;
@@ -90,7 +90,9 @@ class EngineCore final : public Engine, public Admin, private BiasedLock::EntryW
   void name_unsettled(bool gives_up) noexcept;
   bool say_goodbye() noexcept;
   void submitted() noexcept;
-  void note_at_work() noexcept;
+  void expect_work() noexcept;
+  RungReport report_locked();
+  void note_ladder() noexcept;
   void deliver_events();
   std::size_t run_active_handlers();
   bool has_wakers() noexcept;
@@ -101,10 +103,13 @@ class EngineCore final : public Engine, public Admin, private BiasedLock::EntryW
     std::uint64_t operation = 0;
     Wanted to_look_for;  // after its release
   };
+  bool must_enter(TimeNs now) const noexcept;
+  void not_away(TimeNs now) noexcept;
   bool enter_for_turn(TimeNs now) noexcept;
   Turn take_turn();
   bool wants_turn(TimeNs now) noexcept;
-  void move_for_absent(Turn& turn) noexcept;
+  std::size_t move() noexcept;
+  std::size_t move_for_absent() noexcept;
   bool prepare_sleep() noexcept;
   TimeNs next_due() noexcept;
   std::int64_t time_to_sleep(TimeNs now) noexcept;
@@ -129,11 +134,13 @@ class EngineCore final : public Engine, public Admin, private BiasedLock::EntryW
   std::atomic<int> waiting_{0};
   std::atomic<bool> agent_moved_{false};  // since a thread last came out of wait()
   Bell bell_;
-  std::atomic<bool> at_work_{false};  // a switch or a hold is: the agent moves the engine
+  // This process stands between the ends of a ladder, or is held: every absence of the application counts.
+  std::atomic<bool> in_ladder_{false};
   // The agent may sleep until a descriptor shows work, or until due_at_. Until an application thread enters.
   std::atomic<bool> armed_{false};
-  TimeNs due_at_ = 0;       // agent's
-  bool submitted_ = false;  // agent's: it changed something since its last turn
+  TimeNs due_at_ = 0;             // agent's
+  TimeNs look_at_ = kNoDeadline;  // agent's: for holders of what was released
+  bool submitted_ = false;        // agent's: it changed something since its last turn
   // Agent's: from try to try while something cannot be done, and no descriptor will tell when it can.
   TimeNs retry_pause_ = 0;
   std::vector<int> armed_fds_;  // agent's

@@ -13,6 +13,9 @@ namespace {
 
 // Each absence that is attended to may wake the agent twice: also for the deadline that it then sleeps for.
 constexpr TimeNs kUnattended = 3 * kSecond;
+// In mid-ladder. Many that spin on few processors are away whenever others run: were their agents woken each time, these
+// would be what keeps them from the processors.
+constexpr TimeNs kShortAbsence = 50 * kMillisecond;
 
 }  // namespace
 
@@ -37,7 +40,11 @@ void Presence::put_off(TimeNs now) noexcept {
 }
 
 void Presence::returned(TimeNs now) noexcept {
-  if (std::exchange(attended_, false) && !answered_) quiet_until_ = attended_at_ + kUnattended;
+  const bool attended = std::exchange(attended_, false);
+  if (attended && in_ladder_ && now - attended_at_ < kShortAbsence)
+    quiet_until_ = now + kShortAbsence;
+  else if (attended && !in_ladder_ && !answered_)
+    quiet_until_ = attended_at_ + kUnattended;
   put_off(now);
 }
 
@@ -53,11 +60,12 @@ void Presence::leave() noexcept {
 }
 
 // The application may say something else at the same time: its word stands, and the timer is set for it.
-void Presence::extend(TimeNs now) noexcept {
+void Presence::extend(TimeNs now, bool in_ladder) noexcept {
   TimeNs until = until_.load(std::memory_order_relaxed);
   if (until > now) return;
-  quiet_until_.store(now + kUnattended, std::memory_order_relaxed);
-  if (!until_.compare_exchange_strong(until, now + kUnattended)) return;
+  const TimeNs later = now + (in_ladder ? kShortAbsence : kUnattended);
+  quiet_until_.store(later, std::memory_order_relaxed);
+  if (!until_.compare_exchange_strong(until, later)) return;
   TimeNs set = 0;
   do {
     set = until_.load();
@@ -65,7 +73,7 @@ void Presence::extend(TimeNs now) noexcept {
   } while (until_.load() != set);
 }
 
-void Presence::attend(TimeNs now, bool prompt) noexcept {
+void Presence::attend(TimeNs now, bool prompt, bool in_ladder) noexcept {
   if (!std::exchange(attended_, true)) {
     attended_at_ = now;
     answered_ = false;
@@ -75,6 +83,7 @@ void Presence::attend(TimeNs now, bool prompt) noexcept {
         ::read(timer_.number(), &expirations, sizeof(expirations));
   }
   if (prompt) answered_ = true;
+  in_ladder_ = in_ladder;
 }
 
 }  // namespace livebtl::core

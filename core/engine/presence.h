@@ -39,10 +39,12 @@ class Presence {
 
   /// The agent's.
   bool away(TimeNs now) const noexcept { return now >= until_.load(std::memory_order_relaxed); }
-  /// The application sleeps in the engine, and need not say so: false alarm. Without the lock.
-  void extend(TimeNs now) noexcept;
-  /// The agent takes a turn for an application that is away. prompt: every absence is to be attended to.
-  void attend(TimeNs now, bool prompt) noexcept;
+  /// The application sleeps in the engine, and need not say so: false alarm. in_ladder: the next absence is to be
+  /// attended to all the same. Without the lock.
+  void extend(TimeNs now, bool in_ladder) noexcept;
+  /// The agent takes a turn for an application that is away. prompt: every absence is to be attended to; in_ladder:
+  /// every one, but for 50 ms after one that was short.
+  void attend(TimeNs now, bool prompt, bool in_ladder) noexcept;
   /// In this absence somebody was given an answer.
   void answered() noexcept { answered_ = true; }
   /// Readable when it is time to look whether the application is away.
@@ -60,6 +62,7 @@ class Presence {
   TimeNs attended_at_ = 0;              // the agent's first turn in this absence
   bool attended_ = false;               // this absence is
   bool answered_ = false;               // ... and was not in vain
+  bool in_ladder_ = false;              // ... and was in mid-ladder
 };
 
 }  // namespace livebtl::core

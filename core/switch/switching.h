@@ -57,6 +57,8 @@ class Switching {
   /// Devices whose holders are to be looked for because of the ladder at work: without the engine's
   /// lock, as it takes milliseconds. Empty: none, or not yet.
   Wanted to_look_for() const;
+  /// When to_look_for() has something next.
+  TimeNs look_due_at() const noexcept { return unreleased_.empty() ? kNoDeadline : look_again_at_; }
   /// What came of that; of another order than the one at work it is forgotten.
   void looked(std::uint64_t operation, std::vector<std::string> holders);
   /// The same when somebody asks at rest, for all transports that are out of use here.

@@ -34,20 +34,18 @@ Status Arrivals::listen(const IpBytes& ip, std::uint16_t port) {
   if (!fd) return tl::unexpected(fd.error());
   const auto token = shared_.poller.add(fd->number(), EPOLLIN, *this);
   if (!token) return tl::unexpected(token.error());
-  listeners_.push_back({std::move(*fd), *token});
+  const auto end = local_end(fd->number());
+  listeners_.push_back({std::move(*fd), *token, end.value_or(SocketAddress{ip, port})});
   return {};
 }
 
 std::uint16_t Arrivals::last_port() const noexcept {
-  const auto end = listeners_.empty() ? std::nullopt : local_end(listeners_.back().fd.number());
-  return end ? end->port : std::uint16_t{0};
+  return listeners_.empty() ? std::uint16_t{0} : listeners_.back().end.port;
 }
 
 std::vector<SocketAddress> Arrivals::listening() const {
   std::vector<SocketAddress> ends;
-  for (const Listener& listener : listeners_) {
-    if (const auto end = local_end(listener.fd.number())) ends.push_back(*end);
-  }
+  for (const Listener& listener : listeners_) ends.push_back(listener.end);
   return ends;
 }
 

@@ -69,6 +69,7 @@ class Arrivals final : public PollTarget {
   struct Listener {
     Fd fd;
     Poller::Token token;
+    SocketAddress end;  // own; compared at every step of a switch, so the kernel is asked once
   };
 
   void accept_from(const Listener& listener, Turn& turn) noexcept;

@@ -35,8 +35,8 @@ const std::vector<SimKind>& sim_kinds() {
   return kinds;
 }
 
-SimNetwork::SimNetwork(SimClock& clock, std::uint64_t seed, FaultPlan plan)
-    : clock_(clock), random_(seed), plan_(plan) {}
+SimNetwork::SimNetwork(SimClock& clock, std::uint64_t seed, FaultPlan plan, int wait_fd)
+    : clock_(clock), random_(seed), plan_(plan), wait_fd_(wait_fd) {}
 
 SimNetwork::~SimNetwork() {
   LIVEBTL_ASSERT(transports_.empty(), "every transport is destroyed before the network");

@@ -91,7 +91,8 @@ const std::vector<SimKind>& sim_kinds();
 
 class SimNetwork {
  public:
-  SimNetwork(SimClock& clock, std::uint64_t seed, FaultPlan plan);
+  /// wait_fd: see wait_fd().
+  SimNetwork(SimClock& clock, std::uint64_t seed, FaultPlan plan, int wait_fd = -1);
   ~SimNetwork();
   SimNetwork(const SimNetwork&) = delete;
   SimNetwork& operator=(const SimNetwork&) = delete;
@@ -115,6 +116,9 @@ class SimNetwork {
   /// When the process's transports have something to do next, as far as is known; kNever: only if
   /// others act.
   TimeNs next_event(ProcessId process) const;
+  /// What its transports let an agent sleep on; -1: nothing. Virtual time cannot make a descriptor readable: this one
+  /// always is, and who simulates processes gives an agent that sleeps a turn when next_event() has come.
+  int wait_fd() const noexcept { return wait_fd_; }
   std::size_t open_endpoints(ProcessId process, const std::string& transport) const;
 
   SimClock& clock() noexcept { return clock_; }
@@ -166,6 +170,7 @@ class SimNetwork {
   std::map<PairOfProcesses, std::uint64_t> last_put_, highest_delivered_;
   std::map<std::pair<std::string, PairOfProcesses>, TimeNs> outages_;  // until
   std::set<ProcessId> dead_;
+  const int wait_fd_;
 };
 
 }  // namespace livebtl::sim

@@ -82,7 +82,7 @@ class SimTransport final : public core::Transport {
   Result<std::unique_ptr<core::Endpoint>> connect(Bytes address) override;
   std::size_t progress(core::TransportSink& accept, TimeNs now,
                        std::size_t frames_max) noexcept override;
-  int wait_fd() const noexcept override { return -1; }
+  int wait_fd() const noexcept override { return network_.wait_fd(); }
   bool arm() noexcept override;
 
   ProcessId process() const noexcept { return process_; }

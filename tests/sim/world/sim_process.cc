@@ -147,12 +147,22 @@ void SimProcess::thaw() {
   frozen_until_ = 0;
 }
 
+// As in the product: it gets a turn after a message or a report, at a deadline that it told, and when something has come
+// while the application is away. Whether that has gone a timer tells, for which this looks every millisecond.
 void SimProcess::move_agent(TimeNs now) {
-  if (now < agent_at_) return;
-  agent_at_ = now + kMillisecond;
-  static_cast<void>(engine_->agent_turn());
-  if (begun_ && computes_until_ <= now)
-    engine_->wait(0);  // reads the clock, as callers that wait do
+  const bool woken = agent_armed_ && network_.next_event(id()) <= now;
+  if (now < agent_at_ && !woken) return;
+  const std::int64_t sleep = engine_->agent_turn();
+  agent_armed_ = engine_->wait_fds().size() > 1;
+  agent_at_ = sleep < 0 ? kNever : now + sleep;
+  if (!agent_armed_) agent_at_ = std::min(agent_at_, now + kMillisecond);
+}
+
+// Reads the clock, as callers that wait do.
+void SimProcess::call_wait(TimeNs now) {
+  if (!begun_ || computes_until_ > now || now < waits_at_) return;
+  waits_at_ = now + kMillisecond;
+  engine_->wait(0);
 }
 
 std::size_t SimProcess::move_application(TimeNs now, bool sending) {
@@ -169,13 +179,15 @@ void SimProcess::turn(bool sending) {
   thaw();
   name_in_log(number(), now);
   move_agent(now);
+  call_wait(now);
   sending = sending && leaves_ == Leaves::kNot;
   const std::size_t moved = move_application(now, sending);
   wind_up();
   if (!alive()) return;
   const bool busy = moved != 0 || (sending && computes_until_ <= now && random_.chance(0.5));
   const TimeNs asked = computes_until_ > now ? kNever : network_.next_event(id());
-  const TimeNs next = busy ? now + 3 * kMicrosecond : std::min(asked, std::max(agent_at_, now + 1));
+  const TimeNs idle = std::min({asked, std::max(agent_at_, now + 1), now + kMillisecond});
+  const TimeNs next = busy ? now + 3 * kMicrosecond : idle;
   next_turn_ = std::max(next, now + std::max(pace_, kMicrosecond));
 }
 
@@ -197,6 +209,7 @@ void SimProcess::step(const control::MemberEvent& event, const Reply& reply) {
     search_.hurry();
   }
   name_in_log(number(), network_.clock().now());
+  agent_at_ = network_.clock().now();
   for (const control::MemberAction& action : member_.step(event, clock_.now())) {
     if (const auto* submit = std::get_if<control::Submit>(&action)) {
       told_.reached = false;

@@ -102,6 +102,7 @@ class SimProcess {
 
   core::EngineConfig config();
   void move_agent(TimeNs now);
+  void call_wait(TimeNs now);
   std::size_t move_application(TimeNs now, bool sending);
   void wind_up();
   void end();
@@ -128,7 +129,9 @@ class SimProcess {
   TimeNs frozen_since_ = 0;
   TimeNs frozen_until_ = 0;
   TimeNs computes_until_ = 0;
-  TimeNs agent_at_ = 0;
+  TimeNs agent_at_ = 0;       // its agent sleeps until then, ...
+  bool agent_armed_ = false;  // ... or until something comes from the network
+  TimeNs waits_at_ = 0;       // its application calls wait() next
   TimeNs next_turn_ = 0;
 };
 

@@ -34,7 +34,7 @@ World::World(std::uint64_t seed, const FaultPlan& plan)
       other_random_(seed ^ 0x1A3E),
       leaves_(seed ^ 0x1EAF),
       ledger_(seed),
-      network_(clock_, random_.next(), FaultPlan::calm()),
+      network_(clock_, random_.next(), FaultPlan::calm(), always_rung_.bell.fd()),
       coordinators_(network_, processes_, random_),
       holds_(network_, processes_, seed) {
   announced_ = 2 + static_cast<std::uint32_t>(random_.below(3));

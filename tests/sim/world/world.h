@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "base/bell.h"
 #include "tests/sim/world/coordinators.h"
 #include "tests/sim/world/holds.h"
 
@@ -83,6 +84,11 @@ class World {
   Random leaves_;        // draws which process leaves, when, and what befalls its peers then
   SimClock clock_;
   Ledger ledger_;
+  struct AlwaysRung {
+    AlwaysRung() { bell.ring(); }
+    Bell bell;
+  };
+  AlwaysRung always_rung_;  // what agents sleep on
   SimNetwork network_;
   std::vector<std::unique_ptr<SimProcess>> processes_;
   Coordinators coordinators_;

@@ -18,10 +18,11 @@ class FakeAdmin final : public core::Admin {
   explicit FakeAdmin(std::vector<std::string> transports = {"self", "sm", "tcp"})
       : transports_(std::move(transports)) {}
 
-  void submit(const core::RungOrder& order) override {
+  core::RungReport submit(const core::RungOrder& order) override {
     const std::lock_guard guard(mutex_);
     orders_.push_back(order);
     take(order);
+    return report_;
   }
   void adopt(const core::RungOrder& standing) override {
     const std::lock_guard guard(mutex_);

@@ -88,3 +88,27 @@ TEST_CASE("wait() does not sleep over what the agent has moved since the last lo
   while (arms == before && monotonic_now() < deadline) engine.wait(kMillisecond);
   CHECK(arms > before);
 }
+
+// It may have been woken late, and leave then: in mid-ladder its next absence is attended to soon all the same.
+TEST_CASE("a thread that sleeps in wait() for long is not counted on for seconds in mid-ladder") {
+  for (const bool in_ladder : {false, true}) {
+    CAPTURE(in_ladder);
+    std::function<void()> asleep;
+    Rig rig(1, {kind("self"), sleepy([&] {
+                  if (asleep) std::exchange(asleep, nullptr)();
+                })});
+    core::EngineCore& engine = *rig.engines[0];
+    rig.pass(kMillisecond);
+    if (in_ladder) engine.submit({7, 1, core::Rung::kJoint, {}, {}});
+    Rig::sleep_of(engine);
+    bool slept = false;
+    asleep = [&] {
+      rig.let(5 * kMillisecond);
+      slept = engine.agent_turn() < 0;
+    };
+    engine.wait(0);
+    CHECK(slept);
+    rig.let(100 * kMillisecond);
+    CHECK((engine.agent_turn() >= 0) == in_ladder);
+  }
+}
