@@ -85,7 +85,7 @@ class TwoNodes:
         return ["--host", hosts, "--mca", "plm_rsh_agent", self.agent, "--mca", "oob_tcp_if_include", CABLE]
 
 
-def _new_secret(directory):
+def new_secret(directory):
     path = os.path.join(directory, "key-of-the-job")
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(os.urandom(32))
@@ -97,7 +97,7 @@ def job_on_two_nodes(context, program, ranks_per_node):
     """(job, nodes): the job runs on both and is ready, and is commanded from the first."""
     job = MpiJob(context.build, context.logs, program, 2 * ranks_per_node)
     if not launcher().GIVES_SECRET:
-        job.mca += ["-x", f"LIVEBTL_SECRET_FILE={_new_secret(job.shared)}"]  # for the ranks, not for btlctl
+        job.mca += ["-x", f"LIVEBTL_SECRET_FILE={new_secret(job.shared)}"]  # for the ranks, not for btlctl
     with TwoNodes(job.rundir, job.shared) as made:
         job.enter = made.nodes[0].enter()
         job.mca += made.mpirun_options(ranks_per_node)
