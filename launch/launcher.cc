@@ -69,7 +69,7 @@ Result<Launcher> find_launcher(const System& system, const std::string& word) {
 
 std::string beside(const System& system, const std::string& program, const std::string& name) {
   for (const std::string& place : {program, system.resolved(program).value_or(program)}) {
-    const std::string path = directory_of(place) + "/" + name;
+    std::string path = directory_of(place) + "/" + name;
     if (system.may_execute(path)) return path;
   }
   return "";

@@ -22,14 +22,14 @@ void complain_of(const std::string& text) {
   std::fprintf(stderr, "livebtl-run: %s\n", printable(text).c_str());
 }
 
-ExitCode code_of(Errc code) {
+ExitCode exit_code_for(Errc code) {
   if (code == Errc::kNotFound) return ExitCode::kNotFound;
   return code == Errc::kUnsupported ? ExitCode::kRefused : ExitCode::kUsage;
 }
 
 ExitCode refuse(const Error& error) {
   complain_of(error.text);
-  return code_of(error.code);
+  return exit_code_for(error.code);
 }
 
 /// Do the files of settings say which transports are used?
