@@ -54,6 +54,7 @@ ExitCode become(const launch::Plan& plan, bool quiet) {
   if (!quiet) announce_job_of_this_process(plan.launcher.family != launch::Family::kSlurm);
   std::vector<std::string> words = plan.words;
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   ::execv(plan.launcher.path.c_str(), pointers.data());
