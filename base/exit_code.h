@@ -33,7 +33,7 @@ inline constexpr ExitCodeMeaning kExitCodes[] = {
      "no such job, node, transport, device or directory, or nobody answers at --connect"},
     {ExitCode::kRefused,
      "refused: a pair would lose its last path, a transport cannot be opened, two jobs go by one "
-     "name, a hook is another's file; names follow"},
+     "name, a hook is another's file; names follow; doctor: there are faults"},
     {ExitCode::kBusy,
      "busy: another command or hold is in progress, or one was left unfinished (resume, abort); "
      "vm: it stands in the middle, call it again"},

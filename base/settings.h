@@ -31,7 +31,8 @@ struct Settings {
   std::string rundir;
   int secret_fd = -1;
   std::string secret_file;
-  std::vector<std::string> transports;  // their order means nothing
+  std::vector<std::string> transports;     // their order means nothing
+  bool transports_beside_default = false;  // +verbs: these, and all that is used without a word
   std::vector<std::string> exclude;
   std::vector<std::string> tcp_if;
   std::uint16_t tcp_port = 0;

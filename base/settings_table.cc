@@ -4,9 +4,9 @@
 #include "base/settings.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
+#include "base/text.h"
 #include "base/transport_name.h"
 
 namespace livebtl {
@@ -53,21 +53,13 @@ Status set_provider(Settings& s, std::string_view v) {
   return set_beneath(s.ofi_provider, v, ';', "it takes a provider, as in shm or \"tcp;ofi_rxm\"");
 }
 
-template <class Number>
-bool parse_number(std::string_view text, Number& number) {
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc{} && stop == end;
-}
-
 template <auto kMember, auto kLow, auto kHigh>
 Status set_number(Settings& settings, std::string_view value) {
-  auto parsed = settings.*kMember;
-  if (!parse_number(value, parsed) || std::cmp_less(parsed, kLow) ||
-      std::cmp_greater(parsed, kHigh))
+  const auto parsed = parse_number<std::remove_reference_t<decltype(settings.*kMember)>>(value);
+  if (!parsed || std::cmp_less(*parsed, kLow) || std::cmp_greater(*parsed, kHigh))
     return fail(Errc::kInvalid,
                 "it takes a number from " + std::to_string(kLow) + " to " + std::to_string(kHigh));
-  settings.*kMember = parsed;
+  settings.*kMember = *parsed;
   return {};
 }
 
@@ -78,9 +70,9 @@ Status set_bytes(Settings& settings, std::string_view value) {
   constexpr std::string_view kUnits = "KMG";
   const std::size_t unit = value.empty() ? kUnits.npos : kUnits.find(value.back());
   if (unit != kUnits.npos) value.remove_suffix(1);
-  std::uint32_t count = 0;
-  const bool parsed = parse_number(value, count);
-  const std::uint64_t bytes = std::uint64_t{count} << (unit != kUnits.npos ? 10 * (unit + 1) : 0);
+  const auto parsed = parse_number<std::uint32_t>(value);
+  const std::uint64_t bytes = std::uint64_t{parsed.value_or(0)}
+                              << (unit != kUnits.npos ? 10 * (unit + 1) : 0);
   if (!parsed || bytes < kLow || bytes > kHigh)
     return fail(Errc::kInvalid, "it takes bytes from " + std::to_string(kLow) + " to " +
                                     std::to_string(kHigh) + ", as in 65536, 64K or 1M");
@@ -103,10 +95,25 @@ Status set_list(std::vector<std::string>& target, std::string_view value,
   return {};
 }
 
-template <std::vector<std::string> Settings::*kMember>
-Status set_transports(Settings& settings, std::string_view value) {
-  return set_list(settings.*kMember, value, is_transport_name,
+Status set_excluded(Settings& settings, std::string_view value) {
+  return set_list(settings.exclude, value, is_transport_name,
                   "it takes transports' names, as in sm,tcp");
+}
+
+bool is_added_transport(std::string_view item) noexcept {
+  return item.starts_with('+') && is_transport_name(item.substr(1));
+}
+Status set_transports(Settings& settings, std::string_view value) {
+  const bool added = value.starts_with('+');
+  if (Status read =
+          set_list(settings.transports, value, added ? is_added_transport : is_transport_name,
+                   "it takes transports' names, as in sm,tcp, or what is used beside all "
+                   "others, as in +verbs");
+      !read)
+    return read;
+  settings.transports_beside_default = added;
+  for (std::string& name : settings.transports) name.erase(0, added ? 1 : 0);
+  return {};
 }
 
 // The tcp transport knows which interfaces and networks exist; here only the alphabet is checked.
@@ -161,10 +168,11 @@ constexpr SettingInfo kSettingTable[] = {
     {"SECRET_FILE", "path", "", "file of mode 0600 with the job secret",
      set_path<&Settings::secret_file>},
     {"TRANSPORTS", "list", "",
-     "transports to use, ofi:PROVIDER too; empty: all, verbs and ofi once they are added",
-     set_transports<&Settings::transports>},
+     "transports to use, ofi:PROVIDER too; empty: all, verbs and ofi once they are added; +verbs: "
+     "the same, and verbs from the start wherever there is a device",
+     set_transports},
     {"EXCLUDE", "list", "", "transports that stay closed until btlctl add; alike in all processes",
-     set_transports<&Settings::exclude>},
+     set_excluded},
     {"TCP_IF", "list", "",
      "interfaces or networks tcp uses; empty: all that are up, but loopback alone while all of the "
      "job "

@@ -34,11 +34,12 @@ struct Command {
 };
 
 extern const Command kJobs, kList, kStatus, kWatch, kAdd, kQuiesce, kRemove, kSwitch, kSet, kResume,
-    kAbort, kCheckpoint, kHold, kJob, kVm, kHooks, kSecret, kSettings;
+    kAbort, kCheckpoint, kHold, kJob, kVm, kHooks, kSecret, kSettings, kDoctor;
 
 /// In the order of --help and of the manual.
 inline constexpr const Command* kCommands[] = {
-    &kJobs,   &kList,  &kStatus,     &kWatch, &kAdd, &kQuiesce, &kRemove, &kSwitch, &kSet,
-    &kResume, &kAbort, &kCheckpoint, &kHold,  &kJob, &kVm,      &kHooks,  &kSecret, &kSettings};
+    &kJobs,   &kList,  &kStatus, &kWatch,    &kAdd,        &kQuiesce, &kRemove,
+    &kSwitch, &kSet,   &kResume, &kAbort,    &kCheckpoint, &kHold,    &kJob,
+    &kVm,     &kHooks, &kSecret, &kSettings, &kDoctor};
 
 }  // namespace livebtl::tool

@@ -244,6 +244,15 @@ void drop_mark_before_action(std::vector<std::string>& words) {
   if (action) words.erase(mark);
 }
 
+/// `doctor -- LINE`: what follows the mark is a launch line, with options that are none of ours.
+std::vector<std::string> taken_launch_line(std::vector<std::string>& words) {
+  const auto mark = std::find(words.begin(), words.end(), "--");
+  if (mark == words.end() || std::find(words.begin(), mark, kDoctor.name) == mark) return {};
+  std::vector<std::string> line(mark + 1, words.end());
+  words.erase(mark, words.end());
+  return line;
+}
+
 std::variant<CommandLine, EndNow> assembled(CommandLine line, const Given& given) {
   if (given.complete()) {
     line.definition = given.commands.back();
@@ -273,6 +282,7 @@ std::unique_ptr<CLI::App> define_command_line(CommandLine& line) {
 std::variant<CommandLine, EndNow> parse_command_line(std::vector<std::string> arguments,
                                                      const std::string& environment_job,
                                                      const std::string& environment_user) {
+  std::vector<std::string> launch_line = taken_launch_line(arguments);
   const auto empty = [](const std::string& argument) { return argument.empty(); };
   if (std::any_of(arguments.begin(), arguments.end(), empty)) {
     return usage("an argument is empty; is a variable of your script not set?");
@@ -294,6 +304,7 @@ std::variant<CommandLine, EndNow> parse_command_line(std::vector<std::string> ar
   }
   if (line.job.empty()) line.job = environment_job;
   if (line.user.empty()) line.user = environment_user;
+  line.words.insert(line.words.end(), launch_line.begin(), launch_line.end());
   return assembled(std::move(line), Given(*app));
 }
 

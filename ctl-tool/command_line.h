@@ -38,15 +38,16 @@ struct CommandLine {
   std::string command;                  // "hold"
   std::vector<std::string> arguments;  // "start"; transports (aliases resolved); assignments; hooks
   std::string job;
-  std::string user;               // whose jobs of this node; empty: as choose_job.h says
-  std::string connect;            // HOST:PORT of a relay; empty: jobs of this node
-  std::string secret_file;        // with connect
-  std::string scope;              // job or node:NAME; empty: job
-  std::string file;               // secret: to be written
-  std::string hold_id;            // empty: whichever there is
-  std::optional<double> lease_s;  // of a hold
-  bool hold = false;              // checkpoint prepare: then hold the job
-  std::string root = "/";         // hooks: where the file system begins
+  std::string user;                // whose jobs of this node; empty: as choose_job.h says
+  std::string connect;             // HOST:PORT of a relay; empty: jobs of this node
+  std::string secret_file;         // with connect
+  std::string scope;               // job or node:NAME; empty: job
+  std::string file;                // secret: to be written
+  std::string hold_id;             // empty: whichever there is
+  std::optional<double> lease_s;   // of a hold
+  bool hold = false;               // checkpoint prepare: then hold the job
+  std::string root = "/";          // hooks: where the file system begins
+  std::vector<std::string> words;  // doctor: a launch line
   VmOptions vm;
   bool json = false;
   bool quiet = false;

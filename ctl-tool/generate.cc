@@ -11,6 +11,7 @@
 #include "ctl-tool/embedded_text.h"
 #include "ctl-tool/hook_files.h"
 #include "ctl-tool/options.h"
+#include "ctl-tool/run/run_line.h"
 #include "ctl-tool/table.h"
 
 namespace livebtl::tool {
@@ -153,6 +154,14 @@ std::string settings_page() {
   }
   return filled("livebtl-settings.7",
                 {{"@VERSION@", LIVEBTL_VERSION}, {"@SETTINGS@\n", settings.str()}});
+}
+
+std::string run_page() {
+  RunLine line;
+  const auto app = define_run_line(line);
+  std::ostringstream options;
+  for (const CLI::Option* option : app->get_options()) write_option(options, *option);
+  return filled("livebtl-run.1", {{"@VERSION@", LIVEBTL_VERSION}, {"@OPTIONS@\n", options.str()}});
 }
 
 std::string completion() {

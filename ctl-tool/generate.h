@@ -10,6 +10,7 @@ namespace livebtl::tool {
 
 std::string manual_page();    // btlctl(1)
 std::string settings_page();  // livebtl-settings(7)
+std::string run_page();       // livebtl-run(1)
 std::string completion();     // bash
 
 }  // namespace livebtl::tool

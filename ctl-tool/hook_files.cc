@@ -92,9 +92,10 @@ const std::vector<Hook>& hooks() {
       {"libvirt", "on a host", "etc/libvirt/hooks/qemu.d/livebtl", embedded_text("libvirt"),
        "restart libvirt's daemon: it looks for hooks when it starts; then /etc/livebtl/guests"},
       {"criu", "on a host", "usr/local/libexec/livebtl/criu", embedded_text("criu"),
-       "give it to criu by --action-script, at dump and at restore"},
+       "give it to criu by --action-script, at dump and at restore", nullptr,
+       "usr/libexec/livebtl/criu"},
       {"virsh", "on a host", "usr/local/bin/livebtl-virsh", embedded_text("virsh"),
-       "call it in place of virsh"}};
+       "call it in place of virsh", nullptr, "usr/bin/livebtl-virsh"}};
   return all;
 }
 
@@ -124,6 +125,8 @@ const char* text_of(HookState state) {
 
 fs::path place_of(const Hook& hook, const fs::path& root) {
   fs::path place = root / hook.place;
+  if (std::error_code error; hook.packaged != nullptr && fs::exists(root / hook.packaged, error))
+    return root / hook.packaged;
   if (hook.directory == nullptr || leads_out(root, place)) return place;
   const std::string there = content_of(place);
   const bool dispatched = !names_itself_ours(hook, there) && dispatches(there, hook.directory);

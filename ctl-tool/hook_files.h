@@ -20,6 +20,7 @@ struct Hook {
   const char* text;
   const char* afterwards;
   const char* directory = nullptr;  // whose files a dispatcher at `place` calls
+  const char* packaged = nullptr;   // where the distribution's package puts it, if not at `place`
 };
 
 /// All that there are.

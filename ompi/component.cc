@@ -90,12 +90,26 @@ int finalize() {
 
 int nothing() { return OMPI_SUCCESS; }
 
+/// For who asks ompi_info whether this component would serve here, as livebtl-run does: "yes" or why not.
+void register_serves() {
+  static std::string text;
+  const Status same = check_running_version();
+  text = same ? "yes" : same.error().text;
+  static char* value = text.data();
+  mca_base_component_var_register(&component_version(), "serves",
+                                  "Can this component be used with this Open MPI? yes, or why not",
+                                  MCA_BASE_VAR_TYPE_STRING, nullptr, 0,
+                                  MCA_BASE_VAR_FLAG_DEFAULT_ONLY, OPAL_INFO_LVL_3,
+                                  MCA_BASE_VAR_SCOPE_CONSTANT, &value);
+}
+
 int register_parameters() {
   mca_base_component_var_register(
       &component_version(), "priority",
       "Priority of livebtl among the components that the parameter pml names",
       MCA_BASE_VAR_TYPE_INT, nullptr, 0, static_cast<mca_base_var_flag_t>(0), OPAL_INFO_LVL_3,
       MCA_BASE_VAR_SCOPE_LOCAL, &priority);
+  register_serves();
   register_counters();
   return OMPI_SUCCESS;
 }

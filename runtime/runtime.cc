@@ -22,20 +22,31 @@ Result<core::TransportKind> kind_named(const std::string& name, const char* vari
   return kind;
 }
 
-/// The transports that LIVEBTL_TRANSPORTS names; all that are compiled in if it names none.
+bool holds(const Kinds& kinds, const std::string& name) {
+  return std::ranges::any_of(kinds, [&name](const auto& each) { return each.name == name; });
+}
+
+/// The transports that LIVEBTL_TRANSPORTS names; all that are compiled in if it names none, or some
+/// beside these.
 Result<Kinds> wanted_kinds(const Settings& settings) {
-  if (settings.transports.empty()) return transports::builtin();
-  if (settings.transports.size() > kTransportsMax)
-    return fail(Errc::kInvalid, "LIVEBTL_TRANSPORTS names more than " +
-                                    std::to_string(kTransportsMax) + " transports");
-  Kinds wanted;
+  Kinds named;
   for (const std::string& name : settings.transports) {
     auto kind = kind_named(name, "LIVEBTL_TRANSPORTS");
     if (!kind) return tl::unexpected(kind.error());
-    if (std::ranges::any_of(wanted, [&](const auto& each) { return each.name == kind->name; }))
+    if (holds(named, kind->name))
       return fail(Errc::kInvalid, "LIVEBTL_TRANSPORTS names " + kind->name + " twice");
-    wanted.push_back(std::move(*kind));
+    named.push_back(std::move(*kind));
   }
+  Kinds wanted =
+      named.empty() || settings.transports_beside_default ? transports::builtin() : Kinds{};
+  for (auto& kind : named) {
+    if (!holds(wanted, kind.name)) wanted.push_back(std::move(kind));
+  }
+  if (wanted.size() > kTransportsMax)
+    return fail(
+        Errc::kInvalid,
+        "LIVEBTL_TRANSPORTS names more than " + std::to_string(kTransportsMax) + " transports" +
+            (settings.transports_beside_default ? ", those counted that are used anyhow" : ""));
   return wanted;
 }
 

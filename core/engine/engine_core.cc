@@ -42,8 +42,10 @@ Status EngineCore::open_transports() {
       ++open_count;
     } else {
       const std::string why(without_name(opened.error().text, kind.name));
-      log(LogLevel::kWarn, "engine", "transport %s is not available: %s", kind.name.c_str(),
-          why.c_str());
+      // "+verbs" is for jobs some of whose nodes have no device.
+      const bool wherever_it_is = core_.context.config.settings.transports_beside_default;
+      log(wherever_it_is ? LogLevel::kInfo : LogLevel::kWarn, "engine",
+          "transport %s is not available: %s", kind.name.c_str(), why.c_str());
       reasons += " " + kind.name + ": " + why + ";";
       core_.returning.note_missing(*core_.bml.slots.find(kind.name), opened.error().text);
     }

@@ -76,6 +76,7 @@ TEST_CASE("values arrive in their fields") {
   CHECK(settings->job == "job.1_a-b");
   CHECK(settings->size == 8);
   CHECK(settings->transports == std::vector<std::string>{"sm", "tcp"});
+  CHECK_FALSE(settings->transports_beside_default);
   CHECK(settings->exclude == std::vector<std::string>{"vader"});
   CHECK(settings->tcp_if == std::vector<std::string>{"eth0", "10.0.0.0/8", "fd00::/8"});
   CHECK(settings->tcp_port == 65535);
@@ -99,6 +100,16 @@ TEST_CASE("an error names the variable as it was spelled, the value and what it 
   CHECK(settings.error().code == Errc::kInvalid);
   CHECK(settings.error().text ==
         "FI_LIVEBTL_CRC cannot be \"sometimes\": it takes one of: network always never");
+}
+
+TEST_CASE("transports may be named beside those that are used anyhow: then all are") {
+  const auto settings = read({{"LIVEBTL_TRANSPORTS", "+verbs,+ofi:shm"}});
+  REQUIRE(settings);
+  CHECK(settings->transports == std::vector<std::string>{"verbs", "ofi:shm"});
+  CHECK(settings->transports_beside_default);
+  for (const char* bad : {"+verbs,sm", "sm,+verbs", "+", "+verbs,", "++verbs"})
+    CHECK_FALSE(takes("TRANSPORTS", bad));
+  CHECK_FALSE(takes("EXCLUDE", "+verbs"));
 }
 
 TEST_CASE("numbers: whole, in range, nothing behind them") {

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/run/announce.cc -- see announce.h.
+#include "ctl-tool/run/announce.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <set>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/process_mark.h"
+#include "control/client/job_links.h"
+#include "ctl-tool/ask.h"
+#include "ctl-tool/choose_job.h"
+#include "ctl-tool/table.h"
+
+namespace livebtl::tool {
+namespace {
+
+constexpr int kLookEveryMs = 100;
+constexpr TimeNs kAnswerTimeout = 2'000 * kMillisecond;
+/// A job whose processes have all joined, but do not talk yet, is announced after this time.
+constexpr TimeNs kTalkTimeout = 2'000 * kMillisecond;
+constexpr TimeNs kNoJobAfter = 60'000 * kMillisecond;
+constexpr int kAncestorsMax = 64;
+
+void say(const std::string& text) { std::fprintf(stderr, "livebtl: %s\n", text.c_str()); }
+
+bool uses(const core::TransportStatus& transport) {
+  const std::uint32_t own = transport.own_pair ? 1 : 0;
+  return transport.peers > own || transport.bulk_peers > own;
+}
+
+bool descends(pid_t pid, pid_t ancestor) {
+  for (int i = 0; i < kAncestorsMax && pid > 1; ++i) {
+    if (pid == ancestor) return true;
+    const auto stat = read_process_stat(pid);
+    if (!stat) return false;
+    pid = stat->parent;
+  }
+  return false;
+}
+
+/// Looks for the one job that a launcher has started.
+class Announcer {
+ public:
+  Announcer(pid_t launcher, Fd launcher_ends, bool by_descent, std::set<std::string> known)
+      : launcher_(launcher),
+        launcher_ends_(std::move(launcher_ends)),
+        by_descent_(by_descent),
+        known_(std::move(known)) {}
+
+  void run() {
+    const TimeNs began = monotonic_now();
+    bool said_none = false;
+    while (!launcher_has_ended()) {
+      const auto job = find();
+      if (job && announce(*job)) return;
+      if (job || said_none || monotonic_now() - began < kNoJobAfter) continue;
+      said_none = true;
+      say("no process on this node has come up over livebtl in 60 s: the job runs on other nodes, "
+          "or not over "
+          "livebtl (btlctl doctor)");
+    }
+  }
+
+ private:
+  bool launcher_has_ended() const {
+    pollfd wanted{launcher_ends_.number(), POLLIN, 0};
+    return ::poll(&wanted, 1, kLookEveryMs) > 0;
+  }
+
+  bool is_ours(const control::JobPlace& job) const {
+    const auto& live = job.members.live;
+    if (!by_descent_) return !live.empty() && !known_.contains(job.id);
+    return std::any_of(live.begin(), live.end(), [this](const control::MemberCard& card) {
+      return descends(card.mark.pid, launcher_);
+    });
+  }
+
+  std::optional<control::JobPlace> find() const {
+    for (auto& job : all_jobs(::geteuid())) {
+      if (is_ours(job)) return std::move(job);
+    }
+    return std::nullopt;
+  }
+
+  bool announce(const control::JobPlace& job) {
+    auto links = control::JobLinks::open(job);
+    Asker<control::StatusAnswer> asker(links, kAnswerTimeout, stop_);
+    const auto heard = asker.ask_all(control::StatusRequest{job.id, false, 0});
+    const std::string line = heard.silent.empty() ? up_line(job.id, heard.answers) : "";
+    if (line.empty()) return false;
+    if (up_since_ == 0) up_since_ = monotonic_now();
+    if (!all_talk(heard.answers) && monotonic_now() - up_since_ < kTalkTimeout) return false;
+    say(line);
+    return true;
+  }
+
+  const pid_t launcher_;
+  const Fd launcher_ends_;
+  const bool by_descent_;
+  const std::set<std::string> known_;
+  TimeNs up_since_ = 0;
+  const std::atomic<bool> stop_{false};
+};
+
+/// Of the launcher's streams it keeps standard error alone: who reads the others is not to wait for us.
+void leave_streams() {
+  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (nothing < 0) return;
+  ::dup2(nothing, STDIN_FILENO);
+  ::dup2(nothing, STDOUT_FILENO);
+  ::close(nothing);
+}
+
+}  // namespace
+
+std::string up_line(const std::string& job, const StatusAnswers& answers) {
+  std::set<std::string> nodes, names;
+  std::uint32_t announced = 0, ranks = 0;
+  for (const auto& [member, answer] : answers) {
+    if (answer.standing.joining) return "";
+    announced = std::max(announced, answer.standing.announced);
+    ranks += member.rank >= 0 ? 1 : 0;
+    nodes.insert(member.node);
+    for (const auto& transport : answer.engine.transports) {
+      if (uses(transport)) names.insert(transport.name);
+    }
+  }
+  if (answers.empty() || ranks < announced) return "";
+  // Within a node first, then between nodes.
+  std::vector<std::string> ordered;
+  for (const char* first : {"self", "sm"}) {
+    if (names.erase(first) != 0) ordered.emplace_back(first);
+  }
+  for (const std::string& name : names) ordered.push_back(printable(name));
+  return counted(answers.size(), "rank", "ranks") + " on " +
+         counted(nodes.size(), "node", "nodes") + ", " +
+         (ordered.empty() ? "no messages yet" : join(ordered, " + ")) + ", job " + printable(job) +
+         " (btlctl status)";
+}
+
+bool all_talk(const StatusAnswers& answers) {
+  return std::all_of(answers.begin(), answers.end(), [](const auto& each) {
+    const auto& transports = each.second.engine.transports;
+    return std::any_of(transports.begin(), transports.end(), uses);
+  });
+}
+
+void announce_job_of_this_process(bool by_descent) {
+  const pid_t launcher = ::getpid();
+  std::set<std::string> known;
+  for (const auto& job : all_jobs(::geteuid())) known.insert(job.id);
+  Fd ends(static_cast<int>(::syscall(SYS_pidfd_open, launcher, 0)));
+  std::fflush(nullptr);
+  const pid_t child = ends ? ::fork() : -1;
+  if (child < 0) {
+    say("it will not be said when the job is up: no process could be started for that");
+    return;
+  }
+  if (child > 0) {
+    ::waitpid(child, nullptr, 0);
+    return;
+  }
+  // The launcher waits for its own children; so this is to be none of them.
+  if (::fork() != 0) ::_exit(0);
+  leave_streams();
+  try {
+    Announcer(launcher, std::move(ends), by_descent, std::move(known)).run();
+  } catch (const std::exception& error) {
+    say(std::string("it cannot be said when the job is up: ") + error.what());
+  }
+  ::_exit(0);
+}
+
+}  // namespace livebtl::tool

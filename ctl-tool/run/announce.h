@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/run/announce.h -- the line that says that a job is up: "livebtl: 4 ranks on 2 nodes, sm + verbs, job X
+// (btlctl status)". A process of its own looks for the job, as the one that was called becomes the launcher.
+//
+// Threads: one. That process ends when it has said its line, or when the launcher ends, whichever is first.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "control/wire/messages.h"
+
+namespace livebtl::tool {
+
+using StatusAnswers = std::vector<std::pair<control::MemberEntry, control::StatusAnswer>>;
+
+/// The line, without a newline; "": the job is not up yet, as processes of it are missing or still joining.
+std::string up_line(const std::string& job, const StatusAnswers& answers);
+/// Does every process send to another one?
+bool all_talk(const StatusAnswers& answers);
+
+/// Called by the process that will be the launcher. by_descent: the job's processes on this node descend from the
+/// launcher; else (srun) they are known by having come after it.
+void announce_job_of_this_process(bool by_descent);
+
+}  // namespace livebtl::tool

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// doctor/line_check.cc -- would the job of this launch line run over livebtl, and what would keep it from that?
+#include <algorithm>
+
+#include "doctor/sight.h"
+#include "launch/plan.h"
+
+namespace livebtl::doctor {
+namespace {
+
+using launch::Family;
+
+bool holds(const std::vector<std::string>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// What follows one of these words, or stands behind its '='; "": nothing.
+std::string value_of(const std::vector<std::string>& words,
+                     std::initializer_list<std::string_view> names) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    for (const std::string_view name : names) {
+      if (words[i] == name && i + 1 < words.size()) return words[i + 1];
+      if (words[i].starts_with(std::string(name) + "=")) return words[i].substr(name.size() + 1);
+    }
+  }
+  return "";
+}
+
+/// A line that names several nodes, as far as it shows.
+bool names_several_nodes(const std::vector<std::string>& words, Family family) {
+  if (family == Family::kSlurm) {
+    const std::string count = value_of(words, {"-N", "--nodes"});
+    return !count.empty() && count != "1";
+  }
+  const std::string hosts = value_of(words, {"--host", "-host", "-H", "--hosts", "-hosts"});
+  return hosts.find(',') != std::string::npos ||
+         !value_of(words, {"--hostfile", "-hostfile", "--machinefile", "-f"}).empty();
+}
+
+/// Open MPI's launchers do, in the environment or by PMIx, and Slurm by PMIx (docs/adr/0054).
+bool gives_secret(const Sight& sight, const std::vector<std::string>& words,
+                  const launch::Launcher& launcher) {
+  if (launcher.family != Family::kSlurm) return launcher.family == Family::kOpenMpi;
+  const std::string asked = value_of(words, {"--mpi"});
+  return (asked.empty() ? sight.system.variable("SLURM_MPI_TYPE").value_or("") : asked)
+      .starts_with("pmix");
+}
+
+void check_secret(const Sight& sight, const std::vector<std::string>& words,
+                  const launch::Launcher& launcher, Report& report) {
+  if (sight.settings.auth == AuthLevel::kNone || !sight.settings.secret_file.empty()) return;
+  if (gives_secret(sight, words, launcher) || !names_several_nodes(words, launcher.family)) return;
+  report.fault("line-secret", "the job has several nodes, and its launcher gives it no secret",
+               "The nodes' processes cannot prove to one another that they belong to the job, and "
+               "refuse each other.",
+               "head -c 32 /dev/urandom >~/.livebtl-secret && chmod 600 ~/.livebtl-secret; export "
+               "LIVEBTL_SECRET_FILE=~/.livebtl-secret");
+}
+
+void check_root(const Sight& sight, const std::vector<std::string>& words,
+                const launch::Launcher& launcher, Report& report) {
+  const bool allowed = holds(words, "--allow-run-as-root") ||
+                       sight.system.variable("OMPI_ALLOW_RUN_AS_ROOT").has_value();
+  if (launcher.family != Family::kOpenMpi || !sight.probe.root || allowed) return;
+  report.fault("line-root", "you are root",
+               "Open MPI's mpirun starts nothing for root unless it is told to.",
+               "add --allow-run-as-root, or be another user");
+}
+
+/// Does the line, or the environment, choose livebtl without livebtl-run?
+bool chooses_livebtl(const Sight& sight, const launch::Plan& plan) {
+  return std::none_of(plan.variables.begin(), plan.variables.end(),
+                      [](const auto& each) {
+                        return each.first.starts_with("OMPI_MCA_") || each.first.starts_with("FI_");
+                      }) &&
+         (sight.system.variable("FI_PROVIDER").has_value() ||
+          plan.launcher.family != Family::kHydra);
+}
+
+void name_refusal(const Error& error, const std::string& launcher, Report& report) {
+  const bool contradicts = error.code == Errc::kInvalid;
+  report.fault(contradicts ? "line-contradicts" : "line-cannot", error.text,
+               "The job would not run over livebtl.",
+               contradicts ? "take out what is named, or leave livebtl out"
+                           : "mend what is named; livebtl-run --show " + launcher +
+                                 " ... says whether that was all");
+}
+
+}  // namespace
+
+void check_line(const Sight& sight, const std::vector<std::string>& words,
+                const launch::Wishes* by_run, Report& report) {
+  const auto launcher = launch::find_launcher(sight.system, words.front());
+  if (!launcher) {
+    report.fault("line-launcher", launcher.error().text,
+                 "There is nothing that would start the job.", "type -a mpirun mpiexec srun");
+    return;
+  }
+  check_root(sight, words, *launcher, report);
+  check_secret(sight, words, *launcher, report);
+  const auto plan = launch::make_plan(sight.system, sight.places, words,
+                                      by_run != nullptr ? *by_run : launch::Wishes{},
+                                      !sight.settings.transports.empty());
+  if (!plan) return name_refusal(plan.error(), words.front(), report);
+  report.fact("launch line", std::string("by the ") + launch::name_of(plan->door) + ": " +
+                                 launch::as_shell_line(*plan));
+  if (by_run != nullptr || chooses_livebtl(sight, *plan)) return;
+  report.fault("line-without", "the line does not choose livebtl",
+               "The job runs, but not over livebtl, and btlctl does not see it.",
+               "livebtl-run " + words.front() + " ...");
+}
+
+}  // namespace livebtl::doctor

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// doctor/settings_check.cc -- settings, secret, and what tcp is told to use.
+#include <algorithm>
+
+#include "doctor/sight.h"
+
+namespace livebtl::doctor {
+namespace {
+
+constexpr std::uint16_t kPortsOfRoot = 1024;
+
+bool used(const Settings& settings, const std::string& transport) {
+  const auto& named = settings.transports;
+  const bool all = named.empty() || settings.transports_beside_default;
+  const auto in = [&transport](const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), transport) != names.end();
+  };
+  return (all || in(named)) && !in(settings.exclude);
+}
+
+void check_port(const Sight& sight, Report& report) {
+  const auto port = sight.settings.tcp_port;
+  if (port == 0) return;
+  if (port < kPortsOfRoot && !sight.probe.root) {
+    report.fault("tcp-port",
+                 "LIVEBTL_TCP_PORT is " + std::to_string(port) + ", which only root may listen on",
+                 "tcp cannot be opened.",
+                 "take one from 1024 on, or unset it: any free port is taken then");
+  } else if (!sight.probe.port_free) {
+    report.fault("tcp-port-taken",
+                 "somebody listens on LIVEBTL_TCP_PORT " + std::to_string(port) + " already",
+                 "tcp cannot be opened; and of several processes on one node only one can have a "
+                 "given port.",
+                 "ss -ltnp 'sport = :" + std::to_string(port) + "'; or unset it");
+  }
+}
+
+}  // namespace
+
+void check_settings(const Sight& sight, Report& report) {
+  if (!sight.probe.settings_problem.empty()) {
+    report.fault("settings", sight.probe.settings_problem,
+                 "Every process of a job ends at its start.", "btlctl settings");
+  }
+  for (const std::string& warning : sight.probe.setting_warnings) {
+    report.fault("setting-unknown", warning, "It changes nothing, though somebody meant it to.",
+                 "btlctl settings shows what there is");
+  }
+  if (!sight.probe.secret_problem.empty()) {
+    report.fault(
+        "secret", sight.probe.secret_problem,
+        "Every process of a job ends at its start, as it cannot prove that it belongs to it.",
+        "head -c 32 /dev/urandom >FILE && chmod 600 FILE, on all nodes the same; export "
+        "LIVEBTL_SECRET_FILE=FILE");
+  }
+  if (sight.settings.auth == AuthLevel::kNone) {
+    report.note("auth-none", "LIVEBTL_AUTH is none",
+                "Who can connect, and knows the job's name, can send messages to it.",
+                "unset LIVEBTL_AUTH, but on a closed network of one user's");
+  }
+  const auto& settings = sight.settings;
+  if (!used(settings, "tcp") && !used(settings, "verbs") && !used(settings, "ofi") &&
+      sight.probe.settings_problem.empty()) {
+    report.note(
+        "one-node-only", "no transport between nodes is used (LIVEBTL_TRANSPORTS, LIVEBTL_EXCLUDE)",
+        "A job of several nodes cannot talk, and a pair on one node has nothing to fall back to.",
+        "name tcp, too");
+  }
+}
+
+void check_tcp(const Sight& sight, Report& report) {
+  if (!used(sight.settings, "tcp")) return;
+  if (const auto chosen = choose_addresses(sight.probe.addresses, sight.settings.tcp_if); !chosen) {
+    report.fault("tcp-interface", "LIVEBTL_TCP_IF: " + chosen.error().text,
+                 "tcp cannot be opened on this node.", "ip -brief address");
+  } else {
+    const bool outside = std::any_of(chosen->begin(), chosen->end(),
+                                     [](const auto& each) { return !is_loopback(each.ip); });
+    if (!outside) {
+      report.note("tcp-loopback", "no interface but loopback is up, or named",
+                  "Jobs of this node alone can run.", "ip -brief address");
+    } else {
+      report.fact("tcp", to_text(chosen->front().ip) + " and " +
+                             std::to_string(chosen->size() - 1) + " more addresses");
+    }
+  }
+  check_port(sight, report);
+}
+
+}  // namespace livebtl::doctor

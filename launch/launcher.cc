@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// launch/launcher.cc -- see launcher.h.
+#include "launch/launcher.h"
+
+#include <algorithm>
+
+namespace livebtl::launch {
+namespace {
+
+bool is_file_named(const std::string& path, std::string_view prefix) {
+  const std::size_t slash = path.rfind('/');
+  return std::string_view(path)
+      .substr(slash == std::string::npos ? 0 : slash + 1)
+      .starts_with(prefix);
+}
+
+Program as_program(const System& system, const std::string& path, const Libraries& libraries) {
+  Program program;
+  program.has_libfabric = !library_named(libraries, "libfabric.so").empty();
+  // MPICH's library goes by three names, and two of them begin as Open MPI's does.
+  for (const char* name : {"libmpich.so", "libmpi.so.12", "libmpi.so.40"}) {
+    const std::string found = library_named(libraries, name);
+    if (found.empty()) continue;
+    program.path = path;
+    program.mpi = std::string_view(name) == "libmpi.so.40" ? Mpi::kOpenMpi : Mpi::kMpich;
+    program.mpi_library = system.resolved(found).value_or(found);
+  }
+  return program;
+}
+
+}  // namespace
+
+std::string version_behind(std::string_view text, std::string_view mark) {
+  const std::size_t at = text.find(mark);
+  if (at == std::string_view::npos) return "";
+  text = trimmed(text.substr(at + mark.size()));
+  const std::size_t end = text.find_first_not_of("0123456789.");
+  return std::string(text.substr(0, std::min(end, text.size())));
+}
+
+Result<Launcher> find_launcher(const System& system, const std::string& word) {
+  const auto path = program_of(system, word);
+  if (!path) {
+    return fail(Errc::kNotFound,
+                "there is no program " + word +
+                    " here; install an MPI (Debian: apt install openmpi-bin), load its module, "
+                    "or give the launcher's path");
+  }
+  const std::string said = system.run({*path, "--version"}).output;
+  const auto is = [&said](std::string_view mark) { return said.find(mark) != std::string::npos; };
+  if (is("(Open MPI)"))
+    return Launcher{Family::kOpenMpi, *path, version_behind(said, "(Open MPI)")};
+  if (is("Intel(R) MPI")) {
+    return fail(Errc::kUnsupported,
+                word +
+                    " is Intel MPI's, over which livebtl was never run; Open MPI 4.1 and 5.0 "
+                    "and MPICH are served");
+  }
+  if (is("HYDRA")) return Launcher{Family::kHydra, *path, version_behind(said, "Version:")};
+  if (said.starts_with("slurm")) {
+    const std::size_t space = std::min(said.find(' '), said.size());
+    return Launcher{Family::kSlurm, *path, version_behind(said.substr(space), "")};
+  }
+  return fail(Errc::kUnsupported,
+              word +
+                  " is no launcher that is known here (mpirun or mpiexec of Open MPI or MPICH, "
+                  "srun); put livebtl-run right before the launcher");
+}
+
+std::string beside(const System& system, const std::string& program, const std::string& name) {
+  for (const std::string& place : {program, system.resolved(program).value_or(program)}) {
+    std::string path = directory_of(place) + "/" + name;
+    if (system.may_execute(path)) return path;
+  }
+  return "";
+}
+
+Libraries libraries_of(const System& system, const std::string& file) {
+  Libraries libraries;
+  const auto ldd = program_of(system, "ldd");
+  if (!ldd) return libraries;
+  for (const std::string& line : lines_of(system.run({*ldd, file}).output)) {
+    const std::string_view text = trimmed(line);
+    const std::size_t arrow = text.find(" => ");
+    if (arrow == std::string_view::npos) continue;
+    const std::string_view target = text.substr(arrow + 4);
+    if (target.starts_with("not found")) {
+      libraries.missing.emplace_back(text.substr(0, arrow));
+    } else if (target.starts_with('/')) {
+      libraries.paths.emplace_back(target.substr(0, target.find(" (")));
+    }
+  }
+  return libraries;
+}
+
+std::string library_named(const Libraries& libraries, std::string_view prefix) {
+  const auto found =
+      std::find_if(libraries.paths.begin(), libraries.paths.end(),
+                   [prefix](const auto& path) { return is_file_named(path, prefix); });
+  return found == libraries.paths.end() ? "" : *found;
+}
+
+Program find_program(const System& system, const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (word.empty() || word.starts_with('-')) continue;
+    const auto path = program_of(system, word);
+    if (!path) continue;
+    Program program = as_program(system, *path, libraries_of(system, *path));
+    if (program.mpi != Mpi::kUnknown) return program;
+  }
+  return {};
+}
+
+}  // namespace livebtl::launch

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/launch/launchers_test.cc -- launchers and MPIs of every kind, and those that are refused.
+#include <doctest/doctest.h>
+
+#include "launch_line.h"
+
+using namespace livebtl;
+using namespace livebtl::launch;
+using namespace livebtl::test;
+
+TEST_CASE("no such launcher, and launchers that are none or another's") {
+  Line line;
+  CHECK(line.refusal({"mpirum", "./program"}) == Errc::kNotFound);
+  line.system.program("/usr/bin/python3", "--version", "Python 3.11.2\n");
+  CHECK(line.refusal({"python3", "./program"}) == Errc::kUnsupported);
+  line.system.program("/opt/intel/mpirun", "--version",
+                      "Intel(R) MPI Library for Linux* OS, Version 2021.10\n");
+  CHECK(line.shown({"/opt/intel/mpirun", "./program"}).find("Intel") != std::string::npos);
+}
+
+TEST_CASE("an Open MPI that cannot: without libfabric, without ompi_info, of another program") {
+  Line line;
+  line.without_component();
+  line.system.program("/usr/bin/ompi_info", "--parsable --param mtl ofi", "");
+  CHECK(line.shown(kJob).find("built without libfabric") != std::string::npos);
+
+  Line other;
+  other.system.texts["/opt/lib/libmpi.so.40"] = "";
+  other.system.ldd("./program", "\tlibmpi.so.40 => /opt/lib/libmpi.so.40 (0x0)\n");
+  CHECK(other.shown(kJob).find("use the launcher of the same Open MPI") != std::string::npos);
+  other.system.ldd("./program", "\tlibmpich.so.12 => /opt/lib/libmpich.so.12 (0x0)\n");
+  CHECK(other.shown(kJob).find("is linked with MPICH") != std::string::npos);
+  other.system.texts.erase("/usr/bin/ompi_info");
+  CHECK(other.shown(kJob).find("there is no ompi_info") != std::string::npos);
+}
+
+TEST_CASE("a provider that is not there, or cannot be loaded, is no door") {
+  Line line;
+  line.wishes.door = Door::kProvider;
+  line.places.provider = "";
+  CHECK(line.refusal(kJob) == Errc::kNotFound);
+  Line other;
+  other.wishes.door = Door::kProvider;
+  other.system.ldd(kOurs + "/liblivebtl-fi.so", "\tlibsodium.so.23 => not found\n");
+  CHECK(other.shown(kJob).find("it needs libsodium.so.23") != std::string::npos);
+}
+
+TEST_CASE("MPICH takes the provider if it has libfabric, and nothing else does") {
+  Line line;
+  line.with_mpich("ch4:ofi");
+  CHECK(line.shown({"/opt/mpich/bin/mpiexec", "-n", "2", "prog"}) ==
+        "FI_PROVIDER=livebtl MPIR_CVAR_NOLOCAL=1 /opt/mpich/bin/mpiexec -n 2 prog");
+  line.wishes.door = Door::kComponent;
+  CHECK(line.refusal({"/opt/mpich/bin/mpiexec", "prog"}) == Errc::kUnsupported);
+  line.wishes.door = {};
+  line.with_mpich("ch4:ucx");
+  CHECK(line.shown({"/opt/mpich/bin/mpiexec", "prog"}).find("MPICH without libfabric (ch4:ucx)") !=
+        std::string::npos);
+  CHECK(line.shown({"/opt/mpich/bin/mpiexec", "./program"}).find("is linked with Open MPI") !=
+        std::string::npos);
+}
+
+TEST_CASE("under srun the program says which MPI it is, and has to be given variables") {
+  Line line;
+  line.system.program("/usr/bin/srun", "--version", "slurm-wlm 22.05.8\n");
+  CHECK(line.shown({"srun", "-n", "4", "./program"}) == "OMPI_MCA_pml=livebtl srun -n 4 ./program");
+  line.system.ldd("./mpich-program",
+                  "\tlibmpich.so.12 => /opt/lib/libmpich.so.12 (0x0)\n\tlibfabric.so.1 => "
+                  "/usr/lib/x86_64-linux-gnu/libfabric.so.1 (0x0)\n");
+  CHECK(line.shown({"srun", "./mpich-program"}) ==
+        "FI_PROVIDER=livebtl MPIR_CVAR_NOLOCAL=1 srun ./mpich-program");
+  CHECK(line.refusal({"srun", "--export=NONE", "./program"}) == Errc::kInvalid);
+  line.system.texts.erase("/usr/bin/ompi_info");
+  CHECK(line.refusal({"srun", "./script"}) == Errc::kUnsupported);
+}
+
+TEST_CASE("what is shown can be copied into a shell") {
+  CHECK(shell_quoted("plain-1.0_x/y:z,w") == "plain-1.0_x/y:z,w");
+  CHECK(shell_quoted("") == "''");
+  CHECK(shell_quoted("a'b $c") == "'a'\\''b $c'");
+  CHECK(shell_quoted("A=b") == "'A=b'");
+}
