@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What `cmake --install` puts where: the library with its headers, package files for CMake and pkg-config, the
-# relay, libfabric provider, btlctl, man pages, example.
+# relay, libfabric provider, btlctl, man pages, files for monitoring systems, example.
 include(CMakePackageConfigHelpers)
 
 target_include_directories(livebtl INTERFACE
@@ -38,4 +38,5 @@ endif()
 foreach(section 1 7)
   install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section} FILES_MATCHING PATTERN "*.${section}")
 endforeach()
+install(DIRECTORY share/monitoring DESTINATION ${CMAKE_INSTALL_DATADIR}/livebtl)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -135,6 +135,12 @@ std::vector<std::string> EngineCore::relays() {
   return core_.bml.peers.relays();
 }
 
+void EngineCore::show_on(EnginePageLatch* page) {
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  core_.context.now = core_.context.config.now();
+  page_.show_on(page);
+}
+
 Contacts EngineCore::contacts() {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
   return core_.bml.slots.contacts();
@@ -205,6 +211,7 @@ EngineCore::Turn EngineCore::take_turn() {
     move_for_absent(turn);
   } else {
     turn.moved = progress_locked(kFramesPerTurn);
+    page_.before_sleep(core_.context.now);
   }
   if (turn.moved != 0) agent_moved_.store(true);
   note_at_work();
@@ -220,6 +227,7 @@ void EngineCore::move_for_absent(Turn& turn) noexcept {
   const std::uint64_t before = core_.sender.queued_posted();
   turn.moved = progress_locked(kFramesPerTurn);
   if (core_.sender.queued_posted() != before) presence_.answered();
+  page_.before_sleep(core_.context.now);
   armed_.store(turn.moved == 0 && prepare_sleep(), std::memory_order_relaxed);
   core_.lock.watch_entry();
 }
@@ -244,7 +252,8 @@ bool EngineCore::prepare_sleep() noexcept {
 
 // Housekeeping is done at most once a millisecond.
 TimeNs EngineCore::next_due() noexcept {
-  const TimeNs due = std::min({core_.bml.due_at(), core_.returning.due_at(), core_.hold.due_at()});
+  const TimeNs due =
+      std::min({core_.bml.due_at(), core_.returning.due_at(), core_.hold.due_at(), page_.due_at()});
   return due == kNoDeadline ? due : std::max(due, housekept_ + kMillisecond);
 }
 

@@ -151,6 +151,20 @@ class Matcher {
   /// A posted receive that takes messages of this peer alone; null: none.
   Operation* first_posted_from(const Peer& peer) const noexcept;
 
+  /// The first so many posted receives; answers how many there were.
+  template <class Visit>
+  std::size_t for_each_posted(std::size_t most, Visit visit) const {
+    std::size_t visited = 0;
+    for (const auto& list : posted_) {
+      for (Operation* each = list.first; each != nullptr && visited < most; ++visited) {
+        const ReceiveState& state = state_of<ReceiveState>(*each);
+        visit(state);
+        each = state.next;
+      }
+    }
+    return visited;
+  }
+
   std::size_t posted_count() const noexcept { return posted_count_; }
   std::size_t unexpected_count() const noexcept { return unexpected_count_; }
 

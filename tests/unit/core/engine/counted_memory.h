@@ -42,8 +42,8 @@ class CountedMemory {
     return static_cast<std::size_t>(
         std::ranges::count(touched_, static_cast<const std::byte*>(byte)));
   }
-  /// How many times what lies in [from, to) was gone through from one end to the other. Whoever copies takes a copy's
-  /// first and last bytes out of turn, so they are best left out.
+  /// How many times what lies in [from, to) was gone through from one end to the other. memcpy() reads the
+  /// first and the last bytes out of turn: leave them out of the range.
   std::size_t passes(const std::byte* from, const std::byte* to) const noexcept {
     std::size_t touches = 0;
     std::size_t rises = 0;
