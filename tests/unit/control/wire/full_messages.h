@@ -130,7 +130,14 @@ inline core::RoutingPlan full_plan() {
 }
 
 inline SwitchRecord full_switch() {
-  SwitchRecord record{0x60, 61, "switch", {"sm", "tcp"}, "n1", "root on node17", "the job itself"};
+  SwitchRecord record;
+  record.operation = 0x60;
+  record.epoch = 61;
+  record.verb = "switch";
+  record.arguments = {"sm", "tcp"};
+  record.node = "n1";
+  record.ordered_by = "root on node17";
+  record.finished_by = "the job itself";
   record.began_unix_ns = 62;
   record.end = SwitchEnd::kRefused;
   record.refusal = "no device";
