@@ -108,11 +108,12 @@ class Picture {
 
   void lay_out() {
     const std::size_t columns = columns_for(topology_.nodes.size());
-    double x = kPad, y = kHead + kPad, tallest = 0;
+    double x = kPad, y = kHead, tallest = 0, bottom = kHead;
     for (std::size_t i = 0; i < topology_.nodes.size(); ++i) {
       const Box box = lay_out_node(topology_.nodes[i].processes, x, y);
       boxes_.push_back(box);
       tallest = std::max(tallest, box.height);
+      bottom = std::max(bottom, box.y + box.height);
       width_ = std::max(width_, x + box.width + kPad);
       x += box.width + kGap;
       if ((i + 1) % columns == 0) {
@@ -121,8 +122,8 @@ class Picture {
         tallest = 0;
       }
     }
-    height_ = y + tallest + kPad + (topology_.missing_count > 0 ? 2 * kCell : 0);
-    missing_y_ = y + tallest + kPad;
+    missing_y_ = bottom + kPad;
+    height_ = missing_y_ + (topology_.missing_count > 0 ? kCell : 0);
     width_ = std::max(width_, 460.0);
   }
 

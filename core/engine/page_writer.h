@@ -21,7 +21,7 @@ class PageWriter {
 
   /// From now on that one; null: none.
   void show_on(EnginePageLatch* page) noexcept;
-  /// At housekeeping: ten times a second.
+  /// At housekeeping: five times a second.
   void keep_time(TimeNs now) noexcept {
     if (page_ != nullptr && now - written_ >= kPause + slack_) write(now);
   }
@@ -33,7 +33,7 @@ class PageWriter {
   }
 
  private:
-  static constexpr TimeNs kPause = 100 * kMillisecond;
+  static constexpr TimeNs kPause = 200 * kMillisecond;
   static constexpr TimeNs kPauseOfAgent = 10 * kMillisecond;
   static constexpr TimeNs kSlackOfPeer = 100 * kMicrosecond;  // far above what its copy takes
 

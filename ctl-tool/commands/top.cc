@@ -216,7 +216,7 @@ const Command kTop{
     .detail =
         R"(Shows at each interval how much each transport and each pair carries, the busiest pairs first; the
 last losses; and what each process waits for: receives that only one peer can satisfy, and
-frames that cannot be sent yet. Processes copy their counters ten times a second while they
+frames that cannot be sent yet. Processes copy their counters five times a second while they
 communicate, and are not woken: rates of one that computes are none. On a terminal each table
 replaces the last, in colour unless NO_COLOR is set; else they follow one another. With --json:
 one JSON document a line.

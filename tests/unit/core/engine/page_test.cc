@@ -30,7 +30,7 @@ void want_byte(Rig& rig, std::size_t at, std::size_t from, std::byte& in, Watche
 
 }  // namespace
 
-TEST_CASE("a page has what the status has, a tenth of a second later") {
+TEST_CASE("a page has what the status has, a fifth of a second later") {
   Rig rig(2, {kind("self"), kind("tcp")});
   auto latch = std::make_unique<core::EnginePageLatch>();
   rig.engines[1]->show_on(latch.get());
@@ -77,15 +77,15 @@ TEST_CASE("a page says for whom a process waits") {
   rig.until([&] { return never.done_count == 1; });
 }
 
-TEST_CASE("ten copies a second while the application calls, one when it has gone, and then none") {
+TEST_CASE("five copies a second while the application calls, one when it has gone, and then none") {
   Rig rig(1, {kind("self"), kind("tcp")});
   auto latch = std::make_unique<core::EnginePageLatch>();
   rig.engines[0]->show_on(latch.get());
   const std::uint64_t first = latch->sequence.load();
   for (int i = 0; i < 1000; ++i) rig.pass(kMillisecond);
   const std::uint64_t copies = latch->sequence.load() - first;
-  CHECK(copies >= 9);
-  CHECK(copies <= 11);
+  CHECK(copies >= 4);
+  CHECK(copies <= 6);
   CHECK(rig.pass_away(5 * kSecond) < 0);  // its agent sleeps until something happens
   const std::uint64_t away = latch->sequence.load();
   CHECK(away > first + copies);
