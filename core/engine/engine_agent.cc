@@ -211,7 +211,7 @@ EngineCore::Turn EngineCore::take_turn() {
     move_for_absent(turn);
   } else {
     turn.moved = progress_locked(kFramesPerTurn);
-    page_.before_sleep(core_.context.now);
+    page_.before_sleep(core_.context.now, turn.moved != 0);
   }
   if (turn.moved != 0) agent_moved_.store(true);
   note_at_work();
@@ -227,7 +227,7 @@ void EngineCore::move_for_absent(Turn& turn) noexcept {
   const std::uint64_t before = core_.sender.queued_posted();
   turn.moved = progress_locked(kFramesPerTurn);
   if (core_.sender.queued_posted() != before) presence_.answered();
-  page_.before_sleep(core_.context.now);
+  page_.before_sleep(core_.context.now, turn.moved != 0);
   armed_.store(turn.moved == 0 && prepare_sleep(), std::memory_order_relaxed);
   core_.lock.watch_entry();
 }

@@ -42,9 +42,11 @@ void PageWriter::show_on(EnginePageLatch* page) noexcept {
   if (page_ != nullptr) write(core_.context.config.now());
 }
 
-void PageWriter::before_sleep(TimeNs now) noexcept {
-  behind_ = page_ != nullptr && now - written_ < kPauseOfAgent + slack_;
-  if (page_ != nullptr && !behind_) write(now);
+void PageWriter::before_sleep(TimeNs now, bool moved) noexcept {
+  behind_ = false;
+  if (page_ == nullptr || (written_ == now && !moved)) return;
+  behind_ = now - written_ < kPauseOfAgent + slack_;
+  if (!behind_) write(now);
 }
 
 void PageWriter::write(TimeNs now) noexcept {

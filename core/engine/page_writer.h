@@ -25,8 +25,9 @@ class PageWriter {
   void keep_time(TimeNs now) noexcept {
     if (page_ != nullptr && now - written_ >= kPause + slack_) write(now);
   }
-  /// At the end of an agent's turn, after which nothing may move for long.
-  void before_sleep(TimeNs now) noexcept;
+  /// At the end of an agent's turn, after which nothing may move for long. moved: something has in this turn, behind
+  /// its housekeeping.
+  void before_sleep(TimeNs now, bool moved) noexcept;
   /// When before_sleep() is to be called again: it was too early for another copy.
   TimeNs due_at() const noexcept {
     return behind_ ? written_ + kPauseOfAgent + slack_ : kNoDeadline;
