@@ -25,4 +25,12 @@ inline TimeNs monotonic_now() noexcept {
   return now.tv_sec * kSecond + now.tv_nsec;
 }
 
+/// Nanoseconds since 1970 on the wall clock, which may jump: for people, never for deadlines.
+inline std::uint64_t unix_now_ns() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * std::uint64_t{kSecond} +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
 }  // namespace livebtl

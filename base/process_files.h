@@ -15,6 +15,7 @@ namespace livebtl {
 inline constexpr std::string_view kCardFile = ".lock";         // control/place/member_file.h
 inline constexpr std::string_view kNewCardFile = ".lock.new";  // ... while it is written
 inline constexpr std::string_view kGoneFile = ".gone";         // ... after its process has ended
+inline constexpr std::string_view kPageFile = ".page";         // control/place/member_page.h
 inline constexpr std::string_view kControlSocket = ".ctl";     // control/agent/router.h
 inline constexpr std::string_view kMemorySocket = ".sm";       // transports/sm/sm_socket.h
 // What follows the id of a node, of the same form: control/wire/relay_talk.h.
@@ -23,8 +24,8 @@ inline constexpr std::string_view kRelayInnerSocket = ".rin";
 inline constexpr std::string_view kRelayLock = ".rlk";
 inline constexpr std::string_view kRelayStartLock = ".rst";
 inline constexpr std::string_view kProcessFiles[] = {
-    kCardFile,    kNewCardFile,      kGoneFile,  kControlSocket, kMemorySocket,
-    kRelaySocket, kRelayInnerSocket, kRelayLock, kRelayStartLock};
+    kCardFile,     kNewCardFile, kGoneFile,         kPageFile,  kControlSocket,
+    kMemorySocket, kRelaySocket, kRelayInnerSocket, kRelayLock, kRelayStartLock};
 
 /// process_file(ProcessId{0x2a}, kCardFile): "000000000000002a.lock".
 inline std::string process_file(ProcessId process, std::string_view kind) {

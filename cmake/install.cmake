@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What `cmake --install` puts where: the library with its headers, package files for CMake and pkg-config, the
-# relay, libfabric provider, btlctl, man pages, example.
+# relay, libfabric provider, btlctl, man pages, files for monitoring systems, example.
 include(CMakePackageConfigHelpers)
 
 target_include_directories(livebtl INTERFACE
@@ -36,6 +36,7 @@ install(TARGETS btlctl livebtl-run RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 foreach(section 1 7)
   install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section} FILES_MATCHING PATTERN "*.${section}")
 endforeach()
+install(DIRECTORY share/monitoring DESTINATION ${CMAKE_INSTALL_DATADIR}/livebtl)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # A tar.gz that can be unpacked anywhere (cmake --build ... --target package): what is in it finds itself by $ORIGIN.

@@ -33,13 +33,14 @@ struct Command {
   std::span<const Command* const> actions = {};
 };
 
-extern const Command kJobs, kList, kStatus, kWatch, kAdd, kQuiesce, kRemove, kSwitch, kSet, kResume,
-    kAbort, kCheckpoint, kHold, kJob, kVm, kHooks, kSecret, kSettings, kDoctor;
+extern const Command kJobs, kList, kStatus, kTop, kWatch, kHistory, kTrace, kTopology, kMetrics,
+    kAdd, kQuiesce, kRemove, kSwitch, kSet, kResume, kAbort, kCheckpoint, kHold, kJob, kVm, kHooks,
+    kSecret, kSettings, kDoctor;
 
 /// In the order of --help and of the manual.
 inline constexpr const Command* kCommands[] = {
-    &kJobs,   &kList,  &kStatus, &kWatch,    &kAdd,        &kQuiesce, &kRemove,
-    &kSwitch, &kSet,   &kResume, &kAbort,    &kCheckpoint, &kHold,    &kJob,
-    &kVm,     &kHooks, &kSecret, &kSettings, &kDoctor};
+    &kJobs,       &kList, &kStatus,  &kTop,    &kWatch,  &kHistory, &kTrace,    &kTopology,
+    &kMetrics,    &kAdd,  &kQuiesce, &kRemove, &kSwitch, &kSet,     &kResume,   &kAbort,
+    &kCheckpoint, &kHold, &kJob,     &kVm,     &kHooks,  &kSecret,  &kSettings, &kDoctor};
 
 }  // namespace livebtl::tool

@@ -40,13 +40,13 @@ void define_global(CLI::App& app, CommandLine& line) {
       "Whose jobs of this node, by name or number; for root. Without: root's own, else those of "
       "the only user who has any");
   app.add_flag("--json", line.json,
-               "Print one JSON document on standard output, also of a failure; with watch one a "
-               "line");
+               "Print one JSON document on standard output, also of a failure; with watch and top "
+               "one a line");
   app.add_flag("--progress", line.progress, "Print progress even if standard error is no terminal");
   app.add_flag("--quiet", line.quiet, "Print no progress")->excludes("--progress");
   add_value(app, "--timeout", line.timeout_s, "SECONDS",
             "Give up after this time, and take back what is not committed (30; commands that only "
-            "look: 5; vm: 900; watch: end then)")
+            "look: 5; vm: 900; watch, top: end then)")
       ->check(takes_seconds(0.001));
   app.add_flag("--dry-run", line.dry_run,
                "Say what a command would do to each process, and change nothing");

@@ -58,7 +58,12 @@ struct CommandLine {
   bool once = false;
   std::optional<double> timeout_s;
   double interval_s = 1.0;
-  std::string generate;  // man | completion | settings-man
+  std::size_t last = SIZE_MAX;  // switches
+  bool all = false;             // however long a table gets
+  bool svg = false;             // topology: a picture
+  std::string textfile;         // metrics: to be written
+  std::string listen;           // metrics: ADDRESS:PORT
+  std::string generate;         // man | completion | settings-man
 
   /// The time-out that was given, or the default: to look is quick.
   TimeNs timeout_or(double seconds) const noexcept { return in_ns(timeout_s.value_or(seconds)); }

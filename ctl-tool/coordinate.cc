@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <ctime>
 
@@ -24,6 +25,12 @@ using control::Progress;
 
 constexpr TimeNs kJobAppears = 2 * kSecond;  // it may have been started just now
 constexpr double kLeaseDefault = 60.0;       // seconds
+
+std::string host_name() {
+  std::array<char, 65> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "an unknown host";
+  return printable(name.data());
+}
 
 control::HoldVerb verb_of(const CommandLine& line) {
   if (line.command == "job") return control::HoldVerb::kRestored;
@@ -51,6 +58,7 @@ control::Command command_of(const CommandLine& line, const std::string& job) {
   command.verb = line.command;
   command.arguments = line.arguments;
   command.scope = line.scope;
+  command.by = user_name(::geteuid()) + " on " + host_name() + ", by btlctl " + line.command;
   command.dry_run = line.dry_run;
   command.coordinator = random_u64() | 1;
   command.operation = random_u64() | 1;

@@ -7,6 +7,7 @@
 
 #include "base/hex.h"
 #include "base/transport_name.h"
+#include "control/ladder/history.h"
 #include "control/ladder/scope.h"
 
 namespace livebtl::tool {
@@ -70,6 +71,17 @@ CLI::Option* add_lease(CLI::App& app, CommandLine& line, double least, const cha
 
 void add_hold_id(CLI::App& app, CommandLine& line, const char* text) {
   add_value(app, "--id", line.hold_id, "ID", text)->check(checked(problem_of_hold_id));
+}
+
+void add_last(CLI::App& app, CommandLine& line) {
+  add_value(app, "--last", line.last, "NUMBER", "The newest so many switches alone")
+      ->check(CLI::Range(std::size_t{1}, control::kSwitchesKept).description(""));
+}
+
+void add_interval(CLI::App& app, CommandLine& line, double least) {
+  add_value(app, "--interval", line.interval_s, "SECONDS", "Time between two looks")
+      ->capture_default_str()
+      ->check(takes_seconds(least));
 }
 
 void add_ignored(CLI::App& app, const char* name) { app.add_option(name)->group(""); }

@@ -47,6 +47,9 @@ void add_scope(CLI::App& app, CommandLine& line);
 CLI::Option* add_lease(CLI::App& app, CommandLine& line, double least, const char* otherwise,
                        const char* text);
 void add_hold_id(CLI::App& app, CommandLine& line, const char* text);
+/// --last: how many switches
+void add_last(CLI::App& app, CommandLine& line);
+void add_interval(CLI::App& app, CommandLine& line, double least);
 /// Accepted, without a meaning: earlier versions took it here.
 void add_ignored(CLI::App& app, const char* name);
 

@@ -117,10 +117,10 @@ MemberCard AgentThread::card() const {
 Status AgentThread::join_job() {
   auto router = Router::open(job_, self_.process);
   if (!router) return tl::unexpected(router.error());
+  MemberService service(job_, self_, admin_);  // with its page, before anybody finds the card
   auto file = MemberFile::publish(job_.directory, card());
   if (!file) return tl::unexpected(file.error());
-  mine_.reset(
-      new Belongings{std::move(*router), MemberService(job_, self_, admin_), std::move(*file)});
+  mine_.reset(new Belongings{std::move(*router), std::move(service), std::move(*file)});
   search_.emplace(job_, self_.process, admin_, mine_->router);
   see_to_relay();
   const auto how = ask_fellows();

@@ -44,7 +44,11 @@ bool is_a_coordinators(const MemberEvent& event) noexcept {
 }  // namespace
 
 MemberService::MemberService(const JobFacts& job, MemberId self, core::Admin& admin)
-    : job_(job), self_(self), admin_(admin), machine_(member_facts(job, self, admin)) {}
+    : job_(job),
+      self_(self),
+      admin_(admin),
+      machine_(member_facts(job, self, admin)),
+      shown_(job, self, admin) {}
 
 std::vector<MemberService::Reply> MemberService::join(const MemberEvent& how, TimeNs now) {
   return step({how}, nullptr, now);
@@ -83,6 +87,8 @@ std::vector<MemberService::Reply> MemberService::dispatch(const Return& from,
         } else if constexpr (OneOf<T, MembersRequest, ListRequest, PlanRequest, AddressesRequest,
                                    HoldRequest>) {
           return {{from, answer(request)}};
+        } else if constexpr (OneOf<T, PageRequest>) {
+          return {{from, shown_.answer(self_.process)}};
         } else if constexpr (OneOf<T, SecretRequest>) {
           return {{from, SecretAnswer{secret_text(job_.secret)}}};
         } else if constexpr (OneOf<T, WatchRequest>) {
@@ -98,19 +104,18 @@ std::vector<MemberService::Reply> MemberService::step(std::deque<MemberEvent> ev
                                                       const Return* from, TimeNs now) {
   std::vector<Reply> replies;
   const bool leads = is_a_coordinators(events.back());
-  bool taken =
-      false;  // an order: answered when its rung is reached or refused, or when it is repeated
-  while (!events.empty()) {
+  // An order is answered when its rung is reached or refused, or when it is repeated.
+  bool taken = false;
+  for (const TimeNs begun = monotonic_now(); !events.empty(); events.pop_front()) {
     const auto actions = machine_.step(events.front(), now);
-    events.pop_front();
+    shown_.remember(events.front(), actions, machine_, now + monotonic_now() - begun);
     for (const MemberAction& action : actions) {
       if (const auto* answer = std::get_if<Answer>(&action)) {
-        if (from == nullptr) continue;
-        if (leads && !answer->standing.stale) {
+        if (from != nullptr && leads && !answer->standing.stale) {
           coordinator_ = *from;
           has_coordinator_ = true;
         }
-        if (!taken) replies.push_back({*from, answer->standing});
+        if (from != nullptr && !taken) replies.push_back({*from, answer->standing});
       } else if (const auto* notify = std::get_if<Notify>(&action)) {
         if (has_coordinator_) replies.push_back({coordinator_, notify->standing});
       } else if (const auto* submit = std::get_if<Submit>(&action)) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "control/agent/shown.h"
 #include "control/client/discovery.h"
 #include "control/ladder/member.h"
 #include "control/wire/messages.h"
@@ -56,6 +57,7 @@ class MemberService {
   MemberId self_;
   core::Admin& admin_;
   MemberMachine machine_;
+  Shown shown_;
   Return coordinator_;  // the last that asked for a promise or gave an order that was not stale
   bool has_coordinator_ = false;
   std::vector<Watcher> watchers_;

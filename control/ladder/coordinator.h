@@ -43,6 +43,7 @@ struct Command {
   std::string verb;  // add | quiesce | remove | switch | set | resume | abort
   std::vector<std::string> arguments;
   std::string scope;  // "" or "job", or "node:NAME" as given: by its id or its host
+  std::string by;     // Order::by
   bool dry_run = false;
   // a resume that nobody asked for: gives way to a coordinator at work, instead of taking over
   bool by_itself = false;

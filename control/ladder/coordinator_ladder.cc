@@ -108,6 +108,7 @@ bool CoordinatorMachine::must_not_begin() {
 
 void CoordinatorMachine::begin_ladder() {
   order_.job = command_.job;
+  order_.by = command_.by.substr(0, kByBytesMax);
   order_.term = term_;
   phase_ = Phase::kRung;
   if (takeover()) return begin_takeover();

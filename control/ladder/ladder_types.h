@@ -44,6 +44,8 @@ struct Operation {
   friend bool operator==(const Operation&, const Operation&) = default;
 };
 
+inline constexpr std::size_t kByBytesMax = 96;
+
 struct Order {
   std::string job;
   Term term;
@@ -52,6 +54,7 @@ struct Order {
   Rung rung = Rung::kOld;
   bool undoing = false;  // this ladder is being taken back: `resume` goes down, not up
   Operation operation;
+  std::string by = {};  // the orderer, for people, at most kByBytesMax; "": of an earlier version
 };
 
 /// A new coordinator's first question: "promise not to follow lower terms, and tell where you

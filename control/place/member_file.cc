@@ -181,7 +181,7 @@ bool take_lock(int fd) noexcept {
 void retire(const std::string& directory, const MemberCard& card) noexcept try {
   const std::string lock = card_path(directory, card.member.process);
   ::rename(lock.c_str(), gone_path(directory, card.member.process).c_str());
-  for (const std::string_view kind : {kControlSocket, kMemorySocket}) {
+  for (const std::string_view kind : {kPageFile, kControlSocket, kMemorySocket}) {
     ::unlink((directory + "/" + process_file(card.member.process, kind)).c_str());
   }
 } catch (const std::bad_alloc&) {

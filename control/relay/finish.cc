@@ -23,7 +23,12 @@ std::string finish(const FinishFacts& facts, const std::atomic<bool>& stop) {
   const bool lowest = std::none_of(live.begin(), live.end(),
                                    [&](const MemberEntry& each) { return each.node < facts.node; });
   if (!lowest) return std::string(kFinishedNotOurs);
-  const auto outcome = drive(links, takeover_command(facts.job, random_u64()), {}, stop);
+  Command command = takeover_command(facts.job, random_u64());
+  const auto self = std::ranges::find(live, facts.member,
+                                      [](const MemberEntry& each) { return each.member.process; });
+  command.by =
+      "the job itself, by " + (self == live.end() ? process_name(facts.member) : self->name);
+  const auto outcome = drive(links, std::move(command), {}, stop);
   if (!outcome) return std::string(kFinishedInVain);
   const bool done = outcome->code == ExitCode::kDone || outcome->code == ExitCode::kForeign;
   const std::string word(done ? kFinishedDone : kFinishedInVain);

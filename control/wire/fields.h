@@ -70,11 +70,39 @@ LIVEBTL_FIELDS_OF(core::EngineStatus) {
 }
 LIVEBTL_FIELDS_OF(MemberEntry) { LIVEBTL_FIELDS(member, name, rank, node, gone); }
 
+LIVEBTL_FIELDS_OF(RungRecord) {
+  LIVEBTL_FIELDS(rung, undoing, reached, waited_for);
+  LIVEBTL_COUNTS(ordered_ns, reached_ns);
+}
+LIVEBTL_FIELDS_OF(SwitchRecord) {
+  LIVEBTL_FIELDS(operation, epoch, verb, arguments, node, ordered_by, finished_by, end, refusal);
+  LIVEBTL_FIELDS(pairs_moved, pairs_left, rungs);
+  LIVEBTL_COUNTS(began_unix_ns);
+}
+LIVEBTL_FIELDS_OF(PairView) {
+  LIVEBTL_FIELDS(process, name, sending, receiving, bulk, queued, awaited, lost);
+  LIVEBTL_COUNTS(messages_sent, messages_received, bytes_sent, bytes_received, kept_bytes);
+}
+LIVEBTL_FIELDS_OF(LossView) {
+  LIVEBTL_FIELDS(process, transport, why);
+  LIVEBTL_COUNTS(unix_ms);
+}
+LIVEBTL_FIELDS_OF(PageView) {
+  LIVEBTL_FIELDS(member, name, rank, node, host, announced, job, pid, term, epoch, rung);
+  LIVEBTL_FIELDS(reached, undoing, joining, busy, left_open, operation, doing, refusal, waiting);
+  LIVEBTL_FIELDS(routing, hold, transports, pairs, pairs_total, awaited_from_any, losses, switches);
+  LIVEBTL_COUNTS(unix_ms, seq, losses_total, messages_sent, messages_received);
+  LIVEBTL_COUNTS(retransmitted_frames, duplicate_frames, reordered_frames);
+}
+
 // -- messages
 
 LIVEBTL_FIELDS_OF(StandingRequest) { LIVEBTL_FIELDS(job, release); }
 LIVEBTL_FIELDS_OF(PromiseRequest) { LIVEBTL_FIELDS(job, term, takeover); }
-LIVEBTL_FIELDS_OF(Order) { LIVEBTL_FIELDS(job, term, seq, epoch, rung, undoing, operation); }
+LIVEBTL_FIELDS_OF(Order) {
+  LIVEBTL_FIELDS(job, term, seq, epoch, rung, undoing, operation);
+  archive.optional("by", value.by);
+}
 LIVEBTL_FIELDS_OF(LadderEnd) { LIVEBTL_FIELDS(job, term, unfinished, seq); }
 LIVEBTL_FIELDS_OF(Standing) {
   LIVEBTL_FIELDS(member, name, rank, node, host, term, seq, epoch, version, rung);
@@ -93,6 +121,8 @@ LIVEBTL_FIELDS_OF(WatchRequest) { LIVEBTL_FIELDS(job, lease_ms); }
 LIVEBTL_FIELDS_OF(WatchEvent) { LIVEBTL_FIELDS(kind, standing); }
 LIVEBTL_FIELDS_OF(SecretRequest) { LIVEBTL_FIELDS(job); }
 LIVEBTL_FIELDS_OF(SecretAnswer) { LIVEBTL_FIELDS(secret); }
+LIVEBTL_FIELDS_OF(PageRequest) { LIVEBTL_FIELDS(job); }
+LIVEBTL_FIELDS_OF(PageAnswer) { LIVEBTL_FIELDS(page); }
 LIVEBTL_FIELDS_OF(AddressesRequest) { LIVEBTL_FIELDS(job, question); }
 LIVEBTL_FIELDS_OF(AddressesAnswer) { LIVEBTL_FIELDS(member, question, addresses); }
 LIVEBTL_FIELDS_OF(HoldRequest) {

@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/hex.h"
 #include "base/json.h"
+#include "control/ladder/history.h"
 #include "control/ladder/hold_types.h"
 #include "control/ladder/outcome.h"
 #include "livebtl/result.h"
@@ -45,6 +46,11 @@ class JsonWriter {
   void operator()(const char* name, const T& value) {
     put(name, to_json(value));
   }
+  /// A field that earlier versions do not have.
+  template <class T>
+  void optional(const char* name, const T& value) {
+    put(name, to_json(value));
+  }
   template <class T>
   void count(const char* name, const T& numbers) {
     put(name, Json(numbers));
@@ -70,6 +76,7 @@ class JsonWriter {
   static Json to_json(const Blob& bytes) { return hex_bytes(bytes); }
   static Json to_json(Rung rung) { return rung_name(rung); }
   static Json to_json(core::HoldState state) { return hold_state_name(state); }
+  static Json to_json(SwitchEnd end) { return switch_end_name(end); }
   static Json to_json(HoldAction action) { return hold_action_name(action); }
   static Json to_json(Errc code) { return errc_name(code); }
   static Json to_json(Incarnation value) { return static_cast<std::uint32_t>(value); }

@@ -22,6 +22,10 @@ class JsonReader {
     if (const Json* found = member(name)) read(*found, path_ + name, value);
   }
   template <class T>
+  void optional(const char* name, T& value) {
+    if (object_.contains(name)) (*this)(name, value);
+  }
+  template <class T>
   void count(const char* name, T& numbers) {
     if (const Json* found = member(name)) read_count(*found, path_ + name, numbers);
   }
@@ -101,6 +105,10 @@ class JsonReader {
     read_name(json, path, value, core::HoldState::kFenced, hold_state_name,
               "must be none, parking, parked, broken or fenced");
   }
+  void read(const Json& json, const std::string& path, SwitchEnd& value) {
+    read_name(json, path, value, SwitchEnd::kRefused, switch_end_name,
+              "must be under way, done, taken back or refused");
+  }
   void read(const Json& json, const std::string& path, HoldAction& value) {
     read_name(json, path, value, HoldAction::kRestore, hold_action_name,
               "must be ask, start, end, claim or restore");
@@ -160,6 +168,13 @@ class JsonReader {
   void read_count(const Json& json, const std::string& path, std::uint64_t& value) {
     if (!json.is_number_unsigned()) return fail_at(path, "must be a whole number, not negative");
     value = json.get<std::uint64_t>();
+  }
+  /// A time, not negative.
+  void read_count(const Json& json, const std::string& path, TimeNs& value) {
+    std::uint64_t wide = 0;
+    read_count(json, path, wide);
+    if (wide > std::uint64_t{INT64_MAX}) return fail_at(path, "is out of range");
+    value = static_cast<TimeNs>(wide);
   }
   void read_count(const Json& json, const std::string& path,
                   std::map<std::string, std::uint64_t>& map) {

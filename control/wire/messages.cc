@@ -36,7 +36,9 @@ constexpr std::array<const char*, std::variant_size_v<Message>> kSchemas = {
     "livebtl.addresses/2",
     "livebtl.hold-request/1",
     "livebtl.hold/1",
-    "livebtl.error/1"};
+    "livebtl.error/1",
+    "livebtl.page-request/1",
+    "livebtl.page/1"};
 
 // -- checks of names
 
@@ -151,6 +153,9 @@ std::string check(const HoldRequest& request) {
 std::string check(const HoldAnswer& answer) {
   return answer.member.process == ProcessId{} ? "'member.process' must not be zero" : "";
 }
+std::string check(const PageAnswer& answer) {
+  return answer.page.member.process == ProcessId{} ? "'page.member.process' must not be zero" : "";
+}
 std::string check(const PlanAnswer&) { return ""; }
 std::string check(const ListAnswer&) { return ""; }
 std::string check(const ErrorAnswer&) { return ""; }
@@ -216,6 +221,12 @@ std::string outcome_json(const Outcome& outcome) {
   writer("exit_code", static_cast<int>(outcome.code));
   fields(writer, outcome);
   return writer.object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+PageAnswer fit_page(PageAnswer answer) {
+  while (!answer.page.pairs.empty() && !encode(answer))
+    answer.page.pairs.resize(answer.page.pairs.size() / 2);
+  return answer;
 }
 
 StatusAnswer fit_page(StatusAnswer answer) {

@@ -18,6 +18,7 @@
 #include "control/ladder/hold_types.h"
 #include "control/ladder/ladder_types.h"
 #include "control/ladder/outcome.h"
+#include "control/place/page_view.h"
 #include "livebtl/result.h"
 
 namespace livebtl::control {
@@ -100,6 +101,14 @@ struct SecretAnswer {
   std::string secret;  // 64 hexadecimal digits; empty: the job has none
 };
 
+/// "What does your page say?" Asked of members of other nodes: those of this one are read.
+struct PageRequest {
+  std::string job;
+};
+struct PageAnswer {
+  PageView page;
+};
+
 /// "Where do you listen?" Asked by a member whose engine has something for this one and cannot
 /// reach it.
 struct AddressesRequest {
@@ -118,11 +127,11 @@ struct ErrorAnswer {
   std::string text;
 };
 
-using Message =
-    std::variant<StandingRequest, PromiseRequest, Order, LadderEnd, Standing, PlanRequest,
-                 PlanAnswer, MembersRequest, MembersAnswer, StatusRequest, StatusAnswer,
-                 ListRequest, ListAnswer, WatchRequest, WatchEvent, SecretRequest, SecretAnswer,
-                 AddressesRequest, AddressesAnswer, HoldRequest, HoldAnswer, ErrorAnswer>;
+using Message = std::variant<StandingRequest, PromiseRequest, Order, LadderEnd, Standing,
+                             PlanRequest, PlanAnswer, MembersRequest, MembersAnswer, StatusRequest,
+                             StatusAnswer, ListRequest, ListAnswer, WatchRequest, WatchEvent,
+                             SecretRequest, SecretAnswer, AddressesRequest, AddressesAnswer,
+                             HoldRequest, HoldAnswer, ErrorAnswer, PageRequest, PageAnswer>;
 
 /// At most kMessageBytesMax: lists are cut to fit where they are for people; a message that still
 /// does not fit is an Error (kLimit). Strings are made valid UTF-8.
@@ -132,6 +141,7 @@ Result<std::string> encode(const Message& message);
 Result<Message> decode(std::string_view text);
 /// How many peers of `answer`, from its front, fit into one message.
 StatusAnswer fit_page(StatusAnswer answer);
+PageAnswer fit_page(PageAnswer answer);
 
 /// For `--json`: the outcome as a document, "livebtl.outcome/1". One way only.
 std::string outcome_json(const Outcome& outcome);

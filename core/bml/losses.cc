@@ -18,6 +18,10 @@
 
 namespace livebtl::core {
 
+namespace {
+constexpr std::size_t kLossesKept = 16;
+}  // namespace
+
 void Losses::turn() noexcept {
   std::vector<Path*> broken;
   broken.swap(broken_);
@@ -90,6 +94,7 @@ bool Losses::benign(const Path& path) const noexcept {
 // noticed: the redial says which path it replaces, and any other open path carries PATH_DOWN.
 void Losses::recover(Peer& peer, Path& path) noexcept {
   ++path.slot.paths_lost;
+  note(peer, path.slot.name(), path.down_reason->text);
   if (path.down_reason->code == Errc::kCorrupt) ++path.slot.corrupt_frames;
   log(LogLevel::kWarn, "engine", "path to %s by %s is lost: %s; sending again from number %llu",
       peer.name().c_str(), path.slot.name().c_str(), path.down_reason->text.c_str(),
@@ -111,6 +116,12 @@ void Losses::recover(Peer& peer, Path& path) noexcept {
   ++peer.generation;
   parts_.elector.elect(peer);
   parts_.dialler.want_path(peer);
+}
+
+void Losses::note(const Peer& peer, const std::string& transport, const std::string& why) {
+  ++total_;
+  if (last_.size() == kLossesKept) last_.pop_front();
+  last_.push_back({context_.now, peer.process, transport, why});
 }
 
 void Losses::close_transport(TransportSlot& slot) noexcept {
@@ -167,6 +178,7 @@ void Losses::lose_peer(Peer& peer, const std::string& why) noexcept {
     log(LogLevel::kError, "engine", "%s is lost: %s%s", peer.name().c_str(), why.c_str(),
         missing == 0 ? ""
                      : (", and " + std::to_string(missing) + " frames of it did not come").c_str());
+    note(peer, "", why);
     context_.events.push({EngineEvent::Kind::kPeerLost, peer.process, ""});
   }
   for (auto& path : peer.paths) path->break_down({Errc::kPeerLost, why});

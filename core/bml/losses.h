@@ -6,6 +6,7 @@
 // until no call into a transport runs.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,6 +31,14 @@ class Losses {
     OneSided& onesided;
     PortTable& ports;
   };
+  /// For people: what was lost, when, and why.
+  struct Loss {
+    TimeNs at = 0;
+    ProcessId peer{};
+    std::string transport;  // "": the peer itself
+    std::string why;
+  };
+
   explicit Losses(const Parts& parts) : parts_(parts), context_(parts.context) {}
 
   /// Where paths that break put themselves (PathParts).
@@ -52,6 +61,9 @@ class Losses {
   /// Operations that name a lost peer end after a delay, in which a launcher may act; and so does its
   /// record. At housekeeping.
   void keep_time() noexcept;
+  /// The last of them, and how many there were.
+  const std::deque<Loss>& last() const noexcept { return last_; }
+  std::uint64_t total() const noexcept { return total_; }
   /// When keep_time() has something to do next.
   TimeNs due_at() const noexcept;
 
@@ -68,11 +80,14 @@ class Losses {
   TimeNs fails_at(const Peer& peer) const noexcept;
   void fail(Peer& peer) noexcept;
   void recover(Peer& peer, Path& path) noexcept;
+  void note(const Peer& peer, const std::string& transport, const std::string& why);
 
   const Parts parts_;
   Context& context_;
   std::vector<Path*> broken_;
   std::vector<std::unique_ptr<Path>> ended_;  // destroyed when no call into a transport runs
+  std::deque<Loss> last_;
+  std::uint64_t total_ = 0;
   bool said_goodbye_ = false;
 };
 

@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "core/engine/engine_page.h"
 #include "core/switch/routing.h"
 #include "livebtl/types.h"
 #include "transports/interface/endpoint_stats.h"
@@ -186,6 +187,9 @@ class Admin {
   /// Has a peer on another node been met? Then this node needs a relay, whatever the launcher said.
   /// Without the lock.
   virtual bool spans_nodes() const noexcept = 0;
+
+  /// From now on the engine copies there what it counts, at moments that come anyway; null: it does so no more.
+  virtual void show_on(EnginePageLatch* page) = 0;
 
   /// Where this process listens now.
   virtual Contacts contacts() = 0;

@@ -135,6 +135,12 @@ std::vector<std::string> EngineCore::relays() {
   return core_.bml.peers.relays();
 }
 
+void EngineCore::show_on(EnginePageLatch* page) {
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  core_.context.now = core_.context.config.now();
+  page_.show_on(page);
+}
+
 Contacts EngineCore::contacts() {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
   return core_.bml.slots.contacts();

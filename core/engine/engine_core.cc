@@ -82,6 +82,7 @@ void EngineCore::keep_time() noexcept {
   core_.bml.housekeeping();
   core_.returning.keep_time();
   core_.hold.keep_time();
+  page_.keep_time(core_.context.now);
 }
 
 void EngineCore::keep_time_here() noexcept {

@@ -16,6 +16,7 @@
 #include "base/bell.h"
 #include "core/engine/admin.h"
 #include "core/engine/core.h"
+#include "core/engine/page_writer.h"
 #include "core/engine/ports.h"
 #include "core/engine/presence.h"
 #include "livebtl/engine.h"
@@ -66,6 +67,7 @@ class EngineCore final : public Engine, public Admin, private BiasedLock::EntryW
   void publish_relay(const std::string& relay) override;
   std::vector<std::string> relays() override;
   bool spans_nodes() const noexcept override { return core_.bml.peers.spans_nodes(); }
+  void show_on(EnginePageLatch* page) override;
   Contacts contacts() override;
   bool seeks() const noexcept override { return core_.bml.unreached.seeks(); }
   std::vector<ProcessId> unreached() override;
@@ -129,6 +131,7 @@ class EngineCore final : public Engine, public Admin, private BiasedLock::EntryW
   std::uint32_t box_rounds_ = 0;  // that moved something
   std::uint32_t rounds_ = 0;      // progress calls since the clock was read
   Presence presence_;
+  PageWriter page_{core_};
   // Application threads in wait(). Transports' bells are theirs, not the agent's; what the agent
   // moved for them all the same, because of an order, it tells by a bell of our own.
   std::atomic<int> waiting_{0};

@@ -75,6 +75,7 @@ EngineCore::Turn EngineCore::take_turn() {
 std::size_t EngineCore::move() noexcept {
   const bool away = application_away(core_.context.now);
   const std::size_t moved = away ? move_for_absent() : progress_locked(kFramesPerTurn);
+  if (!away) page_.before_sleep(core_.context.now, moved != 0);
   if (moved != 0) agent_moved_.store(true);
   note_ladder();
   return moved;
@@ -90,6 +91,7 @@ std::size_t EngineCore::move_for_absent() noexcept {
   bool armed = false;
   for (int i = 0; i < kTriesToSleep && moved == 0 && !armed; ++i) {
     moved = progress_locked(kFramesPerTurn);
+    page_.before_sleep(core_.context.now, moved != 0);
     armed = moved == 0 && prepare_sleep();
   }
   if (core_.sender.queued_posted() != before) presence_.answered();
@@ -123,7 +125,8 @@ bool EngineCore::prepare_sleep() noexcept {
 
 // Housekeeping is done at most once a millisecond.
 TimeNs EngineCore::next_due() noexcept {
-  const TimeNs due = std::min({core_.bml.due_at(), core_.returning.due_at(), core_.hold.due_at()});
+  const TimeNs due =
+      std::min({core_.bml.due_at(), core_.returning.due_at(), core_.hold.due_at(), page_.due_at()});
   return due == kNoDeadline ? due : std::max(due, housekept_ + kMillisecond);
 }
 

@@ -153,6 +153,20 @@ class Matcher {
   /// There is one that takes messages of some peer alone.
   bool has_directed() const noexcept;
 
+  /// The first so many posted receives; answers how many there were.
+  template <class Visit>
+  std::size_t for_each_posted(std::size_t most, Visit visit) const {
+    std::size_t visited = 0;
+    for (const auto& list : posted_) {
+      for (Operation* each = list.first; each != nullptr && visited < most; ++visited) {
+        const ReceiveState& state = state_of<ReceiveState>(*each);
+        visit(state);
+        each = state.next;
+      }
+    }
+    return visited;
+  }
+
   std::size_t posted_count() const noexcept { return posted_count_; }
   std::size_t unexpected_count() const noexcept { return unexpected_count_; }
 

@@ -46,6 +46,12 @@ struct FrameQueue {
     for (const OutFrame* frame = first; frame != nullptr; frame = frame->next) ++frames;
     return frames;
   }
+  std::uint32_t count_up_to(std::uint32_t most) const noexcept {
+    std::uint32_t frames = 0;
+    for (const OutFrame* each = first; each != nullptr && frames < most; each = each->next)
+      ++frames;
+    return frames;
+  }
   void push(OutFrame& frame) noexcept {
     frame.next = nullptr;
     frame.queued = true;

@@ -61,6 +61,14 @@ class PortTable {
     return number < table_.size() ? table_[number] : nullptr;
   }
 
+  /// The first so many posted receives of all ports.
+  template <class Visit>
+  void for_each_receive(std::size_t most, Visit visit) const {
+    for (const PortState* port : table_) {
+      if (port != nullptr) most -= port->matcher.for_each_posted(most, visit);
+    }
+  }
+
   void add_active(PortState& port, PortState::PendingActive message);
   bool active_waiting() const noexcept { return active_waiting_ != 0; }
   /// One that waits, of any port, and the handler that it is for; nullopt: none waits.

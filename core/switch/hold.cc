@@ -110,7 +110,7 @@ void Hold::meets(Incarnation theirs) noexcept {
   if (meeting == Fence::Meeting::kFenced) shut_out();
 }
 
-HoldReport Hold::report() const {
+HoldReport Hold::summary() const {
   HoldReport report;
   report.id = id_;
   report.state = state_;
@@ -123,6 +123,11 @@ HoldReport Hold::report() const {
   if (state_ == HoldState::kParking || state_ == HoldState::kParked)
     report.left_ms =
         static_cast<std::uint32_t>(std::max<TimeNs>(0, until_ - context_.now) / kMillisecond);
+  return report;
+}
+
+HoldReport Hold::report() const {
+  HoldReport report = summary();
   if (state_ != HoldState::kParking) return report;
   peers_.for_each([&](const Peer& peer) {
     const std::string what = elector_.still_on_its_way(peer);

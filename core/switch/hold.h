@@ -29,6 +29,8 @@ class Hold {
   HoldReport claim(std::uint64_t id, TimeNs lease);
   HoldReport restore(std::uint64_t id, Incarnation to);
   HoldReport report() const;
+  /// The same, but for what it waits for.
+  HoldReport summary() const;
 
   /// May nothing be sent now?
   bool parks() const noexcept {

@@ -165,9 +165,7 @@ ExitCode watch(const CommandLine& line, const std::atomic<bool>& stop) {
 }
 
 void define_watch(CLI::App& app, CommandLine& line) {
-  add_value(app, "--interval", line.interval_s, "SECONDS", "Time between two looks")
-      ->capture_default_str()
-      ->check(takes_seconds(0.05));
+  add_interval(app, line, 0.05);
   app.add_flag("--once", line.once, "Look once, and end");
 }
 

@@ -80,6 +80,14 @@ class FakeAdmin final : public core::Admin {
     return relays_;
   }
   bool spans_nodes() const noexcept override { return spans_nodes_.load(); }
+  /// What it shows: one message more each time.
+  void show_on(core::EnginePageLatch* page) override {
+    const std::lock_guard guard(mutex_);
+    if (page == nullptr) return;
+    core::EnginePage& to = page->to_fill();
+    to.messages_sent = ++shown_;
+    page->publish();
+  }
   core::Contacts contacts() override {
     const std::lock_guard guard(mutex_);
     return contacts_;
@@ -233,6 +241,7 @@ class FakeAdmin final : public core::Admin {
   core::RungOrder adopted_;
   std::vector<std::string> holders_;
   std::vector<core::RungOrder> orders_;
+  std::uint64_t shown_ = 0;
   std::set<core::Rung> held_;
   core::Rung refused_rung_ = core::Rung::kOld;
   std::string refusal_;

@@ -91,10 +91,11 @@ std::vector<std::string> files_in(const std::string& directory) {
 /// What there is of a run of one process.
 std::vector<std::string> files_of(ProcessId process, RunId run) {
   const ProcessId node{*node_identity("test")};
-  std::vector<std::string> names{process_file(process, kControlSocket),
-                                 process_file(process, kCardFile), std::string(kRunRegister),
-                                 process_file(node, kRelayStartLock),  // it looks for a relay
-                                 secret_path("", run).substr(1)};
+  std::vector<std::string> names{
+      process_file(process, kControlSocket), process_file(process, kCardFile),
+      process_file(process, kPageFile),      std::string(kRunRegister),
+      process_file(node, kRelayStartLock),  // it looks for a relay
+      secret_path("", run).substr(1)};
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -129,6 +129,54 @@ inline core::RoutingPlan full_plan() {
   return {crowd("peer"), {{"sm", {{"tcp", 3}, {"ofi", 4}}}}, 5};
 }
 
+inline SwitchRecord full_switch() {
+  SwitchRecord record;
+  record.operation = 0x60;
+  record.epoch = 61;
+  record.verb = "switch";
+  record.arguments = {"sm", "tcp"};
+  record.node = "n1";
+  record.ordered_by = "root on node17";
+  record.finished_by = "the job itself";
+  record.began_unix_ns = 62;
+  record.end = SwitchEnd::kRefused;
+  record.refusal = "no device";
+  record.pairs_moved = 63;
+  record.pairs_left = 64;
+  record.rungs = {{Rung::kNewTx, true, 65, 66, true, "rank 2"}};
+  return record;
+}
+
+inline PageView full_page() {
+  PageView page;
+  static_cast<Described&>(page) = full_standing();
+  page.job = "job-1";
+  page.pid = 70;
+  page.unix_ms = 71;
+  page.term = {3, 4};
+  page.seq = 72;
+  page.operation = 0x73;
+  page.epoch = 74;
+  page.rung = Rung::kJoint;
+  page.reached = false;
+  page.undoing = page.joining = page.busy = page.left_open = true;
+  page.doing = page.refusal = page.waiting = page.routing = "switch sm tcp";
+  page.hold = full_hold_report();
+  page.transports = {full_transport()};
+  page.pairs = {{ProcessId{78}, "rank 4", "tcp", "sm", {"tcp"}, 80, 81, 82, 83, 84, 85, 86, true}};
+  page.pairs_total = 87;
+  page.awaited_from_any = 88;
+  page.losses = {{89, ProcessId{78}, "tcp", "connection reset"}};
+  page.losses_total = 90;
+  page.messages_sent = 91;
+  page.messages_received = 92;
+  page.retransmitted_frames = 93;
+  page.duplicate_frames = 94;
+  page.reordered_frames = 95;
+  page.switches = {full_switch()};
+  return page;
+}
+
 /// Each type once, in the order of Message, with every field set.
 inline std::vector<Message> full_messages() {
   const MemberId member{ProcessId{77}, kSecond};
@@ -136,7 +184,7 @@ inline std::vector<Message> full_messages() {
   return {
       StandingRequest{"job-1", true},
       PromiseRequest{"job-1", {1, 2}, true},
-      Order{"job-1", {3, 4}, 9, 4, Rung::kNew, true, full_operation()},
+      Order{"job-1", {3, 4}, 9, 4, Rung::kNew, true, full_operation(), "root on node17"},
       LadderEnd{"job-1", {5, 6}, true, 7},
       full_standing(),
       PlanRequest{"job-1", full_routing()},
@@ -156,7 +204,9 @@ inline std::vector<Message> full_messages() {
       AddressesAnswer{member, 6, contacts},
       HoldRequest{"job-1", HoldAction::kRestore, 0x51, 60'000, 4, 7, kSecond},
       HoldAnswer{member, "rank 6", 6, 8, 7, full_hold_report()},
-      ErrorAnswer{Errc::kAuth, "not permitted"}};
+      ErrorAnswer{Errc::kAuth, "not permitted"},
+      PageRequest{"job-1"},
+      PageAnswer{full_page()}};
 }
 
 inline Outcome full_outcome() {

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/engine/page_writer.cc -- see page_writer.h.
+#include "core/engine/page_writer.h"
+
+#include "core/engine/core.h"
+
+namespace livebtl::core {
+namespace {
+
+// Walks of lists that a program may make as long as it likes.
+constexpr std::uint32_t kQueuedMax = 1000;
+constexpr std::size_t kReceivesMax = 256;
+
+std::uint64_t messages_of(const PeerPage& peer) noexcept {
+  return peer.messages_sent + peer.messages_received;
+}
+
+/// Where the next peer goes: behind the others; where the page is full, over the one that has talked least.
+PeerPage* place_for(EnginePage& page, std::uint64_t messages) noexcept {
+  if (page.peers_shown < kPagePeers) return &page.peer[page.peers_shown++];
+  const auto least = std::ranges::min_element(page.peer, {}, messages_of);
+  return messages > messages_of(*least) ? &*least : nullptr;
+}
+
+std::uint32_t waiting_frames(const Peer& peer) noexcept {
+  const auto& tx = peer.tx;
+  return std::min(kQueuedMax, tx.control.count_up_to(kQueuedMax) +
+                                  tx.requests.count_up_to(kQueuedMax) +
+                                  tx.messages.count_up_to(kQueuedMax));
+}
+
+void add(PeerPage& page, const EndpointStats& stats) noexcept {
+  page.bytes_sent += stats.bytes_sent;
+  page.bytes_received += stats.bytes_received;
+}
+
+}  // namespace
+
+void PageWriter::show_on(EnginePageLatch* page) noexcept {
+  page_ = page;
+  behind_ = false;
+  if (page_ != nullptr) write(core_.context.config.now());
+}
+
+void PageWriter::before_sleep(TimeNs now, bool moved) noexcept {
+  behind_ = false;
+  if (page_ == nullptr || (written_ == now && !moved)) return;
+  behind_ = now - written_ < kPauseOfAgent + slack_;
+  if (!behind_) write(now);
+}
+
+void PageWriter::write(TimeNs now) noexcept {
+  EnginePage& page = page_->to_fill();
+  page.written_ns = written_ = now;
+  page.losses = core_.bml.losses.total();
+  write_hold(page.hold);
+  write_transports(page);
+  write_peers(page);
+  write_awaited(page);
+  write_losses(page);
+  page_->publish();
+  slack_ = page.peers * kSlackOfPeer;
+}
+
+std::uint8_t PageWriter::index_of(const TransportSlot& slot) const noexcept {
+  std::uint8_t index = 0;
+  for (const auto& each : core_.bml.slots.all()) {
+    if (each.get() == &slot) return index < kPageTransports ? index : kNoTransport;
+    ++index;
+  }
+  return kNoTransport;
+}
+
+void PageWriter::write_transports(EnginePage& page) const noexcept {
+  page.transports_shown = 0;
+  for (const auto& slot : core_.bml.slots.all()) {
+    if (page.transports_shown == kPageTransports) break;
+    TransportPage& to = page.transport[page.transports_shown++];
+    const Tuning tuning = core_.switching.in_force().tuned(slot->name());
+    const bool excluded = core_.switching.own().excluded(slot->name());
+    const bool quiesced = core_.switching.own().quiesced(slot->name());
+    to = {};
+    to.name = slot->name();
+    to.absent = slot->absence.why;
+    to.exclusivity = tuning.exclusivity.value_or(slot->caps.exclusivity);
+    to.weight = tuning.weight.value_or(std::max(1U, slot->caps.bandwidth_mbps / 1000));
+    to.open = slot->open() ? 1 : 0;
+    to.excluded = excluded ? 1 : 0;
+    to.quiesced = quiesced ? 1 : 0;
+    to.bound_to_device = slot->kind.bound_to_device ? 1 : 0;
+    to.carried = slot->closed_stats;
+    to.paths_lost = slot->paths_lost;
+    to.corrupt_frames = slot->corrupt_frames;
+  }
+}
+
+void PageWriter::write_peers(EnginePage& page) const noexcept {
+  page.peers = page.peers_shown = 0;
+  page.retransmitted_frames = page.duplicate_frames = page.reordered_frames = 0;
+  page.messages_sent = page.messages_received = 0;
+  const auto count = [&page](const Peer& peer) {
+    page.retransmitted_frames += peer.counts.retransmitted;
+    page.duplicate_frames += peer.counts.duplicates;
+    page.reordered_frames += peer.counts.reordered;
+    page.messages_sent += peer.tx.messages_sent;
+    page.messages_received += peer.rx.messages_received;
+  };
+  core_.bml.peers.for_each([&](const Peer& peer) {
+    ++page.peers;
+    count(peer);
+    write_peer(peer, page);
+  });
+  core_.bml.peers.for_each_ended(count);
+}
+
+/// The peer, and its share of what its transports have carried.
+void PageWriter::write_peer(const Peer& peer, EnginePage& page) const noexcept {
+  PeerPage unseen;
+  PeerPage* place =
+      peer.departed ? nullptr : place_for(page, peer.tx.messages_sent + peer.rx.messages_received);
+  PeerPage& to = place != nullptr ? *place : unseen;
+  to = {};
+  to.process = static_cast<std::uint64_t>(peer.process);
+  to.label = peer.label;
+  to.messages_sent = peer.tx.messages_sent;
+  to.messages_received = peer.rx.messages_received;
+  to.kept_bytes = peer.tx.window ? peer.tx.window->kept_bytes() : 0;
+  to.queued = waiting_frames(peer);
+  to.sending = peer.send_path != nullptr ? index_of(peer.send_path->slot) : kNoTransport;
+  to.receiving = kNoTransport;
+  to.lost = peer.lost && !peer.left_well() ? 1 : 0;
+  to.generation = peer.generation;
+  for (const auto& [name, stats] : peer.closed_stats) add(to, stats);
+  write_paths(peer, page, to);
+  const bool own = peer.process == core_.context.config.process;
+  for (std::uint8_t i = 0; i < page.transports_shown; ++i) {
+    const bool ordered = to.sending == i;
+    const bool bulk = (to.bulk >> i & 1) != 0;
+    page.transport[i].pairs += ordered ? 1 : 0;
+    page.transport[i].bulk_pairs += bulk ? 1 : 0;
+    if (own && (ordered || bulk)) page.transport[i].own_pair = 1;
+  }
+}
+
+void PageWriter::write_paths(const Peer& peer, EnginePage& page, PeerPage& to) const noexcept {
+  std::uint64_t since = 0;
+  for (const auto& path : peer.paths) {
+    if (path->down()) continue;
+    const EndpointStats stats = stats_of(*path);
+    const std::uint8_t index = index_of(path->slot);
+    add(to, stats);
+    if (index != kNoTransport) page.transport[index].carried += stats;
+    if (!path->open() || !path->marker.peer_sends() || path->marker.peer_since() < since) continue;
+    since = path->marker.peer_since();
+    to.receiving = index;
+  }
+  for (const Path* path : peer.bulk_paths) {
+    const std::uint8_t index = index_of(path->slot);
+    if (index != kNoTransport) to.bulk = static_cast<std::uint8_t>(to.bulk | 1U << index);
+  }
+}
+
+void PageWriter::write_awaited(EnginePage& page) const noexcept {
+  page.awaited_from_any = 0;
+  core_.ports.for_each_receive(kReceivesMax, [&page](const ReceiveState& receive) {
+    if (receive.from.peer == nullptr) {
+      ++page.awaited_from_any;
+      return;
+    }
+    const auto process = static_cast<std::uint64_t>(receive.from.peer->process);
+    for (std::uint32_t i = 0; i < page.peers_shown; ++i) {
+      if (page.peer[i].process == process) ++page.peer[i].awaited;
+    }
+  });
+}
+
+void PageWriter::write_losses(EnginePage& page) const noexcept {
+  page.losses_shown = 0;
+  for (const Losses::Loss& loss : core_.bml.losses.last()) {
+    if (page.losses_shown == kPageLosses) break;
+    LossPage& to = page.loss[page.losses_shown++];
+    to.at_ns = loss.at;
+    to.process = static_cast<std::uint64_t>(loss.peer);
+    to.transport = loss.transport;
+    to.why = loss.why;
+  }
+}
+
+void PageWriter::write_hold(HoldPage& page) const noexcept {
+  const HoldReport report = core_.hold.summary();
+  page.id = report.id;
+  page.restored_from = report.restored_from;
+  page.members = report.members;
+  page.incarnation = static_cast<std::uint32_t>(report.incarnation);
+  page.until_ns = core_.context.now + report.left_ms * kMillisecond;
+  page.state = static_cast<std::uint8_t>(report.state);
+  page.claimed = report.claimed ? 1 : 0;
+  page.why = report.why;
+}
+
+}  // namespace livebtl::core

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/core/engine/page_test.cc -- what an engine shows in its page, and when it does.
+#include "tests/unit/core/engine/rig.h"
+
+using namespace livebtl;
+using namespace livebtl::test;
+
+namespace {
+
+/// The value that readers take.
+const core::EnginePage& shown(const core::EnginePageLatch& latch) {
+  return latch.copies[latch.sequence.load() % 2];
+}
+
+void send_byte(Rig& rig, std::size_t from, std::size_t to, Watched& sent) {
+  static const std::byte kOut{};
+  const Slice what{&kOut, 1};
+  SendRequest request{.to = rig.to(from, to), .tag = 1};
+  request.slices = {&what, 1};
+  REQUIRE(rig.ports[from]->send(request, sent) == Accept::kAccepted);
+}
+
+void want_byte(Rig& rig, std::size_t at, std::size_t from, std::byte& in, Watched& received) {
+  const MutableSlice into{&in, 1};
+  ReceiveRequest wanted{.tag = 1};
+  wanted.from = rig.to(at, from);
+  wanted.slices = {&into, 1};
+  REQUIRE(rig.ports[at]->receive(wanted, received) == Accept::kAccepted);
+}
+
+}  // namespace
+
+TEST_CASE("a page has what the status has, a fifth of a second later") {
+  Rig rig(2, {kind("self"), kind("tcp")});
+  auto latch = std::make_unique<core::EnginePageLatch>();
+  rig.engines[1]->show_on(latch.get());
+  CHECK(latch->sequence.load() == 1);  // at once
+  std::byte in{};
+  Watched sent, received;
+  want_byte(rig, 1, 0, in, received);
+  send_byte(rig, 0, 1, sent);
+  rig.until([&] { return received.done_count == 1 && sent.done_count == 1; });
+  rig.until([&] { return shown(*latch).messages_received == 1; });
+  const core::EngineStatus status = rig.engines[1]->status();
+  const core::EnginePage& page = shown(*latch);
+  CHECK(page.transports_shown == 2);
+  CHECK(page.transport[1].name.view() == "tcp");
+  CHECK(page.transport[1].open == 1);
+  CHECK(page.transport[1].pairs == status.transports[1].peers);
+  CHECK(page.peers_shown == 1);
+  CHECK(page.peer[0].process == static_cast<std::uint64_t>(rig.engines[0]->process_id()));
+  CHECK(page.peer[0].messages_received == 1);
+  CHECK(page.peer[0].bytes_received > 0);
+  CHECK(page.transport[1].carried.bytes_received == page.peer[0].bytes_received);
+  rig.engines[1]->show_on(nullptr);
+  const std::uint64_t last = latch->sequence.load();
+  rig.pass(kSecond);
+  rig.pass(kSecond);
+  CHECK(latch->sequence.load() == last);
+}
+
+TEST_CASE("a page says for whom a process waits") {
+  Rig rig(2, {kind("self"), kind("tcp")});
+  auto latch = std::make_unique<core::EnginePageLatch>();
+  std::byte first{}, second{};
+  Watched received, never;
+  want_byte(rig, 1, 0, first, received);
+  Watched sent;
+  send_byte(rig, 0, 1, sent);
+  rig.until([&] { return received.done_count == 1; });
+  want_byte(rig, 1, 0, second, never);
+  rig.engines[1]->show_on(latch.get());
+  CHECK(shown(*latch).peer[0].awaited == 1);
+  CHECK(shown(*latch).awaited_from_any == 0);
+  rig.engines[1]->show_on(nullptr);
+  send_byte(rig, 0, 1, sent);
+  rig.until([&] { return never.done_count == 1; });
+}
+
+TEST_CASE("five copies a second while the application calls, one when it has gone, and then none") {
+  Rig rig(1, {kind("self"), kind("tcp")});
+  auto latch = std::make_unique<core::EnginePageLatch>();
+  rig.engines[0]->show_on(latch.get());
+  const std::uint64_t first = latch->sequence.load();
+  for (int i = 0; i < 1000; ++i) rig.pass(kMillisecond);
+  const std::uint64_t copies = latch->sequence.load() - first;
+  CHECK(copies >= 4);
+  CHECK(copies <= 6);
+  CHECK(rig.pass_away(5 * kSecond) < 0);  // its agent sleeps until something happens
+  const std::uint64_t away = latch->sequence.load();
+  CHECK(away > first + copies);
+  rig.pass_away(60 * kSecond);
+  CHECK(latch->sequence.load() == away);
+}
+
+TEST_CASE("a lost path is shown with its time and its reason") {
+  Rig rig(2, {kind("self"), kind("tcp")});
+  auto latch = std::make_unique<core::EnginePageLatch>();
+  rig.engines[0]->show_on(latch.get());
+  std::byte in{};
+  Watched sent, received;
+  want_byte(rig, 1, 0, in, received);
+  send_byte(rig, 0, 1, sent);
+  rig.until([&] { return received.done_count == 1 && sent.done_count == 1; });
+  rig.ports.pop_back();
+  rig.engines.pop_back();  // without a goodbye
+  rig.until([&] { return shown(*latch).losses > 0; });
+  const core::EnginePage& page = shown(*latch);
+  REQUIRE(page.losses_shown > 0);
+  CHECK(page.loss[0].process == Rig::kFirstProcess + 1);
+  CHECK_FALSE(page.loss[0].why.view().empty());
+  CHECK(page.loss[0].at_ns <= page.written_ns);
+}
