@@ -116,6 +116,7 @@ std::vector<MergedSwitch> merge_history(const std::vector<PageView>& pages, std:
     }
   }
   std::vector<MergedSwitch> merged;
+  merged.reserve(by_operation.size());
   for (const auto& [operation, told] : by_operation) merged.push_back(merge_told(told));
   std::ranges::stable_sort(merged, {},
                            [](const MergedSwitch& each) { return each.what.began_unix_ns; });

@@ -98,9 +98,10 @@ class Picture {
     for (std::size_t k = 0; k < shown; ++k) {
       const double shift = k / wide % 2 == 0 ? 0.0 : kCell / 5;
       const double drop = k % wide % 2 == 0 ? 0.0 : kCell / 6;
-      places_[members[k]] = {
-          x + kPad + kRadius + shift + static_cast<double>(k % wide) * kCell,
-          y + kTitle + kRadius + 8 + drop + static_cast<double>(k / wide) * kCell, true};
+      const std::size_t row = k / wide;
+      places_[members[k]] = {x + kPad + kRadius + shift + static_cast<double>(k % wide) * kCell,
+                             y + kTitle + kRadius + 8 + drop + static_cast<double>(row) * kCell,
+                             true};
     }
     return {x, y, std::max(static_cast<double>(wide) * kCell + kPad, 200.0),
             static_cast<double>(high) * kCell + kTitle};

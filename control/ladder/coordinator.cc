@@ -20,7 +20,7 @@ constexpr std::size_t position(const std::variant<Others...>*) noexcept {
   return at;
 }
 template <class T>
-constexpr std::size_t kind_of = position<T>(static_cast<const Request*>(nullptr));
+constexpr std::size_t kKindOf = position<T>(static_cast<const Request*>(nullptr));
 
 }  // namespace
 
@@ -205,16 +205,16 @@ TimeNs CoordinatorMachine::due_at(const RosterEntry& entry) const {
 
 /// What request_for() would say, without saying it: this is looked at for every member whenever one answers.
 LadderQuestion CoordinatorMachine::question_for(const RosterEntry& entry) const {
-  LadderQuestion question{kind_of<StandingRequest>, term_, 0, std::nullopt};
+  LadderQuestion question{kKindOf<StandingRequest>, term_, 0, std::nullopt};
   const bool promises = phase_ == Phase::kPromise || phase_ == Phase::kRung;
-  if (phase_ == Phase::kPlan) question.kind = kind_of<PlanRequest>;
-  if (promises) question.kind = kind_of<PromiseRequest>;
+  if (phase_ == Phase::kPlan) question.kind = kKindOf<PlanRequest>;
+  if (promises) question.kind = kKindOf<PromiseRequest>;
   if (phase_ == Phase::kRung && entry.answer && promised(*entry.answer, term_)) {
-    question.kind = kind_of<Order>;
+    question.kind = kKindOf<Order>;
     question.seq = order_.seq;
   }
   if (phase_ == Phase::kGoodbye) {
-    question.kind = kind_of<LadderEnd>;
+    question.kind = kKindOf<LadderEnd>;
     question.unfinished = leaves_open_;
   }
   return question;

@@ -90,11 +90,11 @@ Result<JobFacts> read_facts(const Settings& settings, const LauncherFacts& launc
 
 /// Of some launchers, not of all, it is in the environment. What a member of the job finds by itself the others do too.
 void find_seed(const Settings& settings, LauncherFacts& launcher) {
-  constexpr int kRankZeroBehind_s = 60;
+  constexpr int kRankZeroBehindSeconds = 60;
   if (is_secret_given(settings) || !launcher.seed.empty() || !environment("PMIX_NAMESPACE")) return;
   const auto pmix = loaded_pmix();
   if (!pmix) return;
-  auto seed = seed_by_pmix(*pmix, kRankZeroBehind_s);
+  auto seed = seed_by_pmix(*pmix, kRankZeroBehindSeconds);
   if (seed) {
     launcher.seed = std::move(*seed);
   } else {

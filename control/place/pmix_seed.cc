@@ -22,7 +22,7 @@ namespace {
 constexpr char kKey[] = "livebtl.seed";
 constexpr std::size_t kSeedDigits = 64;
 
-constexpr int kAgainAfter_ms = 10;
+constexpr int kAgainAfterMs = 10;
 
 bool is_digit(char c) noexcept { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
@@ -85,7 +85,7 @@ class PmixClient {
     pmix_value_t* value = nullptr;
     pmix_status_t got = calls_.get(&first, kKey, how, std::size(how), &value);
     while (got == PMIX_ERR_NOT_FOUND && monotonic_now() < until) {
-      ::poll(nullptr, 0, kAgainAfter_ms);
+      ::poll(nullptr, 0, kAgainAfterMs);
       got = calls_.get(&first, kKey, how, std::size(how), &value);
     }
     if (got != PMIX_SUCCESS || value == nullptr) return failure("rank 0's seed", got);

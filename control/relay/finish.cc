@@ -28,7 +28,7 @@ std::string finish(const FinishFacts& facts, const std::atomic<bool>& stop) {
                                       [](const MemberEntry& each) { return each.member.process; });
   command.by =
       "the job itself, by " + (self == live.end() ? process_name(facts.member) : self->name);
-  const auto outcome = drive(links, std::move(command), {}, stop);
+  const auto outcome = drive(links, command, {}, stop);
   if (!outcome) return std::string(kFinishedInVain);
   const bool done = outcome->code == ExitCode::kDone || outcome->code == ExitCode::kForeign;
   const std::string word(done ? kFinishedDone : kFinishedInVain);

@@ -133,7 +133,7 @@ void PageWriter::write_peer(const Peer& peer, EnginePage& page) const noexcept {
   for (const auto& [name, stats] : peer.closed_stats) add(to, stats);
   write_paths(peer, page, to);
   const bool own = peer.process == core_.context.config.process;
-  for (std::uint8_t i = 0; i < page.transports_shown; ++i) {
+  for (std::uint32_t i = 0; i < page.transports_shown; ++i) {
     const bool ordered = to.sending == i;
     const bool bulk = (to.bulk >> i & 1) != 0;
     page.transport[i].pairs += ordered ? 1 : 0;
