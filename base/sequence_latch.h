@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "base/fence.h"
+
 namespace livebtl {
 
 template <class Value>
@@ -20,7 +22,7 @@ struct SequenceLatch {
   /// The writer's. What stands in it is two values old: fill all of it, then publish().
   Value& to_fill() noexcept {
     // No byte of the new value may be seen before the last publish() is: until then readers take this copy.
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    full_fence();
     return copies[(sequence.load(std::memory_order_relaxed) + 1) % 2];
   }
   void publish() noexcept {

@@ -6,12 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <memory>
 
 #include "base/fd.h"
+#include "base/fence.h"
 #include "control/place/page_parts.h"
 
 namespace livebtl::control {
@@ -32,10 +32,10 @@ bool copy_latched(const PageBytes& bytes, std::size_t offset, Value& into, const
   for (int i = 0; i < kReadTries; ++i) {
     std::uint64_t before = 0, after = 0;
     if (!copy(bytes, offset + offsetof(Latch, sequence), before)) return false;
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    full_fence();
     const std::size_t at = offsetof(Latch, copies) + before % 2 * sizeof(Value);
     if (!copy(bytes, offset + at, into)) return false;
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    full_fence();
     if (!copy(bytes, offset + offsetof(Latch, sequence), after)) return false;
     if (before == after) return true;
   }
