@@ -86,7 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<std::byte> image(sizeof(PageFile));
   std::memcpy(image.data(), &good_page(), image.size());
   for (; size >= 4; size -= 4, data += 4) {
-    const std::size_t at = data[0] | data[1] << 8 | data[2] << 16;
+    const auto at = static_cast<std::size_t>(data[0] | data[1] << 8 | data[2] << 16);
     image[at % image.size()] = static_cast<std::byte>(data[3]);
   }
   const auto view = read_page(
