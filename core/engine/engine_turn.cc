@@ -105,8 +105,8 @@ bool EngineCore::prepare_sleep() noexcept {
   core_.bml.acknowledge();
   core_.sender.flush_all();
   core_.hold.keep_time();  // the frames of this turn may have broken it
-  core_.switching
-      .tick();  // what was posted just now may have been the last thing that a rung waited for
+  // What was posted just now may have been the last thing that a rung waited for.
+  core_.switching.tick();
   core_.hold.tick();
   bool quiet = true;
   armed_fds_.clear();
