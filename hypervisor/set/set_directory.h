@@ -40,6 +40,8 @@ class SetDirectory {
   Result<Fd> open_ram(const SavedMachine& machine);
 
   const std::string& path() const noexcept { return path_; }
+  /// Of a machine's file; absolute.
+  std::string ram_path(const std::string& machine) const;
 
  private:
   static bool others_may_write(const struct stat& facts);

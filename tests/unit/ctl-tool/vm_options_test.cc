@@ -102,10 +102,10 @@ TEST_CASE("vm snapshot and restore with all that they take") {
   const auto machine = read_machine(line->vm.machines[0]);
   REQUIRE(machine);
   CHECK(machine->name == "vm1");
-  CHECK(machine->qmp == "q1");
-  CHECK(machine->agent == "g1");
+  CHECK(machine->place.monitor == "q1");
+  CHECK(machine->place.agent == "g1");
   CHECK(machine->cards == Words{"a", "b"});
-  CHECK(read_machine(line->vm.machines[1])->agent.empty());
+  CHECK(read_machine(line->vm.machines[1])->place.agent.empty());
   CHECK(std::holds_alternative<CommandLine>(parsed_set("restore", {"--vm", "vm1,qmp=q,ga=g"})));
 }
 
