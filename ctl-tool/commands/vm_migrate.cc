@@ -45,8 +45,7 @@ void define_destination(CLI::App& app, VmOptions& vm) {
       ->check(checked(problem_of_libvirt_uri));
 }
 
-void define_migrate(CLI::App& app, CommandLine& line) {
-  VmOptions& vm = line.vm;
+void define_source(CLI::App& app, VmOptions& vm) {
   add_text(app, "--domain", vm.domain, "NAME",
            "This guest, as libvirt names it; --connect: the URI of its daemon, if it is not "
            "libvirt's default");
@@ -55,6 +54,11 @@ void define_migrate(CLI::App& app, CommandLine& line) {
            "unix:SOCKET,server=on,wait=off), which nobody else uses meanwhile");
   add_text(app, "--ga", vm.agent, "SOCKET",
            "Without libvirt: the socket of this guest's agent (qemu-guest-agent)");
+}
+
+void define_migrate(CLI::App& app, CommandLine& line) {
+  VmOptions& vm = line.vm;
+  define_source(app, vm);
   add_text(app, "--to", vm.to, "URI",
            "Where to. With --domain: libvirt there, as the daemon here reaches it; with --qmp as "
            "QEMU's migrate takes it: tcp:HOST:PORT, unix:PATH")

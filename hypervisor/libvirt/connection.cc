@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 
 #include "hypervisor/vm/untrusted.h"
 
@@ -63,6 +64,12 @@ Error libvirt_error(const LibvirtCalls& calls, const std::string& what) {
   const Errc code = errc_of(*said);
   const std::string text = said->message == nullptr ? "" : one_line(said->message);
   return {code, "libvirt: " + what + ": " + text + advice_for(code)};
+}
+
+std::string taken_text(char* text) {
+  std::string copy = text == nullptr ? "" : text;
+  std::free(text);  // NOLINT(cppcoreguidelines-no-malloc): libvirt's own rule
+  return copy;
 }
 
 PendingCall::PendingCall(Call call) : state_(std::make_shared<State>()) {

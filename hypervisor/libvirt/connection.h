@@ -24,6 +24,9 @@ namespace livebtl::hypervisor {
 /// What libvirt said last in this thread, of `what` we asked for, as an error of vm.h.
 Error libvirt_error(const LibvirtCalls& calls, const std::string& what);
 
+/// A text that libvirt has allocated, which is freed.
+std::string taken_text(char* text);
+
 /// A call in a thread of its own.
 class PendingCall {
  public:

@@ -50,6 +50,10 @@ class Watch {
 
   bool removed() const { return card_->removed.load(); }
   bool refused() const { return card_->refused.load(); }
+  /// An event says that it is worth looking; without one that is done now and then.
+  void wait(const Deadline& deadline) const {
+    while (monotonic_now() < deadline.at && !removed() && !refused()) pause(kUntilHeard, deadline);
+  }
 
  private:
   int subscribe(int event, virConnectDomainEventGenericCallback callback) {
@@ -66,9 +70,9 @@ class Watch {
 };
 
 /// QEMU, whose words libvirt passes on, refuses a second request while the first is pending.
+bool says_busy(const Error& error) { return error.text.find("guest is busy") != std::string::npos; }
 bool is_pending(const Error& error) {
-  return error.text.find("in the process of unplug") != std::string::npos ||
-         error.text.find("guest is busy") != std::string::npos;
+  return says_busy(error) || error.text.find("in the process of unplug") != std::string::npos;
 }
 
 }  // namespace
@@ -93,6 +97,16 @@ Result<Card> LibvirtVm::find_card(const std::string& id, const Json& given, cons
     if (card) card->present = false;
     return card;
   }
+  auto card = find_here(id, given, deadline);
+  if (!card || !card->arguments.is_null()) return card;
+  return fail(Errc::kNotFound, "the domain " + name_ + " has no device with the alias '" + id +
+                                   "', nor was it detached by an earlier call; virsh dumpxml " +
+                                   name_ + " shows its aliases" + hint);
+}
+
+/// Its arguments are null if nothing is known of it.
+Result<Card> LibvirtVm::find_here(const std::string& id, const Json& given,
+                                  const Deadline& deadline) {
   const auto text = xml(deadline);
   if (!text) return tl::unexpected(text.error());
   auto found = find_device(*text, id);
@@ -104,15 +118,11 @@ Result<Card> LibvirtVm::find_card(const std::string& id, const Json& given, cons
     if (!noted) return tl::unexpected(noted.error());
     card.arguments = std::move(*noted);
   }
-  if (!card.present && !card.arguments.is_null()) {
-    const auto again = has_device(*text, card);  // under another alias
-    if (!again) return tl::unexpected(again.error());
-    card.present = *again;
-  }
-  if (!card.arguments.is_null()) return card;
-  return fail(Errc::kNotFound, "the domain " + name_ + " has no device with the alias '" + id +
-                                   "', nor was it detached by an earlier call; virsh dumpxml " +
-                                   name_ + " shows its aliases" + hint);
+  if (card.present || card.arguments.is_null()) return card;
+  const auto again = has_device(*text, card);  // under another alias
+  if (!again) return tl::unexpected(again.error());
+  card.present = *again;
+  return card;
 }
 
 Result<bool> LibvirtVm::is_plugged(const Card& card, const Deadline& deadline) {
@@ -141,6 +151,12 @@ Status LibvirtVm::detach(const Card& card, const Deadline& deadline) {
       "detach " + card.id, deadline);
 }
 
+/// If it is refused the card stays, and needs no note.
+Status LibvirtVm::stays(const Card& card, Error why, const Deadline& deadline) {
+  (void)forget_card(card, deadline);
+  return tl::unexpected(std::move(why));
+}
+
 Status LibvirtVm::pull_card(const Card& card, const Deadline& deadline) {
   auto opened = connection(deadline);
   if (!opened) return tl::unexpected(opened.error());
@@ -148,24 +164,17 @@ Status LibvirtVm::pull_card(const Card& card, const Deadline& deadline) {
   if (auto kept = keep_note(card_note(card.id), card.arguments.dump(), deadline); !kept)
     return kept;
   Status asked = detach(card, deadline);
-  const auto stays = [&](const Error& why) -> Status {
-    (void)forget_card(card, deadline);
-    return tl::unexpected(why);
-  };
   if (!asked && asked.error().code == Errc::kRefused && !is_pending(asked.error()))
-    return stays(asked.error());
+    return stays(card, asked.error(), deadline);
   for (;;) {
     const auto plugged = is_plugged(card, deadline);
     if (plugged && !*plugged) return {};
-    if (watch.refused()) return stays({Errc::kRefused, "the guest refuses to give up " + card.id});
+    if (watch.refused())
+      return stays(card, {Errc::kRefused, "the guest refuses to give up " + card.id}, deadline);
     if (monotonic_now() >= deadline.at || deadline.stopped()) break;
     if (!plugged && plugged.error().code != Errc::kDown) return tl::unexpected(plugged.error());
-    // The event says that it is worth looking; without one that is done now and then.
-    const Deadline look = deadline.at_most(kBetweenLooks);
-    while (monotonic_now() < look.at && !watch.removed() && !watch.refused())
-      pause(kUntilHeard, look);
-    const bool busy = !asked && asked.error().text.find("guest is busy") != std::string::npos;
-    if (busy) asked = detach(card, deadline);
+    watch.wait(deadline.at_most(kBetweenLooks));
+    if (!asked && says_busy(asked.error())) asked = detach(card, deadline);
   }
   return fail(Errc::kTimeout,
               "the guest has not given up " + card.id +

@@ -2,24 +2,10 @@
 // hypervisor/libvirt/libvirt_vm.cc -- see libvirt_vm.h: what a domain is asked, and notes in it.
 #include "hypervisor/libvirt/libvirt_vm.h"
 
-#include <cstdlib>
-
 #include "hypervisor/libvirt/domain_xml.h"
 
 namespace livebtl::hypervisor {
 namespace {
-
-constexpr const char* kNotePrefix = "livebtl";
-/// Of a domain that was loaded from a set: libvirt does not remember where a domain comes from.
-constexpr const char* kLoadedNote = "livebtl.loaded";
-constexpr TimeNs kAgentAnswerMax = 60 * kSecond;
-
-/// A text that libvirt has allocated.
-std::string taken(char* text) {
-  std::string copy = text == nullptr ? "" : text;
-  std::free(text);  // NOLINT(cppcoreguidelines-no-malloc): libvirt's own rule
-  return copy;
-}
 
 /// Job statistics under the names of QEMU's own, which the report shows.
 void read_figures(const virTypedParameter* params, int count, Json& figures) {
@@ -189,7 +175,7 @@ Result<std::string> LibvirtVm::xml(const Deadline& deadline) {
       [text](const LibvirtCalls& calls, virDomainPtr domain) -> Status {
         char* const said = calls.get_xml(domain, 0);
         if (said == nullptr) return tl::unexpected(libvirt_error(calls, "ask for its XML"));
-        *text = taken(said);
+        *text = taken_text(said);
         return {};
       },
       "ask for the XML of " + name_, deadline);
@@ -205,57 +191,6 @@ Status LibvirtVm::look_at_disks(const Deadline& deadline) {
   return disks->empty() ? Status() : fail(Errc::kRefused, one_line(disks->front()));
 }
 
-Status LibvirtVm::keep_note(const std::string& name, const std::string& text,
-                            const Deadline& deadline) {
-  return on_domain(
-      [name, text](const LibvirtCalls& calls, virDomainPtr domain) -> Status {
-        if (calls.set_metadata(domain, VIR_DOMAIN_METADATA_ELEMENT, note_xml(text).c_str(),
-                               kNotePrefix, note_namespace(name).c_str(),
-                               VIR_DOMAIN_AFFECT_LIVE) == 0)
-          return {};
-        return tl::unexpected(libvirt_error(calls, "note " + name + " in the domain's metadata"));
-      },
-      "note " + name, deadline);
-}
-
-/// A domain that is gone, or shut off, has none.
-Result<std::string> LibvirtVm::read_note(const std::string& name, const Deadline& deadline) {
-  const auto text = std::make_shared<std::string>();
-  const Status asked = on_domain(
-      [name, text](const LibvirtCalls& calls, virDomainPtr domain) -> Status {
-        DomainSeen seen;
-        if (auto state = see_domain(calls, domain, seen); !state || !seen.active) return state;
-        char* const said = calls.get_metadata(domain, VIR_DOMAIN_METADATA_ELEMENT,
-                                              note_namespace(name).c_str(), VIR_DOMAIN_AFFECT_LIVE);
-        if (said == nullptr)
-          return tl::unexpected(libvirt_error(calls, "read " + name + " in its metadata"));
-        *text = read_note_xml(taken(said));
-        return {};
-      },
-      "read " + name, deadline);
-  if (asked || (asked.error().code == Errc::kNotFound && connection_)) return *text;
-  return tl::unexpected(asked.error());
-}
-
-Status LibvirtVm::drop_note(const std::string& name, const Deadline& deadline) {
-  const auto kept = read_note(name, deadline);
-  if (!kept) return tl::unexpected(kept.error());
-  if (kept->empty()) return {};
-  return on_domain(
-      [name](const LibvirtCalls& calls, virDomainPtr domain) -> Status {
-        if (calls.set_metadata(domain, VIR_DOMAIN_METADATA_ELEMENT, nullptr, kNotePrefix,
-                               note_namespace(name).c_str(), VIR_DOMAIN_AFFECT_LIVE) == 0)
-          return {};
-        return tl::unexpected(libvirt_error(calls, "delete " + name + " in its metadata"));
-      },
-      "delete " + name, deadline);
-}
-
-Status LibvirtVm::mark_loaded(const Deadline& deadline) {
-  if (auto kept = keep_note(kLoadedNote, "yes", deadline); !kept) return kept;
-  return drop_note(kHoldNote, deadline);
-}
-
 /// What became of a migration that is over: the destination has the figures of both ends.
 void LibvirtVm::figures_there(MigrationState& state, const Deadline& deadline) {
   if (there_ == nullptr) return;
@@ -267,29 +202,6 @@ void LibvirtVm::figures_there(MigrationState& state, const Deadline& deadline) {
       },
       "ask for the migration's figures", deadline);
   if (asked && !figures->empty()) state.figures = *figures;
-}
-
-Result<Json> LibvirtVm::Agent::request(const std::string& command, const Json& arguments,
-                                       const Deadline& deadline) {
-  Json message = {{"execute", command}};
-  if (!arguments.empty()) message["arguments"] = arguments;
-  const auto answer = std::make_shared<std::string>();
-  const TimeNs left = std::max<TimeNs>(deadline.at - monotonic_now(), 0);
-  const int seconds = static_cast<int>(std::min(left, kAgentAnswerMax) / kSecond) + 1;
-  const Status asked = vm_.on_domain(
-      [answer, seconds, text = message.dump(-1, ' ', true, Json::error_handler_t::replace),
-       command](const LibvirtCalls& calls, virDomainPtr domain) -> Status {
-        char* const said = calls.agent_command(domain, text.c_str(), seconds, 0);
-        if (said == nullptr)
-          return tl::unexpected(libvirt_error(calls, "the guest agent, " + command));
-        *answer = taken(said);
-        return {};
-      },
-      "the guest agent, " + command, deadline);
-  if (!asked) return tl::unexpected(asked.error());
-  const Json document = parse_bounded(*answer);
-  if (document.is_object() && document.contains("return")) return document["return"];
-  return fail(Errc::kCorrupt, "the guest agent's answer is none: " + one_line(*answer));
 }
 
 std::string LibvirtVm::begin_words(const std::string& to, const std::vector<Card>&) const {

@@ -11,6 +11,9 @@
 
 namespace livebtl::hypervisor {
 
+/// The note of a domain that was loaded from a set: libvirt does not remember where a domain comes from.
+inline constexpr const char* kLoadedNote = "livebtl.loaded";
+
 /// What was read of a domain at one moment.
 struct DomainSeen {
   bool there = false;   // libvirt knows it
@@ -99,6 +102,8 @@ class LibvirtVm : public Vm {
   Result<std::string> xml(const Deadline& deadline);
   Result<bool> is_loaded(const DomainSeen& seen, const Deadline& deadline);
   Result<Json> noted_card(const std::string& id, const Deadline& deadline);
+  Result<Card> find_here(const std::string& id, const Json& given, const Deadline& deadline);
+  Status stays(const Card& card, Error why, const Deadline& deadline);
   Status detach(const Card& card, const Deadline& deadline);
   Status mark_loaded(const Deadline& deadline);
   void figures_there(MigrationState& state, const Deadline& deadline);

@@ -38,15 +38,15 @@ Answer MigrateSteps::perform(Action action) {
       return plug_again(*source_, cards_[action.card]);
     case Step::kReturn:
       return order(source_->agent(), GuestOrder::kReturn);
-    case Step::kArrive:
-      return answer_of(destination_->go_on(afterwards()));
-    case Step::kPlugThere:
-      return plug(*destination_, cards_[action.card]);
-    case Step::kReturnThere:
-      return order(destination_->agent(), GuestOrder::kReturn);
     default:
-      return {};
+      return perform_there(action);
   }
+}
+
+Answer MigrateSteps::perform_there(Action action) {
+  if (action.step == Step::kArrive) return answer_of(destination_->go_on(afterwards()));
+  if (action.step == Step::kPlugThere) return plug(*destination_, cards_[action.card]);
+  return order(destination_->agent(), GuestOrder::kReturn);
 }
 
 Answer MigrateSteps::cancel() {

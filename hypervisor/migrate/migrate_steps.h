@@ -37,6 +37,8 @@ class MigrateSteps : public Steps {
   Result<std::string> guest_name();
 
  private:
+  /// At the destination.
+  Answer perform_there(Action action);
   Answer look_first();
   Status look_ahead(const Deadline& deadline);
   Answer look_for_hold(const Deadline& deadline);

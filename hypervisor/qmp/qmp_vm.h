@@ -68,15 +68,15 @@ class QmpVm : public Vm {
   /// What `question` returns, or why it could not be asked.
   template <class Ask>
   auto ask(const Ask& question, const Deadline& deadline) {
-    using Answer = decltype(question(std::declval<Qmp&>(), deadline));
-    std::optional<Answer> answer;
+    using Said = decltype(question(std::declval<Qmp&>(), deadline));
+    std::optional<Said> answer;
     const Status asked = act(
         [&](Qmp& qmp, const Deadline& until) -> Status {
           answer.emplace(question(qmp, until));
           return *answer ? Status() : tl::unexpected(answer->error());
         },
         deadline);
-    return asked ? std::move(*answer) : Answer(tl::unexpected(asked.error()));
+    return asked ? std::move(*answer) : Said(tl::unexpected(asked.error()));
   }
   Result<std::optional<std::uint64_t>> bandwidth_before(Qmp& qmp, const Deadline& deadline);
 

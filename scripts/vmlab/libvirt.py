@@ -218,7 +218,8 @@ class HostsLab:
                 for words in ((end, "master", bridge), (end, "up"), (bridge, "up")):
                     host.inside("ip", "link", "set", *words)
                 if bridge == "br0":
-                    host.inside("ip", "addr", "add", f"10.99.0.{host.number}/24", "dev", bridge)
+                    for address in (f"10.99.0.{host.number}/24", f"10.0.0.{100 + host.number}/24"):  # the latter sees the guests
+                        host.inside("ip", "addr", "add", address, "dev", bridge)
 
     @staticmethod
     def _give(host, link, other):
