@@ -19,8 +19,8 @@ from .hardware import BLOCKER, RDMA
 from .monitor import Agent, Refused
 from .places import HERE, RUN, locked
 
-BRIDGES = {"br0": 1500, "br1": 9000}  # the guests' segments
-# Whole segments that a guest leaves to its card are lost on the way between two taps; so its card takes none.
+BRIDGES, MTU = ("br0", "br1"), "9000"  # of the guests' segments
+# Plain frames, as on the lab's own switch.
 NO_OFFLOAD = ("<driver><host csum='off' gso='off' tso4='off' tso6='off' ecn='off' ufo='off'/>"
               "<guest csum='off' tso4='off' tso6='off' ecn='off' ufo='off'/></driver>")
 TOOLS = ("libvirtd", "virsh")
@@ -54,7 +54,6 @@ class Host:
         words = ["unshare", "--net", "--uts", "--mount", "--pid", "--ipc", "--fork", "--kill-child", sys.executable,
                  os.path.join(HERE, "libvirt_host.py"), self.directory, self.name, str(self.number)]
         self.first = processes.start(words, self.name + ".log", with_parent=True)
-        self.want_daemon()
 
     def inside(self, *words):
         """In its namespaces."""
@@ -66,10 +65,6 @@ class Host:
             children = file.read().split()
         check(children, f"{self.name} has ended: {processes.log_end(os.path.join(RUN, self.name + '.log'))}")
         return int(children[0])
-
-    def want_daemon(self):
-        with open(os.path.join(self.directory, "wanted"), "w", encoding="utf-8"):
-            pass
 
     def wait_daemon(self, seconds=60):
         wait_until(f"libvirt's daemon of {self.name}", self._answers, seconds, interval=0.2)
@@ -143,9 +138,8 @@ class Domain(Guest):
 
 
 def _card_xml(segment, guest, alias=""):
-    mtu = "<mtu size='4200'/>" if segment == "rdma" else ""
     return (f"<interface type='bridge'><mac address='{hardware.address(segment, guest.number)}'/>"
-            f"<source bridge='{list(BRIDGES)[hardware.SEGMENTS.index(segment)]}'/><model type='virtio'/>{NO_OFFLOAD}{mtu}<rom enabled='no'/>"
+            f"<source bridge='{BRIDGES[hardware.SEGMENTS.index(segment)]}'/><model type='virtio'/>{NO_OFFLOAD}<rom enabled='no'/>"
             f"{alias and f'<alias name={chr(39)}{alias}{chr(39)}/>'}</interface>")
 
 
@@ -212,12 +206,12 @@ class HostsLab:
 
     def _lay_cables(self):
         one, other = self.hosts
-        for bridge, mtu in BRIDGES.items():
+        for bridge in BRIDGES:
             ends = [f"lb{bridge}{host.number}" for host in self.hosts]
-            one.inside("ip", "link", "add", ends[0], "mtu", str(mtu), "type", "veth", "peer", "name", ends[1], "mtu", str(mtu))
+            one.inside("ip", "link", "add", ends[0], "mtu", MTU, "type", "veth", "peer", "name", ends[1], "mtu", MTU)
             self._give(one, ends[1], other)
             for host, end in zip(self.hosts, ends):
-                host.inside("ip", "link", "add", bridge, "mtu", str(mtu), "type", "bridge")
+                host.inside("ip", "link", "add", bridge, "mtu", MTU, "type", "bridge")
                 for words in ((end, "master", bridge), (end, "up"), (bridge, "up")):
                     host.inside("ip", "link", "set", *words)
                 if bridge == "br0":

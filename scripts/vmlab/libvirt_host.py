@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The first process of a host of scripts/vmlab/libvirt.py, in namespaces of its own: it gives the host its own directories of
-libvirt, starts the daemon whenever there is none and `wanted` is there, and collects processes that have lost their parent.
+libvirt, starts the daemon whenever there is none, and collects processes that have lost their parent.
 
 usage: libvirt_host.py DIRECTORY NAME NUMBER
 """
@@ -70,12 +70,12 @@ def collect():
 
 def main(directory, name, number):
     set_up(directory, name, number)
-    wanted, pid_file = os.path.join(directory, "wanted"), os.path.join(directory, "run/libvirt/libvirtd.pid")
+    pid_file = os.path.join(directory, "run/libvirt/libvirtd.pid")
     daemon = None
     while True:
         if daemon is not None and daemon.poll() is not None:
             daemon = None
-        if daemon is None and os.path.exists(wanted):
+        if daemon is None:
             if os.path.exists(pid_file):
                 os.remove(pid_file)
             daemon = subprocess.Popen(["libvirtd", "-p", "/run/libvirt/libvirtd.pid"], stdin=subprocess.DEVNULL)
