@@ -7,8 +7,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <span>
+#include <string>
 
 #include "base/config_file.h"
+#include "base/hex.h"
+#include "base/secret.h"
 #include "ctl-tool/generate.h"
 #include "ctl-tool/run/announce.h"
 #include "ctl-tool/run/run_line.h"
@@ -49,8 +53,18 @@ Result<launch::Plan> plan_for(const RunLine& line) {
                            line.words, line.wishes, *named);
 }
 
+std::string new_seed() {
+  std::string seed;
+  for (int i = 0; i < 4; ++i) {
+    const std::uint64_t part = random_u64();
+    seed += hex_bytes(std::as_bytes(std::span(&part, 1)));
+  }
+  return seed;
+}
+
 ExitCode become(const launch::Plan& plan, bool quiet) {
   for (const auto& [name, value] : plan.variables) ::setenv(name.c_str(), value.c_str(), 1);
+  if (plan.needs_seed) ::setenv("LIVEBTL_SEED", new_seed().c_str(), 1);
   if (!quiet) announce_job_of_this_process(plan.launcher.family != launch::Family::kSlurm);
   std::vector<std::string> words = plan.words;
   std::vector<char*> pointers;
