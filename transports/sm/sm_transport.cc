@@ -15,7 +15,7 @@
 namespace livebtl::sm {
 namespace {
 
-constexpr std::uint8_t kVersion = 3;  // of the segment and what is said beside it
+constexpr std::uint8_t kVersion = 4;  // of the segment and what is said beside it
 constexpr std::size_t kBurst = 16;    // frames of one endpoint before the next has its turn
 constexpr TimeNs kSocketsEvery = 100 * kMicrosecond;
 
