@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Jobs of two nodes under launchers that are not Open MPI's: Slurm's srun with PMIx and with PMI2, and MPICH's mpiexec (Hydra).
-Each has a secret, and who does not know it is kept out."""
+Each has a secret, and who does not know it is kept out. And a job that comes to a second node by spawning."""
 import os
 import secrets
 import subprocess
 
 from tests.harness.control import DONE, NOT_PERMITTED, btlctl, order
-from tests.harness.nodes import job_on_two_nodes
+from tests.harness.job import MpiJob
+from tests.harness.nodes import TwoNodes, job_on_two_nodes
 from tests.harness.scenario import NEEDS_ROOT, scenario
 from tests.harness.slurm import SlurmJob, job_under_slurm
 from tests.harness.waiting import check, wait_until
@@ -89,3 +90,26 @@ def hydra(context):
         _run_hello(context, job, start, LIVEBTL_SEED=secrets.token_hex(32))
         totals = job.finish(60)
     return f"said hello over two nodes, beside {totals['received']} messages"
+
+
+@scenario("spawned-on-another-node", NEEDS_ROOT)
+def spawned_on_another_node(context):
+    """A job that began on one node, where tcp listens for that node alone, spawns processes on a second one, again and again.
+    They reach it, and questions reach them. (Orders are another matter: docs/SWITCH.md, "When something fails".)"""
+    job = MpiJob(context.build, context.logs, "spawn", 2)
+    with TwoNodes(job.rundir, job.shared) as made:
+        there = " on " + made.nodes[1].name
+        job.enter = made.nodes[0].enter()
+        job.mca += made.mpirun_options(2)  # the parents fill the first node
+        with job:
+            job.wait_ready()
+            seen = set()
+
+            def many_came_and_went():
+                job.check_running()
+                members = order(job, "status").json["members"]
+                seen.update(member["member"]["process"] for member in members if member["name"].endswith(there))
+                return len(seen) >= 8
+            wait_until("processes spawned on the other node, as status lists them", many_came_and_went, 120)
+            totals = job.finish(120)
+    return f"{len(seen)} processes were seen on the other node; {totals['received']} messages"
