@@ -98,8 +98,7 @@ bool CoordinatorMachine::must_not_begin() {
     if (standing.routing == first.routing) continue;
     end(ExitCode::kRefused,
         "members disagree about the routing in force: " + first.name + " and " + standing.name +
-            "; were they started with the same LIVEBTL_EXCLUDE and LIVEBTL_TRANSPORTS? A process "
-            "that was spawned on a node of its own after a switch disagrees until it ends");
+            "; were they started with the same LIVEBTL_EXCLUDE and LIVEBTL_TRANSPORTS?");
     return true;
   }
   return false;

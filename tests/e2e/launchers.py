@@ -95,21 +95,19 @@ def hydra(context):
 @scenario("spawned-on-another-node", NEEDS_ROOT)
 def spawned_on_another_node(context):
     """A job that began on one node, where tcp listens for that node alone, spawns processes on a second one, again and again.
-    They reach it, and questions reach them. (Orders are another matter: docs/SWITCH.md, "When something fails".)"""
+    They reach it, take over where the job stands, and orders reach them."""
     job = MpiJob(context.build, context.logs, "spawn", 2)
     with TwoNodes(job.rundir, job.shared) as made:
-        there = " on " + made.nodes[1].name
         job.enter = made.nodes[0].enter()
         job.mca += made.mpirun_options(2)  # the parents fill the first node
         with job:
             job.wait_ready()
-            seen = set()
+            took_part = []
 
-            def many_came_and_went():
-                job.check_running()
-                members = order(job, "status").json["members"]
-                seen.update(member["member"]["process"] for member in members if member["name"].endswith(there))
-                return len(seen) >= 8
-            wait_until("processes spawned on the other node, as status lists them", many_came_and_went, 120)
+            def switched_often_with_spawned():
+                route = ("sm", "tcp") if len(took_part) % 2 == 0 else ("tcp", "sm")
+                took_part.append(order(job, "switch", *route).json["members"])
+                return len(took_part) >= max(20, context.switches // 2) and sum(count > 2 for count in took_part) >= 8
+            wait_until("switches in which spawned processes take part", switched_often_with_spawned, 120)
             totals = job.finish(120)
-    return f"{len(seen)} processes were seen on the other node; {totals['received']} messages"
+    return f"{len(took_part)} switches, of up to {max(took_part)} processes; {totals['received']} messages"
