@@ -47,51 +47,6 @@ TEST_CASE(
   CHECK(elsewhere.admin(0).published() == relay_of(elsewhere));
 }
 
-TEST_CASE(
-    "a process spawned on a node of its own takes over where the job stands once it has met it") {
-  Scratch keys;
-  write_file(keys / "one", kKey);
-  JobOfFakes parents(2, "alpha", 0, keys / "one");
-  parents.add_members(2);
-  parents.admin(0).meet_other_node();
-  REQUIRE(eventually([&] { return valid_relay(relay_of(parents)); }));
-  REQUIRE(parents.run("switch", {"sm", "tcp"}).code == ExitCode::kDone);
-  JobOfFakes spawned(2, "beta", 2, keys / "one");
-  spawned.add_spawned_member();
-  CHECK(spawned.admin(0).orders().empty());
-  spawned.admin(0).learn_relay(relay_of(parents));
-  REQUIRE(eventually([&] { return !spawned.admin(0).orders().empty(); }));
-  const core::RungOrder taken = spawned.admin(0).last();
-  CHECK(taken.rung == Rung::kNew);
-  CHECK(taken.operation == parents.admin(0).last().operation);
-  CHECK(taken.after.moved.contains("sm"));
-  for (std::size_t i = 0; i < 2; ++i) parents.admin(i).learn_relay(relay_of(spawned));
-  const auto back = parents.run("switch", {"tcp", "sm"});
-  CHECK(back.code == ExitCode::kDone);
-  CHECK(back.members == 3);
-  CHECK(spawned.admin(0).last().operation == parents.admin(0).last().operation);
-}
-
-TEST_CASE("a command waits for a spawned process that is still joining") {
-  Scratch keys;
-  write_file(keys / "one", kKey);
-  JobOfFakes parents(1, "alpha", 0, keys / "one");
-  parents.add_member();
-  parents.admin(0).meet_other_node();
-  REQUIRE(eventually([&] { return valid_relay(relay_of(parents)); }));
-  REQUIRE(parents.run("switch", {"sm", "tcp"}).code == ExitCode::kDone);
-  JobOfFakes spawned(1, "beta", 1, keys / "one");
-  spawned.add_spawned_member();
-  parents.admin(0).learn_relay(relay_of(spawned));
-  Outcome back;
-  std::thread command([&] { back = parents.run("switch", {"tcp", "sm"}); });
-  spawned.admin(0).learn_relay(relay_of(parents));
-  command.join();
-  CHECK(back.code == ExitCode::kDone);
-  CHECK(back.members == 2);
-  CHECK(spawned.admin(0).last().operation == parents.admin(0).last().operation);
-}
-
 TEST_CASE("a switch reaches the members of both nodes, from either") {
   TwoNodes nodes;
   const auto there = nodes.one->run("switch", {"sm", "tcp"});

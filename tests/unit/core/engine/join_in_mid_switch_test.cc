@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A process that joins in mid-ladder and has no transport but the one that is being taken away.
-#include "tests/unit/core/engine/traffic.h"
+#include "tests/unit/core/engine/rig.h"
 
 using namespace livebtl;
 using namespace livebtl::test;
@@ -95,52 +95,4 @@ TEST_CASE("a switch waits, and is taken back, if it would cut off a pair that is
     rig.until([&] { return newcomer.all_reached(); });
   }
   rig.until([&] { return newcomer.heard(); });
-}
-
-TEST_CASE(
-    "who learns late where the job stands goes over to it with pairs that it has, and nothing is "
-    "lost") {
-  Routing first, second;
-  first.moved["alpha"] = "beta";
-  second.moved["beta"] = "alpha";
-  for (const Rung at : {Rung::kOld, Rung::kJoint, Rung::kNewTx, Rung::kNew}) {
-    CAPTURE(static_cast<int>(at));
-    Rig rig(2, two_networks());
-    const auto order = [&](std::size_t who, std::uint64_t operation, Rung rung,
-                           const Routing& before, const Routing& after) {
-      rig.engines[who]->submit(
-          {operation, static_cast<std::uint32_t>(operation), rung, before, after});
-    };
-    // The job has been switched before the other one was spawned.
-    for (const Rung rung : {Rung::kJoint, Rung::kNewTx, Rung::kNew}) order(0, 1, rung, {}, first);
-    Traffic traffic(rig);
-    run(rig, traffic, 20);
-    const auto climb = [&](Rung from, const std::vector<std::size_t>& all) {
-      for (int rung = static_cast<int>(from); rung <= static_cast<int>(Rung::kNew); ++rung) {
-        for (const std::size_t who : all) order(who, 2, static_cast<Rung>(rung), first, second);
-        rig.until([&] {
-          traffic.step();
-          return std::all_of(all.begin(), all.end(), [&](std::size_t who) {
-            REQUIRE(rig.engines[who]->report().refusal == "");
-            return rig.engines[who]->report().reached;
-          });
-        });
-      }
-    };
-    if (at == Rung::kOld) {
-      order(1, 1, Rung::kNew, {}, first);
-      run(rig, traffic, 20);
-      CHECK(used(rig, 0, 1) == used(rig, 1, 0));
-      CHECK(used(rig, 0, 1) == "beta");
-      climb(Rung::kJoint, {0, 1});
-    } else {
-      for (int rung = 1; rung <= static_cast<int>(at); ++rung)
-        order(0, 2, static_cast<Rung>(rung), first, second);
-      run(rig, traffic, 5);
-      climb(at, {0, 1});
-    }
-    run(rig, traffic, 20);
-    CHECK(used(rig, 0, 1) == "alpha");
-    CHECK(used(rig, 1, 0) == "alpha");
-  }
 }
