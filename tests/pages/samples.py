@@ -99,7 +99,8 @@ def run(job, build, directory, command):
     environment = dict(job.environment, NO_COLOR="1", COLUMNS="200")
     done = subprocess.run(words, cwd=directory, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, timeout=300)
-    return [line.rstrip() for line in done.stdout.rstrip("\n").split("\n")]
+    printed = done.stdout.replace(build.program("stream"), "./program")
+    return [line.rstrip() for line in printed.rstrip("\n").split("\n")]
 
 
 def check_file(job, build, path):
