@@ -40,7 +40,7 @@ const CLI::App* action_in(const CLI::App& app, const std::string& name) {
 }
 
 /// How far the words before the last one have led.
-struct Place {
+struct TypedLine {
   std::vector<const CLI::App*> apps;          // the program, its command, the action
   const CLI::Option* awaits_value = nullptr;  // an option that stands alone
   std::vector<std::string> words = {};        // that are no options, behind command and action
@@ -56,35 +56,35 @@ struct Place {
   }
 };
 
-void note_value(Place& place, const CLI::Option& option, const std::string& value) {
+void note_value(TypedLine& typed_line, const CLI::Option& option, const std::string& value) {
   const std::string name = option_name(option);
-  if (name == "--job") place.job = value;
-  if (name == "--user") place.user = value;
-  if (name == "--connect") place.outside = true;
+  if (name == "--job") typed_line.job = value;
+  if (name == "--user") typed_line.user = value;
+  if (name == "--connect") typed_line.outside = true;
 }
 
-void take_option(Place& place, const std::string& word) {
+void take_option(TypedLine& typed_line, const std::string& word) {
   const std::size_t equals = std::min(word.find('='), word.size());
-  const CLI::Option* option = place.option(word.substr(0, equals));
+  const CLI::Option* option = typed_line.option(word.substr(0, equals));
   if (option == nullptr || takes_no_value(*option)) return;
   if (equals == word.size())
-    place.awaits_value = option;
+    typed_line.awaits_value = option;
   else
-    note_value(place, *option, word.substr(equals + 1));
+    note_value(typed_line, *option, word.substr(equals + 1));
 }
 
-void take_word(Place& place, const std::string& word) {
-  if (place.awaits_value != nullptr) {
-    note_value(place, *place.awaits_value, word);
-    place.awaits_value = nullptr;
-  } else if (!place.words_only && word == "--") {
-    place.words_only = true;
-  } else if (!place.words_only && word.size() > 1 && word.front() == '-') {
-    take_option(place, word);
-  } else if (const CLI::App* action = action_in(*place.apps.back(), word)) {
-    place.apps.push_back(action);
+void take_word(TypedLine& typed_line, const std::string& word) {
+  if (typed_line.awaits_value != nullptr) {
+    note_value(typed_line, *typed_line.awaits_value, word);
+    typed_line.awaits_value = nullptr;
+  } else if (!typed_line.words_only && word == "--") {
+    typed_line.words_only = true;
+  } else if (!typed_line.words_only && word.size() > 1 && word.front() == '-') {
+    take_option(typed_line, word);
+  } else if (const CLI::App* action = action_in(*typed_line.apps.back(), word)) {
+    typed_line.apps.push_back(action);
   } else {
-    place.words.push_back(word);
+    typed_line.words.push_back(word);
   }
 }
 
@@ -101,9 +101,9 @@ Candidates of_actions(const CLI::App& app) {
   return all;
 }
 
-Candidates of_options(const Place& place) {
+Candidates of_options(const TypedLine& typed_line) {
   Candidates all;
-  for (const CLI::App* app : place.apps) {
+  for (const CLI::App* app : typed_line.apps) {
     for (const CLI::Option* option : app->get_options()) {
       const bool known = std::any_of(all.begin(), all.end(), [option](const Candidate& each) {
         return each.word == option->get_name();
@@ -135,13 +135,14 @@ Candidates of_scopes(const Candidates& nodes) {
   return all;
 }
 
-Candidates of_job(const Place& place, const CLI::Option& option, LookAround look) {
+Candidates of_job(const TypedLine& typed_line, const CLI::Option& option, LookAround look) {
   const std::string type = option.get_type_name(), name = option_name(option);
   const bool known = type == "TRANSPORT" || type == "SCOPE" || name == "--job" || name == "--id" ||
                      name == "--user" || name == "--connect";
   if (!known) return {};
-  if (place.outside && name != "--connect") return type == "SCOPE" ? of_scopes({}) : Candidates{};
-  Seen seen = look(name == "--job" ? "" : place.job, name == "--user" ? "" : place.user);
+  if (typed_line.outside && name != "--connect")
+    return type == "SCOPE" ? of_scopes({}) : Candidates{};
+  Seen seen = look(name == "--job" ? "" : typed_line.job, name == "--user" ? "" : typed_line.user);
   if (type == "TRANSPORT") return seen.transports;
   if (type == "SCOPE") return of_scopes(seen.nodes);
   if (name == "--job") return seen.jobs;
@@ -149,19 +150,19 @@ Candidates of_job(const Place& place, const CLI::Option& option, LookAround look
   return name == "--id" ? seen.holds : seen.relays;
 }
 
-Completion of_value(const Place& place, const CLI::Option& option, LookAround look) {
+Completion of_value(const TypedLine& typed_line, const CLI::Option& option, LookAround look) {
   const std::string type = option.get_type_name();
   if (type == "DIRECTORY") return {{}, Also::kDirectories};
   if (type == "FILE" || type == "SOCKET" || type == "PATH") return {{}, Also::kFiles};
   if (type == "LINE") return {{}, Also::kCommand};
   if (auto fixed = of_fixed_type(type)) return {std::move(*fixed)};
-  return {of_job(place, option, look)};
+  return {of_job(typed_line, option, look)};
 }
 
 /// The word that comes next, if the command takes one more.
-const CLI::Option* next_word(const Place& place) {
-  std::size_t left = place.words.size();
-  for (const CLI::Option* option : place.apps.back()->get_options()) {
+const CLI::Option* next_word(const TypedLine& typed_line) {
+  std::size_t left = typed_line.words.size();
+  for (const CLI::Option* option : typed_line.apps.back()->get_options()) {
     if (!option->get_positional()) continue;
     const auto most = static_cast<std::size_t>(std::max(option->get_expected_max(), 1));
     if (left < most) return option;
@@ -170,28 +171,29 @@ const CLI::Option* next_word(const Place& place) {
   return nullptr;
 }
 
-Completion of_word(const Place& place, LookAround look) {
-  const CLI::App& app = *place.apps.back();
-  if (place.apps.size() == 1) return {of_commands()};
+Completion of_word(const TypedLine& typed_line, LookAround look) {
+  const CLI::App& app = *typed_line.apps.back();
+  if (typed_line.apps.size() == 1) return {of_commands()};
   if (!app.get_subcommands({}).empty()) return {of_actions(app)};
-  const CLI::Option* next = next_word(place);
+  const CLI::Option* next = next_word(typed_line);
   if (next == nullptr) return {};
   // What follows -- of doctor is a launch line; its launcher and arguments are none of ours.
-  if (next->get_type_name() == "LINE" && !place.words_only)
+  if (next->get_type_name() == "LINE" && !typed_line.words_only)
     return {{{"--", "a launch line follows"}}};
-  Completion completion = of_value(place, *next, look);
-  std::erase_if(completion.candidates, [&place](const Candidate& each) {
-    return std::find(place.words.begin(), place.words.end(), each.word) != place.words.end();
+  Completion completion = of_value(typed_line, *next, look);
+  std::erase_if(completion.candidates, [&typed_line](const Candidate& each) {
+    return std::find(typed_line.words.begin(), typed_line.words.end(), each.word) !=
+           typed_line.words.end();
   });
   return completion;
 }
 
 /// "--scope=no": what the value may be, with the option before it.
-Completion of_joined_value(const Place& place, const std::string& typed, LookAround look) {
+Completion of_joined_value(const TypedLine& typed_line, const std::string& typed, LookAround look) {
   const std::size_t equals = typed.find('=');
-  const CLI::Option* option = place.option(typed.substr(0, equals));
+  const CLI::Option* option = typed_line.option(typed.substr(0, equals));
   if (option == nullptr || takes_no_value(*option)) return {};
-  Completion completion = of_value(place, *option, look);
+  Completion completion = of_value(typed_line, *option, look);
   for (Candidate& each : completion.candidates) each.word = typed.substr(0, equals + 1) + each.word;
   return completion;
 }
@@ -207,17 +209,18 @@ Completion complete(const std::vector<std::string>& words, LookAround look) {
   CommandLine line;
   const auto app = define_command_line(line);
   const std::string typed = words.empty() ? "" : words.back();
-  Place place{{app.get()}};
-  for (std::size_t i = 0; i + 1 < words.size(); ++i) take_word(place, words[i]);
+  TypedLine typed_line{{app.get()}};
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) take_word(typed_line, words[i]);
   Completion completion;
-  if (place.awaits_value != nullptr)
-    completion = of_value(place, *place.awaits_value, look);
-  else if (!place.words_only && typed.starts_with("--") && typed.find('=') != std::string::npos)
-    completion = of_joined_value(place, typed, look);
-  else if (!place.words_only && typed.starts_with('-'))
-    completion.candidates = of_options(place);
+  if (typed_line.awaits_value != nullptr)
+    completion = of_value(typed_line, *typed_line.awaits_value, look);
+  else if (!typed_line.words_only && typed.starts_with("--") &&
+           typed.find('=') != std::string::npos)
+    completion = of_joined_value(typed_line, typed, look);
+  else if (!typed_line.words_only && typed.starts_with('-'))
+    completion.candidates = of_options(typed_line);
   else
-    completion = of_word(place, look);
+    completion = of_word(typed_line, look);
   keep_those_that_begin(completion, typed);
   return completion;
 }
@@ -226,16 +229,16 @@ Completion complete_run(const std::vector<std::string>& words) {
   RunLine line;
   const auto app = define_run_line(line);
   const std::string typed = words.empty() ? "" : words.back();
-  Place place{{app.get()}};
+  TypedLine typed_line{{app.get()}};
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    take_word(place, words[i]);
-    if (place.words_only || !place.words.empty()) return {{}, Also::kCommand};
+    take_word(typed_line, words[i]);
+    if (typed_line.words_only || !typed_line.words.empty()) return {{}, Also::kCommand};
   }
   Completion completion;
-  if (place.awaits_value != nullptr)
+  if (typed_line.awaits_value != nullptr)
     completion.candidates = {{"auto"}, {"component"}, {"provider"}};
   else if (typed.starts_with('-'))
-    completion.candidates = of_options(place);
+    completion.candidates = of_options(typed_line);
   else
     completion = {{{"mpirun"}, {"mpiexec"}, {"srun"}}, Also::kCommand};
   keep_those_that_begin(completion, typed);

@@ -14,6 +14,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -117,6 +118,24 @@ def check_file(job, build, path):
     return complaints, len(samples)
 
 
+def check_completion(job, build):
+    """Transports, job and node of a job that stands still: completion asks none of its processes."""
+    pids = list(job.rank_pids().values())
+    check(len(pids) == job.ranks, f"the ranks are not known: {pids}")
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        for words, wanted in (("switch ''", ["sm", "tcp"]), ("switch sm t", ["tcp"]), ("--job ''", ["ompi-"]),
+                              ("remove --scope node:", ["node:"])):
+            printed = run(job, build, job.logs, f"btlctl __complete {words}")
+            for word in wanted:
+                check(any(line.startswith(word) for line in printed), f"__complete {words} offers no {word}: {printed}")
+            check(not any("btlctl:" in line for line in printed), f"__complete {words} complains: {printed}")
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+
 def check_itself():
     """The comparison finds what differs."""
     sample = ["rank 0 on node1  sm:3", "...", "done (4 processes, 6 pairs moved, 73.1 ms)"]
@@ -156,6 +175,7 @@ def main():
             wrong, checked = check_file(job, build, path)
             complaints += wrong
             count += checked
+        check_completion(job, build)
         job.check_running()
     for complaint in complaints:
         print(complaint)
