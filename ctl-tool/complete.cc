@@ -44,7 +44,7 @@ struct TypedLine {
   std::vector<const CLI::App*> apps;          // the program, its command, the action
   const CLI::Option* awaits_value = nullptr;  // an option that stands alone
   std::vector<std::string> words = {};        // that are no options, behind command and action
-  std::string job, user;
+  std::string job = {}, user = {};
   bool outside = false;     // --connect: what this node shows is of other jobs
   bool words_only = false;  // behind --
 
