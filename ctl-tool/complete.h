@@ -41,7 +41,7 @@ Completion complete_run(const std::vector<std::string>& words);
 
 /// As the shells' scripts read it.
 std::string completion_text(const Completion& completion);
-/// Prints it and ends within a second, whatever happens. In an environment without a job's name it is about all jobs.
+/// Prints it and ends within five seconds, whatever happens. In an environment without a job's name it is about all jobs.
 ExitCode print_completion(const std::vector<std::string>& words, bool of_run);
 
 }  // namespace livebtl::tool

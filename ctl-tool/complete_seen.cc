@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kPagesRead =
     4;  // of a job: all have the same transports, and nearly the same pairs
 constexpr std::size_t kWordBytesMax = 64;  // a name that is longer is offered to nobody
-constexpr unsigned kSecondsMax = 1;
+constexpr unsigned kSecondsMax = 5;        // a file system that does not answer is left alone then
 
 /// No space, control character or anything that a shell reads, but for what names of transports have.
 bool is_one_word(const std::string& text) {
