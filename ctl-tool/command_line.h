@@ -47,9 +47,10 @@ struct CommandLine {
   std::optional<double> lease_s;   // of a hold
   bool hold = false;               // checkpoint prepare: then hold the job
   std::string root = "/";          // hooks: where the file system begins
-  std::vector<std::string> words;  // doctor: a launch line
+  std::vector<std::string> words;  // doctor: a launch line; help: a command
   VmOptions vm;
   bool json = false;
+  bool wide = false;  // more columns, and none cut to the terminal's width
   bool quiet = false;
   bool progress = false;
   bool dry_run = false;
@@ -63,7 +64,7 @@ struct CommandLine {
   bool svg = false;             // topology: a picture
   std::string textfile;         // metrics: to be written
   std::string listen;           // metrics: ADDRESS:PORT
-  std::string generate;         // man | completion | settings-man
+  std::string generate;         // page | settings-man
 
   /// The time-out that was given, or the default: to look is quick.
   TimeNs timeout_or(double seconds) const noexcept { return in_ns(timeout_s.value_or(seconds)); }

@@ -101,13 +101,16 @@ ExitCode report_hooks(const CommandLine& line, const std::vector<Found>& results
                     {"file", each.place},
                     {"installed", each.state == HookState::kCurrent},
                     {"text", each.text},
-                    {"exit_code", static_cast<int>(each.code)}});
-    table.add({each.hook->name, printable(each.place), each.text});
+                    {"exit_code", static_cast<int>(each.code)},
+                    {"reason", reason_of(each.code)}});
+    table.add({each.hook->name, printable(each.place), each.text},
+              each.code == ExitCode::kDone ? Tone::kPlain : Tone::kBad);
   }
   print(line,
         {{"schema", "livebtl.hooks/1"},
          {"hooks", std::move(list)},
-         {"exit_code", static_cast<int>(code)}},
+         {"exit_code", static_cast<int>(code)},
+         {"reason", reason_of(code)}},
         table);
   return code;
 }

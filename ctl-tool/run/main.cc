@@ -9,11 +9,12 @@
 #include <exception>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/config_file.h"
 #include "base/hex.h"
 #include "base/secret.h"
-#include "ctl-tool/generate.h"
+#include "ctl-tool/complete.h"
 #include "ctl-tool/run/announce.h"
 #include "ctl-tool/run/run_line.h"
 #include "ctl-tool/table.h"
@@ -78,10 +79,6 @@ ExitCode become(const launch::Plan& plan, bool quiet) {
 }
 
 ExitCode run(const RunLine& line) {
-  if (!line.generate.empty()) {
-    std::fputs(run_page().c_str(), stdout);
-    return ExitCode::kDone;
-  }
   const auto plan = plan_for(line);
   if (!plan) return refuse(plan.error());
   if (!line.show) return become(*plan, line.quiet);
@@ -95,6 +92,8 @@ ExitCode run(const RunLine& line) {
 
 int main(int argc, char** argv) try {
   using namespace livebtl::tool;
+  if (argc > 1 && std::string_view(argv[1]) == "__complete")
+    return static_cast<int>(print_completion({argv + 2, argv + argc}, true));
   const auto parsed = parse_run_line({argv + 1, argv + argc});
   livebtl::ExitCode code = livebtl::ExitCode::kUsage;
   if (const auto* end = std::get_if<EndNow>(&parsed)) {

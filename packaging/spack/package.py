@@ -16,6 +16,7 @@ class Livebtl(CMakePackage):
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
+    depends_on("scdoc", type="build")
     depends_on("libfabric@1.17:2")
     depends_on("rdma-core")
     depends_on("libzmq")
