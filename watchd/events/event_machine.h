@@ -3,8 +3,8 @@
 // job lets go of its devices, when a source is told, when the job returns. Pure: no clock, no process, no network; owns
 // its events. One thread.
 //
-//   seen -> preparing -> released -> acknowledging -> acknowledged -> over -> returned
-//                    \-> missed (it began first) -------------------> over -> returned
+// An event is seen, preparing, released, acknowledging, acknowledged, over, returned, in this order; from preparing it may
+// come to missed instead, if it begins first, and from there to over. Without a source to tell it stays released.
 //
 // Each state is an Entry before the step that it announces, so that a restart knows of the step. Steps that may be
 // repeated are: to prepare and to return find done what is done. To acknowledge is not, and is never repeated unless the

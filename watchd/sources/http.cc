@@ -26,6 +26,16 @@ void set_up(httplib::Client& client, TimeNs timeout) {
   client.set_decompress(false);
 }
 
+httplib::Request request_of(const char* method, const std::string& path, const Headers& headers,
+                            const std::string& body) {
+  httplib::Request request;
+  request.method = method;
+  request.path = path;
+  request.headers.insert(headers.begin(), headers.end());
+  request.body = body;
+  return request;
+}
+
 tl::unexpected<Error> http_error(const std::string& url, httplib::Error error) {
   const std::string text = url + ": " + httplib::to_string(error);
   const bool unconnected = error == httplib::Error::Connection ||
@@ -46,11 +56,7 @@ Result<Answer> Http::call(const Call& what) {
   }
   // A server that sends a byte now and then would never meet a time-out of single reads.
   const TimeNs until = monotonic_now() + what.timeout;
-  httplib::Request request;
-  request.method = what.method;
-  request.path = what.path;
-  request.headers.insert(what.headers.begin(), what.headers.end());
-  request.body = what.body;
+  httplib::Request request = request_of(what.method, what.path, what.headers, what.body);
   bool too_long = false;
   std::string body;
   request.content_receiver = [&](const char* data, std::size_t length, std::uint64_t,
