@@ -30,6 +30,11 @@ std::string set_name(std::int64_t unix_s) {
   return text.data();
 }
 
+std::int64_t time_of(const std::string& name) {
+  std::tm parts{};
+  return ::strptime(name.c_str(), "%Y%m%dT%H%M%SZ", &parts) == nullptr ? 0 : ::timegm(&parts);
+}
+
 tl::unexpected<Error> series_error(const std::string& path) {
   const Errc code = errno == ENOENT || errno == ENOTDIR ? Errc::kNotFound
                     : errno == EACCES || errno == EROFS ? Errc::kAuth
@@ -75,7 +80,11 @@ Result<SetSeries> SetSeries::open(const std::string& path) {
   return SetSeries(path, std::move(directory));
 }
 
+/// Sets are as old as their names say: one that follows a set of a later time, since the clock was set
+/// back, is called by the second after that.
 std::string SetSeries::next(std::int64_t unix_s) const {
+  if (const auto before = names(); !before.empty())
+    unix_s = std::max(unix_s, time_of(before.front()) + 1);
   std::string name = set_name(unix_s);
   struct stat facts {};
   while (::fstatat(directory_.number(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0)

@@ -16,7 +16,7 @@ class SetSeries {
   /// command makes sets in it.
   static Result<SetSeries> open(const std::string& path);
 
-  /// The path of a set that is begun at that time: one that is not there yet.
+  /// The path of a set that is begun at that time: later than all that are there.
   std::string next(std::int64_t unix_s) const;
   /// Keeps so many of the sets that are whole, `newest` among them, and removes those that are
   /// older, with what killed calls have left. Returns a line for each that was removed, or that
