@@ -37,6 +37,7 @@ Result<Pipe> make_pipe() {
 /// The signals that this process blocks are none of the program's business.
 Result<pid_t> spawn(std::vector<std::string> words, int output, int errors) {
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   posix_spawn_file_actions_t actions;

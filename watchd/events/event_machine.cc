@@ -53,7 +53,7 @@ void EventMachine::refresh(Event& event, const Notice& notice, Now now) const {
   }
   if (event.notice.start) {
     // Times of other centuries are well formed, too.
-    constexpr TimeNs kFar = 10'000 * 86'400 * kSecond;
+    constexpr TimeNs kFar = kSecond * 86'400 * 10'000;
     event.start = now.monotonic - now.unix +
                   std::clamp(*event.notice.start, now.unix - kFar, now.unix + kFar);
   }

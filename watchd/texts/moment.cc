@@ -22,10 +22,11 @@ std::optional<UnixNs> in_range(std::tm time, long offset_s) {
 std::optional<long> read_offset(std::string_view text) {
   if (text == "Z" || text == "z") return 0;
   if (text.size() != 6 || text[3] != ':' || (text[0] != '+' && text[0] != '-')) return std::nullopt;
-  const auto hours = parse_number<unsigned>(text.substr(1, 2));
-  const auto minutes = parse_number<unsigned>(text.substr(4, 2));
-  if (!hours || !minutes || *hours > 23 || *minutes > 59) return std::nullopt;
-  const long seconds = static_cast<long>(*hours * 3600 + *minutes * 60);
+  const auto hours = parse_number<long>(text.substr(1, 2));
+  const auto minutes = parse_number<long>(text.substr(4, 2));
+  if (!hours || !minutes || *hours < 0 || *hours > 23 || *minutes < 0 || *minutes > 59)
+    return std::nullopt;
+  const long seconds = *hours * 3600 + *minutes * 60;
   return text[0] == '+' ? seconds : -seconds;
 }
 
