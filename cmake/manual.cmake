@@ -26,7 +26,7 @@ if(LIVEBTL_SCDOC AND LIVEBTL_MAN)
     list(APPEND livebtl_pages ${page})
     # btlperf is a program of the tests, and not installed.
     string(REGEX MATCH "[0-9]$" section ${name})
-    if(NOT name STREQUAL "btlperf.1")
+    if(NOT name STREQUAL "btlperf.1" AND (TARGET livebtl-watchd OR NOT name STREQUAL "livebtl-watchd.8"))
       install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
     endif()
   endforeach()

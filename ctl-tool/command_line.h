@@ -31,6 +31,8 @@ struct VmOptions {
   std::string directory;
   std::vector<std::string> machines;  // as read_machine() takes them
   bool disks_are_mine = false;
+  std::string every;     // snapshot: "30m"; empty: once
+  std::size_t keep = 0;  // snapshot: so many sets of a series; 0: directory is the set's own
 };
 
 struct CommandLine {

@@ -32,7 +32,8 @@ class Livebtl(CMakePackage):
     generator("ninja")
 
     def cmake_args(self):
-        return [self.define("LIVEBTL_TESTS", False), self.define("LIVEBTL_OMPI", "ON" if "+ompi" in self.spec else "OFF")]
+        return [self.define("LIVEBTL_TESTS", False), self.define("LIVEBTL_OMPI", "ON" if "+ompi" in self.spec else "OFF"),
+                self.define("LIVEBTL_WATCHD", "OFF"), self.define("LIVEBTL_KUBEVIRT", "OFF")]
 
     def setup_run_environment(self, env):
         env.prepend_path("FI_PROVIDER_PATH", self.prefix.lib.libfabric)

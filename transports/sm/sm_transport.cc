@@ -15,7 +15,7 @@
 namespace livebtl::sm {
 namespace {
 
-constexpr std::size_t kBurst = 16;    // frames of one endpoint before the next has its turn
+constexpr std::size_t kBurst = 16;  // frames of one endpoint before the next has its turn
 constexpr TimeNs kSocketsEvery = 100 * kMicrosecond;
 
 struct PeerAddress {
