@@ -66,7 +66,7 @@ void define_series(CLI::App& app, CommandLine& line) {
   add_value(app, "--keep", line.vm.keep, "N",
             "Make a set in DIR, named by the time, and when it is verified keep the N newest that "
             "are whole (1 to 10000)")
-      ->check(CLI::Range(std::size_t{1}, hypervisor::kKeptSetsMax));
+      ->check(CLI::Range(std::size_t{1}, hypervisor::kKeptSetsMax).description(""));
 }
 
 std::string problem_of_series(const CommandLine& line) {
