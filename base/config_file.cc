@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kFileBytesMax = std::size_t{64} * 1024;
 
 /// They are of one job, or of one process.
-constexpr std::string_view kOfOneJob[] = {"JOB", "SIZE", "SECRET_FD"};
+constexpr std::string_view kOfOneJob[] = {"JOB", "SIZE", "SECRET_FD", "SEED"};
 
 struct Parse {
   const std::string& path;

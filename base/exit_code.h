@@ -22,35 +22,44 @@ enum class ExitCode : int {
 
 struct ExitCodeMeaning {
   ExitCode code;
+  const char* reason;   // the same as a word, in JSON; stable, as the number
   const char* meaning;  // for --help and the manual
 };
 
 /// All, in the order of their numbers.
 inline constexpr ExitCodeMeaning kExitCodes[] = {
-    {ExitCode::kDone, "done, or already so"},
-    {ExitCode::kUsage, "the command line is wrong, or the answer could not be written"},
-    {ExitCode::kNotFound,
+    {ExitCode::kDone, "done", "done, or already so"},
+    {ExitCode::kUsage, "usage", "the command line is wrong, or the answer could not be written"},
+    {ExitCode::kNotFound, "not-found",
      "no such job, node, transport, device or directory, or nobody answers at --connect"},
-    {ExitCode::kRefused,
+    {ExitCode::kRefused, "refused",
      "refused: a pair would lose its last path, a transport cannot be opened, two jobs go by one "
      "name, a hook is another's file; names follow; doctor: there are faults"},
-    {ExitCode::kBusy,
+    {ExitCode::kBusy, "busy",
      "busy: another command or hold is in progress, or one was left unfinished (resume, abort); "
      "vm: it stands in the middle, call it again"},
-    {ExitCode::kRetracted, "it failed or timed out, and was taken back"},
-    {ExitCode::kNotReleased,
+    {ExitCode::kRetracted, "taken-back", "it failed or timed out, and was taken back"},
+    {ExitCode::kNotReleased, "incomplete",
      "committed, but not complete: not everybody has released the old transport (resume); vm: the "
      "guest has moved, or the set is made or restored, and a step after it is left"},
-    {ExitCode::kForeign,
+    {ExitCode::kForeign, "held-elsewhere",
      "released by the job, but held by somebody else: do not detach the device"},
-    {ExitCode::kInconsistent,
+    {ExitCode::kInconsistent, "inconsistent",
      "the snapshots are inconsistent, nobody is held by that hold, or what is to be restored is no "
      "set"},
-    {ExitCode::kNotPermitted, "no permission, or not authenticated"},
-    {ExitCode::kMembersMissing,
+    {ExitCode::kNotPermitted, "not-permitted", "no permission, or not authenticated"},
+    {ExitCode::kMembersMissing, "members-missing",
      "processes are missing: they have not started yet, or cannot be reached"},
-    {ExitCode::kInterrupted,
+    {ExitCode::kInterrupted, "interrupted",
      "interrupted (Ctrl-C): the job runs on; resume or abort ends a command that was begun, a hold "
      "ends with its lease, vm has gone back"}};
+
+/// "busy"; "": that is none of them.
+constexpr const char* reason_of(ExitCode code) noexcept {
+  for (const auto& entry : kExitCodes) {
+    if (entry.code == code) return entry.reason;
+  }
+  return "";
+}
 
 }  // namespace livebtl

@@ -60,8 +60,10 @@ Result<Settings> read_settings(
     const std::optional<Found> found = look_up(lookup, setting.name);
     if (!found) continue;
     if (const Status done = setting.set(settings, found->value); !done)
-      return fail(Errc::kInvalid, found->variable + " cannot be " + quoted(found->value) + ": " +
-                                      done.error().text);
+      return fail(Errc::kInvalid,
+                  found->variable + " cannot be " +
+                      (setting.type == "secret" ? "what it is" : quoted(found->value)) + ": " +
+                      done.error().text);
   }
   return settings;
 }

@@ -31,6 +31,7 @@ struct Settings {
   std::string rundir;
   int secret_fd = -1;
   std::string secret_file;
+  std::string seed;
   std::vector<std::string> transports;     // their order means nothing
   bool transports_beside_default = false;  // +verbs: these, and all that is used without a word
   std::vector<std::string> exclude;
@@ -63,7 +64,7 @@ struct Settings {
 
 struct SettingInfo {
   std::string_view name;      // without prefix
-  std::string_view type;      // "bytes", "count", "list", "string", "ms", ...
+  std::string_view type;      // "bytes", "count", "list", "ms", ...; "secret": never shown
   std::string_view fallback;  // default, as one would write it
   std::string_view meaning;
   /// Errors: kInvalid; the text says what the setting takes, not its name. On error nothing changes.

@@ -1,160 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/settings_table.cc -- the settings, each with the check of its value. Hostile input until it
-// has passed here. Any thread; constant data and pure functions.
+// base/settings_table.cc -- the settings, each with the check of its value. Any thread; constant data.
 #include "base/settings.h"
 
-#include <algorithm>
-#include <utility>
-
-#include "base/text.h"
-#include "base/transport_name.h"
+#include "base/settings_checks.h"
 
 namespace livebtl {
 namespace {
 
-constexpr std::size_t kListMax = 64;
-
-bool is_name_char(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-         c == '_' || c == '-';
-}
-
-// A name becomes a file's name: no path, nothing hidden.
-template <std::string Settings::*kMember>
-Status set_name(Settings& settings, std::string_view value) {
-  if (value.size() > 64 || value.starts_with('.') || !std::ranges::all_of(value, is_name_char))
-    return fail(Errc::kInvalid,
-                "it takes at most 64 letters, digits, '.', '_', '-', and no '.' in front");
-  settings.*kMember = value;
-  return {};
-}
-
-template <std::string Settings::*kMember>
-Status set_path(Settings& settings, std::string_view value) {
-  if (value.size() > 4096 || !(value.empty() || value.starts_with('/')) ||
-      value.find('\0') != std::string_view::npos)
-    return fail(Errc::kInvalid, "it takes a path that begins with /");
-  settings.*kMember = value;
-  return {};
-}
-
-// The transports know which devices and providers exist; here only the alphabet is checked.
-Status set_beneath(std::string& target, std::string_view value, char beside, const char* takes) {
-  const auto good = [beside](char c) { return is_name_char(c) || c == beside; };
-  if (value.size() > 64 || !std::ranges::all_of(value, good)) return fail(Errc::kInvalid, takes);
-  target = value;
-  return {};
-}
-Status set_device(Settings& s, std::string_view v) {
-  return set_beneath(s.verbs_device, v, ':',
-                     "it takes a device, as in mlx5_0, mlx5_0:1 or mlx5_0:1:3");
-}
-Status set_provider(Settings& s, std::string_view v) {
-  return set_beneath(s.ofi_provider, v, ';', "it takes a provider, as in shm or \"tcp;ofi_rxm\"");
-}
-
-template <auto kMember, auto kLow, auto kHigh>
-Status set_number(Settings& settings, std::string_view value) {
-  const auto parsed = parse_number<std::remove_reference_t<decltype(settings.*kMember)>>(value);
-  if (!parsed || std::cmp_less(*parsed, kLow) || std::cmp_greater(*parsed, kHigh))
-    return fail(Errc::kInvalid,
-                "it takes a number from " + std::to_string(kLow) + " to " + std::to_string(kHigh));
-  settings.*kMember = *parsed;
-  return {};
-}
-
-// 65536, 64K, 1M, 1G: powers of 1024.
-template <std::uint32_t Settings::*kMember, std::uint32_t kLow>
-Status set_bytes(Settings& settings, std::string_view value) {
-  constexpr std::uint32_t kHigh = 1u << 30;
-  constexpr std::string_view kUnits = "KMG";
-  const std::size_t unit = value.empty() ? kUnits.npos : kUnits.find(value.back());
-  if (unit != kUnits.npos) value.remove_suffix(1);
-  const auto parsed = parse_number<std::uint32_t>(value);
-  const std::uint64_t bytes = std::uint64_t{parsed.value_or(0)}
-                              << (unit != kUnits.npos ? 10 * (unit + 1) : 0);
-  if (!parsed || bytes < kLow || bytes > kHigh)
-    return fail(Errc::kInvalid, "it takes bytes from " + std::to_string(kLow) + " to " +
-                                    std::to_string(kHigh) + ", as in 65536, 64K or 1M");
-  settings.*kMember = static_cast<std::uint32_t>(bytes);
-  return {};
-}
-
-Status set_list(std::vector<std::string>& target, std::string_view value,
-                bool (*is_good)(std::string_view), const char* takes) {
-  std::vector<std::string> items;
-  while (!value.empty()) {
-    const std::size_t comma = std::min(value.find(','), value.size());
-    const std::string_view item = value.substr(0, comma);
-    if (!is_good(item) || items.size() == kListMax || comma + 1 == value.size())
-      return fail(Errc::kInvalid, takes);
-    items.emplace_back(item);
-    value.remove_prefix(std::min(comma + 1, value.size()));
-  }
-  target = std::move(items);
-  return {};
-}
-
-Status set_excluded(Settings& settings, std::string_view value) {
-  return set_list(settings.exclude, value, is_transport_name,
-                  "it takes transports' names, as in sm,tcp");
-}
-
-bool is_added_transport(std::string_view item) noexcept {
-  return item.starts_with('+') && is_transport_name(item.substr(1));
-}
-Status set_transports(Settings& settings, std::string_view value) {
-  const bool added = value.starts_with('+');
-  if (Status read =
-          set_list(settings.transports, value, added ? is_added_transport : is_transport_name,
-                   "it takes transports' names, as in sm,tcp, or what is used beside all "
-                   "others, as in +verbs");
-      !read)
-    return read;
-  settings.transports_beside_default = added;
-  for (std::string& name : settings.transports) name.erase(0, added ? 1 : 0);
-  return {};
-}
-
-// The tcp transport knows which interfaces and networks exist; here only the alphabet is checked.
-bool is_interface_or_network(std::string_view item) noexcept {
-  return !item.empty() && item.size() <= 64 && std::ranges::all_of(item, [](char c) {
-    return is_name_char(c) || c == ':' || c == '/' || c == '@';
-  });
-}
-Status set_tcp_if(Settings& s, std::string_view v) {
-  return set_list(s.tcp_if, v, is_interface_or_network,
-                  "it takes interfaces or networks, as in eth0,10.1.0.0/16");
-}
-
-template <class Value>
-using Word = std::pair<std::string_view, Value>;
-
-constexpr Word<bool> kOnOrOff[] = {{"on", true}, {"off", false}};
-constexpr Word<bool> kOnOrAuto[] = {{"on", true}, {"auto", false}};
-constexpr Word<bool> kAutoOrOff[] = {{"auto", true}, {"off", false}};
-constexpr Word<SingleCopy> kSingleCopies[] = {
-    {"auto", SingleCopy::kAuto}, {"cma", SingleCopy::kCma}, {"none", SingleCopy::kNone}};
-constexpr Word<AuthLevel> kAuthLevels[] = {{"none", AuthLevel::kNone}, {"auth", AuthLevel::kAuth}};
-constexpr Word<CrcMode> kCrcModes[] = {
-    {"network", CrcMode::kNetwork}, {"always", CrcMode::kAlways}, {"never", CrcMode::kNever}};
-constexpr Word<LogLevel> kLogLevels[] = {{"error", LogLevel::kError},
-                                         {"warn", LogLevel::kWarn},
-                                         {"info", LogLevel::kInfo},
-                                         {"debug", LogLevel::kDebug}};
-
-template <auto kMember, const auto& kWords>
-Status set_word(Settings& settings, std::string_view value) {
-  std::string takes = "it takes one of:";
-  for (const auto& [word, meant] : kWords) {
-    if (word == value) {
-      settings.*kMember = meant;
-      return {};
-    }
-    takes += " " + std::string(word);
-  }
-  return fail(Errc::kInvalid, takes);
-}
+using namespace settings_checks;
 
 constexpr SettingInfo kSettingTable[] = {
     {"JOB", "name", "", "job id; empty: from the launcher, else the process id",
@@ -167,6 +20,11 @@ constexpr SettingInfo kSettingTable[] = {
      set_number<&Settings::secret_fd, -1, 1 << 20>},
     {"SECRET_FILE", "path", "", "file of mode 0600 with the job secret",
      set_path<&Settings::secret_file>},
+    {"SEED", "secret", "",
+     "64 random hexadecimal digits, alike in all processes of the job and known to nobody else, "
+     "from which its secret is made, and its id where the launcher has none; livebtl-run gives one "
+     "under MPICH's mpiexec and srun",
+     set_seed},
     {"TRANSPORTS", "list", "",
      "transports to use, ofi:PROVIDER too; empty: all, verbs and ofi once they are added; +verbs: "
      "the same, and verbs from the start wherever there is a device",

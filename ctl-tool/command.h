@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctl-tool/command.h -- what one command of btlctl is: its words and options, its help, and what it
-// does. The parser, the manual and the shell completion are made from it. Plain constants.
+// does. The parser, --help, completion and the options in the manual are made from it. Plain constants.
 #pragma once
 
 #include <atomic>
@@ -35,12 +35,12 @@ struct Command {
 
 extern const Command kJobs, kList, kStatus, kTop, kWatch, kHistory, kTrace, kTopology, kMetrics,
     kAdd, kQuiesce, kRemove, kSwitch, kSet, kResume, kAbort, kCheckpoint, kHold, kJob, kVm, kHooks,
-    kSecret, kSettings, kDoctor;
+    kSecret, kSettings, kDoctor, kHelp;
 
 /// In the order of --help and of the manual.
 inline constexpr const Command* kCommands[] = {
-    &kJobs,       &kList, &kStatus,  &kTop,    &kWatch,  &kHistory, &kTrace,    &kTopology,
-    &kMetrics,    &kAdd,  &kQuiesce, &kRemove, &kSwitch, &kSet,     &kResume,   &kAbort,
-    &kCheckpoint, &kHold, &kJob,     &kVm,     &kHooks,  &kSecret,  &kSettings, &kDoctor};
+    &kJobs, &kList,    &kStatus, &kTop,    &kWatch,    &kHistory, &kTrace, &kTopology,   &kMetrics,
+    &kAdd,  &kQuiesce, &kRemove, &kSwitch, &kSet,      &kResume,  &kAbort, &kCheckpoint, &kHold,
+    &kJob,  &kVm,      &kHooks,  &kSecret, &kSettings, &kDoctor,  &kHelp};
 
 }  // namespace livebtl::tool

@@ -39,6 +39,22 @@ void define_outside(CLI::App& app, CommandLine& line) {
       ->needs(connect);
 }
 
+void define_output(CLI::App& app, CommandLine& line) {
+  const auto take_form = [&line](const std::string& form) {
+    line.json = line.json || form == "json";
+    line.wide = form == "wide";
+  };
+  app.add_option_function<std::string>(
+         "-o,--output", take_form,
+         "How to print: text; wide, with more columns and whole lines, however wide the terminal "
+         "is; or json, one document on standard output, also of a failure, and with watch and top "
+         "one a line")
+      ->type_name("FORM")
+      ->default_str("text")
+      ->check(CLI::IsMember({"text", "wide", "json"}).description(""));
+  app.add_flag("--json", line.json, "The same as -o json");
+}
+
 void define_global(CLI::App& app, CommandLine& line) {
   add_value(app, "--job", line.job, "ID",
             "The job; needed only if this node has several (btlctl jobs)");
@@ -46,9 +62,7 @@ void define_global(CLI::App& app, CommandLine& line) {
       app, "--user", line.user, "NAME",
       "Whose jobs of this node, by name or number; for root. Without: root's own, else those of "
       "the only user who has any");
-  app.add_flag("--json", line.json,
-               "Print one JSON document on standard output, also of a failure; with watch and top "
-               "one a line");
+  define_output(app, line);
   app.add_flag("--progress", line.progress, "Print progress even if standard error is no terminal");
   app.add_flag("--quiet", line.quiet, "Print no progress")->excludes("--progress");
   add_value(app, "--timeout", line.timeout_s, "SECONDS",
@@ -61,8 +75,9 @@ void define_global(CLI::App& app, CommandLine& line) {
   app.add_flag("--no-wait", line.no_wait, "Go on in the background once the command has begun")
       ->excludes(wait);
   add_value(app, "--generate", line.generate, "WHAT",
-            "Print man, completion or settings-man, and end")
-      ->check(CLI::IsMember({"man", "completion", "settings-man"}).description(""));
+            "Print what the manual is made of, and end: page fills in a page's source (standard "
+            "input), settings-man is livebtl-settings(7)")
+      ->check(CLI::IsMember({"page", "settings-man"}).description(""));
   app.set_version_flag("--version", std::string("btlctl ") + LIVEBTL_VERSION, "Print the version");
 }
 
@@ -76,6 +91,7 @@ std::string footer() {
   btlctl --connect node7:40123 --secret-file job.secret list
                               the same from a machine outside the job
   btlctl COMMAND --help       more on one command
+  btlctl help COMMAND         its manual page
 
 Names from Open MPI are understood too: vader is sm, openib is verbs.
 
@@ -234,6 +250,7 @@ std::string problem_of(const CommandLine& line, const Given& given) {
   if (given.commands.empty()) return line.generate.empty() ? "a command is needed" : "";
   if (too_long(line.job) || std::any_of(line.arguments.begin(), line.arguments.end(), too_long))
     return "an argument is longer than 256 bytes";
+  if (line.json && line.wide) return "--json and -o wide contradict each other; name one of them";
   if (std::string wrong = misplaced_option(given); !wrong.empty()) return wrong;
   const Command& leaf = *given.commands.back();
   const bool by_libvirt = line.connect.find("://") != std::string::npos;
@@ -261,6 +278,19 @@ std::vector<std::string> taken_launch_line(std::vector<std::string>& words) {
   std::vector<std::string> line(mark + 1, words.end());
   words.erase(mark, words.end());
   return line;
+}
+
+/// `help COMMAND`: to the parser that would be a second command.
+std::vector<std::string> taken_help_topic(std::vector<std::string>& words) {
+  const auto help = std::find(words.begin(), words.end(), kHelp.name);
+  const bool first = std::none_of(words.begin(), help, [](const std::string& word) {
+    return named(kCommands, word) != nullptr;
+  });
+  if (help == words.end() || help + 1 == words.end() || !first || (help + 1)->starts_with('-'))
+    return {};
+  std::vector<std::string> topic{*(help + 1)};
+  words.erase(help + 1);
+  return topic;
 }
 
 std::variant<CommandLine, EndNow> assembled(CommandLine line, const Given& given) {
@@ -293,6 +323,7 @@ std::variant<CommandLine, EndNow> parse_command_line(std::vector<std::string> ar
                                                      const std::string& environment_job,
                                                      const std::string& environment_user) {
   std::vector<std::string> launch_line = taken_launch_line(arguments);
+  const std::vector<std::string> topic = taken_help_topic(arguments);
   const auto empty = [](const std::string& argument) { return argument.empty(); };
   if (std::any_of(arguments.begin(), arguments.end(), empty)) {
     return usage("an argument is empty; is a variable of your script not set?");
@@ -315,6 +346,7 @@ std::variant<CommandLine, EndNow> parse_command_line(std::vector<std::string> ar
   if (line.job.empty()) line.job = environment_job;
   if (line.user.empty()) line.user = environment_user;
   line.words.insert(line.words.end(), launch_line.begin(), launch_line.end());
+  line.words.insert(line.words.end(), topic.begin(), topic.end());
   return assembled(std::move(line), Given(*app));
 }
 

@@ -32,6 +32,8 @@ struct VmOptions {
   std::string directory;
   std::vector<std::string> machines;  // as read_machine() takes them
   bool disks_are_mine = false;
+  std::string every;     // snapshot: "30m"; empty: once
+  std::size_t keep = 0;  // snapshot: so many sets of a series; 0: directory is the set's own
 };
 
 struct CommandLine {
@@ -48,9 +50,10 @@ struct CommandLine {
   std::optional<double> lease_s;   // of a hold
   bool hold = false;               // checkpoint prepare: then hold the job
   std::string root = "/";          // hooks: where the file system begins
-  std::vector<std::string> words;  // doctor: a launch line
+  std::vector<std::string> words;  // doctor: a launch line; help: a command
   VmOptions vm;
   bool json = false;
+  bool wide = false;  // more columns, and none cut to the terminal's width
   bool quiet = false;
   bool progress = false;
   bool dry_run = false;
@@ -64,7 +67,7 @@ struct CommandLine {
   bool svg = false;             // topology: a picture
   std::string textfile;         // metrics: to be written
   std::string listen;           // metrics: ADDRESS:PORT
-  std::string generate;         // man | completion | settings-man
+  std::string generate;         // page | settings-man
 
   /// The time-out that was given, or the default: to look is quick.
   TimeNs timeout_or(double seconds) const noexcept { return in_ns(timeout_s.value_or(seconds)); }

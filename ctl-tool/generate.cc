@@ -2,14 +2,14 @@
 // ctl-tool/generate.cc -- see generate.h.
 #include "ctl-tool/generate.h"
 
-#include <set>
+#include <functional>
+#include <map>
 #include <sstream>
 
 #include "base/exit_code.h"
 #include "base/settings.h"
-#include "ctl-tool/command_line.h"
+#include "ctl-tool/command.h"
 #include "ctl-tool/embedded_text.h"
-#include "ctl-tool/hook_files.h"
 #include "ctl-tool/options.h"
 #include "ctl-tool/run/run_line.h"
 #include "ctl-tool/table.h"
@@ -35,90 +35,102 @@ std::string roff(const std::string& text) {
   return out;
 }
 
-/// Explanation, then "Example:" and commands, which keep their lines.
-void write_detail(std::ostringstream& page, const std::string& detail) {
-  const auto example = detail.find("Example");
-  std::string text = detail.substr(0, example);
-  text.erase(text.find_last_not_of('\n') + 1);
-  if (!text.empty()) page << ".PP\n" << roff(text) << "\n";
-  if (example == std::string::npos) return;
-  const auto commands = detail.find('\n', example);
-  page << ".PP\nFor example:\n.PP\n.nf\n" << roff(detail.substr(commands + 1)) << "\n.fi\n";
-}
-
-void write_option(std::ostringstream& page, const CLI::Option& option) {
-  if (option.get_group().empty()) return;
-  const bool flag = option.get_expected_max() == 0;
-  page << ".TP\n.B "
-       << roff(option.get_positional() ? shown_name(option) : option.get_name(false, true));
-  if (!flag && !option.get_positional()) page << " \\fI" << roff(option.get_type_name()) << "\\fR";
-  page << "\n" << roff(option.get_description()) << ".\n";
-}
-
-/// "hold start", "switch FROM TO", "hooks check [NAME...]"
-std::string usage_of(const CLI::App& command, const std::string& parents) {
-  std::string text = parents + command.get_name();
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->get_positional()) text += " " + usage_of_word(*option);
+/// Text in scdoc: nothing in it begins or ends a font.
+std::string scdoc(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\' || c == '_' || c == '*' || c == '`') out += '\\';
+    out += c;
   }
+  return out;
+}
+
+std::string bold(const std::string& text) { return "*" + scdoc(text) + "*"; }
+std::string italic(const std::string& text) { return "_" + scdoc(text) + "_"; }
+
+bool takes_value(const CLI::Option& option) { return option.get_expected_max() != 0; }
+bool is_shown(const CLI::Option& option) { return !option.get_group().empty(); }
+
+/// "*-o*, *--output* _FORMAT_"
+std::string title_of(const CLI::Option& option) {
+  if (option.get_positional()) return italic(shown_name(option));
+  std::string title;
+  for (const std::string& name : option.get_snames()) title += bold("-" + name) + ", ";
+  for (const std::string& name : option.get_lnames()) title += bold("--" + name) + ", ";
+  title.erase(title.size() - 2);
+  return title + (takes_value(option) ? " " + italic(option.get_type_name()) : "");
+}
+
+std::string options_text(const CLI::App& app) {
+  std::string text;
+  for (const CLI::Option* option : app.get_options()) {
+    if (!is_shown(*option)) continue;
+    if (app.get_parent() != nullptr && option->get_name() == "--help") continue;
+    const std::string otherwise = option->get_default_str();
+    text += title_of(*option) + "\n\t" + scdoc(option->get_description()) + "." +
+            (otherwise.empty() ? "" : " Default: " + scdoc(otherwise) + ".") + "\n\n";
+  }
+  return text.empty() ? "No option of its own; those of *btlctl*(1) may be given.\n" : text;
+}
+
+std::string synopsis_of(const CLI::App& app, const std::string& name) {
+  std::string text = name;
+  std::string words;
+  for (const CLI::Option* option : app.get_options()) {
+    if (!is_shown(*option) || option->get_name() == "--help") continue;
+    if (option->get_positional()) {
+      words += " " + usage_of_word(*option);
+      continue;
+    }
+    std::string part = option_name(*option);
+    if (takes_value(*option)) part += " " + option->get_type_name();
+    if (option->get_expected_max() > 1) part += " ...";
+    text += option->get_required() ? " " + part : " [" + part + "]";
+  }
+  return text + words;
+}
+
+/// Also of a name that is none: null.
+const CLI::App* found_app(const CLI::App& app, const std::string& name) {
+  const CLI::App* at = &app;
+  std::istringstream words(name);
+  for (std::string word; at != nullptr && words >> word;) {
+    const auto known =
+        at->get_subcommands([&word](const CLI::App* each) { return each->get_name() == word; });
+    at = known.empty() ? nullptr : known.front();
+  }
+  return at;
+}
+
+std::string commands_text() {
+  std::string text;
+  for (const Command* command : kCommands)
+    text +=
+        "*btlctl-" + std::string(command->name) + "*(1)\n\t" + scdoc(command->summary) + ".\n\n";
   return text;
 }
 
-void write_command(std::ostringstream& page, const CLI::App& command, const std::string& parents) {
-  const auto actions = command.get_subcommands({});
-  page << ".SS btlctl " << roff(usage_of(command, parents)) << (actions.empty() ? "" : " ...")
-       << "\n"
-       << roff(command.get_description()) << ".\n";
-  write_detail(page, command.get_footer());
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->get_name() != "--help") write_option(page, *option);
-  }
-  for (const CLI::App* action : actions)
-    write_command(page, *action, parents + command.get_name() + " ");
+std::string exit_codes_text() {
+  std::string text;
+  for (const auto& entry : kExitCodes)
+    text += "*" + std::to_string(static_cast<int>(entry.code)) + "* " + italic(entry.reason) +
+            "\n\t" + scdoc(entry.meaning) + ".\n\n";
+  return text;
 }
 
-/// What follows that word or option is completed with. "": with nothing.
-std::string kind_of(const CLI::Option& option) {
-  std::string type = option.get_type_name();
-  if (type == "TRANSPORT" || type == "HOOK") return type;
-  const bool file = type == "FILE" || type == "SOCKET" || type == "PATH" || type == "DIRECTORY";
-  return file ? "FILE" : "";
+/// What stands in the place of @KIND NAME@; nullopt: that is no place.
+std::optional<std::string> text_of_place(const std::string& kind, const std::string& name) {
+  CommandLine line;
+  RunLine run_line;
+  if (kind == "VERSION") return LIVEBTL_VERSION;
+  if (kind == "COMMANDS") return commands_text();
+  if (kind == "EXIT_CODES") return exit_codes_text();
+  if (kind != "OPTIONS") return std::nullopt;
+  if (name == "livebtl-run") return options_text(*define_run_line(run_line));
+  const auto app = define_command_line(line);
+  const CLI::App* const found = found_app(*app, name);
+  return found != nullptr ? std::optional(options_text(*found)) : std::nullopt;
 }
-
-std::vector<std::string> visible_options(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    if (!option->get_positional() && !option->get_group().empty())
-      names.push_back(option->get_name());
-  }
-  return names;
-}
-
-std::vector<std::string> visible_actions(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* action : app.get_subcommands({})) names.push_back(action->get_name());
-  return names;
-}
-
-/// Of the completion: one for each command and action, with its options and what its words are.
-struct Branches {
-  std::ostringstream paths, cases;
-  std::set<std::string> with_file;  // options whose value is a file
-
-  void add(const CLI::App& app, const std::string& path) {
-    std::string kind;
-    for (const CLI::Option* option : app.get_options()) {
-      if (option->get_positional() && kind.empty()) kind = kind_of(*option);
-      if (!option->get_positional() && kind_of(*option) == "FILE")
-        with_file.insert(option->get_name());
-    }
-    if (!path.empty()) paths << (paths.tellp() == 0 ? "" : " | ") << "\"" << path << "\"";
-    cases << "  \"" << path << "\") words=\"" << join(visible_actions(app), " ")
-          << "\" options+=\" " << join(visible_options(app), " ") << "\" kind=" << kind << " ;;\n";
-    for (const CLI::App* action : app.get_subcommands({}))
-      add(*action, path + " " + action->get_name());
-  }
-};
 
 /// The file of texts/ of that name, with what belongs in its @PLACES@.
 std::string filled(std::string_view name,
@@ -130,18 +142,39 @@ std::string filled(std::string_view name,
 
 }  // namespace
 
-std::string manual_page() {
+Result<std::string> filled_page(const std::string& source) {
+  std::string page;
+  for (std::size_t at = 0; at < source.size();) {
+    const std::size_t begin = source.find('@', at);
+    const std::size_t end = begin == std::string::npos ? begin : source.find('@', begin + 1);
+    if (end == std::string::npos) return page + source.substr(at);
+    const std::string place = source.substr(begin + 1, end - begin - 1);
+    const std::size_t space = std::min(place.find(' '), place.size());
+    const auto text =
+        text_of_place(place.substr(0, space), place.substr(std::min(space + 1, place.size())));
+    if (!text)
+      return fail(Errc::kInvalid, "@" + place.substr(0, 80) +
+                                      "@ is no place that can be filled; there are @VERSION@, "
+                                      "@OPTIONS COMMAND@, @COMMANDS@ and @EXIT_CODES@");
+    page += source.substr(at, begin - at) + *text;
+    at = end + 1;
+  }
+  return page;
+}
+
+std::vector<std::string> synopses_of(const std::string& command) {
+  RunLine run_line;
+  if (command == "livebtl-run")
+    return {synopsis_of(*define_run_line(run_line), command) + " LAUNCHER [ARGUMENTS]..."};
   CommandLine line;
   const auto app = define_command_line(line);
-  std::ostringstream options, commands, codes;
-  for (const CLI::Option* option : app->get_options()) write_option(options, *option);
-  for (const CLI::App* command : app->get_subcommands({})) write_command(commands, *command, "");
-  for (const auto& entry : kExitCodes)
-    codes << ".TP\n.B " << static_cast<int>(entry.code) << "\n" << roff(entry.meaning) << ".\n";
-  return filled("btlctl.1", {{"@VERSION@", LIVEBTL_VERSION},
-                             {"@OPTIONS@\n", options.str()},
-                             {"@COMMANDS@\n", commands.str()},
-                             {"@EXIT_CODES@\n", codes.str()}});
+  const CLI::App* const found = found_app(*app, command);
+  std::vector<std::string> lines;
+  if (found == nullptr) return lines;
+  for (const CLI::App* action : found->get_subcommands({}))
+    lines.push_back(synopsis_of(*action, "btlctl " + command + " " + action->get_name()));
+  if (lines.empty()) lines.push_back(synopsis_of(*found, "btlctl " + command));
+  return lines;
 }
 
 std::string settings_page() {
@@ -154,27 +187,6 @@ std::string settings_page() {
   }
   return filled("livebtl-settings.7",
                 {{"@VERSION@", LIVEBTL_VERSION}, {"@SETTINGS@\n", settings.str()}});
-}
-
-std::string run_page() {
-  RunLine line;
-  const auto app = define_run_line(line);
-  std::ostringstream options;
-  for (const CLI::Option* option : app->get_options()) write_option(options, *option);
-  return filled("livebtl-run.1", {{"@VERSION@", LIVEBTL_VERSION}, {"@OPTIONS@\n", options.str()}});
-}
-
-std::string completion() {
-  CommandLine line;
-  const auto app = define_command_line(line);
-  Branches branches;
-  branches.add(*app, "");
-  return filled("completion.bash",
-                {{"@OPTIONS@", join(visible_options(*app), " ")},
-                 {"@PATHS@", branches.paths.str()},
-                 {"@CASES@\n", branches.cases.str()},
-                 {"@WITH_FILE@", join({branches.with_file.begin(), branches.with_file.end()}, " ")},
-                 {"@HOOKS@", join(hook_names(), " ")}});
 }
 
 }  // namespace livebtl::tool

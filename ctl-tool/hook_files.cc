@@ -77,9 +77,10 @@ fs::path beside(const fs::path& place, const char* what) {
   return place.parent_path() / (".livebtl-" + std::string(what) + "." + place.filename().string());
 }
 
-std::string cannot(const fs::path& place, const std::error_code& error) {
+std::string cannot(const fs::path& place, const std::error_code& error,
+                   const char* what = "write") {
   const bool forbidden = error == std::errc::permission_denied;
-  return "cannot write " + place.string() + ": " + error.message() +
+  return std::string("cannot ") + what + " " + place.string() + ": " + error.message() +
          (forbidden ? "; are you root?" : "");
 }
 
@@ -153,6 +154,22 @@ HookState state_of(const Hook& hook, const fs::path& root, const fs::path& place
 }
 
 fs::path kept_as(const fs::path& place) { return beside(place, "old"); }
+
+std::string package_of(const fs::path& root, const fs::path& place) {
+  constexpr const char* kPackage = "livebtl-hooks";
+  const std::string list =
+      content_of(root / "var/lib/dpkg/info" / (std::string(kPackage) + ".list"));
+  const std::string line = "/" + fs::relative(place, root).string() + "\n";
+  return ("\n" + list).find("\n" + line) != std::string::npos ? kPackage : "";
+}
+
+std::string remove_hook(const fs::path& place, HookState before) {
+  if (before == HookState::kOther) {
+    const fs::path old = kept_as(place);
+    if (!write_fresh(old, content_of(place), 0600)) return cannot(old, errno_code());
+  }
+  return ::unlink(place.c_str()) == 0 ? "" : cannot(place, errno_code(), "remove");
+}
 
 std::string write_hook(const Hook& hook, const fs::path& place, HookState before) {
   std::error_code error;

@@ -52,4 +52,9 @@ std::filesystem::path kept_as(const std::filesystem::path& place);
 /// as ours are may have been edited, and is kept. "": done, or what went wrong.
 std::string write_hook(const Hook& hook, const std::filesystem::path& place, HookState before);
 
+/// The Debian package that the file is of, which will want to find it; "": none.
+std::string package_of(const std::filesystem::path& root, const std::filesystem::path& place);
+/// before: as in write_hook(). "": done, or what went wrong.
+std::string remove_hook(const std::filesystem::path& place, HookState before);
+
 }  // namespace livebtl::tool

@@ -4,12 +4,14 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <string_view>
 
 #include "ctl-tool/command.h"
+#include "ctl-tool/complete.h"
 #include "ctl-tool/generate.h"
 #include "ctl-tool/say.h"
 
@@ -42,16 +44,36 @@ ExitCode end_now(const EndNow& end, bool wants_json) {
   return end.exit_code;
 }
 
-std::string generated(const std::string& what) {
-  if (what == "man") return manual_page();
-  return what == "completion" ? completion() : settings_page();
+/// What is on standard input, which is a file of docs/man.
+std::string standard_input() {
+  std::string text;
+  std::array<char, 4096> part{};
+  for (std::size_t count = 1; count > 0; text.append(part.data(), count))
+    count = std::fread(part.data(), 1, part.size(), stdin);
+  return text;
+}
+
+ExitCode generate(const std::string& what) {
+  const auto text = what == "page" ? filled_page(standard_input()) : settings_page();
+  if (!text) complain(text.error().text);
+  print(text.value_or(""));
+  return text ? ExitCode::kDone : ExitCode::kUsage;
+}
+
+bool asks_for_json(const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    const bool split = word == "-o" || word == "--output";
+    if (word == "--json" || word == "-ojson" || word == "--output=json") return true;
+    if (split && i + 1 < arguments.size() && arguments[i + 1] == "json") return true;
+  }
+  return false;
 }
 
 /// Parses, does, and says what came of it.
 ExitCode run(std::vector<std::string> arguments, const std::atomic<bool>& stop) {
   // Programs want a document even if their command line cannot be read.
-  const bool wants_json =
-      std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
+  const bool wants_json = asks_for_json(arguments);
   const char* const job = std::getenv("LIVEBTL_JOB");
   const char* const user = std::getenv("LIVEBTL_USER");
   const auto parsed = parse_command_line(std::move(arguments), job != nullptr ? job : "",
@@ -59,8 +81,7 @@ ExitCode run(std::vector<std::string> arguments, const std::atomic<bool>& stop) 
   if (const auto* end = std::get_if<EndNow>(&parsed)) return end_now(*end, wants_json);
   const auto& line = std::get<CommandLine>(parsed);
   if (line.generate.empty()) return line.definition->run(line, stop);
-  print(generated(line.generate));
-  return ExitCode::kDone;
+  return generate(line.generate);
 }
 
 }  // namespace
@@ -69,6 +90,8 @@ ExitCode run(std::vector<std::string> arguments, const std::atomic<bool>& stop) 
 int main(int argc, char** argv) try {
   using namespace livebtl::tool;
   keep_standard_numbers();
+  if (argc > 1 && std::string_view(argv[1]) == "__complete")
+    return static_cast<int>(print_completion({argv + 2, argv + argc}, false));
   stop_on(SIGINT);
   stop_on(SIGTERM);
   const auto code = run({argv + 1, argv + argc}, stop_wanted);

@@ -22,7 +22,7 @@ std::string facts_of(const Outcome& outcome) {
   return text + (outcome.rungs.empty() ? "" : time.data());
 }
 
-void print_plans(const Outcome& outcome) {
+void print_plans(const Outcome& outcome, const Screen& screen) {
   Table table({"PROCESS", "MOVES", "UNCHANGED>", "CUT OFF"});
   for (const auto& [name, plan] : outcome.plans) {
     std::vector<std::string> moves;
@@ -33,9 +33,10 @@ void print_plans(const Outcome& outcome) {
     }
     table.add({printable(name), moves.empty() ? "-" : printable(join(moves, ", ")),
                std::to_string(plan.unchanged),
-               plan.cut_off.empty() ? "-" : printable(join(plan.cut_off, ", "))});
+               plan.cut_off.empty() ? "-" : printable(join(plan.cut_off, ", "))},
+              plan.cut_off.empty() ? Tone::kPlain : Tone::kBad);
   }
-  print(table.text());
+  print(table.text(screen));
 }
 
 void complain_details(const Outcome& outcome) {
@@ -90,7 +91,7 @@ void print(const CommandLine& line, const Json& document, const Table& table) {
   if (line.json)
     print_json(document);
   else
-    print(table.text());
+    print(table.text(screen_of(line)));
 }
 
 void print_json(const Json& document) {
@@ -124,7 +125,7 @@ void report(const CommandLine& line, const Outcome& outcome) {
   if (line.json) print(control::outcome_json(outcome) + "\n");
   const bool done = outcome.code == ExitCode::kDone;
   if (done && !line.json) {
-    if (!outcome.plans.empty()) print_plans(outcome);
+    if (!outcome.plans.empty()) print_plans(outcome, screen_of(line));
     for (const auto& name : outcome.opens)
       print("opens " + printable(name) + " where it is closed\n");
     for (const auto& name : outcome.closes) print("closes " + printable(name) + "\n");

@@ -54,7 +54,7 @@ std::size_t columns_of(std::string_view text) {
   return columns;
 }
 
-std::string Table::text() const {
+std::string Table::text(const Screen& screen) const {
   std::vector<std::string> titles = titles_;
   std::vector<bool> right;
   std::vector<std::size_t> widths;
@@ -64,21 +64,21 @@ std::string Table::text() const {
     widths.push_back(columns_of(title));
   }
   for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], columns_of(row[i]));
+    for (std::size_t i = 0; i < row.cells.size(); ++i)
+      widths[i] = std::max(widths[i], columns_of(row.cells[i]));
   }
   std::string out;
-  const auto add_line = [&](const std::vector<std::string>& cells) {
+  const auto add_line = [&](const std::vector<std::string>& cells, Tone tone) {
     std::string line;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (i > 0) line += "  ";
       line += padded(cells[i], widths[i], right[i]);
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
+    out += screen.painted(cut_to(line, screen.columns), tone) + "\n";
   };
-  add_line(titles);
-  for (const auto& row : rows_) add_line(row);
+  add_line(titles, Tone::kPlain);
+  for (const auto& row : rows_) add_line(row.cells, row.tone);
   return out;
 }
 

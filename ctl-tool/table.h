@@ -8,19 +8,28 @@
 #include <string_view>
 #include <vector>
 
+#include "ctl-tool/screen.h"
+
 namespace livebtl::tool {
 
 class Table {
  public:
   /// A title that ends in '>' is aligned to the right.
   explicit Table(std::vector<std::string> titles) : titles_(std::move(titles)) {}
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  void add(std::vector<std::string> row, Tone tone = Tone::kPlain) {
+    rows_.push_back({std::move(row), tone});
+  }
   bool empty() const noexcept { return rows_.empty(); }
-  std::string text() const;
+  /// Lines are cut to the screen's width, and rows painted.
+  std::string text(const Screen& screen) const;
 
  private:
   std::vector<std::string> titles_;
-  std::vector<std::vector<std::string>> rows_;
+  struct Row {
+    std::vector<std::string> cells;
+    Tone tone = Tone::kPlain;
+  };
+  std::vector<Row> rows_;
 };
 
 /// How wide a terminal shows it: combining marks take no column, East-Asian wide characters two. Bytes

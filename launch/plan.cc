@@ -21,6 +21,17 @@ void use_rdma(Draft& draft, bool file_transports) {
   if (has_usable_port(draft.system)) draft.set("LIVEBTL_TRANSPORTS", "+verbs");
 }
 
+/// Open MPI's mpirun gives its processes something that only they know; the others do not, or only where PMIx is used.
+bool lacks_seed(const Draft& draft) {
+  constexpr const char* kGiven[] = {"SECRET_FD", "SECRET_FILE", "SEED"};
+  const auto is_given = [&](const std::string& name) {
+    return !draft.system.variable("LIVEBTL_" + name).value_or("").empty() ||
+           !draft.system.variable("FI_LIVEBTL_" + name).value_or("").empty();
+  };
+  return draft.plan.launcher.family != Family::kOpenMpi &&
+         std::none_of(std::begin(kGiven), std::end(kGiven), is_given);
+}
+
 /// The names that Open MPI's mpirun has to be told to pass on to other nodes: of our settings, and of what we set for
 /// libfabric. It passes on OMPI_MCA_* by itself.
 std::vector<std::string> passed_on(const Draft& draft) {
@@ -84,6 +95,7 @@ Result<Plan> make_plan(const System& system, const Places& places,
   draft.plan.launcher = std::move(*launcher);
   if (Status chosen = choose(draft); !chosen) return tl::unexpected(chosen.error());
   use_rdma(draft, file_transports);
+  draft.plan.needs_seed = lacks_seed(draft);
   if (draft.plan.launcher.family == Family::kOpenMpi) {
     pass_on(draft);
   } else {
@@ -95,6 +107,8 @@ Result<Plan> make_plan(const System& system, const Places& places,
 std::string as_shell_line(const Plan& plan) {
   std::string line;
   for (const auto& [name, value] : plan.variables) line += name + "=" + shell_quoted(value) + " ";
+  if (plan.needs_seed)
+    line += "LIVEBTL_SEED=$(od -A n -t x1 -v -N 32 /dev/urandom | tr -d ' \\n') ";
   for (const std::string& word : plan.words)
     line += (&word == &plan.words.front() ? "" : " ") + shell_quoted(word);
   return line;

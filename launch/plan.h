@@ -26,6 +26,8 @@ struct Plan {
   Door door = Door::kProvider;
   Variables variables;             // to be set
   std::vector<std::string> words;  // the whole line, beginning with the launcher as it was given
+  bool needs_seed =
+      false;  // LIVEBTL_SEED is to be set, too: random, new for each start, shown to nobody
   std::string why_provider;  // where the component was wished for or tried, and could not be used
 };
 
@@ -35,7 +37,7 @@ Result<Plan> make_plan(const System& system, const Places& places,
                        const std::vector<std::string>& words, const Wishes& wishes,
                        bool file_transports);
 
-/// The plan as a line for a shell, to be copied.
+/// The plan as a line for a shell, to be copied: what is secret is made by the shell.
 std::string as_shell_line(const Plan& plan);
 /// A word as a shell reads it.
 std::string shell_quoted(const std::string& word);

@@ -18,6 +18,7 @@
 #include "base/bell.h"
 #include "base/log.h"
 #include "control/agent/join.h"
+#include "control/agent/late_join.h"
 #include "control/agent/member_service.h"
 #include "control/agent/router.h"
 #include "control/agent/search.h"
@@ -46,8 +47,10 @@ class AgentThread final : public Agent {
  private:
   void run(std::promise<Status> started);
   Status join_job();
+  Status take_place(const MemberEvent& how);
   Result<MemberEvent> ask_fellows();
   void serve();
+  void join_late();
   void send_all(const std::vector<MemberService::Reply>& replies);
   void sleep(std::int64_t sleep_ns);
   MemberCard card() const;
@@ -70,6 +73,7 @@ class AgentThread final : public Agent {
   };
   std::unique_ptr<Belongings> mine_;
   std::optional<Search> search_;        // uses what is mine
+  std::optional<LateJoin> late_join_;   // likewise; only until it has joined
   std::unique_ptr<Takeover> takeover_;  // null: switched off
   std::string relay_;                   // this node's, as the card shows it; empty: there is none
   bool one_node_ = false;    // no relay is needed; what the card shows once it has joined
@@ -133,7 +137,14 @@ Status AgentThread::join_job() {
     reported_.store(true);
     bell_.ring();
   });
-  send_all(mine_->service.join(*how, monotonic_now()));
+  if (!alone_here_) return take_place(*how);
+  late_join_.emplace(job_, self_.process, admin_, mine_->router, monotonic_now());
+  return {};
+}
+
+Status AgentThread::take_place(const MemberEvent& how) {
+  late_join_.reset();
+  send_all(mine_->service.join(how, monotonic_now()));
   joined_ = true;
   if (job_.takes_over) takeover_ = std::make_unique<Takeover>(job_, self_);
   return mine_->file.update(card());
@@ -188,6 +199,7 @@ void AgentThread::run(std::promise<Status> started) {
   }
   takeover_.reset();
   admin_.on_report([] {});
+  late_join_.reset();
   search_.reset();
   mine_.reset();
 }
@@ -204,8 +216,19 @@ void AgentThread::serve() {
     if (!envelope) break;
     send_all(mine_->service.handle(envelope->from, envelope->body, monotonic_now()));
   }
-  while (const auto answer = mine_->router.next_answer()) search_->hear(*answer);
+  while (const auto answer = mine_->router.next_answer()) {
+    if (late_join_) late_join_->hear(*answer);
+    search_->hear(*answer);
+  }
   search_->turn(monotonic_now());
+  if (late_join_) join_late();
+}
+
+void AgentThread::join_late() {
+  const auto how = late_join_->turn(monotonic_now());
+  if (!how) return;
+  if (const Status done = take_place(*how); !done)
+    log(LogLevel::kWarn, "agent", "%s", done.error().text.c_str());
 }
 
 void AgentThread::finish_what_was_left() {
@@ -229,7 +252,8 @@ void AgentThread::send_all(const std::vector<MemberService::Reply>& replies) {
 void AgentThread::sleep(std::int64_t sleep_ns) {
   if (stop_.load()) return;
   const TimeNs finish = takeover_ ? takeover_->wake_at(mine_->service.machine()) : INT64_MAX;
-  const TimeNs wake = std::min({finish, search_->wake_at(), mine_->router.wake_at()});
+  const TimeNs late = late_join_ ? late_join_->wake_at() : INT64_MAX;
+  const TimeNs wake = std::min({finish, late, search_->wake_at(), mine_->router.wake_at()});
   if (wake != INT64_MAX) {
     const TimeNs left = std::max<TimeNs>(wake - monotonic_now(), 0);
     sleep_ns = sleep_ns < 0 ? left : std::min(sleep_ns, left);

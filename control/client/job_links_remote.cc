@@ -21,7 +21,7 @@ void JobLinks::scan_remote() {
   remote_.begin_round(monotonic_now());
   const std::size_t asked = near().size();
   const bool first = !std::exchange(relays_asked_, asked != 0);
-  if (first || !remote_.empty()) ask_for_relays();
+  ask_for_relays();
   const TimeNs local_deadline = monotonic_now() + (first ? kLocalAnswers : 0);
   TimeNs pause = kRelayAskedAgain;  // grows: more questions do not help a slow relay
   TimeNs ask_again_at = monotonic_now() + pause;

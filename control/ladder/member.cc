@@ -52,7 +52,11 @@ void MemberMachine::handle(const JoinFrom& event, TimeNs now, Actions& actions) 
   // while these differ.
   if (operation_.id == 0) return;
   reached_ = acknowledged_ = false;
-  actions.emplace_back(Adopt{rung_order()});
+  if (event.late) {
+    actions.emplace_back(Submit{rung_order()});
+  } else {
+    actions.emplace_back(Adopt{rung_order()});
+  }
 }
 
 // -- questions

@@ -35,6 +35,7 @@ struct JoinAsFirst {};
 /// by a scan.
 struct JoinFrom {
   Standing standing;
+  bool late = false;  // its engine has begun by the job's first routing, and has to go over
 };
 
 /// RungReport: what admin.report() said after the last Submit was carried out.

@@ -35,10 +35,14 @@ std::string environment_at_start() {
   return text ? std::move(*text) : std::string();
 }
 
-Result<LauncherFacts> ask_launcher() {
+Result<LauncherFacts> ask_launcher(const std::string& seed) {
   const std::string started_with = environment_at_start();
   const Lookup at_start = [&](std::string_view name) { return find_variable(started_with, name); };
-  return read_launcher(environment, at_start, process_manager_id);
+  // The processes of one node alone have their process manager in common.
+  const auto manager_id = [&] { return seed.empty() ? process_manager_id() : name_by(seed); };
+  auto launcher = read_launcher(environment, at_start, manager_id);
+  if (launcher && !seed.empty()) launcher->seed = seed;
+  return launcher;
 }
 
 std::string host_name() {
@@ -109,8 +113,9 @@ void warn_of_secret_per_node(const Settings& settings, const LauncherFacts& laun
       launcher.one_node || launcher.announced < 2)
     return;
   log(LogLevel::kWarn, "job",
-      "this launcher gives no secret to all nodes; if the job has several, give it one by "
-      "LIVEBTL_SECRET_FILE, or they will refuse each other");
+      "this launcher gives no secret to all nodes; if the job has several, start it by "
+      "livebtl-run, or "
+      "give it one by LIVEBTL_SECRET_FILE, or they will refuse each other");
 }
 
 }  // namespace
@@ -118,7 +123,7 @@ void warn_of_secret_per_node(const Settings& settings, const LauncherFacts& laun
 std::string process_name(ProcessId process) { return process_file(process, ""); }
 
 Result<JobFacts> find_job(const Settings& settings, ProcessId process) {
-  auto launcher = ask_launcher();
+  auto launcher = ask_launcher(settings.seed);
   if (!launcher) return tl::unexpected(launcher.error());
   find_seed(settings, *launcher);
   auto facts = read_facts(settings, *launcher, process);

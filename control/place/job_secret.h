@@ -11,7 +11,7 @@
 
 namespace livebtl::control {
 
-/// In order: SECRET_FD, SECRET_FILE, the launcher's seed (keyed hash), else the 0600 file `shared` in the
+/// In order: SECRET_FD, SECRET_FILE, the seed that the launcher or livebtl-run gave (keyed hash), else the 0600 file `shared` in the
 /// job's directory (secret_path() in run.h), made by the first process of the run. AUTH=none: absent. Errors: kAuth (owner,
 /// mode), kInvalid (not 32 bytes or 64 hexadecimal digits), kSystem.
 Result<Secret> find_secret(const Settings& settings, std::string_view seed,

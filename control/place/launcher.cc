@@ -96,13 +96,32 @@ bool is_guessable(const Lookup& at_start) {
          (at_start("PMIX_NAMESPACE") || at_start("PMI_RANK") || at_start("SLURM_STEP_ID"));
 }
 
+/// What srun tells of a step, whichever way it speaks to MPI.
+Status read_step(const Lookup& lookup, LauncherFacts& facts) {
+  auto status = read_place(lookup, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", facts);
+  if (status) facts.one_node = lookup("SLURM_STEP_NUM_NODES") == "1";
+  return status;
+}
+
+/// Only inside a step: a batch script has a job id and a rank too, but runs one process.
+bool is_in_step(const Lookup& lookup) {
+  return lookup("SLURM_JOB_ID") && lookup("SLURM_STEP_ID") && lookup("SLURM_STEP_NUM_TASKS");
+}
+
+/// Open MPI's own launchers say it; srun with PMIx does not, but says it in its own words.
+Status read_openmpi_place(const Lookup& lookup, LauncherFacts& facts) {
+  if (!lookup("OMPI_COMM_WORLD_SIZE") && is_in_step(lookup)) return read_step(lookup, facts);
+  auto status = read_place(lookup, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", facts);
+  if (status) status = read_locality(lookup, "OMPI_COMM_WORLD_LOCAL_SIZE", facts);
+  return status;
+}
+
 Result<bool> read_openmpi(const Lookup& lookup, const Lookup& at_start, LauncherFacts& facts) {
   const auto seed = is_guessable(at_start) ? std::nullopt : lookup(kOmpiSeed);
   const auto pmix_namespace = lookup("PMIX_NAMESPACE");
   if (!seed && !pmix_namespace) return false;
-  auto status = read_place(lookup, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", facts);
-  if (status) status = read_locality(lookup, "OMPI_COMM_WORLD_LOCAL_SIZE", facts);
-  if (!status) return tl::unexpected(status.error());
+  if (const Status read = read_openmpi_place(lookup, facts); !read)
+    return tl::unexpected(read.error());
   if (seed && seed->size() >= 32) {
     facts.seed = *seed;
     facts.job = "ompi-" + public_name("livebtl job id", *seed);
@@ -127,19 +146,14 @@ Result<bool> read_pmi(const Lookup& lookup, const std::function<std::string()>& 
   return true;
 }
 
-/// Only inside a step: a batch script has a job id and a rank too, but runs one process.
 Result<bool> read_slurm(const Lookup& lookup, LauncherFacts& facts) {
-  const auto job = lookup("SLURM_JOB_ID");
-  const auto step = lookup("SLURM_STEP_ID");
-  if (!job || !step || !lookup("SLURM_STEP_NUM_TASKS")) return false;
-  auto status = read_place(lookup, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", facts);
-  if (!status) return tl::unexpected(status.error());
-  facts.one_node = lookup("SLURM_STEP_NUM_NODES") == "1";
+  if (!is_in_step(lookup)) return false;
+  if (const Status read = read_step(lookup, facts); !read) return tl::unexpected(read.error());
   // A job that was put into the queue again goes by the same numbers.
   const auto restarts = number(lookup, "SLURM_RESTART_COUNT", kRanksMax);
   if (!restarts) return tl::unexpected(restarts.error());
   const std::string again = restarts->value_or(0) == 0 ? "" : ".r" + std::to_string(**restarts);
-  facts.job = as_job_id("slurm-", *job + "." + *step + again);
+  facts.job = as_job_id("slurm-", *lookup("SLURM_JOB_ID") + "." + *lookup("SLURM_STEP_ID") + again);
   return true;
 }
 
@@ -180,6 +194,8 @@ std::string process_manager_id() {
   const auto line = read_process_stat(parent);
   return line ? name_of(parent, *line) : std::to_string(parent);
 }
+
+std::string name_by(std::string_view seed) { return public_name("livebtl job id", seed); }
 
 Result<LauncherFacts> read_launcher(const Lookup& lookup, const Lookup& at_start,
                                     const std::function<std::string()>& manager_id) {

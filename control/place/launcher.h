@@ -36,6 +36,9 @@ Result<LauncherFacts> read_launcher(const Lookup& lookup, const Lookup& at_start
 /// parent.
 std::string process_manager_id();
 
+/// In place of a process manager's name, which one node alone knows: made from what the processes are given.
+std::string name_by(std::string_view seed);
+
 /// What such a lookup finds in "NAME=value" texts that end with a zero byte each, as /proc/self/environ holds them.
 std::optional<std::string> find_variable(std::string_view environment, std::string_view name);
 

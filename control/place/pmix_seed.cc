@@ -73,20 +73,24 @@ class PmixClient {
     return put == PMIX_SUCCESS ? calls_.commit() : put;
   }
   /// What rank 0 of that namespace has published. As soon as it has published anything the server says of the rest that
-  /// it is not there, rather than wait for it: so it is asked again.
+  /// it is not there, rather than wait for it: so it is asked again. Every other time it is told to ask rank 0's own
+  /// server anew, since what it has of a process on another node is from before; of one on this node PMIx 5.0 then finds
+  /// nothing at all.
   Result<std::string> seed_of(const pmix_nspace_t& name_space, int timeout_s) const {
     const TimeNs until = monotonic_now() + timeout_s * kSecond;
     pmix_info_t how[2]{};
     copy_text(how[0].key, PMIX_TIMEOUT);
     how[0].value.type = PMIX_INT;
     how[0].value.data.integer = timeout_s;
-    say_yes(how[1], PMIX_GET_REFRESH_CACHE);  // of a process on another node
+    say_yes(how[1], PMIX_GET_REFRESH_CACHE);
+    std::size_t said = 1;
     const pmix_proc_t first = rank_0_of(name_space);
     pmix_value_t* value = nullptr;
-    pmix_status_t got = calls_.get(&first, kKey, how, std::size(how), &value);
+    pmix_status_t got = calls_.get(&first, kKey, how, said, &value);
     while (got == PMIX_ERR_NOT_FOUND && monotonic_now() < until) {
       ::poll(nullptr, 0, kAgainAfterMs);
-      got = calls_.get(&first, kKey, how, std::size(how), &value);
+      said = said == 1 ? std::size(how) : 1;
+      got = calls_.get(&first, kKey, how, said, &value);
     }
     if (got != PMIX_SUCCESS || value == nullptr) return failure("rank 0's seed", got);
     return taken_from(value);

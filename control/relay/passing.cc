@@ -197,6 +197,7 @@ void Passing::answer_self(const Return& to, const std::string& body) {
     page.job = facts_.job;
     page.relays.assign(relays_.begin(), relays_.end());
     said = encode(page);
+    if (to.listener == kRelay) asked_from_away_at_ = monotonic_now();
     ask_for_relays(monotonic_now());
   }
   if (said) answer(to, *said);

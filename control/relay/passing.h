@@ -47,6 +47,8 @@ class Passing {
   /// Members that are connected now, and have said who they are.
   std::size_t members() const noexcept { return members_.size(); }
   bool had_members() const noexcept { return had_members_; }
+  /// When somebody on another node has last asked for the members of this one; 0: never.
+  TimeNs asked_from_away_at() const noexcept { return asked_from_away_at_; }
 
  private:
   static constexpr std::size_t kConnectionsMax = 16'384;
@@ -87,6 +89,7 @@ class Passing {
   bool had_members_ = false;
   std::set<std::string> relays_;  // of other nodes, as members have told
   TimeNs ask_at_ = 0;
+  TimeNs asked_from_away_at_ = 0;
 };
 
 }  // namespace livebtl::control

@@ -18,6 +18,9 @@ namespace livebtl::control {
 namespace {
 
 constexpr TimeNs kFirstMemberWithin = 20 * kSecond;
+/// A coordinator on another node asks ten times a second. It is told that nobody is left: silence would prove nothing, and
+/// it would wait for those that have gone.
+constexpr TimeNs kLastAnswerWithin = 2 * kSecond;
 constexpr int kDutyTries = 100;
 constexpr std::chrono::milliseconds kDutyPause(20);
 
@@ -40,14 +43,20 @@ void sleep_until_something(const Passing& passing, TimeNs until, std::vector<pol
   ::ppoll(fds.data(), fds.size(), wake == INT64_MAX ? nullptr : &limit, nullptr);
 }
 
+TimeNs end_without_members(const Passing& passing, TimeNs begun) {
+  if (!passing.had_members()) return begun + kFirstMemberWithin;
+  const TimeNs asked_at = passing.asked_from_away_at();
+  return asked_at == 0 ? 0 : asked_at + kLastAnswerWithin;
+}
+
 void serve(Passing& passing) {
   std::vector<pollfd> fds;
   const TimeNs begun = monotonic_now();
   for (;;) {
     passing.turn(monotonic_now());
-    const TimeNs wait = passing.had_members() ? 0 : begun + kFirstMemberWithin;
-    if (passing.members() == 0 && monotonic_now() >= wait) return;
-    sleep_until_something(passing, passing.had_members() ? INT64_MAX : wait, fds);
+    const TimeNs end = end_without_members(passing, begun);
+    if (passing.members() == 0 && monotonic_now() >= end) return;
+    sleep_until_something(passing, passing.members() == 0 ? end : INT64_MAX, fds);
   }
 }
 

@@ -8,7 +8,8 @@
 
 namespace livebtl::control {
 
-/// Relays until the last member has gone; at once if another relay is at work. Leaves no socket of its own, and
+/// Relays until the last member has gone, and as long as a coordinator on another node asks who is there; ends at once
+/// if another relay is at work. Leaves no socket of its own, and
 /// no directory that the job has given up. Returns the process's exit code.
 int run_relay(const RelayFacts& facts);
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 
+#include "base/exit_code.h"
 #include "base/text.h"
 #include "base/transport_name.h"
 #include "control/wire/fields.h"
@@ -219,6 +220,7 @@ std::string outcome_json(const Outcome& outcome) {
   JsonWriter writer;
   writer.object["schema"] = "livebtl.outcome/1";
   writer("exit_code", static_cast<int>(outcome.code));
+  writer.object["reason"] = reason_of(outcome.code);
   fields(writer, outcome);
   return writer.object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

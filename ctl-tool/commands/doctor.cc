@@ -90,12 +90,15 @@ const char* word_for(Finding::Kind kind) {
   return kind == Finding::Kind::kFault ? "fault" : "note";
 }
 
-void print_report(const doctor::Report& report) {
+void print_report(const doctor::Report& report, const Screen& screen) {
   Table table({"LOOKED AT", "FOUND"});
   for (const auto& [about, text] : report.facts) table.add({about, printable(text)});
-  print(table.text());
+  print(table.text(screen));
   for (const Finding& each : report.findings) {
-    print("\n" + std::string(word_for(each.kind)) + " " + each.id + ": " + printable(each.what) +
+    const std::string title =
+        std::string(word_for(each.kind)) + " " + each.id + ": " + printable(each.what);
+    print("\n" +
+          screen.painted(title, each.kind == Finding::Kind::kFault ? Tone::kBad : Tone::kActive) +
           "\n  why: " + printable(each.why) + "\n  do:  " + printable(each.action) + "\n");
   }
 }
@@ -114,7 +117,8 @@ Json report_json(const doctor::Report& report, ExitCode code) {
   return {{"schema", "livebtl.doctor/1"},
           {"findings", std::move(findings)},
           {"facts", std::move(facts)},
-          {"exit_code", static_cast<int>(code)}};
+          {"exit_code", static_cast<int>(code)},
+          {"reason", reason_of(code)}};
 }
 
 ExitCode examine(const CommandLine& line, const std::atomic<bool>& stop) {
@@ -130,7 +134,7 @@ ExitCode examine(const CommandLine& line, const std::atomic<bool>& stop) {
     print_json(report_json(report, code));
     return code;
   }
-  print_report(report);
+  print_report(report, screen_of(line));
   complain(faults == 0 ? "no fault was found"
                        : counted(faults, "fault was", "faults were") + " found");
   return code;

@@ -40,7 +40,7 @@ std::string people_of(const control::SwitchRecord& what) {
   return text;
 }
 
-void print_switch(const MergedSwitch& each) {
+void print_switch(const MergedSwitch& each, const Screen& screen) {
   const control::SwitchRecord& what = each.what;
   print(time_text(what.began_unix_ns / std::uint64_t{kMillisecond}) + "  " + title_of_switch(what) +
         ": " + control::switch_end_name(what.end) + ", " + ms_text(each.milliseconds) + ", " +
@@ -57,7 +57,7 @@ void print_switch(const MergedSwitch& each) {
                std::to_string(rung.reached) + "/" + std::to_string(rung.members),
                ms_text(rung.milliseconds), slow.empty() ? "-" : join(slow, "; ")});
   }
-  if (!table.empty()) print(table.text());
+  if (!table.empty()) print(table.text(screen));
 }
 
 Json rung_json(const MergedRung& rung) {
@@ -115,7 +115,7 @@ ExitCode show_history(const CommandLine& line, const std::atomic<bool>& stop) {
   }
   for (std::size_t i = 0; i < switches.size() && !line.json; ++i) {
     if (i > 0) print("\n");
-    print_switch(switches[i]);
+    print_switch(switches[i], screen_of(line));
   }
   return note_unread(pages, stop);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ctl-tool/commands/hooks.cc -- hooks install | check: the scripts by which guest agents, hypervisors
+// ctl-tool/commands/hooks.cc -- hooks install | remove | check: the scripts by which guest agents, hypervisors
 // and checkpointers call btlctl (docs/HOOKS.md), put where these look for them.
 #include <algorithm>
 #include <filesystem>
@@ -22,13 +22,17 @@ struct Found {
   ExitCode code = ExitCode::kDone;
 };
 
+bool is_not_ours_to_change(HookState state) noexcept {
+  return state == HookState::kForeign || state == HookState::kUnreadable ||
+         state == HookState::kLeadsOut;
+}
+
 Found install(const Hook& hook, const fs::path& root, bool dry_run) {
   const fs::path place = place_of(hook, root);
   Found result{&hook, place.string(), state_of(hook, root, place)};
   if (result.state == HookState::kCurrent) {
     result.text = "installed already";
-  } else if (result.state == HookState::kForeign || result.state == HookState::kUnreadable ||
-             result.state == HookState::kLeadsOut) {
+  } else if (is_not_ours_to_change(result.state)) {
     result.text = text_of(result.state);
     result.code = ExitCode::kRefused;
   } else if (dry_run) {
@@ -46,6 +50,32 @@ Found install(const Hook& hook, const fs::path& root, bool dry_run) {
       result.text += std::string("; but ") + text_of(result.state);
     if (place != root / hook.place)
       result.text += "; the dispatcher there goes on with the freeze even if no job could be held";
+  }
+  return result;
+}
+
+Found remove(const Hook& hook, const fs::path& root, bool dry_run) {
+  const fs::path place = place_of(hook, root);
+  Found result{&hook, place.string(), state_of(hook, root, place)};
+  const HookState before = result.state;
+  if (before == HookState::kMissing) {
+    result.text = text_of(before);
+  } else if (is_not_ours_to_change(before)) {
+    result.text = text_of(before);
+    result.code = ExitCode::kRefused;
+  } else if (const std::string package = package_of(root, place); !package.empty()) {
+    result.text = "it is of the package " + package + ": remove that one";
+    result.code = ExitCode::kRefused;
+  } else if (dry_run) {
+    result.text = "would be removed";
+  } else if (std::string wrong = remove_hook(place, before); !wrong.empty()) {
+    result.text = std::move(wrong);
+    result.code = ExitCode::kNotPermitted;
+  } else {
+    result.text = "removed";
+    if (before == HookState::kOther)
+      result.text += "; what stood there is kept as " + kept_as(place).string();
+    result.state = HookState::kMissing;
   }
   return result;
 }
@@ -71,13 +101,16 @@ ExitCode report_hooks(const CommandLine& line, const std::vector<Found>& results
                     {"file", each.place},
                     {"installed", each.state == HookState::kCurrent},
                     {"text", each.text},
-                    {"exit_code", static_cast<int>(each.code)}});
-    table.add({each.hook->name, printable(each.place), each.text});
+                    {"exit_code", static_cast<int>(each.code)},
+                    {"reason", reason_of(each.code)}});
+    table.add({each.hook->name, printable(each.place), each.text},
+              each.code == ExitCode::kDone ? Tone::kPlain : Tone::kBad);
   }
   print(line,
         {{"schema", "livebtl.hooks/1"},
          {"hooks", std::move(list)},
-         {"exit_code", static_cast<int>(code)}},
+         {"exit_code", static_cast<int>(code)},
+         {"reason", reason_of(code)}},
         table);
   return code;
 }
@@ -85,14 +118,16 @@ ExitCode report_hooks(const CommandLine& line, const std::vector<Found>& results
 ExitCode run_hooks(const CommandLine& line, const std::atomic<bool>&) {
   if (std::error_code error; !fs::is_directory(line.root, error))
     return end_early(line, {ExitCode::kNotFound, "--root: there is no directory " + line.root});
-  const bool installs = line.arguments.front() == "install";
+  const std::string& action = line.arguments.front();
+  const bool looks = action == "check";
   const std::vector<std::string> names(line.arguments.begin() + 1, line.arguments.end());
   std::vector<Found> results;
   for (const Hook& hook : hooks()) {
     const bool named = std::find(names.begin(), names.end(), hook.name) != names.end();
-    if (!named && (installs || !names.empty())) continue;
-    results.push_back(installs ? install(hook, line.root, line.dry_run)
-                               : look_at(hook, line.root, named));
+    if (!named && (!looks || !names.empty())) continue;
+    results.push_back(looks                 ? look_at(hook, line.root, named)
+                      : action == "install" ? install(hook, line.root, line.dry_run)
+                                            : remove(hook, line.root, line.dry_run));
   }
   return report_hooks(line, results);
 }
@@ -108,7 +143,7 @@ CLI::Option* add_names(CLI::App& app, CommandLine& line, const std::string& text
       ->option_text(" ");
 }
 
-void define_install(CLI::App& app, CommandLine& line) {
+void define_named(CLI::App& app, CommandLine& line) {
   add_names(app, line, join(hook_names(), ", "));
 }
 
@@ -116,12 +151,13 @@ void define_hooks_check(CLI::App& app, CommandLine& line) {
   add_names(app, line, join(hook_names(), ", ") + "; without: all");
 }
 
-std::string conflict_of_install(const CommandLine& line) {
+/// install and remove take no hook by themselves.
+std::string conflict_of_named(const CommandLine& line) {
   if (line.arguments.size() > 1) return "";
   std::vector<std::string> known;
   for (const Hook& hook : hooks())
     known.push_back(std::string(hook.name) + " (" + hook.where + ")");
-  return "hooks install: which? " + join(known, ", ");
+  return "hooks " + line.arguments.front() + ": which? " + join(known, ", ");
 }
 
 const Command kInstall{
@@ -132,8 +168,21 @@ const Command kInstall{
 Examples:
   btlctl hooks install libvirt
   btlctl --dry-run hooks install qemu-ga --root /srv/image)",
-    .define = define_install,
-    .conflict = conflict_of_install,
+    .define = define_named,
+    .conflict = conflict_of_named,
+    .run = run_hooks};
+
+const Command kRemove{
+    .name = "remove",
+    .summary = "Remove hooks that install has written",
+    .detail =
+        R"(Leaves alone a file that is not livebtl's, and one that a package has brought. One that was edited is
+kept beside it, under a hidden name.
+
+Example:
+  btlctl hooks remove libvirt)",
+    .define = define_named,
+    .conflict = conflict_of_named,
     .run = run_hooks};
 
 const Command kHooksCheck{.name = "check",
@@ -143,16 +192,16 @@ const Command kHooksCheck{.name = "check",
                           .define = define_hooks_check,
                           .run = run_hooks};
 
-const Command* const kHooksActions[] = {&kInstall, &kHooksCheck};
+const Command* const kHooksActions[] = {&kInstall, &kRemove, &kHooksCheck};
 
 }  // namespace
 
 const Command kHooks{
     .name = "hooks",
-    .summary = "Install or check the hooks of guest agents, hypervisors and checkpointers",
+    .summary = "Install, remove or check the hooks of guest agents, hypervisors and checkpointers",
     .detail =
-        R"(install writes each named hook to where its caller looks for it; check tells whether each is there,
-whole and executable, and whether anybody else may write to it.
+        R"(install writes each named hook to where its caller looks for it, and remove takes it away; check tells
+whether each is there, whole and executable, and whether anybody else may write to it.
 
 Examples:
   btlctl hooks install libvirt

@@ -70,21 +70,29 @@ Json jobs_json(const std::vector<control::JobPlace>& jobs) {
   return document;
 }
 
-void print_jobs(const std::vector<control::JobPlace>& jobs) {
-  Table table({"JOB", "USER", "HERE>", "ANNOUNCED>", "RELAY", "PROCESSES"});
+void print_jobs(const CommandLine& line, const std::vector<control::JobPlace>& jobs) {
+  const std::size_t shown = line.wide ? SIZE_MAX : 8;
+  std::vector<std::string> titles{"JOB", "USER", "HERE>", "ANNOUNCED>", "RELAY", "PROCESSES"};
+  if (line.wide) titles.insert(titles.end() - 1, "DIRECTORY");
+  Table table(std::move(titles));
   for (const auto& job : jobs) {
     const auto relays = relays_of(job);
     std::vector<std::string> pids;
     for (const auto& card : job.members.live) {
-      if (pids.size() == 8) break;
+      if (pids.size() == shown) break;
       pids.push_back(std::to_string(card.mark.pid));
     }
     if (job.members.live.size() > pids.size()) pids.emplace_back("...");
-    table.add({job.id, user_name(job.owner), std::to_string(job.members.live.size()),
-               announced(job) == 0 ? "-" : std::to_string(announced(job)),
-               relays.empty() ? "-" : relays.front(), join(pids, " ")});
+    std::vector<std::string> row{job.id,
+                                 user_name(job.owner),
+                                 std::to_string(job.members.live.size()),
+                                 announced(job) == 0 ? "-" : std::to_string(announced(job)),
+                                 relays.empty() ? "-" : relays.front(),
+                                 join(pids, " ")};
+    if (line.wide) row.insert(row.end() - 1, printable(job.directory));
+    table.add(std::move(row));
   }
-  print(table.text());
+  print(table.text(screen_of(line)));
 }
 
 ExitCode show_jobs(const CommandLine& line, const std::atomic<bool>& stop) {
@@ -106,7 +114,7 @@ ExitCode show_jobs(const CommandLine& line, const std::atomic<bool>& stop) {
   } else if (jobs.empty()) {
     complain("no job runs on this node");
   } else {
-    print_jobs(jobs);
+    print_jobs(line, jobs);
   }
   return ExitCode::kDone;
 }

@@ -59,6 +59,32 @@ std::string state_of(const Sum& sum) {
   return sum.open == sum.members ? "open" : "open in " + std::to_string(sum.open);
 }
 
+Table table_of(const std::map<std::string, Sum>& sums, bool wide) {
+  std::vector<std::string> titles{"TRANSPORT", "STATE", "EXCLUSIVITY>", "WEIGHT>",     "PAIRS>",
+                                  "BULK>",     "SENT>", "RECEIVED>",    "PATHS LOST>", "CORRUPT>"};
+  if (wide) titles.insert(titles.end(), {"FRAMES SENT>", "FRAMES RECEIVED>", "READ BY PEER>"});
+  Table table(std::move(titles));
+  for (const auto& [name, sum] : sums) {
+    const std::string label = sum.total.alias.empty() ? name : name + " (" + sum.total.alias + ")";
+    std::vector<std::string> row{printable(label),
+                                 state_of(sum),
+                                 std::to_string(sum.total.exclusivity),
+                                 std::to_string(sum.total.weight),
+                                 pairs_of(sum.total.peers),
+                                 pairs_of(sum.total.bulk_peers),
+                                 human_bytes(sum.total.carried.bytes_sent),
+                                 human_bytes(sum.total.carried.bytes_received),
+                                 std::to_string(sum.total.paths_lost),
+                                 std::to_string(sum.total.corrupt_frames)};
+    if (wide)
+      row.insert(row.end(), {std::to_string(sum.total.carried.frames_sent),
+                             std::to_string(sum.total.carried.frames_received),
+                             std::to_string(sum.total.carried.frames_read_remotely)});
+    table.add(std::move(row), sum.absent > 0 ? Tone::kActive : Tone::kPlain);
+  }
+  return table;
+}
+
 ExitCode show_list(const CommandLine& line, const std::atomic<bool>& stop) {
   auto links = open_job(line, 0, stop);
   if (!links) return end_early(line, links.error());
@@ -74,17 +100,7 @@ ExitCode show_list(const CommandLine& line, const std::atomic<bool>& stop) {
     print_json(document);
     return note_silent(result.silent, stop);
   }
-  Table table({"TRANSPORT", "STATE", "EXCLUSIVITY>", "WEIGHT>", "PAIRS>", "BULK>", "SENT>",
-               "RECEIVED>", "PATHS LOST>", "CORRUPT>"});
-  for (const auto& [name, sum] : sum_transports(result.answers)) {
-    const std::string label = sum.total.alias.empty() ? name : name + " (" + sum.total.alias + ")";
-    table.add({printable(label), state_of(sum), std::to_string(sum.total.exclusivity),
-               std::to_string(sum.total.weight), pairs_of(sum.total.peers),
-               pairs_of(sum.total.bulk_peers), human_bytes(sum.total.carried.bytes_sent),
-               human_bytes(sum.total.carried.bytes_received), std::to_string(sum.total.paths_lost),
-               std::to_string(sum.total.corrupt_frames)});
-  }
-  print(table.text());
+  print(table_of(sum_transports(result.answers), line.wide).text(screen_of(line)));
   return note_silent(result.silent, stop);
 }
 

@@ -21,7 +21,8 @@ ExitCode show_settings(const CommandLine& line, const std::atomic<bool>&) {
   Table table({"SETTING", "VALUE", "FROM", "TYPE", "DEFAULT", "MEANING"});
   for (const SettingInfo& setting : setting_table()) {
     const std::string name = "LIVEBTL_" + std::string(setting.name);
-    const SettingOrigin origin = origin_of(setting, *files);
+    SettingOrigin origin = origin_of(setting, *files);
+    if (setting.type == "secret" && !origin.value.empty()) origin.value = "(hidden)";
     table.add({name, or_dash(origin.value), origin.from, std::string(setting.type),
                or_dash(setting.fallback), std::string(setting.meaning)});
     list.push_back({{"name", name},

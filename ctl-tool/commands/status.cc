@@ -94,18 +94,38 @@ Json status_member(const StatusAnswer& answer, bool peers) {
   return json;
 }
 
-void print_status(const std::vector<std::pair<MemberEntry, StatusAnswer>>& answers) {
-  Table table({"RANK>", "PROCESS", "RUNG", "EPOCH>", "PAIRS", "BULK", "STATE"});
-  for (const auto& [member, answer] : answers) {
-    table.add({rank_text(member.rank), printable(member.name),
-               control::rung_name(answer.standing.rung), std::to_string(answer.standing.epoch),
-               in_use(answer.engine, &core::TransportStatus::peers),
-               in_use(answer.engine, &core::TransportStatus::bulk_peers), state_of(answer)});
-  }
-  print(table.text());
+Tone tone_of(const StatusAnswer& answer) {
+  const core::HoldState hold = answer.engine.hold.state;
+  if (hold == core::HoldState::kBroken || hold == core::HoldState::kFenced ||
+      !answer.standing.report.refusal.empty())
+    return Tone::kBad;
+  return state_of(answer) == "at rest" ? Tone::kPlain : Tone::kActive;
 }
 
-void print_peers(const std::vector<std::pair<MemberEntry, StatusAnswer>>& answers) {
+void print_status(const CommandLine& line,
+                  const std::vector<std::pair<MemberEntry, StatusAnswer>>& answers) {
+  std::vector<std::string> titles{"RANK>", "PROCESS", "RUNG", "EPOCH>", "PAIRS", "BULK", "STATE"};
+  if (line.wide) titles.insert(titles.end() - 1, {"NODE", "PROCESS ID", "INCARNATION>"});
+  Table table(std::move(titles));
+  for (const auto& [member, answer] : answers) {
+    std::vector<std::string> row{rank_text(member.rank),
+                                 printable(member.name),
+                                 control::rung_name(answer.standing.rung),
+                                 std::to_string(answer.standing.epoch),
+                                 in_use(answer.engine, &core::TransportStatus::peers),
+                                 in_use(answer.engine, &core::TransportStatus::bulk_peers),
+                                 state_of(answer)};
+    if (line.wide)
+      row.insert(row.end() - 1,
+                 {printable(member.node), control::process_name(member.member.process),
+                  std::to_string(static_cast<std::uint32_t>(member.member.incarnation))});
+    table.add(std::move(row), tone_of(answer));
+  }
+  print(table.text(screen_of(line)));
+}
+
+void print_peers(const CommandLine& line,
+                 const std::vector<std::pair<MemberEntry, StatusAnswer>>& answers) {
   Table table(
       {"PROCESS", "PEER", "SENDS ON", "BULK ON", "RECEIVES ON", "SENT>", "RECEIVED>", "KEPT>"});
   for (const auto& [member, answer] : answers) {
@@ -113,13 +133,14 @@ void print_peers(const std::vector<std::pair<MemberEntry, StatusAnswer>>& answer
       const auto name = [](const std::string& text) {
         return text.empty() ? "-" : printable(text);
       };
-      table.add({printable(member.name), name(peer.name), peer.lost ? "lost" : name(peer.transport),
-                 name(join(peer.bulk, " ")), name(peer.receiving),
-                 std::to_string(peer.messages_sent), std::to_string(peer.messages_received),
-                 human_bytes(peer.kept_bytes)});
+      table.add(
+          {printable(member.name), name(peer.name), peer.lost ? "lost" : name(peer.transport),
+           name(join(peer.bulk, " ")), name(peer.receiving), std::to_string(peer.messages_sent),
+           std::to_string(peer.messages_received), human_bytes(peer.kept_bytes)},
+          peer.lost ? Tone::kBad : Tone::kPlain);
     }
   }
-  if (!table.empty()) print("\n" + table.text());
+  if (!table.empty()) print("\n" + table.text(screen_of(line)));
 }
 
 /// Is that one job, and all of it?
@@ -176,9 +197,9 @@ ExitCode show_status(const CommandLine& line, const std::atomic<bool>& stop) {
     }
     print_json(document);
   } else {
-    print_status(result.answers);
+    print_status(line, result.answers);
     print_missing(count.missing);
-    if (line.peers) print_peers(result.answers);
+    if (line.peers) print_peers(line, result.answers);
   }
   if (!count.conflict.empty()) complain(count.conflict);
   return note_silent(result.silent, stop);

@@ -7,7 +7,6 @@
 #include <CLI/App.hpp>
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 
 #include "ctl-tool/command.h"
 #include "ctl-tool/options.h"
@@ -31,32 +30,23 @@ std::string number_rate(double rate) {
 }
 
 /// What a terminal is sent; a file or a pipe gets the tables alone.
-struct Screen {
-  bool refreshes = false;  // each look replaces the last
-  bool coloured = false;
+struct TopScreen : Screen {
+  bool refreshes = false;       // each look replaces the last
   std::size_t rows = SIZE_MAX;  // that pairs may take
 
-  std::string loud(const std::string& text) const {
-    return coloured ? "\x1b[1;31m" + text + "\x1b[0m" : text;
+  explicit TopScreen(const CommandLine& line) : Screen(screen_of(line)) {
+    const bool every = line.all || line.wide;
+    refreshes = terminal && !line.once;
+    rows = every ? SIZE_MAX : kPairsShown;
+    winsize size{};
+    if (refreshes && !every && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
+      constexpr std::size_t kOther = 20;  // head, transports, losses
+      rows = size.ws_row > kOther + 3 ? size.ws_row - kOther : 3;
+    }
   }
 };
 
-Screen screen_of(const CommandLine& line) {
-  Screen screen;
-  const bool terminal = ::isatty(STDOUT_FILENO) == 1;
-  const char* const no_colour = std::getenv("NO_COLOR");
-  screen.refreshes = terminal && !line.once && !line.json;
-  screen.coloured = terminal && (no_colour == nullptr || *no_colour == '\0');
-  screen.rows = line.all ? SIZE_MAX : kPairsShown;
-  winsize size{};
-  if (screen.refreshes && !line.all && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
-    constexpr std::size_t kOther = 20;  // head, transports, losses
-    screen.rows = size.ws_row > kOther + 3 ? size.ws_row - kOther : 3;
-  }
-  return screen;
-}
-
-std::string transports_text(const JobRates& rates) {
+std::string transports_text(const JobRates& rates, const Screen& screen) {
   Table table(
       {"TRANSPORT", "STATE", "PAIRS>", "BULK>", "SENT>", "RECEIVED>", "FRAMES>", "PATHS LOST>"});
   for (const TransportRate& each : rates.transports)
@@ -64,10 +54,10 @@ std::string transports_text(const JobRates& rates) {
                std::to_string(each.bulk_pairs), byte_rate(each.rate.bytes_sent),
                byte_rate(each.rate.bytes_received), number_rate(each.frames_sent),
                std::to_string(each.paths_lost)});
-  return table.text();
+  return table.text(screen);
 }
 
-std::string pairs_text(const JobRates& rates, const Screen& screen) {
+std::string pairs_text(const JobRates& rates, const TopScreen& screen) {
   Table table({"PROCESS", "PEER", "SENDS ON", "SENT>", "RECEIVED>", "MESSAGES>", "WAITS FOR"});
   std::size_t shown = 0;
   for (const PairRate& pair : rates.pairs) {
@@ -76,9 +66,10 @@ std::string pairs_text(const JobRates& rates, const Screen& screen) {
     if (pair.lost) by = "lost";
     table.add({pair.process, pair.peer, by, byte_rate(pair.rate.bytes_sent),
                byte_rate(pair.rate.bytes_received), number_rate(pair.rate.messages_sent),
-               pair.waits.empty() ? "-" : pair.waits});
+               pair.waits.empty() ? "-" : pair.waits},
+              pair.lost ? Tone::kBad : Tone::kPlain);
   }
-  std::string text = table.empty() ? "no pair is connected\n" : table.text();
+  std::string text = table.empty() ? "no pair is connected\n" : table.text(screen);
   if (rates.pairs.size() > screen.rows)
     text += "and " + counted(rates.pairs.size() - screen.rows, "pair", "pairs") + " more (--all)\n";
   return text;
@@ -91,8 +82,9 @@ std::string losses_text(const JobRates& rates, const Screen& screen) {
       text = "\nlost, the newest first (" + std::to_string(rates.losses_total) + " in all):\n";
     const std::string what = loss.transport.empty() ? "the process" : "a path by " + loss.transport;
     text += "  " +
-            screen.loud(time_text(loss.unix_ms) + "  " + loss.process + " to " + loss.peer + ": " +
-                        what + ": " + loss.why) +
+            screen.painted(time_text(loss.unix_ms) + "  " + loss.process + " to " + loss.peer +
+                               ": " + what + ": " + loss.why,
+                           Tone::kBad) +
             "\n";
     if (&loss - rates.losses.data() + 1 == static_cast<std::ptrdiff_t>(kLossesShown)) break;
   }
@@ -107,7 +99,7 @@ std::string head_text(const Pages& pages, const JobRates& rates, const Screen& s
       "  " + time_text(unix_now_ns() / std::uint64_t{kMillisecond}) + "\n";
   constexpr std::size_t kBusyShown = 5;
   for (std::size_t i = 0; i < std::min(rates.busy.size(), kBusyShown); ++i)
-    text += "  " + screen.loud(rates.busy[i]) + "\n";
+    text += "  " + screen.painted(rates.busy[i], Tone::kActive) + "\n";
   return text + "\n";
 }
 
@@ -164,11 +156,11 @@ Json top_json(const Pages& pages, const JobRates& rates) {
           {"unread", unread_json(pages)}};
 }
 
-void show(const CommandLine& line, const Screen& screen, const Pages& pages,
+void show(const CommandLine& line, const TopScreen& screen, const Pages& pages,
           const JobRates& rates) {
   if (line.json) return print_json(top_json(pages, rates));
   const std::string clear = screen.refreshes ? "\x1b[H\x1b[2J" : "";
-  print(clear + head_text(pages, rates, screen) + transports_text(rates) + "\n" +
+  print(clear + head_text(pages, rates, screen) + transports_text(rates, screen) + "\n" +
         pairs_text(rates, screen) + losses_text(rates, screen) +
         (screen.refreshes || line.once ? "" : "\n"));
 }
@@ -196,7 +188,7 @@ ExitCode show_top(const CommandLine& line, const std::atomic<bool>& stop) {
       complain("the job has ended");
       return ExitCode::kDone;
     }
-    show(line, screen_of(line), now, rates_between(before, now));
+    show(line, TopScreen(line), now, rates_between(before, now));
     before = std::move(now);
   } while (!line.once && !stop.load() && monotonic_now() < end);
   return line.once ? note_unread(before, stop) : ExitCode::kDone;

@@ -19,18 +19,18 @@ std::string text_of(const Counts& counts) {
   return parts.empty() ? "-" : join(parts, " ");
 }
 
-std::string ranks_of(const Topology& topology, const Topology::Node& node) {
-  constexpr std::size_t kShown = 8;
+std::string ranks_of(const Topology& topology, const Topology::Node& node, bool all) {
+  const std::size_t shown = all ? SIZE_MAX : 8;
   std::vector<std::string> names;
   for (const std::size_t each : node.processes) {
-    if (names.size() == kShown) break;
+    if (names.size() == shown) break;
     const auto& process = topology.processes[each];
     names.push_back(process.rank >= 0 ? std::to_string(process.rank) : process.name);
   }
-  return join(names, " ") + (node.processes.size() > kShown ? " ..." : "");
+  return join(names, " ") + (node.processes.size() > shown ? " ..." : "");
 }
 
-Table table_of(const Topology& topology) {
+Table table_of(const Topology& topology, bool wide) {
   Table table({"NODE", "PROCESSES>", "RANKS", "PAIRS INSIDE", "PAIRS TO OTHERS", "ABSENT"});
   for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
     Counts inside, outside, absent;
@@ -44,7 +44,7 @@ Table table_of(const Topology& topology) {
     }
     table.add({printable(topology.nodes[i].host),
                std::to_string(topology.nodes[i].processes.size()),
-               ranks_of(topology, topology.nodes[i]), text_of(inside), text_of(outside),
+               ranks_of(topology, topology.nodes[i], wide), text_of(inside), text_of(outside),
                text_of(absent)});
   }
   return table;
@@ -85,7 +85,7 @@ ExitCode show_topology(const CommandLine& line, const std::atomic<bool>& stop) {
     print(picture_of(topology));
     return note_unread(pages, stop);
   }
-  print(line, json_of(topology, pages), table_of(topology));
+  print(line, json_of(topology, pages), table_of(topology, line.wide));
   if (topology.missing_count > 0 && !line.json)
     print("\nmissing: " + counted(topology.missing_count, "process", "processes") +
           " that the launcher announced\n");

@@ -19,14 +19,14 @@ namespace {
 constexpr double kVmSecondsDefault = 900.0;
 constexpr double kVmSecondsMin = 30.0;  // else a way back would have no time
 
-void print_phases(const hypervisor::Report& report) {
+void print_phases(const hypervisor::Report& report, const Screen& screen) {
   Table table({"PHASE", report.object_key == "card" ? "CARD" : "OF", "MS>"});
   for (const auto& phase : report.phases) {
     std::array<char, 32> milliseconds{};
     std::snprintf(milliseconds.data(), milliseconds.size(), "%.1f", phase.milliseconds);
     table.add({phase.name, phase.object.empty() ? "-" : phase.object, milliseconds.data()});
   }
-  if (!table.empty()) print(table.text());
+  if (!table.empty()) print(table.text(screen));
 }
 
 /// Or the error says what to install.
@@ -94,7 +94,7 @@ ExitCode run_vm(const CommandLine& line, const char* verb, bool by_libvirt, cons
     print_json(hypervisor::report_json(report));
   } else {
     for (const std::string& step : report.plan) print(printable(step) + "\n");
-    print_phases(report);
+    print_phases(report, screen_of(line));
   }
   if (done && !line.json) print(printable(report.end.text) + "\n");
   if (!done) complain(printable(report.end.text));

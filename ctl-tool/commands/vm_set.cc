@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ctl-tool/commands/vm.h"
+#include "ctl-tool/commands/vm_series.h"
 #include "ctl-tool/options.h"
 #include "hypervisor/restore/restore_vms.h"
 #include "hypervisor/snapshot/snapshot_vms.h"
@@ -88,6 +89,7 @@ void define_snapshot(CLI::App& app, CommandLine& line) {
             "one machine (from 60)");
   app.add_flag("--disks-are-mine", line.vm.disks_are_mine,
                "Go on although guests have writable disks: you snapshot these at the same moments");
+  define_series(app, line);
 }
 
 void define_restore(CLI::App& app, CommandLine& line) {
@@ -150,6 +152,7 @@ std::string conflict_of_snapshot(const CommandLine& line) {
   if (domains && !all) return "name all machines as domains of libvirt, or none";
   if (machines.size() > hypervisor::kMachinesMax) return "there are at most 1024 machines";
   if (std::string wrong = problem_of_twins(machines); !wrong.empty()) return wrong;
+  if (std::string wrong = problem_of_series(line); !wrong.empty()) return wrong;
   const bool speaks =
       std::any_of(machines.begin(), machines.end(),
                   [](const MachinePlace& machine) { return !machine.place.agent.empty(); });
@@ -166,9 +169,9 @@ std::string conflict_of_restore(const CommandLine& line) {
 }
 
 hypervisor::SetRequest set_request(const CommandLine& line,
-                                   const hypervisor::Hypervisor& hypervisor) {
+                                   const hypervisor::Hypervisor* hypervisor = nullptr) {
   hypervisor::SetRequest request;
-  request.hypervisor = &hypervisor;
+  request.hypervisor = hypervisor;
   request.directory = line.vm.directory;
   request.machines = machines_of(line);
   request.guest = {line.vm.guest_btlctl, line.job};
@@ -180,17 +183,19 @@ hypervisor::SetRequest set_request(const CommandLine& line,
 }
 
 ExitCode snapshot(const CommandLine& line, const std::atomic<bool>& stop) {
+  const bool libvirt = by_libvirt(machines_of(line));
+  if (line.vm.keep != 0) return run_series(line, set_request(line), libvirt, stop);
   const auto call = [&](const hypervisor::Hypervisor& hypervisor,
                         const hypervisor::Progress& progress) {
-    return hypervisor::snapshot_vms(set_request(line, hypervisor), stop, progress);
+    return hypervisor::snapshot_vms(set_request(line, &hypervisor), stop, progress);
   };
-  return run_vm(line, "vm snapshot", by_libvirt(machines_of(line)), call);
+  return run_vm(line, "vm snapshot", libvirt, call);
 }
 
 ExitCode restore(const CommandLine& line, const std::atomic<bool>& stop) {
   const auto call = [&](const hypervisor::Hypervisor& hypervisor,
                         const hypervisor::Progress& progress) {
-    return hypervisor::restore_vms(set_request(line, hypervisor), stop, progress);
+    return hypervisor::restore_vms(set_request(line, &hypervisor), stop, progress);
   };
   return run_vm(line, "vm restore", by_libvirt(machines_of(line)), call);
 }
@@ -202,10 +207,15 @@ const Command kVmSnapshot{
     .summary = "Save all machines of a job as one set",
     .detail =
         R"(Saves the memory of all machines of a job into DIR, while the job is held (hold). DIR gets its
-set.json only if the job was held throughout; otherwise (8) nothing is left of the set.
+set.json only if the job was held throughout; otherwise (8) nothing is left of the set. Afterwards
+all files are read from the disk and compared with their checksums.
 
-Example:
-  btlctl vm snapshot monday --vm vm1,qmp=1.qmp,ga=1.agent,card=hca0 --vm vm2,qmp=2.qmp,ga=2.agent)",
+With --keep DIR holds many sets, each in a directory that is named by the time. Older ones are
+removed only when the new one is verified.
+
+Examples:
+  btlctl vm snapshot monday --vm vm1,qmp=1.qmp,ga=1.agent,card=hca0 --vm vm2,qmp=2.qmp,ga=2.agent
+  btlctl vm snapshot sets --every 30m --keep 4 --vm vm1,qmp=1.qmp,ga=1.agent)",
     .define = define_snapshot,
     .conflict = conflict_of_snapshot,
     .run = snapshot,
@@ -216,7 +226,8 @@ const Command kVmRestore{
     .summary = "Have a job go on from a set",
     .detail =
         R"(Loads such a set into QEMUs that wait for it (-incoming defer -S, without the cards), and has the
-job go on. A set that does not fit together is refused (8), and its machines are stopped.
+job go on. A set that does not fit together is refused (8), and its machines are stopped; one with a
+file that is damaged is refused before anything is loaded.
 
 Example:
   btlctl vm restore monday --vm vm1,qmp=1.qmp,ga=1.agent --vm vm2,qmp=2.qmp,ga=2.agent)",

@@ -7,9 +7,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <span>
+#include <string>
+#include <string_view>
 
 #include "base/config_file.h"
-#include "ctl-tool/generate.h"
+#include "base/hex.h"
+#include "base/secret.h"
+#include "ctl-tool/complete.h"
 #include "ctl-tool/run/announce.h"
 #include "ctl-tool/run/run_line.h"
 #include "ctl-tool/table.h"
@@ -49,8 +54,18 @@ Result<launch::Plan> plan_for(const RunLine& line) {
                            line.words, line.wishes, *named);
 }
 
+std::string new_seed() {
+  std::string seed;
+  for (int i = 0; i < 4; ++i) {
+    const std::uint64_t part = random_u64();
+    seed += hex_bytes(std::as_bytes(std::span(&part, 1)));
+  }
+  return seed;
+}
+
 ExitCode become(const launch::Plan& plan, bool quiet) {
   for (const auto& [name, value] : plan.variables) ::setenv(name.c_str(), value.c_str(), 1);
+  if (plan.needs_seed) ::setenv("LIVEBTL_SEED", new_seed().c_str(), 1);
   if (!quiet) announce_job_of_this_process(plan.launcher.family != launch::Family::kSlurm);
   std::vector<std::string> words = plan.words;
   std::vector<char*> pointers;
@@ -64,10 +79,6 @@ ExitCode become(const launch::Plan& plan, bool quiet) {
 }
 
 ExitCode run(const RunLine& line) {
-  if (!line.generate.empty()) {
-    std::fputs(run_page().c_str(), stdout);
-    return ExitCode::kDone;
-  }
   const auto plan = plan_for(line);
   if (!plan) return refuse(plan.error());
   if (!line.show) return become(*plan, line.quiet);
@@ -81,6 +92,8 @@ ExitCode run(const RunLine& line) {
 
 int main(int argc, char** argv) try {
   using namespace livebtl::tool;
+  if (argc > 1 && std::string_view(argv[1]) == "__complete")
+    return static_cast<int>(print_completion({argv + 2, argv + argc}, true));
   const auto parsed = parse_run_line({argv + 1, argv + argc});
   livebtl::ExitCode code = livebtl::ExitCode::kUsage;
   if (const auto* end = std::get_if<EndNow>(&parsed)) {

@@ -27,7 +27,7 @@ class RunFormatter : public CLI::Formatter {
 };
 
 /// The options that take a value as a word of its own.
-bool takes_value(const std::string& word) { return word == "--door" || word == "--generate"; }
+bool takes_value(const std::string& word) { return word == "--door"; }
 
 /// Where the launch line begins: at the first word that is no option.
 std::size_t launch_begins(const std::vector<std::string>& arguments) {
@@ -74,8 +74,6 @@ std::unique_ptr<CLI::App> define_run_line(RunLine& line) {
   app->add_flag("--one-sided", line.wishes.one_sided,
                 "Have MPI_Put, MPI_Get and their like go over livebtl, too");
   app->add_flag("--quiet", line.quiet, "Do not say when the job is up");
-  add_value(*app, "--generate", line.generate, "WHAT", "Print man, and end")
-      ->check(CLI::IsMember({"man"}).description(""));
   app->set_version_flag("--version", std::string("livebtl-run ") + LIVEBTL_VERSION,
                         "Print the version");
   app->allow_extras();
@@ -101,7 +99,7 @@ std::variant<RunLine, EndNow> parse_run_line(std::vector<std::string> arguments)
     return wrong(error.what());
   }
   if (const std::string unknown = unknown_option(*app); !unknown.empty()) return wrong(unknown);
-  if (line.generate.empty() && line.words.empty())
+  if (line.words.empty())
     return wrong("a launch line is needed, as in: livebtl-run mpirun -n 4 ./program");
   if (!line.words.empty() && line.words.front().empty())
     return wrong("the launcher is an empty word; is a variable of your script not set?");

@@ -17,8 +17,7 @@ struct RunLine {
   launch::Wishes wishes;
   bool show = false;
   bool quiet = false;
-  std::string generate;            // man
-  std::vector<std::string> words;  // the launch line; empty only with `generate`
+  std::vector<std::string> words;  // the launch line
 };
 
 /// arguments: without the program's name; hostile.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/exit_code.h"
+
 namespace livebtl::hypervisor {
 namespace {
 
@@ -38,10 +40,15 @@ void drive(Sequence& sequence, Steps& steps, const std::atomic<bool>& stop,
 Json report_json(const Report& report) {
   Json phases = Json::array();
   for (const Phase& phase : report.phases) phases.push_back(phase_json(phase, report.object_key));
-  Json document = {{"schema", "livebtl.vm/1"},     {"verb", report.verb},
-                   {"exit_code", report.end.code}, {"text", report.end.text},
-                   {"dry_run", report.dry_run},    {"left", report.end.left},
-                   {"plan", report.plan},          {"phases", std::move(phases)}};
+  Json document = {{"schema", "livebtl.vm/1"},
+                   {"verb", report.verb},
+                   {"exit_code", report.end.code},
+                   {"text", report.end.text},
+                   {"reason", reason_of(static_cast<ExitCode>(report.end.code))},
+                   {"dry_run", report.dry_run},
+                   {"left", report.end.left},
+                   {"plan", report.plan},
+                   {"phases", std::move(phases)}};
   document.update(report.details);
   return document;
 }

@@ -31,6 +31,7 @@ class RestoreSteps : public SetSteps {
   Answer perform_own(Action action) override;
   Answer plug_in(Vm& vm, const Card& card) override { return plug(vm, card); }
 
+  Answer verified(Answer seen);
   Status inspect(std::size_t machine, Observation& seen, const Deadline& deadline);
   Status load(std::size_t machine, const Deadline& deadline);
 
@@ -75,8 +76,23 @@ Answer RestoreSteps::perform_own(Action action) {
 
 Answer RestoreSteps::look() {
   const auto set = directory_.load();
-  if (set) return look_at_each();
-  return {Outcome::kFailed, code_of_load(set.error().code), set.error().text};
+  if (!set) return {Outcome::kFailed, code_of_load(set.error().code), set.error().text};
+  Answer seen = look_at_each();
+  return seen.ok() ? verified(std::move(seen)) : seen;
+}
+
+/// Before any is loaded. What an earlier call has loaded was verified then, and leases may run.
+Answer RestoreSteps::verified(Answer seen) {
+  for (std::size_t i = 0; i < saved_.size(); ++i) {
+    if (seen.seen[i].loaded) continue;
+    progress_("verify " + saved_[i].name);
+    const auto whole = directory_.verify(saved_[i], forward().stop);
+    if (whole) continue;
+    if (whole.error().code == Errc::kCancelled)
+      return {Outcome::kInterrupted, kCodeInterrupted, whole.error().text};
+    return {Outcome::kFailed, code_of_load(whole.error().code), whole.error().text};
+  }
+  return seen;
 }
 
 Answer RestoreSteps::look_at(std::size_t machine, Observation& seen, const Deadline& deadline) {

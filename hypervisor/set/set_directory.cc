@@ -10,6 +10,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "hypervisor/set/checksum.h"
+
 namespace livebtl::hypervisor {
 namespace {
 
@@ -138,15 +140,20 @@ Result<Fd> SetDirectory::create(const std::string& machine) {
   return made;
 }
 
-Result<std::uint64_t> SetDirectory::sync_ram(const std::string& machine) {
-  const std::string file = ram_file(machine);
+/// Its checksum is of what QEMU has written, which is in memory still as far as it fits.
+Status SetDirectory::sync_ram(SavedMachine& machine) {
+  const std::string file = ram_file(machine.name);
   const Fd opened(::openat(directory_.number(), file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   struct stat facts {};
   if (!opened || ::fsync(opened.number()) != 0 || ::fstat(opened.number(), &facts) != 0)
     return failed(Errc::kSystem, file, said_by_system());
   if (!S_ISREG(facts.st_mode) || facts.st_size <= 0)
     return failed(Errc::kRefused, file, "QEMU has written nothing to it");
-  return static_cast<std::uint64_t>(facts.st_size);
+  machine.bytes = static_cast<std::uint64_t>(facts.st_size);
+  const auto checksum = checksum_of(opened, nullptr);
+  if (!checksum) return failed(checksum.error().code, file, checksum.error().text);
+  machine.crc32c = *checksum;
+  return {};
 }
 
 Status SetDirectory::write_list(const std::string& text) {
@@ -165,9 +172,7 @@ Status SetDirectory::write_list(const std::string& text) {
 
 Status SetDirectory::seal(SetFile set) {
   for (SavedMachine& machine : set.machines) {
-    const auto bytes = sync_ram(machine.name);
-    if (!bytes) return tl::unexpected(bytes.error());
-    machine.bytes = *bytes;
+    if (auto synced = sync_ram(machine); !synced) return synced;
   }
   if (auto written = write_list(set_text(set)); !written) return written;
   if (::fsync(directory_.number()) != 0 ||
@@ -175,6 +180,25 @@ Status SetDirectory::seal(SetFile set) {
       ::fsync(directory_.number()) != 0)
     return failed(Errc::kSystem, kSetFile, said_by_system());
   return {};
+}
+
+Status SetDirectory::unseal() {
+  if (auto opened = open(); !opened) return opened;
+  if (::unlinkat(directory_.number(), kSetFile, 0) != 0 && errno != ENOENT)
+    return failed(Errc::kSystem, kSetFile, said_by_system());
+  if (::fsync(directory_.number()) != 0) return failed(Errc::kSystem, "", said_by_system());
+  return {};
+}
+
+/// set.json goes first: a half that a kill leaves is no set.
+Status SetDirectory::remove() {
+  if (auto unsealed = unseal(); !unsealed) return unsealed;
+  made_ = false;
+  if (auto emptied = discard(); !emptied) return emptied;
+  if (::rmdir(path_.c_str()) == 0) return {};
+  if (errno == ENOTEMPTY || errno == EEXIST)
+    return failed(Errc::kRefused, "", "holds something that is of no set; it was left there");
+  return failed(Errc::kSystem, "", said_by_system());
 }
 
 }  // namespace livebtl::hypervisor

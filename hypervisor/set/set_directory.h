@@ -6,6 +6,8 @@
 
 #include <sys/stat.h>
 
+#include <atomic>
+
 #include "base/fd.h"
 #include "hypervisor/set/set_file.h"
 
@@ -31,13 +33,23 @@ class SetDirectory {
   Status discard();
   /// Makes a file for a machine's memory.
   Result<Fd> create(const std::string& machine);
-  /// Writes set.json, whole, once all else is on the disk. Fills in the files' sizes.
+  /// Writes set.json, whole, once all else is on the disk. Fills in the files' sizes and checksums.
   Status seal(SetFile set);
+  /// Takes set.json away: what is left is no set any more.
+  Status unseal();
+  /// Unseals it, deletes what is of a set, and removes the directory. Errors: kRefused: it holds
+  /// something else, which is left.
+  Status remove();
 
   /// A set that was sealed, and whose files have the sizes it names. Errors: kCorrupt: it is none;
   /// kAuth: others may write to it.
   Result<SetFile> load();
   Result<Fd> open_ram(const SavedMachine& machine);
+  /// Reads a file from the disk, whole, and compares it with its checksum. Errors: kCorrupt: it is
+  /// damaged; kCancelled: the user interrupts.
+  Status verify(const SavedMachine& machine, const std::atomic<bool>* stop);
+  /// What set.json says, of whatever machines. Errors: as of load().
+  Result<SetFile> read_sealed();
 
   const std::string& path() const noexcept { return path_; }
   /// Of a machine's file; absolute.
@@ -50,7 +62,7 @@ class SetDirectory {
   Status not_made() const;
   Result<Fd> open_sealed(const std::string& file, struct stat& facts) const;
   Result<std::string> read_list() const;
-  Result<std::uint64_t> sync_ram(const std::string& machine);
+  Status sync_ram(SavedMachine& machine);
   Status write_list(const std::string& text);
   bool ours(const std::string& file) const;
   tl::unexpected<Error> failed(Errc code, const std::string& file, const std::string& what) const;

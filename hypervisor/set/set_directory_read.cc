@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "hypervisor/set/checksum.h"
 #include "hypervisor/set/set_directory.h"
 
 namespace livebtl::hypervisor {
@@ -53,12 +54,18 @@ Result<std::string> SetDirectory::read_list() const {
   return text;
 }
 
-Result<SetFile> SetDirectory::load() {
+Result<SetFile> SetDirectory::read_sealed() {
   if (const auto opened = open(); !opened) return tl::unexpected(opened.error());
   const auto text = read_list();
   if (!text) return tl::unexpected(text.error());
   auto set = read_set(*text);
   if (!set) return failed(Errc::kCorrupt, "", set.error().text);
+  return set;
+}
+
+Result<SetFile> SetDirectory::load() {
+  auto set = read_sealed();
+  if (!set) return set;
   for (const SavedMachine& machine : set->machines) {
     if (std::find(machines_.begin(), machines_.end(), machine.name) == machines_.end())
       return failed(Errc::kCorrupt, "",
@@ -86,6 +93,25 @@ Result<Fd> SetDirectory::open_ram(const SavedMachine& machine) {
                   "is not of the size that it was sealed with; this set must not "
                   "be restored");
   return opened;
+}
+
+/// What the kernel has kept of the file in memory is forgotten before: it would hide what the disk
+/// has made of it.
+Status SetDirectory::verify(const SavedMachine& machine, const std::atomic<bool>* stop) {
+  const auto opened = open_ram(machine);
+  if (!opened) return tl::unexpected(opened.error());
+  ::posix_fadvise(opened->number(), 0, 0, POSIX_FADV_DONTNEED);
+  const std::string file = ram_file(machine.name);
+  const auto checksum = checksum_of(*opened, stop);
+  if (!checksum && checksum.error().code == Errc::kCancelled)
+    return failed(Errc::kCancelled, file, checksum.error().text);
+  if (!checksum)
+    return failed(Errc::kCorrupt, file, checksum.error().text + "; this set must not be restored");
+  if (*checksum != machine.crc32c)
+    return failed(Errc::kCorrupt, file,
+                  "is damaged: its checksum is not the one that it was sealed with; this set must "
+                  "not be restored");
+  return {};
 }
 
 }  // namespace livebtl::hypervisor

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 
+#include "base/hex.h"
+
 namespace livebtl::hypervisor {
 namespace {
 
 constexpr const char* kSchema = "livebtl.set/1";
 constexpr std::size_t kNameBytesMax = 64;
 constexpr std::size_t kTimeBytesMax = 40;
+constexpr int kChecksumDigits = 8;
 
 bool read_cards(const Json& list, std::vector<Json>& cards) {
   if (list.size() > kCardsMax) return false;
@@ -23,12 +26,22 @@ bool read_cards(const Json& list, std::vector<Json>& cards) {
   return true;
 }
 
+/// Eight digits, as it is written.
+std::optional<std::uint32_t> read_checksum(const std::string& digits) {
+  const auto value = parse_hex(digits);
+  if (!value || digits != hex_digits(*value, kChecksumDigits)) return std::nullopt;
+  return static_cast<std::uint32_t>(*value);
+}
+
 bool read_machine(const Json& json, SetFile& set) {
   SavedMachine machine;
   machine.name = text_member(json, "name");
   machine.bytes = number_member(json, "bytes").value_or(0);
   const Json* cards = member(json, "cards", Json::value_t::array);
-  if (!well_formed_machine(machine.name) || machine.bytes == 0 || cards == nullptr) return false;
+  const auto checksum = read_checksum(text_member(json, "crc32c"));
+  if (!well_formed_machine(machine.name) || machine.bytes == 0 || cards == nullptr || !checksum)
+    return false;
+  machine.crc32c = *checksum;
   const auto same = [&machine](const SavedMachine& other) { return other.name == machine.name; };
   if (!read_cards(*cards, machine.cards) ||
       std::any_of(set.machines.begin(), set.machines.end(), same))
@@ -54,7 +67,10 @@ bool well_formed_hold(const std::string& hold) {
 std::string set_text(const SetFile& set) {
   Json machines = Json::array();
   for (const SavedMachine& each : set.machines)
-    machines.push_back({{"name", each.name}, {"bytes", each.bytes}, {"cards", each.cards}});
+    machines.push_back({{"name", each.name},
+                        {"bytes", each.bytes},
+                        {"crc32c", hex_digits(each.crc32c, kChecksumDigits)},
+                        {"cards", each.cards}});
   const Json document = {{"schema", kSchema},
                          {"hold", set.hold},
                          {"taken", set.taken},

@@ -16,8 +16,9 @@ inline constexpr std::size_t kCardsMax = 64;  // of one machine
 
 struct SavedMachine {
   std::string name;
-  std::uint64_t bytes = 0;  // of its file
-  std::vector<Json> cards;  // device_add's arguments
+  std::uint64_t bytes = 0;   // of its file
+  std::vector<Json> cards;   // device_add's arguments
+  std::uint32_t crc32c = 0;  // of its file
 };
 
 struct SetFile {

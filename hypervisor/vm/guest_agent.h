@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/qmp/guest_agent.h -- runs programs in a guest, by QEMU's guest agent. Used by btlctl's
+// hypervisor/vm/guest_agent.h -- runs programs in a guest, by QEMU's guest agent. Used by btlctl's
 // one thread; each request is a connection of its own, so that other clients are not kept out for
 // long.
 #pragma once

@@ -16,6 +16,7 @@ class Livebtl(CMakePackage):
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
+    depends_on("scdoc", type="build")
     depends_on("libfabric@1.17:2")
     depends_on("rdma-core")
     depends_on("libzmq")
@@ -31,7 +32,8 @@ class Livebtl(CMakePackage):
     generator("ninja")
 
     def cmake_args(self):
-        return [self.define("LIVEBTL_TESTS", False), self.define("LIVEBTL_OMPI", "ON" if "+ompi" in self.spec else "OFF")]
+        return [self.define("LIVEBTL_TESTS", False), self.define("LIVEBTL_OMPI", "ON" if "+ompi" in self.spec else "OFF"),
+                self.define("LIVEBTL_WATCHD", "OFF"), self.define("LIVEBTL_KUBEVIRT", "OFF")]
 
     def setup_run_environment(self, env):
         env.prepend_path("FI_PROVIDER_PATH", self.prefix.lib.libfabric)

@@ -41,6 +41,8 @@ ALLOWED = {
     "launch": ["include", "base"],
     "doctor": ["include", "base", "launch"],
     "ctl-tool": ["include", "base", "launch", "doctor", "control/ladder", "control/place", "control/wire", "control/client", "hypervisor"],
+    "watchd": ["include", "base", "hypervisor/qmp"],
+    "kubevirt": ["include", "base", "hypervisor/qmp", "watchd/program.h"],
     "provider": ["include", "base"],
     "ompi": ["include", "base"],
     "runtime": ["include", "base", "core", "transports", "transports/builtin", "control"],

@@ -7,6 +7,7 @@ import subprocess
 from lintlib import cpp, folders, sizes, tree, words
 
 CLANG_FORMAT = "clang-format-14"
+SHELL = re.compile(r"#!.*\b(ba)?sh\n")
 LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
 _SOURCES = tree.CPP + (".py", ".sh", ".cmake", ".pml", "CMakeLists.txt")
 # As a mark (at the start of a comment, or with a colon or brackets), not as a word in a sentence.
@@ -79,6 +80,21 @@ def check_format(files):
         yield f"{paths[0]}:1: {CLANG_FORMAT} failed: {done.stderr[:200]}"
 
 
+def check_shell(files):
+    """What is run by sh or bash, as its first line says."""
+    paths = [path for path in files.paths() if SHELL.match(files.text(path))]
+    if not paths:
+        return
+    try:
+        done = subprocess.run(["shellcheck", "--format=gcc", *paths], cwd=files.root, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        yield f"{paths[0]}:1: shellcheck is missing: apt-get install shellcheck"
+        return
+    yield from done.stdout.splitlines()
+    if done.returncode not in (0, 1):
+        yield f"{paths[0]}:1: shellcheck failed: {done.stderr[:200]}"
+
+
 def check_mutants(files):
     """A mutant whose code has moved is no test any more, and nobody sees it until it is run."""
     for path in files.paths():
@@ -102,6 +118,7 @@ ALL = (
     folders.check_transport_names,
     folders.check_cycles,
     check_mutants,
+    check_shell,
     words.check_labels,
     words.check_continuations,
     words.check_who,

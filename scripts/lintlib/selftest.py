@@ -34,6 +34,7 @@ BROKEN = [
     (rules.check_lengths, {"scripts/a.py": "def f():\n" + "    pass\n" * 70}, "f has 71 lines"),
     (rules.check_python, {"scripts/a.py": "def f(:\n"}, "scripts/a.py:1:"),
     (rules.check_format, {"base/a.cc": _source("int   a ;\n")}, "base/a.cc:2: not clang-formatted"),
+    (rules.check_shell, {"scripts/a": "#!/bin/sh\necho $1\n"}, "scripts/a:2:6: note: Double quote"),
     (
         rules.check_mutants,
         {"base/a.cc": HEAD, "tests/mutants/a.patch": "--- a/base/a.cc\n+++ b/base/a.cc\n@@ -1,1 +1,1 @@\n-nothing of it\n+else\n"},

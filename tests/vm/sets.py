@@ -238,6 +238,7 @@ def _mix(sets, older, newer):
     file = os.path.join(sets.directory("mixed"), "set.json")
     with open(file, encoding="utf-8") as stream:
         document = json.load(stream)
-    document["machines"][0]["bytes"] = os.path.getsize(os.path.join(sets.directory("mixed"), state))
+    with open(os.path.join(sets.directory(older), "set.json"), encoding="utf-8") as stream:
+        document["machines"][0] = json.load(stream)["machines"][0]
     with open(file, "w", encoding="utf-8") as stream:
         json.dump(document, stream)

@@ -14,6 +14,9 @@
 
 namespace livebtl::sm {
 
+/// Of the segment's layout and of what is said beside it; both ends have the same.
+inline constexpr std::uint8_t kSegmentVersion = 4;
+
 struct Unmap {
   std::size_t bytes = 0;
   void operator()(std::byte* base) const noexcept;

@@ -15,8 +15,7 @@
 namespace livebtl::sm {
 namespace {
 
-constexpr std::uint8_t kVersion = 3;  // of the segment and what is said beside it
-constexpr std::size_t kBurst = 16;    // frames of one endpoint before the next has its turn
+constexpr std::size_t kBurst = 16;  // frames of one endpoint before the next has its turn
 constexpr TimeNs kSocketsEvery = 100 * kMicrosecond;
 
 struct PeerAddress {
@@ -28,7 +27,7 @@ PeerAddress parse_address(Bytes address) noexcept {
   ByteReader reader(address);
   const auto version = reader.take<std::uint8_t>();
   const PeerAddress parsed{reader.take<std::uint64_t>(), reader.take<ProcessId>()};
-  return reader.finished() && version == kVersion ? parsed : PeerAddress{};
+  return reader.finished() && version == kSegmentVersion ? parsed : PeerAddress{};
 }
 
 constexpr std::uint32_t kExclusivity = 1024;
@@ -95,7 +94,7 @@ SmTransport::~SmTransport() {
 
 Blob SmTransport::address() const {
   ByteWriter writer;
-  writer.put(kVersion);
+  writer.put(kSegmentVersion);
   writer.put(node_);
   writer.put(process_);
   return writer.take();

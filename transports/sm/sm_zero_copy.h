@@ -28,7 +28,7 @@
 namespace livebtl::sm {
 
 /// Largest payload that is exposed: as much as may be copied in one go under the engine's lock.
-inline constexpr std::uint32_t kExposureBytesMax = 256u << 10;
+inline constexpr std::uint32_t kExposureBytesMax = 1u << 20;
 inline constexpr std::uint32_t kExposuresMax = 4;
 
 /// In shared memory; for each direction of a connection.

@@ -95,7 +95,7 @@ class Neighbour {
   static void turn_over(bool& habit) noexcept { habit = !habit; }
   static Member::Place place() {
     ByteWriter address;
-    address.put(std::uint8_t{3});  // the version
+    address.put(sm::kSegmentVersion);  // the version
     address.put(kNode);
     address.put(Member::kProcess);
     return {kNode, {"sm", address.take()}};

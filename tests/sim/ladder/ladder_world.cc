@@ -262,7 +262,8 @@ void LadderWorld::ask_to_join(std::size_t index) {
     carry([this, index, standing] {
       to_member(index, [this, index, standing] {
         const bool before = member(index).machine.joined();
-        feed_member(index, JoinFrom{standing}, {});
+        // Every other one is of those that began alone.
+        feed_member(index, JoinFrom{standing, index % 2 == 1}, {});
         if (!before && member(index).machine.joined() && faults_.traffic) send_frame(index);
       });
     });

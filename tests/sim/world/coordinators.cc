@@ -190,7 +190,8 @@ void Coordinators::ask_to_join(SimProcess& process) {
     if (!asked->alive() || asked->frozen()) return;
     const control::Standing standing = asked->standing();
     post([this, &process, standing] {
-      if (process.alive() && !process.joined()) deliver(process, control::JoinFrom{standing}, 0);
+      if (process.alive() && !process.joined())
+        deliver(process, control::JoinFrom{standing, process.number() % 2 == 1}, 0);
     });
   });
 }

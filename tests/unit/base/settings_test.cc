@@ -46,7 +46,7 @@ TEST_CASE("every name in the table is there once") {
   std::set<std::string_view> names;
   for (const SettingInfo& info : setting_table()) names.insert(info.name);
   CHECK(names.size() == setting_table().size());
-  CHECK(names.size() == 32);
+  CHECK(names.size() == 33);
 }
 
 TEST_CASE("values arrive in their fields") {
@@ -100,6 +100,16 @@ TEST_CASE("an error names the variable as it was spelled, the value and what it 
   CHECK(settings.error().code == Errc::kInvalid);
   CHECK(settings.error().text ==
         "FI_LIVEBTL_CRC cannot be \"sometimes\": it takes one of: network always never");
+}
+
+TEST_CASE("what is secret is not said again, and is whole") {
+  const std::string seed(64, 'a');
+  CHECK(read({{"LIVEBTL_SEED", seed}})->seed == seed);
+  const auto cut = read({{"LIVEBTL_SEED", seed.substr(1)}});
+  REQUIRE_FALSE(cut);
+  CHECK(cut.error().text.starts_with("LIVEBTL_SEED cannot be what it is: it takes 64 hexadecimal"));
+  CHECK_FALSE(takes("SEED", seed.substr(1) + "g"));
+  CHECK_FALSE(takes("SEED", seed + "a"));
 }
 
 TEST_CASE("transports may be named beside those that are used anyhow: then all are") {

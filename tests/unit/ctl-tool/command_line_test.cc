@@ -8,12 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 
 #include "base/settings.h"
 #include "ctl-tool/choose_job.h"
-#include "ctl-tool/generate.h"
 
 using namespace livebtl;
 using namespace livebtl::tool;
@@ -37,13 +35,6 @@ EndNow ended(std::vector<std::string> arguments) {
 }
 
 control::JobPlace job_named(const std::string& id) { return {id, "/nowhere/" + id, 0, {}}; }
-
-std::string file_text(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 }  // namespace
 
@@ -223,28 +214,4 @@ TEST_CASE("a user is given by name or number") {
   CHECK(*read_user(user_name(::geteuid())) == ::geteuid());
   CHECK(read_user("no such user").error().code == ExitCode::kNotFound);
   if (::geteuid() != 0) CHECK(read_user("0").error().code == ExitCode::kNotPermitted);
-}
-
-TEST_CASE("the committed manual pages are what the program makes") {
-  CHECK(manual_page() == file_text(LIVEBTL_SOURCE_DIR "/docs/man/btlctl.1"));
-  CHECK(settings_page() == file_text(LIVEBTL_SOURCE_DIR "/docs/man/livebtl-settings.7"));
-}
-
-TEST_CASE("the manual page has every command and exit code") {
-  const std::string page = manual_page();
-  for (const char* command : {"jobs", "list", "status", "add", "quiesce", "remove", "switch", "set",
-                              "abort", "resume", "watch", "settings", "secret"}) {
-    CHECK(page.find(std::string(".SS btlctl ") + command) != std::string::npos);
-    CHECK(completion().find(command) != std::string::npos);
-  }
-  for (const auto& entry : kExitCodes) {
-    CHECK(page.find(".B " + std::to_string(static_cast<int>(entry.code)) + "\n") !=
-          std::string::npos);
-  }
-}
-
-TEST_CASE("the settings page has every setting") {
-  for (const auto& setting : setting_table()) {
-    CHECK(settings_page().find("LIVEBTL_" + std::string(setting.name)) != std::string::npos);
-  }
 }

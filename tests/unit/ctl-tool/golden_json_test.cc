@@ -14,18 +14,33 @@ namespace {
 std::string masked(std::string text) {
   const std::pair<const char*, const char*> masks[] = {
       {R"(0x[0-9a-f]{2,})", "0xID"},
-      {R"re("(milliseconds|pid|left_ms|incarnation|user|list_size|version)":("[^"]*"|[0-9.e+-]+))re",
+      {R"re("(milliseconds|pid|left_ms|incarnation|user|list_size|version|tid|ts|dur)":("[^"]*"|[0-9.e+-]+))re",
        "\"$1\":0"},
       {R"re("(host|node|directory|process)":"[^"]*")re", "\"$1\":\"\""},
       {R"re("relays":\[("[^"]*",?)*\])re", "\"relays\":[]"},
       {R"(/tmp/[A-Za-z0-9._-]*)", "/TMP"},
       {R"((rank [01] on )[^",;: ]+)", "$1HOST"},
+      {R"re("(unix_ms|began_unix_ms)":[0-9]+)re", "\"$1\":0"},
+      {R"re("((ordered|finished)_by":"|name":"node )[^ "]+( on [^,"]+)?)re", "\"$1WHO"},
+      {R"re("slow":\[[^\]]*\])re", "\"slow\":[]"},
+      {R"re("waited_for":"[^"]*")re", "\"waited_for\":\"\""},
       {R"(for [0-9]+ s more)", "for N s more"},
       {R"( incarnation [0-9]+)", " incarnation N"},
       {R"((no node 'nowhere' in this job; it has: )[^"]*)", "$1HOST"}};
   for (const auto& [pattern, with] : masks)
     text = std::regex_replace(text, std::regex(pattern), with);
   return text;
+}
+
+/// What doctor finds, and its exit code, is this machine's; of the settings the first one will do.
+std::string shortened(std::string text) {
+  if (text.find("livebtl.doctor/1") != std::string::npos) {
+    text = std::regex_replace(text, std::regex(R"re("(facts|findings)":\[.*?\](?=,"))re"),
+                              "\"$1\":[]");
+    text = std::regex_replace(
+        text, std::regex(R"re(^[0-9]+ |"exit_code":[0-9]+|"reason":"[a-z-]+")re"), "MASKED ");
+  }
+  return std::regex_replace(text, std::regex(R"re(("settings":\[\{[^}]*\}).*\])re"), "$1]");
 }
 
 }  // namespace
@@ -40,7 +55,7 @@ TEST_CASE("each command answers with the document that golden/documents.txt has"
     }
     words.insert(words.begin(), "--json");
     const Answer said = node.btlctl(words);
-    return std::to_string(said.code) + " " + masked(said.out.empty() ? "\n" : said.out);
+    return shortened(std::to_string(said.code) + " " + masked(said.out.empty() ? "\n" : said.out));
   };
   check_golden(LIVEBTL_SOURCE_DIR "/tests/unit/ctl-tool/golden/documents.txt", answer);
 }

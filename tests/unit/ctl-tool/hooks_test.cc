@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/ctl-tool/hooks_test.cc -- btlctl hooks install | check: what is written, and what is left
+// tests/unit/ctl-tool/hooks_test.cc -- btlctl hooks install | remove | check: what is written, and what is left
 // alone; and what hooks call.
 #include <doctest/doctest.h>
 
@@ -109,6 +109,40 @@ TEST_CASE("what was edited is kept, where nobody calls it") {
   CHECK(image.sh("tail -n 1 " + place + "/.livebtl-old.criu").out == "# mine\n");
   CHECK(image.sh("stat -c %a " + place + "/.livebtl-old.criu").out == "600\n");
   CHECK(image.hooks("check", "criu").code == 0);
+}
+
+TEST_CASE("what was installed is removed, and nothing that is somebody else's") {
+  Image image;
+  const std::string folder = "$image/usr/local/libexec/livebtl";
+  CHECK(image.hooks("remove", "criu").code == 0);  // there is none
+  CHECK(image.hooks("install", "criu").code == 0);
+  CHECK(image.node.btlctl({"--dry-run", "hooks", "remove", "criu", "--root", image.root}).code ==
+        0);
+  CHECK(image.hooks("check", "criu").code == 0);
+  CHECK(image.hooks("remove", "criu").code == 0);
+  CHECK(image.sh("ls -A " + folder).out.empty());
+  CHECK(image.hooks("check", "criu").code == 3);
+  CHECK(image.node.btlctl({"hooks", "remove", "--root", image.root}).code == 1);  // which?
+  image.hooks("install", "criu");
+  image.sh("echo '# mine' >>" + folder + "/criu");
+  CHECK(image.hooks("remove", "criu").code == 0);
+  CHECK(image.sh("ls -A " + folder).out == ".livebtl-old.criu\n");
+  CHECK(image.sh("tail -n 1 " + folder + "/.livebtl-old.criu").out == "# mine\n");
+  image.sh("echo another >" + folder + "/criu");
+  CHECK(image.hooks("remove", "criu").code == 3);
+  CHECK(image.sh("cat " + folder + "/criu").out == "another\n");
+}
+
+TEST_CASE("a hook that a package has brought is left to the package") {
+  Image image;
+  image.hooks("install", "virsh");
+  image.sh(
+      "mkdir -p $image/var/lib/dpkg/info; echo /usr/local/bin/livebtl-virsh >"
+      "$image/var/lib/dpkg/info/livebtl-hooks.list");
+  const Answer refused = image.hooks("remove", "virsh");
+  CHECK(refused.code == 3);
+  CHECK(refused.out.find("of the package livebtl-hooks") != std::string::npos);
+  CHECK(image.hooks("check", "virsh").code == 0);
 }
 
 TEST_CASE("in a directory where others may write, a hook is told to be anybody's") {

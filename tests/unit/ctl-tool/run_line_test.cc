@@ -5,11 +5,6 @@
 
 #include <doctest/doctest.h>
 
-#include <fstream>
-#include <iterator>
-
-#include "ctl-tool/generate.h"
-
 using namespace livebtl;
 using namespace livebtl::tool;
 
@@ -56,9 +51,4 @@ TEST_CASE("what is wrong is said, with what was meant") {
   CHECK(ends({"--help"}).exit_code == ExitCode::kDone);
   CHECK(ends({"--help"}).text.find("LAUNCHER") != std::string::npos);
   CHECK(ends({"--version"}).text.find("livebtl-run 0.") != std::string::npos);
-}
-
-TEST_CASE("the manual page in docs is what livebtl-run makes") {
-  std::ifstream file(LIVEBTL_SOURCE_DIR "/docs/man/livebtl-run.1");
-  CHECK(run_page() == std::string{std::istreambuf_iterator<char>(file), {}});
 }

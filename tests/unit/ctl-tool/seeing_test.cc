@@ -82,6 +82,26 @@ TEST_CASE("a stopped process is shown, and nobody waits for it") {
   two->signal(SIGCONT);
 }
 
+TEST_CASE(
+    "completion finds jobs, nodes and users of stopped processes at once, and says nothing else") {
+  Node node;
+  const auto one = node.member(0), two = node.member(1);
+  one->signal(SIGSTOP);
+  two->signal(SIGSTOP);
+  const auto jobs = node.btlctl({"__complete", "--job", ""});
+  CHECK(jobs.code == 0);
+  CHECK(jobs.err.empty());
+  CHECK(jobs.out == "job\t2 processes here\n");
+  CHECK(node.btlctl({"__complete", "add", "--scope", "node:"}).out.starts_with("node:"));
+  CHECK(node.btlctl({"__complete", "--user", ""}).out.find("has a job here") != std::string::npos);
+  write_file(page_file_of(node), std::string(200'000, 'x'));
+  const auto garbled = node.btlctl({"__complete", "switch", ""});
+  CHECK(garbled.code == 0);
+  CHECK(garbled.err.empty());
+  one->signal(SIGCONT);
+  two->signal(SIGCONT);
+}
+
 TEST_CASE("a page that was tampered with is named, and all others are shown") {
   Node node;
   const auto one = node.member(0), two = node.member(1);

@@ -179,3 +179,21 @@ TEST_CASE("vm by libvirt: machines of a set are all domains, or none") {
     CHECK_FALSE(read_machine(machine));
   }
 }
+
+TEST_CASE("vm snapshot takes a series, and refuses half of one") {
+  const auto snapshot = [](Words more) {
+    Words words = {"vm", "snapshot", "sets", "--vm", "vm1,qmp=q,ga=g"};
+    words.insert(words.end(), more.begin(), more.end());
+    return parse_command_line(words, "");
+  };
+  const auto parse = snapshot({"--every", "30m", "--keep", "4"});
+  const auto* line = std::get_if<CommandLine>(&parse);
+  REQUIRE(line != nullptr);
+  CHECK(line->vm.every == "30m");
+  CHECK(line->vm.keep == 4);
+  CHECK(refused(snapshot({"--every", "30m"}), "--every needs --keep"));
+  CHECK(refused(snapshot({"--every", "30", "--keep", "4"}), "--every"));
+  CHECK(refused(snapshot({"--keep", "0"}), "--keep"));
+  const auto once = snapshot({"--keep", "1"});
+  CHECK(std::get_if<CommandLine>(&once) != nullptr);
+}

@@ -8,6 +8,13 @@ using namespace livebtl;
 using namespace livebtl::launch;
 using namespace livebtl::test;
 
+namespace {
+
+/// What the shell is to make: random, and on no page.
+const std::string kSeed = "LIVEBTL_SEED=$(od -A n -t x1 -v -N 32 /dev/urandom | tr -d ' \\n') ";
+
+}  // namespace
+
 TEST_CASE("no such launcher, and launchers that are none or another's") {
   Line line;
   CHECK(line.refusal({"mpirum", "./program"}) == Errc::kNotFound);
@@ -49,7 +56,7 @@ TEST_CASE("MPICH takes the provider if it has libfabric, and nothing else does")
   Line line;
   line.with_mpich("ch4:ofi");
   CHECK(line.shown({"/opt/mpich/bin/mpiexec", "-n", "2", "prog"}) ==
-        "FI_PROVIDER=livebtl MPIR_CVAR_NOLOCAL=1 /opt/mpich/bin/mpiexec -n 2 prog");
+        "FI_PROVIDER=livebtl MPIR_CVAR_NOLOCAL=1 " + kSeed + "/opt/mpich/bin/mpiexec -n 2 prog");
   line.wishes.door = Door::kComponent;
   CHECK(line.refusal({"/opt/mpich/bin/mpiexec", "prog"}) == Errc::kUnsupported);
   line.wishes.door = {};
@@ -63,15 +70,30 @@ TEST_CASE("MPICH takes the provider if it has libfabric, and nothing else does")
 TEST_CASE("under srun the program says which MPI it is, and has to be given variables") {
   Line line;
   line.system.program("/usr/bin/srun", "--version", "slurm-wlm 22.05.8\n");
-  CHECK(line.shown({"srun", "-n", "4", "./program"}) == "OMPI_MCA_pml=livebtl srun -n 4 ./program");
+  CHECK(line.shown({"srun", "-n", "4", "./program"}) ==
+        "OMPI_MCA_pml=livebtl " + kSeed + "srun -n 4 ./program");
   line.system.ldd("./mpich-program",
                   "\tlibmpich.so.12 => /opt/lib/libmpich.so.12 (0x0)\n\tlibfabric.so.1 => "
                   "/usr/lib/x86_64-linux-gnu/libfabric.so.1 (0x0)\n");
   CHECK(line.shown({"srun", "./mpich-program"}) ==
-        "FI_PROVIDER=livebtl MPIR_CVAR_NOLOCAL=1 srun ./mpich-program");
+        "FI_PROVIDER=livebtl MPIR_CVAR_NOLOCAL=1 " + kSeed + "srun ./mpich-program");
   CHECK(line.refusal({"srun", "--export=NONE", "./program"}) == Errc::kInvalid);
   line.system.texts.erase("/usr/bin/ompi_info");
   CHECK(line.refusal({"srun", "./script"}) == Errc::kUnsupported);
+}
+
+TEST_CASE("a seed is given where the launcher has none, unless the user gives a secret") {
+  Line line;
+  CHECK_FALSE(line.plan(kJob)->needs_seed);
+  line.system.program("/usr/bin/srun", "--version", "slurm-wlm 22.05.8\n");
+  const std::vector<std::string> words = {"srun", "./program"};
+  CHECK(line.plan(words)->needs_seed);
+  for (const char* given : {"LIVEBTL_SECRET_FD", "FI_LIVEBTL_SECRET_FILE", "LIVEBTL_SEED"}) {
+    line.system.variables[given] = "something";
+    CHECK_FALSE(line.plan(words)->needs_seed);
+    line.system.variables[given] = "";
+  }
+  CHECK(line.plan(words)->needs_seed);
 }
 
 TEST_CASE("what is shown can be copied into a shell") {

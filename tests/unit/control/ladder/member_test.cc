@@ -171,6 +171,18 @@ TEST_CASE("who has not joined follows nobody; who joins takes over where the job
   CHECK(fresh.standing(0).seq == 1);
 }
 
+TEST_CASE("who joins late is brought there by an order, as its engine has begun") {
+  Bench old;
+  old.feed(PromiseRequest{"j", kFirst});
+  old.feed(order(kFirst, 1, Rung::kJoint));
+  MemberFacts facts;
+  MemberMachine late(facts);
+  const auto actions = late.step(JoinFrom{old.machine.standing(0), true}, 0);
+  REQUIRE(std::holds_alternative<Submit>(actions.at(0)));
+  CHECK(std::get<Submit>(actions[0]).order.rung == Rung::kJoint);
+  CHECK_FALSE(late.standing(0).reached);
+}
+
 TEST_CASE("a live coordinator keeps others out until its lease or its end, takeovers excepted") {
   Bench bench;
   bench.feed(PromiseRequest{"j", kFirst});

@@ -161,6 +161,33 @@ TEST_CASE("a launcher's seed makes the same secret everywhere, and no file") {
   CHECK_FALSE(std::filesystem::exists(scratch / "secret"));
 }
 
+TEST_CASE(
+    "a seed given to all nodes names the job that MPICH's launcher gives no name, and makes its "
+    "secret") {
+  Scratch here, there;
+  const Variable rank("PMI_RANK", "0"), size("PMI_SIZE", "2");
+  const auto found_in = [](const Scratch& node, const std::string& seed) {
+    Settings settings = settings_in(node);
+    settings.job.clear();
+    settings.seed = seed;
+    auto facts = find_job(settings, kProcess);
+    REQUIRE(facts);
+    return *facts;
+  };
+  const std::string given(64, 'a');
+  const JobFacts one = found_in(here, given), two = found_in(there, given);
+  CHECK(one.id.starts_with("pmi-"));
+  CHECK(one.id == two.id);
+  CHECK(same(one.secret, two.secret));
+  CHECK(one.id.find(given.substr(0, 8)) == std::string::npos);
+  CHECK(found_in(here, std::string(64, 'b')).id != one.id);
+  CHECK(found_in(here, "").id != one.id);
+  const Variable named("PMI_JOBID", "7.0");  // as under srun
+  const JobFacts by_slurm = found_in(here, given);
+  CHECK(by_slurm.id == "pmi-7.0");
+  CHECK(same(by_slurm.secret, one.secret));
+}
+
 TEST_CASE("without authentication there is no secret") {
   Scratch scratch;
   Settings settings = settings_in(scratch);

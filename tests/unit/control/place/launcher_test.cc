@@ -131,6 +131,30 @@ TEST_CASE("a PMIx namespace without Open MPI's seed names the job up to its @") 
   CHECK(facts->seed.empty());
 }
 
+TEST_CASE("under srun with PMIx, Slurm says rank, size and whether there are several nodes") {
+  Environment step = {{"PMIX_NAMESPACE", "slurm.pmix.7.0"},
+                      {"PMIX_RANK", "2"},
+                      {"SLURM_JOB_ID", "7"},
+                      {"SLURM_STEP_ID", "0"},
+                      {"SLURM_PROCID", "2"},
+                      {"SLURM_STEP_NUM_TASKS", "4"},
+                      {"SLURM_STEP_NUM_NODES", "2"}};
+  const auto facts = facts_of(step);
+  REQUIRE(facts);
+  CHECK(facts->job == "pmix-slurm.pmix.7.0");
+  CHECK(facts->announced == 4);
+  CHECK(facts->rank == 2);
+  CHECK_FALSE(facts->one_node);
+  step["SLURM_STEP_NUM_NODES"] = "1";
+  CHECK(facts_of(step)->one_node);
+  step["SLURM_PROCID"] = "four";
+  CHECK(facts_of(step).error().code == Errc::kInvalid);
+  // mpirun in a batch job: its own words count.
+  step["OMPI_COMM_WORLD_RANK"] = "1";
+  step["OMPI_COMM_WORLD_SIZE"] = "8";
+  CHECK(facts_of(step)->announced == 8);
+}
+
 TEST_CASE("a namespace that is no valid id is replaced by a hash, equal on all ranks") {
   const Environment odd = {{"PMIX_NAMESPACE", "../../etc/passwd and more"}};
   const auto facts = facts_of(odd);

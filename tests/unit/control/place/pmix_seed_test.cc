@@ -24,7 +24,8 @@ struct Server {
   pmix_data_type_t type = PMIX_STRING;
   int timeout_s = 0;
   int too_early = 0;  // so many requests come before rank 0 has published
-  int clients = 0;    // now
+  enum class Finds { kAlways, kRefreshed, kAsItIs } finds = Finds::kAlways;
+  int clients = 0;  // now
 };
 Server* server = nullptr;
 
@@ -71,6 +72,10 @@ pmix_status_t get(const pmix_proc_t* of, const char* key, const pmix_info_t* inf
   CHECK(std::string_view(info->key) == PMIX_TIMEOUT);
   server->timeout_s = info->value.data.integer;
   if (server->too_early-- > 0) return PMIX_ERR_NOT_FOUND;
+  const bool refreshes = count == 2 && std::string_view(info[1].key) == PMIX_GET_REFRESH_CACHE;
+  if (server->finds != Server::Finds::kAlways &&
+      refreshes != (server->finds == Server::Finds::kRefreshed))
+    return PMIX_ERR_NOT_FOUND;
   const auto found = server->committed.find(of->nspace);
   if (found == server->committed.end()) return PMIX_ERR_TIMEOUT;
   *value = value_of(server->type);
@@ -121,6 +126,20 @@ TEST_CASE("who asks before rank 0 has published asks again") {
   played.too_early = 3;
   CHECK(played.seed_of("job@1", 1) == seed);
   CHECK(played.too_early == -1);
+}
+
+TEST_CASE(
+    "it is found by servers that have to be told to look anew, and by those that then find "
+    "nothing") {
+  for (const auto finds : {Server::Finds::kRefreshed, Server::Finds::kAsItIs}) {
+    for (const int early : {0, 1, 2}) {
+      Played played;
+      const std::string seed = played.seed_of("job@1", 0);
+      played.finds = finds;
+      played.too_early = early;
+      CHECK(played.seed_of("job@1", 1) == seed);
+    }
+  }
 }
 
 TEST_CASE("spawned processes get the seed of those that spawned them, to any depth") {

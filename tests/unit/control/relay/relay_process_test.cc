@@ -113,6 +113,24 @@ TEST_CASE("a relay that is killed in mid-ladder holds the ladder up, and no more
   CHECK(nodes.two->all_on(Rung::kNew));
 }
 
+TEST_CASE(
+    "members that leave another node in mid-ladder are not waited for, even if nobody is left "
+    "there") {
+  TwoNodes nodes;
+  const std::string two = nodes.two->directory();
+  nodes.two->admin(1).hold(Rung::kNewTx);
+  Outcome outcome;
+  std::thread command([&] { outcome = nodes.one->run("switch", {"sm", "tcp"}); });
+  CHECK(eventually([&] { return nodes.two->admin(1).last().rung == Rung::kNewTx; }));
+  nodes.two->remove_member(0);
+  nodes.two->remove_member(1);
+  command.join();
+  CHECK(outcome.code == ExitCode::kDone);
+  CHECK(outcome.members == 2);
+  CHECK(nodes.one->all_on(Rung::kNew));
+  CHECK(eventually([&] { return helpers("relay", two).empty(); }));
+}
+
 TEST_CASE("a member whose relay cannot be started runs on, and says why") {
   const auto missing = start_helper("/no/such/program", {"relay"});
   REQUIRE_FALSE(missing);

@@ -107,7 +107,7 @@ TEST_CASE("a snapshot and a restore do what their plans say") {
   MachinePair pair;
   const auto to_take = planned(pair.request, [&pair] { return pair.snapshot(); });
   CHECK(heads(to_take) == done(pair.snapshot()));
-  CHECK(heads(to_take).size() == 17);
+  CHECK(heads(to_take).size() == 19);
   pair.start("inmigrate");
   const auto to_restore = planned(pair.request, [&pair] { return pair.restore(); });
   CHECK(heads(to_restore) == done(pair.restore()));

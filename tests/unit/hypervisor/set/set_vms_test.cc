@@ -208,7 +208,7 @@ TEST_CASE("interrupted before it begins it changes nothing; a plan alone neither
   pair.request.dry_run = true;
   const auto report = pair.snapshot();
   CHECK(report.end.code == 0);
-  CHECK(report.plan.size() == 24);
+  CHECK(report.plan.size() == 26);
   CHECK(report.plan[2] ==
         "unplug card hca of vm1: device_del hca, and wait up to 40 s until it is gone");
   CHECK_FALSE(std::filesystem::exists(pair.request.directory));

@@ -41,7 +41,7 @@ bool turn_until(Side& side, Condition condition) {
 
 inline Blob contact_of(std::uint64_t process) {
   ByteWriter writer;
-  writer.put(std::uint8_t{3});
+  writer.put(sm::kSegmentVersion);
   writer.put(std::uint64_t{5});
   writer.put(process);
   return writer.take();

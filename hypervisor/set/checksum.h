@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/set/checksum.h -- the CRC32C of a whole file. Used by btlctl's one thread; owns nothing.
+#pragma once
+
+#include <atomic>
+
+#include "base/fd.h"
+#include "livebtl/result.h"
+
+namespace livebtl::hypervisor {
+
+/// From its beginning to its end. Errors: kSystem: it cannot be read; kCancelled: `stop` (or
+/// nullptr) has become true.
+Result<std::uint32_t> checksum_of(const Fd& file, const std::atomic<bool>* stop);
+
+}  // namespace livebtl::hypervisor

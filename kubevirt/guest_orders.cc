@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// kubevirt/guest_orders.cc -- see guest_orders.h.
+#include "kubevirt/guest_orders.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "base/exit_code.h"
+#include "hypervisor/qmp/socket_agent.h"
+#include "watchd/program.h"
+
+namespace livebtl::kubevirt {
+namespace {
+
+using hypervisor::GuestAnswer;
+using hypervisor::GuestOrder;
+
+constexpr TimeNs kGrace = 2 * kSecond;
+constexpr TimeNs kAgainAfter = 500 * kMillisecond;
+constexpr TimeNs kUndoTimeout = 5 * kSecond;
+
+bool is(const GuestAnswer& answer, ExitCode code) { return answer.code == static_cast<int>(code); }
+
+/// Another command may be at work, or the job may be held: that passes.
+bool may_pass(const GuestAnswer& answer, GuestOrder order) {
+  return is(answer, ExitCode::kBusy) || is(answer, ExitCode::kRefused) ||
+         (order == GuestOrder::kReturn && is(answer, ExitCode::kRetracted));
+}
+
+/// What was set aside, but is not released by all, is used again: the guest will stay.
+bool is_half_done(const GuestAnswer& answer) {
+  return is(answer, ExitCode::kNotReleased) || is(answer, ExitCode::kForeign);
+}
+
+/// KubeVirt's guests have the name of the instance as their host name.
+std::string node_of(const std::string& domain) { return domain.substr(domain.find('_') + 1); }
+
+}  // namespace
+
+std::shared_ptr<std::timed_mutex> GuestOrders::lock_of(const std::string& domain) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(locks_, [](const auto& each) { return each.second.expired(); });
+  auto& kept = locks_[domain];
+  auto found = kept.lock();
+  if (!found) kept = found = std::make_shared<std::timed_mutex>();
+  return found;
+}
+
+GuestOrders::Answer GuestOrders::by_relay_once(const GuestPlace& place, const std::string& node,
+                                               GuestOrder order, TimeNs until) const {
+  const TimeNs timeout = std::max(kSecond, until - monotonic_now());
+  auto words =
+      hypervisor::words_of({settings_.btlctl, ""}, hypervisor::verb_of(order, node), timeout);
+  const std::vector<std::string> connect = {"--connect", place.relay, "--secret-file",
+                                            place.secret_file};
+  words.insert(words.begin() + 1, connect.begin(), connect.end());
+  const auto finished =
+      watchd::run_program(words, {monotonic_now() + timeout + kSecond, nullptr}, kGrace);
+  if (!finished) return tl::unexpected(finished.error());
+  return hypervisor::read_answer(*finished, order);
+}
+
+GuestOrders::Answer GuestOrders::by_relay(const GuestPlace& place, const std::string& node,
+                                          GuestOrder order, TimeNs until) const {
+  for (;;) {
+    Answer answer = by_relay_once(place, node, order, until);
+    if (!answer || !may_pass(*answer, order) || monotonic_now() + kAgainAfter >= until)
+      return answer;
+    std::this_thread::sleep_for(std::chrono::nanoseconds(kAgainAfter));
+  }
+}
+
+GuestOrders::Answer GuestOrders::by_agent(const GuestPlace& place, GuestOrder order,
+                                          TimeNs until) const {
+  hypervisor::SocketAgent agent(place.agent);
+  std::string node = place.node;
+  if (node.empty()) {
+    auto name = agent.host_name({until, nullptr});
+    if (!name) return tl::unexpected(name.error());
+    node = std::move(*name);
+  }
+  auto tries = hypervisor::tries_until(until, false);
+  tries.end = until;
+  return hypervisor::give_order(agent, {settings_.guest_btlctl, ""}, order, node, tries);
+}
+
+/// Nobody answers at the relay any more; a job that answers and knows no such node still has its devices.
+bool GuestOrders::has_ended(const GuestPlace& place) const {
+  const auto finished = watchd::run_program({settings_.btlctl, "--connect", place.relay,
+                                             "--secret-file", place.secret_file, "--json", "jobs"},
+                                            {monotonic_now() + kUndoTimeout, nullptr}, kGrace);
+  return finished && finished->code == static_cast<int>(ExitCode::kNotFound);
+}
+
+Result<std::string> GuestOrders::order(const std::string& domain, GuestOrder order, TimeNs until) {
+  const auto place = read_guest(settings_.guests, domain);
+  if (!place) return tl::unexpected(place.error());
+  if (!*place) return domain + " has no job";
+  const auto shared = lock_of(domain);
+  std::unique_lock lock(*shared, std::defer_lock);
+  if (!lock.try_lock_for(std::chrono::nanoseconds(std::max<TimeNs>(0, until - monotonic_now()))))
+    return fail(Errc::kTimeout, domain + ": another call for it has not ended");
+  const GuestPlace& guest = **place;
+  const std::string node = guest.node.empty() ? node_of(domain) : guest.node;
+  const bool relayed = guest.agent.empty();
+  const Answer answer =
+      relayed ? by_relay(guest, node, order, until) : by_agent(guest, order, until);
+  if (!answer) return fail(answer.error().code, domain + ": " + answer.error().text);
+  const bool ended =
+      answer->no_job || (relayed && is(*answer, ExitCode::kNotFound) && has_ended(guest));
+  if (ended) return domain + ": its job has ended";
+  if (answer->code == 0) return domain + ": " + answer->text;
+  if (order == GuestOrder::kPrepare && is_half_done(*answer)) {
+    const TimeNs end = monotonic_now() + kUndoTimeout;
+    (void)(relayed ? by_relay(guest, node, GuestOrder::kReturn, end)
+                   : by_agent(guest, GuestOrder::kReturn, end));
+  }
+  return fail(Errc::kRefused,
+              domain + ": code " + std::to_string(answer->code) + ": " + answer->text);
+}
+
+Result<std::string> GuestOrders::prepare(const std::string& domain, TimeNs until) {
+  return order(domain, GuestOrder::kPrepare, until);
+}
+
+Result<std::string> GuestOrders::give_back(const std::string& domain, TimeNs until) {
+  return order(domain, GuestOrder::kReturn, until);
+}
+
+}  // namespace livebtl::kubevirt

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""livebtl-watchd's two doors: the socket by which programs announce events, and the script by which it calls btlctl as
+root."""
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import unittest
+
+from tests.harness.commands import ROOT
+from tests.harness.notices import MetadataPlayer
+
+from .scene import PATIENCE, Scene
+
+
+class Guard(unittest.TestCase):
+    """share/watchd/watchd-btlctl, through which btlctl is called as root."""
+
+    def guarded(self, scene):
+        with open(os.path.join(ROOT, "share/watchd/watchd-btlctl"), encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn("\nbtlctl=/usr/bin/btlctl\n", text)
+        scene.write("guard", text.replace("\nbtlctl=/usr/bin/btlctl\n", f"\nbtlctl={scene.path('btlctl')}\n"))
+        os.chmod(scene.path("guard"), 0o755)
+        return scene.path("guard")
+
+    def test_lets_through_what_livebtl_watchd_says(self):
+        with MetadataPlayer() as player, Scene(f"SOURCES=azure\nAZURE_URL={player.url}\nTRANSPORTS=verbs ofi:tcp\n") as scene:
+            scene.settings[0] = scene.settings[0].replace(f"BTLCTL={scene.path('btlctl')}", f"BTLCTL={self.guarded(scene)}")
+            player.azure = [player.azure_event("freeze", 600)]
+            scene.start()
+            scene.wait_state("freeze", "acknowledged")
+            player.azure = []
+            scene.wait_state("freeze", "returned")
+            self.assertIn("--scope node:n1 verbs ofi:tcp", scene.calls("prepare")[0][1])
+            self.assertEqual(len(scene.calls("return")), 1)
+
+    def test_lets_nothing_else_through(self):
+        good = "--user u --json --timeout 3.000 --job j checkpoint prepare --scope node:n".split()
+        with Scene() as scene:
+            guard = self.guarded(scene)
+
+            def code(words):
+                return subprocess.run([guard, *words], capture_output=True, check=False).returncode
+            self.assertEqual(code(good), 0)
+            self.assertEqual(code(["--json", "jobs"]), 0)
+            bad = [good + ["--hold"], good + ["a b"], good + ["x"] * 5, good[:10] + ["job"], good[:10] + ["node:"], good[:9], [],
+                   ["--json jobs"], ["--json", "jobs", "--root"], ["hooks", "install", "criu", "--root", "/"]]
+            for at in range(len(good)):
+                bad += [good[:at] + [word] + good[at + 1:] for word in ("--root", "", "a;b", "a\nb", "hooks")
+                        if (at, word) not in ((1, "hooks"), (6, "hooks"))]
+            for words in bad:
+                self.assertEqual(code(words), 9, f"{words} was let through")
+            self.assertEqual(len(scene.calls()), 1)
+
+
+class Socket(unittest.TestCase):
+    def client(self, scene, stack, line):
+        """A connection that has said that line, as a function that returns the next answer."""
+        client = stack.enter_context(socket.socket(socket.AF_UNIX))
+        client.settimeout(PATIENCE)
+        client.connect(scene.path("socket"))
+        client.sendall(line)
+        lines = client.makefile("r")
+        return client, lambda: json.loads(lines.readline())
+
+    def test_is_told_each_state(self):
+        with Scene("SOURCES=socket\n") as scene, contextlib.ExitStack() as stack:
+            scene.settings.append(f"SOCKET={scene.path('socket')}\n")
+            scene.start()
+            scene.wait_log("watches")
+            client, answer = self.client(scene, stack, b'nonsense\n{"event":"move","kind":"migr')
+            self.assertIn("error", answer())
+            client.sendall(b'ate","in_s":10}\n')
+            self.assertEqual([answer()["state"] for _ in range(3)], ["seen", "preparing", "released"])
+            _, another = self.client(scene, stack, b'{"event":"move","kind":"migrate"}\n')
+            self.assertEqual(another()["state"], "released")
+            scene.stop(signal.SIGKILL)  # the event outlives it, although no source names it any more
+            scene.start()
+            scene.wait_log("watches", 2)
+            _, answer = self.client(scene, stack, b'{"event":"move","over":true}\n')
+            states = []
+            while "returned" not in states:
+                states.append(answer()["state"])
+            self.assertEqual((len(scene.calls("prepare")), len(scene.calls("return"))), (1, 1))
+
+    def test_hears_nobody_without_end(self):
+        with Scene("SOURCES=socket\n") as scene:
+            scene.settings.append(f"SOCKET={scene.path('socket')}\n")
+            scene.start()
+            scene.wait_log("watches")
+            with socket.socket(socket.AF_UNIX) as client:
+                client.settimeout(PATIENCE)
+                client.connect(scene.path("socket"))
+                try:
+                    client.sendall(b"x" * 100_000)
+                    self.assertEqual(client.recv(100), b"")
+                except (BrokenPipeError, ConnectionResetError):
+                    pass
+            self.assertEqual(scene.stop(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

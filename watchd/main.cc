@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// watchd/main.cc -- livebtl-watchd: hears that this machine is about to be stopped, moved or drained, and has the jobs on it
+// let go of their devices before, and return to them after. Main thread: all decisions and all calls of btlctl; a thread
+// for each source. docs/WATCHD.md.
+#include <signal.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "base/exit_code.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "watchd/sources/local.h"
+#include "watchd/sources/metadata.h"
+#include "watchd/sources/socket.h"
+#include "watchd/watcher.h"
+
+namespace livebtl::watchd {
+namespace {
+
+struct WatchdLine {
+  std::string config = kConfigFile;
+  std::vector<std::string> assignments;
+  bool dry_run = false, once = false, quiet = false, check = false;
+};
+
+ExitCode complain(const Error& error) {
+  std::fprintf(stderr, "livebtl-watchd: %s\n", error.text.c_str());
+  if (error.code == Errc::kAuth) return ExitCode::kNotPermitted;
+  return error.code == Errc::kRefused ? ExitCode::kBusy : ExitCode::kUsage;
+}
+
+void define(CLI::App& app, WatchdLine& line) {
+  app.set_version_flag("--version", std::string("livebtl-watchd ") + LIVEBTL_VERSION);
+  app.add_option("--config", line.config, "The file of settings")
+      ->type_name("FILE")
+      ->capture_default_str();
+  app.add_option("--set", line.assignments, "A setting, as it would stand in the file; counts more")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  app.add_flag(
+      "--dry-run", line.dry_run,
+      "Say what would be done, as lines of JSON on standard output; call and write nothing");
+  app.add_flag("--once", line.once,
+               "Ask each source once, do what is due, and end: 0 if all was done, else 5. Not with "
+               "the source socket");
+  app.add_flag("--check", line.check, "Read the settings, and end");
+  app.add_flag("--quiet", line.quiet, "Log warnings and errors alone");
+}
+
+Result<Settings> settings_of(const WatchdLine& line) {
+  auto assignments = read_config_file(line.config);
+  if (!assignments) return tl::unexpected(assignments.error());
+  std::string text;
+  for (const std::string& each : line.assignments) text += each + "\n";
+  auto given = parse_config(text, "--set");
+  if (!given) return tl::unexpected(given.error());
+  assignments->insert(assignments->end(), given->begin(), given->end());
+  auto settings = read_watchd_settings(*assignments);
+  if (settings && settings->sources.empty())
+    return fail(Errc::kInvalid,
+                line.config + " names no SOURCES; some of azure gce ec2 slurm file socket");
+  return settings;
+}
+
+Result<std::unique_ptr<Source>> make_source(const std::string& name, const Settings& settings) {
+  if (name == "azure") return std::make_unique<AzureSource>(settings);
+  if (name == "gce") return std::make_unique<GceSource>(settings);
+  if (name == "ec2") return std::make_unique<Ec2Source>(settings);
+  if (name == "slurm") return std::make_unique<SlurmSource>(settings, JobOrders(settings).node());
+  if (name == "file") return std::make_unique<FileSource>(settings);
+  return SocketSource::listen(settings.socket);
+}
+
+Result<Parts> make_parts(const WatchdLine& line, const Settings& settings) {
+  Parts parts;
+  if (!line.dry_run) {
+    auto journal = Journal::open(settings.journal);
+    if (!journal) return tl::unexpected(journal.error());
+    parts.journal = std::move(*journal);
+  }
+  for (const std::string& name : settings.sources) {
+    if (line.once && name == "socket")
+      return fail(
+          Errc::kInvalid,
+          "--once is not possible with the source socket: nobody would be listening in between");
+    auto source = make_source(name, settings);
+    if (!source) return tl::unexpected(source.error());
+    parts.sources.push_back(std::move(*source));
+  }
+  return parts;
+}
+
+std::uint64_t seed() {
+  std::uint64_t value = unix_now_ns();
+  if (::getrandom(&value, sizeof value, 0) != sizeof value)
+    value ^= static_cast<std::uint64_t>(monotonic_now());
+  return value;
+}
+
+/// Blocked in all threads, and read by the main thread.
+Fd signals_to_end() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGTERM);
+  ::sigaddset(&signals, SIGINT);
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  return Fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+ExitCode watch(const WatchdLine& line) {
+  const auto settings = settings_of(line);
+  if (!settings) return complain(settings.error());
+  if (line.check) return ExitCode::kDone;
+  set_log_prefix("livebtl-watchd");
+  set_log_level(line.quiet ? LogLevel::kWarn : LogLevel::kInfo);
+  const Fd signals = signals_to_end();
+  if (!signals) return complain({Errc::kSystem, "no descriptor for signals can be had"});
+  auto parts = make_parts(line, *settings);
+  if (!parts) return complain(parts.error());
+  Watcher watcher(*settings, std::move(*parts), seed());
+  if (const Status begun = watcher.begin(); !begun) return complain(begun.error());
+  if (line.once) return watcher.once() ? ExitCode::kDone : ExitCode::kRetracted;
+  log(LogLevel::kInfo, "watchd", "watches%s", line.dry_run ? ", as a dry run" : "");
+  watcher.run(signals.number());
+  return ExitCode::kDone;
+}
+
+}  // namespace
+}  // namespace livebtl::watchd
+
+int main(int argc, char** argv) try {
+  using namespace livebtl::watchd;
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  CLI::App app(
+      "Has jobs let go of their devices before this machine is stopped or moved, and return after",
+      "livebtl-watchd");
+  WatchdLine line;
+  define(app, line);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? 0 : static_cast<int>(livebtl::ExitCode::kUsage);
+  }
+  return static_cast<int>(watch(line));
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "livebtl-watchd: cannot go on: %s\n", error.what());
+  return static_cast<int>(livebtl::ExitCode::kNotPermitted);
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// watchd/sources/socket.h -- a Unix socket by which programs of this machine announce events: a line of JSON each, answered
+// by a line for each state that the event comes to. look() waits for a line, in the poller's thread, which owns the
+// connections; note() hands states over to it.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "base/bell.h"
+#include "base/fd.h"
+#include "watchd/sources/source.h"
+
+namespace livebtl::watchd {
+
+class SocketSource : public Source {
+ public:
+  /// Replaces what a killed livebtl-watchd has left there. Errors: kSystem, kAuth.
+  static Result<std::unique_ptr<SocketSource>> listen(const std::string& path);
+  ~SocketSource() override;
+
+  const char* name() const noexcept override { return "socket"; }
+  TimeNs interval() const noexcept override { return 0; }
+  Result<Report> look() override;
+  void note(const Entry& entry) override;
+  void stop() override;
+
+ private:
+  struct Client {
+    Fd connection;
+    std::string received = {};
+    std::vector<std::string> events = {};  // which it wants to hear of
+  };
+
+  SocketSource(std::string path, Fd listener)
+      : path_(std::move(path)), listener_(std::move(listener)) {}
+  void accept_one();
+  bool serve(Client& client, Report& report);
+  bool take_line(Client& client, std::string_view line, Report& report);
+  void keep(const Entry& entry);
+  void tell_states();
+  void wait_until_ready(std::vector<bool>& ready, bool& comes);
+
+  const std::string path_;
+  Fd listener_;
+  Bell bell_;
+  std::vector<Client> clients_;
+  std::map<std::string, Entry>
+      last_;          // state of each event that is not over, for those that ask later
+  std::mutex mutex_;  // of what follows
+  std::deque<Entry> states_;
+  bool stopped_ = false;
+};
+
+}  // namespace livebtl::watchd
