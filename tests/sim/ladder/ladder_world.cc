@@ -215,7 +215,7 @@ void LadderWorld::feed_member(std::size_t index, const MemberEvent& event,
     } else if (const auto* told = std::get_if<Notify>(&action)) {
       notify(told->standing);
     } else if (const auto* submit = std::get_if<Submit>(&action)) {
-      engine_take(index, submit->order, false);
+      engine_take(index, submit->order, std::holds_alternative<JoinFrom>(event));
     } else {
       engine_take(index, std::get<Adopt>(action).order, true);
     }
