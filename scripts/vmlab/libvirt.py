@@ -234,7 +234,7 @@ def new(build_directory=None):
     check(os.geteuid() == 0, "hosts with libvirt take root")
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
     if missing:
-        raise Failed(f"not installed: {', '.join(missing)}: scripts/setup vmlab")
+        raise Failed(f"not installed: {', '.join(missing)}: scripts/setup libvirt")
     made, disk, accelerator = lab.prepare(build_directory)
     with locked("lab", "a lab is up in this checkout: scripts/vmlab/lab down ends it"):
         image.forget_others(made)
