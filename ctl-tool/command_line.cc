@@ -20,12 +20,19 @@ constexpr std::size_t kArgumentBytesMax = 256;
 /// Job ids and words: nothing sensible is this long.
 bool too_long(const std::string& text) { return text.size() > kArgumentBytesMax; }
 
+/// A URI is for vm (commands/vm.cc); the other commands refuse it.
+std::string problem_of_connect(const std::string& text) {
+  if (text.find("://") != std::string::npos) return "";
+  const auto place = control::parse_host_port(text);
+  return place ? "" : place.error().text;
+}
+
 void define_outside(CLI::App& app, CommandLine& line) {
   CLI::Option* connect =
       add_value(app, "--connect", line.connect, "HOST:PORT",
                 "Reach a job from a machine that has none of its processes, by the relay of any of "
                 "its nodes (btlctl jobs shows them)")
-          ->check(checked_by(control::parse_host_port));
+          ->check(checked(problem_of_connect));
   add_value(app, "--secret-file", line.secret_file, "FILE",
             "With --connect: the job's secret, a file of mode 0600 that is yours (btlctl secret "
             "writes it)")
@@ -246,6 +253,9 @@ std::string problem_of(const CommandLine& line, const Given& given) {
   if (line.json && line.wide) return "--json and -o wide contradict each other; name one of them";
   if (std::string wrong = misplaced_option(given); !wrong.empty()) return wrong;
   const Command& leaf = *given.commands.back();
+  const bool by_libvirt = line.connect.find("://") != std::string::npos;
+  if (by_libvirt && std::string_view(given.commands.front()->name) != kVm.name)
+    return "--connect takes HOST:PORT; libvirt's URI is for vm";
   if (leaf.foreground && line.no_wait) return "--no-wait is not possible with " + given.title();
   return leaf.conflict != nullptr ? leaf.conflict(line) : "";
 }

@@ -24,6 +24,7 @@ struct VmOptions {
   std::string guest_btlctl = "btlctl";
   // migrate
   std::string qmp, agent, to;
+  std::string domain, destination_connect;  // libvirt's; domain: "" if QEMU's sockets are named
   std::vector<std::string> cards;
   std::vector<std::string> card_arguments;
   std::string destination_qmp, destination_agent;
@@ -40,8 +41,8 @@ struct CommandLine {
   std::string command;                  // "hold"
   std::vector<std::string> arguments;  // "start"; transports (aliases resolved); assignments; hooks
   std::string job;
-  std::string user;                // whose jobs of this node; empty: as choose_job.h says
-  std::string connect;             // HOST:PORT of a relay; empty: jobs of this node
+  std::string user;     // whose jobs of this node; empty: as choose_job.h says
+  std::string connect;  // HOST:PORT of a relay, with vm a URI of libvirt; empty: jobs of this node
   std::string secret_file;         // with connect
   std::string scope;               // job or node:NAME; empty: job
   std::string file;                // secret: to be written

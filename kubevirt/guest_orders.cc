@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/exit_code.h"
+#include "hypervisor/qmp/socket_agent.h"
 #include "watchd/program.h"
 
 namespace livebtl::kubevirt {
@@ -72,7 +73,7 @@ GuestOrders::Answer GuestOrders::by_relay(const GuestPlace& place, const std::st
 
 GuestOrders::Answer GuestOrders::by_agent(const GuestPlace& place, GuestOrder order,
                                           TimeNs until) const {
-  hypervisor::GuestAgent agent(place.agent);
+  hypervisor::SocketAgent agent(place.agent);
   std::string node = place.node;
   if (node.empty()) {
     auto name = agent.host_name({until, nullptr});

@@ -7,7 +7,7 @@
 #include <memory>
 #include <mutex>
 
-#include "hypervisor/qmp/guest_job.h"
+#include "hypervisor/vm/guest_job.h"
 #include "kubevirt/guest_place.h"
 
 namespace livebtl::kubevirt {

@@ -10,7 +10,7 @@
 #include "base/exit_code.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "hypervisor/qmp/guest_job.h"
+#include "hypervisor/vm/guest_job.h"
 #include "watchd/program.h"
 #include "watchd/texts/fields.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/deadline.h"
-#include "hypervisor/qmp/guest_agent.h"
+#include "hypervisor/vm/guest_agent.h"
 
 namespace livebtl::watchd {
 

@@ -10,6 +10,8 @@
 #include "ctl-tool/options.h"
 #include "ctl-tool/progress_line.h"
 #include "ctl-tool/say.h"
+#include "hypervisor/libvirt/libvirt_vm.h"
+#include "hypervisor/qmp/qmp_vm.h"
 
 namespace livebtl::tool {
 namespace {
@@ -27,6 +29,24 @@ void print_phases(const hypervisor::Report& report, const Screen& screen) {
   if (!table.empty()) print(table.text(screen));
 }
 
+/// Or the error says what to install.
+Result<std::unique_ptr<hypervisor::Hypervisor>> reached(bool by_libvirt) {
+  using Reached = Result<std::unique_ptr<hypervisor::Hypervisor>>;
+  if (!by_libvirt) return std::make_unique<hypervisor::QmpHypervisor>();
+  return hypervisor::open_libvirt().and_then([](const hypervisor::LibvirtCalls& calls) -> Reached {
+    return std::make_unique<hypervisor::LibvirtHypervisor>(calls);
+  });
+}
+
+hypervisor::Report called(const char* verb, bool by_libvirt, const VmCall& call,
+                          const hypervisor::Progress& progress) {
+  const auto hypervisor = reached(by_libvirt);
+  if (hypervisor) return call(**hypervisor, progress);
+  hypervisor::Report report{.verb = verb, .object_key = "of"};
+  report.end = {hypervisor::kCodeNotFound, hypervisor.error().text};
+  return report;
+}
+
 const Command* const kVmActions[] = {&kVmMigrate, &kVmSnapshot, &kVmRestore};
 
 }  // namespace
@@ -39,9 +59,16 @@ void add_guest_btlctl(CLI::App& app, CommandLine& line) {
 
 TimeNs vm_timeout(const CommandLine& line) { return line.timeout_or(kVmSecondsDefault); }
 
-std::string problem_of_globals(const CommandLine& line) {
-  if (!line.connect.empty())
-    return "--connect is not possible with vm, which reaches the job through the guests' agents";
+bool is_libvirt_uri(const std::string& text) { return text.find("://") != std::string::npos; }
+
+std::string problem_of_globals(const CommandLine& line, bool by_libvirt) {
+  if (!line.connect.empty() && !by_libvirt)
+    return "--connect is not possible with vm, which reaches the job through the guests' agents; "
+           "where machines are named as libvirt's domains it takes libvirt's URI";
+  if (!line.connect.empty() && !is_libvirt_uri(line.connect))
+    return "--connect takes libvirt's URI here, such as qemu:///system or "
+           "qemu+ssh://node8/system, not '" +
+           line.connect + "'";
   if (line.timeout_s && *line.timeout_s < kVmSecondsMin)
     return "vm takes a --timeout of 30 s at least: a third of it is kept for the way back";
   return "";
@@ -55,10 +82,11 @@ std::string one_name(const std::string& path) {
   return failed ? path : plain.string();
 }
 
-ExitCode run_vm(const CommandLine& line, const VmCall& call) {
+ExitCode run_vm(const CommandLine& line, const char* verb, bool by_libvirt, const VmCall& call) {
   ProgressLine progress(line);
-  const hypervisor::Report report =
-      call([&](const std::string& text) { progress.show(printable(text), true); });
+  const hypervisor::Report report = called(verb, by_libvirt, call, [&](const std::string& text) {
+    progress.show(printable(text), true);
+  });
   progress.clear();
   const auto code = static_cast<ExitCode>(report.end.code);
   const bool done = code == ExitCode::kDone;
@@ -80,7 +108,7 @@ const Command kVm{
     .name = "vm",
     .summary = "Migrate, snapshot or restore virtual machines under a running job",
     .detail =
-        R"(Runs where QEMU runs. migrate moves one guest to another QEMU, snapshot saves all machines of a job
+        R"(Runs where QEMU runs, or anywhere from where libvirt can be reached. migrate moves one guest to another QEMU, snapshot saves all machines of a job
 as one set, and restore has the job go on from such a set. The guests' agents and the btlctl in the
 guests are used to have the job let go of its devices, and return to them.
 
@@ -91,6 +119,7 @@ still owes then is waited for half a minute longer at most.
 
 Examples:
   btlctl vm migrate --qmp vm1.qmp --ga vm1.agent --to tcp:node8:4444 --card hca0
+  btlctl vm migrate --domain vm1 --to qemu+ssh://node8/system --card hostdev0
   btlctl vm snapshot monday --vm vm1,qmp=1.qmp,ga=1.agent,card=hca0 --vm vm2,qmp=2.qmp,ga=2.agent
   btlctl vm restore monday --vm vm1,qmp=1.qmp,ga=1.agent --vm vm2,qmp=2.qmp,ga=2.agent)",
     .actions = kVmActions};

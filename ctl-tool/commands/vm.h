@@ -18,16 +18,20 @@ inline constexpr std::size_t kVmTextMax = 4096;  // bytes of one option
 void add_guest_btlctl(CLI::App& app, CommandLine& line);
 TimeNs vm_timeout(const CommandLine& line);
 
-/// One --vm of snapshot and restore: NAME,qmp=SOCKET[,ga=SOCKET][,card=ID]...
+/// One --vm of snapshot and restore: NAME,qmp=SOCKET[,ga=SOCKET][,card=ID]... or
+/// NAME,domain=NAME[,connect=URI][,card=ID]...
 Result<hypervisor::MachinePlace> read_machine(const std::string& text);
 
-/// Of all actions; "": nothing.
-std::string problem_of_globals(const CommandLine& line);
+/// Of all actions; "": nothing. `by_libvirt`: machines are named as domains.
+std::string problem_of_globals(const CommandLine& line, bool by_libvirt);
+bool is_libvirt_uri(const std::string& text);
 /// The same for a socket by whatever name: a link, or another way there.
 std::string one_name(const std::string& path);
 
 /// Does it, shows how far it is, and says what came of it, for people or as a document.
-using VmCall = std::function<hypervisor::Report(const hypervisor::Progress& progress)>;
-ExitCode run_vm(const CommandLine& line, const VmCall& call);
+using VmCall = std::function<hypervisor::Report(const hypervisor::Hypervisor& hypervisor,
+                                                const hypervisor::Progress& progress)>;
+/// `verb`: "vm migrate"; `by_libvirt`: libvirt is opened, else QEMU's sockets are spoken to.
+ExitCode run_vm(const CommandLine& line, const char* verb, bool by_libvirt, const VmCall& call);
 
 }  // namespace livebtl::tool

@@ -21,6 +21,10 @@ std::string problem_of_card(const std::string& text) {
              : "it takes a device's id, as QEMU has it, not '" + text + "'";
 }
 
+std::string problem_of_libvirt_uri(const std::string& text) {
+  return is_libvirt_uri(text) ? "" : "it takes a URI of libvirt, such as qemu+ssh://node8/system";
+}
+
 CLI::Option* add_text(CLI::App& app, const char* name, std::string& value, const char* type,
                       const char* text) {
   return add_value(app, name, value, type, text)->check(takes_at_most(kVmTextMax));
@@ -35,28 +39,41 @@ void define_destination(CLI::App& app, VmOptions& vm) {
                "The socket of the guest's agent there: the job is told to return to its cards");
   qmp->needs(agent);
   agent->needs(qmp);
+  add_text(app, "--destination-connect", vm.destination_connect, "URI",
+           "With --domain: libvirt at the destination, as it is reached from here; without it as "
+           "--to has it")
+      ->check(checked(problem_of_libvirt_uri));
+}
+
+void define_source(CLI::App& app, VmOptions& vm) {
+  add_text(app, "--domain", vm.domain, "NAME",
+           "This guest, as libvirt names it; --connect: the URI of its daemon, if it is not "
+           "libvirt's default");
+  add_text(app, "--qmp", vm.qmp, "SOCKET",
+           "Without libvirt: a QMP monitor of this guest's QEMU (-qmp "
+           "unix:SOCKET,server=on,wait=off), which nobody else uses meanwhile");
+  add_text(app, "--ga", vm.agent, "SOCKET",
+           "Without libvirt: the socket of this guest's agent (qemu-guest-agent)");
 }
 
 void define_migrate(CLI::App& app, CommandLine& line) {
   VmOptions& vm = line.vm;
-  add_text(app, "--qmp", vm.qmp, "SOCKET",
-           "A QMP monitor of this guest's QEMU (-qmp unix:SOCKET,server=on,wait=off), which nobody "
-           "else uses meanwhile")
-      ->required();
-  add_text(app, "--ga", vm.agent, "SOCKET", "The socket of this guest's agent (qemu-guest-agent)")
-      ->required();
+  define_source(app, vm);
   add_text(app, "--to", vm.to, "URI",
-           "Where to, as QEMU's migrate takes it: tcp:HOST:PORT, unix:PATH")
+           "Where to. With --domain: libvirt there, as the daemon here reaches it; with --qmp as "
+           "QEMU's migrate takes it: tcp:HOST:PORT, unix:PATH")
       ->required()
       ->check(checked(problem_of_uri));
-  add_value(app, "--card", vm.cards, "ID",
-            "A device to unplug before, by its id; several in the order given")
+  add_value(
+      app, "--card", vm.cards, "ID",
+      "A device to unplug before, by its id, with --domain its alias; several in the order given")
       ->required()
       ->allow_extra_args(false)
       ->check(checked(problem_of_card));
-  add_value(app, "--card-args", vm.card_arguments, "JSON",
-            "How to plug a card in again: an object of device_add's arguments; without it QEMU is "
-            "asked")
+  add_value(
+      app, "--card-args", vm.card_arguments, "JSON",
+      "How to plug a card in again: an object of device_add's arguments, with --domain of driver, "
+      "id and xml; without it the hypervisor is asked")
       ->allow_extra_args(false)
       ->check(takes_at_most(kVmTextMax))
       ->check(checked_by(hypervisor::read_card_arguments));
@@ -81,10 +98,24 @@ std::string problem_of_cards(const VmOptions& vm) {
   return "";
 }
 
+/// A guest is named by libvirt's domain or by QEMU's sockets.
+std::string problem_of_kind(const VmOptions& vm) {
+  if (vm.domain.empty()) {
+    if (vm.qmp.empty() || vm.agent.empty())
+      return "--domain is required, or --qmp and --ga: which guest is to be migrated?";
+    return vm.destination_connect.empty() ? "" : "--destination-connect goes with --domain";
+  }
+  if (!vm.qmp.empty() || !vm.agent.empty() || !vm.destination_qmp.empty())
+    return "--domain goes without --qmp and --ga: libvirt alone speaks to its QEMUs";
+  return problem_of_libvirt_uri(vm.to).empty() ? "" : "--to: " + problem_of_libvirt_uri(vm.to);
+}
+
 /// A monitor serves one client, and after the migration only the QEMU at the destination has a guest.
 std::string conflict_of_migrate(const CommandLine& line) {
   const VmOptions& vm = line.vm;
-  if (std::string wrong = problem_of_globals(line); !wrong.empty()) return wrong;
+  if (std::string wrong = problem_of_globals(line, !vm.domain.empty()); !wrong.empty())
+    return wrong;
+  if (std::string wrong = problem_of_kind(vm); !wrong.empty()) return wrong;
   const auto same = [](const std::string& here, const std::string& there) {
     return !there.empty() && one_name(here) == one_name(there);
   };
@@ -97,18 +128,24 @@ std::string conflict_of_migrate(const CommandLine& line) {
   return problem_of_cards(vm);
 }
 
-hypervisor::MigrateRequest migrate_request(const CommandLine& line) {
+hypervisor::MigrateRequest migrate_request(const CommandLine& line,
+                                           const hypervisor::Hypervisor& hypervisor) {
+  const VmOptions& vm = line.vm;
   hypervisor::MigrateRequest request;
-  request.qmp = line.vm.qmp;
-  request.agent = line.vm.agent;
+  request.hypervisor = &hypervisor;
+  request.source = {vm.qmp, vm.agent, ""};
+  request.destination = {vm.destination_qmp, vm.destination_agent, ""};
+  if (!vm.domain.empty()) {
+    request.source = {line.connect, "", vm.domain};
+    request.destination = {vm.destination_connect.empty() ? vm.to : vm.destination_connect, "",
+                           vm.domain};
+  }
   request.to = line.vm.to;
   request.cards = line.vm.cards;
   for (const std::string& text : line.vm.card_arguments) {
     if (auto arguments = hypervisor::read_card_arguments(text))
       request.card_arguments.push_back(std::move(*arguments));
   }
-  request.destination_qmp = line.vm.destination_qmp;
-  request.destination_agent = line.vm.destination_agent;
   request.guest = {line.vm.guest_btlctl, line.job};
   request.timeout = vm_timeout(line);
   request.dry_run = line.dry_run;
@@ -116,9 +153,11 @@ hypervisor::MigrateRequest migrate_request(const CommandLine& line) {
 }
 
 ExitCode migrate(const CommandLine& line, const std::atomic<bool>& stop) {
-  return run_vm(line, [&](const hypervisor::Progress& progress) {
-    return hypervisor::migrate_vm(migrate_request(line), stop, progress);
-  });
+  const auto call = [&](const hypervisor::Hypervisor& hypervisor,
+                        const hypervisor::Progress& progress) {
+    return hypervisor::migrate_vm(migrate_request(line, hypervisor), stop, progress);
+  };
+  return run_vm(line, "vm migrate", !line.vm.domain.empty(), call);
 }
 
 }  // namespace
@@ -135,6 +174,7 @@ does that too if it can reach the destination.
 
 Examples:
   btlctl vm migrate --qmp vm1.qmp --ga vm1.agent --to tcp:node8:4444 --card hca0
+  btlctl vm migrate --domain vm1 --to qemu+ssh://node8/system --card hostdev0
   btlctl --dry-run vm migrate --qmp vm1.qmp --ga vm1.agent --to tcp:node8:4444 --card hca0)",
     .define = define_migrate,
     .conflict = conflict_of_migrate,

@@ -31,12 +31,15 @@ ExitCode end_of_series(const CommandLine& line, const Error& error) {
 }
 
 /// One set, and then, only if that is whole and verified, the removal of old ones.
-ExitCode make_one(const CommandLine& line, hypervisor::SetRequest request,
+ExitCode make_one(const CommandLine& line, hypervisor::SetRequest request, bool by_libvirt,
                   hypervisor::SetSeries& series, const std::atomic<bool>& stop) {
   request.directory = series.next(std::time(nullptr));
-  const ExitCode code = run_vm(line, [&](const hypervisor::Progress& progress) {
+  const auto call = [&](const hypervisor::Hypervisor& hypervisor,
+                        const hypervisor::Progress& progress) {
+    request.hypervisor = &hypervisor;
     return hypervisor::snapshot_vms(request, stop, progress);
-  });
+  };
+  const ExitCode code = run_vm(line, "vm snapshot", by_libvirt, call);
   if (request.dry_run || !is_made(code)) return code;
   if (!line.json) print(printable(request.directory) + " is whole, and verified\n");
   for (const std::string& said : series.prune(request.directory, line.vm.keep, request.names()))
@@ -75,14 +78,14 @@ std::string problem_of_series(const CommandLine& line) {
   return "";
 }
 
-ExitCode run_series(const CommandLine& line, const hypervisor::SetRequest& request,
+ExitCode run_series(const CommandLine& line, const hypervisor::SetRequest& request, bool by_libvirt,
                     const std::atomic<bool>& stop) {
   auto series = hypervisor::SetSeries::open(request.directory);
   if (!series) return end_of_series(line, series.error());
   const double every_s = hypervisor::read_interval(line.vm.every).value_or(0);
   const auto every = static_cast<TimeNs>(every_s * 1e9);
   for (TimeNs due = monotonic_now();;) {
-    const ExitCode code = make_one(line, request, *series, stop);
+    const ExitCode code = make_one(line, request, by_libvirt, *series, stop);
     if (every == 0 || request.dry_run || stop.load() || is_hopeless(code)) return code;
     due += every;
     while (due <= monotonic_now())

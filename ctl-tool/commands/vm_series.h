@@ -13,7 +13,8 @@ void define_series(CLI::App& app, CommandLine& line);
 /// "": the options fit together.
 std::string problem_of_series(const CommandLine& line);
 /// With --every until it is interrupted between two sets; the exit code is the last one's.
-ExitCode run_series(const CommandLine& line, const hypervisor::SetRequest& request,
+/// request: without its hypervisor, which each set opens anew.
+ExitCode run_series(const CommandLine& line, const hypervisor::SetRequest& request, bool by_libvirt,
                     const std::atomic<bool>& stop);
 
 }  // namespace livebtl::tool

@@ -19,11 +19,15 @@ using hypervisor::MachinePlace;
 std::string add_part(MachinePlace& machine, const std::string& part) {
   const std::string key = part.substr(0, part.find('='));
   const std::string value = key.size() < part.size() ? part.substr(key.size() + 1) : "";
-  std::string* const socket = key == "qmp" ? &machine.qmp : key == "ga" ? &machine.agent : nullptr;
-  if (value.empty() || (socket == nullptr && key != "card")) return "'" + part + "' has no meaning";
-  if (socket != nullptr) {
-    if (!socket->empty()) return key + " is given twice";
-    *socket = value;
+  std::string* const text = key == "qmp" || key == "connect" ? &machine.place.monitor
+                            : key == "ga"                    ? &machine.place.agent
+                            : key == "domain"                ? &machine.place.domain
+                                                             : nullptr;
+  if (value.empty() || (text == nullptr && key != "card")) return "'" + part + "' has no meaning";
+  if (key == "connect" && !is_libvirt_uri(value)) return "connect takes a URI of libvirt";
+  if (text != nullptr) {
+    if (!text->empty()) return key + " is given twice";
+    *text = value;
     return "";
   }
   const bool twice =
@@ -47,10 +51,18 @@ Result<MachinePlace> read_machine(const std::string& text) {
     wrong = add_part(machine, text.substr(at + 1, end - at - 1));
     at = end;
   }
-  if (wrong.empty() && machine.qmp.empty()) wrong = "qmp= is missing";
+  const hypervisor::VmPlace& place = machine.place;
+  if (wrong.empty() && place.domain.empty() &&
+      (place.monitor.empty() || is_libvirt_uri(place.monitor)))
+    wrong = "domain= is missing, or qmp=";
+  if (wrong.empty() && !place.domain.empty() &&
+      (!place.agent.empty() || !(place.monitor.empty() || is_libvirt_uri(place.monitor))))
+    wrong = "domain= goes without qmp= and ga=";
   if (wrong.empty()) return machine;
-  return fail(Errc::kInvalid,
-              "'" + text + "': " + wrong + "; it takes NAME,qmp=SOCKET,ga=SOCKET,card=ID,...");
+  return fail(
+      Errc::kInvalid,
+      "'" + text + "': " + wrong +
+          "; it takes NAME,domain=DOMAIN,card=ID,... or NAME,qmp=SOCKET,ga=SOCKET,card=ID,...");
 }
 
 namespace {
@@ -58,7 +70,7 @@ namespace {
 void define_set_of_machines(CLI::App& app, CommandLine& line, const char* text) {
   add_word(app, "DIR", line.vm.directory, "DIRECTORY", "The set's directory")
       ->check(takes_at_most(kVmTextMax));
-  add_value(app, "--vm", line.vm.machines, "NAME,qmp=SOCKET,ga=SOCKET", text)
+  add_value(app, "--vm", line.vm.machines, "NAME,domain=DOMAIN", text)
       ->required()
       ->allow_extra_args(false)
       ->check(takes_at_most(kVmTextMax))
@@ -69,8 +81,9 @@ void define_set_of_machines(CLI::App& app, CommandLine& line, const char* text) 
 void define_snapshot(CLI::App& app, CommandLine& line) {
   define_set_of_machines(
       app, line,
-      "For each of the job's machines: its name in the set, its QMP monitor, its guest agent's "
-      "socket, and with card=ID,... the devices to unplug before");
+      "For each of the job's machines: its name in the set, what libvirt calls it (connect=URI: at "
+      "which daemon, if not at that of --connect), and with card=ALIAS,... the devices to unplug "
+      "before; without libvirt qmp=SOCKET,ga=SOCKET: its QMP monitor and its guest agent");
   add_lease(app, line, static_cast<double>(hypervisor::kLeaseMin) / 1e9, "300",
             "How long the job stays held if this command is killed; longer than it takes to save "
             "one machine (from 60)");
@@ -82,8 +95,8 @@ void define_snapshot(CLI::App& app, CommandLine& line) {
 void define_restore(CLI::App& app, CommandLine& line) {
   define_set_of_machines(
       app, line,
-      "For each of the job's machines: its name in the set, its QMP monitor, and "
-      "its guest agent's socket; the set knows the cards");
+      "For each of the job's machines: its name in the set, and what libvirt calls it, or without "
+      "libvirt qmp=SOCKET,ga=SOCKET; the set knows the cards");
   add_ignored(app, "--lease");
   app.add_flag("--disks-are-mine")->group("");
 }
@@ -91,9 +104,24 @@ void define_restore(CLI::App& app, CommandLine& line) {
 std::vector<MachinePlace> machines_of(const CommandLine& line) {
   std::vector<MachinePlace> machines;
   for (const std::string& text : line.vm.machines) {
-    if (auto machine = read_machine(text)) machines.push_back(std::move(*machine));
+    auto machine = read_machine(text);
+    if (!machine) continue;
+    if (!machine->place.domain.empty() && machine->place.monitor.empty())
+      machine->place.monitor = line.connect;
+    machines.push_back(std::move(*machine));
   }
   return machines;
+}
+
+bool by_libvirt(const std::vector<MachinePlace>& machines) {
+  return std::any_of(machines.begin(), machines.end(),
+                     [](const MachinePlace& machine) { return !machine.place.domain.empty(); });
+}
+
+/// What tells two machines apart.
+std::string identity_of(const MachinePlace& machine) {
+  const hypervisor::VmPlace& place = machine.place;
+  return place.domain.empty() ? one_name(place.monitor) : place.monitor + " " + place.domain;
 }
 
 /// A monitor serves one client: the second --vm would wait for the first until its time is up.
@@ -102,24 +130,34 @@ std::string problem_of_twins(const std::vector<MachinePlace>& machines) {
   std::map<std::string, std::string> monitors;  // ... and whose each is
   for (const MachinePlace& machine : machines) {
     if (!names.insert(machine.name).second) return "--vm " + machine.name + " is given twice";
-    const auto [twin, fresh] = monitors.try_emplace(one_name(machine.qmp), machine.name);
-    if (!fresh)
+    const auto [twin, fresh] = monitors.try_emplace(identity_of(machine), machine.name);
+    if (!fresh && machine.place.domain.empty())
       return "--vm " + twin->second + " and --vm " + machine.name +
-             " have the same qmp=" + machine.qmp + "; each machine has a monitor of its own";
+             " have the same qmp=" + machine.place.monitor +
+             "; each machine has a monitor of its own";
+    if (!fresh)
+      return "--vm " + twin->second + " and --vm " + machine.name + " are the same domain, " +
+             machine.place.domain;
   }
   return "";
 }
 
 std::string conflict_of_snapshot(const CommandLine& line) {
-  if (std::string wrong = problem_of_globals(line); !wrong.empty()) return wrong;
   const std::vector<MachinePlace> machines = machines_of(line);
+  const bool domains = by_libvirt(machines);
+  if (std::string wrong = problem_of_globals(line, domains); !wrong.empty()) return wrong;
+  const bool all = std::all_of(machines.begin(), machines.end(), [](const MachinePlace& machine) {
+    return !machine.place.domain.empty();
+  });
+  if (domains && !all) return "name all machines as domains of libvirt, or none";
   if (machines.size() > hypervisor::kMachinesMax) return "there are at most 1024 machines";
   if (std::string wrong = problem_of_twins(machines); !wrong.empty()) return wrong;
   if (std::string wrong = problem_of_series(line); !wrong.empty()) return wrong;
   const bool speaks =
       std::any_of(machines.begin(), machines.end(),
-                  [](const MachinePlace& machine) { return !machine.agent.empty(); });
-  return speaks ? "" : "at least one --vm needs ga=SOCKET: there the job is told what to do";
+                  [](const MachinePlace& machine) { return !machine.place.agent.empty(); });
+  return speaks || domains ? ""
+                           : "at least one --vm needs ga=SOCKET: there the job is told what to do";
 }
 
 std::string conflict_of_restore(const CommandLine& line) {
@@ -130,8 +168,10 @@ std::string conflict_of_restore(const CommandLine& line) {
   return conflict_of_snapshot(line);
 }
 
-hypervisor::SetRequest set_request(const CommandLine& line) {
+hypervisor::SetRequest set_request(const CommandLine& line,
+                                   const hypervisor::Hypervisor* hypervisor = nullptr) {
   hypervisor::SetRequest request;
+  request.hypervisor = hypervisor;
   request.directory = line.vm.directory;
   request.machines = machines_of(line);
   request.guest = {line.vm.guest_btlctl, line.job};
@@ -143,16 +183,21 @@ hypervisor::SetRequest set_request(const CommandLine& line) {
 }
 
 ExitCode snapshot(const CommandLine& line, const std::atomic<bool>& stop) {
-  if (line.vm.keep != 0) return run_series(line, set_request(line), stop);
-  return run_vm(line, [&](const hypervisor::Progress& progress) {
-    return hypervisor::snapshot_vms(set_request(line), stop, progress);
-  });
+  const bool libvirt = by_libvirt(machines_of(line));
+  if (line.vm.keep != 0) return run_series(line, set_request(line), libvirt, stop);
+  const auto call = [&](const hypervisor::Hypervisor& hypervisor,
+                        const hypervisor::Progress& progress) {
+    return hypervisor::snapshot_vms(set_request(line, &hypervisor), stop, progress);
+  };
+  return run_vm(line, "vm snapshot", libvirt, call);
 }
 
 ExitCode restore(const CommandLine& line, const std::atomic<bool>& stop) {
-  return run_vm(line, [&](const hypervisor::Progress& progress) {
-    return hypervisor::restore_vms(set_request(line), stop, progress);
-  });
+  const auto call = [&](const hypervisor::Hypervisor& hypervisor,
+                        const hypervisor::Progress& progress) {
+    return hypervisor::restore_vms(set_request(line, &hypervisor), stop, progress);
+  };
+  return run_vm(line, "vm restore", by_libvirt(machines_of(line)), call);
 }
 
 }  // namespace

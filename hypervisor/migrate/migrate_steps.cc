@@ -3,26 +3,17 @@
 #include "hypervisor/migrate/migrate_steps.h"
 
 namespace livebtl::hypervisor {
-namespace {
-
-/// A return path lets the destination acknowledge that it has all, which takes a socket.
-bool has_return_path(const std::string& uri) {
-  return uri.starts_with("tcp:") || uri.starts_with("unix:");
-}
-
-}  // namespace
 
 MigrateSteps::MigrateSteps(const MigrateRequest& request, const std::atomic<bool>& stop,
                            Progress progress)
-    : Steps(request.timeout, stop, std::move(progress)),
-      request_(request),
-      source_(request.qmp),
-      destination_(request.destination_qmp),
-      agent_(request.agent),
-      destination_agent_(request.destination_agent) {}
+    : Steps(request.timeout, stop, std::move(progress)), request_(request) {
+  if (request.has_destination())
+    destination_ = request.hypervisor->reach(request.destination, nullptr);
+  source_ = request.hypervisor->reach(request.source, destination_.get());
+}
 
 Result<std::string> MigrateSteps::guest_name() {
-  return agent_.host_name(forward().at_most(kLookMax));
+  return source_->agent().host_name(forward().at_most(kLookMax));
 }
 
 Answer MigrateSteps::perform(Action action) {
@@ -30,11 +21,11 @@ Answer MigrateSteps::perform(Action action) {
     case Step::kLook:
       return look_first();
     case Step::kPrepare:
-      return order(agent_, GuestOrder::kPrepare);
+      return order(source_->agent(), GuestOrder::kPrepare);
     case Step::kUnplug:
-      return unplug(source_, cards_[action.card], &agent_);
+      return unplug(*source_, cards_[action.card], &source_->agent());
     case Step::kBegin:
-      return begin();
+      return answer_of(source_->begin_migration(request_.to, cards_, forward()));
     case Step::kMigrate:
       return follow();
     case Step::kCancel:
@@ -42,25 +33,25 @@ Answer MigrateSteps::perform(Action action) {
     case Step::kLookBack:
       return look_back();
     case Step::kGoOn:
-      return on(source_, wait_running, afterwards());
+      return answer_of(source_->go_on(afterwards()));
     case Step::kPlug:
-      return plug_again(source_, cards_[action.card]);
+      return plug_again(*source_, cards_[action.card]);
     case Step::kReturn:
-      return order(agent_, GuestOrder::kReturn);
-    case Step::kArrive:
-      return on(destination_, wait_running, afterwards());
-    case Step::kPlugThere:
-      return plug(destination_, cards_[action.card]);
-    case Step::kReturnThere:
-      return order(destination_agent_, GuestOrder::kReturn);
+      return order(source_->agent(), GuestOrder::kReturn);
     default:
-      return {};
+      return perform_there(action);
   }
+}
+
+Answer MigrateSteps::perform_there(Action action) {
+  if (action.step == Step::kArrive) return answer_of(destination_->go_on(afterwards()));
+  if (action.step == Step::kPlugThere) return plug(*destination_, cards_[action.card]);
+  return order(destination_->agent(), GuestOrder::kReturn);
 }
 
 Answer MigrateSteps::cancel() {
   going_back_ = true;
-  return on(source_, cancel_migration, afterwards());
+  return answer_of(source_->cancel_migration(afterwards()));
 }
 
 Answer MigrateSteps::order(GuestAgent& agent, GuestOrder order) {
@@ -78,23 +69,10 @@ Answer MigrateSteps::order(GuestAgent& agent, GuestOrder order) {
   return {Outcome::kFailed, said->code, "in the guest: " + said->text};
 }
 
-Answer MigrateSteps::begin() {
-  const auto act = [this](Qmp& qmp, const Deadline& deadline) -> Status {
-    for (const Card& card : cards_) {
-      if (auto gone = drop_shared_memory(qmp, card, deadline); !gone) return gone;
-    }
-    if (auto set = set_capabilities(qmp, has_return_path(request_.to), deadline); !set) return set;
-    return qmp.tell("migrate", {{"uri", request_.to}}, deadline);
-  };
-  return on(source_, act, forward());
-}
-
 Answer MigrateSteps::follow() {
   MigrationState state;
-  const auto act = [&](Qmp& qmp, const Deadline& deadline) {
-    return follow_migration(qmp, deadline, progress_, state);
-  };
-  Answer answer = on(source_, act, going_back_ ? plugging().at_most(kCancelMax) : forward());
+  Answer answer = answer_of(source_->follow_migration(
+      going_back_ ? plugging().at_most(kCancelMax) : forward(), progress_, state));
   figures_ = state.figures;
   if (answer.outcome == Outcome::kTimeout)
     return {Outcome::kTimeout, kCodeDone, "the migration took too long"};

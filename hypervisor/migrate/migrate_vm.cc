@@ -5,44 +5,39 @@
 namespace livebtl::hypervisor {
 namespace {
 
-std::string begin_text(const MigrateRequest& request, const std::vector<Card>& cards) {
-  std::string text;
-  for (const Card& card : cards) {
-    if (const std::string memory = shared_memory_of(card); !memory.empty())
-      text += "object-del " + memory + ", the memory of " + card.id + "; ";
-  }
-  return text + "migrate " + request.to;
+std::string text_of_card(Action action, const MigrateSteps& steps, TimeNs timeout) {
+  const Card& card = steps.cards()[action.card];
+  if (action.step == Step::kUnplug) return unplug_text(steps.source(), card, timeout);
+  return action.step == Step::kPlug
+             ? steps.source().words_for(VmAct::kPlugAgain, &card, "")
+             : "there: " + steps.destination()->words_for(VmAct::kPlug, &card, "");
 }
 
-std::string text_of_card(Action action, const Card& card, TimeNs timeout) {
-  if (action.step == Step::kUnplug) return unplug_text(card, timeout);
-  return action.step == Step::kPlug ? plug_again_text(card) : "there: " + plug_text(card);
-}
-
-std::string text_of(Action action, const MigrateRequest& request, const std::vector<Card>& cards,
+std::string text_of(Action action, const MigrateRequest& request, const MigrateSteps& steps,
                     const std::string& node) {
-  const auto ordered = [&](const std::string& agent, GuestOrder order) {
-    return "in the guest, by " + agent +
+  const auto ordered = [&](const Vm& vm, GuestOrder order) {
+    return "in the guest, by " + vm.agent_name() +
            order_text(request.guest, verb_of(order, node), request.timeout);
   };
-  if (action.of_a_card()) return text_of_card(action, cards[action.card], request.timeout);
+  if (action.of_a_card()) return text_of_card(action, steps, request.timeout);
   switch (action.step) {
     case Step::kPrepare:
-      return ordered(request.agent, GuestOrder::kPrepare);
+      return ordered(steps.source(), GuestOrder::kPrepare);
     case Step::kBegin:
-      return begin_text(request, cards);
+      return steps.source().begin_words(request.to, steps.cards());
     case Step::kMigrate:
       return "follow it until it is completed";
     case Step::kLookBack:
-      return "ask QEMU which cards are gone";
+      return "ask which cards are gone";
     case Step::kGoOn:
-      return "cont";
+      return steps.source().words_for(VmAct::kGoOn, nullptr, "");
     case Step::kReturn:
-      return ordered(request.agent, GuestOrder::kReturn);
+      return ordered(steps.source(), GuestOrder::kReturn);
     case Step::kArrive:
-      return "at the destination, by " + request.destination_qmp + ": cont, if it is paused";
+      return "at the destination, by " + steps.destination()->name() + ": " +
+             steps.destination()->words_for(VmAct::kGoOn, nullptr, "") + ", if it is paused";
     case Step::kReturnThere:
-      return ordered(request.destination_agent, GuestOrder::kReturn);
+      return ordered(*steps.destination(), GuestOrder::kReturn);
     default:  // in no plan
       return "";
   }
@@ -66,7 +61,7 @@ void plan_only(const MigrateRequest& request, MigrateMachine& machine, MigrateSt
     return;
   }
   const auto name = steps.guest_name();
-  report.plan = plan_of(request, looked, steps.cards(), name ? *name : "NAME");
+  report.plan = plan_of(request, looked, steps, name ? *name : "NAME");
   report.end.text = "nothing was done";
   if (!name) report.end.left.push_back("the guest's name is not known: " + name.error().text);
   if (looked.seen.front().migration == Migration::kActive)
@@ -77,7 +72,7 @@ void plan_only(const MigrateRequest& request, MigrateMachine& machine, MigrateSt
         "the guest has moved already; only steps at the destination are left");
 }
 
-/// Those of QEMU's figures that are numbers by these names.
+/// Those of the hypervisor's figures that are numbers by these names.
 Json figures_json(const Json& figures) {
   Json json = Json::object();
   for (const char* name : {"total-time", "downtime", "setup-time"}) {
@@ -89,9 +84,9 @@ Json figures_json(const Json& figures) {
 
 }  // namespace
 
-Lines plan_of(const MigrateRequest& request, const Answer& looked, const std::vector<Card>& cards,
+Lines plan_of(const MigrateRequest& request, const Answer& looked, const MigrateSteps& steps,
               const std::string& node) {
-  const auto describe = [&](Action action) { return text_of(action, request, cards, node); };
+  const auto describe = [&](Action action) { return text_of(action, request, steps, node); };
   const auto expect = [&](Action action) { return expected(action, looked); };
   MigrateMachine machine(request.cards, request.has_destination());
   machine.answer(looked);
@@ -105,7 +100,7 @@ Lines plan_of(const MigrateRequest& request, const Answer& looked, const std::ve
   failed.seen = {{.migration = Migration::kFailed}};
   failing.answer(failed);
   Answer gone;
-  gone.seen = {{.running = true, .plugged = std::vector<bool>(cards.size(), false)}};
+  gone.seen = {{.running = true, .plugged = std::vector<bool>(steps.cards().size(), false)}};
   const Lines back = play(failing, describe, [&](Action action) { return expected(action, gone); });
   if (back.empty()) return plan;
   return with_failure(std::move(plan),

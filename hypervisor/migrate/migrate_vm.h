@@ -16,6 +16,6 @@ Report migrate_vm(const MigrateRequest& request, const std::atomic<bool>& stop,
 /// Exactly what would be done, a line a phase: "unplug hca0: device_del ...". `looked`: the answer
 /// to kLook; `node`: the guest's name, or what stands for it.
 std::vector<std::string> plan_of(const MigrateRequest& request, const Answer& looked,
-                                 const std::vector<Card>& cards, const std::string& node);
+                                 const MigrateSteps& steps, const std::string& node);
 
 }  // namespace livebtl::hypervisor

@@ -79,10 +79,10 @@ std::string order_text(const GuestJob& job, const Verb& verb, TimeNs timeout) {
   return text;
 }
 
-std::string unplug_text(const Card& card, TimeNs timeout) {
-  return "device_del " + card.id + ", and wait up to " +
+std::string unplug_text(const Vm& vm, const Card& card, TimeNs timeout) {
+  return vm.words_for(VmAct::kUnplug, &card, "") + ", and wait up to " +
          std::to_string(std::min(Budget::way_there(timeout), kUnplugMax) / kSecond) +
-         " s for DEVICE_DELETED";
+         " s until it is gone";
 }
 
 }  // namespace livebtl::hypervisor

@@ -49,6 +49,6 @@ Lines with_failure(Lines plan, const std::string& when, const Lines& failing);
 
 // Lines of steps that more than one command takes; `timeout`: of the whole command.
 std::string order_text(const GuestJob& job, const Verb& verb, TimeNs timeout);  // ": btlctl ..."
-std::string unplug_text(const Card& card, TimeNs timeout);
+std::string unplug_text(const Vm& vm, const Card& card, TimeNs timeout);
 
 }  // namespace livebtl::hypervisor

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/exit_code.h"
-#include "hypervisor/qmp/migration.h"
+#include "hypervisor/vm/vm.h"
 
 namespace livebtl::hypervisor {
 

@@ -53,34 +53,23 @@ Tries Steps::tries(GuestOrder order) {
   return tries_until(budget_.afterwards(monotonic_now()), plugged_in_);
 }
 
-Answer Steps::on(Monitor& monitor, const Monitor::Act& act, const Deadline& deadline) {
-  return answer_of(monitor.run(act, deadline));
-}
-
-Answer Steps::unplug(Monitor& monitor, const Card& card, GuestAgent* agent) {
-  const auto pull = [&card](Qmp& qmp, const Deadline& deadline) {
-    return pull_card(qmp, card, deadline);
-  };
-  Answer answer = on(monitor, pull, uninterrupted().at_most(kUnplugMax));
+Answer Steps::unplug(Vm& vm, const Card& card, GuestAgent* agent) {
+  Answer answer = answer_of(vm.pull_card(card, uninterrupted().at_most(kUnplugMax)));
   if (answer.outcome == Outcome::kTimeout && agent != nullptr)
     answer.text += holders_text(*agent, diagnosis());
   return answer;
 }
 
-Answer Steps::plug(Monitor& monitor, const Card& card) {
-  const auto act = [&](Qmp& qmp, const Deadline&) { return plug_card(qmp, card, plugging()); };
-  Answer answer = on(monitor, act, afterwards());
+Answer Steps::plug(Vm& vm, const Card& card) {
+  Answer answer = answer_of(vm.plug_card(card, plugging()));
   plugged_in_ = plugged_in_ || answer.ok();
   return answer;
 }
 
-Answer Steps::plug_again(Monitor& monitor, const Card& card) {
-  const auto act = [&](Qmp& qmp, const Deadline&) {
-    auto plugged = plug_card_again(qmp, card, plugging());
-    plugged_in_ = plugged_in_ || plugged;
-    return plugged ? forget_card(qmp, card.id, afterwards()) : plugged;
-  };
-  return on(monitor, act, afterwards());
+Answer Steps::plug_again(Vm& vm, const Card& card) {
+  const Status plugged = vm.plug_card_again(card, plugging());
+  plugged_in_ = plugged_in_ || plugged;
+  return answer_of(plugged ? vm.forget_card(card, afterwards()) : plugged);
 }
 
 }  // namespace livebtl::hypervisor

@@ -7,8 +7,7 @@
 
 #include "base/clock.h"
 #include "hypervisor/plan/sequence.h"
-#include "hypervisor/qmp/card.h"
-#include "hypervisor/qmp/guest_job.h"
+#include "hypervisor/vm/guest_job.h"
 
 namespace livebtl::hypervisor {
 
@@ -73,13 +72,12 @@ class Steps {
   /// For an order to the guest's btlctl, which is not interrupted, but has a time-out of its own.
   Tries tries(GuestOrder order);
 
-  static Answer on(Monitor& monitor, const Monitor::Act& act, const Deadline& deadline);
   /// Not interrupted: a card that was asked for goes, sooner or later, and only if that is waited
   /// for can it be plugged in again. `agent`: of the guest, which may know what keeps the card.
-  Answer unplug(Monitor& monitor, const Card& card, GuestAgent* agent);
-  /// Into a QEMU that has never had it; into the one that it was pulled from.
-  Answer plug(Monitor& monitor, const Card& card);
-  Answer plug_again(Monitor& monitor, const Card& card);
+  Answer unplug(Vm& vm, const Card& card, GuestAgent* agent);
+  /// Into a machine that has never had it; into the one that it was pulled from.
+  Answer plug(Vm& vm, const Card& card);
+  Answer plug_again(Vm& vm, const Card& card);
 
   Progress progress_;
   Budget budget_;

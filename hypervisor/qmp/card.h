@@ -5,19 +5,9 @@
 #pragma once
 
 #include "hypervisor/qmp/qmp.h"
+#include "hypervisor/vm/card.h"
 
 namespace livebtl::hypervisor {
-
-struct Card {
-  std::string id;
-  bool present = false;  // plugged in
-  Json arguments;        // of device_add; null: unknown
-};
-
-/// An identifier as QEMU's devices and objects have them.
-bool well_formed_id(const std::string& id);
-/// device_add's arguments as the user typed them: an object of plain values with `driver` and `id`.
-Result<Json> read_card_arguments(const std::string& text);
 
 /// Whether it is there, and its arguments; `given`: those that the user typed, else null.
 Result<Card> find_card(Qmp& qmp, const std::string& id, const Json& given,

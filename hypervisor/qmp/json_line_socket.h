@@ -4,23 +4,12 @@
 // What comes is hostile: its length and depth are bounded before anything else looks at it.
 #pragma once
 
-#include <livebtl/result.h>
-
-#include <optional>
-#include <string>
-#include <string_view>
-
-#include "base/deadline.h"
 #include "base/fd.h"
-#include "base/json.h"
+#include "hypervisor/vm/untrusted.h"
 
 namespace livebtl::hypervisor {
 
 inline constexpr std::size_t kLineBytesMax = std::size_t{4} << 20;
-inline constexpr int kDepthMax = 32;
-
-/// Sleeps that long, but not beyond the deadline.
-void pause(TimeNs duration, const Deadline& deadline) noexcept;
 
 class JsonLineSocket {
  public:
@@ -49,17 +38,5 @@ class JsonLineSocket {
   std::string name_;
   std::string buffer_;
 };
-
-/// A discarded value if the text is no document, is nested too deeply, or has a key twice in one object.
-Json parse_bounded(std::string_view text);
-/// A member of an object, of that kind; nullptr: there is none.
-const Json* member(const Json& object, const char* name, Json::value_t kind);
-/// ... of kind string; "": there is none.
-std::string text_member(const Json& object, const char* name);
-/// ... a number from 0; nullopt: there is none.
-std::optional<std::uint64_t> number_member(const Json& object, const char* name);
-/// One line to be shown to the user: of bounded length and without control characters, including
-/// those that change the direction of writing.
-std::string one_line(std::string_view text);
 
 }  // namespace livebtl::hypervisor

@@ -3,22 +3,11 @@
 // them. Used by btlctl's one thread; borrows the monitor.
 #pragma once
 
-#include <functional>
-
 #include "hypervisor/qmp/qmp.h"
+#include "hypervisor/vm/vm.h"
 
 namespace livebtl::hypervisor {
 
-/// Is told what is being done and how far it is, for the user.
-using Progress = std::function<void(const std::string&)>;
-
-enum class Migration { kNone, kActive, kCompleted, kFailed };
-
-struct MigrationState {
-  Migration migration = Migration::kNone;
-  std::string why;                // for the user
-  Json figures = Json::object();  // QEMU's own
-};
 Result<MigrationState> ask_migration(Qmp& qmp, const Deadline& deadline);
 Status cancel_migration(Qmp& qmp, const Deadline& deadline);
 /// Until it has ended. `state` is what was last seen of it, also after an error.

@@ -8,9 +8,6 @@
 
 namespace livebtl::hypervisor {
 
-/// The note of the hold in which this machine is saved. No card's note has that name: those are
-/// livebtl-ID.
-inline constexpr const char* kHoldNote = "livebtl.hold";
 /// The note of the bandwidth that migrations had before it was lifted for the saving: written once,
 /// so that no kill can lose it.
 inline constexpr const char* kBandwidthNote = "livebtl.bandwidth";

@@ -12,11 +12,6 @@ namespace {
 constexpr SetCommand kRestore{"vm restore", Step::kRestored,
                               "if the job says that they do not fit together:"};
 
-/// QEMU has figures only of what it sends, not of what it receives.
-bool sends(const MigrationState& state) {
-  return state.figures.contains("ram") || state.figures.contains("total-time");
-}
-
 Status refused(const std::string& why) { return fail(Errc::kRefused, why); }
 
 /// The steps of set_steps.h that a restore alone takes.
@@ -26,17 +21,19 @@ class RestoreSteps : public SetSteps {
   RestoreSteps(const SetRequest& request, const SetFile& set, const std::atomic<bool>& stop,
                Progress progress);
 
-  std::string plug_line(const Card& card) const override { return plug_text(card); }
+  std::string plug_line(const Vm& vm, const Card& card) const override {
+    return vm.words_for(VmAct::kPlug, &card, "");
+  }
 
  private:
   Answer look() override;
   Answer look_at(std::size_t machine, Observation& seen, const Deadline& deadline) override;
   Answer perform_own(Action action) override;
-  Answer plug_in(Monitor& monitor, const Card& card) override { return plug(monitor, card); }
+  Answer plug_in(Vm& vm, const Card& card) override { return plug(vm, card); }
 
   Answer verified(Answer seen);
-  Status look_at(std::size_t machine, Qmp& qmp, Observation& seen, const Deadline& deadline);
-  Status load(std::size_t machine, Qmp& qmp, const Deadline& deadline);
+  Status inspect(std::size_t machine, Observation& seen, const Deadline& deadline);
+  Status load(std::size_t machine, const Deadline& deadline);
 
   std::vector<SavedMachine> saved_;  // in the request's order
 };
@@ -62,18 +59,16 @@ RestoreSteps::RestoreSteps(const SetRequest& request, const SetFile& set,
 }
 
 Answer RestoreSteps::perform_own(Action action) {
+  Vm& vm = *machines_[action.machine].vm;
   switch (action.step) {
     case Step::kLoad:
-      return on(
-          action.machine,
-          [&](Qmp& qmp, const Deadline& until) { return load(action.machine, qmp, until); },
-          forward());
+      return answer_of(load(action.machine, forward()));
     case Step::kGoOn:  // not interrupted; the time that is kept is for stopping them again
-      return on(action.machine, wait_running, uninterrupted().at_most(kAfterwards));
+      return answer_of(vm.go_on(uninterrupted().at_most(kAfterwards)));
     case Step::kRestored:
       return give(job_restored(hold_), budget_.there());
     case Step::kHalt:
-      return on(action.machine, wait_stopped, afterwards());
+      return answer_of(vm.halt(afterwards()));
     default:
       return {};
   }
@@ -101,32 +96,25 @@ Answer RestoreSteps::verified(Answer seen) {
 }
 
 Answer RestoreSteps::look_at(std::size_t machine, Observation& seen, const Deadline& deadline) {
-  bool refuses = false;
-  const auto act = [&](Qmp& qmp, const Deadline& until) {
-    auto looked = look_at(machine, qmp, seen, until);
-    refuses = !looked && looked.error().code == Errc::kRefused;
-    return looked;
-  };
-  Answer answer = on(machine, act, deadline);
-  if (refuses) answer.code = kCodeRefused;
+  const Status inspected = inspect(machine, seen, deadline);
+  Answer answer = answer_of(inspected);
+  if (!inspected && inspected.error().code == Errc::kRefused) answer.code = kCodeRefused;
   return answer;
 }
 
-/// QEMU itself knows how far an earlier call has come.
-Status RestoreSteps::look_at(std::size_t machine, Qmp& qmp, Observation& seen,
-                             const Deadline& deadline) {
-  const auto state = run_state(qmp, deadline);
+/// The hypervisor itself knows how far an earlier call has come.
+Status RestoreSteps::inspect(std::size_t machine, Observation& seen, const Deadline& deadline) {
+  Vm& vm = *machines_[machine].vm;
+  const auto state = vm.look(deadline);
   if (!state) return tl::unexpected(state.error());
-  const auto migration = ask_migration(qmp, deadline);
-  if (!migration) return tl::unexpected(migration.error());
-  const bool waits = *state == "inmigrate";
-  seen.loaded = !waits && migration->migration == Migration::kCompleted && !sends(*migration);
-  seen.running = seen.loaded && *state == "running";
-  if (!waits && !seen.loaded)
-    return refused("this QEMU does not wait for a guest, but is '" + one_line(*state) +
-                   "'; start it with -incoming defer -S");
+  seen.loaded = state->received;
+  seen.running = seen.loaded && state->running;
+  if (!state->waits && !seen.loaded) {
+    auto ready = vm.look_ready(deadline);
+    return ready ? refused("it has just changed what it does; call this command again") : ready;
+  }
   for (const Card& card : machines_[machine].cards) {
-    const auto plugged = is_plugged(qmp, card.id, deadline);
+    const auto plugged = vm.is_plugged(card, deadline);
     if (!plugged) return tl::unexpected(plugged.error());
     if (*plugged && !seen.loaded)
       return refused("the guest was saved without " + card.id +
@@ -136,28 +124,13 @@ Status RestoreSteps::look_at(std::size_t machine, Qmp& qmp, Observation& seen,
   return {};
 }
 
-Status RestoreSteps::load(std::size_t machine, Qmp& qmp, const Deadline& deadline) {
-  auto state = ask_migration(qmp, deadline);
-  if (!state) return tl::unexpected(state.error());
-  if (state->migration == Migration::kNone) {
-    if (auto set = set_capabilities(qmp, false, deadline); !set) return set;
-    const auto file = directory_.open_ram(saved_[machine]);
-    if (!file) return tl::unexpected(file.error());
-    if (auto given = qmp.give_descriptor(kStateDescriptor, *file, deadline); !given) return given;
-    auto begun = qmp.tell("migrate-incoming", {{"uri", kStateUri}}, deadline);
-    if (!begun) return begun;
-  }
-  const auto progress = [&](const std::string&) {
-    progress_("load " + request_.machines[machine].name);
-  };
-  auto followed = follow_migration(qmp, deadline, progress, *state);
-  if (!followed && followed.error().code == Errc::kDown)
-    return fail(Errc::kDown, "QEMU has ended (" + followed.error().text +
-                                 "): is it the same machine as the one that was saved? Its "
-                                 "standard error says more");
-  if (!followed) return followed;
-  if (state->migration == Migration::kCompleted) return {};
-  return refused(state->why);
+Status RestoreSteps::load(std::size_t machine, const Deadline& deadline) {
+  auto file = directory_.open_ram(saved_[machine]);
+  if (!file) return tl::unexpected(file.error());
+  const std::string& name = request_.machines[machine].name;
+  const auto progress = [&](const std::string&) { progress_("load " + name); };
+  return machines_[machine].vm->load({std::move(*file), directory_.ram_path(name)}, progress,
+                                     deadline);
 }
 
 }  // namespace

@@ -49,6 +49,12 @@ Status SetDirectory::open() {
   return {};
 }
 
+std::string SetDirectory::ram_path(const std::string& machine) const {
+  std::error_code failed;
+  const auto whole = std::filesystem::absolute(path_, failed);
+  return (failed ? path_ : whole.string()) + "/" + ram_file(machine);
+}
+
 bool SetDirectory::ours(const std::string& file) const {
   return file == kFreshSetFile ||
          std::any_of(machines_.begin(), machines_.end(),

@@ -52,6 +52,8 @@ class SetDirectory {
   Result<SetFile> read_sealed();
 
   const std::string& path() const noexcept { return path_; }
+  /// Of a machine's file; absolute.
+  std::string ram_path(const std::string& machine) const;
 
  private:
   static bool others_may_write(const struct stat& facts);

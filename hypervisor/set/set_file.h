@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "hypervisor/qmp/card.h"
+#include "hypervisor/vm/card.h"
 
 namespace livebtl::hypervisor {
 

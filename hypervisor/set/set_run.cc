@@ -25,20 +25,23 @@ Verb verb_for(Step step, const std::string& hold, TimeNs lease) {
   }
 }
 
-std::string text_of_step(Step step, const SetRequest& request, const std::string& hold) {
-  const MachinePlace& speaker = request.speaker();
+std::string text_of_step(Step step, const SetRequest& request, const SetSteps& steps,
+                         const std::string& hold) {
+  const std::size_t speaker = request.speaker();
   switch (step) {
     case Step::kClaim:
       return "make " + request.directory +
-             ", empty, for its owner alone; note the hold in each QEMU, and lift its max-bandwidth";
+             ", empty, for its owner alone; note the hold in each hypervisor, and have it save "
+             "fast";
     case Step::kSeal:
       return "write " + request.directory + "/" + kSetFile;
     case Step::kDiscard:
       return "delete all files in " + request.directory;
     case Step::kForget:
-      return "in each QEMU put max-bandwidth back, and delete the note";
+      return "in each hypervisor put back what was set for that, and delete the note";
     default:
-      return "in the guest " + speaker.name + ", by " + speaker.agent +
+      return "in the guest " + request.machines[speaker].name + ", by " +
+             steps.vm(speaker).agent_name() +
              order_text(request.guest, verb_for(step, hold, request.lease), request.timeout);
   }
 }
@@ -47,17 +50,18 @@ std::string text_of_machine(Action action, const SetRequest& request, const SetS
   const std::string file =
       request.directory + "/" + ram_file(request.machines[action.machine].name);
   const std::vector<Card>& cards = steps.cards(action.machine);
+  const Vm& vm = steps.vm(action.machine);
   switch (action.step) {
     case Step::kUnplug:
-      return unplug_text(cards[action.card], request.timeout);
+      return unplug_text(vm, cards[action.card], request.timeout);
     case Step::kSave:
-      return "stop, migrate to " + file;
+      return vm.words_for(VmAct::kSave, nullptr, file);
     case Step::kLoad:
-      return "migrate-incoming from " + file;
+      return vm.words_for(VmAct::kLoad, nullptr, file);
     case Step::kPlug:
-      return steps.plug_line(cards[action.card]);
+      return steps.plug_line(vm, cards[action.card]);
     default:
-      return action.step == Step::kHalt ? "stop" : "cont";
+      return vm.words_for(action.step == Step::kHalt ? VmAct::kHalt : VmAct::kGoOn, nullptr, "");
   }
 }
 
@@ -68,7 +72,7 @@ Lines plan_of_set(const SetCommand& command, const SetRequest& request, const Se
   const auto describe = [&](Action action) {
     if (action.step == Step::kClaim) hold = "ID";  // a new one; until then it is a killed call's
     return action.of_a_machine() ? text_of_machine(action, request, steps)
-                                 : text_of_step(action.step, request, hold);
+                                 : text_of_step(action.step, request, steps, hold);
   };
   const auto goes_well = [](Action) { return Answer{}; };
   const auto whole = machine.clone();

@@ -18,18 +18,19 @@ std::vector<MachineNames> SetRequest::machine_names() const {
   return names;
 }
 
-const MachinePlace& SetRequest::speaker() const noexcept {
-  const auto speaks = std::find_if(machines.begin(), machines.end(),
-                                   [](const MachinePlace& each) { return !each.agent.empty(); });
-  return speaks == machines.end() ? machines.front() : *speaks;
+std::size_t SetRequest::speaker() const noexcept {
+  for (std::size_t i = 0; i < machines.size(); ++i) {
+    if (hypervisor->has_agent(machines[i].place)) return i;
+  }
+  return 0;
 }
 
 SetSteps::SetSteps(const SetRequest& request, const std::atomic<bool>& stop, Progress progress)
     : Steps(request.timeout, stop, std::move(progress)),
       request_(request),
-      agent_(request.speaker().agent),
       directory_(request.directory, request.names()) {
-  for (const MachinePlace& each : request.machines) machines_.push_back({Monitor(each.qmp)});
+  for (const MachinePlace& each : request.machines)
+    machines_.push_back({request.hypervisor->reach(each.place, nullptr)});
 }
 
 Answer SetSteps::perform(Action action) {
@@ -37,8 +38,7 @@ Answer SetSteps::perform(Action action) {
     case Step::kLook:
       return look();
     case Step::kPlug:
-      return plug_in(machines_[action.machine].monitor,
-                     machines_[action.machine].cards[action.card]);
+      return plug_in(*machines_[action.machine].vm, machines_[action.machine].cards[action.card]);
     case Step::kReturn:
       return order(GuestOrder::kReturn);
     default:
@@ -59,28 +59,23 @@ Answer SetSteps::look_at_each() {
   return all;
 }
 
-Answer SetSteps::on(std::size_t machine, const Monitor::Act& act, const Deadline& deadline) {
-  return Steps::on(machines_[machine].monitor, act, deadline);
-}
-
 Answer SetSteps::read(const Result<GuestAnswer>& said) {
   if (!said) return late_answer_of(said.error());
   if (said->code == kCodeDone) {
     members_ = said->members;
     return {};
   }
-  return {Outcome::kFailed, said->code,
-          "in the guest " + request_.speaker().name + ": " + said->text};
+  return {Outcome::kFailed, said->code, "in the guest " + speaker_name() + ": " + said->text};
 }
 
 Answer SetSteps::give(const Verb& verb, TimeNs limit, TimeNs end) {
   Tries tries = tries_until(limit, false);
   tries.end = std::min(tries.end, end);
-  return read(give_verb(agent_, request_.guest, verb, tries));
+  return read(give_verb(agent(), request_.guest, verb, tries));
 }
 
 Answer SetSteps::order(GuestOrder order) {
-  return read(give_order(agent_, request_.guest, order, "", tries(order)));
+  return read(give_order(agent(), request_.guest, order, "", tries(order)));
 }
 
 }  // namespace livebtl::hypervisor

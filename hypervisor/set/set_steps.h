@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hypervisor/set/set_steps.h -- the steps that snapshot and restore of a set of machines share: by
-// a QEMU's monitor, a guest's agent or in the set's directory, each with its own deadline. Used by
-// btlctl's one thread; owns the connections, borrows the request.
+// a machine, a guest's agent or in the set's directory, each with its own deadline. Used by btlctl's
+// one thread; owns the machines, borrows the request.
 #pragma once
 
 #include "hypervisor/plan/steps.h"
@@ -11,17 +11,15 @@ namespace livebtl::hypervisor {
 
 inline constexpr TimeNs kLeaseMargin = 30 * kSecond;  // for all but the saving itself
 inline constexpr TimeNs kLeaseMin = 2 * kLeaseMargin;
-/// What a monitor calls the descriptor of the file that a machine's state goes to or comes from.
-inline constexpr const char* kStateDescriptor = "livebtl";
-inline constexpr const char* kStateUri = "fd:livebtl";
 
 struct MachinePlace {
   std::string name;
-  std::string qmp, agent;  // sockets; agent: "" if the user has named none
+  VmPlace place;
   std::vector<std::string> cards;
 };
 
 struct SetRequest {
+  const Hypervisor* hypervisor = nullptr;  // outlives it
   std::string directory;
   std::vector<MachinePlace> machines;
   GuestJob guest;
@@ -33,7 +31,7 @@ struct SetRequest {
   std::vector<std::string> names() const;
   std::vector<MachineNames> machine_names() const;
   /// The first machine with an agent: its guest passes orders to the job.
-  const MachinePlace& speaker() const noexcept;
+  std::size_t speaker() const noexcept;
 };
 
 class SetSteps : public Steps {
@@ -43,25 +41,27 @@ class SetSteps : public Steps {
   Answer perform(Action action) override;
 
   const std::vector<Card>& cards(std::size_t machine) const { return machines_[machine].cards; }
+  const Vm& vm(std::size_t machine) const { return *machines_[machine].vm; }
   const std::string& hold() const noexcept { return hold_; }
   /// As a plan shows it: how a card is plugged in.
-  virtual std::string plug_line(const Card& card) const = 0;
+  virtual std::string plug_line(const Vm& vm, const Card& card) const = 0;
 
  protected:
   struct Machine {
-    Monitor monitor;
+    std::unique_ptr<Vm> vm;
     std::vector<Card> cards = {};
   };
 
   virtual Answer look() = 0;
   virtual Answer look_at(std::size_t machine, Observation& seen, const Deadline& deadline) = 0;
-  virtual Answer plug_in(Monitor& monitor, const Card& card) = 0;
+  virtual Answer plug_in(Vm& vm, const Card& card) = 0;
   /// The steps that only one of the two takes.
   virtual Answer perform_own(Action action) = 0;
 
   /// What is seen of all, or why it failed at the first where it did.
   Answer look_at_each();
-  Answer on(std::size_t machine, const Monitor::Act& act, const Deadline& deadline);
+  std::string speaker_name() const { return request_.machines[request_.speaker()].name; }
+  GuestAgent& agent() { return machines_[request_.speaker()].vm->agent(); }
   /// In the speaker's guest; not interrupted, but it has its own time-out. `limit`: as of
   /// tries_until(); `end`: no answer is waited for beyond that.
   Answer give(const Verb& verb, TimeNs limit, TimeNs end = kNever);
@@ -71,7 +71,6 @@ class SetSteps : public Steps {
 
   const SetRequest& request_;
   std::vector<Machine> machines_;
-  GuestAgent agent_;  // the speaker's
   SetDirectory directory_;
   std::string hold_;  // its id
   std::uint64_t members_ = 0;

@@ -11,7 +11,7 @@ from lintlib import cpp
 _VALUES = [f"core/engine/{name}.h" for name in ("admin", "config", "context", "engine_page", "parts")]
 _CORE = ["include", "base", "transports/interface", *_VALUES]
 _CONTROL = ["include", "base", "core/engine/admin.h", "core/engine/engine_page.h", "core/switch/routing.h"]
-_PLAN = ["include", "base", "hypervisor/qmp"]
+_VM = ["include", "base", "hypervisor/vm"]
 _TRANSPORT = ["include", "base", "transports/interface", "transports/messages"]
 ALLOWED = {
     "include": [],
@@ -30,17 +30,19 @@ ALLOWED = {
     "control/client": _CONTROL + ["control/ladder", "control/place", "control/wire"],
     "control/agent": _CONTROL + ["control/ladder", "control/place", "control/wire", "control/client"],
     "control/relay": _CONTROL + ["control/ladder", "control/place", "control/wire", "control/client"],
-    "hypervisor/qmp": ["include", "base"],
-    "hypervisor/plan": _PLAN,
-    "hypervisor/migrate": _PLAN + ["hypervisor/plan"],
-    "hypervisor/set": _PLAN + ["hypervisor/plan"],
-    "hypervisor/snapshot": _PLAN + ["hypervisor/plan", "hypervisor/set"],
-    "hypervisor/restore": _PLAN + ["hypervisor/plan", "hypervisor/set"],
+    "hypervisor/vm": ["include", "base"],
+    "hypervisor/qmp": _VM,
+    "hypervisor/libvirt": _VM,
+    "hypervisor/plan": _VM,
+    "hypervisor/migrate": _VM + ["hypervisor/plan"],
+    "hypervisor/set": _VM + ["hypervisor/plan"],
+    "hypervisor/snapshot": _VM + ["hypervisor/plan", "hypervisor/set"],
+    "hypervisor/restore": _VM + ["hypervisor/plan", "hypervisor/set"],
     "launch": ["include", "base"],
     "doctor": ["include", "base", "launch"],
     "ctl-tool": ["include", "base", "launch", "doctor", "control/ladder", "control/place", "control/wire", "control/client", "hypervisor"],
-    "watchd": ["include", "base", "hypervisor/qmp"],
-    "kubevirt": ["include", "base", "hypervisor/qmp", "watchd/program.h"],
+    "watchd": ["include", "base", "hypervisor/vm"],
+    "kubevirt": ["include", "base", "hypervisor/vm", "hypervisor/qmp", "watchd/program.h"],
     "provider": ["include", "base"],
     "ompi": ["include", "base"],
     "runtime": ["include", "base", "core", "transports", "transports/builtin", "control"],

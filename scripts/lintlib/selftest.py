@@ -81,6 +81,8 @@ FORBIDDEN = [
     ("control/place/a.cc", "core/bml/bml.h"),
     ("transports/interface/a.h", "transports/messages/b.h"),
     ("hypervisor/qmp/a.cc", "hypervisor/plan/b.h"),
+    ("hypervisor/plan/a.cc", "hypervisor/qmp/b.h"),
+    ("hypervisor/libvirt/a.cc", "hypervisor/qmp/b.h"),
     ("hypervisor/set/a.cc", "hypervisor/snapshot/b.h"),
     ("ctl-tool/a.cc", "control/agent/agent.h"),
     ("ctl-tool/a.cc", "core/engine/admin.h"),

@@ -12,7 +12,7 @@ from .places import PACKAGES
 WANTED = (
     "bash", "busybox-static", "coreutils", "iproute2", "kmod", "libc-bin", "openssh-client", "openssh-server", "qemu-guest-agent", "strace",
     "ibverbs-providers", "ibverbs-utils", "libfabric-bin", "openmpi-bin", "perftest", "rdmacm-utils",
-    "libinih1", "libisal2", "libsodium23", "libstdc++6", "libzmq5",
+    "libinih1", "libisal2", "libpugixml1v5", "libsodium23", "libstdc++6", "libzmq5",
 )
 # Dependencies that no guest uses: they serve installation, and nothing is installed there.
 UNUSED = (

@@ -6,6 +6,7 @@ import pty
 import subprocess
 import time
 
+from tests.harness.commands import ROOT
 from tests.harness.control import BUSY, DONE, NOT_FOUND, REFUSED, TIMEOUT, USAGE
 from tests.harness.job import MpiJob
 from tests.harness.scenario import scenario
@@ -171,11 +172,12 @@ def _on_a_terminal(verbs):
 
 
 def _completion(verbs):
-    """bash completes commands, options and transports by the script that the program itself prints."""
-    script = verbs.run("--generate", "completion")
+    """bash completes commands, options and transports by the script that asks the program."""
+    with open(os.path.join(ROOT, "share", "completion", "btlctl.bash"), encoding="utf-8") as file:
+        script = file.read()
     directory = os.path.dirname(verbs.job.build.btlctl)
     for words, wanted in ((("swi",), "switch"), (("switch", "t"), "tcp"), (("--time",), "--timeout"), (("q",), "quiesce")):
-        ask = f"COMP_WORDS=(btlctl {' '.join(words)}); COMP_CWORD={len(words)}; _btlctl; echo ${{COMPREPLY[@]}}"
+        ask = f"COMP_LINE='btlctl {' '.join(words)}'; COMP_POINT=${{#COMP_LINE}}; _btlctl; echo ${{COMPREPLY[@]}}"
         done = subprocess.run(["bash", "-c", f"PATH={directory}:$PATH\n{script}\n{ask}"], env=verbs.job.environment, text=True,
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=60 * PATIENCE, check=False)
         check(wanted in done.stdout.split(), f"{words} is completed to {done.stdout!r} {done.stderr!r}")

@@ -86,7 +86,11 @@ def vm_migrate_once(*arguments, **options):
 
 def planned_phases(*arguments, **options):
     """The plan of a dry run, if all goes well: phases, with their cards."""
-    code, document = vm_migrate_once(*arguments, dry_run=True, **options)
+    return planned(*vm_migrate_once(*arguments, dry_run=True, **options))
+
+
+def planned(code, document):
+    """The same, of what a dry run has answered."""
     check(code == 0 and document["dry_run"] and not document["phases"], f"a dry run: code {code}: {document}")
     return [line.partition(":")[0] for line in itertools.takewhile(lambda line: not line.startswith("if "), document["plan"])]
 
@@ -160,7 +164,7 @@ def _move(job, guest):
     return document
 
 
-def _times(documents):
+def times_of(documents):
     """Median and maximum of each phase."""
     times = {}
     for document in documents:
@@ -185,4 +189,4 @@ def vm_migrate(context):
         documents = [_move(job, lab.guests[number % 2]) for number in range(rounds)]
         totals = job.finish()
     return (f"moved {rounds} times in a row under {totals['received']} messages, lost 0, repeated 0, out of order 0; "
-            f"medians / maxima: {_times(documents)}")
+            f"medians / maxima: {times_of(documents)}")

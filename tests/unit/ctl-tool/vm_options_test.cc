@@ -102,10 +102,10 @@ TEST_CASE("vm snapshot and restore with all that they take") {
   const auto machine = read_machine(line->vm.machines[0]);
   REQUIRE(machine);
   CHECK(machine->name == "vm1");
-  CHECK(machine->qmp == "q1");
-  CHECK(machine->agent == "g1");
+  CHECK(machine->place.monitor == "q1");
+  CHECK(machine->place.agent == "g1");
   CHECK(machine->cards == Words{"a", "b"});
-  CHECK(read_machine(line->vm.machines[1])->agent.empty());
+  CHECK(read_machine(line->vm.machines[1])->place.agent.empty());
   CHECK(std::holds_alternative<CommandLine>(parsed_set("restore", {"--vm", "vm1,qmp=q,ga=g"})));
 }
 
@@ -134,6 +134,47 @@ TEST_CASE("vm snapshot and restore refuse what cannot be meant") {
        {"", "vm1", "vm1,", "vm1,,qmp=q", "vm1,qmp=", "vm1,qmp", "vm1,qmp=q,qmp=r",
         "vm1,qmp=q,nic=a", "vm1,qmp=q,card=a b", "vm1,qmp=q,card=a,card=a", "../vm1,qmp=q",
         "1,qmp=q", ",qmp=q", "vm1,qmp=q,"}) {
+    CAPTURE(machine);
+    CHECK_FALSE(read_machine(machine));
+  }
+}
+
+TEST_CASE("vm by libvirt: a guest is named as its domain") {
+  const auto domain = [](Words more) {
+    Words words = {"vm", "migrate", "--domain", "vm1", "--card", "hostdev0"};
+    words.insert(words.end(), more.begin(), more.end());
+    return parse_command_line(words, "");
+  };
+  const auto parse = domain({"--connect", "qemu:///system", "--to", "qemu+ssh://node8/system"});
+  const auto* line = std::get_if<CommandLine>(&parse);
+  REQUIRE(line != nullptr);
+  CHECK(line->vm.domain == "vm1");
+  CHECK(line->connect == "qemu:///system");
+  CHECK(std::holds_alternative<CommandLine>(domain({"--to", "qemu+ssh://node8/system"})));
+  CHECK(refused(domain({"--to", "tcp:node8:4444"}), "--to: it takes a URI of libvirt"));
+  CHECK(refused(domain({"--to", "qemu://b/system", "--connect", "node7:40123"}), "libvirt's URI"));
+  CHECK(refused(domain({"--to", "qemu://b/system", "--qmp", "q"}), "without --qmp and --ga"));
+  CHECK(refused(parsed({"--card", "a", "--destination-connect", "qemu://b/system"}),
+                "goes with --domain"));
+  CHECK(
+      refused(parsed({"--card", "a", "--connect", "qemu:///system"}), "--connect is not possible"));
+  CHECK(refused(parse_command_line({"vm", "migrate", "--card", "a", "--to", "tcp:h:1"}, ""),
+                "--domain is required, or --qmp and --ga"));
+  CHECK(refused(parse_command_line({"--connect", "qemu:///system", "list"}, ""), "HOST:PORT"));
+}
+
+TEST_CASE("vm by libvirt: machines of a set are all domains, or none") {
+  const Words both = {"--vm", "vm1,domain=a,card=hostdev0", "--vm",
+                      "vm2,domain=b,connect=qemu+ssh://n/system"};
+  CHECK(std::holds_alternative<CommandLine>(parsed_set("snapshot", both)));
+  CHECK(read_machine("vm2,domain=b,connect=qemu://n/system?socket=/s")->place.monitor ==
+        "qemu://n/system?socket=/s");
+  CHECK(refused(parsed_set("snapshot", {"--vm", "vm1,domain=a", "--vm", "vm2,qmp=q,ga=g"}),
+                "all machines as domains"));
+  CHECK(refused(parsed_set("restore", {"--vm", "vm1,domain=a", "--vm", "vm2,domain=a"}),
+                "are the same domain"));
+  for (const char* machine : {"vm1,domain=a,qmp=q", "vm1,domain=a,ga=g", "vm1,connect=qemu:///s",
+                              "vm1,domain=a,connect=here", "vm1,domain="}) {
     CAPTURE(machine);
     CHECK_FALSE(read_machine(machine));
   }

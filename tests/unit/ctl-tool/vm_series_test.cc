@@ -22,7 +22,7 @@ struct Series {
     line.quiet = true;
     pair.request.directory = pair.directory + "/sets";
   }
-  ExitCode run() { return tool::run_series(line, pair.request, pair.stop); }
+  ExitCode run() { return tool::run_series(line, pair.request, false, pair.stop); }
   std::vector<std::string> sets() const {
     std::vector<std::string> names;
     for (const auto& each : std::filesystem::directory_iterator(pair.request.directory))

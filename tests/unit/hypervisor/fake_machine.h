@@ -51,6 +51,10 @@ class FakeMachine {
   };
   /// The guest lets a card go, and every client that is connected is told.
   void give_up(const std::string& card);
+  /// What the guest's agent says to this.
+  Json ask_agent(const std::string& command, const Json& arguments) {
+    return answer_agent(command, arguments);
+  }
   /// Looks at the state, or changes it.
   template <class Function>
   auto with(Function&& function) {

@@ -8,20 +8,31 @@
 #include <memory>
 
 #include "hypervisor/migrate/migrate_vm.h"
+#include "hypervisor/qmp/qmp_vm.h"
 #include "tests/unit/hypervisor/fake_machine.h"
+#include "tests/unit/hypervisor/libvirt/played_libvirt.h"
 
 namespace livebtl::hypervisor {
 
 using Log = std::vector<std::string>;
 
+/// What the machines are reached by.
+enum class By { kQmp, kLibvirt };
+inline constexpr By kBoth[] = {By::kQmp, By::kLibvirt};
+inline constexpr const char* kHere = "played:///here";
+inline constexpr const char* kThere = "played:///there";
+
 /// Two machines, and a guest with two cards in the first.
 struct Scene {
   std::string directory;
   std::unique_ptr<FakeMachine> here, there;
+  By by;
+  PlayedLibvirt played;
+  std::unique_ptr<Hypervisor> hypervisor;
   MigrateRequest request;
   std::atomic<bool> stop{false};
 
-  Scene() {
+  explicit Scene(By reached_by = By::kQmp) : by(reached_by) {
     std::string pattern = std::filesystem::temp_directory_path() / "livebtl-vm-XXXXXX";
     REQUIRE(::mkdtemp(pattern.data()) != nullptr);
     directory = pattern;
@@ -33,18 +44,42 @@ struct Scene {
     });
     there->with([](auto& state) { state.status = "inmigrate"; });
     here->with([this](auto& state) { state.moves_to = there.get(); });
-    request.qmp = here->qmp();
-    request.agent = here->agent();
-    request.to = "tcp:there:1";
+    reach();
     request.cards = {"hca0", "hca1"};
-    request.destination_qmp = there->qmp();
-    request.destination_agent = there->agent();
     request.timeout = 60 * kSecond;
   }
   ~Scene() {
     here.reset();
     there.reset();
     std::filesystem::remove_all(directory);
+  }
+
+  void reach() {
+    if (by == By::kLibvirt) {
+      played.add(kHere, *here);
+      played.add(kThere, *there);
+      hypervisor = std::make_unique<LibvirtHypervisor>(PlayedLibvirt::calls());
+      request.source = {kHere, "", kPlayedDomain};
+      request.destination = {kThere, "", kPlayedDomain};
+      request.to = kThere;
+    } else {
+      hypervisor = std::make_unique<QmpHypervisor>();
+      request.source = {here->qmp(), here->agent(), ""};
+      request.destination = {there->qmp(), there->agent(), ""};
+      request.to = "tcp:there:1";
+    }
+    request.hypervisor = hypervisor.get();
+  }
+  /// What is done for the guest to run there: libvirt sees to that itself.
+  Log arrival() const { return by == By::kQmp ? Log{"cont"} : Log{}; }
+  /// As a call notes it that was killed before the card was plugged in again.
+  void pull(const std::string& id) {
+    here->with([&](auto& state) {
+      Json note = state.cards[id];
+      if (by == By::kLibvirt) note["xml"] = "<vfio-pci><alias name=\"" + id + "\"/></vfio-pci>";
+      state.objects["livebtl-" + id] = note.dump();
+      state.cards.erase(id);
+    });
   }
 
   Report run() {

@@ -76,7 +76,7 @@ TEST_CASE("a guest is asked with the time that there is, and not waited for much
   CHECK(none.until == now - kSecond);
   CHECK(none.end == now - kSecond + kAgentGrace);
   ScriptedPeer peer;
-  GuestAgent mute([&peer](const Deadline&) -> Result<JsonLineSocket> { return peer.socket(); });
+  SocketAgent mute([&peer](const Deadline&) -> Result<JsonLineSocket> { return peer.socket(); });
   const auto said = give_order(mute, {}, GuestOrder::kReturn, {600 * kSecond, now, true, now});
   REQUIRE_FALSE(said);
   CHECK(said.error().code == Errc::kTimeout);

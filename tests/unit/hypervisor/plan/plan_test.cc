@@ -60,7 +60,7 @@ TEST_CASE("a migration does what its plan says: all, and what a killed call has 
   CHECK(planned_and_done(whole).size() == 9);
   CHECK(planned_and_done(whole).front() == "arrive");  // it has moved
   Scene alone;
-  alone.request.destination_qmp = alone.request.destination_agent = "";
+  alone.request.destination = {};
   CHECK(planned_and_done(alone).back() == "migrate");
   Scene unplugged;
   unplugged.here->with([](auto& state) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/unit/hypervisor/qmp/guest_agent_test.cc -- the guest agent and the guest's btlctl, both
 // played by the test.
-#include "hypervisor/qmp/guest_agent.h"
+#include "hypervisor/vm/guest_agent.h"
 
 #include <sodium.h>
 
 #include <thread>
 
-#include "hypervisor/qmp/guest_job.h"
+#include "hypervisor/qmp/socket_agent.h"
+#include "hypervisor/vm/guest_job.h"
 #include "tests/unit/hypervisor/qmp/scripted_peer.h"
 
 using namespace livebtl;
@@ -32,8 +33,8 @@ class Answers {
   ~Answers() {
     for (auto& thread : threads_) thread.join();
   }
-  GuestAgent agent() {
-    return GuestAgent([this](const Deadline&) -> Result<JsonLineSocket> {
+  SocketAgent agent() {
+    return SocketAgent([this](const Deadline&) -> Result<JsonLineSocket> {
       if (next_ == answers_.size()) return fail(Errc::kDown, "no answer is left");
       std::array<int, 2> ends{};
       if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()) != 0)
@@ -71,8 +72,8 @@ class Babbler {
     over_.store(true);
     if (thread_.joinable()) thread_.join();
   }
-  GuestAgent agent() {
-    return GuestAgent([this](const Deadline&) -> Result<JsonLineSocket> {
+  SocketAgent agent() {
+    return SocketAgent([this](const Deadline&) -> Result<JsonLineSocket> {
       auto socket = peer_.socket();
       thread_ = std::thread([this] {
         while (!over_.load()) {

@@ -8,9 +8,11 @@
 #include <iterator>
 #include <memory>
 
+#include "hypervisor/qmp/qmp_vm.h"
 #include "hypervisor/restore/restore_vms.h"
 #include "hypervisor/snapshot/snapshot_vms.h"
 #include "tests/unit/hypervisor/fake_machine.h"
+#include "tests/unit/hypervisor/libvirt/played_libvirt.h"
 
 namespace livebtl::hypervisor {
 
@@ -18,14 +20,22 @@ namespace livebtl::hypervisor {
 struct MachinePair {
   std::string directory;
   std::unique_ptr<FakeMachine> machines[2];
+  PlayedLibvirt* played;  // nullptr: they are reached by their sockets
+  std::unique_ptr<Hypervisor> hypervisor;
   SetRequest request;
   std::atomic<bool> stop{false};
 
-  MachinePair() {
+  explicit MachinePair(PlayedLibvirt* libvirt = nullptr) : played(libvirt) {
+    if (played != nullptr) {
+      hypervisor = std::make_unique<LibvirtHypervisor>(PlayedLibvirt::calls());
+    } else {
+      hypervisor = std::make_unique<QmpHypervisor>();
+    }
     std::string pattern = std::filesystem::temp_directory_path() / "livebtl-vm-XXXXXX";
     REQUIRE(::mkdtemp(pattern.data()) != nullptr);
     directory = pattern;
     start("running");
+    request.hypervisor = hypervisor.get();
     request.directory = directory + "/set";
     request.lease = 120 * kSecond;
     request.timeout = 60 * kSecond;
@@ -50,7 +60,12 @@ struct MachinePair {
         state.memory = runs ? "the memory of " + name : "";
         if (runs) state.cards["hca"] = {{"driver", "vfio-pci"}, {"id", "hca"}, {"bus", "port"}};
       });
-      request.machines.push_back({name, machines[i]->qmp(), machines[i]->agent(), {}});
+      if (played != nullptr) {
+        played->add("played:///" + name, *machines[i]);
+        request.machines.push_back({name, {"played:///" + name, "", kPlayedDomain}, {}});
+      } else {
+        request.machines.push_back({name, {machines[i]->qmp(), machines[i]->agent(), ""}, {}});
+      }
       if (runs) request.machines.back().cards = {"hca"};
     }
   }

@@ -210,7 +210,7 @@ TEST_CASE("interrupted before it begins it changes nothing; a plan alone neither
   CHECK(report.end.code == 0);
   CHECK(report.plan.size() == 26);
   CHECK(report.plan[2] ==
-        "unplug card hca of vm1: device_del hca, and wait up to 40 s for DEVICE_DELETED");
+        "unplug card hca of vm1: device_del hca, and wait up to 40 s until it is gone");
   CHECK_FALSE(std::filesystem::exists(pair.request.directory));
   pair.request.dry_run = false;
   pair.snapshot();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/qmp/guest_job.h -- the job in a guest, commanded by the guest's own btlctl through the
+// hypervisor/vm/guest_job.h -- the job in a guest, commanded by the guest's own btlctl through the
 // guest agent. Used by btlctl's one thread; borrows the agent.
 #pragma once
 
 #include <limits>
 
-#include "hypervisor/qmp/guest_agent.h"
+#include "hypervisor/vm/guest_agent.h"
 
 namespace livebtl::hypervisor {
 

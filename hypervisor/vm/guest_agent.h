@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/qmp/guest_agent.h -- runs programs in a guest, by QEMU's guest agent. Used by btlctl's
+// hypervisor/vm/guest_agent.h -- runs programs in a guest, by QEMU's guest agent. Used by btlctl's
 // one thread; each request is a connection of its own, so that other clients are not kept out for
 // long.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <vector>
 
-#include "hypervisor/qmp/json_line_socket.h"
+#include "hypervisor/vm/untrusted.h"
 
 namespace livebtl::hypervisor {
 
@@ -19,18 +18,15 @@ struct Finished {
 
 class GuestAgent {
  public:
-  using Connect = std::function<Result<JsonLineSocket>(const Deadline&)>;
-  explicit GuestAgent(const std::string& path);
-  explicit GuestAgent(Connect connect) : connect_(std::move(connect)) {}
+  virtual ~GuestAgent() = default;
 
-  Result<Json> request(const std::string& command, const Json& arguments, const Deadline& deadline);
+  /// What the agent returned. Errors: kRefused: in the agent's own words; any other: no answer came.
+  virtual Result<Json> request(const std::string& command, const Json& arguments,
+                               const Deadline& deadline) = 0;
   /// The guest's host name.
   Result<std::string> host_name(const Deadline& deadline);
   /// Runs a program, and waits for its end. After a time-out the program goes on.
   Result<Finished> run(const std::vector<std::string>& words, const Deadline& deadline);
-
- private:
-  Connect connect_;
 };
 
 /// nullopt: the text is not base64.

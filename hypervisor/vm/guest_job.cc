@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypervisor/qmp/guest_job.cc -- see guest_job.h.
-#include "hypervisor/qmp/guest_job.h"
+// hypervisor/vm/guest_job.cc -- see guest_job.h.
+#include "hypervisor/vm/guest_job.h"
 
 #include <algorithm>
 #include <cstdio>

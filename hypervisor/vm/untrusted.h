@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/vm/untrusted.h -- what hypervisors and guests say, checked before anything else looks
+// at it: documents of bounded depth, their members, and text to be shown. Pure, but for pause().
+// Used by btlctl's one thread.
+#pragma once
+
+#include <livebtl/result.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/deadline.h"
+#include "base/json.h"
+
+namespace livebtl::hypervisor {
+
+inline constexpr int kDepthMax = 32;
+
+/// Sleeps that long, but not beyond the deadline.
+void pause(TimeNs duration, const Deadline& deadline) noexcept;
+
+/// A discarded value if the text is no document, is nested too deeply, or has a key twice in one object.
+Json parse_bounded(std::string_view text);
+/// A member of an object, of that kind; nullptr: there is none.
+const Json* member(const Json& object, const char* name, Json::value_t kind);
+/// ... of kind string; "": there is none.
+std::string text_member(const Json& object, const char* name);
+/// ... a number from 0; nullopt: there is none.
+std::optional<std::uint64_t> number_member(const Json& object, const char* name);
+/// One line to be shown to the user: of bounded length and without control characters, including
+/// those that change the direction of writing.
+std::string one_line(std::string_view text);
+
+}  // namespace livebtl::hypervisor

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/hypervisor/libvirt/libvirt_vm_test.cc -- what only libvirt does to a migration or a set: daemons
+// that are gone and come back, calls that are killed on the way, aliases, notes that travel. libvirt is played;
+// what it shares with QMP is tested where that is (migrate_vm_test.cc).
+#include "tests/unit/hypervisor/migrate/migrate_scene.h"
+#include "tests/unit/hypervisor/set/machine_pair.h"
+
+using namespace livebtl;
+using namespace livebtl::hypervisor;
+
+TEST_CASE(
+    "a call after one that was killed finds the guest moved, and its cards by the notes that went "
+    "along") {
+  Scene scene(By::kLibvirt);
+  for (const char* card : {"hca0", "hca1"}) scene.pull(card);
+  const auto notes = scene.here->with([](auto& state) {
+    state.status = "postmigrate";
+    return std::exchange(state.objects, {});
+  });
+  scene.there->with([&notes](auto& state) {
+    state.status = "running";
+    state.objects = notes;
+  });
+  const auto report = scene.run();
+  CHECK(report.end.code == 0);
+  CHECK(Scene::log_of(*scene.here).empty());
+  CHECK(Scene::log_of(*scene.there) == kWayBack);
+  CHECK(scene.there->with([](auto& state) { return state.objects.empty(); }));
+}
+
+TEST_CASE(
+    "a daemon that crashes in mid-migration and comes back: taken back by what the domain says") {
+  Scene scene(By::kLibvirt);
+  scene.here->with([](auto& state) { state.migration_ends = ""; });
+  std::thread daemon([&scene] {
+    while (scene.here->with([](auto& state) { return state.migration != "active"; }))
+      std::this_thread::yield();
+    scene.played.crash(kHere);
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    scene.here->with([](auto& state) { state.migration = "cancelled"; });
+    scene.played.add(kHere, *scene.here);
+  });
+  const auto report = scene.run();
+  daemon.join();
+  CHECK(report.end.code == 5);
+  CHECK(Scene::log_of(*scene.here) == then(kWayThere, kWayBack));
+  CHECK(scene.cards_here() == 2);
+}
+
+TEST_CASE("a destination where the guest's name is taken is refused before anything is touched") {
+  Scene scene(By::kLibvirt);
+  scene.there->with([](auto& state) { state.status = "running"; });
+  const auto report = scene.run();
+  CHECK(report.end.code == 3);
+  CHECK(report.end.text.find("virsh destroy") != std::string::npos);
+  CHECK(Scene::log_of(*scene.here).empty());
+}
+
+TEST_CASE("a daemon that is not there: the text names it") {
+  Scene scene(By::kLibvirt);
+  scene.played.crash(kHere);
+  const auto report = scene.run();
+  CHECK(report.end.code == 2);
+  CHECK(report.end.text.find(kHere) != std::string::npos);
+}
+
+TEST_CASE("a card that the guest does not give up is told, and not plugged in again") {
+  Scene scene(By::kLibvirt);
+  scene.request.timeout = 3 * kSecond;
+  scene.here->with([](auto& state) {
+    state.holds = true;
+    state.holders = "perf (pid 12, /dev/infiniband/uverbs0)\n";
+  });
+  const auto report = scene.run();
+  CHECK(report.end.code == 5);
+  CHECK(report.end.text.find("perf (pid 12") != std::string::npos);
+  CHECK(Scene::log_of(*scene.here) == Log{"prepare", "device_del hca0", "return"});
+}
+
+TEST_CASE("a card on a bus without hot plug: the refusal is told, and no note is left") {
+  Scene scene(By::kLibvirt);
+  scene.here->with([](auto& state) { state.fixed = {"hca1"}; });
+  const auto report = scene.run();
+  CHECK(report.end.code == 5);
+  CHECK(report.end.text.find("does not support hotplugging") != std::string::npos);
+  CHECK(scene.cards_here() == 2);
+  CHECK(scene.here->with([](auto& state) { return state.objects.empty(); }));
+}
+
+TEST_CASE("a set is saved and restored by libvirt, and nothing is left in the domains") {
+  PlayedLibvirt played;
+  MachinePair pair(&played);
+  CHECK(pair.snapshot().end.code == 0);
+  pair.is_as_before();
+  CHECK(pair.file("vm1.ram").find("the memory of vm1") == 0);
+  pair.start("inmigrate");
+  const auto report = pair.restore();
+  CHECK(report.end.code == 0);
+  pair.both([](auto& state) {
+    CHECK(state.status == "running");
+    CHECK(state.cards.contains("hca"));
+    CHECK_FALSE(state.objects.contains(kHoldNote));
+    CHECK_FALSE(state.objects.contains("livebtl-hca"));
+  });
+  CHECK(pair.machines[1]->with([](auto& state) { return state.memory; }) == "the memory of vm2");
+  // Called again it finds all done.
+  CHECK(pair.restore().end.code == 0);
+  // They can be saved again.
+  for (auto& machine : pair.request.machines) machine.cards = {"hca"};
+  pair.request.directory += "-2";
+  CHECK(pair.snapshot().end.code == 0);
+}
+
+TEST_CASE("a save that libvirt cannot do leaves no set, and all as it was") {
+  PlayedLibvirt played;
+  MachinePair pair(&played);
+  pair.machines[1]->with([](auto& state) { state.migration_ends = "failed"; });
+  CHECK(pair.snapshot().end.code == 5);
+  CHECK_FALSE(std::filesystem::exists(pair.request.directory));
+  pair.is_as_before();
+}
+
+TEST_CASE("machines that run, and were not loaded, are not restored over") {
+  PlayedLibvirt played;
+  MachinePair pair(&played);
+  CHECK(pair.snapshot().end.code == 0);
+  for (auto& machine : pair.request.machines) machine.cards.clear();
+  const auto report = pair.restore();
+  CHECK(report.end.code == 3);
+  CHECK(report.end.text.find("virsh destroy") != std::string::npos);
+  pair.is_as_before();
+}
