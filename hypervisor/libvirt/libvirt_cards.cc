@@ -7,7 +7,7 @@
 namespace livebtl::hypervisor {
 namespace {
 
-constexpr TimeNs kBetweenLooks =
+constexpr TimeNs kCardLookEvery =
     500 * kMillisecond;  // an event is missed while there is no connection
 constexpr TimeNs kUntilHeard = 50 * kMillisecond;
 
@@ -173,7 +173,7 @@ Status LibvirtVm::pull_card(const Card& card, const Deadline& deadline) {
       return stays(card, {Errc::kRefused, "the guest refuses to give up " + card.id}, deadline);
     if (monotonic_now() >= deadline.at || deadline.stopped()) break;
     if (!plugged && plugged.error().code != Errc::kDown) return tl::unexpected(plugged.error());
-    watch.wait(deadline.at_most(kBetweenLooks));
+    watch.wait(deadline.at_most(kCardLookEvery));
     if (!asked && says_busy(asked.error())) asked = detach(card, deadline);
   }
   return fail(Errc::kTimeout,

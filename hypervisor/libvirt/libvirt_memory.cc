@@ -7,7 +7,7 @@
 namespace livebtl::hypervisor {
 namespace {
 
-constexpr TimeNs kBetweenLooks = 200 * kMillisecond;
+constexpr TimeNs kMemoryLookEvery = 200 * kMillisecond;
 constexpr TimeNs kUntilBegun = 5 * kSecond;
 
 std::string progress_of(const Json& figures) {
@@ -42,7 +42,7 @@ Status LibvirtVm::go_on(const Deadline& deadline) {
           "resume " + name_, deadline);
       if (!resumed) return resumed;
     }
-    pause(kBetweenLooks, deadline);
+    pause(kMemoryLookEvery, deadline);
   }
 }
 
@@ -78,7 +78,7 @@ Status LibvirtVm::begin_migration(const std::string& to, const std::vector<Card>
   while (monotonic_now() < first.at && !first.stopped() && !migration_->ended()) {
     const auto now = see(first);
     if (now && (now->busy || !now->active)) break;
-    pause(kBetweenLooks, first);
+    pause(kMemoryLookEvery, first);
   }
   return {};
 }
@@ -107,7 +107,7 @@ Status LibvirtVm::follow_migration(const Deadline& deadline, const Progress& pro
     }
     state.migration = Migration::kActive;
     progress(seen ? progress_of(seen->figures) : "libvirt's daemon does not answer");
-    pause(kBetweenLooks, deadline);
+    pause(kMemoryLookEvery, deadline);
     if (deadline.stopped()) return fail(Errc::kCancelled, "interrupted");
     if (monotonic_now() >= deadline.at)
       return fail(Errc::kTimeout, "libvirt does not say in time how the migration has ended");
@@ -129,7 +129,7 @@ Status LibvirtVm::give_up_save(const Deadline& deadline) {
       "abort the job of " + name_, deadline);
   for (auto now = see(deadline); now && now->busy; now = see(deadline)) {
     if (monotonic_now() >= deadline.at) return aborted;
-    pause(kBetweenLooks, deadline);
+    pause(kMemoryLookEvery, deadline);
   }
   return {};
 }
