@@ -12,9 +12,9 @@ namespace livebtl::hypervisor {
 namespace {
 
 constexpr auto kStopSlice = std::chrono::milliseconds(50);
-constexpr int kLoopWakes_ms = 200;
+constexpr int kLoopWakesMs = 200;
 // A daemon that has not answered for 30 s is taken for gone, and calls that wait for it end.
-constexpr int kKeepAlive_s = 5;
+constexpr int kKeepAliveSeconds = 5;
 constexpr unsigned kKeepAliveMissed = 5;
 
 void say_nothing(void*, virErrorPtr) {}  // libvirt would write each error to standard error
@@ -102,7 +102,7 @@ Libvirt::Libvirt(const LibvirtCalls& calls) : calls_(calls) {
   calls_.initialize();
   calls_.set_error_function(nullptr, say_nothing);
   calls_.event_register();
-  calls_.event_add_timeout(kLoopWakes_ms, wake, nullptr, nullptr);
+  calls_.event_add_timeout(kLoopWakesMs, wake, nullptr, nullptr);
   loop_ = std::thread([this] {
     while (!ending_.load()) calls_.event_run();
   });
@@ -113,7 +113,7 @@ Libvirt::~Libvirt() {
   loop_.join();
 }
 
-Result<std::shared_ptr<Connection>> Connection::open(std::shared_ptr<const Libvirt> libvirt,
+Result<std::shared_ptr<Connection>> Connection::open(const std::shared_ptr<const Libvirt>& libvirt,
                                                      const std::string& uri,
                                                      const Deadline& deadline) {
   const auto opened = std::make_shared<std::shared_ptr<Connection>>();
@@ -126,7 +126,8 @@ Result<std::shared_ptr<Connection>> Connection::open(std::shared_ptr<const Libvi
       if (error.code == Errc::kDown) error.code = Errc::kNotFound;
       return tl::unexpected(std::move(error));
     }
-    (void)calls.set_keep_alive(connection, kKeepAlive_s, kKeepAliveMissed);  // not of local drivers
+    (void)calls.set_keep_alive(connection, kKeepAliveSeconds,
+                               kKeepAliveMissed);  // not of local drivers
     *opened = std::make_shared<Connection>(libvirt, connection);
     return {};
   });

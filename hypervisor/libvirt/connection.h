@@ -72,7 +72,7 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  static Result<std::shared_ptr<Connection>> open(std::shared_ptr<const Libvirt> libvirt,
+  static Result<std::shared_ptr<Connection>> open(const std::shared_ptr<const Libvirt>& libvirt,
                                                   const std::string& uri, const Deadline& deadline);
 
   const LibvirtCalls& calls() const noexcept { return libvirt_->calls(); }

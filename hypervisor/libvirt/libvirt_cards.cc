@@ -188,7 +188,7 @@ Status LibvirtVm::plug_card(const Card& card, const Deadline& deadline) {
   if (!*plugged) {
     const auto device = device_xml(card);
     if (!device) return tl::unexpected(device.error());
-    const Status attached = on_domain(
+    Status attached = on_domain(
         [device = *device, id = card.id](const LibvirtCalls& calls, virDomainPtr domain) -> Status {
           if (calls.attach(domain, device.c_str(), VIR_DOMAIN_AFFECT_LIVE) == 0) return {};
           return tl::unexpected(libvirt_error(calls, "attach " + id));

@@ -10,7 +10,7 @@ namespace {
 constexpr TimeNs kMemoryLookEvery = 200 * kMillisecond;
 constexpr TimeNs kUntilBegun = 5 * kSecond;
 
-std::string progress_of(const Json& figures) {
+std::string figures_of(const Json& figures) {
   const auto left = number_member(figures, "remaining");
   return left ? "migrating, " + std::to_string(*left >> 20U) + " MiB left" : "migrating";
 }
@@ -34,7 +34,7 @@ Status LibvirtVm::go_on(const Deadline& deadline) {
                                       " has ended; see its log, /var/log/libvirt/qemu/" + name_ +
                                       ".log");
     if (!seen->busy && seen->state == VIR_DOMAIN_PAUSED) {
-      const Status resumed = on_domain(
+      Status resumed = on_domain(
           [](const LibvirtCalls& calls, virDomainPtr domain) -> Status {
             if (calls.resume(domain) == 0) return {};
             return tl::unexpected(libvirt_error(calls, "resume"));
@@ -106,7 +106,7 @@ Status LibvirtVm::follow_migration(const Deadline& deadline, const Progress& pro
       }
     }
     state.migration = Migration::kActive;
-    progress(seen ? progress_of(seen->figures) : "libvirt's daemon does not answer");
+    progress(seen ? figures_of(seen->figures) : "libvirt's daemon does not answer");
     pause(kMemoryLookEvery, deadline);
     if (deadline.stopped()) return fail(Errc::kCancelled, "interrupted");
     if (monotonic_now() >= deadline.at)
@@ -121,7 +121,7 @@ Status LibvirtVm::give_up_save(const Deadline& deadline) {
   const auto seen = see(deadline);
   if (!seen) return tl::unexpected(seen.error());
   if (!seen->busy) return {};
-  const Status aborted = on_domain(
+  Status aborted = on_domain(
       [](const LibvirtCalls& calls, virDomainPtr domain) -> Status {
         if (calls.abort_job(domain) == 0) return {};
         return tl::unexpected(libvirt_error(calls, "abort the job"));
