@@ -10,7 +10,7 @@ namespace livebtl::control {
 namespace {
 
 constexpr TimeNs kGiveUpAfter = 10 * kSecond;
-constexpr TimeNs kAskEvery = 50 * kMillisecond;
+constexpr TimeNs kQuestionsEvery = 50 * kMillisecond;
 constexpr std::size_t kFellowsAsked = 4;
 constexpr std::size_t kRelaysAsked = 4;
 
@@ -36,7 +36,7 @@ std::optional<MemberEvent> LateJoin::turn(TimeNs now) {
     return JoinAsFirst{};
   }
   if (now < ask_at_) return std::nullopt;
-  ask_at_ = now + kAskEvery;
+  ask_at_ = now + kQuestionsEvery;
   ask();
   return std::nullopt;
 }

@@ -17,7 +17,7 @@
 namespace livebtl::control {
 namespace {
 
-constexpr int kReadTries = 64;  // an owner publishes a hundred times a second at most
+constexpr int kPageReadTries = 64;  // an owner publishes a hundred times a second at most
 
 template <class Value>
 bool copy(const PageBytes& bytes, std::size_t offset, Value& into) {
@@ -29,7 +29,7 @@ template <class Value>
 bool copy_latched(const PageBytes& bytes, std::size_t offset, Value& into, const char*& wrong) {
   using Latch = SequenceLatch<Value>;
   wrong = "it is shorter than a page";
-  for (int i = 0; i < kReadTries; ++i) {
+  for (int i = 0; i < kPageReadTries; ++i) {
     std::uint64_t before = 0, after = 0;
     if (!copy(bytes, offset + offsetof(Latch, sequence), before)) return false;
     full_fence();
