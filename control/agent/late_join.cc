@@ -69,8 +69,10 @@ void LateJoin::hear(const Router::Answered& answer) {
 
 void LateJoin::learn(const MembersAnswer& page) {
   for (const MemberEntry& member : page.members) {
-    if (member.gone || member.member.process == self_ || fellows_.size() == kFellowsAsked) continue;
-    fellows_.push_back(member.member.process);
+    const ProcessId process = member.member.process;
+    const bool known = std::find(fellows_.begin(), fellows_.end(), process) != fellows_.end();
+    if (!known && !member.gone && process != self_ && fellows_.size() < kFellowsAsked)
+      fellows_.push_back(process);
   }
   ask_at_ = 0;
 }

@@ -21,6 +21,7 @@ constexpr TimeNs kFirstMemberWithin = 20 * kSecond;
 /// A coordinator on another node asks ten times a second. It is told that nobody is left: silence would prove nothing, and
 /// it would wait for those that have gone.
 constexpr TimeNs kLastAnswerWithin = 2 * kSecond;
+constexpr TimeNs kAskedAtMost = 60 * kSecond;  // nobody keeps a relay of no members for ever
 constexpr int kDutyTries = 100;
 constexpr std::chrono::milliseconds kDutyPause(20);
 
@@ -43,18 +44,21 @@ void sleep_until_something(const Passing& passing, TimeNs until, std::vector<pol
   ::ppoll(fds.data(), fds.size(), wake == INT64_MAX ? nullptr : &limit, nullptr);
 }
 
-TimeNs end_without_members(const Passing& passing, TimeNs begun) {
+/// alone_since: when the last member has gone.
+TimeNs end_without_members(const Passing& passing, TimeNs begun, TimeNs alone_since) {
   if (!passing.had_members()) return begun + kFirstMemberWithin;
   const TimeNs asked_at = passing.asked_from_away_at();
-  return asked_at == 0 ? 0 : asked_at + kLastAnswerWithin;
+  return asked_at == 0 ? 0 : std::min(asked_at + kLastAnswerWithin, alone_since + kAskedAtMost);
 }
 
 void serve(Passing& passing) {
   std::vector<pollfd> fds;
   const TimeNs begun = monotonic_now();
+  TimeNs alone_since = begun;
   for (;;) {
     passing.turn(monotonic_now());
-    const TimeNs end = end_without_members(passing, begun);
+    if (passing.members() != 0) alone_since = monotonic_now();
+    const TimeNs end = end_without_members(passing, begun, alone_since);
     if (passing.members() == 0 && monotonic_now() >= end) return;
     sleep_until_something(passing, passing.members() == 0 ? end : INT64_MAX, fds);
   }
