@@ -29,10 +29,10 @@ class Spawned {
   void second(std::size_t engine, Rung rung) {
     rig_.engines[engine]->submit({2, 2, rung, first_, second_});
   }
-  void talk(int rounds) { run(rig_, *traffic_, rounds); }
+  void talk(std::uint64_t rounds) { run(rig_, *traffic_, rounds); }
   void climb_from(Rung rung) {
     for (;; rung = above(rung)) {
-      for (const std::size_t engine : {0, 1}) second(engine, rung);
+      for (const std::size_t engine : {std::size_t{0}, std::size_t{1}}) second(engine, rung);
       rig_.until([&] {
         traffic_->step();
         return reached(0) && reached(1);
