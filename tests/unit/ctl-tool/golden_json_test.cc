@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/unit/ctl-tool/golden_json_test.cc -- the document of every command, byte for byte but for what
 // differs from run to run.
+#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "golden.h"
@@ -32,15 +33,20 @@ std::string masked(std::string text) {
   return text;
 }
 
-/// What doctor finds, and its exit code, is this machine's; of the settings the first one will do.
-std::string shortened(std::string text) {
-  if (text.find("livebtl.doctor/1") != std::string::npos) {
-    text = std::regex_replace(text, std::regex(R"re("(facts|findings)":\[.*?\](?=,"))re"),
-                              "\"$1\":[]");
-    text = std::regex_replace(
-        text, std::regex(R"re(^[0-9]+ |"exit_code":[0-9]+|"reason":"[a-z-]+")re"), "MASKED ");
+/// What doctor finds, and its exit code, is this machine's; of the settings the first one will do. Both documents
+/// are too long for std::regex, which recurses once a character.
+std::string shortened(int code, const std::string& out) {
+  std::string number = std::to_string(code);
+  nlohmann::json document = nlohmann::json::parse(out, nullptr, false);
+  if (!document.is_object()) return number + " " + out;
+  const std::string schema = document.value("schema", "");
+  if (schema == "livebtl.doctor/1") {
+    document["facts"] = document["findings"] = nlohmann::json::array();
+    document["exit_code"] = document["reason"] = number = "MASKED";
   }
-  return std::regex_replace(text, std::regex(R"re(("settings":\[\{[^}]*\}).*\])re"), "$1]");
+  if (schema == "livebtl.settings/1")
+    document["settings"] = nlohmann::json::array({document["settings"][0]});
+  return number + " " + document.dump() + "\n";
 }
 
 }  // namespace
@@ -55,7 +61,7 @@ TEST_CASE("each command answers with the document that golden/documents.txt has"
     }
     words.insert(words.begin(), "--json");
     const Answer said = node.btlctl(words);
-    return shortened(std::to_string(said.code) + " " + masked(said.out.empty() ? "\n" : said.out));
+    return masked(shortened(said.code, said.out.empty() ? "\n" : said.out));
   };
   check_golden(LIVEBTL_SOURCE_DIR "/tests/unit/ctl-tool/golden/documents.txt", answer);
 }
