@@ -50,6 +50,7 @@ class FaultyEndpoint final : public Endpoint, core::EndpointSink, core::TicketEn
   }
 
   std::size_t deliver_held(std::size_t frames_max) noexcept;
+  void drop_severed() noexcept;
   bool has_held() const noexcept { return !held_.empty() || down_; }
 
  private:
@@ -63,8 +64,12 @@ class FaultyEndpoint final : public Endpoint, core::EndpointSink, core::TicketEn
   MutableBytes on_place(Bytes header, std::size_t payload_bytes,
                         bool to_be_checked) noexcept override;
   void on_frame(Bytes header, Bytes payload) noexcept override;
-  void on_sent(std::uint64_t cookie) noexcept override { sink_->on_sent(cookie); }
-  void on_down(const Error& why) noexcept override { down_ = why; }
+  void on_sent(std::uint64_t cookie) noexcept override {
+    if (!severed_) sink_->on_sent(cookie);
+  }
+  void on_down(const Error& why) noexcept override {
+    if (!severed_) down_ = why;
+  }
 
   FaultyTransport& transport_;
   core::EndpointSink* sink_ = nullptr;
@@ -72,14 +77,15 @@ class FaultyEndpoint final : public Endpoint, core::EndpointSink, core::TicketEn
   std::deque<Held> held_;
   std::optional<Error> down_;  // to be told after what is held
   bool told_ = false;
+  bool severed_ = false;
   core::EndpointStats last_;
-  std::unique_ptr<Endpoint> beneath_;  // null: severed
+  std::unique_ptr<Endpoint> beneath_;  // null: severed, and dropped
   const bool by_ticket_;
 };
 
 Post FaultyEndpoint::post(const Frame& frame) noexcept {
   const Faults& faults = transport_.faults_;
-  if (!beneath_ || down_ || told_) return Post::kRetry;
+  if (severed_ || down_ || told_) return Post::kRetry;
   if (retries_ == 0 && transport_.random_.chance(faults.retry))
     retries_ = 1 + static_cast<std::uint32_t>(transport_.random_.below(faults.retries_max));
   if (retries_ > 0) {
@@ -94,24 +100,30 @@ Post FaultyEndpoint::post(const Frame& frame) noexcept {
   return beneath_->post(frame);
 }
 
-// What was held has not been delivered, and never will be: lost, like what the transport beneath
-// had in flight.
+// What was held has not been delivered, and never will be: lost, like what the transport beneath had in flight. The
+// engine may have posted out of a call that the endpoint beneath made: that one must live until it has returned.
 void FaultyEndpoint::sever() noexcept {
   ++transport_.counts_.severed;
-  last_ = beneath_->stats();
   held_.clear();
-  beneath_.reset();
+  severed_ = true;
   down_ = Error{Errc::kDown, "severed by the faults asked for"};
+}
+
+void FaultyEndpoint::drop_severed() noexcept {
+  if (!severed_ || !beneath_) return;
+  last_ = beneath_->stats();
+  beneath_.reset();
 }
 
 // A frame that may be held has no place yet: those before it are not delivered.
 MutableBytes FaultyEndpoint::on_place(Bytes header, std::size_t payload_bytes,
                                       bool to_be_checked) noexcept {
-  if (transport_.faults_.delay > 0 || !held_.empty()) return {};
+  if (severed_ || transport_.faults_.delay > 0 || !held_.empty()) return {};
   return sink_->on_place(header, payload_bytes, to_be_checked);
 }
 
 void FaultyEndpoint::on_frame(Bytes header, Bytes payload) noexcept {
+  if (severed_) return;
   const bool delayed = transport_.random_.chance(transport_.faults_.delay);
   if (!delayed && held_.empty()) return sink_->on_frame(header, payload);
   std::uint64_t turns = 0;
@@ -124,6 +136,7 @@ void FaultyEndpoint::on_frame(Bytes header, Bytes payload) noexcept {
 }
 
 std::size_t FaultyEndpoint::deliver_held(std::size_t frames_max) noexcept {
+  drop_severed();
   std::size_t delivered = 0;
   while (!held_.empty() && delivered < frames_max) {
     if (held_.front().turns > 0) {
