@@ -34,24 +34,29 @@ void Takeover::turn(const MemberMachine& member, SpareDescriptors& spares, TimeN
   }
   if (!watch_.due(member, now)) return;
   const WithSpares room(spares);
-  if (lowest_here()) return start(now);
+  const std::size_t before = before_us();
+  const bool left_alone = watch_.left_alone(before);
+  if (before == 0 || left_alone) return start(left_alone, now);
   watch_.not_ours(now);
 }
 
-/// Of the members of this node; they are sorted by rank.
-bool Takeover::lowest_here() const {
+/// How many members of this node are lower than we; cards are sorted by rank.
+std::size_t Takeover::before_us() const {
   const auto cards = scan_members(job_.directory, ::geteuid()).live;
   const std::string node = process_name(ProcessId{job_.node});
-  const auto first = std::find_if(cards.begin(), cards.end(), [&](const MemberCard& card) {
-    return card.joined && card.node == node;
-  });
-  return first != cards.end() && first->member == self_;
+  std::size_t before = 0;
+  for (const MemberCard& card : cards) {
+    if (card.member == self_) break;
+    before += card.joined && card.node == node;
+  }
+  return before;
 }
 
-void Takeover::start(TimeNs now) {
-  const auto started = start_helper(helper_program(job_.relay_path),
-                                    {"finish", job_.directory, process_name(ProcessId{job_.node}),
-                                     job_.id, process_name(self_.process)});
+void Takeover::start(bool left_alone, TimeNs now) {
+  const auto started =
+      start_helper(helper_program(job_.relay_path),
+                   {left_alone ? "finish-left-alone" : "finish", job_.directory,
+                    process_name(ProcessId{job_.node}), job_.id, process_name(self_.process)});
   if (started) {
     begin_by_ = now + kBeginsWithin;
     return;

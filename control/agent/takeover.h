@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // control/agent/takeover.h -- on the job's lowest node the agent of the lowest rank has finished what a
-// coordinator has left.
+// coordinator has left; if it knows of nothing to finish, others do later, one after the other.
 //
 // A helper does it, which is a process of its own (control/relay/finish.h): the agent has to move the engine
 // meanwhile, answers that coordinator like any other, and may have no descriptor for it. Threads: the agent's
@@ -28,8 +28,8 @@ class Takeover {
   TimeNs wake_at(const MemberMachine& member) const noexcept;
 
  private:
-  bool lowest_here() const;
-  void start(TimeNs now);
+  std::size_t before_us() const;
+  void start(bool left_alone, TimeNs now);
   void end(bool in_vain, TimeNs now);
 
   JobFacts job_;

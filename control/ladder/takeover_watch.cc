@@ -3,6 +3,7 @@
 #include "control/ladder/takeover_watch.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace livebtl::control {
 namespace {
@@ -11,6 +12,7 @@ constexpr TimeNs kDelayLeast = kSecond;
 constexpr TimeNs kDelaySpread = 2 * kSecond;
 constexpr TimeNs kOverslept = kSecond;
 constexpr TimeNs kLookAgain = 2 * kSecond;
+constexpr std::size_t kLooksMost = 4;
 constexpr TimeNs kPauseLeast = 2 * kSecond;
 constexpr TimeNs kPauseMost = 60 * kSecond;
 
@@ -28,6 +30,7 @@ TimeNs TakeoverWatch::due_at(const MemberMachine& member) const noexcept {
 bool TakeoverWatch::due(const MemberMachine& member, TimeNs now) noexcept {
   const TimeNs at = due_at(member);
   if (now < at) return false;
+  if (std::exchange(since_, *member.abandoned_since()) != since_) looks_ = 0;
   if (now - at < kOverslept || overslept_) return true;
   overslept_ = true;
   not_before_ = now + delay_;
@@ -37,6 +40,11 @@ bool TakeoverWatch::due(const MemberMachine& member, TimeNs now) noexcept {
 void TakeoverWatch::not_ours(TimeNs now) noexcept {
   not_before_ = now + kLookAgain;
   overslept_ = false;
+  ++looks_;
+}
+
+bool TakeoverWatch::left_alone(std::size_t before_us) const noexcept {
+  return looks_ >= kLooksMost + before_us;
 }
 
 void TakeoverWatch::tried(bool in_vain, TimeNs now) noexcept {

@@ -22,7 +22,7 @@ std::string finish(const FinishFacts& facts, const std::atomic<bool>& stop) {
   const auto& live = links.found().live;
   const bool lowest = std::none_of(live.begin(), live.end(),
                                    [&](const MemberEntry& each) { return each.node < facts.node; });
-  if (!lowest) return std::string(kFinishedNotOurs);
+  if (!lowest && !facts.left_alone) return std::string(kFinishedNotOurs);
   Command command = takeover_command(facts.job, random_u64());
   const auto self = std::ranges::find(live, facts.member,
                                       [](const MemberEntry& each) { return each.member.process; });

@@ -2,7 +2,7 @@
 // control/relay/main.cc -- livebtl-relay: started by members (control/agent/helper.h), never by people.
 //
 // usage: livebtl-relay relay DIRECTORY NODE JOB PORT [INTERFACE...]
-//        livebtl-relay finish DIRECTORY NODE JOB MEMBER
+//        livebtl-relay finish|finish-left-alone DIRECTORY NODE JOB MEMBER
 // Threads: one here. Inherits nothing from the member but its user, its limits and a few variables.
 #include <signal.h>
 #include <sys/prctl.h>
@@ -59,10 +59,11 @@ int main(int argc, char** argv) {
   settle_signals();
   raise_limit();
   if (::chdir("/") != 0) return 1;
-  if (words[0] == "finish") {
+  const bool left_alone = words[0] == "finish-left-alone";
+  if (left_alone || words[0] == "finish") {
     const auto member = parse_process_name(words[4], "");
     if (!member || words.size() != 5) return usage();
-    return finish_ladder({words[1], words[2], words[3], *member});
+    return finish_ladder({words[1], words[2], words[3], *member, left_alone});
   }
   const auto port = parse_number<std::uint16_t>(words[4]);
   if (words[0] != "relay" || !port) return usage();

@@ -6,8 +6,8 @@
  * What stands for what: member() is MemberMachine (control/ladder/member.cc): handle(Order), handle(PromiseRequest),
  *   handle(LadderEnd), handle(RungReport); LIVE is live(), ABANDONED is abandoned_since(). coordinator() is
  *   CoordinatorMachine: advance_promise(), begin_takeover(), next_rung(), rung_failed(), end() and leaves_open(),
- *   meet_other_term(), gives_way(), advance_follow(). That a takeover begins at member 0 alone is Takeover::turn() and
- *   lowest_here().
+ *   meet_other_term(), gives_way(), advance_follow(). That a takeover begins at member 0 alone is Takeover::turn(),
+ *   where before_us() is 0; that others begin one later, where member 0 knows of nothing to finish, is not modelled.
  * Coordinators, by rising terms: 1 the command, 2 the job by itself, or (-DOPERATOR) an operator's
  *   resume or abort, or (-DRIVAL) another command at the same time; 3 the job.
  *   1 and 2 may be killed at any step (KILLS in all), and give up waiting for a rung (once); 1 may freeze for longer than

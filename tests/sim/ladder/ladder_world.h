@@ -138,7 +138,7 @@ class LadderWorld {
   std::size_t add_coordinator(const Command& command, std::optional<std::size_t> owner);
   void watch(std::size_t index);
   void look(std::size_t index);
-  bool is_chief(std::size_t index) const;
+  std::size_t before_it(std::size_t index) const;
   void take_over(std::size_t index);
   bool owner_is_away(std::size_t index, const CoordinatorEvent& event);
   void note_takeover(const Coordinator& one);

@@ -29,17 +29,18 @@ void LadderWorld::look(std::size_t index) {
   if (!one.alive) return;
   const TimeNs now = now_ + one.clock_offset;
   if (!one.taking_over && one.watch.due(one.machine, now)) {
-    if (is_chief(index)) return take_over(index);
+    const std::size_t before = before_it(index);
+    if (before == 0 || one.watch.left_alone(before)) return take_over(index);
     one.watch.not_ours(now);
   }
   if (!one.taking_over) watch(index);
 }
 
-bool LadderWorld::is_chief(std::size_t index) const {
-  for (std::size_t i = 0; i < index; ++i) {
-    if (members_[i]->alive && members_[i]->machine.joined()) return false;
-  }
-  return true;
+std::size_t LadderWorld::before_it(std::size_t index) const {
+  std::size_t before = 0;
+  for (std::size_t i = 0; i < index; ++i)
+    before += members_[i]->alive && members_[i]->machine.joined();
+  return before;
 }
 
 void LadderWorld::take_over(std::size_t index) {

@@ -89,6 +89,7 @@ class SimProcess {
   /// Is it time to finish what a coordinator has left?
   bool takeover_due() { return watch_.due(member_, clock_.now()); }
   void not_ours() noexcept { watch_.not_ours(clock_.now()); }
+  bool left_alone(std::size_t before) const noexcept { return watch_.left_alone(before); }
   void tried(bool in_vain) noexcept { watch_.tried(in_vain, clock_.now()); }
   /// Whom its agent asks now where they listen.
   std::vector<ProcessId> to_ask();

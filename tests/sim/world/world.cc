@@ -307,23 +307,24 @@ void World::rejoin() {
   }
 }
 
-/// In place of the agents: the first process of the lowest node is its relay.
+/// In place of the agents: the first process of the lowest node is its relay; where it knows of nothing to finish,
+/// others do later.
 void World::take_over() {
   if (at_it_ != nullptr && at_it_->alive()) return;
   at_it_ = nullptr;
-  SimProcess* chief = nullptr;
-  for (const auto& process : processes_) {
-    if (!process->alive() || !process->joined()) continue;
-    if (chief == nullptr || process->node() < chief->node()) chief = process.get();
-  }
   for (const auto& process : processes_) {
     if (!process->alive() || process->frozen() || !process->takeover_due()) continue;
-    if (process.get() != chief) {
+    const auto place = [](const SimProcess& one) { return std::pair{one.node(), one.number()}; };
+    const auto before =
+        static_cast<std::size_t>(std::ranges::count_if(processes_, [&](const auto& each) {
+          return each->alive() && each->joined() && place(*each) < place(*process);
+        }));
+    if (before != 0 && !process->left_alone(before)) {
       process->not_ours();
       continue;
     }
-    at_it_ = chief;
-    coordinators_.take_over(*chief);
+    at_it_ = process.get();
+    coordinators_.take_over(*process);
   }
 }
 

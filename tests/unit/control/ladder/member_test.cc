@@ -226,6 +226,29 @@ TEST_CASE("a ladder is abandoned while its coordinator has not ended, or left it
   CHECK(fresh.abandoned_since() == 9);
 }
 
+TEST_CASE(
+    "a member that is not the lowest takes over where four looks and its place have changed "
+    "nothing") {
+  Bench bench;
+  TakeoverWatch watch(500 * kMillisecond);
+  bench.feed(PromiseRequest{"j", kFirst}, kSecond);
+  constexpr std::size_t kBeforeUs = 2;
+  for (int look = 0; look < 6; ++look) {
+    const TimeNs at = watch.due_at(bench.machine);
+    REQUIRE(watch.due(bench.machine, at));
+    CHECK_FALSE(watch.left_alone(kBeforeUs));
+    CHECK(watch.left_alone(0) == (look >= 4));
+    watch.not_ours(at);
+  }
+  const TimeNs last = watch.due_at(bench.machine);
+  REQUIRE(watch.due(bench.machine, last));
+  CHECK(watch.left_alone(kBeforeUs));
+  // Somebody was at work meanwhile: it counts anew.
+  bench.feed(PromiseRequest{"j", kFirst}, last + kSecond);
+  REQUIRE(watch.due(bench.machine, watch.due_at(bench.machine)));
+  CHECK_FALSE(watch.left_alone(0));
+}
+
 TEST_CASE("a member takes over after lease and delay, later again if in vain, never overslept") {
   Bench bench;
   TakeoverWatch watch(500 * kMillisecond);  // waits 1.5 s after the lease
