@@ -121,7 +121,8 @@ std::optional<Candidates> of_fixed_type(const std::string& type) {
   if (type == "WHAT") return Candidates{{"page"}, {"settings-man"}};
   if (type == "KEY=VALUE")
     return Candidates{{"exclusivity=", "the highest that a pair reaches is used"},
-                      {"weight=", "share of bulk data"}};
+                      {"weight=", "share of bulk data"},
+                      {"single-copy=", "of sm: auto, cma or none"}};
   if (type == "COMMAND") return of_commands();
   if (type != "HOOK") return std::nullopt;
   Candidates all;

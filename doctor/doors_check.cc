@@ -74,7 +74,7 @@ void name_component(const Sight& sight, const launch::OpenMpi& mpi, const Error&
                  launch::component_file(sight.places) + " needs " + joined(libraries.missing) +
                      ", which is not found",
                  "Open MPI passes over a component that it cannot load.",
-                 "install the packages of these libraries");
+                 "apt install --reinstall livebtl, and the packages of these libraries");
     return;
   }
   report.fault(
@@ -123,9 +123,9 @@ void check_library(const Sight& sight, Report& report) {
 
 void check_provider(const Sight& sight, Report& report) {
   if (sight.places.provider.empty()) {
-    report.fault("provider-missing",
-                 "the libfabric provider liblivebtl-fi.so is not beside this btlctl", kNoDoor,
-                 "apt install livebtl, or build it: cmake --build ... --target livebtl-fi");
+    report.fault(
+        "provider-missing", "the libfabric provider liblivebtl-fi.so is not there", kNoDoor,
+        "apt install --reinstall livebtl, or build it: cmake --build ... --target livebtl-fi");
     return;
   }
   const Libraries libraries =
@@ -135,7 +135,7 @@ void check_provider(const Sight& sight, Report& report) {
                  launch::provider_file(sight.places) + " needs " + joined(libraries.missing) +
                      ", which is not found",
                  "libfabric passes over a provider that it cannot load, without a word.",
-                 "install the packages of these libraries");
+                 "apt install --reinstall livebtl, and the packages of these libraries");
     return;
   }
   check_variables(sight, report);

@@ -86,6 +86,20 @@ void name_refusal(const Error& error, const std::string& launcher, Report& repor
                                  " ... says whether that was all");
 }
 
+/// Do Open MPI's own files of parameters choose it, as a site may have written into them?
+bool chosen_by_files(const Sight& sight, Family family) {
+  if (family != Family::kOpenMpi) return false;
+  const auto info = launch::program_of(sight.system, "ompi_info");
+  if (!info) return false;
+  const auto mpi = launch::open_mpi_of(sight.system, *info);
+  if (!mpi) return false;
+  const auto set = [&](const char* name) {
+    return launch::parameter_in_files(sight.system, *mpi, name);
+  };
+  return set("pml") == "livebtl" || (set("pml") == "cm" && set("mtl") == "ofi" &&
+                                     set("opal_common_ofi_provider_include") == "livebtl");
+}
+
 }  // namespace
 
 void check_line(const Sight& sight, const std::vector<std::string>& words,
@@ -102,8 +116,13 @@ void check_line(const Sight& sight, const std::vector<std::string>& words,
                                       by_run != nullptr ? *by_run : launch::Wishes{},
                                       !sight.settings.transports.empty());
   if (!plan) return name_refusal(plan.error(), words.front(), report);
-  report.fact("launch line", std::string("by the ") + launch::name_of(plan->door) + ": " +
-                                 launch::as_shell_line(*plan));
+  if (by_run == nullptr && chosen_by_files(sight, launcher->family)) {
+    report.fact("launch line", "as it is: Open MPI's files of parameters choose livebtl");
+    return;
+  }
+  report.fact(
+      by_run != nullptr ? "launch line" : "with livebtl-run",
+      std::string("by the ") + launch::name_of(plan->door) + ": " + launch::as_shell_line(*plan));
   if (by_run != nullptr || chooses_livebtl(sight, *plan)) return;
   report.fault("line-without", "the line does not choose livebtl",
                "The job runs, but not over livebtl, and btlctl does not see it.",

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // doctor/settings_check.cc -- settings, secret, and what tcp is told to use.
 #include <algorithm>
+#include <array>
 
+#include "base/transport_name.h"
 #include "doctor/sight.h"
 
 namespace livebtl::doctor {
@@ -13,9 +15,46 @@ bool used(const Settings& settings, const std::string& transport) {
   const auto& named = settings.transports;
   const bool all = named.empty() || settings.transports_beside_default;
   const auto in = [&transport](const std::vector<std::string>& names) {
-    return std::find(names.begin(), names.end(), transport) != names.end();
+    return std::any_of(names.begin(), names.end(), [&transport](const std::string& name) {
+      return canonical_transport(name) == transport;
+    });
   };
   return (all || in(named)) && !in(settings.exclude);
+}
+
+/// By one of libfabric's providers, by name.
+bool used_by_name(const Settings& settings) {
+  return std::any_of(settings.transports.begin(), settings.transports.end(),
+                     [](const std::string& name) { return name.starts_with("ofi:"); });
+}
+
+void check_names(const char* setting, const std::vector<std::string>& names, Report& report) {
+  for (const std::string& name : names) {
+    if (is_transport(name)) continue;
+    report.fault("transport-unknown",
+                 std::string(setting) + ": no transport is called '" + name + "'",
+                 "Every process of a job ends at its start.",
+                 "there are self, sm, tcp, verbs, ofi and ofi:PROVIDER");
+    return;
+  }
+}
+
+void check_choice(const Settings& settings, Report& report) {
+  check_names("LIVEBTL_TRANSPORTS", settings.transports, report);
+  check_names("LIVEBTL_EXCLUDE", settings.exclude, report);
+  if (used(settings, "tcp") || used(settings, "verbs") || used(settings, "ofi") ||
+      used_by_name(settings))
+    return;
+  if (!used(settings, "sm")) {
+    report.fault("transports-none",
+                 "no transport to another process is used (LIVEBTL_TRANSPORTS, LIVEBTL_EXCLUDE)",
+                 "Processes of a job wait for one another without end.", "name sm and tcp, too");
+    return;
+  }
+  report.note(
+      "one-node-only", "no transport between nodes is used (LIVEBTL_TRANSPORTS, LIVEBTL_EXCLUDE)",
+      "A job of several nodes cannot talk, and a pair on one node has nothing to fall back to.",
+      "name tcp, too");
 }
 
 void check_port(const Sight& sight, Report& report) {
@@ -37,6 +76,13 @@ void check_port(const Sight& sight, Report& report) {
 
 }  // namespace
 
+bool is_transport(std::string_view name) noexcept {
+  constexpr std::array<std::string_view, 5> kNames{"self", "sm", "tcp", "verbs", "ofi"};
+  constexpr std::string_view kOfi = "ofi:";
+  return (name.starts_with(kOfi) && name.size() > kOfi.size()) ||
+         std::find(kNames.begin(), kNames.end(), canonical_transport(name)) != kNames.end();
+}
+
 void check_settings(const Sight& sight, Report& report) {
   if (!sight.probe.settings_problem.empty()) {
     report.fault("settings", sight.probe.settings_problem,
@@ -50,29 +96,22 @@ void check_settings(const Sight& sight, Report& report) {
     report.fault(
         "secret", sight.probe.secret_problem,
         "Every process of a job ends at its start, as it cannot prove that it belongs to it.",
-        "head -c 32 /dev/urandom >FILE && chmod 600 FILE, on all nodes the same; export "
-        "LIVEBTL_SECRET_FILE=FILE");
+        "chmod 600 FILE, if others may read it and have not; else (umask 077; head -c 32 "
+        "/dev/urandom >FILE), on all nodes the same; export LIVEBTL_SECRET_FILE=FILE");
   }
   if (sight.settings.auth == AuthLevel::kNone) {
     report.note("auth-none", "LIVEBTL_AUTH is none",
                 "Who can connect, and knows the job's name, can send messages to it.",
                 "unset LIVEBTL_AUTH, but on a closed network of one user's");
   }
-  const auto& settings = sight.settings;
-  if (!used(settings, "tcp") && !used(settings, "verbs") && !used(settings, "ofi") &&
-      sight.probe.settings_problem.empty()) {
-    report.note(
-        "one-node-only", "no transport between nodes is used (LIVEBTL_TRANSPORTS, LIVEBTL_EXCLUDE)",
-        "A job of several nodes cannot talk, and a pair on one node has nothing to fall back to.",
-        "name tcp, too");
-  }
+  if (sight.probe.settings_problem.empty()) check_choice(sight.settings, report);
 }
 
 void check_tcp(const Sight& sight, Report& report) {
   if (!used(sight.settings, "tcp")) return;
   if (const auto chosen = choose_addresses(sight.probe.addresses, sight.settings.tcp_if); !chosen) {
-    report.fault("tcp-interface", "LIVEBTL_TCP_IF: " + chosen.error().text,
-                 "tcp cannot be opened on this node.", "ip -brief address");
+    report.fault("tcp-interface", chosen.error().text, "tcp cannot be opened on this node.",
+                 "ip -brief address");
   } else {
     const bool outside = std::any_of(chosen->begin(), chosen->end(),
                                      [](const auto& each) { return !is_loopback(each.ip); });

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/interfaces.h"
@@ -58,6 +59,8 @@ void check_memory(const Sight& sight, Report& report);
 void check_kernel(const Sight& sight, Report& report);
 void check_run_directory(const Sight& sight, Report& report);
 // settings_check.cc
+/// Is it the name, or the other name, of a transport that this version has?
+bool is_transport(std::string_view name) noexcept;
 void check_settings(const Sight& sight, Report& report);
 void check_tcp(const Sight& sight, Report& report);
 // rdma_check.cc

@@ -118,6 +118,23 @@ bool has_component(const System& system, const OpenMpi& mpi, const std::string& 
               .empty();
 }
 
+std::string parameter_in_files(const System& system, const OpenMpi& mpi, const std::string& name) {
+  std::string files = value_of(
+      system.run({mpi.info, "--parsable", "--param", "mca", "base", "--level", "9"}).output,
+      "mca:mca:base:param:mca_base_param_files:value:");
+  std::replace(files.begin(), files.end(), ',', '\n');
+  for (const std::string& file : lines_of(files)) {
+    std::string found;
+    for (const std::string& line : lines_of(system.file_text(file).value_or(""))) {
+      const std::size_t equals = line.find('=');
+      if (equals != std::string::npos && trimmed(std::string_view(line).substr(0, equals)) == name)
+        found = trimmed(std::string_view(line).substr(equals + 1));
+    }
+    if (!found.empty()) return found;
+  }
+  return "";
+}
+
 Result<ComponentUse> check_component(const System& system, const OpenMpi& mpi,
                                      const Places& places) {
   std::string says = what_it_says(system, mpi, {});

@@ -49,6 +49,10 @@ Result<OpenMpi> open_mpi_of(const System& system, const std::string& info);
 bool has_component(const System& system, const OpenMpi& mpi, const std::string& framework,
                    const std::string& component);
 
+/// What its files of parameters set, the user's first (mca_base_param_files); "": nothing. Of several lines of a file the
+/// last one counts.
+std::string parameter_in_files(const System& system, const OpenMpi& mpi, const std::string& name);
+
 /// How a component that it can use is found.
 struct ComponentUse {
   bool by_itself = false;  // in a folder where this Open MPI looks without a word

@@ -41,10 +41,11 @@ std::string version_behind(std::string_view text, std::string_view mark) {
 Result<Launcher> find_launcher(const System& system, const std::string& word) {
   const auto path = program_of(system, word);
   if (!path) {
-    return fail(Errc::kNotFound,
-                "there is no program " + word +
-                    " here; install an MPI (Debian: apt install openmpi-bin), load its module, "
-                    "or give the launcher's path");
+    return fail(
+        Errc::kNotFound,
+        "there is no program " + word +
+            " here; install what has it (Debian: openmpi-bin, mpich, slurm-client), load its "
+            "module, or give the launcher's path");
   }
   const std::string said = system.run({*path, "--version"}).output;
   const auto is = [&said](std::string_view mark) { return said.find(mark) != std::string::npos; };

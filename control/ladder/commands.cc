@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/text.h"
+#include "control/ladder/assignments.h"
 #include "control/ladder/scope.h"
 
 namespace livebtl::control {
@@ -24,38 +24,6 @@ tl::expected<std::string, VerbError> canonical(const std::string& name,
   }
   return no(ExitCode::kNotFound,
             "no transport '" + name + "' in this job; it has: " + known_names(transports));
-}
-
-constexpr std::uint32_t kWeightMax = 1'000'000;
-
-/// "weight=5" or "weight=default".
-struct Assignment {
-  std::string_view key;
-  std::optional<std::uint32_t> value;
-};
-
-std::optional<Assignment> parse_assignment(std::string_view text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos) return std::nullopt;
-  Assignment assignment{text.substr(0, equals), std::nullopt};
-  const std::string_view value = text.substr(equals + 1);
-  if (assignment.key != "exclusivity" && assignment.key != "weight") return std::nullopt;
-  if (value == "default") return assignment;
-  assignment.value = parse_number<std::uint32_t>(value);
-  if (!assignment.value) return std::nullopt;
-  // Weight 0 is not offered: `quiesce` does that.
-  const bool is_share = *assignment.value >= 1 && *assignment.value <= kWeightMax;
-  if (assignment.key == "weight" && !is_share) return std::nullopt;
-  return assignment;
-}
-
-void apply_set(const std::vector<std::string>& arguments, Routing& routing) {
-  core::Tuning& tuning = routing.tuning[arguments[0]];
-  for (std::size_t i = 1; i < arguments.size(); ++i) {
-    const auto assignment = parse_assignment(arguments[i]);
-    (assignment->key == "weight" ? tuning.weight : tuning.exclusivity) = assignment->value;
-  }
-  if (tuning == core::Tuning{}) routing.tuning.erase(arguments[0]);
 }
 
 tl::expected<std::vector<std::string>, VerbError> resolve_checkpoint(
@@ -115,7 +83,9 @@ void apply_rule(std::string_view verb, const std::vector<std::string>& arguments
 std::string count_problem(std::string_view verb, std::size_t count) {
   if (verb == "switch") return count == 2 ? "" : "switch needs two transports: FROM TO";
   if (verb != "set") return count == 1 ? "" : std::string(verb) + " needs one transport";
-  return count == 2 || count == 3 ? "" : "set needs a transport and exclusivity=N or weight=N";
+  return count >= 2 && count <= 4
+             ? ""
+             : "set needs a transport and exclusivity=N, weight=N or, of sm, single-copy=WAY";
 }
 
 tl::expected<Routing, VerbError> ruled(std::string_view verb,
@@ -177,23 +147,6 @@ std::string wanted_by(std::string_view verb, const std::vector<std::string>& arg
   return verb == "switch" && arguments.size() > 1 ? arguments[1] : "";
 }
 
-std::string assignments_problem(std::span<const std::string> assignments) {
-  std::vector<std::string_view> keys;
-  for (const std::string& text : assignments) {
-    const auto assignment = parse_assignment(text);
-    if (!assignment) {
-      return "'" + text +
-             "' is not exclusivity=N (0 to 4294967295) or weight=N (1 to 1000000); N may be "
-             "default";
-    }
-    if (std::find(keys.begin(), keys.end(), assignment->key) != keys.end()) {
-      return std::string(assignment->key) + " is given twice";
-    }
-    keys.push_back(assignment->key);
-  }
-  return "";
-}
-
 tl::expected<std::vector<std::string>, VerbError> resolve_arguments(
     std::string_view verb, const std::vector<std::string>& arguments,
     const std::vector<KnownTransport>& transports) {
@@ -219,7 +172,9 @@ tl::expected<std::vector<std::string>, VerbError> resolve_arguments(
     return no(ExitCode::kUsage, "switch needs two different transports");
   }
   if (verb == "set") {
-    std::string wrong = assignments_problem(std::span(resolved).subspan(1));
+    const auto assignments = std::span(resolved).subspan(1);
+    std::string wrong = assignments_problem(assignments);
+    if (wrong.empty()) wrong = not_of_transport(resolved[0], assignments);
     if (!wrong.empty()) return no(ExitCode::kUsage, std::move(wrong));
   }
   return resolved;

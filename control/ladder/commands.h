@@ -37,9 +37,6 @@ bool is_return(std::string_view verb, const std::vector<std::string>& arguments)
 /// add, switch: the transport that is to be used; "" of any other verb.
 std::string wanted_by(std::string_view verb, const std::vector<std::string>& arguments);
 
-/// What is wrong with `KEY=VALUE ...` of `set`; "": nothing.
-std::string assignments_problem(std::span<const std::string> assignments);
-
 /// Replaces aliases ("vader" by "sm") and checks number and form of the arguments. Errors: kUsage,
 /// kNotFound.
 tl::expected<std::vector<std::string>, VerbError> resolve_arguments(

@@ -21,8 +21,8 @@ class TakeoverWatch {
   bool due(const MemberMachine& member, TimeNs now) noexcept;
   /// It was time, but another member is to do it.
   void not_ours(TimeNs now) noexcept;
-  /// Has nobody done it in all the looks that those before us were left time for? Who is to do it may be at rest, and
-  /// know of nothing to finish. before_us: members whose turn comes earlier, so that not all begin at once.
+  /// Has nobody done it in all the looks that those before us were left time for? The lowest one may be at rest, and know
+  /// of nothing to finish. before_us: members whose turn comes earlier, so that not all begin at once.
   bool left_alone(std::size_t before_us) const noexcept;
   /// We tried. If in vain, the next try comes later each time.
   void tried(bool in_vain, TimeNs now) noexcept;

@@ -26,7 +26,10 @@ namespace livebtl::control {
 
 LIVEBTL_FIELDS_OF(Term) { LIVEBTL_FIELDS(number, coordinator); }
 LIVEBTL_FIELDS_OF(MemberId) { LIVEBTL_FIELDS(process, incarnation); }
-LIVEBTL_FIELDS_OF(core::Tuning) { LIVEBTL_FIELDS(exclusivity, weight); }
+LIVEBTL_FIELDS_OF(core::Tuning) {
+  LIVEBTL_FIELDS(exclusivity, weight);
+  archive.optional("single_copy", value.single_copy);
+}
 LIVEBTL_FIELDS_OF(core::Rules) { LIVEBTL_FIELDS(excluded, quiesced, moved, set_aside); }
 inline core::Rules& rules_of(Routing& routing) { return routing; }
 inline const core::Rules& rules_of(const Routing& routing) { return routing; }

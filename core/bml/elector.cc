@@ -119,6 +119,14 @@ std::pair<std::uint32_t, std::uint32_t> Elector::tuned(const TransportSlot& slot
           std::max(1U, values.weight.value_or(std::max(1U, slot.caps.bandwidth_mbps / 1000)))};
 }
 
+// How large messages are copied, in force.
+Copies Elector::copies(const TransportSlot& slot) const {
+  const std::string word = switching_.in_force().tuned(slot.name()).single_copy;
+  if (word == "none") return Copies::kTwice;
+  const bool measured = word.empty() ? slot.caps.copying_may_be_faster : word == "auto";
+  return measured ? Copies::kMeasured : Copies::kOnce;
+}
+
 void Elector::refresh_bulk_paths(Peer& peer) noexcept {
   peer.bulk_paths.clear();
   if (peer.send_path == nullptr) return mark_left_bulk(peer);
@@ -134,6 +142,7 @@ void Elector::refresh_bulk_paths(Peer& peer) noexcept {
       continue;
     if (peer.process == context_.config.process && path.get() != peer.send_path) continue;
     path->weight = tuned(path->slot).second;
+    path->copies = copies(path->slot);
     path->striped_bytes = 0;
     peer.bulk_paths.push_back(path.get());
   }

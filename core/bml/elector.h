@@ -60,6 +60,7 @@ class Elector {
   void refresh_bulk_paths(Peer& peer) noexcept;
   void mark_left_bulk(Peer& peer) noexcept;
   std::pair<std::uint32_t, std::uint32_t> tuned(const TransportSlot& slot) const;
+  Copies copies(const TransportSlot& slot) const;
 
   Context& context_;
   Peers& peers_;

@@ -164,10 +164,11 @@ Post Transfers::post_piece(Peer& peer, Path& path, const OutTransfer& out, std::
 }
 
 // Is so large a fragment exposed? A transfer goes one way from its beginning to its end.
-bool Transfers::exposes(Peer& peer, const Caps& caps, OutTransfer& out,
+bool Transfers::exposes(Peer& peer, const Path& path, OutTransfer& out,
                         std::size_t bytes) noexcept {
+  const Caps& caps = path.slot.caps;
   if (caps.zero_copy_bytes_min == 0 || bytes < caps.zero_copy_bytes_min) return false;
-  if (!caps.copying_may_be_faster) return true;
+  if (path.copies != Copies::kMeasured) return path.copies == Copies::kOnce;
   if (out.begun_at == 0) {
     out.begun_at = context_.config.now();
     out.way = peer.copies.next(out.wanted);
@@ -185,7 +186,7 @@ std::size_t Transfers::post_data(Peer& peer, Path& path, OutTransfer& out,
   Slice piece =
       piece_at(std::span<const Slice>{out.slices, out.slice_count}, out.next_offset, chunk);
   Post post = Post::kSmaller;
-  if (exposes(peer, caps, out, piece.bytes)) {
+  if (exposes(peer, path, out, piece.bytes)) {
     post = post_piece(peer, path, out, name, piece, true);
     if (post == Post::kSmaller) out.way.reset();  // not a choice, so nothing is learnt from it
   }

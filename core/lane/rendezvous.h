@@ -140,7 +140,7 @@ class Transfers {
   void complete_in(std::uint64_t handle) noexcept;
   void finish(const InTransfer& in) noexcept;
   std::size_t post_data(Peer& peer, Path& path, OutTransfer& out, std::uint64_t name) noexcept;
-  bool exposes(Peer& peer, const Caps& caps, OutTransfer& out, std::size_t bytes) noexcept;
+  bool exposes(Peer& peer, const Path& path, OutTransfer& out, std::size_t bytes) noexcept;
   Post post_piece(Peer& peer, Path& path, const OutTransfer& out, std::uint64_t name,
                   const Slice& piece, bool exposed) noexcept;
   void complete_out_if_done(std::uint64_t name) noexcept;

@@ -29,6 +29,9 @@ struct PathParts {
   std::vector<Path*>& broken;  // down, and to be cleared away between calls into transports
 };
 
+/// How the data of large messages go where a transport can both copy and expose them.
+enum class Copies : std::uint8_t { kMeasured, kOnce, kTwice };
+
 class Path final : public EndpointSink {
  public:
   enum class State : std::uint8_t { kHello, kOpen, kDown };
@@ -104,6 +107,7 @@ class Path final : public EndpointSink {
   std::deque<std::uint64_t> posted;      // transfers whose data is posted and not on_sent, in order
   std::uint64_t striped_bytes = 0;       // placed data since the bulk paths last changed
   std::uint32_t weight = 1;              // share of placed data
+  Copies copies = Copies::kMeasured;     // how placed data goes, where the transport has both ways
   // A fragment that the transport reads straight into this transfer's buffer just now
   // (rendezvous.h).
   std::uint64_t placing = 0;  // 0: none

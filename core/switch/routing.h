@@ -23,6 +23,7 @@ namespace livebtl::core {
 struct Tuning {
   std::optional<std::uint32_t> exclusivity;  // unset: the transport's default
   std::optional<std::uint32_t> weight;       // share of striped traffic; unset: by bandwidth
+  std::string single_copy;  // of sm: auto, cma or none; "": as each process was started
   friend bool operator==(const Tuning&, const Tuning&) = default;
 };
 

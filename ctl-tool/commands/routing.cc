@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctl-tool/commands/routing.cc -- add, quiesce, remove, switch, set: what the job sends on; resume,
 // abort: the end of one of these that was left unfinished. All are ladders (coordinate.h).
-#include "control/ladder/commands.h"
+#include "control/ladder/assignments.h"
 #include "ctl-tool/command.h"
 #include "ctl-tool/coordinate.h"
 #include "ctl-tool/options.h"
@@ -27,9 +27,9 @@ void define_set(CLI::App& app, CommandLine& line) {
   };
   app.add_option_function<std::vector<std::string>>(
          "ASSIGNMENT", take,
-         "exclusivity=N and/or weight=N; N: a number (weight: from 1), or default")
+         "exclusivity=N, weight=N (from 1), single-copy=auto, cma or none; or default for each")
       ->required()
-      ->expected(1, 2)
+      ->expected(1, 3)
       ->type_name("KEY=VALUE")
       ->option_text(" ");
 }
@@ -92,13 +92,18 @@ Examples:
 
 const Command kSet{
     .name = "set",
-    .summary = "Change a transport's exclusivity or weight",
+    .summary = "Change a transport's exclusivity or weight, or how sm copies",
     .detail =
         R"(Of the transports that a pair reaches, the one with the highest exclusivity is used. The weight
 is the share of bulk data if several are used at once. `default` restores a value.
 
+single-copy is of sm: whether large messages are read out of the sender's memory (cma), go through
+buffers that both ends share (none), or take the way that is measured to be faster (auto). A process
+that was started with LIVEBTL_SM_SINGLE_COPY=none neither reads nor is read.
+
 Examples:
   btlctl set tcp exclusivity=70000
+  btlctl set sm single-copy=none
   btlctl set tcp weight=2
   btlctl set tcp exclusivity=default)",
     .define = define_set,

@@ -6,7 +6,7 @@ from tests.harness.scenario import scenario
 from tests.harness.waiting import check, wait_until
 
 NONSENSE = ("exclusivity=", "exclusivity=-1", "exclusivity=4294967296", "exclusivity=much", "exclusivity=1.5", "weight=0",
-            "weight=-1", "weight=1000001", "weight=0x10", "weight", "=1", "latency=1", "weight=1 ")
+            "weight=-1", "weight=1000001", "weight=0x10", "weight", "=1", "latency=1", "weight=1 ", "single-copy=cma")
 
 
 def _bytes_sent(job):
@@ -80,6 +80,39 @@ def set_weight(context):
     check(alone < 0.01 and after < 0.01, f"tcp carried what is sm's: {shares}")
     check(little < 0.2 and much > 0.8, f"the shares are not those of the weights: {shares}")
     return f"{shares}; {totals['received']} messages"
+
+
+def _exposed_of(job, megabytes):
+    """The fragments that were exposed for a single copy, a MiB, in the next so many MiB between ranks."""
+    def now():
+        one = [transport for member in order(job, "list").json["members"] for transport in member["transports"]
+               if transport["name"] == "sm"]
+        return sum(int(each["bytes_sent"]) for each in one), sum(int(each["frames_exposed"]) for each in one)
+    before = now()
+
+    def sent():
+        job.check_running()
+        after = now()
+        return after if after[0] - before[0] >= megabytes << 20 else None
+    after = wait_until(f"{megabytes} MiB of traffic", sent, 60, interval=0.1)
+    return (after[1] - before[1]) / ((after[0] - before[0]) / (1 << 20))
+
+
+@scenario("set-single-copy")
+def set_single_copy(context):
+    """Large messages over sm: copied once, twice, once again, as ordered, while they flow."""
+    with MpiJob(context.build, context.logs, "storm", 2, ("--bytes", str(4 << 20))) as job:
+        job.wait_ready()
+        figures = []
+        for way, expected in (("cma", True), ("none", False), ("cma", True), ("default", None)):
+            order(job, "set", "sm", f"single-copy={way}")
+            _exposed_of(job, 16)  # what was under way ends as it began
+            figures.append((way, _exposed_of(job, 64), expected))
+        totals = job.finish(120)
+    for way, exposed, expected in figures:
+        check(expected is None or (exposed > 0.5) == expected and (expected or exposed == 0),
+              f"single-copy={way}: {exposed:.2f} fragments a MiB were exposed")
+    return ", ".join(f"{way}: {exposed:.2f} exposed a MiB" for way, exposed, _ in figures) + f"; {totals['received']} messages"
 
 
 @scenario("set-nonsense")

@@ -307,8 +307,7 @@ void World::rejoin() {
   }
 }
 
-/// In place of the agents: the first process of the lowest node is its relay; where it knows of nothing to finish,
-/// others do later.
+/// In place of the agents: first process of the lowest node first.
 void World::take_over() {
   if (at_it_ != nullptr && at_it_->alive()) return;
   at_it_ = nullptr;

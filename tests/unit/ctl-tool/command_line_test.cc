@@ -123,6 +123,7 @@ TEST_CASE("malformed command lines end with code 1 and a hint") {
                                                        {"set", "tcp", "exclusivity=4294967296"},
                                                        {"set", "tcp", "exclusivity="},
                                                        {"set", "tcp", "latency=1"},
+                                                       {"set", "sm", "single-copy=yes"},
                                                        {"--wait", "--no-wait", "add", "sm"},
                                                        {"--quiet", "--progress", "add", "sm"},
                                                        {"--job", "", "list"},

@@ -82,6 +82,7 @@ TEST_CASE(
   CHECK(offered({"--connect", "n7:1", "switch", ""}).empty());
   CHECK(offered({"--connect", "n7:1", "add", "--scope", ""}) == Words{"job"});
   CHECK(offered({"set", "sm", "e"}) == Words{"exclusivity="});
+  CHECK(offered({"set", "sm", "s"}) == Words{"single-copy="});
   CHECK(offered({"hooks", "install", "q"}) == Words{"qemu-ga"});
   CHECK(looks == 0);
 }

@@ -1,84 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/unit/doctor/doctor_test.cc -- faults planted one by one on a sound node that is played: each is named, by its id
-// and nothing else, and on the sound node none is.
-#include <doctest/doctest.h>
-
-#include <functional>
-
-#include "doctor/sight.h"
-#include "tests/unit/launch/played_system.h"
+// and nothing else, and on the sound node none is. Those of launch lines are in line_test.cc.
+#include "tests/unit/doctor/node.h"
+#include "transports/builtin.h"
 
 using namespace livebtl;
 using namespace livebtl::doctor;
 using namespace livebtl::test;
 
 namespace {
-
-const std::string kLibrary = std::string(kLib) + "/liblivebtl.so.0";
-const std::string kProvider = std::string(kLib) + "/libfabric/liblivebtl-fi.so";
-const std::string kComponent = std::string(kLib) + "/livebtl/openmpi/mca_pml_livebtl.so";
-const std::string kDevice = "/sys/class/infiniband/mlx5_0";
-
-struct Node {
-  PlayedSystem system;
-  Sight sight{system,
-              {std::string(kLib) + "/libfabric", std::string(kLib) + "/livebtl/openmpi"},
-              {},
-              {},
-              "0.1.0"};
-
-  Node() {
-    make_sound(system);
-    system.links[kLibrary] = kLibrary + ".1.0";
-    system.texts[std::string(kLib) + "/livebtl/livebtl-relay"] = "";
-    system.program("/usr/bin/fi_info", "-p livebtl", "provider: livebtl\n");
-    system.texts["/dev/shm/some"] = "";
-    system.texts["/proc/self/status"] = "Name:\tbtlctl\nNSpid:\t4711\n";
-    system.texts["/proc/sys/kernel/yama/ptrace_scope"] = "0\n";
-    system.texts["/sys/devices/system/clocksource/clocksource0/current_clocksource"] = "tsc\n";
-    sight.probe.locked_bytes_max = UINT64_MAX;
-    sight.probe.descriptors_max = 20'000;
-    sight.probe.shm_free_bytes = 1u << 30;
-    sight.probe.run_directory = "/run/user/1000/livebtl";
-    sight.probe.addresses = {{"eth0", *parse_ip("10.1.0.1"), 120},
-                             {"lo", *parse_ip("127.0.0.1"), 104}};
-    plug_card();
-  }
-  /// A RoCE card that can be used.
-  void plug_card() {
-    system.texts[kDevice + "/device/infiniband_verbs/uverbs0"] = "";
-    system.texts["/dev/infiniband/uverbs0"] = "";
-    system.texts[kDevice + "/ports/1/state"] = "4: ACTIVE\n";
-    system.texts[kDevice + "/ports/1/link_layer"] = "Ethernet\n";
-    system.texts[kDevice + "/ports/1/gids/0"] = "fe80:0000:0000:0000:5054:00ff:fe12:3456\n";
-    system.texts[kDevice + "/ports/1/gid_attrs/ndevs/0"] = "eth1\n";
-    system.texts["/sys/class/net/eth1/mtu"] = "4200\n";
-  }
-  std::vector<std::string> found() const {
-    Report report;
-    check_node(sight, report);
-    return ids(report);
-  }
-  /// "livebtl-run" in front of a line is no word of it.
-  std::vector<std::string> found_in(std::vector<std::string> line) const {
-    Report report;
-    const launch::Wishes wishes;
-    const bool by_run = line.front() == "livebtl-run";
-    if (by_run) line.erase(line.begin());
-    check_line(sight, line, by_run ? &wishes : nullptr, report);
-    return ids(report);
-  }
-  /// Every finding says all three things, in words.
-  static std::vector<std::string> ids(const Report& report) {
-    std::vector<std::string> found;
-    for (const Finding& each : report.findings) {
-      CHECK_MESSAGE((each.what.size() > 8 && each.why.size() > 8 && each.action.size() > 8),
-                    each.id);
-      found.push_back(each.id);
-    }
-    return found;
-  }
-};
 
 struct Fault {
   const char* id;
@@ -134,6 +64,12 @@ const Fault kFaults[] = {
      [](Node& n) {
        n.sight.settings.transports = {"self", "sm"};
      }},
+    {"transport-unknown",
+     [](Node& n) {
+       n.sight.settings.transports = {"sm", "tcp", "tcpp"};
+     }},
+    {"transport-unknown", [](Node& n) { n.sight.settings.exclude = {"nonsense"}; }},
+    {"transports-none", [](Node& n) { n.sight.settings.transports = {"self"}; }},
     {"run-directory",
      [](Node& n) { n.sight.probe.run_problem = "/run/livebtl/1000 belongs to another user"; }},
     {"run-directory-long",
@@ -172,30 +108,6 @@ const Fault kFaults[] = {
     {"rdma-held", [](Node& n) { n.sight.probe.device_holders = {"process 12 (ib_write_bw)"}; }},
 };
 
-const std::vector<std::string> kRun = {"livebtl-run", "mpirun", "-n", "4", "./program"};
-
-/// What is wrong with a launch line, one thing each.
-struct LineFault {
-  const char* id;
-  std::vector<std::string> line;
-  std::function<void(Node&)> plant = [](Node&) {};
-};
-const LineFault kLineFaults[] = {
-    {"line-launcher", {"livebtl-run", "mpirum", "-n", "4", "./program"}},
-    {"line-without", {"mpirun", "-n", "4", "./program"}},
-    {"line-contradicts", {"livebtl-run", "mpirun", "--mca", "pml", "ob1", "./program"}},
-    {"line-contradicts", kRun, [](Node& n) { n.system.variables["OMPI_MCA_pml"] = "^livebtl"; }},
-    {"line-cannot", kRun,
-     [](Node& n) { n.system.ldd("./program", "\tlibmpich.so.12 => /opt/libmpich.so.12 (0x0)\n"); }},
-    {"line-root", kRun, [](Node& n) { n.sight.probe.root = true; }},
-    {"line-secret",
-     {"livebtl-run", "srun", "-N", "2", "./program"},
-     [](Node& n) { n.system.program("/usr/bin/srun", "--version", "slurm-wlm 22.05.8\n"); }},
-    {"line-secret",
-     {"livebtl-run", "srun", "--mpi=pmi2", "-N", "2", "./program"},
-     [](Node& n) { n.system.program("/usr/bin/srun", "--version", "slurm-wlm 22.05.8\n"); }},
-};
-
 }  // namespace
 
 TEST_CASE("on a sound node nothing is named, with an RDMA card and without") {
@@ -206,6 +118,15 @@ TEST_CASE("on a sound node nothing is named, with an RDMA card and without") {
   CHECK(node.found().empty());
   node.sight.probe.locked_bytes_max = 8u << 20;  // of no account without a card
   CHECK(node.found().empty());
+}
+
+TEST_CASE("the transports that doctor knows are those of the library") {
+  for (const core::TransportKind& kind : transports::builtin()) {
+    CHECK(is_transport(kind.name));
+    CHECK((kind.alias.empty() || is_transport(kind.alias)));
+  }
+  CHECK(is_transport("ofi:tcp;ofi_rxm"));
+  for (const char* name : {"", "ofi:", "nonsense"}) CHECK_FALSE(is_transport(name));
 }
 
 TEST_CASE("each fault of a node is named, and nothing else") {
@@ -224,27 +145,4 @@ TEST_CASE(
   CHECK(node.found().empty());
   node.system.texts.erase("/usr/bin/ompi_info");
   CHECK(node.found().empty());
-}
-
-TEST_CASE("each fault of a launch line is named, and nothing else; none on a sound one") {
-  Node sound;
-  CHECK(sound.found_in(kRun).empty());
-  CHECK(sound.found_in({"livebtl-run", "mpirun", "--host", "a,b", "./program"}).empty());
-  Node slurm;
-  slurm.system.program("/usr/bin/srun", "--version", "slurm-wlm 22.05.8\n");
-  CHECK(slurm.found_in({"livebtl-run", "srun", "--mpi=pmix", "-N", "2", "./program"}).empty());
-  slurm.system.variables["SLURM_MPI_TYPE"] = "pmix_v4";
-  CHECK(slurm.found_in({"livebtl-run", "srun", "-N", "2", "./program"}).empty());
-  for (const LineFault& fault : kLineFaults) {
-    Node node;
-    fault.plant(node);
-    CHECK_MESSAGE(node.found_in(fault.line) == std::vector<std::string>{fault.id}, fault.id);
-  }
-}
-
-TEST_CASE("a line that chooses livebtl by itself needs no livebtl-run") {
-  Node node;
-  CHECK(node.found_in({"mpirun", "--mca", "pml", "livebtl", "./program"}).empty());
-  node.system.variables["OMPI_MCA_pml"] = "livebtl";
-  CHECK(node.found_in({"mpirun", "./program"}).empty());
 }

@@ -166,6 +166,15 @@ TEST_CASE("quiesce, remove and set change what they name") {
   CHECK(set.tuning.at("sm").weight == 3U);
   CHECK(set.tuning.at("sm").exclusivity == 9U);
   CHECK(after("set", {"sm", "weight=default", "exclusivity=default"}, set) == Routing{});
+  const Routing once = after("set", {"sm", "single-copy=cma"}, set);
+  CHECK(once.tuning.at("sm").single_copy == "cma");
+  CHECK(once.tuning.at("sm").weight == 3U);
+  CHECK(after("set", {"sm", "single-copy=default"}, once) == set);
+  CHECK(resolve_arguments("set", {"sm", "single-copy=xpmem"}, {{"sm", "vader", false}})
+            .error()
+            .code == ExitCode::kUsage);
+  CHECK(resolve_arguments("set", {"tcp", "single-copy=cma"}, {{"tcp", "", false}}).error().code ==
+        ExitCode::kUsage);
 }
 
 TEST_CASE("a switch to a quiesced transport uses it, to a removed one is refused") {

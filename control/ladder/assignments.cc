@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/ladder/assignments.cc -- see assignments.h.
+#include "control/ladder/assignments.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace livebtl::control {
+namespace {
+
+constexpr std::uint32_t kWeightMax = 1'000'000;
+constexpr std::string_view kSingleCopy = "single-copy";
+
+/// "weight=5", "single-copy=none" or "weight=default".
+struct Assignment {
+  std::string_view key;
+  std::optional<std::uint32_t> value;
+  std::string_view word;  // of single-copy; "": default
+};
+
+std::optional<Assignment> parse_assignment(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return std::nullopt;
+  Assignment assignment{text.substr(0, equals), std::nullopt, ""};
+  const std::string_view value = text.substr(equals + 1);
+  const bool copies = assignment.key == kSingleCopy;
+  if (!copies && assignment.key != "exclusivity" && assignment.key != "weight") return std::nullopt;
+  if (value == "default") return assignment;
+  if (copies) {
+    if (value != "auto" && value != "cma" && value != "none") return std::nullopt;
+    assignment.word = value;
+    return assignment;
+  }
+  assignment.value = parse_number<std::uint32_t>(value);
+  if (!assignment.value) return std::nullopt;
+  // Weight 0 is not offered: `quiesce` does that.
+  const bool is_share = *assignment.value >= 1 && *assignment.value <= kWeightMax;
+  if (assignment.key == "weight" && !is_share) return std::nullopt;
+  return assignment;
+}
+
+}  // namespace
+
+std::string assignments_problem(std::span<const std::string> assignments) {
+  std::vector<std::string_view> keys;
+  for (const std::string& text : assignments) {
+    const auto assignment = parse_assignment(text);
+    if (!assignment) {
+      return "'" + text +
+             "' is not exclusivity=N (0 to 4294967295), weight=N (1 to 1000000) or single-copy=WAY "
+             "(auto, cma, none); each may be default";
+    }
+    if (std::find(keys.begin(), keys.end(), assignment->key) != keys.end()) {
+      return std::string(assignment->key) + " is given twice";
+    }
+    keys.push_back(assignment->key);
+  }
+  return "";
+}
+
+std::string not_of_transport(const std::string& transport,
+                             std::span<const std::string> assignments) {
+  const bool copies = std::ranges::any_of(
+      assignments, [](const std::string& each) { return each.starts_with(kSingleCopy); });
+  return copies && transport != "sm"
+             ? "single-copy is of sm alone; " + transport + " has no choice of ways to make"
+             : "";
+}
+
+void apply_set(const std::vector<std::string>& arguments, Routing& routing) {
+  core::Tuning& tuning = routing.tuning[arguments[0]];
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const auto assignment = parse_assignment(arguments[i]);
+    if (assignment->key == kSingleCopy)
+      tuning.single_copy = assignment->word;
+    else
+      (assignment->key == "weight" ? tuning.weight : tuning.exclusivity) = assignment->value;
+  }
+  if (tuning == core::Tuning{}) routing.tuning.erase(arguments[0]);
+}
+
+}  // namespace livebtl::control
