@@ -3,15 +3,15 @@
 // jobs over different transports can stand ready and take turns. Started by scripts/bench.
 //
 //   bench_mpi [--threads] orders DIRECTORY    reads orders from the pipe DIRECTORY/order.RANK, the
-//                                           same on both ranks; rank 0 answers with a number a line
-//                                           in the pipe DIRECTORY/answer:
-//                                             KIND BYTES ROUNDS | quit, of the kinds latency,
-//                                             bandwidth, put, fetch-add, put-bandwidth
+//                                             same on both ranks; rank 0 answers with a number a line
+//                                             in the pipe DIRECTORY/answer:
+//                                               KIND BYTES ROUNDS | quit, of the kinds latency,
+//                                               bandwidth, put, fetch-add, put-bandwidth
 //   bench_mpi counted BYTES ROUNDS FILE       lock step, for callgrind (measure.h)
 //   bench_mpi gaps BYTES STOP LOG READY       ping-pong until STOP exists (measure.h)
 //   bench_mpi idle|spin STOP READY            all ranks met once; sleep, or call MPI without pause
 //   bench_mpi quanta COUNT FILE READY         all ranks met once; compute COUNT pieces of equal work, of about a
-//                                           millisecond, and write how long each took, in ns, to FILE.RANK
+//                                             millisecond, and write how long each took, in ns, to FILE.RANK
 // READY: each rank makes READY.RANK, with its process id in it, when it has reached that state.
 #include <mpi.h>
 #include <unistd.h>
