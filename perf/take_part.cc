@@ -114,7 +114,8 @@ ExitCode meet_and_measure(const Line& line, Switcher* switcher) {
   const auto address = meet(meeting, (*port)->address(), line.timeout());
   const auto other = address ? (*engine)->peer(*address) : tl::unexpected(address.error());
   if (!other) {
-    remove_file(meeting);
+    // Where the two were told different things the other one has yet to read that.
+    if (other.error().code != Errc::kInvalid) remove_file(meeting);
     return end_by(line, other.error());
   }
   Pair pair(*engine, std::move(*port), *other, line.rank, line.timeout());

@@ -17,8 +17,8 @@ from tests.harness.waiting import Failed, check, wait_until
 
 TESTS = ("latency", "bandwidth", "bidirectional", "rate", "put", "get", "atomic")
 PERCENTILES = ("min", "p50", "p90", "p99", "p99_9", "max")
-ROUNDS = 200
-WINDOWS = 20
+ROUNDS = 100
+WINDOWS = 10
 
 
 class Perf:
@@ -43,7 +43,7 @@ class Perf:
 
 
 def sizes_of(test):
-    return ["--sizes", "1,8,4K,300K"] if test != "atomic" else []
+    return ["--sizes", "1,8,100K"] if test != "atomic" else []
 
 
 def rounds_of(test):
@@ -60,7 +60,7 @@ def check_distribution(times, count, what):
 def over_one(perf, test, transport):
     document = perf.document(test, *sizes_of(test), *rounds_of(test), "--transport", transport, "--check", "--histogram")
     figures = document["figures"]
-    check([each["bytes"] for each in figures] == ([8] if test == "atomic" else [1, 8, 4096, 307200]), f"{test}: {figures}")
+    check([each["bytes"] for each in figures] == ([8] if test == "atomic" else [1, 8, 102400]), f"{test}: {figures}")
     for figure in figures:
         what = f"{test} over {transport}, {figure['bytes']} B"
         check(figure["over"] == transport and not figure["switching"], f"{what} went over {figure['over']}")
@@ -71,10 +71,10 @@ def over_one(perf, test, transport):
 
 def through_switches(perf, test):
     words = ["--size", "4K"] if test != "atomic" else []
-    document = perf.document(test, *words, *rounds_of(test), "--switch-every", "2ms", "--switches", "5")
+    document = perf.document(test, *words, *rounds_of(test), "--switch-every", "2ms", "--switches", "3")
     one, other, switched = document["figures"]
     check((one["over"], other["over"]) == ("sm", "tcp"), f"{test}: not on each of both: {one['over']}, {other['over']}")
-    check(document["checked"] and switched["switching"] and switched["switches"] >= 5, f"{test}: {switched}")
+    check(document["checked"] and switched["switching"] and switched["switches"] >= 3, f"{test}: {switched}")
     check(switched["longest_in_a_switch_us"]["count"] > 0, f"{test}: no time overlapped a switch")
     check_distribution(switched["us"], int(rounds_of(test)[1]), f"{test} through switches")
     return switched["switches"]
@@ -89,7 +89,9 @@ def picture(perf):
 
 
 def by_hand(perf):
-    words = ("latency", "--size", "8", "--rounds", "200", "--job", "by-hand", "--meet", perf.directory)
+    meeting = os.path.join(perf.directory, "meeting")
+    os.mkdir(meeting)
+    words = ("latency", "--size", "8", "--rounds", "200", "--job", "by-hand", "--meet", meeting)
     other = perf.start(*words, "--rank", "1")
     out, _ = perf.run(*words, "--rank", "0", "--ranks", "2", "--json")
     other.communicate(timeout=60)
@@ -98,7 +100,7 @@ def by_hand(perf):
     wrong = perf.start(*words, "--rank", "1", "--check")
     document = perf.document(*words, "--rank", "0", code=1)
     wrong.communicate(timeout=60)
-    check("different things" in document["text"] and wrong.returncode == 1, f"not told apart: {document}")
+    check("different things" in document["text"] and wrong.returncode == 1, f"not told apart: {wrong.returncode} {document}")
 
 
 def failures(perf):
@@ -140,6 +142,7 @@ def main():
             for transport in ("sm", "tcp"):
                 over_one(perf, test, transport)
             switches += through_switches(perf, test)
+            print(f"  {test}", flush=True)
         picture(perf)
         by_hand(perf)
         failures(perf)
