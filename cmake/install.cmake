@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What `cmake --install` puts where: the library with its headers, package files for CMake and pkg-config, the
-# relay, libfabric provider, btlctl, man pages, files for monitoring systems, example.
+# relay, libfabric provider, btlctl, btlperf, man pages, files for monitoring systems, example.
 include(CMakePackageConfigHelpers)
 
 target_include_directories(livebtl INTERFACE
@@ -32,7 +32,7 @@ if(TARGET mca_pml_livebtl)
   install(TARGETS mca_pml_livebtl LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/livebtl/openmpi)
 endif()
 install(TARGETS livebtl-relay RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/livebtl)
-install(TARGETS btlctl livebtl-run RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS btlctl livebtl-run btlperf RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 include(cmake/manual.cmake)
 configure_file(share/systemd/livebtl-snapshot@.service.in livebtl-snapshot@.service @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/livebtl-snapshot@.service share/systemd/livebtl-snapshot@.timer DESTINATION lib/systemd/system)

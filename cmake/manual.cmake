@@ -24,9 +24,8 @@ if(LIVEBTL_SCDOC AND LIVEBTL_MAN)
       COMMAND ${CMAKE_COMMAND} -E rm ${page}.filled ${page}.made
       DEPENDS btlctl ${source} ${tidy} VERBATIM)
     list(APPEND livebtl_pages ${page})
-    # btlperf is a program of the tests, and not installed.
     string(REGEX MATCH "[0-9]$" section ${name})
-    if(NOT name STREQUAL "btlperf.1" AND (TARGET livebtl-watchd OR NOT name STREQUAL "livebtl-watchd.8"))
+    if(TARGET livebtl-watchd OR NOT name STREQUAL "livebtl-watchd.8")
       install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
     endif()
   endforeach()

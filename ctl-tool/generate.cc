@@ -13,6 +13,7 @@
 #include "ctl-tool/options.h"
 #include "ctl-tool/run/run_line.h"
 #include "ctl-tool/table.h"
+#include "perf/line.h"
 
 namespace livebtl::tool {
 namespace {
@@ -127,6 +128,10 @@ std::optional<std::string> text_of_place(const std::string& kind, const std::str
   if (kind == "EXIT_CODES") return exit_codes_text();
   if (kind != "OPTIONS") return std::nullopt;
   if (name == "livebtl-run") return options_text(*define_run_line(run_line));
+  if (name == "btlperf") {
+    perf::Line perf_line;
+    return options_text(*perf::define_line(perf_line));
+  }
   const auto app = define_command_line(line);
   const CLI::App* const found = found_app(*app, name);
   return found != nullptr ? std::optional(options_text(*found)) : std::nullopt;
@@ -166,6 +171,10 @@ std::vector<std::string> synopses_of(const std::string& command) {
   RunLine run_line;
   if (command == "livebtl-run")
     return {synopsis_of(*define_run_line(run_line), command) + " LAUNCHER [ARGUMENTS]..."};
+  if (command == "btlperf") {
+    perf::Line perf_line;
+    return {synopsis_of(*perf::define_line(perf_line), command)};
+  }
   CommandLine line;
   const auto app = define_command_line(line);
   const CLI::App* const found = found_app(*app, command);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The contenders: each is an MPI job with two ranks of btlperf, which measure on order."""
+"""The contenders: each is an MPI job with two ranks of bench_mpi, which measure on order."""
 import os
 import select
 
@@ -36,11 +36,11 @@ CONTENDERS = {
 
 
 class PerfJob(MpiJob):
-    """btlperf under mpirun. options: of mpirun; program: arguments of btlperf; bound: each rank has a processor of its
+    """bench_mpi under mpirun. options: of mpirun; program: arguments of bench_mpi; bound: each rank has a processor of its
     own (otherwise two that spin may share one, and the scheduler is measured)."""
 
     def __init__(self, build, logs, options, environment, ranks, program, wrapper=(), bound=False):
-        super().__init__(build, logs, "btlperf", ranks, environment=environment)
+        super().__init__(build, logs, "bench_mpi", ranks, environment=environment)
         self.binding = (["--use-hwthread-cpus", "--map-by", "hwthread", "--bind-to", "hwthread"] if bound
                         else ["--oversubscribe", "--bind-to", "none"])
         self.options, self.words, self.wrapper, self.extra = options, program, list(wrapper), environment
@@ -60,7 +60,7 @@ class PerfJob(MpiJob):
         return command + launcher().captured(output, self._program())
 
     def _program(self):
-        return [*self.wrapper, os.path.join(self.build.directory, "bin", "btlperf"), *self.words]
+        return [*self.wrapper, os.path.join(self.build.directory, "bin", "bench_mpi"), *self.words]
 
 
 class Contender:

@@ -12,7 +12,7 @@ from tests.harness.waiting import Failed, check
 
 from .contenders import CONTENDERS, PerfJob
 
-BLOCK_ROUNDS = 64  # of btlperf counted
+BLOCK_ROUNDS = 64  # of bench_mpi counted
 NAME = re.compile(r"\((\d+)\)(?: (.*))?")
 
 

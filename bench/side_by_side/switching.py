@@ -14,7 +14,7 @@ from tests.harness.waiting import check
 from .contenders import PerfJob
 
 REST_MS = 12  # between two switches: room for a window of the same length without one
-GAP_FLOOR_US = 5  # the shortest gap that btlperf records
+GAP_FLOOR_US = 5  # the shortest gap that bench_mpi records
 
 
 def percentile(values, percent):

@@ -27,14 +27,14 @@ PORT = 18515
 
 
 class PerfJob(VerbsJob):
-    """btlperf with one rank a guest; it measures on order, and sleeps between orders."""
+    """bench_mpi with one rank a guest; it measures on order, and sleeps between orders."""
 
     def __init__(self, made, context):
         super().__init__(made, context)
         self.per_guest, self.ranks, self.answers = 1, len(made.guests), 0
 
     def program_words(self):
-        return ["/opt/livebtl/bin/btlperf", "orders", DIRECTORY]
+        return ["/opt/livebtl/bin/bench_mpi", "orders", DIRECTORY]
 
     def prepare(self, guest, rank):
         """Pipes that stay open between two orders."""

@@ -13,12 +13,12 @@ from .image import make_disk
 from .places import PRODUCTS
 
 # Paths below the build directory; in the guest they are below MOUNTED.
-WANTED = ("bin/btlctl", "bin/btlperf", "bin/livebtl-switch-driver", "bin/*_transport_test", "bin/conformance_*_device",
+WANTED = ("bin/btlctl", "bin/bench_mpi", "bin/livebtl-switch-driver", "bin/*_transport_test", "bin/conformance_*_device",
           "bin/verbs_*_test",
           "lib/liblivebtl.so.*", "lib/liblivebtl-fi.so", "lib/livebtl/livebtl-relay", "e2e/e2e_*")
 REQUIRED = ("bin/btlctl", "lib/liblivebtl-fi.so", "lib/livebtl/livebtl-relay", "e2e/e2e_stream")
 PROGRAMS = ("collectives", "compute", "flood_compute", "forks", "onesided", "rendezvous", "spawn", "storm", "stream", "threads")
-TARGETS = ("livebtl", "livebtl-fi", "btlctl", "btlperf", "livebtl-switch-driver", "tcp_transport_test", "conformance_verbs_device",
+TARGETS = ("livebtl", "livebtl-fi", "btlctl", "bench_mpi", "livebtl-switch-driver", "tcp_transport_test", "conformance_verbs_device",
            "conformance_ofi_device", "verbs_device_test", "verbs_pure_test", "verbs_engine_test", "verbs_transport_test",
            *(f"e2e_{name}" for name in PROGRAMS))
 MOUNTED = "/opt/livebtl"

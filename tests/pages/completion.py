@@ -55,7 +55,7 @@ SHELLS = {"bash": bash, "zsh": zsh, "fish": fish}
 
 
 def check_shell(shell, environment):
-    for line, wanted in LINES + [("livebtl-run --sh", ["--show"])]:
+    for line, wanted in LINES + [("livebtl-run --sh", ["--show"]), ("btlperf la", ["latency"]), ("btlperf latency --tr", ["--transport"])]:
         program = line.split()[0]
         script = os.path.join(SCRIPTS, f"{program}.{shell}")
         told, errors = SHELLS[shell](environment, program, script, line)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The samples in README.md, docs/ and the manual are what btlctl prints: each is run against a real MPI job and compared.
 
-A sample is a line that begins with "$ btlctl" or "$ livebtl-run" in a block of code, and the lines that follow it. One
+A sample is a line that begins with "$ btlctl", "$ btlperf" or "$ livebtl-run" in a block of code, and the lines that follow it. One
 without such lines is an example of what to type, and is not run. In what is expected a number stands for any number, a size
 for any size, an id for any id, node1 for this machine; "..." for anything, and a line of it for any lines. What is
 expected must be found line by line, in that order, in what is printed.
@@ -61,7 +61,7 @@ def samples_in(path):
             current = None
             for number, line in enumerate(block, begin):
                 if line.startswith("$ "):
-                    current = Sample(path, number, line[2:]) if re.match(r"\$ (btlctl|livebtl-run)\b", line) else None
+                    current = Sample(path, number, line[2:]) if re.match(r"\$ (btlctl|btlperf|livebtl-run)\b", line) else None
                     samples += [current] if current else []
                 elif current:
                     current.expected.append(line)

@@ -36,7 +36,9 @@ std::vector<std::string> synopses_in(const std::string& page) {
     std::string line = text.substr(at, end - at);
     std::replace(line.begin(), line.end(), '\n', ' ');
     if (line.ends_with(' ')) line.pop_back();
-    if (line.starts_with("btlctl ") || line.starts_with("livebtl-run ")) lines.push_back(line);
+    for (const char* program : {"btlctl ", "livebtl-run ", "btlperf "}) {
+      if (line.starts_with(program)) lines.push_back(line);
+    }
     at = end + 2;
   }
   return lines;
@@ -53,6 +55,7 @@ TEST_CASE("each command has a page, with the synopsis that the parser has") {
     CHECK(page.starts_with("btlctl-" + name + "(1) "));
   }
   CHECK(synopses_in(text_of(kManual + "livebtl-run.1.scd")) == synopses_of("livebtl-run"));
+  CHECK(synopses_in(text_of(kManual + "btlperf.1.scd")) == synopses_of("btlperf"));
   CHECK(synopses_of("no such command").empty());
 }
 

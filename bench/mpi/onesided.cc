@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bench/perf/onesided.cc -- rank 0 acts on a window of rank 1, which waits in a barrier. Windows
+// bench/mpi/onesided.cc -- rank 0 acts on a window of rank 1, which waits in a barrier. Windows
 // are made of memory that is there already (MPI_Win_create): ranks of one machine would act on what
 // MPI_Win_allocate gives them by loads and stores, whatever lies beneath MPI.
 #include <mpi.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bench/perf/measure.h -- what btlperf measures between rank 0 and rank 1. Plain MPI: the same
+// bench/mpi/measure.h -- what bench_mpi measures between rank 0 and rank 1. Plain MPI: the same
 // program runs over livebtl and over its peers. Both ranks call the same function with the same
 // arguments.
 //

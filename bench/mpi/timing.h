@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bench/perf/timing.h -- the clock, and the median of pieces.
+// bench/mpi/timing.h -- the clock, and the median of pieces.
 #pragma once
 
 #include <time.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bench/perf/measure.cc -- see measure.h.
+// bench/mpi/measure.cc -- see measure.h.
 #include "measure.h"
 
 #include <fcntl.h>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bench/perf/main.cc -- btlperf: an MPI program that measures when it is told to, so that several
+// bench/mpi/main.cc -- bench_mpi: an MPI program that measures when it is told to, so that several
 // jobs over different transports can stand ready and take turns. Started by scripts/bench.
 //
-//   btlperf [--threads] orders DIRECTORY    reads orders from the pipe DIRECTORY/order.RANK, the
-//                                           same on both ranks; rank 0 answers with a number a line
-//                                           in the pipe DIRECTORY/answer:
-//                                             KIND BYTES ROUNDS | quit, of the kinds latency,
-//                                             bandwidth, put, fetch-add, put-bandwidth
-//   btlperf counted BYTES ROUNDS FILE       lock step, for callgrind (measure.h)
-//   btlperf gaps BYTES STOP LOG READY       ping-pong until STOP exists (measure.h)
-//   btlperf idle|spin STOP READY            all ranks met once; sleep, or call MPI without pause
-//   btlperf quanta COUNT FILE READY         all ranks met once; compute COUNT pieces of equal work, of about a
-//                                           millisecond, and write how long each took, in ns, to FILE.RANK
+//   bench_mpi [--threads] orders DIRECTORY    reads orders from the pipe DIRECTORY/order.RANK, the
+//                                             same on both ranks; rank 0 answers with a number a line
+//                                             in the pipe DIRECTORY/answer:
+//                                               KIND BYTES ROUNDS | quit, of the kinds latency,
+//                                               bandwidth, put, fetch-add, put-bandwidth
+//   bench_mpi counted BYTES ROUNDS FILE       lock step, for callgrind (measure.h)
+//   bench_mpi gaps BYTES STOP LOG READY       ping-pong until STOP exists (measure.h)
+//   bench_mpi idle|spin STOP READY            all ranks met once; sleep, or call MPI without pause
+//   bench_mpi quanta COUNT FILE READY         all ranks met once; compute COUNT pieces of equal work, of about a
+//                                             millisecond, and write how long each took, in ns, to FILE.RANK
 // READY: each rank makes READY.RANK, with its process id in it, when it has reached that state.
 #include <mpi.h>
 #include <unistd.h>
@@ -34,11 +34,11 @@ using Words = std::vector<std::string>;
 
 [[noreturn]] void usage() {
   std::fprintf(stderr,
-               "usage: btlperf [--threads] orders DIRECTORY\n"
-               "       btlperf counted BYTES ROUNDS FILE\n"
-               "       btlperf gaps BYTES STOP LOG READY\n"
-               "       btlperf idle|spin STOP READY\n"
-               "       btlperf quanta COUNT FILE READY\n");
+               "usage: bench_mpi [--threads] orders DIRECTORY\n"
+               "       bench_mpi counted BYTES ROUNDS FILE\n"
+               "       bench_mpi gaps BYTES STOP LOG READY\n"
+               "       bench_mpi idle|spin STOP READY\n"
+               "       bench_mpi quanta COUNT FILE READY\n");
   std::exit(2);
 }
 
@@ -157,7 +157,7 @@ int main(int argc, char** argv) {
   int provided = 0;
   MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   if (threads && provided != MPI_THREAD_MULTIPLE) {
-    std::fprintf(stderr, "btlperf: this MPI gives no MPI_THREAD_MULTIPLE here\n");
+    std::fprintf(stderr, "bench_mpi: this MPI gives no MPI_THREAD_MULTIPLE here\n");
     MPI_Abort(MPI_COMM_WORLD, 3);
   }
   int rank = 0, size = 0;
