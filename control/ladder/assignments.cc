@@ -61,13 +61,14 @@ std::string assignments_problem(std::span<const std::string> assignments) {
   return "";
 }
 
-std::string not_of_transport(const std::string& transport,
-                             std::span<const std::string> assignments) {
+std::string set_problem(const std::vector<std::string>& arguments) {
+  const auto assignments = std::span(arguments).subspan(1);
+  std::string wrong = assignments_problem(assignments);
   const bool copies = std::ranges::any_of(
       assignments, [](const std::string& each) { return each.starts_with(kSingleCopy); });
-  return copies && transport != "sm"
-             ? "single-copy is of sm alone; " + transport + " has no choice of ways to make"
-             : "";
+  if (wrong.empty() && copies && arguments[0] != "sm")
+    return "single-copy is of sm alone; " + arguments[0] + " has no choice of ways to make";
+  return wrong;
 }
 
 void apply_set(const std::vector<std::string>& arguments, Routing& routing) {

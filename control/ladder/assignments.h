@@ -12,10 +12,9 @@ namespace livebtl::control {
 
 /// What is wrong with them, whatever the transport; "": nothing.
 std::string assignments_problem(std::span<const std::string> assignments);
-/// ... and with them for that one. transport: its own name. Requires: nothing else is wrong.
-std::string not_of_transport(const std::string& transport,
-                             std::span<const std::string> assignments);
-/// arguments: the transport, then assignments. Requires: nothing is wrong with them.
+/// What is wrong with all of the arguments: the transport, by its own name, then assignments; "": nothing.
+std::string set_problem(const std::vector<std::string>& arguments);
+/// Requires: nothing is wrong with the arguments.
 void apply_set(const std::vector<std::string>& arguments, Routing& routing);
 
 }  // namespace livebtl::control

@@ -172,9 +172,7 @@ tl::expected<std::vector<std::string>, VerbError> resolve_arguments(
     return no(ExitCode::kUsage, "switch needs two different transports");
   }
   if (verb == "set") {
-    const auto assignments = std::span(resolved).subspan(1);
-    std::string wrong = assignments_problem(assignments);
-    if (wrong.empty()) wrong = not_of_transport(resolved[0], assignments);
+    std::string wrong = set_problem(resolved);
     if (!wrong.empty()) return no(ExitCode::kUsage, std::move(wrong));
   }
   return resolved;
