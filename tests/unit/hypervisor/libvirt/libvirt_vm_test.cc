@@ -36,7 +36,7 @@ TEST_CASE(
     while (scene.here->with([](auto& state) { return state.migration != "active"; }))
       std::this_thread::yield();
     scene.played.crash(kHere);
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    while (scene.played.find(kHere)->missed.load() == 0) std::this_thread::yield();
     scene.here->with([](auto& state) { state.migration = "cancelled"; });
     scene.played.add(kHere, *scene.here);
   });
