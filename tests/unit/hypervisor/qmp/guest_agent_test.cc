@@ -208,6 +208,19 @@ TEST_CASE("a refusal is final, unless a card comes") {
   CHECK(give_order(last, {"btlctl", ""}, GuestOrder::kReturn, {kSecond, 0, true})->code == 3);
 }
 
+TEST_CASE("members that cannot be found are looked for again while a card comes") {
+  constexpr const char* kName = R"({"return":{"host-name":"vm1"}})";
+  const std::string missing = ended(10, R"({"exit_code":10,"text":"2 members cannot be found"})");
+  const TimeNs until = long_enough().at;
+  Answers twice({kName, kPid, missing, kPid, ended(0, R"({"exit_code":0,"text":"done"})")});
+  auto agent = twice.agent();
+  CHECK(give_order(agent, {"btlctl", ""}, GuestOrder::kReturn, {kSecond, until, true})->code == 0);
+  Answers once({kName, kPid, missing});
+  auto other = once.agent();
+  CHECK(give_order(other, {"btlctl", ""}, GuestOrder::kReturn, {kSecond, until, false})->code ==
+        10);
+}
+
 TEST_CASE("a return that goes on in the background is asked after while a card comes") {
   constexpr const char* kName = R"({"return":{"host-name":"vm1"}})";
   const std::string later =
