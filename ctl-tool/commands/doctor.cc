@@ -9,6 +9,7 @@
 #include "ctl-tool/ask.h"
 #include "ctl-tool/command.h"
 #include "ctl-tool/doctor_job.h"
+#include "ctl-tool/doctor_vm.h"
 #include "ctl-tool/run/run_line.h"
 #include "ctl-tool/say.h"
 #include "doctor/sight.h"
@@ -18,13 +19,16 @@ namespace {
 
 using doctor::Finding;
 
-/// livebtl-run's own words in front of a launch line are read as it reads them.
-void check_line(const CommandLine& line, const doctor::Sight& sight, doctor::Report& report) {
+/// livebtl-run's own words in front of a launch line, and those of btlctl, are read as they read them.
+void check_line(const CommandLine& line, const doctor::Sight& sight, const std::atomic<bool>& stop,
+                doctor::Report& report) {
   if (line.words.empty()) return;
   const std::string& first = line.words.front();
-  if (first.substr(first.rfind('/') + 1) != "livebtl-run")
-    return doctor::check_line(sight, line.words, nullptr, report);
-  const auto parsed = parse_run_line({line.words.begin() + 1, line.words.end()});
+  const std::string program = first.substr(first.rfind('/') + 1);
+  const std::vector<std::string> rest(line.words.begin() + 1, line.words.end());
+  if (program == "btlctl") return check_vm_line(rest, line, stop, report);
+  if (program != "livebtl-run") return doctor::check_line(sight, line.words, nullptr, report);
+  const auto parsed = parse_run_line(rest);
   if (const auto* end = std::get_if<EndNow>(&parsed)) {
     report.fault("line-usage", end->text.substr(0, end->text.find('\n')),
                  "livebtl-run would start nothing.", "livebtl-run --help");
@@ -34,7 +38,7 @@ void check_line(const CommandLine& line, const doctor::Sight& sight, doctor::Rep
   if (!run.words.empty()) doctor::check_line(sight, run.words, &run.wishes, report);
 }
 
-void look_at_node(const CommandLine& line, doctor::Report& report) {
+void look_at_node(const CommandLine& line, const std::atomic<bool>& stop, doctor::Report& report) {
   const launch::RealSystem system;
   Settings settings;
   doctor::NodeProbe probe = doctor::look_at_this_node(system, settings);
@@ -48,7 +52,7 @@ void look_at_node(const CommandLine& line, doctor::Report& report) {
                             std::move(probe), std::move(settings), LIVEBTL_VERSION};
   doctor::check_node(sight, report);
   check_hooks(line.root, report);
-  check_line(line, sight, report);
+  check_line(line, sight, stop, report);
 }
 
 JobSight asked(const CommandLine& line, control::JobLinks& links, const std::atomic<bool>& stop) {
@@ -124,7 +128,7 @@ Json report_json(const doctor::Report& report, ExitCode code) {
 ExitCode examine(const CommandLine& line, const std::atomic<bool>& stop) {
   set_log_level(LogLevel::kError);  // what would be warned of is among the findings
   doctor::Report report;
-  look_at_node(line, report);
+  look_at_node(line, stop, report);
   if (const ExitCode code = look_at_jobs(line, stop, report); code != ExitCode::kDone) return code;
   const auto faults = static_cast<std::uint64_t>(
       std::count_if(report.findings.begin(), report.findings.end(),
@@ -155,13 +159,15 @@ const Command kDoctor{
     .detail =
         R"(Looks at this node: do library, provider and component load, and fit to the MPI; settings and secret;
 limits, shared memory, kernel; each RDMA device; hooks. Behind -- also at a launch line: would its
-job run over livebtl? And at your jobs that run on this node, or the one that --job or --connect
-names. Each fault is said with why it matters and what to type. Nothing is changed, but that the run
-directory is made if it is missing. Exit code 3: there are faults.
+job run over livebtl? Or at a line of btlctl vm that names domains: does libvirt answer? And at your
+jobs that run on this node, or the one that --job or --connect names. Each fault is said with why it
+matters and what to type. Nothing is changed, but that the run directory is made if it is missing.
+Exit code 3: there are faults.
 
 Examples:
   btlctl doctor
   btlctl doctor -- livebtl-run mpirun -n 4 ./program
+  btlctl doctor -- btlctl vm migrate --domain vm1 --to qemu+ssh://node8/system --card hostdev0
   btlctl --json doctor)",
     .define = define_doctor,
     .run = examine};

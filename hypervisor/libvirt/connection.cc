@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 
 #include "hypervisor/vm/untrusted.h"
@@ -98,7 +99,9 @@ Status PendingCall::wait(const Deadline& deadline, const std::string& what) cons
   return *state_->status;
 }
 
+/// libvirt writes to its sockets without MSG_NOSIGNAL: a daemon that crashes would end this process.
 Libvirt::Libvirt(const LibvirtCalls& calls) : calls_(calls) {
+  std::signal(SIGPIPE, SIG_IGN);
   calls_.initialize();
   calls_.set_error_function(nullptr, say_nothing);
   calls_.event_register();

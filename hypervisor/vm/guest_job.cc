@@ -9,6 +9,7 @@ namespace livebtl::hypervisor {
 namespace {
 
 constexpr int kNotFound = 2, kRefused = 3, kBusy = 4, kTakenBack = 5, kNotReleased = 6;
+constexpr int kMembersMissing = 10;
 constexpr int kCodeMax = 130;
 constexpr TimeNs kUntilNextCall = 500 * kMillisecond;
 
@@ -25,10 +26,11 @@ bool is_true(const Json& document, const char* name) {
 
 /// Whether the answer may be different soon. A device that the guest does not have yet, or whose
 /// port is not active yet, is absent; if a peer cannot be reached over it yet, the order is taken
-/// back and has changed nothing.
+/// back and has changed nothing. Where the guest has just arrived the network may take its time to
+/// find it: until then the other nodes' members are missing, and nothing is changed either.
 bool may_change(const GuestAnswer& answer, const Tries& tries) {
-  const bool not_yet =
-      answer.code == kRefused || answer.code == kTakenBack || !answer.absent.empty();
+  const bool not_yet = answer.code == kRefused || answer.code == kTakenBack ||
+                       answer.code == kMembersMissing || !answer.absent.empty();
   return answer.code == kBusy || (tries.card_comes && not_yet);
 }
 

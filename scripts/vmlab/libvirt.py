@@ -206,12 +206,13 @@ class HostsLab:
 
     def _lay_cables(self):
         one, other = self.hosts
-        for bridge in BRIDGES:
+        for number, bridge in enumerate(BRIDGES):
             ends = [f"lb{bridge}{host.number}" for host in self.hosts]
             one.inside("ip", "link", "add", ends[0], "mtu", MTU, "type", "veth", "peer", "name", ends[1], "mtu", MTU)
             self._give(one, ends[1], other)
             for host, end in zip(self.hosts, ends):
-                host.inside("ip", "link", "add", bridge, "mtu", MTU, "type", "bridge")
+                # Its own address: by itself a bridge has the lowest of its cards', which may be a guest's and move away with it.
+                host.inside("ip", "link", "add", bridge, "address", f"52:54:00:63:0{number}:0{host.number}", "mtu", MTU, "type", "bridge")
                 for words in ((end, "master", bridge), (end, "up"), (bridge, "up")):
                     host.inside("ip", "link", "set", *words)
                 if bridge == "br0":

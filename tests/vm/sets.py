@@ -41,8 +41,10 @@ class Sets:
     def directory(self, name):
         return os.path.join(self.place, name)
 
+    cards = (RDMA,)
+
     def snapshot(self, name, lease=LEASE_SECONDS):
-        machines = [f"{self._machine(guest)},card={RDMA}" for guest in self.lab.guests]
+        machines = [",card=".join((self._machine(guest), *self.cards)) for guest in self.lab.guests]
         return VmCommand(self.job, "snapshot", self.directory(name), "--lease", str(lease), *_each("--vm", machines),
                          seconds=900)
 
@@ -88,13 +90,14 @@ def _each(option, values):
     return [word for value in values for word in (option, value)]
 
 
-def _finished(command):
+def finished(command):
+    """(exit code, document)"""
     with command as running:
         return running.finish()
 
 
 def _done(command):
-    code, document = _finished(command)
+    code, document = finished(command)
     check(code == 0, f"btlctl vm {command.action}: code {code}: {document}")
     return document
 
@@ -118,10 +121,10 @@ def restored(context):
             put_back = sets.put_back("monday")
         totals = job.finish()
     return (f"killed and restored {restores} times; {totals['received']} messages, lost 0, repeated 0, out of order 0; "
-            f"snapshot: {_phases(taken)}; restore: {_phases(put_back)}")
+            f"snapshot: {phases_in(taken)}; restore: {phases_in(put_back)}")
 
 
-def _phases(document):
+def phases_in(document):
     return ", ".join(f"{phase['phase']} {phase.get('of', '')}".strip() + f" {phase['milliseconds']:.0f} ms"
                      for phase in document["phases"])
 
@@ -161,12 +164,12 @@ def _killed_while_restored(sets, phase):
 def _killed_while_refused(sets):
     """Restores a set that does not fit together: guests may be left running by the kill, and the next call refuses it the same
     way. Returns the phases."""
-    _mix(sets, "monday", "tuesday")
+    mix(sets, "monday", "tuesday")
 
     def attempt(phase):
         sets.kill_machines()
         was_killed = _kill_in(sets.restore("mixed"), phase)
-        code, document = _finished(sets.restore("mixed"))
+        code, document = finished(sets.restore("mixed"))
         check(code == INCONSISTENT, f"a set that does not fit together, once more: code {code}: {document}")
         return was_killed
 
@@ -216,9 +219,9 @@ def mixed(context):
         begin(lab, job)
         sets.take("monday")
         sets.take("tuesday")
-        _mix(sets, "monday", "tuesday")
+        mix(sets, "monday", "tuesday")
         sets.kill_machines()
-        code, document = _finished(sets.restore("mixed"))
+        code, document = finished(sets.restore("mixed"))
         check(code == INCONSISTENT, f"a set that does not fit together: code {code}: {document}")
         check(re.search(r"rank \d on vm[12] .*is held by another, 0x", document["text"]), f"it says: {document['text']}")
         states = [guest.query("query-status")["status"] for guest in lab.guests]
@@ -230,7 +233,7 @@ def mixed(context):
             "out of order 0")
 
 
-def _mix(sets, older, newer):
+def mix(sets, older, newer):
     """Makes a directory that looks like a set, with the first guest from the older one."""
     shutil.copytree(sets.directory(newer), sets.directory("mixed"))
     state = sets.lab.guests[0].name + ".ram"

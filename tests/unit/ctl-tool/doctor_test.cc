@@ -40,6 +40,18 @@ constexpr Planted kPlanted[] = {
     {"verbs-device", "LIVEBTL_VERBS_DEVICE=none0 btlctl --json doctor"},
     {"line-launcher", "btlctl --json doctor -- no-such-launcher -n 4 ./program"},
     {"line-usage", "btlctl --json doctor -- livebtl-run --shwo mpirun -n 4 ./program"},
+    {"line-usage", "btlctl --json doctor -- btlctl vm migrate --domain vm1 --card hostdev0"},
+    // The file stands in front of libvirt's own, and is no library.
+    {"vm-libvirt",
+     "mkdir -p $LIVEBTL_RUNDIR/none; : >$LIVEBTL_RUNDIR/none/libvirt.so.0; "
+     "LD_LIBRARY_PATH=$LIVEBTL_RUNDIR/none btlctl --json doctor -- btlctl vm migrate --domain vm1 "
+     "--to qemu+ssh://node8/system --card hostdev0"},
+    {"vm-daemon",
+     "btlctl --json doctor -- btlctl --connect test:///default vm migrate --domain test --to "
+     "'qemu+unix:///system?socket=/nowhere/libvirt-sock' --card hostdev0"},
+    {"vm-daemon",
+     "btlctl --json doctor -- btlctl vm snapshot monday --vm "
+     "'vm1,domain=vm1,connect=qemu+unix:///system?socket=/nowhere/libvirt-sock'"},
 };
 
 }  // namespace
@@ -52,6 +64,17 @@ TEST_CASE("what is planted for real is named") {
     const Answer answer = node.shell(each.script);
     CHECK_MESSAGE(ids_in(answer).count(each.id) == 1, each.id);
     CHECK(answer.code == 3);
+  }
+}
+
+TEST_CASE("a line of btlctl whose daemon answers, or that names no domain, is no fault") {
+  Node node;
+  for (const char* words :
+       {"btlctl --connect test:///default vm restore monday --vm vm1,domain=test",
+        "btlctl vm restore monday --vm vm1,qmp=1.qmp,ga=1.agent", "btlctl --json status"}) {
+    const auto ids = ids_in(node.shell("btlctl --json doctor -- " + std::string(words)));
+    CHECK_MESSAGE(ids.count("vm-daemon") + ids.count("vm-libvirt") + ids.count("line-usage") == 0,
+                  words);
   }
 }
 

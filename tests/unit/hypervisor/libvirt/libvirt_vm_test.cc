@@ -2,6 +2,12 @@
 // tests/unit/hypervisor/libvirt/libvirt_vm_test.cc -- what only libvirt does to a migration or a set: daemons
 // that are gone and come back, calls that are killed on the way, aliases, notes that travel. libvirt is played;
 // what it shares with QMP is tested where that is (migrate_vm_test.cc).
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "base/fd.h"
 #include "tests/unit/hypervisor/migrate/migrate_scene.h"
 #include "tests/unit/hypervisor/set/machine_pair.h"
 
@@ -36,7 +42,7 @@ TEST_CASE(
     while (scene.here->with([](auto& state) { return state.migration != "active"; }))
       std::this_thread::yield();
     scene.played.crash(kHere);
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    while (scene.played.find(kHere)->missed.load() == 0) std::this_thread::yield();
     scene.here->with([](auto& state) { state.migration = "cancelled"; });
     scene.played.add(kHere, *scene.here);
   });
@@ -45,6 +51,18 @@ TEST_CASE(
   CHECK(report.end.code == 5);
   CHECK(Scene::log_of(*scene.here) == then(kWayThere, kWayBack));
   CHECK(scene.cards_here() == 2);
+}
+
+TEST_CASE("a write to a daemon that has crashed is an error, and does not end this process") {
+  const auto before = std::signal(SIGPIPE, SIG_DFL);
+  const Scene scene(By::kLibvirt);
+  int ends[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+  const Fd ours(ends[0]);
+  { const Fd theirs(ends[1]); }
+  CHECK(::write(ours.number(), "x", 1) == -1);
+  CHECK(errno == EPIPE);
+  std::signal(SIGPIPE, before);
 }
 
 TEST_CASE("a destination where the guest's name is taken is refused before anything is touched") {

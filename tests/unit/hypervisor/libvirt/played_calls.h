@@ -15,7 +15,7 @@ int said_so(const Json& refused);
 PlayedLibvirt::Place& place_of(virConnectPtr connection);
 PlayedLibvirt::Place& place_of(virDomainPtr domain);
 /// The daemon is; then the error says so.
-bool gone(const PlayedLibvirt::Place& place);
+bool gone(PlayedLibvirt::Place& place);
 /// For the caller to free.
 char* copy_of(const std::string& text);
 void set_memory_calls(LibvirtCalls& calls);

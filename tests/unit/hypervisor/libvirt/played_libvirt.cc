@@ -29,7 +29,7 @@ int event_add_timeout(int, virEventTimeoutCallback, void*, virFreeCallback) { re
 
 virConnectPtr open_connection(const char* uri) {
   Place* const place = PlayedLibvirt::current().find(uri == nullptr ? "" : uri);
-  if (place != nullptr && !place->crashed.load()) return reinterpret_cast<virConnectPtr>(place);
+  if (place != nullptr && !played::gone(*place)) return reinterpret_cast<virConnectPtr>(place);
   played::failed(VIR_ERR_SYSTEM_ERROR, "Failed to connect socket: No such file or directory",
                  VIR_FROM_RPC);
   return nullptr;

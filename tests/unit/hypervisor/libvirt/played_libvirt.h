@@ -37,6 +37,7 @@ class PlayedLibvirt {
     std::string uri;
     FakeMachine* machine = nullptr;
     std::atomic<bool> crashed{false}, busy{false};
+    std::atomic<int> missed{0};  // calls that found the daemon gone
   };
   struct Callback {
     Place* place = nullptr;

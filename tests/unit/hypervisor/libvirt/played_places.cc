@@ -32,9 +32,11 @@ PlayedLibvirt::Place& played::place_of(virDomainPtr domain) {
   return *reinterpret_cast<Place*>(domain);
 }
 
-bool played::gone(const PlayedLibvirt::Place& place) {
-  if (place.crashed.load()) failed(VIR_ERR_RPC, "client socket is closed", VIR_FROM_RPC);
-  return place.crashed.load();
+bool played::gone(PlayedLibvirt::Place& place) {
+  if (!place.crashed.load()) return false;
+  place.missed.fetch_add(1);
+  failed(VIR_ERR_RPC, "client socket is closed", VIR_FROM_RPC);
+  return true;
 }
 
 char* played::copy_of(const std::string& text) { return ::strdup(text.c_str()); }

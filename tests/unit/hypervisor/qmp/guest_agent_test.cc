@@ -193,19 +193,23 @@ TEST_CASE("an order names the guest's own node, and waits while the job is busy"
   CHECK(words == expected);
 }
 
-TEST_CASE("a refusal is final, unless a card comes") {
+TEST_CASE("a refusal, or members that cannot be found, is final, unless a card comes") {
   constexpr const char* kName = R"({"return":{"host-name":"vm1"}})";
-  const std::string refused = ended(3, R"({"exit_code":3,"text":"no device"})");
-  Answers once({kName, kPid, refused});
-  auto agent = once.agent();
   const TimeNs until = long_enough().at;
-  CHECK(give_order(agent, {"btlctl", ""}, GuestOrder::kReturn, {kSecond, until, false})->code == 3);
-  Answers twice({kName, kPid, refused, kPid, ended(0, R"({"exit_code":0,"text":"done"})")});
-  auto other = twice.agent();
-  CHECK(give_order(other, {"btlctl", ""}, GuestOrder::kReturn, {kSecond, until, true})->code == 0);
-  Answers late({kName, kPid, refused});
-  auto last = late.agent();
-  CHECK(give_order(last, {"btlctl", ""}, GuestOrder::kReturn, {kSecond, 0, true})->code == 3);
+  for (const int code : {3, 10}) {
+    const std::string refused =
+        ended(code, R"({"exit_code":)" + std::to_string(code) + R"(,"text":"no"})");
+    const auto returned = [](Answers& answers, const Tries& tries) {
+      auto agent = answers.agent();
+      return give_order(agent, {"btlctl", ""}, GuestOrder::kReturn, tries)->code;
+    };
+    Answers once({kName, kPid, refused});
+    CHECK(returned(once, {kSecond, until, false}) == code);
+    Answers twice({kName, kPid, refused, kPid, ended(0, R"({"exit_code":0,"text":"done"})")});
+    CHECK(returned(twice, {kSecond, until, true}) == 0);
+    Answers late({kName, kPid, refused});
+    CHECK(returned(late, {kSecond, 0, true}) == code);
+  }
 }
 
 TEST_CASE("a return that goes on in the background is asked after while a card comes") {
