@@ -46,7 +46,7 @@ void add_links(const std::string& directory, std::set<std::string>& found) {
 
 /// The place that the path is in; "": in none of them.
 std::string place_of(const std::string& path) {
-  for (const std::string place : kPassingPlaces) {
+  for (std::string place : kPassingPlaces) {
     if (path.starts_with(place + "/")) return place;
   }
   return "";
