@@ -8,7 +8,7 @@
 
 #include "base/exit_code.h"
 #include "hypervisor/qmp/socket_agent.h"
-#include "watchd/program.h"
+#include "hypervisor/vm/program.h"
 
 namespace livebtl::kubevirt {
 namespace {
@@ -56,7 +56,7 @@ GuestOrders::Answer GuestOrders::by_relay_once(const GuestPlace& place, const st
                                             place.secret_file};
   words.insert(words.begin() + 1, connect.begin(), connect.end());
   const auto finished =
-      watchd::run_program(words, {monotonic_now() + timeout + kSecond, nullptr}, kGrace);
+      hypervisor::run_program(words, {monotonic_now() + timeout + kSecond, nullptr}, kGrace);
   if (!finished) return tl::unexpected(finished.error());
   return hypervisor::read_answer(*finished, order);
 }
@@ -87,9 +87,10 @@ GuestOrders::Answer GuestOrders::by_agent(const GuestPlace& place, GuestOrder or
 
 /// Nobody answers at the relay any more; a job that answers and knows no such node still has its devices.
 bool GuestOrders::has_ended(const GuestPlace& place) const {
-  const auto finished = watchd::run_program({settings_.btlctl, "--connect", place.relay,
-                                             "--secret-file", place.secret_file, "--json", "jobs"},
-                                            {monotonic_now() + kUndoTimeout, nullptr}, kGrace);
+  const auto finished =
+      hypervisor::run_program({settings_.btlctl, "--connect", place.relay, "--secret-file",
+                               place.secret_file, "--json", "jobs"},
+                              {monotonic_now() + kUndoTimeout, nullptr}, kGrace);
   return finished && finished->code == static_cast<int>(ExitCode::kNotFound);
 }
 

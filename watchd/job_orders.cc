@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "hypervisor/vm/guest_job.h"
-#include "watchd/program.h"
+#include "hypervisor/vm/program.h"
 #include "watchd/texts/fields.h"
 
 namespace livebtl::watchd {
@@ -42,7 +42,7 @@ Result<std::vector<JobOrders::Job>> JobOrders::jobs(TimeNs until) const {
                  {"--connect", settings_.connect, "--secret-file", settings_.secret_file});
   words.emplace_back("jobs");
   const TimeNs at = std::min(until, monotonic_now() + kListTimeout);
-  const auto finished = run_program(words, {at, nullptr}, kGrace);
+  const auto finished = hypervisor::run_program(words, {at, nullptr}, kGrace);
   if (!finished) return tl::unexpected(finished.error());
   if (is_code(finished->code, ExitCode::kNotFound)) return std::vector<Job>();
   const auto json = parse_json(finished->output, kAnswerDepthMax);
@@ -81,8 +81,8 @@ std::vector<std::string> JobOrders::words(const Job& job, bool prepare, TimeNs t
 Outcome JobOrders::order(const Job& job, bool prepare, TimeNs until) const {
   using hypervisor::GuestOrder;
   const TimeNs timeout = std::max(kSecond, until - monotonic_now());
-  const auto finished = run_program(words(job, prepare, timeout),
-                                    {monotonic_now() + timeout + kSecond, nullptr}, kGrace);
+  const auto finished = hypervisor::run_program(
+      words(job, prepare, timeout), {monotonic_now() + timeout + kSecond, nullptr}, kGrace);
   if (!finished) return {Outcome::Kind::kNotDone, finished.error().text};
   const auto answer =
       hypervisor::read_answer(*finished, prepare ? GuestOrder::kPrepare : GuestOrder::kReturn);

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <climits>
 #include <memory>
 #include <vector>
@@ -65,15 +66,24 @@ void futex_wake_all(std::atomic<std::uint32_t>& word) noexcept {
   ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
-// After it, every thread of this process has run a full barrier since it was called.
-bool membarrier() noexcept {
+bool ask_for_barrier() noexcept {
   return ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+bool register_for_barriers() noexcept {
+  return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+// After it, every thread of this process has run a full barrier since it was called. A process that
+// CRIU has restored is a new one to the kernel, which knows nothing of its registration (EPERM).
+bool membarrier() noexcept {
+  if (ask_for_barrier()) return true;
+  return errno == EPERM && register_for_barriers() && ask_for_barrier();
 }
 
 bool can_be_biased() noexcept {
   if (LIVEBTL_THREAD_SANITIZER != 0) return false;  // it does not know membarrier
-  return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 &&
-         membarrier();
+  return register_for_barriers() && ask_for_barrier();
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctl-tool/commands/checkpoint.cc -- checkpoint prepare | return: sets aside the transports that are
-// bound to a device, and brings back just these.
+// bound to a device, and brings back just these. run | restore: checkpoint_criu.cc.
 #include "base/transport_name.h"
 #include "ctl-tool/command.h"
+#include "ctl-tool/commands/checkpoint_criu.h"
 #include "ctl-tool/coordinate.h"
 #include "ctl-tool/options.h"
 
@@ -56,23 +57,26 @@ Example:
     .define = add_scope,
     .run = run_ladder};
 
-const Command* const kCheckpointActions[] = {&kPrepare, &kReturn};
+const Command* const kCheckpointActions[] = {&kPrepare, &kReturn, &kCheckpointRun,
+                                             &kCheckpointRestore};
 
 }  // namespace
 
 const Command kCheckpoint{
     .name = "checkpoint",
-    .summary = "Let go of what a virtual machine cannot be migrated or saved with",
+    .summary = "Let go of what a checkpoint cannot take along; dump a job by CRIU",
     .detail =
         R"(prepare drains, closes and releases the transports that are bound to a device (verbs), and return
 brings back those that were in use. With --scope node:NAME only that machine lets go, and the rest
 of the job keeps its devices: enough for a live migration. prepare --hold parks the whole job
-afterwards, for snapshots that fit together (hold).
+afterwards, for snapshots that fit together (hold). run dumps a job of one node by CRIU, all of it
+from prepare to a sealed set, and restore has it go on from that.
 
 Examples:
   btlctl checkpoint prepare --scope node:vm1
   btlctl checkpoint return --scope node:vm1 --no-wait
-  btlctl checkpoint prepare --hold --lease 120)",
+  btlctl checkpoint prepare --hold --lease 120
+  btlctl checkpoint run --criu monday)",
     .actions = kCheckpointActions};
 
 }  // namespace livebtl::tool

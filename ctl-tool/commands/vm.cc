@@ -88,6 +88,10 @@ ExitCode run_vm(const CommandLine& line, const char* verb, bool by_libvirt, cons
     progress.show(printable(text), true);
   });
   progress.clear();
+  return say_report(line, report);
+}
+
+ExitCode say_report(const CommandLine& line, const hypervisor::Report& report) {
   const auto code = static_cast<ExitCode>(report.end.code);
   const bool done = code == ExitCode::kDone;
   if (line.json) {

@@ -33,5 +33,7 @@ using VmCall = std::function<hypervisor::Report(const hypervisor::Hypervisor& hy
                                                 const hypervisor::Progress& progress)>;
 /// `verb`: "vm migrate"; `by_libvirt`: libvirt is opened, else QEMU's sockets are spoken to.
 ExitCode run_vm(const CommandLine& line, const char* verb, bool by_libvirt, const VmCall& call);
+/// The second half of it.
+ExitCode say_report(const CommandLine& line, const hypervisor::Report& report);
 
 }  // namespace livebtl::tool

@@ -49,16 +49,36 @@ Status SetDirectory::open() {
   return {};
 }
 
-std::string SetDirectory::ram_path(const std::string& machine) const {
+std::string SetDirectory::absolute(const std::string& file) const {
   std::error_code failed;
   const auto whole = std::filesystem::absolute(path_, failed);
-  return (failed ? path_ : whole.string()) + "/" + ram_file(machine);
+  return (failed ? path_ : whole.string()) + "/" + file;
+}
+
+std::string SetDirectory::ram_path(const std::string& machine) const {
+  return absolute(ram_file(machine));
+}
+
+Result<std::string> SetDirectory::make_scratch() {
+  if (auto removed = remove_scratch(); !removed) return tl::unexpected(removed.error());
+  if (::mkdirat(directory_.number(), form_.scratch, 0700) != 0)
+    return failed(Errc::kSystem, form_.scratch, said_by_system());
+  return absolute(form_.scratch);
+}
+
+/// No link is followed: what it names, and what is in it, is removed as it is.
+Status SetDirectory::remove_scratch() {
+  if (*form_.scratch == '\0') return {};
+  std::error_code broken;
+  std::filesystem::remove_all(path_ + "/" + form_.scratch, broken);
+  if (broken) return failed(Errc::kSystem, form_.scratch, broken.message());
+  return {};
 }
 
 bool SetDirectory::ours(const std::string& file) const {
-  return file == kFreshSetFile ||
+  return file == kFreshSetFile || (*form_.scratch != '\0' && file == form_.scratch) ||
          std::any_of(machines_.begin(), machines_.end(),
-                     [&file](const std::string& machine) { return ram_file(machine) == file; });
+                     [&](const std::string& machine) { return ram_file(machine) == file; });
 }
 
 /// Whether the directory can be made, as far as that can be told.
@@ -122,6 +142,7 @@ Status SetDirectory::prepare() {
 
 Status SetDirectory::discard() {
   if (!directory_) return {};
+  if (auto removed = remove_scratch(); !removed) return removed;
   std::vector<std::string> files = {kFreshSetFile};
   for (const std::string& machine : machines_) files.push_back(ram_file(machine));
   for (const std::string& file : files) {
@@ -148,7 +169,7 @@ Status SetDirectory::sync_ram(SavedMachine& machine) {
   if (!opened || ::fsync(opened.number()) != 0 || ::fstat(opened.number(), &facts) != 0)
     return failed(Errc::kSystem, file, said_by_system());
   if (!S_ISREG(facts.st_mode) || facts.st_size <= 0)
-    return failed(Errc::kRefused, file, "QEMU has written nothing to it");
+    return failed(Errc::kRefused, file, "nothing was written to it");
   machine.bytes = static_cast<std::uint64_t>(facts.st_size);
   const auto checksum = checksum_of(opened, nullptr);
   if (!checksum) return failed(checksum.error().code, file, checksum.error().text);

@@ -13,6 +13,13 @@
 
 namespace livebtl::hypervisor {
 
+/// What a set's files are called.
+struct SetForm {
+  const char* suffix;   // a machine's, or a node's: NAME and this
+  const char* scratch;  // a directory that is there while the set is made or restored; "": none
+};
+inline constexpr SetForm kMachineSet{".ram", ""};
+
 class SetDirectory {
  public:
   enum class Holds {
@@ -21,8 +28,9 @@ class SetDirectory {
     kSet,       // a whole one, of these machines
   };
 
-  SetDirectory(std::string path, std::vector<std::string> machines)
-      : path_(std::move(path)), machines_(std::move(machines)) {}
+  SetDirectory(std::string path, std::vector<std::string> machines,
+               const SetForm& form = kMachineSet)
+      : path_(std::move(path)), machines_(std::move(machines)), form_(form) {}
 
   /// Errors: kRefused: it holds something else; kNotFound, kAuth: it is not there, and cannot be
   /// made.
@@ -54,6 +62,9 @@ class SetDirectory {
   const std::string& path() const noexcept { return path_; }
   /// Of a machine's file; absolute.
   std::string ram_path(const std::string& machine) const;
+  /// Makes the scratch directory (0700), empty. Returns its path, absolute. Errors: kSystem.
+  Result<std::string> make_scratch();
+  Status remove_scratch();
 
  private:
   static bool others_may_write(const struct stat& facts);
@@ -65,10 +76,13 @@ class SetDirectory {
   Status sync_ram(SavedMachine& machine);
   Status write_list(const std::string& text);
   bool ours(const std::string& file) const;
+  std::string ram_file(const std::string& machine) const { return machine + form_.suffix; }
+  std::string absolute(const std::string& file) const;
   tl::unexpected<Error> failed(Errc code, const std::string& file, const std::string& what) const;
 
   std::string path_;
   std::vector<std::string> machines_;
+  SetForm form_;
   Fd directory_;
   bool made_ = false;
 };

@@ -11,7 +11,9 @@ from tests.harness.waiting import check
 
 # Modules that a guest may load; their dependencies are included.
 MODULES = ("virtio_pci", "virtio_net", "virtio_blk", "virtio_console", "virtio_rng", "af_packet", "ext4", "crc32c_generic",
-           "overlay", "rdma_rxe", "crc32_generic", "ib_uverbs", "rdma_ucm", "e1000e", "sch_netem")
+           "overlay", "rdma_rxe", "crc32_generic", "ib_uverbs", "rdma_ucm", "e1000e", "sch_netem",
+           # What CRIU asks for sockets by, and what it keeps strangers' packets away with.
+           "af_packet_diag", "inet_diag", "netlink_diag", "raw_diag", "tcp_diag", "udp_diag", "unix_diag", "nf_tables")
 TO_MOUNT_ROOT = ("virtio_pci", "virtio_blk", "crc32c_generic", "ext4", "overlay")
 
 

@@ -10,16 +10,16 @@ from tests.harness.waiting import Failed, check
 from .places import PACKAGES
 
 WANTED = (
-    "bash", "busybox-static", "coreutils", "iproute2", "kmod", "libc-bin", "openssh-client", "openssh-server", "qemu-guest-agent", "strace",
+    "bash", "busybox-static", "coreutils", "criu", "iproute2", "kmod", "libc-bin", "openssh-client", "openssh-server", "qemu-guest-agent", "strace",
     "ibverbs-providers", "ibverbs-utils", "libfabric-bin", "openmpi-bin", "perftest", "rdmacm-utils",
-    "libinih1", "libisal2", "libpugixml1v5", "libsodium23", "libstdc++6", "libzmq5",
+    "libinih1", "libisal2", "libpugixml1v5", "libsodium23", "libstdc++6", "libzmq5", "tar",
 )
 # Dependencies that no guest uses: they serve installation, and nothing is installed there.
 UNUSED = (
     "adduser", "debconf", "dpkg", "init-system-helpers", "libdb5.3", "libfile-find-rule-perl", "libgdbm", "libhwloc-plugins",
     "libicu", "libnumber-compare-perl", "libpciaccess", "libperl", "libsemanage", "libsepol2", "libtext-glob-perl", "libx11", "libxau",
-    "libxcb", "libxdmcp", "libxext", "libxml2", "libxnvctrl", "lsb-base", "mawk", "ocl-icd", "passwd", "pci.ids", "perl", "procps",
-    "sensible-utils", "sysvinit-utils", "tar", "ucf", "usrmerge",
+    "libprotobuf32", "libpython3", "libsqlite3", "libxcb", "libxdmcp", "libxext", "libxml2", "libxnvctrl", "lsb-base", "mawk", "media-types",
+    "ocl-icd", "passwd", "pci.ids", "perl", "procps", "python3", "sensible-utils", "sgml-base", "sysvinit-utils", "ucf", "usrmerge",
 )
 KERNEL = "linux-image-amd64"
 APT_LISTS = "/var/lib/apt/lists"

@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "watchd/program.h"
+#include "hypervisor/vm/program.h"
 #include "watchd/texts/notice_texts.h"
 
 namespace livebtl::watchd {
@@ -68,7 +68,8 @@ SlurmSource::SlurmSource(const Settings& settings, std::string node)
 Result<Report> SlurmSource::look() {
   std::vector<std::string> words = command_;
   words.push_back(node_);
-  const auto finished = run_program(words, {monotonic_now() + kSlurmTimeout, &stop_}, kSlurmGrace);
+  const auto finished =
+      hypervisor::run_program(words, {monotonic_now() + kSlurmTimeout, &stop_}, kSlurmGrace);
   if (!finished) return tl::unexpected(finished.error());
   if (finished->code != 0)
     return fail(Errc::kSystem, command_.front() + " ended with code " +

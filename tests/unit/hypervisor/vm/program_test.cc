@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/unit/watchd/program_test.cc -- programs are run, bounded in time and output.
-#include "watchd/program.h"
+// tests/unit/hypervisor/vm/program_test.cc -- programs are run, bounded in time and output.
+#include "hypervisor/vm/program.h"
 
 #include <doctest/doctest.h>
 
 #include <thread>
 
 using namespace livebtl;
-using namespace livebtl::watchd;
+using namespace livebtl::hypervisor;
 
 namespace {
 

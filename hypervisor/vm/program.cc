@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// watchd/program.cc -- see program.h.
-#include "watchd/program.h"
+// hypervisor/vm/program.cc -- see program.h.
+#include "hypervisor/vm/program.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -17,7 +17,7 @@
 
 #include "base/fd.h"
 
-namespace livebtl::watchd {
+namespace livebtl::hypervisor {
 namespace {
 
 constexpr std::size_t kOutputBytesMax = std::size_t{1} << 20;
@@ -72,7 +72,7 @@ bool read_some(int fd, std::string& text) {
 }
 
 /// Until both are closed; false: the deadline came first.
-bool read_both(Fd& output, Fd& errors, hypervisor::Finished& finished, const Deadline& deadline) {
+bool read_both(Fd& output, Fd& errors, Finished& finished, const Deadline& deadline) {
   while (output || errors) {
     const TimeNs left = deadline.at - monotonic_now();
     if (left <= 0 || deadline.stopped()) return false;
@@ -105,8 +105,8 @@ int reap(pid_t child) {
 
 }  // namespace
 
-Result<hypervisor::Finished> run_program(const std::vector<std::string>& words,
-                                         const Deadline& deadline, TimeNs grace) {
+Result<Finished> run_program(const std::vector<std::string>& words, const Deadline& deadline,
+                             TimeNs grace) {
   auto output = make_pipe();
   auto errors = make_pipe();
   if (!output || !errors) return tl::unexpected((output ? errors : output).error());
@@ -115,7 +115,7 @@ Result<hypervisor::Finished> run_program(const std::vector<std::string>& words,
   output->write.reset();
   errors->write.reset();
   const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, *child, 0)));
-  hypervisor::Finished finished;
+  Finished finished;
   bool in_time = read_both(output->read, errors->read, finished, deadline);
   in_time = in_time && wait_for(process, deadline.at);
   if (!in_time) {
@@ -129,4 +129,4 @@ Result<hypervisor::Finished> run_program(const std::vector<std::string>& words,
   return fail(Errc::kTimeout, words.front() + " did not end in time");
 }
 
-}  // namespace livebtl::watchd
+}  // namespace livebtl::hypervisor

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/commands/checkpoint_criu.cc -- checkpoint run | restore: a job of this node, dumped by CRIU as a sealed set, and
+// restored from it (docs/CRIU.md). Run by btlctl's one thread; owns nothing.
+#include "ctl-tool/commands/checkpoint_criu.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "ctl-tool/choose_job.h"
+#include "ctl-tool/commands/vm.h"
+#include "ctl-tool/options.h"
+#include "ctl-tool/progress_line.h"
+#include "ctl-tool/say.h"
+#include "hypervisor/criu/criu_job.h"
+
+namespace livebtl::tool {
+namespace {
+
+constexpr const char* kLeaveRunning = "--leave-running";
+constexpr double kCriuLeaseMin = 60.0;  // seconds
+constexpr double kCriuLeaseDefault = 600.0;
+constexpr double kCriuTimeoutMin = 30.0;  // else a way back would have no time
+
+void define_directory(CLI::App& app, CommandLine& line) {
+  add_word(app, "DIR", line.vm.directory, "DIRECTORY", "The set's directory")
+      ->check(takes_at_most(kVmTextMax));
+}
+
+void define_run(CLI::App& app, CommandLine& line) {
+  define_directory(app, line);
+  app.add_flag_callback(
+         "--criu", [] {}, "By CRIU, the only way there is")
+      ->required();
+  app.add_flag_callback(
+      kLeaveRunning, [&line] { line.arguments.emplace_back(kLeaveRunning); },
+      "The job goes on; without: its processes are ended once they are dumped");
+  add_lease(app, line, kCriuLeaseMin, "600",
+            "How long the job stays held if this command is killed; longer than the dump takes "
+            "(from 60)");
+}
+
+std::string conflict_of_criu(const CommandLine& line) {
+  if (!line.connect.empty())
+    return "--connect is not possible: CRIU runs where the job's processes are";
+  if (line.timeout_s && *line.timeout_s < kCriuTimeoutMin)
+    return "it takes a --timeout of 30 s at least: a third of it is kept for the way back";
+  return "";
+}
+
+/// What the job's file in the set is called after.
+std::string node_name() {
+  const char* const named = ::secure_getenv("LIVEBTL_NODE");
+  utsname host{};
+  if (named == nullptr) ::uname(&host);
+  const std::string name = named != nullptr ? named : host.nodename;
+  return hypervisor::well_formed_machine(name) ? name : "node";
+}
+
+Result<hypervisor::JobHere> job_here(const CommandLine& line) {
+  const auto job = find_job(line.job, line.user);
+  if (!job) {
+    const bool denied = job.error().code == ExitCode::kNotPermitted;
+    const bool unclear = job.error().code == ExitCode::kUsage;
+    return fail(denied    ? Errc::kAuth
+                : unclear ? Errc::kInvalid
+                          : Errc::kNotFound,
+                job.error().text);
+  }
+  hypervisor::JobHere here;
+  here.id = job->id;
+  here.directory = job->directory;
+  for (const control::MemberCard& card : job->members.live) {
+    here.members.push_back(card.mark.pid);
+    here.launched = here.launched || card.rank >= 0;
+    here.elsewhere = here.elsewhere || !card.one_node;
+  }
+  return here;
+}
+
+hypervisor::CriuRequest criu_request(const CommandLine& line) {
+  hypervisor::CriuRequest request;
+  request.directory = line.vm.directory;
+  request.node = node_name();
+  std::error_code failed;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  request.job = {failed ? "btlctl" : self.string(), line.job};
+  request.lease = line.lease_or(kCriuLeaseDefault);
+  request.timeout = vm_timeout(line);
+  const auto& given = line.arguments;
+  request.goes_on = std::find(given.begin(), given.end(), kLeaveRunning) != given.end();
+  request.dry_run = line.dry_run;
+  request.find_job = [&line] { return job_here(line); };
+  request.set_clock = hypervisor::continue_clock;
+  return request;
+}
+
+using CriuCall = hypervisor::Report (*)(const hypervisor::CriuRequest&, const std::atomic<bool>&,
+                                        const hypervisor::Progress&);
+
+ExitCode run_criu(const CommandLine& line, const std::atomic<bool>& stop, CriuCall call) {
+  if (::geteuid() != 0)
+    return end_early(line, {ExitCode::kNotPermitted, "CRIU takes root: call this command as root"});
+  ProgressLine progress(line);
+  const auto show = [&](const std::string& text) { progress.show(printable(text), true); };
+  const hypervisor::Report report = call(criu_request(line), stop, show);
+  progress.clear();
+  return say_report(line, report);
+}
+
+ExitCode run_dump(const CommandLine& line, const std::atomic<bool>& stop) {
+  return run_criu(line, stop, hypervisor::dump_job);
+}
+
+ExitCode run_restart(const CommandLine& line, const std::atomic<bool>& stop) {
+  return run_criu(line, stop, hypervisor::restart_job);
+}
+
+}  // namespace
+
+const Command kCheckpointRun{
+    .name = "run",
+    .summary = "Dump a job of this node by CRIU, as a sealed set",
+    .detail =
+        R"(The job leaves its devices and shared memory, is held, and CRIU dumps the launcher and all that is
+below it into DIR, which gets its set.json only if all went well. Then the processes are ended, or
+with --leave-running go on as before. Takes root. --timeout (900, at least 30) bounds all of it: two
+thirds are for the way to the dump.
+
+Examples:
+  btlctl checkpoint run --criu monday
+  btlctl checkpoint run --criu --leave-running monday)",
+    .define = define_run,
+    .conflict = conflict_of_criu,
+    .run = run_dump,
+    .foreground = true};
+
+const Command kCheckpointRestore{
+    .name = "restore",
+    .summary = "Have a job go on from a set that run has made",
+    .detail =
+        R"(Compares the set with its checksums, restores the processes by CRIU, with the numbers and addresses
+that they had, and has the job go on as a new incarnation. A damaged set is refused (8) before
+anything is restored, and so is one whose processes still run here (3).
+
+Example:
+  btlctl checkpoint restore monday)",
+    .define = define_directory,
+    .conflict = conflict_of_criu,
+    .run = run_restart,
+    .foreground = true};
+
+}  // namespace livebtl::tool

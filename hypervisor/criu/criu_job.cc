@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/criu/criu_job.cc -- see criu_job.h.
+#include "hypervisor/criu/criu_job.h"
+
+#include <sched.h>
+#include <time.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "hypervisor/criu/criu_machine.h"
+#include "hypervisor/criu/criu_steps.h"
+
+namespace livebtl::hypervisor {
+namespace {
+
+#ifdef CLONE_NEWTIME
+constexpr int kNewClock = CLONE_NEWTIME;
+#else
+constexpr int kNewClock = 0x80;
+#endif
+
+Report begun_report(const char* verb, const CriuRequest& request) {
+  Report report{.verb = verb, .object_key = "of", .dry_run = request.dry_run};
+  report.details = {{"directory", request.directory}, {"hold", ""}};
+  return report;
+}
+
+std::string joined(const Words& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+std::string text_of_dump(Action action, const CriuRequest& request, const DumpSteps& steps) {
+  const auto told = [&](const Verb& verb) {
+    return "here" + order_text(request.job, verb, request.timeout);
+  };
+  switch (action.step) {
+    case Step::kClaim:
+      return "make " + request.directory + ", empty, for its owner alone";
+    case Step::kPrepare:
+      return told(verb_of(GuestOrder::kPrepare, "")) + ", and the same for sm";
+    case Step::kHold:
+      return told(hold_start("ID", request.lease));
+    case Step::kSave:
+      return joined(dump_words(request.criu, steps.root(), request.directory + "/images",
+                               request.goes_on, Budget::way_there(request.timeout))) +
+             " (" + std::to_string(steps.processes()) + " processes)";
+    case Step::kCheck:
+      return told(hold_check("ID"));
+    case Step::kSeal:
+      return "write " + request.directory + "/" + kSetFile;
+    case Step::kEndHold:
+      return told(hold_end("ID"));
+    default:
+      return told(verb_of(GuestOrder::kReturn, ""));
+  }
+}
+
+std::string text_of_restart(Action action, const CriuRequest& request, const std::string& hold) {
+  if (action.step == Step::kLoad)
+    return joined(restore_words(request.criu, request.directory + "/images"));
+  const Verb verb =
+      action.step == Step::kRestored ? job_restored(hold) : verb_of(GuestOrder::kReturn, "");
+  return "here" + order_text(request.job, verb, request.timeout);
+}
+
+/// Only looks; what would be done then.
+void plan(Sequence& machine, Steps& steps, const Describe& describe, Report& report) {
+  machine.answer(steps.perform({Step::kLook}));
+  report.end = machine.end();
+  if (machine.next().step == Step::kEnd) return;
+  report.plan = play(machine, describe, [](Action) { return Answer{}; });
+  report.end = {kCodeDone, "nothing was done"};
+}
+
+}  // namespace
+
+Report dump_job(const CriuRequest& request, const std::atomic<bool>& stop,
+                const Progress& progress) {
+  Report report = begun_report("checkpoint run", request);
+  DumpMachine machine(request.node, request.goes_on);
+  DumpSteps steps(request, stop, progress);
+  if (request.dry_run) {
+    plan(
+        machine, steps, [&](Action action) { return text_of_dump(action, request, steps); },
+        report);
+  } else {
+    drive(machine, steps, stop, progress, report);
+    report.details["hold"] = steps.hold();
+  }
+  return report;
+}
+
+Report restart_job(const CriuRequest& request, const std::atomic<bool>& stop,
+                   const Progress& progress) {
+  Report report = begun_report("checkpoint restore", request);
+  const auto set = SetDirectory(request.directory, {}, kProcessSet).read_sealed();
+  if (!set) {
+    const bool corrupt = set.error().code == Errc::kCorrupt;
+    report.end = {corrupt ? kCodeInconsistent : code_of(set.error().code), set.error().text};
+    return report;
+  }
+  if (set->machines.size() != 1) {
+    report.end = {
+        kCodeInconsistent,
+        request.directory + ": this is no set of one node's processes: see btlctl vm restore"};
+    return report;
+  }
+  RestartMachine machine(set->machines.front().name);
+  RestartSteps steps(request, *set, stop, progress);
+  report.details["hold"] = set->hold;
+  const auto describe = [&](Action action) { return text_of_restart(action, request, set->hold); };
+  if (request.dry_run) {
+    plan(machine, steps, describe, report);
+  } else {
+    drive(machine, steps, stop, progress, report);
+  }
+  return report;
+}
+
+Status continue_clock(std::int64_t monotonic_s) {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  if (::unshare(kNewClock) != 0)
+    return fail(Errc::kSystem, std::string("no time namespace for the processes: ") +
+                                   std::strerror(errno) + "; it takes root and Linux 5.6");
+  const std::string by = std::to_string(monotonic_s - now.tv_sec) + " 0\n";
+  std::ofstream offsets("/proc/self/timens_offsets");
+  offsets << "monotonic " << by << "boottime " << by << std::flush;
+  if (!offsets) return fail(Errc::kSystem, "/proc/self/timens_offsets takes no offset of " + by);
+  return {};
+}
+
+}  // namespace livebtl::hypervisor

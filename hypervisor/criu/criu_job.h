@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/criu/criu_job.h -- dumps the processes of a job on this node by CRIU as a sealed set, and restores them. Runs
+// btlctl, CRIU and tar as programs; blocks btlctl's one thread; owns nothing afterwards.
+#pragma once
+
+#include <functional>
+
+#include "hypervisor/plan/report.h"
+#include "hypervisor/set/set_directory.h"
+
+namespace livebtl::hypervisor {
+
+inline constexpr SetForm kProcessSet{".criu", "images"};
+
+/// A job as it is found on this node.
+struct JobHere {
+  std::string id;
+  std::string directory;  // its run directory
+  std::vector<pid_t> members;
+  bool launched = false;   // by a launcher, whose children they are
+  bool elsewhere = false;  // it has processes on other nodes
+};
+
+struct CriuRequest {
+  std::string directory;      // of the set
+  std::string node;           // dump: what its file is called after
+  std::string criu = "criu";  // the program
+  GuestJob job;               // btlctl, and the job's id
+  TimeNs lease = 0;           // dump: of the hold
+  TimeNs timeout = 0;         // of the whole command
+  bool goes_on = false;       // dump: the processes do
+  bool dry_run = false;
+  std::function<Result<JobHere>()> find_job;      // dump
+  std::function<Status(std::int64_t)> set_clock;  // restore: of processes started from then on
+};
+
+Report dump_job(const CriuRequest& request, const std::atomic<bool>& stop,
+                const Progress& progress);
+Report restart_job(const CriuRequest& request, const std::atomic<bool>& stop,
+                   const Progress& progress);
+
+/// Processes that are started from now on, and their children, see a monotonic clock that goes on from there: a time
+/// namespace. Errors: kSystem.
+Status continue_clock(std::int64_t monotonic_s);
+
+}  // namespace livebtl::hypervisor

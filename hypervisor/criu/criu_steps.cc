@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/criu/criu_steps.cc -- what dump and restore share, and the steps of a dump: see criu_steps.h.
+#include "hypervisor/criu/criu_steps.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+
+#include "base/hex.h"
+#include "base/secret.h"
+#include "hypervisor/criu/process_tree.h"
+#include "hypervisor/vm/program.h"
+
+namespace livebtl::hypervisor {
+namespace {
+
+constexpr TimeNs kProgramGrace = 15 * kSecond;
+
+Status write_file(const std::string& path, const std::string& text, mode_t mode) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file || ::chmod(path.c_str(), mode) != 0)
+    return fail(Errc::kSystem, path + " cannot be written: is the disk full?");
+  return {};
+}
+
+std::string time_now_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+std::int64_t uptime_s() {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return now.tv_sec;
+}
+
+}  // namespace
+
+CriuSteps::CriuSteps(const CriuRequest& request, const std::string& node,
+                     const std::atomic<bool>& stop, Progress progress)
+    : Steps(request.timeout, stop, std::move(progress)),
+      request_(request),
+      directory_(request.directory, {node}, kProcessSet),
+      node_(node) {}
+
+Answer CriuSteps::order(const Verb& verb, const Deadline& deadline) {
+  const TimeNs left = std::max(kSecond, deadline.at - monotonic_now());
+  const auto finished =
+      run_program(words_of(request_.job, verb, left),
+                  {monotonic_now() + left + kProgramGrace, nullptr}, kProgramGrace);
+  if (!finished) return late_answer_of(finished.error());
+  const GuestAnswer said = read_answer(*finished);
+  if (said.members != 0) members_ = said.members;
+  if (said.code == kCodeDone) return {};
+  return {Outcome::kFailed, code_undone(said.code), said.text};
+}
+
+Answer CriuSteps::run(const Words& words, const Deadline& deadline, const std::string& log) {
+  const auto finished = run_program(words, {deadline.at, nullptr}, kProgramGrace);
+  if (!finished) {
+    Answer answer = late_answer_of(finished.error());
+    if (finished.error().code == Errc::kNotFound) answer.code = kCodeNotFound;
+    return answer;
+  }
+  if (finished->code == 0) return {};
+  std::string why = one_line(finished->errors);
+  for (const std::string& file : {log, std::string(kScriptLog)}) {
+    std::ifstream stream(images_ + "/" + file);
+    const std::string text(std::istreambuf_iterator<char>(stream), {});
+    const std::string said = file == log ? last_error(text) : one_line(text);
+    if (!log.empty() && !said.empty()) why = said;
+  }
+  return {Outcome::kFailed, kCodeTakenBack,
+          words[0] + " " + words[1] + " ended with code " + std::to_string(finished->code) + ": " +
+              why};
+}
+
+Answer DumpSteps::perform(Action action) {
+  const Deadline there = action.back ? afterwards() : uninterrupted();
+  switch (action.step) {
+    case Step::kLook:
+      return look();
+    case Step::kClaim:
+      return claim();
+    case Step::kPrepare:
+      return prepare();
+    case Step::kHold:
+      return hold_job();
+    case Step::kSave:
+      return save();
+    case Step::kCheck:
+      return order(hold_check(hold_), there);
+    case Step::kSeal:
+      return seal();
+    case Step::kEndHold: {
+      // A hold that never came to be, or was broken, is over as well.
+      Answer answer = order(hold_end(hold_), afterwards());
+      return action.back && answer.code == kCodeInconsistent ? Answer{} : answer;
+    }
+    case Step::kReturn:
+      return order(verb_of(GuestOrder::kReturn, ""), afterwards());
+    default:
+      return answer_of(directory_.discard());
+  }
+}
+
+Answer DumpSteps::look() {
+  const auto holds = directory_.look();
+  if (!holds)
+    return {Outcome::kFailed,
+            holds.error().code == Errc::kRefused ? kCodeRefused : code_of(holds.error().code),
+            holds.error().text};
+  if (*holds == SetDirectory::Holds::kSet)
+    return {Outcome::kFailed, kCodeRefused,
+            request_.directory + " holds a set already; give another directory"};
+  auto job = request_.find_job();
+  if (!job) return answer_of(job.error());
+  job_ = std::move(*job);
+  if (job_.elsewhere)
+    return {Outcome::kFailed, kCodeRefused,
+            "the job has processes on other nodes, too; a job is dumped by CRIU only if all of "
+            "them are on this one"};
+  const auto root = root_of(job_.members, job_.launched);
+  if (!root)
+    return {Outcome::kFailed, root.error().code == Errc::kRefused ? kCodeRefused : kCodeNotFound,
+            root.error().text};
+  root_ = *root;
+  tree_ = tree_below(root_);
+  return run({request_.criu, "--version"}, forward());
+}
+
+Answer DumpSteps::claim() {
+  if (const auto made = directory_.prepare(); !made) return answer_of(made.error());
+  auto images = directory_.make_scratch();
+  if (!images) return answer_of(images.error());
+  images_ = std::move(*images);
+  hold_ = "0x" + hex_digits(random_u64() | 1, 16);
+  return {};
+}
+
+/// Shared memory goes as well as what is bound to a device: CRIU 3.17 knows no descriptor of a process, by which a peer's
+/// end is noticed. A job that has no sm has let go of it already.
+Answer DumpSteps::prepare() {
+  Answer devices = order({"checkpoint", "prepare"}, uninterrupted());
+  if (!devices.ok()) return devices;
+  const Answer memory = order({"checkpoint", "prepare", "sm"}, uninterrupted());
+  return !memory.ok() && memory.code == kCodeNotFound ? Answer{} : memory;
+}
+
+Answer DumpSteps::hold_job() {
+  lease_over_s_ = uptime_s() + request_.lease / kSecond;
+  return order(hold_start(hold_, request_.lease), uninterrupted());
+}
+
+Status DumpSteps::write_images_list() {
+  std::string list;
+  for (const std::string& file : passing_files(tree_, job_.directory))
+    list += file.substr(1) + "\n";
+  DumpedProcesses facts{tree_, root_, monotonic_now() / kSecond, job_.id};
+  const std::string script = dump_script(images_, directory_.ram_path(node_), lease_over_s_);
+  return write_file(images_ + "/" + kFileList, list, 0600)
+      .and_then([&] { return write_file(images_ + "/" + kFactsFile, facts_text(facts), 0600); })
+      .and_then([&] { return write_file(images_ + "/" + kScriptFile, script, 0700); });
+}
+
+Answer DumpSteps::save() {
+  tree_ = tree_below(root_);
+  if (const auto written = write_images_list(); !written) return late_answer_of(written.error());
+  const auto file = directory_.create(node_);  // for its mode; tar fills it
+  if (!file) return late_answer_of(file.error());
+  const Deadline deadline = uninterrupted();
+  const TimeNs left = deadline.at - monotonic_now();
+  Answer dumped =
+      run(dump_words(request_.criu, root_, images_, request_.goes_on, left), deadline, kDumpLog);
+  if (!dumped.ok() || !request_.goes_on) return dumped;
+  return check_tree();
+}
+
+/// A process that was started after the look is in the images, but the restore would not look for it.
+Answer DumpSteps::check_tree() {
+  if (tree_below(root_) == tree_) return {};
+  return {Outcome::kFailed, kCodeTakenBack,
+          "processes of the job began or ended while it was dumped; try again"};
+}
+
+Answer DumpSteps::seal() {
+  if (const auto removed = directory_.remove_scratch(); !removed) return answer_of(removed.error());
+  return answer_of(
+      directory_.seal({hold_, time_now_text(), members_, {SavedMachine{node_, 0, {}}}}));
+}
+
+}  // namespace livebtl::hypervisor

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/criu/criu_steps.h -- the steps of criu_machine.h: programs are run, and the set's directory is written and
+// read. Used by btlctl's one thread; borrows the request.
+#pragma once
+
+#include "hypervisor/criu/criu_job.h"
+#include "hypervisor/criu/criu_words.h"
+
+namespace livebtl::hypervisor {
+
+class CriuSteps : public Steps {
+ public:
+  const std::string& hold() const noexcept { return hold_; }
+
+ protected:
+  CriuSteps(const CriuRequest& request, const std::string& node, const std::atomic<bool>& stop,
+            Progress progress);
+
+  /// btlctl, here. It has its own time-out, and is not interrupted.
+  Answer order(const Verb& verb, const Deadline& deadline);
+  /// CRIU, or tar; `log`: of CRIU's, in the images' directory, where the error stands. Not interrupted.
+  Answer run(const Words& words, const Deadline& deadline, const std::string& log = "");
+
+  const CriuRequest& request_;
+  SetDirectory directory_;
+  std::string node_, images_, hold_;
+  std::uint64_t members_ = 0;
+};
+
+class DumpSteps : public CriuSteps {
+ public:
+  DumpSteps(const CriuRequest& request, const std::atomic<bool>& stop, Progress progress)
+      : CriuSteps(request, request.node, stop, std::move(progress)) {}
+  Answer perform(Action action) override;
+
+  pid_t root() const noexcept { return root_; }
+  std::size_t processes() const noexcept { return tree_.size(); }
+
+ private:
+  Answer look();
+  Answer claim();
+  Answer prepare();
+  Answer hold_job();
+  Answer save();
+  Status write_images_list();
+  Answer check_tree();
+  Answer seal();
+
+  JobHere job_;
+  pid_t root_ = 0;
+  std::vector<pid_t> tree_;
+  std::int64_t lease_over_s_ = 0;  // of /proc/uptime
+};
+
+class RestartSteps : public CriuSteps {
+ public:
+  /// `set`: what is to be restored, of one node.
+  RestartSteps(const CriuRequest& request, const SetFile& set, const std::atomic<bool>& stop,
+               Progress progress);
+  Answer perform(Action action) override;
+
+ private:
+  Answer look();
+  Answer load();
+  Answer unpack(const Deadline& deadline);
+  Answer end_processes();
+
+  SavedMachine saved_;
+  DumpedProcesses facts_;
+};
+
+}  // namespace livebtl::hypervisor

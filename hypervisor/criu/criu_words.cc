@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/criu/criu_words.cc -- see criu_words.h.
+#include "hypervisor/criu/criu_words.h"
+
+#include <limits>
+
+namespace livebtl::hypervisor {
+namespace {
+
+constexpr const char* kFactsSchema = "livebtl.processes/1";
+constexpr std::size_t kPidsMax = 65'536;
+
+/// For sh, whatever is in it.
+std::string quoted(const std::string& text) {
+  std::string safe = "'";
+  for (const char each : text) safe += each == '\'' ? std::string("'\\''") : std::string(1, each);
+  return safe + "'";
+}
+
+bool is_pid(std::uint64_t number) {
+  return number > 1 && number <= static_cast<std::uint64_t>(std::numeric_limits<pid_t>::max());
+}
+
+}  // namespace
+
+Words dump_words(const std::string& criu, pid_t root, const std::string& images, bool goes_on,
+                 TimeNs timeout) {
+  Words words = {criu,
+                 "dump",
+                 "--tree",
+                 std::to_string(root),
+                 "--images-dir",
+                 images,
+                 "--log-file",
+                 kDumpLog,
+                 "--shell-job",
+                 "--tcp-established",
+                 "--file-locks",
+                 "--network-lock",
+                 "nftables",
+                 "--timeout",
+                 std::to_string(std::max<TimeNs>(1, timeout / kSecond)),
+                 "--action-script",
+                 images + "/" + kScriptFile};
+  if (goes_on) words.emplace_back("--leave-running");
+  return words;
+}
+
+Words restore_words(const std::string& criu, const std::string& images) {
+  return {criu,        "restore",     "--images-dir",      images,         "--log-file",
+          kRestoreLog, "--shell-job", "--tcp-established", "--file-locks", "--restore-detached"};
+}
+
+std::string dump_script(const std::string& images, const std::string& target,
+                        std::int64_t until_s) {
+  const std::string directory = quoted(images);
+  const std::string lease_over = std::to_string(until_s);
+  std::string script = R"(#!/bin/sh
+[ "${CRTOOLS_SCRIPT_ACTION:-}" = post-dump ] || exit 0
+)";
+  script += "exec >" + directory + "/" + kScriptLog + " 2>&1\n";
+  script += "read -r up rest </proc/uptime\n";
+  script += "if [ \"${up%.*}\" -ge " + lease_over + " ]; then\n";
+  script +=
+      "  echo 'the hold was over before all was dumped: --lease must be longer'\n  exit 1\nfi\n";
+  // By env: some shells have a tar of their own, which knows less.
+  script += "cd / && /usr/bin/env tar --create --file=" + directory + "/" + kFileArchive +
+            " --no-recursion --verbatim-files-from --files-from=" + directory + "/" + kFileList;
+  // Logs are written to meanwhile, which tar would take for a failure.
+  script += " &&\n  /usr/bin/env tar --create --file=" + quoted(target) +
+            " --directory=" + directory + " --exclude='*.log' .\n";
+  return script;
+}
+
+std::string facts_text(const DumpedProcesses& facts) {
+  const Json document = {{"schema", kFactsSchema},
+                         {"job", facts.job},
+                         {"root", facts.root},
+                         {"pids", facts.pids},
+                         {"monotonic_s", facts.monotonic_s}};
+  return document.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+Result<DumpedProcesses> read_facts(std::string_view text) {
+  const auto no = [](const char* why) {
+    return fail(Errc::kCorrupt, std::string(kFactsFile) + " does not fit: " + why);
+  };
+  const Json document = parse_bounded(text);
+  if (text_member(document, "schema") != kFactsSchema) return no("its schema");
+  DumpedProcesses facts;
+  facts.job = one_line(text_member(document, "job"));
+  const auto root = number_member(document, "root");
+  const auto monotonic = number_member(document, "monotonic_s");
+  if (!root || !is_pid(*root)) return no("'root'");
+  if (!monotonic || *monotonic > std::uint64_t{1} << 40) return no("'monotonic_s'");
+  facts.root = static_cast<pid_t>(*root);
+  facts.monotonic_s = static_cast<std::int64_t>(*monotonic);
+  const Json* pids = member(document, "pids", Json::value_t::array);
+  if (pids == nullptr || pids->empty() || pids->size() > kPidsMax) return no("'pids'");
+  for (const Json& each : *pids) {
+    if (!each.is_number_unsigned() || !is_pid(each.get<std::uint64_t>())) return no("'pids'");
+    facts.pids.push_back(static_cast<pid_t>(each.get<std::uint64_t>()));
+  }
+  return facts;
+}
+
+std::string last_error(std::string_view log) {
+  std::string last;
+  while (!log.empty()) {
+    const auto end = log.find('\n');
+    const std::string_view line = log.substr(0, end);
+    const auto at = line.find("Error (");
+    // What CRIU says last is that it has failed.
+    if (at != std::string_view::npos && line.find("FAILED") == std::string_view::npos)
+      last = one_line(line.substr(at));
+    if (end == std::string_view::npos) break;
+    log.remove_prefix(end + 1);
+  }
+  return last;
+}
+
+}  // namespace livebtl::hypervisor

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/criu/criu_words.h -- the command lines of CRIU, the script that it calls while all processes stand still, and
+// what a dump tells of itself. Pure.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "hypervisor/vm/untrusted.h"
+
+namespace livebtl::hypervisor {
+
+using Words = std::vector<std::string>;
+
+// In the directory of the images.
+inline constexpr const char* kDumpLog = "dump.log";
+inline constexpr const char* kRestoreLog = "restore.log";
+inline constexpr const char* kScriptFile = "livebtl-script";
+inline constexpr const char* kScriptLog = "livebtl-script.log";
+inline constexpr const char* kFileList = "livebtl-files";
+inline constexpr const char* kFileArchive = "livebtl-files.tar";
+inline constexpr const char* kFactsFile = "livebtl-processes.json";
+
+/// `timeout`: until all processes stand still.
+Words dump_words(const std::string& criu, pid_t root, const std::string& images, bool goes_on,
+                 TimeNs timeout);
+Words restore_words(const std::string& criu, const std::string& images);
+
+/// Called by CRIU when the images are written and the processes stand still: archives the files that pass away with the
+/// node, and all of it into `target`. It fails, and CRIU lets the processes go on, also if the hold's lease is over:
+/// `until_s`: of /proc/uptime.
+std::string dump_script(const std::string& images, const std::string& target, std::int64_t until_s);
+
+/// What a restore has to know before CRIU is called.
+struct DumpedProcesses {
+  std::vector<pid_t> pids;
+  pid_t root = 0;
+  std::int64_t monotonic_s = 0;  // the clock when they were dumped
+  std::string job;
+};
+std::string facts_text(const DumpedProcesses& facts);
+/// Hostile. Errors: kCorrupt.
+Result<DumpedProcesses> read_facts(std::string_view text);
+
+/// The last error in a log of CRIU's; "": there is none.
+std::string last_error(std::string_view log);
+
+}  // namespace livebtl::hypervisor

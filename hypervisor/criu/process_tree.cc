@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/criu/process_tree.cc -- see process_tree.h.
+#include "hypervisor/criu/process_tree.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "base/process_mark.h"
+#include "base/text.h"
+
+namespace livebtl::hypervisor {
+namespace {
+
+constexpr const char* kPassingPlaces[] = {"/dev/shm", "/run", "/tmp", "/var/tmp"};
+
+/// From itself up to process 1.
+std::vector<pid_t> ancestors_of(pid_t pid) {
+  std::vector<pid_t> line;
+  while (pid > 1) {
+    const auto stat = read_process_stat(pid);
+    if (!stat) break;
+    line.push_back(pid);
+    pid = stat->parent;
+  }
+  return line;
+}
+
+std::string process_path(pid_t pid, const char* what) {
+  return "/proc/" + std::to_string(pid) + "/" + what;
+}
+
+/// What the links in a directory of /proc lead to.
+void add_links(const std::string& directory, std::set<std::string>& found) {
+  std::error_code broken;
+  for (std::filesystem::directory_iterator each(directory, broken), end; !broken && each != end;
+       each.increment(broken)) {
+    std::error_code gone;
+    const auto target = std::filesystem::read_symlink(each->path(), gone);
+    if (!gone) found.insert(target.string());
+  }
+}
+
+/// The place that the path is in; "": in none of them.
+std::string place_of(const std::string& path) {
+  for (std::string place : kPassingPlaces) {
+    if (path.starts_with(place + "/")) return place;
+  }
+  return "";
+}
+
+bool can_be_saved(const std::string& path) {
+  struct stat facts {};
+  return ::lstat(path.c_str(), &facts) == 0 &&
+         (S_ISREG(facts.st_mode) || S_ISFIFO(facts.st_mode) || S_ISDIR(facts.st_mode));
+}
+
+void add_with_parents(const std::string& path, std::set<std::string>& files) {
+  const std::string place = place_of(path);
+  if (place.empty() || path.find('\n') != std::string::npos || !can_be_saved(path)) return;
+  for (std::string each = path; each.size() > place.size(); each = each.substr(0, each.rfind('/')))
+    files.insert(each);
+}
+
+}  // namespace
+
+Result<pid_t> root_of(const std::vector<pid_t>& members, bool launched) {
+  std::vector<pid_t> common;
+  for (const pid_t member : members) {
+    std::vector<pid_t> line = ancestors_of(member);
+    if (line.empty())
+      return fail(Errc::kNotFound, "process " + std::to_string(member) + " has ended");
+    if (launched) line.erase(line.begin());
+    if (common.empty()) common = line;
+    std::erase_if(common, [&line](pid_t pid) {
+      return std::find(line.begin(), line.end(), pid) == line.end();
+    });
+    if (common.empty()) break;
+  }
+  if (!common.empty()) return common.front();
+  return fail(Errc::kRefused,
+              "the job's processes have no process above them all but process 1; start them by one "
+              "launcher, or by one shell of their own");
+}
+
+std::vector<pid_t> tree_below(pid_t root) {
+  std::multimap<pid_t, pid_t> children;
+  std::error_code broken;
+  for (std::filesystem::directory_iterator each("/proc", broken), end; !broken && each != end;
+       each.increment(broken)) {
+    const auto pid = parse_number<pid_t>(each->path().filename().string());
+    const auto stat = pid ? read_process_stat(*pid) : std::nullopt;
+    if (stat) children.emplace(stat->parent, *pid);
+  }
+  std::vector<pid_t> tree = {root};
+  for (std::size_t i = 0; i < tree.size(); ++i) {
+    const auto [first, last] = children.equal_range(tree[i]);
+    for (auto child = first; child != last; ++child) tree.push_back(child->second);
+  }
+  std::sort(tree.begin(), tree.end());
+  return tree;
+}
+
+std::string named_process(pid_t pid) {
+  const auto stat = read_process_stat(pid);
+  return stat && stat->state != 'Z' ? stat->name + " (" + std::to_string(pid) + ")" : "";
+}
+
+std::vector<std::string> passing_files(const std::vector<pid_t>& tree,
+                                       const std::string& directory) {
+  std::set<std::string> seen;
+  for (const pid_t pid : tree) {
+    add_links(process_path(pid, "fd"), seen);
+    add_links(process_path(pid, "map_files"), seen);
+  }
+  std::error_code broken;
+  for (std::filesystem::directory_iterator each(directory, broken), end; !broken && each != end;
+       each.increment(broken))
+    seen.insert(each->path().string());
+  std::set<std::string> files;
+  for (const std::string& path : seen) add_with_parents(path, files);
+  return {files.begin(), files.end()};
+}
+
+}  // namespace livebtl::hypervisor

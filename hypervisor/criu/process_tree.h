@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/criu/process_tree.h -- the processes that CRIU is to dump, by /proc: which one is above all of a job, which
+// are below it, and which files of theirs would be gone where they are restored. Used by btlctl's one thread; owns nothing.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "livebtl/result.h"
+
+namespace livebtl::hypervisor {
+
+/// The process that is above all of these: the launcher's, whose children they are, or, without a launcher, their own one.
+/// Errors: kNotFound: one has ended; kRefused: there is none but process 1.
+Result<pid_t> root_of(const std::vector<pid_t>& members, bool launched);
+
+/// It, and all below it, in ascending order.
+std::vector<pid_t> tree_below(pid_t root);
+
+/// "mpirun (215)"; "" if it has ended.
+std::string named_process(pid_t pid);
+
+/// Files, named pipes and directories that these processes have open or mapped in places that do not outlive the machine,
+/// or belong to it alone (/dev/shm, /run, /tmp, /var/tmp), and all that is in `directory`; with the directories above each.
+std::vector<std::string> passing_files(const std::vector<pid_t>& tree,
+                                       const std::string& directory);
+
+}  // namespace livebtl::hypervisor

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/criu/restart_steps.cc -- the steps of a restore: see criu_steps.h.
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "hypervisor/criu/criu_steps.h"
+#include "hypervisor/criu/process_tree.h"
+
+namespace livebtl::hypervisor {
+namespace {
+
+constexpr std::size_t kFactsBytesMax = std::size_t{1} << 20;
+
+int code_of_set(Errc error) noexcept {
+  return error == Errc::kCorrupt ? kCodeInconsistent : code_of(error);
+}
+
+Result<DumpedProcesses> facts_in(const std::string& images) {
+  std::ifstream file(images + "/" + kFactsFile, std::ios::binary);
+  std::string text(kFactsBytesMax, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return read_facts(text);
+}
+
+/// CRIU sees to the clock itself if the processes had a time namespace of their own.
+bool has_own_clock(const std::string& images) {
+  std::error_code broken;
+  for (std::filesystem::directory_iterator each(images, broken), end; !broken && each != end;
+       each.increment(broken)) {
+    if (each->path().filename().string().starts_with("timens-")) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+RestartSteps::RestartSteps(const CriuRequest& request, const SetFile& set,
+                           const std::atomic<bool>& stop, Progress progress)
+    : CriuSteps(request, set.machines.front().name, stop, std::move(progress)),
+      saved_(set.machines.front()) {
+  hold_ = set.hold;
+}
+
+Answer RestartSteps::perform(Action action) {
+  switch (action.step) {
+    case Step::kLook:
+      return look();
+    case Step::kLoad:
+      return load();
+    case Step::kRestored:
+      return order(job_restored(hold_), uninterrupted());
+    case Step::kHalt:
+      return end_processes();
+    default:
+      return order(verb_of(GuestOrder::kReturn, ""), afterwards());
+  }
+}
+
+Answer RestartSteps::look() {
+  const auto set = directory_.load();
+  if (!set) return {Outcome::kFailed, code_of_set(set.error().code), set.error().text};
+  const Deadline deadline = forward();
+  const auto whole = directory_.verify(saved_, deadline.stop);
+  if (whole) return run({request_.criu, "--version"}, deadline);
+  const bool by_user = whole.error().code == Errc::kCancelled;
+  return {by_user ? Outcome::kInterrupted : Outcome::kFailed, code_of_set(whole.error().code),
+          whole.error().text};
+}
+
+/// Leaves nothing in the set's directory but the set.
+Answer RestartSteps::load() {
+  auto images = directory_.make_scratch();
+  if (!images) return answer_of(images.error());
+  images_ = std::move(*images);
+  Answer answer = unpack(uninterrupted());
+  if (answer.ok() && !has_own_clock(images_)) {
+    if (const auto set = request_.set_clock(facts_.monotonic_s); !set)
+      answer = late_answer_of(set.error());
+  }
+  if (answer.ok())
+    answer = run(restore_words(request_.criu, images_), uninterrupted(), kRestoreLog);
+  directory_.remove_scratch();
+  return answer;
+}
+
+/// Before a file of the job's is touched: its processes may be there.
+Answer RestartSteps::unpack(const Deadline& deadline) {
+  Answer unpacked = run({"tar", "--extract", "--file=" + directory_.ram_path(node_),
+                         "--directory=" + images_, "--no-same-owner"},
+                        deadline);
+  if (!unpacked.ok()) return unpacked;
+  auto facts = facts_in(images_);
+  if (!facts) return {Outcome::kFailed, kCodeInconsistent, facts.error().text};
+  facts_ = std::move(*facts);
+  for (const pid_t pid : facts_.pids) {
+    if (const std::string name = named_process(pid); !name.empty())
+      return {Outcome::kFailed, kCodeRefused,
+              "the number of a process that is to be restored is in use, by " + name +
+                  ": does the job still run here?"};
+  }
+  return run({"tar", "--extract", "--file=" + images_ + "/" + kFileArchive, "--directory=/",
+              "--preserve-permissions", "--same-owner", "--numeric-owner", "--no-overwrite-dir"},
+             deadline);
+}
+
+Answer RestartSteps::end_processes() {
+  for (const pid_t pid : tree_below(facts_.root)) ::kill(pid, SIGKILL);
+  return {};
+}
+
+}  // namespace livebtl::hypervisor

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/vm/program.h -- runs a program and keeps what it prints. Blocks its caller; any thread; owns nothing afterwards.
+#pragma once
+
+#include "base/deadline.h"
+#include "hypervisor/vm/guest_agent.h"
+
+namespace livebtl::hypervisor {
+
+/// By PATH, without a shell, with no input. At the deadline it is told to end (SIGTERM), and after `grace` killed.
+/// Errors: kNotFound (it cannot be started), kTimeout, kSystem.
+Result<Finished> run_program(const std::vector<std::string>& words, const Deadline& deadline,
+                             TimeNs grace);
+
+}  // namespace livebtl::hypervisor

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/hypervisor/criu/played_programs.h -- programs that play CRIU and btlctl: they note how they were called, and
+// fail where a test says so; and a process that plays a job. One thread; all of it goes with the object.
+#pragma once
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "hypervisor/criu/criu_job.h"
+
+namespace livebtl::hypervisor {
+
+// Files in the stage's directory tell them what to do: fail-NAME holds the exit code.
+inline constexpr const char* kPlayedBtlctl = R"(#!/bin/sh
+stage=$(dirname "$0")
+while :; do case $1 in --json) shift ;; --timeout | --job) shift 2 ;; *) break ;; esac; done
+echo "$1 $2 ${3#--*}" | sed 's/ $//' >>"$stage/calls"
+code=0
+[ ! -e "$stage/fail-$1-$2" ] || code=$(cat "$stage/fail-$1-$2")
+echo "{\"exit_code\":$code,\"text\":\"$1 $2 says $code\",\"members\":2}"
+exit "$code"
+)";
+inline constexpr const char* kPlayedCriu = R"(#!/bin/sh
+stage=$(dirname "$0")
+verb=$1
+[ "$verb" = --version ] && exit 0
+echo "criu $verb" >>"$stage/calls"
+ends=yes
+while [ $# -gt 0 ]; do
+  case $1 in
+  --tree) tree=$2 ;;
+  --images-dir) images=$2 ;;
+  --log-file) log=$2 ;;
+  --action-script) script=$2 ;;
+  --leave-running) ends= ;;
+  esac
+  shift
+done
+if [ -e "$stage/fail-criu-$verb" ]; then
+  echo "(00.1) Error (criu/played.c:1): it was told to fail" >"$images/$log"
+  exit 1
+fi
+if [ "$verb" = restore ]; then cp "$images/pages.img" "$stage/restored"; exit 0; fi
+echo "pages of $tree" >"$images/pages.img"
+CRTOOLS_SCRIPT_ACTION=pre-dump "$script" || exit 1
+CRTOOLS_SCRIPT_ACTION=post-dump "$script" || exit 1
+[ -z "$ends" ] || kill -9 "$tree"
+)";
+
+class Stage {
+ public:
+  Stage() {
+    std::string name = "/tmp/livebtl-criu-XXXXXX";
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    directory_ = name;
+    put("btlctl", kPlayedBtlctl, 0700);
+    put("criu", kPlayedCriu, 0700);
+    REQUIRE(::mkdir((directory_ + "/job").c_str(), 0700) == 0);
+    put("job/card", "a card", 0600);
+    job_ = ::fork();
+    REQUIRE(job_ >= 0);
+    if (job_ == 0) {
+      ::execlp("sleep", "sleep", "1000", nullptr);
+      ::_exit(127);
+    }
+  }
+  Stage(const Stage&) = delete;
+  Stage& operator=(const Stage&) = delete;
+  ~Stage() {
+    end_job();
+    std::filesystem::remove_all(directory_);
+  }
+
+  std::string path(const std::string& name) const { return directory_ + "/" + name; }
+  bool has(const std::string& name) const { return std::filesystem::exists(path(name)); }
+  void put(const std::string& name, const std::string& text, mode_t mode) const {
+    std::ofstream(path(name)) << text;
+    REQUIRE(::chmod(path(name).c_str(), mode) == 0);
+  }
+  std::string text(const std::string& name) const {
+    std::ifstream file(path(name));
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  /// What was called since the last time, a line each.
+  std::string calls() const {
+    std::string all = text("calls");
+    std::filesystem::remove(path("calls"));
+    return all;
+  }
+
+  pid_t job() const { return job_; }
+  bool job_lives() const {
+    return job_ > 0 && ::kill(job_, 0) == 0 && ::waitpid(job_, nullptr, WNOHANG) == 0;
+  }
+  void end_job() {
+    if (job_ <= 0) return;
+    ::kill(job_, SIGKILL);
+    ::waitpid(job_, nullptr, 0);
+    job_ = -1;
+  }
+
+  CriuRequest request(const std::string& set = "set") const {
+    CriuRequest request;
+    request.directory = path(set);
+    request.node = "vm1";
+    request.criu = path("criu");
+    request.job = {path("btlctl"), ""};
+    request.lease = 600 * kSecond;
+    request.timeout = 600 * kSecond;
+    request.find_job = [this] { return Result<JobHere>(JobHere{"a-job", path("job"), {job_}}); };
+    request.set_clock = [](std::int64_t) { return Status{}; };
+    return request;
+  }
+  Report dump(const CriuRequest& request) const {
+    const std::atomic<bool> stop{false};
+    return dump_job(request, stop, [](const std::string&) {});
+  }
+  Report restart(const CriuRequest& request) const {
+    const std::atomic<bool> stop{false};
+    return restart_job(request, stop, [](const std::string&) {});
+  }
+
+ private:
+  std::string directory_;
+  pid_t job_ = -1;
+};
+
+}  // namespace livebtl::hypervisor

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""btlctl checkpoint run and restore: a job of one guest with its launcher, dumped by Debian's CRIU, and restored."""
+import shlex
+
+from tests.harness.control import DONE, INCONSISTENT, REFUSED, Answer
+from tests.harness.scenario import scenario
+from tests.harness.waiting import check
+
+from .job import DIRECTORY, GuestsJob
+
+SETS = "/tmp/sets"
+TIMEOUT_SECONDS, LEASE_SECONDS = 900, 7200  # an emulated guest on a busy machine takes its time
+
+
+class DumpedJob(GuestsJob):
+    """In a session of its own, so that mpirun is nobody's child: its exit code is lost with the first dump, its ranks' proofs
+    are not."""
+
+    def __enter__(self):
+        self.head.output(f"rm -rf {DIRECTORY} {SETS} && mkdir -m 700 {DIRECTORY} {SETS}")
+        self.head.output(f"setsid {shlex.join(self.command())} >{DIRECTORY}/mpirun.log 2>&1 </dev/null &")
+        return self
+
+    def ended(self):
+        if self.code is None and not self.processes():
+            self.code = 0
+        return self.code is not None
+
+    def processes(self):
+        return self.head.output(f"pidof mpirun e2e_{self.program}; true").split()
+
+    def checkpoint(self, action, name, *options):
+        words = ["checkpoint", action, f"{SETS}/{name}", *options]
+        command = shlex.join(["btlctl", "--json", "--timeout", str(TIMEOUT_SECONDS), *words])
+        return Answer(words, *self.head.look_in(command, TIMEOUT_SECONDS))
+
+    def dump(self, name, *options):
+        return self.checkpoint("run", name, "--criu", "--lease", str(LEASE_SECONDS), *options).expect(DONE)
+
+    def versions(self):
+        return self.head.output("criu --version | head -n 1; uname -r").split()
+
+
+def refusals(job):
+    """A damaged file, and one of another set: refused by name, and nothing is restored."""
+    name, = job.head.output(f"cd {SETS}/first && ls *.criu").split()
+    job.head.output(f"cd {SETS} && cp -a first damaged && printf x | dd of=damaged/{name} bs=1 seek=20000 conv=notrunc 2>&1")
+    job.head.output(f"cd {SETS} && cp -a first mixed && cp other/{name} mixed/")
+    for kind in ("damaged", "mixed"):
+        answer = job.checkpoint("restore", kind)
+        check(answer.code == INCONSISTENT and name in answer.json["text"], f"a {kind} set: {answer}")
+        check(not job.processes(), f"processes of a {kind} set run")
+    job.head.output(f"rm -rf {SETS}/damaged {SETS}/mixed {SETS}/other")
+
+
+@scenario("criu-restart")
+def restart(context):
+    """Two ranks of stock Open MPI and mpirun, all in one guest: dumped while they go on, then dumped and ended, restored, and so
+    on again; every message is checked. Damaged sets, and a second copy, are refused."""
+    rounds = 1 if context.short else 5
+    with context.lab(1) as lab, DumpedJob(lab, context.logs) as job:
+        job.wait_ready()
+        job.dump("other", "--leave-running")
+        job.wait_progress()
+        phases = []
+        for number in range(rounds):
+            dumped = job.dump("first")
+            check(not job.processes(), f"after the dump there are still {job.processes()}")
+            if number == 0:
+                refusals(job)
+            restored = job.checkpoint("restore", "first").expect(DONE)
+            job.wait_progress()
+            again = job.checkpoint("restore", "first")
+            check(again.code == REFUSED, f"a second copy of a job that runs: {again}")
+            job.wait_progress()
+            job.head.output(f"rm -rf {SETS}/first")
+            phases = [f"{phase['phase']} {phase['milliseconds']:.0f} ms"
+                      for answer in (dumped, restored) for phase in answer.json["phases"]]
+        totals = job.finish()
+        said = " ".join(job.versions())
+    return (f"{said}: dumped and restored {rounds} times, {totals['received']} messages, lost 0, repeated 0, out of order 0; "
+            f"the last time {', '.join(phases)}")
