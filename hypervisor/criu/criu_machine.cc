@@ -21,48 +21,43 @@ void DumpMachine::answer(const Answer& answer) {
 }
 
 void DumpMachine::forward() {
+  note_work();
+  const auto to = [this](Step step) { next_ = {step}; };
   switch (next_.step) {
     case Step::kLook:
-      next_ = {Step::kClaim};
-      return;
+      return to(Step::kClaim);
     case Step::kClaim:
-      claimed_ = true;
-      next_ = {Step::kPrepare};
-      return;
+      return to(Step::kPrepare);
     case Step::kPrepare:
-      prepared_ = true;
-      next_ = {Step::kHold};
-      return;
+      return to(Step::kHold);
     case Step::kHold:
-      held_ = true;
-      next_ = {Step::kSave};
-      return;
+      return to(Step::kSave);
     case Step::kSave:
       decided_ = !goes_on_;
-      next_ = {goes_on_ ? Step::kCheck : Step::kSeal};
-      return;
+      return to(goes_on_ ? Step::kCheck : Step::kSeal);
     case Step::kCheck:
-      next_ = {Step::kSeal};
-      return;
+      return to(Step::kSeal);
     case Step::kSeal:
       decided_ = true;
-      if (!goes_on_) return finish(kCodeDone, "the job is dumped, and its processes are ended");
-      next_ = {Step::kEndHold};
-      return;
+      if (goes_on_) return to(Step::kEndHold);
+      return finish(kCodeDone, "the job is dumped, and its processes are ended");
     case Step::kEndHold:
-      next_ = {Step::kReturn};
-      return;
+      return to(Step::kReturn);
     default:
       if (end_.left.empty()) return finish(kCodeDone, "the job is dumped, and runs on");
       finish(kCodeNotReturned, "the job is dumped, and runs on, but not as before");
   }
 }
 
-/// A step that has failed may have done its work all the same.
-void DumpMachine::failed(const Answer& answer) {
+/// What the way back has to undo of the step that has just been taken.
+void DumpMachine::note_work() {
   prepared_ = prepared_ || next_.step == Step::kPrepare;
   held_ = held_ || next_.step == Step::kHold;
   claimed_ = claimed_ || next_.step == Step::kClaim;
+}
+
+void DumpMachine::failed(const Answer& answer) {
+  note_work();  // a step that has failed may have done its work all the same
   const bool by_user = answer.outcome == Outcome::kInterrupted;
   go_back(by_user ? kCodeInterrupted : answer.code, answer.text);
 }

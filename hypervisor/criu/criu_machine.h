@@ -24,6 +24,7 @@ class DumpMachine : public Sequence {
 
  private:
   void forward();
+  void note_work();
   void failed(const Answer& answer);
   void failed_after_dump(const Answer& answer);
   void go_back(int code, std::string text);
