@@ -100,9 +100,9 @@ TEST_CASE("who has not the job's secret is turned away, and told what to do") {
   write_file(job.files / "short", "7");
   write_file(job.files / "open", std::string(64, '7'), 0644);
   const std::pair<std::string, std::string> files[] = {
-      {job.files / "wrong", "btlctl secret"},   {job.files / "short", "32 bytes"},
-      {job.files / "open", "file of your own"}, {"/etc/passwd", "file of your own"},
-      {job.files / "none", "does not exist"},   {job.files / "", "ordinary file"}};
+      {job.files / "wrong", "btlctl secret"}, {job.files / "short", "32 bytes"},
+      {job.files / "open", "for a new job"},  {"/etc/passwd", "for a new job"},
+      {job.files / "none", "does not exist"}, {job.files / "", "ordinary file"}};
   for (const auto& [file, words] : files) {
     for (const Words& command : {Words{"status"}, Words{"switch", "sm", "tcp"}}) {
       const auto answer = job.outside.btlctl(
