@@ -37,6 +37,7 @@ std::string problem_in(const Result<Value>& value) {
 
 std::string problem_of_test(const std::string& word) {
   std::vector<std::string_view> names;
+  names.reserve(std::size(kTests));
   for (const TestInfo& each : kTests) names.emplace_back(each.name);
   if (std::find(names.begin(), names.end(), word) != names.end()) return "";
   const auto near = nearest(word, names);
