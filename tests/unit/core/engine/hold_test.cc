@@ -61,8 +61,7 @@ TEST_CASE("held engines send nothing, and go on where they were") {
     CAPTURE(names);
     core::Routing routing;
     // Bulk data goes by both.
-    if (names.size() == 2)
-      routing.tuning = {{"sm", {.exclusivity = 7}}, {"tcp", {.exclusivity = 7}}};
+    if (names.size() == 2) routing.tuning = {{"sm", {7, {}, {}}}, {"tcp", {7, {}, {}}}};
     Rig rig(3, kinds_of(names), 1, {}, 1, routing);
     Traffic traffic(rig);
     run(rig, traffic, 20);

@@ -22,7 +22,7 @@ TEST_CASE("a restored job goes on where it was, over connections of its own") {
     CAPTURE(names);
     core::Routing routing;
     if (names.size() == 2)
-      routing.tuning = {{"sm", {.exclusivity = 7}}, {"tcp", {.exclusivity = 7}}};  // bulk by both
+      routing.tuning = {{"sm", {7, {}, {}}}, {"tcp", {7, {}, {}}}};  // bulk by both
     Rig rig(3, kinds_of(names), 1, {}, 1, routing);
     Traffic traffic(rig);
     run(rig, traffic, 20);
