@@ -87,11 +87,12 @@ Status LibvirtVm::begin_migration(const std::string& to, const std::vector<Card>
 Status LibvirtVm::follow_migration(const Deadline& deadline, const Progress& progress,
                                    MigrationState& state) {
   for (;;) {
+    // Before the look: what was seen of a domain while the call was still at work says nothing of how it has ended.
+    const bool asking = migration_ && !migration_->ended();
     const auto seen = see(deadline);
     const bool gone =
         !seen && (seen.error().code == Errc::kDown || seen.error().code == Errc::kNotFound);
     if (!seen && !gone) return tl::unexpected(seen.error());
-    const bool asking = migration_ && !migration_->ended();
     if (seen && !seen->figures.empty()) state.figures = seen->figures;
     if (seen && !seen->busy && !(asking && seen->active)) {
       const auto moved = has_moved(*seen, deadline);
