@@ -58,7 +58,8 @@ void PlayedLibvirt::add(const std::string& uri, FakeMachine& machine) {
     place = places_.back().get();
     place->uri = uri;
   }
-  place->machine = &machine;
+  // Of a daemon that comes back it is the same one, which calls from before it crashed may be looking at.
+  if (place->machine != &machine) place->machine = &machine;
   place->crashed.store(false);
 }
 
