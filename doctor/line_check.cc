@@ -96,8 +96,9 @@ bool chosen_by_files(const Sight& sight, Family family) {
   const auto set = [&](const char* name) {
     return launch::parameter_in_files(sight.system, *mpi, name);
   };
-  return set("pml") == "livebtl" || (set("pml") == "cm" && set("mtl") == "ofi" &&
-                                     set("opal_common_ofi_provider_include") == "livebtl");
+  const std::string pml = set("pml");  // each asks ompi_info
+  return pml == "livebtl" || (pml == "cm" && set("mtl") == "ofi" &&
+                              set("opal_common_ofi_provider_include") == "livebtl");
 }
 
 }  // namespace

@@ -7,16 +7,17 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 #include <optional>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "base/secret.h"
@@ -33,10 +34,7 @@ std::optional<std::string> environment_of(std::string_view name) {
   return value ? std::optional<std::string>(value) : std::nullopt;
 }
 
-void sleep_for(TimeNs time) {
-  const timespec span{time / kSecond, time % kSecond};
-  ::nanosleep(&span, nullptr);
-}
+void sleep_for(TimeNs time) { std::this_thread::sleep_for(std::chrono::nanoseconds(time)); }
 
 /// What runs in the process.
 class SwitchProcess {

@@ -32,7 +32,7 @@ class TakeoverWatch {
   TimeNs not_before_ = 0;
   TimeNs pause_ = 0;
   bool overslept_ = false;
-  TimeNs since_ = 0;       // for whom and when the looks were counted
+  TimeNs since_ = 0;       // abandoned_since() of the ladder that looks_ is about
   std::size_t looks_ = 0;  // at which it was not ours
 };
 

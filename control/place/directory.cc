@@ -71,8 +71,8 @@ namespace {
 /// The file may rightly have that owner and mode, so the advice is to use another file first.
 const char* advice(const FileRule& rule) noexcept {
   return rule.secret ? "; for a new job: (umask 077; head -c 32 /dev/urandom > FILE); for one that "
-                       "runs: btlctl "
-                       "secret FILE on one of its nodes, or chmod 600 if nobody else has read it"
+                       "runs: btlctl secret FILE on one of its nodes, or chmod 600 if nobody else "
+                       "has read it"
                      : "";
 }
 
