@@ -15,14 +15,13 @@
 #include <livebtl/result.h>
 
 #include "base/log.h"
+#include "base/single_copy.h"
 
 namespace livebtl {
 
 enum class AuthLevel : std::uint8_t { kNone, kAuth };
 // kNetwork: not between processes of one node
 enum class CrcMode : std::uint8_t { kNetwork, kAlways, kNever };
-// kAuto: by cma where that is measured to be faster
-enum class SingleCopy : std::uint8_t { kAuto, kCma, kNone };
 
 // Each is the setting of this name in capitals, and has its default here; setting_table() says what it means.
 struct Settings {

@@ -147,8 +147,6 @@ using Word = std::pair<std::string_view, Value>;
 inline constexpr Word<bool> kOnOrOff[] = {{"on", true}, {"off", false}};
 inline constexpr Word<bool> kOnOrAuto[] = {{"on", true}, {"auto", false}};
 inline constexpr Word<bool> kAutoOrOff[] = {{"auto", true}, {"off", false}};
-inline constexpr Word<SingleCopy> kSingleCopies[] = {
-    {"auto", SingleCopy::kAuto}, {"cma", SingleCopy::kCma}, {"none", SingleCopy::kNone}};
 inline constexpr Word<AuthLevel> kAuthLevels[] = {{"none", AuthLevel::kNone},
                                                   {"auth", AuthLevel::kAuth}};
 inline constexpr Word<CrcMode> kCrcModes[] = {

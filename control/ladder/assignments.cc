@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/single_copy.h"
 #include "base/text.h"
 
 namespace livebtl::control {
@@ -18,21 +19,20 @@ constexpr std::string_view kSingleCopy = "single-copy";
 struct Assignment {
   std::string_view key;
   std::optional<std::uint32_t> value;
-  std::string_view word;  // of single-copy; "": default
+  std::optional<SingleCopy> way;  // of single-copy
 };
 
 std::optional<Assignment> parse_assignment(std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos) return std::nullopt;
-  Assignment assignment{text.substr(0, equals), std::nullopt, ""};
+  Assignment assignment{text.substr(0, equals), std::nullopt, std::nullopt};
   const std::string_view value = text.substr(equals + 1);
   const bool copies = assignment.key == kSingleCopy;
   if (!copies && assignment.key != "exclusivity" && assignment.key != "weight") return std::nullopt;
   if (value == "default") return assignment;
   if (copies) {
-    if (value != "auto" && value != "cma" && value != "none") return std::nullopt;
-    assignment.word = value;
-    return assignment;
+    assignment.way = parse_single_copy(value);
+    return assignment.way ? std::optional(assignment) : std::nullopt;
   }
   assignment.value = parse_number<std::uint32_t>(value);
   if (!assignment.value) return std::nullopt;
@@ -76,7 +76,7 @@ void apply_set(const std::vector<std::string>& arguments, Routing& routing) {
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const auto assignment = parse_assignment(arguments[i]);
     if (assignment->key == kSingleCopy)
-      tuning.single_copy = assignment->word;
+      tuning.single_copy = assignment->way;
     else
       (assignment->key == "weight" ? tuning.weight : tuning.exclusivity) = assignment->value;
   }

@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/hex.h"
 #include "base/json.h"
+#include "base/single_copy.h"
 #include "control/ladder/history.h"
 #include "control/ladder/hold_types.h"
 #include "control/ladder/outcome.h"
@@ -77,6 +78,7 @@ class JsonWriter {
   static Json to_json(Rung rung) { return rung_name(rung); }
   static Json to_json(core::HoldState state) { return hold_state_name(state); }
   static Json to_json(SwitchEnd end) { return switch_end_name(end); }
+  static Json to_json(SingleCopy way) { return single_copy_name(way); }
   static Json to_json(HoldAction action) { return hold_action_name(action); }
   static Json to_json(Errc code) { return errc_name(code); }
   static Json to_json(Incarnation value) { return static_cast<std::uint32_t>(value); }

@@ -113,6 +113,9 @@ class JsonReader {
     read_name(json, path, value, HoldAction::kRestore, hold_action_name,
               "must be ask, start, end, claim or restore");
   }
+  void read(const Json& json, const std::string& path, SingleCopy& value) {
+    read_name(json, path, value, SingleCopy::kNone, single_copy_name, "must be auto, cma or none");
+  }
   template <class Enum, class NameOf>
   void read_name(const Json& json, const std::string& path, Enum& value, Enum last, NameOf name_of,
                  const char* what) {

@@ -60,20 +60,12 @@ bool good_node(std::string_view name) {
          std::ranges::all_of(name, [](unsigned char c) { return std::isxdigit(c) != 0; });
 }
 
-bool good_single_copy(std::string_view word) {
-  return word.empty() || word == "auto" || word == "cma" || word == "none";
-}
-
 /// "", or what is wrong with the names of transports and nodes.
 std::string check_names(const Routing& routing) {
   bool all = good_names(routing);
   for (const auto& [name, tuning] : routing.tuning) all = all && good_transport(name);
   for (const auto& [node, rules] : routing.nodes) all = all && good_names(rules);
   if (!all) return "a transport's name has " + std::string(kTransportNameTakes);
-  if (!std::ranges::all_of(routing.tuning, [](const auto& each) {
-        return good_single_copy(each.second.single_copy);
-      }))
-    return "single_copy is auto, cma or none";
   const bool nodes =
       std::ranges::all_of(routing.nodes, [](const auto& each) { return good_node(each.first); });
   return nodes ? "" : "a node's id has 16 hexadecimal digits";

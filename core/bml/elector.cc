@@ -121,9 +121,9 @@ std::pair<std::uint32_t, std::uint32_t> Elector::tuned(const TransportSlot& slot
 
 // How large messages are copied, in force.
 Copies Elector::copies(const TransportSlot& slot) const {
-  const std::string word = switching_.in_force().tuned(slot.name()).single_copy;
-  if (word == "none") return Copies::kTwice;
-  const bool measured = word.empty() ? slot.caps.copying_may_be_faster : word == "auto";
+  const std::optional<SingleCopy> way = switching_.in_force().tuned(slot.name()).single_copy;
+  if (way == SingleCopy::kNone) return Copies::kTwice;
+  const bool measured = way ? *way == SingleCopy::kAuto : slot.caps.copying_may_be_faster;
   return measured ? Copies::kMeasured : Copies::kOnce;
 }
 

@@ -18,12 +18,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/single_copy.h"
+
 namespace livebtl::core {
 
 struct Tuning {
   std::optional<std::uint32_t> exclusivity;  // unset: the transport's default
   std::optional<std::uint32_t> weight;       // share of striped traffic; unset: by bandwidth
-  std::string single_copy;  // of sm: auto, cma or none; "": as each process was started
+  std::optional<SingleCopy> single_copy;     // of sm; unset: as each process was started
   friend bool operator==(const Tuning&, const Tuning&) = default;
 };
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Jobs that are put on livebtl by livebtl-run alone: by each door, one-sided, on two nodes; and what it prints."""
+import contextlib
 import os
 import re
 import signal
@@ -86,18 +87,20 @@ class TwoNodesJob:
     def __init__(self, context):
         self.job = RunJob(context, 4)
         self.nodes = TwoNodes(self.job.rundir, self.job.shared)
+        self.ends = None
 
     def __enter__(self):
-        self.nodes.__enter__()
-        self.job.enter = self.nodes.nodes[0].enter()
-        self.job.mca += self.nodes.mpirun_options(2)
-        self.job.__enter__()
-        self.job.wait_ready()
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self.nodes)
+            self.job.enter = self.nodes.nodes[0].enter()
+            self.job.mca += self.nodes.mpirun_options(2)
+            stack.enter_context(self.job)
+            self.job.wait_ready()
+            self.ends = stack.pop_all()
         return self.job, self.nodes.nodes
 
     def __exit__(self, *failure):
-        self.job.__exit__(*failure)
-        self.nodes.__exit__()
+        self.ends.__exit__(*failure)
 
 
 @scenario("livebtl-run-becomes-the-launcher")

@@ -167,7 +167,7 @@ TEST_CASE("quiesce, remove and set change what they name") {
   CHECK(set.tuning.at("sm").exclusivity == 9U);
   CHECK(after("set", {"sm", "weight=default", "exclusivity=default"}, set) == Routing{});
   const Routing once = after("set", {"sm", "single-copy=cma"}, set);
-  CHECK(once.tuning.at("sm").single_copy == "cma");
+  CHECK(once.tuning.at("sm").single_copy == SingleCopy::kCma);
   CHECK(once.tuning.at("sm").weight == 3U);
   CHECK(after("set", {"sm", "single-copy=default"}, once) == set);
   CHECK(resolve_arguments("set", {"sm", "single-copy=xpmem"}, {{"sm", "vader", false}})

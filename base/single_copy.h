@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// base/single_copy.h -- the ways in which a transport within a node copies large messages, and their words. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace livebtl {
+
+// kAuto: by cma where that is measured to be faster
+enum class SingleCopy : std::uint8_t { kAuto, kCma, kNone };
+
+inline constexpr std::pair<std::string_view, SingleCopy> kSingleCopies[] = {
+    {"auto", SingleCopy::kAuto}, {"cma", SingleCopy::kCma}, {"none", SingleCopy::kNone}};
+
+constexpr std::string_view single_copy_name(SingleCopy way) noexcept {
+  return kSingleCopies[static_cast<std::size_t>(way)].first;
+}
+
+constexpr std::optional<SingleCopy> parse_single_copy(std::string_view word) noexcept {
+  for (const auto& [name, way] : kSingleCopies)
+    if (name == word) return way;
+  return std::nullopt;
+}
+
+}  // namespace livebtl
