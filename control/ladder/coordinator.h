@@ -144,6 +144,7 @@ class CoordinatorMachine {
   void end_already();
   void finish_climb();
   void note_foreign(const std::vector<std::string>& transports);
+  std::string host_of(const std::string& node) const;
   std::string but_not_on(const Routing& after, const std::string& node) const;
   void finish_undo();
   void note_rung_time(bool complete);

@@ -162,6 +162,13 @@ void CoordinatorMachine::note_foreign(const std::vector<std::string>& transports
   }
 }
 
+/// " (node17)"; "" if no member on it has answered.
+std::string CoordinatorMachine::host_of(const std::string& node) const {
+  for (const Standing& standing : roster_.answers())
+    if (standing.node == node && !standing.host.empty()) return " (" + standing.host + ")";
+  return "";
+}
+
 /// The nodes that a command for the job does not touch, since a command with their scope has ruled otherwise.
 std::string CoordinatorMachine::but_not_on(const Routing& after, const std::string& node) const {
   const bool returns = is_return(outcome_.verb, outcome_.arguments);
@@ -171,7 +178,7 @@ std::string CoordinatorMachine::but_not_on(const Routing& after, const std::stri
   std::string text;
   for (const auto& [ruled, rules] : after.nodes) {
     if (!rules_otherwise(rules, outcome_.verb, outcome_.arguments)) continue;
-    text += (text.empty() ? "; not on node:" : ", node:") + ruled;
+    text += (text.empty() ? "; not on node:" : ", node:") + ruled + host_of(ruled);
   }
   return text.empty() ? text : text + " (a command with that --scope has ruled otherwise)";
 }

@@ -22,7 +22,7 @@ void History::ordered(const Order& order, TimeNs now, std::uint64_t unix_now_ns)
   }
   SwitchRecord& record = switches_.back();
   record.end = SwitchEnd::kUnderWay;
-  record.refusal.clear();
+  if (!order.undoing) record.refusal.clear();  // taken back, it says why
   record.finished_by = order.by == record.ordered_by ? "" : order.by;
   if (record.rungs.size() == kRungsKept) record.rungs.erase(record.rungs.begin());
   RungRecord& rung = record.rungs.emplace_back();
@@ -38,15 +38,19 @@ void History::stands(const Standing& standing, TimeNs now) {
   RungRecord& rung = record.rungs.back();
   record.pairs_moved = standing.report.pairs_moved;
   record.pairs_left = standing.report.pairs_left;
-  record.refusal = standing.report.refusal;
-  if (!record.refusal.empty()) record.end = SwitchEnd::kRefused;
+  if (!standing.report.refusal.empty()) {
+    record.refusal = standing.report.refusal;
+    record.end = SwitchEnd::kRefused;
+  }
   if (rung.reached || standing.rung != rung.rung) return;
   rung.reached_ns = now - began_;
   rung.reached = standing.reached;
   if (!standing.report.waiting.empty()) rung.waited_for = standing.report.waiting.front();
   if (!rung.reached) return;
   if (rung.rung == Rung::kNew) record.end = SwitchEnd::kDone;
-  if (rung.rung == Rung::kOld) record.end = SwitchEnd::kTakenBack;
+  if (rung.rung != Rung::kOld) return;
+  record.end = SwitchEnd::kTakenBack;
+  record.pairs_moved = record.pairs_left = 0;
 }
 
 }  // namespace livebtl::control

@@ -42,7 +42,11 @@ tl::expected<Gathered, NoJob> gather(const CommandLine& line, const std::atomic<
 }
 
 NoJob cannot_write(const std::string& path) {
-  return {ExitCode::kNotPermitted, "cannot write " + path + ": " + std::strerror(errno)};
+  const ExitCode code = errno == ENOENT || errno == ENOTDIR ? ExitCode::kNotFound
+                        : errno == EACCES || errno == EPERM || errno == EROFS
+                            ? ExitCode::kNotPermitted
+                            : ExitCode::kUsage;
+  return {code, "cannot write " + path + ": " + std::strerror(errno)};
 }
 
 /// A reader finds the old text or the new one, whole. Readable for all: node_exporter is another user.

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "hypervisor/criu/process_tree.h"
+
 namespace livebtl::hypervisor {
 namespace {
 
@@ -70,6 +72,37 @@ std::string dump_script(const std::string& images, const std::string& target,
   script += " &&\n  /usr/bin/env tar --create --file=" + quoted(target) +
             " --directory=" + directory + " --exclude='*.log' .\n";
   return script;
+}
+
+Status check_file_list(std::string_view text) {
+  const auto no = [](std::string_view line, const char* why) {
+    return fail(Errc::kCorrupt,
+                std::string(kFileList) + " does not fit: '" + one_line(line) + "' " + why);
+  };
+  if (!text.empty() && text.back() != '\n') return no(text.substr(text.rfind('\n') + 1), "is cut");
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(line.size() + 1);
+    const std::string path = "/" + std::string(line) + "/";
+    if (passing_place(path).empty()) return no(line, "is not in a place that is restored");
+    if (path.find("/../") != std::string::npos || path.find('\0') != std::string::npos)
+      return no(line, "leads elsewhere");
+  }
+  return {};
+}
+
+Words unpack_words(const std::string& images) {
+  return {"tar",
+          "--extract",
+          "--file=" + images + "/" + kFileArchive,
+          "--directory=/",
+          "--preserve-permissions",
+          "--same-owner",
+          "--numeric-owner",
+          "--no-overwrite-dir",
+          "--no-recursion",
+          "--verbatim-files-from",
+          "--files-from=" + images + "/" + kFileList};
 }
 
 std::string facts_text(const DumpedProcesses& facts) {

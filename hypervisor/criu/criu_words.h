@@ -35,6 +35,11 @@ Words restore_words(const std::string& criu, const std::string& images);
 /// `until_s`: of /proc/uptime.
 std::string dump_script(const std::string& images, const std::string& target, std::int64_t until_s);
 
+/// Hostile: root unpacks what it names. Errors: kCorrupt: a path outside of the places that a dump takes files from.
+Status check_file_list(std::string_view text);
+/// Unpacks from the archive of files what the list names, and nothing else.
+Words unpack_words(const std::string& images);
+
 /// What a restore has to know before CRIU is called.
 struct DumpedProcesses {
   std::vector<pid_t> pids;

@@ -44,14 +44,6 @@ void add_links(const std::string& directory, std::set<std::string>& found) {
   }
 }
 
-/// The place that the path is in; "": in none of them.
-std::string place_of(const std::string& path) {
-  for (std::string place : kPassingPlaces) {
-    if (path.starts_with(place + "/")) return place;
-  }
-  return "";
-}
-
 bool can_be_saved(const std::string& path) {
   struct stat facts {};
   return ::lstat(path.c_str(), &facts) == 0 &&
@@ -59,13 +51,20 @@ bool can_be_saved(const std::string& path) {
 }
 
 void add_with_parents(const std::string& path, std::set<std::string>& files) {
-  const std::string place = place_of(path);
+  const std::string place = passing_place(path);
   if (place.empty() || path.find('\n') != std::string::npos || !can_be_saved(path)) return;
   for (std::string each = path; each.size() > place.size(); each = each.substr(0, each.rfind('/')))
     files.insert(each);
 }
 
 }  // namespace
+
+std::string passing_place(const std::string& path) {
+  for (std::string place : kPassingPlaces) {
+    if (path.starts_with(place + "/")) return place;
+  }
+  return "";
+}
 
 Result<pid_t> root_of(const std::vector<pid_t>& members, bool launched) {
   std::vector<pid_t> common;

@@ -22,8 +22,11 @@ std::vector<pid_t> tree_below(pid_t root);
 /// "mpirun (215)"; "" if it has ended.
 std::string named_process(pid_t pid);
 
-/// Files, named pipes and directories that these processes have open or mapped in places that do not outlive the machine,
-/// or belong to it alone (/dev/shm, /run, /tmp, /var/tmp), and all that is in `directory`; with the directories above each.
+/// The place that this path is in of those that do not outlive the machine, or belong to it alone: /dev/shm, /run, /tmp or
+/// /var/tmp; "": in none of them.
+std::string passing_place(const std::string& path);
+
+/// Files, named pipes and directories that these processes have open or mapped in such places, and all that is in `directory`; with the directories above each.
 std::vector<std::string> passing_files(const std::vector<pid_t>& tree,
                                        const std::string& directory);
 

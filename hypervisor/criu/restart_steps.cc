@@ -11,18 +11,19 @@
 namespace livebtl::hypervisor {
 namespace {
 
-constexpr std::size_t kFactsBytesMax = std::size_t{1} << 20;
+constexpr std::size_t kTextBytesMax = std::size_t{16} << 20;
 
 int code_of_set(Errc error) noexcept {
   return error == Errc::kCorrupt ? kCodeInconsistent : code_of(error);
 }
 
-Result<DumpedProcesses> facts_in(const std::string& images) {
-  std::ifstream file(images + "/" + kFactsFile, std::ios::binary);
-  std::string text(kFactsBytesMax, '\0');
+/// "" if it cannot be read.
+std::string start_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kTextBytesMax, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  return read_facts(text);
+  return text;
 }
 
 /// CRIU sees to the clock itself if the processes had a time namespace of their own.
@@ -92,7 +93,7 @@ Answer RestartSteps::unpack(const Deadline& deadline) {
                          "--directory=" + images_, "--no-same-owner"},
                         deadline);
   if (!unpacked.ok()) return unpacked;
-  auto facts = facts_in(images_);
+  auto facts = read_facts(start_of(images_ + "/" + kFactsFile));
   if (!facts) return {Outcome::kFailed, kCodeInconsistent, facts.error().text};
   facts_ = std::move(*facts);
   for (const pid_t pid : facts_.pids) {
@@ -101,9 +102,9 @@ Answer RestartSteps::unpack(const Deadline& deadline) {
               "the number of a process that is to be restored is in use, by " + name +
                   ": does the job still run here?"};
   }
-  return run({"tar", "--extract", "--file=" + images_ + "/" + kFileArchive, "--directory=/",
-              "--preserve-permissions", "--same-owner", "--numeric-owner", "--no-overwrite-dir"},
-             deadline);
+  if (const auto fits = check_file_list(start_of(images_ + "/" + kFileList)); !fits)
+    return {Outcome::kFailed, kCodeInconsistent, fits.error().text};
+  return run(unpack_words(images_), deadline);
 }
 
 Answer RestartSteps::end_processes() {

@@ -146,7 +146,7 @@ TEST_CASE("metrics are printed, or replace a file as a whole") {
   CHECK(text.find("livebtl_jobs 1\n") != std::string::npos);
   CHECK(text.find("before") == std::string::npos);
   CHECK(std::distance(std::filesystem::directory_iterator(files.path()), {}) == 1);
-  CHECK(node.btlctl({"metrics", "--textfile", files / "none" + "/x.prom"}).code == 9);
+  CHECK(node.btlctl({"metrics", "--textfile", files / "none" + "/x.prom"}).code == 2);
   CHECK(node.btlctl({"--json", "metrics"}).code == 1);
 }
 

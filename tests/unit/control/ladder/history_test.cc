@@ -89,6 +89,25 @@ TEST_CASE("a refusal is remembered, and the newest switches alone") {
   CHECK(history.switches().back().refusal == "no device");
 }
 
+TEST_CASE("what was refused and taken back keeps its reason, and has moved no pair") {
+  History history;
+  const Order joint = order_to(1, Rung::kJoint), back = order_to(1, Rung::kOld, true);
+  history.ordered(joint, 0, 1);
+  Standing refusing = standing_on(joint, false);
+  refusing.report.refusal = "no device";
+  refusing.report.pairs_moved = 3;
+  history.stands(refusing, 1);
+  history.ordered(back, 2, 1);
+  Standing returned = standing_on(back, true);
+  returned.report.pairs_moved = 3;
+  history.stands(returned, 3);
+  CHECK(history.switches().back().end == SwitchEnd::kTakenBack);
+  CHECK(history.switches().back().refusal == "no device");
+  CHECK(history.switches().back().pairs_moved == 0);
+  history.ordered(joint, 4, 1);  // by resume
+  CHECK(history.switches().back().refusal.empty());
+}
+
 TEST_CASE("a report about another switch changes nothing, and rungs are bounded") {
   History history;
   for (int i = 0; i < 100; ++i)

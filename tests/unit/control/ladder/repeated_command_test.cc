@@ -49,7 +49,7 @@ bool has(const Outcome& outcome, const std::string& words) {
 TEST_CASE("a command for the job names the nodes about which one of their own has ruled") {
   Routing routing;
   routing.nodes[kEast].excluded = {"sm"};
-  CHECK(has(said_of("add", {"sm"}, routing), "not on node:" + kEast));
+  CHECK(has(said_of("add", {"sm"}, routing), "not on node:" + kEast + " (east)"));
   CHECK_FALSE(has(said_of("add", {"tcp"}, routing), "not on"));
   routing.nodes[kEast] = {};
   routing.nodes[kEast].quiesced = {"tcp"};

@@ -30,6 +30,17 @@ TEST_CASE("facts that do not fit are refused") {
   }
 }
 
+TEST_CASE("root unpacks nothing outside of the places that files are taken from") {
+  CHECK(check_file_list(""));
+  CHECK(check_file_list("dev/shm/a\nrun/livebtl\ntmp/x/..y\nvar/tmp/b c\n"));
+  for (const char* text :
+       {"etc/passwd\n", "tmp/a\nusr/bin/ls\n", "tmp/../etc/passwd\n", "tmp/x/..\n", "/tmp/a\n",
+        "tmpfile\n", "\n", "tmp/a", "tmp/a\n--to-command=sh\n"}) {
+    CAPTURE(text);
+    CHECK_FALSE(check_file_list(text));
+  }
+}
+
 TEST_CASE("the script quotes whatever a path holds") {
   const std::string script = dump_script("/a'b/images", "/a'b/vm1.criu", 9);
   CHECK(script.find("'/a'\\''b/images'/livebtl-files.tar") != std::string::npos);
