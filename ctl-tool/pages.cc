@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/process_mark.h"
 #include "control/place/page_reader.h"
 
 namespace livebtl::tool {
@@ -20,6 +21,13 @@ using control::PageView;
 /// Whatever a page says: its process is the one that the card names.
 bool is_of(const PageView& page, const MemberCard& card) {
   return page.member == card.member && page.pid == static_cast<std::uint32_t>(card.mark.pid);
+}
+
+/// Its number means something only where it counts as here.
+bool stands_still(const ProcessMark& mark, std::uint64_t own_space) {
+  if (mark.space != own_space) return false;
+  const auto stat = read_process_stat(mark.pid);
+  return stat && (stat->state == 'T' || stat->state == 't');
 }
 
 void read_into(Pages& pages, const control::JobPlace& job, const MemberCard& card) {
@@ -62,10 +70,14 @@ Pages pages_here(const control::JobPlace& job) {
   pages.job = job.id;
   const auto scan = control::scan_members(job.directory, job.owner);
   std::vector<control::Counted> unread;
+  const std::uint64_t own_space = own_mark().space;
   for (const MemberCard& card : scan.live) {
     const std::size_t before = pages.unread.size();
     read_into(pages, job, card);
-    if (pages.unread.size() != before) unread.push_back({card.name, card.rank, card.announced});
+    const bool read = pages.unread.size() == before;
+    if (read && stands_still(card.mark, own_space))
+      pages.stopped.push_back(short_name(pages.pages.back()));
+    if (!read) unread.push_back({card.name, card.rank, card.announced});
   }
   std::vector<std::pair<int, bool>> gone;
   for (const MemberCard& card : scan.gone) gone.emplace_back(card.rank, card.rank >= 0);

@@ -22,8 +22,9 @@ struct Pages {
     std::string name;
     Error why;
   };
-  std::vector<Unread> unread;  // a process is there, and its page cannot be read
-  control::Missing missing;    // announced by the launcher, and not found
+  std::vector<Unread> unread;        // a process is there, and its page cannot be read
+  std::vector<std::string> stopped;  // "rank 3": by SIGSTOP or a debugger; of this node's alone
+  control::Missing missing;          // announced by the launcher, and not found
 };
 
 /// All that can be read on this node.

@@ -44,10 +44,11 @@ bool Switching::accepts(const std::string& transport) const noexcept {
   return order_.rung == Rung::kNew ? new_allows : old_allows || new_allows;
 }
 
+// The one who gave the order is told, and history keeps it: as a warning it would be a line a rank in the job's output.
 void Switching::refuse(std::string text) {
   report_.refusal = std::move(text);
   report_.reached = false;
-  log(LogLevel::kWarn, "switch", "refused rung=%u operation=%016llx: %s",
+  log(LogLevel::kInfo, "switch", "refused rung=%u operation=%016llx: %s",
       static_cast<unsigned>(report_.rung), static_cast<unsigned long long>(report_.operation),
       report_.refusal.c_str());
 }

@@ -97,6 +97,10 @@ std::string head_text(const Pages& pages, const JobRates& rates, const Screen& s
       (pages.missing.count == 0 ? "" : ", " + std::to_string(pages.missing.count) + " missing") +
       ", " + (rates.busy.empty() ? "at rest" : std::to_string(rates.busy.size()) + " at work") +
       "  " + time_text(unix_now_ns() / std::uint64_t{kMillisecond}) + "\n";
+  if (!pages.stopped.empty())
+    text += "  " +
+            screen.painted("stopped, and cannot move: " + join(pages.stopped, ", "), Tone::kBad) +
+            "\n";
   constexpr std::size_t kBusyShown = 5;
   for (std::size_t i = 0; i < std::min(rates.busy.size(), kBusyShown); ++i)
     text += "  " + screen.painted(rates.busy[i], Tone::kActive) + "\n";
@@ -149,6 +153,7 @@ Json top_json(const Pages& pages, const JobRates& rates) {
           {"members", pages.pages.size()},
           {"missing", pages.missing.count},
           {"busy", rates.busy},
+          {"stopped", pages.stopped},
           {"transports", list_of(rates.transports)},
           {"pairs", list_of(rates.pairs)},
           {"losses", list_of(rates.losses)},
@@ -208,10 +213,10 @@ const Command kTop{
     .detail =
         R"(Shows at each interval how much each transport and each pair carries, the busiest pairs first; the
 last losses; and what each process waits for: receives that only one peer can satisfy, and
-frames that cannot be sent yet. Processes copy their counters five times a second while they
-communicate, and are not woken: rates of one that computes are none. On a terminal each table
-replaces the last, in colour unless NO_COLOR is set; else they follow one another. With --json:
-one JSON document a line.
+frames that cannot be sent yet; and which processes of this node are stopped. Processes copy
+their counters five times a second while they communicate, and are not woken: rates of one that
+computes are none. On a terminal each table replaces the last, in colour unless NO_COLOR is set;
+else they follow one another. With --json: one JSON document a line.
 
 Examples:
   btlctl top

@@ -78,7 +78,11 @@ TEST_CASE("a stopped process is shown, and nobody waits for it") {
   two->signal(SIGSTOP);
   for (const char* command : {"history", "topology", "trace", "metrics"})
     CHECK(node.btlctl({command}).code == 0);
-  CHECK(node.btlctl({"--json", "top", "--once", "--interval", "0.2"}).json()["members"] == 2);
+  const auto top = node.btlctl({"--json", "top", "--once", "--interval", "0.2"}).json();
+  CHECK(top["members"] == 2);
+  CHECK(top["stopped"] == Json{"rank 1"});
+  CHECK(node.btlctl({"top", "--once", "--interval", "0.2"})
+            .out.find("stopped, and cannot move: rank 1\n") != std::string::npos);
   two->signal(SIGCONT);
 }
 
