@@ -11,35 +11,17 @@
 #include <cstring>
 
 #include "base/fd.h"
+#include "control/client/relay_address.h"
 #include "control/place/directory.h"
 #include "ctl-tool/command.h"
+#include "ctl-tool/metrics_look.h"
 #include "ctl-tool/metrics_text.h"
 #include "ctl-tool/options.h"
+#include "launch/doors.h"
+#include "launch/system.h"
 
 namespace livebtl::tool {
 namespace {
-
-struct Gathered {
-  std::vector<Pages> jobs;
-  ExitCode code = ExitCode::kDone;
-};
-
-tl::expected<Gathered, NoJob> gather(const CommandLine& line, const std::atomic<bool>& stop) {
-  const auto user = read_user(line.user);
-  if (!user) return tl::unexpected(user.error());
-  Gathered gathered;
-  for (const control::JobPlace& job : all_jobs(*user)) {
-    if (!line.job.empty() && job.id != line.job) continue;
-    Pages pages = pages_here(job);
-    const ExitCode code = note_unread(pages, stop);
-    if (code != ExitCode::kDone) gathered.code = code;
-    gathered.jobs.push_back(std::move(pages));
-  }
-  const auto unusable = unusable_run_directory(*user);
-  if (unusable && gathered.jobs.empty()) return tl::unexpected(*unusable);
-  if (unusable) complain(unusable->text + "; jobs there are not counted");
-  return gathered;
-}
 
 NoJob cannot_write(const std::string& path) {
   const ExitCode code = errno == ENOENT || errno == ENOTDIR ? ExitCode::kNotFound
@@ -63,28 +45,68 @@ std::optional<NoJob> replace_file(const std::string& path, const std::string& te
   return end;
 }
 
+/// This process becomes the exporter. Returns only if it cannot.
+NoJob become_exporter(const CommandLine& line) {
+  const launch::RealSystem system;
+  const std::string folder = launch::directory_of(system.resolved("/proc/self/exe").value_or(""));
+  std::vector<std::string> words = {"livebtl-exporter"};
+  if (!line.user.empty()) words.insert(words.end(), {"--user", line.user});
+  if (!line.job.empty()) words.insert(words.end(), {"--job", line.job});
+  words.insert(words.end(), {"metrics", "--listen", line.listen});
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  const std::string installed =
+      folder + "/" LIVEBTL_LIBRARY_FROM_PROGRAMS "/livebtl/livebtl-exporter";
+  for (const std::string& path : {folder + "/../lib/livebtl/livebtl-exporter", installed})
+    ::execv(path.c_str(), arguments.data());
+  if (errno == ENOENT)
+    return {ExitCode::kNotFound,
+            "there is no " + installed + ": install the package livebtl-exporter"};
+  return {ExitCode::kNotPermitted, "cannot start " + installed + ": " + std::strerror(errno)};
+}
+
 ExitCode show_metrics(const CommandLine& line, const std::atomic<bool>& stop) {
-  const auto gathered = gather(line, stop);
-  if (!gathered) return end_early(line, gathered.error());
-  if (line.textfile.empty()) {
-    print(metrics_text(gathered->jobs, MetricsForm::kOpenMetrics));
-    return gathered->code;
+  if (!line.listen.empty()) return end_early(line, become_exporter(line));
+  const auto jobs = look_for_metrics(line);
+  if (!jobs) return end_early(line, jobs.error());
+  ExitCode code = ExitCode::kDone;
+  for (const Pages& pages : *jobs) {
+    if (const ExitCode its = note_unread(pages, stop); its != ExitCode::kDone) code = its;
   }
-  const auto failed =
-      replace_file(line.textfile, metrics_text(gathered->jobs, MetricsForm::kPrometheus));
-  return failed ? end_early(line, *failed) : gathered->code;
+  if (line.textfile.empty()) {
+    print(metrics_text(*jobs, MetricsForm::kOpenMetrics));
+    return code;
+  }
+  const auto failed = replace_file(line.textfile, metrics_text(*jobs, MetricsForm::kPrometheus));
+  return failed ? end_early(line, *failed) : code;
+}
+
+std::string problem_of_listen(const std::string& text) {
+  return control::parse_host_port(text) ? ""
+                                        : "it takes ADDRESS:PORT, as 127.0.0.1:9464 or [::1]:9464";
 }
 
 std::string conflict_of_metrics(const CommandLine& line) {
   if (!line.connect.empty())
     return "metrics are of this node's processes; call it on each node, without --connect";
+  if (!line.listen.empty() && line.timeout_s)
+    return "--listen serves until it is told to end; --timeout means nothing with it";
   return line.json ? "metrics prints OpenMetrics, not JSON; `btlctl --json top --once` does" : "";
 }
 
 void define_metrics(CLI::App& app, CommandLine& line) {
-  add_value(app, "--textfile", line.textfile, "FILE",
-            "Replace this file instead of printing, in the form that node_exporter's textfile "
-            "collector reads; its name ends in .prom");
+  CLI::Option* const file =
+      add_value(app, "--textfile", line.textfile, "FILE",
+                "Replace this file instead of printing, in the form that node_exporter's textfile "
+                "collector reads; its name ends in .prom");
+  add_value(app, "--listen", line.listen, "ADDRESS:PORT",
+            "Serve http://ADDRESS:PORT/metrics instead of printing, until SIGINT or SIGTERM comes. "
+            "Whoever "
+            "reaches that address may read. By livebtl-exporter, a package of its own")
+      ->check(checked(problem_of_listen))
+      ->excludes(file);
 }
 
 }  // namespace
@@ -100,7 +122,8 @@ and alert rules for Prometheus are installed in share/livebtl/monitoring.
 
 Examples:
   btlctl metrics
-  btlctl metrics --textfile /var/lib/prometheus/node-exporter/livebtl.prom)",
+  btlctl metrics --textfile /var/lib/prometheus/node-exporter/livebtl.prom
+  btlctl metrics --listen 127.0.0.1:9464)",
     .define = define_metrics,
     .conflict = conflict_of_metrics,
     .run = show_metrics};

@@ -2,10 +2,12 @@
 """The alert rules and the dashboard in share/monitoring, against what `btlctl metrics` prints: Prometheus's own promtool
 judges rules and text, and both name metrics that there are. Where promtool is missing the rest is checked, and the
 end is 77 (skipped)."""
+import http.client
 import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -39,6 +41,41 @@ def metrics(*words):
             return file.read()
 
 
+class Exporter:
+    """`btlctl metrics --listen`, on a node without a job. Context manager: how to fetch a path."""
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.process = self.start()
+        assert "served at" in self.process.stderr.readline()
+        return self
+
+    def start(self):
+        return subprocess.Popen([BTLCTL, "metrics", "--listen", f"127.0.0.1:{self.port}"], stderr=subprocess.PIPE, text=True,
+                                env={**os.environ, "LIVEBTL_RUNDIR": self.folder.name})
+
+    def get(self, path, accept="*/*", method="GET"):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection.request(method, path, headers={"Accept": accept})
+        answer = connection.getresponse()
+        return answer.status, answer.getheader("Content-Type"), answer.read().decode()
+
+    def send(self, data):
+        """Bytes that are no request; what comes back."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as connection:
+            connection.sendall(data)
+            connection.shutdown(socket.SHUT_WR)
+            return connection.recv(100)
+
+    def __exit__(self, *failure):
+        self.process.kill()
+        self.process.communicate()
+        self.folder.cleanup()
+
+
 def sample_names():
     names = set()
     for family, kind in re.findall(r"^# TYPE (\w+) (\w+)$", metrics(), re.MULTILINE):
@@ -47,6 +84,8 @@ def sample_names():
 
 
 HAS_PROMTOOL = shutil.which("promtool") is not None
+HAS_EXPORTER = os.path.exists(os.path.join(os.path.dirname(BTLCTL), "../lib/livebtl/livebtl-exporter"))
+needs_exporter = unittest.skipUnless(HAS_EXPORTER, "livebtl-exporter was not built")
 needs_promtool = unittest.skipUnless(HAS_PROMTOOL, "promtool is missing")
 
 
@@ -70,6 +109,34 @@ class Monitoring(unittest.TestCase):
     @needs_promtool
     def test_the_text_for_node_exporter_is_well_formed(self):
         self.check(promtool("check", "metrics", text=metrics("--textfile", "@/livebtl.prom")))
+
+    @needs_exporter
+    def test_what_is_served_is_what_is_printed(self):
+        with Exporter() as exporter:
+            status, kind, text = exporter.get("/metrics", "application/openmetrics-text;version=1.0.0,text/plain;q=0.5")
+            self.assertEqual((status, kind.split(";")[0]), (200, "application/openmetrics-text"))
+            self.assertEqual(text, metrics())
+            status, kind, text = exporter.get("/metrics")
+            self.assertEqual((status, kind.split(";")[0], text), (200, "text/plain", metrics("--textfile", "@/livebtl.prom")))
+            self.assertEqual([exporter.get(path)[0] for path in ("/", "/other", "/../etc/passwd")], [200, 404, 404])
+            self.assertEqual(exporter.get("/metrics", method="POST")[0], 404)
+
+    @needs_exporter
+    def test_what_is_no_request_does_not_end_it(self):
+        with Exporter() as exporter:
+            for data in (b"", b"\0" * 4096, b"GET /metrics HTTP/9.9\r\n\r\n", b"GET /" + b"x" * 200_000, b"GET /metrics HTTP/1.1\r\n"):
+                self.assertNotIn(b"200 OK", exporter.send(data))
+            with socket.create_connection(("127.0.0.1", exporter.port)):  # says nothing
+                self.assertEqual(exporter.get("/metrics")[0], 200)
+
+    @needs_exporter
+    def test_an_address_that_is_taken_is_refused(self):
+        with Exporter() as exporter:
+            second = exporter.start()
+            self.assertIn("in use", second.communicate(timeout=60)[1])
+            self.assertEqual(second.returncode, 3)
+            exporter.process.terminate()
+            self.assertEqual(exporter.process.wait(60), 0)
 
     def test_rules_name_metrics_that_there_are(self):
         named = set(NAME.findall("\n".join(re.findall(r"expr: (.*)", read("livebtl-alerts.yml")))))

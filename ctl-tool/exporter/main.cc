@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/exporter/main.cc -- livebtl-exporter: what `btlctl metrics --listen` becomes. A program of its own, since
+// cpp-httplib brings OpenSSL and brotli, which btlctl should not load, nor every guest have. This thread waits for a
+// signal; the server's answer.
+#include <signal.h>
+
+#include <exception>
+
+#include "ctl-tool/command.h"
+#include "ctl-tool/exporter/server.h"
+#include "ctl-tool/metrics_look.h"
+#include "ctl-tool/say.h"
+
+namespace livebtl::tool {
+namespace {
+
+/// Those that end it. Blocked in all threads, since they are inherited.
+sigset_t block_ends() {
+  sigset_t ends;
+  ::sigemptyset(&ends);
+  ::sigaddset(&ends, SIGINT);
+  ::sigaddset(&ends, SIGTERM);
+  ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  return ends;
+}
+
+ExitCode serve(const CommandLine& line) {
+  const auto where = control::parse_host_port(line.listen);
+  if (!where) return end_early(line, {ExitCode::kUsage, where.error().text});
+  const sigset_t ends = block_ends();
+  MetricsServer server([&line](MetricsForm form) -> Result<std::string> {
+    const auto jobs = look_for_metrics(line);
+    if (!jobs) return fail(Errc::kNotFound, jobs.error().text);
+    return metrics_text(*jobs, form);
+  });
+  if (const auto listens = server.listen(*where); !listens)
+    return end_early(line, {ExitCode::kRefused, listens.error().text});
+  complain("metrics are served at http://" + line.listen + "/metrics");
+  int which = 0;
+  ::sigwait(&ends, &which);
+  return ExitCode::kDone;
+}
+
+ExitCode run(std::vector<std::string> arguments) {
+  const auto parsed = parse_command_line(std::move(arguments), "", "");
+  const auto* line = std::get_if<CommandLine>(&parsed);
+  if (line != nullptr && line->definition == &kMetrics && !line->listen.empty())
+    return serve(*line);
+  complain("livebtl-exporter is started by `btlctl metrics --listen ADDRESS:PORT`");
+  return ExitCode::kUsage;
+}
+
+}  // namespace
+}  // namespace livebtl::tool
+
+int main(int argc, char** argv) try {
+  return static_cast<int>(livebtl::tool::run({argv + 1, argv + argc}));
+} catch (const std::exception& error) {
+  livebtl::tool::complain(std::string("cannot go on: ") + error.what());
+  return static_cast<int>(livebtl::ExitCode::kNotPermitted);
+}

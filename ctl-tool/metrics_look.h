@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/metrics_look.h -- the pages of which metrics are made: of all jobs of this node, or of one.
+#pragma once
+
+#include <vector>
+
+#include "ctl-tool/choose_job.h"
+#include "ctl-tool/pages.h"
+
+namespace livebtl::tool {
+
+/// Reads this node's pages, and wakes nobody. A run directory that cannot be used is an error only if no other has a job.
+tl::expected<std::vector<Pages>, NoJob> look_for_metrics(const CommandLine& line);
+
+}  // namespace livebtl::tool
