@@ -53,6 +53,17 @@ TEST_CASE(
   CHECK(scene.cards_here() == 2);
 }
 
+TEST_CASE(
+    "a migration that succeeds in the middle of a look is not taken for one that was given up") {
+  Scene scene(By::kLibvirt);
+  scene.here->with([](auto& state) { state.migration_ends = ""; });
+  scene.played.find(kHere)->succeeds_in_look.store(2);  // the first shows that it has begun
+  const auto report = scene.run();
+  CHECK(scene.played.find(kHere)->succeeds_in_look.load() == 0);
+  CHECK_MESSAGE(report.end.code == 0, report.end.text);
+  CHECK(scene.cards_here() == 0);
+}
+
 TEST_CASE("a write to a daemon that has crashed is an error, and does not end this process") {
   const auto before = std::signal(SIGPIPE, SIG_DFL);
   const Scene scene(By::kLibvirt);
