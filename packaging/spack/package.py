@@ -33,7 +33,7 @@ class Livebtl(CMakePackage):
 
     def cmake_args(self):
         return [self.define("LIVEBTL_TESTS", False), self.define("LIVEBTL_OMPI", "ON" if "+ompi" in self.spec else "OFF"),
-                self.define("LIVEBTL_WATCHD", "OFF"), self.define("LIVEBTL_KUBEVIRT", "OFF")]
+                self.define("LIVEBTL_WATCHD", "OFF"), self.define("LIVEBTL_EXPORTER", "OFF"), self.define("LIVEBTL_KUBEVIRT", "OFF")]
 
     def setup_run_environment(self, env):
         env.prepend_path("FI_PROVIDER_PATH", self.prefix.lib.libfabric)
