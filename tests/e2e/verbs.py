@@ -6,7 +6,6 @@ import pty
 import subprocess
 import time
 
-from tests.harness.commands import ROOT
 from tests.harness.control import BUSY, DONE, NOT_FOUND, REFUSED, TIMEOUT, USAGE
 from tests.harness.job import MpiJob
 from tests.harness.scenario import scenario
@@ -173,9 +172,9 @@ def _on_a_terminal(verbs):
 
 def _completion(verbs):
     """bash completes commands, options and transports by the script that asks the program."""
-    with open(os.path.join(ROOT, "share", "completion", "btlctl.bash"), encoding="utf-8") as file:
-        script = file.read()
     directory = os.path.dirname(verbs.job.build.btlctl)
+    with open(os.path.join(directory, "..", "ctl-tool", "completion", "btlctl.bash"), encoding="utf-8") as file:
+        script = file.read()
     for words, wanted in ((("swi",), "switch"), (("switch", "t"), "tcp"), (("--time",), "--timeout"), (("q",), "quiesce")):
         ask = f"COMP_LINE='btlctl {' '.join(words)}'; COMP_POINT=${{#COMP_LINE}}; _btlctl; echo ${{COMPREPLY[@]}}"
         done = subprocess.run(["bash", "-c", f"PATH={directory}:$PATH\n{script}\n{ask}"], env=verbs.job.environment, text=True,
