@@ -11,8 +11,8 @@
 namespace livebtl::tool {
 namespace {
 
-constexpr std::size_t kAnswering = 4;   // threads
-constexpr time_t kPatienceSeconds = 5;  // with one that sends or reads slowly
+constexpr std::size_t kAnswering = 16;  // threads
+constexpr time_t kPatienceSeconds = 2;  // with one that sends or reads slowly
 constexpr std::size_t kBodyBytesMax = 4096;
 
 MetricsForm form_wanted(const httplib::Request& request) {
