@@ -52,7 +52,9 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
 
 std::optional<ProcessStat> read_process_stat(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  return parse_process_stat(std::string(std::istreambuf_iterator<char>(file), {}));
+  std::string text;
+  std::getline(file, text, '\0');
+  return parse_process_stat(text);
 }
 
 ProcessMark own_mark() { return {::getpid(), number_space()}; }

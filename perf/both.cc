@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -22,17 +21,18 @@
 namespace livebtl::perf {
 namespace {
 
-volatile sig_atomic_t interrupted = 0;
-void note_signal(int) { interrupted = 1; }
-
-void catch_signals() {
-  struct sigaction action {};
-  action.sa_handler = note_signal;  // without SA_RESTART: waitpid returns
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
+/// Those that end a measurement, and the one that tells that a process has ended. Blocked from before there are
+/// processes, and waited for: none is missed between two looks.
+sigset_t awaited_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) ::sigaddset(&set, number);
+  return set;
 }
 
 void let_signals_end_us() {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_DFL);
+  const sigset_t set = awaited_signals();
+  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 /// The first two processors that we may run on; fewer if there are not two.
@@ -95,17 +95,16 @@ ExitCode code_of(const Line& line, int rank, int status) {
 /// Both, until they have ended. If one fails the other ends by what it is told, or by its time-out; a signal ends both.
 std::array<ExitCode, 2> await(const Line& line, const std::array<pid_t, 2>& ranks) {
   std::array<ExitCode, 2> codes{ExitCode::kDone, ExitCode::kDone};
+  const sigset_t signals = awaited_signals();
   for (int left = 2; left > 0;) {
-    int status = 0;
-    const pid_t ended = ::waitpid(-1, &status, 0);
-    if (interrupted != 0) {
+    int came = 0, status = 0;
+    ::sigwait(&signals, &came);
+    if (came != SIGCHLD) {
       for (const pid_t rank : ranks) ::kill(rank, SIGKILL);
       return {ExitCode::kInterrupted, ExitCode::kInterrupted};
     }
-    if (ended < 0 && errno == EINTR) continue;
-    if (ended < 0) break;
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-      if (ended != ranks[rank]) continue;
+      if (::waitpid(ranks[rank], &status, WNOHANG) != ranks[rank]) continue;
       codes[rank] = code_of(line, static_cast<int>(rank), status);
       --left;
     }
@@ -128,7 +127,8 @@ ExitCode run_both(Line line) {
                     "no directory can be made for the two processes to meet in; is TMPDIR right?");
   line.job = "btlperf-" + std::to_string(::getpid());
   line.meet = place.path();
-  catch_signals();
+  const sigset_t signals = awaited_signals();
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
   const std::vector<int> processors = two_processors();
   std::array<pid_t, 2> ranks{-1, -1};
   for (int rank = 0; rank < 2; ++rank) {

@@ -15,7 +15,6 @@ import time
 from tests.harness.waiting import Failed, check
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SCRIPTS = os.path.join(ROOT, "share", "completion")
 # What is typed, and some of what is to be offered.
 LINES = [("btlctl sw", ["switch"]), ("btlctl hold ", ["start", "end"]), ("btlctl -o ", ["json", "wide"]),
          ("btlctl hooks install q", ["qemu-ga"]), ("btlctl switch --sc", ["--scope"])]
@@ -54,10 +53,10 @@ def run(environment, command):
 SHELLS = {"bash": bash, "zsh": zsh, "fish": fish}
 
 
-def check_shell(shell, environment):
+def check_shell(shell, environment, scripts):
     for line, wanted in LINES + [("livebtl-run --sh", ["--show"]), ("btlperf la", ["latency"]), ("btlperf latency --tr", ["--transport"])]:
         program = line.split()[0]
-        script = os.path.join(SCRIPTS, f"{program}.{shell}")
+        script = os.path.join(scripts, f"{program}.{shell}")
         told, errors = SHELLS[shell](environment, program, script, line)
         missing = [word for word in wanted if word not in told]
         check(not missing, f"{shell}: '{line}' offers no {', '.join(missing)}, but: {told!r} {errors[-500:]!r}")
@@ -76,13 +75,14 @@ def check_program(btlctl, environment):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
-    programs = os.path.abspath(os.path.join(parser.parse_args().build, "bin"))
+    build = os.path.abspath(parser.parse_args().build)
+    programs, scripts = os.path.join(build, "bin"), os.path.join(build, "ctl-tool", "completion")
     there = [shell for shell in SHELLS if shutil.which(shell)]
     with tempfile.TemporaryDirectory() as home:
         environment = dict(os.environ, PATH=f"{programs}:{os.environ['PATH']}", HOME=home, LIVEBTL_RUNDIR=home, TERM="xterm")
         check_program(os.path.join(programs, "btlctl"), environment)
         for shell in there:
-            check_shell(shell, environment)
+            check_shell(shell, environment, scripts)
     print(f"completion: {', '.join(there)}; not here: {', '.join(set(SHELLS) - set(there)) or 'none'}")
     return 0 if there else 77
 
