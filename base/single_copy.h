@@ -2,6 +2,7 @@
 // base/single_copy.h -- the ways in which a transport within a node copies large messages, and their words. Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/signal_set.h"
 #include "perf/take_part.h"
 #include "perf/units.h"
 
@@ -23,12 +24,7 @@ namespace {
 
 /// Those that end a measurement, and the one that tells that a process has ended. Blocked from before there are
 /// processes, and waited for: none is missed between two looks.
-sigset_t awaited_signals() {
-  sigset_t set;
-  ::sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) ::sigaddset(&set, number);
-  return set;
-}
+sigset_t awaited_signals() { return signal_set({SIGINT, SIGTERM, SIGHUP, SIGCHLD}); }
 
 void let_signals_end_us() {
   const sigset_t set = awaited_signals();
@@ -127,8 +123,7 @@ ExitCode run_both(Line line) {
                     "no directory can be made for the two processes to meet in; is TMPDIR right?");
   line.job = "btlperf-" + std::to_string(::getpid());
   line.meet = place.path();
-  const sigset_t signals = awaited_signals();
-  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  block_signals(awaited_signals());
   const std::vector<int> processors = two_processors();
   std::array<pid_t, 2> ranks{-1, -1};
   for (int rank = 0; rank < 2; ++rank) {

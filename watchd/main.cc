@@ -15,6 +15,7 @@
 #include "base/exit_code.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/signal_set.h"
 #include "watchd/sources/local.h"
 #include "watchd/sources/metadata.h"
 #include "watchd/sources/socket.h"
@@ -105,11 +106,8 @@ std::uint64_t seed() {
 
 /// Blocked in all threads, and read by the main thread.
 Fd signals_to_end() {
-  sigset_t signals;
-  ::sigemptyset(&signals);
-  ::sigaddset(&signals, SIGTERM);
-  ::sigaddset(&signals, SIGINT);
-  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  const sigset_t signals = signal_set({SIGTERM, SIGINT});
+  block_signals(signals);
   return Fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 

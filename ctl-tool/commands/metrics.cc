@@ -103,8 +103,7 @@ void define_metrics(CLI::App& app, CommandLine& line) {
                 "collector reads; its name ends in .prom");
   add_value(app, "--listen", line.listen, "ADDRESS:PORT",
             "Serve http://ADDRESS:PORT/metrics instead of printing, until SIGINT or SIGTERM comes. "
-            "Whoever "
-            "reaches that address may read. By livebtl-exporter, a package of its own")
+            "Whoever reaches that address may read. By livebtl-exporter, a package of its own")
       ->check(checked(problem_of_listen))
       ->excludes(file);
 }

@@ -6,6 +6,7 @@
 
 #include <exception>
 
+#include "base/signal_set.h"
 #include "ctl-tool/command.h"
 #include "ctl-tool/exporter/server.h"
 #include "ctl-tool/metrics_look.h"
@@ -14,21 +15,12 @@
 namespace livebtl::tool {
 namespace {
 
-/// Those that end it. Blocked in all threads, since they are inherited.
-sigset_t block_ends() {
-  sigset_t ends;
-  ::sigemptyset(&ends);
-  ::sigaddset(&ends, SIGINT);
-  ::sigaddset(&ends, SIGTERM);
-  ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);
-  return ends;
-}
-
 ExitCode serve(const CommandLine& line) {
   const auto where = control::parse_host_port(line.listen);
   if (!where) return end_early(line, {ExitCode::kUsage, where.error().text});
-  const sigset_t ends = block_ends();
+  const sigset_t ends = signal_set({SIGINT, SIGTERM});
+  block_signals(ends);
+  ::signal(SIGPIPE, SIG_IGN);
   MetricsServer server([&line](MetricsForm form) -> Result<std::string> {
     const auto jobs = look_for_metrics(line);
     if (!jobs) return fail(Errc::kNotFound, jobs.error().text);

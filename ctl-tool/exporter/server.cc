@@ -5,7 +5,6 @@
 #include <httplib.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 
 namespace livebtl::tool {
@@ -22,7 +21,6 @@ MetricsForm form_wanted(const httplib::Request& request) {
 }
 
 void set_up(httplib::Server& server) {
-  server.new_task_queue = [] { return new httplib::ThreadPool(kAnswering); };
   server.set_read_timeout(kPatienceSeconds, 0);
   server.set_write_timeout(kPatienceSeconds, 0);
   server.set_keep_alive_max_count(1);  // the library looks at an idle connection 100 times a second
@@ -39,6 +37,11 @@ void set_up(httplib::Server& server) {
 MetricsServer::MetricsServer(Look look)
     : look_(std::move(look)), server_(std::make_unique<httplib::Server>()) {
   set_up(*server_);
+  // The library asks for threads once it runs. Before that its stop() would do nothing.
+  server_->new_task_queue = [this] {
+    running_.count_down();
+    return new httplib::ThreadPool(kAnswering);
+  };
   server_->Get("/metrics", [this](const httplib::Request& request, httplib::Response& response) {
     const MetricsForm form = form_wanted(request);
     const std::lock_guard one_at_a_time(looking_);
@@ -67,13 +70,8 @@ Status MetricsServer::listen(const control::HostPort& where) {
     return fail(Errc::kSystem, "cannot listen on " + where.host + " port " +
                                    std::to_string(where.port) + ": " + why);
   }
-  acceptor_ = std::thread([this] {
-    server_->listen_after_bind();
-    ended_.store(true);
-  });
-  // Before that stop() would do nothing.
-  while (!server_->is_running() && !ended_.load())
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  acceptor_ = std::thread([this] { server_->listen_after_bind(); });
+  running_.wait();
   return {};
 }
 

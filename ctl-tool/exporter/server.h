@@ -5,8 +5,8 @@
 // every exporter, all who reach the address may read, so requests are hostile: bounded in size and in time.
 #pragma once
 
-#include <atomic>
 #include <functional>
+#include <latch>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -38,8 +38,8 @@ class MetricsServer {
   Look look_;
   std::mutex looking_;
   std::unique_ptr<httplib::Server> server_;
+  std::latch running_{1};
   std::thread acceptor_;
-  std::atomic<bool> ended_{false};  // acceptor_ has
 };
 
 }  // namespace livebtl::tool

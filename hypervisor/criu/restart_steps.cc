@@ -17,12 +17,14 @@ int code_of_set(Errc error) noexcept {
   return error == Errc::kCorrupt ? kCodeInconsistent : code_of(error);
 }
 
-/// "" if it cannot be read.
-std::string start_of(const std::string& path) {
+/// Of a part alone nothing would be checked that follows it. Errors: kCorrupt.
+Result<std::string> text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::string text(kTextBytesMax, '\0');
+  std::string text(kTextBytesMax + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
+  if (!file.eof() || text.size() > kTextBytesMax)
+    return fail(Errc::kCorrupt, path + " cannot be read, or is too large");
   return text;
 }
 
@@ -93,7 +95,7 @@ Answer RestartSteps::unpack(const Deadline& deadline) {
                          "--directory=" + images_, "--no-same-owner"},
                         deadline);
   if (!unpacked.ok()) return unpacked;
-  auto facts = read_facts(start_of(images_ + "/" + kFactsFile));
+  auto facts = text_of(images_ + "/" + kFactsFile).and_then(read_facts);
   if (!facts) return {Outcome::kFailed, kCodeInconsistent, facts.error().text};
   facts_ = std::move(*facts);
   for (const pid_t pid : facts_.pids) {
@@ -102,7 +104,7 @@ Answer RestartSteps::unpack(const Deadline& deadline) {
               "the number of a process that is to be restored is in use, by " + name +
                   ": does the job still run here?"};
   }
-  if (const auto fits = check_file_list(start_of(images_ + "/" + kFileList)); !fits)
+  if (const auto fits = text_of(images_ + "/" + kFileList).and_then(check_file_list); !fits)
     return {Outcome::kFailed, kCodeInconsistent, fits.error().text};
   return run(unpack_words(images_), deadline);
 }

@@ -3,7 +3,6 @@
 // devices and its metadata.
 #include "tests/unit/hypervisor/libvirt/played_calls.h"
 
-#include <chrono>
 #include <cstring>
 #include <sstream>
 #include <thread>
@@ -59,13 +58,11 @@ virDomainPtr lookup(virConnectPtr connection, const char* name) {
 }
 int free_domain(virDomainPtr) { return 0; }
 
-/// Until its call has returned, and a little longer: whoever asks whether it has ended is told so.
 void end_in_look(Place& place) {
   if (!place.busy.load() || place.succeeds_in_look.load() == 0) return;
   if (place.succeeds_in_look.fetch_sub(1) > 1) return;
   place.machine->with([](State& state) { state.migration = "completed"; });
-  while (place.busy.load()) std::this_thread::yield();
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  while (!place.migrate_over->load()) std::this_thread::yield();
 }
 
 int get_state(virDomainPtr domain, int* state, int* reason, unsigned) {

@@ -40,6 +40,8 @@ class PlayedLibvirt {
     std::atomic<int> missed{0};  // calls that found the daemon gone
     // The migration succeeds in the middle of this look at it, between state and job; 0: not so.
     std::atomic<int> succeeds_in_look{0};
+    // The thread of the last call to migrate is over, and whoever asks is told that the call has ended.
+    std::shared_ptr<std::atomic<bool>> migrate_over;
   };
   struct Callback {
     Place* place = nullptr;

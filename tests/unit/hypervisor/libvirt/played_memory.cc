@@ -36,6 +36,14 @@ std::string carried_out(Place& here) {
   });
 }
 
+/// Is told of the end of a thread.
+struct AtThreadEnd {
+  std::shared_ptr<std::atomic<bool>> over;
+  ~AtThreadEnd() {
+    if (over) over->store(true);
+  }
+};
+
 /// As libvirt does, it ends when the guest runs there and is gone here, or with an error.
 int migrate(virDomainPtr domain, const char* to, virTypedParameterPtr, unsigned, unsigned flags) {
   Place& here = place_of(domain);
@@ -44,6 +52,8 @@ int migrate(virDomainPtr domain, const char* to, virTypedParameterPtr, unsigned,
   if (there == nullptr) return failed(VIR_ERR_NO_CONNECT, "no such daemon", VIR_FROM_RPC);
   if (here.machine->with([](State& state) { return state.refused.contains("migrate"); }))
     return said_so("told to refuse");
+  thread_local AtThreadEnd at_end;
+  at_end.over = here.migrate_over = std::make_shared<std::atomic<bool>>(false);
   const std::string end = carried_out(here);
   const auto notes = here.machine->with([](State& state) { return state.objects; });
   if (end == "completed")
