@@ -8,12 +8,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <system_error>
 
 #include "base/fd.h"
+#include "base/text_file.h"
 #include "control/place/directory.h"
 #include "ctl-tool/embedded_text.h"
 
@@ -21,6 +20,8 @@ namespace livebtl::tool {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t kHookBytesMax = std::size_t{1} << 20;
 
 /// Ours say so in a line that no other file has.
 bool names_itself_ours(const Hook& hook, const std::string& text) {
@@ -48,8 +49,7 @@ bool writable_by_others(const fs::path& place) {
 
 std::string content_of(const fs::path& place) {
   if (std::error_code error; !fs::is_regular_file(place, error)) return "";
-  std::ifstream file(place, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  return read_text(place, kHookBytesMax).value_or("");
 }
 
 /// Does a script call what is in that directory? (A comment calls nothing.)
@@ -143,7 +143,7 @@ HookState state_of(const Hook& hook, const fs::path& root, const fs::path& place
     return fs::is_symlink(fs::symlink_status(place, error)) ? HookState::kForeign
                                                             : HookState::kMissing;
   const bool regular = status.type() == fs::file_type::regular;
-  if (error || !regular || !std::ifstream(place)) return HookState::kUnreadable;
+  if (error || !regular || ::access(place.c_str(), R_OK) != 0) return HookState::kUnreadable;
   const std::string text = content_of(place);
   if (!names_itself_ours(hook, text)) return HookState::kForeign;
   if (text != hook.text) return HookState::kOther;

@@ -12,6 +12,7 @@
 
 #include "base/hex.h"
 #include "base/secret.h"
+#include "base/text_file.h"
 #include "hypervisor/criu/process_tree.h"
 #include "hypervisor/vm/program.h"
 
@@ -19,6 +20,7 @@ namespace livebtl::hypervisor {
 namespace {
 
 constexpr TimeNs kProgramGrace = 15 * kSecond;
+constexpr std::size_t kLogBytesMax = std::size_t{256} << 20;
 
 Status write_file(const std::string& path, const std::string& text, mode_t mode) {
   std::ofstream file(path, std::ios::binary);
@@ -75,8 +77,7 @@ Answer CriuSteps::run(const Words& words, const Deadline& deadline, const std::s
   if (finished->code == 0) return {};
   std::string why = one_line(finished->errors);
   for (const std::string& file : {log, std::string(kScriptLog)}) {
-    std::ifstream stream(images_ + "/" + file);
-    const std::string text(std::istreambuf_iterator<char>(stream), {});
+    const std::string text = read_text(images_ + "/" + file, kLogBytesMax).value_or("");
     const std::string said = file == log ? last_error(text) : one_line(text);
     if (!log.empty() && !said.empty()) why = said;
   }

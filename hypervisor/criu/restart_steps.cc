@@ -3,8 +3,8 @@
 #include <signal.h>
 
 #include <filesystem>
-#include <fstream>
 
+#include "base/text_file.h"
 #include "hypervisor/criu/criu_steps.h"
 #include "hypervisor/criu/process_tree.h"
 
@@ -15,17 +15,6 @@ constexpr std::size_t kTextBytesMax = std::size_t{16} << 20;
 
 int code_of_set(Errc error) noexcept {
   return error == Errc::kCorrupt ? kCodeInconsistent : code_of(error);
-}
-
-/// Of a part alone nothing would be checked that follows it. Errors: kCorrupt.
-Result<std::string> text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kTextBytesMax + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (!file.eof() || text.size() > kTextBytesMax)
-    return fail(Errc::kCorrupt, path + " cannot be read, or is too large");
-  return text;
 }
 
 /// CRIU sees to the clock itself if the processes had a time namespace of their own.
@@ -95,7 +84,7 @@ Answer RestartSteps::unpack(const Deadline& deadline) {
                          "--directory=" + images_, "--no-same-owner"},
                         deadline);
   if (!unpacked.ok()) return unpacked;
-  auto facts = text_of(images_ + "/" + kFactsFile).and_then(read_facts);
+  auto facts = read_text(images_ + "/" + kFactsFile, kTextBytesMax).and_then(read_facts);
   if (!facts) return {Outcome::kFailed, kCodeInconsistent, facts.error().text};
   facts_ = std::move(*facts);
   for (const pid_t pid : facts_.pids) {
@@ -104,7 +93,9 @@ Answer RestartSteps::unpack(const Deadline& deadline) {
               "the number of a process that is to be restored is in use, by " + name +
                   ": does the job still run here?"};
   }
-  if (const auto fits = text_of(images_ + "/" + kFileList).and_then(check_file_list); !fits)
+  if (const auto fits =
+          read_text(images_ + "/" + kFileList, kTextBytesMax).and_then(check_file_list);
+      !fits)
     return {Outcome::kFailed, kCodeInconsistent, fits.error().text};
   return run(unpack_words(images_), deadline);
 }

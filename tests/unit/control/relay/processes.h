@@ -5,12 +5,11 @@
 #include <sys/types.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "base/text.h"
+#include "base/text_file.h"
 
 namespace livebtl::test {
 
@@ -21,8 +20,8 @@ inline std::vector<pid_t> helpers(const std::string& word, const std::string& di
   for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
     const auto pid = parse_number<pid_t>(entry.path().filename().string());
     if (!pid) continue;
-    std::ifstream file(entry.path() / "cmdline");
-    const std::string line{std::istreambuf_iterator<char>(file), {}};
+    const std::string line =
+        read_text(entry.path() / "cmdline", 1 << 20).value_or("");  // it may end
     const std::string wanted = std::string("livebtl-relay") + '\0' + word + '\0' + directory + '\0';
     if (line.find(wanted) != std::string::npos) found.push_back(*pid);
   }
