@@ -75,5 +75,4 @@ if [ "${1:-}" = big ]; then
   sound "one freezes, one is killed" -DFREEZE=1 -DKILLS=1 -DCUTS=0 -DIMPATIENT=0
   sound "three takers, two of which may be killed" -DT=4 -DFREEZE=0 -DKILLS=2 -DCUTS=0 -DIMPATIENT=0
   sound "an operator, and a coordinator that freezes" -DOPERATORS=1 "${frozen[@]}"
-  sound "two operators at the same time" -DOPERATORS=2 -DFREEZE=0 -DKILLS=0 -DCUTS=0 -DIMPATIENT=0
 fi
