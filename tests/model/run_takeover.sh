@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Checks tests/model/takeover.pml exhaustively with spin, and that spin finds each mutant's fault.
-# Usage: run_takeover.sh [big]   (big: all faults together; by hand, minutes and 4 GB)
+# Usage: run_takeover.sh [big]   (big: faults together, more takers; by hand, many minutes and 8 GB)
 set -euo pipefail
 
 model=$(cd "$(dirname "$0")" && pwd)/takeover.pml
@@ -43,27 +43,36 @@ caught() {
   echo "mutant $mutant: caught, $(grep -o 'at depth [0-9]*' <<<"$report" | head -1)"
 }
 
-killed=(-DFREEZE=0 -DKILLS=1 -DCUTS=1 -DIMPATIENT=0)  # any coordinator but the last
-frozen=(-DFREEZE=1 -DKILLS=0 -DCUTS=0 -DIMPATIENT=0)  # the command
+killed=(-DFREEZE=0 -DKILLS=2 -DCUTS=1 -DIMPATIENT=0)  # any coordinators but the last
+frozen=(-DFREEZE=1 -DKILLS=0 -DCUTS=0 -DIMPATIENT=0)  # any coordinator but the last
 gives_up=(-DFREEZE=0 -DKILLS=0 -DCUTS=1 -DIMPATIENT=1)
 all=(-DFREEZE=0 -DKILLS=1 -DCUTS=1 -DIMPATIENT=1)
+operator=(-DOPERATORS=1 -DFREEZE=0 -DKILLS=1 -DCUTS=0 -DIMPATIENT=0)
 
-sound "a coordinator is killed" "${killed[@]}"
-sound "the command freezes, and comes back" "${frozen[@]}"
+sound "two coordinators are killed" "${killed[@]}"
+sound "a coordinator freezes, and comes back" "${frozen[@]}"
 sound "a coordinator gives up" "${gives_up[@]}"
-sound "an operator resumes or aborts, and may be killed" -DOPERATOR -DFREEZE=0 -DKILLS=1 -DCUTS=0 -DIMPATIENT=0
+sound "an operator resumes or aborts beside the job, and may be killed" "${operator[@]}"
 sound "another command at the same time" -DRIVAL "${killed[@]}"
 caught NO_FENCE "${frozen[@]}"
 caught NO_FOLLOW "${frozen[@]}"
-caught DOWN_FROM_NEW -DOPERATOR "${frozen[@]}"
-caught END_IS_REST "${all[@]}"
-caught REST_IS_ALL "${all[@]}"
-caught SETTLES_FIRST "${all[@]}"
+caught DOWN_FROM_NEW "${operator[@]}"
+caught END_IS_REST -DBY_LOWEST "${all[@]}"
+caught REST_IS_ALL -DBY_LOWEST "${all[@]}"
+caught NO_LEFT_OPEN -DBY_LOWEST "${all[@]}"
+caught SETTLES_FIRST "${killed[@]}"
 caught NO_BUSY -DRIVAL "${killed[@]}"
-caught NO_LEFT_OPEN "${gives_up[@]}"
+caught SAME_TERM "${killed[@]}"
+caught ONE_PROMISE "${killed[@]}"
+caught ONE_ANSWER "${killed[@]}"
+caught REPEATS "${gives_up[@]}"
+caught JOB_FORCES "${killed[@]}"
+caught ONLY_LOWEST "${all[@]}"
 if [ "${1:-}" = big ]; then
   memory_mb=8000
   sound "killed, and gives up" "${all[@]}"
-  sound "an operator, and a command that freezes" -DOPERATOR "${frozen[@]}"
-  sound "all of it" -DFREEZE=1 -DKILLS=1 -DCUTS=1 -DIMPATIENT=1
+  sound "the lowest member alone" -DBY_LOWEST "${all[@]}"
+  sound "one freezes, one is killed" -DFREEZE=1 -DKILLS=1 -DCUTS=0 -DIMPATIENT=0
+  sound "three takers, two of which may be killed" -DT=4 -DFREEZE=0 -DKILLS=2 -DCUTS=0 -DIMPATIENT=0
+  sound "an operator, and a coordinator that freezes" -DOPERATORS=1 "${frozen[@]}"
 fi

@@ -6,23 +6,32 @@
  * What stands for what: member() is MemberMachine (control/ladder/member.cc): handle(Order), handle(PromiseRequest),
  *   handle(LadderEnd), handle(RungReport); LIVE is live(), ABANDONED is abandoned_since(). coordinator() is
  *   CoordinatorMachine: advance_promise(), begin_takeover(), next_rung(), rung_failed(), end() and leaves_open(),
- *   meet_other_term(), gives_way(), advance_follow(). That a takeover begins at member 0 alone is Takeover::turn(),
- *   where before_us() is 0; that others begin one later, where member 0 knows of nothing to finish, is not modelled.
- * Coordinators, by rising terms: 1 the command, 2 the job by itself, or (-DOPERATOR) an operator's
- *   resume or abort, or (-DRIVAL) another command at the same time; 3 the job.
- *   1 and 2 may be killed at any step (KILLS in all), and give up waiting for a rung (once); 1 may freeze for longer than
- *   its lease, and come back. 3 is neither killed nor impatient: what is left in the end is left by the protocol.
- * Messages: what a coordinator says to a member arrives in its order, at any time; once it is gone, the rest may be lost
- *   (CUTS in all, not of 3). Answers are read where they are written, each at a time of its own.
- * Shown: no order skips a rung, and nothing goes down from NEW; a coordinator that is neither killed nor frozen is not
- *   taken over from by the job; a command reports "done" only if all stand on NEW, and "taken back" only if all stand on
- *   OLD; and where nothing more can happen all members rest on one rung.
+ *   meet_other_term(), gives_way(), advance_follow(). LEFT is TakeoverWatch, of both members: which of them comes first
+ *   (Takeover::turn()) is left open. raise_term() is a coordinator that ends and a later one.
+ * Coordinators, by rising terms: 1 the command; 2 to T takers, each a member's process, which begins when that member
+ *   finds the ladder abandoned, or (the first OPERATORS of them) an operator's resume or abort, which begins at any
+ *   time. Takers are at work at the same time. With -DRIVAL 2 is another command at the same time, and 3 the taker.
+ *   All but T may be killed at any step (KILLS in all), give up waiting for a promise or a rung (IMPATIENT in all), and
+ *   one of them may freeze for longer than its lease and come back (FREEZE). T is neither killed nor impatient: what is
+ *   left in the end is left by the protocol.
+ * Messages: what a coordinator says to a member arrives in its order, at any time; once it is gone, the rest may be
+ *   lost (CUTS in all, not of T). Answers are read where they are written, each at a time of its own.
+ * Shown: no order skips a rung, members are never more than one rung apart, and nothing goes down from NEW; the job
+ *   takes over from no coordinator that is neither killed nor frozen; all that report an end of the ladder, "done" or
+ *   "taken back", report the same, while all members stand there, and nobody moves afterwards, nor does a member that
+ *   holds the ladder to have ended; and where nothing more can happen all members rest on one rung, and none waits for
+ *   a coordinator (but where the last taker is an operator's abort that came too late).
  * Mutants: -DNO_FENCE (a member follows orders of a lower term), -DNO_FOLLOW (a coordinator whose ladder was taken over
- *   reports what it had ordered), -DOWN_FROM_NEW (abort takes back what is committed), -DNO_BUSY (a member promises
- *   itself although its coordinator lives), -DEND_IS_REST (a member that rests does not ask whether its coordinator has
+ *   reports what it had ordered), -DDOWN_FROM_NEW (abort takes back what is committed), -DNO_BUSY (a member promises
+ *   itself although its coordinator lives), -DJOB_FORCES (a member's takeover asks with the right of an operator's),
+ *   -DSAME_TERM (2 and 3 draw the same term), -DONE_PROMISE (a coordinator orders with the promise of one member),
+ *   -DONE_ANSWER (it orders the next rung when one member has reached this one), -DREPEATS (a takeover goes up although
+ *   all rest, or go down), -DSETTLES_FIRST (it looks whether anything is unfinished before it has promises),
+ *   -DONLY_LOWEST (member 1 never acts for a member 0 that knows of nothing to finish).
+ *   With -DBY_LOWEST (member 0 alone begins takeovers, and no coordinator gives up waiting for a promise) what is said
+ *   at a ladder's end has to be enough: -DEND_IS_REST (a member that rests does not ask whether its coordinator has
  *   ended), -DNO_LEFT_OPEN (a coordinator's end does not say that something is left), -DREST_IS_ALL (it looks whether
- *   members rest, and not whether its orders have arrived), -DSETTLES_FIRST (a takeover looks
- *   whether anything is unfinished before it has promises).
+ *   members rest, and not whether its orders have arrived).
  * Run: tests/model/run_takeover.sh
  */
 #ifndef KILLS
@@ -34,11 +43,16 @@
 #ifndef FREEZE
 #define FREEZE 1  /* 0: the command does not freeze */
 #endif
+#ifndef OPERATORS
+#define OPERATORS 0  /* of the takers */
+#endif
 #ifndef IMPATIENT
 #define IMPATIENT 1
 #endif
 #define N 2
+#ifndef T
 #define T 3
+#endif
 #define S 7
 #define OLD 0
 #define NEWTX 2
@@ -58,8 +72,9 @@ bit promised[(T + 1) * N];
 byte acked[(T + 1) * N];
 bit cut[(T + 1) * N];
 byte kills = KILLS, cuts = CUTS;
-bit impatient = IMPATIENT;
-bit froze = 0;  /* the command, for longer than its lease */
+byte impatient = IMPATIENT;
+byte froze = 0;  /* who got no processor for longer than its lease; 0: nobody */
+byte told = 0;   /* 1 + the rung that a coordinator has named as the end of the ladder */
 
 #define AT(t, s) ((t) * (S + 1) + (s))
 #define OF(t, i) ((t) * N + (i))
@@ -82,20 +97,36 @@ bit froze = 0;  /* the command, for longer than its lease */
 #define NOT_BUSY (!LIVE(i))
 #endif
 
+#define MAY_FREEZE(t) (FREEZE && t < T && (froze == 0 || froze == t))
+/* It holds the ladder to have ended where it stands. */
+#define OVER(i) (begun[i] && AT_REST(i) && ended[i] && !left_open[i])
+#define APART (rung[0] > rung[1] + 1 || rung[1] > rung[0] + 1)
+
 inline take(t) {
+  assert(!OVER(i) || order_rung[AT(t, seq[i] + 1)] == rung[i]);
+  assert(told == 0 || order_rung[AT(t, seq[i] + 1)] == told - 1);
   assert(order_rung[AT(t, seq[i] + 1)] <= rung[i] + 1 && rung[i] <= order_rung[AT(t, seq[i] + 1)] + 1);
   assert(!(rung[i] == NEW && order_rung[AT(t, seq[i] + 1)] < NEW));
   seq[i]++;
   rung[i] = order_rung[AT(t, seq[i])]; undoing[i] = order_down[AT(t, seq[i])];
-  reached[i] = 0; begun[i] = 1; lease[i] = !gone[t]
+  reached[i] = 0; begun[i] = 1; lease[i] = !gone[t];
+  assert(!APART)
 }
 #define ORDERED(t) (seq[i] < orders[t] && !cut[OF(t, i)])
 
+/* One of a lower term that was at work: killed, has ended, froze, or an operator has taken over from it. */
+#define FORCED(t, p, q) (p < q && q < t && forces[q])
+#define ROBBED(t, p) (gone[p] || froze == p || orders[p] == 0 || FORCED(t, p, 2) || FORCED(t, p, 3))
+#ifdef JOB_FORCES
+#define FORCES(t) (t > 1)
+#else
+#define FORCES(t) forces[t]
+#endif
 inline promise(t) {
-  assert(forces[t] || t == 1 || gone[1] || froze || orders[1] == 0 || t == 3 && forces[2]);
+  assert(forces[t] || t == 1 || ROBBED(t, 1) && (t < 3 || ROBBED(t, 2)) && (t < 4 || ROBBED(t, 3)));
   term[i] = t; seq[i] = 0; ended[i] = 0; lease[i] = !gone[t]; promised[OF(t, i)] = !gone[t]
 }
-#define MAY_PROMISE(t) (asked[t] && t > term[i] && !cut[OF(t, i)] && (forces[t] || NOT_BUSY))
+#define MAY_PROMISE(t) (asked[t] && t > term[i] && !cut[OF(t, i)] && (FORCES(t) || NOT_BUSY))
 
 proctype member(byte i) {
 end: do
@@ -103,12 +134,18 @@ end: do
   :: d_step { ORDERED(1) -> take(1) }
   :: d_step { ORDERED(2) -> take(2) }
   :: d_step { ORDERED(3) -> take(3) }
+#elif defined(SAME_TERM)
+  :: d_step { (term[i] > 0 && ORDERED(term[i])) -> take(term[i]) }
+  :: d_step { (term[i] == 3 && ORDERED(2)) -> take(2) }
 #else
   :: d_step { (term[i] > 0 && ORDERED(term[i])) -> take(term[i]) }
 #endif
   :: d_step { MAY_PROMISE(1) -> promise(1) }
   :: d_step { MAY_PROMISE(2) -> promise(2) }
   :: d_step { MAY_PROMISE(3) -> promise(3) }
+#if T > 3
+  :: d_step { MAY_PROMISE(4) -> promise(4) }
+#endif
   :: d_step { (term[i] > 0 && end_said[term[i]] && !cut[OF(term[i], i)]   /* a coordinator's end, behind its orders */
        && seq[i] == orders[term[i]] && (!ended[i] || NEWS(i))) ->
        ended[i] = 1; lease[i] = 0;
@@ -118,13 +155,21 @@ end: do
      }
   :: d_step { !reached[i] -> reached[i] = 1;   /* the rung is reached */
        if :: !gone[term[i]] -> acked[OF(term[i], i)] = seq[i] :: else fi }
-  :: d_step { (LIVE(i) && (gone[term[i]] || (FREEZE && term[i] == 1))) -> lease[i] = 0;   /* the lease runs out */
-       if :: !gone[term[i]] -> froze = 1 :: else fi }
+  :: d_step { (LIVE(i) && (gone[term[i]] || MAY_FREEZE(term[i]))) -> lease[i] = 0;   /* the lease runs out */
+       if :: !gone[term[i]] -> froze = term[i] :: else fi }
   od
 }
 
+#ifdef ONE_PROMISE
+#define ALL_PROMISED(t) (promised[OF(t, 0)] || promised[OF(t, 1)])
+#else
 #define ALL_PROMISED(t) (promised[OF(t, 0)] && promised[OF(t, 1)])
+#endif
+#ifdef ONE_ANSWER
+#define ALL_ACKED(t) (acked[OF(t, 0)] == orders[t] || acked[OF(t, 1)] == orders[t])
+#else
 #define ALL_ACKED(t) (acked[OF(t, 0)] == orders[t] && acked[OF(t, 1)] == orders[t])
+#endif
 #define OVERTAKEN(t) (term[0] > t || term[1] > t)
 #define ALL_REST (AT_REST(0) && AT_REST(1))
 #ifdef REST_IS_ALL
@@ -139,18 +184,25 @@ end: do
 #else
 #define RIVALS(t) false
 #endif
-#if defined(OPERATOR) || defined(RIVAL)
-#define OPERATOR_AWAY true
-#else
-#define OPERATOR_AWAY false
-#endif
 #define LOWEST (rung[0] < rung[1] -> rung[0] : rung[1])
 #define HIGHEST (rung[0] > rung[1] -> rung[0] : rung[1])
 #define MORTAL (t < T && kills > 0)
 
+inline report(place) {
+  atomic { assert(rung[0] == place && rung[1] == place && (told == 0 || told == 1 + place)); told = 1 + place }
+}
+
 inline give(to, down) {
   orders[t]++; order_rung[AT(t, orders[t])] = to; order_down[AT(t, orders[t])] = down
 }
+
+#if defined(BY_LOWEST) || defined(ONLY_LOWEST)
+#define LEFT ABANDONED(0)
+#else
+#define LEFT (ABANDONED(0) || ABANDONED(1))
+#endif
+/* Of two that begin at once the higher is named last. A lower one that began later would have seen the term of this. */
+#define BEFORE_BEGAN (t == 2 || asked[t - 1] || gone[t - 1])
 
 proctype coordinator(byte t) {
   byte to; bit down, may_retract, aborts, done;
@@ -158,14 +210,13 @@ proctype coordinator(byte t) {
   /* It begins. */
 end_begin: if
   :: t == 1
-#ifdef OPERATOR
-  :: t == 2 && begun[0] -> forces[t] = 1; if :: aborts = 1 :: skip fi
-#elif defined(RIVAL)
+#ifdef RIVAL
   :: t == 2 && ALL_REST
+  :: t > 2 && LEFT && (gone[2] || !asked[2])
 #else
-  :: t == 2 && ABANDONED(0)
+  :: t > 1 && BEFORE_BEGAN && LEFT
+  :: t > 1 && t <= 1 + OPERATORS && BEFORE_BEGAN && (begun[0] || begun[1]) -> forces[t] = 1; if :: aborts = 1 :: skip fi
 #endif
-  :: t == 3 && ABANDONED(0) && (gone[2] || !asked[2] && OPERATOR_AWAY)
   fi;
   if
   :: t > 1 && !forces[t] && (LIVE(0) || LIVE(1)) -> goto end_begin    /* it gives way, and tries again */
@@ -179,7 +230,11 @@ end_promise: if
   :: atomic { ALL_PROMISED(t) ->                    /* the members are at rest now, but for orders that are older */
        if
        :: t == 1 -> give(1, 0); to = 1; may_retract = 1
+#ifdef REPEATS
+       :: t > 1 && !begun[0] && !begun[1] -> done = 1
+#else
        :: t > 1 && (!UNFINISHED(0) && !UNFINISHED(1) || RIVALS(t)) -> done = 1
+#endif
        :: else ->
           to = HIGHEST;
           if
@@ -190,11 +245,16 @@ end_promise: if
           :: HIGHEST == NEW && aborts -> done = 1    /* too late */
           :: HIGHEST == NEW && !aborts -> skip
 #endif
+#ifndef REPEATS
           :: HIGHEST < NEWTX && (undoing[0] || undoing[1]) -> to = LOWEST; down = 1
+#endif
           :: else -> if :: to > OLD && aborts -> to--; down = 1 :: else -> may_retract = (to > OLD) fi
           fi;
           if :: !done -> give(to, down) :: else fi
        fi }
+#if !defined(RIVAL) && !defined(BY_LOWEST)
+  :: atomic { t < T && impatient > 0 && !ALL_PROMISED(t) -> impatient--; goto goodbye }
+#endif
   :: OVERTAKEN(t) -> goto rival
   :: atomic { MORTAL -> kills--; gone[t] = 1; goto dead }
   fi;
@@ -207,22 +267,20 @@ end_rung: do
        :: !down && to < NEW -> to++; may_retract = 1; give(to, 0)
        :: down && to > OLD -> to--; give(to, 1)
        fi }
-  :: atomic { t < T && impatient && may_retract && !down && to < NEW && to > OLD && !ALL_ACKED(t) ->
-       impatient = 0; to--; down = 1; may_retract = 0; give(to, 1) }
-  :: atomic { t < T && IMPATIENT && !impatient && !ALL_ACKED(t) && down || t < T && impatient && !ALL_ACKED(t) && to == NEW ->
-       impatient = 0; goto goodbye }   /* gives up */
+  :: atomic { t < T && impatient > 0 && may_retract && !down && to < NEW && to > OLD && !ALL_ACKED(t) ->
+       impatient--; to--; down = 1; may_retract = 0; give(to, 1) }
+  :: atomic { t < T && !ALL_ACKED(t) && (impatient > 0 && to == NEW || impatient < IMPATIENT && down) -> goto goodbye }
   :: OVERTAKEN(t) -> goto rival
   :: atomic { MORTAL -> kills--; gone[t] = 1; goto dead }
   od;
   if
-  :: t == 1 && !down -> assert(rung[0] == NEW && rung[1] == NEW)      /* "done" */
-  :: t == 1 && down -> assert(rung[0] == OLD && rung[1] == OLD)       /* "taken back" */
-  :: else
+  :: !down -> report(NEW)                           /* "done" */
+  :: down -> report(OLD)                            /* "taken back" */
   fi;
   goto goodbye;
 
 rival: if
-  :: t == 1 && orders[t] > 0 -> goto follow
+  :: (t == 1 || forces[t]) && orders[t] > 0 -> goto follow
   :: else
   fi;
 goodbye: atomic { unfinished_said[t] = !NOTHING_LEFT(t); end_said[t] = 1; gone[t] = 1 };
@@ -234,7 +292,7 @@ goodbye: atomic { unfinished_said[t] = !NOTHING_LEFT(t); end_said[t] = 1; gone[t
 
 follow:                                             /* it orders nothing more, and watches how its ladder ends */
 #ifdef NO_FOLLOW
-  if :: !down -> assert(rung[0] == NEW && rung[1] == NEW) :: else -> assert(rung[0] == OLD && rung[1] == OLD) fi;
+  if :: !down -> report(NEW) :: else -> report(OLD) fi;
   goto dead;
 #endif
   do
@@ -244,8 +302,8 @@ follow:                                             /* it orders nothing more, a
   :: goto dead                                      /* "busy" */
   od;
   if
-  :: place[0] == NEW && place[1] == NEW -> assert(rung[0] == NEW && rung[1] == NEW)
-  :: place[0] == OLD && place[1] == OLD -> assert(rung[0] == OLD && rung[1] == OLD)
+  :: place[0] == NEW && place[1] == NEW -> report(NEW)
+  :: place[0] == OLD && place[1] == OLD -> report(OLD)
   :: else                                           /* "busy" */
   fi;
 
@@ -269,12 +327,16 @@ end_forgotten: d_step { (term[0] > t && term[1] > t) ->   /* nobody can follow i
 }
 
 proctype at_the_end() {
-end_wait: timeout -> assert(ALL_REST && rung[0] == rung[1] && !ABANDONED(0))
+end_wait: timeout -> assert(forces[T] || ALL_REST && rung[0] == rung[1] && !LEFT)
 }
 
 init {
   atomic {
     ended[0] = 1; ended[1] = 1; reached[0] = 1; reached[1] = 1;
-    run member(0); run member(1); run coordinator(1); run coordinator(2); run coordinator(3); run at_the_end()
+    run member(0); run member(1); run coordinator(1); run coordinator(2); run coordinator(3);
+#if T > 3
+    run coordinator(4);
+#endif
+    run at_the_end()
   }
 }
