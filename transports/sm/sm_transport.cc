@@ -34,8 +34,9 @@ constexpr std::uint32_t kExclusivity = 1024;
 constexpr std::uint32_t kBandwidthMbps = 80'000;
 /// Small enough for the ends to copy at the same time, large enough for what a frame costs not to count.
 constexpr std::uint32_t kPieceBytesMax = 16u << 10;
-/// Above, an exposed buffer may be faster than a copy through the ring; that is measured.
-constexpr std::uint32_t kEagerBytesMax = 4u << 10;
+/// Above, an offer and its answer are worth their time: the ends then copy in pieces, at the same time, or
+/// the receiver reads an exposed buffer. Below, they cost more than the copy (ADR 0025).
+constexpr std::uint32_t kEagerBytesMax = 16u << 10;
 /// What was sent at once by any transport, and is sent again by this one, fits.
 constexpr std::uint32_t kFrameBytesMax = 32u << 10;
 
