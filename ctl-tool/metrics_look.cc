@@ -6,17 +6,17 @@
 
 namespace livebtl::tool {
 
-tl::expected<std::vector<Pages>, NoJob> look_for_metrics(const CommandLine& line) {
+tl::expected<MetricsLook, NoJob> look_for_metrics(const CommandLine& line) {
   const auto user = read_user(line.user);
   if (!user) return tl::unexpected(user.error());
-  std::vector<Pages> jobs;
+  MetricsLook look;
   for (const control::JobPlace& job : all_jobs(*user)) {
-    if (line.job.empty() || job.id == line.job) jobs.push_back(pages_here(job));
+    if (line.job.empty() || job.id == line.job) look.jobs.push_back(pages_here(job));
   }
   const auto unusable = unusable_run_directory(*user);
-  if (unusable && jobs.empty()) return tl::unexpected(*unusable);
-  if (unusable) complain(unusable->text + "; jobs there are not counted");
-  return jobs;
+  if (unusable && look.jobs.empty()) return tl::unexpected(*unusable);
+  if (unusable) look.not_counted = unusable->text + "; jobs there are not counted";
+  return look;
 }
 
 }  // namespace livebtl::tool

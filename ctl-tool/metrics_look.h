@@ -2,6 +2,7 @@
 // ctl-tool/metrics_look.h -- the pages of which metrics are made: of all jobs of this node, or of one.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "ctl-tool/choose_job.h"
@@ -9,7 +10,12 @@
 
 namespace livebtl::tool {
 
+struct MetricsLook {
+  std::vector<Pages> jobs;
+  std::string not_counted;  // a run directory that cannot be used, for people; "": there is none
+};
+
 /// Reads this node's pages, and wakes nobody. A run directory that cannot be used is an error only if no other has a job.
-tl::expected<std::vector<Pages>, NoJob> look_for_metrics(const CommandLine& line);
+tl::expected<MetricsLook, NoJob> look_for_metrics(const CommandLine& line);
 
 }  // namespace livebtl::tool

@@ -82,9 +82,12 @@ void add_transports(const PageView& page, const Between& between,
 std::string waits_of(const PairView& pair) {
   std::vector<std::string> waits;
   if (pair.awaited > 0) waits.push_back(counted(pair.awaited, "receive", "receives") + " from it");
+  if (pair.untaken > 0)
+    waits.push_back(counted(pair.untaken, "send", "sends") + " that it has not received");
   if (pair.queued > 0)
     waits.push_back(counted(pair.queued, "frame", "frames") +
-                    (pair.queued >= kQueuedCounted ? " or more" : "") + " to it queued");
+                    (pair.queued >= kQueuedCounted ? " or more" : "") + " to it queued" +
+                    (pair.out_of_credit ? " until it receives" : ""));
   return join(waits, "; ");
 }
 
@@ -107,6 +110,7 @@ PairRate rate_of(const PairView& now, const PageView& page, const Between& betwe
                between.rate(then.messages_received, now.messages_received)};
   pair.waits = waits_of(now);
   pair.lost = now.lost;
+  pair.now = now;
   return pair;
 }
 

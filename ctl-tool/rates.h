@@ -29,7 +29,8 @@ struct PairRate {
   std::string sending;  // "": not connected
   std::vector<std::string> bulk;
   Rate rate;
-  std::string waits;  // "3 receives from it; 12 frames queued"; "": for nothing
+  std::string waits;      // "3 receives from it; 12 frames to it queued"; "": for nothing
+  control::PairView now;  // what waits, in numbers
   bool lost = false;
 };
 

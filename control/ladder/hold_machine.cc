@@ -83,6 +83,7 @@ void HoldMachine::go_on() {
   if (command_.verb == HoldVerb::kRestored) return begin_restore();
   if (command_.dry_run) return conclude_dry_run();
   if (command_.verb == HoldVerb::kRenew) return begin_renewal();
+  if (command_.verb == HoldVerb::kEnd && nobody_held()) return end_without_hold();
   if (command_.verb == HoldVerb::kStart) {
     if (!mixes_jobs()) enter(Phase::kPark);
     return;
@@ -125,6 +126,7 @@ void HoldMachine::advance_find() {
 /// Only if all members were held by it without interruption: one that was not must not be sealed in with
 /// them now.
 void HoldMachine::begin_renewal() {
+  if (nobody_held()) return end_without_hold();
   const std::string why = broken();
   if (!why.empty()) return not_renewed(why);
   for (const HoldAnswer& answer : poll_.answers()) command_.id = answer.report.id;

@@ -106,7 +106,11 @@ class HoldMachine {
   void advance_end();
   void advance_claim();
   void advance_raise();
+  bool nobody_held() const;
+  std::string without_hold() const;
+  void end_without_hold();
   void begin_restore();
+  bool raised_any() const;
   bool choose_incarnation();
   Incarnation job_incarnation() const;
   std::uint64_t restored_hold() const;

@@ -53,7 +53,40 @@ void HoldMachine::advance_end() {
       "time-out; not all have confirmed that they send again; their leases will end the hold");
 }
 
+/// All run, none is held, and no hold that was broken waits for its end.
+bool HoldMachine::nobody_held() const {
+  return std::ranges::all_of(poll_.answers(), [](const HoldAnswer& answer) {
+    return answer.report.state == HoldState::kNone && answer.report.id == 0;
+  });
+}
+
+/// Members remember no hold that has ended: what became of it only its own end has told.
+std::string HoldMachine::without_hold() const {
+  switch (command_.verb) {
+    case HoldVerb::kEnd:
+      return "there is nothing to end. Of a hold that ended before, its `hold end` said whether it "
+             "was ever broken; "
+             "if you have no answer of it, do not use the snapshots";
+    case HoldVerb::kRestored:
+      return "there is nothing to continue. It is for machines that were restored from snapshots "
+             "taken between "
+             "`btlctl hold start` and `hold end`: of others, snapshots do not fit together; "
+             "restore all machines "
+             "from one set of such snapshots";
+    case HoldVerb::kRenew:
+      return "there is no lease to renew; `btlctl hold start` begins a hold";
+    default:
+      return "snapshots taken now do not fit together and must not be restored; `btlctl hold "
+             "start` begins a hold";
+  }
+}
+
+void HoldMachine::end_without_hold() {
+  end(ExitCode::kInconsistent, "no process is held, and the job runs; " + without_hold());
+}
+
 void HoldMachine::conclude_check() {
+  if (nobody_held()) return end_without_hold();
   const std::string why = broken();
   if (why.empty()) {
     std::uint32_t left_ms = UINT32_MAX;

@@ -29,6 +29,11 @@ bool HoldMachine::raised(const HoldAnswer& answer) const {
   return command_.id != 0 && answer.report.restored_from == command_.id;
 }
 
+bool HoldMachine::raised_any() const {
+  return std::ranges::any_of(poll_.answers(),
+                             [this](const HoldAnswer& answer) { return raised(answer); });
+}
+
 /// All are raised to one incarnation, or were spawned into it since, and nobody is held any more.
 bool HoldMachine::restored_already() const {
   const Incarnation one = job_incarnation();
@@ -47,9 +52,7 @@ bool HoldMachine::restored_already() const {
 /// Why these processes are not one set; "": they are. If one of them is raised already, an earlier command
 /// found the set complete and died before it raised the others: then a lease that ran out since does no harm.
 std::string HoldMachine::misfit() const {
-  const bool begun = std::ranges::any_of(
-      poll_.answers(), [this](const HoldAnswer& answer) { return raised(answer); });
-  if (!begun) return broken();
+  if (!raised_any()) return broken();
   for (const HoldAnswer& answer : poll_.answers()) {
     const std::uint64_t id = answer.report.id;
     if (id != 0 && id != command_.id) return answer.name + " is held by another, " + hex_id(id);
@@ -91,6 +94,7 @@ void HoldMachine::begin_restore() {
     outcome_.already = true;
     return end(ExitCode::kDone, "already so: all go on since they were restored");
   }
+  if (nobody_held() && !raised_any()) return end_without_hold();
   if (const std::string why = misfit(); !why.empty()) {
     return end(
         ExitCode::kInconsistent,

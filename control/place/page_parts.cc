@@ -86,6 +86,8 @@ PairView view_of(const core::PeerPage& page, const PageView& whole, Fit& fit) {
   view.kept_bytes = page.kept_bytes;
   view.queued = page.queued;
   view.awaited = page.awaited;
+  view.untaken = page.untaken;
+  view.out_of_credit = fit.flag(page.out_of_credit);
   view.lost = fit.flag(page.lost);
   fit.must(view.process != ProcessId{}, "a pair has no process");
   return view;

@@ -19,7 +19,9 @@ struct PairView {
   std::uint64_t messages_sent = 0, messages_received = 0, bytes_sent = 0, bytes_received = 0;
   std::uint64_t kept_bytes = 0;  // not acknowledged
   std::uint32_t queued = 0;      // frames that cannot be sent yet; 1000: or more
+  bool out_of_credit = false;    // ... until the peer receives
   std::uint32_t awaited = 0;     // receives that only this peer can satisfy
+  std::uint32_t untaken = 0;  // sends that the peer knows of, and that no receive there has taken
   bool lost = false;
 };
 

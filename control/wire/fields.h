@@ -84,6 +84,7 @@ LIVEBTL_FIELDS_OF(SwitchRecord) {
 }
 LIVEBTL_FIELDS_OF(PairView) {
   LIVEBTL_FIELDS(process, name, sending, receiving, bulk, queued, awaited, lost);
+  LIVEBTL_FIELDS(untaken, out_of_credit);
   LIVEBTL_COUNTS(messages_sent, messages_received, bytes_sent, bytes_received, kept_bytes);
 }
 LIVEBTL_FIELDS_OF(LossView) {

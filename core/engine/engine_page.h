@@ -61,6 +61,8 @@ struct PeerPage {
   std::uint8_t bulk;                // a bit for each transport
   std::uint8_t lost;
   std::uint32_t generation;
+  std::uint32_t untaken;  // sends that are known there, and that no receive has taken
+  std::uint8_t out_of_credit, unused[3];  // of those queued, messages wait until the peer receives
 };
 
 struct LossPage {

@@ -10,6 +10,7 @@ namespace {
 // Walks of lists that a program may make as long as it likes.
 constexpr std::uint32_t kQueuedMax = 1000;
 constexpr std::size_t kReceivesMax = 256;
+constexpr std::size_t kTransfersMax = 512;
 
 std::uint64_t messages_of(const PeerPage& peer) noexcept {
   return peer.messages_sent + peer.messages_received;
@@ -27,6 +28,14 @@ std::uint32_t waiting_frames(const Peer& peer) noexcept {
   return std::min(kQueuedMax, tx.control.count_up_to(kQueuedMax) +
                                   tx.requests.count_up_to(kQueuedMax) +
                                   tx.messages.count_up_to(kQueuedMax));
+}
+
+PeerPage* shown(EnginePage& page, ProcessId process) noexcept {
+  const auto end = page.peer.begin() + page.peers_shown;
+  const auto found = std::find_if(page.peer.begin(), end, [process](const PeerPage& peer) {
+    return peer.process == static_cast<std::uint64_t>(process);
+  });
+  return found == end ? nullptr : &*found;
 }
 
 void add(PeerPage& page, const EndpointStats& stats) noexcept {
@@ -57,6 +66,7 @@ void PageWriter::write(TimeNs now) noexcept {
   write_transports(page);
   write_peers(page);
   write_awaited(page);
+  write_untaken(page);
   write_losses(page);
   page_->publish();
   slack_ = page.peers * kSlackOfPeer;
@@ -126,6 +136,8 @@ void PageWriter::write_peer(const Peer& peer, EnginePage& page) const noexcept {
   to.messages_received = peer.rx.messages_received;
   to.kept_bytes = peer.tx.window ? peer.tx.window->kept_bytes() : 0;
   to.queued = waiting_frames(peer);
+  to.out_of_credit = peer.send_path != nullptr && peer.tx.out_of_credit() ? 1 : 0;
+  to.untaken = static_cast<std::uint32_t>(peer.awaiting_done.size());
   to.sending = peer.send_path != nullptr ? index_of(peer.send_path->slot) : kNoTransport;
   to.receiving = kNoTransport;
   to.lost = peer.lost && !peer.left_well() ? 1 : 0;
@@ -167,10 +179,13 @@ void PageWriter::write_awaited(EnginePage& page) const noexcept {
       ++page.awaited_from_any;
       return;
     }
-    const auto process = static_cast<std::uint64_t>(receive.from.peer->process);
-    for (std::uint32_t i = 0; i < page.peers_shown; ++i) {
-      if (page.peer[i].process == process) ++page.peer[i].awaited;
-    }
+    if (PeerPage* const peer = shown(page, receive.from.peer->process)) ++peer->awaited;
+  });
+}
+
+void PageWriter::write_untaken(EnginePage& page) const noexcept {
+  core_.transfers.for_each_untaken(kTransfersMax, [&page](const Peer& peer) {
+    if (PeerPage* const to = shown(page, peer.process)) ++to->untaken;
   });
 }
 

@@ -44,6 +44,7 @@ class PageWriter {
   void write_peer(const Peer& peer, EnginePage& page) const noexcept;
   void write_paths(const Peer& peer, EnginePage& page, PeerPage& to) const noexcept;
   void write_awaited(EnginePage& page) const noexcept;
+  void write_untaken(EnginePage& page) const noexcept;
   void write_losses(EnginePage& page) const noexcept;
   void write_hold(HoldPage& page) const noexcept;
   std::uint8_t index_of(const TransportSlot& slot) const noexcept;

@@ -66,6 +66,15 @@ struct alignas(64) TxLane {
     moved_at = next_seq;
     if (overtake_bytes == SIZE_MAX) overtake_bytes = kOvertakeBytesMax;
   }
+  /// Messages wait until the peer has received some of those before. As Sender::spend_credit() has it.
+  bool out_of_credit() const noexcept {
+    OutFrame* const frame = messages.first;
+    if (frame == nullptr) return false;
+    if (!has_header_credit()) return true;
+    const FrameKind kind = frame->head().kind;
+    const bool may_be_offered = kind == FrameKind::kEager && frame->operation != nullptr;
+    return kind != FrameKind::kRts && !may_be_offered && !has_credit(frame->payload_bytes);
+  }
   /// The peer has taken all numbers below ack.
   void on_acked(std::uint64_t ack) noexcept {
     acked = ack;

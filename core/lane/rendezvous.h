@@ -13,6 +13,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "core/engine/parts.h"
 #include "core/lane/copy_choice.h"
@@ -121,12 +122,20 @@ class Transfers {
   /// A path of the pair is gone: its posted frames too. Asks again for what is missing.
   void path_lost(Peer& peer, Path& path) noexcept;
   void fail_all(Peer& peer) noexcept;
+  /// The peer of each message that is offered to it and that no receive there has taken. places: of the table, to look at.
+  template <class Visit>
+  void for_each_untaken(std::size_t places, Visit visit) const {
+    out_.for_each_in(places, [&visit](const OutTransfer& out) {
+      if (is_untaken(out)) visit(std::as_const(*out.peer));
+    });
+  }
   /// Operations of a port that is being closed end with kCancelled.
   void cancel_port(PortState& port) noexcept;
   /// Puts into a region and gets out of it, asked for by peers, end there with kBadKey.
   void cancel_region(const RegionName& region) noexcept;
 
  private:
+  static bool is_untaken(const OutTransfer& out) noexcept;
   void give_up(std::uint64_t name, OutTransfer& out, Errc code) noexcept;
   void tell_given_up(OutTransfer& out) noexcept;
   void on_given_up(Peer& peer, const FinBody& fin) noexcept;

@@ -9,6 +9,13 @@
 
 namespace livebtl::core {
 
+// A put is answered by the peer's engine, whatever its program does; and of what still waits in a queue the peer
+// does not know.
+bool Transfers::is_untaken(const OutTransfer& out) noexcept {
+  if (out.operation == nullptr || out.one_sided || out.finished || out.wanted != 0) return false;
+  return !state_of<SendState>(*out.operation).frame.queued;
+}
+
 void Transfers::fail_all(Peer& peer) noexcept {
   out_.for_each([&](std::uint64_t name, OutTransfer& out) {
     if (out.peer != &peer) return;

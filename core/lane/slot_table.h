@@ -4,6 +4,7 @@
 // only when it grows.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <utility>
@@ -52,6 +53,13 @@ class SlotTable {
       if (slots_[index].used)
         visit((static_cast<std::uint64_t>(slots_[index].reuse) << 32U) | (index + 1U),
               slots_[index].object);
+    }
+  }
+  /// Those in the first `most` places, in use or not.
+  template <class Visit>
+  void for_each_in(std::size_t most, Visit visit) const {
+    for (std::size_t index = 0; index < std::min(most, slots_.size()); ++index) {
+      if (slots_[index].used) visit(slots_[index].object);
     }
   }
 

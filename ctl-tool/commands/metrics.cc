@@ -69,17 +69,19 @@ NoJob become_exporter(const CommandLine& line) {
 
 ExitCode show_metrics(const CommandLine& line, const std::atomic<bool>& stop) {
   if (!line.listen.empty()) return end_early(line, become_exporter(line));
-  const auto jobs = look_for_metrics(line);
-  if (!jobs) return end_early(line, jobs.error());
+  const auto look = look_for_metrics(line);
+  if (!look) return end_early(line, look.error());
+  if (!look->not_counted.empty()) complain(look->not_counted);
   ExitCode code = ExitCode::kDone;
-  for (const Pages& pages : *jobs) {
+  for (const Pages& pages : look->jobs) {
     if (const ExitCode its = note_unread(pages, stop); its != ExitCode::kDone) code = its;
   }
   if (line.textfile.empty()) {
-    print(metrics_text(*jobs, MetricsForm::kOpenMetrics));
+    print(metrics_text(look->jobs, MetricsForm::kOpenMetrics));
     return code;
   }
-  const auto failed = replace_file(line.textfile, metrics_text(*jobs, MetricsForm::kPrometheus));
+  const auto failed =
+      replace_file(line.textfile, metrics_text(look->jobs, MetricsForm::kPrometheus));
   return failed ? end_early(line, *failed) : code;
 }
 

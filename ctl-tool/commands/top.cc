@@ -128,6 +128,10 @@ Json json_of(const PairRate& pair) {
           {"messages_sent", pair.rate.messages_sent},
           {"messages_received", pair.rate.messages_received},
           {"waits_for", pair.waits},
+          {"receives_from_it", pair.now.awaited},
+          {"sends_untaken", pair.now.untaken},
+          {"frames_queued", pair.now.queued},
+          {"out_of_credit", pair.now.out_of_credit},
           {"lost", pair.lost}};
 }
 
@@ -212,11 +216,12 @@ const Command kTop{
     .summary = "Show what moves now, what was lost, and who waits for whom",
     .detail =
         R"(Shows at each interval how much each transport and each pair carries, the busiest pairs first; the
-last losses; and what each process waits for: receives that only one peer can satisfy, and
-frames that cannot be sent yet; and which processes of this node are stopped. Processes copy
-their counters five times a second while they communicate, and are not woken: rates of one that
-computes are none. On a terminal each table replaces the last, in colour unless NO_COLOR is set;
-else they follow one another. With --json: one JSON document a line.
+last losses; and what each process waits for: receives that only one peer can satisfy, sends that
+this peer knows of and has not received, and frames that cannot be sent yet; and which processes
+of this node are stopped. Processes copy their counters five times a second while they communicate,
+and are not woken: rates of one that computes are none. On a terminal each table replaces the last,
+in colour unless NO_COLOR is set; else they follow one another. With --json: one JSON document a
+line.
 
 Examples:
   btlctl top

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctl-tool/exporter/main.cc -- livebtl-exporter: what `btlctl metrics --listen` becomes. A program of its own, since
 // cpp-httplib brings OpenSSL and brotli, which btlctl should not load, nor every guest have. This thread waits for a
-// signal; the server's answer.
+// signal; the server's answer. What is wrong is said once, not at each scrape: a journal would hold nothing else.
 #include <signal.h>
 
 #include <exception>
 
 #include "base/signal_set.h"
 #include "ctl-tool/command.h"
+#include "ctl-tool/exporter/news.h"
 #include "ctl-tool/exporter/server.h"
 #include "ctl-tool/metrics_look.h"
 #include "ctl-tool/say.h"
@@ -21,10 +22,13 @@ ExitCode serve(const CommandLine& line) {
   const sigset_t ends = signal_set({SIGINT, SIGTERM});
   block_signals(ends);
   ::signal(SIGPIPE, SIG_IGN);
-  MetricsServer server([&line](MetricsForm form) -> Result<std::string> {
-    const auto jobs = look_for_metrics(line);
-    if (!jobs) return fail(Errc::kNotFound, jobs.error().text);
-    return metrics_text(*jobs, form);
+  News trouble;  // the server looks for one request at a time
+  MetricsServer server([&line, &trouble](MetricsForm form) -> Result<std::string> {
+    const auto look = look_for_metrics(line);
+    const std::string text = look ? look->not_counted : look.error().text;
+    if (trouble.is_new(text)) complain(text);
+    if (!look) return fail(Errc::kNotFound, text);
+    return metrics_text(look->jobs, form);
   });
   if (const auto listens = server.listen(*where); !listens)
     return end_early(line, {ExitCode::kRefused, listens.error().text});

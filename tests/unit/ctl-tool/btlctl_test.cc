@@ -104,7 +104,12 @@ TEST_CASE("a job is held, is found to be held throughout, and sends on") {
   const auto ended = node.btlctl({"hold", "end"});
   CHECK(ended.code == 0);
   CHECK(ended.out.find("never broken") != std::string::npos);
-  CHECK(node.btlctl({"hold", "end"}).code == 8);
+  const auto again = node.btlctl({"hold", "end"});
+  CHECK(again.code == 8);
+  CHECK(again.err.find("no process is held") != std::string::npos);
+  const auto restored = node.btlctl({"job", "restored"});
+  CHECK(restored.code == 8);
+  CHECK(restored.err.find("there is nothing to continue") != std::string::npos);
 }
 
 TEST_CASE("a stopped process is named and makes the tool neither hang nor lie") {

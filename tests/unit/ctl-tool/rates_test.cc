@@ -38,6 +38,9 @@ TEST_CASE("who waits is named with what for, and so is what was lost") {
   tool::Pages now = some_pages();
   now.pages[2].pairs[0].awaited = 1;
   now.pages[2].pairs[0].queued = 1000;
+  now.pages[3].pairs[0].untaken = 2;
+  now.pages[3].pairs[0].queued = 1;
+  now.pages[3].pairs[0].out_of_credit = true;
   now.pages[2].losses = {{5'000, ProcessId{100}, "tcp", "reset\x1b[31m"},
                          {6'000, ProcessId{101}, "", "dead"}};
   now.pages[2].losses_total = 7;
@@ -49,7 +52,11 @@ TEST_CASE("who waits is named with what for, and so is what was lost") {
   CHECK(rates.pairs[0].process == "rank 2");
   CHECK(rates.pairs[0].peer == "rank 0");
   CHECK(rates.pairs[0].waits == "1 receive from it; 1000 frames or more to it queued");
-  CHECK(rates.pairs[1].waits.empty());
+  CHECK(rates.pairs[1].process == "rank 3");
+  CHECK(rates.pairs[1].waits ==
+        "2 sends that it has not received; 1 frame to it queued until it receives");
+  CHECK(rates.pairs[1].now.untaken == 2);
+  CHECK(rates.pairs[2].waits.empty());
   REQUIRE(rates.losses.size() == 2);
   CHECK(rates.losses[0].peer == "rank 1");  // the newest first
   CHECK(rates.losses[1].why.find('\x1b') == std::string::npos);

@@ -130,6 +130,18 @@ class Monitoring(unittest.TestCase):
                 self.assertEqual(exporter.get("/metrics")[0], 200)
 
     @needs_exporter
+    def test_a_run_directory_that_cannot_be_used_is_said_once(self):
+        with Exporter() as exporter:
+            for mode, status in ((0o755, 503), (0o755, 503), (0o700, 200), (0o750, 503)):
+                os.chmod(exporter.folder.name, mode)
+                self.assertEqual(exporter.get("/metrics")[0], status)
+            exporter.process.terminate()
+            said = exporter.process.communicate(timeout=60)[1].splitlines()
+            self.assertEqual(len(said), 2, said)
+            for line in said:
+                self.assertIn(exporter.folder.name + " is open to other users", line)
+
+    @needs_exporter
     def test_an_address_that_is_taken_is_refused(self):
         with Exporter() as exporter:
             second = exporter.start()

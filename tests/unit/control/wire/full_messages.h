@@ -163,7 +163,8 @@ inline PageView full_page() {
   page.doing = page.refusal = page.waiting = page.routing = "switch sm tcp";
   page.hold = full_hold_report();
   page.transports = {full_transport()};
-  page.pairs = {{ProcessId{78}, "rank 4", "tcp", "sm", {"tcp"}, 80, 81, 82, 83, 84, 85, 86, true}};
+  page.pairs = {
+      {ProcessId{78}, "rank 4", "tcp", "sm", {"tcp"}, 80, 81, 82, 83, 84, 85, true, 86, 187, true}};
   page.pairs_total = 87;
   page.awaited_from_any = 88;
   page.losses = {{89, ProcessId{78}, "tcp", "connection reset"}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/unit/core/engine/page_test.cc -- what an engine shows in its page, and when it does.
-#include "tests/unit/core/engine/rig.h"
+#include "tests/unit/core/engine/small_credit.h"
 
 using namespace livebtl;
 using namespace livebtl::test;
@@ -12,11 +12,13 @@ const core::EnginePage& shown(const core::EnginePageLatch& latch) {
   return latch.copies[latch.sequence.load() % 2];
 }
 
-void send_byte(Rig& rig, std::size_t from, std::size_t to, Watched& sent) {
+void send_byte(Rig& rig, std::size_t from, std::size_t to, Watched& sent,
+               bool synchronous = false) {
   static const std::byte kOut{};
   const Slice what{&kOut, 1};
   SendRequest request{.to = rig.to(from, to), .tag = 1};
   request.slices = {&what, 1};
+  request.delivery_complete = synchronous;
   REQUIRE(rig.ports[from]->send(request, sent) == Accept::kAccepted);
 }
 
@@ -26,6 +28,12 @@ void want_byte(Rig& rig, std::size_t at, std::size_t from, std::byte& in, Watche
   wanted.from = rig.to(at, from);
   wanted.slices = {&into, 1};
   REQUIRE(rig.ports[at]->receive(wanted, received) == Accept::kAccepted);
+}
+
+/// Of rank 0, about rank 1.
+core::PeerPage shown_now(Rig& rig, core::EnginePageLatch& latch) {
+  rig.engines[0]->show_on(&latch);
+  return shown(latch).peer[0];
 }
 
 }  // namespace
@@ -75,6 +83,71 @@ TEST_CASE("a page says for whom a process waits") {
   rig.engines[1]->show_on(nullptr);
   send_byte(rig, 0, 1, sent);
   rig.until([&] { return never.done_count == 1; });
+}
+
+TEST_CASE("a page says which sends no receive has taken") {
+  Rig rig(2, {kind("self"), kind("tcp")});
+  auto latch = std::make_unique<core::EnginePageLatch>();
+  const auto shows = [&] { return shown_now(rig, *latch); };
+  const auto large = pattern(400000, 3);
+  Watched offered, small, received;
+  const Slice from{large.data(), large.size()};
+  SendRequest request{.to = rig.to(0, 1), .tag = 2};
+  request.slices = {&from, 1};
+  REQUIRE(rig.ports[0]->send(request, offered) == Accept::kAccepted);
+  CHECK(shows().untaken == 0);  // it waits for a path, and its peer knows nothing of it
+  CHECK(shows().queued == 1);
+  rig.until([&] { return shows().queued == 0; });
+  CHECK(shows().untaken == 1);
+  send_byte(rig, 0, 1, small, true);
+  rig.until([&] { return shows().queued == 0; });
+  CHECK(shows().untaken == 2);
+  CHECK(shows().out_of_credit == 0);
+  std::byte in{};
+  want_byte(rig, 1, 0, in, received);
+  rig.until([&] { return small.done_count == 1; });
+  CHECK(shows().untaken == 1);
+  rig.ports[0].reset();  // ends what is open
+}
+
+TEST_CASE("a send that a receive has taken is none of those, before it has ended") {
+  Rig rig(2, {kind("self"), kind("tcp")});
+  auto latch = std::make_unique<core::EnginePageLatch>();
+  const auto data = pattern(std::size_t{8} << 20, 3);  // many turns
+  std::vector<std::byte> in(data.size());
+  Watched sent, received;
+  const Slice from{data.data(), data.size()};
+  SendRequest request{.to = rig.to(0, 1), .tag = 2};
+  request.slices = {&from, 1};
+  REQUIRE(rig.ports[0]->send(request, sent) == Accept::kAccepted);
+  rig.until([&] { return shown_now(rig, *latch).untaken == 1; });
+  const MutableSlice into{in.data(), in.size()};
+  ReceiveRequest wanted{.tag = 2};
+  wanted.slices = {&into, 1};
+  REQUIRE(rig.ports[1]->receive(wanted, received) == Accept::kAccepted);
+  rig.until([&] { return shown_now(rig, *latch).untaken == 0; });
+  CHECK(sent.done_count == 0);
+  rig.until([&] { return sent.done_count == 1 && received.done_count == 1; });
+  CHECK(in == data);
+}
+
+TEST_CASE("a page says that messages wait until their receiver receives") {
+  Rig rig(2, {kind("self"), kind("tcp")}, 1, small_credit());
+  auto latch = std::make_unique<core::EnginePageLatch>();
+  const auto shows = [&] { return shown_now(rig, *latch); };
+  constexpr std::uint32_t kMore = 6;
+  std::vector<Watched> sent(kHeaders + kMore), received(sent.size());
+  for (Watched& each : sent) send_byte(rig, 0, 1, each);
+  CHECK(shows().queued == sent.size());
+  CHECK(shows().out_of_credit == 0);  // a path is what they wait for
+  rig.until([&] { return shows().queued == kMore; });
+  CHECK(shows().out_of_credit == 1);
+  CHECK(shows().untaken == 0);
+  std::byte in{};
+  for (Watched& each : received) want_byte(rig, 1, 0, in, each);
+  rig.until([&] { return received.back().done_count == 1; });
+  CHECK(shows().queued == 0);
+  CHECK(shows().out_of_credit == 0);
 }
 
 TEST_CASE("five copies a second while the application calls, one when it has gone, and then none") {
