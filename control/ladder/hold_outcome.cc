@@ -65,14 +65,11 @@ std::string HoldMachine::without_hold() const {
   switch (command_.verb) {
     case HoldVerb::kEnd:
       return "there is nothing to end. Of a hold that ended before, its `hold end` said whether it "
-             "was ever broken; "
-             "if you have no answer of it, do not use the snapshots";
+             "was ever broken; if you have no answer of it, do not use the snapshots";
     case HoldVerb::kRestored:
       return "there is nothing to continue. It is for machines that were restored from snapshots "
-             "taken between "
-             "`btlctl hold start` and `hold end`: of others, snapshots do not fit together; "
-             "restore all machines "
-             "from one set of such snapshots";
+             "taken between `btlctl hold start` and `hold end`: of others, snapshots do not fit "
+             "together; restore all machines from one set of such snapshots";
     case HoldVerb::kRenew:
       return "there is no lease to renew; `btlctl hold start` begins a hold";
     default:

@@ -24,8 +24,7 @@ struct Case {
 const Case kCases[] = {
     {HoldVerb::kEnd,
      "hold end: no process is held, and the job runs; there is nothing to end. Of a hold that "
-     "ended "
-     "before, its `hold end` said whether it was ever broken"},
+     "ended before, its `hold end` said whether it was ever broken"},
     {HoldVerb::kCheck,
      "hold check: no process is held, and the job runs; snapshots taken now do not"},
     {HoldVerb::kRenew,
