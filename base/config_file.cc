@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/fd.h"
+#include "base/text_file.h"
 
 namespace livebtl {
 namespace {
@@ -81,20 +82,6 @@ tl::unexpected<Error> unreadable(Errc code, const std::string& path) {
   return fail(code, path + " cannot be read: " + std::strerror(errno));
 }
 
-Result<std::string> read_whole(int fd, const std::string& path) {
-  std::string text(kFileBytesMax, '\0');
-  std::size_t length = 0;
-  while (length < text.size()) {
-    const ssize_t count = ::read(fd, text.data() + length, text.size() - length);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return unreadable(Errc::kSystem, path);
-    if (count == 0) break;
-    length += static_cast<std::size_t>(count);
-  }
-  text.resize(length);
-  return text;
-}
-
 }  // namespace
 
 Result<std::vector<Assignment>> parse_config(std::string_view text, const std::string& path) {
@@ -118,7 +105,7 @@ Result<std::vector<Assignment>> read_config_file(const std::string& path) {
   struct stat facts {};
   if (::fstat(file.number(), &facts) != 0) return unreadable(Errc::kSystem, path);
   if (const Status good = check_file(facts, path); !good) return tl::unexpected(good.error());
-  const auto text = read_whole(file.number(), path);
+  const auto text = read_text(file.number(), path, kFileBytesMax);
   if (!text) return tl::unexpected(text.error());
   return parse_config(*text, path);
 }

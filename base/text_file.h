@@ -13,5 +13,7 @@ namespace livebtl {
 /// ended, only fails). Of more than max_bytes nothing is given: of a part alone nothing could be
 /// said of what follows. Errors: kSystem, kLimit.
 Result<std::string> read_text(const std::string& path, std::size_t max_bytes);
+/// Of one that is open, which stays the caller's, from where it stands on.
+Result<std::string> read_text(int fd, const std::string& path, std::size_t max_bytes);
 
 }  // namespace livebtl

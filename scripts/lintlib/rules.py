@@ -86,7 +86,7 @@ def check_shell(files):
     if not paths:
         return
     try:
-        done = subprocess.run(["shellcheck", "--format=gcc", *paths], cwd=files.root, capture_output=True, text=True, check=False)
+        done = subprocess.run(["shellcheck", "--external-sources", "--format=gcc", *paths], cwd=files.root, capture_output=True, text=True, check=False)
     except FileNotFoundError:
         yield f"{paths[0]}:1: shellcheck is missing: apt-get install shellcheck"
         return

@@ -4,14 +4,9 @@
 # Usage: run_biased_lock.sh [ROUNDS]   (locks a thread takes; default 3: about 2 million states, some seconds)
 set -euo pipefail
 
-model=$(cd "$(dirname "$0")" && pwd)/biased_lock.pml
+# shellcheck source=tests/model/search.sh
+source "$(dirname "$0")/search.sh" biased_lock
 rounds=${1:-3}
-for tool in spin gcc; do
-  command -v "$tool" >/dev/null || { echo "$tool is missing: apt-get install $tool"; exit 1; }
-done
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
 
 # check MUTANT PAN_OPTIONS...: prints pan's report.
 check() {

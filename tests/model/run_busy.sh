@@ -4,14 +4,9 @@
 # Usage: run_busy.sh [MESSAGES]   (default 6)
 set -euo pipefail
 
-model=$(cd "$(dirname "$0")" && pwd)/busy.pml
+# shellcheck source=tests/model/search.sh
+source "$(dirname "$0")/search.sh" busy
 messages=${1:-6}
-for tool in spin gcc; do
-  command -v "$tool" >/dev/null || { echo "$tool is missing: apt-get install $tool"; exit 1; }
-done
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
 
 # check MUTANT: prints pan's report.
 check() {

@@ -4,14 +4,9 @@
 # Usage: run_fast_box.sh [MESSAGES]   (default 11)
 set -euo pipefail
 
-model=$(cd "$(dirname "$0")" && pwd)/fast_box.pml
+# shellcheck source=tests/model/search.sh
+source "$(dirname "$0")/search.sh" fast_box
 messages=${1:-11}
-for tool in spin gcc; do
-  command -v "$tool" >/dev/null || { echo "$tool is missing: apt-get install $tool"; exit 1; }
-done
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
 
 # check MUTANT: prints pan's report.
 check() {
