@@ -45,6 +45,7 @@ control::HoldCommand hold_of(const CommandLine& line, const std::string& job) {
   command.verb = verb_of(line);
   command.incarnation = Incarnation{static_cast<std::uint32_t>(std::time(nullptr))};
   const std::uint64_t drawn = command.verb == control::HoldVerb::kStart ? random_u64() | 1 : 0;
+  command.claimer = static_cast<std::uint32_t>(random_u64());
   command.id = read_hold_id(line.hold_id).value_or(drawn);
   command.lease_ms = static_cast<std::uint32_t>(line.lease_or(kLeaseDefault) / kMillisecond);
   command.dry_run = line.dry_run;

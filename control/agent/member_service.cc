@@ -221,10 +221,10 @@ Message MemberService::answer(const HoldRequest& request) const {
       held.report = admin_.end_hold(request.id);
       break;
     case HoldAction::kClaim:
-      held.report = admin_.claim_hold(request.id, request.lease_ms * kMillisecond);
+      held.report = admin_.claim_hold({request.id, request.claim}, request.lease_ms * kMillisecond);
       break;
     case HoldAction::kRestore:
-      held.report = admin_.restore(request.id, request.incarnation);
+      held.report = admin_.restore({request.id, request.claim}, request.incarnation);
       break;
   }
   return held;

@@ -6,8 +6,8 @@
 // the members do not know; one that is killed leaves a hold that `hold end` ends, or its lease.
 // Phases: find members and how they stand -> park -> seal (tell all how many they are, so that a
 // missing member shows afterwards) -> done; or back, if not all can be parked; or end. docs/HOLD.md has
-// the rules. For a restored job: find -> claim (so that no command ends it for some members, and no
-// lease runs out) -> raise (all to one incarnation) -> end.
+// the rules. For a restored job: find -> claim (so that no other command ends it for some members or
+// raises them, and no lease runs out) -> raise (all to one incarnation) -> end.
 #pragma once
 
 #include <variant>
@@ -45,6 +45,7 @@ struct HoldCommand {
   // kStart: random, not 0. Else: the hold that is meant; 0: any.
   std::uint64_t id = 0;
   std::uint32_t lease_ms = 0;  // kStart, kRenew, kRestored
+  std::uint32_t claimer = 0;   // kRestored: random: tells this command from others of that moment
   // kRestored: at least to this one. Seconds since 1970 rise also where one set of snapshots is
   // restored a second time.
   Incarnation incarnation{};
@@ -111,10 +112,12 @@ class HoldMachine {
   void end_without_hold();
   void begin_restore();
   bool raised_any() const;
-  bool choose_incarnation();
+  void choose_incarnation();
   Incarnation job_incarnation() const;
   std::uint64_t restored_hold() const;
   bool restored_already() const;
+  std::uint64_t next_claim() const;
+  void outdone_or(const HoldAnswer& answer, const char* text);
   bool restore_begun() const;
   bool raised(const HoldAnswer& answer) const;
   std::string misfit() const;
@@ -148,6 +151,7 @@ class HoldMachine {
   std::size_t renewed_ = 0;         // kRenew: how many are held
   std::uint64_t renewed_from_ = 0;  // ... and the first question that renews
   std::uint32_t told_ = 0;          // parked, in the last HoldProgress
+  std::uint64_t claim_ = 0;         // kRestored: core::HoldClaim::number
   std::vector<Action> actions_;
   Outcome outcome_;
 };

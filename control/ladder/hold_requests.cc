@@ -20,7 +20,7 @@ bool HoldMachine::wanted(const HoldAnswer& answer) const {
              (command_.verb != HoldVerb::kRenew ||
               (answer.number >= renewed_from_ && answer.report.refusal.empty()));
     case Phase::kClaim:
-      return raised(answer) || (answer.report.claimed && answer.report.id == command_.id);
+      return answer.report.claim == claim_ && answer.report.refusal.empty();
     case Phase::kRaise:
       return raised(answer) && answer.report.incarnation == command_.incarnation;
     case Phase::kBack:
@@ -40,7 +40,7 @@ Incarnation HoldMachine::job_incarnation() const {
 }
 
 HoldRequest HoldMachine::request_for(const Entry& entry) const {
-  HoldRequest request{command_.job, HoldAction::kAsk, command_.id, 0, 0, number_, {}};
+  HoldRequest request{command_.job, HoldAction::kAsk, command_.id, 0, 0, number_, {}, claim_};
   if (phase_ == Phase::kPark || phase_ == Phase::kSeal) {
     request.action = HoldAction::kStart;
     request.lease_ms = command_.lease_ms;

@@ -74,8 +74,8 @@ bool HoldMachine::restore_begun() const {
 }
 
 /// One above all that are known, and at least the commanded one; or that to which another command
-/// has begun to raise them: then true.
-bool HoldMachine::choose_incarnation() {
+/// has begun to raise them.
+void HoldMachine::choose_incarnation() {
   Incarnation begun{};
   for (const HoldAnswer& answer : poll_.answers()) {
     const Incarnation own = answer.report.incarnation;
@@ -84,7 +84,6 @@ bool HoldMachine::choose_incarnation() {
     if (raised(answer)) begun = std::max(begun, own);
   }
   if (begun != Incarnation{}) command_.incarnation = begun;
-  return begun != Incarnation{};
 }
 
 void HoldMachine::begin_restore() {
@@ -102,29 +101,50 @@ void HoldMachine::begin_restore() {
             ": these processes were not snapshotted together, and are not continued; restore "
             "all machines from one set of snapshots");
   }
-  const bool begun = choose_incarnation();
+  choose_incarnation();
   const std::string raise = std::to_string(poll_.size()) + " processes to incarnation " +
                             std::to_string(static_cast<unsigned>(command_.incarnation));
   if (command_.dry_run)
     return end(ExitCode::kDone, "would raise " + raise +
                                     ", connect them anew and end the hold; nothing was changed");
-  enter(begun ? Phase::kRaise : Phase::kClaim);
+  claim_ = next_claim();
+  enter(Phase::kClaim);
 }
 
+/// Above all that are known. Two commands of one moment, which know the same, differ in the lower half.
+std::uint64_t HoldMachine::next_claim() const {
+  std::uint64_t highest = 0;
+  for (const HoldAnswer& answer : poll_.answers()) highest = std::max(highest, answer.report.claim);
+  return (((highest >> 32) + 1) << 32) | command_.claimer;
+}
+
+/// Ends: this member refuses since another command has claimed it, or for the reason that it says.
+void HoldMachine::outdone_or(const HoldAnswer& answer, const char* text) {
+  if (answer.report.claim > claim_)
+    return end(ExitCode::kBusy, answer.name +
+                                    ": another `job restored` has claimed it since, and goes on; "
+                                    "if that one fails, call this again");
+  end(ExitCode::kInconsistent, answer.name + text + answer.report.refusal);
+}
+
+/// The answers to the claims tell anew whether they are one set and to what others have raised them: since all
+/// follow this claim, nobody else can change that any more.
 void HoldMachine::advance_claim() {
-  if (const HoldAnswer* const answer = refusal())
-    return end(ExitCode::kInconsistent,
-               answer->name + " is held no more: " + answer->report.refusal);
+  if (const HoldAnswer* const answer = refusal()) return outdone_or(*answer, " is held no more: ");
   if (poll_.empty()) return end(ExitCode::kNotFound, "every member of the job has left");
-  if (all_settled()) return enter(Phase::kRaise);
+  if (all_settled()) {
+    if (const std::string why = misfit(); !why.empty())
+      return end(ExitCode::kInconsistent, why + ": it is held no more; nothing was changed");
+    choose_incarnation();
+    return enter(Phase::kRaise);
+  }
   if (now_ < deadline_) return;
   note_stragglers();
   end(ExitCode::kRetracted, "time-out; nothing was changed, and all are still held");
 }
 
 void HoldMachine::advance_raise() {
-  if (const HoldAnswer* const answer = refusal())
-    return end(ExitCode::kInconsistent, answer->name + " refused: " + answer->report.refusal);
+  if (const HoldAnswer* const answer = refusal()) return outdone_or(*answer, " refused: ");
   if (all_settled()) return enter(Phase::kEnd);
   if (now_ < deadline_) return;
   note_stragglers();

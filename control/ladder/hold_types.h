@@ -22,6 +22,7 @@ struct HoldRequest {
   std::uint64_t number = 0;    // of the question, for the answer
   // kRestore: to be raised to this one; kStart: the highest that is known in the job
   Incarnation incarnation{};
+  std::uint64_t claim = 0;  // kClaim, kRestore: core::HoldClaim::number
 };
 
 struct HoldAnswer {

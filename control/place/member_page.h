@@ -17,7 +17,7 @@
 namespace livebtl::control {
 
 inline constexpr std::uint64_t kPageMagic = 0x6c7462657669'6c70;
-inline constexpr std::uint32_t kPageVersion = 2;
+inline constexpr std::uint32_t kPageVersion = 3;
 
 struct PageHeader {
   std::uint64_t magic;

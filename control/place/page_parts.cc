@@ -104,6 +104,7 @@ void take_hold(const core::EnginePage& page, PageView& view, Fit& fit) {
   view.hold.claimed = fit.flag(hold.claimed);
   view.hold.incarnation = Incarnation{hold.incarnation};
   view.hold.restored_from = hold.restored_from;
+  view.hold.claim = hold.claim;
   view.hold.why = clean_text(hold.why);
 }
 

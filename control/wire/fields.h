@@ -45,7 +45,8 @@ LIVEBTL_FIELDS_OF(core::RungReport) {
   LIVEBTL_NAMES(pairs, waiting, other_holders, absent);
 }
 LIVEBTL_FIELDS_OF(core::HoldReport) {
-  LIVEBTL_FIELDS(id, state, members, left_ms, claimed, incarnation, restored_from, why, refusal);
+  LIVEBTL_FIELDS(id, state, members, left_ms, claimed, claim, incarnation, restored_from, why);
+  LIVEBTL_FIELDS(refusal);
   LIVEBTL_NAMES(waiting);
 }
 LIVEBTL_FIELDS_OF(core::RoutingPlan) {
@@ -130,7 +131,7 @@ LIVEBTL_FIELDS_OF(PageAnswer) { LIVEBTL_FIELDS(page); }
 LIVEBTL_FIELDS_OF(AddressesRequest) { LIVEBTL_FIELDS(job, question); }
 LIVEBTL_FIELDS_OF(AddressesAnswer) { LIVEBTL_FIELDS(member, question, addresses); }
 LIVEBTL_FIELDS_OF(HoldRequest) {
-  LIVEBTL_FIELDS(job, action, id, lease_ms, members, number, incarnation);
+  LIVEBTL_FIELDS(job, action, id, lease_ms, members, number, incarnation, claim);
 }
 LIVEBTL_FIELDS_OF(HoldAnswer) { LIVEBTL_FIELDS(member, name, rank, announced, number, report); }
 LIVEBTL_FIELDS_OF(ErrorAnswer) { LIVEBTL_FIELDS(code, text); }

@@ -75,12 +75,20 @@ struct HoldOrder {
   Incarnation job{1};  // the highest that is known in the job, and not 0 (core/switch/fence.h)
 };
 
+/// Of the restore from a hold's snapshots, by one `job restored`. Of two that are at work at the same time
+/// the one of the higher number goes on: a process follows none that is lower than what it has seen.
+struct HoldClaim {
+  std::uint64_t hold = 0;    // not 0
+  std::uint64_t number = 0;  // above those that are known, and no two have the same
+};
+
 struct HoldReport {
   std::uint64_t id = 0;  // of the hold that `state` is about; 0: none
   HoldState state = HoldState::kNone;
   std::uint32_t members = 0;         // all so many were parked at one time; 0: not told yet
   std::uint32_t left_ms = 0;         // of the lease, kParking and kParked
   bool claimed = false;              // for a restore: only being raised lets it be ended
+  std::uint64_t claim = 0;           // the highest number of a claim that it has followed
   Incarnation incarnation{};         // of this process (core/switch/fence.h); 0: none yet
   std::uint64_t restored_from = 0;   // the hold from whose snapshots it was restored last; 0: never
   std::string why;                   // kBroken: what broke it
@@ -166,15 +174,17 @@ class Admin {
   /// claims it.
   virtual HoldReport end_hold(std::uint64_t id) = 0;
   virtual HoldReport hold_report() = 0;
-  /// Renews the lease of that hold, in which this process is parked, and from then on refuses to
-  /// end it before restore(): of all members it is found whole and claimed before the first is
-  /// raised, so that nobody ends it for some of them meanwhile. The lease ends a claim, too.
-  virtual HoldReport claim_hold(std::uint64_t id, TimeNs lease) = 0;
+  /// From now on no claim and no restore() of a lower number is followed. If this process is parked by
+  /// that hold, its lease begins anew, and it refuses to end it before restore(): of all members it is
+  /// found whole and claimed before the first is raised, so that nobody ends it for some of them
+  /// meanwhile. The lease ends that, too. Refused if it was never in that hold, or has left it.
+  virtual HoldReport claim_hold(const HoldClaim& claim, TimeNs lease) = 0;
   /// This process was restored from a snapshot that was taken during that hold, as all others of
   /// its job: it is raised to that incarnation, and its connections to other machines are closed,
   /// to be opened anew when the hold is ended. Again: nothing changes. Refused outside of that hold
-  /// (one that is broken, or a fence, is no obstacle: the caller has seen that the set is whole).
-  virtual HoldReport restore(std::uint64_t id, Incarnation to) = 0;
+  /// (one that is broken, or a fence, is no obstacle: the caller has seen that the set is whole), and
+  /// under a claim that another has outdone.
+  virtual HoldReport restore(const HoldClaim& claim, Incarnation to) = 0;
   /// Called (under the engine's lock; must only signal) whenever report() or spans_nodes() changed,
   /// or unreached() would name somebody again.
   virtual void on_report(std::function<void()> signal) = 0;

@@ -66,12 +66,12 @@ HoldReport EngineCore::hold_report() {
   return core_.hold.report();
 }
 
-HoldReport EngineCore::claim_hold(std::uint64_t id, TimeNs lease) {
-  return with_hold([&](Hold& hold) { return hold.claim(id, lease); });
+HoldReport EngineCore::claim_hold(const HoldClaim& claim, TimeNs lease) {
+  return with_hold([&](Hold& hold) { return hold.claim(claim, lease); });
 }
 
-HoldReport EngineCore::restore(std::uint64_t id, Incarnation to) {
-  return change_hold([&](Hold& hold) { return hold.restore(id, to); });
+HoldReport EngineCore::restore(const HoldClaim& claim, Incarnation to) {
+  return change_hold([&](Hold& hold) { return hold.restore(claim, to); });
 }
 
 RungReport EngineCore::report() {

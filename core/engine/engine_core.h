@@ -61,8 +61,8 @@ class EngineCore final : public Engine, public Admin, private BiasedLock::EntryW
   HoldReport hold(const HoldOrder& order) override;
   HoldReport end_hold(std::uint64_t id) override;
   HoldReport hold_report() override;
-  HoldReport claim_hold(std::uint64_t id, TimeNs lease) override;
-  HoldReport restore(std::uint64_t id, Incarnation to) override;
+  HoldReport claim_hold(const HoldClaim& claim, TimeNs lease) override;
+  HoldReport restore(const HoldClaim& claim, Incarnation to) override;
   void on_report(std::function<void()> signal) override;
   void publish_relay(const std::string& relay) override;
   std::vector<std::string> relays() override;

@@ -75,6 +75,7 @@ struct LossPage {
 struct HoldPage {
   std::uint64_t id;
   std::uint64_t restored_from;
+  std::uint64_t claim;
   std::uint32_t members, incarnation;
   std::int64_t until_ns;  // of the engine's clock: while it is parking or parked
   std::uint8_t state;     // HoldState

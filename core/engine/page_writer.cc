@@ -205,6 +205,7 @@ void PageWriter::write_hold(HoldPage& page) const noexcept {
   const HoldReport report = core_.hold.summary();
   page.id = report.id;
   page.restored_from = report.restored_from;
+  page.claim = report.claim;
   page.members = report.members;
   page.incarnation = static_cast<std::uint32_t>(report.incarnation);
   page.until_ns = core_.context.now + report.left_ms * kMillisecond;

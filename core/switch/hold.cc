@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t kWaitingMax = 32;
 constexpr const char* kFencedOut =
     "a newer incarnation of the job runs, and this process is a copy that was left behind; end it";
+constexpr const char* kOutdone = "another `job restored` has claimed it since";
 
 }  // namespace
 
@@ -65,21 +66,34 @@ HoldReport Hold::end(std::uint64_t id) {
   return report();
 }
 
-HoldReport Hold::claim(std::uint64_t id, TimeNs lease) {
-  LIVEBTL_ASSERT(id != 0 && lease > 0, "control checks what it was sent");
-  if (id != id_ || state_ != HoldState::kParked)
-    return refused("it is not parked by hold " + hex_id(id));
-  until_ = context_.now + lease;
-  claimed_ = context_.fence.restored_from() != id;  // a late claim binds nobody who is raised
+// Also of a process whose lease has run out, or that is raised already: whoever claims learns that by the
+// answer, and who has claimed before can raise nobody any more.
+HoldReport Hold::claim(const HoldClaim& claim, TimeNs lease) {
+  LIVEBTL_ASSERT(claim.hold != 0 && lease > 0, "control checks what it was sent");
+  const bool raised = context_.fence.restored_from() == claim.hold;
+  if (claim.hold != id_ && !raised) return refused("it is not held by " + hex_id(claim.hold));
+  if (claim.number < claim_) return refused(kOutdone);
+  claim_ = claim.number;
+  if (claim.hold == id_ && state_ == HoldState::kParked) {
+    until_ = context_.now + lease;
+    claimed_ = !raised;  // a late claim binds nobody who is raised
+  }
   return report();
 }
 
 // A hold that broke after it was found whole (the orchestrator of the restore was killed, and the
 // lease ran out) has done its duty: the streams are as they were, or have gone on among members of this
 // set.
-HoldReport Hold::restore(std::uint64_t id, Incarnation to) {
-  if (context_.fence.own() == to && context_.fence.restored_from() == id) return report();
-  if (to <= context_.fence.own()) return refused("its incarnation is not below the ordered one");
+HoldReport Hold::restore(const HoldClaim& claim, Incarnation to) {
+  const std::uint64_t id = claim.hold;
+  const Incarnation own = context_.fence.own();
+  const bool raised = id != 0 && context_.fence.restored_from() == id;
+  if (raised && own == to) return report();
+  if (raised)
+    return refused("it was raised to incarnation " +
+                   std::to_string(static_cast<std::uint32_t>(own)) + " already");
+  if (claim.number < claim_) return refused(kOutdone);
+  if (to <= own) return refused("its incarnation is not below the ordered one");
   if (id == 0 || id != id_ || state_ == HoldState::kParking)
     return refused("it was not restored from a snapshot of hold " + hex_id(id));
   log(LogLevel::kInfo, "hold", "%s: restored; this is incarnation %u of the job",
@@ -115,6 +129,7 @@ HoldReport Hold::summary() const {
   report.id = id_;
   report.state = state_;
   report.claimed = claimed_;
+  report.claim = claim_;
   report.members = members_;
   report.incarnation = context_.fence.own();
   report.restored_from = context_.fence.restored_from();

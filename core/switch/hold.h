@@ -26,8 +26,8 @@ class Hold {
 
   HoldReport start(const HoldOrder& order);
   HoldReport end(std::uint64_t id);
-  HoldReport claim(std::uint64_t id, TimeNs lease);
-  HoldReport restore(std::uint64_t id, Incarnation to);
+  HoldReport claim(const HoldClaim& claim, TimeNs lease);
+  HoldReport restore(const HoldClaim& claim, Incarnation to);
   HoldReport report() const;
   /// The same, but for what it waits for.
   HoldReport summary() const;
@@ -75,6 +75,7 @@ class Hold {
   std::uint32_t members_ = 0;  // parked at one time with this one; 0: not known yet
   std::uint64_t taken_ = 0;    // frames that had come by then
   bool claimed_ = false;       // for a restore
+  std::uint64_t claim_ = 0;    // the highest number that was followed
   const char* why_ = "";
 };
 

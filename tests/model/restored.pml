@@ -5,21 +5,25 @@
  * What stands for what: member() is Hold (core/switch/hold.cc): end(), claim(), restore(), watch(), and meets(), with
  *   Fence::meet(). restorer() is HoldMachine of `job restored` (control/ladder/hold_restored.cc): misfit(),
  *   choose_incarnation(), claim, raise, end. ender() is `hold end`: restore_begun(), end.
- * Restorers: 1 may be killed at any step; 2 begins at any time after 1 has ended or was killed, is not killed, and is
- *   called again while some are raised. What 1 has asked may still arrive then, or not at all; a claim also repeatedly.
- *   Two at the same time (-DAT_ONCE) are not safe: each may raise to a number of its own. docs/HOLD.md says so.
+ *   Every claim has a number, above those that its restorer has seen, and no two have the same: a member that has
+ *   promised itself to one refuses claims and raises of lower numbers.
+ * Restorers: 1 may be killed at any step; 2 is not killed, and is called again while some are raised. 2 begins at any
+ *   time, with 1 at work, ended or killed. What 1 has asked may still arrive then, or not at all; a claim also
+ *   repeatedly.
  * A lease may run out at any time (-DLEASES=1); with -DENDER=1 there is a `hold end` at the same time, which may be
  *   killed.
  * Shown: a restorer that reports "all go on" does so while all are raised to one incarnation and send, and afterwards
- *   nobody is raised to another, or fenced out; if anybody is raised, the next restorer brings all to that incarnation,
- *   whatever leases have run out meanwhile (without a `hold end`), and is refused by nobody; nobody that is not raised
+ *   nobody is raised to another, or fenced out; no two are ever raised to different ones; if anybody is raised, the next
+ *   restorer brings all to that incarnation, whatever leases have run out meanwhile (without a `hold end`), and is
+ *   refused by nobody but for another restorer's claim; nobody that is not raised
  *   has been let go by a `hold end` where another is (while leases last); and where nothing more can happen no lease is
  *   left to park anybody.
  * Mutants: -DNO_CLAIM (a restorer raises without a claim), -DENDS_CLAIMED (a member's hold ends although it is
- *   claimed), -DHALF_CLAIMED (a restorer raises when one is claimed), -DNEW_NUMBER (the second restorer takes a number of its own
+ *   claimed), -DHALF_CLAIMED (a restorer raises when one is claimed), -DNEW_INCARNATION (the second restorer takes one of its own
  *   although some are raised), -DKEEPS_OUT (a member that was fenced out is not raised), -DWANTS_ALL_PARKED (what is
  *   half raised has to be parked still), -DLATE_BINDS (a late claim binds also who is raised), -DENDS_ONE (a restorer
- *   reports when one sends).
+ *   reports when one sends), -DONE_CLAIM (a claim does not say whose it is), -DOLD_LOOK (a restorer goes by what it saw
+ *   before its claims).
  * Run: tests/model/run_restored.sh
  */
 #ifndef LEASES
@@ -27,6 +31,9 @@
 #endif
 #ifndef ENDER
 #define ENDER 0
+#endif
+#ifndef AT_ONCE
+#define AT_ONCE 1   /* 0: restorer 2 begins when 1 has ended or was killed */
 #endif
 #define N 2
 #define FIRST 1   /* the incarnation of a job that was held */
@@ -37,6 +44,12 @@ mtype state[N];
 bit held[N];      /* its id is that of the hold */
 bit claimed[N], raised[N], let_go[N];
 byte own[N];      /* incarnation */
+byte promised[N]; /* the highest claim that it has seen */
+/* What a restorer has seen of each member, last with the answer to its claim. */
+mtype was[3 * N];
+bit was_raised[3 * N], was_held[3 * N], was_claimed[3 * N];
+byte was_own[3 * N], was_promised[3 * N];
+byte number[3];   /* its claim */
 /* What a restorer has asked, and has been answered: of 1 and 2. */
 #define NOTHING 0
 #define CLAIM 1
@@ -50,6 +63,11 @@ byte told = 0;    /* the incarnation that "all go on" named */
 
 #define OF(c, i) ((c) * N + (i))
 #define PARKS(i) (state[i] == parked || state[i] == fenced)
+
+inline look(c, j) {
+  was[OF(c, j)] = state[j]; was_raised[OF(c, j)] = raised[j]; was_held[OF(c, j)] = held[j];
+  was_own[OF(c, j)] = own[j]; was_claimed[OF(c, j)] = claimed[j]; was_promised[OF(c, j)] = promised[j]
+}
 
 inline answer(c, no) { if :: over[c] :: else -> refused[OF(c, i)] = no; done[OF(c, i)] = !(no) fi }
 
@@ -70,11 +88,26 @@ inline end_hold(c) {
   fi
 }
 
+#ifdef ONE_CLAIM
+#define OUTDONE(n) false
+#else
+#define OUTDONE(n) ((n) < promised[i])
+#endif
+#ifdef OLD_LOOK
+#define LOOK_AGAIN skip
+#else
+#define LOOK_AGAIN look(c, i)
+#endif
+
 inline claim(c) {
   ask[OF(c, i)] = NOTHING;
   if
-  :: !held[i] || state[i] != parked -> answer(c, !raised[i])
-  :: else -> claimed[i] = !raised[i]; answer(c, 0)
+  :: !held[i] && !raised[i] || OUTDONE(number[c]) -> answer(c, 1)
+  :: else ->
+     promised[i] = number[c];
+     if :: state[i] == parked -> claimed[i] = !raised[i] :: else fi;
+     if :: over[c] :: else -> LOOK_AGAIN fi;
+     answer(c, 0)
   fi
 }
 
@@ -82,14 +115,15 @@ inline claim(c) {
 inline raise(c) {
   if
   :: raised[i] && own[i] == TO(c) -> answer(c, 0)
-#ifdef KEEPS_OUT
-  :: state[i] == fenced -> answer(c, 1)
-#endif
   :: else ->
      if
-     :: TO(c) <= own[i] || !held[i] -> answer(c, 1)
+     :: raised[i] || TO(c) <= own[i] || !held[i] || OUTDONE(number[c]) -> answer(c, 1)
+#ifdef KEEPS_OUT
+     :: state[i] == fenced -> answer(c, 1)
+#endif
      :: else ->
         assert(told == 0 || told == TO(c));
+        assert(!raised[1 - i] || own[1 - i] == TO(c));
         assert(LEASES || !let_go[1 - i]);
         own[i] = TO(c); raised[i] = 1; claimed[i] = 0;
         if :: state[i] == fenced -> state[i] = broken :: else fi;
@@ -111,8 +145,9 @@ inline takes(c) {
   :: d_step { ask[OF(c, i)] == CLAIM -> claim(c) }
   :: d_step { ask[OF(c, i)] >= RAISE -> raise(c) }
   :: d_step { over[c] && ask[OF(c, i)] != NOTHING -> ask[OF(c, i)] = NOTHING }
-  :: d_step { claim_sent[OF(c, i)] && held[i] && state[i] == parked && claimed[i] != LATE_CLAIM ->
-       claimed[i] = LATE_CLAIM }
+  :: d_step { claim_sent[OF(c, i)] && held[i] && state[i] == parked && !OUTDONE(number[c]) &&
+       (promised[i] != number[c] || claimed[i] != LATE_CLAIM) ->
+       promised[i] = number[c]; claimed[i] = LATE_CLAIM }
   fi
 }
 
@@ -138,68 +173,72 @@ inline begin(what) {
     if :: (what) == CLAIM -> claim_sent[OF(c, 0)] = 1; claim_sent[OF(c, 1)] = 1 :: else fi }
 }
 
-/* How a member stands, as a command finds it: each at a time of its own. */
-inline look(j) {
-  d_step { was[j] = state[j]; was_raised[j] = raised[j]; was_held[j] = held[j]; was_own[j] = own[j];
-    was_claimed[j] = claimed[j] }
+/* Whoever has ended knows nothing: fewer states. */
+inline forget(c, j) {
+  was[OF(c, j)] = none; was_raised[OF(c, j)] = 0; was_held[OF(c, j)] = 0; was_own[OF(c, j)] = 0;
+  was_claimed[OF(c, j)] = 0; was_promised[OF(c, j)] = 0; refused[OF(c, j)] = 0; done[OF(c, j)] = 0
 }
-#define BEGUN (was_raised[0] || was_raised[1])
+
+#define BEGUN(c) (was_raised[OF(c, 0)] || was_raised[OF(c, 1)])
 #ifdef WANTS_ALL_PARKED
-#define FITS(j) (was[j] == parked)
+#define FITS(c, j) (was[OF(c, j)] == parked)
 #else
-#define FITS(j) (was_raised[j] || was_held[j])
+#define FITS(c, j) (was_raised[OF(c, j)] || was_held[OF(c, j)])
 #endif
+#define ONE_SET(c) (BEGUN(c) -> FITS(c, 0) && FITS(c, 1) : was[OF(c, 0)] == parked && was[OF(c, 1)] == parked)
+#define HIGHER(a, b) ((a) > (b) -> (a) : (b))
+
+/* To which incarnation: that to which somebody is raised; else one of its own, above all. */
+inline choose(c) {
+  d_step {
+    to = HIGHER(was_own[OF(c, 0)], was_own[OF(c, 1)]) + c;
+#ifndef NEW_INCARNATION
+    if :: was_raised[OF(c, 0)] -> to = was_own[OF(c, 0)] :: else fi;
+    if :: was_raised[OF(c, 1)] && was_own[OF(c, 1)] > FIRST -> to = was_own[OF(c, 1)] :: else fi
+#endif
+  }
+}
+
+/* Claims are numbered 4, 5, ... by rounds of four; the last digit is the restorer's. */
+inline choose_number(c) {
+  d_step { number[c] = (HIGHER(was_promised[OF(c, 0)], was_promised[OF(c, 1)]) / 4 + 1) * 4 + c }
+}
 
 proctype restorer(byte c) {
-  mtype was[N]; bit was_raised[N], was_held[N], was_claimed[N]; byte was_own[N], to; bit claims;
-#ifndef AT_ONCE
-  (c == 1 || over[1]);
-#endif
+  byte to;
 again:
-  look(0); look(1);
-  atomic {
-    to = (was_own[0] > was_own[1] -> was_own[0] : was_own[1]);
-    claims = !(BEGUN);
-    if
-#ifdef NEW_NUMBER
-    :: to++
-#else
-    :: !BEGUN -> to++
-    :: BEGUN -> to = 0;   /* the highest to which anybody was raised */
-       if :: was_raised[0] -> to = was_own[0] :: else fi;
-       if :: was_raised[1] && was_own[1] > to -> to = was_own[1] :: else fi
-#endif
-    fi;
-#ifdef AT_ONCE
-    if :: claims && c == 2 -> to++ :: else fi
-#endif
-    }
+  (c == 1 || AT_ONCE || over[1]);
+  (ask[OF(c, 0)] == NOTHING && ask[OF(c, 1)] == NOTHING);   /* what 1 asks may come late, and that is enough */
+  claim_sent[OF(c, 0)] = 0; claim_sent[OF(c, 1)] = 0;
+  d_step { look(c, 0) } d_step { look(c, 1) }
   if
-  :: was_raised[0] && was_raised[1] && was[0] == none && was[1] == none && was_own[0] == was_own[1] -> goto well
-  :: !BEGUN && (was[0] != parked || was[1] != parked) -> goto bye     /* no set: 8 */
-  :: BEGUN && !(FITS(0) && FITS(1)) -> assert(ENDER && LEASES); goto bye
+  :: was_raised[OF(c, 0)] && was_raised[OF(c, 1)] && was[OF(c, 0)] == none && was[OF(c, 1)] == none &&
+     was_own[OF(c, 0)] == was_own[OF(c, 1)] -> goto well
+  :: !ONE_SET(c) -> assert(!BEGUN(c) || ENDER && LEASES); goto bye     /* no set: 8 */
   :: else
   fi;
 #ifndef NO_CLAIM
+  choose_number(c);
+  begin(CLAIM);
   if
-  :: claims ->
-     begin(CLAIM);
-     if
 #ifdef HALF_CLAIMED
-     :: done[OF(c, 0)] || done[OF(c, 1)]
+  :: done[OF(c, 0)] || done[OF(c, 1)]
 #else
-     :: ALL_DONE
+  :: ALL_DONE
 #endif
-     :: REFUSED -> goto bye
-     :: MORTAL -> goto bye
-     fi
+  :: REFUSED -> assert(MORTAL || ENDER || promised[0] > number[c] || promised[1] > number[c]); goto bye
+  :: MORTAL -> goto bye
+  fi;
+  if
+  :: !ONE_SET(c) -> goto bye
   :: else
   fi;
 #endif
+  choose(c);
   begin(RAISE + to);
   if
   :: ALL_DONE
-  :: REFUSED -> assert(MORTAL || ENDER && LEASES); goto bye
+  :: REFUSED -> assert(MORTAL || ENDER && LEASES || promised[0] > number[c] || promised[1] > number[c]); goto bye
   :: MORTAL -> goto bye
   fi;
   begin(END);
@@ -217,17 +256,17 @@ well: skip;
     assert(told == 0 || told == own[0]);
     told = own[0] };
 bye: if
-  :: c == 1 -> over[c] = 1
+  :: c == 1 -> d_step { over[c] = 1; forget(c, 0); forget(c, 1) }
   :: else -> end_called_again: (told == 0 && (raised[0] || raised[1])); goto again
   fi
 }
 
 /* `hold end`. */
 proctype ender() {
-  mtype was[N]; bit was_raised[N], was_held[N], was_claimed[N]; byte was_own[N], c;
-  look(0); look(1);
+  byte c;
+  d_step { look(0, 0) } d_step { look(0, 1) }
   if
-  :: was_claimed[0] || was_claimed[1] || BEGUN -> goto bye            /* restore_begun(): 4 */
+  :: was_claimed[0] || was_claimed[1] || BEGUN(0) -> goto bye         /* restore_begun(): 4 */
   :: else
   fi;
   begin(END);
@@ -236,7 +275,8 @@ proctype ender() {
   :: REFUSED                                                          /* 4 */
   :: true                                                             /* killed */
   fi;
-bye: over[0] = 1
+bye: skip;
+  d_step { over[0] = 1; forget(0, 0); forget(0, 1) }
 }
 
 proctype at_the_end() {

@@ -15,9 +15,9 @@ memory_mb=1900 pan_options=(-m500000)
 
 # search DEFINES...: prints pan's report. An error ends the search.
 search() {
-  spin "$@" -a "$model" >spin.log || { cat spin.log; exit 1; }
+  spin "$@" -a "$model" >spin.log || { cat spin.log >&2; exit 1; }
   gcc -w -O2 -DSAFETY -DCOLLAPSE -DMEMLIM="$memory_mb" -o pan pan.c
-  ./pan "${pan_options[@]}" >pan.log || { cat pan.log; exit 1; }
+  ./pan "${pan_options[@]}" >pan.log || { cat pan.log >&2; exit 1; }
   cat pan.log
 }
 

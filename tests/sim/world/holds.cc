@@ -112,7 +112,7 @@ void Holds::restore() {
   ++restored_;
   for (const auto& process : processes_) {
     if (!process->alive()) continue;
-    const core::HoldReport report = process->engine().restore(number_, incarnation());
+    const core::HoldReport report = process->engine().restore({number_, 0}, incarnation());
     if (!report.refusal.empty()) on_failure("all are held, and one refuses: " + report.refusal);
   }
 }

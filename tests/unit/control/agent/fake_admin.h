@@ -58,11 +58,11 @@ class FakeAdmin final : public core::Admin {
   }
   core::HoldReport hold(const core::HoldOrder& order) override { return held.start(order); }
   core::HoldReport end_hold(std::uint64_t id) override { return held.end(id); }
-  core::HoldReport claim_hold(std::uint64_t id, TimeNs lease) override {
-    return held.claim(id, lease);
+  core::HoldReport claim_hold(const core::HoldClaim& claim, TimeNs lease) override {
+    return held.claim(claim.hold, lease);
   }
-  core::HoldReport restore(std::uint64_t id, Incarnation to) override {
-    return held.restore(id, to);
+  core::HoldReport restore(const core::HoldClaim& claim, Incarnation to) override {
+    return held.restore(claim.hold, to);
   }
   core::HoldReport hold_report() override { return held.report(); }
   FakeHold held;

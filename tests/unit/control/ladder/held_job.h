@@ -30,6 +30,7 @@ class HeldJob {
     Incarnation incarnation{};
     std::uint64_t restored_from = 0;
     bool claimed = false;
+    std::uint64_t claim = 0;
     std::string refusal;
     std::string why;      // it is broken, or fenced out
     int leases = 0;       // begun
@@ -101,14 +102,18 @@ class HeldJob {
     answer.report.incarnation = one.incarnation;
     answer.report.restored_from = one.restored_from;
     answer.report.claimed = one.claimed;
+    answer.report.claim = one.claim;
     answer.report.why = one.why;
     if (request.action == HoldAction::kEnd && one.claimed && one.id == request.id)
       answer.report.refusal = "it is claimed";
-    if (request.action == HoldAction::kClaim && one.id != request.id)
+    const bool raises =
+        request.action == HoldAction::kClaim || request.action == HoldAction::kRestore;
+    if (raises && one.id != request.id && one.restored_from != request.id)
       answer.report.refusal = "it is not held by that";
+    if (raises && request.claim < one.claim) answer.report.refusal = "another has claimed it";
     const bool changes =
         request.action == HoldAction::kStart || request.action == HoldAction::kRestore;
-    if (changes) answer.report.refusal = one.refusal;
+    if (changes && !one.refusal.empty()) answer.report.refusal = one.refusal;
     return answer;
   }
   static void obey(One& one, const HoldRequest& request) {
@@ -118,9 +123,14 @@ class HeldJob {
       if (request.members != 0) one.members = request.members;
       if (one.incarnation == Incarnation{}) one.incarnation = request.incarnation;
       ++one.leases;
-    } else if (request.action == HoldAction::kClaim && one.id == request.id) {
-      one.claimed = one.restored_from != request.id;
+    } else if (request.claim < one.claim) {
+      return;
+    } else if (request.action == HoldAction::kClaim) {
+      if (one.id == request.id || one.restored_from == request.id) one.claim = request.claim;
+      if (one.id == request.id && one.state == HoldState::kParked)
+        one.claimed = one.restored_from != request.id;
     } else if (request.action == HoldAction::kRestore && one.refusal.empty()) {
+      if (one.restored_from == request.id) return;
       one.claimed = false;
       one.incarnation = request.incarnation;
       one.restored_from = request.id;

@@ -4,29 +4,19 @@
 #include <doctest/doctest.h>
 
 #include "control/ladder/hold_machine.h"
-#include "tests/unit/control/ladder/held_job.h"
+#include "tests/unit/control/ladder/restored_job.h"
 
 using namespace livebtl;
 using namespace livebtl::control;
 using core::HoldState;
+using livebtl::test::all_go_on_as;
+using livebtl::test::held;
 using livebtl::test::kId;
+using livebtl::test::kNow;
+using livebtl::test::restored;
 using Job = livebtl::test::HeldJob;
 
 namespace {
-
-constexpr Incarnation kNow{1000};
-
-HoldCommand restored(std::uint64_t id = 0) {
-  HoldCommand command{"", HoldVerb::kRestored, id, 60'000};
-  command.incarnation = kNow;
-  return command;
-}
-
-Job held(std::uint64_t count) {
-  Job job(count);
-  REQUIRE(job.run({"", HoldVerb::kStart, kId, 60'000}).code == ExitCode::kDone);
-  return job;
-}
 
 void become(Job::One& one, HoldState state, const char* why) {
   one.state = state;
@@ -51,13 +41,6 @@ const Misfit kMisfits[] = {
     {"a copy", [](Job::One& one) { become(one, HoldState::kFenced, "fenced out"); },
      "rank 1: fenced out"},
 };
-
-bool all_go_on_as(const Job& job, Incarnation incarnation) {
-  return std::ranges::all_of(job.members, [&](const auto& item) {
-    return item.second.state == HoldState::kNone && item.second.incarnation == incarnation &&
-           item.second.restored_from == kId;
-  });
-}
 
 }  // namespace
 
@@ -190,31 +173,6 @@ TEST_CASE("a hold is not ended while a restore from it is half done") {
     for (auto& [number, one] : job.members) one.restored_from = kId;
     CHECK(job.run({"", HoldVerb::kEnd, id, 0}).code == ExitCode::kDone);
   }
-}
-
-TEST_CASE("a hold that is ended while it is restored is either: never some raised, others let go") {
-  const HoldCommand end{"", HoldVerb::kEnd, kId, 0};
-  int both_ways[2] = {0, 0};
-  for (const bool ends_within : {true, false}) {  // one command whole, at each message of the other
-    for (int message = 1; message <= 16; ++message) {
-      CAPTURE(ends_within);
-      CAPTURE(message);
-      Job job = held(3);
-      int sent = 0;
-      job.on_send = [&] {
-        if (++sent != message) return;
-        (void)job.run(ends_within ? end : restored());
-      };
-      (void)job.run(ends_within ? restored() : end);
-      const bool restored_all = all_go_on_as(job, kNow);
-      const bool raised_none = std::ranges::all_of(
-          job.members, [](const auto& item) { return item.second.restored_from == 0; });
-      CHECK(restored_all != raised_none);
-      ++both_ways[restored_all ? 1 : 0];
-    }
-  }
-  CHECK(both_ways[0] > 0);
-  CHECK(both_ways[1] > 0);
 }
 
 TEST_CASE("who was killed before the first was raised leaves a claim, that only a restore ends") {

@@ -56,11 +56,17 @@ inline core::RungReport full_rung_report() {
 }
 
 inline core::HoldReport full_hold_report() {
-  return {0x51,      core::HoldState::kParking,
-          3,         59'000,
-          true,      Incarnation{9},
-          0x50,      "broken",
-          "refused", crowd("frame")};
+  return {0x51,
+          core::HoldState::kParking,
+          3,
+          59'000,
+          true,
+          0x52,
+          Incarnation{9},
+          0x50,
+          "broken",
+          "refused",
+          crowd("frame")};
 }
 
 inline Standing full_standing() {
@@ -203,7 +209,7 @@ inline std::vector<Message> full_messages() {
       SecretAnswer{std::string(64, 'a')},
       AddressesRequest{"job-1", 5},
       AddressesAnswer{member, 6, contacts},
-      HoldRequest{"job-1", HoldAction::kRestore, 0x51, 60'000, 4, 7, kSecond},
+      HoldRequest{"job-1", HoldAction::kRestore, 0x51, 60'000, 4, 7, kSecond, 0x52},
       HoldAnswer{member, "rank 6", 6, 8, 7, full_hold_report()},
       ErrorAnswer{Errc::kAuth, "not permitted"},
       PageRequest{"job-1"},

@@ -17,22 +17,29 @@ TEST_CASE("what is asked and said about a hold comes out as it went in") {
   CHECK(request.incarnation == Incarnation{2});
   through(HoldRequest{"j", HoldAction::kAsk, 0, 0, 0, 1});
   HoldAnswer said{{ProcessId{7}, {}}, "rank 6", 6, 8, 7, {}};
-  said.report = {0x51,  core::HoldState::kParking, 3, 59'000, true, Incarnation{9}, 0x50, "broken",
-                 "why", {"rank 1: a frame"}};
+  said.report = {
+      0x51,  core::HoldState::kParking, 3, 59'000, true, 0x52, Incarnation{9}, 0x50, "broken",
+      "why", {"rank 1: a frame"}};
   const auto answer = through(said);
   CHECK(answer.number == 7);
   CHECK(answer.announced == 8);
   CHECK(answer.report.state == core::HoldState::kParking);
   CHECK(answer.report.left_ms == 59'000);
   CHECK(answer.report.claimed);
+  CHECK(answer.report.claim == 0x52);
   CHECK(answer.report.members == 3);
   CHECK(answer.report.incarnation == Incarnation{9});
   CHECK(answer.report.restored_from == 0x50);
   CHECK(answer.report.why == "broken");
   CHECK(answer.report.refusal == "why");
   CHECK(answer.report.waiting == said.report.waiting);
-  CHECK(through(HoldRequest{"j", HoldAction::kRestore, 1, 0, 0, 1, Incarnation{9}}).incarnation ==
-        Incarnation{9});
+}
+
+TEST_CASE("an order to be raised says to what, and under which claim") {
+  const auto raise =
+      through(HoldRequest{"j", HoldAction::kRestore, 1, 0, 0, 1, Incarnation{9}, 0x52});
+  CHECK(raise.incarnation == Incarnation{9});
+  CHECK(raise.claim == 0x52);
 }
 
 TEST_CASE("what makes no sense about a hold is refused") {

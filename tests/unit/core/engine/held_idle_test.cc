@@ -45,6 +45,7 @@ TEST_CASE(
 
 TEST_CASE("restored processes that had a path have one again, though nothing is to be sent") {
   HeldIdle pair;
-  for (auto& engine : pair.rig.engines) REQUIRE(engine->restore(1, Incarnation{2}).refusal == "");
+  for (auto& engine : pair.rig.engines)
+    REQUIRE(engine->restore({1, 0}, Incarnation{2}).refusal == "");
   pair.come_together_after();
 }

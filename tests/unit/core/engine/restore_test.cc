@@ -61,7 +61,7 @@ TEST_CASE("a process that was left behind is fenced out, and harms nobody") {
   CHECK(rig.engines[2]->hold_report().why.find("left behind") != std::string::npos);
   CHECK(rig.engines[2]->hold({9, kLong, 0}).refusal.find("left behind") != std::string::npos);
   CHECK(rig.engines[2]->end_hold(kHold).state == HoldState::kFenced);
-  CHECK(rig.engines[2]->restore(kHold, Incarnation{8}).refusal != "");
+  CHECK(rig.engines[2]->restore({kHold, 0}, Incarnation{8}).refusal != "");
   const std::uint64_t received = traffic.received(1);
   rig.until([&] {  // the others go on
     traffic.step();
@@ -117,10 +117,11 @@ TEST_CASE("a restore that does not fit is refused") {
   run(rig, traffic, 5);
   core::EngineCore& engine = *rig.engines[0];
   CHECK(engine.status().incarnation == Incarnation{});
-  CHECK(engine.restore(kHold, kNext).refusal.find("not restored") != std::string::npos);
+  CHECK(engine.restore({kHold, 0}, kNext).refusal.find("not restored") != std::string::npos);
   hold_all(rig, traffic);
-  CHECK(engine.restore(kHold + 1, kNext).refusal.find("0x6") != std::string::npos);
-  CHECK(engine.restore(kHold, Incarnation{1}).refusal.find("incarnation") != std::string::npos);
+  CHECK(engine.restore({kHold + 1, 0}, kNext).refusal.find("0x6") != std::string::npos);
+  CHECK(engine.restore({kHold, 0}, Incarnation{1}).refusal.find("incarnation") !=
+        std::string::npos);
   CHECK(engine.status().incarnation == Incarnation{1});  // since it was held
 }
 
@@ -129,20 +130,39 @@ TEST_CASE(
   Rig rig(2, kinds_of({"tcp"}));
   Traffic traffic(rig);
   run(rig, traffic, 5);
-  CHECK(rig.engines[0]->claim_hold(kHold, kLong).refusal != "");
+  CHECK(rig.engines[0]->claim_hold({kHold, 0}, kLong).refusal != "");
   hold_all(rig, traffic);
-  CHECK(rig.engines[0]->claim_hold(kHold + 1, kLong).refusal.find("0x6") != std::string::npos);
+  CHECK(rig.engines[0]->claim_hold({kHold + 1, 0}, kLong).refusal.find("0x6") != std::string::npos);
   for (auto& engine : rig.engines) {
-    CHECK(engine->claim_hold(kHold, kLong).claimed);
+    CHECK(engine->claim_hold({kHold, 0}, kLong).claimed);
     CHECK(engine->end_hold(kHold).refusal.find("job restored") != std::string::npos);
     CHECK(engine->hold_report().state == HoldState::kParked);
   }
   restore(*rig.engines[0]);
-  CHECK_FALSE(rig.engines[0]->claim_hold(kHold, kLong).claimed);  // late
+  CHECK_FALSE(rig.engines[0]->claim_hold({kHold, 0}, kLong).claimed);  // late
   CHECK(rig.engines[0]->end_hold(kHold).refusal == "");
-  REQUIRE(rig.engines[1]->claim_hold(kHold, kMillisecond).claimed);
+  REQUIRE(rig.engines[1]->claim_hold({kHold, 0}, kMillisecond).claimed);
   rig.until([&] { return rig.engines[1]->hold_report().state != HoldState::kParked; });
   CHECK_FALSE(rig.engines[1]->hold_report().claimed);
+}
+
+TEST_CASE("of two restores at the same time the one that has claimed last goes on") {
+  Rig rig(2, kinds_of({"tcp"}));
+  Traffic traffic(rig);
+  run(rig, traffic, 5);
+  hold_all(rig, traffic);
+  core::EngineCore& engine = *rig.engines[0];
+  CHECK(engine.claim_hold({kHold, 7}, kLong).claim == 7);
+  CHECK(engine.claim_hold({kHold, 7}, kLong).refusal == "");  // once more
+  CHECK(engine.claim_hold({kHold, 9}, kLong).claim == 9);
+  CHECK(engine.claim_hold({kHold, 7}, kLong).refusal.find("claimed it since") != std::string::npos);
+  CHECK(engine.restore({kHold, 7}, kNext).refusal.find("claimed it since") != std::string::npos);
+  CHECK(engine.status().incarnation == Incarnation{1});
+  CHECK(engine.restore({kHold, 9}, kNext).refusal == "");
+  CHECK(engine.restore({kHold, 7}, kNext).refusal == "");  // so it is
+  const auto above = Incarnation{static_cast<std::uint32_t>(kNext) + 1};
+  CHECK(engine.restore({kHold, 10}, above).refusal.find("raised to") != std::string::npos);
+  CHECK(engine.status().incarnation == kNext);
 }
 
 TEST_CASE("a process that was set back alone and its former peers lose each other and say so") {

@@ -32,7 +32,7 @@ inline void hold_all(Rig& rig, Traffic& traffic) {
 }
 
 inline void restore(core::EngineCore& engine) {
-  const auto report = engine.restore(kHold, kNext);
+  const auto report = engine.restore({kHold, 0}, kNext);
   REQUIRE(report.refusal == "");
   CHECK(report.incarnation == kNext);
   CHECK(report.restored_from == kHold);
