@@ -167,7 +167,9 @@ Status DumpSteps::write_images_list() {
   std::string list;
   for (const std::string& file : passing_files(tree_, job_.directory))
     list += file.substr(1) + "\n";
-  DumpedProcesses facts{tree_, root_, monotonic_now() / kSecond, job_.id};
+  const auto owner = owner_of(root_);
+  if (!owner) return fail(Errc::kNotFound, "process " + std::to_string(root_) + " has ended");
+  DumpedProcesses facts{tree_, root_, monotonic_now() / kSecond, job_.id, *owner};
   const std::string script = dump_script(images_, directory_.ram_path(node_), lease_over_s_);
   return write_file(images_ + "/" + kFileList, list, 0600)
       .and_then([&] { return write_file(images_ + "/" + kFactsFile, facts_text(facts), 0600); })

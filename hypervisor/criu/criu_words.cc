@@ -110,7 +110,8 @@ std::string facts_text(const DumpedProcesses& facts) {
                          {"job", facts.job},
                          {"root", facts.root},
                          {"pids", facts.pids},
-                         {"monotonic_s", facts.monotonic_s}};
+                         {"monotonic_s", facts.monotonic_s},
+                         {"owner", facts.owner}};
   return document.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
@@ -126,6 +127,9 @@ Result<DumpedProcesses> read_facts(std::string_view text) {
   const auto monotonic = number_member(document, "monotonic_s");
   if (!root || !is_pid(*root)) return no("'root'");
   if (!monotonic || *monotonic > std::uint64_t{1} << 40) return no("'monotonic_s'");
+  const auto owner = number_member(document, "owner");
+  if (!owner || *owner >= UINT32_MAX) return no("'owner'");
+  facts.owner = static_cast<uid_t>(*owner);
   facts.root = static_cast<pid_t>(*root);
   facts.monotonic_s = static_cast<std::int64_t>(*monotonic);
   const Json* pids = member(document, "pids", Json::value_t::array);

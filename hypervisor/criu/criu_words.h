@@ -46,6 +46,7 @@ struct DumpedProcesses {
   pid_t root = 0;
   std::int64_t monotonic_s = 0;  // the clock when they were dumped
   std::string job;
+  uid_t owner = 0;
 };
 std::string facts_text(const DumpedProcesses& facts);
 /// Hostile. Errors: kCorrupt.

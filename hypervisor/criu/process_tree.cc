@@ -103,6 +103,12 @@ std::vector<pid_t> tree_below(pid_t root) {
   return tree;
 }
 
+std::optional<uid_t> owner_of(pid_t pid) {
+  struct stat facts {};
+  if (::stat(("/proc/" + std::to_string(pid)).c_str(), &facts) != 0) return std::nullopt;
+  return facts.st_uid;
+}
+
 std::string named_process(pid_t pid) {
   const auto stat = read_process_stat(pid);
   return stat && stat->state != 'Z' ? stat->name + " (" + std::to_string(pid) + ")" : "";

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ Result<pid_t> root_of(const std::vector<pid_t>& members, bool launched);
 
 /// It, and all below it, in ascending order.
 std::vector<pid_t> tree_below(pid_t root);
+
+/// The user whose process it is; nullopt: it has ended.
+std::optional<uid_t> owner_of(pid_t pid);
 
 /// "mpirun (215)"; "" if it has ended.
 std::string named_process(pid_t pid);

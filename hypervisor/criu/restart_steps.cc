@@ -6,6 +6,7 @@
 
 #include "base/text_file.h"
 #include "hypervisor/criu/criu_steps.h"
+#include "hypervisor/criu/places.h"
 #include "hypervisor/criu/process_tree.h"
 
 namespace livebtl::hypervisor {
@@ -93,10 +94,11 @@ Answer RestartSteps::unpack(const Deadline& deadline) {
               "the number of a process that is to be restored is in use, by " + name +
                   ": does the job still run here?"};
   }
-  if (const auto fits =
-          read_text(images_ + "/" + kFileList, kTextBytesMax).and_then(check_file_list);
-      !fits)
-    return {Outcome::kFailed, kCodeInconsistent, fits.error().text};
+  const auto list = read_text(images_ + "/" + kFileList, kTextBytesMax);
+  const Status fits = list ? check_file_list(*list) : Status(tl::unexpected(list.error()));
+  if (!fits) return {Outcome::kFailed, kCodeInconsistent, fits.error().text};
+  if (const auto safe = check_places(*list, facts_.owner); !safe)
+    return {Outcome::kFailed, kCodeRefused, safe.error().text};
   return run(unpack_words(images_), deadline);
 }
 

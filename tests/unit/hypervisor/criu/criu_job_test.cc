@@ -144,6 +144,20 @@ TEST_CASE("a set whose processes still run is refused before a file of theirs is
   CHECK(stage.text("job/card") == "a newer card");
 }
 
+TEST_CASE("a link where the job's directory was leads no file of the job elsewhere") {
+  Stage stage;
+  make_set(stage, "set");
+  stage.calls();
+  std::filesystem::rename(stage.path("job"), stage.path("away"));
+  stage.put("away/card", "untouched", 0600);
+  std::filesystem::create_directory_symlink(stage.path("away"), stage.path("job"));
+  const Report report = stage.restart(stage.request());
+  CHECK(report.end.code == 3);
+  CHECK(report.end.text.find("/job' is a symbolic link") != std::string::npos);
+  CHECK(stage.calls().empty());
+  CHECK(stage.text("away/card") == "untouched");
+}
+
 TEST_CASE("a job that does not say that it is whole does not go on") {
   Stage stage;
   make_set(stage, "set");

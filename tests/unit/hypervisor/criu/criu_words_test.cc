@@ -10,21 +10,26 @@ using namespace livebtl;
 using namespace livebtl::hypervisor;
 
 TEST_CASE("the facts of a dump come back as they were written") {
-  const auto facts = read_facts(facts_text({{215, 219}, 215, 77, "a-job"}));
+  const auto facts = read_facts(facts_text({{215, 219}, 215, 77, "a-job", 1000}));
   REQUIRE(facts);
   CHECK(facts->pids == std::vector<pid_t>{215, 219});
   CHECK(facts->root == 215);
   CHECK(facts->monotonic_s == 77);
   CHECK(facts->job == "a-job");
+  CHECK(facts->owner == 1000);
 }
 
 TEST_CASE("facts that do not fit are refused") {
-  for (const char* text :
-       {"", "{}", R"({"schema":"livebtl.processes/1","root":1,"pids":[2],"monotonic_s":1})",
-        R"({"schema":"livebtl.processes/1","root":2,"pids":[],"monotonic_s":1})",
-        R"({"schema":"livebtl.processes/1","root":2,"pids":[-1],"monotonic_s":1})",
-        R"({"schema":"livebtl.processes/1","root":2,"pids":[2],"monotonic_s":-1})",
-        R"({"schema":"livebtl.processes/2","root":2,"pids":[2],"monotonic_s":1})"}) {
+  for (
+      const char* text :
+      {"", "{}",
+       R"({"schema":"livebtl.processes/1","root":1,"pids":[2],"monotonic_s":1,"owner":0})",
+       R"({"schema":"livebtl.processes/1","root":2,"pids":[],"monotonic_s":1,"owner":0})",
+       R"({"schema":"livebtl.processes/1","root":2,"pids":[-1],"monotonic_s":1,"owner":0})",
+       R"({"schema":"livebtl.processes/1","root":2,"pids":[2],"monotonic_s":-1,"owner":0})",
+       R"({"schema":"livebtl.processes/1","root":2,"pids":[2],"monotonic_s":1})",
+       R"({"schema":"livebtl.processes/1","root":2,"pids":[2],"monotonic_s":1,"owner":4294967295})",
+       R"({"schema":"livebtl.processes/2","root":2,"pids":[2],"monotonic_s":1,"owner":0})"}) {
     CAPTURE(text);
     CHECK_FALSE(read_facts(text));
   }

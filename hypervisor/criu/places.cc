@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/criu/places.cc -- see places.h.
+#include "hypervisor/criu/places.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <string>
+#include <system_error>
+
+#include "hypervisor/criu/process_tree.h"
+#include "hypervisor/vm/untrusted.h"
+
+namespace livebtl::hypervisor {
+namespace {
+
+tl::unexpected<Error> refused(const std::string& directory, const std::string& why) {
+  return fail(Errc::kRefused, "'" + one_line(directory) + "' " + why +
+                                  ": files of the job that are put back below it could end up "
+                                  "elsewhere; move it away, and restore again");
+}
+
+/// true: it is there, and will do.
+Result<bool> check_directory(const std::string& directory, uid_t owner) {
+  struct stat facts {};
+  if (::lstat(directory.c_str(), &facts) != 0) {
+    if (errno == ENOENT) return false;
+    return fail(Errc::kSystem,
+                "'" + one_line(directory) + "': " + std::generic_category().message(errno));
+  }
+  if (S_ISLNK(facts.st_mode)) return refused(directory, "is a symbolic link");
+  if (!S_ISDIR(facts.st_mode)) return refused(directory, "is no directory");
+  if (facts.st_uid != 0 && facts.st_uid != owner)
+    return refused(directory, "belongs to user " + std::to_string(facts.st_uid));
+  if ((facts.st_mode & S_IWOTH) != 0 && (facts.st_mode & S_ISVTX) == 0)
+    return refused(directory, "can be written by all");
+  return true;
+}
+
+}  // namespace
+
+Status check_places(std::string_view list, uid_t owner) {
+  std::set<std::string> passed;
+  while (!list.empty()) {
+    const auto line = list.substr(0, list.find('\n'));
+    list.remove_prefix(std::min(list.size(), line.size() + 1));
+    const std::string path = "/" + std::string(line);
+    for (auto end = passing_place(path).size(); end != std::string::npos;
+         end = path.find('/', end + 1)) {
+      const std::string directory = path.substr(0, end);
+      if (directory == passing_place(path) || passed.contains(directory)) continue;
+      const auto there = check_directory(directory, owner);
+      if (!there) return tl::unexpected(there.error());
+      if (!*there) break;
+      passed.insert(directory);
+    }
+  }
+  return {};
+}
+
+}  // namespace livebtl::hypervisor
