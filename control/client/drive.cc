@@ -30,10 +30,10 @@ class Driver {
       if (monotonic_now() >= look_at_) {
         for (const MemberGone& gone : newly_gone()) feed(gone);
       }
-      if (!heard) {
+      if (heard) {
+        hear(*heard);
+      } else {
         feed(Tick{});
-      } else if (const auto event = event_in(*heard)) {
-        feed(*event);
       }
     }
     return named(machine_.outcome());
@@ -43,6 +43,15 @@ class Driver {
   TimeNs time_to_sleep() const {
     const TimeNs now = monotonic_now();
     return std::clamp<TimeNs>(std::min(machine_.wake_at(), look_at_) - now, 0, kLongestSleep);
+  }
+
+  void hear(const JobLinks::Heard& heard) {
+    // Ranks of those that have gone are told by the next look for members, too.
+    for (const MemberId& gone : heard.merged.gone) feed(MemberGone{gone, -1});
+    if constexpr (requires { Event(Standings{}); }) {
+      if (!heard.merged.standings.empty()) return feed(Standings{heard.merged.standings});
+    }
+    if (const auto event = event_in(heard)) feed(*event);
   }
 
   /// An answer that the machine takes; only in the sender's own name.
@@ -66,6 +75,10 @@ class Driver {
         straggler.rank = member.rank;
       }
     }
+    const bool says_so = !outcome.stragglers.empty() || !outcome.missing_ranks.empty();
+    const auto silent = says_so ? links_.silent_relays() : std::vector<std::string>();
+    for (std::size_t i = 0; i < silent.size() && i < kNamesMax; ++i)
+      outcome.text += (i == 0 ? "; no relay answers at " : ", ") + silent[i];
     return outcome;
   }
 
@@ -74,14 +87,19 @@ class Driver {
     while (!events.empty()) {
       const auto actions = machine_.step(events.front(), monotonic_now());
       events.pop_front();
+      sends_.clear();
+      for (const auto& action : actions)
+        std::visit([&](const auto& wanted) { note_send(wanted); }, action);
+      if (!sends_.empty()) links_.send(sends_);  // first: a scan may take long
       for (const auto& action : actions)
         std::visit([&](const auto& wanted) { carry_out(wanted, events); }, action);
     }
   }
 
-  void carry_out(const Send& send, std::deque<Event>&) {
-    std::visit([&](const auto& request) { links_.send(send.to, request); }, send.request);
-  }
+  void note_send(const Send& send) { sends_.push_back(send); }
+  template <class Other>
+  void note_send(const Other&) {}
+  void carry_out(const Send&, std::deque<Event>&) {}  // sent already, with all others
   void carry_out(const HoldSend& send, std::deque<Event>&) { links_.send(send.to, send.request); }
   void carry_out(const Progress& progress, std::deque<Event>&) {
     if (on_progress_) on_progress_(progress);
@@ -110,6 +128,7 @@ class Driver {
   Machine machine_;
   const OnProgress& on_progress_;
   std::set<MemberId> told_gone_;
+  std::vector<Send> sends_;
   TimeNs look_at_ = 0;
 };
 

@@ -103,6 +103,7 @@ LocalLink* JobLinks::gateway() {
   if (gateway_ && gateway_->closed()) gateway_.reset();
   if (!gateway_ && !gateway_path_.empty() &&
       (job_.owner == ::geteuid() || is_socket_of(gateway_path_, job_.owner))) {
+    gateway_merges_ = false;  // until it says so: it may be of an earlier version
     if (auto link = LocalLink::connect(gateway_path_)) gateway_.emplace(std::move(*link));
   }
   return gateway_ ? &*gateway_ : nullptr;
@@ -171,14 +172,16 @@ std::optional<JobLinks::Heard> JobLinks::take_from(Connection& connection) {
     const auto from = parse_route(envelope->to);
     if (!message || !from) continue;
     if (const auto* page = std::get_if<MembersAnswer>(&*message)) {
-      remote_.learn(page->relays);
-      if (envelope->back.empty()) ++relay_answers_;
-      if (!envelope->back.empty()) remote_.answer(envelope->back, *page);
+      hear_page(envelope->back, *page);
       continue;
+    }
+    if (const auto* told = std::get_if<NodeStanding>(&*message)) {
+      return Heard{{}, NodeStanding{}, hear_relay(envelope->back, *told)};
     }
     for (const auto* list : {&local_, &found_.live}) {
       for (const MemberEntry& live : *list) {
-        if (live.member.process == from->process) return Heard{live.member, std::move(*message)};
+        if (live.member.process == from->process)
+          return Heard{live.member, std::move(*message), {}};
       }
     }
   }

@@ -2,7 +2,8 @@
 // control/client/job_links.h -- btlctl's connections to the members of one job.
 //
 // Members of this node are spoken to directly, each over its own socket, so that a stopped one
-// blocks only itself; those of other nodes by this node's relay. From outside all goes by one relay.
+// blocks only itself; those of other nodes by this node's relay. From outside all goes by one relay. What a coordinator
+// asks goes by relays for all members of a node at once, where they can (control/ladder/node_questions.h).
 // Threads: one. No exceptions come out.
 #pragma once
 
@@ -19,6 +20,7 @@
 #include "base/secret.h"
 #include "control/client/discovery.h"
 #include "control/client/remote_members.h"
+#include "control/ladder/node_questions.h"
 #include "control/wire/local_link.h"
 #include "control/wire/messages.h"
 #include "control/wire/route.h"
@@ -55,13 +57,24 @@ class JobLinks {
 
   /// false: not sent, and it will not arrive.
   bool send(MemberId to, const Message& message);
+  /// What a coordinator asks at one time: in as few messages as the relays permit.
+  void send(const std::vector<Send>& sends);
+  /// Relays that were asked so, and have said nothing since; as route.h writes them.
+  std::vector<std::string> silent_relays() const;
 
   struct Heard {
     MemberId from;
     Message message;
+    NodeQuestions::Heard merged;  // of a NodeStanding, which comes from several members
   };
   /// The next message; nullopt: timeout_ns has passed, or a signal came.
   std::optional<Heard> receive(TimeNs timeout_ns);
+
+  /// What a coordinator has asked since the start, by messages.
+  struct Sent {
+    std::uint64_t to_members = 0, to_relays = 0;
+  };
+  Sent sent() const noexcept { return sent_; }
 
   const std::string& job() const noexcept { return job_.id; }
 
@@ -77,6 +90,13 @@ class JobLinks {
   std::optional<Heard> take_from(Connection& connection);
   bool send(const Route& route, const std::string& back, const Message& message);
   bool wait_for_envelopes(TimeNs until);
+  bool send_to_relay(const std::string& relay, const std::string& back, const Message& message);
+  void ask(const AskRelay& question);
+  void ask(const Send& question);
+  bool ask_gateway();
+  const std::string* merging_relay_of(MemberId member) const;
+  void hear_page(const std::string& back, const MembersAnswer& page);
+  NodeQuestions::Heard hear_relay(const std::string& back, const NodeStanding& told);
   void ask_for_relays();
   void ask_relays();
   void scan_remote();
@@ -97,6 +117,10 @@ class JobLinks {
   std::size_t relay_answers_ = 0;  // of members of this node, in this scan
   std::string gateway_path_;       // of this node's relay; empty: it has none
   std::optional<LocalLink> gateway_;
+  bool gateway_merges_ = false;
+  std::map<ProcessId, std::string> merging_;  // relays of other nodes that do, by their members
+  NodeQuestions questions_;
+  Sent sent_;
   std::string outside_relay_;  // from outside: everything goes through it
   std::optional<zmq::context_t>
       context_;  // from outside alone; before its socket, which goes first

@@ -19,7 +19,7 @@ constexpr TimeNs kLocalAnswers = 300 * kMillisecond;
 void JobLinks::scan_remote() {
   const TimeNs deadline = monotonic_now() + kRelayAnswers;
   remote_.begin_round(monotonic_now());
-  const std::size_t asked = near().size();
+  const std::size_t asked = near().size() + (ask_gateway() ? 1U : 0U);
   const bool first = !std::exchange(relays_asked_, asked != 0);
   ask_for_relays();
   const TimeNs local_deadline = monotonic_now() + (first ? kLocalAnswers : 0);
@@ -41,6 +41,7 @@ void JobLinks::scan_remote() {
     wait_for_envelopes(hear_relays ? std::min(deadline, ask_again_at) : local_deadline);
   }
   remote_.end_round(monotonic_now());
+  merging_ = remote_.merging();
 }
 
 void JobLinks::ask_for_relays() {

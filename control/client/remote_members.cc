@@ -54,6 +54,7 @@ void RemoteMembers::answer(std::string_view tag, const MembersAnswer& page) {
   const auto found = relays_.find(std::string(tag.substr(std::min(space + 1, tag.size()))));
   if (found == relays_.end() || found->second.answered) return;
   Relay& known = found->second;
+  known.merges = page.merges;
   if (tag.substr(0, space) != std::to_string(round_)) {
     known.silent_until = 0;
     learn_late(known, page);
@@ -129,6 +130,17 @@ const std::string* RemoteMembers::relay_of(ProcessId process) const {
     }
   }
   return silent;
+}
+
+std::map<ProcessId, std::string> RemoteMembers::merging() const {
+  std::map<ProcessId, std::string> relays;
+  for (const bool silent : {true, false}) {  // those that answer count more
+    for (const auto& [name, relay] : relays_) {
+      if (!relay.merges || (relay.silent_until != 0) != silent) continue;
+      for (const auto& member : relay.live) relays[member.member.process] = name;
+    }
+  }
+  return relays;
 }
 
 std::vector<ProcessId> RemoteMembers::behind(const std::string& relay) const {

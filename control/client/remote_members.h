@@ -46,6 +46,8 @@ class RemoteMembers {
   void add_to(std::vector<MemberEntry>& live, std::vector<MemberEntry>& gone) const;
   /// Which relay leads to this process; nullptr: none.
   const std::string* relay_of(ProcessId process) const;
+  /// The relays that merge (control/ladder/node_questions.h), by the members that they lead to.
+  std::map<ProcessId, std::string> merging() const;
   /// The live members of this relay's node.
   std::vector<ProcessId> behind(const std::string& relay) const;
 
@@ -55,6 +57,7 @@ class RemoteMembers {
     bool to_ask = false;    // a question is due
     bool answered = false;  // all pages of this round are here
     bool complete = true;   // of this round's pages
+    bool merges = false;    // as it has said itself
     TimeNs silent_until = 0;
     std::vector<MemberEntry> pages;  // of this round, so far
     std::vector<MemberEntry> live, gone;

@@ -66,6 +66,10 @@ void CoordinatorMachine::handle(const Standing& standing) {
   if (roster_.take(standing) != nullptr) meet_other_term(standing);
 }
 
+void CoordinatorMachine::handle(const Standings& standings) {
+  for (const Standing& standing : standings.list) handle(standing);
+}
+
 void CoordinatorMachine::handle(const PlanAnswer& answer) {
   RosterEntry* entry = roster_.find(answer.member);
   if (phase_ == Phase::kPlan && entry != nullptr) entry->plan = answer.plan;

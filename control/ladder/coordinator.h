@@ -54,7 +54,12 @@ struct Command {
 
 /// Time has passed; nothing else happened.
 struct Tick {};
-using CoordinatorEvent = std::variant<MembersFound, MemberGone, Standing, PlanAnswer, Tick>;
+/// What a relay tells of several members at once: each standing counts as if it had come alone.
+struct Standings {
+  std::vector<Standing> list;
+};
+using CoordinatorEvent =
+    std::variant<MembersFound, MemberGone, Standing, Standings, PlanAnswer, Tick>;
 
 using Request = std::variant<StandingRequest, PromiseRequest, Order, LadderEnd, PlanRequest>;
 struct Send {
@@ -92,6 +97,7 @@ class CoordinatorMachine {
   void handle(const MembersFound& found);
   void handle(const MemberGone& gone);
   void handle(const Standing& standing);
+  void handle(const Standings& standings);
   void handle(const PlanAnswer& answer);
   void handle(const Tick&) {}
   void advance();  // does what can be done now in this phase

@@ -55,6 +55,7 @@ struct Order {
   bool undoing = false;  // this ladder is being taken back: `resume` goes down, not up
   Operation operation;
   std::string by = {};  // the orderer, for people, at most kByBytesMax; "": of an earlier version
+  friend bool operator==(const Order&, const Order&) = default;
 };
 
 /// A new coordinator's first question: "promise not to follow lower terms, and tell where you
@@ -64,6 +65,7 @@ struct PromiseRequest {
   Term term;
   bool takeover =
       false;  // resume and abort: promise although another coordinator was heard from recently
+  friend bool operator==(const PromiseRequest&, const PromiseRequest&) = default;
 };
 
 /// "Where do you stand?" Changes nothing. Asked by a coordinator that begins a ladder, and by a process that
@@ -72,6 +74,7 @@ struct StandingRequest {
   std::string job;
   // A release is wanted: also tell who holds the devices that are out of use already.
   bool release = false;
+  friend bool operator==(const StandingRequest&, const StandingRequest&) = default;
 };
 
 /// "The coordinator of this term has ended": another may begin at once instead of waiting for the
@@ -81,12 +84,14 @@ struct LadderEnd {
   Term term;
   bool unfinished = false;  // a member is still on a rung in between, or has not answered
   std::uint64_t seq = 0;    // rises with each later LadderEnd of this coordinator
+  friend bool operator==(const LadderEnd&, const LadderEnd&) = default;
 };
 
 /// "What would this routing do to you?" Changes nothing.
 struct PlanRequest {
   std::string job;
   Routing routing;
+  friend bool operator==(const PlanRequest&, const PlanRequest&) = default;
 };
 struct PlanAnswer {
   MemberId member;
@@ -110,6 +115,7 @@ struct Described {
   std::string node;             // agent-issued id: sixteen hexadecimal digits
   std::string host;             // the node's label, for people: not unique
   std::uint32_t announced = 1;  // members the launcher announced (spawned ones add themselves)
+  friend bool operator==(const Described&, const Described&) = default;
 };
 
 /// Where a member stands. The answer to everything.
@@ -131,6 +137,7 @@ struct Standing : Described {
   Routing routing;                // in force: operation.after at kNew, operation.before below
   std::vector<KnownTransport> transports;
   std::uint32_t list_size = 1;  // members this one knows of
+  friend bool operator==(const Standing&, const Standing&) = default;
 };
 /// Of one member's standings the higher is the newer.
 inline std::uint64_t answer_number(const Standing& standing) noexcept { return standing.version; }

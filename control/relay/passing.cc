@@ -21,6 +21,8 @@ constexpr int kEnvelopesATurn = 256;
 constexpr std::size_t kFellowRelaysMax = 512;
 constexpr std::size_t kMembersAsked = 128;
 constexpr TimeNs kAskEvery = kSecond;
+constexpr std::string_view kWithinNodeOnly =
+    "without authentication a relay passes messages on within its node only";
 
 /// As many connections as there are descriptors for: three each, and some for all else.
 FrontLimits limits_here() noexcept {
@@ -68,13 +70,20 @@ void Passing::turn(TimeNs now) {
   door_.turn(now);
   if (front_) front_->turn(now);
   if (gate_) gate_->serve();
-  here_.each([this](LocalLink& link) {
+  here_.each_named([this](LocalLink& link, const std::string& path) {
     link.flush();
-    while (auto envelope = link.receive()) bring_back(*envelope);
+    while (auto envelope = link.receive()) bring_back(*envelope, path);
   });
   away_.each([this](ZmqSocket& socket) {
-    while (auto envelope = socket.receive()) bring_back(*envelope);
+    while (auto envelope = socket.receive()) bring_back(*envelope, "");
   });
+  take_all();
+  merging_.turn(now, *this);
+  for (const std::string& peer : door_.ended()) members_.erase(peer);
+}
+
+/// A member's or a client's, and other nodes'; of each only so many before others have their turn.
+void Passing::take_all() {
   for (int i = 0; i < kEnvelopesATurn; ++i) {
     auto envelope = door_.receive();
     if (!envelope) break;
@@ -89,7 +98,6 @@ void Passing::turn(TimeNs now) {
     if (!envelope) break;
     take(kRelay, *envelope);
   }
-  for (const std::string& peer : door_.ended()) members_.erase(peer);
 }
 
 /// A member comes. The first brings the secret, and with it the relay begins.
@@ -145,10 +153,7 @@ void Passing::take(std::uint8_t from, const Envelope& envelope) {
   }
   // A client outside the job's nodes speaks to all of them by one relay. An envelope names at most one
   // relay more, so none goes round in circles; and nothing is forwarded for unauthenticated clients.
-  if (!here && from == kRelay && !(secret_ && secret_->present())) {
-    return refuse(from, envelope,
-                  "without authentication a relay passes messages on within its node only");
-  }
+  if (!here && !forwards_for(from)) return refuse(from, envelope, std::string(kWithinNodeOnly));
   pass_on(from, envelope, *route);
 }
 
@@ -187,20 +192,33 @@ bool Passing::pass_on_away(const Envelope& envelope, const std::string& relay) {
 void Passing::answer_self(const Return& to, const std::string& body) {
   const auto message = decode(body);
   const auto* asked = message ? std::get_if<MembersRequest>(&*message) : nullptr;
+  const auto* merged = message ? std::get_if<NodeRequest>(&*message) : nullptr;
   Result<std::string> said = encode(ErrorAnswer{Errc::kInvalid, "a relay answers no such message"});
-  if (asked != nullptr && !asked->job.empty() && asked->job != facts_.job) {
+  const std::string job = asked != nullptr    ? asked->job
+                          : merged != nullptr ? merged->order.job
+                                              : std::string();
+  if (!job.empty() && job != facts_.job) {
     said = encode(ErrorAnswer{Errc::kNotFound, "this is a relay of job " + facts_.job});
   } else if (asked != nullptr) {
-    MembersAnswer page;
-    if (asked->offset != kNoMembers)
-      page = page_of(scan_members(facts_.directory, ::geteuid()), asked->offset);
-    page.job = facts_.job;
-    page.relays.assign(relays_.begin(), relays_.end());
-    said = encode(page);
-    if (to.listener == kRelay) asked_from_away_at_ = monotonic_now();
-    ask_for_relays(monotonic_now());
+    said = encode(members_for(*asked, to.listener));
+  } else if (merged != nullptr && !merged->onward.empty() && !forwards_for(to.listener)) {
+    said = encode(ErrorAnswer{Errc::kUnreachable, std::string(kWithinNodeOnly)});
+  } else if (merged != nullptr) {
+    return merging_.ask(to, *merged, monotonic_now(), *this);
   }
   if (said) answer(to, *said);
+}
+
+MembersAnswer Passing::members_for(const MembersRequest& asked, std::uint8_t from) {
+  MembersAnswer page;
+  if (asked.offset != kNoMembers)
+    page = page_of(scan_members(facts_.directory, ::geteuid()), asked.offset);
+  page.job = facts_.job;
+  page.relays.assign(relays_.begin(), relays_.end());
+  page.merges = true;
+  if (from == kRelay) asked_from_away_at_ = monotonic_now();
+  ask_for_relays(monotonic_now());
+  return page;
 }
 
 /// Of other nodes' relays the members know, by their peers. Their answers are for the next question: some
@@ -226,9 +244,25 @@ void Passing::learn_relays(const std::string& body) {
   }
 }
 
-void Passing::bring_back(const Envelope& envelope) {
+bool Passing::has_ended(ProcessId member) const {
+  return proved_gone(facts_.directory, ::geteuid(), member);
+}
+
+bool Passing::to_relay(const Envelope& envelope, const std::string& relay) {
+  return pass_on_away(envelope, relay);
+}
+
+/// from_here: the socket of the member that said it; "": another relay did.
+void Passing::bring_back(const Envelope& envelope, const std::string& from_here) {
   const auto to = pop_return(envelope.back);
   if (!to) return;
+  if (to->listener == kMerging) {
+    std::optional<ProcessId> from;
+    if (!from_here.empty()) from = parse_process_name(envelope.to, "");
+    const bool itself = !from || socket_path(facts_.directory, *from) == from_here;
+    if (itself) merging_.bring_back(*to, from, envelope.body, monotonic_now(), *this);
+    return;
+  }
   if (to->listener == kSelf) return learn_relays(envelope.body);
   const Envelope onward{
       .peer = to->peer, .back = to->back, .to = envelope.to, .body = envelope.body};
@@ -249,7 +283,7 @@ void Passing::refuse(std::uint8_t from, const Envelope& envelope, std::string te
 
 TimeNs Passing::wake_at() const noexcept {
   const TimeNs front = front_ ? front_->wake_at() : INT64_MAX;
-  return std::min({here_.due_at(), away_.due_at(), door_.wake_at(), front});
+  return std::min({here_.due_at(), away_.due_at(), door_.wake_at(), front, merging_.wake_at()});
 }
 
 void Passing::add_poll_fds(std::vector<pollfd>& fds) const {

@@ -3,8 +3,8 @@
 // Unix sockets, and other nodes' relays and clients from outside, which come over ZeroMQ.
 //
 // Passing on keeps no state but open connections: the way back travels in the envelope. An envelope names at
-// most one relay and one process, so nothing goes round in circles. The relay answers one question itself:
-// which members are on its node. Threads: one.
+// most one relay and one process, so nothing goes round in circles. The relay answers one question itself,
+// which members are on its node; another it puts to all of them (merging.h). Threads: one.
 #pragma once
 
 #include <poll.h>
@@ -16,6 +16,7 @@
 
 #include "base/secret.h"
 #include "control/relay/front.h"
+#include "control/relay/merging.h"
 #include "control/wire/forwarders.h"
 #include "control/wire/local_door.h"
 #include "control/wire/messages.h"
@@ -32,7 +33,7 @@ struct RelayFacts {
   std::vector<std::string> relay_on;  // TCP_IF
 };
 
-class Passing {
+class Passing final : private Merging::Ways {
  public:
   /// Listens for members and clients of this node. Errors: as LocalDoor::listen(), kSystem.
   static Result<Passing> open(const RelayFacts& facts);
@@ -57,10 +58,12 @@ class Passing {
   static constexpr std::uint8_t kLocal = 0;
   static constexpr std::uint8_t kRelay = 1;
   static constexpr std::uint8_t kSelf = 2;
+  static constexpr std::uint8_t kMerging = 3;
 
   Passing(const RelayFacts& facts, std::unique_ptr<zmq::context_t> context, LocalDoor door)
       : facts_(facts), context_(std::move(context)), door_(std::move(door)) {}
 
+  void take_all();
   void welcome(const Envelope& hello);
   Status begin(const Secret& secret);
   void tell(const std::string& peer, std::string_view note, const std::string& body);
@@ -69,10 +72,19 @@ class Passing {
   bool pass_on_here(const Envelope& envelope, ProcessId process);
   bool pass_on_away(const Envelope& envelope, const std::string& relay);
   void answer_self(const Return& to, const std::string& body);
+  MembersAnswer members_for(const MembersRequest& asked, std::uint8_t from);
   void ask_for_relays(TimeNs now);
   void learn_relays(const std::string& body);
-  void bring_back(const Envelope& envelope);
-  void answer(const Return& to, const std::string& body);
+  void bring_back(const Envelope& envelope, const std::string& from_here);
+  bool forwards_for(std::uint8_t from) const noexcept {
+    return from != kRelay || (secret_ && secret_->present());
+  }
+  bool has_ended(ProcessId member) const override;
+  bool to_member(const Envelope& envelope, ProcessId member) override {
+    return pass_on_here(envelope, member);
+  }
+  bool to_relay(const Envelope& envelope, const std::string& relay) override;
+  void answer(const Return& to, const std::string& body) override;
   void refuse(std::uint8_t listener, const Envelope& envelope, std::string text,
               Errc code = Errc::kUnreachable);
 
@@ -85,6 +97,7 @@ class Passing {
   std::optional<Front> front_;
   Forwarders<LocalLink> here_{kPassingHereMax};
   Forwarders<ZmqSocket> away_{kPassingMax};
+  Merging merging_{kMerging};
   std::set<std::string> members_;  // their connections
   bool had_members_ = false;
   std::set<std::string> relays_;  // of other nodes, as members have told

@@ -117,7 +117,10 @@ LIVEBTL_FIELDS_OF(Standing) {
 LIVEBTL_FIELDS_OF(PlanRequest) { LIVEBTL_FIELDS(job, routing); }
 LIVEBTL_FIELDS_OF(PlanAnswer) { LIVEBTL_FIELDS(member, name, plan); }
 LIVEBTL_FIELDS_OF(MembersRequest) { LIVEBTL_FIELDS(job, offset); }
-LIVEBTL_FIELDS_OF(MembersAnswer) { LIVEBTL_FIELDS(job, offset, total, complete, members, relays); }
+LIVEBTL_FIELDS_OF(MembersAnswer) {
+  LIVEBTL_FIELDS(job, offset, total, complete, members, relays);
+  archive.optional("merges", value.merges);
+}
 LIVEBTL_FIELDS_OF(StatusRequest) { LIVEBTL_FIELDS(job, peers, peers_offset); }
 LIVEBTL_FIELDS_OF(StatusAnswer) { LIVEBTL_FIELDS(standing, engine, peers_offset, peers_total); }
 LIVEBTL_FIELDS_OF(ListRequest) { LIVEBTL_FIELDS(job); }
@@ -135,6 +138,20 @@ LIVEBTL_FIELDS_OF(HoldRequest) {
 }
 LIVEBTL_FIELDS_OF(HoldAnswer) { LIVEBTL_FIELDS(member, name, rank, announced, number, report); }
 LIVEBTL_FIELDS_OF(ErrorAnswer) { LIVEBTL_FIELDS(code, text); }
+
+LIVEBTL_FIELDS_OF(NodeShare) { LIVEBTL_FIELDS(relay, members); }
+LIVEBTL_FIELDS_OF(NodeRequest) {
+  LIVEBTL_FIELDS(question, order, release, takeover, unfinished, described, members, onward);
+}
+LIVEBTL_FIELDS_OF(MemberNote) {
+  LIVEBTL_FIELDS(at);
+  LIVEBTL_NAMES(pairs, waiting);
+}
+LIVEBTL_FIELDS_OF(StandingGroup) {
+  LIVEBTL_FIELDS(shared, described, members, ranks, names, pairs_moved, pairs_left, notes);
+  LIVEBTL_COUNTS(versions);
+}
+LIVEBTL_FIELDS_OF(NodeStanding) { LIVEBTL_FIELDS(asked, answered, missing, gone, groups); }
 
 // -- the outcome, which is only written
 

@@ -63,6 +63,11 @@ class Forwarders {
   void each(const Visit& visit) {
     for (auto& [endpoint, entry] : entries_) visit(entry.connection);
   }
+  /// visit(connection, endpoint)
+  template <class Visit>
+  void each_named(const Visit& visit) {
+    for (auto& [endpoint, entry] : entries_) visit(entry.connection, endpoint);
+  }
   template <class Visit>
   void each(const Visit& visit) const {
     for (const auto& [endpoint, entry] : entries_) visit(entry.connection);

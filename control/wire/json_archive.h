@@ -17,6 +17,7 @@
 #include "base/single_copy.h"
 #include "control/ladder/history.h"
 #include "control/ladder/hold_types.h"
+#include "control/ladder/node_group.h"
 #include "control/ladder/outcome.h"
 #include "livebtl/result.h"
 
@@ -79,6 +80,7 @@ class JsonWriter {
   static Json to_json(core::HoldState state) { return hold_state_name(state); }
   static Json to_json(SwitchEnd end) { return switch_end_name(end); }
   static Json to_json(SingleCopy way) { return single_copy_name(way); }
+  static Json to_json(NodeQuestion question) { return node_question_name(question); }
   static Json to_json(HoldAction action) { return hold_action_name(action); }
   static Json to_json(Errc code) { return errc_name(code); }
   static Json to_json(Incarnation value) { return static_cast<std::uint32_t>(value); }

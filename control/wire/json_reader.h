@@ -113,6 +113,10 @@ class JsonReader {
     read_name(json, path, value, HoldAction::kRestore, hold_action_name,
               "must be ask, start, end, claim or restore");
   }
+  void read(const Json& json, const std::string& path, NodeQuestion& value) {
+    read_name(json, path, value, NodeQuestion::kEnd, node_question_name,
+              "must be standing, promise, order or end");
+  }
   void read(const Json& json, const std::string& path, SingleCopy& value) {
     read_name(json, path, value, SingleCopy::kNone, single_copy_name, "must be auto, cma or none");
   }
@@ -184,6 +188,12 @@ class JsonReader {
     if (!check_map(json, path)) return;
     map.clear();
     for (const auto& [key, value] : json.items()) read_count(value, path + "." + key, map[key]);
+  }
+  void read_count(const Json& json, const std::string& path, std::vector<std::uint64_t>& list) {
+    if (!json.is_array()) return fail_at(path, "must be a list");
+    if (json.size() > kListMax) return fail_at(path, "is too long (1024 entries at most)");
+    list.clear();
+    for (const Json& entry : json) read_count(entry, path, list.emplace_back());
   }
   bool check_map(const Json& json, const std::string& path) {
     if (!json.is_object()) {

@@ -10,6 +10,7 @@
 #include "base/transport_name.h"
 #include "control/wire/fields.h"
 #include "control/wire/json_reader.h"
+#include "control/wire/route.h"
 
 namespace livebtl::control {
 namespace {
@@ -39,7 +40,9 @@ constexpr std::array<const char*, std::variant_size_v<Message>> kSchemas = {
     "livebtl.hold/1",
     "livebtl.error/1",
     "livebtl.page-request/1",
-    "livebtl.page/1"};
+    "livebtl.page/1",
+    "livebtl.node-request/1",
+    "livebtl.node-standing/1"};
 
 // -- checks of names
 
@@ -157,6 +160,25 @@ std::string check(const HoldAnswer& answer) {
 std::string check(const PageAnswer& answer) {
   return answer.page.member.process == ProcessId{} ? "'page.member.process' must not be zero" : "";
 }
+std::string check(const NodeRequest& request) {
+  if (members_in(request) == 0) return "'members' must not be empty";
+  if (request.onward.size() >= kRelayFanOut) return "'onward' has more than 15 entries";
+  for (const NodeShare& share : request.onward)
+    if (!valid_relay(share.relay)) return "'onward.relay' is not a relay";
+  if (request.question == NodeQuestion::kOrder) return check(request.order);
+  return request.question == NodeQuestion::kStanding
+             ? check_job(request.order.job)
+             : first_of(check_job(request.order.job), check_term(request.order.term));
+}
+std::string check(const NodeStanding& answer) {
+  for (const StandingGroup& group : answer.groups) {
+    const Standing& shared = group.shared;
+    std::string wrong = first_of(check_group(group), check(shared.operation));
+    wrong = first_of(std::move(wrong), check_names(shared.routing));
+    if (!wrong.empty()) return wrong;
+  }
+  return "";
+}
 std::string check(const PlanAnswer&) { return ""; }
 std::string check(const ListAnswer&) { return ""; }
 std::string check(const ErrorAnswer&) { return ""; }
@@ -223,19 +245,6 @@ std::string outcome_json(const Outcome& outcome) {
   writer.object["reason"] = reason_of(outcome.code);
   fields(writer, outcome);
   return writer.object.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-PageAnswer fit_page(PageAnswer answer) {
-  while (!answer.page.pairs.empty() && !encode(answer))
-    answer.page.pairs.resize(answer.page.pairs.size() / 2);
-  return answer;
-}
-
-StatusAnswer fit_page(StatusAnswer answer) {
-  while (!answer.engine.peers.empty() && !encode(answer)) {
-    answer.engine.peers.resize(answer.engine.peers.size() / 2);
-  }
-  return answer;
 }
 
 }  // namespace livebtl::control

@@ -17,6 +17,7 @@
 #include "control/ladder/coordinator.h"
 #include "control/ladder/hold_types.h"
 #include "control/ladder/ladder_types.h"
+#include "control/ladder/node_group.h"
 #include "control/ladder/outcome.h"
 #include "control/place/page_view.h"
 #include "livebtl/result.h"
@@ -54,6 +55,7 @@ struct MembersAnswer {
   bool complete = true;  // all files could be read: a member listed before and missing now has left
   std::vector<MemberEntry> members;
   std::vector<std::string> relays;  // of other nodes, as this member has learnt them
+  bool merges = false;              // this relay takes NodeRequests
 };
 
 /// "What do you use, and how much?" peers: include them, from peers_offset on.
@@ -127,11 +129,12 @@ struct ErrorAnswer {
   std::string text;
 };
 
-using Message = std::variant<StandingRequest, PromiseRequest, Order, LadderEnd, Standing,
-                             PlanRequest, PlanAnswer, MembersRequest, MembersAnswer, StatusRequest,
-                             StatusAnswer, ListRequest, ListAnswer, WatchRequest, WatchEvent,
-                             SecretRequest, SecretAnswer, AddressesRequest, AddressesAnswer,
-                             HoldRequest, HoldAnswer, ErrorAnswer, PageRequest, PageAnswer>;
+using Message =
+    std::variant<StandingRequest, PromiseRequest, Order, LadderEnd, Standing, PlanRequest,
+                 PlanAnswer, MembersRequest, MembersAnswer, StatusRequest, StatusAnswer,
+                 ListRequest, ListAnswer, WatchRequest, WatchEvent, SecretRequest, SecretAnswer,
+                 AddressesRequest, AddressesAnswer, HoldRequest, HoldAnswer, ErrorAnswer,
+                 PageRequest, PageAnswer, NodeRequest, NodeStanding>;
 
 /// At most kMessageBytesMax: lists are cut to fit where they are for people; a message that still
 /// does not fit is an Error (kLimit). Strings are made valid UTF-8.
@@ -142,6 +145,8 @@ Result<Message> decode(std::string_view text);
 /// How many peers of `answer`, from its front, fit into one message.
 StatusAnswer fit_page(StatusAnswer answer);
 PageAnswer fit_page(PageAnswer answer);
+/// In as many messages as it takes. A standing that is too long even by itself is left out.
+std::vector<std::string> encode_parts(NodeStanding answer);
 
 /// For `--json`: the outcome as a document, "livebtl.outcome/1". One way only.
 std::string outcome_json(const Outcome& outcome);

@@ -57,6 +57,7 @@ struct RungReport {
   std::vector<std::string> other_holders;
   // "verbs: ...": what is not used here though the routing permits it, and why. At any time.
   std::vector<std::string> absent;
+  friend bool operator==(const RungReport&, const RungReport&) = default;
 };
 
 /// Of a HOLD (core/switch/hold.h): all that this process sends is parked at a frame boundary.

@@ -63,6 +63,18 @@ void fault_member(LadderWorld& world, std::size_t index) {
   }
 }
 
+void fault_relay(LadderWorld& world, std::size_t node) {
+  LadderWorld::Relay& relay = world.relay(node);
+  switch (world.random().below(3)) {
+    case 0:
+      return world.freeze_relay(node, !relay.frozen);
+    case 1:
+      return world.kill_relay(node);
+    default:
+      if (!relay.alive) world.replace_relay(node);
+  }
+}
+
 /// One action of fate, about every 15 virtual milliseconds.
 void fate(LadderWorld& world) {
   Random& random = world.random();
@@ -82,6 +94,8 @@ void fate(LadderWorld& world) {
     }
   } else if (kind < 6) {
     fault_member(world, random.below(world.member_count()));
+  } else if (kind < 8 && world.relay_count() > 0) {
+    fault_relay(world, random.below(world.relay_count()));
   }
 }
 
@@ -123,22 +137,7 @@ void must_end_well(LadderWorld& world, bool by_themselves) {
   require(world.routing().moved.at("sm") == "tcp", "the last switch did not do what it said");
 }
 
-void run_seed(std::uint64_t seed, FaultCounts& total) {
-  Random chance(seed);
-  WorldFaults faults;
-  faults.drop = chance.chance(0.3) ? 0.0 : 0.2 * static_cast<double>(chance.below(100)) / 100;
-  faults.repeat = 0.1;
-  faults.delay_max = static_cast<TimeNs>(1 + chance.below(4)) * kMillisecond / 2;
-  faults.traffic = true;
-  LadderWorld world(2 + chance.below(3), chance.next(), faults);
-  const bool by_themselves = seed % 2 == 0;
-  if (by_themselves) world.members_take_over();
-  for (int i = 0; i < 60; ++i) {
-    fate(world);
-    world.run_until([] { return false; }, static_cast<TimeNs>(world.random().below(30'000'000)));
-  }
-  must_end_well(world, by_themselves);
-  const FaultCounts& one = world.counts();
+void add(const FaultCounts& one, FaultCounts& total) {
   total.dropped += one.dropped;
   total.repeated += one.repeated;
   total.reordered += one.reordered;
@@ -150,6 +149,31 @@ void run_seed(std::uint64_t seed, FaultCounts& total) {
   total.refusals += one.refusals;
   total.losses += one.losses;
   total.takeovers += one.takeovers;
+  total.relay_deaths += one.relay_deaths;
+  total.relay_freezes += one.relay_freezes;
+  total.merged += one.merged;
+  total.passed_on += one.passed_on;
+}
+
+void run_seed(std::uint64_t seed, FaultCounts& total) {
+  Random chance(seed);
+  WorldFaults faults;
+  faults.drop = chance.chance(0.3) ? 0.0 : 0.2 * static_cast<double>(chance.below(100)) / 100;
+  faults.repeat = 0.1;
+  faults.delay_max = static_cast<TimeNs>(1 + chance.below(4)) * kMillisecond / 2;
+  faults.traffic = true;
+  // In a third of the seeds the coordinator asks members themselves.
+  if (seed % 3 != 0) faults.nodes = 1 + chance.below(3);
+  LadderWorld world(2 + chance.below(3), chance.next(), faults);
+  if (faults.nodes > 1) world.relay(0).merges = chance.chance(0.8);
+  const bool by_themselves = seed % 2 == 0;
+  if (by_themselves) world.members_take_over();
+  for (int i = 0; i < 60; ++i) {
+    fate(world);
+    world.run_until([] { return false; }, static_cast<TimeNs>(world.random().below(30'000'000)));
+  }
+  must_end_well(world, by_themselves);
+  add(world.counts(), total);
 }
 
 bool report(const FaultCounts& total) {
@@ -164,7 +188,11 @@ bool report(const FaultCounts& total) {
       {"clock jumps", total.clock_jumps},
       {"refused opens", total.refusals},
       {"path losses", total.losses},
-      {"ladders finished by members", total.takeovers}};
+      {"ladders finished by members", total.takeovers},
+      {"relay deaths", total.relay_deaths},
+      {"relay freezes", total.relay_freezes},
+      {"answers of several members", total.merged},
+      {"questions passed on by relays", total.passed_on}};
   bool all = true;
   for (const auto& [name, count] : kinds) {
     std::printf("  %-28s %llu\n", name, static_cast<unsigned long long>(count));

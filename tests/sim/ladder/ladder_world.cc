@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
+
+#include "tests/sim/ladder/ladder_probe.h"
 
 namespace livebtl::control {
 CoordinatorTimes LadderWorld::default_times() {
@@ -36,6 +39,7 @@ LadderWorld::LadderWorld(std::size_t members, std::uint64_t seed, WorldFaults fa
   for (std::size_t i = 0; i < members; ++i) {
     if (faults_.traffic) send_frame(i);
   }
+  for (std::size_t i = 0; i < faults_.nodes; ++i) relays_.push_back(std::make_unique<Relay>());
 }
 
 // -- time and network
@@ -90,6 +94,10 @@ const Outcome& LadderWorld::finish(std::size_t index) {
 
 void LadderWorld::calm() {
   faults_.drop = faults_.repeat = 0.0;
+  for (std::size_t i = 0; i < relays_.size(); ++i) {
+    if (!relays_[i]->alive) replace_relay(i);
+    freeze_relay(i, false);
+  }
   for (std::size_t i = 0; i < members_.size(); ++i) {
     freeze(i, false);
     members_[i]->engine.refuse_joint = members_[i]->engine.stall = false;
@@ -139,7 +147,17 @@ void LadderWorld::jump_clock(std::size_t index, TimeNs by) {
 void LadderWorld::feed_coordinator(std::size_t index, const CoordinatorEvent& event) {
   Coordinator& one = coordinator(index);
   if (!one.alive || one.machine.done() || owner_is_away(index, event)) return;
-  for (const auto& action : one.machine.step(event, now_ + one.clock_offset)) act(index, action);
+  const auto actions = one.machine.step(event, now_ + one.clock_offset);
+  std::vector<Send> sends;
+  for (const auto& action : actions) {
+    const auto* send = std::get_if<Send>(&action);
+    if (send != nullptr && !relays_.empty()) {
+      sends.push_back(*send);
+    } else {
+      act(index, action);
+    }
+  }
+  if (!sends.empty()) send_by_relays(index, sends);
   if (one.machine.done()) return note_takeover(one);
   const TimeNs wake = std::max(one.machine.wake_at() - one.clock_offset, now_ + 1);
   if (one.tick_at > now_ && one.tick_at <= wake) return;
@@ -170,13 +188,12 @@ void LadderWorld::act(std::size_t index, const CoordinatorAction& action) {
 }
 
 void LadderWorld::send(std::size_t coordinator, const Send& send) {
-  const auto found = std::find_if(members_.begin(), members_.end(),
-                                  [&](const auto& member) { return member->id == send.to; });
-  const auto index = static_cast<std::size_t>(found - members_.begin());
-  const auto reply = [this, coordinator](const Standing& standing) {
-    carry([this, coordinator, standing] { feed_coordinator(coordinator, standing); });
+  const std::size_t index = static_cast<std::size_t>(send.to.process) - 1;
+  const Place here{'c', coordinator}, there{'m', index};
+  const auto reply = [this, coordinator, here, there](const Standing& standing) {
+    carry(there, here, [this, coordinator, standing] { feed_coordinator(coordinator, standing); });
   };
-  carry([this, index, request = send.request, coordinator, reply] {
+  carry(here, there, [this, index, request = send.request, coordinator, reply] {
     to_member(index, [this, index, request, coordinator, reply] {
       std::visit(
           [&](const auto& known) {
@@ -209,22 +226,33 @@ void LadderWorld::feed_member(std::size_t index, const MemberEvent& event,
                               std::function<void(Standing)> reply) {
   Member& one = member(index);
   if (!one.alive) return;
+  const auto place = [&one] {
+    return std::tuple(LadderProbe::operation(one.machine), LadderProbe::epoch(one.machine),
+                      LadderProbe::rung(one.machine), one.machine.joined());
+  };
+  const auto before = place();
+  const bool leads =
+      std::holds_alternative<PromiseRequest>(event) || std::holds_alternative<Order>(event);
   for (const auto& action : one.machine.step(event, now_ + one.clock_offset)) {
     if (const auto* answer = std::get_if<Answer>(&action)) {
+      if (reply && leads && !answer->standing.stale) one.coordinator = reply;
       if (reply) reply(answer->standing);
     } else if (const auto* told = std::get_if<Notify>(&action)) {
-      notify(told->standing);
+      notify(one, told->standing);
     } else if (const auto* submit = std::get_if<Submit>(&action)) {
       engine_take(index, submit->order, std::holds_alternative<JoinFrom>(event));
     } else {
       engine_take(index, std::get<Adopt>(action).order, true);
     }
   }
-  check_rungs();
+  if (place() != before) check_rungs();  // looks at all members, of whom the others stand as before
   watch(index);
 }
 
-void LadderWorld::notify(const Standing& standing) {
+void LadderWorld::notify(const Member& from, const Standing& standing) {
+  // By relays it finds its way back as the agent's does: to whoever led this member last.
+  if (!relays_.empty() && from.coordinator) from.coordinator(standing);
+  if (!relays_.empty()) return;
   for (std::size_t i = 0; i < coordinators_.size(); ++i) {
     if (!coordinators_[i]->alive || coordinators_[i]->machine.done()) continue;
     // A member knows its coordinator by the id in the term; here all hear it, which is more.

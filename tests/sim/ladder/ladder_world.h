@@ -18,6 +18,8 @@
 #include "base/random.h"
 #include "control/ladder/coordinator.h"
 #include "control/ladder/member.h"
+#include "control/ladder/node_merge.h"
+#include "control/ladder/node_questions.h"
 #include "control/ladder/takeover_watch.h"
 
 namespace livebtl::control {
@@ -30,7 +32,8 @@ struct Violation : std::runtime_error {
 struct FaultCounts {
   std::uint64_t dropped = 0, repeated = 0, reordered = 0, coordinator_crashes = 0,
                 member_crashes = 0, joins = 0, freezes = 0, clock_jumps = 0, refusals = 0,
-                losses = 0, takeovers = 0;
+                losses = 0, takeovers = 0, relay_deaths = 0, relay_freezes = 0, merged = 0,
+                passed_on = 0;
 };
 
 struct WorldFaults {
@@ -38,6 +41,10 @@ struct WorldFaults {
   double repeat = 0.0;
   TimeNs delay_max = kMillisecond / 10;
   bool traffic = false;  // data frames between members
+  std::size_t nodes =
+      0;  // each has a relay that merges; 0: the coordinator asks members themselves
+  // What messages cost, where relays merge: on their way, and whoever sends or takes one.
+  TimeNs hop = 0, message = 0;
 };
 
 class LadderWorld {
@@ -53,6 +60,11 @@ class LadderWorld {
   std::size_t join_member();
   void jump_clock(std::size_t coordinator, TimeNs by);
   void calm();  // faults stop
+  void after(TimeNs pause, std::function<void()> run) { at(now_ + pause, std::move(run)); }
+  void freeze_relay(std::size_t node, bool frozen);
+  void kill_relay(std::size_t node);
+  /// Another one begins, which knows nothing.
+  void replace_relay(std::size_t node);
   /// From now on the first member that lives finishes what coordinators leave behind.
   void members_take_over();
   /// Runs events until the predicate holds (true) or virtual time is over (false).
@@ -85,12 +97,24 @@ class LadderWorld {
     bool frozen = false;
     TimeNs clock_offset = 0;
     std::vector<std::function<void()>> backlog;
-    std::size_t in_flight = 0;  // own frames
+    std::size_t in_flight = 0;                  // own frames
+    std::function<void(Standing)> coordinator;  // the way back to whoever led it last; relays only
+  };
+  struct Relay {
+    NodeMerge merge;
+    bool alive = true;
+    bool frozen = false;
+    bool merges = true;  // false: of an earlier version
+    std::uint64_t life = 0;
+    TimeNs tick_at = 0;
+    std::vector<std::function<void()>> backlog;
   };
   struct Coordinator {
     Coordinator(Command command, TimeNs now) : machine(std::move(command), now) {}
     CoordinatorMachine machine;
-    std::optional<std::size_t> owner;  // the member that took over; else a btlctl of its own
+    NodeQuestions questions;
+    std::uint64_t sent = 0, heard = 0;  // messages, where relays merge
+    std::optional<std::size_t> owner;   // the member that took over; else a btlctl of its own
     bool alive = true;
     TimeNs clock_offset = 0;
     TimeNs tick_at = 0;
@@ -98,6 +122,8 @@ class LadderWorld {
   };
   Member& member(std::size_t index) { return *members_.at(index); }
   Coordinator& coordinator(std::size_t index) { return *coordinators_.at(index); }
+  Relay& relay(std::size_t node) { return *relays_.at(node); }
+  std::size_t relay_count() const { return relays_.size(); }
   std::size_t member_count() const { return members_.size(); }
   std::size_t coordinator_count() const { return coordinators_.size(); }
   TimeNs now() const { return now_; }
@@ -122,6 +148,12 @@ class LadderWorld {
       return at != other.at ? at > other.at : number > other.number;
     }
   };
+  /// A process that takes and sends messages.
+  struct Place {
+    char kind = 'c';  // coordinator, relay, member
+    std::size_t index = 0;
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
   struct Frame {
     std::size_t from, to;
     std::string transport;
@@ -131,6 +163,19 @@ class LadderWorld {
   TimeNs some_delay();
   /// Over the network: lost, repeated, late, as the faults say.
   void carry(const std::function<void()>& deliver);
+  // ladder_world_relays.cc
+  void carry(Place from, Place to, const std::function<void()>& deliver);
+  TimeNs occupy(Place place);
+  std::size_t node_of(std::size_t member) const { return member % relays_.size(); }
+  void send_by_relays(std::size_t coordinator, const std::vector<Send>& sends);
+  void to_relay(std::size_t node, std::function<void()> run);
+  void relay_takes(std::size_t node, const std::string& client, const NodeRequest& request);
+  void relay_acts(std::size_t node, const std::vector<MergeAction>& actions);
+  void relay_act(std::size_t node, const ToMembers& asked);
+  void relay_act(std::size_t node, const ToRelay& asked);
+  void relay_act(std::size_t node, const ToClient& told);
+  void tell_relay(std::size_t node, const ToClient& told);
+  void coordinator_hears(std::size_t coordinator, std::size_t node, const NodeStanding& answer);
   void to_member(std::size_t index, std::function<void()> run);
   void feed_member(std::size_t index, const MemberEvent& event,
                    std::function<void(Standing)> reply);
@@ -154,7 +199,7 @@ class LadderWorld {
   std::string sends_on(std::size_t index) const;
   static std::string chosen(const Routing& routing);
   void check_rungs();
-  void notify(const Standing& standing);
+  void notify(const Member& from, const Standing& standing);
 
   TimeNs now_ = kSecond;
   std::uint64_t event_number_ = 0;
@@ -165,6 +210,8 @@ class LadderWorld {
   std::priority_queue<Event> events_;
   std::vector<std::unique_ptr<Member>> members_;
   std::vector<std::unique_ptr<Coordinator>> coordinators_;
+  std::vector<std::unique_ptr<Relay>> relays_;
+  std::map<Place, TimeNs> busy_until_;
   FaultCounts counts_;
   bool takes_over_ = false;
 };

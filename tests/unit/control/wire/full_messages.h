@@ -2,96 +2,9 @@
 // tests/unit/control/wire/full_messages.h -- each message, and the outcome, with every field set.
 #pragma once
 
-#include "control/wire/messages.h"
+#include "tests/unit/control/wire/full_node_messages.h"
 
 namespace livebtl::test {
-
-using namespace livebtl::control;
-
-inline constexpr Incarnation kSecond{2};
-
-/// One entry more than a list for people has in JSON.
-inline std::vector<std::string> crowd(const std::string& name) {
-  std::vector<std::string> list;
-  for (std::size_t i = 0; i <= kNamesMax; ++i) list.push_back(name + std::to_string(i));
-  return list;
-}
-
-inline core::Rules full_rules() {
-  core::Rules rules;
-  rules.excluded = {"verbs", "self"};
-  rules.quiesced = {"tcp"};
-  rules.moved = {{"sm", "tcp"}, {"tcp", "ofi"}};
-  rules.set_aside = {"ofi"};
-  return rules;
-}
-
-inline Routing full_routing() {
-  Routing routing;
-  static_cast<core::Rules&>(routing) = full_rules();
-  routing.tuning["tcp"].exclusivity = 100;
-  routing.tuning["sm"].weight = 7;
-  routing.nodes["0123456789abcdef"] = full_rules();
-  return routing;
-}
-
-inline Operation full_operation() {
-  return {0xfedcba9876543210ULL, "switch",      {"sm", "t\"c\\p\n"}, "0123456789abcdef", true,
-          full_routing(),        full_routing()};
-}
-
-inline core::RungReport full_rung_report() {
-  return {0x11,
-          12,
-          Rung::kJoint,
-          false,
-          "cut off",
-          true,
-          crowd("pair"),
-          13,
-          14,
-          crowd("waiting"),
-          crowd("foreign"),
-          crowd("absent")};
-}
-
-inline core::HoldReport full_hold_report() {
-  return {0x51,
-          core::HoldState::kParking,
-          3,
-          59'000,
-          true,
-          0x52,
-          Incarnation{9},
-          0x50,
-          "broken",
-          "refused",
-          crowd("frame")};
-}
-
-inline Standing full_standing() {
-  Standing standing;
-  standing.member = {ProcessId{77}, kSecond};
-  standing.name = "rank 3 on node17 \xc3\xa9 \xff";
-  standing.rank = 3;
-  standing.node = "n1";
-  standing.host = "node17";
-  standing.term = {3, 0xffffffffffffffffULL};
-  standing.seq = 9;
-  standing.epoch = 4'294'967'295U;
-  standing.version = 12;
-  standing.rung = Rung::kNewTx;
-  standing.reached = false;
-  standing.undoing = standing.joining = standing.stale = standing.busy = standing.left_open = true;
-  standing.refused_seq = 8;
-  standing.operation = full_operation();
-  standing.report = full_rung_report();
-  standing.routing = full_routing();
-  standing.transports = {{"sm", "vader", false}, {"verbs", "openib", true}};
-  standing.list_size = 5;
-  standing.announced = 6;
-  return standing;
-}
 
 inline core::TransportStatus full_transport() {
   core::TransportStatus status{"verbs", "openib", true, true, "no device", true, true, 20,
@@ -184,36 +97,49 @@ inline PageView full_page() {
   return page;
 }
 
+inline MembersAnswer full_members() {
+  const MemberId member{ProcessId{77}, kSecond};
+  return {"job-1", 1, 2, false, {{member, "rank 0", 0, "n1", true}, {}}, {"tcp://10.0.0.1:5 a"},
+          true};
+}
+
+inline std::vector<Message> full_ladder_messages() {
+  return {StandingRequest{"job-1", true},
+          PromiseRequest{"job-1", {1, 2}, true},
+          Order{"job-1", {3, 4}, 9, 4, Rung::kNew, true, full_operation(), "root on node17"},
+          LadderEnd{"job-1", {5, 6}, true, 7},
+          full_standing(),
+          PlanRequest{"job-1", full_routing()}};
+}
+
 /// Each type once, in the order of Message, with every field set.
 inline std::vector<Message> full_messages() {
   const MemberId member{ProcessId{77}, kSecond};
   const core::Contacts contacts = {{"sm", {}}, {"tcp", {std::byte{0}, std::byte{0xaf}}}};
-  return {
-      StandingRequest{"job-1", true},
-      PromiseRequest{"job-1", {1, 2}, true},
-      Order{"job-1", {3, 4}, 9, 4, Rung::kNew, true, full_operation(), "root on node17"},
-      LadderEnd{"job-1", {5, 6}, true, 7},
-      full_standing(),
-      PlanRequest{"job-1", full_routing()},
-      PlanAnswer{member, "rank 1", full_plan()},
-      MembersRequest{"job-1", 3},
-      MembersAnswer{
-          "job-1", 1, 2, false, {{member, "rank 0", 0, "n1", true}, {}}, {"tcp://10.0.0.1:5 a"}},
-      StatusRequest{"job-1", true, 9},
-      full_status(),
-      ListRequest{"job-1"},
-      ListAnswer{member, "rank 1", 1, "n1", {full_transport()}},
-      WatchRequest{"job-1", 500},
-      WatchEvent{"left", full_standing()},
-      SecretRequest{"job-1"},
-      SecretAnswer{std::string(64, 'a')},
-      AddressesRequest{"job-1", 5},
-      AddressesAnswer{member, 6, contacts},
-      HoldRequest{"job-1", HoldAction::kRestore, 0x51, 60'000, 4, 7, kSecond, 0x52},
-      HoldAnswer{member, "rank 6", 6, 8, 7, full_hold_report()},
-      ErrorAnswer{Errc::kAuth, "not permitted"},
-      PageRequest{"job-1"},
-      PageAnswer{full_page()}};
+  std::vector<Message> messages = full_ladder_messages();
+  for (const Message& message : std::initializer_list<Message>{
+           PlanAnswer{member, "rank 1", full_plan()},
+           MembersRequest{"job-1", 3},
+           full_members(),
+           StatusRequest{"job-1", true, 9},
+           full_status(),
+           ListRequest{"job-1"},
+           ListAnswer{member, "rank 1", 1, "n1", {full_transport()}},
+           WatchRequest{"job-1", 500},
+           WatchEvent{"left", full_standing()},
+           SecretRequest{"job-1"},
+           SecretAnswer{std::string(64, 'a')},
+           AddressesRequest{"job-1", 5},
+           AddressesAnswer{member, 6, contacts},
+           HoldRequest{"job-1", HoldAction::kRestore, 0x51, 60'000, 4, 7, kSecond, 0x52},
+           HoldAnswer{member, "rank 6", 6, 8, 7, full_hold_report()},
+           ErrorAnswer{Errc::kAuth, "not permitted"},
+           PageRequest{"job-1"},
+           PageAnswer{full_page()},
+           full_node_request(),
+           full_node_standing()})
+    messages.push_back(message);
+  return messages;
 }
 
 inline Outcome full_outcome() {

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/client/job_links_nodes.cc -- of job_links.h: a coordinator's questions to whole nodes, by relays that merge.
+// Threads: one.
+#include <algorithm>
+
+#include "control/client/job_links.h"
+
+namespace livebtl::control {
+namespace {
+
+/// This node's relay, among names of relays: it sorts first.
+constexpr std::string_view kHere = "";
+/// Comes back with the answers: from which relay they are.
+constexpr std::string_view kNodeTag = "node ";
+constexpr std::string_view kGatewayTag = "gateway";
+
+}  // namespace
+
+/// Members of this node are asked themselves as soon as its relay is silent: a relay that is stopped must not
+/// keep a command on its own node from them.
+const std::string* JobLinks::merging_relay_of(MemberId member) const {
+  static const std::string here(kHere);
+  if (!outside_ && holds(local_, member)) {
+    const bool speaks = gateway_merges_ && !questions_.silent(here, monotonic_now());
+    return speaks ? &here : nullptr;
+  }
+  const auto found = merging_.find(member.process);
+  return found == merging_.end() ? nullptr : &found->second;
+}
+
+void JobLinks::send(const std::vector<Send>& sends) {
+  const auto relay_of = [this](MemberId member) { return merging_relay_of(member); };
+  for (const Question& question : questions_.put(sends, relay_of, monotonic_now())) {
+    std::visit([this](const auto& known) { ask(known); }, question);
+  }
+}
+
+void JobLinks::ask(const Send& question) {
+  ++sent_.to_members;
+  std::visit([&](const auto& request) { send(question.to, request); }, question.request);
+}
+
+/// What is too long, or cannot be sent so, goes in smaller parts.
+void JobLinks::ask(const AskRelay& question) {
+  const std::string back = std::string(kNodeTag) + question.relay;
+  if (send_to_relay(question.relay, back, question.request)) {
+    ++sent_.to_relays;
+    return;
+  }
+  const auto apart = questions_.apart(question);
+  for (const AskRelay& one : apart) ask(one);
+  if (!apart.empty()) return;
+  for (const Send& one : questions_.each_by_itself(question)) ask(one);
+}
+
+/// false: not sent.
+bool JobLinks::send_to_relay(const std::string& relay, const std::string& back,
+                             const Message& message) {
+  if (relay != kHere) return send({relay, ProcessId{}}, back, message);
+  const auto body = encode(message);
+  LocalLink* link = gateway();
+  return body && link != nullptr && link->send({.peer = "", .back = back, .to = "", .body = *body});
+}
+
+/// Whether the relay of this node merges it says itself.
+bool JobLinks::ask_gateway() {
+  if (outside_ || gateway() == nullptr) return false;
+  return send_to_relay(std::string(kHere), std::string(kGatewayTag),
+                       MembersRequest{job_.id, kNoMembers});
+}
+
+void JobLinks::hear_page(const std::string& back, const MembersAnswer& page) {
+  remote_.learn(page.relays);
+  if (back == kGatewayTag) gateway_merges_ = page.merges;
+  if (back.empty() || back == kGatewayTag) {
+    ++relay_answers_;
+  } else {
+    remote_.answer(back, page);
+  }
+}
+
+NodeQuestions::Heard JobLinks::hear_relay(const std::string& back, const NodeStanding& told) {
+  if (!back.starts_with(kNodeTag)) return {};
+  return questions_.hear(back.substr(kNodeTag.size()), told);
+}
+
+std::vector<std::string> JobLinks::silent_relays() const {
+  std::set<std::string> names;
+  for (const auto& [process, relay] : merging_) names.insert(relay);
+  std::erase_if(names, [this](const std::string& relay) {
+    return !questions_.silent(relay, monotonic_now());
+  });
+  return {names.begin(), names.end()};
+}
+
+}  // namespace livebtl::control

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/ladder/node_merge.cc -- see node_merge.h.
+#include "control/ladder/node_merge.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace livebtl::control {
+namespace {
+
+/// Is there nothing to wait for any more? Decides when an answer is told, never what it says.
+bool settles(const Standing& standing, const Request& request) {
+  if (standing.joining || standing.stale) return true;
+  if (const auto* promise = std::get_if<PromiseRequest>(&request))
+    return standing.term >= promise->term;
+  if (const auto* order = std::get_if<Order>(&request)) {
+    const bool newer =
+        standing.term > order->term || (standing.term == order->term && standing.seq > order->seq);
+    return newer || acknowledged(standing, *order) || standing.refused_seq == order->seq;
+  }
+  if (const auto* end = std::get_if<LadderEnd>(&request))
+    return standing.term != end->term || !standing.busy;
+  return true;
+}
+
+}  // namespace
+
+// -- questions
+
+std::vector<MergeAction> NodeMerge::ask(const std::string& client, const NodeRequest& request,
+                                        TimeNs now) {
+  const std::uint64_t number = session_of(client, now);
+  Session& session = sessions_.at(number);
+  const auto wanted = std::make_shared<const Request>(request_of(request));
+  std::vector<MergeAction> actions;
+  if (session.members.size() + members_in(request) > kMembersMax) return actions;
+  note_asked(session, request.members, 0, wanted, request.described);
+  if (!request.members.empty()) actions.emplace_back(ToMembers{number, request.members, *wanted});
+  for (const NodeShare& share : request.onward) {
+    const std::uint32_t via = via_of(session, share.relay);
+    note_asked(session, share.members, via, wanted, request.described);
+    NodeRequest onward = request;
+    onward.members = share.members;
+    onward.onward.clear();
+    actions.emplace_back(ToRelay{number, via, share.relay, std::move(onward)});
+  }
+  // A relay that waits for others is told later than they tell.
+  session.hold = request.onward.empty() ? kHoldLeast : 2 * kHoldLeast;
+  session.due_at = std::min(session.due_at, now + session.hold);
+  session.asked_at = now;
+  return actions;
+}
+
+std::uint64_t NodeMerge::session_of(const std::string& client, TimeNs now) {
+  for (const auto& [number, session] : sessions_) {
+    if (session.client == client) return number;
+  }
+  make_room(now);
+  sessions_[++numbers_].client = client;
+  return numbers_;
+}
+
+void NodeMerge::make_room(TimeNs now) {
+  std::erase_if(sessions_,
+                [now](const auto& each) { return now - each.second.asked_at > kForgetAfter; });
+  if (sessions_.size() < kSessionsMax) return;
+  const auto older = [](const auto& a, const auto& b) {
+    return a.second.asked_at < b.second.asked_at;
+  };
+  sessions_.erase(std::min_element(sessions_.begin(), sessions_.end(), older));
+}
+
+void NodeMerge::note_asked(Session& session, const std::vector<ProcessId>& members,
+                           std::uint32_t via, const std::shared_ptr<const Request>& request,
+                           bool described) {
+  for (const ProcessId process : members) {
+    Member& member = session.members[process];
+    member.asked = request;
+    member.via = via;
+    member.described = described;
+    member.gone = false;  // if it is, that is found and told again
+    if (!std::exchange(member.waits, true)) ++session.waiting;
+  }
+}
+
+std::uint32_t NodeMerge::via_of(Session& session, const std::string& relay) {
+  auto& relays = session.relays;
+  const auto at = std::find(relays.begin(), relays.end(), relay);
+  const auto via = static_cast<std::uint32_t>(at - relays.begin() + 1);
+  if (at == relays.end()) relays.push_back(relay);
+  return via;
+}
+
+// -- answers
+
+std::vector<MergeAction> NodeMerge::heard(std::uint64_t number, const Standing& standing,
+                                          TimeNs now) {
+  const auto session = sessions_.find(number);
+  if (session == sessions_.end()) return {};
+  take(session->second, 0, {standing, true});
+  return tell_if_due(session->second, now);
+}
+
+std::vector<MergeAction> NodeMerge::heard(std::uint64_t number, std::uint32_t via,
+                                          const NodeStanding& answer, TimeNs now) {
+  const auto session = sessions_.find(number);
+  if (session == sessions_.end() || via == 0) return {};
+  for (const StandingGroup& group : answer.groups) {
+    for (const HeardStanding& heard : standings_of(group)) take(session->second, via, heard);
+  }
+  for (const ProcessId process : answer.gone) note_gone(session->second, via, process);
+  return tell_if_due(session->second, now);
+}
+
+std::vector<MergeAction> NodeMerge::gone(std::uint64_t number, ProcessId process, TimeNs now) {
+  const auto session = sessions_.find(number);
+  if (session == sessions_.end()) return {};
+  note_gone(session->second, 0, process);
+  return tell_if_due(session->second, now);
+}
+
+void NodeMerge::take(Session& session, std::uint32_t via, const HeardStanding& heard) {
+  const auto at = session.members.find(heard.standing.member.process);
+  if (at == session.members.end() || at->second.via != via) return;
+  Member& member = at->second;
+  if (heard.standing.version <= member.version) return;  // repeated, or overtaken
+  member.version = heard.standing.version;
+  if (!member.news) ++session.news;
+  member.news = heard;
+  if (settles(heard.standing, *member.asked)) settle(session, member);
+}
+
+void NodeMerge::note_gone(Session& session, std::uint32_t via, ProcessId process) {
+  const auto at = session.members.find(process);
+  if (at == session.members.end() || at->second.via != via) return;
+  settle(session, at->second);
+  if (!std::exchange(at->second.gone, true)) session.gone.push_back(process);
+}
+
+void NodeMerge::settle(Session& session, Member& member) {
+  if (std::exchange(member.waits, false)) --session.waiting;
+}
+
+// -- telling
+
+std::vector<MergeAction> NodeMerge::tell_if_due(Session& session, TimeNs now) {
+  const bool news = session.news > 0 || !session.gone.empty();
+  const bool complete = session.waiting == 0 && news;
+  std::vector<MergeAction> actions;
+  if (complete || now >= session.due_at) {
+    actions.emplace_back(ToClient{session.client, tell(session)});
+    session.due_at = INT64_MAX;
+    if (!complete) session.hold = std::min(2 * session.hold, kHoldMost);
+  } else if (news) {
+    session.due_at = std::min(session.due_at, now + session.hold);
+  }
+  return actions;
+}
+
+NodeStanding NodeMerge::tell(Session& session) {
+  NodeStanding answer;
+  Grouping grouping;
+  answer.asked = static_cast<std::uint32_t>(session.members.size());
+  answer.answered = static_cast<std::uint32_t>(session.members.size() - session.waiting);
+  for (auto& [process, member] : session.members) {
+    if (member.waits && answer.missing.size() < kMissingMax) answer.missing.push_back(process);
+    if (!member.news) continue;
+    grouping.add(*member.news, member.described);
+    member.news.reset();
+  }
+  answer.groups = grouping.take();
+  answer.gone = std::exchange(session.gone, {});
+  session.news = 0;
+  return answer;
+}
+
+std::vector<MergeAction> NodeMerge::turn(TimeNs now) {
+  std::vector<MergeAction> actions;
+  for (auto& [number, session] : sessions_) {
+    if (now < session.due_at) continue;
+    for (MergeAction& action : tell_if_due(session, now)) actions.push_back(std::move(action));
+  }
+  return actions;
+}
+
+TimeNs NodeMerge::wake_at() const noexcept {
+  TimeNs wake = INT64_MAX;
+  for (const auto& [number, session] : sessions_) wake = std::min(wake, session.due_at);
+  return wake;
+}
+
+}  // namespace livebtl::control

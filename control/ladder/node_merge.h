@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/ladder/node_merge.h -- a relay's part in a switch: it puts one question to the members of its node, and tells
+// what they answer in as few messages as it can.
+//
+// Pure: no socket, no clock; time is an argument. Driven by livebtl-relay in the product and by the simulator. Nobody's
+// correctness depends on it: it makes no standing, changes none, and tells none for a member that did not say it
+// to this very client's question; a relay that is killed forgets all, and the coordinator asks again. A client is whoever
+// asks, by the way back to it; what it asked, and of whom, is its session. Members, clients and other relays are hostile:
+// what nobody asked for is dropped.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "control/ladder/node_group.h"
+
+namespace livebtl::control {
+
+/// Put this to each of these members. Their answers go to heard(session, ...).
+struct ToMembers {
+  std::uint64_t session = 0;
+  std::vector<ProcessId> members;
+  Request request;
+};
+/// Put this to that relay. Its answers go to heard(session, via, ...).
+struct ToRelay {
+  std::uint64_t session = 0;
+  std::uint32_t via = 0;
+  std::string relay;
+  NodeRequest request;
+};
+struct ToClient {
+  std::string client;
+  NodeStanding answer;
+};
+using MergeAction = std::variant<ToMembers, ToRelay, ToClient>;
+
+class NodeMerge {
+ public:
+  /// An answer is complete when all have settled the question, and is told at once. Else what there is is told after
+  /// this long, which doubles with each incomplete answer to a question.
+  static constexpr TimeNs kHoldLeast = 10 * kMillisecond;
+  static constexpr TimeNs kHoldMost = 80 * kMillisecond;
+
+  /// request: checked for its form (messages.h). A member that was asked before is asked this now instead.
+  std::vector<MergeAction> ask(const std::string& client, const NodeRequest& request, TimeNs now);
+  /// A member of this node has said so; the caller has checked that it is that member. Dropped if it is not asked in
+  /// that session, or has said something newer.
+  std::vector<MergeAction> heard(std::uint64_t session, const Standing& standing, TimeNs now);
+  /// Another relay has; of members that were not asked through it nothing is taken. Requires: checked groups.
+  std::vector<MergeAction> heard(std::uint64_t session, std::uint32_t via,
+                                 const NodeStanding& answer, TimeNs now);
+  /// Proof that a member of this node has ended: it is not waited for, and told as gone.
+  std::vector<MergeAction> gone(std::uint64_t session, ProcessId member, TimeNs now);
+  /// What is due now, at wake_at().
+  std::vector<MergeAction> turn(TimeNs now);
+  TimeNs wake_at() const noexcept;
+
+  std::size_t sessions() const noexcept { return sessions_.size(); }
+
+ private:
+  static constexpr std::size_t kSessionsMax = 64;
+  static constexpr std::size_t kMembersMax = 65'536;  // of a session
+  static constexpr TimeNs kForgetAfter = 60 * kSecond;
+
+  struct Member {
+    std::shared_ptr<const Request> asked;
+    std::uint32_t via = 0;   // 0: this node
+    bool described = false;  // as it was asked last
+    bool waits = false;      // has not settled that question
+    bool gone = false;
+    std::uint64_t version = 0;          // of the newest standing that it said; 0: none yet
+    std::optional<HeardStanding> news;  // not told yet
+  };
+  struct Session {
+    std::string client;
+    std::map<ProcessId, Member> members;
+    std::vector<std::string> relays;  // via 1, 2, ...
+    std::size_t waiting = 0;
+    std::vector<ProcessId> gone;  // not told yet
+    std::size_t news = 0;
+    TimeNs hold = kHoldLeast;
+    TimeNs due_at = INT64_MAX;
+    TimeNs asked_at = 0;
+  };
+
+  std::uint64_t session_of(const std::string& client, TimeNs now);
+  void make_room(TimeNs now);
+  static void note_asked(Session& session, const std::vector<ProcessId>& members, std::uint32_t via,
+                         const std::shared_ptr<const Request>& request, bool described);
+  static std::uint32_t via_of(Session& session, const std::string& relay);
+  static void take(Session& session, std::uint32_t via, const HeardStanding& heard);
+  static void note_gone(Session& session, std::uint32_t via, ProcessId process);
+  static void settle(Session& session, Member& member);
+  static std::vector<MergeAction> tell_if_due(Session& session, TimeNs now);
+  static NodeStanding tell(Session& session);
+
+  std::map<std::uint64_t, Session> sessions_;  // by number, which is never used again
+  std::uint64_t numbers_ = 0;
+};
+
+}  // namespace livebtl::control

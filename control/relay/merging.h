@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/relay/merging.h -- a relay's questions to the members of its node, and to other relays, in the name of a
+// client: NodeMerge with messages and ways.
+//
+// Beside Passing, which keeps no state; what this keeps is lost with the relay, and asked again by the client. Threads:
+// one. All bodies are hostile.
+#pragma once
+
+#include <string>
+
+#include "control/ladder/node_merge.h"
+#include "control/wire/envelope.h"
+#include "control/wire/messages.h"
+#include "control/wire/route.h"
+
+namespace livebtl::control {
+
+class Merging {
+ public:
+  /// How the relay reaches others.
+  class Ways {
+   public:
+    /// Proof that a member of this node has ended.
+    virtual bool has_ended(ProcessId member) const = 0;
+    virtual bool to_member(const Envelope& envelope, ProcessId member) = 0;
+    virtual bool to_relay(const Envelope& envelope, const std::string& relay) = 0;
+    virtual void answer(const Return& to, const std::string& body) = 0;
+
+   protected:
+    ~Ways() = default;
+  };
+
+  /// listener: what answers to our questions bear in their way back.
+  explicit Merging(std::uint8_t listener) : listener_(listener) {}
+
+  void ask(const Return& client, const NodeRequest& request, TimeNs now, Ways& ways);
+  /// Something has come back to a question of ours. from: the member of this node that said it; nullopt: a relay did.
+  void bring_back(const Return& to, std::optional<ProcessId> from, const std::string& body,
+                  TimeNs now, Ways& ways);
+  void turn(TimeNs now, Ways& ways);
+  TimeNs wake_at() const noexcept { return merge_.wake_at(); }
+
+ private:
+  void carry_out(const std::vector<MergeAction>& actions, TimeNs now, Ways& ways);
+  void carry_out(const ToMembers& asked, TimeNs now, Ways& ways);
+  void carry_out(const ToRelay& asked, TimeNs now, Ways& ways);
+  void carry_out(const ToClient& told, TimeNs now, Ways& ways);
+  Envelope question(std::uint64_t session, std::uint32_t via, std::string body) const;
+
+  std::uint8_t listener_;
+  NodeMerge merge_;
+};
+
+}  // namespace livebtl::control
