@@ -34,11 +34,12 @@ std::vector<MergeAction> NodeMerge::ask(const std::string& client, const NodeReq
   const auto wanted = std::make_shared<const Request>(request_of(request));
   std::vector<MergeAction> actions;
   if (session.members.size() + members_in(request) > kMembersMax) return actions;
-  note_asked(session, request.members, 0, wanted, request.described);
-  if (!request.members.empty()) actions.emplace_back(ToMembers{number, request.members, *wanted});
+  const Question question{wanted, request.described, now};
+  auto put = note_asked(session, request.members, 0, question);
+  if (!put.empty()) actions.emplace_back(ToMembers{number, std::move(put), *wanted});
   for (const NodeShare& share : request.onward) {
     const std::uint32_t via = via_of(session, share.relay);
-    note_asked(session, share.members, via, wanted, request.described);
+    note_asked(session, share.members, via, question);
     NodeRequest onward = request;
     onward.members = share.members;
     onward.onward.clear();
@@ -70,17 +71,25 @@ void NodeMerge::make_room(TimeNs now) {
   sessions_.erase(std::min_element(sessions_.begin(), sessions_.end(), older));
 }
 
-void NodeMerge::note_asked(Session& session, const std::vector<ProcessId>& members,
-                           std::uint32_t via, const std::shared_ptr<const Request>& request,
-                           bool described) {
+/// Returns those to whom the question is to be put now.
+std::vector<ProcessId> NodeMerge::note_asked(Session& session,
+                                             const std::vector<ProcessId>& members,
+                                             std::uint32_t via, const Question& question) {
+  std::vector<ProcessId> put;
   for (const ProcessId process : members) {
     Member& member = session.members[process];
-    member.asked = request;
+    const bool again = member.waits && member.via == via && *member.asked == *question.request;
+    member.asked = question.request;
     member.via = via;
-    member.described = described;
+    member.described = question.described;
     member.gone = false;  // if it is, that is found and told again
     if (!std::exchange(member.waits, true)) ++session.waiting;
+    if (again && question.now < member.put_again_at) continue;
+    member.put_pause = again ? std::min(2 * member.put_pause, kPutAgainMost) : kPutAgainLeast;
+    member.put_again_at = question.now + member.put_pause;
+    put.push_back(process);
   }
+  return put;
 }
 
 std::uint32_t NodeMerge::via_of(Session& session, const std::string& relay) {

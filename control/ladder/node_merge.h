@@ -44,6 +44,11 @@ class NodeMerge {
   /// this long, which doubles with each incomplete answer to a question.
   static constexpr TimeNs kHoldLeast = 10 * kMillisecond;
   static constexpr TimeNs kHoldMost = 80 * kMillisecond;
+  /// A question that a member has and has not settled is put to it again after this long, which doubles each time. The way
+  /// to it is a socket of the node, which loses next to nothing, and where an answer takes long, more questions make it
+  /// take longer. Less than a coordinator's lease.
+  static constexpr TimeNs kPutAgainLeast = 200 * kMillisecond;
+  static constexpr TimeNs kPutAgainMost = 1600 * kMillisecond;
 
   /// request: checked for its form (messages.h). A member that was asked before is asked this now instead.
   std::vector<MergeAction> ask(const std::string& client, const NodeRequest& request, TimeNs now);
@@ -68,7 +73,9 @@ class NodeMerge {
 
   struct Member {
     std::shared_ptr<const Request> asked;
-    std::uint32_t via = 0;   // 0: this node
+    std::uint32_t via = 0;  // 0: this node
+    TimeNs put_again_at = 0;
+    TimeNs put_pause = 0;
     bool described = false;  // as it was asked last
     bool waits = false;      // has not settled that question
     bool gone = false;
@@ -89,8 +96,13 @@ class NodeMerge {
 
   std::uint64_t session_of(const std::string& client, TimeNs now);
   void make_room(TimeNs now);
-  static void note_asked(Session& session, const std::vector<ProcessId>& members, std::uint32_t via,
-                         const std::shared_ptr<const Request>& request, bool described);
+  struct Question {
+    std::shared_ptr<const Request> request;
+    bool described = false;
+    TimeNs now = 0;
+  };
+  static std::vector<ProcessId> note_asked(Session& session, const std::vector<ProcessId>& members,
+                                           std::uint32_t via, const Question& question);
   static std::uint32_t via_of(Session& session, const std::string& relay);
   static void take(Session& session, std::uint32_t via, const HeardStanding& heard);
   static void note_gone(Session& session, std::uint32_t via, ProcessId process);

@@ -3,7 +3,7 @@
 // tool.
 //
 // usage: fake_member RANK. Settings from LIVEBTL_*. Prints "ready". Reads from standard input:
-// "hold RUNG", "release", "refuse RUNG"; answers "ok"; ends at the end of the input.
+// "hold RUNG", "release", "refuse RUNG", "relay ENDPOINTS" (of another node); answers "ok"; ends at the end of the input.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -51,6 +51,7 @@ int main(int argc, char** argv) {
       admin.release();
     } else if (std::cin >> rung) {
       if (command == "hold") admin.hold(rung_of(rung));
+      if (command == "relay") admin.learn_relay(rung);
       if (command == "refuse") admin.refuse(rung_of(rung), "the test says no");
     }
     std::cout << "ok" << std::endl;

@@ -109,6 +109,17 @@ TEST_CASE("a question that is repeated is put again, and answered by what is sai
   CHECK(merge.sessions() == 1);
 }
 
+TEST_CASE("a member that has a question and takes its time is not asked ever more often") {
+  NodeMerge merge;
+  std::size_t put = 0;
+  for (TimeNs now = 0; now < 3 * livebtl::kSecond; now += 100 * kMillisecond)
+    put += only<ToMembers>(merge.ask("client", order_for(processes(1, 1)), now)).size();
+  CHECK(put == 4);  // at 0, 0.2, 0.6 and 1.4 s: less than a lease apart
+  const Order newer = some_order(4, Rung::kNew);
+  const TimeNs now = 3 * livebtl::kSecond;
+  CHECK(only<ToMembers>(merge.ask("client", order_for(processes(1, 1), newer), now)).size() == 1);
+}
+
 TEST_CASE("an answer to an older question is told as what it is, and the newer is still awaited") {
   NodeMerge merge;
   const Order newer = some_order(4, Rung::kNew);
