@@ -64,7 +64,9 @@ std::string count_problem(std::string_view verb, std::size_t count) {
 std::optional<VerbError> cannot_use(std::string_view verb, const std::string& used,
                                     const Routing& routing, const std::string& node,
                                     const Names& known) {
-  const auto refused = [](std::string text) { return VerbError{ExitCode::kRefused, text}; };
+  const auto refused = [](std::string text) {
+    return VerbError{ExitCode::kRefused, std::move(text)};
+  };
   const bool switches = verb == "switch";
   // A transport to be used on a node must be allowed in the job.
   if ((switches || !node.empty()) && is_away(routing, used, known)) {
