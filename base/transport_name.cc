@@ -3,6 +3,9 @@
 #include "base/transport_name.h"
 
 #include <algorithm>
+#include <cstdint>
+
+#include "base/text.h"
 
 namespace livebtl {
 namespace {
@@ -42,7 +45,11 @@ bool is_transport_name(std::string_view text) noexcept {
     return false;
   if (colon == std::string_view::npos) return true;
   const std::string_view beneath = text.substr(colon + 1);
-  return !beneath.empty() && std::ranges::all_of(beneath, is_beneath);
+  const std::size_t second = beneath.find(':');  // a device's port
+  const std::string_view port = beneath.substr(std::min(second, beneath.size()));
+  return !beneath.empty() && second != 0 &&
+         std::ranges::all_of(beneath.substr(0, second), is_beneath) &&
+         (port.empty() || parse_number<std::uint8_t>(port.substr(1)).value_or(0) != 0);
 }
 
 std::string_view without_name(std::string_view error, std::string_view transport) noexcept {

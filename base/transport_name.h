@@ -14,8 +14,17 @@ inline constexpr std::size_t kTransportsMax = 7;
 inline constexpr std::string_view kTransportNameTakes =
     "small letters and digits, at most 32; behind a ':' also '.', ';', '_', '-' and capitals";
 
-/// "tcp", or with what lies beneath it: "ofi:tcp;ofi_rxm".
+/// "tcp", or with what lies beneath it: "ofi:tcp;ofi_rxm", "verbs:mlx4_0:2".
 bool is_transport_name(std::string_view text) noexcept;
+
+/// The word that means a transport together with its like: "verbs" of "verbs:mlx5_0"; of "tcp": "tcp".
+constexpr std::string_view family_of(std::string_view transport) noexcept {
+  return transport.substr(0, transport.find(':'));
+}
+/// Does `word` mean that transport: by its name, or as the word for its family?
+constexpr bool is_meant_by(std::string_view transport, std::string_view word) noexcept {
+  return transport == word || family_of(transport) == word;
+}
 
 /// The name that the transport had in Open MPI: "vader" of "sm", "openib" of "verbs"; "": none.
 std::string_view alias_of(std::string_view transport) noexcept;

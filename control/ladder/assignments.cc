@@ -8,6 +8,7 @@
 
 #include "base/single_copy.h"
 #include "base/text.h"
+#include "base/transport_name.h"
 
 namespace livebtl::control {
 namespace {
@@ -71,16 +72,29 @@ std::string set_problem(const std::vector<std::string>& arguments) {
   return wrong;
 }
 
+namespace {
+
+void put(const Assignment& assignment, core::Tuning& tuning) {
+  if (assignment.key == kSingleCopy)
+    tuning.single_copy = assignment.way;
+  else
+    (assignment.key == "weight" ? tuning.weight : tuning.exclusivity) = assignment.value;
+}
+
+}  // namespace
+
+// What is set of a family is in force for all of it, whatever was set of one before.
 void apply_set(const std::vector<std::string>& arguments, Routing& routing) {
-  core::Tuning& tuning = routing.tuning[arguments[0]];
+  routing.tuning.try_emplace(arguments[0]);
   for (std::size_t i = 1; i < arguments.size(); ++i) {
-    const auto assignment = parse_assignment(arguments[i]);
-    if (assignment->key == kSingleCopy)
-      tuning.single_copy = assignment->way;
-    else
-      (assignment->key == "weight" ? tuning.weight : tuning.exclusivity) = assignment->value;
+    const Assignment assignment = *parse_assignment(arguments[i]);
+    const Assignment nothing{assignment.key, std::nullopt, std::nullopt};
+    for (auto& [transport, tuning] : routing.tuning) {
+      if (is_meant_by(transport, arguments[0]))
+        put(transport == arguments[0] ? assignment : nothing, tuning);
+    }
   }
-  if (tuning == core::Tuning{}) routing.tuning.erase(arguments[0]);
+  std::erase_if(routing.tuning, [](const auto& each) { return each.second == core::Tuning{}; });
 }
 
 }  // namespace livebtl::control

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
+#include "base/transport_name.h"
 #include "control/ladder/assignments.h"
+#include "control/ladder/rules.h"
 #include "control/ladder/scope.h"
 
 namespace livebtl::control {
@@ -21,6 +24,10 @@ tl::expected<std::string, VerbError> canonical(const std::string& name,
                                                const std::vector<KnownTransport>& transports) {
   for (const auto& transport : transports) {
     if (name == transport.name || (!name.empty() && name == transport.alias)) return transport.name;
+  }
+  const std::string word(canonical_transport(name));
+  for (const auto& transport : transports) {
+    if (is_meant_by(transport.name, word)) return word;
   }
   return no(ExitCode::kNotFound,
             "no transport '" + name + "' in this job; it has: " + known_names(transports));
@@ -45,41 +52,6 @@ tl::expected<std::vector<std::string>, VerbError> resolve_checkpoint(
   return resolved;
 }
 
-bool is_away(const core::Rules& rules, const std::string& name) {
-  return rules.excluded.contains(name) || rules.set_aside.contains(name);
-}
-
-/// `return` brings back only the transports that were in use.
-void apply_checkpoint(const std::vector<std::string>& arguments, core::Rules& rules,
-                      const core::Rules& of_job) {
-  if (arguments.front() == "return") return rules.set_aside.clear();
-  for (std::size_t i = 1; i < arguments.size(); ++i) {
-    const std::string& name = arguments[i];
-    if (!is_away(rules, name) && !is_away(of_job, name)) rules.set_aside.insert(name);
-  }
-}
-
-/// What a verb other than `set` and `checkpoint` makes of the rules of the job, or of a node.
-void apply_rule(std::string_view verb, const std::vector<std::string>& arguments,
-                core::Rules& rules) {
-  const std::string& name = arguments.front();
-  if (verb == "add") {
-    rules.excluded.erase(name);
-    rules.set_aside.erase(name);
-    rules.quiesced.erase(name);
-    rules.moved.erase(name);
-  } else if (verb == "quiesce") {
-    rules.quiesced.insert(name);
-  } else if (verb == "remove") {
-    rules.excluded.insert(name);
-  } else {
-    const std::string& to = arguments[1];
-    rules.moved.erase(to);
-    rules.moved[name] = to;
-    rules.quiesced.erase(to);
-  }
-}
-
 std::string count_problem(std::string_view verb, std::size_t count) {
   if (verb == "switch") return count == 2 ? "" : "switch needs two transports: FROM TO";
   if (verb != "set") return count == 1 ? "" : std::string(verb) + " needs one transport";
@@ -88,39 +60,55 @@ std::string count_problem(std::string_view verb, std::size_t count) {
              : "set needs a transport and exclusivity=N, weight=N or, of sm, single-copy=WAY";
 }
 
+/// Why the transport that `add` or `switch` would use cannot be; nothing: it can.
+std::optional<VerbError> cannot_use(std::string_view verb, const std::string& used,
+                                    const Routing& routing, const std::string& node,
+                                    const Names& known) {
+  const auto refused = [](std::string text) {
+    return VerbError{ExitCode::kRefused, std::move(text)};
+  };
+  const bool switches = verb == "switch";
+  // A transport to be used on a node must be allowed in the job.
+  if ((switches || !node.empty()) && is_away(routing, used, known)) {
+    return refused(used + " has been removed" + (node.empty() ? "" : " from the job") +
+                   "; `btlctl add " + used + "` brings it back");
+  }
+  if (!node.empty() && core::covers(routing.quiesced, used))
+    return refused(used + " is quiesced in the whole job; `btlctl add " + used + "` ends that");
+  const auto of_node = routing.nodes.find(node);
+  if (!node.empty() && of_node == routing.nodes.end()) return std::nullopt;
+  const core::Rules& rules = node.empty() ? routing : of_node->second;
+  if (switches && !node.empty() && is_away(rules, used, known)) {
+    return refused(used + " has been removed from that node; `btlctl add " + used +
+                   " --scope node:" + node + "` brings it back");
+  }
+  if (!is_inseparable(rules, used, known)) return std::nullopt;
+  const std::string family(family_of(used));
+  return refused(family + " is ruled as a whole, and one of it is called " + family +
+                 " alone; `btlctl add " + family + "` ends that for all of it");
+}
+
 tl::expected<Routing, VerbError> ruled(std::string_view verb,
                                        const std::vector<std::string>& arguments, Routing routing,
-                                       const std::string& node) {
+                                       const std::string& node, const Names& known) {
   if (verb == "set") {
     if (!node.empty()) return no(ExitCode::kUsage, "set is for the whole job: it has no --scope");
     apply_set(arguments, routing);
     return routing;
   }
-  // A transport to be used on a node must be allowed in the job.
   const std::string& used = verb == "switch" ? arguments[1] : arguments.front();
-  const bool uses = verb == "switch" || verb == "add";
-  if (uses && (verb == "switch" || !node.empty()) && is_away(routing, used)) {
-    return no(ExitCode::kRefused, used + " has been removed" +
-                                      (node.empty() ? "" : " from the job") + "; `btlctl add " +
-                                      used + "` brings it back");
-  }
-  if (uses && !node.empty() && routing.quiesced.contains(used)) {
-    return no(ExitCode::kRefused,
-              used + " is quiesced in the whole job; `btlctl add " + used + "` ends that");
+  if (verb == "switch" || verb == "add") {
+    if (auto why = cannot_use(verb, used, routing, node, known))
+      return tl::unexpected<VerbError>(*why);
   }
   core::Rules& rules = node.empty() ? routing : routing.nodes[node];
   if (verb == "checkpoint") {
     apply_checkpoint(arguments, rules, routing);
-    if (!node.empty() && rules == core::Rules{}) routing.nodes.erase(node);
-    return routing;
+  } else {
+    apply_rule(verb, arguments, rules, known);
+    // On that node no rule of the job, present or later, moves the pairs elsewhere.
+    if (verb == "switch" && !node.empty()) rules.moved[used] = used;
   }
-  if (verb == "switch" && !node.empty() && is_away(rules, used)) {
-    return no(ExitCode::kRefused, used + " has been removed from that node; `btlctl add " + used +
-                                      " --scope node:" + node + "` brings it back");
-  }
-  apply_rule(verb, arguments, rules);
-  // On that node no rule of the job, present or later, moves the pairs elsewhere.
-  if (verb == "switch" && !node.empty()) rules.moved[used] = used;
   if (!node.empty() && rules == core::Rules{}) routing.nodes.erase(node);
   return routing;
 }
@@ -171,6 +159,10 @@ tl::expected<std::vector<std::string>, VerbError> resolve_arguments(
   if (verb == "switch" && resolved[0] == resolved[1]) {
     return no(ExitCode::kUsage, "switch needs two different transports");
   }
+  if (verb == "switch" && is_meant_by(resolved[0], resolved[1])) {
+    return no(ExitCode::kUsage, resolved[0] + " is one of " + resolved[1] +
+                                    "; name the one that is to be used instead");
+  }
   if (verb == "set") {
     std::string wrong = set_problem(resolved);
     if (!wrong.empty()) return no(ExitCode::kUsage, std::move(wrong));
@@ -180,8 +172,9 @@ tl::expected<std::vector<std::string>, VerbError> resolve_arguments(
 
 tl::expected<Routing, VerbError> apply_verb(std::string_view verb,
                                             const std::vector<std::string>& arguments,
-                                            const Routing& routing, const std::string& node) {
-  auto after = ruled(verb, arguments, routing, node);
+                                            const Routing& routing, const std::string& node,
+                                            const std::set<std::string>& known) {
+  auto after = ruled(verb, arguments, routing, node, known);
   if (after && outgrows(*after, routing)) {
     return no(ExitCode::kRefused,
               "too many nodes have rules of their own (" + std::to_string(after->nodes.size()) +

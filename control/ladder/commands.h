@@ -3,6 +3,7 @@
 // has the table.
 #pragma once
 
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,8 +38,8 @@ bool is_return(std::string_view verb, const std::vector<std::string>& arguments)
 /// add, switch: the transport that is to be used; "" of any other verb.
 std::string wanted_by(std::string_view verb, const std::vector<std::string>& arguments);
 
-/// Replaces aliases ("vader" by "sm") and checks number and form of the arguments. Errors: kUsage,
-/// kNotFound.
+/// Replaces aliases ("vader" by "sm") and checks number and form of the arguments. A word for a family ("verbs", where
+/// there are "verbs:mlx5_0" and "verbs:mlx5_1") stays, and means all of it. Errors: kUsage, kNotFound.
 tl::expected<std::vector<std::string>, VerbError> resolve_arguments(
     std::string_view verb, const std::vector<std::string>& arguments,
     const std::vector<KnownTransport>& transports);
@@ -46,9 +47,11 @@ tl::expected<std::vector<std::string>, VerbError> resolve_arguments(
 /// The routing after the verb. arguments: from resolve_arguments(). Errors: kRefused (`switch` to a
 /// removed one; for a node what the whole job has ruled; more nodes with rules of their own than a
 /// message can tell), kUsage (`set` for a node).
-/// node: core::node_name() of the scope, or "" for the job.
+/// node: core::node_name() of the scope, or "" for the job. known: all transports of the job, of which those stay ruled
+/// whose family is ruled as a whole when one of it is taken out.
 tl::expected<Routing, VerbError> apply_verb(std::string_view verb,
                                             const std::vector<std::string>& arguments,
-                                            const Routing& routing, const std::string& node = "");
+                                            const Routing& routing, const std::string& node = "",
+                                            const std::set<std::string>& known = {});
 
 }  // namespace livebtl::control

@@ -67,7 +67,7 @@ bool CoordinatorMachine::settle_routing() {
   auto node = resolve_scope(command_.scope, roster_.nodes());
   if (failed(node)) return true;
   node_ = std::move(*node);
-  auto after = apply_verb(command_.verb, *arguments, first.routing, node_);
+  auto after = apply_verb(command_.verb, *arguments, first.routing, node_, roster_.known_names());
   if (failed(after)) return true;
   after_ = std::move(*after);
   // Even if the routing stays as it is, members may lack the transport that is asked for: then they look for it.

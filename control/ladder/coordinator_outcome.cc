@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // control/ladder/coordinator_outcome.cc -- how a command ends, and what it reports.
 #include <algorithm>
-#include <iterator>
+
+#include "base/transport_name.h"
 
 #include "control/ladder/coordinator.h"
 
 namespace livebtl::control {
 namespace {
 
-/// What the scope's own rules take away.
-std::set<std::string> excluded_in(const Routing& routing, const std::string& node) {
+/// Do the scope's own rules take the transport away?
+bool takes_away(const Routing& routing, const std::string& node, const std::string& transport) {
   const auto found = routing.nodes.find(node);
-  if (!node.empty() && found == routing.nodes.end()) return {};
+  if (!node.empty() && found == routing.nodes.end()) return false;
   const core::Rules& rules = node.empty() ? routing : found->second;
-  std::set<std::string> names = rules.excluded;
-  names.insert(rules.set_aside.begin(), rules.set_aside.end());
-  return names;
+  return core::covers(rules.excluded, transport) || core::covers(rules.set_aside, transport);
 }
 
 }  // namespace
@@ -92,10 +91,11 @@ void CoordinatorMachine::advance_plan() {
     if (now_ >= deadline_) end(ExitCode::kRetracted, "time-out; nothing was changed");
     return;
   }
-  const auto& now = excluded_in(roster_.entries().begin()->second.answer->routing, node_);
-  const auto& then = excluded_in(after_, node_);
-  std::ranges::set_difference(now, then, std::back_inserter(outcome_.opens));
-  std::ranges::set_difference(then, now, std::back_inserter(outcome_.closes));
+  const Routing& before = roster_.entries().begin()->second.answer->routing;
+  for (const std::string& name : roster_.known_names()) {
+    const bool now = takes_away(before, node_, name), then = takes_away(after_, node_, name);
+    if (now != then) (now ? outcome_.opens : outcome_.closes).push_back(name);
+  }
   bool cut_off = false;
   for (const auto& [member, entry] : roster_.entries()) {
     cut_off = cut_off || !entry.plan->cut_off.empty();
@@ -155,7 +155,8 @@ void CoordinatorMachine::note_foreign(const std::vector<std::string>& transports
     if (!node_.empty() && standing.node != node_) continue;
     for (const std::string& holder : standing.report.other_holders) {
       const bool asked = std::ranges::any_of(transports, [&](const std::string& name) {
-        return holder.starts_with(name + ": ");  // as core::holders_of() writes it
+        // As core::holders_of() writes it.
+        return is_meant_by(std::string_view(holder).substr(0, holder.find(": ")), name);
       });
       if (asked) outcome_.other_holders.push_back(standing.name + ": " + holder);
     }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/transport_name.h"
+
 namespace livebtl::control {
 
 bool promised(const Standing& standing, const Term& term) noexcept {
@@ -66,6 +68,12 @@ std::vector<KnownTransport> Roster::known_transports() const {
   return known;
 }
 
+std::set<std::string> Roster::known_names() const {
+  std::set<std::string> names;
+  for (const KnownTransport& transport : known_transports()) names.insert(transport.name);
+  return names;
+}
+
 std::set<NodeLabel> Roster::nodes() const {
   std::set<NodeLabel> nodes;
   for (const Standing& standing : answers()) nodes.insert({standing.node, standing.host});
@@ -78,7 +86,8 @@ std::vector<std::string> Roster::absent(const std::string& node,
   for (const Standing& standing : answers()) {
     if (!node.empty() && standing.node != node) continue;
     for (const std::string& each : standing.report.absent) {
-      const bool meant = transport.empty() || each.starts_with(transport + ": ");
+      const std::string_view name = std::string_view(each).substr(0, each.find(": "));
+      const bool meant = transport.empty() || is_meant_by(name, transport);
       if (meant) found.push_back(standing.name + ": " + each);
     }
   }

@@ -40,6 +40,8 @@ class Roster : public Poll<RosterEntry> {
   bool all_acknowledged(const Order& order) const;
   /// The transports of any member; processes of a job need not be alike.
   std::vector<KnownTransport> known_transports() const;
+  /// Of those, the names.
+  std::set<std::string> known_names() const;
   std::set<NodeLabel> nodes() const;
   /// The transports that members of that node (empty: of any) lack, and why; that transport alone, or all.
   std::vector<std::string> absent(const std::string& node, const std::string& transport = "") const;

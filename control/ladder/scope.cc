@@ -70,11 +70,11 @@ bool rules_otherwise(const core::Rules& rules, const std::string& verb,
   const std::string& name = arguments.front();
   const std::string& to = verb == "switch" ? arguments[1] : name;
   const auto moved_else = [&](const std::string& from) {
-    const auto at = rules.moved.find(from);
-    return at != rules.moved.end() && at->second != to;
+    const std::string* const at = core::moved_by(rules.moved, from);
+    return at != nullptr && *at != to;
   };
-  return moved_else(name) || moved_else(to) || rules.excluded.contains(to) ||
-         rules.set_aside.contains(to) || rules.quiesced.contains(to);
+  return moved_else(name) || moved_else(to) || core::covers(rules.excluded, to) ||
+         core::covers(rules.set_aside, to) || core::covers(rules.quiesced, to);
 }
 
 bool outgrows(const Routing& after, const Routing& before) {

@@ -82,8 +82,9 @@ std::vector<Candidate> Peers::reachable(const Peer& peer) const {
     const bool own = peer.process == context_.config.process;
     const Blob mine = own ? slot->transport->address() : Blob{};
     if (!own && address == peer.addresses.end()) continue;
-    if (slot->transport->reaches(own ? mine : address->second))
-      candidates.push_back({slot->name(), slot->caps.exclusivity});
+    const Blob& theirs = own ? mine : address->second;
+    if (slot->transport->reaches(theirs))
+      candidates.push_back({slot->name(), slot->caps.exclusivity, slot->transport->cost(theirs)});
   }
   return candidates;
 }

@@ -2,9 +2,11 @@
 // core/switch/routing.cc -- which transport a pair uses, computed alike on both ends. Pure.
 #include "core/switch/routing.h"
 
+#include <tuple>
 #include <utility>
 
 #include "base/hex.h"
+#include "base/transport_name.h"
 
 namespace livebtl::core {
 namespace {
@@ -17,17 +19,21 @@ Ranked rank(const RoutingView& routing, std::span<const Candidate> reachable) {
   for (const Candidate& candidate : reachable) {
     if (routing.excluded(candidate.name) || routing.quiesced(candidate.name)) continue;
     const Tuning tuning = routing.tuned(candidate.name);
-    ranked.push_back({candidate.name, tuning.exclusivity.value_or(candidate.exclusivity)});
+    ranked.push_back(
+        {candidate.name, tuning.exclusivity.value_or(candidate.exclusivity), candidate.cost});
   }
   std::sort(ranked.begin(), ranked.end(), [](const Candidate& one, const Candidate& other) {
     if (one.exclusivity != other.exclusivity) return one.exclusivity > other.exclusivity;
-    return one.name < other.name;
+    return std::tie(one.cost, one.name) < std::tie(other.cost, other.name);
   });
   return ranked;
 }
 
-bool holds(const Ranked& ranked, const std::string& name) {
-  return std::ranges::find(ranked, name, &Candidate::name) != ranked.end();
+/// The best one that `word` means; nullptr: none.
+const std::string* best_of(const Ranked& ranked, std::string_view word) {
+  const auto found = std::ranges::find_if(
+      ranked, [&](const Candidate& each) { return is_meant_by(each.name, word); });
+  return found == ranked.end() ? nullptr : &found->name;
 }
 
 /// Where a pair that would use `name` is moved to: itself, if it is moved nowhere that this pair
@@ -35,9 +41,11 @@ bool holds(const Ranked& ranked, const std::string& name) {
 std::string moved_to(const RoutingView& routing, const Ranked& ranked, const std::string& name) {
   std::string at = name;
   for (std::size_t hops = 0; hops <= ranked.size(); ++hops) {
-    const std::string* const to = routing.moved(at);
-    // A node's rule may name itself: there the job's is not in force.
-    if (to == nullptr || *to == at || !holds(ranked, *to)) return at;
+    const std::string* const word = routing.moved(at);
+    // A rule may name what it moves: a node's, where the job's is not in force, and one of a family to one of its own.
+    if (word == nullptr || is_meant_by(at, *word)) return at;
+    const std::string* const to = best_of(ranked, *word);
+    if (to == nullptr) return at;
     at = *to;
   }
   return name;
@@ -63,21 +71,20 @@ RoutingView::RoutingView(const Routing& routing, std::string_view one, std::stri
 bool RoutingView::excluded(const std::string& transport) const noexcept {
   return std::any_of(rules_.begin(), rules_.end(), [&](const Rules* rules) {
     return rules != nullptr &&
-           (rules->excluded.contains(transport) || rules->set_aside.contains(transport));
+           (covers(rules->excluded, transport) || covers(rules->set_aside, transport));
   });
 }
 
 bool RoutingView::quiesced(const std::string& transport) const noexcept {
   return std::any_of(rules_.begin(), rules_.end(), [&](const Rules* rules) {
-    return rules != nullptr && rules->quiesced.contains(transport);
+    return rules != nullptr && covers(rules->quiesced, transport);
   });
 }
 
 const std::string* RoutingView::moved(const std::string& transport) const noexcept {
   for (const std::size_t special : {1U, 2U, 0U}) {
     if (rules_[special] == nullptr) continue;
-    const auto found = rules_[special]->moved.find(transport);
-    if (found != rules_[special]->moved.end()) return &found->second;
+    if (const std::string* const to = moved_by(rules_[special]->moved, transport)) return to;
   }
   return nullptr;
 }

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/single_copy.h"
+#include "base/transport_name.h"
 
 namespace livebtl::core {
 
@@ -32,7 +33,8 @@ struct Tuning {
 /// 16 hexadecimal digits; what `btlctl status` shows, and scopes name.
 std::string node_name(std::uint64_t node);
 
-/// What commands have ruled, by transport.
+/// What commands have ruled, by transport. A word for a family ("verbs") rules all that are of it ("verbs:mlx5_0"), of
+/// which a process need not know before it joins.
 struct Rules {
   std::set<std::string> excluded;  // removed: closed, never used
   std::set<std::string> quiesced;  // no new traffic; stays connectable; not used for fail-over
@@ -42,18 +44,43 @@ struct Rules {
   friend bool operator==(const Rules&, const Rules&) = default;
 };
 
+/// Is the transport among them, by its name or by its family's?
+inline bool covers(const std::set<std::string>& ruled, std::string_view transport) {
+  if (ruled.empty()) return false;
+  return ruled.contains(std::string(transport)) ||
+         ruled.contains(std::string(family_of(transport)));
+}
+/// Where rules of moves have the transport's pairs go, the rule for itself before that for its family; nullptr: nowhere.
+inline const std::string* moved_by(const std::map<std::string, std::string>& moved,
+                                   std::string_view transport) {
+  for (const std::string_view word : {transport, family_of(transport)}) {
+    const auto found = moved.find(std::string(word));
+    if (found != moved.end()) return &found->second;
+  }
+  return nullptr;
+}
+
 /// For the whole job, and beside that for single nodes (by node_name()).
 struct Routing : Rules {
   std::map<std::string, Tuning> tuning;
   std::map<std::string, Rules> nodes;  // without empty ones
   friend bool operator==(const Routing&, const Routing&) = default;
 
-  /// The tuning of that transport; of one that nobody has tuned: nothing is set.
-  Tuning tuned(const std::string& transport) const {
-    const auto found = tuning.find(transport);
-    return found == tuning.end() ? Tuning{} : found->second;
-  }
+  /// The tuning of that transport, and what it does not set, of its family; of one that nobody has tuned: nothing is set.
+  Tuning tuned(const std::string& transport) const;
 };
+
+inline Tuning Routing::tuned(const std::string& transport) const {
+  Tuning tuned;
+  for (const std::string_view word : {std::string_view(transport), family_of(transport)}) {
+    const auto found = tuning.find(std::string(word));
+    if (found == tuning.end()) continue;
+    if (!tuned.exclusivity) tuned.exclusivity = found->second.exclusivity;
+    if (!tuned.weight) tuned.weight = found->second.weight;
+    if (!tuned.single_copy) tuned.single_copy = found->second.single_copy;
+  }
+  return tuned;
+}
 
 /// The routing as it applies to one process, or to one pair: the job's rules and those of the nodes
 /// that it touches. Refers to the routing, which must outlive it.
@@ -67,7 +94,7 @@ class RoutingView {
 
   bool excluded(const std::string& transport) const noexcept;
   bool quiesced(const std::string& transport) const noexcept;
-  /// Where pairs are moved that would use `transport`, most special rule first; nullptr: nowhere.
+  /// Where pairs are moved that would use `transport`, most special rule first; nullptr: nowhere. It may be a family.
   const std::string* moved(const std::string& transport) const noexcept;
   Tuning tuned(const std::string& transport) const { return routing_->tuned(transport); }
 
@@ -80,6 +107,7 @@ class RoutingView {
 struct Candidate {
   std::string name;
   std::uint32_t exclusivity = 0;  // default
+  std::uint32_t cost = 0;  // as Transport::cost(): of equal exclusivity the lowest comes first
 };
 
 /// The transport a pair uses for its ordered lane; nullopt: none is permitted.

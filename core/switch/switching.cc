@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/transport_name.h"
 #include "core/bml/dialler.h"
 #include "core/bml/elector.h"
 #include "core/bml/losses.h"
@@ -163,8 +164,8 @@ Status Switching::open(TransportSlot& slot) {
     parts_.returning.await(slot, opened.error().text);
     return {};
   }
-  const bool asked =
-      order_.wanted.empty() ? order_.patient && slot.absence.awaited : order_.wanted == slot.name();
+  const bool asked = order_.wanted.empty() ? order_.patient && slot.absence.awaited
+                                           : is_meant_by(slot.name(), order_.wanted);
   if (!asked || own(order_.after).excluded(slot.name())) return {};
   Status found = parts_.returning.recall(slot);
   return order_.patient ? Status() : found;
@@ -225,7 +226,7 @@ bool Switching::opened(Peer& peer, const std::string& wanted) noexcept {
 
 void Switching::count_left(const Peer& peer, const std::string& then) noexcept {
   const RoutingView after = parts_.peers.view(peer, order_.after);
-  const bool new_rule = after.moved(then) != nullptr && *after.moved(then) != then &&
+  const bool new_rule = after.moved(then) != nullptr && !is_meant_by(then, *after.moved(then)) &&
                         parts_.peers.view(peer, order_.before).moved(then) == nullptr;
   if (!new_rule) return;
   report_.pairs_left += peer.process == context_.config.process ? 2 : 1;

@@ -198,6 +198,8 @@ class Transport {
   virtual Blob contact() const { return address(); }
   /// Could a connection to a peer with that address or contact be tried? Symmetric; does no I/O.
   virtual bool reaches(Bytes address) const noexcept = 0;
+  /// Of transports of one exclusivity the one with the lowest cost towards a peer is preferred. Symmetric, as reaches().
+  virtual std::uint32_t cost(Bytes /*address*/) const noexcept { return 0; }
   /// A peer with that address or contact may connect at any time: whoever keeps out what has no
   /// business here (NodeFacts::one_node) lets it in from now on. Hostile; never refused. true:
   /// address() has changed.

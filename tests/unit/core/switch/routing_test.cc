@@ -130,3 +130,49 @@ TEST_CASE(
     }
   }
 }
+
+TEST_CASE("of equal exclusivity the lowest cost comes first, on both ends") {
+  const std::vector<Candidate> cards = {{"verbs:a", 20, 43}, {"verbs:b", 20, 20}, {"tcp", 10, 0}};
+  CHECK(permitted(Routing{}, cards) == Names{"verbs:b", "verbs:a", "tcp"});
+  Routing tuned;
+  tuned.tuning["verbs:a"].exclusivity = 21;
+  CHECK(choose(tuned, cards) == "verbs:a");
+}
+
+TEST_CASE("a rule for a family is for all of it, and one for a single transport is not") {
+  const std::vector<Candidate> cards = {{"verbs:a", 20}, {"verbs:b", 20}, {"tcp", 10}};
+  Routing routing;
+  routing.excluded = {"verbs"};
+  CHECK(permitted(routing, cards) == Names{"tcp"});
+  routing.excluded = {"verbs:a"};
+  CHECK(permitted(routing, cards) == Names{"verbs:b", "tcp"});
+  routing = {};
+  routing.quiesced = {"verbs"};
+  CHECK(choose(routing, cards) == "tcp");
+  CHECK(connectable(routing, cards).size() == 3);
+  routing = {};
+  routing.tuning["verbs"].exclusivity = 5;
+  routing.tuning["verbs:b"].weight = 7;
+  CHECK(choose(routing, cards) == "tcp");
+  CHECK(routing.tuned("verbs:b").exclusivity == 5);
+  CHECK(routing.tuned("verbs:b").weight == 7);
+  CHECK(!routing.tuned("verbs:a").weight);
+}
+
+TEST_CASE("pairs are moved from and to families") {
+  const std::vector<Candidate> cards = {{"verbs:a", 20, 2}, {"verbs:b", 20, 1}, {"tcp", 10}};
+  Routing routing;
+  routing.moved = {{"verbs", "tcp"}};
+  CHECK(permitted(routing, cards) == Names{"tcp"});
+  routing.moved = {{"verbs:b", "tcp"}};
+  CHECK(permitted(routing, cards) == Names{"tcp", "verbs:a"});
+  routing.moved = {{"tcp", "verbs"}};
+  routing.tuning["tcp"].exclusivity = 99;
+  CHECK(permitted(routing, cards) == Names{"verbs:b", "verbs:a"});
+  routing.moved = {{"verbs", "verbs:a"}};
+  routing.tuning.clear();
+  CHECK(permitted(routing, cards) == Names{"verbs:a", "tcp"});
+  routing.moved = {{"tcp", "verbs"}};
+  const std::vector<Candidate> none = {{"tcp", 10}};
+  CHECK(choose(routing, none) == "tcp");
+}
