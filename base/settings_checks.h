@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/device_list.h"
 #include "base/hex.h"
 #include "base/settings.h"
 #include "base/text.h"
@@ -51,20 +52,18 @@ inline Status set_seed(Settings& settings, std::string_view value) {
   return {};
 }
 
-// The transports know which devices and providers exist; here only the alphabet is checked.
-inline Status set_beneath(std::string& target, std::string_view value, char beside,
-                          const char* takes) {
-  const auto good = [beside](char c) { return is_name_char(c) || c == beside; };
-  if (value.size() > 64 || !std::ranges::all_of(value, good)) return fail(Errc::kInvalid, takes);
-  target = value;
+// The transports know which devices and providers exist.
+inline Status set_device(Settings& s, std::string_view v) {
+  if (const auto list = parse_device_list(v); !list) return tl::unexpected(list.error());
+  s.verbs_device = v;
   return {};
 }
-inline Status set_device(Settings& s, std::string_view v) {
-  return set_beneath(s.verbs_device, v, ':',
-                     "it takes a device, as in mlx5_0, mlx5_0:1 or mlx5_0:1:3");
-}
 inline Status set_provider(Settings& s, std::string_view v) {
-  return set_beneath(s.ofi_provider, v, ';', "it takes a provider, as in shm or \"tcp;ofi_rxm\"");
+  const auto good = [](char c) { return is_name_char(c) || c == ';'; };
+  if (v.size() > 64 || !std::ranges::all_of(v, good))
+    return fail(Errc::kInvalid, "it takes a provider, as in shm or \"tcp;ofi_rxm\"");
+  s.ofi_provider = v;
+  return {};
 }
 
 template <auto kMember, auto kLow, auto kHigh>

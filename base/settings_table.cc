@@ -38,9 +38,10 @@ constexpr SettingInfo kSettingTable[] = {
      set_tcp_if},
     {"TCP_PORT", "count", "0", "port tcp listens on; 0: any",
      set_number<&Settings::tcp_port, 0, 65535>},
-    {"VERBS_DEVICE", "name", "",
-     "RDMA device that verbs uses, as in mlx5_0, mlx5_0:1 (port) or mlx5_0:1:3 (address); empty: "
-     "the first that can be used",
+    {"VERBS_DEVICE", "list", "",
+     "RDMA devices that verbs uses, as in mlx5_0, mlx5_0:1 (port) or mlx5_0:1:3 (address); of "
+     "several, as in mlx5_0,mlx5_1, each is a transport of its own, verbs:mlx5_0, or verbs:NAME by "
+     "NAME=mlx5_0; auto: all active ports; empty: the first that can be used",
      set_device},
     {"OFI_PROVIDER", "name", "",
      "provider of libfabric's that ofi uses, as fi_info -t FI_EP_RDM shows them: tcp;ofi_rxm, "

@@ -2,6 +2,7 @@
 // doctor/rdma_check.cc -- can the verbs transport be used, and who else holds its devices? No device is opened.
 #include <algorithm>
 
+#include "base/device_list.h"
 #include "base/text.h"
 #include "doctor/sight.h"
 #include "launch/rdma.h"
@@ -76,17 +77,26 @@ void check_port(const Sight& sight, const launch::RdmaPort& port, Report& report
   }
 }
 
+/// A malformed list is a fault of the settings, and told there.
 void check_wish(const Sight& sight, const std::vector<std::string>& devices, Report& report) {
-  const std::string& wish = sight.settings.verbs_device;
-  const std::string device = wish.substr(0, wish.find(':'));
-  if (device.empty() || std::find(devices.begin(), devices.end(), device) != devices.end()) return;
-  std::string known;
+  const auto list = parse_device_list(sight.settings.verbs_device);
+  if (!list) return;
+  std::string known, missing;
   for (const std::string& each : devices) known += " " + each;
+  for (const DeviceWish& wish : list->wishes) {
+    if (std::find(devices.begin(), devices.end(), wish.device) == devices.end())
+      missing += (missing.empty() ? "" : ", ") + wish.device;
+  }
+  if (missing.empty()) return;
+  const bool several = list->wishes.size() > 1;
   report.fault("verbs-device",
-               "LIVEBTL_VERBS_DEVICE names " + device + ", and there is " +
+               "LIVEBTL_VERBS_DEVICE names " + missing + ", and there is " +
                    (known.empty() ? "none" : "only" + known),
-               "verbs cannot be used on this node; pairs go by tcp.",
-               "unset LIVEBTL_VERBS_DEVICE, or name one that is there");
+               several ? "What it names and is not there cannot be used on this node; pairs go by "
+                         "the others, or by tcp."
+                       : "verbs cannot be used on this node; pairs go by tcp.",
+               several ? "name those alone that are there, or write auto"
+                       : "unset LIVEBTL_VERBS_DEVICE, or name one that is there");
 }
 
 }  // namespace

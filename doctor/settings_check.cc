@@ -14,18 +14,14 @@ constexpr std::uint16_t kPortsOfRoot = 1024;
 bool used(const Settings& settings, const std::string& transport) {
   const auto& named = settings.transports;
   const bool all = named.empty() || settings.transports_beside_default;
-  const auto in = [&transport](const std::vector<std::string>& names) {
-    return std::any_of(names.begin(), names.end(), [&transport](const std::string& name) {
-      return canonical_transport(name) == transport;
-    });
+  const auto is_it = [&](const std::string& name) {
+    return canonical_transport(name) == transport;
   };
-  return (all || in(named)) && !in(settings.exclude);
-}
-
-/// By one of libfabric's providers, by name.
-bool used_by_name(const Settings& settings) {
-  return std::any_of(settings.transports.begin(), settings.transports.end(),
-                     [](const std::string& name) { return name.starts_with("ofi:"); });
+  const auto of_it = [&](const std::string& name) {
+    return is_it(name) || is_meant_by(name, transport);
+  };
+  return (all || std::ranges::any_of(named, of_it)) &&
+         std::ranges::none_of(settings.exclude, is_it);
 }
 
 void check_names(const char* setting, const std::vector<std::string>& names, Report& report) {
@@ -34,7 +30,7 @@ void check_names(const char* setting, const std::vector<std::string>& names, Rep
     report.fault("transport-unknown",
                  std::string(setting) + ": no transport is called '" + name + "'",
                  "Every process of a job ends at its start.",
-                 "there are self, sm, tcp, verbs, ofi and ofi:PROVIDER");
+                 "there are self, sm, tcp, verbs, verbs:DEVICE, ofi and ofi:PROVIDER");
     return;
   }
 }
@@ -42,9 +38,7 @@ void check_names(const char* setting, const std::vector<std::string>& names, Rep
 void check_choice(const Settings& settings, Report& report) {
   check_names("LIVEBTL_TRANSPORTS", settings.transports, report);
   check_names("LIVEBTL_EXCLUDE", settings.exclude, report);
-  if (used(settings, "tcp") || used(settings, "verbs") || used(settings, "ofi") ||
-      used_by_name(settings))
-    return;
+  if (used(settings, "tcp") || used(settings, "verbs") || used(settings, "ofi")) return;
   if (!used(settings, "sm")) {
     report.fault("transports-none",
                  "no transport to another process is used (LIVEBTL_TRANSPORTS, LIVEBTL_EXCLUDE)",
@@ -78,8 +72,9 @@ void check_port(const Sight& sight, Report& report) {
 
 bool is_transport(std::string_view name) noexcept {
   constexpr std::array<std::string_view, 5> kNames{"self", "sm", "tcp", "verbs", "ofi"};
-  constexpr std::string_view kOfi = "ofi:";
-  return (name.starts_with(kOfi) && name.size() > kOfi.size()) ||
+  const std::string_view family = family_of(name);
+  const bool one_of_several = family != name && (family == "ofi" || family == "verbs");
+  return (one_of_several && is_transport_name(name)) ||
          std::find(kNames.begin(), kNames.end(), canonical_transport(name)) != kNames.end();
 }
 

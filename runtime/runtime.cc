@@ -3,6 +3,7 @@
 #include "runtime/runtime.h"
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 
 #include "base/log.h"
@@ -14,10 +15,12 @@ namespace livebtl::runtime {
 namespace {
 
 using Kinds = std::vector<core::TransportKind>;
+using Names = std::vector<std::string>;
 
 /// The transport that `variable` names by `name`. Errors: kInvalid, naming the variable.
-Result<core::TransportKind> kind_named(const std::string& name, const char* variable) {
-  auto kind = transports::named(name);
+Result<core::TransportKind> kind_named(const std::string& name, const char* variable,
+                                       const std::string& devices = "") {
+  auto kind = transports::named(name, devices);
   if (!kind) return fail(Errc::kInvalid, std::string(variable) + ": " + kind.error().text);
   return kind;
 }
@@ -26,33 +29,57 @@ bool holds(const Kinds& kinds, const std::string& name) {
   return std::ranges::any_of(kinds, [&name](const auto& each) { return each.name == name; });
 }
 
+/// Those that LIVEBTL_TRANSPORTS names, each once, by their own names.
+Result<Names> checked_names(const Settings& settings) {
+  Names names;
+  for (const std::string& name : settings.transports) {
+    const auto kind = kind_named(name, "LIVEBTL_TRANSPORTS", settings.verbs_device);
+    if (!kind) return tl::unexpected(kind.error());
+    if (std::ranges::find(names, kind->name) != names.end())
+      return fail(Errc::kInvalid, "LIVEBTL_TRANSPORTS names " + kind->name + " twice");
+    names.push_back(kind->name);
+  }
+  return names;
+}
+
+/// Beside them all that are compiled in, each unless one of its family is named.
+Names with_default(const Names& named) {
+  Names names;
+  for (const core::TransportKind& kind : transports::builtin()) {
+    const auto of_it = [&](const std::string& name) { return is_meant_by(name, kind.name); };
+    if (std::ranges::none_of(named, of_it)) names.push_back(kind.name);
+    std::ranges::copy_if(named, std::back_inserter(names), of_it);
+  }
+  return names;
+}
+
 /// The transports that LIVEBTL_TRANSPORTS names; all that are compiled in if it names none, or some
 /// beside these.
 Result<Kinds> wanted_kinds(const Settings& settings) {
-  Kinds named;
-  for (const std::string& name : settings.transports) {
-    auto kind = kind_named(name, "LIVEBTL_TRANSPORTS");
-    if (!kind) return tl::unexpected(kind.error());
-    if (holds(named, kind->name))
-      return fail(Errc::kInvalid, "LIVEBTL_TRANSPORTS names " + kind->name + " twice");
-    named.push_back(std::move(*kind));
-  }
-  Kinds wanted =
-      named.empty() || settings.transports_beside_default ? transports::builtin() : Kinds{};
-  for (auto& kind : named) {
-    if (!holds(wanted, kind.name)) wanted.push_back(std::move(kind));
-  }
-  if (wanted.size() > kTransportsMax)
+  auto names = checked_names(settings);
+  if (!names) return tl::unexpected(names.error());
+  if (names->empty() || settings.transports_beside_default) *names = with_default(*names);
+  if (names->size() > kTransportsMax)
     return fail(
         Errc::kInvalid,
         "LIVEBTL_TRANSPORTS names more than " + std::to_string(kTransportsMax) + " transports" +
             (settings.transports_beside_default ? ", those counted that are used anyhow" : ""));
+  const std::size_t room_for_family = kTransportsMax - names->size() + 1;
+  Kinds wanted;
+  for (const std::string& name : *names) {
+    auto kinds = transports::all_named(name, settings.verbs_device, room_for_family);
+    if (!kinds) return tl::unexpected(kinds.error());
+    for (core::TransportKind& kind : *kinds) {
+      if (!holds(wanted, kind.name)) wanted.push_back(std::move(kind));
+    }
+  }
   return wanted;
 }
 
-bool names(const std::vector<std::string>& names, const core::TransportKind& kind) {
+/// Does one of the names mean it, or one of its family?
+bool names(const Names& names, const core::TransportKind& kind) {
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    return name == kind.name || name == kind.alias;
+    return is_meant_by(name, kind.name) || name == kind.alias;
   });
 }
 

@@ -23,7 +23,7 @@ TEST_CASE("verbs conforms on a device of this machine") {
     facts.process = ProcessId{process};
     facts.node = process;
     facts.settings = &*settings;
-    return verbs::verbs_kind().make(facts);
+    return verbs::verbs_kinds(settings->verbs_device, 1).value().front().make(facts);
   };
   const auto tried = subject.make(1);
   if (!tried) {

@@ -50,6 +50,17 @@ TEST_CASE("verbs conforms on InfiniBand, where frames need a global route and wh
   }
 }
 
+TEST_CASE("verbs conforms as one of several, on a device that is not the first") {
+  World world(true);
+  world.add_device("fake1");
+  Subject subject = world.subject(false);
+  subject.name = "verbs:fake1";
+  subject.make = [&world](std::uint64_t process) {
+    return world.make(process, process, {"verbs:fake1", {"fake1"}, std::uint8_t{1}});
+  };
+  run_conformance(subject);
+}
+
 TEST_CASE("verbs conforms under retries and delays") {
   World world(true);
   Subject subject = world.subject();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/fake_verbs/world.h -- a fake fabric with one machine for each of some processes, each with
-// one device; at its end nothing may be left, and nothing may have been overrun.
+// one device, or more that are added; at its end nothing may be left, and nothing may have been overrun.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -24,13 +24,22 @@ struct World {
     CHECK(fabric.alive() == 0);
   }
 
+  /// Another device on each machine, on a fabric of its own.
+  void add_device(const std::string& name) {
+    const std::string net = std::to_string(1 + adapters.size() / 2);
+    for (Machine& machine : machines) {
+      const std::string last = std::to_string(1 + (&machine - machines));
+      adapters.push_back(&machine.add(name, {gid("::ffff:10.0." + net + "." + last)}));
+    }
+  }
   /// Process 1 has the first machine.
-  Result<std::unique_ptr<core::Transport>> make(std::uint64_t process, std::uint64_t node = 1) {
+  Result<std::unique_ptr<core::Transport>> make(std::uint64_t process, std::uint64_t node = 1,
+                                                const verbs::Module& module = {}) {
     core::NodeFacts facts;
     facts.process = ProcessId{process};
     facts.node = node;
     facts.settings = &settings;
-    auto made = verbs::VerbsTransport::make(facts, machines[process - 1]);
+    auto made = verbs::VerbsTransport::make(facts, machines[process - 1], module);
     if (!made) return tl::unexpected(made.error());
     return std::unique_ptr<core::Transport>(std::move(*made));
   }

@@ -10,6 +10,8 @@ namespace livebtl::verbs {
 namespace {
 
 constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersionOfSeveral = 2;   // an address with a nearness
+constexpr std::byte kNoNearness{0x80};          // in the fabric's byte of a contact of version 2
 constexpr std::uint32_t kNumberMax = 0xffffff;  // queue pairs and packets are counted in 24 bits
 constexpr std::uint32_t kCreditsMax = 1u << 16;
 constexpr std::uint8_t kMtuMin = 1, kMtuMax = 5;
@@ -70,23 +72,54 @@ bool may_reach(const PortAddress& one, const PortAddress& other) noexcept {
                                            : scope_of(one.gid) == scope_of(other.gid);
 }
 
-Blob encode_address(const PortAddress& address) {
+std::uint32_t cost_of(const Nearness& one, const Nearness& other) noexcept {
+  constexpr std::uint32_t kPlaces = 2 * 256;
+  return (std::uint32_t{one.distance} + other.distance) * kPlaces + one.place + other.place;
+}
+
+Blob encode_address(const PortAddress& address, const std::optional<Nearness>& nearness) {
   ByteWriter writer;
-  writer.put(kVersion);
+  writer.put(nearness ? kVersionOfSeveral : kVersion);
   put(writer, address);
+  if (nearness) writer.put(nearness->distance);
+  if (nearness) writer.put(nearness->place);
   return writer.take();
 }
 
+Blob encode_contact(const PortAddress& address, bool of_several) {
+  Blob contact = encode_address(address);
+  if (of_several) {
+    contact[0] = std::byte{kVersionOfSeveral};
+    contact[1] |= kNoNearness;
+  }
+  return contact;
+}
+
 Result<PortAddress> decode_address(Bytes bytes) {
-  ByteReader reader(bytes);
-  PortAddress address;
-  if (reader.take<std::uint8_t>() != kVersion) {
+  const auto version = bytes.empty() ? std::uint8_t{0} : std::to_integer<std::uint8_t>(bytes[0]);
+  if (version != kVersion && version != kVersionOfSeveral) {
     return fail(Errc::kInvalid,
                 "verbs: an address of unknown version; do all processes run the same livebtl?");
   }
-  if (!take(reader, address) || !reader.finished())
+  // A cut off address is no contact: a contact says that it is one.
+  std::array<std::byte, kAddressBytes> head{};
+  std::copy_n(bytes.begin(), std::min(bytes.size(), head.size()), head.begin());
+  const bool contact = bytes.size() == kAddressBytes && (head[1] & kNoNearness) == kNoNearness;
+  if (version == kVersionOfSeveral && contact) head[1] ^= kNoNearness;
+  const bool near = version == kVersionOfSeveral && !contact;
+  ByteReader reader(head);
+  reader.take<std::uint8_t>();
+  PortAddress address;
+  const std::size_t bytes_wanted = kAddressBytes + (near ? sizeof(Nearness) : 0);
+  if (!take(reader, address) || bytes.size() != bytes_wanted)
     return fail(Errc::kInvalid, "verbs: malformed address");
   return address;
+}
+
+std::optional<Nearness> nearness_in(Bytes bytes) noexcept {
+  if (bytes.size() != kAddressBytes + 2) return std::nullopt;
+  return Nearness{std::to_integer<std::uint8_t>(bytes[kAddressBytes]),
+                  std::to_integer<std::uint8_t>(bytes[kAddressBytes + 1])};
 }
 
 Blob encode_ticket(const Ticket& ticket) {

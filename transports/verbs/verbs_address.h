@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 
 #include "transports/messages/exposed.h"
@@ -37,13 +38,28 @@ struct PortAddress {
 };
 inline constexpr std::size_t kAddressBytes = 20;
 
+/// How a process ranks a module among its own, where it has several: the lower, the better.
+struct Nearness {
+  std::uint8_t distance = 0;  // of its device from the processors of the process, as ACPI counts it
+  std::uint8_t place = 0;     // in the list of devices
+  friend bool operator==(const Nearness&, const Nearness&) = default;
+};
+static_assert(sizeof(Nearness) == 2);
+/// What both ends of a pair make of their nearness to one module, alike: distance counts before place.
+std::uint32_t cost_of(const Nearness& one, const Nearness& other) noexcept;
+
 /// Symmetric. InfiniBand: within a subnet. The way to another begins at a router, whose LID a
 /// subnet manager would have to be asked for.
 bool may_reach(const PortAddress& one, const PortAddress& other) noexcept;
 
-Blob encode_address(const PortAddress& address);
-/// Errors: kInvalid.
+/// nearness: of one of several modules.
+Blob encode_address(const PortAddress& address, const std::optional<Nearness>& nearness = {});
+/// As encode_address(), without the nearness, and marked so.
+Blob encode_contact(const PortAddress& address, bool of_several);
+/// Of either. Errors: kInvalid.
 Result<PortAddress> decode_address(Bytes bytes);
+/// Of an address that decode_address() takes; none: the only module of its process.
+std::optional<Nearness> nearness_in(Bytes bytes) noexcept;
 
 /// What one end of a connection must know of the other.
 struct Ticket {

@@ -3,7 +3,6 @@
 #include "transports/verbs/verbs_ports.h"
 
 #include <cerrno>
-#include <charconv>
 #include <memory>
 #include <tuple>
 #include <vector>
@@ -59,32 +58,7 @@ Fabric fabric_of(const ibv_gid_entry& entry, bool infiniband) noexcept {
   return entry.gid_type == IBV_GID_TYPE_ROCE_V2 ? Fabric::kRoceV2 : Fabric::kRoceV1;
 }
 
-template <class Number>
-bool parse_number(std::string_view text, Number& number, Number max) {
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return code == std::errc{} && end == text.data() + text.size() && number <= max;
-}
-
 }  // namespace
-
-Result<Wish> parse_wish(const std::string& text) {
-  Wish wish;
-  const std::string_view view = text;
-  const std::size_t first = std::min(view.find(':'), view.size());
-  wish.device = view.substr(0, first);
-  if (first == view.size()) return wish;
-  const std::string_view rest = view.substr(first + 1);
-  const std::size_t second = std::min(rest.find(':'), rest.size());
-  bool good = !wish.device.empty() &&
-              parse_number<std::uint8_t>(rest.substr(0, second), wish.port, 254) && wish.port != 0;
-  if (second != rest.size())
-    good = good && parse_number<int>(rest.substr(second + 1), wish.gid_index, kGidsMax - 1) &&
-           wish.gid_index >= 0;
-  if (good) return wish;
-  return fail(Errc::kInvalid, "verbs: LIVEBTL_VERBS_DEVICE is '" + text +
-                                  "'; it takes a device, its port and the index of an address, as "
-                                  "in mlx5_0, mlx5_0:1 or mlx5_0:1:3");
-}
 
 std::optional<ibv_gid_entry> choose_gid(std::span<const ibv_gid_entry> entries) {
   const ibv_gid_entry* best = nullptr;

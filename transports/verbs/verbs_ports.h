@@ -7,19 +7,13 @@
 #include <span>
 #include <string>
 
+#include "base/device_list.h"
 #include "transports/verbs/verbs_address.h"
 #include "transports/verbs/verbs_calls.h"
 
 namespace livebtl::verbs {
 
-/// LIVEBTL_VERBS_DEVICE: "", "mlx5_0", "mlx5_0:1" or "mlx5_0:1:3".
-struct Wish {
-  std::string device;     // empty: the first with a port that can be used
-  std::uint8_t port = 0;  // 0: the first that can be used
-  int gid_index = -1;     // -1: the best
-};
-/// Errors: kInvalid.
-Result<Wish> parse_wish(const std::string& text);
+using Wish = DeviceWish;
 
 /// A port as it is now.
 struct PortState {

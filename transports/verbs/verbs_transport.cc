@@ -10,24 +10,11 @@
 #include "base/assert.h"
 #include "base/log.h"
 #include "base/secret.h"
-#include "base/transport_name.h"
 #include "transports/verbs/verbs_errors.h"
+#include "transports/verbs/verbs_nearness.h"
 
 namespace livebtl::verbs {
 namespace {
-
-constexpr core::Caps kCaps{
-    .payload_bytes_max = kPayloadBytesMax,
-    .zero_copy_bytes_min = messages::kExposedBytesMin,
-    .zero_copy_bytes_max = messages::kExposedBytesMax,
-    .eager_bytes_max = 16u << 10,
-    .keeps = true,
-    .same_node_only = false,
-    .by_ticket = true,
-    .exclusivity = 512,  // before tcp, behind sm
-    .latency_ns = 2'000,
-    .bandwidth_mbps = 50'000,
-};
 
 constexpr TimeNs kReopenEvery = kSecond;
 constexpr TimeNs kRegisterEvery = kSecond;
@@ -44,35 +31,18 @@ Status watch(const Fd& epoll, int fd) {
 
 }  // namespace
 
-core::TransportKind verbs_kind() {
-  return {"verbs",
-          std::string(alias_of("verbs")),
-          [](const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {
-            auto calls = library();
-            if (!calls) return tl::unexpected(calls.error());
-            return VerbsTransport::make(facts, **calls);
-          },
-          kCaps.exclusivity,
-          kCaps.bandwidth_mbps,
-          true,
-          true,
-          messages::rdma_devices()};
-}
-
 Result<std::unique_ptr<VerbsTransport>> VerbsTransport::make(const core::NodeFacts& facts,
-                                                             Calls& calls) {
+                                                             Calls& calls, const Module& module) {
   LIVEBTL_ASSERT(facts.settings != nullptr, "the facts have settings");
-  auto wish = parse_wish(facts.settings->verbs_device);
-  if (!wish) return tl::unexpected(wish.error());
-  std::unique_ptr<VerbsTransport> made(new VerbsTransport(facts, calls, std::move(*wish)));
+  std::unique_ptr<VerbsTransport> made(new VerbsTransport(facts, calls, module));
   made->epoll_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
   if (!made->epoll_) return tl::unexpected(cannot_make("an epoll descriptor", errno));
   if (const Status opened = made->open_device(); !opened) return tl::unexpected(opened.error());
   return made;
 }
 
-VerbsTransport::VerbsTransport(const core::NodeFacts& facts, Calls& calls, Wish wish)
-    : MessageTransport(facts), calls_(calls), wish_(std::move(wish)), random_(random_u64()) {}
+VerbsTransport::VerbsTransport(const core::NodeFacts& facts, Calls& calls, const Module& module)
+    : MessageTransport(facts), calls_(calls), module_(module), random_(random_u64()) {}
 
 // A BYE that is not on its way by now may be lost with the device: the peers find out by themselves.
 VerbsTransport::~VerbsTransport() {
@@ -80,15 +50,20 @@ VerbsTransport::~VerbsTransport() {
   close_device();
 }
 
-const core::Caps& VerbsTransport::caps() const noexcept { return kCaps; }
+const core::Caps& VerbsTransport::caps() const noexcept { return kVerbsCaps; }
 
 bool VerbsTransport::reaches(Bytes address) const noexcept {
   const auto peer = decode_address(address);
   return peer && may_reach(*peer, address_);
 }
 
+// A peer that has one module alone of that name says nothing of its nearness.
+std::uint32_t VerbsTransport::cost(Bytes address) const noexcept {
+  return nearness_ ? cost_of(*nearness_, nearness_in(address).value_or(Nearness{})) : 0;
+}
+
 Status VerbsTransport::open_device() {
-  auto device = Device::open(calls_, wish_);
+  auto device = Device::open(calls_, module_.wish);
   if (!device) return tl::unexpected(device.error());
   messages::Credits credits;
   while (!credits.has_room()) {
@@ -102,6 +77,10 @@ Status VerbsTransport::open_device() {
   credits_ = credits;
   device_ = std::move(*device);
   address_ = device_->port().state.address;
+  if (module_.place) {
+    nearness_ = {distance_of(module_.system_files, device_->port().device, bound_processors()),
+                 *module_.place};
+  }
   lost_.clear();
   return {};
 }
@@ -109,7 +88,7 @@ Status VerbsTransport::open_device() {
 // A device that was lost may be there again, and a port that was down may be up.
 Status VerbsTransport::ensure_ready() {
   if (device_ && lost_.empty()) {
-    const Status active = device_->refresh(wish_.gid_index);
+    const Status active = device_->refresh(module_.wish.gid_index);
     if (active) {
       address_ = device_->port().state.address;
       return {};

@@ -16,17 +16,41 @@
 
 namespace livebtl::verbs {
 
+inline constexpr core::Caps kVerbsCaps{
+    .payload_bytes_max = kPayloadBytesMax,
+    .zero_copy_bytes_min = messages::kExposedBytesMin,
+    .zero_copy_bytes_max = messages::kExposedBytesMax,
+    .eager_bytes_max = 16u << 10,
+    .keeps = true,
+    .same_node_only = false,
+    .by_ticket = true,
+    .exclusivity = 512,  // before tcp, behind sm
+    .latency_ns = 2'000,
+    .bandwidth_mbps = 50'000,
+};
+
+/// One of this process's verbs transports: which device, and its name among them.
+struct Module {
+  std::string name = "verbs";  // or "verbs:mlx5_0"
+  Wish wish{};
+  std::optional<std::uint8_t> place{};  // of several: in the list of devices
+  std::string system_files = "/sys";
+};
+
 /// Its endpoints' numbers are their queue pairs'.
 class VerbsTransport final : public messages::MessageTransport<VerbsEndpoint, std::uint32_t> {
  public:
-  /// Opens a device. Errors: as Device::open(); kInvalid (LIVEBTL_VERBS_DEVICE).
-  static Result<std::unique_ptr<VerbsTransport>> make(const core::NodeFacts& facts, Calls& calls);
+  /// Opens a device. Errors: as Device::open().
+  static Result<std::unique_ptr<VerbsTransport>> make(const core::NodeFacts& facts, Calls& calls,
+                                                      const Module& module);
   ~VerbsTransport() override;
 
-  std::string_view name() const noexcept override { return "verbs"; }
+  std::string_view name() const noexcept override { return module_.name; }
   const core::Caps& caps() const noexcept override;
-  Blob address() const override { return encode_address(address_); }
+  Blob address() const override { return encode_address(address_, nearness_); }
+  Blob contact() const override { return encode_contact(address_, nearness_.has_value()); }
   bool reaches(Bytes address) const noexcept override;
+  std::uint32_t cost(Bytes address) const noexcept override;
   Result<std::unique_ptr<core::Endpoint>> connect(Bytes address) override;
   Result<std::unique_ptr<core::Endpoint>> admit(Bytes ticket) override;
   std::size_t progress(core::TransportSink& accept, TimeNs now,
@@ -61,7 +85,7 @@ class VerbsTransport final : public messages::MessageTransport<VerbsEndpoint, st
     std::optional<std::uint32_t> held = std::nullopt;
   };
 
-  VerbsTransport(const core::NodeFacts& facts, Calls& calls, Wish wish);
+  VerbsTransport(const core::NodeFacts& facts, Calls& calls, const Module& module);
   Status open_device();
   Status ensure_ready();
   Result<std::unique_ptr<VerbsEndpoint>> make_endpoint(bool dialled);
@@ -86,13 +110,14 @@ class VerbsTransport final : public messages::MessageTransport<VerbsEndpoint, st
   void close_device() noexcept;
 
   Calls& calls_;
-  const Wish wish_;
+  const Module module_;
   Random random_;
   Fd epoll_;
-  PortAddress address_;             // the last one
-  std::unique_ptr<Device> device_;  // null: lost, and given back
-  std::string lost_;                // why the device is of no use any more; empty: it is
-  std::string untold_;              // the same, until usable() has told it
+  PortAddress address_;               // the last one
+  std::optional<Nearness> nearness_;  // of the last device; of several modules
+  std::unique_ptr<Device> device_;    // null: lost, and given back
+  std::string lost_;                  // why the device is of no use any more; empty: it is
+  std::string untold_;                // the same, until usable() has told it
   TimeNs reopen_at_ = 0;
   std::vector<Parked> parked_;
   std::array<ibv_wc, 16> seen_{};  // by arm(), for the next progress()
@@ -106,6 +131,16 @@ class VerbsTransport final : public messages::MessageTransport<VerbsEndpoint, st
   TimeNs sweep_at_ = 0;
 };
 
+/// "verbs", whatever LIVEBTL_VERBS_DEVICE names.
 core::TransportKind verbs_kind();
+/// One for each entry of LIVEBTL_VERBS_DEVICE, or for each port that "auto" finds; "verbs" alone if that names no more than
+/// one device, or if there is none.
+/// Errors: kInvalid: the setting is malformed. Of more than kinds_max the last are left out, with a warning.
+Result<std::vector<core::TransportKind>> verbs_kinds(const std::string& devices,
+                                                     std::size_t kinds_max,
+                                                     const std::string& system_files = "/sys");
+/// The module called so, of the list if that has it; else the device or port of that name. Errors: kInvalid.
+Result<core::TransportKind> verbs_kind_named(const std::string& name, const std::string& devices,
+                                             const std::string& system_files = "/sys");
 
 }  // namespace livebtl::verbs

@@ -52,6 +52,32 @@ TEST_CASE("an address comes back as it was, in 20 bytes that begin with the vers
   }
 }
 
+TEST_CASE(
+    "of several modules the address says how near each is, and both ends make the same of it") {
+  const PortAddress address = roce("::ffff:10.0.1.2");
+  const Blob blob = encode_address(address, Nearness{21, 3});
+  CHECK(blob.size() == kAddressBytes + 2);
+  CHECK(blob.front() == std::byte{2});
+  REQUIRE(decode_address(blob).has_value());
+  CHECK(*decode_address(blob) == address);
+  CHECK(nearness_in(blob) == Nearness{21, 3});
+  CHECK(!nearness_in(encode_address(address)).has_value());
+  const Blob contact = encode_contact(address, true);
+  CHECK(contact.size() == kAddressBytes);
+  CHECK(*decode_address(contact) == address);
+  CHECK(!nearness_in(contact).has_value());
+  CHECK(encode_contact(address, false) == encode_address(address));
+  Blob both = blob;
+  both[1] |= std::byte{0x80};
+  CHECK(!decode_address(both).has_value());
+  CHECK(!decode_address(Bytes(blob).first(kAddressBytes)).has_value());
+  CHECK(!decode_address(Bytes(blob).first(kAddressBytes + 1)).has_value());
+  const Nearness here{10, 1}, there{21, 0};
+  CHECK(cost_of(here, there) == cost_of(there, here));
+  CHECK(cost_of({10, 255}, {10, 255}) < cost_of({11, 0}, {10, 0}));
+  CHECK(cost_of({10, 0}, {10, 1}) < cost_of({10, 1}, {10, 1}));
+}
+
 TEST_CASE("addresses that nobody can have are malformed") {
   const PortAddress bad[] = {roce("::"),
                              roce("ff02::1"),

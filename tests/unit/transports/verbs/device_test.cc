@@ -32,7 +32,7 @@ Made make() {
   facts.process = ProcessId{1};
   facts.node = 1;
   facts.settings = &*settings;
-  return verbs::verbs_kind().make(facts);
+  return verbs::verbs_kinds(settings->verbs_device, 1).value().front().make(facts);
 }
 
 bool skipped(const Made& tried) {

@@ -72,12 +72,6 @@ TEST_CASE("a device without a shared receive queue, or with a tiny one, is refus
   CHECK(says(refusal(world, Errc::kUnsupported), "large enough"));
 }
 
-TEST_CASE("a malformed setting is refused") {
-  World world;
-  world.settings.verbs_device = "fake0:0";
-  CHECK(says(refusal(world, Errc::kInvalid), "LIVEBTL_VERBS_DEVICE"));
-}
-
 TEST_CASE("connections beyond what can be registered are refused; the others go on") {
   World world;
   Rig rig(world.subject());

@@ -52,18 +52,6 @@ ibv_gid_entry entry(std::uint32_t index, const std::string& text, std::uint32_t 
 
 }  // namespace
 
-TEST_CASE("the setting names a device, its port and an address") {
-  CHECK(parse_wish("")->device.empty());
-  CHECK(parse_wish("mlx5_0")->device == "mlx5_0");
-  CHECK(parse_wish("mlx5_0:2")->port == 2);
-  CHECK(parse_wish("mlx5_0:2:13")->gid_index == 13);
-  for (const char* bad : {":1", "mlx5_0:", "mlx5_0:0", "mlx5_0:255", "mlx5_0:x",
-                          "mlx5_0:1:", "mlx5_0:1:-1", "mlx5_0:1:256", "mlx5_0:1:2:3"}) {
-    INFO(bad);
-    CHECK(!parse_wish(bad).has_value());
-  }
-}
-
 TEST_CASE("RoCEv2 goes before v1, IPv4 before global IPv6 before link-local") {
   const auto v2 = IBV_GID_TYPE_ROCE_V2, v1 = IBV_GID_TYPE_ROCE_V1;
   std::vector<ibv_gid_entry> table{
