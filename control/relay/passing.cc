@@ -70,16 +70,27 @@ void Passing::turn(TimeNs now) {
   door_.turn(now);
   if (front_) front_->turn(now);
   if (gate_) gate_->serve();
-  here_.each_named([this](LocalLink& link, const std::string& path) {
-    link.flush();
-    while (auto envelope = link.receive()) bring_back(*envelope, path);
-  });
+  hear_members();
   away_.each([this](ZmqSocket& socket) {
     while (auto envelope = socket.receive()) bring_back(*envelope, "");
   });
   take_all();
   merging_.turn(now, *this);
   for (const std::string& peer : door_.ended()) members_.erase(peer);
+}
+
+/// Answers to what we have asked. Only sockets that have something cost a system call.
+void Passing::hear_members() {
+  std::vector<pollfd> fds;
+  here_.each([&fds](const LocalLink& link) { fds.push_back(link.wanted()); });
+  // Without an answer (no memory, a signal) each is tried.
+  const bool told = ::poll(fds.data(), fds.size(), 0) >= 0;
+  std::size_t at = 0;
+  here_.each_named([&](LocalLink& link, const std::string& path) {
+    if (told && fds[at++].revents == 0) return;
+    link.flush();
+    while (auto envelope = link.receive()) bring_back(*envelope, path);
+  });
 }
 
 /// A member's or a client's, and other nodes'; of each only so many before others have their turn.

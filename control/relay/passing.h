@@ -63,6 +63,7 @@ class Passing final : private Merging::Ways {
   Passing(const RelayFacts& facts, std::unique_ptr<zmq::context_t> context, LocalDoor door)
       : facts_(facts), context_(std::move(context)), door_(std::move(door)) {}
 
+  void hear_members();
   void take_all();
   void welcome(const Envelope& hello);
   Status begin(const Secret& secret);

@@ -89,23 +89,43 @@ void LocalDoor::forget(Links::iterator connection) {
   if (!spares_.full()) spares_.refill();
 }
 
-/// Connections take turns, so that one that never pauses holds up no other.
+/// Connections that have something take turns, so that one that never pauses holds up no other; of the rest, which may
+/// be all processes of a node, none costs a system call.
 std::optional<Envelope> LocalDoor::receive() {
-  auto at = links_.upper_bound(next_);
-  for (std::size_t left = links_.size(); left > 0; --left) {
-    if (at == links_.end()) at = links_.begin();
+  for (bool looked = false; !ready_.empty() || !looked;) {
+    if (ready_.empty()) {
+      look();
+      looked = true;
+      continue;
+    }
+    const auto at = links_.find(ready_.back());
+    ready_.pop_back();
+    if (at == links_.end()) continue;  // it had to make room
     at->second.link.flush();
     auto envelope = at->second.link.receive();
     if (envelope) {
-      next_ = at->first;
       at->second.used = ++uses_;
       envelope->peer = std::to_string(at->first);
       return envelope;
     }
-    const auto here = at++;
-    if (here->second.link.closed()) forget(here);
+    if (at->second.link.closed()) forget(at);
   }
   return std::nullopt;
+}
+
+/// Which connections have something, have room again, or have ended.
+void LocalDoor::look() {
+  polled_.clear();
+  for (const auto& [number, connection] : links_) {
+    const bool closed = connection.link.closed();
+    polled_.push_back(closed ? pollfd{-1, 0, 0} : connection.link.wanted());
+  }
+  // Without an answer (no memory, a signal) each is tried.
+  const bool told = ::poll(polled_.data(), polled_.size(), 0) >= 0;
+  auto seen = polled_.rbegin();
+  for (auto at = links_.rbegin(); at != links_.rend(); ++at, ++seen) {
+    if (!told || seen->revents != 0 || at->second.link.closed()) ready_.push_back(at->first);
+  }
 }
 
 bool LocalDoor::send(const Envelope& envelope) {

@@ -56,6 +56,7 @@ class LocalDoor {
 
   LocalDoor(Fd listener, std::size_t connections_max);
   bool take_one(TimeNs now);
+  void look();
   void make_room();
   void forget(Links::iterator connection);
 
@@ -66,7 +67,8 @@ class LocalDoor {
   Links links_;  // by number, which is never used again
   std::uint64_t numbers_ = 0;
   std::uint64_t uses_ = 0;
-  std::uint64_t next_ = 0;  // whose turn it is to be read
+  std::vector<std::uint64_t> ready_;  // connections that look() found, the next one last
+  std::vector<pollfd> polled_;        // look()'s, kept for its memory
   TimeNs retry_at_ = INT64_MAX;
   std::vector<std::string> ended_;
 };
