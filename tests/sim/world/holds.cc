@@ -107,12 +107,23 @@ void Holds::end() {
   next_at_ = network_.clock().now() + static_cast<TimeNs>(random_.below(80 * kMillisecond));
 }
 
+// To one above all, or to which they were raised from this hold before, as another `job restored` would find.
+Incarnation Holds::restored_to() {
+  for (const auto& process : processes_) {
+    if (!process->alive()) continue;
+    const core::HoldReport report = process->engine().hold_report();
+    if (report.restored_from == number_) return report.incarnation;
+  }
+  return incarnation();
+}
+
 // As `job restored` does it, when it has seen that all are held.
 void Holds::restore() {
   ++restored_;
+  const Incarnation to = restored_to();
   for (const auto& process : processes_) {
     if (!process->alive()) continue;
-    const core::HoldReport report = process->engine().restore({number_, 0}, incarnation());
+    const core::HoldReport report = process->engine().restore({number_, 0}, to);
     if (!report.refusal.empty()) on_failure("all are held, and one refuses: " + report.refusal);
   }
 }

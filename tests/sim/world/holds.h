@@ -46,6 +46,7 @@ class Holds {
   void tell(SimProcess& process, Times& times);
   void end();
   bool all_parked();
+  Incarnation restored_to();
   void restore();
   /// Of the job, once it was held.
   Incarnation incarnation() const { return Incarnation{static_cast<std::uint32_t>(1 + restored_)}; }
