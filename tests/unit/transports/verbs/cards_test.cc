@@ -109,8 +109,8 @@ TEST_CASE("a device is lost: its pairs go over the other, not over tcp, and come
 }
 
 TEST_CASE("a device fails in the middle of a large message: every byte arrives, by the other") {
-  for (const std::size_t device : {0, 1}) {
-    for (const std::size_t end : {0, 1}) {
+  for (const std::size_t device : {0U, 1U}) {
+    for (const std::size_t end : {0U, 1U}) {
       Cards cards;
       cards.until_both_carry();
       const auto data = pattern(kLarge, device + 2 * end);
