@@ -115,8 +115,8 @@ TEST_CASE("what is too long for one message goes in several, which together say 
 }
 
 TEST_CASE("a group whose columns do not fit its members is refused") {
-  using Change = void (*)(StandingGroup&);
-  const Change changes[] = {
+  using Spoil = void (*)(StandingGroup&);
+  const Spoil changes[] = {
       [](StandingGroup& group) { group.members.clear(); },
       [](StandingGroup& group) { group.members.resize(kGroupMax + 1); },
       [](StandingGroup& group) { group.members[1] = group.members[0]; },
@@ -136,7 +136,7 @@ TEST_CASE("a group whose columns do not fit its members is refused") {
       [](StandingGroup& group) { group.shared.member.process = ProcessId{1}; },
   };
   CHECK(check_group(answer_of(all_alike(3)).groups[0]) == "");
-  for (const Change change : changes) {
+  for (const Spoil change : changes) {
     NodeStanding answer = answer_of(all_alike(3));
     change(answer.groups[0]);
     CHECK(check_group(answer.groups[0]) != "");
@@ -160,8 +160,8 @@ TEST_CASE("a question to a node is the question that each member gets") {
 }
 
 TEST_CASE("a question to nobody, by what is no relay, or without a term, is refused") {
-  using Change = void (*)(NodeRequest&);
-  const Change changes[] = {
+  using Spoil = void (*)(NodeRequest&);
+  const Spoil changes[] = {
       [](NodeRequest& request) { request.members.clear(); },
       [](NodeRequest& request) {
         request.onward = {{"sm", processes(1, 1)}};
@@ -177,7 +177,7 @@ TEST_CASE("a question to nobody, by what is no relay, or without a term, is refu
       },
   };
   CHECK(decode(*encode(order_for(processes(1, 2)))));
-  for (const Change change : changes) {
+  for (const Spoil change : changes) {
     NodeRequest request = order_for(processes(1, 2));
     change(request);
     CHECK_FALSE(decode(*encode(request)));
