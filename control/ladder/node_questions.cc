@@ -28,6 +28,7 @@ std::vector<std::vector<MemberId>> slices(const std::vector<MemberId>& members) 
 
 std::vector<ProcessId> processes_of(const std::vector<MemberId>& members) {
   std::vector<ProcessId> processes;
+  processes.reserve(members.size());
   for (const MemberId& member : members) processes.push_back(member.process);
   return processes;
 }
