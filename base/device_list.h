@@ -27,8 +27,7 @@ struct DeviceList {
 /// What the setting takes, for people.
 inline constexpr std::string_view kDeviceListTakes =
     "it takes a device, its port and the index of an address, as in mlx5_0, mlx5_0:1 or "
-    "mlx5_0:1:3; several, as in "
-    "mlx5_0,mlx5_1; or auto";
+    "mlx5_0:1:3; several, as in mlx5_0,mlx5_1; or auto";
 
 /// "": no wish. Errors: kInvalid; the text names the entry, and says what the setting takes.
 Result<DeviceList> parse_device_list(std::string_view text);

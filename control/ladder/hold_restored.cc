@@ -134,7 +134,8 @@ void HoldMachine::advance_claim() {
   if (poll_.empty()) return end(ExitCode::kNotFound, "every member of the job has left");
   if (all_settled()) {
     if (const std::string why = misfit(); !why.empty())
-      return end(ExitCode::kInconsistent, why + ": it is held no more; nothing was changed");
+      return end(ExitCode::kInconsistent,
+                 why + ": they are one set no more, and this command has raised none");
     choose_incarnation();
     return enter(Phase::kRaise);
   }

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <sstream>
 
 #include "base/text.h"
+#include "base/text_file.h"
 
 namespace livebtl::verbs {
 namespace {
@@ -18,13 +18,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint8_t kNear = 10;
+constexpr std::size_t kFileBytesMax = std::size_t{64} << 10;
 constexpr unsigned kProcessorsMax = 1u << 16;
 
 std::string first_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
+  const auto text = read_text(path, kFileBytesMax);
+  return text ? text->substr(0, text->find('\n')) : "";
 }
 
 /// By length, then by letters: mlx5_2 before mlx5_10.
