@@ -28,8 +28,11 @@ void fuzz_ticket(Bytes input) {
 void fuzz_address(Bytes input) {
   const auto address = decode_address(input);
   if (!address) return;
-  LIVEBTL_ASSERT(encode_address(*address) == Blob(input.begin(), input.end()),
-                 "one value has one encoding");
+  const auto nearness = nearness_in(input);
+  const bool of_several = std::to_integer<int>(input[0]) == 2;
+  const Blob again =
+      nearness ? encode_address(*address, nearness) : encode_contact(*address, of_several);
+  LIVEBTL_ASSERT(again == Blob(input.begin(), input.end()), "one value has one encoding");
   LIVEBTL_ASSERT(!to_text(address->gid).empty(), "people can read it");
 }
 
