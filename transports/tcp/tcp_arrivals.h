@@ -49,8 +49,10 @@ class Arrivals final : public PollTarget {
 
     Status watch();
     void on_ready(Turn& turn) noexcept override;
-    bool is_over(TimeNs now) const noexcept { return !fd_ || now >= deadline_; }
-    bool timed_out() const noexcept { return static_cast<bool>(fd_); }
+    bool is_over(TimeNs now) const noexcept { return !here() || now >= deadline_; }
+    bool timed_out() const noexcept { return here(); }
+    /// Neither gone nor admitted.
+    bool here() const noexcept { return static_cast<bool>(fd_); }
     const std::string& from() const noexcept { return from_; }
 
    private:
@@ -73,7 +75,7 @@ class Arrivals final : public PollTarget {
   };
 
   void accept_from(const Listener& listener, Turn& turn) noexcept;
-  void greet(Fd fd, Turn& turn) noexcept;
+  void greet(Fd fd, const std::optional<SocketAddress>& remote, Turn& turn) noexcept;
   void refuse_one(const Listener& listener) noexcept;
   void listen_for(std::uint32_t events) noexcept;
 
