@@ -92,9 +92,7 @@ void Arrivals::greet(Fd fd, const std::optional<SocketAddress>& remote, Turn& tu
     return;
   }
   auto arrival = std::make_unique<Arrival>(*this, std::move(fd), from, turn.now + kPreambleLimitNs);
-  // A dialler says its preamble at once: mostly it is there already, and nothing is to be watched.
-  arrival->on_ready(turn);
-  if (arrival->here() && arrival->watch()) arrivals_.push_back(std::move(arrival));
+  if (arrival->watch()) arrivals_.push_back(std::move(arrival));
 }
 
 /// Out of descriptors the listener would stay readable for ever.

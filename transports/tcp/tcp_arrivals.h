@@ -49,10 +49,8 @@ class Arrivals final : public PollTarget {
 
     Status watch();
     void on_ready(Turn& turn) noexcept override;
-    bool is_over(TimeNs now) const noexcept { return !here() || now >= deadline_; }
-    bool timed_out() const noexcept { return here(); }
-    /// Neither gone nor admitted.
-    bool here() const noexcept { return static_cast<bool>(fd_); }
+    bool is_over(TimeNs now) const noexcept { return !fd_ || now >= deadline_; }
+    bool timed_out() const noexcept { return static_cast<bool>(fd_); }
     const std::string& from() const noexcept { return from_; }
 
    private:
