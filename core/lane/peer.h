@@ -140,6 +140,7 @@ struct Peer {
   std::uint64_t sent_until = 0;  // departed: the number behind the last frame that it meant to send
   bool dirty = false;            // in the sender's list: has something to send
   bool wants_path = false;       // in the BML's list: is dialled at the next turn
+  bool met = false;              // Peers::meet()
   bool departed = false;         // said goodbye
   bool lost = false;             // proved dead, or inconsistent; operations fail after a delay
   bool failed = false;  // ... and have; nothing is queued for it, and its record is retired

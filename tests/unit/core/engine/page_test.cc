@@ -85,6 +85,24 @@ TEST_CASE("a page says for whom a process waits") {
   rig.until([&] { return never.done_count == 1; });
 }
 
+TEST_CASE("a page shows a peer that is only waited for, and none of those that are only known") {
+  Rig rig(3, {kind("self"), kind("tcp")});
+  auto latch = std::make_unique<core::EnginePageLatch>();
+  static_cast<void>(rig.to(0, 2));  // known by its address
+  std::byte in{};
+  Watched received;
+  want_byte(rig, 0, 1, in, received);
+  const core::PeerPage row = shown_now(rig, *latch);
+  CHECK(shown(*latch).peers == 2);
+  REQUIRE(shown(*latch).peers_shown == 1);
+  CHECK(row.process == static_cast<std::uint64_t>(rig.engines[1]->process_id()));
+  CHECK(row.awaited == 1);
+  rig.engines[0]->show_on(nullptr);
+  Watched sent;
+  send_byte(rig, 1, 0, sent);
+  rig.until([&] { return received.done_count == 1; });
+}
+
 TEST_CASE("a page says which sends no receive has taken") {
   Rig rig(2, {kind("self"), kind("tcp")});
   auto latch = std::make_unique<core::EnginePageLatch>();
