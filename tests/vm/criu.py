@@ -16,6 +16,9 @@ class DumpedJob(GuestsJob):
     """In a session of its own, so that mpirun is nobody's child: its exit code is lost with the first dump, its ranks' proofs
     are not."""
 
+    def __init__(self, lab, logs):
+        super().__init__(lab, logs, transports="self,sm,tcp,verbs")
+
     def __enter__(self):
         self.head.output(f"rm -rf {DIRECTORY} {SETS} && mkdir -m 700 {DIRECTORY} {SETS}")
         self.head.output(f"setsid {shlex.join(self.command())} >{DIRECTORY}/mpirun.log 2>&1 </dev/null &")
@@ -37,8 +40,25 @@ class DumpedJob(GuestsJob):
     def dump(self, name, *options):
         return self.checkpoint("run", name, "--criu", "--lease", str(LEASE_SECONDS), *options).expect(DONE)
 
+    def check_device_open(self, wanted):
+        """CRIU dumps no process with such a device: whether the ranks have it open is what a dump has to change."""
+        held = self.head.output(f"for p in $(pidof e2e_{self.program}); do ls -l /proc/$p/fd | grep -c /dev/infiniband/uverbs; done; true")
+        each = [int(count) > 0 for count in held.split()]
+        check(each == [wanted] * self.ranks, f"ranks with the device open: {each}, expected {wanted} of each")
+
     def versions(self):
         return self.head.output("criu --version | head -n 1; uname -r").split()
+
+
+def dump_with_device(job):
+    """The ranks go on with the device that they have left for the dump. Then it is given up: a restored process cannot use Soft-RoCE
+    again (docs/adr/0067)."""
+    job.check_device_open(True)
+    job.dump("other", "--leave-running")
+    job.check_device_open(True)
+    job.wait_progress()
+    job.btlctl(job.head, "remove", "verbs").expect(DONE)
+    job.check_device_open(False)
 
 
 def refusals(job):
@@ -55,13 +75,13 @@ def refusals(job):
 
 @scenario("criu-restart")
 def restart(context):
-    """Two ranks of stock Open MPI and mpirun, all in one guest: dumped while they go on, then dumped and ended, restored, and so
-    on again; every message is checked. Damaged sets, and a second copy, are refused."""
+    """Two ranks of stock Open MPI and mpirun, all in one guest, with an RDMA device open: dumped while they go on, after which
+    they have it open again; then, without it, dumped and ended, restored, and so on again; every message is checked. Damaged
+    sets, and a second copy, are refused."""
     rounds = 1 if context.short else 5
     with context.lab(1) as lab, DumpedJob(lab, context.logs) as job:
         job.wait_ready()
-        job.dump("other", "--leave-running")
-        job.wait_progress()
+        dump_with_device(job)
         phases = []
         for number in range(rounds):
             dumped = job.dump("first")
