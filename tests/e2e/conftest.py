@@ -20,8 +20,6 @@ def add_options(add):
     add("--comings", metavar="RANKSxTIMES", type=ranks_and_times, default=(16, 5),
         help="comings-and-goings: so many ranks, started and ended so often (default: 16x5; the full measure: 64x100)")
     add("--stock", action="store_true", help="run the programs over stock Open MPI, without livebtl")
-    add("--mpich", metavar="DIR", default="build/mpich/installed",
-        help="an MPICH of `scripts/mpich --install DIR` (default: build/mpich/installed); without one hydra-mpich is skipped")
     add("--logs", metavar="DIR", default="build/e2e-logs", help="directory for logs (default: build/e2e-logs)")
 
 
@@ -41,7 +39,6 @@ class Context:
         self.build = Build(options.build, options.door)
         self.switches, self.stock = options.switches, options.stock
         self.comings = options.comings
-        self.mpich = os.path.abspath(options.mpich)
         self.logs = os.path.join(os.path.abspath(options.logs), name)
         os.makedirs(self.logs, exist_ok=True)
 

@@ -5,10 +5,7 @@ import os
 import secrets
 import subprocess
 
-import pytest
-
 from tests.harness.control import DONE, NOT_PERMITTED, btlctl, order
-from tests.harness.hydra import HydraJob
 from tests.harness.job import MpiJob
 from tests.harness.nodes import TwoNodes, job_on_two_nodes
 from tests.harness.scenario import NEEDS_ROOT, scenario
@@ -93,26 +90,6 @@ def hydra(context):
         _run_hello(context, job, start, LIVEBTL_SEED=secrets.token_hex(32))
         totals = job.finish(60)
     return f"said hello over two nodes, beside {totals['received']} messages"
-
-
-@scenario("hydra-mpich", NEEDS_ROOT)
-def hydra_mpich(context):
-    """An MPI program of an MPICH with libfabric, started on two nodes by livebtl-run and that MPICH's own mpiexec: what neither
-    Hydra nor MPICH gives (a name, a secret, the provider) is set, the job is switched from both nodes, and strangers stay out."""
-    if not os.path.exists(os.path.join(context.mpich, "bin", "mpiexec")):
-        pytest.skip(f"no MPICH with libfabric in {context.mpich}: scripts/mpich --install {context.mpich}")
-    job = HydraJob(context, "stream", 4, context.mpich)
-    job.compile()
-    with TwoNodes(job.rundir, job.shared) as made:
-        job.start_on(made, 2)
-        with job:
-            job.wait_ready()
-            wait_until("the line that says that the job is up", lambda: "4 ranks on 2 nodes" in job.log_tail(), 60)
-            times = max(4, context.switches // 10)
-            _switched(job, made.nodes, times)
-            _strangers_stay_out(job)
-            totals = job.finish(60)
-    return f"{totals['received']} messages of MPICH's, {times} switches"
 
 
 @scenario("spawned-on-another-node", NEEDS_ROOT)
