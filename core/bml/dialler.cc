@@ -20,7 +20,7 @@ namespace {
 
 /// How long a rung lets the other end of a pair dial first: until that has the order, too, where many members share a
 /// processor. Both ends of a pair that is connected dial; two connections cost twice, and one of them is closed again.
-constexpr TimeNs kYield = 250 * kMillisecond;
+constexpr TimeNs kYield = 20 * kMillisecond;
 /// Where nothing can be dialled. Whatever changes that calls Dials::forget().
 constexpr TimeNs kLookAgain = kSecond;
 
