@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/transport_name.h"
 #include "ctl-tool/command.h"
 #include "ctl-tool/hook_files.h"
 #include "ctl-tool/options.h"
@@ -144,7 +145,7 @@ Candidates of_job(const TypedLine& typed_line, const CLI::Option& option, LookAr
   if (typed_line.outside && name != "--connect")
     return type == "SCOPE" ? of_scopes({}) : Candidates{};
   Seen seen = look(name == "--job" ? "" : typed_line.job, name == "--user" ? "" : typed_line.user);
-  if (type == "TRANSPORT") return seen.transports;
+  if (type == "TRANSPORT") return with_families(seen.transports);
   if (type == "SCOPE") return of_scopes(seen.nodes);
   if (name == "--job") return seen.jobs;
   if (name == "--user") return seen.users;
@@ -182,10 +183,10 @@ Completion of_word(const TypedLine& typed_line, LookAround look) {
   if (next->get_type_name() == "LINE" && !typed_line.words_only)
     return {{{"--", "a launch line follows"}}};
   Completion completion = of_value(typed_line, *next, look);
-  std::erase_if(completion.candidates, [&typed_line](const Candidate& each) {
-    return std::find(typed_line.words.begin(), typed_line.words.end(), each.word) !=
-           typed_line.words.end();
-  });
+  // Neither a word again, nor that for the family of one: it would be refused, or say no more.
+  for (const std::string& word : typed_line.words)
+    std::erase_if(completion.candidates,
+                  [&word](const Candidate& each) { return is_meant_by(word, each.word); });
   return completion;
 }
 

@@ -28,6 +28,8 @@ struct Seen {
 /// job, user: what the words or the environment say; "": all that there are.
 using LookAround = Seen (*)(const std::string& job, const std::string& user);
 Seen look_around(const std::string& job, const std::string& user);
+/// The transports, and before several of a family ("verbs:mlx5_0", "verbs:mlx5_1") the word for all of it.
+std::vector<Candidate> with_families(const std::vector<Candidate>& transports);
 
 struct Completion {
   std::vector<Candidate> candidates;

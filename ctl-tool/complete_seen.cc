@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <set>
 
 #include "base/hex.h"
 #include "base/log.h"
+#include "base/transport_name.h"
 #include "control/client/relay_address.h"
 #include "control/place/page_reader.h"
 #include "ctl-tool/choose_job.h"
@@ -102,6 +104,24 @@ Seen look_around(const std::string& job, const std::string& user) {
     if (wanted.empty() || each.id == wanted) add_job(seen, each);
   }
   return seen;
+}
+
+std::vector<Candidate> with_families(const std::vector<Candidate>& transports) {
+  std::vector<Candidate> all;
+  std::map<std::string, std::string> families;  // and what is of each
+  for (const Candidate& each : transports) {
+    std::string& members = families[std::string(family_of(each.word))];
+    if (!members.empty()) members += ", ";
+    members += each.word;
+  }
+  for (const Candidate& each : transports) families.erase(each.word);  // a transport is called so
+  for (const Candidate& each : transports) {
+    const auto family = families.extract(std::string(family_of(each.word)));
+    if (!family.empty() && family.mapped() != each.word)
+      all.push_back({family.key(), "all of " + family.mapped()});
+    all.push_back(each);
+  }
+  return all;
 }
 
 std::string completion_text(const Completion& completion) {

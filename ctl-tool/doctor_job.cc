@@ -39,13 +39,14 @@ void check_members(const JobSight& sight, Report& report) {
                  "the relay blocked by a firewall?");
   }
   if (sight.missing.count != 0) {
-    report.fault("job-missing",
-                 std::to_string(sight.missing.count) + " of " +
-                     std::to_string(sight.missing.announced) +
-                     " processes that the launcher announced are not there",
-                 "They have not started yet, have ended without notice, or are on a node that no "
-                 "relay leads to.",
-                 "btlctl status names their ranks");
+    report.fault(
+        "job-missing",
+        std::to_string(sight.missing.count) + " of " + std::to_string(sight.missing.announced) +
+            " processes that the launcher announced are not there",
+        "They have not started yet, have ended without notice, or are on a node that cannot "
+        "be reached now.",
+        "btlctl status names their ranks, btlctl top --once the paths that were lost; "
+        "ping their node");
   }
   if (!sight.conflict.empty())
     report.fault("job-conflict", printable(sight.conflict),

@@ -2,6 +2,7 @@
 // ctl-tool/say.cc -- see say.h.
 #include "ctl-tool/say.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -121,6 +122,25 @@ ExitCode end_early(const CommandLine& line, const NoJob& end) {
   return end.code;
 }
 
+std::vector<std::string> each_pair_once(const std::vector<std::string>& pairs) {
+  constexpr std::string_view kBetween = " - ";
+  std::vector<std::string> once;
+  for (const std::string& pair : pairs) {
+    const std::size_t at = pair.find(kBetween);
+    const std::size_t id = pair.rfind(" (");
+    const bool whole = at != std::string::npos && id != std::string::npos && at < id;
+    const std::size_t peer = at + kBetween.size();
+    const std::string other_end =
+        !whole ? "" : pair.substr(peer, id - peer).append(kBetween) + pair.substr(0, at) + " (";
+    const bool known =
+        whole && std::any_of(once.begin(), once.end(), [&other_end](const std::string& each) {
+          return each.starts_with(other_end);
+        });
+    if (!known) once.push_back(pair);
+  }
+  return once;
+}
+
 void report(const CommandLine& line, const Outcome& outcome) {
   if (line.json) print(control::outcome_json(outcome) + "\n");
   const bool done = outcome.code == ExitCode::kDone;
@@ -130,7 +150,8 @@ void report(const CommandLine& line, const Outcome& outcome) {
       print("opens " + printable(name) + " where it is closed\n");
     for (const auto& name : outcome.closes) print("closes " + printable(name) + "\n");
     print(printable(outcome.text) + " (" + facts_of(outcome) + ")\n");
-    for (const auto& pair : outcome.pairs) print("  left: " + printable(pair) + "\n");
+    for (const auto& pair : each_pair_once(outcome.pairs))
+      print("  left: " + printable(pair) + "\n");
     for (const auto& each : outcome.absent) print("  not there yet: " + printable(each) + "\n");
   } else if (!done) {
     complain(printable(outcome.text));

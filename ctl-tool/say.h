@@ -5,6 +5,7 @@
 #include <atomic>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "control/wire/messages.h"
 #include "ctl-tool/choose_job.h"
@@ -29,6 +30,8 @@ void print_end(const CommandLine& line, const NoJob& end);
 
 /// What came of a command, for people (stdout if it is done, else stderr) or as a document.
 void report(const CommandLine& line, const control::Outcome& outcome);
+/// Of "A - B (id)" and "B - A (id)", which both ends of a pair have told, the first. Others as they are.
+std::vector<std::string> each_pair_once(const std::vector<std::string>& pairs);
 
 /// A message as the JSON that goes over the wire, without its envelope's schema.
 Json as_json(const control::Message& message);

@@ -30,7 +30,8 @@ void check_names(const char* setting, const std::vector<std::string>& names, Rep
     report.fault("transport-unknown",
                  std::string(setting) + ": no transport is called '" + name + "'",
                  "Every process of a job ends at its start.",
-                 "there are self, sm, tcp, verbs, verbs:DEVICE, ofi and ofi:PROVIDER");
+                 "btlctl settings shows where it is set; there are self, sm, tcp, verbs, "
+                 "verbs:DEVICE, ofi and ofi:PROVIDER");
     return;
   }
 }
@@ -106,7 +107,7 @@ void check_tcp(const Sight& sight, Report& report) {
   if (!used(sight.settings, "tcp")) return;
   if (const auto chosen = choose_addresses(sight.probe.addresses, sight.settings.tcp_if); !chosen) {
     report.fault("tcp-interface", chosen.error().text, "tcp cannot be opened on this node.",
-                 "ip -brief address");
+                 "ip -brief address; btlctl settings shows where it is set");
   } else {
     const bool outside = std::any_of(chosen->begin(), chosen->end(),
                                      [](const auto& each) { return !is_loopback(each.ip); });

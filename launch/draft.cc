@@ -70,9 +70,13 @@ Status set_one_sided(Draft& draft) {
   return set_all_mca(draft, {{"btl", "self,ofi"}, {"osc", "rdma"}});
 }
 
-Status by_component(Draft& draft, const ComponentUse& use) {
+Status by_component(Draft& draft, const OpenMpi& mpi, const ComponentUse& use) {
   draft.plan.door = Door::kComponent;
   if (!use.by_itself) draft.set(std::string(kMca) + "mca_base_component_path", use.path);
+  // The mpirun of 5.0 gives that path to PMIx, too, which complains in each rank of a file that is not its own.
+  const std::string complaints = "PMIX_MCA_mca_base_component_show_load_errors";
+  if (!use.by_itself && mpi.is_5() && !draft.system.variable(complaints))
+    draft.set(complaints, "none");
   if (Status set = set_mca(draft, "pml", "livebtl"); !set || !draft.wishes.one_sided) return set;
   if (Status set = set_mca(draft, "opal_common_ofi_provider_include", "livebtl"); !set) return set;
   if (Status found = let_find_provider(draft); !found) return found;
@@ -139,7 +143,7 @@ Status draft_for_open_mpi(Draft& draft, const std::string& info) {
   }
   if (draft.wishes.door != Door::kProvider) {
     const auto use = check_component(draft.system, *mpi, draft.places);
-    if (use) return by_component(draft, *use);
+    if (use) return by_component(draft, *mpi, *use);
     if (draft.wishes.door == Door::kComponent) return tl::unexpected(use.error());
     draft.plan.why_provider = use.error().text;
   }

@@ -12,14 +12,36 @@
 
 namespace livebtl::control {
 
+/// Where in a message something stands: "operation.before.excluded[2]". It refers to what it is made of, and is put into
+/// words only for an error.
+class FieldPath {
+ public:
+  FieldPath(const FieldPath* within, std::string_view name) noexcept
+      : within_(within), name_(name) {}
+  FieldPath(const FieldPath& list, std::size_t entry) noexcept : within_(&list), entry_(entry) {}
+
+  std::string text() const {
+    const std::string front = within_ == nullptr ? "" : within_->text();
+    if (entry_ != kNoEntry) return front + "[" + std::to_string(entry_) + "]";
+    return (front.empty() ? front : front + ".") + std::string(name_);
+  }
+
+ private:
+  static constexpr std::size_t kNoEntry = SIZE_MAX;
+  const FieldPath* within_;
+  std::string_view name_;
+  std::size_t entry_ = kNoEntry;
+};
+
 class JsonReader {
  public:
-  JsonReader(const Json& object, std::string path, std::string& error)
-      : object_(object), path_(std::move(path)), error_(error) {}
+  /// within: where the object stands; null: it is the message.
+  JsonReader(const Json& object, const FieldPath* within, std::string& error)
+      : object_(object), within_(within), error_(error) {}
 
   template <class T>
   void operator()(const char* name, T& value) {
-    if (const Json* found = member(name)) read(*found, path_ + name, value);
+    if (const Json* found = member(name)) read(*found, FieldPath(within_, name), value);
   }
   template <class T>
   void optional(const char* name, T& value) {
@@ -27,7 +49,7 @@ class JsonReader {
   }
   template <class T>
   void count(const char* name, T& numbers) {
-    if (const Json* found = member(name)) read_count(*found, path_ + name, numbers);
+    if (const Json* found = member(name)) read_count(*found, FieldPath(within_, name), numbers);
   }
   void names(const char* name, std::vector<std::string>& list) { (*this)(name, list); }
 
@@ -38,25 +60,25 @@ class JsonReader {
     auto found = object_.find(name);
     if (found == object_.end() && former != nullptr) found = object_.find(former);
     if (found != object_.end()) return &*found;
-    fail_at(path_ + name, "is missing");
+    fail_at(FieldPath(within_, name), "is missing");
     return nullptr;
   }
-  void fail_at(const std::string& path, const char* what) {
-    if (error_.empty()) error_ = "'" + path + "' " + what;
+  void fail_at(const FieldPath& path, const char* what) {
+    if (error_.empty()) error_ = "'" + path.text() + "' " + what;
   }
 
-  void read(const Json& json, const std::string& path, bool& value) {
+  void read(const Json& json, const FieldPath& path, bool& value) {
     if (!json.is_boolean()) return fail_at(path, "must be true or false");
     value = json.get<bool>();
   }
-  void read(const Json& json, const std::string& path, std::string& value) {
+  void read(const Json& json, const FieldPath& path, std::string& value) {
     if (!json.is_string()) return fail_at(path, "must be a string");
     const auto& text = json.get_ref<const std::string&>();
     if (text.size() > kStringBytesMax) return fail_at(path, "is too long (1024 bytes at most)");
     value = text;
   }
   /// Two lower-case hexadecimal digits a byte.
-  void read(const Json& json, const std::string& path, Blob& bytes) {
+  void read(const Json& json, const FieldPath& path, Blob& bytes) {
     std::string text;
     read(json, path, text);
     const bool digits = std::all_of(text.begin(), text.end(), [](char c) {
@@ -67,7 +89,7 @@ class JsonReader {
     for (std::size_t i = 0; i < text.size(); i += 2)
       bytes.push_back(static_cast<std::byte>(*parse_hex(std::string_view(text).substr(i, 2))));
   }
-  void read(const Json& json, const std::string& path, int& value) {
+  void read(const Json& json, const FieldPath& path, int& value) {
     if (!json.is_number_integer()) return fail_at(path, "must be a whole number");
     const bool large = json.is_number_unsigned() &&
                        json.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<int>::max()};
@@ -76,20 +98,20 @@ class JsonReader {
     }
     value = json.get<int>();
   }
-  void read(const Json& json, const std::string& path, std::uint32_t& value) {
+  void read(const Json& json, const FieldPath& path, std::uint32_t& value) {
     std::uint64_t wide = 0;
     read_count(json, path, wide);
     if (wide > std::numeric_limits<std::uint32_t>::max()) return fail_at(path, "is out of range");
     value = static_cast<std::uint32_t>(wide);
   }
-  void read(const Json& json, const std::string& path, Incarnation& value) {
+  void read(const Json& json, const FieldPath& path, Incarnation& value) {
     std::uint32_t plain = 0;
     read(json, path, plain);
     value = Incarnation{plain};
   }
   template <class T>
   requires IsId<T>
-  void read(const Json& json, const std::string& path, T& value) {
+  void read(const Json& json, const FieldPath& path, T& value) {
     const auto* text = json.get_ptr<const std::string*>();
     if (text == nullptr || text->size() < 3 || text->compare(0, 2, "0x") != 0) {
       return fail_at(path, "must be a hex string such as \"0x1f\"");
@@ -98,30 +120,30 @@ class JsonReader {
     if (!id) return fail_at(path, "is not a 64-bit hex number");
     value = T{*id};
   }
-  void read(const Json& json, const std::string& path, Rung& value) {
+  void read(const Json& json, const FieldPath& path, Rung& value) {
     read_name(json, path, value, Rung::kNew, rung_name, "must be old, joint, newtx or new");
   }
-  void read(const Json& json, const std::string& path, core::HoldState& value) {
+  void read(const Json& json, const FieldPath& path, core::HoldState& value) {
     read_name(json, path, value, core::HoldState::kFenced, hold_state_name,
               "must be none, parking, parked, broken or fenced");
   }
-  void read(const Json& json, const std::string& path, SwitchEnd& value) {
+  void read(const Json& json, const FieldPath& path, SwitchEnd& value) {
     read_name(json, path, value, SwitchEnd::kRefused, switch_end_name,
               "must be under way, done, taken back or refused");
   }
-  void read(const Json& json, const std::string& path, HoldAction& value) {
+  void read(const Json& json, const FieldPath& path, HoldAction& value) {
     read_name(json, path, value, HoldAction::kRestore, hold_action_name,
               "must be ask, start, end, claim or restore");
   }
-  void read(const Json& json, const std::string& path, NodeQuestion& value) {
+  void read(const Json& json, const FieldPath& path, NodeQuestion& value) {
     read_name(json, path, value, NodeQuestion::kEnd, node_question_name,
               "must be standing, promise, order or end");
   }
-  void read(const Json& json, const std::string& path, SingleCopy& value) {
+  void read(const Json& json, const FieldPath& path, SingleCopy& value) {
     read_name(json, path, value, SingleCopy::kNone, single_copy_name, "must be auto, cma or none");
   }
   template <class Enum, class NameOf>
-  void read_name(const Json& json, const std::string& path, Enum& value, Enum last, NameOf name_of,
+  void read_name(const Json& json, const FieldPath& path, Enum& value, Enum last, NameOf name_of,
                  const char* what) {
     const auto* text = json.get_ptr<const std::string*>();
     for (int number = 0; number <= static_cast<int>(last) && text != nullptr; ++number) {
@@ -132,7 +154,7 @@ class JsonReader {
     fail_at(path, what);
   }
   /// A code that a later version may have becomes kInvalid: it is only an addition to the text.
-  void read(const Json& json, const std::string& path, Errc& value) {
+  void read(const Json& json, const FieldPath& path, Errc& value) {
     const auto* text = json.get_ptr<const std::string*>();
     if (text == nullptr) return fail_at(path, "must be a string");
     value = Errc::kInvalid;
@@ -141,61 +163,62 @@ class JsonReader {
     }
   }
   template <class T>
-  void read(const Json& json, const std::string& path, std::optional<T>& value) {
+  void read(const Json& json, const FieldPath& path, std::optional<T>& value) {
     value.reset();
     if (!json.is_null()) read(json, path, value.emplace());
   }
   template <class T>
-  void read(const Json& json, const std::string& path, std::vector<T>& list) {
+  void read(const Json& json, const FieldPath& path, std::vector<T>& list) {
     if (!json.is_array()) return fail_at(path, "must be a list");
     if (json.size() > kListMax) return fail_at(path, "is too long (1024 entries at most)");
     list.clear();
     for (std::size_t i = 0; i < json.size() && error_.empty(); ++i) {
-      read(json[i], path + "[" + std::to_string(i) + "]", list.emplace_back());
+      read(json[i], FieldPath(path, i), list.emplace_back());
     }
   }
-  void read(const Json& json, const std::string& path, std::set<std::string>& set) {
+  void read(const Json& json, const FieldPath& path, std::set<std::string>& set) {
     std::vector<std::string> list;
     read(json, path, list);
     set = {list.begin(), list.end()};
   }
   template <class T>
-  void read(const Json& json, const std::string& path, std::map<std::string, T>& map) {
+  void read(const Json& json, const FieldPath& path, std::map<std::string, T>& map) {
     if (!check_map(json, path)) return;
     map.clear();
-    for (const auto& [key, value] : json.items()) read(value, path + "." + key, map[key]);
+    for (const auto& [key, value] : json.items()) read(value, FieldPath(&path, key), map[key]);
   }
   template <class T>
   requires std::is_class_v<T>
-  void read(const Json& json, const std::string& path, T& value) {
+  void read(const Json& json, const FieldPath& path, T& value) {
     if (!json.is_object()) return fail_at(path, "must be an object");
-    JsonReader inner(json, path + ".", error_);
+    JsonReader inner(json, &path, error_);
     fields(inner, value);
   }
-  void read_count(const Json& json, const std::string& path, std::uint64_t& value) {
+  void read_count(const Json& json, const FieldPath& path, std::uint64_t& value) {
     if (!json.is_number_unsigned()) return fail_at(path, "must be a whole number, not negative");
     value = json.get<std::uint64_t>();
   }
   /// A time, not negative.
-  void read_count(const Json& json, const std::string& path, TimeNs& value) {
+  void read_count(const Json& json, const FieldPath& path, TimeNs& value) {
     std::uint64_t wide = 0;
     read_count(json, path, wide);
     if (wide > std::uint64_t{INT64_MAX}) return fail_at(path, "is out of range");
     value = static_cast<TimeNs>(wide);
   }
-  void read_count(const Json& json, const std::string& path,
+  void read_count(const Json& json, const FieldPath& path,
                   std::map<std::string, std::uint64_t>& map) {
     if (!check_map(json, path)) return;
     map.clear();
-    for (const auto& [key, value] : json.items()) read_count(value, path + "." + key, map[key]);
+    for (const auto& [key, value] : json.items())
+      read_count(value, FieldPath(&path, key), map[key]);
   }
-  void read_count(const Json& json, const std::string& path, std::vector<std::uint64_t>& list) {
+  void read_count(const Json& json, const FieldPath& path, std::vector<std::uint64_t>& list) {
     if (!json.is_array()) return fail_at(path, "must be a list");
     if (json.size() > kListMax) return fail_at(path, "is too long (1024 entries at most)");
     list.clear();
     for (const Json& entry : json) read_count(entry, path, list.emplace_back());
   }
-  bool check_map(const Json& json, const std::string& path) {
+  bool check_map(const Json& json, const FieldPath& path) {
     if (!json.is_object()) {
       fail_at(path, "must be an object");
     } else if (json.size() > kListMax) {
@@ -209,7 +232,7 @@ class JsonReader {
   }
 
   const Json& object_;
-  std::string path_;
+  const FieldPath* within_;
   std::string& error_;
 };
 

@@ -193,7 +193,7 @@ Result<Message> decode_as(std::size_t wanted, const Json& json) {
     if (wanted != index) return decode_as<index + 1>(wanted, json);
     std::variant_alternative_t<index, Message> value;
     std::string error;
-    JsonReader reader(json, "", error);
+    JsonReader reader(json, nullptr, error);
     fields(reader, value);
     if (error.empty()) error = check(value);
     if (!error.empty()) {

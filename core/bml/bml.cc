@@ -44,7 +44,7 @@ void Bml::tidy_up() noexcept {
 
 void Bml::housekeeping() noexcept {
   connector.keep_time();
-  peers.for_each([&](Peer& peer) {
+  peers.for_each_met([&](Peer& peer) {
     probes.keep_time(peer);
     dialler.keep_time(peer);
     acknowledge(peer);
@@ -61,13 +61,13 @@ void Bml::acknowledge(Peer& peer) noexcept {
 }
 
 void Bml::acknowledge() noexcept {
-  peers.for_each([&](Peer& peer) { acknowledge(peer); });
+  peers.for_each_met([&](Peer& peer) { acknowledge(peer); });
 }
 
 TimeNs Bml::due_at() noexcept {
   TimeNs due =
       std::min({connector.due_at(), probes.round_due_at(), boxes_.due_at(), losses.due_at()});
-  peers.for_each([&](Peer& peer) {
+  peers.for_each_met([&](Peer& peer) {
     due = std::min({due, probes.due_at(peer), dialler.due_at(peer)});
   });
   return due;

@@ -37,6 +37,7 @@ Path& Connector::begin(Peer& peer, TransportSlot& slot, std::unique_ptr<Endpoint
   path.hello_out = path.handshake->start().send;
   hellos_due_.push_back(&path);
   peer.paths.push_back(std::move(made));
+  parts_.peers.meet(peer);
   return path;
 }
 
@@ -313,6 +314,7 @@ void Connector::adopt_path(Path& path, Peer& record) noexcept {
   }
   path.peer = &record;
   record.paths.push_back(std::move(adopted));
+  parts_.peers.meet(record);
 }
 
 }  // namespace livebtl::core

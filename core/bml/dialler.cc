@@ -20,7 +20,7 @@ namespace {
 
 /// How long a rung lets the other end of a pair dial first: until that has the order, too, where many members share a
 /// processor. Both ends of a pair that is connected dial; two connections cost twice, and one of them is closed again.
-constexpr TimeNs kYield = 20 * kMillisecond;
+constexpr TimeNs kYield = 250 * kMillisecond;
 /// Where nothing can be dialled. Whatever changes that calls Dials::forget().
 constexpr TimeNs kLookAgain = kSecond;
 
@@ -36,6 +36,7 @@ bool dialling(const Peer& peer, std::string_view transport) noexcept {
 void Dialler::want_path(Peer& peer) noexcept {
   if (peer.wants_path || peer.lost) return;
   peer.wants_path = true;
+  parts_.peers.meet(peer);
   wanting_.push_back(&peer);
 }
 
@@ -125,7 +126,7 @@ TimeNs Dialler::due_at(const Peer& peer) const noexcept {
 }
 
 void Dialler::forget_failed_dials() noexcept {
-  parts_.peers.for_each([](Peer& peer) { peer.dials.forget(); });
+  parts_.peers.for_each_met([](Peer& peer) { peer.dials.forget(); });
 }
 
 // In order of preference. An address has room for few contacts. Over a quiesced transport no

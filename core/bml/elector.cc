@@ -43,7 +43,7 @@ void Elector::elect(Peer& peer) noexcept {
 }
 
 void Elector::elect_all() noexcept {
-  peers_.for_each([&](Peer& peer) {
+  peers_.for_each_met([&](Peer& peer) {
     if (peer.send_path != nullptr || !peer.paths.empty()) elect(peer);
   });
 }

@@ -172,6 +172,7 @@ void Losses::on_peer_path_down(Peer& peer, std::uint64_t path_id) noexcept {
 void Losses::lose_peer(Peer& peer, const std::string& why) noexcept {
   if (peer.lost) return;
   peer.lost = true;
+  parts_.peers.meet(peer);
   peer.lost_at = context_.now;
   if (!peer.left_well()) {
     const std::uint64_t missing = peer.frames_missing();
@@ -186,7 +187,7 @@ void Losses::lose_peer(Peer& peer, const std::string& why) noexcept {
 
 void Losses::keep_time() noexcept {
   std::vector<Peer*> ended;
-  parts_.peers.for_each([&](Peer& peer) {
+  parts_.peers.for_each_met([&](Peer& peer) {
     if (fails_at(peer) <= context_.now) ended.push_back(&peer);
   });
   for (Peer* peer : ended) {
@@ -203,7 +204,7 @@ TimeNs Losses::fails_at(const Peer& peer) const noexcept {
 
 TimeNs Losses::due_at() const noexcept {
   TimeNs due = kNoDeadline;
-  parts_.peers.for_each([&](const Peer& peer) { due = std::min(due, fails_at(peer)); });
+  parts_.peers.for_each_met([&](const Peer& peer) { due = std::min(due, fails_at(peer)); });
   return due;
 }
 

@@ -41,6 +41,7 @@ void Peers::retire(Peer& peer) noexcept {
   peer.sending = {};
   peer.bulk_paths = {};
   peer.fatal_refusal = {};
+  std::erase(met_, &peer);
   ended_.insert(std::move(record));
 }
 

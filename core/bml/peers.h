@@ -36,6 +36,18 @@ class Peers {
   void for_each(Visit visit) {
     for (auto& [id, record] : peers_) visit(*record);
   }
+  /// Those of them that this process has to do with: it has or had a path to them, something for them, or wants a path.
+  /// In a large job most are only known by their addresses, and no turn visits them. Others may be met meanwhile.
+  template <class Visit>
+  void for_each_met(Visit visit) {
+    for (std::size_t i = 0; i < met_.size(); ++i) visit(*met_[i]);
+  }
+  void meet(Peer& peer) noexcept {
+    if (peer.met) return;
+    peer.met = true;
+    met_.push_back(&peer);
+  }
+  std::size_t count() const noexcept { return peers_.size(); }
   /// Those that have: retire().
   template <class Visit>
   void for_each_ended(Visit visit) const {
@@ -85,6 +97,7 @@ class Peers {
   Slots& slots_;
   Records peers_;
   Records ended_;
+  std::vector<Peer*> met_;
   std::uint64_t ended_frames_taken_ = 0;
   std::atomic<bool> spans_nodes_{false};
 };

@@ -51,6 +51,10 @@ void Probes::check(Peer& peer, Path& path) noexcept {
   if (path.state == Path::State::kHello && context_.now > path.deadline)
     return path.break_down({Errc::kTimeout, "no answer to the hello in time"});
   if (!path.open()) return;
+  if (!path.keeps) {  // nothing is awaited there
+    path.probed = 0;
+    return;
+  }
   const std::uint64_t frames = path.endpoint->stats().frames_received;
   if (!awaited(peer, path) || frames != path.heard_frames) {
     path.heard_frames = frames;
@@ -89,7 +93,7 @@ bool Probes::waits_for(const Peer& peer) const noexcept {
 
 TimeNs Probes::round_due_at() noexcept {
   bool waits = ports_.waits_for_one();
-  peers_.for_each(
+  peers_.for_each_met(
       [&](const Peer& peer) { waits = waits || peer.has_to_send() || peer.transfers_asked != 0; });
   return waits ? round_at_ : kNoDeadline;
 }

@@ -61,7 +61,8 @@ Status EngineCore::open_transports() {
 }
 
 // Everything that moves. Bounded: at most frames_max frames in, 256 KiB of placed data a peer out.
-std::size_t EngineCore::progress_locked(std::size_t frames_max) noexcept {
+template <bool kLooks>
+std::size_t EngineCore::move_all(std::size_t frames_max) noexcept {
   std::size_t moved = core_.receiver.poll_boxes();
   if (moved != 0 && ++box_rounds_ % kBoxRounds != 0) {
     core_.bml.slots.note_traffic();
@@ -70,9 +71,17 @@ std::size_t EngineCore::progress_locked(std::size_t frames_max) noexcept {
   moved += core_.bml.slots.progress(frames_max);
   core_.bml.tidy();
   moved += core_.sender.flush_all();
-  core_.switching.tick();
-  core_.hold.tick();
+  if constexpr (kLooks) look_for_rung();
   return moved;
+}
+
+std::size_t EngineCore::progress_locked(std::size_t frames_max) noexcept {
+  return move_all<true>(frames_max);
+}
+
+// The caller looks for the rung afterwards, before it lets the engine rest.
+std::size_t EngineCore::move_frames(std::size_t frames_max) noexcept {
+  return move_all<false>(frames_max);
 }
 
 void EngineCore::keep_time() noexcept {

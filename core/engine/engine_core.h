@@ -79,7 +79,14 @@ class EngineCore final : public Engine, public Admin, private BiasedLock::EntryW
  private:
   static constexpr std::size_t kFramesPerTurn = 64;
 
+  template <bool kLooks>  // for a rung that may be reached
+  std::size_t move_all(std::size_t frames_max) noexcept;
   std::size_t progress_locked(std::size_t frames_max) noexcept;
+  std::size_t move_frames(std::size_t frames_max) noexcept;
+  void look_for_rung() noexcept {
+    core_.switching.tick();
+    core_.hold.tick();
+  }
   void keep_time() noexcept;
   void keep_time_here() noexcept;
   void on_entry() noexcept override;
@@ -112,6 +119,8 @@ class EngineCore final : public Engine, public Admin, private BiasedLock::EntryW
   bool wants_turn(TimeNs now) noexcept;
   std::size_t move() noexcept;
   std::size_t move_for_absent() noexcept;
+  bool may_go_on(std::size_t moved) const noexcept;
+  void look_between_frames() noexcept;
   bool prepare_sleep() noexcept;
   TimeNs next_due() noexcept;
   std::int64_t time_to_sleep(TimeNs now) noexcept;
@@ -128,6 +137,7 @@ class EngineCore final : public Engine, public Admin, private BiasedLock::EntryW
   mutable Core core_;
   std::weak_ptr<void> owner_;
   TimeNs housekept_ = 0;
+  TimeNs unlooked_since_ = 0;     // agent's: frames came, and no look for the rung since; 0: none
   std::uint32_t box_rounds_ = 0;  // that moved something
   std::uint32_t rounds_ = 0;      // progress calls since the clock was read
   Presence presence_;

@@ -20,6 +20,10 @@ constexpr TimeNs kRetryPauseMax = 10 * kMillisecond;
 constexpr int kTriesToSleep = 3;
 // As long as frames come. Between two of them the application may have the lock.
 constexpr int kTurnsAtOnce = 4;
+// A turn that has moved something looks once more at once, as two turns cost more than two rounds of one; but so often
+// and so long at most.
+constexpr int kRoundsATurn = 8;
+constexpr TimeNs kRoundsTime = 50 * kMicrosecond;
 }  // namespace
 
 // A thread that sleeps in wait() polls by itself; were the agent to move the engine meanwhile, it would take the
@@ -89,15 +93,36 @@ std::size_t EngineCore::move_for_absent() noexcept {
   const std::uint64_t before = core_.sender.queued_posted();
   std::size_t moved = 0;
   bool armed = false;
-  for (int i = 0; i < kTriesToSleep && moved == 0 && !armed; ++i) {
-    moved = progress_locked(kFramesPerTurn);
+  int tries = 0;
+  for (int i = 0; i < kRoundsATurn && tries < kTriesToSleep && !armed && may_go_on(moved); ++i) {
+    const std::size_t frames = move_frames(kFramesPerTurn);
+    moved += frames;
+    if (frames != 0) {
+      look_between_frames();
+      continue;
+    }
     page_.before_sleep(core_.context.now, moved != 0);
-    armed = moved == 0 && prepare_sleep();
+    armed = prepare_sleep();
+    ++tries;
   }
   if (core_.sender.queued_posted() != before) presence_.answered();
   armed_.store(armed, std::memory_order_relaxed);
   core_.lock.watch_entry();
   return moved;
+}
+
+bool EngineCore::may_go_on(std::size_t moved) const noexcept {
+  return moved == 0 ||
+         (!core_.lock.contended() && core_.context.config.now() - core_.context.now < kRoundsTime);
+}
+
+// A rung is looked for when nothing moves any more: what comes together belongs to one look. Frames that never end do not
+// put it off.
+void EngineCore::look_between_frames() noexcept {
+  if (unlooked_since_ == 0) unlooked_since_ = core_.context.now;
+  if (core_.context.now - unlooked_since_ < kMillisecond) return;
+  unlooked_since_ = core_.context.now;
+  look_for_rung();
 }
 
 // true: until due_at_ there is nothing to do, unless a descriptor of armed_fds_ shows something.
@@ -106,8 +131,8 @@ bool EngineCore::prepare_sleep() noexcept {
   core_.sender.flush_all();
   core_.hold.keep_time();  // the frames of this turn may have broken it
   // What was posted just now may have been the last thing that a rung waited for.
-  core_.switching.tick();
-  core_.hold.tick();
+  unlooked_since_ = 0;
+  look_for_rung();
   bool quiet = true;
   armed_fds_.clear();
   due_at_ = next_due();
@@ -139,9 +164,11 @@ std::int64_t EngineCore::agent_turn() {
     const Turn turn = take_turn();
     if (!turn.to_look_for.empty()) look_after_release(turn.operation, turn.to_look_for);
     now = core_.context.config.now();
-    if (turn.moved == 0) return time_to_sleep(now);
-    retry_pause_ = 0;
-    wake_waiters();
+    if (turn.moved != 0) {
+      retry_pause_ = 0;
+      wake_waiters();
+    }
+    if (turn.moved == 0 || armed_.load(std::memory_order_relaxed)) return time_to_sleep(now);
   }
   return 0;
 }

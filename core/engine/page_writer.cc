@@ -105,7 +105,7 @@ void PageWriter::write_transports(EnginePage& page) const noexcept {
 }
 
 void PageWriter::write_peers(EnginePage& page) const noexcept {
-  page.peers = page.peers_shown = 0;
+  page.peers_shown = 0;
   page.retransmitted_frames = page.duplicate_frames = page.reordered_frames = 0;
   page.messages_sent = page.messages_received = 0;
   const auto count = [&page](const Peer& peer) {
@@ -115,8 +115,8 @@ void PageWriter::write_peers(EnginePage& page) const noexcept {
     page.messages_sent += peer.tx.messages_sent;
     page.messages_received += peer.rx.messages_received;
   };
-  core_.bml.peers.for_each([&](const Peer& peer) {
-    ++page.peers;
+  page.peers = static_cast<std::uint32_t>(core_.bml.peers.count());
+  core_.bml.peers.for_each_met([&](const Peer& peer) {
     count(peer);
     write_peer(peer, page);
   });
@@ -172,14 +172,22 @@ void PageWriter::write_paths(const Peer& peer, EnginePage& page, PeerPage& to) c
   }
 }
 
+/// A peer that is waited for is shown though nothing has come of it yet.
+PeerPage* PageWriter::shown_anyway(const Peer& peer, EnginePage& page) const noexcept {
+  PeerPage* const there = shown(page, peer.process);
+  if (there != nullptr || peer.met) return there;
+  write_peer(peer, page);
+  return shown(page, peer.process);
+}
+
 void PageWriter::write_awaited(EnginePage& page) const noexcept {
   page.awaited_from_any = 0;
-  core_.ports.for_each_receive(kReceivesMax, [&page](const ReceiveState& receive) {
+  core_.ports.for_each_receive(kReceivesMax, [&](const ReceiveState& receive) {
     if (receive.from.peer == nullptr) {
       ++page.awaited_from_any;
       return;
     }
-    if (PeerPage* const peer = shown(page, receive.from.peer->process)) ++peer->awaited;
+    if (PeerPage* const peer = shown_anyway(*receive.from.peer, page)) ++peer->awaited;
   });
 }
 

@@ -43,6 +43,7 @@ class PageWriter {
   void write_peers(EnginePage& page) const noexcept;
   void write_peer(const Peer& peer, EnginePage& page) const noexcept;
   void write_paths(const Peer& peer, EnginePage& page, PeerPage& to) const noexcept;
+  PeerPage* shown_anyway(const Peer& peer, EnginePage& page) const noexcept;
   void write_awaited(EnginePage& page) const noexcept;
   void write_untaken(EnginePage& page) const noexcept;
   void write_losses(EnginePage& page) const noexcept;

@@ -14,77 +14,14 @@
 #include "base/hex.h"
 #include "core/engine/config.h"
 #include "core/lane/copy_choice.h"
-#include "core/lane/out_frame.h"
 #include "core/lane/reorder.h"
 #include "core/lane/role.h"
-#include "core/lane/window.h"
+#include "core/lane/tx_lane.h"
 #include "core/path/path.h"
 #include "core/switch/settle.h"
 #include "livebtl/port.h"
 
 namespace livebtl::core {
-
-/// The sending half of the ordered lane.
-struct alignas(64) TxLane {
-  // What a small message into the peer's fast box touches: one line.
-  std::uint64_t next_seq = 1;
-  std::uint64_t used_bytes = 0, used_headers = 0;  // credit: cumulative since the pair began
-  std::uint64_t messages_sent = 0;
-  Lease lease;
-  std::uint64_t acked = 1;       // the peer has taken all below
-  std::uint64_t replay_seq = 0;  // [replay_seq, replay_end) is sent again before anything new
-  std::uint64_t replay_end = 0;
-  // What goes by another path may overtake all below moved_at, until the peer has taken that: as much as this.
-  std::size_t overtake_bytes = SIZE_MAX;  // SIZE_MAX: nothing can be overtaken
-  std::uint64_t moved_at = 0;
-  std::unique_ptr<Window> window;  // made when the first keeping path opens
-  FrameQueue control;              // answers; they wait for nothing, and pass all others
-  FrameQueue requests;             // wait while too many are open; messages may pass them
-  FrameQueue messages;
-  std::uint64_t released_bytes = 0, released_headers = 0;
-  std::uint32_t credit_bytes = 0, credit_headers = 0;  // the peer's limits, from its hello
-  std::uint32_t open_requests = 0;                     // posted, and not answered
-
-  /// The number behind the last frame, were all that wait numbered by now.
-  std::uint64_t end() const noexcept {
-    return next_seq + control.count() + requests.count() + messages.count();
-  }
-  /// Of what messages wait behind: requests are not among it.
-  bool idle() const noexcept {
-    return control.empty() && messages.empty() && replay_seq >= replay_end;
-  }
-  bool has_header_credit() const noexcept {
-    return used_headers - released_headers < credit_headers;
-  }
-  bool has_credit(std::size_t bytes) const noexcept {
-    return has_header_credit() && used_bytes + bytes - released_bytes <= credit_bytes;
-  }
-  /// The path that was sent on is left. However often a pair moves while one of its paths is stuck, the peer
-  /// holds no more early bytes than after one move.
-  void on_moved() noexcept {
-    if (acked >= next_seq) return;
-    moved_at = next_seq;
-    if (overtake_bytes == SIZE_MAX) overtake_bytes = kOvertakeBytesMax;
-  }
-  /// Messages wait until the peer has received some of those before. As Sender::spend_credit() has it.
-  bool out_of_credit() const noexcept {
-    OutFrame* const frame = messages.first;
-    if (frame == nullptr) return false;
-    if (!has_header_credit()) return true;
-    const FrameKind kind = frame->head().kind;
-    const bool may_be_offered = kind == FrameKind::kEager && frame->operation != nullptr;
-    return kind != FrameKind::kRts && !may_be_offered && !has_credit(frame->payload_bytes);
-  }
-  /// The peer has taken all numbers below ack.
-  void on_acked(std::uint64_t ack) noexcept {
-    acked = ack;
-    if (overtake_bytes != SIZE_MAX && ack >= moved_at) [[unlikely]]
-      overtake_bytes = SIZE_MAX;
-  }
-  bool has_request_room() const noexcept {
-    return open_requests < std::min(credit_headers, kOpenRequestsMax);
-  }
-};
 
 /// The receiving half.
 struct RxLane {
@@ -203,6 +140,7 @@ struct Peer {
   std::uint64_t sent_until = 0;  // departed: the number behind the last frame that it meant to send
   bool dirty = false;            // in the sender's list: has something to send
   bool wants_path = false;       // in the BML's list: is dialled at the next turn
+  bool met = false;              // Peers::meet()
   bool departed = false;         // said goodbye
   bool lost = false;             // proved dead, or inconsistent; operations fail after a delay
   bool failed = false;  // ... and have; nothing is queued for it, and its record is retired

@@ -39,8 +39,7 @@ void Receiver::on_credit(Path& path, const CreditBody& credit) noexcept {
   TxLane& tx = path.peer->tx;
   if (credit.released_bytes > tx.used_bytes || credit.released_headers > tx.used_headers)
     return path.break_down({Errc::kCorrupt, "the peer gave back credit that was never used"});
-  tx.released_bytes = std::max(tx.released_bytes, credit.released_bytes);
-  tx.released_headers = std::max(tx.released_headers, credit.released_headers);
+  tx.on_credit(credit.released_bytes, credit.released_headers);
   if (!tx.idle()) sender_.mark_dirty(*path.peer);
 }
 

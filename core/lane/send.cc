@@ -186,36 +186,6 @@ Accept Sender::send_active(PortState& port, const Destination& to, std::uint8_t 
   return Accept::kAccepted;
 }
 
-// A message too large for eager, or without credit for its bytes, becomes an offer just before it
-// is posted: which it is depends on the path and the credit of that moment.
-void Sender::offer_instead(Peer& peer, OutFrame& frame) noexcept {
-  SendState& state = state_of<SendState>(*frame.operation);
-  std::uint64_t name = 0;
-  transfers_.offer(peer, state.port, frame.operation, {frame.slices, frame.slice_count},
-                   state.bytes, name);
-  Header<MessageBody> message;
-  std::memcpy(&message, frame.header, sizeof(message));
-  Header<RtsBody> rts{message.head, {message.body.tag, message.body.data, state.bytes, name}};
-  rts.head.kind = FrameKind::kRts;
-  frame.set_header(rts);
-  frame.payload_bytes = 0;
-  frame.slice_count = 0;
-  state.completes_when_posted = false;
-}
-
-// in: a credited frame at the head of its queue. out: false: it must wait for credit.
-bool Sender::spend_credit(Peer& peer, Path& path, OutFrame& frame) noexcept {
-  const bool is_eager = frame.head().kind == FrameKind::kEager;
-  if (!peer.tx.has_header_credit()) return false;
-  if (frame.head().kind == FrameKind::kRts) return true;
-  const bool fits = frame.payload_bytes <= path.slot.caps.eager_bytes_max &&
-                    peer.tx.has_credit(frame.payload_bytes);
-  if (fits) return true;
-  if (!is_eager || frame.operation == nullptr) return peer.tx.has_credit(frame.payload_bytes);
-  offer_instead(peer, frame);
-  return true;
-}
-
 bool Sender::flush_queue(Peer& peer, Path& path, FrameQueue& queue, std::size_t& posted) noexcept {
   while (OutFrame* frame = queue.first) {
     if (frame->role == Role::kMessage && !spend_credit(peer, path, *frame)) return true;

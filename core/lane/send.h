@@ -115,6 +115,7 @@ class Sender {
                   const Header<MessageBody>& header, std::size_t bytes) noexcept;
   void offer_instead(Peer& peer, OutFrame& frame) noexcept;
   bool spend_credit(Peer& peer, Path& path, OutFrame& frame) noexcept;
+  void ask_for_credit(Peer& peer, Path& path) noexcept;
   bool flush_replay(Peer& peer, Path& path) noexcept;
   bool flush_queue(Peer& peer, Path& path, FrameQueue& queue, std::size_t& posted) noexcept;
   void end_queued(Peer& peer, const PortState* port, Errc code) noexcept;

@@ -154,7 +154,7 @@ void Returning::note_open(Peer& peer, const TransportSlot& slot) noexcept {
 // What a pair has lost is told where it would use it.
 std::uint32_t Returning::pairs_without(const std::string& transport) const {
   std::uint32_t pairs = 0;
-  parts_.peers.for_each([&](const Peer& peer) {
+  parts_.peers.for_each_met([&](const Peer& peer) {
     if (has_lost(peer, transport) && !peer.lost && !peer.departed &&
         parts_.peers.choice(peer, parts_.switching.in_force()) == transport)
       ++pairs;

@@ -131,14 +131,28 @@ bool Switching::adds() const {
                              [&](const auto& slot) { return adds(slot->name()); });
 }
 
+// As plan() has it, without what is not asked: of each peer of the job, met or not.
+std::vector<std::string> Switching::would_be_cut_off_by(const Routing& routing) const {
+  std::vector<std::string> names;
+  parts_.peers.for_each([&](const Peer& peer) {
+    if (peer.lost || peer.departed) return;
+    if (peer.process == context_.config.process && peer.send_path == nullptr) return;
+    const std::vector<Candidate> reachable = parts_.peers.reachable(peer);
+    if (choose(parts_.peers.view(peer, routing), reachable)) return;
+    if (peer.send_path != nullptr || choose(parts_.peers.view(peer, in_force()), reachable))
+      names.push_back(peer.name());
+  });
+  return names;
+}
+
 bool Switching::refuse_if_cut_off() {
-  const RoutingPlan would = plan(order_.after);
-  if (would.cut_off.empty()) return false;
+  std::vector<std::string> cut_off = would_be_cut_off_by(order_.after);
+  if (cut_off.empty()) return false;
+  refuse("it is the last path to " + std::to_string(cut_off.size()) + " peer(s), first " +
+         cut_off[0] + "; add another transport first");
   report_.refused_last_path = true;
-  report_.pairs = would.cut_off;
-  report_.pairs.resize(std::min(would.cut_off.size(), kNamesMax));
-  refuse("it is the last path to " + std::to_string(would.cut_off.size()) + " peer(s), first " +
-         would.cut_off[0] + "; add another transport first");
+  cut_off.resize(std::min(cut_off.size(), kNamesMax));
+  report_.pairs = std::move(cut_off);
   return true;
 }
 
@@ -175,7 +189,7 @@ void Switching::look() noexcept {
   report_.waiting.clear();
   if (order_.rung != Rung::kNew) keep_pairs({});
   bool reached = true;
-  parts_.peers.for_each([&](Peer& peer) {
+  parts_.peers.for_each_met([&](Peer& peer) {
     if (peer.lost || peer.departed || peer.paths.empty()) return;
     reached = pair_ready(peer) && reached;
   });

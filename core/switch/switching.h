@@ -73,6 +73,7 @@ class Switching {
   bool may_rise(Rung from);
   bool adds(const std::string& transport) const;
   bool adds() const;  // anything
+  std::vector<std::string> would_be_cut_off_by(const Routing& routing) const;
   bool refuse_if_cut_off();
   bool open_added();
   Status open(TransportSlot& slot);

@@ -100,7 +100,7 @@ void Switching::found(const Wanted& wanted, std::vector<std::string> holders) {
 // peer may still use what we do not (its device is back, a hold kept it from moving): then it
 // stays.
 void Switching::close_moved_pairs() noexcept {
-  parts_.peers.for_each([&](Peer& peer) {
+  parts_.peers.for_each_met([&](Peer& peer) {
     const RoutingView routing = parts_.peers.view(peer, in_force());
     const std::vector<std::string> usable = permitted(routing, parts_.peers.reachable(peer));
     for (auto& path : peer.paths) {

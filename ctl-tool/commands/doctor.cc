@@ -72,14 +72,21 @@ JobSight asked(const CommandLine& line, control::JobLinks& links, const std::ato
   return sight;
 }
 
-/// The job that is named, or each of this user's on this node. Done: it could be asked, or there is none.
+/// The job that is named, or each on this node of the user whose jobs a command is for: a root without jobs must not be told
+/// that all is well beside a job that `btlctl status` shows it. Done: it could be asked, or there is none.
 ExitCode look_at_jobs(const CommandLine& line, const std::atomic<bool>& stop,
                       doctor::Report& report) {
   CommandLine one = line;
   std::vector<std::string> ids = {line.job};
   if (line.job.empty() && line.connect.empty()) {
     ids.clear();
-    for (const auto& job : all_jobs(::geteuid())) ids.push_back(job.id);
+    const auto whose = read_user(line.user);
+    if (!whose) return end_early(line, whose.error());
+    const auto jobs = of_one_user(all_jobs(*whose), "", whose->value_or(::geteuid()));
+    if (!jobs) report.fact("jobs", "not looked at: several users have some; --user names one");
+    if (jobs) {
+      for (const auto& job : *jobs) ids.push_back(job.id);
+    }
   }
   for (const std::string& id : ids) {
     one.job = id;

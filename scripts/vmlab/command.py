@@ -4,15 +4,21 @@
 usage: scripts/vmlab/lab COMMAND ...   (lab COMMAND --help)
 """
 import argparse
+import os
+import subprocess
 import sys
 
 from tests.harness.processes import exit_on_sigterm
 from tests.harness.waiting import Failed
 
 from . import lab
+from .arrival import arriving, set_up_cards
 from .hardware import BLOCKER, RDMA
 from .lab import say
-from .places import locked
+from .places import RUN, locked
+
+
+STEPS_ARE_LEFT = 6  # of btlctl's exit codes: the guest has moved, not all is done there
 
 
 def build(options):
@@ -55,6 +61,29 @@ def migrate(options):
     figures = made.guest(options.guest).migrate(made.machine)
     made.store()
     say(f"{options.guest} migrated in {figures['total-time']} ms, stood still for {figures['downtime']} ms")
+
+
+def receive(options):
+    """A QEMU waits for the guest while COMMAND is to migrate it there, with $FROM and $TO in its environment: the beginnings of
+    the names of the sockets of both. Afterwards the one in which the guest is goes on."""
+    made = lab.running()
+    guest = made.guest(options.guest)
+    set_up_cards(guest)
+    arrives = arriving(guest, made.machine)
+    names = {"FROM": guest.instance_name(), "TO": arrives.instance_name()}
+    command = options.command[1:] if options.command[:1] == ["--"] else options.command
+    try:
+        code = subprocess.run(" ".join(command), shell=True, cwd=RUN, env=os.environ | names, check=False).returncode
+    except BaseException:
+        arrives.stop()
+        raise
+    if code not in (0, STEPS_ARE_LEFT):
+        arrives.stop()
+        return code
+    guest.become(arrives)
+    guest.look()
+    made.store()
+    return code
 
 
 def unplug(options):
@@ -100,29 +129,29 @@ def arguments():
         for each in positional:
             command.add_argument(each)
         return command
-
     add("build", build, "make the guests' image and the disk with what this checkout has built")
     command = add("up", up, "start guests (builds what is missing)")
     command.add_argument("--guests", type=int, default=2, help="how many: 1 to 3 (default: 2)")
-    command.add_argument("--no-blocker", dest="blocker", action="store_false",
-                         help="leave out the device that keeps a guest from being migrated")
+    command.add_argument("--no-blocker", dest="blocker", action="store_false", help="leave out the device that bars migrations")
     add("status", status, "show guests, their RDMA links, and whether they can be migrated")
     command = add("exec", execute, "run a shell command in a guest: exec GUEST -- COMMAND", "guest")
     command.add_argument("--seconds", type=float, default=600, help="end it after so long (default: 600)")
-    command.add_argument("command", nargs=argparse.REMAINDER)
     add("migrate", migrate, "live-migrate a guest to a second QEMU", "guest")
-    command = add("unplug", unplug, "pull the RDMA card, once every process has closed it, and the blocker", "guest")
-    command.add_argument("--seconds", type=float, default=600, help="give up after so long (default: 600)")
+    add("receive", receive, "run btlctl vm migrate here while a QEMU waits: receive GUEST -- COMMAND", "guest")
+    add("unplug", unplug, "pull the RDMA card, once every process has closed it, and the blocker",
+        "guest").add_argument("--seconds", type=float, default=600, help="give up after so long (default: 600)")
     add("plug", plug, "plug RDMA card and blocker in again", "guest")
     add("snapshot", snapshot, "write the state of all guests to disk at one moment; they go on", "name")
     add("restore", restore, "end all guests and go on from a snapshot", "name")
     add("down", down, "end all guests")
+    for name in ("exec", "receive"):
+        commands.choices[name].add_argument("command", nargs=argparse.REMAINDER)
     for name in ("build", "up"):
         lab.add_build_option(commands.choices[name].add_argument)
     return parser.parse_args()
 
 
-CHANGES_THE_LAB = (migrate, unplug, plug, snapshot, restore, down)
+CHANGES_THE_LAB = (migrate, receive, unplug, plug, snapshot, restore, down)
 
 
 def main():

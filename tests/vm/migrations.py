@@ -8,8 +8,7 @@ import statistics
 import subprocess
 import time
 
-from scripts.vmlab import hardware
-from scripts.vmlab.guest import Guest
+from scripts.vmlab.arrival import arriving, set_up_cards
 from scripts.vmlab.hardware import BLOCKER, RDMA
 from scripts.vmlab.places import RUN
 from tests.harness.scenario import scenario
@@ -98,25 +97,6 @@ def planned(code, document):
 def phases_of(document):
     """The same of what was done. A plan begins after the phase `look`."""
     return [f"{phase['phase']} {phase.get('card', '')}".strip() for phase in document["phases"][1:]]
-
-
-def arriving(guest, machine):
-    """The next QEMU of a guest, which waits for the incoming state, with all that the cards need."""
-    arrives = Guest(**guest.__dict__)
-    arrives.plugged = [each for each in guest.plugged if each not in (RDMA, BLOCKER)]
-    arrives.start(machine, incoming=True)
-    memory, _ = hardware.device(BLOCKER, guest)
-    arrives.query("object-add", **memory)
-    arrives.query("migrate-incoming", uri=f"unix:{arrives.instance_name()}.migration")
-    return arrives
-
-
-def set_up_cards(guest):
-    """These guests have no udev; this stands in for it from now on. Only then can the job use a card, and btlctl waits for
-    that."""
-    address = hardware.address("rdma", guest.card)
-    guest.start_script(f"while sleep 0.3; do grep -qx {address} /sys/class/net/*/address && "
-                       "[ ! -e /sys/class/infiniband/rxe0 ] && lab-nics; done >/dev/null 2>&1")
 
 
 def migration_to(arrives):

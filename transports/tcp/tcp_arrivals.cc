@@ -65,10 +65,13 @@ void Arrivals::listen_for(std::uint32_t events) noexcept {
 
 void Arrivals::accept_from(const Listener& listener, Turn& turn) noexcept {
   for (int i = 0; i < kAcceptsPerTurn && shared_.allowance.any(turn.now); ++i) {
-    Fd fd(::accept4(listener.fd.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    RawAddress from;
+    from.bytes = sizeof(from.storage);
+    Fd fd(::accept4(listener.fd.number(), reinterpret_cast<sockaddr*>(&from.storage), &from.bytes,
+                    SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (fd) {
       shared_.allowance.spend();
-      greet(std::move(fd), turn);
+      greet(std::move(fd), from_raw(from.get()), turn);
       continue;
     }
     if (errno == EMFILE || errno == ENFILE) {
@@ -81,15 +84,13 @@ void Arrivals::accept_from(const Listener& listener, Turn& turn) noexcept {
   }
 }
 
-void Arrivals::greet(Fd fd, Turn& turn) noexcept {
-  const auto remote = remote_end(fd.number());
+void Arrivals::greet(Fd fd, const std::optional<SocketAddress>& remote, Turn& turn) noexcept {
   const std::string from = remote ? to_text(*remote) : "?";
   if (arrivals_.size() + shared_.untrusted >= kUntrustedMax) {
     log_unauthenticated(shared_, turn.now, from,
                         "too many connections that have not proved who they are");
     return;
   }
-  if (!set_data_options(fd.number(), shared_.options)) return;  // gone already
   auto arrival = std::make_unique<Arrival>(*this, std::move(fd), from, turn.now + kPreambleLimitNs);
   if (arrival->watch()) arrivals_.push_back(std::move(arrival));
 }
@@ -143,7 +144,8 @@ void Arrivals::Arrival::admit(std::uint64_t peer_node, Turn& turn) noexcept {
   if (sent != static_cast<ssize_t>(answer.size())) return leave();
   door_.shared_.poller.remove(std::exchange(token_, Poller::Token::kNone), fd_.number());
   ++turn.frames;  // so that the engine sees that something happened
-  turn.accept->on_accept(std::make_unique<TcpEndpoint>(door_.shared_, std::move(fd_), peer_node));
+  turn.accept->on_accept(
+      std::make_unique<TcpEndpoint>(door_.shared_, std::move(fd_), from_, peer_node));
 }
 
 void Arrivals::Arrival::leave() noexcept {

@@ -73,7 +73,7 @@ class Arrivals final : public PollTarget {
   };
 
   void accept_from(const Listener& listener, Turn& turn) noexcept;
-  void greet(Fd fd, Turn& turn) noexcept;
+  void greet(Fd fd, const std::optional<SocketAddress>& remote, Turn& turn) noexcept;
   void refuse_one(const Listener& listener) noexcept;
   void listen_for(std::uint32_t events) noexcept;
 

@@ -45,17 +45,24 @@ bool Dialler::start(TimeNs now) {
   return true;
 }
 
+/// Gives up if no connection can be made any more.
+void Dialler::see_failure() {
+  pollfd wanted{fd_.number(), POLLOUT, 0};
+  if (::poll(&wanted, 1, 0) != 1) return;
+  if (const int error = connect_error(fd_.number()); error != 0) give_up(errno_text(error));
+}
+
 /// Has the connection been made? If so our preamble is sent.
 bool Dialler::connected() {
-  pollfd wanted{fd_.number(), POLLOUT, 0};
-  if (::poll(&wanted, 1, 0) != 1) return false;
-  if (const int error = connect_error(fd_.number()); error != 0) {
-    give_up(errno_text(error));
+  const auto remote = remote_end(fd_.number());  // of a socket that is connected
+  if (!remote) {
+    see_failure();
     return false;
   }
   // A port of ours that nobody listens on may be drawn as the source port: then the socket is
   // connected to itself.
-  if (local_end(fd_.number()) == remote_end(fd_.number())) {
+  local_ = local_end(fd_.number());
+  if (local_ == remote) {
     give_up("nobody listens");
     return false;
   }

@@ -33,6 +33,8 @@ class Dialler {
   /// kOpen only.
   Fd take_fd() noexcept { return std::move(fd_); }
   std::uint64_t answered_node() const noexcept { return answered_node_; }
+  const std::optional<SocketAddress>& local() const noexcept { return local_; }
+  const SocketAddress& target() const noexcept { return candidates_[next_]; }
   /// kFailed: each address and why.
   const std::string& failures() const noexcept { return failures_; }
   /// For people: the addresses.
@@ -40,6 +42,7 @@ class Dialler {
 
  private:
   bool start(TimeNs now);
+  void see_failure();
   bool connected();
   bool read_answer();
   void give_up(const std::string& why);
@@ -52,6 +55,7 @@ class Dialler {
   unsigned attempt_ = 0;
   Fd fd_;
   bool connected_ = false;
+  std::optional<SocketAddress> local_;
   TimeNs deadline_ = 0;
   std::array<std::byte, kPreambleBytes> answer_{};
   std::size_t answer_bytes_ = 0;

@@ -15,10 +15,8 @@ namespace {
 /// Reads in one move; then others have their turn.
 constexpr int kReadsPerMove = 8;
 
-std::string ends_text(int fd) {
-  const auto local = local_end(fd);
-  const auto remote = remote_end(fd);
-  return "tcp " + (local ? to_text(*local) : "?") + " -> " + (remote ? to_text(*remote) : "?");
+std::string ends_text(const std::optional<SocketAddress>& local, const std::string& remote) {
+  return "tcp " + (local ? to_text(*local) : "?") + " -> " + remote;
 }
 
 }  // namespace
@@ -33,12 +31,13 @@ TcpEndpoint::TcpEndpoint(Shared& shared, std::unique_ptr<Dialler> dialler)
   wait_for_turn();
 }
 
-TcpEndpoint::TcpEndpoint(Shared& shared, Fd fd, std::uint64_t peer_node)
+TcpEndpoint::TcpEndpoint(Shared& shared, Fd fd, const std::string& from, std::uint64_t peer_node)
     : shared_(shared),
       state_(State::kDialling),
       counted_untrusted_(true),
       framer_(core::kUntrustedPayloadMax) {
   ++shared_.untrusted;
+  described_ = ends_text(local_end(fd.number()), from);
   become_open(std::move(fd), peer_node);
 }
 
@@ -111,6 +110,7 @@ void TcpEndpoint::dial(Turn& turn) noexcept {
   shared_.dialling.remove(*this);
   if (result == Dialler::State::kOpen) {
     const std::uint64_t node = dialler_->answered_node();
+    described_ = ends_text(dialler_->local(), to_text(dialler_->target()));
     become_open(dialler_->take_fd(), node);
   } else {
     fail_with(
@@ -127,7 +127,6 @@ void TcpEndpoint::become_open(Fd fd, std::uint64_t peer_node) noexcept {
   payload_crc_ = shared_.crc == CrcMode::kAlways ||
                  (shared_.crc == CrcMode::kNetwork && peer_node != shared_.node);
   if (peer_node == shared_.node) leave_pacing(fd_.number());
-  described_ = ends_text(fd_.number());
   shared_.open.add(*this);
   watch(fd_.number(), EPOLLIN);
 }

@@ -19,7 +19,7 @@ class TcpEndpoint final : public core::Endpoint, public PollTarget {
  public:
   TcpEndpoint(Shared& shared, std::unique_ptr<Dialler> dialler);
   /// Accepted; its preamble was good.
-  TcpEndpoint(Shared& shared, Fd fd, std::uint64_t peer_node);
+  TcpEndpoint(Shared& shared, Fd fd, const std::string& from, std::uint64_t peer_node);
   TcpEndpoint(const TcpEndpoint&) = delete;
   TcpEndpoint& operator=(const TcpEndpoint&) = delete;
   ~TcpEndpoint() override;

@@ -58,6 +58,14 @@ std::uint64_t network_hash() {
   return fnv1a(bytes_of(space.st_ino), hash);
 }
 
+bool has_candidates(const Reachable& own, const std::vector<LocalAddress>& local,
+                    const Reachable& peer) {
+  const bool one_network = own.network != 0 && same_network(own, peer);
+  return std::ranges::any_of(peer.sockets, [&](const SocketAddress& candidate) {
+    return rank(candidate, one_network, local) != kNotReachable;
+  });
+}
+
 std::vector<SocketAddress> order_candidates(const Reachable& own,
                                             const std::vector<LocalAddress>& local,
                                             const Reachable& peer) {

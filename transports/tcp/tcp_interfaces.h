@@ -17,4 +17,8 @@ std::vector<SocketAddress> order_candidates(const Reachable& own,
                                             const std::vector<LocalAddress>& local,
                                             const Reachable& peer);
 
+/// Is there any? Asked for every peer at every step of a switch.
+bool has_candidates(const Reachable& own, const std::vector<LocalAddress>& local,
+                    const Reachable& peer);
+
 }  // namespace livebtl::tcp

@@ -104,6 +104,11 @@ Result<Fd> listen_at(const IpBytes& ip, std::uint16_t port, const SocketOptions&
   if (fd && !set_buffers(fd->number(), options))
     return system_failure("cannot set the size of socket buffers", errno);
   if (fd && ::listen(fd->number(), kBacklog) != 0) return system_failure("cannot listen", errno);
+  // Those that it accepts have its options, and spare a call for each.
+  if (fd) {
+    if (const Status set = set_data_options(fd->number(), options); !set)
+      return tl::unexpected(set.error());
+  }
   // Connections that it has accepted, and that are over, keep its address for a minute otherwise: CRIU could not restore
   // this socket meanwhile. Once it listens nobody else can bind that address by it.
   if (fd && !set_option(fd->number(), SOL_SOCKET, SO_REUSEADDR, 1))

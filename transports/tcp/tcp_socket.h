@@ -25,7 +25,7 @@ Status set_data_options(int fd, const SocketOptions& options);
 /// does not allow another, it stays.
 void leave_pacing(int fd) noexcept;
 
-/// A listening socket at `ip` (all zero: any address, IPv4 and IPv6, if the kernel has IPv6). port
+/// A listening socket, whose connections have the options of set_data_options(), at `ip` (all zero: any address, IPv4 and IPv6, if the kernel has IPv6). port
 /// 0: any.
 Result<Fd> listen_at(const IpBytes& ip, std::uint16_t port, const SocketOptions& options);
 /// Starts to connect; the result is seen by poll and connect_error().

@@ -172,7 +172,10 @@ Blob TcpTransport::contact() const { return encode_contact(describe_own(local_))
 
 bool TcpTransport::reaches(Bytes address) const noexcept {
   const auto peer = decode_address(address);
-  return peer && !order_candidates(describe_own(local_), local_, *peer).empty();
+  if (!peer) return false;
+  Reachable own;
+  own.network = network_;
+  return has_candidates(own, local_, *peer);
 }
 
 Result<std::unique_ptr<core::Endpoint>> TcpTransport::connect(Bytes address) {

@@ -29,9 +29,15 @@ Seen some_seen(const std::string& job, const std::string& user) {
           .holds = {{"0x1f"}}};
 }
 
-Words offered(const Words& words) {
+Seen cards_seen(const std::string&, const std::string&) {
+  Seen seen;
+  seen.transports = {{"tcp"}, {"verbs:mlx5_0"}, {"verbs:mlx5_1"}, {"ofi"}, {"ofi:shm"}};
+  return seen;
+}
+
+Words offered(const Words& words, LookAround look = some_seen) {
   Words names;
-  for (const Candidate& each : complete(words, some_seen).candidates) names.push_back(each.word);
+  for (const Candidate& each : complete(words, look).candidates) names.push_back(each.word);
   return names;
 }
 
@@ -71,6 +77,17 @@ TEST_CASE("transports, nodes, jobs, users, relays and holds are those that are t
   CHECK(offered({"--connect", ""}) == Words{"10.0.0.1:4000"});
   CHECK(offered({"hold", "end", "--id", ""}) == Words{"0x1f"});
   CHECK(offered({"checkpoint", "prepare", "sm", "t"}) == Words{"tcp"});
+}
+
+TEST_CASE("of several transports of a family the word for all of them is offered, too") {
+  CHECK(offered({"remove", ""}, cards_seen) ==
+        Words{"tcp", "verbs", "verbs:mlx5_0", "verbs:mlx5_1", "ofi", "ofi:shm"});
+  CHECK(complete({"add", "verbs"}, cards_seen).candidates.front() ==
+        Candidate{"verbs", "all of verbs:mlx5_0, verbs:mlx5_1"});
+  CHECK(offered({"switch", "verbs", "v"}, cards_seen) == Words{"verbs:mlx5_0", "verbs:mlx5_1"});
+  CHECK(offered({"switch", "verbs:mlx5_0", "v"}, cards_seen) == Words{"verbs:mlx5_1"});
+  CHECK(offered({"switch", "tcp", "v"}, cards_seen).size() == 3);
+  CHECK(offered({"remove", "o"}) == Words{"ofi:tcp;ofi_rxm"});  // the only one of its family
 }
 
 TEST_CASE(

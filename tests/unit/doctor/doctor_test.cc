@@ -137,6 +137,19 @@ TEST_CASE("each fault of a node is named, and nothing else") {
   }
 }
 
+TEST_CASE("of a wrong setting it is told how to find the file or the variable that has it") {
+  for (const Fault& fault : kFaults) {
+    const std::string id = fault.id;
+    if (id != "transport-unknown" && id != "tcp-interface") continue;
+    Node node;
+    fault.plant(node);
+    Report report;
+    check_node(node.sight, report);
+    REQUIRE(report.findings.size() == 1);
+    CHECK(report.findings.front().action.find("btlctl settings") != std::string::npos);
+  }
+}
+
 TEST_CASE(
     "a card of InfiniBand has no network interface, and a container without Open MPI is sound") {
   Node node;

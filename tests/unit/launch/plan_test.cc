@@ -29,6 +29,16 @@ TEST_CASE("from a build tree the component's folder is named, behind what the us
 TEST_CASE("Open MPI 5 is told the folder wherever it lies") {
   Line line;
   line.with_open_mpi_5();
+  CHECK(line.shown(kJob).starts_with(
+      "OMPI_MCA_mca_base_component_path=" + kComponents +
+      " PMIX_MCA_mca_base_component_show_load_errors=none OMPI_MCA_pml=livebtl "));
+}
+
+TEST_CASE(
+    "PMIx of Open MPI 5 is kept from complaints about that folder, unless somebody wants them") {
+  Line line;
+  line.with_open_mpi_5();
+  line.system.variables["PMIX_MCA_mca_base_component_show_load_errors"] = "all";
   CHECK(line.shown(kJob).starts_with("OMPI_MCA_mca_base_component_path=" + kComponents +
                                      " OMPI_MCA_pml=livebtl "));
 }

@@ -85,6 +85,24 @@ TEST_CASE("a page says for whom a process waits") {
   rig.until([&] { return never.done_count == 1; });
 }
 
+TEST_CASE("a page shows a peer that is only waited for, and none of those that are only known") {
+  Rig rig(3, {kind("self"), kind("tcp")});
+  auto latch = std::make_unique<core::EnginePageLatch>();
+  static_cast<void>(rig.to(0, 2));  // known by its address
+  std::byte in{};
+  Watched received;
+  want_byte(rig, 0, 1, in, received);
+  const core::PeerPage row = shown_now(rig, *latch);
+  CHECK(shown(*latch).peers == 2);
+  REQUIRE(shown(*latch).peers_shown == 1);
+  CHECK(row.process == static_cast<std::uint64_t>(rig.engines[1]->process_id()));
+  CHECK(row.awaited == 1);
+  rig.engines[0]->show_on(nullptr);
+  Watched sent;
+  send_byte(rig, 1, 0, sent);
+  rig.until([&] { return received.done_count == 1; });
+}
+
 TEST_CASE("a page says which sends no receive has taken") {
   Rig rig(2, {kind("self"), kind("tcp")});
   auto latch = std::make_unique<core::EnginePageLatch>();
@@ -107,6 +125,36 @@ TEST_CASE("a page says which sends no receive has taken") {
   want_byte(rig, 1, 0, in, received);
   rig.until([&] { return small.done_count == 1; });
   CHECK(shows().untaken == 1);
+  rig.ports[0].reset();  // ends what is open
+}
+
+TEST_CASE("an offer that a full window keeps back is none of those, until it is on its way") {
+  Settings settings;
+  settings.window_bytes = 1024;
+  Rig rig(2, {kind("self"), kind("tcp")}, 1, settings);
+  auto latch = std::make_unique<core::EnginePageLatch>();
+  const auto shows = [&] { return shown_now(rig, *latch); };
+  std::byte in{};
+  Watched first, received;
+  want_byte(rig, 1, 0, in, received);
+  send_byte(rig, 0, 1, first);
+  rig.until([&] { return received.done_count == 1 && first.done_count == 1; });
+  const auto large = pattern(400000, 3);
+  const Slice from{large.data(), large.size()};
+  SendRequest request{.to = rig.to(0, 1), .tag = 2};
+  request.slices = {&from, 1};
+  std::vector<Watched> offered(settings.window_bytes /
+                               32);  // more offers than the window has room for
+  std::uint32_t sent = 0;
+  while (shows().queued == 0) {  // the peer has no turn, so it acknowledges none of them
+    REQUIRE(sent < offered.size());
+    REQUIRE(rig.ports[0]->send(request, offered[sent++]) == Accept::kAccepted);
+    rig.engines[0]->progress();
+  }
+  CHECK(shows().out_of_credit == 0);
+  CHECK(shows().untaken == sent - 1);
+  rig.until([&] { return shows().queued == 0; });
+  CHECK(shows().untaken == sent);
   rig.ports[0].reset();  // ends what is open
 }
 

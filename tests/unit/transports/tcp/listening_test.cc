@@ -2,6 +2,7 @@
 // tests/unit/transports/tcp/listening_test.cc -- where a process listens while all of its job is on one node, and
 // from when on it lets others in.
 #include <doctest/doctest.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 
 #include "tests/unit/transports/tcp/relay.h"
@@ -66,6 +67,32 @@ TEST_CASE("whoever may be on another node is expected on all interfaces, at the 
     CHECK(lets_in(*made, "127.0.0.2"));
     CHECK(made->address() == address);
     CHECK(made->contact() == contact);
+  }
+}
+
+int option(const Fd& socket, int level, int name) {
+  int value = 0;
+  socklen_t bytes = sizeof(value);
+  REQUIRE(::getsockopt(socket.number(), level, name, &value, &bytes) == 0);
+  return value;
+}
+
+TEST_CASE("a connection has its options from the socket that accepted it") {
+  const SocketOptions options;
+  const auto listener = listen_at(*parse_ip("127.0.0.1"), 0, options);
+  REQUIRE(listener);
+  const auto dialled = start_connect(*local_end(listener->number()), options);
+  REQUIRE(dialled);
+  pollfd come{listener->number(), POLLIN, 0};
+  REQUIRE(::poll(&come, 1, 20'000) == 1);
+  const Fd accepted(::accept4(listener->number(), nullptr, nullptr, SOCK_CLOEXEC));
+  REQUIRE(accepted);
+  for (const Fd* end : {&*dialled, &accepted}) {
+    CHECK(option(*end, IPPROTO_TCP, TCP_NODELAY) != 0);
+    CHECK(option(*end, SOL_SOCKET, SO_KEEPALIVE) != 0);
+    CHECK(option(*end, IPPROTO_TCP, TCP_KEEPIDLE) == options.keepalive_idle_s);
+    CHECK(option(*end, IPPROTO_TCP, TCP_KEEPINTVL) == options.keepalive_idle_s / 4);
+    CHECK(option(*end, IPPROTO_TCP, TCP_USER_TIMEOUT) == options.user_timeout_ms);
   }
 }
 
