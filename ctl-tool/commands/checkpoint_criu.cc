@@ -10,10 +10,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
-#include <map>
 
-#include "control/client/job_links.h"
 #include "ctl-tool/choose_job.h"
+#include "ctl-tool/commands/job_nodes.h"
 #include "ctl-tool/commands/relay_pause.h"
 #include "ctl-tool/commands/vm.h"
 #include "ctl-tool/options.h"
@@ -98,53 +97,6 @@ Result<hypervisor::JobHere> job_here(const CommandLine& line) {
     here.elsewhere = here.elsewhere || !card.one_node;
   }
   return here;
-}
-
-constexpr TimeNs kNodesWait = 10 * kSecond;  // for relays of the job that have just been started
-
-/// "rank 3 on node17": node17.
-std::string host_in(const std::string& name) {
-  constexpr std::string_view kOn = " on ";
-  const auto at = name.rfind(kOn);
-  return at == std::string::npos ? "" : name.substr(at + kOn.size());
-}
-
-/// By name, each with its id. Errors: kInvalid: a name cannot be that of one node.
-Result<std::map<std::string, std::string>> nodes_in(
-    const std::vector<control::MemberEntry>& members) {
-  std::map<std::string, std::string> nodes;
-  for (const auto& member : members) {
-    const std::string host = host_in(member.name);
-    const auto known = nodes.emplace(host, member.node).first;
-    if (hypervisor::well_formed_machine(host) && known->second == member.node) continue;
-    return fail(Errc::kInvalid, "'" + printable(host) +
-                                    "' names no node, or two of them; give each node a name of its "
-                                    "own, by LIVEBTL_NODE, when the job is started");
-  }
-  return nodes;
-}
-
-/// The nodes of all members that the launcher announced, by name.
-Result<std::vector<std::string>> nodes_of_job(const CommandLine& line) {
-  const auto job = find_job(line.job, line.user);
-  if (!job) return fail(Errc::kNotFound, job.error().text);
-  std::uint32_t announced = 0;
-  for (const control::MemberCard& card : job->members.live)
-    announced = std::max(announced, card.announced);
-  auto links = control::JobLinks::open(*job);
-  const TimeNs until = monotonic_now() + kNodesWait;
-  for (;;) {
-    const auto& found = links.scan();
-    const bool whole = found.live.size() + found.gone.size() >= announced;
-    if (!whole && monotonic_now() < until) continue;
-    if (!whole)
-      return fail(Errc::kNotFound, "not all processes of the job are found; see btlctl status");
-    const auto nodes = nodes_in(found.live);
-    if (!nodes) return tl::unexpected(nodes.error());
-    std::vector<std::string> names;
-    for (const auto& [name, id] : *nodes) names.push_back(name);
-    return names;
-  }
 }
 
 hypervisor::CriuRequest criu_request(const CommandLine& line) {
