@@ -17,7 +17,7 @@ Answer NodeGroup::ready(const std::vector<NodeOrder>& orders, const Deadline& de
   Answer answer = start(orders);
   for (std::size_t i = 0; answer.ok() && i < nodes_.size(); ++i)
     answer = hear(nodes_[i], answers_[i], deadline);
-  if (!answer.ok()) end({monotonic_now() + kAfterwards, nullptr});
+  if (!answer.ok()) undo({monotonic_now() + kAfterwards, nullptr});
   return answer;
 }
 
@@ -75,6 +75,11 @@ void NodeGroup::end(const Deadline& deadline) {
   for (Node& node : nodes_) node.program.hang_up();
   for (Node& node : nodes_) (void)node.program.finish(deadline);
   nodes_.clear();
+}
+
+void NodeGroup::undo(const Deadline& deadline) {
+  for (Node& node : nodes_) node.program.say(kUndo);
+  end(deadline);
 }
 
 }  // namespace livebtl::hypervisor

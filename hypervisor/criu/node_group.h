@@ -20,8 +20,10 @@ class NodeGroup {
   /// Until all have done it. An answer that is not ok() tells of all that have not said so.
   Answer go(const Deadline& deadline);
   void keep();
-  /// Until all have ended. What they have not been told to keep is undone.
+  /// Until all have ended.
   void end(const Deadline& deadline);
+  /// ... and have undone what they have done.
+  void undo(const Deadline& deadline);
 
   /// What they said by ready().
   const std::vector<NodeAnswer>& answers() const noexcept { return answers_; }

@@ -2,6 +2,8 @@
 // hypervisor/criu/node_side.cc -- see node_side.h.
 #include "hypervisor/criu/node_side.h"
 
+#include <filesystem>
+
 #include "hypervisor/criu/criu_steps.h"
 #include "hypervisor/criu/dump_files.h"
 #include "hypervisor/criu/node_words.h"
@@ -72,13 +74,15 @@ class NodeDump : public CriuSteps {
     NodeAnswer said;
     Answer answer = begin(said);
     say(door, answer, said);
-    const bool goes = answer.ok() && door.hear() == kGo;
+    auto heard = answer.ok() ? door.hear() : kUndo;
+    const bool goes = heard == kGo;
     if (goes) say(door, answer = end(true));
     if (!goes && criu_.started()) end(false);
     relay_stilled_.reset();  // commands reach this node again
     directory_.remove_scratch();
-    const bool kept = goes && answer.ok() && (!order_.goes_on || door.hear() == kKeep);
-    if (!kept) directory_.discard();
+    if (goes && order_.goes_on) heard = door.hear();
+    if (heard == kUndo) directory_.discard();
+    const bool kept = goes && answer.ok() && (!order_.goes_on || heard == kKeep);
     return kept ? kCodeDone : kCodeTakenBack;
   }
 
@@ -86,6 +90,9 @@ class NodeDump : public CriuSteps {
   /// Up to where all stand still, and the archive is written.
   Answer begin(NodeAnswer& said) {
     if (Answer found = find_tree(said); !found.ok()) return found;
+    if (std::filesystem::exists(order_.directory + "/" + kSetFile))
+      return {Outcome::kFailed, kCodeRefused,
+              order_.directory + " holds a set already; give another directory"};
     if (const auto made = directory_.prepare(); !made) return answer_of(made.error());
     auto images = directory_.make_scratch();
     if (!images) return answer_of(images.error());

@@ -4,9 +4,12 @@
 //
 //   order   dump or restore these processes, up to the moment of no return
 //   answer  all is ready, and nothing is undone yet; or why not
-//   kGo     do it; whatever else, or the end of what is said: let it be as it was
+//   kGo     do it; whatever else, or the end of what is said: let the processes be as they were
 //   answer  it is done
-//   kKeep   all of it holds everywhere; whatever else: restored processes are ended, and a copy of ones that go on removed
+//   kKeep   all of it holds everywhere; whatever else: restored processes are ended
+//
+// The file of a dump is removed by kUndo alone: if what is said ends, others may have been told to go, and have ended their
+// processes, which only the whole set brings back.
 #pragma once
 
 #include "hypervisor/criu/connections.h"
@@ -16,6 +19,7 @@ namespace livebtl::hypervisor {
 
 inline constexpr const char* kGo = "go";
 inline constexpr const char* kKeep = "keep";
+inline constexpr const char* kUndo = "undo";
 inline constexpr const char* kReady =
     "ready";  // what a script of CRIU's says before it waits for kGo
 

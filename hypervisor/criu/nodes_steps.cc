@@ -42,7 +42,7 @@ NodesDumpSteps::NodesDumpSteps(const CriuRequest& request, std::vector<std::stri
       group_(group_for(request)) {}
 
 Answer NodesDumpSteps::perform(Action action) {
-  if (action.step == Step::kDiscard) group_.end(afterwards());
+  if (action.step == Step::kDiscard) group_.undo(afterwards());
   return DumpSteps::perform(action);
 }
 
@@ -64,12 +64,12 @@ Answer NodesDumpSteps::save() {
   }
   if (Answer ready = group_.ready(orders, deadline); !ready.ok()) return ready;
   if (Answer whole = check_whole(); !whole.ok()) {
-    group_.end(afterwards());
+    group_.undo(afterwards());
     return whole;
   }
   const Answer gone = group_.go(afterwards());
   if (request_.goes_on) return gone;
-  // What is to be restored is there, whatever has become of those.
+  // All files are there, and stay there, whatever has become of those nodes' processes.
   if (!gone.ok()) unsure_ = gone.text;
   return {};
 }
@@ -130,7 +130,7 @@ Answer NodesRestartSteps::perform(Action action) {
       return whole;
     }
     case Step::kHalt:
-      group_.end(afterwards());
+      group_.undo(afterwards());
       return {};
     default:
       return order(verb_of(GuestOrder::kReturn, ""), afterwards());
@@ -159,7 +159,7 @@ Answer NodesRestartSteps::load() {
   }
   if (Answer ready = group_.ready(orders, deadline); !ready.ok()) return ready;
   Answer gone = group_.go(afterwards());
-  if (!gone.ok()) group_.end(afterwards());
+  if (!gone.ok()) group_.undo(afterwards());
   return gone;
 }
 

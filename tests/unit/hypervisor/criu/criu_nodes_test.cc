@@ -12,7 +12,8 @@ const std::string kHeld = "checkpoint prepare\ncheckpoint prepare sm\nhold start
 const std::string kBack = "hold end id\ncheckpoint return\n";
 const char* const kLinkOne =
     R"j({"local":"10.0.0.1:1","remote":"10.0.0.2:2","owner":"mpirun (7)"})j";
-const char* const kLinkTwo = R"j({"local":"10.0.0.2:2","remote":"10.0.0.1:1","owner":"orted (8)"})j";
+const char* const kLinkTwo =
+    R"j({"local":"10.0.0.2:2","remote":"10.0.0.1:1","owner":"orted (8)"})j";
 
 CriuRequest on_two_nodes(const Stage& stage) {
   CriuRequest request = stage.request();
@@ -49,7 +50,7 @@ TEST_CASE("a node that fails is named, no other one goes, and the job goes on") 
   const Report report = stage.dump(on_two_nodes(stage));
   CHECK(report.end.code == 3);
   CHECK(report.end.text.find("vm2 says 3") != std::string::npos);
-  CHECK(stage.text("told-vm1") == "given up\n");
+  CHECK(stage.text("told-vm1") == "undo\n");
   CHECK(stage.calls() == kHeld + kBack);
   CHECK_FALSE(stage.has("set"));
 }
@@ -75,7 +76,7 @@ TEST_CASE("a connection out of what is dumped, and a process that is in no dump,
     CHECK(report.end.code == 5);
     const char* const says = link ? "mpirun (7) has a connection" : "2 processes were held, but 1";
     CHECK_MESSAGE(report.end.text.find(says) != std::string::npos, report.end.text);
-    CHECK(stage.text("told-vm1") == "given up\n");
+    CHECK(stage.text("told-vm1") == "undo\n");
     CHECK_FALSE(stage.has("set"));
   }
 }
@@ -96,7 +97,7 @@ TEST_CASE("a job that goes on is checked before the set is sealed") {
   CriuRequest request = on_two_nodes(stage);
   request.goes_on = true;
   CHECK(stage.dump(request).end.code == 8);
-  CHECK(stage.text("told-vm2") == "go\nleft\n");
+  CHECK(stage.text("told-vm2") == "go\nundo\n");
   CHECK(stage.calls() == kHeld + "hold check id\n" + kBack);
   CHECK_FALSE(stage.has("set"));
 }
@@ -111,7 +112,7 @@ TEST_CASE("a set of two nodes is restored on both, and kept once the job says th
     if (!whole) stage.put("fail-job-restored", "8", 0600);
     const Report report = stage.restart(on_two_nodes(stage));
     CHECK_MESSAGE(report.end.code == (whole ? 0 : 8), report.end.text);
-    CHECK(stage.text("told-vm2") == (whole ? "go\nkeep\n" : "go\nleft\n"));
+    CHECK(stage.text("told-vm2") == (whole ? "go\nkeep\n" : "go\nundo\n"));
     const auto order = read_node_order(stage.text("order-vm2"));
     REQUIRE(order);
     CHECK_FALSE(order->dumps);
@@ -127,7 +128,7 @@ TEST_CASE("a node that cannot restore has none of them run") {
   stage.put("fail-vm2", "8", 0600);
   const Report report = stage.restart(on_two_nodes(stage));
   CHECK(report.end.code == 8);
-  CHECK(stage.text("told-vm1") == "given up\n");
+  CHECK(stage.text("told-vm1") == "undo\n");
   CHECK(stage.calls().empty());
 }
 

@@ -74,28 +74,57 @@ TEST_CASE("a node that is told to go ends its processes, and tells of its file")
   CHECK_FALSE(stage.has("set/vm1.images"));
 }
 
-TEST_CASE("a node whose caller is gone before it is told to go lets its processes go on") {
-  Stage stage;
-  Caller caller{{order_line(dump_order(stage))}};
-  CHECK(caller.call(stage.request()) == 5);
-  REQUIRE(caller.answers.size() == 1);
-  CHECK(caller.answers[0].code == 0);
-  CHECK(stage.job_lives());
-  CHECK_FALSE(stage.has("set"));
+TEST_CASE(
+    "a node that is not told to go lets its processes go on, and keeps its file if it cannot know "
+    "whether others were") {
+  for (const bool told : {false, true}) {
+    CAPTURE(told);
+    Stage stage;
+    Caller caller{{order_line(dump_order(stage))}};
+    if (told) caller.lines.emplace_back(kUndo);
+    CHECK(caller.call(stage.request()) == 5);
+    REQUIRE(caller.answers.size() == 1);
+    CHECK(caller.answers[0].code == 0);
+    CHECK(stage.job_lives());
+    CHECK(stage.has("set/vm1.criu") != told);
+    CHECK_FALSE(stage.has("set/vm1.images"));
+  }
 }
 
-TEST_CASE("of processes that go on nothing is kept unless the set was sealed") {
-  for (const bool sealed : {false, true}) {
-    CAPTURE(sealed);
+TEST_CASE("a node whose CRIU fails once all were told to go keeps its file") {
+  Stage stage;
+  stage.put("fail-criu-end", "", 0600);
+  Caller caller{{order_line(dump_order(stage)), kGo}};
+  CHECK(caller.call(stage.request()) == 5);
+  REQUIRE(caller.answers.size() == 2);
+  CHECK(caller.answers[1].code == 5);
+  CHECK(stage.has("set/vm1.criu"));
+}
+
+TEST_CASE(
+    "the file of processes that go on is removed if the set was not sealed, and that is said") {
+  for (const char* const word : {kKeep, kUndo, ""}) {
+    CAPTURE(word);
     Stage stage;
     NodeOrder order = dump_order(stage);
     order.goes_on = true;
     Caller caller{{order_line(order), kGo}};
-    if (sealed) caller.lines.emplace_back(kKeep);
-    caller.call(stage.request());
+    if (*word != '\0') caller.lines.emplace_back(word);
+    CHECK(caller.call(stage.request()) == (std::string(word) == kKeep ? 0 : 5));
     CHECK(stage.job_lives());
-    CHECK(stage.has("set/vm1.criu") == sealed);
+    CHECK(stage.has("set/vm1.criu") == (std::string(word) != kUndo));
   }
+}
+
+TEST_CASE("a node leaves alone a set that is in its directory already") {
+  Stage stage;
+  dump(stage);
+  stage.put("set/set.json", "{}", 0600);
+  const std::string before = stage.text("set/vm1.criu");
+  Caller caller{{order_line(dump_order(stage)), kGo}};
+  CHECK(caller.call(stage.request()) == 5);
+  CHECK(caller.answers.at(0).code == 3);
+  CHECK(stage.text("set/vm1.criu") == before);
 }
 
 TEST_CASE(

@@ -55,6 +55,7 @@ fi
 echo "pages of $tree" >"$images/pages.img"
 CRTOOLS_SCRIPT_ACTION=pre-dump "$script" || exit 1
 CRTOOLS_SCRIPT_ACTION=post-dump "$script" || exit 1
+[ ! -e "$stage/fail-criu-end" ] || exit 1
 [ -z "$ends" ] || kill -9 "$tree"
 )";
 
