@@ -20,9 +20,12 @@ std::string quoted(const std::string& text) {
   return safe + "'";
 }
 
-/// Lines of a script that speak with the one who called CRIU; descriptor 3 is CRIU's own output.
-std::string wait_lines() {
-  return std::string("echo ") + kReady + " >&3\nread -r word && [ \"$word\" = " + kGo +
+/// Lines of a script that speak with the one who called CRIU. A pipe that is opened for both directions first does not make
+/// the script wait for the other side, which may be gone.
+std::string wait_lines(const std::string& images) {
+  const std::string go = quoted(images + "/" + kGoPipe);
+  return "exec 4<>" + go + " 5<" + go + " 4>&-\necho ready 1<>" +
+         quoted(images + "/" + kReadyPipe) + "\nread -r word <&5 && [ \"$word\" = " + kGo +
          " ] && exit 0\necho 'it was given up, or another node did not succeed'\nexit 1\n";
 }
 
@@ -70,7 +73,7 @@ std::string dump_script(const std::string& images, const std::string& target, st
   std::string script = R"(#!/bin/sh
 [ "${CRTOOLS_SCRIPT_ACTION:-}" = post-dump ] || exit 0
 )";
-  script += "exec 3>&1 >" + directory + "/" + kScriptLog + " 2>&1\n";
+  script += "exec >" + directory + "/" + kScriptLog + " 2>&1\n";
   script += "read -r up rest </proc/uptime\n";
   script += "if [ \"${up%.*}\" -ge " + lease_over + " ]; then\n";
   script +=
@@ -80,15 +83,14 @@ std::string dump_script(const std::string& images, const std::string& target, st
             " --no-recursion --verbatim-files-from --files-from=" + directory + "/" + kFileList;
   // Logs are written to meanwhile, which tar would take for a failure.
   script += " &&\n  /usr/bin/env tar --create --file=" + quoted(target) +
-            " --directory=" + directory + " --exclude='*.log' .";
-  return script + (waits ? " || exit 1\n" + wait_lines() : "\n");
+            " --directory=" + directory + " --exclude='*.log' --exclude='*.pipe' .";
+  return script + (waits ? " || exit 1\n" + wait_lines(images) : "\n");
 }
 
-std::string restore_script() {
+std::string restore_script(const std::string& images) {
   return R"(#!/bin/sh
 [ "${CRTOOLS_SCRIPT_ACTION:-}" = post-restore ] || exit 0
-exec 3>&1 >&2
-)" + wait_lines();
+)" + wait_lines(images);
 }
 
 Status check_file_list(std::string_view text) {

@@ -8,12 +8,10 @@
 #include "hypervisor/criu/dump_files.h"
 #include "hypervisor/criu/node_words.h"
 #include "hypervisor/criu/process_tree.h"
-#include "hypervisor/vm/conversation.h"
+#include "hypervisor/criu/waiting_criu.h"
 
 namespace livebtl::hypervisor {
 namespace {
-
-constexpr TimeNs kCriuEnds = 120 * kSecond;  // once it has been told to go, or is given up
 
 const std::atomic<bool> kNeverStopped{false};
 
@@ -25,33 +23,6 @@ CriuRequest request_of(const CriuRequest& tools, const NodeOrder& order) {
   request.timeout = order.timeout_s * kSecond;
   return request;
 }
-
-/// CRIU, which waits at the moment of no return.
-class WaitingCriu {
- public:
-  /// Errors: kUnreachable: it has ended, and finished() tells how.
-  Status start(const Words& words, const Deadline& deadline) {
-    auto started = Conversation::start(words);
-    if (!started) return tl::unexpected(started.error());
-    program_.emplace(std::move(*started));
-    for (;;) {
-      const auto line = program_->read_line(deadline);
-      if (!line) return tl::unexpected(line.error());
-      if (*line == kReady) return {};
-    }
-  }
-  /// ... and has not ended yet.
-  bool started() const noexcept { return program_.has_value(); }
-  Result<Finished> finish(bool goes) {
-    if (goes) program_->say(kGo);
-    auto finished = program_->finish({monotonic_now() + kCriuEnds, nullptr});
-    program_.reset();
-    return finished;
-  }
-
- private:
-  std::optional<Conversation> program_;
-};
 
 /// To the one who gave the order, who waits for it.
 void say(const NodeDoor& door, const Answer& answer, NodeAnswer said = {}) {
@@ -125,7 +96,8 @@ class NodeDump : public CriuSteps {
     const Deadline deadline = uninterrupted();
     words_ =
         dump_words(request_.criu, root_, images_, order_.goes_on, deadline.at - monotonic_now());
-    if (const auto ready = criu_.start(words_, deadline); !ready) return not_ready(ready.error());
+    if (const auto ready = criu_.start(words_, images_, deadline); !ready)
+      return not_ready(ready.error());
     if (tree_below(root_) != tree_)
       return {Outcome::kFailed, kCodeTakenBack,
               "processes of the job began or ended while it was dumped; try again"};
@@ -181,10 +153,10 @@ class NodeRestart : public RestartSteps {
       return {Outcome::kFailed, code_of_set(whole.error().code), whole.error().text};
     if (Answer ready = make_ready(); !ready.ok()) return ready;
     const std::string script = images_ + "/" + kRestoreScriptFile;
-    if (const auto written = write_file(script, restore_script(), 0700); !written)
+    if (const auto written = write_file(script, restore_script(images_), 0700); !written)
       return late_answer_of(written.error());
     words_ = restore_words(request_.criu, images_, true);
-    const auto ready = criu_.start(words_, uninterrupted());
+    const auto ready = criu_.start(words_, images_, uninterrupted());
     return ready ? Answer{} : not_ready(ready.error());
   }
 

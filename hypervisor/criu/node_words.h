@@ -20,8 +20,6 @@ namespace livebtl::hypervisor {
 inline constexpr const char* kGo = "go";
 inline constexpr const char* kKeep = "keep";
 inline constexpr const char* kUndo = "undo";
-inline constexpr const char* kReady =
-    "ready";  // what a script of CRIU's says before it waits for kGo
 
 struct NodeOrder {
   bool dumps = true;  // else: restores

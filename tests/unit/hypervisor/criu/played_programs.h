@@ -43,18 +43,22 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
+# As CRIU does: without an input, and into its log.
+called() {
+  CRTOOLS_SCRIPT_ACTION=$1 "$script" <&- >>"$images/$log" 2>&1
+}
 if [ -e "$stage/fail-criu-$verb" ]; then
   echo "(00.1) Error (criu/played.c:1): it was told to fail" >"$images/$log"
   exit 1
 fi
 if [ "$verb" = restore ]; then
-  [ -z "$script" ] || CRTOOLS_SCRIPT_ACTION=post-restore "$script" || exit 1
+  [ -z "$script" ] || called post-restore || exit 1
   cp "$images/pages.img" "$stage/restored"
   exit 0
 fi
 echo "pages of $tree" >"$images/pages.img"
-CRTOOLS_SCRIPT_ACTION=pre-dump "$script" || exit 1
-CRTOOLS_SCRIPT_ACTION=post-dump "$script" || exit 1
+called pre-dump || exit 1
+called post-dump || exit 1
 [ ! -e "$stage/fail-criu-end" ] || exit 1
 [ -z "$ends" ] || kill -9 "$tree"
 )";
