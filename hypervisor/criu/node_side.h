@@ -2,7 +2,7 @@
 // hypervisor/criu/node_side.h -- one node's part in a dump or a restore of several: `btlctl checkpoint node`, told line by
 // line what to do (node_words.h). Blocks btlctl's one thread; owns nothing afterwards.
 //
-// Whoever tells it may be gone at any time: unless it has been told to go CRIU lets the processes go on.
+// The caller may be gone at any time: unless it has been told to go CRIU lets the processes go on.
 #pragma once
 
 #include <optional>

@@ -32,6 +32,15 @@ bool read_file(const Json& document, const std::string& node, SavedMachine& file
   return true;
 }
 
+bool read_times(const Json& document, NodeOrder& order) {
+  const auto lease = number_member(document, "lease_left_s");
+  const auto timeout = number_member(document, "timeout_s");
+  if (!lease || !timeout || *lease > kSecondsMax || *timeout > kSecondsMax) return false;
+  order.lease_left_s = static_cast<std::int64_t>(*lease);
+  order.timeout_s = static_cast<std::int64_t>(*timeout);
+  return true;
+}
+
 bool read_connections(const Json& document, std::vector<Connection>& connections) {
   const Json* list = member(document, "connections", Json::value_t::array);
   if (list == nullptr || list->size() > kConnectionsMax) return false;
@@ -83,11 +92,7 @@ Result<NodeOrder> read_node_order(std::string_view line) {
   if (!order.directory.starts_with('/')) return no("'directory'");
   if (!well_formed_machine(order.node)) return no("'node'");
   if (!well_formed_hold(order.hold)) return no("'hold'");
-  const auto lease = number_member(document, "lease_left_s");
-  const auto timeout = number_member(document, "timeout_s");
-  if (!lease || !timeout || *lease > kSecondsMax || *timeout > kSecondsMax) return no("its times");
-  order.lease_left_s = static_cast<std::int64_t>(*lease);
-  order.timeout_s = static_cast<std::int64_t>(*timeout);
+  if (!read_times(document, order)) return no("its times");
   order.members = number_member(document, "members").value_or(0);
   if (!read_file(document, order.node, order.file)) return no("its file");
   return order;
