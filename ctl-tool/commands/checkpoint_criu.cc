@@ -66,6 +66,8 @@ std::string conflict_of_criu(const CommandLine& line) {
     return "--connect is not possible: CRIU runs where the job's processes are";
   if (line.timeout_s && *line.timeout_s < kCriuTimeoutMin)
     return "it takes a --timeout of 30 s at least: a third of it is kept for the way back";
+  if (!line.words.empty() && line.words.front().find("{node}") == std::string::npos)
+    return "--node-command needs {node}, where a node's name goes: 'ssh {node}'";
   return "";
 }
 

@@ -67,7 +67,7 @@ Answer NodesDumpSteps::save() {
     group_.undo(afterwards());
     return whole;
   }
-  const Answer gone = group_.go(afterwards());
+  Answer gone = group_.go(afterwards());
   if (request_.goes_on) return gone;
   // All files are there, and stay there, whatever has become of those nodes' processes.
   if (!gone.ok()) unsure_ = gone.text;

@@ -48,8 +48,13 @@ def lost_node(job):
     pid = job.head.start_script(f"{shlex.join(words)} >/tmp/lost.json 2>/tmp/lost.log")
     wait_until("CRIU to dump the second guest", lambda: other.output("pidof criu; true").strip(), 240 * job.lab.pace)
     other.output("kill -9 $(pidof btlctl)")
-    wait_until("the dump to be taken back", lambda: job.head.agent().status(pid)["exited"], 240 * job.lab.pace)
-    code = job.head.agent().status(pid)["exitcode"]
+    ended = {}
+
+    def taken_back():
+        ended.update(job.head.agent().status(pid))  # which tells of an end once
+        return ended["exited"]
+    wait_until("the dump to be taken back", taken_back, 240 * job.lab.pace)
+    code = ended["exitcode"]
     said = job.head.output("cat /tmp/lost.json")
     check(code == RETRACTED and "vm2" in said and "runs on as it did" in said, f"a node was lost, code {code}: {said}")
     job.everywhere("rm -rf lost")
