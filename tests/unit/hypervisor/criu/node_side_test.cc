@@ -70,7 +70,7 @@ TEST_CASE("a node that is told to go ends its processes, and tells of its file")
   CHECK(caller.answers[0].members == 1);
   CHECK(caller.answers[0].file.bytes == std::filesystem::file_size(stage.path("set/vm1.criu")));
   CHECK(caller.answers[1].code == 0);
-  CHECK_FALSE(stage.job_lives());
+  CHECK(stage.job_ends());
   CHECK_FALSE(stage.has("set/vm1.images"));
 }
 

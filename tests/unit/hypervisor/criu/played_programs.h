@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/clock.h"
 #include "hypervisor/criu/criu_job.h"
 
 namespace livebtl::hypervisor {
@@ -134,6 +135,16 @@ class Stage {
   pid_t job() const { return job_; }
   bool job_lives() const {
     return job_ > 0 && ::kill(job_, 0) == 0 && ::waitpid(job_, nullptr, WNOHANG) == 0;
+  }
+  /// Waits for its end, for up to 10 s: the kernel takes its time over one that has been killed.
+  bool job_ends() {
+    const TimeNs until = monotonic_now() + 10 * kSecond;
+    while (job_ > 0 && ::waitpid(job_, nullptr, WNOHANG) == 0) {
+      if (monotonic_now() > until) return false;
+      ::usleep(1'000);
+    }
+    job_ = -1;
+    return true;
   }
   void end_job() {
     if (job_ <= 0) return;
