@@ -73,19 +73,19 @@ std::map<std::uint64_t, std::string> sockets_of(const std::vector<pid_t>& tree) 
   return sockets;
 }
 
-bool are_one(const Connection& one, const Connection& other) {
+bool are_one(const TcpConnection& one, const TcpConnection& other) {
   return one.local == other.remote && one.remote == other.local;
 }
 
-bool has_other_end(const Connection& one, const std::vector<Connection>& all) {
+bool has_other_end(const TcpConnection& one, const std::vector<TcpConnection>& all) {
   return std::any_of(all.begin(), all.end(),
-                     [&one](const Connection& each) { return are_one(one, each); });
+                     [&one](const TcpConnection& each) { return are_one(one, each); });
 }
 
 }  // namespace
 
-std::vector<Connection> read_tcp_table(std::string_view text) {
-  std::vector<Connection> found;
+std::vector<TcpConnection> read_tcp_table(std::string_view text) {
+  std::vector<TcpConnection> found;
   std::istringstream lines{std::string(text)};
   std::string line;
   std::getline(lines, line);  // the heading
@@ -105,15 +105,15 @@ std::vector<Connection> read_tcp_table(std::string_view text) {
   return found;
 }
 
-std::vector<Connection> connections_out_of(const std::vector<pid_t>& tree) {
+std::vector<TcpConnection> connections_out_of(const std::vector<pid_t>& tree) {
   const auto sockets = sockets_of(tree);
-  std::vector<Connection> ours;
+  std::vector<TcpConnection> ours;
   std::set<std::uint64_t> seen;
   for (const pid_t pid : tree) {
     // Processes of one network have the same table; each connection counts once.
     for (const char* table : {"/net/tcp", "/net/tcp6"}) {
       const auto text = read_text("/proc/" + std::to_string(pid) + table, kTableBytesMax);
-      for (Connection& each : read_tcp_table(text.value_or(""))) {
+      for (TcpConnection& each : read_tcp_table(text.value_or(""))) {
         const auto owner = sockets.find(each.inode);
         if (owner == sockets.end() || !seen.insert(each.inode).second) continue;
         each.owner = owner->second;
@@ -121,16 +121,17 @@ std::vector<Connection> connections_out_of(const std::vector<pid_t>& tree) {
       }
     }
   }
-  std::vector<Connection> out;
-  for (const Connection& each : ours) {
+  std::vector<TcpConnection> out;
+  for (const TcpConnection& each : ours) {
     if (!has_other_end(each, ours)) out.push_back(each);
   }
   return out;
 }
 
-const Connection* half_connection(const std::vector<Connection>& all) {
-  const auto half = std::find_if(
-      all.begin(), all.end(), [&all](const Connection& each) { return !has_other_end(each, all); });
+const TcpConnection* half_connection(const std::vector<TcpConnection>& all) {
+  const auto half = std::find_if(all.begin(), all.end(), [&all](const TcpConnection& each) {
+    return !has_other_end(each, all);
+  });
   return half == all.end() ? nullptr : &*half;
 }
 

@@ -9,19 +9,19 @@
 namespace livebtl::hypervisor {
 namespace {
 
-constexpr const char* kSchema = "livebtl.node/1";
+constexpr const char* kNodeSchema = "livebtl.node/1";
 constexpr std::string_view kPlace = "{node}";
-constexpr std::size_t kLineBytesMax = std::size_t{1} << 20;
+constexpr std::size_t kNodeLineBytesMax = std::size_t{1} << 20;
 constexpr std::size_t kConnectionsMax = 16'384;
 constexpr std::uint64_t kSecondsMax = std::uint64_t{1} << 32;
-constexpr std::uint64_t kCodeMax = 130;
+constexpr std::uint64_t kExitCodeMax = 130;
 
 std::string one_document(const Json& document) {
   return document.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
 Json parse_line(std::string_view line) {
-  return line.size() > kLineBytesMax ? Json(Json::value_t::discarded) : parse_bounded(line);
+  return line.size() > kNodeLineBytesMax ? Json(Json::value_t::discarded) : parse_bounded(line);
 }
 
 bool read_file(const Json& document, const std::string& node, SavedMachine& file) {
@@ -41,12 +41,12 @@ bool read_times(const Json& document, NodeOrder& order) {
   return true;
 }
 
-bool read_connections(const Json& document, std::vector<Connection>& connections) {
+bool read_connections(const Json& document, std::vector<TcpConnection>& connections) {
   const Json* list = member(document, "connections", Json::value_t::array);
   if (list == nullptr || list->size() > kConnectionsMax) return false;
   for (const Json& each : *list) {
-    Connection one{text_member(each, "local"), text_member(each, "remote"),
-                   one_line(text_member(each, "owner")), 0};
+    TcpConnection one{text_member(each, "local"), text_member(each, "remote"),
+                      one_line(text_member(each, "owner")), 0};
     if (one.local.empty() || one.remote.empty()) return false;
     connections.push_back(std::move(one));
   }
@@ -56,7 +56,7 @@ bool read_connections(const Json& document, std::vector<Connection>& connections
 }  // namespace
 
 std::string order_line(const NodeOrder& order) {
-  return one_document({{"schema", kSchema},
+  return one_document({{"schema", kNodeSchema},
                        {"verb", order.dumps ? "dump" : "restore"},
                        {"goes_on", order.goes_on},
                        {"directory", order.directory},
@@ -78,7 +78,7 @@ Result<NodeOrder> read_node_order(std::string_view line) {
                     "has to be this one");
   };
   const Json document = parse_line(line);
-  if (text_member(document, "schema") != kSchema) return no("its schema");
+  if (text_member(document, "schema") != kNodeSchema) return no("its schema");
   NodeOrder order;
   const std::string verb = text_member(document, "verb");
   order.dumps = verb == "dump";
@@ -100,9 +100,9 @@ Result<NodeOrder> read_node_order(std::string_view line) {
 
 std::string answer_line(const NodeAnswer& answer) {
   Json connections = Json::array();
-  for (const Connection& each : answer.connections)
+  for (const TcpConnection& each : answer.connections)
     connections.push_back({{"local", each.local}, {"remote", each.remote}, {"owner", each.owner}});
-  return one_document({{"schema", kSchema},
+  return one_document({{"schema", kNodeSchema},
                        {"exit_code", answer.code},
                        {"text", answer.text},
                        {"members", answer.members},
@@ -114,11 +114,11 @@ std::string answer_line(const NodeAnswer& answer) {
 Result<NodeAnswer> read_node_answer(std::string_view line) {
   const auto no = [line] {
     return fail(Errc::kCorrupt, "its answer is not that of a btlctl of this version: " +
-                                    one_line(line.substr(0, kLineBytesMax)));
+                                    one_line(line.substr(0, kNodeLineBytesMax)));
   };
   const Json document = parse_line(line);
   const auto code = number_member(document, "exit_code");
-  if (text_member(document, "schema") != kSchema || !code || *code > kCodeMax) return no();
+  if (text_member(document, "schema") != kNodeSchema || !code || *code > kExitCodeMax) return no();
   NodeAnswer answer{.code = static_cast<int>(*code),
                     .text = one_line(text_member(document, "text"))};
   answer.members = number_member(document, "members").value_or(0);

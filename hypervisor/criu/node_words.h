@@ -37,9 +37,9 @@ Result<NodeOrder> read_node_order(std::string_view line);
 struct NodeAnswer {
   int code = 0;
   std::string text = {};
-  std::uint64_t members = 0;                 // dump: that it has dumped
-  SavedMachine file = {};                    // dump
-  std::vector<Connection> connections = {};  // dump: whose other end is elsewhere
+  std::uint64_t members = 0;                    // dump: that it has dumped
+  SavedMachine file = {};                       // dump
+  std::vector<TcpConnection> connections = {};  // dump: whose other end is elsewhere
 };
 std::string answer_line(const NodeAnswer& answer);
 /// Errors: kCorrupt.

@@ -77,7 +77,7 @@ Answer NodesDumpSteps::save() {
 /// No process of the job is left out, and none has a connection to one that is.
 Answer NodesDumpSteps::check_whole() const {
   std::uint64_t members = 0;
-  std::vector<Connection> out;
+  std::vector<TcpConnection> out;
   for (const NodeAnswer& each : group_.answers()) {
     members += each.members;
     out.insert(out.end(), each.connections.begin(), each.connections.end());
@@ -86,7 +86,7 @@ Answer NodesDumpSteps::check_whole() const {
     return {Outcome::kFailed, kCodeTakenBack,
             std::to_string(members_) + " processes were held, but " + std::to_string(members) +
                 " dumped on the nodes: did the job grow meanwhile? Try again"};
-  const Connection* const half = half_connection(out);
+  const TcpConnection* const half = half_connection(out);
   if (half == nullptr) return {};
   return {Outcome::kFailed, kCodeTakenBack,
           half->owner + " has a connection from " + half->local + " to " + half->remote +

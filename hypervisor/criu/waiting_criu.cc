@@ -16,7 +16,7 @@ namespace livebtl::hypervisor {
 namespace {
 
 constexpr TimeNs kCriuEnds = 120 * kSecond;  // once it has been told to go, or is given up
-constexpr TimeNs kLook = 50 * kMillisecond;
+constexpr TimeNs kLookedForReady = 50 * kMillisecond;
 
 Result<Fd> make_named_pipe(const std::string& path, int mode) {
   if (::mkfifo(path.c_str(), 0600) == 0) {
@@ -41,7 +41,7 @@ Status WaitingCriu::start(const std::vector<std::string>& words, const std::stri
   if (!started) return tl::unexpected(started.error());
   program_.emplace(std::move(*started));
   while (!heard_ready()) {
-    const TimeNs until = std::min(deadline.at, monotonic_now() + kLook);
+    const TimeNs until = std::min(deadline.at, monotonic_now() + kLookedForReady);
     const auto line = program_->read_line({until, deadline.stop});
     const bool goes_on = line || line.error().code == Errc::kTimeout;
     if (!goes_on || monotonic_now() >= deadline.at)

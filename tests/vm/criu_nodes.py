@@ -6,7 +6,7 @@ from tests.harness.control import DONE, INCONSISTENT, REFUSED, RETRACTED
 from tests.harness.scenario import scenario
 from tests.harness.waiting import check, wait_until
 
-from .criu import LEASE_SECONDS, SETS, TIMEOUT_SECONDS, DumpedJob
+from .criu import LEASE_SECONDS, SETS, TIMEOUT_SECONDS, DumpedJob, dump_with_device
 from .job import DIRECTORY, GuestsJob
 
 NODES = ("--node-command", "ssh {node}")
@@ -90,9 +90,7 @@ def restart_nodes(context):
     rounds = 1 if context.short else 50
     with context.lab(2) as lab, NodesJob(lab, context.logs) as job:
         job.wait_ready()
-        job.dump("other", "--leave-running")
-        job.wait_progress()
-        job.btlctl(job.head, "remove", "verbs").expect(DONE)  # a restored process cannot use Soft-RoCE: docs/CRIU.md
+        dump_with_device(job)
         lost_node(job)
         for number in range(rounds):
             answers = one_round(job, number == 0)

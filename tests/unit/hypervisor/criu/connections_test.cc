@@ -33,8 +33,8 @@ TEST_CASE(
 }
 
 TEST_CASE("a connection needs both ends") {
-  std::vector<Connection> all = {{"10.0.0.1:1", "10.0.0.2:2", "mpirun (7)", 0},
-                                 {"10.0.0.2:2", "10.0.0.1:1", "orted (8)", 0}};
+  std::vector<TcpConnection> all = {{"10.0.0.1:1", "10.0.0.2:2", "mpirun (7)", 0},
+                                    {"10.0.0.2:2", "10.0.0.1:1", "orted (8)", 0}};
   CHECK(half_connection(all) == nullptr);
   all.push_back({"10.0.0.1:3", "10.0.0.2:22", "ssh (9)", 0});
   REQUIRE(half_connection(all) != nullptr);
