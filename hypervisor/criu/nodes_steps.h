@@ -19,10 +19,10 @@ class NodesDumpSteps : public DumpSteps {
   const NodeGroup& group() const noexcept { return group_; }
 
  private:
-  Answer claim();
-  Answer save();
+  Answer claim() override;
+  Answer save() override;
   Answer check_whole() const;
-  Answer seal();
+  Answer seal() override;
 
   std::vector<std::string> nodes_;
   NodeGroup group_;
