@@ -58,7 +58,7 @@ Example:
     .run = run_ladder};
 
 const Command* const kCheckpointActions[] = {&kPrepare, &kReturn, &kCheckpointRun,
-                                             &kCheckpointRestore};
+                                             &kCheckpointRestore, &kCheckpointNode};
 
 }  // namespace
 
@@ -69,8 +69,8 @@ const Command kCheckpoint{
         R"(prepare drains, closes and releases the transports that are bound to a device (verbs), and return
 brings back those that were in use. With --scope node:NAME only that machine lets go, and the rest
 of the job keeps its devices: enough for a live migration. prepare --hold parks the whole job
-afterwards, for snapshots that fit together (hold). run dumps a job of one node by CRIU, all of it
-from prepare to a sealed set, and restore has it go on from that.
+afterwards, for snapshots that fit together (hold). run dumps a job by CRIU, all of it from prepare
+to a sealed set, and restore has it go on from that; node is their part on each node.
 
 Examples:
   btlctl checkpoint prepare --scope node:vm1

@@ -9,13 +9,16 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
 
 #include "ctl-tool/choose_job.h"
+#include "ctl-tool/commands/job_nodes.h"
+#include "ctl-tool/commands/relay_pause.h"
 #include "ctl-tool/commands/vm.h"
 #include "ctl-tool/options.h"
 #include "ctl-tool/progress_line.h"
 #include "ctl-tool/say.h"
-#include "hypervisor/criu/criu_job.h"
+#include "hypervisor/criu/node_side.h"
 
 namespace livebtl::tool {
 namespace {
@@ -30,8 +33,23 @@ void define_directory(CLI::App& app, CommandLine& line) {
       ->check(takes_at_most(kVmTextMax));
 }
 
+void add_node_command(CLI::App& app, CommandLine& line) {
+  app.add_option_function<std::string>(
+         "--node-command", [&line](const std::string& command) { line.words = {command}; },
+         "How a program is run as root on a node of the job: 'ssh {node}'; without: the job is on "
+         "this node alone")
+      ->type_name("COMMAND")
+      ->check(takes_at_most(kVmTextMax));
+}
+
+void define_restart(CLI::App& app, CommandLine& line) {
+  define_directory(app, line);
+  add_node_command(app, line);
+}
+
 void define_run(CLI::App& app, CommandLine& line) {
   define_directory(app, line);
+  add_node_command(app, line);
   app.add_flag_callback(
          "--criu", [] {}, "By CRIU, the only way there is")
       ->required();
@@ -48,6 +66,8 @@ std::string conflict_of_criu(const CommandLine& line) {
     return "--connect is not possible: CRIU runs where the job's processes are";
   if (line.timeout_s && *line.timeout_s < kCriuTimeoutMin)
     return "it takes a --timeout of 30 s at least: a third of it is kept for the way back";
+  if (!line.words.empty() && line.words.front().find("{node}") == std::string::npos)
+    return "--node-command needs {node}, where a node's name goes: 'ssh {node}'";
   return "";
 }
 
@@ -93,9 +113,31 @@ hypervisor::CriuRequest criu_request(const CommandLine& line) {
   const auto& given = line.arguments;
   request.goes_on = std::find(given.begin(), given.end(), kLeaveRunning) != given.end();
   request.dry_run = line.dry_run;
+  request.node_command = line.words.empty() ? "" : line.words.front();
   request.find_job = [&line] { return job_here(line); };
+  request.find_nodes = [&line] { return nodes_of_job(line); };
+  request.still_relay = [&line]() -> Result<Fd> {
+    const auto job = find_job(line.job, line.user);
+    return job ? pause_relay(*job) : fail(Errc::kNotFound, job.error().text);
+  };
   request.set_clock = hypervisor::continue_clock;
   return request;
+}
+
+/// Lines of the one who called, over the program's own input and output.
+hypervisor::NodeDoor node_door() {
+  return {[]() -> std::optional<std::string> {
+            std::string text;
+            if (!std::getline(std::cin, text)) return std::nullopt;
+            return text;
+          },
+          [](const std::string& text) { std::cout << text << std::endl; }};
+}
+
+ExitCode run_node(const CommandLine& line, const std::atomic<bool>&) {
+  if (::geteuid() != 0)
+    return end_early(line, {ExitCode::kNotPermitted, "CRIU takes root: call this command as root"});
+  return static_cast<ExitCode>(hypervisor::serve_node(criu_request(line), node_door()));
 }
 
 using CriuCall = hypervisor::Report (*)(const hypervisor::CriuRequest&, const std::atomic<bool>&,
@@ -123,19 +165,34 @@ ExitCode run_restart(const CommandLine& line, const std::atomic<bool>& stop) {
 
 const Command kCheckpointRun{
     .name = "run",
-    .summary = "Dump a job of this node by CRIU, as a sealed set",
+    .summary = "Dump a job by CRIU, as a sealed set",
     .detail =
         R"(The job leaves its devices and shared memory, is held, and CRIU dumps the launcher and all that is
 below it into DIR, which gets its set.json only if all went well. Then the processes are ended, or
 with --leave-running go on as before. Takes root. --timeout (900, at least 30) bounds all of it: two
-thirds are for the way to the dump.
+thirds are for the way to the dump. A job on several nodes takes --node-command: each node writes
+its file into a directory of that name, and the processes end once all nodes have dumped theirs.
 
 Examples:
   btlctl checkpoint run --criu monday
-  btlctl checkpoint run --criu --leave-running monday)",
+  btlctl checkpoint run --criu --leave-running monday
+  btlctl checkpoint run --criu --node-command 'ssh {node}' /shared/monday)",
     .define = define_run,
     .conflict = conflict_of_criu,
     .run = run_dump,
+    .foreground = true};
+
+const Command kCheckpointNode{
+    .name = "node",
+    .summary = "The part of run and restore on one node, which they call",
+    .detail =
+        R"(Is told on its input, by run or restore on another node, what to dump or restore here; when that
+ends, before it was told to go, all is as it was. Nothing for people to type.
+
+Example:
+  btlctl checkpoint run --criu --node-command 'ssh {node}' monday)",
+    .conflict = conflict_of_criu,
+    .run = run_node,
     .foreground = true};
 
 const Command kCheckpointRestore{
@@ -144,11 +201,12 @@ const Command kCheckpointRestore{
     .detail =
         R"(Compares the set with its checksums, restores the processes by CRIU, with the numbers and addresses
 that they had, and has the job go on as a new incarnation. A damaged set is refused (8) before
-anything is restored, and so is one whose processes still run here (3).
+anything is restored, and so is one whose processes still run here (3). A set of several nodes takes
+--node-command, on one of them.
 
 Example:
   btlctl checkpoint restore monday)",
-    .define = define_directory,
+    .define = define_restart,
     .conflict = conflict_of_criu,
     .run = run_restart,
     .foreground = true};

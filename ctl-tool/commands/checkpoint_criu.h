@@ -6,6 +6,6 @@
 
 namespace livebtl::tool {
 
-extern const Command kCheckpointRun, kCheckpointRestore;
+extern const Command kCheckpointRun, kCheckpointRestore, kCheckpointNode;
 
 }  // namespace livebtl::tool

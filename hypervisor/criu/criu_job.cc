@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "hypervisor/criu/criu_machine.h"
-#include "hypervisor/criu/criu_steps.h"
+#include "hypervisor/criu/nodes_steps.h"
 
 namespace livebtl::hypervisor {
 namespace {
@@ -31,6 +31,14 @@ std::string joined(const Words& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
   return text;
+}
+
+/// Of each node, what is run.
+std::string text_of_nodes(const NodeGroup& group, const std::vector<std::string>& nodes,
+                          const std::string& does) {
+  std::string text;
+  for (const std::string& node : nodes) text += joined(group.words_on(node)) + "; ";
+  return text + does;
 }
 
 std::string text_of_dump(Action action, const CriuRequest& request, const DumpSteps& steps) {
@@ -76,11 +84,58 @@ void plan(Sequence& machine, Steps& steps, const Describe& describe, Report& rep
   report.end = {kCodeDone, "nothing was done"};
 }
 
+Report dump_nodes(const CriuRequest& request, const std::atomic<bool>& stop,
+                  const Progress& progress, Report report) {
+  const auto nodes = request.find_nodes();
+  if (!nodes) {
+    report.end = {code_of(nodes.error().code), nodes.error().text};
+    return report;
+  }
+  DumpMachine machine(request.node, request.goes_on);
+  NodesDumpSteps steps(request, *nodes, stop, progress);
+  const auto describe = [&](Action action) {
+    if (action.step != Step::kSave) return text_of_dump(action, request, steps);
+    return text_of_nodes(steps.group(), *nodes, "criu dump there, of all at the same time");
+  };
+  if (request.dry_run) {
+    plan(machine, steps, describe, report);
+    return report;
+  }
+  drive(machine, steps, stop, progress, report);
+  report.details["hold"] = steps.hold();
+  if (report.end.code == kCodeDone && !steps.unsure().empty())
+    report.end = {
+        kCodeNotReturned,
+        "the job is dumped, and the set is whole, but not all have said that its processes "
+        "are ended",
+        {"end what is left of the job's processes on " + steps.unsure()}};
+  return report;
+}
+
+Report restart_nodes(const CriuRequest& request, const SetFile& set, const std::atomic<bool>& stop,
+                     const Progress& progress, Report report) {
+  RestartMachine machine("");
+  NodesRestartSteps steps(request, set, stop, progress);
+  const auto describe = [&](Action action) {
+    if (action.step != Step::kLoad) return text_of_restart(action, request, set.hold);
+    std::vector<std::string> nodes;
+    for (const SavedMachine& each : set.machines) nodes.push_back(each.name);
+    return text_of_nodes(steps.group(), nodes, "criu restore there, of all at the same time");
+  };
+  if (request.dry_run) {
+    plan(machine, steps, describe, report);
+  } else {
+    drive(machine, steps, stop, progress, report);
+  }
+  return report;
+}
+
 }  // namespace
 
 Report dump_job(const CriuRequest& request, const std::atomic<bool>& stop,
                 const Progress& progress) {
   Report report = begun_report("checkpoint run", request);
+  if (!request.node_command.empty()) return dump_nodes(request, stop, progress, std::move(report));
   DumpMachine machine(request.node, request.goes_on);
   DumpSteps steps(request, stop, progress);
   if (request.dry_run) {
@@ -99,19 +154,21 @@ Report restart_job(const CriuRequest& request, const std::atomic<bool>& stop,
   Report report = begun_report("checkpoint restore", request);
   const auto set = SetDirectory(request.directory, {}, kProcessSet).read_sealed();
   if (!set) {
-    const bool corrupt = set.error().code == Errc::kCorrupt;
-    report.end = {corrupt ? kCodeInconsistent : code_of(set.error().code), set.error().text};
+    report.end = {code_of_set(set.error().code), set.error().text};
     return report;
   }
+  report.details["hold"] = set->hold;
+  if (!request.node_command.empty())
+    return restart_nodes(request, *set, stop, progress, std::move(report));
   if (set->machines.size() != 1) {
-    report.end = {
-        kCodeInconsistent,
-        request.directory + ": this is no set of one node's processes: see btlctl vm restore"};
+    report.end = {kCodeRefused,
+                  request.directory +
+                      ": this is a set of several nodes, or machines: give "
+                      "--node-command 'ssh {node}', say, for nodes, and see btlctl vm restore"};
     return report;
   }
   RestartMachine machine(set->machines.front().name);
-  RestartSteps steps(request, *set, stop, progress);
-  report.details["hold"] = set->hold;
+  RestartSteps steps(request, *set, kProcessSet, stop, progress);
   const auto describe = [&](Action action) { return text_of_restart(action, request, set->hold); };
   if (request.dry_run) {
     plan(machine, steps, describe, report);

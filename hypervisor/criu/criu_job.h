@@ -5,12 +5,14 @@
 
 #include <functional>
 
+#include "base/fd.h"
 #include "hypervisor/plan/report.h"
 #include "hypervisor/set/set_directory.h"
 
 namespace livebtl::hypervisor {
 
 inline constexpr SetForm kProcessSet{".criu", "images"};
+inline constexpr SetForm kNodesSet{".criu", "images", true};  // of several nodes
 
 /// A job as it is found on this node.
 struct JobHere {
@@ -30,7 +32,14 @@ struct CriuRequest {
   TimeNs timeout = 0;         // of the whole command
   bool goes_on = false;       // dump: the processes do
   bool dry_run = false;
-  std::function<Result<JobHere>()> find_job;      // dump
+  std::string
+      node_command;  // how a program is run on a node: "ssh {node}"; "": the job is on this one alone
+  std::function<Result<JobHere>()> find_job;  // dump
+  std::function<Result<std::vector<std::string>>()>
+      find_nodes;  // dump: all that the job is on, by name
+  /// Dump: ends the job's relay on this node, which is none of its tree, and keeps it from being started again as long
+  /// as what it returns is open.
+  std::function<Result<Fd>()> still_relay;
   std::function<Status(std::int64_t)> set_clock;  // restore: of processes started from then on
 };
 

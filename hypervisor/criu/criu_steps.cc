@@ -2,17 +2,12 @@
 // hypervisor/criu/criu_steps.cc -- what dump and restore share, and the steps of a dump: see criu_steps.h.
 #include "hypervisor/criu/criu_steps.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <ctime>
-#include <filesystem>
-#include <fstream>
 
 #include "base/hex.h"
 #include "base/secret.h"
 #include "base/text_file.h"
+#include "hypervisor/criu/dump_files.h"
 #include "hypervisor/criu/process_tree.h"
 #include "hypervisor/vm/program.h"
 
@@ -21,15 +16,6 @@ namespace {
 
 constexpr TimeNs kProgramGrace = 15 * kSecond;
 constexpr std::size_t kLogBytesMax = std::size_t{256} << 20;
-
-Status write_file(const std::string& path, const std::string& text, mode_t mode) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file || ::chmod(path.c_str(), mode) != 0)
-    return fail(Errc::kSystem, path + " cannot be written: is the disk full?");
-  return {};
-}
 
 std::string time_now_text() {
   const std::time_t now = std::time(nullptr);
@@ -40,20 +26,19 @@ std::string time_now_text() {
   return text;
 }
 
-std::int64_t uptime_s() {
-  timespec now{};
-  ::clock_gettime(CLOCK_BOOTTIME, &now);
-  return now.tv_sec;
-}
-
 }  // namespace
 
 CriuSteps::CriuSteps(const CriuRequest& request, const std::string& node,
                      const std::atomic<bool>& stop, Progress progress)
+    : CriuSteps(request, {node}, kProcessSet, stop, std::move(progress)) {
+  node_ = node;
+}
+
+CriuSteps::CriuSteps(const CriuRequest& request, std::vector<std::string> nodes,
+                     const SetForm& form, const std::atomic<bool>& stop, Progress progress)
     : Steps(request.timeout, stop, std::move(progress)),
       request_(request),
-      directory_(request.directory, {node}, kProcessSet),
-      node_(node) {}
+      directory_(request.directory, std::move(nodes), form) {}
 
 Answer CriuSteps::order(const Verb& verb, const Deadline& deadline) {
   const TimeNs left = std::max(kSecond, deadline.at - monotonic_now());
@@ -74,16 +59,21 @@ Answer CriuSteps::run(const Words& words, const Deadline& deadline, const std::s
     if (finished.error().code == Errc::kNotFound) answer.code = kCodeNotFound;
     return answer;
   }
-  if (finished->code == 0) return {};
-  std::string why = one_line(finished->errors);
+  return ended(words, *finished, log);
+}
+
+Answer CriuSteps::ended(const Words& words, const Finished& finished,
+                        const std::string& log) const {
+  if (finished.code == 0) return {};
+  std::string why = one_line(finished.errors);
   for (const std::string& file : {log, std::string(kScriptLog)}) {
     const std::string text = read_text(images_ + "/" + file, kLogBytesMax).value_or("");
     const std::string said = file == log ? last_error(text) : one_line(text);
     if (!log.empty() && !said.empty()) why = said;
   }
-  return {Outcome::kFailed, kCodeTakenBack,
-          words[0] + " " + words[1] + " ended with code " + std::to_string(finished->code) + ": " +
-              why};
+  return {
+      Outcome::kFailed, kCodeTakenBack,
+      words[0] + " " + words[1] + " ended with code " + std::to_string(finished.code) + ": " + why};
 }
 
 Answer DumpSteps::perform(Action action) {
@@ -127,10 +117,11 @@ Answer DumpSteps::look() {
   auto job = request_.find_job();
   if (!job) return answer_of(job.error());
   job_ = std::move(*job);
-  if (job_.elsewhere)
-    return {Outcome::kFailed, kCodeRefused,
-            "the job has processes on other nodes, too; a job is dumped by CRIU only if all of "
-            "them are on this one"};
+  if (job_.elsewhere && request_.node_command.empty())
+    return {
+        Outcome::kFailed, kCodeRefused,
+        "the job has processes on other nodes, too; --node-command 'ssh {node}', say, tells how "
+        "btlctl is run there"};
   const auto root = root_of(job_.members, job_.launched);
   if (!root)
     return {Outcome::kFailed, root.error().code == Errc::kRefused ? kCodeRefused : kCodeNotFound,
@@ -145,9 +136,11 @@ Answer DumpSteps::claim() {
   auto images = directory_.make_scratch();
   if (!images) return answer_of(images.error());
   images_ = std::move(*images);
-  hold_ = "0x" + hex_digits(random_u64() | 1, 16);
+  draw_hold();
   return {};
 }
+
+void DumpSteps::draw_hold() { hold_ = "0x" + hex_digits(random_u64() | 1, 16); }
 
 /// Shared memory goes as well as what is bound to a device: CRIU 3.17 knows no descriptor of a process, by which a peer's
 /// end is noticed. A job that has no sm has let go of it already.
@@ -163,22 +156,11 @@ Answer DumpSteps::hold_job() {
   return order(hold_start(hold_, request_.lease), uninterrupted());
 }
 
-Status DumpSteps::write_images_list() {
-  std::string list;
-  for (const std::string& file : passing_files(tree_, job_.directory))
-    list += file.substr(1) + "\n";
-  const auto owner = owner_of(root_);
-  if (!owner) return fail(Errc::kNotFound, "process " + std::to_string(root_) + " has ended");
-  DumpedProcesses facts{tree_, root_, monotonic_now() / kSecond, job_.id, *owner};
-  const std::string script = dump_script(images_, directory_.ram_path(node_), lease_over_s_);
-  return write_file(images_ + "/" + kFileList, list, 0600)
-      .and_then([&] { return write_file(images_ + "/" + kFactsFile, facts_text(facts), 0600); })
-      .and_then([&] { return write_file(images_ + "/" + kScriptFile, script, 0700); });
-}
-
 Answer DumpSteps::save() {
   tree_ = tree_below(root_);
-  if (const auto written = write_images_list(); !written) return late_answer_of(written.error());
+  const std::string script = dump_script(images_, directory_.ram_path(node_), lease_over_s_);
+  if (const auto written = write_dump_files(images_, {job_, root_, tree_}, script); !written)
+    return late_answer_of(written.error());
   const auto file = directory_.create(node_);  // for its mode; tar fills it
   if (!file) return late_answer_of(file.error());
   const Deadline deadline = uninterrupted();
@@ -198,8 +180,11 @@ Answer DumpSteps::check_tree() {
 
 Answer DumpSteps::seal() {
   if (const auto removed = directory_.remove_scratch(); !removed) return answer_of(removed.error());
-  return answer_of(
-      directory_.seal({hold_, time_now_text(), members_, {SavedMachine{node_, 0, {}}}}));
+  return answer_of(directory_.seal(set_of({SavedMachine{node_, 0, {}}})));
+}
+
+SetFile DumpSteps::set_of(std::vector<SavedMachine> machines) const {
+  return {hold_, time_now_text(), members_, std::move(machines)};
 }
 
 }  // namespace livebtl::hypervisor

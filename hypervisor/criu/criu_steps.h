@@ -8,6 +8,11 @@
 
 namespace livebtl::hypervisor {
 
+/// The exit code where a set, or a file of it, is not what it should be.
+inline int code_of_set(Errc error) noexcept {
+  return error == Errc::kCorrupt ? kCodeInconsistent : code_of(error);
+}
+
 class CriuSteps : public Steps {
  public:
   const std::string& hold() const noexcept { return hold_; }
@@ -15,11 +20,15 @@ class CriuSteps : public Steps {
  protected:
   CriuSteps(const CriuRequest& request, const std::string& node, const std::atomic<bool>& stop,
             Progress progress);
+  CriuSteps(const CriuRequest& request, std::vector<std::string> nodes, const SetForm& form,
+            const std::atomic<bool>& stop, Progress progress);
 
   /// btlctl, here. It has its own time-out, and is not interrupted.
   Answer order(const Verb& verb, const Deadline& deadline);
   /// CRIU, or tar; `log`: of CRIU's, in the images' directory, where the error stands. Not interrupted.
   Answer run(const Words& words, const Deadline& deadline, const std::string& log = "");
+  /// What such a program says by its end.
+  Answer ended(const Words& words, const Finished& finished, const std::string& log) const;
 
   const CriuRequest& request_;
   SetDirectory directory_;
@@ -36,36 +45,49 @@ class DumpSteps : public CriuSteps {
   pid_t root() const noexcept { return root_; }
   std::size_t processes() const noexcept { return tree_.size(); }
 
- private:
-  Answer look();
-  Answer claim();
-  Answer prepare();
-  Answer hold_job();
-  Answer save();
-  Status write_images_list();
-  Answer check_tree();
-  Answer seal();
+ protected:
+  DumpSteps(const CriuRequest& request, std::vector<std::string> nodes, const SetForm& form,
+            const std::atomic<bool>& stop, Progress progress)
+      : CriuSteps(request, std::move(nodes), form, stop, std::move(progress)) {}
+
+  virtual Answer claim();
+  virtual Answer save();
+  virtual Answer seal();
+  void draw_hold();
+  SetFile set_of(std::vector<SavedMachine> machines) const;
 
   JobHere job_;
+  std::int64_t lease_over_s_ = 0;  // of /proc/uptime
+
+ private:
+  Answer look();
+  Answer prepare();
+  Answer hold_job();
+  Answer check_tree();
+
   pid_t root_ = 0;
   std::vector<pid_t> tree_;
-  std::int64_t lease_over_s_ = 0;  // of /proc/uptime
 };
 
 class RestartSteps : public CriuSteps {
  public:
   /// `set`: what is to be restored, of one node.
-  RestartSteps(const CriuRequest& request, const SetFile& set, const std::atomic<bool>& stop,
-               Progress progress);
+  RestartSteps(const CriuRequest& request, const SetFile& set, const SetForm& form,
+               const std::atomic<bool>& stop, Progress progress);
   Answer perform(Action action) override;
+
+ protected:
+  /// The images are in images_, the job's files are back, and the clock is set.
+  Answer make_ready();
+  Answer end_processes();
+
+  SavedMachine saved_;
 
  private:
   Answer look();
   Answer load();
   Answer unpack(const Deadline& deadline);
-  Answer end_processes();
 
-  SavedMachine saved_;
   DumpedProcesses facts_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "hypervisor/criu/node_words.h"
 #include "hypervisor/criu/process_tree.h"
 
 namespace livebtl::hypervisor {
@@ -17,6 +18,15 @@ std::string quoted(const std::string& text) {
   std::string safe = "'";
   for (const char each : text) safe += each == '\'' ? std::string("'\\''") : std::string(1, each);
   return safe + "'";
+}
+
+/// Lines of a script that speak with the one who called CRIU. A pipe that is opened for both directions first does not make
+/// the script wait for the other side, which may be gone.
+std::string wait_lines(const std::string& images) {
+  const std::string go = quoted(images + "/" + kGoPipe);
+  return "exec 4<>" + go + " 5<" + go + " 4>&-\necho ready 1<>" +
+         quoted(images + "/" + kReadyPipe) + "\nread -r word <&5 && [ \"$word\" = " + kGo +
+         " ] && exit 0\necho 'it was given up, or another node did not succeed'\nexit 1\n";
 }
 
 bool is_pid(std::uint64_t number) {
@@ -48,13 +58,16 @@ Words dump_words(const std::string& criu, pid_t root, const std::string& images,
   return words;
 }
 
-Words restore_words(const std::string& criu, const std::string& images) {
-  return {criu,        "restore",     "--images-dir",      images,         "--log-file",
-          kRestoreLog, "--shell-job", "--tcp-established", "--file-locks", "--restore-detached"};
+Words restore_words(const std::string& criu, const std::string& images, bool waits) {
+  Words words = {criu,           "restore",           "--images-dir", images,
+                 "--log-file",   kRestoreLog,         "--shell-job",  "--tcp-established",
+                 "--file-locks", "--restore-detached"};
+  if (waits) words.insert(words.end(), {"--action-script", images + "/" + kRestoreScriptFile});
+  return words;
 }
 
-std::string dump_script(const std::string& images, const std::string& target,
-                        std::int64_t until_s) {
+std::string dump_script(const std::string& images, const std::string& target, std::int64_t until_s,
+                        bool waits) {
   const std::string directory = quoted(images);
   const std::string lease_over = std::to_string(until_s);
   std::string script = R"(#!/bin/sh
@@ -70,8 +83,14 @@ std::string dump_script(const std::string& images, const std::string& target,
             " --no-recursion --verbatim-files-from --files-from=" + directory + "/" + kFileList;
   // Logs are written to meanwhile, which tar would take for a failure.
   script += " &&\n  /usr/bin/env tar --create --file=" + quoted(target) +
-            " --directory=" + directory + " --exclude='*.log' .\n";
-  return script;
+            " --directory=" + directory + " --exclude='*.log' --exclude='*.pipe' .";
+  return script + (waits ? " || exit 1\n" + wait_lines(images) : "\n");
+}
+
+std::string restore_script(const std::string& images) {
+  return R"(#!/bin/sh
+[ "${CRTOOLS_SCRIPT_ACTION:-}" = post-restore ] || exit 0
+)" + wait_lines(images);
 }
 
 Status check_file_list(std::string_view text) {

@@ -20,7 +20,10 @@ using Words = std::vector<std::string>;
 inline constexpr const char* kDumpLog = "dump.log";
 inline constexpr const char* kRestoreLog = "restore.log";
 inline constexpr const char* kScriptFile = "livebtl-script";
+inline constexpr const char* kRestoreScriptFile = "livebtl-restore-script";
 inline constexpr const char* kScriptLog = "livebtl-script.log";
+inline constexpr const char* kReadyPipe = "livebtl-ready.pipe";
+inline constexpr const char* kGoPipe = "livebtl-go.pipe";
 inline constexpr const char* kFileList = "livebtl-files";
 inline constexpr const char* kFileArchive = "livebtl-files.tar";
 inline constexpr const char* kFactsFile = "livebtl-processes.json";
@@ -28,12 +31,17 @@ inline constexpr const char* kFactsFile = "livebtl-processes.json";
 /// `timeout`: until all processes stand still.
 Words dump_words(const std::string& criu, pid_t root, const std::string& images, bool goes_on,
                  TimeNs timeout);
-Words restore_words(const std::string& criu, const std::string& images);
+/// `waits`: with restore_script(), so that CRIU waits before the processes run.
+Words restore_words(const std::string& criu, const std::string& images, bool waits = false);
 
 /// Called by CRIU when the images are written and the processes stand still: archives the files that pass away with the
 /// node, and all of it into `target`. It fails, and CRIU lets the processes go on, also if the hold's lease is over:
-/// `until_s`: of /proc/uptime.
-std::string dump_script(const std::string& images, const std::string& target, std::int64_t until_s);
+/// `until_s`: of /proc/uptime. `waits`: it then says so by kReadyPipe, and waits to be told kGo (node_words.h) by kGoPipe,
+/// while all stand still; else, and if nobody is there to tell it, it fails as well.
+std::string dump_script(const std::string& images, const std::string& target, std::int64_t until_s,
+                        bool waits = false);
+/// Called by CRIU when all processes are there, and none has sent anything: waits as that of a dump does.
+std::string restore_script(const std::string& images);
 
 /// Hostile: root unpacks what it names. Errors: kCorrupt: a path outside of the places that a dump takes files from.
 Status check_file_list(std::string_view text);

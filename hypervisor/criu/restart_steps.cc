@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::size_t kTextBytesMax = std::size_t{16} << 20;
 
-int code_of_set(Errc error) noexcept {
-  return error == Errc::kCorrupt ? kCodeInconsistent : code_of(error);
-}
-
 /// CRIU sees to the clock itself if the processes had a time namespace of their own.
 bool has_own_clock(const std::string& images) {
   std::error_code broken;
@@ -30,10 +26,11 @@ bool has_own_clock(const std::string& images) {
 
 }  // namespace
 
-RestartSteps::RestartSteps(const CriuRequest& request, const SetFile& set,
+RestartSteps::RestartSteps(const CriuRequest& request, const SetFile& set, const SetForm& form,
                            const std::atomic<bool>& stop, Progress progress)
-    : CriuSteps(request, set.machines.front().name, stop, std::move(progress)),
+    : CriuSteps(request, {set.machines.front().name}, form, stop, std::move(progress)),
       saved_(set.machines.front()) {
+  node_ = saved_.name;
   hold_ = set.hold;
 }
 
@@ -65,18 +62,21 @@ Answer RestartSteps::look() {
 
 /// Leaves nothing in the set's directory but the set.
 Answer RestartSteps::load() {
-  auto images = directory_.make_scratch();
-  if (!images) return answer_of(images.error());
-  images_ = std::move(*images);
-  Answer answer = unpack(uninterrupted());
-  if (answer.ok() && !has_own_clock(images_)) {
-    if (const auto set = request_.set_clock(facts_.monotonic_s); !set)
-      answer = late_answer_of(set.error());
-  }
+  Answer answer = make_ready();
   if (answer.ok())
     answer = run(restore_words(request_.criu, images_), uninterrupted(), kRestoreLog);
   directory_.remove_scratch();
   return answer;
+}
+
+Answer RestartSteps::make_ready() {
+  auto images = directory_.make_scratch();
+  if (!images) return answer_of(images.error());
+  images_ = std::move(*images);
+  Answer unpacked = unpack(uninterrupted());
+  if (!unpacked.ok() || has_own_clock(images_)) return unpacked;
+  const auto set = request_.set_clock(facts_.monotonic_s);
+  return set ? Answer{} : late_answer_of(set.error());
 }
 
 /// Before a file of the job's is touched: its processes may be there.

@@ -59,24 +59,35 @@ std::string SetDirectory::ram_path(const std::string& machine) const {
   return absolute(ram_file(machine));
 }
 
+std::vector<std::string> SetDirectory::scratches() const {
+  if (*form_.scratch == '\0') return {};
+  if (!form_.scratch_each) return {form_.scratch};
+  std::vector<std::string> names;
+  for (const std::string& machine : machines_) names.push_back(machine + "." + form_.scratch);
+  return names;
+}
+
 Result<std::string> SetDirectory::make_scratch() {
   if (auto removed = remove_scratch(); !removed) return tl::unexpected(removed.error());
-  if (::mkdirat(directory_.number(), form_.scratch, 0700) != 0)
-    return failed(Errc::kSystem, form_.scratch, said_by_system());
-  return absolute(form_.scratch);
+  const std::string name = scratches().front();
+  if (::mkdirat(directory_.number(), name.c_str(), 0700) != 0)
+    return failed(Errc::kSystem, name, said_by_system());
+  return absolute(name);
 }
 
 /// No link is followed: what it names, and what is in it, is removed as it is.
 Status SetDirectory::remove_scratch() {
-  if (*form_.scratch == '\0') return {};
-  std::error_code broken;
-  std::filesystem::remove_all(path_ + "/" + form_.scratch, broken);
-  if (broken) return failed(Errc::kSystem, form_.scratch, broken.message());
+  for (const std::string& name : scratches()) {
+    std::error_code broken;
+    std::filesystem::remove_all(path_ + "/" + name, broken);
+    if (broken) return failed(Errc::kSystem, name, broken.message());
+  }
   return {};
 }
 
 bool SetDirectory::ours(const std::string& file) const {
-  return file == kFreshSetFile || (*form_.scratch != '\0' && file == form_.scratch) ||
+  const auto names = scratches();
+  return file == kFreshSetFile || std::find(names.begin(), names.end(), file) != names.end() ||
          std::any_of(machines_.begin(), machines_.end(),
                      [&](const std::string& machine) { return ram_file(machine) == file; });
 }
@@ -195,6 +206,10 @@ Status SetDirectory::seal(SetFile set) {
   for (SavedMachine& machine : set.machines) {
     if (auto synced = sync_ram(machine); !synced) return synced;
   }
+  return seal_as_told(set);
+}
+
+Status SetDirectory::seal_as_told(const SetFile& set) {
   if (auto written = write_list(set_text(set)); !written) return written;
   if (::fsync(directory_.number()) != 0 ||
       ::renameat(directory_.number(), kFreshSetFile, directory_.number(), kSetFile) != 0 ||

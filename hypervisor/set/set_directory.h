@@ -17,6 +17,7 @@ namespace livebtl::hypervisor {
 struct SetForm {
   const char* suffix;   // a machine's, or a node's: NAME and this
   const char* scratch;  // a directory that is there while the set is made or restored; "": none
+  bool scratch_each = false;  // each machine has one of its own, NAME.SCRATCH
 };
 inline constexpr SetForm kMachineSet{".ram", ""};
 
@@ -43,6 +44,10 @@ class SetDirectory {
   Result<Fd> create(const std::string& machine);
   /// Writes set.json, whole, once all else is on the disk. Fills in the files' sizes and checksums.
   Status seal(SetFile set);
+  /// ... of files that others have written, and have told sizes and checksums of.
+  Status seal_as_told(const SetFile& set);
+  /// Fills in the size and checksum of this machine's file, once that is on the disk.
+  Status sync_ram(SavedMachine& machine);
   /// Takes set.json away: what is left is no set any more.
   Status unseal();
   /// Unseals it, deletes what is of a set, and removes the directory. Errors: kRefused: it holds
@@ -56,27 +61,29 @@ class SetDirectory {
   /// Reads a file from the disk, whole, and compares it with its checksum. Errors: kCorrupt: it is
   /// damaged; kCancelled: the user interrupts.
   Status verify(const SavedMachine& machine, const std::atomic<bool>* stop);
+  /// Opens it, whatever is in it. Errors: kNotFound; kAuth: others may write to it.
+  Status open();
   /// What set.json says, of whatever machines. Errors: as of load().
   Result<SetFile> read_sealed();
 
   const std::string& path() const noexcept { return path_; }
   /// Of a machine's file; absolute.
   std::string ram_path(const std::string& machine) const;
-  /// Makes the scratch directory (0700), empty. Returns its path, absolute. Errors: kSystem.
+  /// Makes the scratch directory (0700; of the first machine, if each has one), empty. Returns its path, absolute.
+  /// Errors: kSystem.
   Result<std::string> make_scratch();
   Status remove_scratch();
 
  private:
   static bool others_may_write(const struct stat& facts);
-  Status open();
   Status look_above() const;
   Status not_made() const;
   Result<Fd> open_sealed(const std::string& file, struct stat& facts) const;
   Result<std::string> read_list() const;
-  Status sync_ram(SavedMachine& machine);
   Status write_list(const std::string& text);
   bool ours(const std::string& file) const;
   std::string ram_file(const std::string& machine) const { return machine + form_.suffix; }
+  std::vector<std::string> scratches() const;
   std::string absolute(const std::string& file) const;
   tl::unexpected<Error> failed(Errc code, const std::string& file, const std::string& what) const;
 

@@ -42,8 +42,8 @@ class DumpedJob(GuestsJob):
 
     def check_device_open(self, wanted):
         """CRIU dumps no process with such a device: whether the ranks have it open is what a dump has to change."""
-        held = self.head.output(f"for p in $(pidof e2e_{self.program}); do ls -l /proc/$p/fd | grep -c /dev/infiniband/uverbs; done; true")
-        each = [int(count) > 0 for count in held.split()]
+        script = f"for p in $(pidof e2e_{self.program}); do ls -l /proc/$p/fd | grep -c /dev/infiniband/uverbs; done; true"
+        each = [int(count) > 0 for guest in self.lab.guests for count in guest.output(script).split()]
         check(each == [wanted] * self.ranks, f"ranks with the device open: {each}, expected {wanted} of each")
 
     def versions(self):

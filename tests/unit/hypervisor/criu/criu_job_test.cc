@@ -25,7 +25,7 @@ TEST_CASE("a job is dumped as a set of one file, and its processes are ended") {
   const Report report = stage.dump(stage.request());
   CHECK_MESSAGE(report.end.code == 0, report.end.text);
   CHECK(stage.calls() == kThere);
-  CHECK_FALSE(stage.job_lives());
+  CHECK(stage.job_ends());
   CHECK(stage.has("set/set.json"));
   CHECK(stage.has("set/vm1.criu"));
   CHECK_FALSE(stage.has("set/images"));

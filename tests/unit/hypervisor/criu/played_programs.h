@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/clock.h"
 #include "hypervisor/criu/criu_job.h"
 
 namespace livebtl::hypervisor {
@@ -20,6 +21,7 @@ namespace livebtl::hypervisor {
 inline constexpr const char* kPlayedBtlctl = R"(#!/bin/sh
 stage=$(dirname "$0")
 while :; do case $1 in --json) shift ;; --timeout | --job) shift 2 ;; *) break ;; esac; done
+[ "$1 $2" != "checkpoint node" ] || exec "$stage/node"
 echo "$1 $2 ${3#--*}" | sed 's/ $//' >>"$stage/calls"
 code=0
 [ ! -e "$stage/fail-$1-$2" ] || code=$(cat "$stage/fail-$1-$2")
@@ -42,16 +44,51 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
+# As CRIU does: without an input, and into its log.
+called() {
+  CRTOOLS_SCRIPT_ACTION=$1 "$script" <&- >>"$images/$log" 2>&1
+}
 if [ -e "$stage/fail-criu-$verb" ]; then
   echo "(00.1) Error (criu/played.c:1): it was told to fail" >"$images/$log"
   exit 1
 fi
-if [ "$verb" = restore ]; then cp "$images/pages.img" "$stage/restored"; exit 0; fi
+if [ "$verb" = restore ]; then
+  [ -z "$script" ] || called post-restore || exit 1
+  cp "$images/pages.img" "$stage/restored"
+  exit 0
+fi
 echo "pages of $tree" >"$images/pages.img"
-CRTOOLS_SCRIPT_ACTION=pre-dump "$script" || exit 1
-CRTOOLS_SCRIPT_ACTION=post-dump "$script" || exit 1
+called pre-dump || exit 1
+called post-dump || exit 1
+[ ! -e "$stage/fail-criu-end" ] || exit 1
 [ -z "$ends" ] || kill -9 "$tree"
 )";
+
+// One node's btlctl: NODE says which. fail-NODE holds what it answers instead of being ready, link-NODE its connections;
+// lost-NODE: it ends when it is told to go.
+inline constexpr const char* kPlayedNode = R"sh(#!/bin/sh
+stage=$(dirname "$0")
+node=${NODE:-vm1}
+read -r order
+echo "$order" >"$stage/order-$node"
+answer() {
+  links=$(cat "$stage/link-$node" 2>/dev/null)
+  printf '{"schema":"livebtl.node/1","exit_code":%s,"text":"%s says %s","members":1,' "$1" "$node" "$1"
+  printf '"bytes":7,"crc32c":9,"connections":[%s]}\n' "$links"
+}
+if [ -e "$stage/fail-$node" ]; then
+  answer "$(cat "$stage/fail-$node")"
+  exit 1
+fi
+answer 0
+read -r word || word='given up'
+echo "$word" >>"$stage/told-$node"
+[ "$word" = go ] || exit 5
+[ ! -e "$stage/lost-$node" ] || exit 1
+answer 0
+read -r word || word=left
+echo "$word" >>"$stage/told-$node"
+)sh";
 
 class Stage {
  public:
@@ -61,6 +98,7 @@ class Stage {
     directory_ = name;
     put("btlctl", kPlayedBtlctl, 0700);
     put("criu", kPlayedCriu, 0700);
+    put("node", kPlayedNode, 0700);
     REQUIRE(::mkdir((directory_ + "/job").c_str(), 0700) == 0);
     put("job/card", "a card", 0600);
     job_ = ::fork();
@@ -98,6 +136,16 @@ class Stage {
   bool job_lives() const {
     return job_ > 0 && ::kill(job_, 0) == 0 && ::waitpid(job_, nullptr, WNOHANG) == 0;
   }
+  /// Waits for its end, for up to 10 s: the kernel takes its time over one that has been killed.
+  bool job_ends() {
+    const TimeNs until = monotonic_now() + 10 * kSecond;
+    while (job_ > 0 && ::waitpid(job_, nullptr, WNOHANG) == 0) {
+      if (monotonic_now() > until) return false;
+      ::usleep(1'000);
+    }
+    job_ = -1;
+    return true;
+  }
   void end_job() {
     if (job_ <= 0) return;
     ::kill(job_, SIGKILL);
@@ -115,6 +163,7 @@ class Stage {
     request.timeout = 600 * kSecond;
     request.find_job = [this] { return Result<JobHere>(JobHere{"a-job", path("job"), {job_}}); };
     request.set_clock = [](std::int64_t) { return Status{}; };
+    request.still_relay = [] { return Result<Fd>(Fd()); };
     return request;
   }
   Report dump(const CriuRequest& request) const {

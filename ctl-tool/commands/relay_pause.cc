@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/commands/relay_pause.cc -- see relay_pause.h.
+#include "ctl-tool/commands/relay_pause.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/deadline.h"
+#include "base/process_files.h"
+#include "control/wire/local_link.h"
+#include "hypervisor/vm/child.h"
+#include "hypervisor/vm/untrusted.h"
+
+namespace livebtl::tool {
+namespace {
+
+constexpr TimeNs kPauseMax = 30 * kSecond;
+constexpr TimeNs kTriedAgain = 100 * kMillisecond;
+
+/// The process that listens; by its descriptor, as its number may be another's soon. None: nobody does.
+Result<Fd> process_at(const std::string& path) {
+  const auto link = control::LocalLink::connect(path);
+  if (!link)
+    return link.error().code == Errc::kUnreachable ? Result<Fd>(Fd())
+                                                   : tl::unexpected(link.error());
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(link->fd(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+    return fail(Errc::kSystem,
+                std::string("who listens there is not known: ") + std::strerror(errno));
+  return Fd(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
+}
+
+Result<Fd> take_start_lock(const std::string& path, const Deadline& deadline) {
+  Fd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!lock) return fail(Errc::kSystem, path + ": " + std::strerror(errno));
+  while (!control::take_lock(lock.number())) {
+    if (monotonic_now() > deadline.at)
+      return fail(Errc::kTimeout,
+                  "a process of the job has been starting livebtl-relay for too long");
+    hypervisor::pause(kTriedAgain, deadline);
+  }
+  return lock;
+}
+
+}  // namespace
+
+Result<Fd> pause_relay(const control::JobPlace& job) {
+  if (job.members.live.empty()) return fail(Errc::kNotFound, "there is no process of the job here");
+  const std::string node = job.directory + "/" + job.members.live.front().node;
+  const Deadline deadline{monotonic_now() + kPauseMax, nullptr};
+  auto lock = take_start_lock(node + std::string(kRelayStartLock), deadline);
+  if (!lock) return lock;
+  const auto relay = process_at(node + std::string(kRelaySocket));
+  if (!relay) return tl::unexpected(relay.error());
+  if (!*relay) return lock;
+  ::syscall(SYS_pidfd_send_signal, relay->number(), SIGKILL, nullptr, 0);
+  if (!hypervisor::wait_for(*relay, deadline.at))
+    return fail(Errc::kTimeout, "livebtl-relay does not end");
+  return lock;
+}
+
+}  // namespace livebtl::tool

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/criu/node_group.cc -- see node_group.h.
+#include "hypervisor/criu/node_group.h"
+
+#include "hypervisor/vm/untrusted.h"
+
+namespace livebtl::hypervisor {
+
+std::vector<std::string> NodeGroup::words_on(const std::string& node) const {
+  if (node == here_) return btlctl_;
+  std::vector<std::string> words = words_for_node(command_, node);
+  words.insert(words.end(), btlctl_.begin(), btlctl_.end());
+  return words;
+}
+
+Answer NodeGroup::ready(const std::vector<NodeOrder>& orders, const Deadline& deadline) {
+  Answer answer = start(orders);
+  for (std::size_t i = 0; answer.ok() && i < nodes_.size(); ++i)
+    answer = hear(nodes_[i], answers_[i], deadline);
+  if (!answer.ok()) undo({monotonic_now() + kAfterwards, nullptr});
+  return answer;
+}
+
+/// All of them before any is waited for: they work at the same time.
+Answer NodeGroup::start(const std::vector<NodeOrder>& orders) {
+  nodes_.clear();
+  answers_.assign(orders.size(), {});
+  for (const NodeOrder& order : orders) {
+    auto program = Conversation::start(words_on(order.node));
+    if (!program) {
+      Answer answer = late_answer_of(program.error());
+      answer.text = order.node + ": " + answer.text;
+      return answer;
+    }
+    nodes_.push_back({order.node, std::move(*program)});
+  }
+  for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].program.say(order_line(orders[i]));
+  return {};
+}
+
+Answer NodeGroup::hear(Node& node, NodeAnswer& said, const Deadline& deadline) {
+  const auto line = node.program.read_line(deadline);
+  auto answer = line ? read_node_answer(*line) : Result<NodeAnswer>(tl::unexpected(line.error()));
+  if (!answer) {
+    Answer lost = late_answer_of(answer.error());
+    lost.text = node.name + ": " + lost.text;
+    return lost;
+  }
+  said = std::move(*answer);
+  if (said.code == kCodeDone) return {};
+  return {Outcome::kFailed, code_undone(said.code), node.name + ": " + said.text};
+}
+
+Answer NodeGroup::go(const Deadline& deadline) {
+  for (Node& node : nodes_) node.program.say(kGo);
+  Answer all;
+  for (Node& node : nodes_) {
+    NodeAnswer said;
+    const Answer one = hear(node, said, deadline);
+    if (one.ok()) continue;
+    if (all.ok()) {
+      all = one;
+    } else {
+      all.text += "; " + one.text;
+    }
+  }
+  return all;
+}
+
+void NodeGroup::keep() {
+  for (Node& node : nodes_) node.program.say(kKeep);
+}
+
+void NodeGroup::end(const Deadline& deadline) {
+  for (Node& node : nodes_) node.program.hang_up();
+  for (Node& node : nodes_) (void)node.program.finish(deadline);
+  nodes_.clear();
+}
+
+void NodeGroup::undo(const Deadline& deadline) {
+  for (Node& node : nodes_) node.program.say(kUndo);
+  end(deadline);
+}
+
+}  // namespace livebtl::hypervisor

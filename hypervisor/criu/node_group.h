@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/criu/node_group.h -- the btlctl on each node of a job, which dump and restore at the same time: all up to the
+// moment of no return, then all beyond it, or none (node_words.h). Used by btlctl's one thread; owns their programs.
+#pragma once
+
+#include "hypervisor/criu/node_words.h"
+#include "hypervisor/plan/steps.h"
+#include "hypervisor/vm/conversation.h"
+
+namespace livebtl::hypervisor {
+
+class NodeGroup {
+ public:
+  /// command: how a program is run on a node; here: this node, on which none is needed. btlctl: the words of the program.
+  NodeGroup(std::string command, std::string here, std::vector<std::string> btlctl)
+      : command_(std::move(command)), here_(std::move(here)), btlctl_(std::move(btlctl)) {}
+
+  /// Until all are ready; if one is not, none of them does anything.
+  Answer ready(const std::vector<NodeOrder>& orders, const Deadline& deadline);
+  /// Until all have done it. An answer that is not ok() tells of all that have not said so.
+  Answer go(const Deadline& deadline);
+  void keep();
+  /// Until all have ended.
+  void end(const Deadline& deadline);
+  /// ... and have undone what they have done.
+  void undo(const Deadline& deadline);
+
+  /// What they said by ready().
+  const std::vector<NodeAnswer>& answers() const noexcept { return answers_; }
+  /// As it is run on that node.
+  std::vector<std::string> words_on(const std::string& node) const;
+
+ private:
+  struct Node {
+    std::string name;
+    Conversation program;
+  };
+  Answer start(const std::vector<NodeOrder>& orders);
+  static Answer hear(Node& node, NodeAnswer& said, const Deadline& deadline);
+
+  std::string command_, here_;
+  std::vector<std::string> btlctl_;
+  std::vector<Node> nodes_;
+  std::vector<NodeAnswer> answers_;
+};
+
+}  // namespace livebtl::hypervisor

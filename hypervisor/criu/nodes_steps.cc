@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/criu/nodes_steps.cc -- see nodes_steps.h.
+#include "hypervisor/criu/nodes_steps.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "hypervisor/criu/dump_files.h"
+
+namespace livebtl::hypervisor {
+namespace {
+
+NodeGroup group_for(const CriuRequest& request) {
+  std::vector<std::string> words = {request.job.btlctl};
+  if (!request.job.job.empty()) words.insert(words.end(), {"--job", request.job.job});
+  words.insert(words.end(), {"checkpoint", "node"});
+  return {request.node_command, request.node, std::move(words)};
+}
+
+NodeOrder order_for(const CriuRequest& request, const std::string& node, const Deadline& deadline) {
+  NodeOrder order;
+  std::error_code failed;
+  order.directory = std::filesystem::absolute(request.directory, failed).string();
+  order.node = node;
+  order.goes_on = request.goes_on;
+  order.timeout_s = std::max<TimeNs>(1, (deadline.at - monotonic_now()) / kSecond);
+  return order;
+}
+
+std::vector<std::string> names_in(const SetFile& set) {
+  std::vector<std::string> names;
+  for (const SavedMachine& each : set.machines) names.push_back(each.name);
+  return names;
+}
+
+}  // namespace
+
+NodesDumpSteps::NodesDumpSteps(const CriuRequest& request, std::vector<std::string> nodes,
+                               const std::atomic<bool>& stop, Progress progress)
+    : DumpSteps(request, nodes, kNodesSet, stop, std::move(progress)),
+      nodes_(std::move(nodes)),
+      group_(group_for(request)) {}
+
+Answer NodesDumpSteps::perform(Action action) {
+  if (action.step == Step::kDiscard) group_.undo(afterwards());
+  return DumpSteps::perform(action);
+}
+
+Answer NodesDumpSteps::claim() {
+  draw_hold();
+  return answer_of(directory_.prepare());
+}
+
+/// Up to the moment of no return a node that fails, or is lost, has all of them let their processes go on.
+Answer NodesDumpSteps::save() {
+  const Deadline deadline = uninterrupted();
+  std::vector<NodeOrder> orders;
+  for (const std::string& node : nodes_) {
+    NodeOrder order = order_for(request_, node, deadline);
+    order.job = job_.id;
+    order.hold = hold_;
+    order.lease_left_s = std::max<std::int64_t>(0, lease_over_s_ - uptime_s());
+    orders.push_back(std::move(order));
+  }
+  if (Answer ready = group_.ready(orders, deadline); !ready.ok()) return ready;
+  if (Answer whole = check_whole(); !whole.ok()) {
+    group_.undo(afterwards());
+    return whole;
+  }
+  Answer gone = group_.go(afterwards());
+  if (request_.goes_on) return gone;
+  // All files are there, and stay there, whatever has become of those nodes' processes.
+  if (!gone.ok()) unsure_ = gone.text;
+  return {};
+}
+
+/// No process of the job is left out, and none has a connection to one that is.
+Answer NodesDumpSteps::check_whole() const {
+  std::uint64_t members = 0;
+  std::vector<TcpConnection> out;
+  for (const NodeAnswer& each : group_.answers()) {
+    members += each.members;
+    out.insert(out.end(), each.connections.begin(), each.connections.end());
+  }
+  if (members != members_)
+    return {Outcome::kFailed, kCodeTakenBack,
+            std::to_string(members_) + " processes were held, but " + std::to_string(members) +
+                " dumped on the nodes: did the job grow meanwhile? Try again"};
+  const TcpConnection* const half = half_connection(out);
+  if (half == nullptr) return {};
+  return {Outcome::kFailed, kCodeTakenBack,
+          half->owner + " has a connection from " + half->local + " to " + half->remote +
+              ", where no process is that was dumped; it would be lost. Started by ssh, orted must "
+              "not stay below it: mpirun --mca orte_launch_agent 'orted --daemonize'"};
+}
+
+Answer NodesDumpSteps::seal() {
+  std::vector<SavedMachine> machines;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    machines.push_back(group_.answers()[i].file);
+    machines.back().name = nodes_[i];
+  }
+  if (const auto sealed = directory_.seal_as_told(set_of(std::move(machines))); !sealed)
+    return answer_of(sealed.error());
+  group_.keep();
+  group_.end(afterwards());
+  return {};
+}
+
+NodesRestartSteps::NodesRestartSteps(const CriuRequest& request, const SetFile& set,
+                                     const std::atomic<bool>& stop, Progress progress)
+    : CriuSteps(request, names_in(set), kNodesSet, stop, std::move(progress)),
+      set_(set),
+      group_(group_for(request)) {
+  hold_ = set.hold;
+}
+
+Answer NodesRestartSteps::perform(Action action) {
+  switch (action.step) {
+    case Step::kLook:
+      return look();
+    case Step::kLoad:
+      return load();
+    case Step::kRestored: {
+      Answer whole = order(job_restored(hold_), uninterrupted());
+      if (whole.ok()) {
+        group_.keep();
+        group_.end(afterwards());
+      }
+      return whole;
+    }
+    case Step::kHalt:
+      group_.undo(afterwards());
+      return {};
+    default:
+      return order(verb_of(GuestOrder::kReturn, ""), afterwards());
+  }
+}
+
+Answer NodesRestartSteps::look() {
+  const auto names = names_in(set_);
+  if (std::find(names.begin(), names.end(), request_.node) == names.end())
+    return {Outcome::kFailed, kCodeRefused,
+            "the set has no processes of this node, " + request_.node +
+                "; restore it from one that it has: " + names.front()};
+  return run({request_.criu, "--version"}, forward());
+}
+
+Answer NodesRestartSteps::load() {
+  const Deadline deadline = uninterrupted();
+  std::vector<NodeOrder> orders;
+  for (const SavedMachine& each : set_.machines) {
+    NodeOrder order = order_for(request_, each.name, deadline);
+    order.dumps = false;
+    order.hold = set_.hold;
+    order.members = set_.members;
+    order.file = each;
+    orders.push_back(std::move(order));
+  }
+  if (Answer ready = group_.ready(orders, deadline); !ready.ok()) return ready;
+  Answer gone = group_.go(afterwards());
+  if (!gone.ok()) group_.undo(afterwards());
+  return gone;
+}
+
+}  // namespace livebtl::hypervisor

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hypervisor/vm/child.cc -- see child.h.
+#include "hypervisor/vm/child.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace livebtl::hypervisor {
+namespace {
+
+constexpr std::size_t kOutputBytesMax = std::size_t{1} << 20;
+
+}  // namespace
+
+Result<Pipe> make_pipe() {
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    return fail(Errc::kSystem, std::string("no pipe: ") + std::strerror(errno));
+  return Pipe{Fd(ends[0]), Fd(ends[1])};
+}
+
+Result<pid_t> spawn_program(std::vector<std::string> words, int input, int output, int errors) {
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  if (::posix_spawn_file_actions_init(&actions) != 0 || ::posix_spawnattr_init(&attributes) != 0)
+    return fail(Errc::kNoMemory, "no memory to start " + words.front());
+  if (input < 0) {
+    ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  } else {
+    ::posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+  }
+  ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  pid_t child = -1;
+  const int error =
+      ::posix_spawnp(&child, pointers.front(), &actions, &attributes, pointers.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::posix_spawnattr_destroy(&attributes);
+  if (error != 0)
+    return fail(Errc::kNotFound, words.front() + " cannot be started: " + std::strerror(error));
+  return child;
+}
+
+bool read_some(int fd, std::string& text) {
+  std::array<char, 4096> part{};
+  const ssize_t count = ::read(fd, part.data(), part.size());
+  if (count < 0) return errno == EINTR;
+  const std::size_t room = kOutputBytesMax - std::min(kOutputBytesMax, text.size());
+  text.append(part.data(), std::min(room, static_cast<std::size_t>(count)));
+  return count > 0;
+}
+
+bool wait_for(const Fd& process, TimeNs until) {
+  for (;;) {
+    const TimeNs left = std::max<TimeNs>(0, until - monotonic_now());
+    pollfd ended{process.number(), POLLIN, 0};
+    const int count = ::poll(&ended, 1, static_cast<int>(left / kMillisecond + (left > 0 ? 1 : 0)));
+    if (count > 0) return true;
+    if (count == 0 && left == 0) return false;
+  }
+}
+
+int reap(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace livebtl::hypervisor

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""btlctl checkpoint run and restore of a job on two guests: mpirun, orted and ranks, dumped by a CRIU on each."""
+import shlex
+
+from tests.harness.control import DONE, INCONSISTENT, REFUSED, RETRACTED
+from tests.harness.scenario import scenario
+from tests.harness.waiting import check, wait_until
+
+from .criu import LEASE_SECONDS, SETS, TIMEOUT_SECONDS, DumpedJob, dump_with_device
+from .job import DIRECTORY, GuestsJob
+
+NODES = ("--node-command", "ssh {node}")
+
+
+class NodesJob(DumpedJob):
+    def __enter__(self):
+        for guest in self.lab.guests:
+            guest.output(f"rm -rf {DIRECTORY} {SETS} && mkdir -m 700 {DIRECTORY} {SETS}")
+        self.head.output(f"setsid {shlex.join(self.command())} >{DIRECTORY}/mpirun.log 2>&1 </dev/null &")
+        return self
+
+    def command(self):
+        """orted leaves the ssh that has started it: nothing of the job is below a process that is none of it."""
+        first, *rest = GuestsJob.command(self)
+        return [first, "--mca", "orte_launch_agent", "orted --daemonize", *rest]
+
+    def processes(self):
+        return [pid for guest in self.lab.guests for pid in guest.output(f"pidof mpirun orted e2e_{self.program}; true").split()]
+
+    def checkpoint(self, action, name, *options):
+        return super().checkpoint(action, name, *NODES, *options)
+
+    def everywhere(self, script):
+        for guest in self.lab.guests:
+            guest.output(f"cd {SETS} && {script}")
+
+    def end(self):
+        for guest in self.lab.guests:
+            guest.output(f"kill -9 $(pidof mpirun orted e2e_{self.program} livebtl-relay); true")
+        wait_until("the job's processes to end", lambda: not self.processes(), 60 * self.lab.pace)
+
+
+def lost_node(job):
+    """The second guest's btlctl is killed in mid-dump: the job goes on as it was, and the node is named."""
+    other = job.lab.guests[1]
+    words = ["btlctl", "--json", "--timeout", str(TIMEOUT_SECONDS), "checkpoint", "run", f"{SETS}/lost", *NODES, "--criu",
+             "--lease", str(LEASE_SECONDS)]
+    pid = job.head.start_script(f"{shlex.join(words)} >/tmp/lost.json 2>/tmp/lost.log")
+    wait_until("CRIU to dump the second guest", lambda: other.output("pidof criu; true").strip(), 240 * job.lab.pace)
+    other.output("kill -9 $(pidof btlctl)")
+    ended = {}
+
+    def taken_back():
+        ended.update(job.head.agent().status(pid))  # which tells of an end once
+        return ended["exited"]
+    wait_until("the dump to be taken back", taken_back, 240 * job.lab.pace)
+    code = ended["exitcode"]
+    said = job.head.output("cat /tmp/lost.json")
+    check(code == RETRACTED and "vm2" in said and "runs on as it did" in said, f"a node was lost, code {code}: {said}")
+    job.everywhere("rm -rf lost")
+    job.wait_progress()
+
+
+def refusals(job):
+    """A damaged file of the second guest, and one of another set: refused by name, and nothing runs anywhere."""
+    job.everywhere("cp -a first damaged && cp -a first mixed && rm -f mixed/vm2.criu")
+    other = job.lab.guests[1]
+    other.output(f"cd {SETS} && printf x | dd of=damaged/vm2.criu bs=1 seek=20000 conv=notrunc 2>&1 && cp other/vm2.criu mixed/")
+    for kind in ("damaged", "mixed"):
+        answer = job.checkpoint("restore", kind)
+        check(answer.code == INCONSISTENT and "vm2.criu" in answer.json["text"], f"a {kind} set: {answer}")
+        check(not job.processes(), f"processes of a {kind} set run")
+    job.everywhere("rm -rf damaged mixed other")
+
+
+def one_round(job, first):
+    dumped = job.dump("first")
+    check(not job.processes(), f"after the dump there are still {job.processes()}")
+    if first:
+        refusals(job)
+    restored = job.checkpoint("restore", "first").expect(DONE)
+    job.wait_progress()
+    return dumped, restored
+
+
+@scenario("criu-restart-nodes")
+def restart_nodes(context):
+    """Four ranks of stock Open MPI on two guests, over verbs: dumped while they go on, and back on verbs; then dumped and ended,
+    restored, and so on again; restored a second time from one set. A node is lost in mid-dump."""
+    rounds = 1 if context.short else 50
+    with context.lab(2) as lab, NodesJob(lab, context.logs) as job:
+        job.wait_ready()
+        dump_with_device(job)
+        lost_node(job)
+        for number in range(rounds):
+            answers = one_round(job, number == 0)
+            again = job.checkpoint("restore", "first")
+            check(again.code == REFUSED, f"a second copy of a job that runs: {again}")
+            if number < rounds - 1:
+                job.everywhere("rm -rf first")
+        job.end()
+        job.checkpoint("restore", "first").expect(DONE)
+        job.wait_progress()
+        totals = job.finish()
+        said = " ".join(job.versions())
+    phases = [f"{phase['phase']} {phase['milliseconds']:.0f} ms" for answer in answers for phase in answer.json["phases"]]
+    return (f"{said}: dumped on 2 nodes and restored {rounds} times, and once more from one set, {totals['received']} messages, "
+            f"lost 0, repeated 0, out of order 0; the last time {', '.join(phases)}")
