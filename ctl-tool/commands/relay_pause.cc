@@ -24,8 +24,9 @@ namespace {
 constexpr TimeNs kPauseMax = 30 * kSecond;
 constexpr TimeNs kTriedAgain = 100 * kMillisecond;
 
-/// The process that listens; by its descriptor, as its number may be another's soon. None: nobody does.
-Result<Fd> process_at(const std::string& path) {
+/// The process that listens; by its descriptor, as its number may be another's soon. None: nobody does. Errors: kRefused: it
+/// is not the owner's: the path lies in that user's directory, and may lead to anybody.
+Result<Fd> process_at(const std::string& path, uid_t owner) {
   const auto link = control::LocalLink::connect(path);
   if (!link)
     return link.error().code == Errc::kUnreachable ? Result<Fd>(Fd())
@@ -35,11 +36,23 @@ Result<Fd> process_at(const std::string& path) {
   if (::getsockopt(link->fd(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
     return fail(Errc::kSystem,
                 std::string("who listens there is not known: ") + std::strerror(errno));
+  if (peer.uid != owner)
+    return fail(Errc::kRefused, path +
+                                    " leads to a process of another user, which is not ended; "
+                                    "remove it, the job makes another one");
   return Fd(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
 }
 
-Result<Fd> take_start_lock(const std::string& path, const Deadline& deadline) {
-  Fd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+/// Made for its owner, if nobody has started a relay yet: the members must be able to open it.
+Fd open_start_lock(const std::string& path, uid_t owner) {
+  constexpr int kFlags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
+  Fd made(::open(path.c_str(), kFlags | O_CREAT | O_EXCL, 0600));
+  if (made && ::fchown(made.number(), owner, static_cast<gid_t>(-1)) != 0) return {};
+  return made ? std::move(made) : Fd(::open(path.c_str(), kFlags));
+}
+
+Result<Fd> take_start_lock(const std::string& path, uid_t owner, const Deadline& deadline) {
+  Fd lock = open_start_lock(path, owner);
   if (!lock) return fail(Errc::kSystem, path + ": " + std::strerror(errno));
   while (!control::take_lock(lock.number())) {
     if (monotonic_now() > deadline.at)
@@ -56,9 +69,9 @@ Result<Fd> pause_relay(const control::JobPlace& job) {
   if (job.members.live.empty()) return fail(Errc::kNotFound, "there is no process of the job here");
   const std::string node = job.directory + "/" + job.members.live.front().node;
   const Deadline deadline{monotonic_now() + kPauseMax, nullptr};
-  auto lock = take_start_lock(node + std::string(kRelayStartLock), deadline);
+  auto lock = take_start_lock(node + std::string(kRelayStartLock), job.owner, deadline);
   if (!lock) return lock;
-  const auto relay = process_at(node + std::string(kRelaySocket));
+  const auto relay = process_at(node + std::string(kRelaySocket), job.owner);
   if (!relay) return tl::unexpected(relay.error());
   if (!*relay) return lock;
   ::syscall(SYS_pidfd_send_signal, relay->number(), SIGKILL, nullptr, 0);

@@ -9,7 +9,8 @@
 namespace livebtl::tool {
 
 /// Ends the job's relay on this node, if there is one; none is started while what this returns is open. Errors: kTimeout: a
-/// member has been starting one for too long, or it does not end; kSystem.
+/// member has been starting one for too long, or it does not end; kRefused: what listens in its place is not the job's owner's;
+/// kSystem.
 Result<Fd> pause_relay(const control::JobPlace& job);
 
 }  // namespace livebtl::tool

@@ -12,6 +12,8 @@ from pathlib import Path
 from .record import Block, Record
 from .sources import SOURCES
 
+BLOCK_SECONDS = 4 * 3600  # what takes so long never ends, and has failed
+
 
 def commit_of():
     """Of the checkout, marked if it has changes; what was built may be older."""
@@ -35,7 +37,8 @@ class Soak:
     def run_block(self, first, index):
         """In a session of its own: Ctrl-C is this program's, and what runs is finished."""
         command = self.source.command(self.options.build, self.options.logs, first, index)
-        done = subprocess.run(list(map(str, command)), text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        limited = ["timeout", "--kill-after=60", str(BLOCK_SECONDS), *map(str, command)]
+        done = subprocess.run(limited, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                               start_new_session=True, check=False)
         told = self.source.read(done.stdout)
         passed = done.returncode == 0 and told.count > 0

@@ -100,7 +100,14 @@ void SimProcess::begin() {
              network_.find(kind.name, id()) != nullptr;
     });
   };
-  while (!all_open()) static_cast<void>(engine_->open_transports());
+  constexpr int kTries = 1'000;
+  for (int tries = 0; !all_open(); ++tries) {
+    if (tries == kTries) {
+      ledger_.fail("process " + std::to_string(number()) + " never opens what its order names");
+      break;
+    }
+    static_cast<void>(engine_->open_transports());
+  }
   application_.open(*engine_);
   begun_ = true;
 }
