@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -95,15 +96,16 @@ class JobOfFakes {
   control::Outcome run(std::string verb, std::vector<std::string> arguments = {}) const {
     return run(command(std::move(verb), std::move(arguments)));
   }
-  /// All engines were last ordered to this rung.
-  bool all_on(core::Rung rung) const {
-    for (const auto& admin : admins_) {
-      if (admin->last().rung != rung) return false;
-    }
-    return true;
-  }
+  /// All engines, or one at least, were last ordered to this rung.
+  bool all_on(core::Rung rung) const { return count_on(rung) == admins_.size(); }
+  bool any_on(core::Rung rung) const { return count_on(rung) > 0; }
 
  private:
+  std::size_t count_on(core::Rung rung) const {
+    const auto on = std::count_if(admins_.begin(), admins_.end(),
+                                  [rung](const auto& admin) { return admin->last().rung == rung; });
+    return static_cast<std::size_t>(on);
+  }
   control::JobFacts find_facts() {
     auto facts = control::find_job(settings_, ProcessId{0x1000 + started_++});
     REQUIRE(facts);
