@@ -86,13 +86,15 @@ core::EngineConfig SimProcess::config() {
 }
 
 void SimProcess::begin() {
-  // A device that refuses to open is tried again: a process without its transports is another test.
-  const auto excluded = [this](const std::string& name) {
+  // A device that refuses to open is tried again: a process without its transports is another test. An order that the
+  // engine refused for such a device leaves it by the routing before, until a coordinator repeats the order.
+  const core::Rung stands = engine_->report().refusal.empty() ? order_.rung : core::Rung::kOld;
+  const auto excluded = [this, stands](const std::string& name) {
     if (order_.operation == 0) return options_.excluded.contains(name);
     const bool by_old = core::RoutingView(order_.before, node_name()).excluded(name);
     const bool by_new = core::RoutingView(order_.after, node_name()).excluded(name);
-    if (order_.rung == core::Rung::kOld) return by_old;
-    return order_.rung == core::Rung::kNew ? by_new : by_old && by_new;
+    if (stands == core::Rung::kOld) return by_old;
+    return stands == core::Rung::kNew ? by_new : by_old && by_new;
   };
   const auto all_open = [&] {
     return std::ranges::all_of(sim_kinds(), [&](const SimKind& kind) {
