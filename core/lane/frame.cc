@@ -27,8 +27,9 @@ constexpr bool kRules = true;
 constexpr Kind kKinds[] = {
     {FrameKind::kEager, "eager", shape<MessageBody>(kEagerFlags)},
     {FrameKind::kRts, "rts",
-     shape<RtsBody>(kFlagHasData | kFlagTagged | kFlagWantDone | kFlagPut | kFlagGet, kRules)},
-    {FrameKind::kCts, "cts", shape<CtsBody>(0, kRules)},
+     shape<RtsBody>(kFlagHasData | kFlagTagged | kFlagWantDone | kFlagPut | kFlagGet | kFlagAhead,
+                    kRules)},
+    {FrameKind::kCts, "cts", shape<CtsBody>(kFlagAhead, kRules)},
     {FrameKind::kFin, "fin", shape<FinBody>(kFlagGivenUp, kRules)},
     {FrameKind::kDone, "done", shape<FinBody>(kFlagWantDone, kRules)},
     {FrameKind::kActive, "active", shape<MessageBody>(0)},
@@ -38,7 +39,7 @@ constexpr Kind kKinds[] = {
     {FrameKind::kAtomic, "atomic", shape<AtomicBody>(0, kRules)},
     {FrameKind::kAtomicReply, "atomic-reply", shape<FinBody>(0, kRules)},
     {FrameKind::kAddresses, "addresses", {sizeof(FrameHead), kFlagAckWanted, false}},
-    {FrameKind::kData, "data", shape<DataBody>(0, kRules)},
+    {FrameKind::kData, "data", shape<DataBody>(kFlagAhead, kRules)},
     {FrameKind::kAck, "ack", shape<CreditBody>(0)},
     {FrameKind::kMarker, "marker", shape<PathBody>(0)},
     {FrameKind::kMarkerAck, "marker-ack", shape<PathBody>(0)},
@@ -65,9 +66,11 @@ bool body_keeps_rules(FrameKind kind, Bytes header) noexcept {
   switch (kind) {
     case FrameKind::kRts: {
       // An offer is one thing: a tagged message, a put (a key where a message has its tag), or a
-      // get's answer.
+      // get's answer. Only a message's data go ahead.
       const auto flags = std::to_integer<unsigned>(header[offsetof(FrameHead, flags)]);
-      return std::popcount(flags & (kFlagTagged | kFlagPut | kFlagGet)) <= 1;
+      const bool message = (flags & (kFlagPut | kFlagGet)) == 0;
+      return std::popcount(flags & (kFlagTagged | kFlagPut | kFlagGet)) <= 1 &&
+             (message || (flags & kFlagAhead) == 0);
     }
     case FrameKind::kCts:
       return decode_body<CtsBody>(header).reserved == 0;

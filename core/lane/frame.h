@@ -58,6 +58,9 @@ enum FrameFlag : std::uint8_t {
   kFlagPut = 16,       // kRts: a put (RtsBody.tag is the key, data the address)
   kFlagGet = 32,       // kRts: answers a kGet (RtsBody.tag is its operation, data 0)
   kFlagGivenUp = 64,   // kFin: of the data's sender: no more comes; names the receiver's handle
+  // kRts of a message: data follow, unasked. kData: such data, under the sender's name. kCts: none of them were
+  // dropped; go on behind them
+  kFlagAhead = 128,
 };
 
 /// 24 bytes, first in every header.
@@ -112,7 +115,7 @@ struct AtomicBody {
   std::uint8_t reserved = 0;
 };
 struct DataBody {
-  std::uint64_t handle = 0;  // from CtsBody
+  std::uint64_t handle = 0;  // from CtsBody; kFlagAhead: the transfer, from RtsBody
   std::uint64_t offset = 0;
   std::uint32_t attempt = 0;
   std::uint32_t reserved = 0;

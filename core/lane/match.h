@@ -60,6 +60,7 @@ struct Envelope {
   bool has_data = false;
   bool want_done = false;
   bool rendezvous = false;  // only offered: the bytes are to be fetched by `transfer`
+  bool ahead = false;       // ... but data follow, unasked
   Tag tag = 0;
   std::uint64_t data = 0;
   std::uint64_t length = 0;  // of the whole message

@@ -13,6 +13,7 @@
 
 #include "base/hex.h"
 #include "core/engine/config.h"
+#include "core/lane/ahead.h"
 #include "core/lane/copy_choice.h"
 #include "core/lane/reorder.h"
 #include "core/lane/role.h"
@@ -36,6 +37,7 @@ struct RxLane {
   // answered. Nothing that comes and goes at once is counted.
   std::uint64_t held_bytes = 0, held_headers = 0;
   std::uint64_t open_requests = 0;
+  TakenAhead ahead;
 
   /// One more message was received, and is not kept.
   void took(std::size_t bytes) noexcept {
@@ -134,6 +136,7 @@ struct Peer {
   std::uint32_t transfers_asked = 0;            // of ours: the peer wants the data, and has not all
   std::vector<core::Path*> bulk_paths;          // the placed lane's; striped by weight
   core::CopyChoice copies;
+  core::SentAhead ahead;
   std::map<std::string, std::uint64_t> lost_paths;  // by transport: id of what a redial replaces
   std::string fatal_refusal;                        // the peer will never talk to us again, and why
   TimeNs lost_at = 0;

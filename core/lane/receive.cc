@@ -20,7 +20,7 @@ MutableBytes Receiver::on_place(Path& path, Bytes header, std::size_t payload_by
   if (!path.open() || header.size() != sizeof(Header<DataBody>)) return {};
   const auto head = decode_head(header);
   if (!head || head->kind != FrameKind::kData) return {};
-  return transfers_.place(path, decode_body<DataBody>(header), payload_bytes, to_be_checked);
+  return transfers_.place(path, *head, decode_body<DataBody>(header), payload_bytes, to_be_checked);
 }
 
 // in: a frame as it came. out: its part of the engine has it, or its path is broken down.
@@ -72,7 +72,7 @@ void Receiver::on_any_frame(Path& path, Bytes header, Bytes payload) noexcept {
     path.marker.on_ordered(head->seq);
     on_ordered(path, *head, header, payload);
   } else if (head->kind == FrameKind::kData) {
-    transfers_.on_data(path, decode_body<DataBody>(header), payload);
+    transfers_.on_data(path, *head, decode_body<DataBody>(header), payload);
   } else if (head->kind == FrameKind::kAck) {
     on_credit(path, decode_body<CreditBody>(header));
   } else {
@@ -129,7 +129,7 @@ void Receiver::dispatch(Peer& peer, const FrameHead& head, Bytes header, Bytes p
     case FrameKind::kRts:
       return on_offer(peer, head, decode_body<RtsBody>(header), payload);
     case FrameKind::kCts:
-      return transfers_.on_cts(peer, decode_body<CtsBody>(header));
+      return transfers_.on_cts(peer, head, decode_body<CtsBody>(header));
     case FrameKind::kFin:
       return transfers_.on_fin(peer, head, decode_body<FinBody>(header));
     case FrameKind::kDone:
@@ -279,6 +279,7 @@ void Receiver::on_offer(Peer& peer, const FrameHead& head, const RtsBody& body,
   ++peer.rx.messages_received;
   Envelope envelope = envelope_of(peer, head, body.tag, body.data, body.length);
   envelope.rendezvous = true;
+  envelope.ahead = (head.flags & kFlagAhead) != 0;
   envelope.transfer = body.transfer;
   if (Operation* receive = port->matcher.arrived(envelope))
     return deliver_offer(*port, *receive, envelope);
@@ -294,6 +295,7 @@ void Receiver::deliver_offer(PortState& port, Operation& receive,
   in.port = &port;
   in.peer = envelope.source.peer;
   in.transfer = envelope.transfer;
+  in.ahead = envelope.ahead && wanted == envelope.length;
   in.completion = envelope.completion(wanted);
   if (state.multi_bytes_min != 0) {
     in.slices[0] = take_multi(state, wanted);

@@ -39,7 +39,21 @@ void Transfers::request_posted(std::uint64_t name) noexcept {
   out->counted = true;
 }
 
-void Transfers::on_cts(Peer& peer, const CtsBody& cts) noexcept {
+// Behind a busy pair's other data they would not be there any sooner, and the receiver is seldom ready for them;
+// nor where they could overtake the offer on another path.
+bool Transfers::goes_ahead(Peer& peer, const Path& path, std::uint64_t name) noexcept {
+  const bool alone = peer.bulk_paths.size() == 1 && peer.bulk_paths.front() == &path;
+  return alone && peer.sending.empty() && peer.transfers_asked == 0 && peer.ahead.choose(name);
+}
+
+void Transfers::go_ahead(Peer& peer, std::uint64_t name) noexcept {
+  OutTransfer* out = out_.find(name);
+  LIVEBTL_ASSERT(out != nullptr, "an offer that was posted just now has its transfer");
+  out->ahead_bytes = std::min(out->bytes, SentAhead::kBytesMax);
+  peer.sending.push_back(name);
+}
+
+void Transfers::on_cts(Peer& peer, const FrameHead& head, const CtsBody& cts) noexcept {
   OutTransfer* out = out_.find(cts.transfer);
   // Late or made up: an attempt that was overtaken, or one that asks for more than was offered.
   if (out == nullptr || out->peer != &peer || out->finished || cts.length > out->bytes ||
@@ -52,10 +66,17 @@ void Transfers::on_cts(Peer& peer, const CtsBody& cts) noexcept {
     tell_given_up(*out);
     return complete_out_if_done(cts.transfer);
   }
-  if (out->wanted == 0 && cts.length != 0) ++peer.transfers_asked;
+  const bool first = !out->asked_for();
+  if (first && cts.length != 0) ++peer.transfers_asked;
   out->wanted = cts.length;
   out->attempt = cts.attempt;
-  out->next_offset = out->asked_offset = cts.offset;
+  out->asked_offset = cts.offset;
+  const bool taken = first && (head.flags & kFlagAhead) != 0;
+  if (!taken) out->next_offset = cts.offset;
+  if (first && peer.ahead.transfer == cts.transfer) {
+    peer.ahead.answered(taken);
+    if (!taken) out->begun_at = 0;  // the way is chosen, and timed, anew
+  }
   if (std::find(peer.sending.begin(), peer.sending.end(), cts.transfer) == peer.sending.end())
     peer.sending.push_back(cts.transfer);
   sender_.mark_dirty(peer);
@@ -78,8 +99,9 @@ void Transfers::complete_out_if_done(std::uint64_t name) noexcept {
   OutTransfer* out = out_.find(name);
   if (out == nullptr || !out->finished || out->posted != 0) return;
   std::erase(out->peer->sending, name);
+  out->peer->ahead.ended(name);
   const OutTransfer done = *out;
-  if (done.wanted != 0) --done.peer->transfers_asked;
+  if (done.asked_for()) --done.peer->transfers_asked;
   out_.release(name);
   if (done.counted) sender_.request_ended(*done.peer);
   if (done.operation != nullptr) return complete_out(done);
@@ -138,7 +160,7 @@ std::size_t Transfers::pump(Peer& peer, std::size_t bytes_max) noexcept {
   while (!peer.sending.empty() && bytes < bytes_max) {
     const std::uint64_t name = peer.sending.front();
     OutTransfer* out = out_.find(name);
-    if (out == nullptr || out->finished || out->next_offset >= out->wanted) {
+    if (out == nullptr || out->finished || out->next_offset >= out->end()) {
       peer.sending.erase(peer.sending.begin());
       continue;
     }
@@ -157,8 +179,10 @@ std::size_t Transfers::pump(Peer& peer, std::size_t bytes_max) noexcept {
 
 Post Transfers::post_piece(Peer& peer, Path& path, const OutTransfer& out, std::uint64_t name,
                            const Slice& piece, bool exposed) noexcept {
-  const Header<DataBody> header{{FrameKind::kData, 0, 0, 0, 0, 0, peer.rx.reorder.expected()},
-                                {out.handle, out.next_offset, out.attempt, 0}};
+  const std::uint8_t flags = out.asked_for() ? 0 : kFlagAhead;
+  const Header<DataBody> header{
+      {FrameKind::kData, flags, 0, 0, 0, 0, peer.rx.reorder.expected()},
+      {out.asked_for() ? out.handle : name, out.next_offset, out.attempt, 0}};
   const Bytes payload{static_cast<const std::byte*>(piece.data), piece.bytes};
   return path.endpoint->post({bytes_of(header), payload, name, true, exposed});
 }
@@ -171,18 +195,19 @@ bool Transfers::exposes(Peer& peer, const Path& path, OutTransfer& out,
   if (path.copies != Copies::kMeasured) return path.copies == Copies::kOnce;
   if (out.begun_at == 0) {
     out.begun_at = context_.config.now();
-    out.way = peer.copies.next(out.wanted);
+    out.way = peer.copies.next(out.total());
   }
   return out.way != CopyChoice::Way::kCopied;
 }
 
-// Posts the next fragment: exposed for a zero-copy read where the path can do that and it pays.
+// Posts the next fragment: exposed for a zero-copy read where the path can do that and it pays (ahead of the request,
+// too: in one go, as it costs this end nothing).
 // Returns its bytes; 0: the path is busy.
 std::size_t Transfers::post_data(Peer& peer, Path& path, OutTransfer& out,
                                  std::uint64_t name) noexcept {
   const Caps& caps = path.slot.caps;
   const std::size_t chunk = std::min<std::uint64_t>(
-      std::max(caps.payload_bytes_max, caps.zero_copy_bytes_max), out.wanted - out.next_offset);
+      std::max(caps.payload_bytes_max, caps.zero_copy_bytes_max), out.total() - out.next_offset);
   Slice piece =
       piece_at(std::span<const Slice>{out.slices, out.slice_count}, out.next_offset, chunk);
   Post post = Post::kSmaller;
@@ -193,7 +218,8 @@ std::size_t Transfers::post_data(Peer& peer, Path& path, OutTransfer& out,
   if (post == Post::kSmaller) {
     const std::uint32_t copied_max =
         caps.piece_bytes_max != 0 ? caps.piece_bytes_max : caps.payload_bytes_max;
-    piece.bytes = std::min<std::size_t>(piece.bytes, copied_max);
+    piece.bytes =
+        std::min<std::size_t>({piece.bytes, copied_max, out.end() - out.next_offset});
     post = post_piece(peer, path, out, name, piece, false);
   }
   if (post == Post::kRetry) return 0;
@@ -224,8 +250,10 @@ void Transfers::path_lost(Peer& peer, Path& path) noexcept {
 // what is lost now: it does not ask a second time. What comes twice counts once.
 void Transfers::rewind_outgoing(Peer& peer) noexcept {
   out_.for_each([&](std::uint64_t name, OutTransfer& out) {
-    if (out.peer != &peer || out.finished || out.wanted == 0) return;
+    if (out.peer != &peer || out.finished) return;
     out.next_offset = out.asked_offset;
+    if (!out.asked_for()) out.ahead_bytes = 0;  // whatever the receiver says of it, it begins anew
+    if (out.end() == 0) return;
     if (std::find(peer.sending.begin(), peer.sending.end(), name) == peer.sending.end())
       peer.sending.push_back(name);
   });

@@ -49,10 +49,16 @@ struct OutTransfer {
   std::uint64_t wanted = 0;
   std::uint64_t asked_offset = 0;  // of the last CTS: all before it has arrived
   std::uint64_t next_offset = 0;
+  std::uint64_t ahead_bytes = 0;  // may go without a CTS
   std::uint32_t attempt = 0;
   std::optional<CopyChoice::Way> way;  // chosen, and to be measured from begun_at on
   TimeNs begun_at = 0;
   std::uint32_t posted = 0;  // data frames in endpoints, referring to the user's bytes
+
+  bool asked_for() const noexcept { return wanted != 0; }
+  std::uint64_t total() const noexcept { return asked_for() ? wanted : bytes; }
+  /// Where what may be sent now ends.
+  std::uint64_t end() const noexcept { return asked_for() ? wanted : ahead_bytes; }
 };
 
 struct InTransfer {
@@ -69,6 +75,7 @@ struct InTransfer {
   std::uint64_t transfer = 0;  // the sender's name
   std::uint64_t wanted = 0;
   std::uint32_t attempt = 0;
+  bool ahead = false;  // data follow the offer, and all of them are wanted
   Intervals arrived;
 
   /// Of the frame that tells the peer that it has ended.
@@ -100,6 +107,9 @@ class Transfers {
                      std::span<const Slice> slices, std::uint64_t bytes, std::uint64_t& name);
   /// Sender: the offer, of a put, is on its way, and is one more open request.
   void request_posted(std::uint64_t name) noexcept;
+  /// Sender: shall the data of this offer, made for that path, go ahead? Then go_ahead() follows once it is posted.
+  bool goes_ahead(Peer& peer, const Path& path, std::uint64_t name) noexcept;
+  void go_ahead(Peer& peer, std::uint64_t name) noexcept;
   /// Sender: the offer was never posted: nobody is to be told when it ends.
   void withdraw_offer(std::uint64_t name) noexcept;
   /// Receiver: a matched offer. slices: where it goes; wanted: how much of it (0 ends it at once).
@@ -108,12 +118,12 @@ class Transfers {
   /// role: by what it was asked for.
   void tell_end(Peer& peer, std::uint64_t transfer, Errc code, Role role);
 
-  void on_cts(Peer& peer, const CtsBody& cts) noexcept;
+  void on_cts(Peer& peer, const FrameHead& head, const CtsBody& cts) noexcept;
   void on_fin(Peer& peer, const FrameHead& head, const FinBody& fin) noexcept;
-  void on_data(Path& path, const DataBody& data, Bytes payload) noexcept;
+  void on_data(Path& path, const FrameHead& head, DataBody data, Bytes payload) noexcept;
   /// Where the payload of a data frame may be read to directly; empty: nowhere. Never where bytes
   /// have arrived or are arriving: what comes twice may be damaged the second time.
-  MutableBytes place(Path& path, const DataBody& data, std::size_t payload_bytes,
+  MutableBytes place(Path& path, const FrameHead& head, DataBody data, std::size_t payload_bytes,
                      bool to_be_checked) noexcept;
   void on_sent(Path& path, std::uint64_t name) noexcept;
 
@@ -144,7 +154,8 @@ class Transfers {
   void cancel(Concerned concerned, Errc code) noexcept;
   bool being_placed(const Peer& peer, const DataBody& data, std::uint64_t bytes) const noexcept;
   void rewind_outgoing(Peer& peer) noexcept;
-  void ask(InTransfer& in, std::uint64_t handle) noexcept;
+  void ask(InTransfer& in, std::uint64_t handle, std::uint8_t flags) noexcept;
+  InTransfer* target_of(Peer& peer, const FrameHead& head, DataBody& data) noexcept;
   void ask_again(Peer& peer) noexcept;
   void complete_in(std::uint64_t handle) noexcept;
   void finish(const InTransfer& in) noexcept;

@@ -12,7 +12,7 @@ namespace livebtl::core {
 // A put is answered by the peer's engine, whatever its program does; and of what still waits in a queue the peer
 // does not know.
 bool Transfers::is_untaken(const OutTransfer& out) noexcept {
-  if (out.operation == nullptr || out.one_sided || out.finished || out.wanted != 0) return false;
+  if (out.operation == nullptr || out.one_sided || out.finished || out.asked_for()) return false;
   return !state_of<SendState>(*out.operation).frame.queued;
 }
 
@@ -54,7 +54,7 @@ void Transfers::give_up(std::uint64_t name, OutTransfer& out, Errc code) noexcep
   std::erase(out.peer->sending, name);
   out.given_up = true;
   if (!out.finished) out.code = code;
-  if (!out.finished && out.wanted != 0) tell_given_up(out);
+  if (!out.finished && out.asked_for()) tell_given_up(out);
   const OutTransfer ended = out;
   out.operation = nullptr;
   complete_out_if_done(name);

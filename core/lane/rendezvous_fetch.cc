@@ -46,7 +46,7 @@ void Transfers::fetch(Peer& peer, InTransfer in, std::uint64_t wanted) {
   InTransfer& mine = in_.acquire(handle);
   mine = std::move(in);
   mine.wanted = wanted;
-  ask(mine, handle);
+  ask(mine, handle, mine.ahead && peer.rx.ahead.begin(mine.transfer, handle) ? kFlagAhead : 0);
 }
 
 void Transfers::tell_end(Peer& peer, std::uint64_t transfer, Errc code, Role role) {
@@ -54,14 +54,21 @@ void Transfers::tell_end(Peer& peer, std::uint64_t transfer, Errc code, Role rol
                         FinBody{transfer, static_cast<std::uint32_t>(code), 0}, {}, role);
 }
 
-void Transfers::ask(InTransfer& in, std::uint64_t handle) noexcept {
-  sender_.queue_control(*in.peer, FrameKind::kCts, 0, 0, 0, request_for(in, handle));
+void Transfers::ask(InTransfer& in, std::uint64_t handle, std::uint8_t flags) noexcept {
+  sender_.queue_control(*in.peer, FrameKind::kCts, flags, 0, 0, request_for(in, handle));
 }
 
-MutableBytes Transfers::place(Path& path, const DataBody& data, std::size_t payload_bytes,
-                              bool to_be_checked) noexcept {
+// in: data by whichever name. out: by our handle. null: of no transfer of that peer's, or of none any more.
+InTransfer* Transfers::target_of(Peer& peer, const FrameHead& head, DataBody& data) noexcept {
+  if ((head.flags & kFlagAhead) != 0) data.handle = peer.rx.ahead.handle_of(data.handle);
   InTransfer* in = in_.find(data.handle);
-  if (in == nullptr || in->peer != path.peer) return {};
+  return in != nullptr && in->peer == &peer ? in : nullptr;
+}
+
+MutableBytes Transfers::place(Path& path, const FrameHead& head, DataBody data,
+                              std::size_t payload_bytes, bool to_be_checked) noexcept {
+  InTransfer* in = target_of(*path.peer, head, data);
+  if (in == nullptr) return {};
   // A put goes into memory that others may read meanwhile: only after its checksum was found right.
   if (in->purpose == InTransfer::Purpose::kPut && to_be_checked) return {};
   if (data.offset > in->wanted || payload_bytes > in->wanted - data.offset) return {};
@@ -84,11 +91,15 @@ bool Transfers::being_placed(const Peer& peer, const DataBody& data,
   });
 }
 
-void Transfers::on_data(Path& path, const DataBody& data, Bytes payload) noexcept {
+void Transfers::on_data(Path& path, const FrameHead& head, DataBody data, Bytes payload) noexcept {
   path.placing = 0;
   Peer& peer = *path.peer;
-  InTransfer* in = in_.find(data.handle);
-  if (in == nullptr || in->peer != &peer) return;  // late: its transfer is complete
+  const std::uint64_t name = data.handle;
+  InTransfer* in = target_of(peer, head, data);
+  if (in == nullptr) {  // late: its transfer is complete; or early
+    if ((head.flags & kFlagAhead) != 0) peer.rx.ahead.missed = name;
+    return;
+  }
   if (data.offset > in->wanted || payload.size() > in->wanted - data.offset) return;
   const std::span<const MutableSlice> slices{in->slices, in->slice_count};
   const MutableSlice piece = piece_at(slices, data.offset, payload.size());
@@ -137,11 +148,13 @@ void Transfers::ask_again(Peer& peer) noexcept {
     const auto cts = decode_body<CtsBody>({frame->header, frame->header_bytes});
     const InTransfer* in = in_.find(cts.handle);
     if (in == nullptr || in->peer != &peer) continue;
-    frame->set_header(Header<CtsBody>{frame->head(), request_for(*in, cts.handle)});
+    FrameHead head = frame->head();
+    head.flags &= static_cast<std::uint8_t>(~kFlagAhead);
+    frame->set_header(Header<CtsBody>{head, request_for(*in, cts.handle)});
     waiting.insert(cts.handle);
   }
   in_.for_each([&](std::uint64_t handle, InTransfer& in) {
-    if (in.peer == &peer && !waiting.contains(handle)) ask(in, handle);
+    if (in.peer == &peer && !waiting.contains(handle)) ask(in, handle, 0);
   });
 }
 

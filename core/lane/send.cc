@@ -208,6 +208,8 @@ void Sender::count(Peer& peer, OutFrame& frame) noexcept {
       peer.tx.used_bytes += frame.payload_bytes;
       ++peer.tx.messages_sent;
       if (frame.pooled) --peer.queued_injects;
+      if ((frame.head().flags & kFlagAhead) != 0) [[unlikely]]
+        transfers_.go_ahead(peer, decode_body<RtsBody>({frame.header, frame.header_bytes}).transfer);
       return;
     case Role::kRequest:
       ++peer.tx.open_requests;

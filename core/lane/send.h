@@ -113,7 +113,7 @@ class Sender {
                     const Header<MessageBody>& header, std::size_t bytes) noexcept;
   void queue_send(PortState& port, const SendRequest& request, Operation& operation,
                   const Header<MessageBody>& header, std::size_t bytes) noexcept;
-  void offer_instead(Peer& peer, OutFrame& frame) noexcept;
+  void offer_instead(Peer& peer, const Path& path, OutFrame& frame) noexcept;
   bool spend_credit(Peer& peer, Path& path, OutFrame& frame) noexcept;
   void ask_for_credit(Peer& peer, Path& path) noexcept;
   bool flush_replay(Peer& peer, Path& path) noexcept;

@@ -12,7 +12,7 @@ namespace livebtl::core {
 
 // A message too large for eager, or without credit for its bytes, becomes an offer just before it
 // is posted: which it is depends on the path and the credit of that moment.
-void Sender::offer_instead(Peer& peer, OutFrame& frame) noexcept {
+void Sender::offer_instead(Peer& peer, const Path& path, OutFrame& frame) noexcept {
   SendState& state = state_of<SendState>(*frame.operation);
   std::uint64_t name = 0;
   transfers_.offer(peer, state.port, frame.operation, {frame.slices, frame.slice_count},
@@ -21,6 +21,8 @@ void Sender::offer_instead(Peer& peer, OutFrame& frame) noexcept {
   std::memcpy(&message, frame.header, sizeof(message));
   Header<RtsBody> rts{message.head, {message.body.tag, message.body.data, state.bytes, name}};
   rts.head.kind = FrameKind::kRts;
+  const bool large = state.bytes > path.slot.caps.eager_bytes_max;
+  if (large && transfers_.goes_ahead(peer, path, name)) rts.head.flags |= kFlagAhead;
   frame.set_header(rts);
   frame.payload_bytes = 0;
   frame.slice_count = 0;
@@ -38,7 +40,7 @@ bool Sender::spend_credit(Peer& peer, Path& path, OutFrame& frame) noexcept {
     ask_for_credit(peer, path);
     return false;
   }
-  offer_instead(peer, frame);
+  offer_instead(peer, path, frame);
   return true;
 }
 

@@ -10,7 +10,7 @@
 
 namespace livebtl::core {
 
-inline constexpr std::uint8_t kHelloVersion = 2;
+inline constexpr std::uint8_t kHelloVersion = 3;
 inline constexpr std::size_t kTryInsteadMax = 8;
 
 enum class HelloType : std::uint8_t {

@@ -25,8 +25,8 @@ constexpr unsigned kAckOnly = kFlagAckWanted;
 const Kind kKinds[] = {
     {FrameKind::kEager, sizeof(MessageBody), kFlagHasData | kFlagTagged | kFlagWantDone | kAckOnly},
     {FrameKind::kRts, sizeof(RtsBody),
-     kFlagHasData | kFlagTagged | kFlagWantDone | kFlagPut | kFlagGet | kAckOnly},
-    {FrameKind::kCts, sizeof(CtsBody), kAckOnly},
+     kFlagHasData | kFlagTagged | kFlagWantDone | kFlagPut | kFlagGet | kFlagAhead | kAckOnly},
+    {FrameKind::kCts, sizeof(CtsBody), kFlagAhead | kAckOnly},
     {FrameKind::kFin, sizeof(FinBody), kAckOnly | kFlagGivenUp},
     {FrameKind::kDone, sizeof(FinBody), kFlagWantDone | kAckOnly},
     {FrameKind::kActive, sizeof(MessageBody), kAckOnly},
@@ -36,7 +36,7 @@ const Kind kKinds[] = {
     {FrameKind::kAtomic, sizeof(AtomicBody), kAckOnly},
     {FrameKind::kAtomicReply, sizeof(FinBody), kAckOnly},
     {FrameKind::kAddresses, 0, kAckOnly},
-    {FrameKind::kData, sizeof(DataBody), kAckOnly},
+    {FrameKind::kData, sizeof(DataBody), kFlagAhead | kAckOnly},
     {FrameKind::kAck, sizeof(CreditBody), kAckOnly},
     {FrameKind::kMarker, sizeof(PathBody), kAckOnly},
     {FrameKind::kMarkerAck, sizeof(PathBody), kAckOnly},
@@ -122,6 +122,9 @@ TEST_CASE("an offer is a tagged message, a put or a get, never two of them") {
   CHECK_FALSE(decode_head(header_of(rts, kFlagPut | kFlagTagged)));
   CHECK_FALSE(decode_head(header_of(rts, kFlagGet | kFlagTagged)));
   CHECK_FALSE(decode_head(header_of(rts, kFlagPut | kFlagGet)));
+  CHECK(decode_head(header_of(rts, kFlagTagged | kFlagAhead)));
+  CHECK_FALSE(decode_head(header_of(rts, kFlagPut | kFlagAhead)));
+  CHECK_FALSE(decode_head(header_of(rts, kFlagGet | kFlagAhead)));
 }
 
 TEST_CASE("reserved bits of the head are refused") {
