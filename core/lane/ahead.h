@@ -29,7 +29,7 @@ struct SentAhead {
     transfer = offered;
     return true;
   }
-  /// The peer has asked for the data. Who posts its receives late gets them twice, but ever more seldom.
+  /// The peer has asked for the data. Where receives are posted late they come twice, but ever more seldom.
   void answered(bool taken) noexcept {
     in_vain = taken ? 0 : std::min(in_vain + 1, kInVainMost);
     pause = (1u << in_vain) - 1;

@@ -209,7 +209,8 @@ void Sender::count(Peer& peer, OutFrame& frame) noexcept {
       ++peer.tx.messages_sent;
       if (frame.pooled) --peer.queued_injects;
       if ((frame.head().flags & kFlagAhead) != 0) [[unlikely]]
-        transfers_.go_ahead(peer, decode_body<RtsBody>({frame.header, frame.header_bytes}).transfer);
+        transfers_.go_ahead(peer,
+                            decode_body<RtsBody>({frame.header, frame.header_bytes}).transfer);
       return;
     case Role::kRequest:
       ++peer.tx.open_requests;

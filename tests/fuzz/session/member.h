@@ -164,8 +164,8 @@ class Member {
         return answer_message(head);
       case FrameKind::kRts: {
         const auto rts = core::decode_body<core::RtsBody>(header);
-        return post(FrameKind::kCts, core::CtsBody{rts.transfer, 0, rts.length, ++handle_, 0, 0}, {},
-                    head.flags & core::kFlagAhead);
+        return post(FrameKind::kCts, core::CtsBody{rts.transfer, 0, rts.length, ++handle_, 0, 0},
+                    {}, head.flags & core::kFlagAhead);
       }
       case FrameKind::kCts: {
         const auto cts = core::decode_body<core::CtsBody>(header);

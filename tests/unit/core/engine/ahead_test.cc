@@ -11,7 +11,8 @@ using core::FrameKind;
 
 namespace {
 
-constexpr std::size_t kBytes = 40000;  // of each large message; more than any transport sends at once
+constexpr std::size_t kBytes =
+    40000;  // of each large message; more than any transport sends at once
 
 /// Rank 0 sends to rank 1.
 class Messages {
@@ -88,14 +89,16 @@ TEST_CASE("data of one message at a time go ahead") {
   messages.until_done(1);
 }
 
-TEST_CASE("data that nobody waits for come again, and the next ones wait until they are asked for") {
+TEST_CASE(
+    "data that nobody waits for come again, and the next ones wait until they are asked for") {
   for (const char* beneath : kTransports) {
     CAPTURE(beneath);
     Messages messages(beneath);
     std::uint64_t once = 0;
     for (std::size_t i = 0; i < 4; ++i) {
       CAPTURE(i);
-      const bool ahead = i == 0 || i == 2;  // after the first one is left out, after the next three are
+      const bool ahead =
+          i == 0 || i == 2;  // after the first one is left out, after the next three are
       const std::uint64_t before = messages.data();
       messages.send(i);
       messages.small();
@@ -108,7 +111,8 @@ TEST_CASE("data that nobody waits for come again, and the next ones wait until t
   }
 }
 
-TEST_CASE("a buffer that is too short gets the beginning, and what goes beyond it changes nothing") {
+TEST_CASE(
+    "a buffer that is too short gets the beginning, and what goes beyond it changes nothing") {
   for (const char* beneath : kTransports) {
     CAPTURE(beneath);
     Messages messages(beneath);
@@ -151,7 +155,8 @@ TEST_CASE("who gives up a message whose data went ahead tells it") {
   CHECK(messages.received[0].completion.code == Errc::kCancelled);
 }
 
-TEST_CASE("the more offers in a row went ahead in vain, the longer none does; one that did not ends it") {
+TEST_CASE(
+    "the more offers in a row went ahead in vain, the longer none does; one that did not ends it") {
   core::SentAhead ahead;
   std::uint64_t name = 0;
   const auto left_out = [&] {
