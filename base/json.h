@@ -4,9 +4,9 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "livebtl/result.h"
@@ -15,29 +15,85 @@ namespace livebtl {
 
 using Json = nlohmann::json;
 
+/// Makes the document as the parser reads it, and stops at the first thing that is refused: what lies behind that, and
+/// what is nested deeper, is never made.
+class CheckedDocument {
+ public:
+  // What the parser calls, by names and types of its own.
+  using number_integer_t = Json::number_integer_t;
+  using number_unsigned_t = Json::number_unsigned_t;
+  using number_float_t = Json::number_float_t;
+  using string_t = Json::string_t;
+  using binary_t = Json::binary_t;
+
+  explicit CheckedDocument(int depth_max) : depth_max_(static_cast<std::size_t>(depth_max)) {
+    open_.reserve(depth_max_);
+  }
+
+  Json& document() noexcept { return document_; }
+  bool too_deep() const noexcept { return too_deep_; }
+  bool repeated() const noexcept { return repeated_; }
+
+  bool null() { return put(nullptr); }
+  bool boolean(bool value) { return put(value); }
+  bool number_integer(number_integer_t value) { return put(value); }
+  bool number_unsigned(number_unsigned_t value) { return put(value); }
+  bool number_float(number_float_t value, const string_t&) { return put(value); }
+  bool string(string_t& value) { return put(std::move(value)); }
+  bool binary(binary_t&) { return false; }  // text has none
+  bool start_object(std::size_t) { return begin(Json::value_t::object); }
+  bool start_array(std::size_t) { return begin(Json::value_t::array); }
+  bool end_object() { return end(); }
+  bool end_array() { return end(); }
+  bool key(string_t& name) {
+    // The object refuses a second entry by itself: no set of keys is kept beside it.
+    const auto [entry, added] = open_.back()->emplace(std::move(name), nullptr);
+    value_ = &*entry;
+    repeated_ = !added;
+    return added;
+  }
+  bool parse_error(std::size_t, const std::string&, const Json::exception&) { return false; }
+
+ private:
+  template <class Value>
+  Json& place(Value&& value) {
+    if (open_.empty()) return document_ = Json(std::forward<Value>(value));
+    if (open_.back()->is_object()) return *value_ = Json(std::forward<Value>(value));
+    return open_.back()->emplace_back(std::forward<Value>(value));
+  }
+  template <class Value>
+  bool put(Value&& value) {
+    place(std::forward<Value>(value));
+    return true;
+  }
+  bool begin(Json::value_t kind) {
+    too_deep_ = open_.size() >= depth_max_;
+    if (!too_deep_) open_.push_back(&place(kind));
+    return !too_deep_;
+  }
+  bool end() {
+    open_.pop_back();
+    return true;
+  }
+
+  const std::size_t depth_max_;
+  Json document_;
+  std::vector<Json*> open_;  // the innermost last: only that one grows, so that none of them moves
+  Json* value_ = nullptr;    // of the innermost object: what comes next is its value
+  bool too_deep_ = false;
+  bool repeated_ = false;
+};
+
 /// Errors: kLimit (nested deeper), kInvalid (no document, or a key stands twice in one object: two readers would
-/// differ about it).
+/// differ about it). The error is that of what stands first.
 inline Result<Json> parse_json(std::string_view text, int depth_max) {
-  bool too_deep = false;
-  bool repeated = false;
-  std::vector<std::set<std::string>> keys;
-  // What is nested deeper is never made: false drops it.
-  const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    using Event = Json::parse_event_t;
-    if (event == Event::object_start || event == Event::array_start)
-      too_deep = too_deep || depth >= depth_max;
-    if (event == Event::object_start) keys.emplace_back();
-    if (event == Event::object_end) keys.pop_back();
-    if (event == Event::key)
-      repeated = repeated || !keys.back().insert(parsed.get<std::string>()).second;
-    return !too_deep;
-  };
-  Json json = Json::parse(text.begin(), text.end(), watch, /*allow_exceptions=*/false);
-  if (too_deep)
+  CheckedDocument reader(depth_max);
+  const bool whole = Json::sax_parse(text.begin(), text.end(), &reader);
+  if (reader.too_deep())
     return fail(Errc::kLimit, "JSON nested more than " + std::to_string(depth_max) + " deep");
-  if (json.is_discarded()) return fail(Errc::kInvalid, "not a JSON document");
-  if (repeated) return fail(Errc::kInvalid, "a JSON object with a key that stands twice");
-  return json;
+  if (reader.repeated()) return fail(Errc::kInvalid, "a JSON object with a key that stands twice");
+  if (!whole) return fail(Errc::kInvalid, "not a JSON document");
+  return std::move(reader.document());
 }
 
 }  // namespace livebtl

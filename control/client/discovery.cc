@@ -28,12 +28,12 @@ Fd open_card(const std::string& path, uid_t owner) {
   return fd;
 }
 
-std::optional<MemberCard> read_card(int fd, ProcessId process) {
+std::optional<MemberCard> read_card(int fd, ProcessId process, KnownCards* known = nullptr) {
   for (int i = 0; i < kReadTries; ++i) {
     if (::lseek(fd, 0, SEEK_SET) != 0) return std::nullopt;
-    const auto text = read_descriptor(fd, kCardFileMax);
+    auto text = read_descriptor(fd, kCardFileMax);
     if (!text) return std::nullopt;
-    auto card = parse_card(*text);
+    auto card = known != nullptr ? known->card_of(process, std::move(*text)) : parse_card(*text);
     if (card && card->member.process == process) return std::move(*card);
     if (card || card.error().code != Errc::kCorrupt) return std::nullopt;
   }
@@ -43,14 +43,14 @@ std::optional<MemberCard> read_card(int fd, ProcessId process) {
 /// One look into a directory. Cards of another run than the one that is on there count for nothing.
 class Look {
  public:
-  Look(const std::string& directory, uid_t owner)
-      : directory_(directory), owner_(owner), run_(current_run(directory, owner)) {}
+  Look(const std::string& directory, uid_t owner, KnownCards* known)
+      : directory_(directory), owner_(owner), known_(known), run_(current_run(directory, owner)) {}
 
   void at_card(ProcessId process) {
     const std::string path = card_path(directory_, process);
     const Fd fd = open_card(path, owner_);
     if (!fd && ::access(path.c_str(), F_OK) != 0) return;  // it has left meanwhile
-    auto card = fd ? read_card(fd.number(), process) : std::nullopt;
+    auto card = fd ? read_card(fd.number(), process, known_) : std::nullopt;
     const auto lives = card ? owner_lives(fd.number(), *card, own_space_) : Result<bool>(false);
     if (!card || !lives) {
       found_.complete = false;
@@ -76,6 +76,7 @@ class Look {
  private:
   const std::string& directory_;
   const uid_t owner_;
+  KnownCards* const known_;
   const RunId run_;
   const std::uint64_t own_space_ = own_mark().space;
   MemberScan found_;
@@ -93,12 +94,13 @@ void sort_and_unite(std::vector<MemberCard>& cards) {
 }
 
 /// left: how many more files may be looked at.
-MemberScan scan_members(const std::string& directory, uid_t owner, std::size_t& left) {
+MemberScan scan_members(const std::string& directory, uid_t owner, std::size_t& left,
+                        KnownCards* known = nullptr) {
   MemberScan scan;
   const auto names = read_directory(directory, left);
   scan.complete = names || names.error().code == Errc::kNotFound;
   if (!names) return scan;
-  Look look(directory, owner);
+  Look look(directory, owner, known);
   left -= names->size();
   for (const std::string& name : *names) {
     if (const auto process = parse_process_name(name, kCardFile)) {
@@ -118,9 +120,18 @@ std::size_t files_of(uid_t owner) { return owner == ::geteuid() ? SIZE_MAX : kFi
 
 }  // namespace
 
-MemberScan scan_members(const std::string& directory, uid_t owner) {
+Result<MemberCard> KnownCards::card_of(ProcessId process, std::string&& text) {
+  const auto found = known_.find(process);
+  if (found != known_.end() && found->second.text == text) return found->second.card;
+  auto card = parse_card(text);
+  if (card && (found != known_.end() || known_.size() < kFilesOfOthers))
+    known_.insert_or_assign(process, Known{std::move(text), *card});
+  return card;
+}
+
+MemberScan scan_members(const std::string& directory, uid_t owner, KnownCards* known) {
   std::size_t left = files_of(owner);
-  return scan_members(directory, owner, left);
+  return scan_members(directory, owner, left, known);
 }
 
 bool proved_gone(const std::string& directory, uid_t owner, ProcessId process) {

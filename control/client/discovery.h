@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // control/client/discovery.h -- which jobs run on this node, and which members have they?
 //
-// Threads: any; nothing is kept here. A member is there as long as its file is locked and its process not proved
-// dead. The process that finds a dead member's file turns it into a proof, in directories of the same user. Only
-// cards of the run that is on count.
+// Threads: any; nothing is kept here but in a KnownCards of the caller. A member is there as long as its file is locked
+// and its process not proved dead. The process that finds a dead member's file turns it into a proof, in directories
+// of the same user. Only cards of the run that is on count.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,9 +30,23 @@ struct JobPlace {
   MemberScan members;
 };
 
+/// For who looks again and again: a card whose file says what it said before is not parsed anew.
+class KnownCards {
+ public:
+  /// Parses `text` unless it is what this process's file said last. Errors: as parse_card().
+  Result<MemberCard> card_of(ProcessId process, std::string&& text);
+
+ private:
+  struct Known {
+    std::string text;
+    MemberCard card;
+  };
+  std::map<ProcessId, Known> known_;  // at most kFilesOfOthers
+};
+
 /// `owner`: of the directory, as its files must be. Sorted by rank, then by process. Of another user's no more
-/// than kFilesOfOthers files are looked at, so that nobody can make root wait.
-MemberScan scan_members(const std::string& directory, uid_t owner);
+/// than kFilesOfOthers files are looked at, so that nobody can make root wait. known: null for a single look.
+MemberScan scan_members(const std::string& directory, uid_t owner, KnownCards* known = nullptr);
 inline constexpr std::size_t kFilesOfOthers = 4096;
 
 /// Is there proof in that directory that this process has ended? Its file, whose lock nobody holds, or

@@ -38,7 +38,7 @@ const JobLinks::Found& JobLinks::scan() {
     return found_;
   }
   MemberScan scan = std::exchange(job_.members, {});
-  if (scan.live.empty()) scan = scan_members(job_.directory, job_.owner);
+  if (scan.live.empty()) scan = scan_members(job_.directory, job_.owner, &cards_);
   const std::vector<MemberEntry> before = std::exchange(local_, {});
   take_cards(scan);
   for (const auto& card : scan.gone) note_gone(entry_of(card, true));
@@ -111,8 +111,11 @@ LocalLink* JobLinks::gateway() {
 
 bool JobLinks::send(const Route& route, const std::string& back, const Message& message) {
   const auto body = encode(message);
-  if (!body) return false;
-  Envelope envelope{.peer = "", .back = back, .to = "", .body = *body};
+  return body && send_encoded(route, back, *body);
+}
+
+bool JobLinks::send_encoded(const Route& route, const std::string& back, const std::string& body) {
+  Envelope envelope{.peer = "", .back = back, .to = "", .body = body};
   if (outside_) {
     envelope.to = format_route({route.relay == outside_relay_ ? "" : route.relay, route.process});
     return outside_->send(envelope);
@@ -124,13 +127,15 @@ bool JobLinks::send(const Route& route, const std::string& back, const Message& 
 }
 
 bool JobLinks::send(MemberId to, const Message& message) {
-  Route route{"", to.process};
-  if (!holds(local_, to)) {
-    const std::string* relay = remote_.relay_of(to.process);
-    if (relay == nullptr) return false;
-    route.relay = *relay;
-  }
-  return send(route, "", message);
+  const auto route = route_to(to);
+  return route && send(*route, "", message);
+}
+
+/// nullopt: no relay is known that it is behind.
+std::optional<Route> JobLinks::route_to(MemberId member) const {
+  if (holds(local_, member)) return Route{"", member.process};
+  const std::string* relay = remote_.relay_of(member.process);
+  return relay == nullptr ? std::nullopt : std::optional(Route{*relay, member.process});
 }
 
 /// All that has come. One look finds the links that have something: to ask each of them for each message costs the

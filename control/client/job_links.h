@@ -89,6 +89,8 @@ class JobLinks {
   template <class Connection>
   std::optional<Heard> take_from(Connection& connection);
   bool send(const Route& route, const std::string& back, const Message& message);
+  bool send_encoded(const Route& route, const std::string& back, const std::string& body);
+  std::optional<Route> route_to(MemberId member) const;
   bool wait_for_envelopes(TimeNs until);
   bool send_to_relay(const std::string& relay, const std::string& back, const Message& message);
   void ask(const AskRelay& question);
@@ -108,6 +110,7 @@ class JobLinks {
   bool file_is_gone(ProcessId process) const;
 
   JobPlace job_;  // its members until the first scan()
+  KnownCards cards_;
   std::map<ProcessId, LocalLink> links_;
   Found found_;
   std::vector<MemberEntry> local_;
@@ -121,7 +124,9 @@ class JobLinks {
   std::map<ProcessId, std::string> merging_;  // relays of other nodes that do, by their members
   NodeQuestions questions_;
   Sent sent_;
-  std::string outside_relay_;  // from outside: everything goes through it
+  std::optional<Request> asked_;  // of the last member that was asked by itself ...
+  std::string asked_body_;        // ... and how that is sent
+  std::string outside_relay_;     // from outside: everything goes through it
   std::optional<zmq::context_t>
       context_;  // from outside alone; before its socket, which goes first
   std::optional<ZmqSocket> outside_;

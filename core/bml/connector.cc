@@ -31,9 +31,9 @@ Path& Connector::begin(Peer& peer, TransportSlot& slot, std::unique_ptr<Endpoint
   } while (path.id == 0);
   const auto replaced = peer.lost_paths.find(slot.name());
   const std::uint64_t replaces = replaced == peer.lost_paths.end() ? 0 : replaced->second;
-  path.told_addresses = parts_.slots.addresses_version();
   path.handshake = std::make_unique<Handshake>(
       Handshake::dial(context_.config.secret, facts(&peer, path.id, replaces), peer.process));
+  path.told_addresses = parts_.slots.addresses_version();
   path.hello_out = path.handshake->start().send;
   hellos_due_.push_back(&path);
   peer.paths.push_back(std::move(made));
@@ -119,7 +119,7 @@ HelloFacts Connector::facts(const Peer* peer, std::uint64_t path, std::uint64_t 
           .acknowledged = peer != nullptr ? peer->tx.acked : first,
           .credit_bytes = context_.config.settings.credit_bytes,
           .credit_headers = context_.config.settings.credit_headers,
-          .addresses = parts_.slots.own_addresses()};
+          .addresses = parts_.slots.addresses_to_tell()};
 }
 
 void Connector::flush_hello(Path& path) noexcept {
@@ -177,8 +177,11 @@ Handshake::Step Connector::answer_hello(Path& path) noexcept {
   const HelloFacts& theirs = path.handshake->peer();
   Peer* known = parts_.peers.find(theirs.process);
   const RefuseReason reason = judge_hello(path, known);
-  path.told_addresses = parts_.slots.addresses_version();
-  if (reason == RefuseReason::kNone) return path.handshake->answer(facts(known, theirs.path, 0));
+  if (reason == RefuseReason::kNone) {
+    HelloFacts ours = facts(known, theirs.path, 0);
+    path.told_addresses = parts_.slots.addresses_version();
+    return path.handshake->answer(std::move(ours));
+  }
   std::vector<std::string> instead;
   for (const auto& slot : parts_.slots.all()) {
     if (slot->open()) instead.push_back(slot->name());
@@ -275,7 +278,6 @@ void Connector::opened(Path& path) noexcept {
   path.confirmed = path.dialled || path.keeps;
   path.probe_due =
       path.dialled && !path.keeps;  // the first frame, which confirms it to the acceptor
-  record.rx.ack_wanted = true;      // credit given back on a path that was lost is told again
   path.endpoint->trust();
   path.box = path.endpoint->fast_box();
   path.heard = context_.now;
@@ -296,7 +298,7 @@ void Connector::opened(Path& path) noexcept {
   // must come behind them.
   const bool news = path.told_addresses != parts_.slots.addresses_version();
   if (record.process != context_.config.process && (news || !record.knows_our_addresses()))
-    parts_.sender.queue_addresses(record, encode_addresses(parts_.slots.own_addresses()));
+    parts_.sender.queue_addresses(record, encode_addresses(parts_.slots.addresses_to_tell()));
   parts_.sender.mark_dirty(record);
 }
 

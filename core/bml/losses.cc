@@ -59,8 +59,10 @@ void Losses::peer_path_lost(Peer& peer, Path& path) noexcept {
   }
   // The last acknowledgement may be lost, and the credit with it: a frame that acknowledges in
   // passing does not tell the credit, so that is to be told again by itself.
-  peer.rx.ack_wanted = true;
-  peer.rx.advertised_bytes = peer.rx.advertised_headers = 0;
+  if (!path.told_for_sure()) {
+    peer.rx.ack_wanted = true;
+    peer.rx.advertised_bytes = peer.rx.advertised_headers = 0;
+  }
   parts_.sender.mark_dirty(peer);
   if (!path.closing) path.slot.absence.doubted = true;
   if (!path.was_open) {

@@ -73,6 +73,7 @@ Status Slots::open(const std::string& name) {
   auto made = slot->kind.make(facts);
   if (!made) return tl::unexpected(made.error());
   if (Status fits = check_caps(name, (*made)->caps()); !fits) return fits;
+  to_announce_ = true;
   slot->transport = std::move(*made);
   slot->pace = slot->transport->pace();
   slot->caps = slot->transport->caps();
@@ -89,6 +90,7 @@ Status Slots::open(const std::string& name) {
 void Slots::expect(TransportSlot& slot, Bytes address) noexcept {
   if (!slot.open() || !slot.transport->expect(address)) return;
   slot.last_address = slot.transport->address();
+  to_announce_ = true;
   announce();
 }
 
@@ -132,9 +134,27 @@ void Slots::publish_relay(const std::string& relay) noexcept {
   announce();
 }
 
-void Slots::announce() noexcept {
+/// Addresses come and go by themselves, too: true if they are not what peers were told last.
+bool Slots::note_addresses() {
+  std::vector<TransportAddress> now = own_addresses();
+  if (addresses_version_ != 0 && now == told_) return false;
+  told_ = std::move(now);
   ++addresses_version_;
-  const Blob blob = encode_addresses(own_addresses());
+  return true;
+}
+
+// Whom the first hello goes to there is nobody yet who knows others.
+const std::vector<TransportAddress>& Slots::addresses_to_tell() {
+  const bool first = addresses_version_ == 0;
+  if (note_addresses()) to_announce_ = !first;
+  return told_;
+}
+
+// A frame that tells nothing new would wake each peer for it, and for its acknowledgement each end once more.
+void Slots::announce() noexcept {
+  if (!note_addresses() && !to_announce_) return;
+  to_announce_ = false;
+  const Blob blob = encode_addresses(told_);
   peers_.for_each([&](Peer& peer) {
     if (peer.send_path != nullptr && peer.process != context_.config.process)
       sender_.queue_addresses(peer, blob);

@@ -42,11 +42,11 @@ class Slots final : private TransportSink {
   /// Destroys all transports.
   void clear() noexcept { slots_.clear(); }
 
-  /// What the hello tells: each transport in service, and the relay.
-  std::vector<TransportAddress> own_addresses() const;
-  /// Raised with each announcement.
+  /// For a hello, or for one peer: each transport in service, and the relay.
+  const std::vector<TransportAddress>& addresses_to_tell();
+  /// Raised whenever peers are told something else than those before.
   std::uint32_t addresses_version() const noexcept { return addresses_version_; }
-  /// Tells connected peers what own_addresses() has become.
+  /// Tells connected peers what the addresses have become; nothing where no transport was opened and all know them.
   void announce() noexcept;
   /// The control plane's contact travels beside the transports' addresses.
   void publish_relay(const std::string& relay) noexcept;
@@ -57,6 +57,8 @@ class Slots final : private TransportSink {
   Contacts contacts() const;
 
  private:
+  std::vector<TransportAddress> own_addresses() const;
+  bool note_addresses();
   Status check_caps(const std::string& name, const Caps& caps) const;
   void on_accept(std::unique_ptr<Endpoint> endpoint) noexcept override;
 
@@ -68,7 +70,9 @@ class Slots final : private TransportSink {
   TransportSlot* accepting_ = nullptr;  // whose progress() runs, or ran last
   std::uint32_t quiet_rounds_ = 0;      // since a frame came; wraps, which costs a few looks
   std::string relay_;                   // of this process; empty: none
-  std::uint32_t addresses_version_ = 1;
+  std::vector<TransportAddress> told_;  // what peers were told last
+  bool to_announce_ = false;  // ... but not all of them; or they may have dialled in vain meanwhile
+  std::uint32_t addresses_version_ = 0;
 };
 
 }  // namespace livebtl::core

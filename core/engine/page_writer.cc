@@ -58,6 +58,14 @@ void PageWriter::before_sleep(TimeNs now, bool moved) noexcept {
   if (!behind_) write(now);
 }
 
+// In mid-ladder the frames to come wake the agent anyway, and before_sleep() copies then: to wake for a copy alone costs
+// more than the copy.
+TimeNs PageWriter::due_at() const noexcept {
+  if (!behind_) return kNoDeadline;
+  const TimeNs pause = core_.switching.at_rest() ? kPauseOfAgent : kPause;
+  return written_ + pause + slack_;
+}
+
 void PageWriter::write(TimeNs now) noexcept {
   EnginePage& page = page_->to_fill();
   page.written_ns = written_ = now;

@@ -29,9 +29,7 @@ class PageWriter {
   /// its housekeeping.
   void before_sleep(TimeNs now, bool moved) noexcept;
   /// When before_sleep() is to be called again: it was too early for another copy.
-  TimeNs due_at() const noexcept {
-    return behind_ ? written_ + kPauseOfAgent + slack_ : kNoDeadline;
-  }
+  TimeNs due_at() const noexcept;
 
  private:
   static constexpr TimeNs kPause = 200 * kMillisecond;

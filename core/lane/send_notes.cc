@@ -11,6 +11,7 @@ bool Sender::post_ack(Peer& peer, Path& path) noexcept {
   const Header<CreditBody> header{{FrameKind::kAck, 0, 0, 0, 0, 0, rx.reorder.expected()},
                                   {rx.released_bytes, rx.released_headers}};
   if (path.endpoint->post({bytes_of(header), {}, 0, false}) == Post::kRetry) return false;
+  path.told_behind_marker |= path.marker.left();
   rx.ack_sent = header.head.ack;
   rx.unacked_bytes = 0;
   rx.ack_wanted = false;

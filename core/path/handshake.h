@@ -30,6 +30,7 @@ inline constexpr std::size_t kAddressBytesMax = 512;
 struct TransportAddress {
   std::string transport;  // is_transport_name()
   Blob address;           // at most kAddressBytesMax
+  friend bool operator==(const TransportAddress&, const TransportAddress&) = default;
 };
 
 /// What one process tells the other.

@@ -87,6 +87,12 @@ class Path final : public EndpointSink {
     return keeps && !marker.peer_sends();
   }
 
+  /// All that we told on it of what we have taken is known to have come: the peer has acknowledged our marker, and
+  /// nothing was told behind that.
+  bool told_for_sure() const noexcept {
+    return marker.both_left() && marker.answer_due() == 0 && !told_behind_marker;
+  }
+
   double striped_share() const noexcept { return static_cast<double>(striped_bytes) / weight; }
 
   TransportSlot& slot;
@@ -98,6 +104,7 @@ class Path final : public EndpointSink {
   std::uint64_t peer_next = 0;           // what the peer expected next when it opened
   std::uint64_t send_path_since = 0;     // our next number when it became the send path
   std::uint32_t told_addresses = 0;      // the version of our addresses in our hello
+  bool told_behind_marker = false;       // an acknowledgement went behind a marker of ours
   TimeNs deadline = 0;                   // of the hello
   TimeNs heard = 0;                      // last time a frame came (checked at housekeeping)
   std::uint64_t heard_frames = 0;        // ... and the count then

@@ -37,6 +37,23 @@ TEST_CASE("what is no document is refused") {
     CHECK(refusal(text) == Errc::kInvalid);
 }
 
+TEST_CASE("a document is what the library itself makes of the text") {
+  for (const char* text : {"null", "true", "-1", "18446744073709551615", "1e-7", "\"\"", "[]", "{}",
+                           R"("a\u00e9\n")", R"([[1],[2,[]],{"a":[3,4]},5,6,7,8,9,{"b":null}])",
+                           R"({"b":{"x":[1,{}],"a":[false]},"a":[[[]],"c"],"c":-0.5})"}) {
+    const auto json = parse_json(text, 4);
+    REQUIRE(json.has_value());
+    CHECK(*json == Json::parse(text));
+    CHECK(json->dump() == Json::parse(text).dump());
+  }
+}
+
+TEST_CASE("of two things that are wrong the first is told") {
+  CHECK(refusal(R"({"a":1,"a":[[[[]]]]})") == Errc::kInvalid);
+  CHECK(refusal(R"([[[[]]],})") == Errc::kLimit);
+  CHECK(refusal("[1e999,[[[[]]]]]") == Errc::kInvalid);
+}
+
 TEST_CASE("a key may stand in several objects, but in none twice") {
   CHECK(refusal(R"({"a":{"a":1},"b":{"a":1}})") == Errc::kOk);
   CHECK(refusal(R"({"a":1,"b":2,"a":1})") == Errc::kInvalid);

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Members' files that are read again and again.
+#include <doctest/doctest.h>
+
+#include "control/client/discovery.h"
+
+using namespace livebtl;
+using namespace livebtl::control;
+
+TEST_CASE("a card that is known is parsed anew as soon as its file says something else") {
+  constexpr ProcessId kProcess{7};
+  MemberCard card;
+  card.member = {kProcess, Incarnation{1}};
+  card.mark = own_mark();
+  card.rank = 3;
+  KnownCards known;
+  for (const bool joined : {false, false, true, true, false}) {
+    card.joined = joined;
+    const auto read = known.card_of(kProcess, format_card(card));
+    REQUIRE(read.has_value());
+    CHECK(read->joined == joined);
+    CHECK(read->rank == 3);
+  }
+  std::string torn = format_card(card);
+  torn[0] = 'x';
+  CHECK_FALSE(known.card_of(kProcess, std::move(torn)).has_value());
+  CHECK(known.card_of(kProcess, format_card(card)).has_value());
+}
