@@ -25,7 +25,7 @@ std::string did_you_mean(std::string_view name, std::string_view prefix) {
 
 // Values are quoted in messages: cut, and without what would spoil a terminal (log.cc sees to
 // that).
-std::string quoted(std::string_view value) {
+std::string in_quotes(std::string_view value) {
   constexpr std::size_t kShownMax = 80;
   return "\"" + std::string(value.substr(0, kShownMax)) +
          (value.size() > kShownMax ? "...\"" : "\"");
@@ -62,7 +62,7 @@ Result<Settings> read_settings(
     if (const Status done = setting.set(settings, found->value); !done)
       return fail(Errc::kInvalid,
                   found->variable + " cannot be " +
-                      (setting.type == "secret" ? "what it is" : quoted(found->value)) + ": " +
+                      (setting.type == "secret" ? "what it is" : in_quotes(found->value)) + ": " +
                       done.error().text);
   }
   return settings;
@@ -74,7 +74,7 @@ std::optional<std::string> unknown_setting_warning(std::string_view variable) {
     const std::string_view name = variable.substr(prefix.size());
     const auto is_named = [name](const SettingInfo& setting) { return setting.name == name; };
     if (name == kOfBtlctl || std::ranges::any_of(setting_table(), is_named)) return std::nullopt;
-    return quoted(variable) + " is no setting of livebtl and has no effect" +
+    return in_quotes(variable) + " is no setting of livebtl and has no effect" +
            did_you_mean(name, prefix);
   }
   return std::nullopt;
