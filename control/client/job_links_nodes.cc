@@ -43,7 +43,7 @@ void JobLinks::ask(const Send& question) {
         std::visit([](const auto& request) { return encode(request); }, question.request);
     asked_.reset();
     if (!body) return;
-    asked_ = question.request;
+    asked_.emplace(question.request);
     asked_body_ = *body;
   }
   if (const auto route = route_to(question.to)) send_encoded(*route, "", asked_body_);
