@@ -11,12 +11,12 @@ namespace livebtl::core {
 
 namespace {
 
-constexpr double kAheadBytesMax = 1 << 20;  // of placed data, beside a path that is busy
+constexpr double kLeadBytesMax = 1 << 20;  // of placed data, beside a path that is busy
 
 }  // namespace
 
 // The path that has carried least for its weight; all equal when there is one. While that one takes
-// nothing others may run ahead of it, but not far: else speed would decide the shares, not weight.
+// nothing others may lead it, but not by much: else speed would decide the shares, not weight.
 Path* Transfers::pick_path(Peer& peer) noexcept {
   Path* least = nullptr;
   for (Path* path : peer.bulk_paths) {
@@ -26,8 +26,8 @@ Path* Transfers::pick_path(Peer& peer) noexcept {
   if (least == nullptr || !least->bulk_busy) return least;
   Path* best = nullptr;
   for (Path* path : peer.bulk_paths) {
-    const double ahead = (path->striped_share() - least->striped_share()) * path->weight;
-    if (path->open() && !path->bulk_busy && ahead < kAheadBytesMax &&
+    const double lead = (path->striped_share() - least->striped_share()) * path->weight;
+    if (path->open() && !path->bulk_busy && lead < kLeadBytesMax &&
         (best == nullptr || path->striped_share() < best->striped_share()))
       best = path;
   }
