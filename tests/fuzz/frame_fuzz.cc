@@ -51,11 +51,15 @@ std::optional<std::size_t> body_bytes(unsigned kind) {
 
 unsigned flags_of(unsigned kind) {
   constexpr unsigned kAckWanted = 8;
+  constexpr unsigned kAhead = 128;
   switch (kind) {
     case 1:
       return kAckWanted | 1 | 2 | 4;
     case 2:
-      return kAckWanted | 1 | 2 | 4 | 16 | 32;
+      return kAckWanted | 1 | 2 | 4 | 16 | 32 | kAhead;
+    case 3:
+    case 32:
+      return kAckWanted | kAhead;
     case 4:
       return kAckWanted | 64;
     case 5:
@@ -79,7 +83,8 @@ T at(Bytes header, std::size_t offset) {
 bool body_allowed(unsigned kind, unsigned flags, Bytes header) {
   if (kind == 2) {
     const int purposes = ((flags & 2) != 0) + ((flags & 16) != 0) + ((flags & 32) != 0);
-    return purposes <= 1;
+    const bool message = (flags & (16 | 32)) == 0;
+    return purposes <= 1 && (message || (flags & 128) == 0);
   }
   if (kind == 3) return at<std::uint32_t>(header, 60) == 0;
   if (kind == 4 || kind == 5 || kind == 9 || kind == 11) return at<std::uint32_t>(header, 36) == 0;
