@@ -92,10 +92,7 @@ void Arrivals::greet(Fd fd, const std::optional<SocketAddress>& remote, Turn& tu
     return;
   }
   auto arrival = std::make_unique<Arrival>(*this, std::move(fd), from, turn.now + kPreambleLimitNs);
-  // A dialler sends its preamble as soon as it is connected: mostly that is here before the connection is accepted.
-  arrival->on_ready(turn);
-  if (arrival->gone() || !arrival->watch()) return;
-  arrivals_.push_back(std::move(arrival));
+  if (arrival->watch()) arrivals_.push_back(std::move(arrival));
 }
 
 /// Out of descriptors the listener would stay readable for ever.

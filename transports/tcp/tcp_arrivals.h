@@ -50,7 +50,6 @@ class Arrivals final : public PollTarget {
     Status watch();
     void on_ready(Turn& turn) noexcept override;
     bool is_over(TimeNs now) const noexcept { return !fd_ || now >= deadline_; }
-    bool gone() const noexcept { return !fd_; }
     bool timed_out() const noexcept { return static_cast<bool>(fd_); }
     const std::string& from() const noexcept { return from_; }
 

@@ -60,15 +60,6 @@ TEST_CASE("a stranger who sends rubbish is closed, hears nothing and is shown to
   victim.check_unhurt();
 }
 
-TEST_CASE("whoever has said its preamble already is let in by the turn that accepts it") {
-  Victim victim;
-  Stranger stranger(victim.door());
-  stranger.say(encode_preamble(1));  // is there when this returns: it is loopback
-  victim.rig.b().transport->arm();   // the next turn looks at all descriptors
-  victim.rig.b().turn();
-  CHECK(victim.rig.b().accepted.size() == 1);
-}
-
 TEST_CASE("a preamble of another version is closed without an answer") {
   Victim victim;
   for (std::size_t at = 0; at < 8; ++at) {
