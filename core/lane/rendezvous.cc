@@ -33,8 +33,8 @@ void Transfers::request_posted(std::uint64_t name) noexcept {
   out->counted = true;
 }
 
-// Behind a busy pair's other data they would not be there any sooner, and the receiver is seldom ready for them;
-// nor where they could overtake the offer on another path.
+// Not behind other data of the pair, where they would come no sooner, nor beside other paths, on which they could
+// overtake the offer and be dropped.
 bool Transfers::goes_ahead(Peer& peer, const Path& path, std::uint64_t name) noexcept {
   const bool alone = peer.bulk_paths.size() == 1 && peer.bulk_paths.front() == &path;
   return alone && peer.sending.empty() && peer.transfers_asked == 0 && peer.ahead.choose(name);

@@ -11,8 +11,8 @@ using core::FrameKind;
 
 namespace {
 
-constexpr std::size_t kBytes =
-    40000;  // of each large message; more than any transport sends at once
+/// Of each large message: more than any transport sends at once.
+constexpr std::size_t kBytes = 40000;
 
 /// Rank 0 sends to rank 1.
 class Messages {
@@ -97,8 +97,8 @@ TEST_CASE(
     std::uint64_t once = 0;
     for (std::size_t i = 0; i < 4; ++i) {
       CAPTURE(i);
-      const bool ahead =
-          i == 0 || i == 2;  // after the first one is left out, after the next three are
+      // After the first one is left out, after the next three are.
+      const bool ahead = i == 0 || i == 2;
       const std::uint64_t before = messages.data();
       messages.send(i);
       messages.small();
