@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/pch.cc -- is compiled first, and with it the header that the tests share (LIVEBTL_TEST_PCH).
+// tests/pch.cc -- is compiled first, and with it the header that the tests share (LIVEBTL_FAST_BUILD).

@@ -146,7 +146,7 @@ void an_endpoint_may_close_before_it_is_open(const Subject& subject) {
   REQUIRE(transfer(rig, *link.a, *link.b, {{1, 8, 8}}));
 }
 
-constexpr std::array kBehaviours{
+constexpr std::array kAddressBehaviours{
     Behaviour{"capabilities are whole", capabilities_are_whole},
     Behaviour{"addresses reach, in both forms", addresses_reach},
     Behaviour{"malformed addresses are refused", malformed_addresses_are_refused},
@@ -158,6 +158,6 @@ constexpr std::array kBehaviours{
 
 }  // namespace
 
-std::span<const Behaviour> address_behaviours() { return kBehaviours; }
+std::span<const Behaviour> address_behaviours() { return kAddressBehaviours; }
 
 }  // namespace livebtl::conformance

@@ -282,7 +282,7 @@ void many_endpoints_keep_their_frames_apart(const Subject& subject) {
   }
 }
 
-constexpr std::array kBehaviours{
+constexpr std::array kDeliveryBehaviours{
     Behaviour{"every frame taken arrives once and in order", frames_arrive_once_and_in_order},
     Behaviour{"the acceptor sends as well", acceptor_sends_as_well},
     Behaviour{"floods both ways do not deadlock", floods_both_ways_do_not_deadlock},
@@ -300,6 +300,6 @@ constexpr std::array kBehaviours{
 
 }  // namespace
 
-std::span<const Behaviour> delivery_behaviours() { return kBehaviours; }
+std::span<const Behaviour> delivery_behaviours() { return kDeliveryBehaviours; }
 
 }  // namespace livebtl::conformance

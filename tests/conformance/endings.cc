@@ -164,7 +164,7 @@ void endpoints_leave_nothing_behind(const Subject& subject) {
   check_equal(footprint(), before);
 }
 
-constexpr std::array kBehaviours{
+constexpr std::array kEndingBehaviours{
     Behaviour{"the dialler closes: one on_down at the acceptor", the_dialler_closes},
     Behaviour{"the acceptor closes: one on_down at the dialler", the_acceptor_closes},
     Behaviour{"both close at once", both_close_at_once},
@@ -179,6 +179,6 @@ constexpr std::array kBehaviours{
 
 }  // namespace
 
-std::span<const Behaviour> ending_behaviours() { return kBehaviours; }
+std::span<const Behaviour> ending_behaviours() { return kEndingBehaviours; }
 
 }  // namespace livebtl::conformance

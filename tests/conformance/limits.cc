@@ -122,7 +122,7 @@ void an_untrusted_peer_sends_little(const Subject& subject) {
   rig.settle();
 }
 
-constexpr std::array kBehaviours{
+constexpr std::array kLimitBehaviours{
     Behaviour{"payloads of all sizes", payloads_of_all_sizes},
     Behaviour{"headers of all sizes", headers_of_all_sizes},
     Behaviour{"a receiver that rests is waited for in bounded memory",
@@ -133,6 +133,6 @@ constexpr std::array kBehaviours{
 
 }  // namespace
 
-std::span<const Behaviour> limit_behaviours() { return kBehaviours; }
+std::span<const Behaviour> limit_behaviours() { return kLimitBehaviours; }
 
 }  // namespace livebtl::conformance

@@ -169,7 +169,7 @@ void threads_miss_no_wake_up(const Subject& subject) {
   CHECK(rig.until([&] { return link.a->frames == kRounds; }));
 }
 
-constexpr std::array kBehaviours{
+constexpr std::array kWaitingBehaviours{
     Behaviour{"arm says no when there is work", arm_says_no_when_there_is_work},
     Behaviour{"a frame wakes", a_frame_wakes},
     Behaviour{"a close wakes", a_close_wakes},
@@ -181,6 +181,6 @@ constexpr std::array kBehaviours{
 
 }  // namespace
 
-std::span<const Behaviour> waiting_behaviours() { return kBehaviours; }
+std::span<const Behaviour> waiting_behaviours() { return kWaitingBehaviours; }
 
 }  // namespace livebtl::conformance

@@ -114,7 +114,7 @@ void an_untrusted_peer_exposes_nothing(const Subject& subject) {
   CHECK(link.b->frames == 0);
 }
 
-constexpr std::array kBehaviours{
+constexpr std::array kZeroCopyBehaviours{
     Behaviour{"what is exposed arrives in order with all else, in place",
               exposed_payloads_arrive_in_order_and_in_place},
     Behaviour{"what is exposed arrives without a place, too",
@@ -127,6 +127,6 @@ constexpr std::array kBehaviours{
 
 }  // namespace
 
-std::span<const Behaviour> zero_copy_behaviours() { return kBehaviours; }
+std::span<const Behaviour> zero_copy_behaviours() { return kZeroCopyBehaviours; }
 
 }  // namespace livebtl::conformance

@@ -128,7 +128,7 @@ void memory_is_mapped_anew(const Subject& subject) {
   }
 }
 
-constexpr std::array kBehaviours{
+constexpr std::array kMemoryBehaviours{
     Behaviour{"exposed memory is given back at once when it is wanted",
               the_lender_wants_its_memory_back},
     Behaviour{"a reader has its memory back at once", the_reader_wants_its_memory_back},
@@ -138,6 +138,6 @@ constexpr std::array kBehaviours{
 
 }  // namespace
 
-std::span<const Behaviour> zero_copy_memory_behaviours() { return kBehaviours; }
+std::span<const Behaviour> zero_copy_memory_behaviours() { return kMemoryBehaviours; }
 
 }  // namespace livebtl::conformance

@@ -5,7 +5,7 @@
 namespace e2e {
 namespace {
 
-constexpr int kTag = 70;
+constexpr int kMatchTag = 70;
 
 int largest_tag() {
   void* value = nullptr;
@@ -15,20 +15,20 @@ int largest_tag() {
 }
 
 void probed_with_claim(Semantics& s, std::size_t bytes, bool waits) {
-  const Buffer out = s.message(s.rank, kTag + 2, bytes);
+  const Buffer out = s.message(s.rank, kMatchTag + 2, bytes);
   Buffer in(bytes);
   MPI_Request send;
-  MPI_Isend(out.data(), static_cast<int>(bytes), MPI_BYTE, s.next(), kTag + 2, s.comm, &send);
+  MPI_Isend(out.data(), static_cast<int>(bytes), MPI_BYTE, s.next(), kMatchTag + 2, s.comm, &send);
   MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status probed, status;
   int there = 0;
   if (waits) {
-    MPI_Mprobe(MPI_ANY_SOURCE, kTag + 2, s.comm, &message, &probed);
+    MPI_Mprobe(MPI_ANY_SOURCE, kMatchTag + 2, s.comm, &message, &probed);
   } else {
     while (there == 0) MPI_Improbe(s.previous(), MPI_ANY_TAG, s.comm, &there, &message, &probed);
   }
   // It is set aside: nobody else can find it.
-  MPI_Iprobe(MPI_ANY_SOURCE, kTag + 2, s.comm, &there, MPI_STATUS_IGNORE);
+  MPI_Iprobe(MPI_ANY_SOURCE, kMatchTag + 2, s.comm, &there, MPI_STATUS_IGNORE);
   s.proof.expect(there == 0, "a message that was set aside was found again");
   if (waits) {
     MPI_Mrecv(in.data(), static_cast<int>(bytes), MPI_BYTE, &message, &status);
@@ -38,8 +38,8 @@ void probed_with_claim(Semantics& s, std::size_t bytes, bool waits) {
     MPI_Wait(&receive, &status);
   }
   MPI_Wait(&send, MPI_STATUS_IGNORE);
-  s.judge(in, probed, kTag + 2, "a message probed and set aside");
-  s.judge(in, status, kTag + 2, "a message that was set aside");
+  s.judge(in, probed, kMatchTag + 2, "a message probed and set aside");
+  s.judge(in, status, kMatchTag + 2, "a message that was set aside");
   s.proof.expect(message == MPI_MESSAGE_NULL, "a message that was received still has a handle");
   MPI_Barrier(s.comm);
 }
@@ -70,12 +70,12 @@ void turned_around(Semantics& s) {
   MPI_Comm_split(s.comm, 0, -s.rank, &turned);
   Semantics on_turned{s.proof, turned, 0, s.size};
   MPI_Comm_rank(turned, &on_turned.rank);
-  const Buffer out = on_turned.message(on_turned.rank, kTag + 3, 5000);
+  const Buffer out = on_turned.message(on_turned.rank, kMatchTag + 3, 5000);
   Buffer in(5000);
   MPI_Status status;
-  MPI_Sendrecv(out.data(), 5000, MPI_BYTE, on_turned.next(), kTag + 3, in.data(), 5000, MPI_BYTE,
-               MPI_ANY_SOURCE, kTag + 3, turned, &status);
-  on_turned.judge(in, status, kTag + 3, "a message on a communicator in turned order");
+  MPI_Sendrecv(out.data(), 5000, MPI_BYTE, on_turned.next(), kMatchTag + 3, in.data(), 5000,
+               MPI_BYTE, MPI_ANY_SOURCE, kMatchTag + 3, turned, &status);
+  on_turned.judge(in, status, kMatchTag + 3, "a message on a communicator in turned order");
   MPI_Comm_free(&turned);
 }
 
@@ -85,7 +85,7 @@ void between_groups(Semantics& s) {
   MPI_Comm half, inter;
   const int side = s.rank % 2;
   MPI_Comm_split(s.comm, side, s.rank, &half);
-  MPI_Intercomm_create(half, 0, s.comm, 1 - side, kTag + 4, &inter);
+  MPI_Intercomm_create(half, 0, s.comm, 1 - side, kMatchTag + 4, &inter);
   int rank = 0, remote = 0;
   MPI_Comm_rank(half, &rank);
   MPI_Comm_remote_size(inter, &remote);
@@ -93,8 +93,8 @@ void between_groups(Semantics& s) {
   std::vector<MPI_Request> requests(static_cast<std::size_t>(2 * remote));
   for (int i = 0; i < remote; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    MPI_Irecv(&got[at], 1, MPI_INT, i, kTag + 5, inter, &requests[2 * at]);
-    MPI_Isend(&s.rank, 1, MPI_INT, i, kTag + 5, inter, &requests[2 * at + 1]);
+    MPI_Irecv(&got[at], 1, MPI_INT, i, kMatchTag + 5, inter, &requests[2 * at]);
+    MPI_Isend(&s.rank, 1, MPI_INT, i, kMatchTag + 5, inter, &requests[2 * at + 1]);
   }
   MPI_Waitall(2 * remote, requests.data(), MPI_STATUSES_IGNORE);
   bool good = true;
@@ -109,7 +109,7 @@ void between_groups(Semantics& s) {
 
 /// A receive of any tag stands while Open MPI's own messages, with negative tags, pass by.
 void wildcards(Semantics& s) {
-  const int tags[] = {0, kTag, largest_tag()};
+  const int tags[] = {0, kMatchTag, largest_tag()};
   for (const int tag : tags) {
     Buffer in(16);
     MPI_Request receive, barrier, sum;
@@ -140,16 +140,17 @@ void probes(Semantics& s) {
   s.proof.expect(there == 0, "a probe found what nobody sent");
   MPI_Barrier(s.comm);
   for (const std::size_t bytes : {0u, 24u, 4096u, 2u << 20}) {
-    const Buffer out = s.message(s.rank, kTag + 1, bytes);
+    const Buffer out = s.message(s.rank, kMatchTag + 1, bytes);
     Buffer in(bytes);
     MPI_Request send;
     MPI_Status status;
-    MPI_Isend(out.data(), static_cast<int>(bytes), MPI_BYTE, s.next(), kTag + 1, s.comm, &send);
-    MPI_Probe(s.previous(), kTag + 1, s.comm, &status);
-    MPI_Recv(in.data(), static_cast<int>(bytes), MPI_BYTE, s.previous(), kTag + 1, s.comm,
+    MPI_Isend(out.data(), static_cast<int>(bytes), MPI_BYTE, s.next(), kMatchTag + 1, s.comm,
+              &send);
+    MPI_Probe(s.previous(), kMatchTag + 1, s.comm, &status);
+    MPI_Recv(in.data(), static_cast<int>(bytes), MPI_BYTE, s.previous(), kMatchTag + 1, s.comm,
              MPI_STATUS_IGNORE);
     MPI_Wait(&send, MPI_STATUS_IGNORE);
-    s.judge(in, status, kTag + 1, "a probed message");
+    s.judge(in, status, kMatchTag + 1, "a probed message");
     probed_with_claim(s, bytes, true);
     probed_with_claim(s, bytes, false);
   }
@@ -160,19 +161,19 @@ void cancelling(Semantics& s) {
     int in = 0, cancelled = 0;
     MPI_Request receive;
     MPI_Status status;
-    MPI_Irecv(&in, 1, MPI_INT, source, kTag + 6, s.comm, &receive);
+    MPI_Irecv(&in, 1, MPI_INT, source, kMatchTag + 6, s.comm, &receive);
     MPI_Cancel(&receive);
     MPI_Wait(&receive, &status);
     MPI_Test_cancelled(&status, &cancelled);
     s.proof.expect(cancelled != 0, "a receive that nobody sends to was not cancelled");
   }
   // What comes later finds no trace of it.
-  const Buffer out = s.message(s.rank, kTag + 6, 4);
+  const Buffer out = s.message(s.rank, kMatchTag + 6, 4);
   Buffer in(4);
   MPI_Barrier(s.comm);
-  MPI_Sendrecv(out.data(), 4, MPI_BYTE, s.next(), kTag + 6, in.data(), 4, MPI_BYTE, s.previous(),
-               kTag + 6, s.comm, MPI_STATUS_IGNORE);
-  s.judge(in, kTag + 6, "a message after a cancelled receive");
+  MPI_Sendrecv(out.data(), 4, MPI_BYTE, s.next(), kMatchTag + 6, in.data(), 4, MPI_BYTE,
+               s.previous(), kMatchTag + 6, s.comm, MPI_STATUS_IGNORE);
+  s.judge(in, kMatchTag + 6, "a message after a cancelled receive");
 }
 
 void communicators(Semantics& s) {

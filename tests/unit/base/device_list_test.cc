@@ -5,9 +5,11 @@
 #include <doctest/doctest.h>
 
 #include "base/settings.h"
+#include "tests/unit/says.h"
 
 using namespace livebtl;
 using Names = std::vector<std::string>;
+using livebtl::test::says;
 
 namespace {
 
@@ -17,15 +19,11 @@ Names names_of(const char* text) {
   return module_names(*list);
 }
 
-std::string refusal(const std::string& text) {
+std::string list_refusal(const std::string& text) {
   const auto list = parse_device_list(text);
   REQUIRE_MESSAGE(!list.has_value(), text);
   CHECK(list.error().code == Errc::kInvalid);
   return list.error().text;
-}
-
-bool says(const std::string& text, const char* what) {
-  return text.find(what) != std::string::npos;
 }
 
 }  // namespace
@@ -58,16 +56,16 @@ TEST_CASE("a list that nobody can mean is refused, and the entry named") {
   for (const char* bad :
        {":1", "mlx5_0:", "mlx5_0:0", "mlx5_0:255", "mlx5_0:x", "mlx5_0:1:", "mlx5_0:1:256",
         "mlx5_0:1:-1", "mlx5_0:1:2:3", "a/b", "=mlx5_0", "a b=c", "a=", ","})
-    CHECK(says(refusal(bad), "'"));
-  CHECK(says(refusal("mlx5_0,mlx5_1:0"), "'mlx5_1:0' has a port"));
-  CHECK(says(refusal("mlx5_0:1:300,mlx5_1"), "'mlx5_0:1:300' has an index"));
-  CHECK(says(refusal("mlx5_0,mlx5_0"), "'mlx5_0' is there twice"));
-  CHECK(says(refusal("mlx5_0:1,mlx5_0"), "twice"));
-  CHECK(says(refusal("a=mlx5_0,a=mlx5_1"), "'a' is the name of two"));
-  CHECK(says(refusal("mlx5_0,auto"), "'auto' stands alone"));
-  CHECK(says(refusal("mlx5_0,"), "comma"));
-  CHECK(says(refusal("mlx5_0,"), "as in mlx5_0,mlx5_1"));
-  CHECK(says(refusal(std::string(30, 'x') + ",mlx5_0"), "NAME="));
+    CHECK(says(list_refusal(bad), "'"));
+  CHECK(says(list_refusal("mlx5_0,mlx5_1:0"), "'mlx5_1:0' has a port"));
+  CHECK(says(list_refusal("mlx5_0:1:300,mlx5_1"), "'mlx5_0:1:300' has an index"));
+  CHECK(says(list_refusal("mlx5_0,mlx5_0"), "'mlx5_0' is there twice"));
+  CHECK(says(list_refusal("mlx5_0:1,mlx5_0"), "twice"));
+  CHECK(says(list_refusal("a=mlx5_0,a=mlx5_1"), "'a' is the name of two"));
+  CHECK(says(list_refusal("mlx5_0,auto"), "'auto' stands alone"));
+  CHECK(says(list_refusal("mlx5_0,"), "comma"));
+  CHECK(says(list_refusal("mlx5_0,"), "as in mlx5_0,mlx5_1"));
+  CHECK(says(list_refusal(std::string(30, 'x') + ",mlx5_0"), "NAME="));
 }
 
 TEST_CASE("the setting is checked when it is read") {

@@ -10,7 +10,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-CommandLine good(Words words) {
+CommandLine hold_line(Words words) {
   const auto parsed = parse_command_line(std::move(words), "");
   REQUIRE(std::holds_alternative<CommandLine>(parsed));
   return std::get<CommandLine>(parsed);
@@ -19,10 +19,10 @@ CommandLine good(Words words) {
 }  // namespace
 
 TEST_CASE("hold takes an action, a lease to start with, and an id to look for") {
-  CHECK(good({"hold", "start"}).lease_or(60.0) == 60 * livebtl::kSecond);
-  CHECK(good({"hold", "start", "--lease", "1.5"}).lease_s == 1.5);
+  CHECK(hold_line({"hold", "start"}).lease_or(60.0) == 60 * livebtl::kSecond);
+  CHECK(hold_line({"hold", "start", "--lease", "1.5"}).lease_s == 1.5);
   for (const char* action : {"start", "renew", "check", "end"})
-    CHECK(read_hold_id(good({"hold", action, "--id", "0x1f"}).hold_id) == 0x1f);
+    CHECK(read_hold_id(hold_line({"hold", action, "--id", "0x1f"}).hold_id) == 0x1f);
 }
 
 TEST_CASE("what makes no sense with hold is refused") {
@@ -49,7 +49,7 @@ TEST_CASE("what makes no sense with hold is refused") {
 }
 
 TEST_CASE("job restored takes an id and a lease, and waits") {
-  const CommandLine line = good({"job", "restored", "--id", "0x1f", "--lease", "5"});
+  const CommandLine line = hold_line({"job", "restored", "--id", "0x1f", "--lease", "5"});
   CHECK(line.arguments == Words{"restored"});
   CHECK(read_hold_id(line.hold_id) == 0x1f);
   const std::vector<Words> lines = {{"job"},
@@ -66,13 +66,13 @@ TEST_CASE("job restored takes an id and a lease, and waits") {
 }
 
 TEST_CASE("checkpoint takes an action, transports to set aside, and a lease only for a hold") {
-  const CommandLine line =
-      good({"checkpoint", "prepare", "openib", "--scope", "node:vm1", "--hold", "--lease", "5"});
+  const CommandLine line = hold_line(
+      {"checkpoint", "prepare", "openib", "--scope", "node:vm1", "--hold", "--lease", "5"});
   CHECK(line.arguments == Words{"prepare", "verbs"});
   CHECK(line.scope == "node:vm1");
   CHECK(line.hold);
   CHECK(line.lease_s == 5.0);
-  CHECK(good({"checkpoint", "return"}).arguments == Words{"return"});
+  CHECK(hold_line({"checkpoint", "return"}).arguments == Words{"return"});
   const std::vector<Words> lines = {{"checkpoint"},
                                     {"checkpoint", "begin"},
                                     {"checkpoint", "return", "verbs"},

@@ -7,9 +7,11 @@
 
 #include "perf/both.h"
 #include "perf/complete.h"
+#include "tests/unit/says.h"
 
 using namespace livebtl;
 using namespace livebtl::perf;
+using livebtl::test::says;
 
 namespace {
 
@@ -29,10 +31,6 @@ std::string refused(const Words& words) {
   if (end == nullptr) return "";
   CHECK(end->code == ExitCode::kUsage);
   return end->text;
-}
-
-bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace

@@ -8,9 +8,11 @@
 
 #include "base/json.h"
 #include "perf/plot.h"
+#include "tests/unit/says.h"
 
 using namespace livebtl;
 using namespace livebtl::perf;
+using livebtl::test::says;
 
 namespace {
 
@@ -27,10 +29,6 @@ Figure some_figure(std::size_t bytes, std::uint64_t window) {
     figure.elapsed += i * 2 * kMicrosecond;
   }
   return figure;
-}
-
-bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 std::size_t count_of(const std::string& text, const std::string& part) {

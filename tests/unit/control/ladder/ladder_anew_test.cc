@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "control/ladder/coordinator.h"
-#include "tests/sim/ladder/ladder_world.h"
+#include "tests/unit/control/ladder/switches.h"
 
 using namespace livebtl;
 using namespace livebtl::control;
@@ -64,10 +64,6 @@ struct OneMember {
   Standing one;
   std::uint64_t scans = 0;
 };
-
-bool at_rung(LadderWorld& world, std::size_t member, Rung rung) {
-  return world.member(member).machine.standing(world.now()).rung == rung;
-}
 
 bool reached(LadderWorld& world, std::size_t member, Rung rung) {
   return at_rung(world, member, rung) && world.member(member).machine.standing(world.now()).reached;

@@ -4,29 +4,12 @@
 
 #include <algorithm>
 
-#include "tests/sim/ladder/ladder_world.h"
+#include "tests/unit/control/ladder/switches.h"
 
 using namespace livebtl;
 using namespace livebtl::control;
 
 namespace {
-
-bool at_rung(LadderWorld& world, std::size_t member, Rung rung) {
-  return world.member(member).machine.standing(world.now()).rung == rung;
-}
-
-const std::vector<std::string> kSmTcp = {"sm", "tcp"};
-const std::vector<std::string> kTcpSm = {"tcp", "sm"};
-
-Command switch_command() {
-  Command command;
-  command.job = "job";
-  command.verb = "switch";
-  command.arguments = kSmTcp;
-  command.coordinator = 1;
-  command.operation = 7;
-  return command;
-}
 
 /// A switch that another coordinator took over at JOINT and finished; the first one lives.
 std::size_t taken_over_and_finished(LadderWorld& world) {

@@ -3,7 +3,7 @@
 // mean.
 #include <doctest/doctest.h>
 
-#include "tests/sim/ladder/ladder_world.h"
+#include "tests/unit/control/ladder/switches.h"
 
 using namespace livebtl;
 using namespace livebtl::control;
@@ -15,13 +15,6 @@ std::vector<Rung> rungs_of(const Outcome& outcome) {
   for (const auto& one : outcome.rungs) rungs.push_back(one.rung);
   return rungs;
 }
-
-bool at_rung(LadderWorld& world, std::size_t member, Rung rung) {
-  return world.member(member).machine.standing(world.now()).rung == rung;
-}
-
-const std::vector<std::string> kSmTcp = {"sm", "tcp"};
-const std::vector<std::string> kTcpSm = {"tcp", "sm"};
 
 }  // namespace
 

@@ -15,7 +15,7 @@ using namespace livebtl::control;
 namespace {
 
 constexpr TimeNs kMs = kMillisecond;
-constexpr Backoff::Limits kLimits = {20 * kMs, 100 * kMs, kSecond};
+constexpr Backoff::Limits kPollLimits = {20 * kMs, 100 * kMs, kSecond};
 using Members = Poll<Polled<HoldAnswer>>;
 
 MemberId id(std::uint64_t process) { return {ProcessId{process}, {}}; }
@@ -96,21 +96,21 @@ TEST_CASE("a newcomer is news once, is due at once, and has to answer, too") {
   CHECK(poll.found({0, {id(1), id(2)}}, 0));
   CHECK_FALSE(poll.found({0, {id(1), id(2)}}, 0));
   CHECK_FALSE(poll.all_answered(any));
-  CHECK(poll.find(id(2))->backoff.due_at(kLimits) < 0);
+  CHECK(poll.find(id(2))->backoff.due_at(kPollLimits) < 0);
 }
 
 TEST_CASE("a silent member is asked again later and later, an answer sets the rate") {
   Members poll = members(1);
   Backoff& backoff = poll.find(id(1))->backoff;
-  backoff.asked(0, kLimits);
-  CHECK(backoff.due_at(kLimits) == 100 * kMs);
-  backoff.asked(100 * kMs, kLimits);
-  CHECK(backoff.due_at(kLimits) == 300 * kMs);
+  backoff.asked(0, kPollLimits);
+  CHECK(backoff.due_at(kPollLimits) == 100 * kMs);
+  backoff.asked(100 * kMs, kPollLimits);
+  CHECK(backoff.due_at(kPollLimits) == 300 * kMs);
   poll.take(answer_of(1, 1));
-  backoff.answered(310 * kMs, kLimits);
-  CHECK(backoff.due_at(kLimits) == 330 * kMs);
-  backoff.asked(330 * kMs, kLimits);
-  CHECK(backoff.due_at(kLimits) == 950 * kMs);
+  backoff.answered(310 * kMs, kPollLimits);
+  CHECK(backoff.due_at(kPollLimits) == 330 * kMs);
+  backoff.asked(330 * kMs, kPollLimits);
+  CHECK(backoff.due_at(kPollLimits) == 950 * kMs);
 }
 
 TEST_CASE("all are known when a scan has ended that began after it was wanted") {

@@ -11,7 +11,7 @@ using namespace livebtl::control;
 
 namespace {
 
-const std::string kEast = "00000000000000aa";
+const std::string kEastern = "00000000000000aa";
 
 /// Of a job of one process, on the node east, with this routing.
 Outcome said_of(const std::string& verb, const std::vector<std::string>& arguments,
@@ -26,7 +26,7 @@ Outcome said_of(const std::string& verb, const std::vector<std::string>& argumen
   Standing one;
   one.member = {ProcessId{1}, Incarnation{1}};
   one.version = 1;
-  one.node = kEast;
+  one.node = kEastern;
   one.host = "east";
   one.transports = {{"sm", ""}, {"tcp", ""}, {"verbs", "", true}};
   one.routing = routing;
@@ -48,20 +48,20 @@ bool has(const Outcome& outcome, const std::string& words) {
 
 TEST_CASE("a command for the job names the nodes about which one of their own has ruled") {
   Routing routing;
-  routing.nodes[kEast].excluded = {"sm"};
-  CHECK(has(said_of("add", {"sm"}, routing), "not on node:" + kEast + " (east)"));
+  routing.nodes[kEastern].excluded = {"sm"};
+  CHECK(has(said_of("add", {"sm"}, routing), "not on node:" + kEastern + " (east)"));
   CHECK_FALSE(has(said_of("add", {"tcp"}, routing), "not on"));
-  routing.nodes[kEast] = {};
-  routing.nodes[kEast].quiesced = {"tcp"};
-  CHECK(has(said_of("add", {"tcp"}, routing), "not on node:" + kEast));
-  routing.nodes[kEast] = {};
-  routing.nodes[kEast].set_aside = {"verbs"};
-  CHECK(has(said_of("checkpoint", {"return"}, routing), "not on node:" + kEast));
+  routing.nodes[kEastern] = {};
+  routing.nodes[kEastern].quiesced = {"tcp"};
+  CHECK(has(said_of("add", {"tcp"}, routing), "not on node:" + kEastern));
+  routing.nodes[kEastern] = {};
+  routing.nodes[kEastern].set_aside = {"verbs"};
+  CHECK(has(said_of("checkpoint", {"return"}, routing), "not on node:" + kEastern));
   CHECK_FALSE(has(said_of("checkpoint", {"prepare", "verbs"}, routing, "node:east"), "not on"));
   routing.moved = {{"sm", "tcp"}};
   CHECK_FALSE(has(said_of("switch", {"sm", "tcp"}, routing), "not on"));
-  routing.nodes[kEast].moved = {{"sm", "sm"}, {"tcp", "sm"}};
-  CHECK(has(said_of("switch", {"sm", "tcp"}, routing), "not on node:" + kEast));
+  routing.nodes[kEastern].moved = {{"sm", "sm"}, {"tcp", "sm"}};
+  CHECK(has(said_of("switch", {"sm", "tcp"}, routing), "not on node:" + kEastern));
 }
 
 TEST_CASE("a return for one node says that the whole job has set something aside") {

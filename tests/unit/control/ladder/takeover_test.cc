@@ -2,28 +2,12 @@
 // takeover_test.cc -- ladders that a coordinator has left, and members that finish them.
 #include <doctest/doctest.h>
 
-#include "tests/sim/ladder/ladder_world.h"
+#include "tests/unit/control/ladder/switches.h"
 
 using namespace livebtl;
 using namespace livebtl::control;
 
 namespace {
-
-bool at_rung(LadderWorld& world, std::size_t member, Rung rung) {
-  return world.member(member).machine.standing(world.now()).rung == rung;
-}
-
-const std::vector<std::string> kSmTcp = {"sm", "tcp"};
-
-Command switch_command() {
-  Command command;
-  command.job = "job";
-  command.verb = "switch";
-  command.arguments = kSmTcp;
-  command.coordinator = 1;
-  command.operation = 7;
-  return command;
-}
 
 /// Of the order that is sent; none: its id is 0.
 Operation operation_in(const std::vector<CoordinatorAction>& actions) {

@@ -9,9 +9,9 @@ using namespace livebtl::control;
 
 namespace {
 
-constexpr Term kFirst{1, 5};
+constexpr Term kFirstTerm{1, 5};
 
-struct Bench {
+struct WatchBench {
   MemberMachine machine{[] {
     MemberFacts facts;
     facts.job = "j";
@@ -19,7 +19,7 @@ struct Bench {
     return facts;
   }()};
 
-  Bench() { machine.step(JoinAsFirst{}, 0); }
+  WatchBench() { machine.step(JoinAsFirst{}, 0); }
   void feed(const PromiseRequest& request, TimeNs now) { machine.step(request, now); }
 };
 
@@ -28,9 +28,9 @@ struct Bench {
 TEST_CASE(
     "a member that is not the lowest takes over where four looks and its place have changed "
     "nothing") {
-  Bench bench;
+  WatchBench bench;
   TakeoverWatch watch(500 * kMillisecond);
-  bench.feed(PromiseRequest{"j", kFirst}, kSecond);
+  bench.feed(PromiseRequest{"j", kFirstTerm}, kSecond);
   constexpr std::size_t kBeforeUs = 2;
   for (int look = 0; look < 6; ++look) {
     const TimeNs at = watch.due_at(bench.machine);
@@ -43,22 +43,22 @@ TEST_CASE(
   REQUIRE(watch.due(bench.machine, last));
   CHECK(watch.left_alone(kBeforeUs));
   // Somebody was at work meanwhile: it counts anew.
-  bench.feed(PromiseRequest{"j", kFirst}, last + kSecond);
+  bench.feed(PromiseRequest{"j", kFirstTerm}, last + kSecond);
   REQUIRE(watch.due(bench.machine, watch.due_at(bench.machine)));
   CHECK_FALSE(watch.left_alone(0));
 }
 
 TEST_CASE("a member takes over after lease and delay, later again if in vain, never overslept") {
-  Bench bench;
+  WatchBench bench;
   TakeoverWatch watch(500 * kMillisecond);  // waits 1.5 s after the lease
   const TimeNs delay = 1500 * kMillisecond;
   CHECK(watch.due_at(bench.machine) == INT64_MAX);
   CHECK_FALSE(watch.due(bench.machine, 100 * kSecond));
-  bench.feed(PromiseRequest{"j", kFirst}, kSecond);
+  bench.feed(PromiseRequest{"j", kFirstTerm}, kSecond);
   const TimeNs first = kSecond + kCoordinatorLease + delay;
   CHECK(watch.due_at(bench.machine) == first);
   CHECK_FALSE(watch.due(bench.machine, first - 1));
-  bench.feed(PromiseRequest{"j", kFirst}, 2 * kSecond);  // its coordinator lives
+  bench.feed(PromiseRequest{"j", kFirstTerm}, 2 * kSecond);  // its coordinator lives
   CHECK_FALSE(watch.due(bench.machine, first));
   CHECK(watch.due(bench.machine, first + kSecond));
   watch.tried(true, first + kSecond);

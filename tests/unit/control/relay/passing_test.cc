@@ -14,17 +14,17 @@ using namespace livebtl::test;
 namespace {
 
 constexpr ProcessId kMember{2};
-constexpr std::uint64_t kNode = 0xab;
+constexpr std::uint64_t kPassingNode = 0xab;
 
 std::string key_text(char digit) { return std::string(64, digit); }
 
 /// A relay, a member behind it, and a client that commands the job by way of the relay.
-struct Node {
-  Node() {
+struct PassingNode {
+  PassingNode() {
     JobFacts job;
     job.id = "test";
     job.directory = scratch.path();
-    auto opened = Passing::open({scratch.path(), kNode, "test", 0, {"lo"}});
+    auto opened = Passing::open({scratch.path(), kPassingNode, "test", 0, {"lo"}});
     REQUIRE(opened);
     relay.emplace(std::move(*opened));
     auto router = Router::open(job, kMember);
@@ -33,7 +33,7 @@ struct Node {
     caller.emplace(connect());
   }
   LocalLink connect() const {
-    auto link = LocalLink::connect(relay_file(scratch.path(), kNode, kRelaySocket));
+    auto link = LocalLink::connect(relay_file(scratch.path(), kPassingNode, kRelaySocket));
     REQUIRE(link);
     return std::move(*link);
   }
@@ -86,7 +86,7 @@ struct Node {
 }  // namespace
 
 TEST_CASE("an answer finds its way back through the relay") {
-  Node node;
+  PassingNode node;
   const auto incoming = node.pass();
   node.member->answer(incoming.from, "done");
   node.turn();
@@ -98,7 +98,7 @@ TEST_CASE("an answer finds its way back through the relay") {
 }
 
 TEST_CASE("what is passed on keeps its way open while it is used, and not for ever") {
-  Node node;
+  PassingNode node;
   node.pass();
   const std::size_t with_member = node.sockets();
   TimeNs now = 0;
@@ -115,7 +115,7 @@ TEST_CASE("what is passed on keeps its way open while it is used, and not for ev
 }
 
 TEST_CASE("a relay begins with its first member, and takes others that hold the same secret") {
-  Node node;
+  PassingNode node;
   LocalLink first = node.connect(), second = node.connect(), other = node.connect();
   const Envelope told = node.greet(first, key_text('1'));
   CHECK(told.to == kRelaysNote);
@@ -131,7 +131,7 @@ TEST_CASE("a relay begins with its first member, and takes others that hold the 
 }
 
 TEST_CASE("a relay says which members there are, of its own job, and answers nothing else") {
-  Node node;
+  PassingNode node;
   const auto list = node.ask_relay(MembersRequest{"", 0});
   const auto* members = std::get_if<MembersAnswer>(&list);
   REQUIRE(members != nullptr);
@@ -144,7 +144,7 @@ TEST_CASE("a relay says which members there are, of its own job, and answers not
 }
 
 TEST_CASE("what is for nobody on the node is refused") {
-  Node node;
+  PassingNode node;
   REQUIRE(node.caller->send(
       {.peer = "", .back = "tag", .to = process_name(ProcessId{77}), .body = "order"}));
   node.turn();

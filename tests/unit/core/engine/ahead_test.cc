@@ -12,22 +12,22 @@ using core::FrameKind;
 namespace {
 
 /// Of each large message: more than any transport sends at once.
-constexpr std::size_t kBytes = 40000;
+constexpr std::size_t kAheadBytes = 40000;
 
 /// Rank 0 sends to rank 1.
-class Messages {
+class AheadMessages {
  public:
-  explicit Messages(const char* beneath) : rig(2, {tapped(beneath, taps, beneath)}) {
+  explicit AheadMessages(const char* beneath) : rig(2, {tapped(beneath, taps, beneath)}) {
     small();  // there is a path
   }
-  ~Messages() { rig.ports.clear(); }
+  ~AheadMessages() { rig.ports.clear(); }
 
   void send(std::size_t i) {
     const Slice slice{out.data(), out.size()};
     REQUIRE(rig.ports[0]->send({.to = rig.to(0, 1), .tag = i, .slices = {&slice, 1}}, sent[i]) ==
             Accept::kAccepted);
   }
-  void receive(std::size_t i, std::size_t bytes = kBytes) {
+  void receive(std::size_t i, std::size_t bytes = kAheadBytes) {
     const MutableSlice slice{in[i].data(), bytes};
     REQUIRE(rig.ports[1]->receive({.tag = i, .slices = {&slice, 1}}, received[i]) ==
             Accept::kAccepted);
@@ -49,8 +49,8 @@ class Messages {
 
   Taps taps;
   Rig rig;
-  const std::vector<std::byte> out = pattern(kBytes, 7);
-  std::vector<std::vector<std::byte>> in{4, std::vector<std::byte>(kBytes)};
+  const std::vector<std::byte> out = pattern(kAheadBytes, 7);
+  std::vector<std::vector<std::byte>> in{4, std::vector<std::byte>(kAheadBytes)};
   std::vector<Watched> sent{4}, received{4};
 };
 
@@ -61,7 +61,7 @@ constexpr const char* kTransports[] = {"tcp", "sm"};
 TEST_CASE("who waits for a large message has it before anything was asked for") {
   for (const char* beneath : kTransports) {
     CAPTURE(beneath);
-    Messages messages(beneath);
+    AheadMessages messages(beneath);
     messages.receive(0);
     messages.taps[1].busy = true;
     messages.send(0);
@@ -76,7 +76,7 @@ TEST_CASE("who waits for a large message has it before anything was asked for") 
 }
 
 TEST_CASE("data of one message at a time go ahead") {
-  Messages messages("tcp");
+  AheadMessages messages("tcp");
   messages.receive(0);
   messages.receive(1);
   messages.taps[1].busy = true;
@@ -93,7 +93,7 @@ TEST_CASE(
     "data that nobody waits for come again, and the next ones wait until they are asked for") {
   for (const char* beneath : kTransports) {
     CAPTURE(beneath);
-    Messages messages(beneath);
+    AheadMessages messages(beneath);
     std::uint64_t once = 0;
     for (std::size_t i = 0; i < 4; ++i) {
       CAPTURE(i);
@@ -115,8 +115,8 @@ TEST_CASE(
     "a buffer that is too short gets the beginning, and what goes beyond it changes nothing") {
   for (const char* beneath : kTransports) {
     CAPTURE(beneath);
-    Messages messages(beneath);
-    constexpr std::size_t kShort = kBytes / 2 + 100;
+    AheadMessages messages(beneath);
+    constexpr std::size_t kShort = kAheadBytes / 2 + 100;
     messages.receive(0, kShort);
     messages.send(0);
     messages.rig.until(
@@ -130,7 +130,7 @@ TEST_CASE(
 }
 
 TEST_CASE("data that went ahead over a path that is lost come over the next one") {
-  Messages messages("tcp");
+  AheadMessages messages("tcp");
   messages.receive(0);
   messages.taps[1].deaf = true;
   messages.send(0);
@@ -144,7 +144,7 @@ TEST_CASE("data that went ahead over a path that is lost come over the next one"
 }
 
 TEST_CASE("who gives up a message whose data went ahead tells it") {
-  Messages messages("tcp");
+  AheadMessages messages("tcp");
   messages.send(0);
   messages.small();
   CHECK(messages.data() > 0);

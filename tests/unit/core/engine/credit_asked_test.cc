@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t kCount = 60, kEach = 4000;  // 3.6 times the credit
 static_assert(kCount * kEach > 3 * kBytes && kCount < kHeaders);
 
-struct Messages {
-  explicit Messages(Rig& in) : rig(in), sent(kCount), received(kCount) {}
+struct AskedMessages {
+  explicit AskedMessages(Rig& in) : rig(in), sent(kCount), received(kCount) {}
 
   void send(std::size_t tag) {
     const Slice slice{payload.data(), payload.size()};
@@ -60,7 +60,7 @@ TEST_CASE("what is received as it comes is never offered, however little credit 
     CAPTURE(beneath);
     Taps taps;
     Rig rig(2, {tapped(beneath, taps, beneath)}, 1, small_credit());
-    Messages messages(rig);
+    AskedMessages messages(rig);
     messages.receive_all();
     messages.send_all();
     rig.until([&] { return messages.all_done(); });
@@ -76,7 +76,7 @@ TEST_CASE(
     CAPTURE(beneath);
     Taps taps;
     Rig rig(2, {tapped(beneath, taps, beneath)}, 1, small_credit());
-    Messages messages(rig);
+    AskedMessages messages(rig);
     messages.exchange_one();
     auto& posted = taps[0].posted;
     const std::uint64_t probes = posted[FrameKind::kProbe];
@@ -98,7 +98,7 @@ TEST_CASE("... also if the question is lost with its path, and another kind of p
   core::Routing routing;
   routing.tuning["tcp"].exclusivity = 1u << 20;
   Rig rig(2, {tapped("tcp", tcp), tapped("sm", sm, "sm")}, 1, small_credit(), 1, routing);
-  Messages messages(rig);
+  AskedMessages messages(rig);
   messages.exchange_one();
   auto& posted = tcp[0].posted;
   const std::uint64_t probes = posted[FrameKind::kProbe];

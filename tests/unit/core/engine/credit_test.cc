@@ -12,7 +12,7 @@ using core::FrameKind;
 namespace {
 
 constexpr std::size_t kFlood = 5000;
-constexpr std::uint64_t kSmall = 8, kLarge = 100'000;
+constexpr std::uint64_t kFewBytes = 8, kManyBytes = 100'000;
 
 /// A rank that is attacked, one that is honest, and a region of the former.
 struct Attacked {
@@ -103,7 +103,7 @@ TEST_CASE("puts that are offered and never sent end their sender") {
   Attacked at;
   HostileMember member(at.rig);
   for (std::uint64_t i = 1; i <= kFlood && !member.down(); ++i)
-    member.send(FrameKind::kRts, core::RtsBody{kKey, 0, kLarge, i}, {}, core::kFlagPut);
+    member.send(FrameKind::kRts, core::RtsBody{kKey, 0, kManyBytes, i}, {}, core::kFlagPut);
   at.expect_cut_off(member);
   CHECK(member.came(FrameKind::kCts) <= 2 * kHeaders);
   at.rig.ports.clear();
@@ -113,7 +113,7 @@ TEST_CASE("... and gets whose data is never asked for") {
   Attacked at;
   HostileMember member(at.rig);
   for (std::uint64_t i = 1; i <= kFlood && !member.down(); ++i)
-    member.send(FrameKind::kGet, core::RemoteBody{kKey, 0, kLarge, i});
+    member.send(FrameKind::kGet, core::RemoteBody{kKey, 0, kManyBytes, i});
   at.expect_cut_off(member);
   CHECK(member.came(FrameKind::kRts) <= 2 * kHeaders);
   at.rig.ports.clear();
@@ -123,7 +123,7 @@ TEST_CASE("gets whose answers are read are answered for ever") {
   Attacked at;
   HostileMember member(at.rig);
   for (std::uint64_t i = 1; i <= 20 * kHeaders; ++i) {
-    member.send(FrameKind::kGet, core::RemoteBody{kKey, 0, kSmall, i});
+    member.send(FrameKind::kGet, core::RemoteBody{kKey, 0, kFewBytes, i});
     member.until([&] { return member.came(FrameKind::kGetReply) == i || member.down(); });
   }
   CHECK_FALSE(member.seen().lost);
@@ -133,6 +133,6 @@ TEST_CASE("gets whose answers are read are answered for ever") {
 TEST_CASE("the answer to a get that nobody asked for ends its sender") {
   Attacked at;
   HostileMember member(at.rig);
-  member.send(FrameKind::kRts, core::RtsBody{1, 0, kLarge, 1}, {}, core::kFlagGet);
+  member.send(FrameKind::kRts, core::RtsBody{1, 0, kManyBytes, 1}, {}, core::kFlagGet);
   at.expect_cut_off(member);
 }

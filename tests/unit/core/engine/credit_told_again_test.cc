@@ -13,10 +13,10 @@ using core::Rung;
 namespace {
 
 /// Small messages from rank 0 to rank 1, which has a receive for each.
-class Messages {
+class ToldMessages {
  public:
-  explicit Messages(Rig& rig) : rig_(rig) {}
-  ~Messages() { rig_.ports.clear(); }
+  explicit ToldMessages(Rig& rig) : rig_(rig) {}
+  ~ToldMessages() { rig_.ports.clear(); }
   void send(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
       ReceiveRequest wanted{.tag = 1};
@@ -56,7 +56,7 @@ TEST_CASE("credit that went with a path is told again, behind the answer to a ma
   Taps alpha, beta;
   Rig rig(2, {kind("self"), tapped("alpha", alpha), tapped("beta", beta)}, 1, small_credit(), 1,
           prefer("beta"));
-  Messages messages(rig);
+  ToldMessages messages(rig);
   messages.send(1);
   rig.until([&] { return messages.received() == 1; });
   core::Routing after = prefer("beta");

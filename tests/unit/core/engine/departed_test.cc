@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Peers that have ended, in good order or not: what their records cost from then on, and what still may be
 // received of them.
-#include <malloc.h>
-
+#include "tests/unit/core/engine/memory_in_use.h"
 #include "tests/unit/core/engine/rig.h"
 
 using namespace livebtl;
@@ -14,12 +13,6 @@ Settings at_once() {
   Settings settings;
   settings.dead_ms = 0;
   return settings;
-}
-
-/// 0: a sanitizer's allocator does not tell.
-std::size_t memory_in_use() {
-  const auto now = ::mallinfo2();
-  return now.uordblks + now.hblkhd;
 }
 
 /// How a receive by that port ends.

@@ -11,7 +11,7 @@ using namespace livebtl::test;
 
 namespace {
 
-constexpr std::size_t kBytes = 4000;
+constexpr std::size_t kSentBytes = 4000;
 constexpr std::size_t kMessages = 60;
 
 /// Rank 0 has sent to rank 1 over tcp, is told that all is done, and ends; rank 1 has stopped reading.
@@ -64,7 +64,7 @@ class Ending {
  private:
   struct Message {
     Watched send, receive;
-    std::vector<std::byte> out, in = std::vector<std::byte>(kBytes);
+    std::vector<std::byte> out, in = std::vector<std::byte>(kSentBytes);
   };
   static Settings lingers(int linger_ms) {
     Settings settings;
@@ -75,14 +75,14 @@ class Ending {
   void send(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
       Message& message = *messages_.emplace_back(std::make_unique<Message>());
-      message.out = pattern(kBytes, messages_.size());
+      message.out = pattern(kSentBytes, messages_.size());
       const auto from = rig.engines[1]->peer(rig.ports[0]->address());
       REQUIRE(from);
-      const MutableSlice into{message.in.data(), kBytes};
+      const MutableSlice into{message.in.data(), kSentBytes};
       ReceiveRequest wanted{.tag = messages_.size(), .from = *from};
       wanted.slices = {&into, 1};
       REQUIRE(rig.ports[1]->receive(wanted, message.receive) == Accept::kAccepted);
-      const Slice bytes{message.out.data(), kBytes};
+      const Slice bytes{message.out.data(), kSentBytes};
       SendRequest request{.to = rig.to(0, 1), .tag = messages_.size()};
       request.slices = {&bytes, 1};
       REQUIRE(rig.ports[0]->send(request, message.send) == Accept::kAccepted);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pairs that have nothing to send are together again after a hold, so that each learns of the other's end.
+#include "tests/unit/core/engine/long_hold.h"
 #include "tests/unit/core/engine/tapped.h"
 
 using namespace livebtl;
 using namespace livebtl::test;
 
 namespace {
-
-constexpr TimeNs kLong = 100 * kSecond;
 
 /// Two that have met, have nothing to send, and are held.
 struct HeldIdle {

@@ -4,12 +4,11 @@
 //
 // The whole measure, a million HELLOs with the rates, is taken by hand (tests/README.md):
 // engine_test --no-skip -tc='a million*'
-#include <malloc.h>
-
 #include <numeric>
 
 #include "tests/unit/core/engine/flooder.h"
 #include "tests/unit/core/engine/ladder.h"
+#include "tests/unit/core/engine/memory_in_use.h"
 #include "tests/unit/core/engine/traffic.h"
 #include "transports/tcp/tcp_address.h"
 
@@ -38,11 +37,6 @@ std::vector<Blob> hellos() {
         *core::Handshake::dial(secret, facts, ProcessId{Rig::kFirstProcess}).start().send);
   }
   return made;
-}
-
-std::size_t memory_in_use() {
-  const auto info = ::mallinfo2();
-  return info.uordblks + info.hblkhd;
 }
 
 /// Two members that exchange messages over tcp and switch, and what strangers do to the first.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // HOLD between engines over real sockets and memory: what is parked, for how long, and that nothing
 // is lost by it.
+#include "tests/unit/core/engine/long_hold.h"
 #include "tests/unit/core/engine/rig.h"
 #include "tests/unit/core/engine/traffic.h"
 
@@ -9,8 +10,6 @@ using namespace livebtl::test;
 using core::HoldState;
 
 namespace {
-
-constexpr TimeNs kLong = 100 * kSecond;
 
 bool all_are(Rig& rig, HoldState state) {
   return std::ranges::all_of(rig.engines,
@@ -47,12 +46,6 @@ void turn(Rig& rig, Traffic& traffic, int times) {
 }
 
 const std::vector<std::vector<std::string>> kSets = {{"sm"}, {"tcp"}, {"sm", "tcp"}};
-
-std::vector<core::TransportKind> kinds_of(const std::vector<std::string>& names) {
-  std::vector<core::TransportKind> kinds{kind("self")};
-  for (const std::string& name : names) kinds.push_back(kind(name));
-  return kinds;
-}
 
 }  // namespace
 

@@ -101,9 +101,9 @@ Blob contact_of(const Rig& rig, std::size_t i) {
   return parts->contacts.at(core::name_hash("tcp"));
 }
 
-class Byte {
+class HostileByte {
  public:
-  Byte(Rig& rig, std::size_t from, std::size_t to, const Destination& destination) {
+  HostileByte(Rig& rig, std::size_t from, std::size_t to, const Destination& destination) {
     const MutableSlice into{&in_, 1};
     ReceiveRequest wanted{.tag = 1};
     wanted.slices = {&into, 1};
@@ -139,7 +139,7 @@ TEST_CASE("of a process that proves nothing no record is made, whatever its HELL
 
 TEST_CASE("a peer whose address is now that of a connected process is sought, and found") {
   Rig rig(3, {kind("self"), kind("tcp")});
-  const Byte connects(rig, 2, 0, rig.to(2, 0));
+  const HostileByte connects(rig, 2, 0, rig.to(2, 0));
   rig.until([&] { return connects.received(); });
   const auto right = core::decode_address(rig.ports[1]->address());
   REQUIRE(right);
@@ -147,7 +147,7 @@ TEST_CASE("a peer whose address is now that of a connected process is sought, an
       core::encode_address(right->process, right->port, {{"tcp", contact_of(rig, 2)}});
   const auto to = rig.engines[0]->peer(stale);
   REQUIRE(to);
-  const Byte byte(rig, 0, 1, *to);
+  const HostileByte byte(rig, 0, 1, *to);
   const std::vector<ProcessId> sought = {ProcessId{Rig::kFirstProcess + 1}};
   rig.until([&] { return rig.engines[0]->unreached() == sought; });
   CHECK_FALSE(byte.received());

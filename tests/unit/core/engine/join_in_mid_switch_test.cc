@@ -9,10 +9,6 @@ using core::Rung;
 
 namespace {
 
-std::vector<core::TransportKind> two_networks() {
-  return {kind("self"), kind("tcp", "alpha"), kind("tcp", "beta")};
-}
-
 /// One message to rank 2, which joined while alpha, all that it has, is being removed.
 class Newcomer {
  public:

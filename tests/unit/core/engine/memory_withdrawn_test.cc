@@ -10,7 +10,7 @@ using namespace livebtl::test;
 
 namespace {
 
-constexpr std::size_t kBytes = 6u << 20;
+constexpr std::size_t kWithdrawnBytes = 6u << 20;
 constexpr std::byte kBlank{0x00};
 constexpr std::byte kOwn{0xDD};  // what the owner writes once the memory is his again
 
@@ -26,8 +26,8 @@ bool none(const Memory& memory, std::byte value) {
 
 /// Data that holds neither of the bytes above.
 Memory data_of(std::uint64_t seed) {
-  Memory data = pattern(kBytes, seed);
-  for (std::size_t at = 0; at < kBytes; at += sizeof(std::uint64_t)) {
+  Memory data = pattern(kWithdrawnBytes, seed);
+  for (std::size_t at = 0; at < kWithdrawnBytes; at += sizeof(std::uint64_t)) {
     std::uint64_t word = 0;
     std::memcpy(&word, &data[at], sizeof word);
     word = (word | 0x0101010101010101U) & 0x7f7f7f7f7f7f7f7fU;
@@ -43,11 +43,7 @@ std::uint64_t register_at(Rig& rig, std::size_t at, Memory& memory) {
   return rig.ports[at]->register_region(request).value();
 }
 
-const std::vector<std::string> kTransports = {"tcp", "sm"};
-
-std::vector<core::TransportKind> kinds_of(const std::string& name) {
-  return {kind("self"), kind(name)};
-}
+const std::vector<std::string> kMemoryTransports = {"tcp", "sm"};
 
 /// Moves the engines until some of the bytes have arrived, and `more` turns beyond.
 void until_under_way(Rig& rig, const Memory& target, int more) {
@@ -75,13 +71,13 @@ void settle(Rig& rig) {
 }  // namespace
 
 TEST_CASE("a region that is deregistered under a large put is not written any more") {
-  for (const std::string& transport : kTransports) {
+  for (const std::string& transport : kMemoryTransports) {
     for (int more = 0; more < 6; ++more) {
       CAPTURE(transport);
       CAPTURE(more);
-      Rig rig(2, kinds_of(transport));
+      Rig rig(2, kinds_of({transport}));
       const Memory data = data_of(1);
-      Memory target(kBytes, kBlank);
+      Memory target(kWithdrawnBytes, kBlank);
       const std::uint64_t key = register_at(rig, 1, target);
       const Slice slice{data.data(), data.size()};
       PutRequest request;
@@ -103,13 +99,13 @@ TEST_CASE("a region that is deregistered under a large put is not written any mo
 }
 
 TEST_CASE("a region that is deregistered under a large get is not read any more") {
-  for (const std::string& transport : kTransports) {
+  for (const std::string& transport : kMemoryTransports) {
     for (int more = 0; more < 6; ++more) {
       CAPTURE(transport);
       CAPTURE(more);
-      Rig rig(2, kinds_of(transport));
+      Rig rig(2, kinds_of({transport}));
       Memory source = data_of(2);
-      Memory into(kBytes, kBlank);
+      Memory into(kWithdrawnBytes, kBlank);
       const std::uint64_t key = register_at(rig, 1, source);
       const MutableSlice slice{into.data(), into.size()};
       GetRequest request;
@@ -136,7 +132,7 @@ TEST_CASE("a get that nobody has begun to send ends when its region is deregiste
   Taps taps;
   Rig rig(2, {kind("self"), tapped("tcp", taps)});
   Memory source = data_of(3);
-  Memory into(kBytes, kBlank);
+  Memory into(kWithdrawnBytes, kBlank);
   const std::uint64_t key = register_at(rig, 1, source);
   const MutableSlice slice{into.data(), into.size()};
   GetRequest request;
@@ -158,14 +154,14 @@ TEST_CASE("a get that nobody has begun to send ends when its region is deregiste
 }
 
 TEST_CASE("a port that is closed while it receives leaves the buffer alone") {
-  for (const std::string& transport : kTransports) {
+  for (const std::string& transport : kMemoryTransports) {
     for (int more = 0; more < 6; ++more) {
       CAPTURE(transport);
       CAPTURE(more);
-      Rig rig(2, kinds_of(transport));
+      Rig rig(2, kinds_of({transport}));
       auto closing = rig.engines[1]->open_port({}).value();
       const Memory data = data_of(4);
-      Memory buffer(kBytes, kBlank);
+      Memory buffer(kWithdrawnBytes, kBlank);
       Watched sent, received;
       const MutableSlice into{buffer.data(), buffer.size()};
       ReceiveRequest wanted{.tag = 1};
@@ -190,14 +186,14 @@ TEST_CASE("a port that is closed while it receives leaves the buffer alone") {
 
 TEST_CASE(
     "a port that is closed while it sends gives the bytes back, and the receiver hears of it") {
-  for (const std::string& transport : kTransports) {
+  for (const std::string& transport : kMemoryTransports) {
     for (int more = 0; more < 6; ++more) {
       CAPTURE(transport);
       CAPTURE(more);
-      Rig rig(2, kinds_of(transport));
+      Rig rig(2, kinds_of({transport}));
       auto closing = rig.engines[0]->open_port({}).value();
       Memory data = data_of(5);
-      Memory buffer(kBytes, kBlank);
+      Memory buffer(kWithdrawnBytes, kBlank);
       Watched sent, received;
       const MutableSlice into{buffer.data(), buffer.size()};
       ReceiveRequest wanted{.tag = 1};

@@ -27,11 +27,7 @@ void receive(Rig& rig, std::size_t at, Tag tag, std::vector<std::byte>& buffer,
   REQUIRE(rig.ports[at]->receive(request, operation) == Accept::kAccepted);
 }
 
-const std::vector<std::string> kTransports = {"tcp", "sm"};
-
-std::vector<core::TransportKind> kinds_of(const std::string& name) {
-  return {kind("self"), kind(name)};
-}
+const std::vector<std::string> kBothTransports = {"tcp", "sm"};
 
 /// One message from the first process; its receive is posted before it is sent, or once it is
 /// there.
@@ -61,8 +57,8 @@ bool all_done(const std::vector<Watched>& operations) {
 }  // namespace
 
 TEST_CASE("messages of every size arrive whole, expected or not, at a peer and at oneself") {
-  for (const std::string& transport : kTransports) {
-    Rig rig(2, kinds_of(transport));
+  for (const std::string& transport : kBothTransports) {
+    Rig rig(2, kinds_of({transport}));
     Tag tag = 1;
     for (const std::size_t target : {1UL, 0UL}) {
       for (const std::size_t bytes :
@@ -80,7 +76,7 @@ TEST_CASE("messages of every size arrive whole, expected or not, at a peer and a
 }
 
 TEST_CASE("a delivery-complete send waits for the receive; a short buffer truncates") {
-  Rig rig(2, kinds_of("tcp"));
+  Rig rig(2, kinds_of({"tcp"}));
   for (const std::size_t bytes : {100UL, 1000000UL}) {
     const auto data = pattern(bytes, 3);
     std::vector<std::byte> buffer(bytes / 2);
@@ -99,12 +95,12 @@ TEST_CASE("a delivery-complete send waits for the receive; a short buffer trunca
 }
 
 TEST_CASE("a flood beyond all credit keeps its order and bounds memory") {
-  for (const std::string& transport : kTransports) {
+  for (const std::string& transport : kBothTransports) {
     CAPTURE(transport);
     Settings settings;
     settings.credit_headers = 64;
     settings.credit_bytes = 16384;
-    Rig rig(2, kinds_of(transport), 1, settings);
+    Rig rig(2, kinds_of({transport}), 1, settings);
     constexpr std::size_t kCount = 3000;
     const auto data = pattern(700, 9);
     std::vector<Watched> sent(kCount);
@@ -128,7 +124,7 @@ TEST_CASE("a flood beyond all credit keeps its order and bounds memory") {
 }
 
 TEST_CASE("active messages reach their handler on a calling thread") {
-  Rig rig(2, kinds_of("tcp"));
+  Rig rig(2, kinds_of({"tcp"}));
   std::vector<std::uint64_t> seen;
   rig.ports[1]->on_active(7, [&](const ActiveMessage& message) {
     seen.push_back(message.argument);
@@ -145,9 +141,9 @@ TEST_CASE("active messages reach their handler on a calling thread") {
 }
 
 TEST_CASE("put, get and flush do what they say, and refuse what a region forbids") {
-  for (const std::string& transport : kTransports) {
+  for (const std::string& transport : kBothTransports) {
     CAPTURE(transport);
-    Rig rig(2, kinds_of(transport));
+    Rig rig(2, kinds_of({transport}));
     Port& port = *rig.ports[0];
     for (const std::size_t bytes : {8UL, 5000UL, 300000UL}) {
       std::vector<std::byte> memory(bytes);
@@ -177,9 +173,9 @@ TEST_CASE("put, get and flush do what they say, and refuse what a region forbids
 }
 
 TEST_CASE("an atomic changes the peer's memory and brings back what was there") {
-  for (const std::string& transport : kTransports) {
+  for (const std::string& transport : kBothTransports) {
     CAPTURE(transport);
-    Rig rig(2, kinds_of(transport));
+    Rig rig(2, kinds_of({transport}));
     std::uint64_t counter = 5;
     const auto key = rig.ports[1]->register_region({.base = &counter, .bytes = 8});
     REQUIRE(key);
@@ -196,9 +192,9 @@ TEST_CASE("an atomic changes the peer's memory and brings back what was there") 
 }
 
 TEST_CASE("the agent of a quiet process sleeps until it is woken by the next message") {
-  for (const std::string& transport : kTransports) {
+  for (const std::string& transport : kBothTransports) {
     CAPTURE(transport);
-    Rig rig(2, kinds_of(transport));
+    Rig rig(2, kinds_of({transport}));
     deliver(rig, 1, 1, 100, true);
     deliver(rig, 1, 1, 100, true);
     const auto data = pattern(100, 2);

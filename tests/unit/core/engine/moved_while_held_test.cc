@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pairs that a routing moves while one end is held: for a while the two ends may differ in what is
 // in use between them.
+#include "tests/unit/core/engine/long_hold.h"
 #include "tests/unit/core/engine/tapped.h"
 #include "tests/unit/core/engine/traffic.h"
 
@@ -12,10 +13,7 @@ using core::Rung;
 
 namespace {
 
-constexpr TimeNs kLong = 100 * kSecond;
-constexpr std::uint64_t kHold = 5;
-
-core::Routing moved(const std::string& from, const std::string& to) {
+core::Routing leaving(const std::string& from, const std::string& to) {
   core::Routing routing;
   routing.moved[from] = to;
   return routing;
@@ -28,7 +26,7 @@ void leave_at(core::EngineCore& engine, std::uint64_t operation, const core::Rou
   engine.submit({operation, 2, Rung::kOld, standing, standing});
 }
 
-void park(Rig& rig, Traffic& traffic, std::size_t i) {
+void park_one(Rig& rig, Traffic& traffic, std::size_t i) {
   REQUIRE(rig.engines[i]->hold({kHold, kLong}).refusal == "");
   rig.until([&] {
     traffic.step();
@@ -64,9 +62,9 @@ TEST_CASE("shared memory that the peer still sends by is not closed under it") {
   Rig rig(2, {kind("self"), kind("sm"), kind("tcp")});
   Traffic traffic(rig);
   run(rig, traffic, 5);
-  park(rig, traffic, 0);
+  park_one(rig, traffic, 0);
   REQUIRE(sends_by(*rig.engines[1], "sm"));
-  leave_at(*rig.engines[0], 2, moved("sm", "tcp"));
+  leave_at(*rig.engines[0], 2, leaving("sm", "tcp"));
   for (int i = 0; i < 200; ++i) {
     traffic.step();
     for (auto& engine : rig.engines) engine->progress();
@@ -86,12 +84,12 @@ TEST_CASE(
     return first;
   }());
   Traffic traffic(rig);
-  park(rig, traffic, 0);
+  park_one(rig, traffic, 0);
   rig.until([&] {
     traffic.step();
     return sends_by(*rig.engines[1], "alpha");
   });
-  const core::Routing after = moved("alpha", "beta");
+  const core::Routing after = leaving("alpha", "beta");
   move_by(rig, traffic, 1, after);
   leave_at(*rig.engines[0], 2, after);
   CHECK(alpha[0].posted[FrameKind::kMarker] == 0);

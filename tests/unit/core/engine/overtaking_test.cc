@@ -11,7 +11,7 @@ using core::Rung;
 
 namespace {
 
-constexpr std::size_t kMessageBytes = 4096, kMessages = 4096;
+constexpr std::size_t kMessageBytes = 4096, kMessageCount = 4096;
 constexpr int kMoves = 12;
 
 Settings much_credit() {
@@ -24,8 +24,8 @@ Settings much_credit() {
 /// Messages from rank 0 to rank 1, as many as the engine takes, and what came of them.
 class Stream {
  public:
-  explicit Stream(Rig& rig) : rig_(rig), sends_(kMessages), receives_(kMessages) {
-    for (std::size_t i = 0; i < kMessages; ++i) {
+  explicit Stream(Rig& rig) : rig_(rig), sends_(kMessageCount), receives_(kMessageCount) {
+    for (std::size_t i = 0; i < kMessageCount; ++i) {
       received_.emplace_back(kMessageBytes);
       const MutableSlice into{received_[i].data(), kMessageBytes};
       ReceiveRequest request{.kind = MessageKind::kPlain};
@@ -34,7 +34,7 @@ class Stream {
     }
   }
   void send(std::size_t count) {
-    for (; count != 0 && sent_ < kMessages; --count, ++sent_) {
+    for (; count != 0 && sent_ < kMessageCount; --count, ++sent_) {
       payload_.emplace_back(pattern(kMessageBytes, sent_));
       const Slice from{payload_.back().data(), kMessageBytes};
       SendRequest request{.to = rig_.to(0, 1), .kind = MessageKind::kPlain};
@@ -75,7 +75,7 @@ TEST_CASE("what overtakes a stuck path has one bound, however often the pair mov
     stream.send(16);  // stuck
     ladder.order(0, Rung::kNewTx, after);
     CHECK(used(rig, 0, 1) == "beta");
-    stream.send(kMessages / kMoves);
+    stream.send(kMessageCount / kMoves);
     for (int turn = 0; turn < 50; ++turn) rig.pass(0);
     ladder.order(0, Rung::kJoint, after);
     CHECK(used(rig, 0, 1) == "alpha");

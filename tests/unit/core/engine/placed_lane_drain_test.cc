@@ -3,6 +3,7 @@
 // count as empty only when all of that data has arrived.
 #include "tests/unit/core/engine/ladder.h"
 #include "tests/unit/core/engine/large.h"
+#include "tests/unit/core/engine/long_hold.h"
 #include "tests/unit/core/engine/tapped.h"
 
 using namespace livebtl;
@@ -13,7 +14,6 @@ using core::Rung;
 
 namespace {
 
-constexpr TimeNs kLong = 100 * kSecond;
 constexpr TimeNs kShort = 200 * kMillisecond;  // no probe is due yet
 
 void pass(Rig& rig, TimeNs time) {

@@ -5,21 +5,14 @@
 
 #include <algorithm>
 
+#include "tests/unit/core/engine/long_hold.h"
 #include "tests/unit/core/engine/traffic.h"
 
 namespace livebtl::test {
 
 using core::HoldState;
 
-inline constexpr TimeNs kLong = 100 * kSecond;
-inline constexpr std::uint64_t kHold = 5;
 inline constexpr Incarnation kNext{7};
-
-inline std::vector<core::TransportKind> kinds_of(const std::vector<std::string>& names) {
-  std::vector<core::TransportKind> kinds{kind("self")};
-  for (const std::string& name : names) kinds.push_back(kind(name));
-  return kinds;
-}
 
 inline void hold_all(Rig& rig, Traffic& traffic) {
   for (auto& engine : rig.engines) REQUIRE(engine->hold({kHold, kLong, 0}).refusal == "");

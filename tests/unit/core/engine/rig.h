@@ -42,6 +42,17 @@ inline core::TransportKind kind(const std::string& name, const std::string& as =
   return {};
 }
 
+inline std::vector<core::TransportKind> two_networks() {
+  return {kind("self"), kind("tcp", "alpha"), kind("tcp", "beta")};
+}
+
+/// self and these.
+inline std::vector<core::TransportKind> kinds_of(const std::vector<std::string>& names) {
+  std::vector<core::TransportKind> kinds{kind("self")};
+  for (const std::string& name : names) kinds.push_back(kind(name));
+  return kinds;
+}
+
 class Rig {
  public:
   explicit Rig(std::size_t count, std::vector<core::TransportKind> kinds,

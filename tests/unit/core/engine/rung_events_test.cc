@@ -19,10 +19,6 @@ Routing away_from(const std::string& from, const std::string& to) {
 }
 
 std::vector<core::TransportKind> sm_and_tcp() { return {kind("self"), kind("sm"), kind("tcp")}; }
-std::vector<core::TransportKind> two_networks() {
-  return {kind("self"), kind("tcp", "alpha"), kind("tcp", "beta")};
-}
-
 /// Engines that have met over the first choice of two transports, are to move to the other, and whose applications
 /// compute.
 struct Computing {

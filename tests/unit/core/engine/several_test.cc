@@ -11,7 +11,7 @@ using core::FrameKind;
 
 namespace {
 
-constexpr std::uint64_t kLarge = 100'000;
+constexpr std::uint64_t kSeveralBytes = 100'000;
 
 /// A multi-receive that remembers each of its calls.
 struct Several : Operation {
@@ -41,7 +41,7 @@ struct Several : Operation {
 struct HalfWay {
   HalfWay() : rig(2, {kind("self"), kind("tcp")}, 1, small_credit()), several(rig), member(rig) {
     for (std::uint64_t transfer = 1; transfer <= 2; ++transfer) {
-      member.send(FrameKind::kRts, core::RtsBody{0, 0, kLarge, transfer});
+      member.send(FrameKind::kRts, core::RtsBody{0, 0, kSeveralBytes, transfer});
       member.until([&] { return member.came(FrameKind::kCts) == transfer; });
       handles.push_back(member.last<core::CtsBody>(FrameKind::kCts).handle);
     }

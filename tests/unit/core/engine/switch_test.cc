@@ -10,13 +10,7 @@ using core::Routing;
 using core::Rung;
 using core::RungOrder;
 
-namespace {
-
-std::vector<core::TransportKind> two_networks() {
-  return {kind("self"), kind("tcp", "alpha"), kind("tcp", "beta")};
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE(
     "traffic moves from one transport to the other and back, again and again, and nothing is "

@@ -7,7 +7,7 @@ using namespace livebtl::hypervisor;
 
 namespace {
 
-const std::string kThere = "checkpoint prepare\ncheckpoint prepare sm\nhold start id\ncriu dump\n";
+const std::string kDumped = "checkpoint prepare\ncheckpoint prepare sm\nhold start id\ncriu dump\n";
 const std::string kBack = "hold end id\ncheckpoint return\n";
 
 /// A set of a job whose processes have ended.
@@ -24,7 +24,7 @@ TEST_CASE("a job is dumped as a set of one file, and its processes are ended") {
   Stage stage;
   const Report report = stage.dump(stage.request());
   CHECK_MESSAGE(report.end.code == 0, report.end.text);
-  CHECK(stage.calls() == kThere);
+  CHECK(stage.calls() == kDumped);
   CHECK(stage.job_ends());
   CHECK(stage.has("set/set.json"));
   CHECK(stage.has("set/vm1.criu"));
@@ -37,7 +37,7 @@ TEST_CASE("a job that is to go on is held until it was checked, and the set is s
   request.goes_on = true;
   const Report report = stage.dump(request);
   CHECK_MESSAGE(report.end.code == 0, report.end.text);
-  CHECK(stage.calls() == kThere + "hold check id\n" + kBack);
+  CHECK(stage.calls() == kDumped + "hold check id\n" + kBack);
   CHECK(stage.job_lives());
   CHECK(stage.has("set/set.json"));
 }
@@ -51,8 +51,8 @@ TEST_CASE("whatever fails before the set is sealed leads back, and leaves no set
   const Case cases[] = {{"checkpoint-prepare", "3", 3, "checkpoint prepare\ncheckpoint return\n"},
                         {"hold-start", "10", 10,
                          "checkpoint prepare\ncheckpoint prepare sm\nhold start id\n" + kBack},
-                        {"criu-dump", "1", 5, kThere + kBack},
-                        {"hold-check", "8", 8, kThere + "hold check id\n" + kBack}};
+                        {"criu-dump", "1", 5, kDumped + kBack},
+                        {"hold-check", "8", 8, kDumped + "hold check id\n" + kBack}};
   for (const Case& each : cases) {
     CAPTURE(each.fails);
     Stage stage;

@@ -9,7 +9,7 @@ using namespace livebtl::hypervisor;
 namespace {
 
 const std::string kHeld = "checkpoint prepare\ncheckpoint prepare sm\nhold start id\n";
-const std::string kBack = "hold end id\ncheckpoint return\n";
+const std::string kNodesBack = "hold end id\ncheckpoint return\n";
 const char* const kLinkOne =
     R"j({"local":"10.0.0.1:1","remote":"10.0.0.2:2","owner":"mpirun (7)"})j";
 const char* const kLinkTwo =
@@ -51,7 +51,7 @@ TEST_CASE("a node that fails is named, no other one goes, and the job goes on") 
   CHECK(report.end.code == 3);
   CHECK(report.end.text.find("vm2 says 3") != std::string::npos);
   CHECK(stage.text("told-vm1") == "undo\n");
-  CHECK(stage.calls() == kHeld + kBack);
+  CHECK(stage.calls() == kHeld + kNodesBack);
   CHECK_FALSE(stage.has("set"));
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("a node that cannot be reached is named") {
   const Report report = stage.dump(request);
   CHECK(report.end.code == 5);
   CHECK(report.end.text.find("vm2: /no/such/program") != std::string::npos);
-  CHECK(stage.calls() == kHeld + kBack);
+  CHECK(stage.calls() == kHeld + kNodesBack);
 }
 
 TEST_CASE("a connection out of what is dumped, and a process that is in no dump, are refused") {
@@ -98,7 +98,7 @@ TEST_CASE("a job that goes on is checked before the set is sealed") {
   request.goes_on = true;
   CHECK(stage.dump(request).end.code == 8);
   CHECK(stage.text("told-vm2") == "go\nundo\n");
-  CHECK(stage.calls() == kHeld + "hold check id\n" + kBack);
+  CHECK(stage.calls() == kHeld + "hold check id\n" + kNodesBack);
   CHECK_FALSE(stage.has("set"));
 }
 

@@ -16,9 +16,9 @@ using namespace livebtl::hypervisor;
 namespace {
 
 /// /tmp/livebtl-places-.../job/deep, in which a file is to be put back.
-class Scene {
+class PlacesOfJob {
  public:
-  Scene() {
+  PlacesOfJob() {
     std::string pattern = "/tmp/livebtl-places-XXXXXX";
     REQUIRE(::mkdtemp(pattern.data()) != nullptr);
     top = pattern;
@@ -27,7 +27,7 @@ class Scene {
     for (const char* each : {"/job", "/job/deep"})
       REQUIRE(::chmod((top + each).c_str(), 0755) == 0);
   }
-  ~Scene() { std::filesystem::remove_all(top); }
+  ~PlacesOfJob() { std::filesystem::remove_all(top); }
 
   std::string list(const std::string& path) const { return (top + path).substr(1) + "\n"; }
   std::string refusal(const std::string& path, uid_t owner = ::geteuid()) const {
@@ -47,7 +47,7 @@ bool names(const std::string& text, const std::string& what) {
 }  // namespace
 
 TEST_CASE("directories of the owner, or that are not there yet, are no obstacle") {
-  const Scene scene;
+  const PlacesOfJob scene;
   CHECK(scene.refusal("/job/deep/file") == "");
   CHECK(scene.refusal("/job/new/deeper/file") == "");
   CHECK(check_places("", 1000));
@@ -55,7 +55,7 @@ TEST_CASE("directories of the owner, or that are not there yet, are no obstacle"
 }
 
 TEST_CASE("a symbolic link above a file is named") {
-  const Scene scene;
+  const PlacesOfJob scene;
   std::filesystem::create_directory_symlink("/etc", scene.top + "/job/deep/link");
   CHECK(names(scene.refusal("/job/deep/link/file"), "/job/deep/link' is a symbolic link"));
   CHECK(names(scene.refusal("/job/deep/link/cron.d/file"), "/job/deep/link' is a symbolic link"));
@@ -63,7 +63,7 @@ TEST_CASE("a symbolic link above a file is named") {
 }
 
 TEST_CASE("so are a directory that all may change, one of another user, and a file in its place") {
-  const Scene scene;
+  const PlacesOfJob scene;
   REQUIRE(::chmod((scene.top + "/job/deep").c_str(), 0777) == 0);
   CHECK(names(scene.refusal("/job/deep/file"), "/job/deep' can be written by all"));
   REQUIRE(::chmod((scene.top + "/job/deep").c_str(), 01777) == 0);

@@ -8,7 +8,7 @@ using namespace livebtl::hypervisor;
 TEST_CASE("a migration in order") {
   World world;
   world.run();
-  CHECK(world.steps == after(kThere, {"arrive", "plug_there0", "plug_there1", "return_there"}));
+  CHECK(world.steps == after(kMigrated, {"arrive", "plug_there0", "plug_there1", "return_there"}));
   CHECK(world.end.code == kCodeDone);
   CHECK(world.moved);
   CHECK(world.end.left.empty());
@@ -18,7 +18,7 @@ TEST_CASE("without sockets at the destination the user is told what is left") {
   World world;
   world.destination = false;
   world.run();
-  CHECK(world.steps == kThere);
+  CHECK(world.steps == kMigrated);
   CHECK(world.end.code == kCodeDone);
   CHECK(world.end.left.size() == 3);
 }
@@ -56,7 +56,7 @@ TEST_CASE("a guest without a job is migrated, and no job is told to return") {
   World world;
   world.has_job = false;
   world.run();
-  CHECK(world.steps == after(kThere, {"arrive", "plug_there0", "plug_there1"}));
+  CHECK(world.steps == after(kMigrated, {"arrive", "plug_there0", "plug_there1"}));
   CHECK(world.end.code == kCodeDone);
   CHECK(world.end.text.find("no job") != std::string::npos);
   World alone;
@@ -128,7 +128,7 @@ TEST_CASE("a migration that QEMU refuses, that fails or is cancelled is taken ba
       answer.seen[0].migration = failed.migration = Migration::kFailed;
   };
   failed.run();
-  CHECK(failed.steps == after(kThere, {"look_back", "plug0", "plug1", "return"}));
+  CHECK(failed.steps == after(kMigrated, {"look_back", "plug0", "plug1", "return"}));
   CHECK(failed.end.code == kCodeTakenBack);
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("a guest that stands still after a failed migration goes on") {
     }
   };
   world.run();
-  CHECK(world.steps == after(kThere, {"look_back", "go_on", "plug0", "plug1", "return"}));
+  CHECK(world.steps == after(kMigrated, {"look_back", "go_on", "plug0", "plug1", "return"}));
 }
 
 TEST_CASE("a migration that takes too long is cancelled, and taken back") {
@@ -152,7 +152,7 @@ TEST_CASE("a migration that takes too long is cancelled, and taken back") {
   };
   world.run();
   CHECK(world.steps ==
-        after(kThere, {"cancel", "migrate", "look_back", "plug0", "plug1", "return"}));
+        after(kMigrated, {"cancel", "migrate", "look_back", "plug0", "plug1", "return"}));
   CHECK(world.end.code == kCodeTakenBack);
   CHECK(world.end.text.find("too long") == 0);
 }
@@ -166,8 +166,8 @@ TEST_CASE("a migration that is completed before it could be cancelled is complet
     if (action.step == Step::kCancel) world.migration = Migration::kActive;
   };
   world.run();
-  CHECK(world.steps == after(kThere, {"cancel", "migrate", "arrive", "plug_there0", "plug_there1",
-                                      "return_there"}));
+  CHECK(world.steps == after(kMigrated, {"cancel", "migrate", "arrive", "plug_there0",
+                                         "plug_there1", "return_there"}));
   CHECK(world.end.code == kCodeDone);
   CHECK(world.moved);
 }
@@ -176,12 +176,12 @@ TEST_CASE("a migration of which nothing is heard any more is left as it is") {
   World lost;
   lost.fails("migrate", Outcome::kFailed);
   lost.run();
-  CHECK(lost.steps == kThere);
+  CHECK(lost.steps == kMigrated);
   CHECK(lost.end.code == kCodeUnfinished);
   World stuck;
   stuck.fails("migrate", Outcome::kTimeout);
   stuck.run();
-  CHECK(stuck.steps == after(kThere, {"cancel", "migrate"}));
+  CHECK(stuck.steps == after(kMigrated, {"cancel", "migrate"}));
   CHECK(stuck.end.code == kCodeUnfinished);
   World unheard;  // whether it began is not known: it is asked for, and given up
   unheard.fails("begin", Outcome::kTimeout);

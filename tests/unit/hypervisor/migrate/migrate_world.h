@@ -98,7 +98,7 @@ struct World {
   }
 };
 
-inline const StepNames kThere = {"look", "prepare", "unplug0", "unplug1", "begin", "migrate"};
+inline const StepNames kMigrated = {"look", "prepare", "unplug0", "unplug1", "begin", "migrate"};
 
 inline StepNames after(StepNames steps, const StepNames& more) {
   steps.insert(steps.end(), more.begin(), more.end());
@@ -107,7 +107,7 @@ inline StepNames after(StepNames steps, const StepNames& more) {
 
 inline StepNames until(const std::string& last) {
   StepNames steps;
-  for (const auto& step : kThere) {
+  for (const auto& step : kMigrated) {
     steps.push_back(step);
     if (step == last) break;
   }

@@ -30,15 +30,15 @@ bool is_read(const std::function<void(Json&)>& change) {
   return read_set(document.dump()).has_value();
 }
 
-struct Place {
+struct SetPlace {
   std::string path;
 
-  Place() {
+  SetPlace() {
     std::string pattern = std::filesystem::temp_directory_path() / "livebtl-set-XXXXXX";
     REQUIRE(::mkdtemp(pattern.data()) != nullptr);
     path = pattern;
   }
-  ~Place() { std::filesystem::remove_all(path); }
+  ~SetPlace() { std::filesystem::remove_all(path); }
 
   std::string set() const { return path + "/set"; }
   void write(const std::string& file, const std::string& text) const {
@@ -56,7 +56,7 @@ void save(SetDirectory& directory) {
   REQUIRE(directory.seal(two()));
 }
 
-const std::vector<std::string> kBoth = {"vm1", "vm2"};
+const std::vector<std::string> kGuests = {"vm1", "vm2"};
 
 }  // namespace
 
@@ -104,8 +104,8 @@ TEST_CASE("what is no list of a set is refused") {
 }
 
 TEST_CASE("a directory is a set when it is sealed, and not before") {
-  const Place place;
-  SetDirectory directory(place.set(), kBoth);
+  const SetPlace place;
+  SetDirectory directory(place.set(), kGuests);
   CHECK(directory.look() == SetDirectory::Holds::kNothing);
   REQUIRE(directory.prepare());
   struct stat facts {};
@@ -113,13 +113,13 @@ TEST_CASE("a directory is a set when it is sealed, and not before") {
   CHECK((facts.st_mode & 0777) == 0700);
   REQUIRE(directory.create("vm1"));
   CHECK_FALSE(directory.create("vm1"));
-  CHECK(SetDirectory(place.set(), kBoth).look() == SetDirectory::Holds::kLeavings);
-  const auto none = SetDirectory(place.set(), kBoth).load();
+  CHECK(SetDirectory(place.set(), kGuests).look() == SetDirectory::Holds::kLeavings);
+  const auto none = SetDirectory(place.set(), kGuests).load();
   REQUIRE_FALSE(none);
   CHECK(none.error().code == Errc::kCorrupt);
   CHECK_FALSE(directory.seal(two()));  // nothing was written
   save(directory);                     // leavings are cleared
-  CHECK(SetDirectory(place.set(), kBoth).look() == SetDirectory::Holds::kSet);
+  CHECK(SetDirectory(place.set(), kGuests).look() == SetDirectory::Holds::kSet);
   const auto set = SetDirectory(place.set(), {"vm2", "vm1"}).load();
   REQUIRE(set);
   CHECK(set->machines[1].bytes == 3);
@@ -127,14 +127,14 @@ TEST_CASE("a directory is a set when it is sealed, and not before") {
 }
 
 TEST_CASE("a set that is not discarded leaves nothing, one that was there before leaves that") {
-  const Place place;
-  SetDirectory made(place.set(), kBoth);
+  const SetPlace place;
+  SetDirectory made(place.set(), kGuests);
   REQUIRE(made.prepare());
   REQUIRE(made.create("vm1"));
   REQUIRE(made.discard());
   CHECK_FALSE(std::filesystem::exists(place.set()));
   std::filesystem::create_directory(place.set());
-  SetDirectory found(place.set(), kBoth);
+  SetDirectory found(place.set(), kGuests);
   REQUIRE(found.prepare());
   REQUIRE(found.create("vm1"));
   REQUIRE(found.discard());
@@ -142,59 +142,59 @@ TEST_CASE("a set that is not discarded leaves nothing, one that was there before
 }
 
 TEST_CASE("a set of other machines, or with other files than were sealed, is refused") {
-  const Place place;
-  SetDirectory directory(place.set(), kBoth);
+  const SetPlace place;
+  SetDirectory directory(place.set(), kGuests);
   save(directory);
   CHECK_FALSE(SetDirectory(place.set(), {"vm1"}).load());
   CHECK_FALSE(SetDirectory(place.set(), {"vm1", "vm2", "vm3"}).load());
   place.write("vm1.ram", "more than there was");
-  CHECK_FALSE(SetDirectory(place.set(), kBoth).load());
+  CHECK_FALSE(SetDirectory(place.set(), kGuests).load());
   CHECK(directory.look().error().code == Errc::kRefused);
   std::filesystem::remove(place.set() + "/vm1.ram");
-  CHECK_FALSE(SetDirectory(place.set(), kBoth).load());
+  CHECK_FALSE(SetDirectory(place.set(), kGuests).load());
   std::ofstream(place.path + "/elsewhere") << "ram";
   std::filesystem::create_symlink(place.path + "/elsewhere", place.set() + "/vm1.ram");
-  CHECK_FALSE(SetDirectory(place.set(), kBoth).load());
+  CHECK_FALSE(SetDirectory(place.set(), kGuests).load());
 }
 
 TEST_CASE("a set with a file that others may write to is not believed") {
-  const Place place;
-  SetDirectory directory(place.set(), kBoth);
+  const SetPlace place;
+  SetDirectory directory(place.set(), kGuests);
   save(directory);
   for (const char* file : {"/set.json", "/vm2.ram"}) {
     CAPTURE(file);
     const std::string path = place.set() + file;
     for (const mode_t open : {0602U, 0620U}) {
       REQUIRE(::chmod(path.c_str(), open) == 0);
-      CHECK(SetDirectory(place.set(), kBoth).load().error().code == Errc::kAuth);
-      CHECK(SetDirectory(place.set(), kBoth).look().error().code == Errc::kAuth);
+      CHECK(SetDirectory(place.set(), kGuests).load().error().code == Errc::kAuth);
+      CHECK(SetDirectory(place.set(), kGuests).look().error().code == Errc::kAuth);
     }
     REQUIRE(::chmod(path.c_str(), 0644) == 0);
-    CHECK(SetDirectory(place.set(), kBoth).load());
+    CHECK(SetDirectory(place.set(), kGuests).load());
     if (::geteuid() != 0) continue;
     REQUIRE(::chown(path.c_str(), 12345, 12345) == 0);
-    CHECK(SetDirectory(place.set(), kBoth).load().error().code == Errc::kAuth);
+    CHECK(SetDirectory(place.set(), kGuests).load().error().code == Errc::kAuth);
     REQUIRE(::chown(path.c_str(), 0, 0) == 0);
   }
 }
 
 TEST_CASE("a directory that cannot be made is found before anything is done, and says why") {
-  const Place place;
-  SetDirectory nowhere(place.set() + "/monday", kBoth);
+  const SetPlace place;
+  SetDirectory nowhere(place.set() + "/monday", kGuests);
   CHECK(nowhere.look().error().code == Errc::kNotFound);
   CHECK(nowhere.look().error().text.find("make that first") != std::string::npos);
   CHECK(nowhere.prepare().error().code == Errc::kNotFound);
-  CHECK(SetDirectory(place.set() + "//", kBoth).look() == SetDirectory::Holds::kNothing);
-  CHECK(SetDirectory("livebtl-no-such-set", kBoth).look() == SetDirectory::Holds::kNothing);
+  CHECK(SetDirectory(place.set() + "//", kGuests).look() == SetDirectory::Holds::kNothing);
+  CHECK(SetDirectory("livebtl-no-such-set", kGuests).look() == SetDirectory::Holds::kNothing);
 }
 
 TEST_CASE("a directory of others, or with something else in it, is left alone") {
-  const Place place;
+  const SetPlace place;
   std::filesystem::create_directory(place.set());
   place.write("letter", "dear");
-  CHECK(SetDirectory(place.set(), kBoth).look().error().code == Errc::kRefused);
+  CHECK(SetDirectory(place.set(), kGuests).look().error().code == Errc::kRefused);
   std::filesystem::remove(place.set() + "/letter");
   REQUIRE(::chmod(place.set().c_str(), 0777) == 0);
-  CHECK(SetDirectory(place.set(), kBoth).look().error().code == Errc::kAuth);
-  CHECK_FALSE(SetDirectory(place.set(), kBoth).prepare());
+  CHECK(SetDirectory(place.set(), kGuests).look().error().code == Errc::kAuth);
+  CHECK_FALSE(SetDirectory(place.set(), kGuests).prepare());
 }

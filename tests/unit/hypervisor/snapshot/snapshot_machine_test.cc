@@ -7,14 +7,14 @@ using namespace livebtl::hypervisor;
 
 namespace {
 
-const StepNames kWhole = followed_by(followed_by(kSnapshot, {"end_hold", "seal"}), kCards);
+const StepNames kWholeSnapshot = followed_by(followed_by(kSnapshot, {"end_hold", "seal"}), kCards);
 
 }  // namespace
 
 TEST_CASE("a snapshot in order") {
   SetWorld world;
   world.run<SnapshotMachine>();
-  CHECK(world.steps == kWhole);
+  CHECK(world.steps == kWholeSnapshot);
   CHECK(world.end.code == kCodeDone);
   CHECK(world.sealed);
   world.is_as_before();
@@ -115,7 +115,7 @@ TEST_CASE("what is left after a set was made is said, and so is what cannot be t
     SetWorld made;
     made.fails(step, Outcome::kTimeout, 5);
     made.run<SnapshotMachine>();
-    CHECK(made.steps == kWhole);
+    CHECK(made.steps == kWholeSnapshot);
     CHECK(made.sealed);
     CHECK(made.end.code == kCodeNotReturned);
     REQUIRE(made.end.left.size() == 1);
@@ -145,14 +145,14 @@ TEST_CASE("Ctrl-C goes back from wherever it comes, until the set is good") {
     SetWorld world;
     world.interrupt_before = step;
     world.run<SnapshotMachine>();
-    CHECK(world.steps == kWhole);
+    CHECK(world.steps == kWholeSnapshot);
     CHECK(world.end.code == kCodeDone);
   }
 }
 
 TEST_CASE("a call that was killed in any phase is resolved by the next") {
   for (const bool before : {false, true}) {
-    for (const std::string& step : kWhole) {
+    for (const std::string& step : kWholeSnapshot) {
       CAPTURE(step);
       CAPTURE(before);
       SetWorld world;

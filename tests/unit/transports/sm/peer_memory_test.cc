@@ -16,16 +16,16 @@
 namespace livebtl::sm {
 namespace {
 
-constexpr std::size_t kBytes = 100'000;
+constexpr std::size_t kTheirBytes = 100'000;
 
 std::uint64_t address_of(const void* place) { return reinterpret_cast<std::uintptr_t>(place); }
 
-Blob filled(int value) { return Blob(kBytes, static_cast<std::byte>(value)); }
+Blob their_bytes(int value) { return Blob(kTheirBytes, static_cast<std::byte>(value)); }
 
 }  // namespace
 
 TEST_CASE("the memory of another process is read as it is there, while that lives") {
-  std::vector<std::byte> bytes(kBytes, std::byte{1});
+  std::vector<std::byte> bytes(kTheirBytes, std::byte{1});
   std::uint64_t probe = 10;
   int ends[2] = {-1, -1};
   REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
@@ -41,9 +41,9 @@ TEST_CASE("the memory of another process is read as it is there, while that live
   PeerMemory memory(child);
   CHECK(!memory.knows(address_of(&probe), 10));
   REQUIRE(memory.knows(address_of(&probe), 20));
-  Blob place = filled(0);
+  Blob place = their_bytes(0);
   CHECK(memory.read(address_of(bytes.data()), place));
-  CHECK(place == filled(2));
+  CHECK(place == their_bytes(2));
   CHECK(!memory.read(8, place));
   CHECK(errno == EFAULT);
   ::kill(child, SIGKILL);
@@ -59,8 +59,8 @@ TEST_CASE("a probe that is there in part is not there") {
       ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   REQUIRE(pages != MAP_FAILED);
   const std::uint64_t probe_address = address_of(pages) + page - sizeof(std::uint32_t);
-  const Blob there = filled(3);
-  Blob here = filled(0);
+  const Blob there = their_bytes(3);
+  Blob here = their_bytes(0);
   PeerMemory memory(::getpid());
   REQUIRE(memory.knows(probe_address, 0));
   CHECK(memory.read(address_of(there.data()), here));
@@ -73,8 +73,8 @@ TEST_CASE("a probe that is there in part is not there") {
 
 TEST_CASE("a process that has become another one is not read") {
   std::uint64_t probe = 5;
-  const Blob there = filled(3);
-  Blob here = filled(0);
+  const Blob there = their_bytes(3);
+  Blob here = their_bytes(0);
   PeerMemory memory(::getpid());
   REQUIRE(memory.knows(address_of(&probe), 5));
   CHECK(memory.read(address_of(there.data()), here));

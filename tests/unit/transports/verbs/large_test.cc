@@ -10,7 +10,7 @@ using fake_verbs::World;
 
 namespace {
 
-constexpr std::size_t kBytes = 3u << 20;
+constexpr std::size_t kLargeBytes = 3u << 20;
 constexpr std::byte kOwn{0xDD};  // what the owner writes once the memory is his again
 
 /// Two engines on verbs, and one large message, put or get from memory of rank 0 to rank 1.
@@ -18,19 +18,19 @@ struct Large {
   explicit Large(World& its_world, bool with_checksums = false)
       : world(its_world),
         rig(2, {kind("tcp"), verbs_of(its_world)}, 1, {}, with_checksums ? 2 : 1),
-        data(pattern(kBytes, 5)),
-        target(kBytes, std::byte{0}) {
+        data(pattern(kLargeBytes, 5)),
+        target(kLargeBytes, std::byte{0}) {
     message(rig);
     both_send_by(rig, "verbs");
     receiving = rig.engines[1]->open_port({}).value();
   }
   ~Large() { rig.ports.clear(); }  // ends what is open: its memory goes now
   void send() {
-    const MutableSlice into{target.data(), kBytes};
+    const MutableSlice into{target.data(), kLargeBytes};
     ReceiveRequest wanted{.tag = 1};
     wanted.slices = {&into, 1};
     REQUIRE(receiving->receive(wanted, received) == Accept::kAccepted);
-    const Slice from{data.data(), kBytes};
+    const Slice from{data.data(), kLargeBytes};
     SendRequest request{.to = *rig.engines[0]->peer(receiving->address()), .tag = 1};
     request.slices = {&from, 1};
     REQUIRE(rig.ports[0]->send(request, sent) == Accept::kAccepted);
@@ -42,7 +42,7 @@ struct Large {
     return rig.ports[rank]->register_region(request).value();
   }
   void put(std::uint64_t key) {
-    const Slice slice{data.data(), kBytes};
+    const Slice slice{data.data(), kLargeBytes};
     PutRequest request;
     request.to = rig.to(0, 1);
     request.remote = {key, 0};
@@ -91,7 +91,7 @@ TEST_CASE("a large message goes by reads, each byte once") {
     Large large(world, with_checksums);
     large.send();
     large.finish();
-    CHECK(world.fabric.bytes_read() == kBytes);
+    CHECK(world.fabric.bytes_read() == kLargeBytes);
   }
 }
 
@@ -103,14 +103,14 @@ TEST_CASE("a large put goes by reads into the region, with a checksum by way of 
     large.rig.until([&] { return large.sent.done_count == 1; });
     CHECK(large.sent.completion.code == Errc::kOk);
     CHECK(large.target == large.data);
-    CHECK(world.fabric.bytes_read() == kBytes);
+    CHECK(world.fabric.bytes_read() == kLargeBytes);
   }
 }
 
 TEST_CASE("a large get goes by reads") {
   World world;
   Large large(world);
-  const MutableSlice into{large.target.data(), kBytes};
+  const MutableSlice into{large.target.data(), kLargeBytes};
   GetRequest request;
   request.to = large.rig.to(1, 0);
   request.remote = {large.share(0, large.data), 0};
@@ -119,7 +119,7 @@ TEST_CASE("a large get goes by reads") {
   large.rig.until([&] { return large.received.done_count == 1; });
   CHECK(large.received.completion.code == Errc::kOk);
   CHECK(large.target == large.data);
-  CHECK(world.fabric.bytes_read() == kBytes);
+  CHECK(world.fabric.bytes_read() == kLargeBytes);
 }
 
 TEST_CASE("where memory cannot be registered a large message is copied, and arrives") {
@@ -172,7 +172,7 @@ TEST_CASE("verbs is not taken away while a device reads, and the rest goes by tc
   CHECK(world.fabric.alive() == 0);
   large.finish();
   CHECK(world.fabric.bytes_read() > 0);
-  CHECK(world.fabric.bytes_read() < kBytes);
+  CHECK(world.fabric.bytes_read() < kLargeBytes);
 }
 
 TEST_CASE("a hold waits for what a device reads, and exposes no more") {
@@ -192,7 +192,7 @@ TEST_CASE("a hold waits for what a device reads, and exposes no more") {
   const auto parked = world.fabric.bytes_read();
   for (int i = 0; i < 300; ++i) large.turn();
   CHECK(world.fabric.bytes_read() == parked);
-  CHECK(parked < kBytes);
+  CHECK(parked < kLargeBytes);
   for (auto& engine : large.rig.engines) engine->end_hold(1);
   large.finish();
 }
@@ -225,7 +225,7 @@ TEST_CASE("a port that is closed while others read from it has its memory back a
   large.rig.until([&] { return large.received.done_count == 1; });
   CHECK(large.received.completion.code == Errc::kCancelled);
   std::size_t foreign = 0;
-  for (std::size_t i = 0; i < kBytes; ++i)
+  for (std::size_t i = 0; i < kLargeBytes; ++i)
     foreign += large.target[i] != data[i] && large.target[i] != std::byte{0} ? 1 : 0;
   CHECK(foreign == 0);
 }

@@ -4,16 +4,14 @@
 #include <doctest/doctest.h>
 
 #include "tests/fake_verbs/world.h"
+#include "tests/unit/says.h"
 
 using namespace livebtl;
 using namespace livebtl::conformance;
 using fake_verbs::World;
+using livebtl::test::says;
 
 namespace {
-
-bool says(const std::string& text, const char* what) {
-  return text.find(what) != std::string::npos;
-}
 
 /// Moves until A's end is down, and returns why.
 std::string why_down(Rig& rig, End& end) {

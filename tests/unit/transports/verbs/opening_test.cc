@@ -11,11 +11,13 @@
 
 #include "core/switch/released.h"
 #include "tests/fake_verbs/world.h"
+#include "tests/unit/says.h"
 #include "transports/verbs/verbs_errors.h"
 
 using namespace livebtl;
 using namespace livebtl::conformance;
 using fake_verbs::World;
+using livebtl::test::says;
 
 namespace {
 
@@ -25,10 +27,6 @@ std::string refusal(World& world, Errc code) {
   CHECK(made.error().code == code);
   CHECK(world.fabric.alive() == 0);
   return made.error().text;
-}
-
-bool says(const std::string& text, const char* what) {
-  return text.find(what) != std::string::npos;
 }
 
 }  // namespace

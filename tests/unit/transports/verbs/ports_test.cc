@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which device, port and address is used, and what is said if none can be.
+#include "tests/unit/says.h"
 #include "transports/verbs/verbs_ports.h"
 
 #include <doctest/doctest.h>
@@ -11,6 +12,7 @@
 using namespace livebtl;
 using namespace livebtl::verbs;
 using fake_verbs::gid;
+using livebtl::test::says;
 
 namespace {
 
@@ -34,10 +36,6 @@ struct Lone {
     return port.error().text;
   }
 };
-
-bool says(const std::string& text, const char* what) {
-  return text.find(what) != std::string::npos;
-}
 
 ibv_gid_entry entry(std::uint32_t index, const std::string& text, std::uint32_t type,
                     std::uint32_t network_device = 7) {

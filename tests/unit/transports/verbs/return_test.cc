@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Devices that vanish under a pair and come back: what was sent arrives, and verbs is used again
 // when it has settled, by order, or not at all.
+#include "tests/unit/says.h"
 #include "tests/unit/transports/verbs/engine_kit.h"
 
 using namespace livebtl;
 using namespace livebtl::test;
+using livebtl::test::says;
 
 namespace {
 
@@ -44,10 +46,6 @@ std::string absent(Rig& rig, std::size_t engine = 0) {
   const auto all = rig.engines[engine]->report().absent;
   return all.empty() ? "" : all.front();
 }
-bool says(const std::string& text, const std::string& words) {
-  return text.find(words) != std::string::npos;
-}
-
 /// Two processes that send by verbs.
 struct Pair {
   explicit Pair(Settings settings = {}) : rig(2, {kind("tcp"), verbs_of(world)}, 1, settings) {

@@ -6,18 +6,16 @@
 #include <algorithm>
 
 #include "tests/fake_verbs/world.h"
+#include "tests/unit/says.h"
 
 using namespace livebtl;
 using namespace livebtl::conformance;
 using fake_verbs::World;
+using livebtl::test::says;
 
 namespace {
 
 constexpr std::size_t kBytes = messages::kExposedBytesMax;
-
-bool says(const std::string& text, const char* what) {
-  return text.find(what) != std::string::npos;
-}
 
 /// One link, what A exposes, and where B wants it.
 struct ZeroCopy {
