@@ -192,7 +192,8 @@ std::string settings_page() {
     settings << ".TP\n.B LIVEBTL_" << setting.name << " \\fR(" << roff(std::string(setting.type))
              << ", default: "
              << (setting.fallback.empty() ? "empty" : roff(std::string(setting.fallback))) << ")\n"
-             << roff(std::string(setting.meaning)) << ".\n";
+             << roff(std::string(setting.meaning))
+             << (setting.meaning.ends_with('?') ? "\n" : ".\n");
   }
   return filled("livebtl-settings.7",
                 {{"@VERSION@", LIVEBTL_VERSION}, {"@SETTINGS@\n", settings.str()}});

@@ -64,8 +64,9 @@ Result<Settings> settings_of(const WatchdLine& line) {
   assignments->insert(assignments->end(), given->begin(), given->end());
   auto settings = read_watchd_settings(*assignments);
   if (settings && settings->sources.empty())
-    return fail(Errc::kInvalid,
-                line.config + " names no SOURCES; some of azure gce ec2 slurm file socket");
+    return fail(Errc::kInvalid, line.config +
+                                    " names no SOURCES, or is not there; some of azure gce ec2 "
+                                    "slurm file socket (share/livebtl/watchd has a sample)");
   return settings;
 }
 

@@ -35,7 +35,7 @@ bool man_has(const std::string& page) {
 std::string help_of(const std::string& command) {
   CommandLine line;
   const auto app = define_command_line(line);
-  return command.empty() ? app->help() : app->get_subcommand(command)->help();
+  return command.empty() ? app->help() : app->get_subcommand(command)->help(app->get_name());
 }
 
 ExitCode show_help(const CommandLine& line, const std::atomic<bool>&) {

@@ -27,6 +27,9 @@ class Livebtl(CMakePackage):
     depends_on("libsodium")
     depends_on("isa-l")
     depends_on("inih")
+    depends_on("libvirt", type="build")
+    depends_on("pmix", type="build")
+    depends_on("pugixml")
     depends_on("openmpi@4.1:5.0", when="+ompi")
 
     generator("ninja")
