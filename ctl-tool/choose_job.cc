@@ -91,8 +91,8 @@ tl::expected<JobPlace, NoJob> choose_job(std::vector<JobPlace> jobs, const std::
     if (jobs.size() == 1) return std::move(jobs.front());
     if (jobs.empty()) {
       return none(
-          "no job runs on this node; start one over livebtl, or set LIVEBTL_RUNDIR as it "
-          "was set for the job");
+          "no job that is yours runs on this node; start one over livebtl, or set LIVEBTL_RUNDIR "
+          "as it was set for the job");
     }
     return none("several jobs run on this node; name one:" + names(jobs), ExitCode::kUsage);
   }

@@ -182,8 +182,10 @@ struct Given {
   std::string title() const { return join(names_of(commands), " "); }
 };
 
-EndNow usage(const std::string& text) {
-  return {ExitCode::kUsage, "btlctl: " + printable(text) + "\nTry: btlctl --help\n"};
+/// command: as far as it is known, "vm migrate"; "": not at all.
+EndNow usage(const std::string& text, const std::string& command) {
+  const std::string of_it = command.empty() ? "" : command + " ";
+  return {ExitCode::kUsage, "btlctl: " + printable(text) + "\nTry: btlctl " + of_it + "--help\n"};
 }
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& known) {
@@ -300,7 +302,8 @@ std::variant<CommandLine, EndNow> assembled(CommandLine line, const Given& given
     if (given.commands.size() > 1)
       line.arguments.insert(line.arguments.begin(), line.definition->name);
   }
-  if (std::string wrong = problem_of(line, given); !wrong.empty()) return usage(wrong);
+  if (std::string wrong = problem_of(line, given); !wrong.empty())
+    return usage(wrong, given.title());
   return line;
 }
 
@@ -326,7 +329,7 @@ std::variant<CommandLine, EndNow> parse_command_line(std::vector<std::string> ar
   const std::vector<std::string> topic = taken_help_topic(arguments);
   const auto empty = [](const std::string& argument) { return argument.empty(); };
   if (std::any_of(arguments.begin(), arguments.end(), empty)) {
-    return usage("an argument is empty; is a variable of your script not set?");
+    return usage("an argument is empty; is a variable of your script not set?", "");
   }
   CommandLine line;
   const auto app = define_command_line(line);
@@ -341,7 +344,7 @@ std::variant<CommandLine, EndNow> parse_command_line(std::vector<std::string> ar
     return EndNow{ExitCode::kDone, text.str()};
   } catch (const CLI::Error& error) {
     const std::string unknown = unknown_word(*app);
-    return usage(unknown.empty() ? error.what() : unknown);
+    return usage(unknown.empty() ? error.what() : unknown, Given(*app).title());
   }
   if (line.job.empty()) line.job = environment_job;
   if (line.user.empty()) line.user = environment_user;

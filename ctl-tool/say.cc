@@ -11,12 +11,14 @@ namespace {
 
 using control::Outcome;
 
-std::string facts_of(const Outcome& outcome) {
+std::string facts_of(const CommandLine& line, const Outcome& outcome) {
   double milliseconds = 0.0;
   for (const auto& rung : outcome.rungs) milliseconds += rung.milliseconds;
   std::string text = counted(outcome.members, "process", "processes");
   if (outcome.pairs_moved > 0)
     text += ", " + counted(outcome.pairs_moved, "pair", "pairs") + " moved";
+  else if (line.command == "switch" && !outcome.already)
+    text += ", no pair moved";
   if (outcome.pairs_left > 0) text += ", " + counted(outcome.pairs_left, "pair", "pairs") + " left";
   std::array<char, 32> time{};
   std::snprintf(time.data(), time.size(), ", %.1f ms", milliseconds);
@@ -47,7 +49,7 @@ void complain_details(const Outcome& outcome) {
     std::string text = "  " + printable(name);
     if (straggler.rung) text += std::string(" stands on ") + control::rung_name(*straggler.rung);
     if (!straggler.rung && !straggler.answered) {
-      text += " is silent: it has answered nothing; is it stopped?";
+      text += " is silent: it has answered nothing; is it stopped? kill -CONT lets it go on";
     } else if (!straggler.answered) {
       text += ", and did not answer";
     } else if (!straggler.waiting.empty()) {
@@ -149,9 +151,9 @@ void report(const CommandLine& line, const Outcome& outcome) {
     for (const auto& name : outcome.opens)
       print("opens " + printable(name) + " where it is closed\n");
     for (const auto& name : outcome.closes) print("closes " + printable(name) + "\n");
-    print(printable(outcome.text) + " (" + facts_of(outcome) + ")\n");
+    print(printable(outcome.text) + " (" + facts_of(line, outcome) + ")\n");
     for (const auto& pair : each_pair_once(outcome.pairs))
-      print("  left: " + printable(pair) + "\n");
+      print("  left where it is: " + printable(pair) + "\n");
     for (const auto& each : outcome.absent) print("  not there yet: " + printable(each) + "\n");
   } else if (!done) {
     complain(printable(outcome.text));

@@ -120,7 +120,7 @@ void check_run_directory(const Sight& sight, Report& report) {
     report.fault(
         "run-directory", probe.run_problem,
         "The processes of a job find one another there: MPI_Init fails, or btlctl finds no job.",
-        "make it yours and 0700, or unset LIVEBTL_RUNDIR and XDG_RUNTIME_DIR");
+        "name a directory of your own with mode 0700 in LIVEBTL_RUNDIR, or unset it");
   } else if (probe.run_directory.size() > kRunDirectoryBytesMax) {
     report.fault("run-directory-long",
                  "the run directory's path is " + std::to_string(probe.run_directory.size()) +

@@ -123,8 +123,7 @@ void CoordinatorMachine::advance_find() {
     const Missing missing = roster_.missing();
     if (missing.count == 0) return end(ExitCode::kRetracted, "time-out; nothing was changed");
     outcome_.missing_ranks = missing.ranks;
-    return end(ExitCode::kMembersMissing,
-               std::to_string(missing.count) + " announced members cannot be found");
+    return end(ExitCode::kMembersMissing, missing.text());
   }
   if (now_ >= rescan_at()) {
     roster_.want_scan();

@@ -38,7 +38,9 @@ void CoordinatorMachine::raise_term(std::uint64_t above) {
 
 void CoordinatorMachine::end_busy(const Standing& standing) {
   end(ExitCode::kBusy,
-      "another command is at work (" + standing.name + " follows it); try again when it has ended");
+      "another command is at work (" + standing.name +
+          " follows it); try again when it has ended. If it was killed, the job ends it by itself "
+          "after a while; `btlctl resume` or `btlctl abort` does at once");
 }
 
 /// A takeover that no operator ordered does not begin where another coordinator is at work.

@@ -114,8 +114,7 @@ void HoldMachine::advance_find() {
     if (missing.count == 0)
       return end(ExitCode::kRetracted, "time-out; not all have answered, and nothing was changed");
     outcome_.missing_ranks = missing.ranks;
-    return end(ExitCode::kMembersMissing,
-               std::to_string(missing.count) + " announced members cannot be found");
+    return end(ExitCode::kMembersMissing, missing.text());
   }
   if (now_ >= rescan_at()) {
     poll_.want_scan();

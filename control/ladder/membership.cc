@@ -48,6 +48,12 @@ std::string several_jobs(const std::string& job, const std::vector<Counted>& liv
                               std::to_string(first->announced));
 }
 
+std::string Missing::text() const {
+  return std::to_string(count) +
+         " announced members cannot be found; is their node up, and does it reach this one? See: "
+         "btlctl doctor";
+}
+
 Missing missing_members(const std::vector<Counted>& live, const std::set<int>& gone_ranks,
                         std::size_t gone) {
   Missing missing;

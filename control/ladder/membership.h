@@ -28,6 +28,9 @@ struct Missing {
   std::uint32_t count = 0;
   std::uint32_t announced = 0;
   std::vector<int> ranks;  // empty if ranks are not known; at most 1024
+
+  /// For the user, if count is not 0.
+  std::string text() const;
 };
 /// gone_ranks, gone: the announced processes that are proved gone: their ranks, as far as known, and their
 /// number.

@@ -171,7 +171,14 @@ void Hold::look() noexcept {
 
 void Hold::watch() noexcept {
   if (state_ == HoldState::kFenced) return;
-  if (context_.now >= until_) return break_up("its lease ran out");
+  if (context_.now >= until_) {
+    log(LogLevel::kWarn, "hold",
+        "%s: broken: its lease ran out; sending goes on, and a snapshot taken meanwhile is of no "
+        "use",
+        hex_id(id_).c_str());
+    return break_up("its lease ran out");
+  }
+  // This is also how an end begins whose order has reached the sender first: nothing to warn of.
   if (members_ != 0 && peers_.frames_taken() != taken_)
     break_up("a process that was not held has sent to it");
 }
@@ -179,9 +186,7 @@ void Hold::watch() noexcept {
 // The orchestrator finds that out when it seals the set.
 void Hold::break_up(const char* why) noexcept {
   why_ = why;
-  log(LogLevel::kWarn, "hold",
-      "%s: broken: %s; sending goes on, and a snapshot taken meanwhile is of no use",
-      hex_id(id_).c_str(), why);
+  log(LogLevel::kInfo, "hold", "%s: over: %s", hex_id(id_).c_str(), why);
   release();
   state_ = HoldState::kBroken;
   context_.notify_control();

@@ -45,7 +45,9 @@ void print_switch(const MergedSwitch& each, const Screen& screen) {
   print(time_text(what.began_unix_ns / std::uint64_t{kMillisecond}) + "  " + title_of_switch(what) +
         ": " + control::switch_end_name(what.end) + ", " + ms_text(each.milliseconds) + ", " +
         counted(each.members, "process", "processes") +
-        (what.pairs_moved > 0 ? ", " + counted(what.pairs_moved, "pair", "pairs") + " moved" : "") +
+        (what.pairs_moved > 0 && what.end == control::SwitchEnd::kDone
+             ? ", " + counted(what.pairs_moved, "pair", "pairs") + " moved"
+             : "") +
         (what.pairs_left > 0 ? ", " + counted(what.pairs_left, "pair", "pairs") + " left" : "") +
         "\n  by " + people_of(what) + "\n");
   if (!what.refusal.empty()) print("  refused by " + printable(what.refusal) + "\n");

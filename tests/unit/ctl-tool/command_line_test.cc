@@ -132,8 +132,16 @@ TEST_CASE("malformed command lines end with code 1 and a hint") {
   for (const auto& line : lines) {
     const auto end = ended(line);
     CHECK(end.exit_code == livebtl::ExitCode::kUsage);
-    CHECK(end.text.find("btlctl --help") != std::string::npos);
+    CHECK(end.text.ends_with("--help\n"));  // whose, the next test sees
   }
+}
+
+TEST_CASE("a wrong line names the help of the command that it was meant for") {
+  CHECK(ended({"nonsense"}).text.ends_with("\nTry: btlctl --help\n"));
+  CHECK(ended({"switch", "tcp"}).text.ends_with("\nTry: btlctl switch --help\n"));
+  CHECK(ended({"vm", "migrate", "--nonsense"}).text.ends_with("\nTry: btlctl vm migrate --help\n"));
+  CHECK(ended({"switch", "sm", "tcp", "--job", std::string(300, 'a')})
+            .text.ends_with("\nTry: btlctl switch --help\n"));
 }
 
 TEST_CASE("of an unknown word the nearest known one is suggested, and nothing raw is echoed") {
