@@ -67,6 +67,17 @@ void check_root(const Sight& sight, const std::vector<std::string>& words,
                "add --allow-run-as-root, or be another user");
 }
 
+/// Which word of a launcher's is an option's value is the launcher's to know: one that is a program is enough.
+void check_program(const Sight& sight, const std::vector<std::string>& words, Report& report) {
+  const auto runs = [&sight](const std::string& word) {
+    return !word.empty() && !word.starts_with('-') && launch::program_of(sight.system, word);
+  };
+  if (std::any_of(words.begin() + 1, words.end(), runs)) return;
+  report.fault("line-program", "no word behind " + words.front() + " is a program of this node",
+               "The launcher will find nothing to start.",
+               "look at the program's path, and whether it may be executed");
+}
+
 /// Does the line, or the environment, choose livebtl without livebtl-run?
 bool chooses_livebtl(const Sight& sight, const launch::Plan& plan) {
   return std::none_of(plan.variables.begin(), plan.variables.end(),
@@ -112,6 +123,7 @@ void check_line(const Sight& sight, const std::vector<std::string>& words,
     return;
   }
   check_root(sight, words, *launcher, report);
+  check_program(sight, words, report);
   check_secret(sight, words, *launcher, report);
   const auto plan = launch::make_plan(sight.system, sight.places, words,
                                       by_run != nullptr ? *by_run : launch::Wishes{},

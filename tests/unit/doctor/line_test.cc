@@ -23,6 +23,8 @@ const LineFault kLineFaults[] = {
     {"line-contradicts", kRun, [](Node& n) { n.system.variables["OMPI_MCA_pml"] = "^livebtl"; }},
     {"line-cannot", kRun,
      [](Node& n) { n.system.ldd("./program", "\tlibmpich.so.12 => /opt/libmpich.so.12 (0x0)\n"); }},
+    {"line-program", {"livebtl-run", "mpirun", "-n", "4", "./progam"}},
+    {"line-program", {"livebtl-run", "mpirun", "-n", "4"}},
     {"line-root", kRun, [](Node& n) { n.sight.probe.root = true; }},
     {"line-secret",
      {"livebtl-run", "srun", "-N", "2", "./program"},
