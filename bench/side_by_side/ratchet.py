@@ -18,7 +18,7 @@ import re
 import sys
 
 from tests.harness.commands import ROOT, run
-from tests.harness.job import Build
+from tests.harness.job import OVER_OMPI, Build
 from tests.harness.processes import exit_on_sigterm
 from tests.harness.waiting import Failed, check
 
@@ -83,11 +83,22 @@ def parse():
     return options
 
 
+def can_run(build, name):
+    """By the component of Open MPI only where it is built."""
+    component = os.path.join(build.directory, "lib", "openmpi", "mca_pml_livebtl.so")
+    if CONTENDERS[name][0] is not OVER_OMPI or os.path.exists(component):
+        return True
+    print(f"{name} is left out: this build has no component of Open MPI (LIVEBTL_OMPI)", flush=True)
+    return False
+
+
 def compare(options, numbers):
     """Counts and judges; returns whether nothing failed. `numbers` are lowered if that is wanted."""
     build, good = Build(options.build), True
     logs = options.logs or os.path.join(build.directory, "instructions-logs")
     for name in options.names or list(numbers):
+        if not can_run(build, name):
+            continue
         counted = count(build, logs, name)
         print(f"{name}: {counted['ours']} instructions a message in livebtl, {counted['all']} in all", flush=True)
         if options.update:
