@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// relay_pause_test.cc -- a node's relay that is ended while the node's processes are dumped, and what is none.
+#include "ctl-tool/commands/relay_pause.h"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "base/process_files.h"
+#include "control/place/member_file.h"
+#include "control/wire/local_link.h"
+
+using namespace livebtl;
+
+namespace {
+
+/// A job of one process on one node, in a directory of its own.
+class Place {
+ public:
+  Place() {
+    std::string pattern = "/tmp/livebtl-pause-XXXXXX";
+    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    job.directory = pattern;
+    job.owner = ::geteuid();
+    control::MemberCard card;
+    card.node = "00000000000000aa";
+    job.members.live.push_back(card);
+    // The job has started a relay before: whoever is not root could not make the file for its owner.
+    const Fd made(::open(path(kRelayStartLock).c_str(), O_CREAT | O_RDWR, 0600));
+    REQUIRE(made);
+  }
+  ~Place() { std::filesystem::remove_all(job.directory); }
+  std::string path(std::string_view kind) const {
+    return job.directory + "/" + job.members.live.front().node + std::string(kind);
+  }
+  bool may_start() const {
+    const Fd lock(::open(path(kRelayStartLock).c_str(), O_RDWR));
+    return lock && control::take_lock(lock.number());
+  }
+
+  control::JobPlace job;
+};
+
+/// A process that listens where the relay of the place would.
+class Listener {
+ public:
+  explicit Listener(const Place& place) {
+    const Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::string path = place.path(kRelaySocket);
+    REQUIRE(path.size() < sizeof address.sun_path);
+    std::memcpy(address.sun_path, path.data(), path.size());
+    REQUIRE(::bind(socket.number(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    pid_ = ::fork();  // the socket's credentials are those of who calls listen()
+    if (pid_ == 0) {
+      if (::listen(socket.number(), 4) == 0) ::pause();
+      ::_exit(1);
+    }
+    REQUIRE(pid_ > 0);
+    while (!control::LocalLink::connect(path)) ::usleep(1000);
+  }
+  ~Listener() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  bool lives() const {
+    siginfo_t ended{};
+    return ::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           ended.si_pid == 0;
+  }
+
+ private:
+  pid_t pid_ = -1;
+};
+
+}  // namespace
+
+TEST_CASE("where no relay runs none is started while the pause lasts") {
+  const Place place;
+  CHECK(place.may_start());
+  {
+    const auto pause = tool::pause_relay(place.job);
+    REQUIRE(pause);
+    CHECK_FALSE(place.may_start());
+  }
+  CHECK(place.may_start());
+}
+
+TEST_CASE("the relay of the job's owner is ended") {
+  const Place place;
+  const Listener relay(place);
+  REQUIRE(relay.lives());
+  const auto pause = tool::pause_relay(place.job);
+  REQUIRE(pause);
+  CHECK_FALSE(relay.lives());
+  CHECK_FALSE(place.may_start());
+}
+
+TEST_CASE("what listens for another user in the relay's place is left alone, and named") {
+  Place place;
+  const Listener other(place);
+  place.job.owner = ::geteuid() + 1;
+  const auto pause = tool::pause_relay(place.job);
+  REQUIRE_FALSE(pause);
+  CHECK(pause.error().code == Errc::kRefused);
+  CHECK(pause.error().text.find("another user, which is not ended") != std::string::npos);
+  CHECK(other.lives());
+  CHECK(place.may_start());
+}
+
+TEST_CASE("a node without a process of the job has no relay to pause") {
+  Place place;
+  place.job.members.live.clear();
+  const auto pause = tool::pause_relay(place.job);
+  REQUIRE_FALSE(pause);
+  CHECK(pause.error().code == Errc::kNotFound);
+}
