@@ -54,6 +54,12 @@ Status check_assignments(std::span<const Assignment> files) {
 
 std::optional<std::string> unknown_assignment_warning(const Assignment& assignment) {
   if (setting_named(assignment.name) != nullptr) return std::nullopt;
+  std::string_view bare = assignment.name;
+  if (bare.starts_with("EXPORT ")) bare.remove_prefix(7);
+  if (bare.starts_with(kFirstSpelling)) bare.remove_prefix(kFirstSpelling.size());
+  if (bare.size() < assignment.name.size() && setting_named(bare) != nullptr)
+    return assignment.path + ": " + shown(assignment.name) + " has no effect; in a file it is " +
+           std::string(bare);
   std::vector<std::string_view> names;
   for (const SettingInfo& setting : setting_table()) names.push_back(setting.name);
   const auto near = nearest(assignment.name, names);

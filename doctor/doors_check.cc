@@ -94,6 +94,32 @@ void check_mca(const Sight& sight, Report& report) {
   }
 }
 
+/// How programs of this Open MPI reach livebtl.
+void check_doors(const Sight& sight, const launch::OpenMpi& mpi, Report& report) {
+  const auto mtl = launch::has_component(sight.system, mpi, "mtl", "ofi");
+  if (!mtl) {
+    report.fault("open-mpi", mtl.error().text, "Programs that load the same file end like that.",
+                 "dpkg --verify");
+    return;
+  }
+  const bool has_mtl = *mtl;
+  const auto use = launch::check_component(sight.system, mpi, sight.places);
+  if (use) {
+    report.fact("Open MPI", mpi.version + ", by the component");
+  } else if (has_mtl && use.error().code == Errc::kNotFound) {
+    report.fact("Open MPI", mpi.version + ", by the provider: " + use.error().text);
+  } else if (use.error().code != Errc::kNotFound) {
+    name_component(sight, mpi, use.error(), has_mtl, report);
+  } else {
+    report.fault(
+        "open-mpi-without-libfabric",
+        "Open MPI " + mpi.version +
+            " was built without libfabric, and livebtl's component is not there",
+        "There is no door by which its programs reach livebtl.",
+        "install Open MPI with libfabric (Debian's has it), or build livebtl's component for it");
+  }
+}
+
 }  // namespace
 
 void check_library(const Sight& sight, Report& report) {
@@ -155,22 +181,7 @@ void check_open_mpi(const Sight& sight, Report& report) {
                  "ompi_info --version");
     return;
   }
-  const bool has_mtl = launch::has_component(sight.system, *mpi, "mtl", "ofi");
-  const auto use = launch::check_component(sight.system, *mpi, sight.places);
-  if (use) {
-    report.fact("Open MPI", mpi->version + ", by the component");
-  } else if (has_mtl && use.error().code == Errc::kNotFound) {
-    report.fact("Open MPI", mpi->version + ", by the provider");
-  } else if (use.error().code != Errc::kNotFound) {
-    name_component(sight, *mpi, use.error(), has_mtl, report);
-  } else {
-    report.fault(
-        "open-mpi-without-libfabric",
-        "Open MPI " + mpi->version +
-            " was built without libfabric, and livebtl's component is not there",
-        "There is no door by which its programs reach livebtl.",
-        "install Open MPI with libfabric (Debian's has it), or build livebtl's component for it");
-  }
+  check_doors(sight, *mpi, report);
 }
 
 }  // namespace livebtl::doctor

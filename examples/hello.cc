@@ -2,6 +2,7 @@
 // examples/hello.cc -- two processes of one job exchange tagged and active messages with the C++
 // interface.
 //
+//   g++ -std=c++20 hello.cc -o hello $(pkg-config --cflags --libs livebtl)
 //   export LIVEBTL_JOB=hello LIVEBTL_SIZE=2
 //   mkdir -p /tmp/hello                                (a directory to meet in)
 //   ./hello 0 /tmp/hello & ./hello 1 /tmp/hello

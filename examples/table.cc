@@ -2,6 +2,7 @@
 // examples/table.cc -- two processes of one job fill a table in the memory of one of them, with
 // put, get and fetch-and-add: what a runtime other than MPI would do.
 //
+//   g++ -std=c++20 table.cc -o table $(pkg-config --cflags --libs livebtl)
 //   export LIVEBTL_JOB=table LIVEBTL_SIZE=2
 //   mkdir -p /tmp/table                                (a directory to meet in)
 //   ./table 0 /tmp/table & ./table 1 /tmp/table

@@ -110,12 +110,17 @@ Result<OpenMpi> open_mpi_of(const System& system, const std::string& info) {
   return OpenMpi{info, version, system.resolved(library).value_or("")};
 }
 
-bool has_component(const System& system, const OpenMpi& mpi, const std::string& framework,
-                   const std::string& component) {
+Result<bool> has_component(const System& system, const OpenMpi& mpi, const std::string& framework,
+                           const std::string& component) {
   const std::string key = "mca:" + framework + ":" + component + ":version:";
-  return !value_of(system.run({mpi.info, "--parsable", "--param", framework, component}).output,
-                   key)
-              .empty();
+  const Ran ran = system.run({mpi.info, "--parsable", "--param", framework, component});
+  if (ran.exit_code < 0) {
+    return fail(Errc::kUnsupported,
+                mpi.info +
+                    " is ended by a signal when it is asked for components: a component's file is "
+                    "damaged; dpkg --verify names it, apt install --reinstall mends its package");
+  }
+  return !value_of(ran.output, key).empty();
 }
 
 std::string parameter_in_files(const System& system, const OpenMpi& mpi, const std::string& name) {

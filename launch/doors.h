@@ -45,9 +45,9 @@ struct OpenMpi {
 /// info: path of an ompi_info. Errors: kUnsupported (it says nothing of use).
 Result<OpenMpi> open_mpi_of(const System& system, const std::string& info);
 
-/// Has it a component of this name? As in ("mtl", "ofi").
-bool has_component(const System& system, const OpenMpi& mpi, const std::string& framework,
-                   const std::string& component);
+/// Has it a component of this name? As in ("mtl", "ofi"). Errors: kUnsupported (asked for that it does not answer).
+Result<bool> has_component(const System& system, const OpenMpi& mpi, const std::string& framework,
+                           const std::string& component);
 
 /// What its files of parameters set, the user's first (mca_base_param_files); "": nothing. Of several lines of a file the
 /// last one counts.

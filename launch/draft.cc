@@ -84,7 +84,9 @@ Status by_component(Draft& draft, const OpenMpi& mpi, const ComponentUse& use) {
 }
 
 Status by_provider(Draft& draft, const OpenMpi& mpi) {
-  if (!has_component(draft.system, mpi, "mtl", "ofi")) {
+  const auto has_mtl = has_component(draft.system, mpi, "mtl", "ofi");
+  if (!has_mtl) return tl::unexpected(has_mtl.error());
+  if (!*has_mtl) {
     return fail(Errc::kUnsupported,
                 "Open MPI " + mpi.version + " has no mtl/ofi: it was built without libfabric" +
                     (draft.plan.why_provider.empty()

@@ -36,8 +36,9 @@ void History::stands(const Standing& standing, TimeNs now) {
   SwitchRecord& record = switches_.back();
   if (record.rungs.empty()) return;
   RungRecord& rung = record.rungs.back();
-  record.pairs_moved = standing.report.pairs_moved;
-  record.pairs_left = standing.report.pairs_left;
+  const bool undone = rung.rung == Rung::kOld;
+  record.pairs_moved = undone ? 0 : standing.report.pairs_moved;
+  record.pairs_left = undone ? 0 : standing.report.pairs_left;
   if (!standing.report.refusal.empty()) {
     record.refusal = standing.report.refusal;
     record.end = SwitchEnd::kRefused;
@@ -48,9 +49,7 @@ void History::stands(const Standing& standing, TimeNs now) {
   if (!standing.report.waiting.empty()) rung.waited_for = standing.report.waiting.front();
   if (!rung.reached) return;
   if (rung.rung == Rung::kNew) record.end = SwitchEnd::kDone;
-  if (rung.rung != Rung::kOld) return;
-  record.end = SwitchEnd::kTakenBack;
-  record.pairs_moved = record.pairs_left = 0;
+  if (undone) record.end = SwitchEnd::kTakenBack;
 }
 
 }  // namespace livebtl::control

@@ -78,7 +78,7 @@ class Connector {
   Context& context_;
   std::vector<std::unique_ptr<Path>> unauthenticated_;
   std::vector<Path*> hellos_due_;  // have a message of the handshake to post
-  LogLimit refusals_logged_{1, kSecond};
+  LogLimit refusals_logged_{1, 60 * kSecond};
 };
 
 }  // namespace livebtl::core

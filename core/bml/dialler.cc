@@ -53,12 +53,14 @@ void Dialler::turn() noexcept {
 bool Dialler::dial(Peer& peer, TransportSlot& slot) {
   const bool own = peer.process == context_.config.process;
   const Blob address = own ? slot.transport->address() : peer.addresses[slot.name()];
-  auto endpoint = parts_.tickets.can_dial(peer, slot)
+  const bool can_dial = parts_.tickets.can_dial(peer, slot);
+  auto endpoint = can_dial
                       ? slot.transport->connect(address)
                       : fail(Errc::kUnreachable, "it connects only over a path of another one");
   if (!endpoint) {
     log(LogLevel::kInfo, "engine", "cannot dial %s by %s: %s", peer.name().c_str(),
         slot.name().c_str(), endpoint.error().text.c_str());
+    if (can_dial) note_in_vain(peer, slot.name(), endpoint.error());
     slot.absence.doubted = true;
     back_off(peer, slot.name());
     return false;
@@ -79,10 +81,23 @@ void Dialler::on_failed(Path& path) noexcept {
   }
   log(LogLevel::kDebug, "engine", "no path to %s by %s: %s", peer.name().c_str(),
       path.slot.name().c_str(), path.down_reason->text.c_str());
+  note_in_vain(peer, path.slot.name(), *path.down_reason);
   // Another process has that address now: only the control plane knows where this one listens.
   if (path.refusal == RefuseReason::kNotMe)
     peer.dials.delay = std::max(peer.dials.delay, kDialledInVain);
   back_off(peer, path.slot.name());
+}
+
+void Dialler::note_in_vain(Peer& peer, const std::string& transport, const Error& error) noexcept {
+  Dials& dials = peer.dials;
+  if (peer.send_path != nullptr || dials.in_vain_told) return;
+  if (dials.in_vain_since == 0) dials.in_vain_since = context_.now;
+  if (context_.now - dials.in_vain_since < kInVainTold) return;
+  if (!in_vain_logged_.allow(context_.now)) return;
+  dials.in_vain_told = true;
+  log(LogLevel::kWarn, "engine",
+      "no path to %s yet: %s: %s; messages to it wait, it is tried again", peer.name().c_str(),
+      transport.c_str(), error.text.c_str());
 }
 
 void Dialler::back_off(Peer& peer, const std::string& transport) noexcept {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
 #include "core/engine/parts.h"
 #include "core/lane/peer.h"
 
@@ -18,6 +19,8 @@ inline constexpr TimeNs kDialledInVain = 16 * kMillisecond;
 /// The longest back-off: of a pair that has nothing to send on, and of one that is served.
 inline constexpr TimeNs kRedialUnserved = 200 * kMillisecond;
 inline constexpr TimeNs kRedialServed = 5 * kSecond;
+/// A pair without any path whose dials have failed for so long is told to the user.
+inline constexpr TimeNs kInVainTold = 2 * kSecond;
 
 class Dialler {
  public:
@@ -64,6 +67,8 @@ class Dialler {
   void dial_equals(Peer& peer);
   void redial(Peer& peer) noexcept;
   void back_off(Peer& peer, const std::string& transport) noexcept;
+  /// Messages wait for a path, and nobody should have to guess why there is none.
+  void note_in_vain(Peer& peer, const std::string& transport, const Error& error) noexcept;
   std::vector<std::string> to_dial(const Peer& peer) const;
   bool not_yet(const Peer& peer, const std::string& transport) const;
 
@@ -71,6 +76,7 @@ class Dialler {
   Context& context_;
   std::vector<Peer*> wanting_;
   bool stopped_ = false;
+  LogLimit in_vain_logged_{4};
 };
 
 }  // namespace livebtl::core

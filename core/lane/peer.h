@@ -83,6 +83,8 @@ struct Dials {
   TimeNs look_at = 0;  // nothing is known that could be dialled: looked at again then, or when told
   TimeNs delay = 0;    // the back-off that led to it; doubles with each failure
   bool again = false;  // something is dialled again then; see Peer::wants_path
+  TimeNs in_vain_since = 0;   // the first dial that failed while there was nothing to send on
+  bool in_vain_told = false;  // to the user, once
   std::map<std::string, TimeNs> failed_until;  // transports that could not be dialled lately
   std::map<std::string, TimeNs> yields_until;  // transports that the other end dials first
 
@@ -95,7 +97,8 @@ struct Dials {
   void on_open() noexcept {
     failed_until.clear();
     yields_until.clear();
-    delay = 0;
+    delay = in_vain_since = 0;
+    in_vain_told = false;
   }
 };
 

@@ -25,7 +25,8 @@ constexpr std::string_view kAcceptorRefuses = "livebtl hello refused by acceptor
 
 constexpr const char* kLevelsDiffer =
     "one side authenticates and the other does not: LIVEBTL_AUTH must be the same everywhere";
-constexpr const char* kSecretsDiffer = "the peer does not know this job's secret";
+constexpr const char* kSecretsDiffer =
+    "the peer does not know this job's secret: a stranger, or LIVEBTL_SECRET_FILE differs there";
 
 // The largest message leaves no room to spare: head, nonce, dialled, fixed facts, job, label,
 // addresses, MAC.

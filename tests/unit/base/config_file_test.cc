@@ -164,3 +164,13 @@ TEST_CASE("the site's file is read first, then the user's") {
   REQUIRE(home != nullptr);
   CHECK(config_paths().back() == std::string(home) + "/.config/livebtl.conf");
 }
+
+TEST_CASE("a variable's name in a file is told what it is called there") {
+  const auto warning = [](const char* name) {
+    return unknown_assignment_warning({name, "tcp", "/etc/livebtl/livebtl.conf"}).value_or("");
+  };
+  CHECK(warning("TRANSPORTS").empty());
+  for (const char* name : {"LIVEBTL_TRANSPORTS", "EXPORT LIVEBTL_TRANSPORTS"})
+    CHECK(warning(name).ends_with("has no effect; in a file it is TRANSPORTS"));  // as it is read
+  CHECK(warning("LIVEBTL_TRANSPORT").find("is no setting of livebtl") != std::string::npos);
+}

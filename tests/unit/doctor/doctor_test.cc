@@ -34,6 +34,8 @@ const Fault kFaults[] = {
      [](Node& n) {
        n.system.program("/usr/bin/ompi_info", "--version", "error while loading shared libraries");
      }},
+    {"open-mpi",  // a component's file is cut off
+     [](Node& n) { n.system.exit_codes["/usr/bin/ompi_info --parsable --param mtl ofi"] = -1; }},
     {"component-version",
      [](Node& n) {
        const std::string why =

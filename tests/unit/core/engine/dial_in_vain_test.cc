@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pairs that have a transport which cannot be dialled: when the agent is called for them, and when
 // it is not.
+#include "core/bml/dialler.h"
+#include "tests/unit/base/captured_stderr.h"
 #include "tests/unit/core/engine/tapped.h"
+#include "tests/unit/says.h"
 
 using namespace livebtl;
 using namespace livebtl::test;
@@ -111,6 +114,31 @@ TEST_CASE("a pair that is connected is not sought, if another transport is diall
   CHECK(signals == 0);
   CHECK_FALSE(rig.engines[0]->seeks());
   CHECK(rig.engines[0]->unreached().empty());
+}
+
+TEST_CASE(
+    "a peer that no dial reaches is named once, with the reason, and again only after a path") {
+  Dials dials;
+  core::Routing beta_alone;
+  beta_alone.excluded.insert("alpha");
+  Rig rig(2, {kind("self"), kind("tcp", "alpha"), undialled("beta", dials)}, 1, {}, 1, beta_alone);
+  const Byte byte(rig);
+  const auto said_within = [&](TimeNs time) {
+    return captured_stderr([&] {
+      const int before = dials.count;
+      for (TimeNs passed = 0; passed < time; passed += 100 * kMillisecond) {
+        rig.pass(100 * kMillisecond);
+        rig.until([] { return true; });
+      }
+      REQUIRE(dials.count > before);
+    });
+  };
+  CHECK(said_within(core::kInVainTold - 300 * kMillisecond) == "");
+  const std::string told = said_within(core::kInVainTold);
+  CHECK(says(told, "no path to"));
+  CHECK(says(told, "beta: the test refuses it"));
+  CHECK(told.find("no path to") == told.rfind("no path to"));
+  CHECK(said_within(5 * core::kInVainTold) == "");
 }
 
 TEST_CASE(
