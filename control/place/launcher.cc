@@ -90,9 +90,11 @@ void mark_spawned(LauncherFacts& facts, std::string_view pmix_namespace) {
 
 /// Open MPI sets the variable by itself where the launcher did not: to random bits in a process that has no launcher,
 /// which its children are given then; but to the numbers of job and step, which everybody knows, in one that another
-/// launcher than its own has started (orte's ess/pmi).
+/// launcher than its own has started (orte's ess/pmi). Slurm's plugin for PMIx, of Debian 13, starts processes with such
+/// numbers in it.
 bool is_guessable(const Lookup& at_start) {
-  return !at_start(kOmpiSeed) &&
+  const bool by_open_mpi = at_start(kOmpiSeed) && at_start("OMPI_COMM_WORLD_SIZE");
+  return !by_open_mpi &&
          (at_start("PMIX_NAMESPACE") || at_start("PMI_RANK") || at_start("SLURM_STEP_ID"));
 }
 

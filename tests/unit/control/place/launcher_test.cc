@@ -70,6 +70,10 @@ TEST_CASE("a seed that Open MPI has made of the numbers of job and step is none"
     at_start.erase("PMIX_NAMESPACE");
     at_start["SLURM_STEP_ID"] = "0";
   }
+  SUBCASE("in a step whose plugin for PMIx starts processes with one") {
+    at_start = kOmpiRank1;
+    at_start.erase("OMPI_COMM_WORLD_SIZE");
+  }
   const auto facts = facts_of(kOmpiRank1, at_start);
   REQUIRE(facts);
   CHECK(facts->seed.empty());
