@@ -8,9 +8,9 @@ namespace livebtl {
 enum class ExitCode : int {
   kDone = 0,  // done, or already so
   kUsage = 1,
-  kNotFound = 2,  // no such job or transport
-  kRefused = 3,   // a member refused: last path, or the transport cannot be opened
-  kBusy = 4,  // another ladder is in progress, or one was left unfinished; for a hold: another one
+  kNotFound = 2,      // no such job or transport
+  kRefused = 3,       // a member refused: last path, or the transport cannot be opened
+  kBusy = 4,          // another ladder (hold: another hold) is at work, or was left unfinished
   kRetracted = 5,     // time-out before the commit point; taken back as far as acknowledged
   kNotReleased = 6,   // committed, but not every member has released the old transport
   kForeign = 7,       // released by us, held by somebody else: do not detach
@@ -37,8 +37,7 @@ inline constexpr ExitCodeMeaning kExitCodes[] = {
      "jobs go by one name, a hook is another's file; names follow; doctor: there are faults"},
     {ExitCode::kBusy, "busy",
      "busy: another command is in progress, or one was left unfinished (resume, abort); hold: "
-     "there "
-     "is another hold; vm: it stands in the middle, call it again"},
+     "there is another hold; vm: it stands in the middle, call it again"},
     {ExitCode::kRetracted, "taken-back", "it failed or timed out, and was taken back"},
     {ExitCode::kNotReleased, "incomplete",
      "committed, but not complete: not everybody has released the old transport (resume); vm: the "

@@ -101,7 +101,7 @@ HoldReport Hold::restore(const HoldClaim& claim, Incarnation to) {
   context_.fence.raise(to, id);
   claimed_ = false;
   losses_.close_connections();
-  if (state_ == HoldState::kFenced) break_up("it was fenced out in between");
+  if (state_ == HoldState::kFenced) break_up(LogLevel::kWarn, "it was fenced out in between");
   return report();
 }
 
@@ -171,22 +171,17 @@ void Hold::look() noexcept {
 
 void Hold::watch() noexcept {
   if (state_ == HoldState::kFenced) return;
-  if (context_.now >= until_) {
-    log(LogLevel::kWarn, "hold",
-        "%s: broken: its lease ran out; sending goes on, and a snapshot taken meanwhile is of no "
-        "use",
-        hex_id(id_).c_str());
-    return break_up("its lease ran out");
-  }
+  if (context_.now >= until_) return break_up(LogLevel::kWarn, "its lease ran out");
   // This is also how an end begins whose order has reached the sender first: nothing to warn of.
   if (members_ != 0 && peers_.frames_taken() != taken_)
-    break_up("a process that was not held has sent to it");
+    break_up(LogLevel::kInfo, "a process that was not held has sent to it");
 }
 
 // The orchestrator finds that out when it seals the set.
-void Hold::break_up(const char* why) noexcept {
+void Hold::break_up(LogLevel level, const char* why) noexcept {
   why_ = why;
-  log(LogLevel::kInfo, "hold", "%s: over: %s", hex_id(id_).c_str(), why);
+  log(level, "hold", "%s: broken: %s; sending goes on, and a snapshot taken meanwhile is of no use",
+      hex_id(id_).c_str(), why);
   release();
   state_ = HoldState::kBroken;
   context_.notify_control();

@@ -10,6 +10,7 @@
 //          a process has sent that was not held with the others. tests/model/hold.pml has this.
 #pragma once
 
+#include "base/log.h"
 #include "core/engine/admin.h"
 #include "core/engine/parts.h"
 
@@ -58,7 +59,7 @@ class Hold {
  private:
   void look() noexcept;
   void watch() noexcept;
-  void break_up(const char* why) noexcept;
+  void break_up(LogLevel level, const char* why) noexcept;
   void release() noexcept;
   void shut_out() noexcept;
   HoldReport refused(std::string why) const;

@@ -116,8 +116,7 @@ TEST_CASE("a pair that is connected is not sought, if another transport is diall
   CHECK(rig.engines[0]->unreached().empty());
 }
 
-TEST_CASE(
-    "a peer that no dial reaches is named once, with the reason, and again only after a path") {
+TEST_CASE("a peer that no dial reaches is named once, with the reason") {
   Dials dials;
   core::Routing beta_alone;
   beta_alone.excluded.insert("alpha");
