@@ -11,6 +11,7 @@ namespace livebtl {
 namespace {
 
 constexpr std::string_view kFirstSpelling = "LIVEBTL_";
+constexpr std::string_view kExported = "EXPORT ";  // in capitals, as all of a name
 constexpr std::string_view kSecondSpelling = "FI_LIVEBTL_";
 
 const SettingInfo* setting_named(std::string_view name) noexcept {
@@ -55,7 +56,7 @@ Status check_assignments(std::span<const Assignment> files) {
 std::optional<std::string> unknown_assignment_warning(const Assignment& assignment) {
   if (setting_named(assignment.name) != nullptr) return std::nullopt;
   std::string_view bare = assignment.name;
-  if (bare.starts_with("EXPORT ")) bare.remove_prefix(7);
+  if (bare.starts_with(kExported)) bare.remove_prefix(kExported.size());
   if (bare.starts_with(kFirstSpelling)) bare.remove_prefix(kFirstSpelling.size());
   if (bare.size() < assignment.name.size() && setting_named(bare) != nullptr)
     return assignment.path + ": " + shown(assignment.name) + " has no effect; in a file it is " +

@@ -115,10 +115,11 @@ Result<bool> has_component(const System& system, const OpenMpi& mpi, const std::
   const std::string key = "mca:" + framework + ":" + component + ":version:";
   const Ran ran = system.run({mpi.info, "--parsable", "--param", framework, component});
   if (ran.exit_code < 0) {
-    return fail(Errc::kUnsupported,
-                mpi.info +
-                    " is ended by a signal when it is asked for components: a component's file is "
-                    "damaged; dpkg --verify names it, apt install --reinstall mends its package");
+    return fail(Errc::kUnsupported, mpi.info +
+                                        " gives no answer when it is asked for components, or is "
+                                        "ended by a signal: a component's "
+                                        "file may be damaged; dpkg --verify names it, apt install "
+                                        "--reinstall mends its package");
   }
   return !value_of(ran.output, key).empty();
 }

@@ -171,6 +171,6 @@ TEST_CASE("a variable's name in a file is told what it is called there") {
   };
   CHECK(warning("TRANSPORTS").empty());
   for (const char* name : {"LIVEBTL_TRANSPORTS", "EXPORT LIVEBTL_TRANSPORTS"})
-    CHECK(warning(name).ends_with("has no effect; in a file it is TRANSPORTS"));  // as it is read
+    CHECK(warning(name).ends_with("has no effect; in a file it is TRANSPORTS"));
   CHECK(warning("LIVEBTL_TRANSPORT").find("is no setting of livebtl") != std::string::npos);
 }

@@ -16,7 +16,6 @@
 
 #include "base/process_files.h"
 #include "control/place/member_file.h"
-#include "control/wire/local_link.h"
 
 using namespace livebtl;
 
@@ -60,13 +59,19 @@ class Listener {
     REQUIRE(path.size() < sizeof address.sun_path);
     std::memcpy(address.sun_path, path.data(), path.size());
     REQUIRE(::bind(socket.number(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    int told[2];
+    REQUIRE(::pipe2(told, O_CLOEXEC) == 0);
+    const Fd hears(told[0]);
+    Fd tells(told[1]);
     pid_ = ::fork();  // the socket's credentials are those of who calls listen()
     if (pid_ == 0) {
-      if (::listen(socket.number(), 4) == 0) ::pause();
+      if (::listen(socket.number(), 4) == 0 && ::write(tells.number(), "", 1) == 1) ::pause();
       ::_exit(1);
     }
     REQUIRE(pid_ > 0);
-    while (!control::LocalLink::connect(path)) ::usleep(1000);
+    tells.reset();
+    char listens = 0;
+    REQUIRE(::read(hears.number(), &listens, 1) == 1);
   }
   ~Listener() {
     ::kill(pid_, SIGKILL);

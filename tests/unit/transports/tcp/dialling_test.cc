@@ -64,10 +64,6 @@ std::unique_ptr<TcpTransport> opened_again(const Settings& settings, const Blob&
   return std::move(*made);
 }
 
-std::uint16_t port_of(const core::Transport& transport) {
-  return decode_address(transport.address())->sockets.front().port;
-}
-
 TEST_CASE("a transport that is opened again listens where it did, if it can") {
   for (const char* const where : {"", "127.0.0.1"}) {
     Settings settings;
@@ -88,9 +84,9 @@ TEST_CASE("a transport that is opened again listens where it did, if it can") {
       dial.b.close();
     }
     const auto second = opened_again(settings, address);
-    CHECK(port_of(*second) == decode_address(address)->sockets.front().port);
+    CHECK(kit::listening_port(*second) == decode_address(address)->sockets.front().port);
     const auto third = opened_again(settings, address);  // taken by the second
-    CHECK(port_of(*third) != port_of(*second));
+    CHECK(kit::listening_port(*third) != kit::listening_port(*second));
   }
 }
 

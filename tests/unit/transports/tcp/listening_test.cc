@@ -28,13 +28,9 @@ std::unique_ptr<TcpTransport> at_home() {
   return std::move(*made);
 }
 
-std::uint16_t listening_port(const core::Transport& transport) {
-  return decode_address(transport.address())->sockets.front().port;
-}
-
 /// 127.0.0.2 stands for another interface: it is this machine's, and not what loopback() names.
 bool lets_in(const core::Transport& transport, const char* ip) {
-  const auto probe = start_connect({*parse_ip(ip), listening_port(transport)}, {});
+  const auto probe = start_connect({*parse_ip(ip), kit::listening_port(transport)}, {});
   if (!probe) return false;
   pollfd answered{probe->number(), POLLOUT, 0};
   return ::poll(&answered, 1, 20'000) == 1 && connect_error(probe->number()) == 0;
@@ -109,11 +105,11 @@ TEST_CASE("those on this node, and rubbish, change nothing of that") {
 
 TEST_CASE("if the port is somebody else's on another interface, it says that it has another") {
   const auto made = at_home();
-  const std::uint16_t port = listening_port(*made);
+  const std::uint16_t port = kit::listening_port(*made);
   const auto taken = listen_at(*parse_ip("127.0.0.2"), port, {});
   REQUIRE(taken);
   CHECK(made->expect(encode_contact(told(kNode, network_hash() ^ 1, "127.0.0.1"))));
-  CHECK(listening_port(*made) != port);
+  CHECK(kit::listening_port(*made) != port);
   CHECK(lets_in(*made, "127.0.0.2"));
 }
 

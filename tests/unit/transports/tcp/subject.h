@@ -34,6 +34,10 @@ inline conformance::Subject two_nodes(CrcMode crc = CrcMode::kNetwork) {
   return subject;
 }
 
+inline std::uint16_t listening_port(const core::Transport& transport) {
+  return decode_address(transport.address())->sockets.front().port;
+}
+
 inline SocketAddress where(const conformance::Side& side) {
   const auto reachable = decode_address(side.transport->contact());
   REQUIRE(reachable.has_value());
