@@ -270,6 +270,8 @@ void Connector::opened(Path& path) noexcept {
   const HelloFacts theirs = path.handshake->peer();
   if (theirs.incarnation != context_.fence.own()) return fenced_off(path);
   Peer& record = parts_.peers.record(theirs.process);
+  // Its death was proved while its last words of this handshake were on their way.
+  if (record.lost) return path.break_down({Errc::kPeerLost, "the peer is lost"});
   if (!streams_fit(record, theirs)) {
     path.break_down({Errc::kPeerLost, "the streams of the pair do not fit together"});
     return parts_.losses.lose_peer(

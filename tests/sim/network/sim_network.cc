@@ -227,6 +227,7 @@ std::string SimNetwork::find_on_wire(const std::function<std::string(Bytes heade
       const Half& to = connection->halves[1 - side];
       if (connection->broken || dead_.contains(from.process) || dead_.contains(to.process))
         continue;
+      if (took_leave(to.process, from.process)) continue;
       for (const Parcel& parcel : from.wire) {
         const std::string found = name(parcel.header);
         if (found.empty()) continue;

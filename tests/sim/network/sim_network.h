@@ -126,8 +126,14 @@ class SimNetwork {
   const FaultPlan& plan() const noexcept { return plan_; }
   FaultCounts& counts() noexcept { return counts_; }
 
-  /// The first frame on its way between two living processes to which `name` gives a name, for
-  /// people; "": there is none.
+  /// `process` has told `peer` that it ends. What comes from there from now on is of no account.
+  void take_leave(ProcessId process, ProcessId peer) { goodbyes_.insert({process, peer}); }
+  bool took_leave(ProcessId process, ProcessId peer) const {
+    return goodbyes_.contains({process, peer});
+  }
+
+  /// The first frame on its way between two living processes, none of which takes leave of the
+  /// other, to which `name` gives a name, for people; "": there is none.
   std::string find_on_wire(const std::function<std::string(Bytes header)>& name) const;
 
   /// Called for every frame that a transport took. For the oracle.
@@ -170,6 +176,7 @@ class SimNetwork {
   std::map<PairOfProcesses, std::uint64_t> last_put_, highest_delivered_;
   std::map<std::pair<std::string, PairOfProcesses>, TimeNs> outages_;  // until
   std::set<ProcessId> dead_;
+  std::set<std::pair<ProcessId, ProcessId>> goodbyes_;  // who, to whom
   const int wait_fd_;
 };
 

@@ -40,10 +40,7 @@ World::World(std::uint64_t seed, const FaultPlan& plan)
   announced_ = 2 + static_cast<std::uint32_t>(random_.below(3));
   first_seq_ = draw_first_seq(random_);
   coordinators_.on_step = [this](SimProcess& process) { check_member(process); };
-  network_.on_post = [this](const Posted& posted) {
-    check_post(posted);
-    if (!posted.in_vain) holds_.posted(posted.header);
-  };
+  network_.on_post = [this](const Posted& posted) { note_post(posted); };
   holds_.on_failure = [this](const std::string& what) { fail(what); };
   if (other_random_.chance(0.1)) {
     for (const SimKind& kind : sim_kinds()) excluded_.insert(kind.name);

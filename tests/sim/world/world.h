@@ -71,6 +71,7 @@ class World {
 
   void check_member(SimProcess& process);
   void check_closed(SimProcess& process);
+  void note_post(const Posted& posted);
   void check_post(const Posted& posted);
   void check_end();
   void note_result();

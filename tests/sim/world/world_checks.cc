@@ -35,12 +35,24 @@ void World::check_member(SimProcess& process) {
   }
 }
 
+// What a pair sends of which one has taken leave of the other is of no account: no routing moves it, and a
+// hold may find it on its way.
+void World::note_post(const Posted& posted) {
+  const auto head = core::decode_head(posted.header);
+  if (!head) return fail("an engine posted a malformed header on " + posted.transport);
+  if (head->kind == core::FrameKind::kGoodbye && !posted.in_vain)
+    network_.take_leave(posted.from, posted.to);
+  if (network_.took_leave(posted.from, posted.to) || network_.took_leave(posted.to, posted.from))
+    return;
+  check_post(posted);
+  if (!posted.in_vain) holds_.posted(posted.header);
+}
+
 // A member that acknowledged NEWTX or NEW does not send on what the new routing excludes or
 // quiesces; nor one that acknowledged OLD on what the old one does.
 void World::check_post(const Posted& posted) {
   const auto& [from, to, transport, header, in_vain] = posted;
   const auto head = core::decode_head(header);
-  if (!head) return fail("an engine posted a malformed header on " + transport);
   if (static_cast<std::uint8_t>(head->kind) >= static_cast<std::uint8_t>(core::FrameKind::kAck))
     return;
   const auto find = [this](ProcessId id) {

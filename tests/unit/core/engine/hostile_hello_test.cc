@@ -5,6 +5,7 @@
 
 #include "core/path/address.h"
 #include "core/path/handshake.h"
+#include "tests/unit/core/engine/hostile_member.h"
 #include "tests/unit/core/engine/tapped.h"
 
 using namespace livebtl;
@@ -154,4 +155,25 @@ TEST_CASE("a peer whose address is now that of a connected process is sought, an
   rig.engines[0]->introduce(sought.front(), rig.engines[1]->contacts());
   rig.until([&] { return byte.received(); });
   rig.ports.clear();  // ends what is open: its memory goes now
+}
+
+TEST_CASE("a peer whose death is proved while its proof is on the way is not connected by it") {
+  Rig rig(1, {kind("self"), kind("tcp")});
+  HostileMember member(rig, {.keeps_proof = true});
+  const ProcessId process{HostileMember::kProcess};
+  const auto to = rig.engines[0]->peer(core::encode_address(process, 1, {}));
+  REQUIRE(to);
+  const std::byte byte{};
+  const Slice out{&byte, 1};
+  SendRequest request{.to = *to, .tag = 1};
+  request.slices = {&out, 1};
+  Watched sent;
+  REQUIRE(rig.ports[0]->send(request, sent) == Accept::kAccepted);
+  rig.until([&] { return rig.engines[0]->unreached() == std::vector<ProcessId>{process}; });
+  rig.engines[0]->proved_dead(process);
+  rig.until([&] { return sent.done_count == 1; });
+  CHECK(sent.completion.code == Errc::kPeerLost);
+  member.prove();
+  member.until([&] { return member.down(); });
+  CHECK(member.seen().lost);
 }

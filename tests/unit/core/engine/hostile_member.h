@@ -20,12 +20,13 @@ class HostileMember final : core::TransportSink, core::EndpointSink {
     Secret secret = Secret(std::array<std::byte, 32>{std::byte{7}});
     std::string job = "test";
     Incarnation incarnation{};
+    bool keeps_proof = false;  // until prove()
   };
 
   explicit HostileMember(Rig& rig) : HostileMember(rig, {}) {}
-  /// Connects to rank 0 of the rig, and is proved, or refused, when this returns.
+  /// Connects to rank 0 of the rig, and is proved, challenged or refused when this returns.
   HostileMember(Rig& rig, const Claim& claim)
-      : rig_(rig), transport_(make()), handshake_(dial(claim)) {
+      : rig_(rig), transport_(make()), handshake_(dial(claim)), keeps_proof_(claim.keeps_proof) {
     const auto parts = core::decode_address(rig.ports[0]->address());
     REQUIRE(parts);
     port_ = parts->port;
@@ -34,6 +35,14 @@ class HostileMember final : core::TransportSink, core::EndpointSink {
     endpoint_ = std::move(*endpoint);
     endpoint_->attach(*this);
     hello_out_ = handshake_.start().send;
+    if (claim.keeps_proof)
+      until([&] { return challenged_ || down_; });
+    else
+      prove();
+  }
+  /// Answers the challenge, and is let in or refused when this returns.
+  void prove() {
+    keeps_proof_ = false;
     until([&] { return handshake_.open() || down_; });
     if (!down_) endpoint_->trust();
   }
@@ -65,7 +74,7 @@ class HostileMember final : core::TransportSink, core::EndpointSink {
   void turn() {
     if (endpoint_) transport_->progress(*this, monotonic_now(), 64);
     const core::FrameHead head{core::FrameKind::kHello, 0, 0, 0, 0, 0, 0};
-    if (hello_out_ && !down_ &&
+    if (hello_out_ && !down_ && !(keeps_proof_ && challenged_) &&
         endpoint_->post({bytes_of(head), *hello_out_, 0, false}) != core::Post::kRetry)
       hello_out_.reset();
   }
@@ -123,7 +132,9 @@ class HostileMember final : core::TransportSink, core::EndpointSink {
       return;
     }
     auto step = handshake_.receive(Blob(payload.begin(), payload.end()));
-    if (step.send) hello_out_ = std::move(step.send);
+    if (!step.send) return;
+    hello_out_ = std::move(step.send);
+    challenged_ = true;
   }
   void on_sent(std::uint64_t) noexcept override {}
   void on_down(const Error&) noexcept override { down_ = true; }
@@ -135,6 +146,8 @@ class HostileMember final : core::TransportSink, core::EndpointSink {
   std::unique_ptr<core::Endpoint> endpoint_;
   core::Handshake handshake_;
   std::optional<Blob> hello_out_;
+  bool keeps_proof_;
+  bool challenged_ = false;  // what is to be sent is the proof
   PortNumber port_ = 0;
   std::uint64_t next_seq_ = 1;
   std::map<core::FrameKind, std::size_t> came_;
