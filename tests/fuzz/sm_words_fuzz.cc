@@ -56,7 +56,7 @@ class Session {
         meanwhile_(meanwhile),
         engine_(config(kEngine, directory, &watch_, now_, way, knem_)),
         other_(config(kOther, directory, nullptr, now_, way, knem_)),
-        neighbour_(sockets, secret(), ProcessId{kEngine}, knem_) {
+        neighbour_(sockets, secret(), ProcessId{kEngine}, knem_, way == SingleCopy::kKnem) {
     must_hold(engine_.open_transports() && other_.open_transports(), "the transport opens");
     conversation_.emplace(engine_, other_);
     application_.emplace(engine_, *engine_.peer(core::encode_address(ProcessId{Member::kProcess},

@@ -14,10 +14,11 @@ class Neighbour {
   static constexpr std::uint64_t kNode = 1;
 
   Neighbour(const sm::SocketDirectory& directory, const Secret& secret, ProcessId engine,
-            conformance::FakeKnem& knem)
+            conformance::FakeKnem& knem, bool by_knem)
       : directory_(directory),
         engine_(engine),
         member_(line_, secret, engine, place()),
+        by_knem_(by_knem),
         knem_(knem.device()) {}
 
   Member& member() noexcept { return member_; }
@@ -208,7 +209,7 @@ class Neighbour {
   bool reads_ = true;
   bool takes_exposures_ = true;
   bool lends_ = true;                        // the engine can read what is exposed to it
-  bool by_knem_ = false;                     // ... in that way
+  bool by_knem_;                             // ... in that way
   bool shares_ = true;                       // ... or is given a copy
   const std::uint64_t probe_ = 0x1234'5678;  // shows that the engine can read here
   const std::vector<std::byte> lent_ = std::vector<std::byte>(sm::kExposureBytesMax);
