@@ -10,11 +10,14 @@
 
 namespace livebtl {
 
-// kAuto: by cma where that is measured to be faster
-enum class SingleCopy : std::uint8_t { kAuto, kCma, kNone };
+// kAuto: by cma, or where that is refused by knem, where it is measured to be faster than two copies
+enum class SingleCopy : std::uint8_t { kAuto, kCma, kKnem, kNone };
 
 inline constexpr std::pair<std::string_view, SingleCopy> kSingleCopies[] = {
-    {"auto", SingleCopy::kAuto}, {"cma", SingleCopy::kCma}, {"none", SingleCopy::kNone}};
+    {"auto", SingleCopy::kAuto},
+    {"cma", SingleCopy::kCma},
+    {"knem", SingleCopy::kKnem},
+    {"none", SingleCopy::kNone}};
 
 constexpr std::string_view single_copy_name(SingleCopy way) noexcept {
   return kSingleCopies[static_cast<std::size_t>(way)].first;

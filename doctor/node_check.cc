@@ -73,6 +73,42 @@ void check_limits(const Sight& sight, Report& report) {
   }
 }
 
+namespace {
+
+/// What cma needs, unless it is not wanted, or knem does what it would do.
+void check_single_copy(const Sight& sight, Report& report) {
+  const SingleCopy way = sight.settings.sm_single_copy;
+  if (way == SingleCopy::kNone) return;
+  const bool knem = way != SingleCopy::kCma && sight.system.may_read_and_write("/dev/knem");
+  const std::string scope = word_in(sight, "/proc/sys/kernel/yama/ptrace_scope");
+  const bool restricted = !scope.empty() && scope != "0" && !sight.probe.root;
+  if (way == SingleCopy::kKnem && !knem) {
+    report.note("knem", "/dev/knem is not there, or may not be opened",
+                "LIVEBTL_SM_SINGLE_COPY is knem: large messages over sm are copied twice.",
+                "modprobe knem, and let its users open /dev/knem; or LIVEBTL_SM_SINGLE_COPY=auto");
+  } else if (knem) {
+    report.fact("sm", restricted || !sight.probe.single_copy || way == SingleCopy::kKnem
+                          ? "single copy is possible, by /dev/knem"
+                          : "single copy is possible");
+  } else if (restricted) {
+    report.note(
+        "ptrace-scope", "kernel.yama.ptrace_scope is " + scope,
+        "A process may not read another one's memory: large messages over sm are copied twice.",
+        "sysctl kernel.yama.ptrace_scope=0, if you trust your users with that; or load the driver "
+        "of /dev/knem, which needs no such right");
+  } else if (!sight.probe.single_copy) {
+    report.note(
+        "single-copy", "the kernel refuses process_vm_readv",
+        "Large messages over sm are copied twice. Containers' seccomp profiles often forbid it.",
+        "docker run --cap-add SYS_PTRACE, or --device /dev/knem where its driver is loaded, or "
+        "leave it so");
+  } else {
+    report.fact("sm", "single copy is possible");
+  }
+}
+
+}  // namespace
+
 void check_memory(const Sight& sight, Report& report) {
   const auto facts = sight.system.facts("/dev/shm");
   if (!facts || facts->kind != launch::FileFacts::Kind::kDirectory ||
@@ -86,21 +122,7 @@ void check_memory(const Sight& sight, Report& report) {
                  "killed (SIGBUS).",
                  "ls -l /dev/shm, and remove what is left over; in a container: --shm-size=1g");
   }
-  if (sight.settings.sm_single_copy == SingleCopy::kNone) return;
-  const std::string scope = word_in(sight, "/proc/sys/kernel/yama/ptrace_scope");
-  if (!scope.empty() && scope != "0" && !sight.probe.root) {
-    report.note(
-        "ptrace-scope", "kernel.yama.ptrace_scope is " + scope,
-        "A process may not read another one's memory: large messages over sm are copied twice.",
-        "sysctl kernel.yama.ptrace_scope=0, if you trust your users with that");
-  } else if (!sight.probe.single_copy) {
-    report.note(
-        "single-copy", "the kernel refuses process_vm_readv",
-        "Large messages over sm are copied twice. Containers' seccomp profiles often forbid it.",
-        "docker run --cap-add SYS_PTRACE, or leave it so");
-  } else {
-    report.fact("sm", "single copy is possible");
-  }
+  check_single_copy(sight, report);
 }
 
 void check_kernel(const Sight& sight, Report& report) {

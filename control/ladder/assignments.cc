@@ -52,7 +52,7 @@ std::string assignments_problem(std::span<const std::string> assignments) {
     if (!assignment) {
       return "'" + text +
              "' is not exclusivity=N (0 to 4294967295), weight=N (1 to 1000000) or single-copy=WAY "
-             "(auto, cma, none); each may be default";
+             "(auto, cma, knem, none); each may be default";
     }
     if (std::find(keys.begin(), keys.end(), assignment->key) != keys.end()) {
       return std::string(assignment->key) + " is given twice";

@@ -140,7 +140,8 @@ class JsonReader {
               "must be standing, promise, order or end");
   }
   void read(const Json& json, const FieldPath& path, SingleCopy& value) {
-    read_name(json, path, value, SingleCopy::kNone, single_copy_name, "must be auto, cma or none");
+    read_name(json, path, value, SingleCopy::kNone, single_copy_name,
+              "must be auto, cma, knem or none");
   }
   template <class Enum, class NameOf>
   void read_name(const Json& json, const FieldPath& path, Enum& value, Enum last, NameOf name_of,

@@ -143,6 +143,7 @@ void Elector::refresh_bulk_paths(Peer& peer) noexcept {
     if (peer.process == context_.config.process && path.get() != peer.send_path) continue;
     path->weight = tuned(path->slot).second;
     path->copies = copies(path->slot);
+    path->endpoint->copy_by(switching_.in_force().tuned(path->slot.name()).single_copy);
     path->striped_bytes = 0;
     peer.bulk_paths.push_back(path.get());
   }

@@ -27,7 +27,8 @@ void define_set(CLI::App& app, CommandLine& line) {
   };
   app.add_option_function<std::vector<std::string>>(
          "ASSIGNMENT", take,
-         "exclusivity=N, weight=N (from 1), single-copy=auto, cma or none; or default for each")
+         "exclusivity=N, weight=N (from 1), single-copy=auto, cma, knem or none; or default for "
+         "each")
       ->required()
       ->expected(1, 3)
       ->type_name("KEY=VALUE")
@@ -97,9 +98,11 @@ const Command kSet{
         R"(Of the transports that a pair reaches, the one with the highest exclusivity is used. The weight
 is the share of bulk data if several are used at once. `default` restores a value.
 
-single-copy is of sm: whether large messages are read out of the sender's memory (cma), go through
-buffers that both ends share (none), or take the way that is measured to be faster (auto). A process
-that was started with LIVEBTL_SM_SINGLE_COPY=none neither reads nor is read.
+single-copy is of sm: whether large messages are read out of the sender's memory (cma: by
+process_vm_readv; knem: by the driver of /dev/knem), go through buffers that both ends share (none),
+or take the way that is measured to be faster (auto). A pair that cannot read in the way that is set
+uses the buffers. A process that was started with LIVEBTL_SM_SINGLE_COPY=none neither reads nor is
+read.
 
 Examples:
   btlctl set tcp exclusivity=70000

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/conformance/sm_test.cc -- the suite on transports/sm, with rings of two sizes.
+// tests/conformance/sm_test.cc -- the suite on transports/sm, with rings of two sizes, and by KNEM.
 #include <doctest/doctest.h>
 
 #include "tests/conformance/conformance.h"
+#include "tests/conformance/fake_knem.h"
 #include "tests/conformance/job_directory.h"
 #include "transports/sm/sm_transport.h"
 
 namespace livebtl::conformance {
 namespace {
 
-void run_on_sm(std::size_t ring_bytes) {
+void run_on_sm(std::size_t ring_bytes, FakeKnem* knem = nullptr) {
   const JobDirectory directory;
   Subject subject;
   subject.name = "sm";
@@ -19,7 +20,8 @@ void run_on_sm(std::size_t ring_bytes) {
     facts.process = ProcessId{process};
     facts.node = 77;
     facts.job_directory = directory.path();
-    return sm::SmTransport::make(facts, ring_bytes);
+    if (knem == nullptr) return sm::SmTransport::make(facts, ring_bytes);
+    return sm::SmTransport::make(facts, ring_bytes, SingleCopy::kKnem, knem->device());
   };
   run_conformance(subject);
 }
@@ -28,5 +30,12 @@ void run_on_sm(std::size_t ring_bytes) {
 
 TEST_CASE("sm conforms") { run_on_sm(256u << 10); }
 TEST_CASE("sm conforms with its smallest ring") { run_on_sm(sm::kRingBytesMin); }
+
+TEST_CASE("sm conforms by knem, and leaves no region") {
+  FakeKnem knem;
+  run_on_sm(256u << 10, &knem);
+  CHECK(knem.regions() == 0);
+  CHECK(knem.mistakes == 0);
+}
 
 }  // namespace livebtl::conformance

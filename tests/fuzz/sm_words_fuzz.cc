@@ -5,8 +5,8 @@
 // that it names; it must stay whole, touch nothing outside of the segment, do bounded work in each turn, end each
 // operation of the program once, and deliver all that the honest engines say to each other.
 //
-// Input: the length of what the second writer does, that, and steps, one byte each with what they need behind it; see
-// Session::step().
+// Input: the length of what the second writer does (odd: the engines copy by KNEM), that, and steps, one byte each with
+// what they need behind it; see Session::step().
 #include <sys/mman.h>
 
 #include "base/log.h"
@@ -27,13 +27,13 @@ constexpr std::uint64_t kEngine = 100, kOther = 101;
 Secret secret() { return Secret(std::array<std::byte, 32>{std::byte{7}}); }
 
 core::EngineConfig config(std::uint64_t process, const std::string& directory, Watch* watch,
-                          const TimeNs& now) {
+                          const TimeNs& now, SingleCopy way, conformance::FakeKnem& knem) {
   core::EngineConfig config;
   config.settings.credit_headers = kCreditHeaders;
   config.settings.credit_bytes = 65536;
   config.settings.linger_ms = 0;
   config.settings.sm_ring_bytes = kRingBytes;
-  config.settings.sm_single_copy = SingleCopy::kCma;
+  config.settings.sm_single_copy = way;
   config.settings.box_after = 2;
   config.job = "fuzz";
   config.label = "rank " + std::to_string(process);
@@ -42,7 +42,7 @@ core::EngineConfig config(std::uint64_t process, const std::string& directory, W
   config.node = Neighbour::kNode;
   config.one_node = true;
   config.job_directory = directory;
-  config.kinds = {fuzz::sm_kind(watch)};
+  config.kinds = {fuzz::sm_kind(watch, knem)};
   config.now = [&now] { return now; };
   config.seed = process;
   return config;
@@ -51,12 +51,12 @@ core::EngineConfig config(std::uint64_t process, const std::string& directory, W
 class Session {
  public:
   Session(Input& input, Input& meanwhile, const std::string& directory,
-          const sm::SocketDirectory& sockets)
+          const sm::SocketDirectory& sockets, SingleCopy way)
       : input_(input),
         meanwhile_(meanwhile),
-        engine_(config(kEngine, directory, &watch_, now_)),
-        other_(config(kOther, directory, nullptr, now_)),
-        neighbour_(sockets, secret(), ProcessId{kEngine}) {
+        engine_(config(kEngine, directory, &watch_, now_, way, knem_)),
+        other_(config(kOther, directory, nullptr, now_, way, knem_)),
+        neighbour_(sockets, secret(), ProcessId{kEngine}, knem_, way == SingleCopy::kKnem) {
     must_hold(engine_.open_transports() && other_.open_transports(), "the transport opens");
     conversation_.emplace(engine_, other_);
     application_.emplace(engine_, *engine_.peer(core::encode_address(ProcessId{Member::kProcess},
@@ -64,6 +64,7 @@ class Session {
     begin();
   }
   ~Session() {
+    must_hold(knem_.mistakes == 0, "the driver is asked for nothing that is not there");
     must_hold(application_->unexpected() <= kCreditHeaders, "no more is kept than was granted");
     for (int turns = 0; turns < 2000 && !conversation_->settled(); ++turns) turn();
     must_hold(conversation_->settled(), "what honest processes have sent arrives");
@@ -133,6 +134,7 @@ class Session {
   Input& input_;
   Input& meanwhile_;  // the second writer's
   TimeNs now_ = kSecond;
+  conformance::FakeKnem knem_;
   Watch watch_{.meanwhile = [] {}};
   core::EngineCore engine_, other_;
   Neighbour neighbour_;
@@ -150,6 +152,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t during = head == 0 ? 0 : std::min<std::size_t>(data[0], size - head);
   Input meanwhile(data + head, during);
   Input input(data + head + during, size - head - during);
-  Session(input, meanwhile, directory.path(), *sockets).run();
+  const SingleCopy way = during % 2 == 1 ? SingleCopy::kKnem : SingleCopy::kCma;
+  Session(input, meanwhile, directory.path(), *sockets, way).run();
   return 0;
 }

@@ -12,12 +12,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/single_copy.h"
 #include "livebtl/result.h"
 #include "transports/interface/endpoint_stats.h"
 #include "transports/interface/fast_box.h"
@@ -140,6 +142,9 @@ class Endpoint {
   virtual void let_go() noexcept = 0;
   /// The peer has proved who it is: payloads up to caps().payload_bytes_max are now accepted.
   virtual void trust() noexcept = 0;
+  /// Of one whose exposed payloads the kernel copies in several ways: which of them those take that
+  /// are posted from now on. Unset: as the process was started.
+  virtual void copy_by(std::optional<SingleCopy> /*way*/) noexcept {}
   /// The other end is a process on this machine, shown by the kernel (peer credentials), with our
   /// user id or root.
   virtual bool kernel_vouched() const noexcept = 0;

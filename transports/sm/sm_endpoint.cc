@@ -37,9 +37,11 @@ void SmEndpoint::open(Parts parts, bool dialler) {
     ended = !process_ && errno == ESRCH;
   }
   transport_.watch(*this, parts_.socket, process_);
-  exporter_.emplace(parts_.segment.exposures(ring_), parts_.segment.spare(ring_));
+  exporter_.emplace(parts_.segment.exposures(ring_), parts_.segment.spare(ring_),
+                    transport_.knem());
+  copy_by(std::nullopt);
   reader_ = RemoteReader(parts_.segment.exposures(1 - ring_), parts_.segment.spare(1 - ring_),
-                         PeerMemory(parts_.pid));
+                         PeerMemory(parts_.pid), KnemPeer(transport_.knem()));
   if (ended) peer_ended();
 }
 

@@ -43,6 +43,7 @@ class SmEndpoint final : public core::Endpoint, private core::FastBox {
     return exporter_ ? exporter_->outstanding() : 0;
   }
   void trust() noexcept override;
+  void copy_by(std::optional<SingleCopy> way) noexcept override;
   bool kernel_vouched() const noexcept override { return true; }
   core::EndpointStats stats() const noexcept override { return stats_; }
   std::string describe() const override;

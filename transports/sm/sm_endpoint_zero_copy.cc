@@ -18,13 +18,18 @@ core::Post SmEndpoint::expose(const core::Frame& frame) noexcept {
   const std::size_t record = record_bytes(frame.header.size(), sizeof(ExposureRecord));
   if (exporter_->full() || (!out_.fits(record) && !out_.make_room(record)))
     return core::Post::kRetry;
-  const ExposureRecord exposure = exporter_->expose(frame.payload, frame.cookie);
-  out_.put<true>(frame.header, bytes_of(exposure), record, RecordKind::kExposure);
+  const auto exposure = exporter_->expose(frame.payload, frame.cookie);
+  if (!exposure) return core::Post::kSmaller;
+  out_.put<true>(frame.header, bytes_of(*exposure), record, RecordKind::kExposure);
   transport_.watch_exposed(*this);
   stats_.count_sent(frame.header.size() + frame.payload.size());
   ++stats_.frames_exposed;
   wake_reader();
   return core::Post::kPosted;
+}
+
+void SmEndpoint::copy_by(std::optional<SingleCopy> way) noexcept {
+  if (exporter_) exporter_->copy_by(way.value_or(transport_.single_copy()));
 }
 
 std::size_t SmEndpoint::settle_exposed() noexcept {

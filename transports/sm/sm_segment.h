@@ -15,7 +15,7 @@
 namespace livebtl::sm {
 
 /// Of the segment's layout and of what is said beside it; both ends have the same.
-inline constexpr std::uint8_t kSegmentVersion = 4;
+inline constexpr std::uint8_t kSegmentVersion = 5;
 
 struct Unmap {
   std::size_t bytes = 0;

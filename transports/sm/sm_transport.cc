@@ -49,28 +49,32 @@ std::size_t usable_ring_bytes(std::size_t wanted) noexcept {
 core::TransportKind sm_kind() {
   return {"sm", std::string(alias_of("sm")),
           [](const core::NodeFacts& facts) {
-            return SmTransport::make(facts, facts.settings->sm_ring_bytes,
-                                     facts.settings->sm_single_copy);
+            const SingleCopy way = facts.settings->sm_single_copy;
+            return SmTransport::make(facts, facts.settings->sm_ring_bytes, way,
+                                     way == SingleCopy::kNone ? KnemDevice() : KnemDevice::open());
           },
           kExclusivity, kBandwidthMbps};
 }
 
 Result<std::unique_ptr<core::Transport>> SmTransport::make(const core::NodeFacts& facts,
                                                            std::size_t ring_bytes,
-                                                           SingleCopy single_copy) {
+                                                           SingleCopy single_copy,
+                                                           KnemDevice knem) {
   auto directory = SocketDirectory::open(facts.job_directory);
   if (!directory) return tl::unexpected<Error>(directory.error());
-  std::unique_ptr<SmTransport> made(
-      new SmTransport(facts, std::move(*directory), usable_ring_bytes(ring_bytes), single_copy));
+  std::unique_ptr<SmTransport> made(new SmTransport(
+      facts, std::move(*directory), usable_ring_bytes(ring_bytes), single_copy, std::move(knem)));
   if (const Status started = made->start(); !started) return tl::unexpected<Error>(started.error());
   return made;
 }
 
 SmTransport::SmTransport(const core::NodeFacts& facts, SocketDirectory directory,
-                         std::size_t ring_bytes, SingleCopy single_copy)
+                         std::size_t ring_bytes, SingleCopy single_copy, KnemDevice knem)
     : process_(facts.process),
       node_(facts.node),
       ring_bytes_(ring_bytes),
+      single_copy_(single_copy),
+      knem_(std::move(knem)),
       has_barrier_(register_barrier()),
       directory_(std::move(directory)) {
   caps_.payload_bytes_max =

@@ -19,11 +19,12 @@ class SmTransport final : public core::Transport {
  public:
   /// ring_bytes is rounded up to a power of two within the ring's limits. single_copy: are payloads
   /// that are too large for it copied straight from process to process, where the kernel allows that?
-  /// kAuto: where it is measured to be faster.
+  /// kAuto: where it is measured to be faster. knem: absent, or what copies that way.
   /// Errors: kSystem, kNoMemory.
   static Result<std::unique_ptr<core::Transport>> make(const core::NodeFacts& facts,
                                                        std::size_t ring_bytes,
-                                                       SingleCopy single_copy = SingleCopy::kCma);
+                                                       SingleCopy single_copy = SingleCopy::kCma,
+                                                       KnemDevice knem = {});
   ~SmTransport() override;
 
   std::string_view name() const noexcept override { return "sm"; }
@@ -40,6 +41,8 @@ class SmTransport final : public core::Transport {
   // For endpoints.
   ProcessId process() const noexcept { return process_; }
   bool has_barrier() const noexcept { return has_barrier_; }
+  SingleCopy single_copy() const noexcept { return single_copy_; }
+  const KnemDevice& knem() const noexcept { return knem_; }
   void add(SmEndpoint& endpoint) { endpoints_.push_back(&endpoint); }
   void remove(SmEndpoint& endpoint) noexcept;
   void poll(SmEndpoint& endpoint) { polled_.push_back(&endpoint); }
@@ -64,7 +67,7 @@ class SmTransport final : public core::Transport {
   };
 
   SmTransport(const core::NodeFacts& facts, SocketDirectory directory, std::size_t ring_bytes,
-              SingleCopy single_copy);
+              SingleCopy single_copy, KnemDevice knem);
   Status start();
 
   // What happens seldom: connections, bells, ends.
@@ -82,6 +85,8 @@ class SmTransport final : public core::Transport {
   const ProcessId process_;
   const std::uint64_t node_;
   const std::size_t ring_bytes_;
+  const SingleCopy single_copy_;  // as the process was started
+  const KnemDevice knem_;
   core::Caps caps_;
   bool has_barrier_ = false;
 

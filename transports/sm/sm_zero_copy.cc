@@ -27,27 +27,44 @@ bool step(std::uint64_t& word, std::uint64_t from, std::uint64_t to) noexcept {
 
 }  // namespace
 
-Exporter::Exporter(ZeroCopyWords& words, std::byte* spare)
-    : words_(&words), spare_(spare), probe_(std::make_unique<std::uint64_t>(random_u64())) {
+Exporter::Exporter(ZeroCopyWords& words, std::byte* spare, const KnemDevice& knem)
+    : words_(&words),
+      spare_(spare),
+      knem_(knem),
+      probe_(std::make_unique<std::uint64_t>(random_u64())),
+      probe_region_(knem, {}, *probe_) {
   words.probe = *probe_;
+  words.probe_cookie = probe_region_.cookie();
   shared(words.probe_address).store(address_of(probe_.get()), std::memory_order_release);
 }
 
-bool Exporter::allowed() const noexcept {
-  if (!allowed_ && !spoilt_ && words_ != nullptr)
-    allowed_ = shared(words_->readable).load(std::memory_order_relaxed) == 1;
-  return allowed_;
+// The peer's word is taken once it is not 0; a bit that means nothing here asks for nothing.
+CopyWay Exporter::way() const noexcept {
+  if (spoilt_ || words_ == nullptr) return kByNone;
+  if (readable_ == 0) readable_ = shared(words_->readable).load(std::memory_order_relaxed);
+  const bool either = wanted_ == SingleCopy::kAuto;
+  if ((either || wanted_ == SingleCopy::kCma) && (readable_ & kByCma) != 0) return kByCma;
+  if ((either || wanted_ == SingleCopy::kKnem) && (readable_ & kByKnem) != 0 && knem_)
+    return kByKnem;
+  return kByNone;
 }
 
-ExposureRecord Exporter::expose(Bytes payload, std::uint64_t cookie) noexcept {
-  LIVEBTL_ASSERT(words_ != nullptr && !full(), "a slot is free");
-  const auto slot = static_cast<std::uint32_t>(exposed_ % kExposuresMax);
+std::optional<ExposureRecord> Exporter::expose(Bytes payload, std::uint64_t cookie) noexcept {
+  const CopyWay way = this->way();
+  LIVEBTL_ASSERT(way != kByNone && !full(), "the peer reads, and a slot is free");
+  KnemRegion region;
+  if (way == kByKnem) {
+    region = KnemRegion(knem_, payload, *probe_);
+    if (region.cookie() == 0) return std::nullopt;
+  }
+  const auto slot = static_cast<std::uint16_t>(exposed_ % kExposuresMax);
   const std::uint64_t number = ++exposed_;
-  exposures_[slot] = {number, cookie, payload, nullptr};
   ExposureWords& words = words_->exposures[slot];
-  shared(words.address).store(address_of(payload.data()), std::memory_order_relaxed);
+  const std::uint64_t place = way == kByKnem ? region.cookie() : address_of(payload.data());
+  shared(words.place).store(place, std::memory_order_relaxed);
   shared(words.state).store(word_of(number, kOffered), std::memory_order_release);
-  return {number, slot, static_cast<std::uint32_t>(payload.size())};
+  exposures_[slot] = {number, cookie, payload, nullptr, way, std::move(region)};
+  return ExposureRecord{number, slot, way, static_cast<std::uint32_t>(payload.size())};
 }
 
 std::uint64_t Exporter::state_of_oldest() const noexcept {
@@ -72,17 +89,18 @@ bool Exporter::refused() const noexcept {
 // The receiver reads buffers in their order: it has asked for no other one.
 void Exporter::share() noexcept {
   const std::size_t slot = returned_ % kExposuresMax;
-  const Exposure& exposure = exposures_[slot];
+  Exposure& exposure = exposures_[slot];
   std::memcpy(spare_, exposure.copy != nullptr ? exposure.copy.get() : exposure.payload.data(),
               exposure.payload.size());
   shared(words_->exposures[slot].state)
       .store(word_of(exposure.number, kShared), std::memory_order_release);
+  exposure.region.reset();
   shares_ = spoilt_ = true;
-  allowed_ = false;
 }
 
 std::uint64_t Exporter::take_back() noexcept {
   Exposure& exposure = exposures_[returned_++ % kExposuresMax];
+  exposure.region.reset();
   exposure.copy.reset();
   shares_ = false;
   return exposure.cookie;
@@ -91,7 +109,9 @@ std::uint64_t Exporter::take_back() noexcept {
 // The copy is whole before its address is told, and its address before the word: a
 // reader of the old address and the new word, or the other way about, has read good bytes or copies
 // again. It is kept even if the word has changed meanwhile, by a refusal above all: share() must
-// not look at the payload any more.
+// not look at the payload any more. By knem the place is the cookie of the copy's own region; 0, if
+// the kernel gives none, is refused. The payload's region ends behind the word: a reader that fails
+// for that finds the new word.
 void Exporter::move_out() {
   for (std::uint64_t each = returned_; each < exposed_; ++each) {
     const auto slot = static_cast<std::uint32_t>(each % kExposuresMax);
@@ -99,10 +119,15 @@ void Exporter::move_out() {
     if (exposure.copy != nullptr || (shares_ && each == returned_)) continue;
     auto copy = std::make_unique_for_overwrite<std::byte[]>(exposure.payload.size());
     std::memcpy(copy.get(), exposure.payload.data(), exposure.payload.size());
+    KnemRegion region;
+    if (exposure.way == kByKnem)
+      region = KnemRegion(knem_, {copy.get(), exposure.payload.size()}, *probe_);
     ExposureWords& words = words_->exposures[slot];
-    shared(words.address).store(address_of(copy.get()), std::memory_order_release);
+    const std::uint64_t place = exposure.way == kByKnem ? region.cookie() : address_of(copy.get());
+    shared(words.place).store(place, std::memory_order_release);
     step(words.state, word_of(exposure.number, kOffered), word_of(exposure.number, kMoved));
     exposure.copy = std::move(copy);
+    exposure.region = std::move(region);
   }
   if (refused()) share();
 }
@@ -113,26 +138,33 @@ void Exporter::withdraw() noexcept {
     // An exchange: either this or the peer's step comes first, and what the owner writes next
     // after.
     shared(words_->exposures[slot].state).exchange(kWithdrawn, std::memory_order_seq_cst);
+    exposures_[slot].region.reset();
     exposures_[slot].copy.reset();
   }
   returned_ = exposed_;
   words_ = nullptr;
-  allowed_ = false;
+  probe_region_.reset();
 }
 
 void RemoteReader::probe() noexcept {
   if (words_ == nullptr) return;
   const std::uint64_t address = shared(words_->probe_address).load(std::memory_order_acquire);
   const std::uint64_t probe = shared(words_->probe).load(std::memory_order_relaxed);
-  if (address != 0 && memory_.knows(address, probe))
-    shared(words_->readable).store(1, std::memory_order_release);
+  const std::uint64_t cookie = shared(words_->probe_cookie).load(std::memory_order_relaxed);
+  if (address == 0) return;
+  if (memory_.knows(address, probe)) readable_ |= kByCma;
+  if (knem_.knows(cookie, probe)) readable_ |= kByKnem;
+  shared(words_->readable).store(readable_, std::memory_order_release);
 }
 
 // A word can change twice under an honest peer: moved, then withdrawn.
 RemoteReader::Outcome RemoteReader::read(const ExposureRecord& record, MutableBytes into) noexcept {
   LIVEBTL_ASSERT(into.size() == record.bytes && record.bytes <= kExposureBytesMax,
                  "an exposed buffer");
-  if (words_ == nullptr || record.slot >= kExposuresMax) return Outcome::kCorrupt;
+  const bool by_knem = record.way == kByKnem;
+  if (words_ == nullptr || record.slot >= kExposuresMax || (!by_knem && record.way != kByCma) ||
+      (record.way & readable_) == 0)
+    return Outcome::kCorrupt;
   ExposureWords& words = words_->exposures[record.slot];
   if (asked_ != nullptr) return read_shared(words, record.number, into);
   if (forgotten_) return Outcome::kGone;
@@ -141,8 +173,8 @@ RemoteReader::Outcome RemoteReader::read(const ExposureRecord& record, MutableBy
     if (word == kWithdrawn) return Outcome::kGone;
     if (word != word_of(record.number, kOffered) && word != word_of(record.number, kMoved))
       return Outcome::kCorrupt;
-    const std::uint64_t address = shared(words.address).load(std::memory_order_acquire);
-    const bool done = memory_.read(address, into);
+    const std::uint64_t place = shared(words.place).load(std::memory_order_acquire);
+    const bool done = by_knem ? knem_.read(place, into) : memory_.read(place, into);
     if (!step(words.state, word, word_of(record.number, done ? kRead : kRefused))) continue;
     if (done) return Outcome::kDone;
     asked_ = &words;

@@ -9,6 +9,10 @@
 //   offered, moved -> refused -> shared -> read   the kernel does not let the receiver read any
 //       more, so the owner puts a copy into the segment; nothing is exposed from then on
 //   any but read -> withdrawn  the connection has ended here
+// The kernel makes the copy, in one of two ways (CopyWay): out of the sender's memory as that lies
+// (sm_peer_memory.h), or out of a region that the sender has given a name (sm_knem.h). Which of them
+// it allows, the reader has tried on a number of the sender's before anything is exposed.
+//
 // Each step is one compare-and-swap. The receiver makes its own only *after* it has copied: what it
 // copied while the word changed is thrown away, as under a sequence lock. So neither waits for the
 // other's next step, however long that is stopped before it.
@@ -21,8 +25,11 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <optional>
 
+#include "base/single_copy.h"
 #include "transports/interface/transport.h"
+#include "transports/sm/sm_knem.h"
 #include "transports/sm/sm_peer_memory.h"
 
 namespace livebtl::sm {
@@ -31,24 +38,30 @@ namespace livebtl::sm {
 inline constexpr std::uint32_t kExposureBytesMax = 1u << 20;
 inline constexpr std::uint32_t kExposuresMax = 4;
 
+/// How the kernel copies what is exposed: bits of ZeroCopyWords::readable, and one of them in each record.
+enum CopyWay : std::uint16_t { kByNone = 0, kByCma = 1, kByKnem = 2 };
+
 /// In shared memory; for each direction of a connection.
 struct alignas(64) ExposureWords {
   std::uint64_t state = 0;  // number << 3 | ExposureState; each exposure has the next number
-  std::uint64_t address = 0;
+  std::uint64_t place = 0;  // by cma an address, by knem a cookie; 0: nothing can be read there
 };
 struct ZeroCopyWords {
-  // The exporter's: a number of its own and where it lies, to show that its memory can be read.
+  // The exporter's: a number of its own, where it lies, and the cookie of a region that is no more
+  // than that number (0: it has no knem), to show in which ways its memory can be read.
   alignas(128) std::uint64_t probe_address = 0;
   std::uint64_t probe = 0;
+  std::uint64_t probe_cookie = 0;
   ExposureWords exposures[kExposuresMax];   // both write the states
-  alignas(128) std::uint64_t readable = 0;  // the reader's: 1 once it has read the probe
+  alignas(128) std::uint64_t readable = 0;  // the reader's: the ways in which it has read the probe
 };
 static_assert(sizeof(ZeroCopyWords) == 512);
 
 /// What goes through the ring in the payload's stead.
 struct ExposureRecord {
   std::uint64_t number = 0;
-  std::uint32_t slot = 0;
+  std::uint16_t slot = 0;
+  std::uint16_t way = kByNone;  // a CopyWay
   std::uint32_t bytes = 0;
 };
 static_assert(sizeof(ExposureRecord) == 16);
@@ -56,16 +69,20 @@ static_assert(sizeof(ExposureRecord) == 16);
 class Exporter {
  public:
   /// words: zero; of this side's direction. spare: kExposureBytesMax of shared memory, seldom touched.
-  /// Draws the probe.
-  Exporter(ZeroCopyWords& words, std::byte* spare);
+  /// knem: outlives it, and may be absent. Draws the probe.
+  Exporter(ZeroCopyWords& words, std::byte* spare, const KnemDevice& knem);
   ~Exporter() { withdraw(); }
   Exporter(Exporter&&) = delete;
 
-  /// Has the peer shown that it can read here?
-  bool allowed() const noexcept;
+  /// Which way what is exposed from now on is to take, if the peer can read in it. kAuto: by cma, or
+  /// else by knem.
+  void copy_by(SingleCopy wanted) noexcept { wanted_ = wanted; }
+  /// Has the peer shown that it can read here, in a way that is wanted?
+  bool allowed() const noexcept { return way() != kByNone; }
   bool full() const noexcept { return exposed_ - returned_ == kExposuresMax; }
-  /// Requires: !full(). The payload stays in use until take_back(), move_out() or withdraw().
-  ExposureRecord expose(Bytes payload, std::uint64_t cookie) noexcept;
+  /// Requires: allowed(), !full(). The payload stays in use until take_back(), move_out() or
+  /// withdraw(). nullopt: the kernel gives no region for it; nothing has changed.
+  std::optional<ExposureRecord> expose(Bytes payload, std::uint64_t cookie) noexcept;
   std::size_t outstanding() const noexcept {
     return static_cast<std::size_t>(exposed_ - returned_);
   }
@@ -90,18 +107,24 @@ class Exporter {
     std::uint64_t cookie = 0;
     Bytes payload;
     std::unique_ptr<std::byte[]> copy;
+    CopyWay way = kByNone;
+    KnemRegion region;  // by knem alone: of the payload, or of its copy
   };
+  CopyWay way() const noexcept;
   std::uint64_t state_of_oldest() const noexcept;
 
   ZeroCopyWords* words_ = nullptr;
   std::byte* spare_ = nullptr;
+  const KnemDevice& knem_;
   std::unique_ptr<std::uint64_t> probe_;
+  KnemRegion probe_region_;
+  SingleCopy wanted_ = SingleCopy::kAuto;
   std::array<Exposure, kExposuresMax> exposures_;  // the n-th is in slot n % kExposuresMax
   std::uint64_t exposed_ = 0;
   std::uint64_t returned_ = 0;
-  bool shares_ = false;  // the oldest is shared
-  bool spoilt_ = false;  // something was refused
-  mutable bool allowed_ = false;
+  bool shares_ = false;                 // the oldest is shared
+  bool spoilt_ = false;                 // something was refused
+  mutable std::uint64_t readable_ = 0;  // what the peer has shown, once
   mutable bool corrupt_ = false;
 };
 
@@ -110,10 +133,12 @@ class RemoteReader {
   /// Reads nothing.
   RemoteReader() noexcept = default;
   /// words, spare: of the peer's direction.
-  RemoteReader(ZeroCopyWords& words, const std::byte* spare, PeerMemory memory) noexcept
-      : words_(&words), spare_(spare), memory_(memory) {}
+  RemoteReader(ZeroCopyWords& words, const std::byte* spare, PeerMemory memory,
+               KnemPeer knem) noexcept
+      : words_(&words), spare_(spare), memory_(memory), knem_(knem) {}
 
-  /// Tells the peer whether its memory can be read from here. Once the peer has mapped the segment.
+  /// Tells the peer in which ways its memory can be read from here. Once the peer has mapped the
+  /// segment.
   void probe() noexcept;
 
   enum class Outcome : std::uint8_t { kDone, kGone, kCorrupt, kAsked };
@@ -132,6 +157,8 @@ class RemoteReader {
   ZeroCopyWords* words_ = nullptr;
   const std::byte* spare_ = nullptr;
   PeerMemory memory_;
+  KnemPeer knem_;
+  unsigned readable_ = 0;  // the ways that it has shown
   ExposureWords* asked_ = nullptr;
   bool forgotten_ = false;
 };

@@ -13,8 +13,13 @@ class Neighbour {
  public:
   static constexpr std::uint64_t kNode = 1;
 
-  Neighbour(const sm::SocketDirectory& directory, const Secret& secret, ProcessId engine)
-      : directory_(directory), engine_(engine), member_(line_, secret, engine, place()) {}
+  Neighbour(const sm::SocketDirectory& directory, const Secret& secret, ProcessId engine,
+            conformance::FakeKnem& knem, bool by_knem)
+      : directory_(directory),
+        engine_(engine),
+        member_(line_, secret, engine, place()),
+        by_knem_(by_knem),
+        knem_(knem.device()) {}
 
   Member& member() noexcept { return member_; }
 
@@ -28,10 +33,12 @@ class Neighbour {
     in_ = segment_.reader(1);
     exposures_ = 0;
     confirmed_ = false;
-    segment_.exposures(1).readable = 1;  // what the engine exposes is not looked at, but taken
+    // What the engine exposes is not looked at, but taken.
+    segment_.exposures(1).readable = sm::kByCma | sm::kByKnem;
     words_.put(segment_.exposures(0).probe, probe_);
     words_.put(segment_.exposures(0).probe_address,
                static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&probe_)));
+    words_.put(segment_.exposures(0).probe_cookie, probe_region_.cookie());
     for (std::size_t left = input.below(4); left != 0; --left) words_.scribble(input);
     introduce(setup(), made->memory);
     Input none(nullptr, 0);
@@ -85,13 +92,18 @@ class Neighbour {
         if (socket_) sm::ring_bell(socket_);
         return;
       default:
-        if (input.below(8) == 1) socket_.reset();  // the end, to all appearances
+        return act_seldom(input);
     }
   }
   /// A word of the memory becomes another one.
   void scribble(Input& input) { words_.scribble(input); }
 
  private:
+  void act_seldom(Input& input) {
+    const std::size_t which = input.below(8);
+    if (which == 1) socket_.reset();  // the end, to all appearances
+    if (which == 2 || which == 3) turn_over(by_knem_);
+  }
   static void turn_over(bool& habit) noexcept { habit = !habit; }
   static Member::Place place() {
     ByteWriter address;
@@ -126,10 +138,13 @@ class Neighbour {
     const std::size_t record = sm::record_bytes(frame.header.size(), sizeof(sm::ExposureRecord));
     if (!out_.fits(record) && !out_.make_room(record)) return false;
     const sm::ExposureRecord exposure{
-        ++exposures_, static_cast<std::uint32_t>(exposures_ % sm::kExposuresMax), exposed_bytes_};
+        ++exposures_, static_cast<std::uint16_t>(exposures_ % sm::kExposuresMax),
+        static_cast<std::uint16_t>(by_knem_ ? sm::kByKnem : sm::kByCma), exposed_bytes_};
     sm::ExposureWords& its = segment_.exposures(0).exposures[exposure.slot];
-    const auto address = reinterpret_cast<std::uintptr_t>(lent_.data());
-    words_.put(its.address, lends_ ? std::uint64_t{address} : 8);
+    const std::uint64_t address = reinterpret_cast<std::uintptr_t>(lent_.data());
+    if (by_knem_ && lends_)
+      lent_region_ = sm::KnemRegion(knem_, Bytes(lent_).first(exposed_bytes_), probe_);
+    words_.put(its.place, !lends_ ? 8 : by_knem_ ? lent_region_.cookie() : address);
     words_.put(its.state, exposure.number << 3U | 1U);
     out_.put<true>(frame.header, bytes_of(exposure), record, sm::RecordKind::kExposure);
     return true;
@@ -194,10 +209,14 @@ class Neighbour {
   bool reads_ = true;
   bool takes_exposures_ = true;
   bool lends_ = true;                        // the engine can read what is exposed to it
+  bool by_knem_;                             // ... in that way
   bool shares_ = true;                       // ... or is given a copy
   const std::uint64_t probe_ = 0x1234'5678;  // shows that the engine can read here
   const std::vector<std::byte> lent_ = std::vector<std::byte>(sm::kExposureBytesMax);
-  Words words_{member_, lent_.data()};
+  const sm::KnemDevice knem_;
+  const sm::KnemRegion probe_region_{knem_, {}, probe_};
+  sm::KnemRegion lent_region_;  // what is exposed last; what was before can no longer be read
+  Words words_{member_, lent_.data(), probe_region_.cookie()};
 };
 
 }  // namespace livebtl::fuzz

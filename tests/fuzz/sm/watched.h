@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "tests/conformance/fake_knem.h"
 #include "tests/fuzz/reached.h"
 #include "tests/fuzz/sm/guards.h"
 #include "transports/sm/sm_segment.h"
@@ -44,6 +45,7 @@ class WatchedEndpoint final : public core::Endpoint, private core::EndpointSink 
     beneath_->let_go();
   }
   void trust() noexcept override { beneath_->trust(); }
+  void copy_by(std::optional<SingleCopy> way) noexcept override { beneath_->copy_by(way); }
   bool kernel_vouched() const noexcept override { return beneath_->kernel_vouched(); }
   core::EndpointStats stats() const noexcept override { return beneath_->stats(); }
   std::string describe() const override { return beneath_->describe(); }
@@ -138,9 +140,13 @@ class WatchedTransport final : public core::Transport, private core::TransportSi
   core::TransportSink* accept_ = nullptr;
 };
 
-/// watch: null: the transport as it is.
-inline core::TransportKind sm_kind(Watch* watch) {
+/// watch: null: the transport as it is. knem: what it has in the place of the driver's device.
+inline core::TransportKind sm_kind(Watch* watch, conformance::FakeKnem& knem) {
   core::TransportKind kind = sm::sm_kind();
+  kind.make = [&knem](const core::NodeFacts& facts) {
+    return sm::SmTransport::make(facts, facts.settings->sm_ring_bytes,
+                                 facts.settings->sm_single_copy, knem.device());
+  };
   if (watch == nullptr) return kind;
   kind.make = [make = kind.make,
                watch](const core::NodeFacts& facts) -> Result<std::unique_ptr<core::Transport>> {

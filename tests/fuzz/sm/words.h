@@ -12,9 +12,10 @@ namespace livebtl::fuzz {
 
 class Words {
  public:
-  /// member: whose numbers are worth trying. lent: an address that can be read.
-  Words(Member& member, const void* lent)
-      : member_(member), lent_(reinterpret_cast<std::uintptr_t>(lent)) {}
+  /// member: whose numbers are worth trying. lent: an address that can be read. cookie: of a region
+  /// that can.
+  Words(Member& member, const void* lent, std::uint64_t cookie)
+      : member_(member), lent_(reinterpret_cast<std::uintptr_t>(lent)), cookie_(cookie) {}
 
   /// From now on those of that segment, which is new.
   void begin(sm::Segment& segment) {
@@ -116,11 +117,11 @@ class Words {
     sm::ExposureWords& its = words.exposures[input.below(sm::kExposuresMax)];
     switch (input.below(8)) {
       case 0:
-        return put(words.readable, input.below(3));
+        return put(words.readable, input.below(8));
       case 1:
-        return put(words.probe_address, number(input));
+        return put(input.below(2) == 0 ? words.probe_address : words.probe_cookie, number(input));
       case 2:
-        return put(its.address, number(input));
+        return put(its.place, number(input));
       case 3:
         return put(its.state, number(input));
       default:  // a step of that exposure's, or of one near it
@@ -132,7 +133,8 @@ class Words {
     constexpr std::uint64_t kNotable[] = {0, 1, 2, 8, 63, 64, 4096, 16384, 65536, 1 << 20, ~0ULL};
     const std::uint8_t how = input.byte();
     if (how < 128) return kNotable[how % std::size(kNotable)];
-    if (how < 144) return lent_;
+    if (how < 138) return lent_;
+    if (how < 144) return cookie_;
     if (how < 192) return member_.next_seq() + how % 8;
     if (how < 240) return member_.next_expected() + how % 8;
     return input.number(8);
@@ -140,6 +142,7 @@ class Words {
 
   Member& member_;
   const std::uintptr_t lent_;
+  const std::uint64_t cookie_;
   sm::Segment* segment_ = nullptr;
   std::byte* base_ = nullptr;
   bool spoilt_ = false;

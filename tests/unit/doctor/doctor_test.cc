@@ -83,6 +83,13 @@ const Fault kFaults[] = {
     {"shm-small", [](Node& n) { n.sight.probe.shm_free_bytes = 1u << 20; }},
     {"ptrace-scope", [](Node& n) { n.system.texts["/proc/sys/kernel/yama/ptrace_scope"] = "1\n"; }},
     {"single-copy", [](Node& n) { n.sight.probe.single_copy = false; }},
+    {"single-copy",
+     [](Node& n) {
+       n.sight.probe.single_copy = false;
+       n.sight.settings.sm_single_copy = SingleCopy::kCma;
+       n.system.texts["/dev/knem"] = "";
+     }},
+    {"knem", [](Node& n) { n.sight.settings.sm_single_copy = SingleCopy::kKnem; }},
     {"membarrier", [](Node& n) { n.sight.probe.membarrier = false; }},
     {"clock",
      [](Node& n) {
@@ -120,6 +127,20 @@ TEST_CASE("on a sound node nothing is named, with an RDMA card and without") {
   CHECK(node.found().empty());
   node.sight.probe.locked_bytes_max = 8u << 20;  // of no account without a card
   CHECK(node.found().empty());
+}
+
+TEST_CASE("where /dev/knem can be used, nothing is amiss with single copies") {
+  Node node;
+  node.system.texts["/proc/sys/kernel/yama/ptrace_scope"] = "1\n";
+  node.sight.probe.single_copy = false;
+  REQUIRE(node.found().size() == 1);
+  node.system.texts["/dev/knem"] = "";
+  for (const SingleCopy way : {SingleCopy::kAuto, SingleCopy::kKnem}) {
+    node.sight.settings.sm_single_copy = way;
+    CHECK(node.found().empty());
+  }
+  node.system.denied.insert("/dev/knem");
+  CHECK(node.found().size() == 1);
 }
 
 TEST_CASE("the transports that doctor knows are those of the library") {

@@ -169,6 +169,8 @@ TEST_CASE("quiesce, remove and set change what they name") {
   const Routing once = after("set", {"sm", "single-copy=cma"}, set);
   CHECK(once.tuning.at("sm").single_copy == SingleCopy::kCma);
   CHECK(once.tuning.at("sm").weight == 3U);
+  CHECK(after("set", {"sm", "single-copy=knem"}, once).tuning.at("sm").single_copy ==
+        SingleCopy::kKnem);
   CHECK(after("set", {"sm", "single-copy=default"}, once) == set);
   CHECK(resolve_arguments("set", {"sm", "single-copy=xpmem"}, {{"sm", "vader", false}})
             .error()

@@ -49,6 +49,7 @@ class TappedEndpoint final : public core::Endpoint {
   std::size_t in_flight() const noexcept override { return beneath_->in_flight(); }
   void let_go() noexcept override { beneath_->let_go(); }
   void trust() noexcept override { beneath_->trust(); }
+  void copy_by(std::optional<SingleCopy> way) noexcept override { beneath_->copy_by(way); }
   bool kernel_vouched() const noexcept override { return beneath_->kernel_vouched(); }
   core::EndpointStats stats() const noexcept override { return beneath_->stats(); }
   std::string describe() const override { return beneath_->describe(); }

@@ -200,7 +200,7 @@ TEST_CASE("the right to read is taken away while something is exposed: it arrive
 }
 
 TEST_CASE("exposures that make no sense, or come from strangers, end the connection") {
-  const ExposureRecord good{1, 0, kExposureBytesMax};
+  const ExposureRecord good{1, 0, kByCma, kExposureBytesMax};
   const auto refused = [](const ExposureRecord& record, bool trusted, std::size_t record_payload) {
     const JobDirectory directory;
     auto side = make_side(directory, 1);
@@ -208,8 +208,7 @@ TEST_CASE("exposures that make no sense, or come from strangers, end the connect
     if (trusted) peer.end.endpoint().trust();
     Blob payload(kExposureBytesMax);
     // As an exporter would have written it.
-    peer.segment.exposures(0).exposures[0].address =
-        reinterpret_cast<std::uintptr_t>(payload.data());
+    peer.segment.exposures(0).exposures[0].place = reinterpret_cast<std::uintptr_t>(payload.data());
     peer.segment.exposures(0).exposures[0].state = 1u << 3 | 1u;
     peer.write_loan(record, record_payload);
     REQUIRE(turn_until(*side, [&] { return !peer.end.downs.empty() || peer.end.frames != 0; }));
@@ -219,10 +218,12 @@ TEST_CASE("exposures that make no sense, or come from strangers, end the connect
   CHECK(!refused(good, true, kWhole));
   CHECK(refused(good, false, kWhole));
   CHECK(refused(good, true, kWhole - 4));
-  CHECK(refused({1, 4, kExposureBytesMax}, true, kWhole));
-  CHECK(refused({2, 0, kExposureBytesMax}, true, kWhole));
-  CHECK(refused({1, 0, kExposureBytesMax + 1}, true, kWhole));
-  CHECK(refused({1, 0, 4096}, true, kWhole));  // what is sent at once
+  CHECK(refused({1, 4, kByCma, kExposureBytesMax}, true, kWhole));
+  CHECK(refused({2, 0, kByCma, kExposureBytesMax}, true, kWhole));
+  CHECK(refused({1, 0, kByCma, kExposureBytesMax + 1}, true, kWhole));
+  CHECK(refused({1, 0, kByNone, kExposureBytesMax}, true, kWhole));
+  CHECK(refused({1, 0, kByKnem, kExposureBytesMax}, true, kWhole));  // which was never shown
+  CHECK(refused({1, 0, kByCma, 4096}, true, kWhole));                // what is sent at once
 }
 
 TEST_CASE("where reading another process is switched off, payloads go through the ring in pieces") {

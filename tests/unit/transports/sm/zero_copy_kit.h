@@ -13,16 +13,27 @@ using Outcome = RemoteReader::Outcome;
 
 inline constexpr std::size_t kBytes = 100'000;
 
-/// Both sides in this process.
+/// Both sides in this process. knem: of both; absent: they have cma alone.
 struct Pair {
-  Pair() : reader(words, spare.data(), PeerMemory(::getpid())) { reader.probe(); }
+  explicit Pair(KnemDevice knem = {}, SingleCopy way = SingleCopy::kAuto,
+                PeerMemory memory = PeerMemory(::getpid()))
+      : device(std::move(knem)), reader(words, spare.data(), memory, KnemPeer(device)) {
+    exporter.copy_by(way);
+    reader.probe();
+  }
+  ExposureRecord expose(Bytes payload, std::uint64_t cookie) {
+    const auto record = exporter.expose(payload, cookie);
+    REQUIRE(record.has_value());
+    return *record;
+  }
   Outcome read(const ExposureRecord& record) {
     place.assign(record.bytes, std::byte{0});
     return reader.read(record, place);
   }
+  const KnemDevice device;
   ZeroCopyWords words;
   Blob spare = Blob(kExposureBytesMax);
-  Exporter exporter{words, spare.data()};
+  Exporter exporter{words, spare.data(), device};
   RemoteReader reader;
   Blob place;
 };

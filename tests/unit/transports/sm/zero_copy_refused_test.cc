@@ -10,8 +10,8 @@ namespace {
 
 /// What is exposed first cannot be read any more.
 ExposureRecord expose_unreadable(Pair& pair, Bytes payload) {
-  const ExposureRecord record = pair.exporter.expose(payload, 1);
-  pair.words.exposures[record.slot].address = 8;
+  const ExposureRecord record = pair.expose(payload, 1);
+  pair.words.exposures[record.slot].place = 8;
   CHECK(pair.read(record) == Outcome::kAsked);
   CHECK(errno == EFAULT);
   CHECK(pair.reader.asks());
@@ -38,7 +38,7 @@ TEST_CASE("what cannot be read any more is shared, and then nothing is exposed")
     Pair pair;
     Blob first = filled(1), second = filled(2);
     const ExposureRecord a = expose_unreadable(pair, first);
-    const ExposureRecord b = pair.exporter.expose(second, 2);
+    const ExposureRecord b = pair.expose(second, 2);
     if (wanted_back) {
       pair.exporter.move_out();
       first = second = filled(9);
@@ -46,7 +46,7 @@ TEST_CASE("what cannot be read any more is shared, and then nothing is exposed")
       pair.exporter.share();
     }
     take_shared(pair, a, filled(1));
-    pair.words.exposures[b.slot].address = 8;
+    pair.words.exposures[b.slot].place = 8;
     CHECK(pair.read(b) == Outcome::kAsked);
     REQUIRE(pair.exporter.refused());
     pair.exporter.share();
@@ -76,8 +76,8 @@ TEST_CASE("what was refused and never shared ends with the peer, what was shared
 TEST_CASE("a refusal out of turn does not lead to a payload that is its owner's again") {
   Pair pair;
   Blob first = filled(1), second = filled(2);
-  const ExposureRecord a = pair.exporter.expose(first, 1);
-  const ExposureRecord b = pair.exporter.expose(second, 2);
+  const ExposureRecord a = pair.expose(first, 1);
+  const ExposureRecord b = pair.expose(second, 2);
   pair.words.exposures[b.slot].state = b.number << 3 | 4;  // refused, before the first was read
   pair.exporter.move_out();
   first = second = filled(9);

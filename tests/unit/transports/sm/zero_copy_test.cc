@@ -21,7 +21,7 @@ TEST_CASE("what is exposed is read, in any order, and given back in that of expo
     for (std::uint64_t each = 0; each < kExposuresMax; ++each) {
       REQUIRE(!pair.exporter.full());
       payloads.push_back(filled(static_cast<int>(10 * round + each)));
-      records.push_back(pair.exporter.expose(payloads.back(), 100 * round + each));
+      records.push_back(pair.expose(payloads.back(), 100 * round + each));
     }
     CHECK(pair.exporter.full());
     CHECK(!pair.exporter.was_read());
@@ -42,8 +42,8 @@ TEST_CASE("what is exposed is read, in any order, and given back in that of expo
 TEST_CASE("an owner that wants its memory back has it at once, and the bytes arrive all the same") {
   Pair pair;
   Blob first = filled(1), second = filled(2);
-  const ExposureRecord a = pair.exporter.expose(first, 1);
-  const ExposureRecord b = pair.exporter.expose(second, 2);
+  const ExposureRecord a = pair.expose(first, 1);
+  const ExposureRecord b = pair.expose(second, 2);
   CHECK(pair.read(a) == Outcome::kDone);
   pair.exporter.move_out();
   pair.exporter.move_out();
@@ -101,7 +101,7 @@ TEST_CASE("... even while they are being copied") {
   Owner owner(pair);
   for (int round = 1; round <= 2000; ++round) {
     owner.payload = filled(round);
-    const ExposureRecord record = pair.exporter.expose(owner.payload, 0);
+    const ExposureRecord record = pair.expose(owner.payload, 0);
     owner.begin(round);
     REQUIRE(pair.read(record) == Outcome::kDone);
     owner.await(round);
@@ -114,9 +114,9 @@ TEST_CASE("... even while they are being copied") {
 TEST_CASE("what is withdrawn is not read, moved or not") {
   Pair pair;
   const Blob payload = filled(1);
-  const ExposureRecord a = pair.exporter.expose(payload, 1);
+  const ExposureRecord a = pair.expose(payload, 1);
   pair.exporter.move_out();
-  const ExposureRecord b = pair.exporter.expose(payload, 2);
+  const ExposureRecord b = pair.expose(payload, 2);
   pair.exporter.withdraw();
   CHECK(pair.read(a) == Outcome::kGone);
   CHECK(pair.read(b) == Outcome::kGone);
@@ -127,7 +127,7 @@ TEST_CASE("what is withdrawn is not read, moved or not") {
 TEST_CASE("records and words that make no sense") {
   Pair pair;
   const Blob payload = filled(1);
-  const ExposureRecord good = pair.exporter.expose(payload, 1);
+  const ExposureRecord good = pair.expose(payload, 1);
   ExposureRecord bad = good;
   bad.slot = kExposuresMax;
   CHECK(pair.read(bad) == Outcome::kCorrupt);
@@ -147,12 +147,13 @@ TEST_CASE(
     "nothing is exposed before the peer has shown that it can read, and reads the right process") {
   ZeroCopyWords words;
   Blob spare(kExposureBytesMax);
-  Exporter exporter(words, spare.data());
+  const KnemDevice absent;
+  Exporter exporter(words, spare.data(), absent);
   CHECK(!exporter.allowed());
-  RemoteReader nobody(words, spare.data(), PeerMemory());
+  RemoteReader nobody(words, spare.data(), PeerMemory(), KnemPeer());
   nobody.probe();
   CHECK(!exporter.allowed());
-  RemoteReader reader(words, spare.data(), PeerMemory(::getpid()));
+  RemoteReader reader(words, spare.data(), PeerMemory(::getpid()), KnemPeer());
   words.probe ^= 1;
   reader.probe();
   CHECK(!exporter.allowed());
