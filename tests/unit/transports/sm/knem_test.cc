@@ -10,10 +10,10 @@ namespace {
 
 using conformance::FakeKnem;
 
-constexpr std::size_t kBytes = 5000;
+constexpr std::size_t kRegionBytes = 5000;
 constexpr std::uint64_t kNumber = 0x5eed'5eed;
 
-Blob filled(int value) { return Blob(kBytes, static_cast<std::byte>(value)); }
+Blob payload_of(int value) { return Blob(kRegionBytes, static_cast<std::byte>(value)); }
 
 knem::Piece piece_of(const void* place, std::size_t bytes) {
   return {reinterpret_cast<std::uintptr_t>(place), bytes};
@@ -32,8 +32,8 @@ TEST_CASE("a device that is absent, or speaks another interface, does nothing an
   FakeKnem fake;
   fake.abi = knem::kAbi + 1;
   const KnemDevice other = fake.device(), none;
-  const Blob there = filled(1);
-  Blob here = filled(0);
+  const Blob there = payload_of(1);
+  Blob here = payload_of(0);
   std::uint64_t number = kNumber;
   for (const KnemDevice* device : {&other, &none}) {
     CHECK(!*device);
@@ -43,7 +43,7 @@ TEST_CASE("a device that is absent, or speaks another interface, does nothing an
     CHECK(!KnemPeer(*device).read(1, here));
   }
   CHECK(!KnemPeer().knows(1, kNumber));
-  CHECK(here == filled(0));
+  CHECK(here == payload_of(0));
   CHECK(fake.mistakes == 0);
 }
 
@@ -51,8 +51,8 @@ TEST_CASE("a region is read while it lives, and is gone with its owner") {
   FakeKnem fake;
   const KnemDevice device = fake.device();
   const std::uint64_t number = kNumber;
-  const Blob there = filled(1);
-  Blob here = filled(0);
+  const Blob there = payload_of(1);
+  Blob here = payload_of(0);
   KnemPeer peer(device);
   std::uint64_t cookie = 0;
   {
@@ -76,8 +76,8 @@ TEST_CASE("a region is read while it lives, and is gone with its owner") {
 TEST_CASE("a region that is not what was exposed is not read: too short, too long, another's") {
   FakeKnem fake;
   const KnemDevice device = fake.device();
-  const Blob there = filled(1);
-  Blob here = filled(0);
+  const Blob there = payload_of(1);
+  Blob here = payload_of(0);
   const std::uint64_t number = kNumber, others = kNumber + 1;
   KnemPeer peer(device);
   REQUIRE(peer.knows(KnemRegion(device, {}, number).cookie(), kNumber));
@@ -85,15 +85,15 @@ TEST_CASE("a region that is not what was exposed is not read: too short, too lon
   const std::vector<std::vector<knem::Piece>> wrong = {
       {},
       {whole},
-      {piece_of(there.data(), kBytes)},
-      {piece_of(there.data(), kBytes), piece_of(&number, 4)},
-      {piece_of(there.data(), kBytes - 8), whole},
-      {piece_of(there.data(), kBytes), piece_of(&others, 8), whole}};
+      {piece_of(there.data(), kRegionBytes)},
+      {piece_of(there.data(), kRegionBytes), piece_of(&number, 4)},
+      {piece_of(there.data(), kRegionBytes - 8), whole},
+      {piece_of(there.data(), kRegionBytes), piece_of(&others, 8), whole}};
   for (const auto& pieces : wrong) {
     CHECK(!peer.read(fake.add(pieces), here));
     CHECK(errno == ESRCH);
   }
-  CHECK(peer.read(fake.add({piece_of(there.data(), kBytes), whole}), here));
+  CHECK(peer.read(fake.add({piece_of(there.data(), kRegionBytes), whole}), here));
   CHECK(!peer.knows(fake.add({whole}), others));
 }
 
@@ -101,8 +101,8 @@ TEST_CASE("why a copy fails is told") {
   FakeKnem fake;
   const KnemDevice device = fake.device();
   const std::uint64_t number = kNumber;
-  const Blob there = filled(1);
-  Blob here = filled(0);
+  const Blob there = payload_of(1);
+  Blob here = payload_of(0);
   KnemPeer peer(device);
   const KnemRegion region(device, there, number);
   REQUIRE(peer.knows(KnemRegion(device, {}, number).cookie(), kNumber));
