@@ -147,12 +147,12 @@ def _kvm_works(image):
         return "Run /init as init process" in run(["sh", "-c", '"$@" 2>/dev/null || true', "sh", *words], "trying KVM")
 
 
-def install_tools(say):
+def install_tools(say, tools=TOOLS, packages="vmlab"):
     """Installs what the host needs with scripts/setup, which takes root or sudo."""
-    missing = [tool for tool in TOOLS if not _present(tool)]
+    missing = [tool for tool in tools if not _present(tool)]
     if missing:
-        say(f"not installed: {', '.join(missing)}: scripts/setup vmlab")
-        run([os.path.join(ROOT, "scripts", "setup"), "vmlab"], "installing")
+        say(f"not installed: {', '.join(missing)}: scripts/setup {packages}")
+        run([os.path.join(ROOT, "scripts", "setup"), packages], "installing")
 
 
 def _present(tool):

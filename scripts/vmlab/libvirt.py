@@ -11,7 +11,7 @@ import sys
 import time
 from dataclasses import dataclass
 
-from tests.harness.waiting import Failed, check, wait_until
+from tests.harness.waiting import check, wait_until
 
 from . import hardware, image, lab, processes, products
 from .guest import Guest
@@ -233,9 +233,7 @@ class HostsLab:
 def new(build_directory=None):
     """Two hosts with a guest each, ready."""
     check(os.geteuid() == 0, "hosts with libvirt take root")
-    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
-    if missing:
-        raise Failed(f"not installed: {', '.join(missing)}: scripts/setup libvirt")
+    hardware.install_tools(lab.say, TOOLS, "libvirt")
     made, disk, accelerator = lab.prepare(build_directory)
     with locked("lab", "a lab is up in this checkout: scripts/vmlab/lab down ends it"):
         image.forget_others(made)
