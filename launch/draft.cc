@@ -21,6 +21,17 @@ std::optional<std::string> mca_in_line(const std::vector<std::string>& words,
   return std::nullopt;
 }
 
+/// What the line has the launcher give the program (-x NAME=VALUE); that counts more than our variable does.
+std::optional<std::string> exported_in_line(const std::vector<std::string>& words,
+                                            const std::string& name) {
+  std::optional<std::string> found;
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i] == "-x" && words[i + 1].starts_with(name + "="))
+      found = words[i + 1].substr(name.size() + 1);
+  }
+  return found;
+}
+
 /// Sets a parameter of Open MPI, unless it is so already.
 Status set_mca(Draft& draft, const std::string& name, const std::string& value) {
   const auto in_line = mca_in_line(draft.words, name);
@@ -45,10 +56,41 @@ Status set_all_mca(Draft& draft, const Variables& wanted) {
   return {};
 }
 
+/// What the user has set a parameter of Open MPI to, for this line alone.
+std::optional<std::string> mca_of_user(const Draft& draft, const std::string& name) {
+  const auto in_line = mca_in_line(draft.words, name);
+  return in_line ? in_line : draft.system.variable(std::string(kMca) + name);
+}
+
+Status keeps_provider_out(const std::string& name, const std::string& value) {
+  return fail(Errc::kInvalid,
+              "Open MPI's parameter " + name + " is " + value +
+                  ", which keeps livebtl's provider out; take it out of the line, of " +
+                  std::string(kMca) + name + " and of openmpi-mca-params.conf");
+}
+
+/// Open MPI has further parameters that choose providers. What an include names instead of ours is used without a
+/// word, and beside an exclude no include of ours may stand.
+Status refuse_other_choices(const Draft& draft, const OpenMpi& mpi) {
+  for (const std::string name : {"mtl_ofi_provider_include", "btl_ofi_provider_include"}) {
+    auto value = mca_of_user(draft, name);
+    if (!value && name.starts_with("mtl")) value = parameter_in_files(draft.system, mpi, name);
+    if (value && !value->empty() && value->find("livebtl") == std::string::npos)
+      return keeps_provider_out(name, *value);
+  }
+  for (const std::string framework : {"opal_common_ofi", "mtl_ofi", "btl_ofi"}) {
+    const std::string name = framework + "_provider_exclude";
+    const auto value = mca_of_user(draft, name);
+    if (value && !value->empty()) return keeps_provider_out(name, *value);
+  }
+  return {};
+}
+
 /// libfabric is to find the provider, and is not to be kept from it.
 Status let_find_provider(Draft& draft) {
   if (Status good = check_provider(draft.system, draft.places); !good) return good;
-  const auto chosen = draft.system.variable("FI_PROVIDER");
+  auto chosen = exported_in_line(draft.words, "FI_PROVIDER");
+  if (!chosen) chosen = draft.system.variable("FI_PROVIDER");
   const bool named = chosen && chosen->find("livebtl") != std::string::npos;
   const bool all_but = chosen && chosen->starts_with('^');
   if (chosen && !chosen->empty() && named == all_but) {
@@ -78,6 +120,7 @@ Status by_component(Draft& draft, const OpenMpi& mpi, const ComponentUse& use) {
   if (!use.by_itself && mpi.is_5() && !draft.system.variable(complaints))
     draft.set(complaints, "none");
   if (Status set = set_mca(draft, "pml", "livebtl"); !set || !draft.wishes.one_sided) return set;
+  if (Status alone = refuse_other_choices(draft, mpi); !alone) return alone;
   if (Status set = set_mca(draft, "opal_common_ofi_provider_include", "livebtl"); !set) return set;
   if (Status found = let_find_provider(draft); !found) return found;
   return set_one_sided(draft);
@@ -94,6 +137,7 @@ Status by_provider(Draft& draft, const OpenMpi& mpi) {
                          : ", and its component cannot be used: " + draft.plan.why_provider));
   }
   draft.plan.door = Door::kProvider;
+  if (Status alone = refuse_other_choices(draft, mpi); !alone) return alone;
   if (Status found = let_find_provider(draft); !found) return found;
   // 5.0 starts what osc/rdma goes over only if ob1 is asked: docs/PROVIDER.md.
   const char* const pml = draft.wishes.one_sided && mpi.is_5() ? "^ucx" : "cm";

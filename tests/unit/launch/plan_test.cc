@@ -111,6 +111,26 @@ TEST_CASE("what the user says otherwise is named, and nothing is set against it"
   }
 }
 
+TEST_CASE("what chooses another provider by other names is named, too") {
+  Line line;
+  line.wishes.door = Door::kProvider;
+  CHECK(line.refusal({"mpirun", "-x", "FI_PROVIDER=tcp", "./program"}) == Errc::kInvalid);
+  CHECK(line.refusal({"mpirun", "-x", "FI_PROVIDER=livebtl", "./program"}) == Errc::kOk);
+  const std::vector<std::string> words = {"mpirun", "--mca", "mtl_ofi_provider_include", "tcp",
+                                          "./program"};
+  CHECK(line.shown(words).find("mtl_ofi_provider_include is tcp") != std::string::npos);
+  for (const char* name :
+       {"OMPI_MCA_mtl_ofi_provider_include", "OMPI_MCA_mtl_ofi_provider_exclude",
+        "OMPI_MCA_btl_ofi_provider_include", "OMPI_MCA_opal_common_ofi_provider_exclude"}) {
+    CAPTURE(name);
+    line.system.variables[name] = "tcp";
+    CHECK(line.refusal(kJob) == Errc::kInvalid);
+    line.system.variables.erase(name);
+  }
+  line.system.variables["OMPI_MCA_mtl_ofi_provider_include"] = "livebtl";
+  CHECK(line.refusal(kJob) == Errc::kOk);
+}
+
 TEST_CASE("an RDMA device with an active port is used, unless something else is said") {
   Line line;
   line.with_device();
