@@ -70,11 +70,16 @@ void name_component(const Sight& sight, const launch::OpenMpi& mpi, const Error&
   const Libraries libraries =
       launch::libraries_of(sight.system, launch::component_file(sight.places));
   if (!libraries.missing.empty()) {
-    report.fault("component-libraries",
-                 launch::component_file(sight.places) + " needs " + joined(libraries.missing) +
-                     ", which is not found",
-                 "Open MPI passes over a component that it cannot load.",
-                 "apt install --reinstall livebtl, and the packages of these libraries");
+    report.fault(
+        "component-libraries",
+        launch::component_file(sight.places) + " needs " + joined(libraries.missing) +
+            ", which is not found",
+        "Open MPI passes over a component that it cannot load. It may be of another release of "
+        "Debian, whose Open MPI is another one than this, " +
+            mpi.version + ".",
+        "install the livebtl package that was built for this release of Debian (apt policy "
+        "livebtl), "
+        "and the packages of these libraries");
     return;
   }
   report.fault(
