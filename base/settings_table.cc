@@ -75,8 +75,7 @@ constexpr SettingInfo kSettingTable[] = {
     {"SM_SINGLE_COPY", "word", "auto",
      "are large payloads over shared memory read out of the peer? cma: by process_vm_readv, where "
      "the kernel allows that; knem: by the driver of /dev/knem, where that is loaded; none: no; "
-     "auto: "
-     "by cma, or else by knem, where that is measured to be faster than two copies",
+     "auto: by cma, or else by knem, where that is measured to be faster than two copies",
      set_word<&Settings::sm_single_copy, kSingleCopies>},
     {"BOX_AFTER", "count", "16",
      "small messages to a process over shared memory, after which they go by a fast box; 0: never",

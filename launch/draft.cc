@@ -73,8 +73,8 @@ Status keeps_provider_out(const std::string& name, const std::string& value) {
 /// word, and beside an exclude no include of ours may stand.
 Status refuse_other_choices(const Draft& draft, const OpenMpi& mpi) {
   for (const std::string name : {"mtl_ofi_provider_include", "btl_ofi_provider_include"}) {
-    auto value = mca_of_user(draft, name);
-    if (!value && name.starts_with("mtl")) value = parameter_in_files(draft.system, mpi, name);
+    std::optional<std::string> value = mca_of_user(draft, name);
+    if (!value) value = parameter_in_files(draft.system, mpi, name);
     if (value && !value->empty() && value->find("livebtl") == std::string::npos)
       return keeps_provider_out(name, *value);
   }
@@ -89,7 +89,7 @@ Status refuse_other_choices(const Draft& draft, const OpenMpi& mpi) {
 /// libfabric is to find the provider, and is not to be kept from it.
 Status let_find_provider(Draft& draft) {
   if (Status good = check_provider(draft.system, draft.places); !good) return good;
-  auto chosen = exported_in_line(draft.words, "FI_PROVIDER");
+  std::optional<std::string> chosen = exported_in_line(draft.words, "FI_PROVIDER");
   if (!chosen) chosen = draft.system.variable("FI_PROVIDER");
   const bool named = chosen && chosen->find("livebtl") != std::string::npos;
   const bool all_but = chosen && chosen->starts_with('^');

@@ -126,14 +126,14 @@ class SimNetwork {
   const FaultPlan& plan() const noexcept { return plan_; }
   FaultCounts& counts() noexcept { return counts_; }
 
-  /// `process` has told `peer` that it ends. What comes from there from now on is of no account.
+  /// `process` has told `peer` that it ends. What `peer` sends it is of no account from now on.
   void take_leave(ProcessId process, ProcessId peer) { goodbyes_.insert({process, peer}); }
   bool took_leave(ProcessId process, ProcessId peer) const {
     return goodbyes_.contains({process, peer});
   }
 
-  /// The first frame on its way between two living processes, none of which takes leave of the
-  /// other, to which `name` gives a name, for people; "": there is none.
+  /// The first frame on its way between two living processes, to one that has not taken leave, to
+  /// which `name` gives a name, for people; "": there is none.
   std::string find_on_wire(const std::function<std::string(Bytes header)>& name) const;
 
   /// Called for every frame that a transport took. For the oracle.

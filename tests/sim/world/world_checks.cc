@@ -35,17 +35,16 @@ void World::check_member(SimProcess& process) {
   }
 }
 
-// What a pair sends of which one has taken leave of the other is of no account: no routing moves it, and a
-// hold may find it on its way.
+// What is sent to a process that has taken leave is of no account: no routing moves the pair. A hold may also find what
+// the leaver still answers.
 void World::note_post(const Posted& posted) {
   const auto head = core::decode_head(posted.header);
   if (!head) return fail("an engine posted a malformed header on " + posted.transport);
   if (head->kind == core::FrameKind::kGoodbye && !posted.in_vain)
     network_.take_leave(posted.from, posted.to);
-  if (network_.took_leave(posted.from, posted.to) || network_.took_leave(posted.to, posted.from))
-    return;
+  if (network_.took_leave(posted.to, posted.from)) return;
   check_post(posted);
-  if (!posted.in_vain) holds_.posted(posted.header);
+  if (!posted.in_vain && !network_.took_leave(posted.from, posted.to)) holds_.posted(posted.header);
 }
 
 // A member that acknowledged NEWTX or NEW does not send on what the new routing excludes or
