@@ -69,8 +69,8 @@ Status keeps_provider_out(const std::string& name, const std::string& value) {
                   std::string(kMca) + name + " and of openmpi-mca-params.conf");
 }
 
-/// Open MPI has further names (synonyms) for what chooses providers. What an include names instead of ours is used without a
-/// word, and beside an exclude no include of ours may stand.
+/// Open MPI has synonyms for what chooses providers. What an include names instead of ours is used without a word, and
+/// beside an exclude no include of ours may stand.
 Status refuse_other_choices(const Draft& draft, const OpenMpi& mpi) {
   for (const std::string name : {"mtl_ofi_provider_include", "btl_ofi_provider_include"}) {
     std::optional<std::string> value = mca_of_user(draft, name);
