@@ -82,8 +82,11 @@ MergedSwitch merge_told(const std::vector<Told>& told) {
   for (const Told& one : told) {
     if (one.record->rungs.size() > fullest->record->rungs.size()) fullest = &one;
   }
-  MergedSwitch merged{*fullest->record, static_cast<std::uint32_t>(told.size()), 0.0, {}};
+  MergedSwitch merged;
+  merged.what = *fullest->record;
+  merged.members = static_cast<std::uint32_t>(told.size());
   merged.what.rungs.clear();
+  merged.what.refusal.clear();
   merged.what.pairs_moved = merged.what.pairs_left = 0;
   for (const Told& one : told) {
     const SwitchRecord& record = *one.record;
@@ -93,7 +96,7 @@ MergedSwitch merge_told(const std::vector<Told>& told) {
     merged.what.pairs_moved += record.pairs_moved;
     merged.what.pairs_left += record.pairs_left;
     if (record.end == SwitchEnd::kUnderWay) merged.what.end = SwitchEnd::kUnderWay;
-    if (!record.refusal.empty()) merged.what.refusal = one.page->name + ": " + record.refusal;
+    if (!record.refusal.empty()) merged.refusals.push_back(one.page->name + ": " + record.refusal);
     if (!record.finished_by.empty()) merged.what.finished_by = record.finished_by;
   }
   merged.what.pairs_moved /= 2;  // each pair has two ends
@@ -125,10 +128,13 @@ std::vector<MergedSwitch> merge_history(const std::vector<PageView>& pages, std:
   return merged;
 }
 
-std::string title_of_switch(const SwitchRecord& record) {
+std::string title_of_switch(const SwitchRecord& record, const std::vector<PageView>& pages) {
   std::string text = record.verb;
   for (const std::string& word : record.arguments) text += " " + word;
-  if (!record.node.empty()) text += " on node:" + record.node;
+  if (!record.node.empty()) {
+    const auto there = std::ranges::find(pages, record.node, &PageView::node);
+    text += " on node " + (there == pages.end() ? record.node : there->host);
+  }
   return printable(text);
 }
 

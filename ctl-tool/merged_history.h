@@ -28,9 +28,10 @@ struct MergedRung {
 };
 
 struct MergedSwitch {
-  control::SwitchRecord what;  // as the first process tells it; `rungs` is empty
+  control::SwitchRecord what;  // as the fullest tells it; `rungs` and `refusal` are empty
   std::uint32_t members = 0;   // that remember it
   double milliseconds = 0.0;   // from the first order to the last rung, in the slowest process
+  std::vector<std::string> refusals;  // "rank 3 on n1: why"
   std::vector<MergedRung> rungs;
 };
 
@@ -38,7 +39,8 @@ struct MergedSwitch {
 std::vector<MergedSwitch> merge_history(const std::vector<control::PageView>& pages,
                                         std::size_t last);
 
-/// "switch sm tcp on node:5f3a"
-std::string title_of_switch(const control::SwitchRecord& record);
+/// "switch sm tcp on node n1"; pages: of the job, whose hosts' names people know better than nodes' ids.
+std::string title_of_switch(const control::SwitchRecord& record,
+                            const std::vector<control::PageView>& pages);
 
 }  // namespace livebtl::tool

@@ -17,12 +17,18 @@ std::string facts_of(const CommandLine& line, const Outcome& outcome) {
   std::string text = counted(outcome.members, "process", "processes");
   if (outcome.pairs_moved > 0)
     text += ", " + counted(outcome.pairs_moved, "pair", "pairs") + " moved";
-  else if (line.command == "switch" && !outcome.already)
+  else if (line.command == "switch" && !outcome.already && outcome.plans.empty())
     text += ", no pair moved";
   if (outcome.pairs_left > 0) text += ", " + counted(outcome.pairs_left, "pair", "pairs") + " left";
   std::array<char, 32> time{};
   std::snprintf(time.data(), time.size(), ", %.1f ms", milliseconds);
   return text + (outcome.rungs.empty() ? "" : time.data());
+}
+
+/// Pairs stay where the new transport does not reach from one end to the other.
+std::string why_left(const Outcome& outcome) {
+  if (outcome.verb != "switch" || outcome.arguments.size() < 2) return "left where it is";
+  return "left where it is, as " + outcome.arguments[1] + " does not connect it";
 }
 
 void print_plans(const Outcome& outcome, const Screen& screen) {
@@ -153,7 +159,7 @@ void report(const CommandLine& line, const Outcome& outcome) {
     for (const auto& name : outcome.closes) print("closes " + printable(name) + "\n");
     print(printable(outcome.text) + " (" + facts_of(line, outcome) + ")\n");
     for (const auto& pair : each_pair_once(outcome.pairs))
-      print("  left where it is: " + printable(pair) + "\n");
+      print("  " + printable(why_left(outcome) + ": " + pair) + "\n");
     for (const auto& each : outcome.absent) print("  not there yet: " + printable(each) + "\n");
   } else if (!done) {
     complain(printable(outcome.text));

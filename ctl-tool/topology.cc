@@ -41,6 +41,21 @@ void add_links(const PageView& page, std::size_t self,
   }
 }
 
+/// Behind a cut cable are processes that only their peers can name.
+std::vector<std::string> unseen(const Pages& pages, const std::map<ProcessId, std::size_t>& index) {
+  std::map<ProcessId, std::string> names;
+  for (const PageView& page : pages.pages) {
+    for (const control::PairView& pair : page.pairs) {
+      if (!pair.lost && !pair.name.empty() && !index.contains(pair.process))
+        names.emplace(pair.process, printable(pair.name));
+    }
+  }
+  std::vector<std::string> sorted;
+  for (const auto& [process, name] : names) sorted.push_back(name);
+  std::ranges::sort(sorted);
+  return sorted;
+}
+
 }  // namespace
 
 Topology topology_of(const Pages& pages) {
@@ -58,6 +73,7 @@ Topology topology_of(const Pages& pages) {
     topology.processes.push_back(process_of(page));
     topology.processes.back().node = node->second;
   }
+  topology.unseen = unseen(pages, index);
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> known;
   for (const PageView& page : pages.pages)
     add_links(page, index.at(page.member.process), index, topology, known);

@@ -67,7 +67,8 @@ void check_limits(const Sight& sight, Report& report) {
   }
   if (probe.descriptors_max < kDescriptorsMin) {
     report.fault("descriptors",
-                 "a process may open " + std::to_string(probe.descriptors_max) + " files",
+                 "a process may open " + std::to_string(probe.descriptors_max) + " files, and " +
+                     std::to_string(kDescriptorsMin) + " are advised",
                  "Each connection needs one; without any left processes cannot reach each other.",
                  "ulimit -n 4096");
   }

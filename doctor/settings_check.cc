@@ -5,6 +5,7 @@
 
 #include "base/transport_name.h"
 #include "doctor/sight.h"
+#include "launch/rdma.h"
 
 namespace livebtl::doctor {
 namespace {
@@ -36,10 +37,27 @@ void check_names(const char* setting, const std::vector<std::string>& names, Rep
   }
 }
 
-void check_choice(const Settings& settings, Report& report) {
+bool is_named(const Settings& settings, const std::string& transport) {
+  return std::ranges::any_of(settings.transports, [&](const std::string& name) {
+    return canonical_transport(name) == transport || is_meant_by(name, transport);
+  });
+}
+
+/// verbs and ofi are used where they are named, as livebtl-run does by itself, and verbs where there is a card.
+bool reaches_other_nodes(const Sight& sight) {
+  const Settings& settings = sight.settings;
+  const bool by_run = sight.by_run && settings.transports.empty();
+  const bool verbs =
+      (by_run || is_named(settings, "verbs")) && !launch::rdma_devices(sight.system).empty();
+  return used(settings, "tcp") || (verbs && used(settings, "verbs")) ||
+         (is_named(settings, "ofi") && used(settings, "ofi"));
+}
+
+void check_choice(const Sight& sight, Report& report) {
+  const Settings& settings = sight.settings;
   check_names("LIVEBTL_TRANSPORTS", settings.transports, report);
   check_names("LIVEBTL_EXCLUDE", settings.exclude, report);
-  if (used(settings, "tcp") || used(settings, "verbs") || used(settings, "ofi")) return;
+  if (reaches_other_nodes(sight)) return;
   if (!used(settings, "sm")) {
     report.fault("transports-none",
                  "no transport to another process is used (LIVEBTL_TRANSPORTS, LIVEBTL_EXCLUDE)",
@@ -100,7 +118,7 @@ void check_settings(const Sight& sight, Report& report) {
                 "Who can connect, and knows the job's name, can send messages to it.",
                 "unset LIVEBTL_AUTH, but on a closed network of one user's");
   }
-  if (sight.probe.settings_problem.empty()) check_choice(sight.settings, report);
+  if (sight.probe.settings_problem.empty()) check_choice(sight, report);
 }
 
 void check_tcp(const Sight& sight, Report& report) {

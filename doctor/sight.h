@@ -44,6 +44,7 @@ struct Sight {
   NodeProbe probe;
   Settings settings;
   std::string version;  // of this program
+  bool by_run = false;  // the launch line that is looked at begins with livebtl-run
 };
 
 /// settings: as a process that is started here would have them.

@@ -19,12 +19,17 @@ namespace {
 
 using doctor::Finding;
 
+std::string first_program(const CommandLine& line) {
+  if (line.words.empty()) return "";
+  const std::string& first = line.words.front();
+  return first.substr(first.rfind('/') + 1);
+}
+
 /// livebtl-run's own words in front of a launch line, and those of btlctl, are read as they read them.
 void check_line(const CommandLine& line, const doctor::Sight& sight, const std::atomic<bool>& stop,
                 doctor::Report& report) {
   if (line.words.empty()) return;
-  const std::string& first = line.words.front();
-  const std::string program = first.substr(first.rfind('/') + 1);
+  const std::string program = first_program(line);
   const std::vector<std::string> rest(line.words.begin() + 1, line.words.end());
   if (program == "btlctl") return check_vm_line(rest, line, stop, report);
   if (program != "livebtl-run") return doctor::check_line(sight, line.words, nullptr, report);
@@ -47,9 +52,10 @@ void look_at_node(const CommandLine& line, const std::atomic<bool>& stop, doctor
     if (!secret) probe.secret_problem = "LIVEBTL_SECRET_FILE: " + secret.error().text;
   }
   const std::string self = system.resolved("/proc/self/exe").value_or("");
-  const doctor::Sight sight{system,
-                            launch::find_places(system, self, LIVEBTL_LIBRARY_FROM_PROGRAMS),
-                            std::move(probe), std::move(settings), LIVEBTL_VERSION};
+  const doctor::Sight sight{
+      system,           launch::find_places(system, self, LIVEBTL_LIBRARY_FROM_PROGRAMS),
+      std::move(probe), std::move(settings),
+      LIVEBTL_VERSION,  first_program(line) == "livebtl-run"};
   doctor::check_node(sight, report);
   check_hooks(line.root, report);
   check_line(line, sight, stop, report);

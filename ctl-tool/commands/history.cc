@@ -13,6 +13,8 @@
 namespace livebtl::tool {
 namespace {
 
+constexpr std::size_t kRefusalsShown = 3;
+
 std::string ms_text(double milliseconds) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.1f ms", milliseconds);
@@ -40,25 +42,31 @@ std::string people_of(const control::SwitchRecord& what) {
   return text;
 }
 
-void print_switch(const MergedSwitch& each, const Screen& screen) {
+/// The slow ones of a rung below one another.
+void add_rung(const MergedRung& rung, Table& table) {
+  table.add({"  " + rung_text(rung),
+             std::to_string(rung.reached) + "/" + std::to_string(rung.members),
+             ms_text(rung.milliseconds), rung.slow.empty() ? "-" : slow_text(rung.slow.front())});
+  for (std::size_t i = 1; i < rung.slow.size(); ++i)
+    table.add({"", "", "", slow_text(rung.slow[i])});
+}
+
+void print_switch(const MergedSwitch& each, const Pages& pages, const Screen& screen) {
   const control::SwitchRecord& what = each.what;
-  print(time_text(what.began_unix_ns / std::uint64_t{kMillisecond}) + "  " + title_of_switch(what) +
-        ": " + control::switch_end_name(what.end) + ", " + ms_text(each.milliseconds) + ", " +
-        counted(each.members, "process", "processes") +
+  print(time_text(what.began_unix_ns / std::uint64_t{kMillisecond}) + "  " +
+        title_of_switch(what, pages.pages) + ": " + control::switch_end_name(what.end) + ", " +
+        ms_text(each.milliseconds) + ", " + counted(each.members, "process", "processes") +
         (what.pairs_moved > 0 && what.end == control::SwitchEnd::kDone
              ? ", " + counted(what.pairs_moved, "pair", "pairs") + " moved"
              : "") +
         (what.pairs_left > 0 ? ", " + counted(what.pairs_left, "pair", "pairs") + " left" : "") +
         "\n  by " + people_of(what) + "\n");
-  if (!what.refusal.empty()) print("  refused by " + printable(what.refusal) + "\n");
+  for (std::size_t i = 0; i < std::min(each.refusals.size(), kRefusalsShown); ++i)
+    print("  refused by " + printable(each.refusals[i]) + "\n");
+  if (each.refusals.size() > kRefusalsShown)
+    print("  and " + std::to_string(each.refusals.size() - kRefusalsShown) + " more refused\n");
   Table table({"  RUNG", "REACHED>", "TIME>", "SLOW"});
-  for (const MergedRung& rung : each.rungs) {
-    std::vector<std::string> slow;
-    for (const SlowMember& member : rung.slow) slow.push_back(slow_text(member));
-    table.add({"  " + rung_text(rung),
-               std::to_string(rung.reached) + "/" + std::to_string(rung.members),
-               ms_text(rung.milliseconds), slow.empty() ? "-" : join(slow, "; ")});
-  }
+  for (const MergedRung& rung : each.rungs) add_rung(rung, table);
   if (!table.empty()) print(table.text(screen));
 }
 
@@ -91,7 +99,8 @@ Json switch_json(const MergedSwitch& each) {
           {"finished_by", what.finished_by},
           {"began_unix_ms", what.began_unix_ns / std::uint64_t{kMillisecond}},
           {"end", control::switch_end_name(what.end)},
-          {"refusal", what.refusal},
+          {"refusal", each.refusals.empty() ? "" : each.refusals.front()},
+          {"refusals", each.refusals},
           {"milliseconds", each.milliseconds},
           {"members", each.members},
           {"pairs_moved", what.pairs_moved},
@@ -117,7 +126,7 @@ ExitCode show_history(const CommandLine& line, const std::atomic<bool>& stop) {
   }
   for (std::size_t i = 0; i < switches.size() && !line.json; ++i) {
     if (i > 0) print("\n");
-    print_switch(switches[i], screen_of(line));
+    print_switch(switches[i], pages, screen_of(line));
   }
   return note_unread(pages, stop);
 }

@@ -94,6 +94,12 @@ Json status_member(const StatusAnswer& answer, bool peers) {
   return json;
 }
 
+/// A job that was never switched stands on no rung that a user would know.
+std::string rung_of(const control::Standing& standing) {
+  const bool never = standing.epoch == 0 && standing.rung == core::Rung::kOld && standing.reached;
+  return never ? "-" : control::rung_name(standing.rung);
+}
+
 Tone tone_of(const StatusAnswer& answer) {
   const core::HoldState hold = answer.engine.hold.state;
   if (hold == core::HoldState::kBroken || hold == core::HoldState::kFenced ||
@@ -110,7 +116,7 @@ void print_status(const CommandLine& line,
   for (const auto& [member, answer] : answers) {
     std::vector<std::string> row{rank_text(member.rank),
                                  printable(member.name),
-                                 control::rung_name(answer.standing.rung),
+                                 rung_of(answer.standing),
                                  std::to_string(answer.standing.epoch),
                                  in_use(answer.engine, &core::TransportStatus::peers),
                                  in_use(answer.engine, &core::TransportStatus::bulk_peers),

@@ -58,6 +58,7 @@ Json json_of(const Topology& topology, const Pages& pages) {
                    {"links", Json::array()},
                    {"missing", topology.missing_count},
                    {"missing_ranks", topology.missing},
+                   {"unseen", topology.unseen},
                    {"unread", unread_json(pages)}};
   for (const auto& node : topology.nodes)
     document["nodes"].push_back({{"node", node.id}, {"host", node.host}});
@@ -76,6 +77,23 @@ Json json_of(const Topology& topology, const Pages& pages) {
   return document;
 }
 
+void print_missing(const Topology& topology) {
+  if (topology.missing_count == 0 && topology.unseen.empty()) return;
+  constexpr std::size_t kNamed = 8;
+  const std::size_t more = topology.unseen.size() - std::min(topology.unseen.size(), kNamed);
+  std::vector<std::string> names = topology.unseen;
+  names.resize(topology.unseen.size() - more);
+  std::string text = "\n";
+  if (topology.missing_count > 0)
+    text += "missing: " + counted(topology.missing_count, "process", "processes") +
+            " that the launcher announced\n";
+  if (!names.empty())
+    text += "not reached, but known to others: " + join(names, ", ") +
+            (more > 0 ? " and " + std::to_string(more) + " more" : "") +
+            "; is its node, or the network to it, down?\n";
+  print(text);
+}
+
 ExitCode show_topology(const CommandLine& line, const std::atomic<bool>& stop) {
   auto look = PageLook::open(line, stop);
   if (!look) return end_early(line, look.error());
@@ -86,9 +104,7 @@ ExitCode show_topology(const CommandLine& line, const std::atomic<bool>& stop) {
     return note_unread(pages, stop);
   }
   print(line, json_of(topology, pages), table_of(topology, line.wide));
-  if (topology.missing_count > 0 && !line.json)
-    print("\nmissing: " + counted(topology.missing_count, "process", "processes") +
-          " that the launcher announced\n");
+  if (!line.json) print_missing(topology);
   return note_unread(pages, stop);
 }
 

@@ -40,7 +40,7 @@ class Rows {
 class Trace {
  public:
   Trace(const std::vector<PageView>& pages, std::vector<std::uint64_t> wanted)
-      : rows_(pages), wanted_(std::move(wanted)) {
+      : pages_(pages), rows_(pages), wanted_(std::move(wanted)) {
     for (const PageView& page : pages) {
       for (const SwitchRecord& record : page.switches) {
         if (is_wanted(record)) begin_ns_ = std::min(begin_ns_, record.began_unix_ns);
@@ -83,7 +83,7 @@ class Trace {
     const TimeNs first = record.rungs.front().ordered_ns, last = record.rungs.back().reached_ns;
     put(page, {{"ph", "X"},
                {"cat", "switch"},
-               {"name", title_of_switch(record)},
+               {"name", title_of_switch(record, pages_)},
                {"ts", at_us(record, first)},
                {"dur", static_cast<double>(last - first) / 1e3},
                {"args",
@@ -112,6 +112,7 @@ class Trace {
                {"args", {{"why", loss.why}}}});
   }
 
+  const std::vector<PageView>& pages_;
   const Rows rows_;
   const std::vector<std::uint64_t> wanted_;
   std::uint64_t begin_ns_ = UINT64_MAX;

@@ -26,11 +26,14 @@
 namespace livebtl::tool {
 namespace {
 
-constexpr int kLookEveryMs = 100;
+/// At first more often: a short job is to be seen, too.
+constexpr int kLookEveryMs = 100, kLookAtFirstMs = 20;
+constexpr TimeNs kFirst = 2'000 * kMillisecond;
 constexpr TimeNs kAnswerTimeout = 2'000 * kMillisecond;
 /// A job whose processes have all joined, but do not talk yet, is announced after this time.
 constexpr TimeNs kTalkTimeout = 2'000 * kMillisecond;
-constexpr TimeNs kNoJobAfter = 60'000 * kMillisecond;
+/// Slurm may first wait for nodes.
+constexpr TimeNs kLate = 15'000 * kMillisecond, kLateUnderSlurm = 60'000 * kMillisecond;
 constexpr int kAncestorsMax = 64;
 
 void say(const std::string& text) { std::fprintf(stderr, "livebtl: %s\n", text.c_str()); }
@@ -60,23 +63,33 @@ class Announcer {
         known_(std::move(known)) {}
 
   void run() {
-    const TimeNs began = monotonic_now();
-    bool said_none = false;
+    bool said_late = false;
     while (!launcher_has_ended()) {
       const auto job = find();
       if (job && announce(*job)) return;
-      if (job || said_none || monotonic_now() - began < kNoJobAfter) continue;
-      said_none = true;
-      say("no process on this node has come up over livebtl in 60 s: the job runs on other nodes, "
-          "or not over "
-          "livebtl (btlctl doctor)");
+      const TimeNs late = by_descent_ ? kLate : kLateUnderSlurm;
+      if (said_late || monotonic_now() - began_ < late) continue;
+      said_late = true;
+      say_late(late / (1'000 * kMillisecond), job ? job->id : "");
     }
+    say(!line_.empty() ? line_
+                       : "the job ended before a process of it on this node was seen over livebtl "
+                         "(btlctl doctor)");
   }
 
  private:
   bool launcher_has_ended() const {
     pollfd wanted{launcher_ends_.number(), POLLIN, 0};
-    return ::poll(&wanted, 1, kLookEveryMs) > 0;
+    const bool first = monotonic_now() - began_ < kFirst;
+    return ::poll(&wanted, 1, first ? kLookAtFirstMs : kLookEveryMs) > 0;
+  }
+
+  static void say_late(TimeNs seconds, const std::string& job) {
+    const std::string in = " in " + std::to_string(seconds) + " s";
+    say(job.empty() ? "no process on this node has come up over livebtl" + in +
+                          ": the job runs on other nodes, or not over livebtl (btlctl doctor)"
+                    : "not all processes of job " + printable(job) + " have come up" + in +
+                          " (btlctl status; btlctl doctor)");
   }
 
   bool is_ours(const control::JobPlace& job) const {
@@ -100,6 +113,7 @@ class Announcer {
     const auto heard = asker.ask_all(control::StatusRequest{job.id, false, 0});
     const std::string line = heard.silent.empty() ? up_line(job.id, heard.answers) : "";
     if (line.empty()) return false;
+    line_ = line;
     if (up_since_ == 0) up_since_ = monotonic_now();
     if (!all_talk(heard.answers) && monotonic_now() - up_since_ < kTalkTimeout) return false;
     say(line);
@@ -110,7 +124,9 @@ class Announcer {
   const Fd launcher_ends_;
   const bool by_descent_;
   const std::set<std::string> known_;
+  const TimeNs began_ = monotonic_now();
   TimeNs up_since_ = 0;
+  std::string line_;  // of the job, which is up, but does not talk yet
   const std::atomic<bool> stop_{false};
 };
 

@@ -76,3 +76,18 @@ TEST_CASE("a rung that was ordered twice is two rungs") {
   CHECK(merged[0].rungs[1].undoing);
   CHECK(merged[0].rungs[2].milliseconds > 8.0);
 }
+
+TEST_CASE("all who refused are named, and a node by its host") {
+  tool::Pages pages = some_pages();
+  for (auto& page : pages.pages) page.switches = {remembered(5, kMillisecond)};
+  for (const std::size_t i : {1u, 3u}) pages.pages[i].switches[0].refusal = "no room";
+  for (auto& page : pages.pages) page.switches[0].node = pages.pages[3].node;
+  const auto merged = merge_history(pages.pages, 8);
+  REQUIRE(merged.size() == 1);
+  CHECK(merged[0].refusals == std::vector<std::string>{pages.pages[1].name + ": no room",
+                                                       pages.pages[3].name + ": no room"});
+  const std::string title = tool::title_of_switch(merged[0].what, pages.pages);
+  CHECK(title.ends_with(" on node " + pages.pages[3].host));
+  CHECK(pages.pages[3].host != pages.pages[3].node);
+  CHECK(tool::title_of_switch(merged[0].what, {}).ends_with(" on node " + pages.pages[3].node));
+}

@@ -72,6 +72,11 @@ const Fault kFaults[] = {
      }},
     {"transport-unknown", [](Node& n) { n.sight.settings.exclude = {"nonsense"}; }},
     {"transports-none", [](Node& n) { n.sight.settings.transports = {"self"}; }},
+    {"transports-none",  // verbs and ofi are opened where they are named
+     [](Node& n) {
+       n.sight.settings.exclude = {"sm", "tcp"};
+     }},
+    {"one-node-only", [](Node& n) { n.sight.settings.exclude = {"tcp"}; }},
     {"run-directory",
      [](Node& n) { n.sight.probe.run_problem = "/run/livebtl/1000 belongs to another user"; }},
     {"run-directory-long",
@@ -127,6 +132,23 @@ TEST_CASE("on a sound node nothing is named, with an RDMA card and without") {
   CHECK(node.found().empty());
   node.sight.probe.locked_bytes_max = 8u << 20;  // of no account without a card
   CHECK(node.found().empty());
+}
+
+TEST_CASE("livebtl-run mends FI_PROVIDER_PATH for its job") {
+  Node node;
+  node.system.variables["FI_PROVIDER_PATH"] = "/opt/other";
+  REQUIRE(node.found().size() == 1);
+  node.sight.by_run = true;
+  CHECK(node.found().empty());
+}
+
+TEST_CASE("a card reaches other nodes without tcp, if verbs is named") {
+  Node node;
+  node.sight.settings.transports = {"sm", "verbs"};
+  CHECK(node.found().empty());
+  std::erase_if(node.system.texts,
+                [](const auto& each) { return each.first.starts_with(kDevice); });
+  CHECK(node.found() == std::vector<std::string>{"one-node-only"});
 }
 
 TEST_CASE("where /dev/knem can be used, nothing is amiss with single copies") {
