@@ -92,7 +92,7 @@ void Holds::tell(SimProcess& process, Times& times) {
     times.start = kNever;
     const core::HoldReport before = process.engine().hold_report();
     if (before.state == core::HoldState::kBroken) process.engine().end_hold(before.id);
-    (void)process.engine().hold({number_, lease_, 0, incarnation()});
+    (void)process.engine().hold({number_, lease_, 0, job_incarnation()});
   }
   if (now >= times.end) {
     times.end = kNever;
@@ -107,14 +107,24 @@ void Holds::end() {
   next_at_ = network_.clock().now() + static_cast<TimeNs>(random_.below(80 * kMillisecond));
 }
 
+// The highest that any process has, as `hold start` finds it: one without an incarnation takes what
+// it is told with a hold, and a higher one would fence the others out.
+Incarnation Holds::job_incarnation() const {
+  Incarnation highest{1};
+  for (const auto& process : processes_) {
+    if (process->alive()) highest = std::max(highest, process->engine().hold_report().incarnation);
+  }
+  return highest;
+}
+
 // To one above all, or to which they were raised from this hold before, as another `job restored` would find.
-Incarnation Holds::restored_to() {
+Incarnation Holds::restored_to() const {
   for (const auto& process : processes_) {
     if (!process->alive()) continue;
     const core::HoldReport report = process->engine().hold_report();
     if (report.restored_from == number_) return report.incarnation;
   }
-  return incarnation();
+  return Incarnation{static_cast<std::uint32_t>(job_incarnation()) + 1};
 }
 
 // As `job restored` does it, when it has seen that all are held.

@@ -46,10 +46,9 @@ class Holds {
   void tell(SimProcess& process, Times& times);
   void end();
   bool all_parked();
-  Incarnation restored_to();
+  Incarnation job_incarnation() const;
+  Incarnation restored_to() const;
   void restore();
-  /// Of the job, once it was held.
-  Incarnation incarnation() const { return Incarnation{static_cast<std::uint32_t>(1 + restored_)}; }
 
   SimNetwork& network_;
   Processes& processes_;

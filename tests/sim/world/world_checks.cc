@@ -2,6 +2,7 @@
 // tests/sim/world/world_checks.cc -- what the oracle looks at, besides the messages.
 #include <algorithm>
 
+#include "control/ladder/hold_types.h"
 #include "control/ladder/roster.h"
 #include "core/lane/frame.h"
 #include "tests/sim/world/world.h"
@@ -133,6 +134,12 @@ std::string transports_text(const core::EngineStatus& status) {
   return text;
 }
 
+std::string hold_text(const core::HoldReport& hold) {
+  if (hold.state == core::HoldState::kNone) return "";
+  return std::string(", ") + control::hold_state_name(hold.state) + " as incarnation " +
+         std::to_string(static_cast<std::uint32_t>(hold.incarnation));
+}
+
 }  // namespace
 
 std::string World::describe() {
@@ -147,7 +154,7 @@ std::string World::describe() {
     const control::Standing standing = process->standing();
     text += std::string(": rung ") + control::rung_name(standing.rung) +
             (standing.reached ? "" : " (not reached)") + (process->frozen() ? ", frozen" : "") +
-            (process->leaving() ? ", leaving" : "") +
+            (process->leaving() ? ", leaving" : "") + hold_text(process->engine().hold_report()) +
             ", waits for: " + process->application().waiting();
     for (const std::string& waiting : standing.report.waiting) text += "; rung waits: " + waiting;
     const core::EngineStatus status = process->engine().status();
