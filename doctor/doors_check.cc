@@ -88,7 +88,16 @@ void name_component(const Sight& sight, const launch::OpenMpi& mpi, const Error&
           ? "Programs of this Open MPI go by the provider, which costs more for each message."
           : "Programs of this Open MPI cannot reach livebtl.",
       "build livebtl against Open MPI " + mpi.version +
-          "'s headers, or install the package made for it");
+          "'s headers, or install the package made for it; if its files or the environment set "
+          "mca_base_component_disable_dlopen, take that out");
+}
+
+/// What its files say wrongly, or forbid.
+void check_mca_files(const Sight& sight, const launch::OpenMpi& mpi, Report& report) {
+  if (const std::string line = launch::joined_line_in_files(sight.system, mpi); !line.empty())
+    report.fault("mca-file", "two lines of Open MPI's parameters are one: " + line,
+                 "Neither says what it was meant to, and jobs may end in MPI_Init.",
+                 "end the line before with a line feed");
 }
 
 void check_mca(const Sight& sight, Report& report) {
@@ -186,6 +195,7 @@ void check_open_mpi(const Sight& sight, Report& report) {
                  "ompi_info --version");
     return;
   }
+  check_mca_files(sight, *mpi, report);
   check_doors(sight, *mpi, report);
 }
 

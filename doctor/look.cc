@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // doctor/look.cc -- asks the kernel what the checks need to know of this process. What is opened is closed again.
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
@@ -12,6 +13,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 
 #include "base/fd.h"
 #include "base/process_mark.h"
@@ -95,6 +99,18 @@ std::vector<std::string> holders_of_devices(const launch::System& system) {
   return holders;
 }
 
+/// A directory of our own may be read-only, or on a file system that is full: the processes of a job put files of some
+/// pages there. "": they can.
+std::string why_not_writable(const std::string& directory) {
+  constexpr off_t kBytes = 64u << 10;
+  std::string name = directory + "/doctor-XXXXXX";
+  const Fd file(::mkstemp(name.data()));
+  const int error = !file ? errno : ::posix_fallocate(file.number(), 0, kBytes);
+  if (file) ::unlink(name.c_str());
+  if (error == 0) return "";
+  return "the run directory " + directory + " cannot be written: " + std::strerror(error);
+}
+
 void look_at_settings(const launch::System& system, NodeProbe& probe, Settings& settings) {
   for (const std::string& name : system.variable_names()) {
     if (const auto warning = unknown_setting_warning(name))
@@ -129,6 +145,7 @@ NodeProbe look_at_this_node(const launch::System& system, Settings& settings) {
   probe.port_free = settings.tcp_port == 0 || can_listen_on(settings.tcp_port);
   if (const auto directory = make_run_directory(settings.rundir, run_places())) {
     probe.run_directory = *directory;
+    probe.run_problem = why_not_writable(*directory);
   } else {
     probe.run_problem = directory.error().text;
   }

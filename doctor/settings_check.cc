@@ -57,7 +57,14 @@ void check_choice(const Sight& sight, Report& report) {
   const Settings& settings = sight.settings;
   check_names("LIVEBTL_TRANSPORTS", settings.transports, report);
   check_names("LIVEBTL_EXCLUDE", settings.exclude, report);
-  if (reaches_other_nodes(sight)) return;
+  if (reaches_other_nodes(sight)) {
+    if (!used(settings, "sm"))
+      report.note(
+          "sm-unused", "sm is not used (LIVEBTL_TRANSPORTS, LIVEBTL_EXCLUDE)",
+          "Processes of one node talk over what leads to other nodes: several times slower.",
+          "name sm, too; btlctl settings shows where it is set");
+    return;
+  }
   if (!used(settings, "sm")) {
     report.fault("transports-none",
                  "no transport to another process is used (LIVEBTL_TRANSPORTS, LIVEBTL_EXCLUDE)",

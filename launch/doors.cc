@@ -3,6 +3,7 @@
 #include "launch/doors.h"
 
 #include <algorithm>
+#include <array>
 
 namespace livebtl::launch {
 namespace {
@@ -56,6 +57,14 @@ std::string joined(const std::vector<std::string>& parts) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
   return text;
+}
+
+std::vector<std::string> parameter_files(const System& system, const OpenMpi& mpi) {
+  std::string files = value_of(
+      system.run({mpi.info, "--parsable", "--param", "mca", "base", "--level", "9"}).output,
+      "mca:mca:base:param:mca_base_param_files:value:");
+  std::replace(files.begin(), files.end(), ',', '\n');
+  return lines_of(files);
 }
 
 }  // namespace
@@ -125,11 +134,7 @@ Result<bool> has_component(const System& system, const OpenMpi& mpi, const std::
 }
 
 std::string parameter_in_files(const System& system, const OpenMpi& mpi, const std::string& name) {
-  std::string files = value_of(
-      system.run({mpi.info, "--parsable", "--param", "mca", "base", "--level", "9"}).output,
-      "mca:mca:base:param:mca_base_param_files:value:");
-  std::replace(files.begin(), files.end(), ',', '\n');
-  for (const std::string& file : lines_of(files)) {
+  for (const std::string& file : parameter_files(system, mpi)) {
     std::string found;
     for (const std::string& line : lines_of(system.file_text(file).value_or(""))) {
       const std::size_t equals = line.find('=');
@@ -137,6 +142,23 @@ std::string parameter_in_files(const System& system, const OpenMpi& mpi, const s
         found = trimmed(std::string_view(line).substr(equals + 1));
     }
     if (!found.empty()) return found;
+  }
+  return "";
+}
+
+std::string joined_line_in_files(const System& system, const OpenMpi& mpi) {
+  constexpr std::array<std::string_view, 4> kOurs{"pml", "mtl", "btl",
+                                                  "opal_common_ofi_provider_include"};
+  for (const std::string& file : parameter_files(system, mpi)) {
+    for (const std::string& line : lines_of(system.file_text(file).value_or(""))) {
+      const std::string_view text = trimmed(line);
+      const std::size_t last = text.rfind('=');
+      if (text.starts_with('#') || last == text.find('=')) continue;
+      const std::string_view before = trimmed(text.substr(0, last));
+      if (std::any_of(kOurs.begin(), kOurs.end(),
+                      [&](std::string_view name) { return before.ends_with(name); }))
+        return file + ": " + std::string(text);
+    }
   }
   return "";
 }

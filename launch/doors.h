@@ -52,6 +52,9 @@ Result<bool> has_component(const System& system, const OpenMpi& mpi, const std::
 /// What its files of parameters set, the user's first (mca_base_param_files); "": nothing. Of several lines of a file the
 /// last one counts.
 std::string parameter_in_files(const System& system, const OpenMpi& mpi, const std::string& name);
+/// A line of these files that two were meant to be, as when one is added behind a last line that does not end: "FILE:
+/// LINE"; "": none.
+std::string joined_line_in_files(const System& system, const OpenMpi& mpi);
 
 /// How a component that it can use is found.
 struct ComponentUse {

@@ -5,6 +5,7 @@
 
 #include "provider/attr.h"
 #include "provider/fabric.h"
+#include "provider/named.h"
 #include "provider/provider.h"
 #include "provider/service.h"
 
@@ -54,6 +55,7 @@ int get_info(std::uint32_t api_version, const char* node, const char* service, s
   const fi_ep_type type = hints && hints->ep_attr ? hints->ep_attr->type : FI_EP_UNSPEC;
   if (flags & kUtilityProbe && type != FI_EP_UNSPEC && type != FI_EP_RDM) return -FI_ENODATA;
   return guarded([&] {
+    if (!is_named(hints, ::getenv, open_mpi_parameter)) return -FI_ENODATA;
     int error = 0;
     fi_info* const made = info_for(hints, api_version, error);
     if (!made) return error;

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "provider/imports.h"
-#include "provider/provider.h"
 
 namespace livebtl::fi {
 namespace {
@@ -17,25 +16,10 @@ constexpr const char* kLaunched[] = {"PMIX_NAMESPACE", "OMPI_MCA_orte_preconditi
                                      "PMI_RANK", "SLURM_STEP_NUM_TASKS"};
 /// Says so without a launcher.
 constexpr const char* kNamed[] = {"LIVEBTL_JOB", "FI_LIVEBTL_JOB"};
-/// Lists of providers that the program is to use; with ^ in front, not to use.
-constexpr const char* kChoices[] = {"FI_PROVIDER", "OMPI_MCA_opal_common_ofi_provider_include",
-                                    "OMPI_MCA_mtl_ofi_provider_include",
-                                    "OMPI_MCA_btl_ofi_provider_include"};
 
 bool is_set(const Environment& environment, const char* name) {
   const char* const value = environment(name);
   return value != nullptr && *value != '\0';
-}
-
-bool names_us(const char* value) {
-  std::string_view list = value == nullptr ? "" : value;
-  if (list.starts_with('^')) return false;
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find_first_of(",;"), list.size());
-    if (list.substr(0, end) == kProviderName) return true;
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return false;
 }
 
 std::string_view setting(const Environment& environment) {
@@ -52,7 +36,7 @@ void** no_devices(int* count) noexcept {
 
 }  // namespace
 
-bool devices_are_to_be_hidden(const Environment& environment) {
+bool devices_are_to_be_hidden(const Environment& environment, const Parameters& parameters) {
   const std::string_view wish = setting(environment);
   if (wish == "off") return false;
   const auto any = [&](const auto& names, const auto& good) {
@@ -62,8 +46,7 @@ bool devices_are_to_be_hidden(const Environment& environment) {
   if (any(kNamed, set)) return true;
   if (!any(kLaunched, set)) return false;
   // Where the provider is installed and another one is used, that one shall have its devices.
-  return !wish.empty() ||
-         any(kChoices, [&](const char* name) { return names_us(environment(name)); });
+  return !wish.empty() || is_chosen(environment, parameters);
 }
 
 Status hide_devices() {

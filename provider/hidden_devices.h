@@ -9,17 +9,13 @@
 // Threads: called once, by the thread that loads the provider.
 #pragma once
 
-#include <functional>
-
 #include "livebtl/result.h"
+#include "provider/named.h"
 
 namespace livebtl::fi {
 
-/// A variable of the environment; nullptr: not set.
-using Environment = std::function<const char*(const char* name)>;
-
 /// Is this process of a job that livebtl is to carry, and LIVEBTL_HIDE_DEVICES not off?
-bool devices_are_to_be_hidden(const Environment& environment);
+bool devices_are_to_be_hidden(const Environment& environment, const Parameters& parameters);
 
 /// From now on libfabric and librdmacm find no RDMA device.
 /// Errors: kUnsupported, kSystem; the text says why not, and what follows from that.

@@ -70,8 +70,8 @@ std::optional<VerbError> cannot_use(std::string_view verb, const std::string& us
   const bool switches = verb == "switch";
   // A transport to be used on a node must be allowed in the job.
   if ((switches || !node.empty()) && is_away(routing, used, known)) {
-    return refused(used + " has been removed" + (node.empty() ? "" : " from the job") +
-                   "; `btlctl add " + used + "` brings it back");
+    return refused(used + " is not in use" + (node.empty() ? "" : " in the job") +
+                   ": it was removed, or never added; `btlctl add " + used + "` has it used");
   }
   if (!node.empty() && core::covers(routing.quiesced, used))
     return refused(used + " is quiesced in the whole job; `btlctl add " + used + "` ends that");

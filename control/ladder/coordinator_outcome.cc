@@ -85,9 +85,8 @@ bool CoordinatorMachine::mixes_jobs() {
 
 /// Dry run: what the members say would happen is the outcome.
 void CoordinatorMachine::advance_plan() {
-  bool complete = true;
-  for (const auto& [member, entry] : roster_.entries()) complete = complete && entry.plan;
-  if (!complete) {
+  const auto planned = [](const auto& each) { return each.second.plan.has_value(); };
+  if (!std::ranges::all_of(roster_.entries(), planned)) {
     if (now_ >= deadline_) end(ExitCode::kRetracted, "time-out; nothing was changed");
     return;
   }
@@ -96,15 +95,17 @@ void CoordinatorMachine::advance_plan() {
     const bool now = takes_away(before, node_, name), then = takes_away(after_, node_, name);
     if (now != then) (now ? outcome_.opens : outcome_.closes).push_back(name);
   }
-  bool cut_off = false;
+  bool cut_off = false, changes = !outcome_.opens.empty() || !outcome_.closes.empty();
   for (const auto& [member, entry] : roster_.entries()) {
     cut_off = cut_off || !entry.plan->cut_off.empty();
+    changes = changes || !entry.plan->moves.empty();
     for (const auto& peer : entry.plan->cut_off) note_cut_off(entry.answer->name, peer);
     outcome_.plans.push_back({entry.answer->name, *entry.plan});
   }
-  end(cut_off ? ExitCode::kRefused : ExitCode::kDone,
-      cut_off ? title() + " would be refused: it would cut off peers"
-              : title() + " would change what is shown; nothing was changed");
+  if (cut_off)
+    return end(ExitCode::kRefused, title() + " would be refused: it would cut off peers");
+  const char* would = changes ? " would change what is shown" : " would move no pair";
+  end(ExitCode::kDone, title() + would + "; nothing was changed");
 }
 
 /// Both ends report the pair, which is listed once. An engine's name of a peer ends in its id.

@@ -246,7 +246,7 @@ void Connector::fenced_off(Path& path) noexcept {
 void Connector::log_refused(const Path& path, const std::string& text) noexcept {
   if (!refusals_logged_.allow(context_.now)) return;  // a flood must not fill the log
   log(LogLevel::kWarn, "engine",
-      "dropped a connection that did not prove itself, %s: %s withheld=%llu",
+      "dropped a connection that did not prove itself, %s: %s (%llu such lines withheld)",
       path.endpoint->describe().c_str(), text.c_str(),
       static_cast<unsigned long long>(refusals_logged_.suppressed()));
 }

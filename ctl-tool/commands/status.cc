@@ -208,7 +208,8 @@ ExitCode show_status(const CommandLine& line, const std::atomic<bool>& stop) {
     if (line.peers) print_peers(line, result.answers);
   }
   if (!count.conflict.empty()) complain(count.conflict);
-  return note_silent(result.silent, stop);
+  const ExitCode code = note_silent(result.silent, stop);
+  return code == ExitCode::kDone && count.missing.count > 0 ? ExitCode::kMembersMissing : code;
 }
 
 void define_status(CLI::App& app, CommandLine& line) {

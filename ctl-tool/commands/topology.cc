@@ -105,7 +105,9 @@ ExitCode show_topology(const CommandLine& line, const std::atomic<bool>& stop) {
   }
   print(line, json_of(topology, pages), table_of(topology, line.wide));
   if (!line.json) print_missing(topology);
-  return note_unread(pages, stop);
+  const ExitCode code = note_unread(pages, stop);
+  if (code == ExitCode::kDone && topology.missing_count > 0) return ExitCode::kMembersMissing;
+  return code;
 }
 
 void define_topology(CLI::App& app, CommandLine& line) {

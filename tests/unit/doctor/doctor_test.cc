@@ -77,6 +77,13 @@ const Fault kFaults[] = {
        n.sight.settings.exclude = {"sm", "tcp"};
      }},
     {"one-node-only", [](Node& n) { n.sight.settings.exclude = {"tcp"}; }},
+    {"sm-unused", [](Node& n) { n.sight.settings.exclude = {"sm"}; }},
+    {"mca-file",
+     [](Node& n) {
+       n.system.program("/usr/bin/ompi_info", "--parsable --param mca base --level 9",
+                        "mca:mca:base:param:mca_base_param_files:value:/etc/mca.conf\n");
+       n.system.texts["/etc/mca.conf"] = "# pml = a = b\nosc = ^ucx,pt2ptpml = cm\n";
+     }},
     {"run-directory",
      [](Node& n) { n.sight.probe.run_problem = "/run/livebtl/1000 belongs to another user"; }},
     {"run-directory-long",

@@ -119,10 +119,11 @@ bool refused(Spoil spoil) {
 }
 
 bool hidden(const std::map<std::string, std::string>& variables) {
-  return devices_are_to_be_hidden([&](const char* name) {
+  const auto variable = [&](const char* name) {
     const auto found = variables.find(name);
     return found == variables.end() ? nullptr : found->second.c_str();
-  });
+  };
+  return devices_are_to_be_hidden(variable, [](const char*) { return std::string(); });
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <rdma/providers/fi_prov.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -32,6 +33,7 @@ using Info = std::unique_ptr<fi_info, FreeInfo>;
 inline int ask(const fi_info* hints, Info& info, const char* node = nullptr,
                const char* service = nullptr, std::uint64_t flags = 0,
                std::uint32_t version = FI_VERSION(1, 17)) {
+  ::setenv("FI_PROVIDER", "livebtl", 1);  // the provider is offered to those who name it
   fi_info* found = nullptr;
   const int error = fi_prov_ini()->getinfo(version, node, service, flags, hints, &found);
   info.reset(found);
