@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace livebtl::core {
 
@@ -42,22 +43,33 @@ struct SentAhead {
   static constexpr std::uint32_t kInVainMost = 7;
 };
 
-/// The receiving half.
+/// The receiving half. A sender goes on to the next transfer when it has heard of the last one's end, or was asked for
+/// it: so whatever is dropped is of the last one offered, of the next, whose offer is late, or of one that has ended.
+/// Data of the latter may come by a path that was left long ago, and must not hide that others were dropped.
 struct TakenAhead {
-  std::uint64_t transfer = 0;  // the sender's name; its data are taken without ...
-  std::uint64_t handle = 0;    // ... this one
-  std::uint64_t missed = 0;    // the last transfer of which data came that nobody waited for
+  std::uint64_t transfer = 0;      // the sender's name; its data are taken without ...
+  std::uint64_t handle = 0;        // ... this one
+  std::uint64_t offered = 0;       // the last one offered so
+  bool dropped = false;            // data of it, or what may have been
+  bool dropped_unoffered = false;  // of another: the next one's, or late
 
+  /// Data came that nobody waited for.
+  void drop(std::uint64_t of) noexcept { (of == offered ? dropped : dropped_unoffered) = true; }
+  /// An offer with data ahead has come, in order.
+  void offer(std::uint64_t name) noexcept {
+    offered = name;
+    dropped = std::exchange(dropped_unoffered, false);
+  }
   /// Is all of it here that has come by now? Then the rest counts, too.
-  bool begin(std::uint64_t offered, std::uint64_t to) noexcept {
-    if (offered == missed) return false;
-    transfer = offered;
+  bool begin(std::uint64_t asked_for, std::uint64_t to) noexcept {
+    if (asked_for != offered || dropped) return false;
+    transfer = asked_for;
     handle = to;
     return true;
   }
   /// 0: unknown.
-  std::uint64_t handle_of(std::uint64_t offered) const noexcept {
-    return offered == transfer ? handle : 0;
+  std::uint64_t handle_of(std::uint64_t name) const noexcept {
+    return name == transfer ? handle : 0;
   }
 };
 

@@ -273,6 +273,7 @@ void Receiver::on_offer(Peer& peer, const FrameHead& head, const RtsBody& body,
   if ((head.flags & kFlagPut) != 0) return onesided_.on_put_offer(peer, head, body, payload);
   if ((head.flags & kFlagGet) != 0) return onesided_.on_get_offer(peer, body);
   if (!hold(peer, 0)) return;  // until its end is told
+  if ((head.flags & kFlagAhead) != 0) peer.rx.ahead.offer(body.transfer);
   PortState* port = ports_.find(head.target_port);
   if (port == nullptr)
     return transfers_.tell_end(peer, body.transfer, Errc::kCancelled, Role::kAnswersMessage);

@@ -97,7 +97,7 @@ void Transfers::on_data(Path& path, const FrameHead& head, DataBody data, Bytes 
   const std::uint64_t name = data.handle;
   InTransfer* in = target_of(peer, head, data);
   if (in == nullptr) {  // late: its transfer is complete; or early
-    if ((head.flags & kFlagAhead) != 0) peer.rx.ahead.missed = name;
+    if ((head.flags & kFlagAhead) != 0) peer.rx.ahead.drop(name);
     return;
   }
   if (data.offset > in->wanted || payload.size() > in->wanted - data.offset) return;

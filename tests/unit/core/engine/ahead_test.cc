@@ -3,11 +3,13 @@
 // none does they are dropped, and come again.
 #include "core/lane/ahead.h"
 
+#include "tests/unit/core/engine/ladder.h"
 #include "tests/unit/core/engine/tapped.h"
 
 using namespace livebtl;
 using namespace livebtl::test;
 using core::FrameKind;
+using core::Rung;
 
 namespace {
 
@@ -19,6 +21,11 @@ class AheadMessages {
  public:
   explicit AheadMessages(const char* beneath) : rig(2, {tapped(beneath, taps, beneath)}) {
     small();  // there is a path
+  }
+  /// By alpha, or by beta.
+  AheadMessages()
+      : rig(2, {tapped("alpha", taps), tapped("beta", beta)}, 1, {}, 1, prefer("alpha")) {
+    small();
   }
   ~AheadMessages() { rig.ports.clear(); }
 
@@ -47,7 +54,7 @@ class AheadMessages {
   }
   std::uint64_t data() { return taps[0].posted[FrameKind::kData]; }
 
-  Taps taps;
+  Taps taps, beta;
   Rig rig;
   const std::vector<std::byte> out = pattern(kAheadBytes, 7);
   std::vector<std::vector<std::byte>> in{4, std::vector<std::byte>(kAheadBytes)};
@@ -141,6 +148,63 @@ TEST_CASE("data that went ahead over a path that is lost come over the next one"
   }
   messages.taps[1].deaf = false;
   messages.until_done(0);
+}
+
+// The first message ends while what went ahead of it is stuck on the path that the pair has left.
+TEST_CASE(
+    "data that come when their message has ended do not hide that those of another were dropped") {
+  AheadMessages messages;
+  core::Routing after = prefer("alpha");
+  after.moved["alpha"] = "beta";
+  Ladder ladder{messages.rig, [] {}, prefer("alpha"), 1, 1};
+  ladder.climb_to(Rung::kJoint, after);
+  messages.rig.pass(0);  // from now on no time passes: nobody is probed
+  messages.taps[0].no_data = true;
+  messages.send(0);
+  messages.small();  // the offer has come
+  messages.taps[1].deaf = true;
+  messages.taps[0].no_data = false;
+  messages.rig.until([&] { return messages.data() > 0; });
+  ladder.order(0, Rung::kNewTx, after);
+  REQUIRE(used(messages.rig, 0, 1) == "beta");
+  messages.receive(0, kAheadBytes / 2);
+  messages.rig.until([&] { return messages.sent[0].done_count == 1; });
+  messages.send(1);  // without data ahead, as those before were in vain
+  messages.receive(1);
+  messages.until_done(1);
+  const std::uint64_t before = messages.beta[0].posted[FrameKind::kData];
+  messages.send(2);
+  messages.small();
+  CHECK(messages.beta[0].posted[FrameKind::kData] > before);
+  messages.taps[1].deaf = false;
+  messages.rig.until([&] { return messages.taps[1].posted[FrameKind::kMarkerAck] != 0; });
+  messages.receive(2);
+  messages.until_done(2);
+}
+
+TEST_CASE(
+    "data count that were not dropped, whatever was dropped of others, before or after the offer") {
+  core::TakenAhead ahead;
+  ahead.offer(1);
+  ahead.drop(1);
+  CHECK_FALSE(ahead.begin(1, 10));
+  ahead.offer(2);
+  CHECK(ahead.begin(2, 20));
+  CHECK(ahead.handle_of(2) == 20);
+  CHECK(ahead.handle_of(1) == 0);
+  ahead.drop(2);  // late: it has ended
+  ahead.offer(3);
+  ahead.drop(1);
+  CHECK(ahead.begin(3, 30));
+  ahead.drop(5);  // its offer comes behind them
+  ahead.drop(3);
+  ahead.drop(1);
+  ahead.offer(5);
+  CHECK_FALSE(ahead.begin(5, 50));
+  ahead.offer(6);
+  ahead.drop(6);
+  ahead.drop(1);
+  CHECK_FALSE(ahead.begin(6, 60));
 }
 
 TEST_CASE("who gives up a message whose data went ahead tells it") {

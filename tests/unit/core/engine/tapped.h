@@ -16,6 +16,7 @@ struct Tap {
   bool refuses = false;                    // no connection can be made
   std::atomic<bool> mute = false;          // what is posted vanishes
   std::atomic<bool> busy = false;          // nothing can be posted
+  std::atomic<bool> no_data = false;       // no data of large messages can be posted
   std::atomic<bool> deaf = false;          // nothing is read: what has been sent stays on its way
   std::atomic<int> refused = 0;            // posts while it was busy
   bool boxes = false;                      // the engine is given the transport's fast boxes
@@ -41,9 +42,10 @@ class TappedEndpoint final : public core::Endpoint {
       ++tap_.refused;
       return core::Post::kRetry;
     }
+    const auto head = core::decode_head(frame.header);
+    if (tap_.no_data && head && head->kind == core::FrameKind::kData) return core::Post::kRetry;
     const core::Post answer = tap_.mute ? core::Post::kDone : beneath_->post(frame);
-    if (const auto head = core::decode_head(frame.header); head && answer != core::Post::kRetry)
-      ++tap_.posted[head->kind];
+    if (head && answer != core::Post::kRetry) ++tap_.posted[head->kind];
     return answer;
   }
   std::size_t in_flight() const noexcept override { return beneath_->in_flight(); }
