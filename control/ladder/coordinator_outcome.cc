@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/transport_name.h"
-
 #include "control/ladder/coordinator.h"
 
 namespace livebtl::control {
