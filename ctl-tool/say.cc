@@ -49,7 +49,8 @@ void print_plans(const Outcome& outcome, const Screen& screen) {
 }
 
 void complain_details(const Outcome& outcome) {
-  for (const auto& pair : outcome.pairs) complain("  would be cut off: " + printable(pair));
+  const char* what = outcome.code == ExitCode::kRefused ? "  would be cut off: " : "  ";
+  for (const auto& pair : outcome.pairs) complain(what + printable(pair));
   for (const auto& straggler : outcome.stragglers) {
     const std::string name = straggler.name.empty() ? "a process" : straggler.name;
     std::string text = "  " + printable(name);

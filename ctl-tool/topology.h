@@ -31,9 +31,8 @@ struct Topology {
   std::vector<Node> nodes;
   std::vector<Process> processes;
   std::vector<Link> links;
-  std::vector<int> missing;  // ranks that were announced and are not there
-  std::vector<std::string>
-      unseen;  // processes that others are connected with, and that were not found
+  std::vector<int> missing;         // ranks that were announced and are not there
+  std::vector<std::string> unseen;  // not found, but known to the others as their peers
   std::uint32_t missing_count = 0;
 };
 

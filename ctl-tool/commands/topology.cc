@@ -78,15 +78,13 @@ Json json_of(const Topology& topology, const Pages& pages) {
 }
 
 void print_missing(const Topology& topology) {
-  if (topology.missing_count == 0 && topology.unseen.empty()) return;
+  if (topology.missing_count == 0) return;
   constexpr std::size_t kNamed = 8;
   const std::size_t more = topology.unseen.size() - std::min(topology.unseen.size(), kNamed);
   std::vector<std::string> names = topology.unseen;
   names.resize(topology.unseen.size() - more);
-  std::string text = "\n";
-  if (topology.missing_count > 0)
-    text += "missing: " + counted(topology.missing_count, "process", "processes") +
-            " that the launcher announced\n";
+  std::string text = "\nmissing: " + counted(topology.missing_count, "process", "processes") +
+                     " that the launcher announced\n";
   if (!names.empty())
     text += "not reached, but known to others: " + join(names, ", ") +
             (more > 0 ? " and " + std::to_string(more) + " more" : "") +

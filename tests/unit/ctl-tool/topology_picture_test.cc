@@ -50,6 +50,14 @@ TEST_CASE("a pair whose ends differ is two halves, absent ranks are dashed, work
   CHECK(picture.find("absent: sm") != std::string::npos);
 }
 
+TEST_CASE("of processes that are missing, those are named whom others know as their peers") {
+  tool::Pages pages = some_pages();
+  pages.pages.resize(2);
+  CHECK(topology_of(pages).unseen.empty());  // nobody is missing: they have left
+  pages.missing = {2, 4, {2, 3}};
+  CHECK(topology_of(pages).unseen == std::vector<std::string>{"rank 2 on a", "rank 3 on a"});
+}
+
 TEST_CASE("a name from outside is text in the picture, and no markup") {
   tool::Pages pages = some_pages();
   pages.pages[0].host = pages.pages[1].host = "<script>&\"";
