@@ -52,6 +52,7 @@ std::vector<std::string> unseen(const Pages& pages, const std::map<ProcessId, st
     }
   }
   std::vector<std::string> sorted;
+  sorted.reserve(names.size());
   for (const auto& [process, name] : names) sorted.push_back(name);
   std::ranges::sort(sorted);
   return sorted;
