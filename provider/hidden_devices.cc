@@ -14,8 +14,6 @@ namespace {
 /// Each says that a launcher has started this process as one of a job.
 constexpr const char* kLaunched[] = {"PMIX_NAMESPACE", "OMPI_MCA_orte_precondition_transports",
                                      "PMI_RANK", "SLURM_STEP_NUM_TASKS"};
-/// Says so without a launcher.
-constexpr const char* kNamed[] = {"LIVEBTL_JOB", "FI_LIVEBTL_JOB"};
 
 bool is_set(const Environment& environment, const char* name) {
   const char* const value = environment(name);
@@ -43,7 +41,7 @@ bool devices_are_to_be_hidden(const Environment& environment, const Parameters& 
     return std::any_of(std::begin(names), std::end(names), good);
   };
   const auto set = [&](const char* name) { return is_set(environment, name); };
-  if (any(kNamed, set)) return true;
+  if (names_job(environment)) return true;  // says so without a launcher
   if (!any(kLaunched, set)) return false;
   // Where the provider is installed and another one is used, that one shall have its devices.
   return !wish.empty() || is_chosen(environment, parameters);

@@ -77,6 +77,11 @@ std::string open_mpi_parameter(const char* name) {
   return std::string(text(*value));
 }
 
+bool names_job(const Environment& environment) {
+  return std::any_of(std::begin(kJobs), std::end(kJobs),
+                     [&](const char* name) { return !text(environment(name)).empty(); });
+}
+
 bool is_chosen(const Environment& environment, const Parameters& parameters) {
   return std::any_of(std::begin(kVariables), std::end(kVariables),
                      [&](const char* name) { return names_us(text(environment(name))); }) ||
@@ -88,9 +93,7 @@ bool is_named(const fi_info* hints, const Environment& environment, const Parame
   if (hints != nullptr && hints->fabric_attr != nullptr &&
       (is_it(hints->fabric_attr->prov_name) || is_it(hints->fabric_attr->name)))
     return true;
-  return std::any_of(std::begin(kJobs), std::end(kJobs),
-                     [&](const char* name) { return !text(environment(name)).empty(); }) ||
-         is_chosen(environment, parameters);
+  return names_job(environment) || is_chosen(environment, parameters);
 }
 
 }  // namespace livebtl::fi

@@ -20,6 +20,8 @@ using Environment = std::function<const char*(const char* name)>;
 std::string open_mpi_parameter(const char* name);
 using Parameters = std::function<std::string(const char* name)>;
 
+/// Is a job's name set for livebtl?
+bool names_job(const Environment& environment);
 /// Does one of the lists that choose providers name it?
 bool is_chosen(const Environment& environment, const Parameters& parameters);
 /// The same, or these hints of fi_getinfo (may be null) do, or a job's name is set for livebtl.
