@@ -7,6 +7,7 @@
 #include "control/wire/json_archive.h"
 #include "ctl-tool/ask.h"
 #include "ctl-tool/command.h"
+#include "ctl-tool/moves.h"
 #include "ctl-tool/say.h"
 
 namespace livebtl::tool {
@@ -128,6 +129,10 @@ void print_status(const CommandLine& line,
     table.add(std::move(row), tone_of(answer));
   }
   print(table.text(screen_of(line)));
+  std::vector<const control::Standing*> standings;
+  for (const auto& answer : answers) standings.push_back(&answer.second.standing);
+  const std::string moves = moves_in_force(standings);
+  if (!moves.empty()) print("\nswitched: " + moves + "\n");
 }
 
 void print_peers(const CommandLine& line,

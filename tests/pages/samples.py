@@ -34,7 +34,7 @@ TOKENS = [(r"\.\.\.", ".*"),
           (r"\s+", r"\s+")]
 WHICH = re.compile("|".join(f"(?P<t{i}>{token})" for i, (token, _) in enumerate(TOKENS)))
 # What each file's samples leave behind is taken back, so that they may stand in any order.
-RESTORE = [("add", "sm"), ("switch", "tcp", "sm")]
+RESTORE = [("add", "sm"), ("add", "tcp")]
 
 
 class Sample:
@@ -169,6 +169,7 @@ def main():
         job.wait_ready()
         run(job, build, logs, "btlctl switch sm tcp")  # a page of history
         run(job, build, logs, "btlctl switch tcp sm")
+        run(job, build, logs, "btlctl add tcp")  # no rule is left
         for path in files():
             if options.only and not any(part in path for part in options.only):
                 continue

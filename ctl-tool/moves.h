@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ctl-tool/moves.h -- which rules of `switch` are in force in a job, as a line for people. Run by btlctl's one thread; owns
+// nothing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "control/ladder/ladder_types.h"
+
+namespace livebtl::tool {
+
+/// "sm to tcp, verbs to tcp on node1": where pairs go that would use the first, the job's rules before those of nodes. Of
+/// the standing that is furthest, since in the middle of a switch they differ. "": there are none.
+std::string moves_in_force(const std::vector<const control::Standing*>& standings);
+
+}  // namespace livebtl::tool
