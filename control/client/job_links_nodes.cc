@@ -38,12 +38,11 @@ void JobLinks::send(const std::vector<Send>& sends) {
 /// All members of a rung are asked the same, one behind the other: it is put into words once.
 void JobLinks::ask(const Send& question) {
   ++sent_.to_members;
-  if (!asked_ || *asked_ != question.request) {
+  if (asked_body_.empty() || asked_ != question.request) {
     const auto body =
         std::visit([](const auto& request) { return encode(request); }, question.request);
-    asked_.reset();
     if (!body) return;
-    asked_.emplace(question.request);
+    asked_ = question.request;
     asked_body_ = *body;
   }
   if (const auto route = route_to(question.to)) send_encoded(*route, "", asked_body_);
