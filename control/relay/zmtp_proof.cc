@@ -3,6 +3,7 @@
 #include "control/relay/zmtp_proof.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace livebtl::control {
 namespace {
