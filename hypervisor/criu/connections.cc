@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <filesystem>
-#include <map>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -51,26 +49,6 @@ std::optional<std::string> read_end(const std::string& field) {
   const auto port = parse_hex(field.substr(colon + 1));
   if (!address || !port) return std::nullopt;
   return *address + ":" + std::to_string(*port);
-}
-
-/// By its number, which is one of the whole node.
-std::map<std::uint64_t, std::string> sockets_of(const std::vector<pid_t>& tree) {
-  constexpr std::string_view kPrefix = "socket:[";
-  std::map<std::uint64_t, std::string> sockets;
-  for (const pid_t pid : tree) {
-    std::error_code broken;
-    for (std::filesystem::directory_iterator each("/proc/" + std::to_string(pid) + "/fd", broken),
-         end;
-         !broken && each != end; each.increment(broken)) {
-      std::error_code gone;
-      const std::string link = std::filesystem::read_symlink(each->path(), gone).string();
-      if (gone || !link.starts_with(kPrefix)) continue;
-      const auto inode = parse_number<std::uint64_t>(
-          link.substr(kPrefix.size(), link.size() - kPrefix.size() - 1));
-      if (inode) sockets.emplace(*inode, named_process(pid));
-    }
-  }
-  return sockets;
 }
 
 bool are_one(const TcpConnection& one, const TcpConnection& other) {

@@ -9,6 +9,7 @@
 #include "base/text_file.h"
 #include "hypervisor/criu/dump_files.h"
 #include "hypervisor/criu/process_tree.h"
+#include "hypervisor/criu/unix_links.h"
 #include "hypervisor/vm/program.h"
 
 namespace livebtl::hypervisor {
@@ -74,6 +75,13 @@ Answer CriuSteps::ended(const Words& words, const Finished& finished,
   return {
       Outcome::kFailed, kCodeTakenBack,
       words[0] + " " + words[1] + " ended with code " + std::to_string(finished.code) + ": " + why};
+}
+
+Answer CriuSteps::wait_for_links(const std::vector<pid_t>& tree) const {
+  const auto link = wait_for_unix_links(tree, uninterrupted());
+  if (!link) return {};
+  return {Outcome::kFailed, kCodeTakenBack,
+          *link + ", which is not dumped with the job; end one of the two, or try again"};
 }
 
 Answer DumpSteps::perform(Action action) {
@@ -158,6 +166,7 @@ Answer DumpSteps::hold_job() {
 
 Answer DumpSteps::save() {
   tree_ = tree_below(root_);
+  if (Answer apart = wait_for_links(tree_); !apart.ok()) return apart;
   const std::string script = dump_script(images_, directory_.ram_path(node_), lease_over_s_);
   if (const auto written = write_dump_files(images_, {job_, root_, tree_}, script); !written)
     return late_answer_of(written.error());

@@ -30,6 +30,9 @@ class CriuSteps : public Steps {
   /// What such a program says by its end.
   Answer ended(const Words& words, const Finished& finished, const std::string& log) const;
 
+  /// Until no process of the tree has a Unix socket that leads out of it.
+  Answer wait_for_links(const std::vector<pid_t>& tree) const;
+
   const CriuRequest& request_;
   SetDirectory directory_;
   std::string node_, images_, hold_;

@@ -72,6 +72,7 @@ class NodeDump : public CriuSteps {
     if (!stilled) return late_answer_of(stilled.error());
     relay_stilled_ = std::move(*stilled);
     tree_ = tree_below(root_);
+    if (Answer apart = wait_for_links(tree_); !apart.ok()) return apart;
     const std::string script = dump_script(images_, directory_.ram_path(node_), until_s_, true);
     if (const auto written = write_dump_files(images_, {job_, root_, tree_}, script); !written)
       return late_answer_of(written.error());

@@ -130,4 +130,23 @@ std::vector<std::string> passing_files(const std::vector<pid_t>& tree,
   return {files.begin(), files.end()};
 }
 
+std::map<std::uint64_t, std::string> sockets_of(const std::vector<pid_t>& tree) {
+  constexpr std::string_view kPrefix = "socket:[";
+  std::map<std::uint64_t, std::string> sockets;
+  for (const pid_t pid : tree) {
+    std::error_code broken;
+    for (std::filesystem::directory_iterator each("/proc/" + std::to_string(pid) + "/fd", broken),
+         end;
+         !broken && each != end; each.increment(broken)) {
+      std::error_code gone;
+      const std::string link = std::filesystem::read_symlink(each->path(), gone).string();
+      if (gone || !link.starts_with(kPrefix)) continue;
+      const auto inode = parse_number<std::uint64_t>(
+          link.substr(kPrefix.size(), link.size() - kPrefix.size() - 1));
+      if (inode) sockets.emplace(*inode, named_process(pid));
+    }
+  }
+  return sockets;
+}
+
 }  // namespace livebtl::hypervisor

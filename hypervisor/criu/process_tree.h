@@ -5,6 +5,8 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +27,9 @@ std::optional<uid_t> owner_of(pid_t pid);
 
 /// "mpirun (215)"; "" if it has ended.
 std::string named_process(pid_t pid);
+
+/// The sockets that these processes have open, by their numbers, which are those of the whole node, and whose each is.
+std::map<std::uint64_t, std::string> sockets_of(const std::vector<pid_t>& tree);
 
 /// The place that this path is in of those that do not outlive the machine, or belong to it alone: /dev/shm, /run, /tmp or
 /// /var/tmp; "": in none of them.
