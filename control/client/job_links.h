@@ -124,9 +124,9 @@ class JobLinks {
   std::map<ProcessId, std::string> merging_;  // relays of other nodes that do, by their members
   NodeQuestions questions_;
   Sent sent_;
-  Request asked_;           // of the last member that was asked by itself ...
-  std::string asked_body_;  // ... and how that is sent; empty: none was asked
-  std::string outside_relay_;     // from outside: everything goes through it
+  Request asked_;              // of the last member that was asked by itself ...
+  std::string asked_body_;     // ... and how that is sent; empty: none was asked
+  std::string outside_relay_;  // from outside: everything goes through it
   std::optional<zmq::context_t>
       context_;  // from outside alone; before its socket, which goes first
   std::optional<ZmqSocket> outside_;

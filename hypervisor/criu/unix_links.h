@@ -18,8 +18,8 @@ namespace livebtl::hypervisor {
 /// tell.
 std::optional<std::string> unix_link_out_of(const std::vector<pid_t>& tree);
 
-/// Who was connected a moment ago, a command or a relay that ends, may still have to close its end. Returns at once when
-/// there is no such link; else, after some seconds or at the deadline, what the last one was.
+/// Waits, since a command or a relay that ends may still have to close its end. Returns at once when there is no such link;
+/// else, after some seconds or at the deadline, what the last one was.
 std::optional<std::string> wait_for_unix_links(const std::vector<pid_t>& tree,
                                                const Deadline& deadline);
 
