@@ -64,7 +64,7 @@ struct CommandLine {
   double interval_s = 1.0;
   std::size_t last = SIZE_MAX;  // switches
   bool all = false;             // however long a table gets
-  bool svg = false;             // topology: a picture
+  bool svg = false;             // topology, trace: a picture
   std::string textfile;         // metrics: to be written
   std::string listen;           // metrics: ADDRESS:PORT
   std::string generate;         // page | settings-man

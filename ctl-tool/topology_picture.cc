@@ -2,10 +2,10 @@
 // ctl-tool/topology_picture.cc -- see topology_picture.h.
 #include "ctl-tool/topology_picture.h"
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <map>
+
+#include "ctl-tool/svg.h"
 
 namespace livebtl::tool {
 namespace {
@@ -13,35 +13,6 @@ namespace {
 // In pixels.
 constexpr double kRadius = 22, kCell = 96, kPad = 34, kGap = 90, kHead = 78, kTitle = 34;
 constexpr std::size_t kProcessesDrawn = 64;  // of a node; more are counted
-
-std::string xml(const std::string& text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
-std::string number(double value) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.1f", value);
-  return text.data();
-}
 
 struct Place {
   double x = 0, y = 0;
@@ -83,11 +54,7 @@ class Picture {
     for (const auto& link : topology_.links) draw(link);
     for (std::size_t i = 0; i < places_.size(); ++i) draw_process(i);
     draw_missing();
-    return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width_) + "\" height=\"" +
-           number(height_) + "\" viewBox=\"0 0 " + number(width_) + " " + number(height_) +
-           "\" font-family=\"sans-serif\" font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" "
-           "fill=\"#ffffff\"/>\n" +
-           body_ + "</svg>\n";
+    return svg_picture(width_, height_, body_);
   }
 
  private:
@@ -129,8 +96,7 @@ class Picture {
   }
 
   void write(double x, double y, const std::string& text, const std::string& more = "") {
-    body_ += "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" " + more + ">" + xml(text) +
-             "</text>\n";
+    body_ += svg_text(x, y, text, more);
   }
 
   void draw_title() {
@@ -144,7 +110,7 @@ class Picture {
       const auto pairs = std::ranges::count(topology_.links, name, &Topology::Link::transport);
       const std::string text =
           name + ": " + counted(static_cast<std::uint64_t>(pairs), "pair", "pairs");
-      body_ += "<line x1=\"" + number(x) + "\" y1=\"52\" x2=\"" + number(x + 28) +
+      body_ += "<line x1=\"" + pixels(x) + "\" y1=\"52\" x2=\"" + pixels(x + 28) +
                "\" y2=\"52\" stroke=\"" + colour + "\" stroke-width=\"4\"/>\n";
       write(x + 34, 57, text);
       x += 60 + 8.0 * static_cast<double>(text.size());
@@ -155,8 +121,8 @@ class Picture {
   void draw_node(std::size_t index) {
     const auto& node = topology_.nodes[index];
     const Box& box = boxes_[index];
-    body_ += "<rect x=\"" + number(box.x) + "\" y=\"" + number(box.y) + "\" width=\"" +
-             number(box.width) + "\" height=\"" + number(box.height) +
+    body_ += "<rect x=\"" + pixels(box.x) + "\" y=\"" + pixels(box.y) + "\" width=\"" +
+             pixels(box.width) + "\" height=\"" + pixels(box.height) +
              "\" rx=\"10\" fill=\"#f4f6f8\" stroke=\"#9aa5b1\"/>\n";
     const std::size_t hidden =
         node.processes.size() - std::min(node.processes.size(), kProcessesDrawn);
@@ -175,8 +141,8 @@ class Picture {
   }
 
   void draw_line(const Place& from, const Place& to, const std::string& transport, bool moving) {
-    body_ += "<line x1=\"" + number(from.x) + "\" y1=\"" + number(from.y) + "\" x2=\"" +
-             number(to.x) + "\" y2=\"" + number(to.y) + "\" stroke=\"" + colours_.at(transport) +
+    body_ += "<line x1=\"" + pixels(from.x) + "\" y1=\"" + pixels(from.y) + "\" x2=\"" +
+             pixels(to.x) + "\" y2=\"" + pixels(to.y) + "\" stroke=\"" + colours_.at(transport) +
              "\" stroke-width=\"2.5\" stroke-opacity=\"0.8\"" +
              (moving ? " stroke-dasharray=\"6 4\"" : "") + "/>\n";
   }
@@ -187,8 +153,8 @@ class Picture {
     if (!at.drawn) return;
     std::string tip = process.name + "; open: " + join(process.open, ", ");
     if (!process.absent.empty()) tip += "; absent: " + join(process.absent, ", ");
-    body_ += "<circle cx=\"" + number(at.x) + "\" cy=\"" + number(at.y) + "\" r=\"" +
-             number(kRadius) + "\" fill=\"" + (process.at_work ? "#ffe8a3" : "#ffffff") +
+    body_ += "<circle cx=\"" + pixels(at.x) + "\" cy=\"" + pixels(at.y) + "\" r=\"" +
+             pixels(kRadius) + "\" fill=\"" + (process.at_work ? "#ffe8a3" : "#ffffff") +
              "\" stroke=\"" + (process.absent.empty() ? "#323f4b" : "#d1495b") +
              "\" stroke-width=\"2\"><title>" + xml(tip) + "</title></circle>\n";
     write(at.x, at.y + 5, process.rank >= 0 ? std::to_string(process.rank) : "?",
@@ -203,8 +169,8 @@ class Picture {
     for (const int rank : topology_.missing) {
       if (x > width_ - kPad) break;
       body_ +=
-          "<circle cx=\"" + number(x) + "\" cy=\"" + number(missing_y_ + 56) + "\" r=\"" +
-          number(kRadius) +
+          "<circle cx=\"" + pixels(x) + "\" cy=\"" + pixels(missing_y_ + 56) + "\" r=\"" +
+          pixels(kRadius) +
           "\" fill=\"none\" stroke=\"#9aa5b1\" stroke-width=\"2\" stroke-dasharray=\"4 4\"/>\n";
       write(x, missing_y_ + 61, std::to_string(rank), "text-anchor=\"middle\" fill=\"#7b8794\"");
       x += kCell * 0.7;

@@ -11,6 +11,7 @@
 #include "ctl-tool/merged_history.h"
 #include "ctl-tool/options.h"
 #include "ctl-tool/pages.h"
+#include "ctl-tool/trace_picture.h"
 
 namespace livebtl::tool {
 namespace {
@@ -123,26 +124,42 @@ ExitCode show_trace(const CommandLine& line, const std::atomic<bool>& stop) {
   auto look = PageLook::open(line, stop);
   if (!look) return end_early(line, look.error());
   const Pages pages = look->look();
+  const std::vector<MergedSwitch> switches = merge_history(pages.pages, line.last);
+  if (line.svg) {
+    print(picture_of_switches(pages.pages, switches));
+    return note_unread(pages, stop);
+  }
   std::vector<std::uint64_t> wanted;
-  for (const MergedSwitch& each : merge_history(pages.pages, line.last))
-    wanted.push_back(each.what.operation);
+  for (const MergedSwitch& each : switches) wanted.push_back(each.what.operation);
   print_json(Trace(pages.pages, std::move(wanted)).document(pages.job));
   return note_unread(pages, stop);
+}
+
+void define_trace(CLI::App& app, CommandLine& line) {
+  add_last(app, line);
+  app.add_flag("--svg", line.svg, "Print a picture (SVG) instead");
+}
+
+std::string conflict_of_trace(const CommandLine& line) {
+  return line.svg && line.json ? "--svg prints a picture, --json a document; name one of them" : "";
 }
 
 }  // namespace
 
 const Command kTrace{
     .name = "trace",
-    .summary = "Print the last switches as a time line for Perfetto",
+    .summary = "Print the last switches as a time line for Perfetto, or as a picture",
     .detail =
         R"(Prints a document that ui.perfetto.dev and chrome://tracing open: one row a process, on it the last
 switches (eight at most) with their rungs, and what was lost meanwhile. Rows of one node have one
-clock; those of two nodes are as far apart as their clocks. The processes are not woken.
+clock; those of two nodes are as far apart as their clocks. With --svg a picture: a row a process, a
+bar a rung. The processes are not woken.
 
-Example:
-  btlctl trace >switches.json)",
-    .define = add_last,
+Examples:
+  btlctl trace >switches.json
+  btlctl trace --svg --last 1 >switch.svg)",
+    .define = define_trace,
+    .conflict = conflict_of_trace,
     .run = show_trace};
 
 }  // namespace livebtl::tool
