@@ -130,6 +130,7 @@ void print_status(const CommandLine& line,
   }
   print(table.text(screen_of(line)));
   std::vector<const control::Standing*> standings;
+  standings.reserve(answers.size());
   for (const auto& answer : answers) standings.push_back(&answer.second.standing);
   const std::string moves = moves_in_force(standings);
   if (!moves.empty()) print("\nswitched: " + moves + "\n");

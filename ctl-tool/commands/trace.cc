@@ -130,6 +130,7 @@ ExitCode show_trace(const CommandLine& line, const std::atomic<bool>& stop) {
     return note_unread(pages, stop);
   }
   std::vector<std::uint64_t> wanted;
+  wanted.reserve(switches.size());
   for (const MergedSwitch& each : switches) wanted.push_back(each.what.operation);
   print_json(Trace(pages.pages, std::move(wanted)).document(pages.job));
   return note_unread(pages, stop);
