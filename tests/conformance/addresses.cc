@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <utility>
 
 #include "tests/conformance/behaviours.h"
 #include "tests/conformance/rig.h"
@@ -54,10 +55,10 @@ void malformed_addresses_are_refused(const Subject& subject) {
       bad.emplace_back(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(length));
     Blob longer = good;
     longer.push_back(std::byte{0});
-    bad.push_back(longer);
+    bad.push_back(std::move(longer));
     Blob other_version = good;
-    other_version[0] ^= std::byte{0x80};
-    bad.push_back(other_version);
+    other_version.at(0) ^= std::byte{0x80};
+    bad.push_back(std::move(other_version));
   }
   for (const Blob& address : bad) {
     INFO("address of " << address.size() << " bytes");
