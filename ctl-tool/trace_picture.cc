@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "control/ladder/outcome.h"
 #include "ctl-tool/svg.h"
 #include "ctl-tool/table.h"
 

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <thread>
+#include <utility>
 
 #include "base/fd.h"
 
