@@ -4,12 +4,14 @@
 #include "hypervisor/criu/unix_links.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -20,30 +22,25 @@ using namespace livebtl::hypervisor;
 
 namespace {
 
-struct SocketPair {
-  SocketPair() {
-    std::array<int, 2> both{};
-    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, both.data()) == 0);
-    one = Fd(both[0]);
-    other = Fd(both[1]);
-  }
-  Fd one, other;
-};
-
-/// Has one end of the pair, and nothing else of it; ends when it is told to.
-class Neighbour {
+/// A process that has one descriptor and no other: whatever this one was started with is not its own. Ends when it is told
+/// to.
+class Holder {
  public:
-  explicit Neighbour(SocketPair& pair) : pid_(::fork()) {
+  explicit Holder(Fd one) {
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe2(ends.data(), O_CLOEXEC) == 0);
+    const Fd settled(ends[0]);
+    Fd told(ends[1]);
+    pid_ = ::fork();
     REQUIRE(pid_ >= 0);
-    if (pid_ == 0) {
-      pair.one = Fd();
-      for (;;) ::pause();
-    }
-    pair.other = Fd();
+    if (pid_ == 0) hold(one.number());
+    told = Fd();
+    char none = 0;
+    REQUIRE(::read(settled.number(), &none, 1) == 0);  // it has closed its end, as all others
   }
-  ~Neighbour() { end(); }
-  Neighbour(const Neighbour&) = delete;
-  Neighbour& operator=(const Neighbour&) = delete;
+  ~Holder() { end(); }
+  Holder(const Holder&) = delete;
+  Holder& operator=(const Holder&) = delete;
 
   void end() {
     if (pid_ <= 0) return;
@@ -51,41 +48,55 @@ class Neighbour {
     ::waitpid(std::exchange(pid_, 0), nullptr, 0);
   }
   pid_t pid() const { return pid_; }
+  std::string name() const { return "(" + std::to_string(pid_) + ")"; }
 
  private:
-  pid_t pid_;
+  [[noreturn]] static void hold(int descriptor) {
+    ::dup2(descriptor, STDIN_FILENO);
+    ::close_range(STDIN_FILENO + 1, ~0u, 0);
+    for (;;) ::pause();
+  }
+
+  pid_t pid_ = 0;
 };
+
+std::pair<Fd, Fd> socket_pair() {
+  std::array<int, 2> both{};
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, both.data()) == 0);
+  return {Fd(both[0]), Fd(both[1])};
+}
 
 Deadline in(TimeNs duration) { return {monotonic_now() + duration, nullptr}; }
 
 }  // namespace
 
 TEST_CASE("a Unix socket whose other end another process has leads out, and both are named") {
-  SocketPair pair;
-  CHECK_FALSE(unix_link_out_of({::getpid()}));
-  const Neighbour other(pair);
-  const auto link = unix_link_out_of({::getpid()});
+  auto [here, there] = socket_pair();
+  const Holder one(std::move(here)), other(std::move(there));
+  const auto link = unix_link_out_of({one.pid()});
   REQUIRE(link);
-  CHECK(link->find("(" + std::to_string(::getpid()) + ")") < link->find("connected to"));
-  CHECK(link->find("(" + std::to_string(other.pid()) + ")") > link->find("connected to"));
-  CHECK_FALSE(unix_link_out_of({::getpid(), other.pid()}));
+  CHECK(link->find(one.name()) < link->find("connected to"));
+  CHECK(link->find(other.name()) > link->find("connected to"));
+  CHECK(link->find(other.name()) != std::string::npos);
+  CHECK_FALSE(unix_link_out_of({one.pid(), other.pid()}));
 }
 
 TEST_CASE("one whose other end has been closed leads nowhere") {
-  SocketPair pair;
-  Neighbour other(pair);
-  other.end();
-  CHECK_FALSE(unix_link_out_of({::getpid()}));
+  auto [here, there] = socket_pair();
+  const Holder one(std::move(here));
+  there = Fd();
+  CHECK_FALSE(unix_link_out_of({one.pid()}));
 }
 
 TEST_CASE("who is connected is waited for, but not beyond the deadline") {
-  SocketPair pair;
-  Neighbour other(pair);
-  CHECK(wait_for_unix_links({::getpid()}, in(0)));
+  auto [here, there] = socket_pair();
+  const Holder one(std::move(here));
+  Holder other(std::move(there));
+  CHECK(wait_for_unix_links({one.pid()}, in(0)));
   std::thread ends([&other] {
     ::usleep(100'000);
     other.end();
   });
-  CHECK_FALSE(wait_for_unix_links({::getpid()}, in(600 * kSecond)));
+  CHECK_FALSE(wait_for_unix_links({one.pid()}, in(600 * kSecond)));
   ends.join();
 }
