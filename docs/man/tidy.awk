@@ -9,7 +9,8 @@ function put(line) {
   print line
 }
 /^\.\\"/ { next }
-/^\.P$/ { wanted = 1; next }
+# ".P" of scdoc 1.11.2, ".PP" of later ones.
+/^\.PP?$/ { wanted = 1; next }
 /^\.RE$/ { later = wanted; wanted = 0; put($0); wanted = later; next }
 /^\.(nh|ad|ie|el)/ { print; next }
 !/^(\.|\\h)/ { gsub(/-/, "\\-") }

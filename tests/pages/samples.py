@@ -125,7 +125,8 @@ def check_completion(job, build):
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     try:
-        for words, wanted in (("switch ''", ["sm", "tcp"]), ("switch sm t", ["tcp"]), ("--job ''", ["ompi-"]),
+        # Open MPI 4's jobs are named ompi-..., those of PMIx's launchers pmix-...
+        for words, wanted in (("switch ''", ["sm", "tcp"]), ("switch sm t", ["tcp"]), ("--job ''", [("ompi-", "pmix-")]),
                               ("remove --scope node:", ["node:"])):
             printed = run(job, build, job.logs, f"btlctl __complete {words}")
             for word in wanted:
