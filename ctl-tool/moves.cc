@@ -13,12 +13,8 @@ namespace {
 void add_moves(std::vector<std::string>& moves, const core::Rules& rules,
                const std::string& where) {
   for (const auto& [from, to] : rules.moved) {
-    // A node's rule that keeps pairs where they are, whatever the job's rule says.
-    if (from == to) {
-      if (!where.empty()) moves.push_back(printable(from) + " stays" + where);
-      continue;
-    }
-    moves.push_back(printable(from) + " to " + printable(to) + where);
+    // A node's rule may keep pairs where they are, whatever the job's rule says.
+    moves.push_back(printable(from) + (from == to ? " stays" : " to " + printable(to)) + where);
   }
 }
 

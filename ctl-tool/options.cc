@@ -73,6 +73,10 @@ void add_hold_id(CLI::App& app, CommandLine& line, const char* text) {
   add_value(app, "--id", line.hold_id, "ID", text)->check(checked(problem_of_hold_id));
 }
 
+std::string conflict_of_svg(const CommandLine& line) {
+  return line.svg && line.json ? "--svg prints a picture, --json a document; name one of them" : "";
+}
+
 void add_last(CLI::App& app, CommandLine& line) {
   add_value(app, "--last", line.last, "NUMBER", "The newest so many switches alone")
       ->check(CLI::Range(std::size_t{1}, control::kSwitchesKept).description(""));

@@ -49,6 +49,8 @@ CLI::Option* add_lease(CLI::App& app, CommandLine& line, double least, const cha
 void add_hold_id(CLI::App& app, CommandLine& line, const char* text);
 /// --last: how many switches
 void add_last(CLI::App& app, CommandLine& line);
+/// Of commands that draw a picture; "": there is none.
+std::string conflict_of_svg(const CommandLine& line);
 void add_interval(CLI::App& app, CommandLine& line, double least);
 /// Accepted, without a meaning: earlier versions took it here.
 void add_ignored(CLI::App& app, const char* name);

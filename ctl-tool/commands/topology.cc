@@ -4,6 +4,7 @@
 #include <map>
 
 #include "ctl-tool/command.h"
+#include "ctl-tool/options.h"
 #include "ctl-tool/topology_picture.h"
 
 namespace livebtl::tool {
@@ -112,10 +113,6 @@ void define_topology(CLI::App& app, CommandLine& line) {
   app.add_flag("--svg", line.svg, "Print a picture (SVG) instead of the table");
 }
 
-std::string conflict_of_topology(const CommandLine& line) {
-  return line.svg && line.json ? "--svg prints a picture, --json a document; name one of them" : "";
-}
-
 }  // namespace
 
 const Command kTopology{
@@ -132,7 +129,7 @@ Examples:
   btlctl topology
   btlctl topology --svg >job.svg)",
     .define = define_topology,
-    .conflict = conflict_of_topology,
+    .conflict = conflict_of_svg,
     .run = show_topology};
 
 }  // namespace livebtl::tool

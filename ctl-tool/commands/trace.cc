@@ -141,10 +141,6 @@ void define_trace(CLI::App& app, CommandLine& line) {
   app.add_flag("--svg", line.svg, "Print a picture (SVG) instead");
 }
 
-std::string conflict_of_trace(const CommandLine& line) {
-  return line.svg && line.json ? "--svg prints a picture, --json a document; name one of them" : "";
-}
-
 }  // namespace
 
 const Command kTrace{
@@ -160,7 +156,7 @@ Examples:
   btlctl trace >switches.json
   btlctl trace --svg --last 1 >switch.svg)",
     .define = define_trace,
-    .conflict = conflict_of_trace,
+    .conflict = conflict_of_svg,
     .run = show_trace};
 
 }  // namespace livebtl::tool

@@ -103,7 +103,7 @@ std::optional<std::string> wait_for_unix_links(const std::vector<pid_t>& tree,
                                                const Deadline& deadline) {
   const TimeNs last = std::min(deadline.at, monotonic_now() + kWaitMost);
   auto link = unix_link_out_of(tree);
-  while (link && monotonic_now() < last) {
+  while (link && monotonic_now() < last && !deadline.stopped()) {
     pause(kLookEvery, deadline);
     link = unix_link_out_of(tree);
   }

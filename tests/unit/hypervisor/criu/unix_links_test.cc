@@ -94,7 +94,7 @@ TEST_CASE("who is connected is waited for, but not beyond the deadline") {
   Holder other(std::move(there));
   CHECK(wait_for_unix_links({one.pid()}, in(0)));
   std::thread ends([&other] {
-    ::usleep(100'000);
+    ::usleep(100'000);  // so that it is waited for; if it ends before that the outcome is the same
     other.end();
   });
   CHECK_FALSE(wait_for_unix_links({one.pid()}, in(600 * kSecond)));
