@@ -51,7 +51,7 @@ def _survive(context, transports):
         check(told and told[-1]["survivor"] == "done", f"rank 0 did not come to its end: {told}, {job.log_tail()}")
     *calls, last = told
     check(last["alone"], "a receive from any source ended where nobody had died")
-    wrong = [call["survivor"] for call in calls if call["error"] != "other"]
+    wrong = {call["survivor"]: call["error"] for call in calls if call["error"] != "other"}
     check(not wrong, f"calls to a dead process gave other errors than MPI_ERR_OTHER: {wrong}")
     return len(calls)
 

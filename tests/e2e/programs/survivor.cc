@@ -17,12 +17,12 @@ constexpr int kLargeBytes = 4 << 20;
 void tell(const char* call, int error) {
   int found = MPI_SUCCESS;
   MPI_Error_class(error, &found);
-  std::printf("{\"survivor\": \"%s\", \"error\": %s}\n", call,
-              found == MPI_ERR_OTHER ? "\"other\"" : "\"wrong\"");
+  const char* name = found == MPI_ERR_OTHER ? "other" : found == MPI_SUCCESS ? "none" : "wrong";
+  std::printf("{\"survivor\": \"%s\", \"error\": \"%s\"}\n", call, name);
   std::fflush(stdout);
 }
 
-/// Rank 1 is alive when they begin, and dead before they can end.
+/// Rank 1 is alive when they begin, as it is told to die afterwards, and dead before they can end.
 struct BegunBefore {
   std::vector<char> large = std::vector<char>(kLargeBytes);
   int x = 0;
@@ -48,6 +48,7 @@ bool alone_goes_on() {
 int survive() {
   int x = 0;
   BegunBefore begun;
+  MPI_Send(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
   MPI_Status status;
   const MPI_Comm world = MPI_COMM_WORLD;
   tell("recv", MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 3, world, MPI_STATUS_IGNORE));
@@ -79,6 +80,5 @@ int main(int argc, char** argv) {
     MPI_Recv(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     std::raise(SIGKILL);
   }
-  MPI_Send(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
   ::_exit(survive());  // MPI_Finalize would wait for rank 1
 }
