@@ -15,10 +15,7 @@ from .places import RUN
 from .products import MOUNTED
 
 SAVE_BYTES_A_SECOND = 8 << 30  # unlimited, in effect
-# Of a guest that runs: QEMU's default. QEMU before 9.0 loses what an emulated guest writes to a page right after the page was
-# taken ("physmem: Fix migration dirty bitmap coherency with TCG memory access"). Unlimited, a quarter of the guests under
-# load crashed afterwards; so limited, none of 41.
-MIGRATE_BYTES_A_SECOND = 128 << 20
+MIGRATE_BYTES_A_SECOND = 128 << 20  # of a guest that runs: QEMU's default, or it may crash (docs/VMLAB.md)
 
 
 @dataclass
