@@ -90,6 +90,10 @@ std::string problem_of_listen(const std::string& text) {
                                         : "it takes ADDRESS:PORT, as 127.0.0.1:9464 or [::1]:9464";
 }
 
+std::string problem_of_textfile(const std::string& path) {
+  return path.ends_with(".prom") ? "" : "its name has to end in .prom: node_exporter reads no other";
+}
+
 std::string conflict_of_metrics(const CommandLine& line) {
   if (!line.connect.empty())
     return "metrics are of this node's processes; call it on each node, without --connect";
@@ -102,7 +106,8 @@ void define_metrics(CLI::App& app, CommandLine& line) {
   CLI::Option* const file =
       add_value(app, "--textfile", line.textfile, "FILE",
                 "Replace this file instead of printing, in the form that node_exporter's textfile "
-                "collector reads; its name ends in .prom");
+                "collector reads; its name ends in .prom")
+          ->check(checked(problem_of_textfile));
   add_value(app, "--listen", line.listen, "ADDRESS:PORT",
             "Serve http://ADDRESS:PORT/metrics instead of printing, until SIGINT or SIGTERM comes. "
             "Whoever reaches that address may read. By livebtl-exporter, a package of its own")

@@ -112,6 +112,7 @@ TEST_CASE("malformed command lines end with code 1 and a hint") {
                                                        {"--nonsense", "list"},
                                                        {"watch", "--interval", "0"},
                                                        {"--generate", "poems"},
+                                                       {"metrics", "--textfile", "livebtl.txt"},
                                                        {"list", "status"},
                                                        {"add", std::string(300, 'a')},
                                                        {"switch", "", "tcp"},

@@ -4,22 +4,14 @@
 
 #include <doctest/doctest.h>
 
+#include "occurrences.h"
 #include "some_pages.h"
 
 using namespace livebtl;
 using namespace livebtl::test;
+using tool::occurrences;
 using tool::picture_of;
 using tool::topology_of;
-
-namespace {
-
-std::size_t times(const std::string& text, const std::string& what) {
-  std::size_t count = 0;
-  for (auto at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++count;
-  return count;
-}
-
-}  // namespace
 
 TEST_CASE("each pair is one link, each node one box") {
   const auto topology = topology_of(some_pages());
@@ -29,9 +21,9 @@ TEST_CASE("each pair is one link, each node one box") {
   const std::string picture = picture_of(topology);
   CHECK(picture.starts_with("<svg "));
   CHECK(picture.ends_with("</svg>\n"));
-  CHECK(times(picture, "<circle") == 4);
-  CHECK(times(picture, "rx=\"10\"") == 2);
-  CHECK(times(picture, "<line") == 6 + 2);  // and the legend
+  CHECK(occurrences(picture, "<circle") == 4);
+  CHECK(occurrences(picture, "rx=\"10\"") == 2);
+  CHECK(occurrences(picture, "<line") == 6 + 2);  // and the legend
   CHECK(picture.find("sm: 2 pairs") != std::string::npos);
   CHECK(picture.find("tcp: 4 pairs") != std::string::npos);
 }
@@ -43,9 +35,9 @@ TEST_CASE("a pair whose ends differ is two halves, absent ranks are dashed, work
   pages.pages[3].transports[0].absent = "no device";
   pages.missing = {2, 6, {4, 5}};
   const std::string picture = picture_of(topology_of(pages));
-  CHECK(times(picture, "stroke-dasharray=\"6 4\"") == 2);
-  CHECK(times(picture, "stroke-dasharray=\"4 4\"") == 2);
-  CHECK(times(picture, "#ffe8a3") == 1);
+  CHECK(occurrences(picture, "stroke-dasharray=\"6 4\"") == 2);
+  CHECK(occurrences(picture, "stroke-dasharray=\"4 4\"") == 2);
+  CHECK(occurrences(picture, "#ffe8a3") == 1);
   CHECK(picture.find("2 absent") != std::string::npos);
   CHECK(picture.find("absent: sm") != std::string::npos);
 }
@@ -75,6 +67,6 @@ TEST_CASE("a job without a process has a picture, and a large node is cut") {
     pages.pages.back().member.process = ProcessId{1'000 + i};
   }
   const std::string picture = picture_of(topology_of(pages));
-  CHECK(times(picture, "<circle") == 64 + 2);
+  CHECK(occurrences(picture, "<circle") == 64 + 2);
   CHECK(picture.find("more)") != std::string::npos);
 }

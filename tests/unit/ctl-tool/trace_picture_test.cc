@@ -5,21 +5,16 @@
 
 #include <doctest/doctest.h>
 
+#include "occurrences.h"
 #include "some_pages.h"
 
 using namespace livebtl;
 using namespace livebtl::test;
 using tool::merge_history;
+using tool::occurrences;
 using tool::picture_of_switches;
 
 namespace {
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-    ++found;
-  return found;
-}
 
 std::string picture(const tool::Pages& pages) {
   return picture_of_switches(pages.pages, merge_history(pages.pages, 8));
@@ -35,11 +30,11 @@ TEST_CASE("a row a process and a bar a rung, of each switch") {
     page.switches = {remembered(1, 5 * kMillisecond), remembered(2, kMillisecond, "its marker")};
   const std::string text = picture(pages);
   CHECK(text.starts_with("<svg "));
-  CHECK(count(text, ">rank 3 on b</text>") == 2);
-  CHECK(count(text, kBar) == 2 * 4 * 3);
-  CHECK(count(text, "newtx: 5 ms</title>") == 4);
-  CHECK(count(text, "waited for its marker</title>") == 4);
-  CHECK(count(text, "switch sm tcp: done, 7 ms</text>") == 1);
+  CHECK(occurrences(text, ">rank 3 on b</text>") == 2);
+  CHECK(occurrences(text, kBar) == 2 * 4 * 3);
+  CHECK(occurrences(text, "newtx: 5 ms</title>") == 4);
+  CHECK(occurrences(text, "waited for its marker</title>") == 4);
+  CHECK(occurrences(text, "switch sm tcp: done, 7 ms</text>") == 1);
 }
 
 TEST_CASE("a rung that is not reached, the way back and a loss are told apart") {
@@ -56,10 +51,10 @@ TEST_CASE("a rung that is not reached, the way back and a loss are told apart") 
   loss.unix_ms = 1'003;  // 3 ms after the first order
   pages.pages[1].losses.push_back(loss);
   const std::string text = picture(pages);
-  CHECK(count(text, "not reached</title>") == 1);
-  CHECK(count(text, "fill-opacity") == 1);
-  CHECK(count(text, "<circle") == 1);
-  CHECK(count(text, "path lost: tcp, reset") == 1);
+  CHECK(occurrences(text, "not reached</title>") == 1);
+  CHECK(occurrences(text, "fill-opacity") == 1);
+  CHECK(occurrences(text, "<circle") == 1);
+  CHECK(occurrences(text, "path lost: tcp, reset") == 1);
 }
 
 TEST_CASE("a switch that took no time, and a job that was never switched, have a picture") {
@@ -70,7 +65,7 @@ TEST_CASE("a switch that took no time, and a job that was never switched, have a
     for (auto& rung : page.switches[0].rungs) rung.ordered_ns = rung.reached_ns = 0;
   }
   const std::string text = picture(pages);
-  CHECK(count(text, kBar) == 4 * 3);
+  CHECK(occurrences(text, kBar) == 4 * 3);
   CHECK(text.find("nan") == std::string::npos);
   CHECK(text.find("inf") == std::string::npos);
 }
@@ -81,7 +76,7 @@ TEST_CASE("of many processes 64 are drawn, and the others counted") {
   pages.pages.assign(70, page);
   for (auto& each : pages.pages) each.switches = {remembered(1, kMillisecond)};
   const std::string text = picture(pages);
-  CHECK(count(text, kBar) == 64 * 3);
+  CHECK(occurrences(text, kBar) == 64 * 3);
   CHECK(text.find("(6 processes more)") != std::string::npos);
 }
 
