@@ -31,13 +31,20 @@ Found look(const ReceiveRequest& like, bool claim) noexcept {
   return peek(like, claim);
 }
 
+/// Nobody who might send it lives; of any source: as for a receive, one who is dead is enough.
+bool is_doubtful(int rank, const ReceiveRequest& like, const ompi_communicator_t& comm) noexcept {
+  if (rank != MPI_ANY_SOURCE) return is_dead(like.from);
+  return door->anybody_lost() && has_dead_member(comm);
+}
+
 /// Returns an MPI error code.
-int wait_until_there(const ReceiveRequest& like, bool claim, Found& found) noexcept {
+int wait_until_there(int rank, const ompi_communicator_t& comm, const ReceiveRequest& like,
+                     bool claim, Found& found) noexcept {
   constexpr int kLooksBetweenDoubts = 1000;
   for (int looks = 1;; ++looks) {
     found = look(like, claim);
     if (found.there) return MPI_SUCCESS;
-    if (looks % kLooksBetweenDoubts == 0 && is_dead(like.from))
+    if (looks % kLooksBetweenDoubts == 0 && is_doubtful(rank, like, comm))
       return mpi_error_of(Errc::kPeerLost);
   }
 }
@@ -72,7 +79,8 @@ int probe(int rank, int tag, ompi_communicator_t* comm, ompi_status_public_t* st
   ReceiveRequest like;
   if (const int error = describe(rank, tag, *comm, like); error != MPI_SUCCESS) return error;
   Found found;
-  if (const int error = wait_until_there(like, false, found); error != MPI_SUCCESS) return error;
+  if (const int error = wait_until_there(rank, *comm, like, false, found); error != MPI_SUCCESS)
+    return error;
   fill_status(found.outcome, status);
   return MPI_SUCCESS;
 }
@@ -95,7 +103,8 @@ int mprobe(int rank, int tag, ompi_communicator_t* comm, ompi_message_t** messag
   ReceiveRequest like;
   if (const int error = describe(rank, tag, *comm, like); error != MPI_SUCCESS) return error;
   Found found;
-  if (const int error = wait_until_there(like, true, found); error != MPI_SUCCESS) return error;
+  if (const int error = wait_until_there(rank, *comm, like, true, found); error != MPI_SUCCESS)
+    return error;
   *message = message_of(found, comm);
   if (*message == nullptr) return MPI_ERR_NO_MEM;
   fill_status(found.outcome, status);

@@ -158,8 +158,10 @@ int AddressVector::remove(fi_addr_t address) noexcept {
   const std::lock_guard hold(lock_);
   const Destination* const found = find(address);
   if (!found) return -FI_EINVAL;
-  const auto reverse = reverse_.find({found->peer, found->port});
-  if (reverse != reverse_.end() && reverse->second == address) reverse_.erase(reverse);
+  const auto [first, last] = reverse_.equal_range({found->peer, found->port});
+  const auto its =
+      std::find_if(first, last, [&](const auto& each) { return each.second == address; });
+  if (its != last) reverse_.erase(its);
   owned_[address / kChunk][address % kChunk] = {};
   return guarded([&] {
     free_.push_back(address);

@@ -55,7 +55,8 @@ class AddressVector final : public Object<AddressVector, fid_av> {
   std::vector<std::unique_ptr<Destination[]>> owned_;
   std::vector<fi_addr_t> free_;
   fi_addr_t next_ = 0;
-  std::map<std::pair<Peer*, PortNumber>, fi_addr_t> reverse_;
+  // An address that was inserted twice stands there twice.
+  std::multimap<std::pair<Peer*, PortNumber>, fi_addr_t> reverse_;
   EventQueue* events_ = nullptr;
 };
 

@@ -43,7 +43,9 @@ std::uint64_t Counter::read() noexcept {
 }
 std::uint64_t Counter::read_errors() noexcept {
   domain_.engine().progress();
-  return errors_.load(std::memory_order_acquire);
+  const std::uint64_t errors = errors_.load(std::memory_order_acquire);
+  errors_read_.store(errors, std::memory_order_relaxed);
+  return errors;
 }
 int Counter::add(std::uint64_t more) noexcept {
   value_.fetch_add(more, std::memory_order_release);
@@ -77,9 +79,11 @@ int Counter::wait(std::uint64_t threshold, int timeout_ms) noexcept {
   return value_.load(std::memory_order_acquire) >= threshold ? 0 : -FI_EAVAIL;
 }
 
+// What ends badly is news as well: who sleeps until something has ended would else sleep for ever.
 bool Counter::ready() noexcept {
   domain_.engine().progress();
-  return value_.load(std::memory_order_acquire) != value_read_.load(std::memory_order_relaxed);
+  return value_.load(std::memory_order_acquire) != value_read_.load(std::memory_order_relaxed) ||
+         errors_.load(std::memory_order_acquire) != errors_read_.load(std::memory_order_relaxed);
 }
 
 int open_counter(fid_domain* domain, fi_cntr_attr* attr, fid_cntr** counter, void* context) {

@@ -41,6 +41,7 @@ class Counter final : public Object<Counter, fid_cntr>, public Waitable {
   std::atomic<std::uint64_t> value_{0};
   std::atomic<std::uint64_t> errors_{0};
   std::atomic<std::uint64_t> value_read_{0};  // what the application read last
+  std::atomic<std::uint64_t> errors_read_{0};
   IdleSpins spins_;
 };
 

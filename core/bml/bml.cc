@@ -31,7 +31,7 @@ Bml::Bml(const Parts& with)
                with.switching, with.returning, with.hold}),
       tickets(with.context, peers, slots, connector, with.switching),
       unreached(with.context, peers, slots),
-      probes(with.context, peers, with.sender, with.ports, with.hold),
+      probes(with.context, peers, with.sender, with.ports, with.hold, *this),
       sender_(with.sender),
       boxes_(with.boxes) {}
 

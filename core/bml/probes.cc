@@ -78,12 +78,18 @@ void Probes::make_rounds() noexcept {
   if (hold_.parks()) return;
   peers_.for_each([&](Peer& peer) {
     const bool wanted = waits_for(peer);
+    if (wanted && is_unmet(peer)) events_.want_path(peer);
     for (auto& path : peer.paths) {
       if (!path->open() || !path->keeps) continue;
       const std::uint64_t frames = path->endpoint->stats().frames_received;
       if (std::exchange(path->round_frames, frames) == frames && wanted) probe(*path);
     }
   });
+}
+
+bool Probes::is_unmet(const Peer& peer) const noexcept {
+  return peer.paths.empty() && !peer.departed && !peer.dials.again && peer.cut_off_since == 0 &&
+         peer.process != context_.config.process;
 }
 
 // A large message is waited for by its receiver, and a message that finds no credit by its sender.

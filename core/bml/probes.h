@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/engine/parts.h"
+#include "core/lane/path_events.h"
 #include "core/lane/peer.h"
 
 namespace livebtl::core {
@@ -13,15 +14,21 @@ namespace livebtl::core {
 class Probes {
  public:
   Probes(const Context& context, Peers& peers, Sender& sender, const PortTable& ports,
-         const Hold& hold)
-      : context_(context), peers_(peers), sender_(sender), ports_(ports), hold_(hold) {}
+         const Hold& hold, PathEvents& events)
+      : context_(context),
+        peers_(peers),
+        sender_(sender),
+        ports_(ports),
+        hold_(hold),
+        events_(events) {}
 
   /// Asks the other end for a sign of life, on that path; keep_time() judges what comes of it.
   void probe(Path& path) noexcept;
   /// Looks at all paths of the peer. At housekeeping.
   void keep_time(Peer& peer) noexcept;
   /// Probes the silent paths of peers for which somebody waits. Where the end of a path did not come through nothing
-  /// else shows that the peer is gone. At housekeeping; does something every 15 times LIVEBTL_PROBE_MS.
+  /// else shows that the peer is gone. One that was never met is dialled: that leads to a path, or to a proof that it is
+  /// dead. At housekeeping; does something every 15 times LIVEBTL_PROBE_MS.
   void make_rounds() noexcept;
   /// When make_rounds() has something to do next.
   TimeNs round_due_at() noexcept;
@@ -34,12 +41,14 @@ class Probes {
   void check(Peer& peer, Path& path) noexcept;
   bool awaited(const Peer& peer, Path& path) const noexcept;
   bool waits_for(const Peer& peer) const noexcept;
+  bool is_unmet(const Peer& peer) const noexcept;
 
   const Context& context_;
   Peers& peers_;
   Sender& sender_;
   const PortTable& ports_;
   const Hold& hold_;
+  PathEvents& events_;
   TimeNs round_at_ = 0;
 };
 

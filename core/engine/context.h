@@ -6,6 +6,8 @@
 // Threads: under the engine's lock. Ownership: Core owns it, and it outlives all parts.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <string>
@@ -18,19 +20,29 @@
 
 namespace livebtl::core {
 
-/// Events for the user, until a thread calls in; the oldest give way when nobody does.
+/// Events for the user, until a thread calls in; the oldest give way when nobody does, but for deaths, of which there is
+/// one a peer: who waits for any peer learns of them here alone.
 class EventQueue {
  public:
   void push(EngineEvent event) {
-    if (events_.size() == kEventsMax) events_.pop_front();
+    if (event.kind == EngineEvent::Kind::kPeerLost)
+      ++deaths_;
+    else if (events_.size() - deaths_ == kEventsMax)
+      events_.erase(std::find_if(events_.begin(), events_.end(), [](const EngineEvent& each) {
+        return each.kind != EngineEvent::Kind::kPeerLost;
+      }));
     events_.push_back(std::move(event));
   }
-  std::deque<EngineEvent> take() noexcept { return std::exchange(events_, {}); }
+  std::deque<EngineEvent> take() noexcept {
+    deaths_ = 0;
+    return std::exchange(events_, {});
+  }
   bool empty() const noexcept { return events_.empty(); }
 
  private:
   static constexpr std::size_t kEventsMax = 256;
   std::deque<EngineEvent> events_;
+  std::size_t deaths_ = 0;  // among them
 };
 
 struct Context {

@@ -108,7 +108,7 @@ void EngineCore::on_entry() noexcept {
 
 void EngineCore::leave() noexcept {
   const Guard guard(core_);
-  presence_.leave();
+  presence_.leave(core_.context.config.now());
 }
 
 std::size_t EngineCore::progress() noexcept {

@@ -60,7 +60,7 @@ bool EngineCore::enter_for_turn(TimeNs now) noexcept {
     core_.lock.lock(BiasedLock::Caller::kAgent);
     return true;
   }
-  not_away(now);
+  presence_.busy(now, in_ladder_.load(std::memory_order_relaxed));
   return false;
 }
 

@@ -3,7 +3,6 @@
 #include "core/engine/presence.h"
 
 #include <sys/timerfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -33,7 +32,9 @@ void Presence::set_timer(TimeNs in) const noexcept {
 
 void Presence::put_off(TimeNs now) noexcept {
   told_at_ = now;
-  const TimeNs until = std::max(now + 2 * away_, quiet_until_.load(std::memory_order_relaxed));
+  TimeNs quiet = quiet_until_.load(std::memory_order_relaxed);
+  if (has_left(now)) quiet = std::min(quiet, now + kShortAbsence);
+  const TimeNs until = std::max(now + 2 * away_, quiet);
   if (until == until_.load(std::memory_order_relaxed)) return;
   until_.store(until, std::memory_order_relaxed);
   set_timer(until - now);
@@ -53,7 +54,8 @@ void Presence::expect_work(TimeNs now) noexcept {
   if (until_.load(std::memory_order_relaxed) > now + 2 * away_) put_off(now);
 }
 
-void Presence::leave() noexcept {
+void Presence::leave(TimeNs now) noexcept {
+  left_at_.store(now, std::memory_order_relaxed);
   quiet_until_ = 0;
   until_.store(0, std::memory_order_relaxed);
   set_timer(0);
@@ -63,7 +65,7 @@ void Presence::leave() noexcept {
 void Presence::extend(TimeNs now, bool in_ladder) noexcept {
   TimeNs until = until_.load(std::memory_order_relaxed);
   if (until > now) return;
-  const TimeNs later = now + (in_ladder ? kShortAbsence : kUnattended);
+  const TimeNs later = now + (in_ladder || has_left(now) ? kShortAbsence : kUnattended);
   quiet_until_.store(later, std::memory_order_relaxed);
   if (!until_.compare_exchange_strong(until, later)) return;
   TimeNs set = 0;
@@ -73,14 +75,22 @@ void Presence::extend(TimeNs now, bool in_ladder) noexcept {
   } while (until_.load() != set);
 }
 
+void Presence::busy(TimeNs now, bool in_ladder) noexcept {
+  if (until_.load(std::memory_order_relaxed) != 0) return extend(now, in_ladder);
+  set_timer(away_);
+}
+
+bool Presence::has_left(TimeNs now) const noexcept {
+  return now - left_at_.load(std::memory_order_relaxed) < kUnattended;
+}
+
 void Presence::attend(TimeNs now, bool prompt, bool in_ladder) noexcept {
   if (!std::exchange(attended_, true)) {
     attended_at_ = now;
     answered_ = false;
-    std::uint64_t expirations = 0;
-    // Else it would show that it has run out as long as the absence lasts.
-    [[maybe_unused]] const ssize_t count =
-        ::read(timer_.number(), &expirations, sizeof(expirations));
+    // Else it would show that it has run out as long as the absence lasts; also if it has yet to run out.
+    const itimerspec never{};
+    ::timerfd_settime(timer_.number(), 0, &never, nullptr);
   }
   if (prompt) answered_ = true;
   in_ladder_ = in_ladder;

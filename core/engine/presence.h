@@ -5,7 +5,8 @@
 // An absence is attended to after one to two times LIVEBTL_AWAY_US. One in which the agent had nothing to answer says
 // that nobody needs it: for three seconds from then on the agent is not woken by absences alone. So an application that
 // leaves a thousand times a second, and is not missed, costs a wake-up every three seconds, or two if a deadline
-// follows. The same follows from a false alarm.
+// follows. The same follows from a false alarm. While threads say that they leave (fi_trywait) it is 50 ms in place of
+// three seconds: one that has left may wait for what another's absence would leave lying.
 // Threads: the agent reads; all that is said of the application is said under the engine's lock, but for
 // extend(). Owns the timer.
 #pragma once
@@ -35,13 +36,16 @@ class Presence {
   /// Whatever was learned of earlier absences: the next one is attended to, or this one.
   void expect_work(TimeNs now) noexcept;
   /// The application leaves now, and wants to be woken when something has come.
-  void leave() noexcept;
+  void leave(TimeNs now) noexcept;
 
   /// The agent's.
   bool away(TimeNs now) const noexcept { return now >= until_.load(std::memory_order_relaxed); }
   /// The application sleeps in the engine, and need not say so: false alarm. in_ladder: the next absence is to be
   /// attended to all the same. Without the lock.
   void extend(TimeNs now, bool in_ladder) noexcept;
+  /// The application is inside, for a moment. If it has said before that it leaves, that stands: the agent is to look again
+  /// soon. Without the lock.
+  void busy(TimeNs now, bool in_ladder) noexcept;
   /// The agent takes a turn for an application that is away. prompt: every absence is to be attended to; in_ladder:
   /// every one, but for 50 ms after one that was short.
   void attend(TimeNs now, bool prompt, bool in_ladder) noexcept;
@@ -52,6 +56,7 @@ class Presence {
 
  private:
   void put_off(TimeNs now) noexcept;
+  bool has_left(TimeNs now) const noexcept;
   void set_timer(TimeNs in) const noexcept;
 
   const TimeNs away_;
@@ -59,10 +64,11 @@ class Presence {
   std::atomic<TimeNs> until_{0};        // it counts as present until then
   TimeNs told_at_ = -kSecond;           // until_ was put off last
   std::atomic<TimeNs> quiet_until_{0};  // no absence is attended to before
-  TimeNs attended_at_ = 0;              // the agent's first turn in this absence
-  bool attended_ = false;               // this absence is
-  bool answered_ = false;               // ... and was not in vain
-  bool in_ladder_ = false;              // ... and was in mid-ladder
+  std::atomic<TimeNs> left_at_{-60 * kSecond};
+  TimeNs attended_at_ = 0;  // the agent's first turn in this absence
+  bool attended_ = false;   // this absence is
+  bool answered_ = false;   // ... and was not in vain
+  bool in_ladder_ = false;  // ... and was in mid-ladder
 };
 
 }  // namespace livebtl::core

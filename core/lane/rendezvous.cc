@@ -84,7 +84,8 @@ void Transfers::on_fin(Peer& peer, const FrameHead& head, const FinBody& fin) no
   out->finished = true;
   if (out->region) peer.rx.end_request();
   if (!out->given_up) out->code = static_cast<Errc>(fin.code);
-  if (out->way && out->code == Errc::kOk && out->attempt == 0)
+  // One that is discarded, or that a receive without room takes, ends unasked: it tells nothing of the way.
+  if (out->way && out->asked_for() && out->code == Errc::kOk && out->attempt == 0)
     peer.copies.took(*out->way, out->wanted, out->begun_at, context_.config.now());
   complete_out_if_done(fin.operation);
 }

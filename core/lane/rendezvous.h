@@ -153,6 +153,7 @@ class Transfers {
   template <class Concerned>
   void cancel(Concerned concerned, Errc code) noexcept;
   bool being_placed(const Peer& peer, const DataBody& data, std::uint64_t bytes) const noexcept;
+  void take(InTransfer& in, const Peer& peer, const DataBody& data, Bytes payload) noexcept;
   void rewind_outgoing(Peer& peer) noexcept;
   void ask(InTransfer& in, std::uint64_t handle, std::uint8_t flags) noexcept;
   InTransfer* target_of(Peer& peer, const FrameHead& head, DataBody& data) noexcept;

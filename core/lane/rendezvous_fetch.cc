@@ -10,6 +10,7 @@
 #include "core/lane/receive_end.h"
 #include "core/lane/rendezvous.h"
 #include "core/lane/send.h"
+#include "core/lane/unplaced.h"
 
 namespace livebtl::core {
 
@@ -101,16 +102,29 @@ void Transfers::on_data(Path& path, const FrameHead& head, DataBody data, Bytes 
     return;
   }
   if (data.offset > in->wanted || payload.size() > in->wanted - data.offset) return;
-  const std::span<const MutableSlice> slices{in->slices, in->slice_count};
-  const MutableSlice piece = piece_at(slices, data.offset, payload.size());
-  if (piece.data != payload.data()) {
-    // Another path is reading the same bytes into place, and may yet fail and leave rubbish: those
-    // count. If it fails, the loss of that path asks for them again.
-    if (being_placed(peer, data, payload.size())) return;
-    scatter(slices, data.offset, payload);
-  }
-  in->arrived.add(data.offset, payload.size());
+  const MutableSlice piece = piece_at(std::span<const MutableSlice>{in->slices, in->slice_count},
+                                      data.offset, payload.size());
+  if (piece.data == payload.data())
+    in->arrived.add(data.offset, payload.size());
+  else
+    take(*in, peer, data, payload);
   if (in->arrived.covered() == in->wanted) complete_in(data.handle);
+}
+
+// Another path may be reading some of the same bytes into place, and may yet fail and leave rubbish: those do not count.
+// If it fails, the loss of that path asks for them again. The others nobody may bring a second time.
+void Transfers::take(InTransfer& in, const Peer& peer, const DataBody& data,
+                     Bytes payload) noexcept {
+  const std::span<const MutableSlice> slices{in.slices, in.slice_count};
+  const std::uint64_t end = data.offset + payload.size();
+  for (std::uint64_t at = data.offset; at < end;) {
+    const Stretch its = first_unplaced(peer.paths, data.handle, {at, end});
+    if (its.begin == its.end) return;
+    const std::size_t bytes = its.end - its.begin;
+    scatter(slices, its.begin, payload.subspan(its.begin - data.offset, bytes));
+    in.arrived.add(its.begin, bytes);
+    at = its.end;
+  }
 }
 
 void Transfers::complete_in(std::uint64_t handle) noexcept {

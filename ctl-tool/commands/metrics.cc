@@ -91,7 +91,8 @@ std::string problem_of_listen(const std::string& text) {
 }
 
 std::string problem_of_textfile(const std::string& path) {
-  return path.ends_with(".prom") ? "" : "its name has to end in .prom: node_exporter reads no other";
+  return path.ends_with(".prom") ? ""
+                                 : "its name has to end in .prom: node_exporter reads no other";
 }
 
 std::string conflict_of_metrics(const CommandLine& line) {

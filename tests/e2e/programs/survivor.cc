@@ -60,6 +60,7 @@ int survive() {
   tell("late recv", MPI_Recv(&x, 1, MPI_INT, 1, 5, world, MPI_STATUS_IGNORE));
   tell("late recv from any", MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 5, world, &status));
   tell("probe", MPI_Probe(1, 6, world, &status));
+  tell("probe from any", MPI_Probe(MPI_ANY_SOURCE, 6, world, &status));
   MPI_Request late;
   MPI_Irecv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 9, world, &late);
   tell("late irecv from any", MPI_Wait(&late, MPI_STATUS_IGNORE));

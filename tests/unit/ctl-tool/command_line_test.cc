@@ -93,6 +93,10 @@ TEST_CASE("a job outside is named by its relay and a file") {
   for (const auto& each : wrong) CHECK(ended(each).exit_code == livebtl::ExitCode::kUsage);
 }
 
+TEST_CASE("a file that node_exporter would not read is refused") {
+  CHECK(ended({"metrics", "--textfile", "livebtl.txt"}).exit_code == livebtl::ExitCode::kUsage);
+}
+
 TEST_CASE("malformed command lines end with code 1 and a hint") {
   const std::vector<std::vector<std::string>> lines = {{},
                                                        {"fly"},
@@ -112,7 +116,6 @@ TEST_CASE("malformed command lines end with code 1 and a hint") {
                                                        {"--nonsense", "list"},
                                                        {"watch", "--interval", "0"},
                                                        {"--generate", "poems"},
-                                                       {"metrics", "--textfile", "livebtl.txt"},
                                                        {"list", "status"},
                                                        {"add", std::string(300, 'a')},
                                                        {"switch", "", "tcp"},

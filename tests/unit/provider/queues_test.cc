@@ -39,6 +39,23 @@ TEST_CASE("fi_cq_readfrom names the sender") {
   CHECK(source == pair.address[0]);
 }
 
+TEST_CASE("fi_cq_readfrom names a sender whose address was inserted twice and removed once") {
+  Pair pair;
+  Address name;
+  std::size_t bytes = 64;
+  fi_getname(&pair.ep[0]->fid, name.raw.data(), &bytes);
+  fi_addr_t again = FI_ADDR_NOTAVAIL;
+  REQUIRE(fi_av_insert(pair.av, name.raw.data(), 1, &again, 0, nullptr) == 1);
+  REQUIRE(fi_av_remove(pair.av, &pair.address[0], 1, 0) == 0);
+  char buffer[4];
+  fi_trecv(pair.ep[1], buffer, 4, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr);
+  fi_tinject(pair.ep[0], "x", 1, pair.address[1], 1);
+  fi_cq_tagged_entry entry;
+  fi_addr_t source = FI_ADDR_NOTAVAIL;
+  REQUIRE(fi_cq_readfrom(pair.cq[1], &entry, 1, &source) == 1);
+  CHECK(source == again);
+}
+
 TEST_CASE("a signal ends a wait that was to last long, before or during it") {
   Pair pair;
   fi_cq_tagged_entry entry;
@@ -118,6 +135,21 @@ TEST_CASE("counters count sends, injects and receives, and wait for a threshold"
   CHECK(fi_cntr_read(counter) == 0);
   CHECK(fi_close(&counter->fid) == -FI_EBUSY);
   fi_close(&third->fid);
+  CHECK(fi_close(&counter->fid) == 0);
+}
+
+TEST_CASE("nobody goes to sleep on a counter whose errors were not read") {
+  Pair pair;
+  fid_cntr* counter = nullptr;
+  fi_cntr_attr attr{};
+  attr.wait_obj = FI_WAIT_FD;
+  REQUIRE(fi_cntr_open(pair.domain, &attr, &counter, nullptr) == 0);
+  fid* sleeps_on = &counter->fid;
+  CHECK(fi_trywait(pair.fabric, &sleeps_on, 1) == 0);
+  fi_cntr_adderr(counter, 1);
+  CHECK(fi_trywait(pair.fabric, &sleeps_on, 1) == -FI_EAGAIN);
+  CHECK(fi_cntr_readerr(counter) == 1);
+  CHECK(fi_trywait(pair.fabric, &sleeps_on, 1) == 0);
   CHECK(fi_close(&counter->fid) == 0);
 }
 

@@ -118,6 +118,25 @@ TEST_CASE("a receive from a peer that is dead ends at once, however late it is p
   for (int i = 0; i < 3; ++i) CHECK(peer.receive(3, peer.from) == Errc::kPeerLost);
 }
 
+// Else nobody would learn that it is dead: only who is dialled can be proved to be.
+TEST_CASE("a process from which somebody receives, and that was never met, is dialled in the end") {
+  Rig rig(2, {kind("self"), kind("tcp")}, 1, at_once());
+  Watched receive;
+  REQUIRE(rig.ports[0]->receive({.tag = 2, .from = rig.to(0, 1)}, receive) == Accept::kAccepted);
+  const auto met = [&] { return !used(rig, 0, 1).empty(); };
+  TimeNs passed = 0;
+  for (; !met() && passed < 60 * kSecond; passed += 100 * kMillisecond) {
+    rig.let(100 * kMillisecond);
+    for (auto& engine : rig.engines) {
+      engine->progress();
+      Rig::sleep_of(*engine);
+    }
+  }
+  CHECK(met());
+  CHECK(receive.done_count == 0);
+  rig.ports.clear();
+}
+
 TEST_CASE("a peer that has said goodbye, and whose path's end does not come through, is given up") {
   Rig rig(2, {kind("self"), kind("tcp")}, 1, at_once());
   talk(rig, 1);

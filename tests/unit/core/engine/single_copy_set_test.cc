@@ -76,3 +76,20 @@ TEST_CASE("how sm copies is set under way: by knem, by cma, twice, as at the sta
   CHECK(knem.regions() == 0);
   CHECK(knem.mistakes == 0);
 }
+
+// Their data go ahead of the request, which does not come. More of them than the way of copying is tried with.
+TEST_CASE(
+    "large messages into receives without room end, and leave the choice of the way as it is") {
+  Rig rig(2, {kind("self"), kind("sm")});
+  const std::vector<std::byte> out = pattern(256u << 10, 5);
+  const Slice from{out.data(), out.size()};
+  for (int i = 0; i < 40; ++i) {
+    Watched send, receive;
+    REQUIRE(rig.ports[1]->receive({}, receive) == Accept::kAccepted);
+    REQUIRE(rig.ports[0]->send({.to = rig.to(0, 1), .slices = {&from, 1}}, send) ==
+            Accept::kAccepted);
+    rig.until([&] { return send.done_count == 1 && receive.done_count == 1; });
+    CHECK(receive.completion.code == Errc::kTruncated);
+  }
+  send_one(rig);
+}
