@@ -104,7 +104,7 @@ void SmTransport::accept_unauthenticated(core::TransportSink& accept, TimeNs now
   }
 }
 
-// Who waits to be accepted would wake us without end, and whoever connects have a line logged.
+// Connections that wait to be accepted would wake this process without end, and fill the log.
 void SmTransport::pause_listening(int error, TimeNs now) noexcept {
   unwatch(listener_);
   listen_again_at_ = now + kListenAgain;

@@ -105,7 +105,7 @@ class SmTransport final : public core::Transport {
   std::uint64_t next_id_ = 1;
   std::vector<Unauthenticated> unauthenticated_;
   bool refusal_logged_ = false;
-  bool reads_refused_ = false;  // and logged
+  bool reads_refused_ = false;            // and logged
   TimeNs listen_again_at_ = kNoDeadline;  // kNoDeadline: the listener is watched
   LogLimit no_descriptor_logged_;
   SocketDirectory directory_;

@@ -114,7 +114,7 @@ TEST_CASE(
   CHECK(without == address);
   CHECK(contact_without == contact);
   REQUIRE(transport.arm());
-  REQUIRE(readable(transport.wait_fd(), 60'000));  // who sleeps is woken to try again
+  REQUIRE(readable(transport.wait_fd(), 60'000));  // a sleeping process is woken to try
   side.ahead = kSecond;
   side.turn();
   CHECK(connects_to(transport, "127.0.0.1"));
