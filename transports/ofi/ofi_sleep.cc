@@ -39,7 +39,7 @@ Result<Sleep> Sleep::open() {
 
 Sleep::Sleep(Fd epoll, Fd clock) noexcept : epoll_(std::move(epoll)), clock_(std::move(clock)) {}
 
-// One that was closed has left the set by itself.
+// The descriptor of before is still open: one that is closed stays in the set if a child of this process holds it, too.
 void Sleep::watch(int provider) noexcept {
   if (provider_ >= 0) ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, provider_, nullptr);
   provider_ = provider >= 0 && add(epoll_, provider) ? provider : -1;

@@ -18,6 +18,7 @@ namespace {
 constexpr std::uint64_t kListenerToken = 0;
 constexpr std::size_t kUnauthenticatedMax = 64;
 constexpr TimeNs kIntroductionTime = 10 * kSecond;
+constexpr TimeNs kListenAgain = 100 * kMillisecond;
 constexpr int kEventsMax = 32;
 
 }  // namespace
@@ -28,9 +29,8 @@ Status SmTransport::start() {
   auto listener = directory_.listen(socket_name(process_));
   if (!listener) return tl::unexpected<Error>(listener.error());
   listener_ = std::move(*listener);
-  listening_ = watch_descriptor(listener_.number(), kListenerToken);
-  if (!listening_) return fail(Errc::kSystem, std::string("epoll: ") + std::strerror(errno));
-  return {};
+  if (watch_descriptor(listener_.number(), kListenerToken)) return {};
+  return fail(Errc::kSystem, std::string("epoll: ") + std::strerror(errno));
 }
 
 Status SmTransport::dial(SmEndpoint& endpoint) {
@@ -73,18 +73,19 @@ void SmTransport::handle_event(std::uint64_t token, core::TransportSink& accept,
   if (connection == unauthenticated_.end()) return;
   Unauthenticated taken = std::move(*connection);
   unauthenticated_.erase(connection);
-  if (!introduce(taken, accept)) unauthenticated_.push_back(std::move(taken));
+  if (introduce(taken, accept))
+    unwatch(taken.socket);  // of one that is refused: an endpoint has taken the others
+  else
+    unauthenticated_.push_back(std::move(taken));
 }
 
 void SmTransport::accept_unauthenticated(core::TransportSink& accept, TimeNs now) {
   for (int i = 0; i < kEventsMax; ++i) {
     Fd socket(::accept4(listener_.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!socket) {
-      if (errno != EMFILE && errno != ENFILE && errno != ENOMEM) return;
-      log(LogLevel::kError, "sm", "cannot accept: %s; raise the limit of open files",
-          std::strerror(errno));
-      ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, listener_.number(), nullptr);
-      listening_ = false;  // else we would be woken without end; settle_endpoints() tries again
+      const bool starved =
+          errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS;
+      if (starved) pause_listening(errno, now);
       return;
     }
     const auto pid = check_peer(socket);
@@ -94,11 +95,22 @@ void SmTransport::accept_unauthenticated(core::TransportSink& accept, TimeNs now
     }
     Unauthenticated connection{next_id_++, std::move(socket), *pid, now + kIntroductionTime};
     if (introduce(connection, accept)) continue;
-    if (unauthenticated_.size() == kUnauthenticatedMax)
+    if (unauthenticated_.size() == kUnauthenticatedMax) {
+      unwatch(unauthenticated_.front().socket);
       unauthenticated_.erase(unauthenticated_.begin());
+    }
     watch_descriptor(connection.socket.number(), connection.id << 1);
     unauthenticated_.push_back(std::move(connection));
   }
+}
+
+// Connections that wait to be accepted would wake this process without end, and fill the log.
+void SmTransport::pause_listening(int error, TimeNs now) noexcept {
+  unwatch(listener_);
+  listen_again_at_ = now + kListenAgain;
+  if (!no_descriptor_logged_.allow(now)) return;
+  log(LogLevel::kError, "sm", "cannot accept: %s; raise the limit of open files withheld=%llu",
+      std::strerror(error), static_cast<unsigned long long>(no_descriptor_logged_.suppressed()));
 }
 
 // false: it has said nothing yet.
@@ -124,7 +136,7 @@ bool SmTransport::introduce(Unauthenticated& connection, core::TransportSink& ac
     refuse(segment.error());
     return true;
   }
-  ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, connection.socket.number(), nullptr);
+  unwatch(connection.socket);
   auto endpoint = std::make_unique<SmEndpoint>(*this, next_id_++, setup.from);
   endpoint->open({std::move(connection.socket), std::move(*segment), connection.pid}, false);
   accept.on_accept(std::move(endpoint));
@@ -132,9 +144,15 @@ bool SmTransport::introduce(Unauthenticated& connection, core::TransportSink& ac
 }
 
 void SmTransport::settle_endpoints(TimeNs now) {
-  std::erase_if(unauthenticated_,
-                [&](const Unauthenticated& each) { return each.deadline <= now; });
-  if (!listening_) listening_ = watch_descriptor(listener_.number(), kListenerToken);
+  std::erase_if(unauthenticated_, [&](const Unauthenticated& each) {
+    if (each.deadline > now) return false;
+    unwatch(each.socket);
+    return true;
+  });
+  if (now >= listen_again_at_) {
+    const bool watched = watch_descriptor(listener_.number(), kListenerToken);
+    listen_again_at_ = watched ? kNoDeadline : now + kListenAgain;
+  }
   // By index and from the back: going down takes an endpoint out of polled_, and its sink may close
   // others.
   for (std::size_t i = polled_.size(); i-- > 0;) {

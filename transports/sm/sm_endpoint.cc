@@ -23,7 +23,10 @@ SmEndpoint::SmEndpoint(SmTransport& transport, std::uint64_t id, ProcessId peer)
   transport_.add(*this);
 }
 
-SmEndpoint::~SmEndpoint() { transport_.remove(*this); }
+SmEndpoint::~SmEndpoint() {
+  unwatch();
+  transport_.remove(*this);
+}
 
 void SmEndpoint::open(Parts parts, bool dialler) {
   parts_ = std::move(parts);
@@ -133,8 +136,15 @@ void SmEndpoint::peer_ended() noexcept {
   state_ = State::kClosing;
   out_ = RingWriter();
   reader_.forget_peer();
+  unwatch();
   process_.reset();
   parts_.socket.reset();
+}
+
+// Before they are closed.
+void SmEndpoint::unwatch() noexcept {
+  transport_.unwatch(process_);
+  transport_.unwatch(parts_.socket);
 }
 
 void SmEndpoint::settle() noexcept {
@@ -154,6 +164,7 @@ void SmEndpoint::take_down(const Error& why) noexcept {
   in_ = RingReader();
   exporter_.reset();
   reader_ = RemoteReader();
+  unwatch();
   process_.reset();
   parts_ = Parts();
 }

@@ -88,6 +88,7 @@ class SmEndpoint final : public core::Endpoint, private core::FastBox {
   core::Post wake_ring_reader() noexcept;
   core::Post ring_bell(std::uint32_t sleeping) noexcept;
   void take_down_corrupt() noexcept;
+  void unwatch() noexcept;
 
   // What post() touches, then what deliver() touches.
   RingWriter out_;

@@ -157,7 +157,7 @@ bool SmTransport::arm() noexcept {
 
 // The time of those that have not introduced themselves, and a listener for which there was no descriptor.
 TimeNs SmTransport::wake_at() const noexcept {
-  TimeNs at = listening_ ? kNoDeadline : 0;
+  TimeNs at = listen_again_at_;
   for (const Unauthenticated& each : unauthenticated_) at = std::min(at, each.deadline);
   return at;
 }
@@ -210,6 +210,12 @@ bool SmTransport::watch_descriptor(int fd, std::uint64_t token) noexcept {
   event.events = EPOLLIN | EPOLLRDHUP;
   event.data.u64 = token;
   return ::epoll_ctl(epoll_.number(), EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+// A child of this process may hold the descriptor, too. If it were only closed here it would stay watched, and its
+// end would wake this process for ever.
+void SmTransport::unwatch(const Fd& descriptor) noexcept {
+  if (descriptor) ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, descriptor.number(), nullptr);
 }
 
 }  // namespace livebtl::sm

@@ -10,6 +10,7 @@
 
 #include <vector>
 
+#include "base/log.h"
 #include "transports/interface/node_facts.h"
 #include "transports/sm/sm_endpoint.h"
 
@@ -48,6 +49,8 @@ class SmTransport final : public core::Transport {
   void poll(SmEndpoint& endpoint) { polled_.push_back(&endpoint); }
   void stop_polling(SmEndpoint& endpoint) noexcept;
   void watch(SmEndpoint& endpoint, const Fd& socket, const Fd& process) noexcept;
+  /// Before a watched descriptor is closed. Of one that is not watched, or none: nothing.
+  void unwatch(const Fd& descriptor) noexcept;
   /// It has exposed something: look whether that has been read.
   void watch_exposed(SmEndpoint& endpoint);
   /// A payload was read remotely: no more in this turn, as that is what the engine's lock allows.
@@ -74,6 +77,7 @@ class SmTransport final : public core::Transport {
   void turn_sockets(core::TransportSink& accept, TimeNs now) noexcept;
   void handle_event(std::uint64_t token, core::TransportSink& accept, TimeNs now);
   void accept_unauthenticated(core::TransportSink& accept, TimeNs now);
+  void pause_listening(int error, TimeNs now) noexcept;
   bool introduce(Unauthenticated& connection, core::TransportSink& accept);
   void settle_endpoints(TimeNs now);
   std::size_t settle_exposed() noexcept;
@@ -101,8 +105,9 @@ class SmTransport final : public core::Transport {
   std::uint64_t next_id_ = 1;
   std::vector<Unauthenticated> unauthenticated_;
   bool refusal_logged_ = false;
-  bool reads_refused_ = false;  // and logged
-  bool listening_ = false;      // the listener is watched
+  bool reads_refused_ = false;            // and logged
+  TimeNs listen_again_at_ = kNoDeadline;  // kNoDeadline: the listener is watched
+  LogLimit no_descriptor_logged_;
   SocketDirectory directory_;
   Fd listener_;
   Fd epoll_;

@@ -15,6 +15,7 @@ namespace livebtl::tcp {
 namespace {
 
 constexpr int kAcceptsPerTurn = 16;
+constexpr TimeNs kAcceptAgain = 100 * kMillisecond;
 
 Fd open_spare() noexcept { return Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 
@@ -29,8 +30,10 @@ void Arrivals::close_listeners() noexcept {
 }
 
 Status Arrivals::listen(const IpBytes& ip, std::uint16_t port) {
-  if (!spare_) spare_ = open_spare();
+  // Where few descriptors are left the listener comes before the spare one.
+  spare_.reset();
   auto fd = listen_at(ip, port, shared_.options);
+  spare_ = open_spare();
   if (!fd) return tl::unexpected(fd.error());
   const auto token = shared_.poller.add(fd->number(), EPOLLIN, *this);
   if (!token) return tl::unexpected(token.error());
@@ -51,8 +54,12 @@ std::vector<SocketAddress> Arrivals::listening() const {
 
 void Arrivals::on_ready(Turn& turn) noexcept {
   for (const Listener& listener : listeners_) accept_from(listener, turn);
-  if (paused_ || shared_.allowance.any(turn.now)) return;
+  if (!paused_ && !shared_.allowance.any(turn.now)) pause(turn.now);
+}
+
+void Arrivals::pause(TimeNs until) noexcept {
   paused_ = true;
+  paused_until_ = until;
   listen_for(0);
 }
 
@@ -77,7 +84,8 @@ void Arrivals::accept_from(const Listener& listener, Turn& turn) noexcept {
     if (errno == EMFILE || errno == ENFILE) {
       log_unauthenticated(shared_, turn.now, "listener",
                           "no descriptor left; raise the limit (ulimit -n)");
-      refuse_one(listener);
+      if (!refuse_one(listener)) pause(turn.now + kAcceptAgain);
+      return;
     }
     // A connection that was gone before it was accepted is no reason to stop.
     if (errno != ECONNABORTED && errno != EINTR) return;
@@ -95,16 +103,18 @@ void Arrivals::greet(Fd fd, const std::optional<SocketAddress>& remote, Turn& tu
   if (arrival->watch()) arrivals_.push_back(std::move(arrival));
 }
 
-/// Out of descriptors the listener would stay readable for ever.
-void Arrivals::refuse_one(const Listener& listener) noexcept {
+/// Out of descriptors the listener would stay readable for ever. false: there was no spare one either.
+bool Arrivals::refuse_one(const Listener& listener) noexcept {
   spare_.reset();
-  Fd(::accept4(listener.fd.number(), nullptr, nullptr, SOCK_CLOEXEC)).reset();
+  Fd refused(::accept4(listener.fd.number(), nullptr, nullptr, SOCK_CLOEXEC));
+  const bool starved = !refused && (errno == EMFILE || errno == ENFILE);
+  refused.reset();
   spare_ = open_spare();
-  errno = EMFILE;
+  return !starved;
 }
 
 void Arrivals::sweep(TimeNs now) noexcept {
-  if (paused_ && shared_.allowance.any(now)) {
+  if (paused_ && now >= paused_until_ && shared_.allowance.any(now)) {
     paused_ = false;
     listen_for(EPOLLIN);
   }

@@ -74,7 +74,8 @@ class Arrivals final : public PollTarget {
 
   void accept_from(const Listener& listener, Turn& turn) noexcept;
   void greet(Fd fd, const std::optional<SocketAddress>& remote, Turn& turn) noexcept;
-  void refuse_one(const Listener& listener) noexcept;
+  bool refuse_one(const Listener& listener) noexcept;
+  void pause(TimeNs until) noexcept;
   void listen_for(std::uint32_t events) noexcept;
 
   Shared& shared_;
@@ -82,6 +83,7 @@ class Arrivals final : public PollTarget {
   std::vector<std::unique_ptr<Arrival>> arrivals_;
   bool paused_ =
       false;  // the allowance is spent: no listener is watched, or a flood keeps us awake
+  TimeNs paused_until_ = 0;  // at least
   Fd spare_;  // given up to accept and close one connection when the process has no descriptor left
 };
 

@@ -40,7 +40,6 @@ bool Dialler::start(TimeNs now) {
     return false;
   }
   fd_ = std::move(*fd);
-  ++attempt_;
   deadline_ = now + kPreambleLimitNs;
   return true;
 }
@@ -104,6 +103,7 @@ void Dialler::give_up(const std::string& why) {
   if (!failures_.empty()) failures_ += "; ";
   failures_ += to_text(candidates_[next_]) + ": " + why;
   ++next_;
+  if (fd_ && before_close) before_close(fd_.number());
   fd_.reset();
   connected_ = false;
   answer_bytes_ = 0;

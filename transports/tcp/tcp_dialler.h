@@ -4,6 +4,8 @@
 // becomes the socket of.
 #pragma once
 
+#include <functional>
+
 #include "base/clock.h"
 #include "transports/tcp/tcp_frame.h"
 #include "transports/tcp/tcp_socket.h"
@@ -25,8 +27,8 @@ class Dialler {
 
   /// The socket of the attempt under way; -1: none.
   int fd() const noexcept { return fd_.number(); }
-  /// Raised with each new socket.
-  unsigned attempt() const noexcept { return attempt_; }
+  /// Called before step() closes a socket.
+  std::function<void(int fd)> before_close;
   /// EPOLLIN or EPOLLOUT: what the attempt waits for.
   std::uint32_t events() const noexcept;
 
@@ -52,7 +54,6 @@ class Dialler {
   std::uint64_t own_node_;
   SocketOptions options_;
   std::size_t next_ = 0;  // candidate
-  unsigned attempt_ = 0;
   Fd fd_;
   bool connected_ = false;
   std::optional<SocketAddress> local_;

@@ -27,6 +27,7 @@ TcpEndpoint::TcpEndpoint(Shared& shared, std::unique_ptr<Dialler> dialler)
       framer_(core::kUntrustedPayloadMax),
       dialler_(std::move(dialler)),
       described_("tcp -> " + dialler_->targets()) {
+  dialler_->before_close = [this](int fd) { unwatch(fd); };
   shared_.dialling.add(*this);
   wait_for_turn();
 }
@@ -47,7 +48,7 @@ TcpEndpoint::~TcpEndpoint() {
   if (on_waiting_list_) shared_.waiting.remove(*this);
   shared_.open.remove(*this);
   shared_.dialling.remove(*this);
-  shared_.poller.remove(token_, fd_ ? fd_.number() : -1);
+  unwatch(watched_fd());
   shared_.out_blocks.put(out_.drop());
   shared_.in_blocks.put(framer_.drop());
 }
@@ -98,11 +99,6 @@ void TcpEndpoint::move(Turn& turn) noexcept {
 
 void TcpEndpoint::dial(Turn& turn) noexcept {
   const Dialler::State result = dialler_->step(turn.now);
-  if (dialler_->attempt() !=
-      dial_attempt_) {  // the earlier socket is closed, and with it epoll's own record of it
-    shared_.poller.remove(std::exchange(token_, Poller::Token::kNone), -1);
-    dial_attempt_ = dialler_->attempt();
-  }
   if (result == Dialler::State::kWaiting) {
     watch(dialler_->fd(), dialler_->events());
     return;
@@ -143,6 +139,12 @@ void TcpEndpoint::watch(int fd, std::uint32_t events) noexcept {
   }
   events_ = events;
 }
+
+void TcpEndpoint::unwatch(int fd) noexcept {
+  shared_.poller.remove(std::exchange(token_, Poller::Token::kNone), fd);
+}
+
+int TcpEndpoint::watched_fd() const noexcept { return dialler_ ? dialler_->fd() : fd_.number(); }
 
 Framer::Stop TcpEndpoint::receive(Turn& turn) noexcept {
   const std::size_t frames_before = turn.frames;
@@ -201,7 +203,7 @@ void TcpEndpoint::go_down(Turn& turn) noexcept {
   leave_untrusted();
   set_backlogged(false);
   shared_.open.remove(*this);
-  shared_.poller.remove(std::exchange(token_, Poller::Token::kNone), fd_ ? fd_.number() : -1);
+  unwatch(watched_fd());
   fd_.reset();
   shared_.out_blocks.put(out_.drop());
   shared_.in_blocks.put(framer_.drop());

@@ -48,6 +48,8 @@ class TcpEndpoint final : public core::Endpoint, public PollTarget {
   void dial(Turn& turn) noexcept;
   void become_open(Fd fd, std::uint64_t peer_node) noexcept;
   void watch(int fd, std::uint32_t events) noexcept;
+  void unwatch(int fd) noexcept;
+  int watched_fd() const noexcept;
 
   core::Post enqueue(const core::Frame& frame) noexcept;
   core::Post enqueue_rest(const core::Frame& frame, Bytes head, std::size_t written) noexcept;
@@ -75,8 +77,7 @@ class TcpEndpoint final : public core::Endpoint, public PollTarget {
   bool read_ended_ = false;
   Fd fd_;
   Poller::Token token_ = Poller::Token::kNone;
-  std::uint32_t events_ = 0;   // watched for
-  unsigned dial_attempt_ = 0;  // whose socket is watched
+  std::uint32_t events_ = 0;  // watched for
   Framer framer_;
   OutQueue out_;
   core::EndpointStats stats_;

@@ -60,7 +60,7 @@ Status Poller::change(Token token, int fd, std::uint32_t events) {
 void Poller::remove(Token token, int fd) noexcept {
   Slot* const slot = find(token);
   if (slot == nullptr) return;
-  if (fd >= 0) ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, fd, nullptr);
+  ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, fd, nullptr);
   slot->target = nullptr;
   free_.push_back(static_cast<std::uint32_t>(slot - slots_.data()));
 }

@@ -40,7 +40,7 @@ class Poller {
   /// events: EPOLLIN, EPOLLOUT. Errors: kNoMemory.
   Result<Token> add(int fd, std::uint32_t events, PollTarget& target);
   Status change(Token token, int fd, std::uint32_t events);
-  /// fd: -1 if it is closed already.
+  /// Before fd is closed: a child of this process may hold it, too, and it would stay watched.
   void remove(Token token, int fd) noexcept;
   /// Calls the targets that are ready now; does not wait.
   void run(Turn& turn) noexcept;

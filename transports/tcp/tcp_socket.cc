@@ -53,6 +53,7 @@ Result<Fd> bind_any(std::uint16_t port) {
     if (fd && errno != EADDRNOTAVAIL && errno != EAFNOSUPPORT) {
       return system_failure("cannot listen on port " + std::to_string(port), errno);
     }
+    if (fd) fd->reset();  // it may be the last descriptor
     fd = open_socket(AF_INET);
     if (!fd) return fd;
     if (!bind_to(fd->number(), {*parse_ip("0.0.0.0"), port})) {

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/tcp/tcp_transport.cc -- see tcp_transport.h.
+// transports/tcp/tcp_transport.cc -- see tcp_transport.h; where it listens is in tcp_listening.cc.
 #include "transports/tcp/tcp_transport.h"
 
-#include <sys/epoll.h>
 #include <sys/timerfd.h>
 
 #include <algorithm>
-#include <cerrno>
 
 #include "base/assert.h"
-#include "base/log.h"
 #include "transports/tcp/tcp_endpoint.h"
 
 namespace livebtl::tcp {
@@ -86,89 +83,7 @@ TcpTransport::~TcpTransport() {
   shared_.poller.remove(tick_token_, tick_.number());
 }
 
-/// Where no port is set: on `wish` if that is free.
-Status TcpTransport::listen(const IpBytes& ip, std::uint16_t wish) {
-  if (port_ == 0 && wish != 0 && arrivals_.listen(ip, wish)) return {};
-  return arrivals_.listen(ip, port_);
-}
-
-/// All addresses by one socket; chosen ones by one each, on one port where that is free.
-Status TcpTransport::open(std::uint16_t port_before) {
-  tick_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
-  if (!tick_) return fail(Errc::kNoMemory, "tcp: cannot create a timer: " + errno_text(errno));
-  const auto token = shared_.poller.add(tick_.number(), EPOLLIN, *this);
-  if (!token) return tl::unexpected(token.error());
-  tick_token_ = *token;
-  if (interfaces_.empty()) return listen(near_.value_or(IpBytes{}), port_before);
-  for (std::size_t i = 0; i < std::min(local_.size(), kSocketsMax); ++i) {
-    const std::uint16_t wish = i == 0 ? port_before : arrivals_.last_port();
-    if (Status listening = listen(local_[i].ip, wish); !listening) return listening;
-  }
-  return {};
-}
-
-/// A contact does not name the node, and little of the network.
-bool TcpTransport::is_elsewhere(const Reachable& peer) const {
-  if (peer.node && *peer.node != shared_.node) return true;
-  Reachable own;
-  own.network = network_;
-  if (!same_network(own, peer)) return true;
-  const auto here = [](const std::vector<LocalAddress>& local, const SocketAddress& socket) {
-    return is_loopback(socket.ip) ||
-           std::ranges::find(local, socket.ip, &LocalAddress::ip) != local.end();
-  };
-  const auto all_here = [&](const std::vector<LocalAddress>& local) {
-    return std::ranges::all_of(peer.sockets,
-                               [&](const SocketAddress& socket) { return here(local, socket); });
-  };
-  return !all_here(local_) && !all_here(local_addresses());
-}
-
-// The port stays, so that the addresses told before become true; only one that somebody else holds on
-// another interface is given up. A dial at this moment is refused, and comes again.
-bool TcpTransport::expect(Bytes address) noexcept {
-  if (!near_) return false;
-  const auto peer = decode_address(address);
-  if (!peer || !is_elsewhere(*peer)) return false;
-  const std::uint16_t port = arrivals_.last_port();
-  const IpBytes loopback = *std::exchange(near_, std::nullopt);
-  arrivals_.close_listeners();
-  Status listening = listen(IpBytes{}, port);
-  if (!listening) {
-    near_ = loopback;
-    const Status again = listen(loopback, port);
-    log(LogLevel::kError, "tcp", "peers on other nodes cannot connect%s: %s",
-        again ? "" : ", nor those on this one", listening.error().text.c_str());
-  }
-  return arrivals_.last_port() != port;
-}
-
 const core::Caps& TcpTransport::caps() const noexcept { return kCaps; }
-
-Reachable TcpTransport::describe_own(const std::vector<LocalAddress>& local) const {
-  Reachable own;
-  own.network = network_;
-  own.node = shared_.node;
-  own.sockets = arrivals_.listening();
-  if (!interfaces_.empty()) return own;
-  const SocketAddress any = own.sockets.front();
-  own.sockets.clear();
-  for (const LocalAddress& address : local) {
-    // Of one that listens on loopback alone: where it would, for who will be expected.
-    const bool served = near_ || is_v4(address.ip) || !is_v4(any.ip);
-    if (served && own.sockets.size() < kSocketsMax) own.sockets.push_back({address.ip, any.port});
-  }
-  return own;
-}
-
-Blob TcpTransport::address() const {
-  // Addresses come and go, when a machine migrates for instance; those of the start are better than
-  // none.
-  const auto now = interfaces_.empty() ? local_addresses() : local_;
-  return encode_address(describe_own(now.empty() ? local_ : now));
-}
-
-Blob TcpTransport::contact() const { return encode_contact(describe_own(local_)); }
 
 bool TcpTransport::reaches(Bytes address) const noexcept {
   const auto peer = decode_address(address);
@@ -198,7 +113,7 @@ std::size_t TcpTransport::progress(core::TransportSink& accept, TimeNs now,
   Turn turn{&accept, now, frames_max};
   if (!shared_.waiting.empty()) [[unlikely]]
     shared_.waiting.walk([&](TcpEndpoint& endpoint) { endpoint.move_waiting(turn); });
-  const bool deadlines = !shared_.dialling.empty() || !arrivals_.idle();
+  const bool deadlines = has_deadlines();
   const bool direct = !deadlines && shared_.backlogged == 0 && shared_.open.count() <= kDirectMax;
   if (direct) shared_.open.walk([&](TcpEndpoint& endpoint) { endpoint.move(turn); });
   if (!direct || shared_.open.empty() || ++turns_since_poll_ >= kTurnsPerPoll) {
@@ -208,8 +123,9 @@ std::size_t TcpTransport::progress(core::TransportSink& accept, TimeNs now,
   if (deadlines) {
     shared_.dialling.walk([&](TcpEndpoint& endpoint) { endpoint.move(turn); });
     arrivals_.sweep(now);
+    listen_again(now);
   }
-  set_ticking(!shared_.dialling.empty() || !arrivals_.idle());
+  set_ticking(has_deadlines());
   shared_.pace.polled(now, turn.frames, shared_.open.empty());
   return turn.frames;
 }

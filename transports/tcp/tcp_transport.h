@@ -43,6 +43,11 @@ class TcpTransport final : public core::Transport, public PollTarget {
   Status open(std::uint16_t port_before);
   Status listen(const IpBytes& ip, std::uint16_t wish);
   bool is_elsewhere(const Reachable& peer) const;
+  void lose_listener(std::uint16_t port) noexcept;
+  void listen_again(TimeNs now) noexcept;
+  bool has_deadlines() const noexcept {
+    return !shared_.dialling.empty() || !arrivals_.idle() || lost_port_ != 0;
+  }
   void set_ticking(bool ticking) noexcept;
   Reachable describe_own(const std::vector<LocalAddress>& local) const;
 
@@ -52,6 +57,8 @@ class TcpTransport final : public core::Transport, public PollTarget {
   std::vector<LocalAddress> local_;      // as of the start
   std::uint64_t network_;
   std::optional<IpBytes> near_;  // listens there alone: nobody is expected from elsewhere
+  std::uint16_t lost_port_ = 0;  // nobody listens there now, though peers were told of it; 0: none
+  TimeNs listen_again_at_ = 0;
   Arrivals arrivals_{shared_};
   Fd tick_;  // readable every kTickNs while somebody has a deadline: it wakes who sleeps on
              // wait_fd()

@@ -78,9 +78,14 @@ void VerbsTransport::close_device() noexcept {
   unsettled_.clear();
   seen_count_ = 0;
   armed_ = false;
-  for (const int fd : {device_->completion_fd(), device_->event_fd()})
-    ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, fd, nullptr);
+  unwatch(*device_);
   device_.reset();
+}
+
+// Before it is closed: a child of this process may hold its descriptors, too, and they would stay watched.
+void VerbsTransport::unwatch(const Device& device) noexcept {
+  for (const int fd : {device.completion_fd(), device.event_fd()})
+    ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, fd, nullptr);
 }
 
 }  // namespace livebtl::verbs

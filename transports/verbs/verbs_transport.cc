@@ -72,7 +72,10 @@ Status VerbsTransport::open_device() {
     credits.add_buffers(*added);
   }
   for (const int fd : {(*device)->completion_fd(), (*device)->event_fd()}) {
-    if (Status watched = watch(epoll_, fd); !watched) return watched;
+    if (Status watched = watch(epoll_, fd); !watched) {
+      unwatch(**device);
+      return watched;
+    }
   }
   credits_ = credits;
   device_ = std::move(*device);

@@ -108,6 +108,7 @@ class VerbsTransport final : public messages::MessageTransport<VerbsEndpoint, st
   void all_down(const std::string& why) noexcept;
   void lose_device(const std::string& why) noexcept;
   void close_device() noexcept;
+  void unwatch(const Device& device) noexcept;
 
   Calls& calls_;
   const Module module_;
