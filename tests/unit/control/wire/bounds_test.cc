@@ -51,7 +51,7 @@ TEST_CASE("of a page of members that is too long there are several, which togeth
   std::set<std::string> all, told;
   for (int i = 0; i < 512; ++i)
     all.insert("tcp://" + std::string(200, 'h') + ":" + std::to_string(1 + i));
-  for (std::size_t i = 0; i < 12; ++i) {
+  for (std::size_t i = 0; i < 40; ++i) {
     page.relays.assign(all.begin(), all.end());
     turn_by(page.relays, i);
     const MembersAnswer fit = through(fit_page(page));
