@@ -182,6 +182,7 @@ TEST_CASE("a relay that has heard of very many others answers all the same") {
   from.back = *push_return({2, "", ""});  // as if the relay had asked for them
   for (int part = 0; part < 3; ++part) {
     MembersAnswer told;
+    told.job = "test";
     for (int i = 0; i < 170; ++i)
       told.relays.push_back("tcp://" + std::string(240, 'h') + ":" +
                             std::to_string(1 + 170 * part + i));
