@@ -61,6 +61,7 @@ class Asker {
       const TimeNs step_ends = std::min(deadline, monotonic_now() + kNextWave);
       while (auto heard = links_.receive(step_ends - monotonic_now())) {
         if (auto* answer = std::get_if<Answer>(&heard->message)) return std::move(*answer);
+        if (monotonic_now() >= step_ends || stop_.load()) break;  // others may talk without end
       }
       if (next < members.size()) continue;
       members = links_.scan().live;  // all were asked: who is still there is asked again

@@ -80,6 +80,7 @@ class AgentThread final : public Agent {
   bool control_due_ = true;  // a message, a report or a deadline of the control plane
   bool joined_ = false;
   bool alone_here_ = false;
+  LogLimit unanswered_;  // a client may ask at any rate
   std::vector<pollfd> fds_;
 };
 
@@ -243,8 +244,9 @@ void AgentThread::send_all(const std::vector<MemberService::Reply>& replies) {
     const auto body = encode(reply.message);
     if (body)
       mine_->router.answer(reply.to, *body);
-    else
-      log(LogLevel::kWarn, "agent", "cannot answer: %s", body.error().text.c_str());
+    else if (unanswered_.allow(monotonic_now()))
+      log(LogLevel::kWarn, "agent", "cannot answer: %s withheld=%llu", body.error().text.c_str(),
+          static_cast<unsigned long long>(unanswered_.suppressed()));
   }
 }
 

@@ -159,12 +159,13 @@ void MemberService::count_members(TimeNs now) {
 
 // Every command asks every member for the relays it knows: were all cards read for that, its cost would grow with
 // the square of the members.
-Message MemberService::answer(const MembersRequest& request) const {
+Message MemberService::answer(const MembersRequest& request) {
   MembersAnswer page;
   page.job = job_.id;
   page.offset = request.offset;
   page.relays = admin_.relays();
-  if (request.offset == kNoMembers) return page;
+  turn_by(page.relays, pages_++);
+  if (request.offset == kNoMembers) return fit_page(std::move(page));
   const auto scan = scan_members(job_.directory, ::geteuid());
   std::vector<MemberEntry> entries;
   for (const auto& card : scan.live) entries.push_back(entry_of(card, false));
@@ -175,7 +176,7 @@ Message MemberService::answer(const MembersRequest& request) const {
   const std::size_t last = std::min(first + kMembersPage, entries.size());
   page.members.assign(entries.begin() + static_cast<std::ptrdiff_t>(first),
                       entries.begin() + static_cast<std::ptrdiff_t>(last));
-  return page;
+  return fit_page(std::move(page));
 }
 
 Message MemberService::status(const StatusRequest& request, TimeNs now) const {

@@ -43,7 +43,7 @@ class MemberService {
   std::vector<Reply> step(std::deque<MemberEvent> events, const Return* from, TimeNs now);
   void tell_watchers(std::vector<Reply>& replies, TimeNs now);
   std::vector<Reply> dispatch(const Return& from, const Message& message, TimeNs now);
-  Message answer(const MembersRequest& request) const;
+  Message answer(const MembersRequest& request);
   Message answer(const ListRequest& request) const;
   Message answer(const PlanRequest& request) const;
   Message answer(const AddressesRequest& request) const;
@@ -62,6 +62,7 @@ class MemberService {
   bool has_coordinator_ = false;
   std::vector<Watcher> watchers_;
   std::optional<TimeNs> counted_at_, looked_at_;
+  std::size_t pages_ = 0;  // of members, that were told
 };
 
 }  // namespace livebtl::control

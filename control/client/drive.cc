@@ -30,11 +30,9 @@ class Driver {
       if (monotonic_now() >= look_at_) {
         for (const MemberGone& gone : newly_gone()) feed(gone);
       }
-      if (heard) {
-        hear(*heard);
-      } else {
-        feed(Tick{});
-      }
+      if (heard) hear(*heard);
+      // What is heard may be nothing to the machine, without end: its time passes all the same.
+      if (!heard || monotonic_now() >= machine_.wake_at()) feed(Tick{});
     }
     return named(machine_.outcome());
   }

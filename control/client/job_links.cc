@@ -16,6 +16,8 @@ namespace livebtl::control {
 namespace {
 
 constexpr int kFromOneAtOnce = 64;  // a member that never pauses holds up no other
+// Some answers of each of ten thousand members. Beyond it nothing is read, and waits in the sockets.
+constexpr std::size_t kBacklogBytesMax = std::size_t{64} << 20;
 
 bool is_socket_of(const std::string& path, uid_t owner) {
   struct stat facts {};
@@ -138,23 +140,16 @@ std::optional<Route> JobLinks::route_to(MemberId member) const {
   return relay == nullptr ? std::nullopt : std::optional(Route{*relay, member.process});
 }
 
-/// All that has come. One look finds the links that have something: to ask each of them for each message costs the
-/// square of the members.
+/// What has come. One look finds the links that have something: to ask each of them for each message costs the square
+/// of the members.
 void JobLinks::hear_all() {
-  if (outside_) {
-    while (auto heard = take_from(*outside_)) backlog_.push_back(std::move(*heard));
-    return;
-  }
+  if (outside_) return hear_from(*outside_, true);
   list_links();
   if (::poll(fds_.data(), fds_.size(), 0) <= 0) return;
   for (std::size_t i = 0; i < fds_.size(); ++i) {
     if (fds_[i].revents == 0) continue;
     polled_[i]->flush();
-    for (int taken = 0; taken < kFromOneAtOnce; ++taken) {
-      auto heard = take_from(*polled_[i]);
-      if (!heard) break;
-      backlog_.push_back(std::move(*heard));
-    }
+    hear_from(*polled_[i], gateway_ && polled_[i] == &*gateway_);
   }
 }
 
@@ -170,24 +165,37 @@ void JobLinks::list_links() {
   if (gateway_) list(*gateway_);
 }
 
+/// Whatever they say, so many envelopes count.
 template <class Connection>
-std::optional<JobLinks::Heard> JobLinks::take_from(Connection& connection) {
-  while (auto envelope = connection.receive()) {
-    auto message = decode(envelope->body);
-    const auto from = parse_route(envelope->to);
-    if (!message || !from) continue;
-    if (const auto* page = std::get_if<MembersAnswer>(&*message)) {
-      hear_page(envelope->back, *page);
-      continue;
-    }
-    if (const auto* told = std::get_if<NodeStanding>(&*message)) {
-      return Heard{{}, NodeStanding{}, hear_relay(envelope->back, *told)};
-    }
-    for (const auto* list : {&local_, &found_.live}) {
-      for (const MemberEntry& live : *list) {
-        if (live.member.process == from->process)
-          return Heard{live.member, std::move(*message), {}};
-      }
+void JobLinks::hear_from(Connection& connection, bool relay) {
+  for (int i = 0; i < kFromOneAtOnce && backlog_bytes_ < kBacklogBytesMax; ++i) {
+    const auto envelope = connection.receive();
+    if (!envelope) return;
+    auto heard = take(*envelope, relay);
+    if (!heard) continue;
+    heard->bytes = envelope->body.size();
+    backlog_bytes_ += heard->bytes;
+    backlog_.push_back(std::move(*heard));
+  }
+}
+
+/// relay: it came over the connection to a relay. nullopt: nobody waits for it.
+std::optional<JobLinks::Heard> JobLinks::take(const Envelope& envelope, bool relay) {
+  auto message = decode(envelope.body);
+  const auto from = parse_route(envelope.to);
+  if (!message || !from) return std::nullopt;
+  if (const auto* page = std::get_if<MembersAnswer>(&*message)) {
+    hear_page(envelope.back, *page);
+    return std::nullopt;
+  }
+  if (const auto* told = std::get_if<NodeStanding>(&*message)) {
+    if (!relay) return std::nullopt;
+    return Heard{{}, NodeStanding{}, hear_relay(envelope.back, *told), 0};
+  }
+  for (const auto* list : {&local_, &found_.live}) {
+    for (const MemberEntry& live : *list) {
+      if (live.member.process == from->process)
+        return Heard{live.member, std::move(*message), {}, 0};
     }
   }
   return std::nullopt;
@@ -213,6 +221,7 @@ std::optional<JobLinks::Heard> JobLinks::receive(TimeNs timeout_ns) {
   }
   Heard heard = std::move(backlog_.front());
   backlog_.pop_front();
+  backlog_bytes_ -= heard.bytes;
   return heard;
 }
 

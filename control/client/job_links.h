@@ -21,6 +21,7 @@
 #include "control/client/discovery.h"
 #include "control/client/remote_members.h"
 #include "control/ladder/node_questions.h"
+#include "control/wire/envelope.h"
 #include "control/wire/local_link.h"
 #include "control/wire/messages.h"
 #include "control/wire/route.h"
@@ -66,6 +67,7 @@ class JobLinks {
     MemberId from;
     Message message;
     NodeQuestions::Heard merged;  // of a NodeStanding, which comes from several members
+    std::size_t bytes = 0;        // of the message as it came
   };
   /// The next message; nullopt: timeout_ns has passed, or a signal came.
   std::optional<Heard> receive(TimeNs timeout_ns);
@@ -87,7 +89,8 @@ class JobLinks {
   LocalLink* gateway();
   std::vector<ProcessId> near() const;
   template <class Connection>
-  std::optional<Heard> take_from(Connection& connection);
+  void hear_from(Connection& connection, bool relay);
+  std::optional<Heard> take(const Envelope& envelope, bool relay);
   bool send(const Route& route, const std::string& back, const Message& message);
   bool send_encoded(const Route& route, const std::string& back, const std::string& body);
   std::optional<Route> route_to(MemberId member) const;
@@ -121,7 +124,8 @@ class JobLinks {
   std::string gateway_path_;       // of this node's relay; empty: it has none
   std::optional<LocalLink> gateway_;
   bool gateway_merges_ = false;
-  std::map<ProcessId, std::string> merging_;  // relays of other nodes that do, by their members
+  std::map<ProcessId, std::string> merging_;      // relays of other nodes that do, by their members
+  std::map<std::string, std::string> node_tags_;  // what comes back with relays' answers, by relay
   NodeQuestions questions_;
   Sent sent_;
   Request asked_;              // of the last member that was asked by itself ...
@@ -130,7 +134,8 @@ class JobLinks {
   std::optional<zmq::context_t>
       context_;  // from outside alone; before its socket, which goes first
   std::optional<ZmqSocket> outside_;
-  std::deque<Heard> backlog_;       // has come, and was not asked for yet
+  std::deque<Heard> backlog_;  // has come, and was not asked for yet
+  std::size_t backlog_bytes_ = 0;
   std::vector<pollfd> fds_;         // what is polled ...
   std::vector<LocalLink*> polled_;  // ... and whose it is
 };

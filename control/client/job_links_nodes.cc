@@ -2,7 +2,10 @@
 // control/client/job_links_nodes.cc -- of job_links.h: a coordinator's questions to whole nodes, by relays that merge.
 // Threads: one.
 #include <algorithm>
+#include <set>
 
+#include "base/hex.h"
+#include "base/secret.h"
 #include "control/client/job_links.h"
 
 namespace livebtl::control {
@@ -10,7 +13,8 @@ namespace {
 
 /// This node's relay, among names of relays: it sorts first.
 constexpr std::string_view kHere = "";
-/// Comes back with the answers: from which relay they are.
+/// Begins what comes back with a relay's answers. A random number follows: only that relay, and those that lead to it, can
+/// know it.
 constexpr std::string_view kNodeTag = "node ";
 constexpr std::string_view kGatewayTag = "gateway";
 
@@ -50,7 +54,9 @@ void JobLinks::ask(const Send& question) {
 
 /// What is too long, or cannot be sent so, goes in smaller parts.
 void JobLinks::ask(const AskRelay& question) {
-  const std::string back = std::string(kNodeTag) + question.relay;
+  auto [tag, is_new] = node_tags_.try_emplace(question.relay);
+  if (is_new) tag->second = std::string(kNodeTag) + hex_id(random_u64());
+  const std::string& back = tag->second;
   if (send_to_relay(question.relay, back, question.request)) {
     ++sent_.to_relays;
     return;
@@ -88,8 +94,9 @@ void JobLinks::hear_page(const std::string& back, const MembersAnswer& page) {
 }
 
 NodeQuestions::Heard JobLinks::hear_relay(const std::string& back, const NodeStanding& told) {
-  if (!back.starts_with(kNodeTag)) return {};
-  return questions_.hear(back.substr(kNodeTag.size()), told);
+  const auto is_it = [&back](const auto& tag) { return tag.second == back; };
+  const auto tag = std::find_if(node_tags_.begin(), node_tags_.end(), is_it);
+  return tag == node_tags_.end() ? NodeQuestions::Heard{} : questions_.hear(tag->first, told);
 }
 
 std::vector<std::string> JobLinks::silent_relays() const {

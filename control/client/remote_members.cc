@@ -3,6 +3,7 @@
 #include "control/client/remote_members.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "control/wire/route.h"
@@ -12,7 +13,15 @@ namespace {
 
 constexpr std::size_t kRelaysMax = 1024;
 constexpr std::size_t kMembersMax = 65'536;  // of one node
+// Of one node, in the life of a command. Its relay could name others in each round: those are not believed.
+constexpr std::size_t kGoneMax = 16'384;
 constexpr TimeNs kSilence = 10 * kSecond;
+
+std::set<MemberId> ids_of(const std::vector<MemberEntry>& members) {
+  std::set<MemberId> ids;
+  for (const MemberEntry& member : members) ids.insert(member.member);
+  return ids;
+}
 
 }  // namespace
 
@@ -76,22 +85,33 @@ void RemoteMembers::answer(std::string_view tag, const MembersAnswer& page) {
 void RemoteMembers::learn_late(Relay& relay, const MembersAnswer& page) {
   if (!relay.live.empty() || page.offset != 0 || page.members.size() != page.total) return;
   for (const MemberEntry& member : page.members) {
-    if (!member.gone && !holds(relay.gone, member.member)) relay.live.push_back(member);
+    if (!member.gone && !relay.gone.contains(member.member)) relay.live.push_back(member);
   }
+}
+
+void RemoteMembers::note_gone(Relay& relay, const MemberEntry& member) {
+  if (relay.gone.size() < kGoneMax) relay.gone.try_emplace(member.member, member);
 }
 
 /// All pages are here. A member that was listed before and is missing from a complete list has left.
 void RemoteMembers::settle(Relay& relay) {
   relay.answered = true;
   const std::vector<MemberEntry> before = std::exchange(relay.live, {});
-  for (MemberEntry& member : relay.pages) {
-    auto& list = member.gone ? relay.gone : relay.live;
-    if (!holds(list, member.member)) list.push_back(std::move(member));
+  std::set<MemberId> live;
+  for (MemberEntry& member : std::exchange(relay.pages, {})) {
+    if (member.gone) {
+      note_gone(relay, member);
+    } else if (live.insert(member.member).second) {
+      relay.live.push_back(std::move(member));
+    }
   }
-  relay.pages.clear();
   for (const MemberEntry& member : before) {
-    if (holds(relay.live, member.member) || holds(relay.gone, member.member)) continue;
-    (relay.complete ? relay.gone : relay.live).push_back(member);
+    if (live.contains(member.member) || relay.gone.contains(member.member)) continue;
+    if (relay.complete) {
+      note_gone(relay, member);
+    } else {
+      relay.live.push_back(member);
+    }
   }
 }
 
@@ -108,14 +128,16 @@ void RemoteMembers::end_round(TimeNs now) {
 }
 
 void RemoteMembers::add_to(std::vector<MemberEntry>& live, std::vector<MemberEntry>& gone) const {
+  std::set<MemberId> known = ids_of(gone);
   for (const auto& [name, relay] : relays_) {
-    for (const auto& member : relay.gone) {
-      if (!holds(gone, member.member)) gone.push_back(member);
+    for (const auto& [id, member] : relay.gone) {
+      if (known.insert(id).second) gone.push_back(member);
     }
   }
+  known.merge(ids_of(live));
   for (const auto& [name, relay] : relays_) {
     for (const auto& member : relay.live) {
-      if (!holds(live, member.member) && !holds(gone, member.member)) live.push_back(member);
+      if (known.insert(member.member).second) live.push_back(member);
     }
   }
 }

@@ -60,9 +60,11 @@ class RemoteMembers {
     bool merges = false;    // as it has said itself
     TimeNs silent_until = 0;
     std::vector<MemberEntry> pages;  // of this round, so far
-    std::vector<MemberEntry> live, gone;
+    std::vector<MemberEntry> live;
+    std::map<MemberId, MemberEntry> gone;  // at most kGoneMax
   };
-  void settle(Relay& relay);
+  static void settle(Relay& relay);
+  static void note_gone(Relay& relay, const MemberEntry& member);
   static void learn_late(Relay& relay, const MembersAnswer& page);
 
   std::map<std::string, Relay> relays_;

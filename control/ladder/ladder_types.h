@@ -22,6 +22,11 @@ struct Term {
   std::uint64_t coordinator = 0;
   friend auto operator<=>(const Term&, const Term&) = default;
 };
+/// The highest number of a term in a message: the next one still has a number.
+inline constexpr std::uint64_t kTermMax = std::uint64_t{1} << 62;
+/// Coordinators count by one from the highest number that any member knows. A promise far above a member's own number is
+/// refused: else one request would bring the job to kTermMax, where no coordinator could follow.
+inline constexpr std::uint64_t kTermStepMax = std::uint64_t{1} << 20;
 
 /// A member, as it stands in the job's numbered list.
 struct MemberId {

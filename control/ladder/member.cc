@@ -68,6 +68,7 @@ void MemberMachine::handle(const StandingRequest& request, TimeNs now, Actions& 
 void MemberMachine::handle(const PromiseRequest& request, TimeNs now, Actions& actions) {
   if (request.job != facts_.job) return;
   if (!joined_ || request.term < term_) return answer(joined_, now, actions);
+  if (request.term.number - term_.number > kTermStepMax) return answer(false, now, actions);
   if (request.term > term_) {
     // Another coordinator is at work: only one that finishes or undoes its ladder need not wait.
     if (!request.takeover && live(now)) return answer(true, now, actions);

@@ -161,22 +161,23 @@ std::string check_group(const StandingGroup& group) {
   return "";
 }
 
-std::vector<HeardStanding> standings_of(const StandingGroup& group) {
-  std::vector<HeardStanding> list(group.members.size(), {group.shared, group.described});
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    Standing& standing = list[i].standing;
-    standing.member.process = group.members[i];
-    standing.version = group.versions[i];
-    if (!group.ranks.empty()) standing.rank = group.ranks[i];
-    if (!group.names.empty()) standing.name = group.names[i];
-    if (!group.pairs_moved.empty()) standing.report.pairs_moved = group.pairs_moved[i];
-    if (!group.pairs_left.empty()) standing.report.pairs_left = group.pairs_left[i];
+HeardStanding standing_at(const StandingGroup& group, std::size_t position) {
+  HeardStanding heard{group.shared, group.described};
+  Standing& standing = heard.standing;
+  standing.member.process = group.members[position];
+  standing.version = group.versions[position];
+  if (!group.ranks.empty()) standing.rank = group.ranks[position];
+  if (!group.names.empty()) standing.name = group.names[position];
+  if (!group.pairs_moved.empty()) standing.report.pairs_moved = group.pairs_moved[position];
+  if (!group.pairs_left.empty()) standing.report.pairs_left = group.pairs_left[position];
+  const auto note =
+      std::lower_bound(group.notes.begin(), group.notes.end(), position,
+                       [](const MemberNote& each, std::size_t wanted) { return each.at < wanted; });
+  if (note != group.notes.end() && note->at == position) {
+    standing.report.pairs = note->pairs;
+    standing.report.waiting = note->waiting;
   }
-  for (const MemberNote& note : group.notes) {
-    list[note.at].standing.report.pairs = note.pairs;
-    list[note.at].standing.report.waiting = note.waiting;
-  }
-  return list;
+  return heard;
 }
 
 bool halve(NodeStanding& answer, NodeStanding& other) {

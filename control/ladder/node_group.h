@@ -102,8 +102,9 @@ class Grouping {
 
 /// "" or what is wrong with it: columns that do not fit, a member twice.
 std::string check_group(const StandingGroup& group);
-/// Requires: check_group() found nothing. The standings that the group was made of.
-std::vector<HeardStanding> standings_of(const StandingGroup& group);
+/// Requires: check_group() found nothing; position < members.size(). What that member said: a copy of all that the members
+/// have in common, which may be large, so that it is made only of those that were asked.
+HeardStanding standing_at(const StandingGroup& group, std::size_t position);
 
 /// Cuts what may be too long for one message in two; false: it has one member at most.
 bool halve(NodeStanding& answer, NodeStanding& other);

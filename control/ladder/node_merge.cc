@@ -33,17 +33,20 @@ std::vector<MergeAction> NodeMerge::ask(const std::string& client, const NodeReq
   Session& session = sessions_.at(number);
   const auto wanted = std::make_shared<const Request>(request_of(request));
   std::vector<MergeAction> actions;
-  if (session.members.size() + members_in(request) > kMembersMax) return actions;
+  const std::size_t more = members_in(request);
+  if (session.members.size() + more > kMembersMax) return actions;
+  while (members() + more > kMembersMax) forget_oldest_but(number);
   const Question question{wanted, request.described, now};
   auto put = note_asked(session, request.members, 0, question);
   if (!put.empty()) actions.emplace_back(ToMembers{number, std::move(put), *wanted});
   for (const NodeShare& share : request.onward) {
-    const std::uint32_t via = via_of(session, share.relay);
-    note_asked(session, share.members, via, question);
+    const auto via = via_of(session, share.relay);
+    if (!via) continue;
+    note_asked(session, share.members, *via, question);
     NodeRequest onward = request;
     onward.members = share.members;
     onward.onward.clear();
-    actions.emplace_back(ToRelay{number, via, share.relay, std::move(onward)});
+    actions.emplace_back(ToRelay{number, *via, share.relay, std::move(onward)});
   }
   // A relay that waits for others is told later than they tell.
   session.hold = request.onward.empty() ? kHoldLeast : 2 * kHoldLeast;
@@ -56,19 +59,30 @@ std::uint64_t NodeMerge::session_of(const std::string& client, TimeNs now) {
   for (const auto& [number, session] : sessions_) {
     if (session.client == client) return number;
   }
-  make_room(now);
+  forget_old(now);
+  if (sessions_.size() == kSessionsMax) forget_oldest_but(0);
   sessions_[++numbers_].client = client;
   return numbers_;
 }
 
-void NodeMerge::make_room(TimeNs now) {
+void NodeMerge::forget_old(TimeNs now) {
   std::erase_if(sessions_,
                 [now](const auto& each) { return now - each.second.asked_at > kForgetAfter; });
-  if (sessions_.size() < kSessionsMax) return;
-  const auto older = [](const auto& a, const auto& b) {
+}
+
+/// The client of the session that is forgotten asks again, and is given a new one. Requires: there is another session.
+void NodeMerge::forget_oldest_but(std::uint64_t kept) {
+  const auto older = [kept](const auto& a, const auto& b) {  // of two different ones
+    if (a.first == kept || b.first == kept) return a.first != kept;
     return a.second.asked_at < b.second.asked_at;
   };
   sessions_.erase(std::min_element(sessions_.begin(), sessions_.end(), older));
+}
+
+std::size_t NodeMerge::members() const noexcept {
+  std::size_t count = 0;
+  for (const auto& [number, session] : sessions_) count += session.members.size();
+  return count;
 }
 
 /// Returns those to whom the question is to be put now.
@@ -92,12 +106,21 @@ std::vector<ProcessId> NodeMerge::note_asked(Session& session,
   return put;
 }
 
-std::uint32_t NodeMerge::via_of(Session& session, const std::string& relay) {
+/// nullopt: there are too many; its members are not asked, and their coordinator asks them in another way.
+std::optional<std::uint32_t> NodeMerge::via_of(Session& session, const std::string& relay) {
   auto& relays = session.relays;
   const auto at = std::find(relays.begin(), relays.end(), relay);
   const auto via = static_cast<std::uint32_t>(at - relays.begin() + 1);
-  if (at == relays.end()) relays.push_back(relay);
+  if (at != relays.end()) return via;
+  if (relays.size() == kRelaysMax) return std::nullopt;
+  relays.push_back(relay);
   return via;
+}
+
+bool NodeMerge::went_to(std::uint64_t session, std::uint32_t via, const std::string& relay) const {
+  const auto at = sessions_.find(session);
+  return at != sessions_.end() && via > 0 && via <= at->second.relays.size() &&
+         at->second.relays[via - 1] == relay;
 }
 
 // -- answers
@@ -106,7 +129,8 @@ std::vector<MergeAction> NodeMerge::heard(std::uint64_t number, const Standing& 
                                           TimeNs now) {
   const auto session = sessions_.find(number);
   if (session == sessions_.end()) return {};
-  take(session->second, 0, {standing, true});
+  Member* member = asked(session->second, 0, standing.member.process);
+  if (member != nullptr) take(session->second, *member, {standing, true});
   return tell_if_due(session->second, now);
 }
 
@@ -115,7 +139,11 @@ std::vector<MergeAction> NodeMerge::heard(std::uint64_t number, std::uint32_t vi
   const auto session = sessions_.find(number);
   if (session == sessions_.end() || via == 0) return {};
   for (const StandingGroup& group : answer.groups) {
-    for (const HeardStanding& heard : standings_of(group)) take(session->second, via, heard);
+    for (std::size_t i = 0; i < group.members.size(); ++i) {
+      Member* member = asked(session->second, via, group.members[i]);
+      const bool is_news = member != nullptr && group.versions[i] > member->version;
+      if (is_news) take(session->second, *member, standing_at(group, i));
+    }
   }
   for (const ProcessId process : answer.gone) note_gone(session->second, via, process);
   return tell_if_due(session->second, now);
@@ -128,22 +156,25 @@ std::vector<MergeAction> NodeMerge::gone(std::uint64_t number, ProcessId process
   return tell_if_due(session->second, now);
 }
 
-void NodeMerge::take(Session& session, std::uint32_t via, const HeardStanding& heard) {
-  const auto at = session.members.find(heard.standing.member.process);
-  if (at == session.members.end() || at->second.via != via) return;
-  Member& member = at->second;
+/// nullptr: that member was not asked, or by another way.
+NodeMerge::Member* NodeMerge::asked(Session& session, std::uint32_t via, ProcessId process) {
+  const auto at = session.members.find(process);
+  return at == session.members.end() || at->second.via != via ? nullptr : &at->second;
+}
+
+void NodeMerge::take(Session& session, Member& member, HeardStanding heard) {
   if (heard.standing.version <= member.version) return;  // repeated, or overtaken
   member.version = heard.standing.version;
   if (!member.news) ++session.news;
-  member.news = heard;
-  if (settles(heard.standing, *member.asked)) settle(session, member);
+  member.news = std::move(heard);
+  if (settles(member.news->standing, *member.asked)) settle(session, member);
 }
 
 void NodeMerge::note_gone(Session& session, std::uint32_t via, ProcessId process) {
-  const auto at = session.members.find(process);
-  if (at == session.members.end() || at->second.via != via) return;
-  settle(session, at->second);
-  if (!std::exchange(at->second.gone, true)) session.gone.push_back(process);
+  Member* member = asked(session, via, process);
+  if (member == nullptr) return;
+  settle(session, *member);
+  if (!std::exchange(member->gone, true)) session.gone.push_back(process);
 }
 
 void NodeMerge::settle(Session& session, Member& member) {
@@ -184,6 +215,7 @@ NodeStanding NodeMerge::tell(Session& session) {
 }
 
 std::vector<MergeAction> NodeMerge::turn(TimeNs now) {
+  forget_old(now);
   std::vector<MergeAction> actions;
   for (auto& [number, session] : sessions_) {
     if (now < session.due_at) continue;

@@ -11,6 +11,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -55,20 +56,26 @@ class NodeMerge {
   /// A member of this node has said so; the caller has checked that it is that member. Dropped if it is not asked in
   /// that session, or has said something newer.
   std::vector<MergeAction> heard(std::uint64_t session, const Standing& standing, TimeNs now);
+  /// Did a question of that session go to this relay, under that number? Answers from elsewhere are nobody's.
+  bool went_to(std::uint64_t session, std::uint32_t via, const std::string& relay) const;
   /// Another relay has; of members that were not asked through it nothing is taken. Requires: checked groups.
   std::vector<MergeAction> heard(std::uint64_t session, std::uint32_t via,
                                  const NodeStanding& answer, TimeNs now);
   /// Proof that a member of this node has ended: it is not waited for, and told as gone.
   std::vector<MergeAction> gone(std::uint64_t session, ProcessId member, TimeNs now);
-  /// What is due now, at wake_at().
+  /// What is due now, at wake_at(). Called at other times, too, it forgets sessions in which nobody has asked for long.
   std::vector<MergeAction> turn(TimeNs now);
   TimeNs wake_at() const noexcept;
 
   std::size_t sessions() const noexcept { return sessions_.size(); }
+  bool knows(std::uint64_t session) const { return sessions_.contains(session); }
+  /// Of all sessions.
+  std::size_t members() const noexcept;
 
  private:
   static constexpr std::size_t kSessionsMax = 64;
-  static constexpr std::size_t kMembersMax = 65'536;  // of a session
+  static constexpr std::size_t kMembersMax = 65'536;  // of all sessions
+  static constexpr std::size_t kRelaysMax = 1024;     // of a session
   static constexpr TimeNs kForgetAfter = 60 * kSecond;
 
   struct Member {
@@ -95,7 +102,8 @@ class NodeMerge {
   };
 
   std::uint64_t session_of(const std::string& client, TimeNs now);
-  void make_room(TimeNs now);
+  void forget_old(TimeNs now);
+  void forget_oldest_but(std::uint64_t kept);
   struct Question {
     std::shared_ptr<const Request> request;
     bool described = false;
@@ -103,8 +111,9 @@ class NodeMerge {
   };
   static std::vector<ProcessId> note_asked(Session& session, const std::vector<ProcessId>& members,
                                            std::uint32_t via, const Question& question);
-  static std::uint32_t via_of(Session& session, const std::string& relay);
-  static void take(Session& session, std::uint32_t via, const HeardStanding& heard);
+  static std::optional<std::uint32_t> via_of(Session& session, const std::string& relay);
+  static Member* asked(Session& session, std::uint32_t via, ProcessId process);
+  static void take(Session& session, Member& member, HeardStanding heard);
   static void note_gone(Session& session, std::uint32_t via, ProcessId process);
   static void settle(Session& session, Member& member);
   static std::vector<MergeAction> tell_if_due(Session& session, TimeNs now);

@@ -151,10 +151,11 @@ NodeQuestions::Heard NodeQuestions::hear(const std::string& relay, const NodeSta
     return asked ? &at->second : nullptr;
   };
   for (const StandingGroup& group : answer.groups) {
-    for (HeardStanding& each : standings_of(group)) {
-      Member* member = asked_through(each.standing.member.process);
-      if (member == nullptr || member->id != each.standing.member) continue;
-      if (describe(*member, each)) heard.standings.push_back(std::move(each.standing));
+    for (std::size_t i = 0; i < group.members.size(); ++i) {
+      Member* member = asked_through(group.members[i]);
+      if (member == nullptr || member->id.incarnation != group.shared.member.incarnation) continue;
+      HeardStanding said = standing_at(group, i);
+      if (describe(*member, said)) heard.standings.push_back(std::move(said.standing));
     }
   }
   for (const ProcessId process : answer.gone) {

@@ -33,22 +33,24 @@ void Merging::ask(const Return& client, const NodeRequest& request, TimeNs now, 
   if (key) carry_out(merge_.ask(*key, request, now), now, ways);
 }
 
-void Merging::bring_back(const Return& to, std::optional<ProcessId> from, const std::string& body,
-                         TimeNs now, Ways& ways) {
+/// A body is read only if the session is there, and the answer comes from where its question went.
+void Merging::bring_back(const Return& to, const Sender& from, const std::string& body, TimeNs now,
+                         Ways& ways) {
   const auto asked = asked_in(to.peer);
-  const auto message = asked ? decode(body) : fail(Errc::kInvalid, "");
+  if (!asked || !merge_.knows(asked->session)) return;
+  if (!from.member && !merge_.went_to(asked->session, asked->via, from.relay)) return;
+  const auto message = decode(body);
   if (!message) return;
   if (const auto* standing = std::get_if<Standing>(&*message)) {
-    if (from != standing->member.process) return;  // in its own name only
+    if (from.member != standing->member.process) return;  // in its own name only
     carry_out(merge_.heard(asked->session, *standing, now), now, ways);
   } else if (const auto* told = std::get_if<NodeStanding>(&*message)) {
-    if (!from) carry_out(merge_.heard(asked->session, asked->via, *told, now), now, ways);
+    if (from.member) return;
+    carry_out(merge_.heard(asked->session, asked->via, *told, now), now, ways);
   }
 }
 
-void Merging::turn(TimeNs now, Ways& ways) {
-  if (now >= merge_.wake_at()) carry_out(merge_.turn(now), now, ways);
-}
+void Merging::turn(TimeNs now, Ways& ways) { carry_out(merge_.turn(now), now, ways); }
 
 void Merging::carry_out(const std::vector<MergeAction>& actions, TimeNs now, Ways& ways) {
   for (const MergeAction& action : actions)

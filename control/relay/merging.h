@@ -6,7 +6,9 @@
 // one. All bodies are hostile.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "control/ladder/node_merge.h"
 #include "control/wire/envelope.h"
@@ -34,9 +36,13 @@ class Merging {
   explicit Merging(std::uint8_t listener) : listener_(listener) {}
 
   void ask(const Return& client, const NodeRequest& request, TimeNs now, Ways& ways);
-  /// Something has come back to a question of ours. from: the member of this node that said it; nullopt: a relay did.
-  void bring_back(const Return& to, std::optional<ProcessId> from, const std::string& body,
-                  TimeNs now, Ways& ways);
+  struct Sender {
+    std::optional<ProcessId> member;  // of this node
+    std::string relay;                // else: its endpoints, as the question named it
+  };
+  /// Something has come back to a question of ours.
+  void bring_back(const Return& to, const Sender& from, const std::string& body, TimeNs now,
+                  Ways& ways);
   void turn(TimeNs now, Ways& ways);
   TimeNs wake_at() const noexcept { return merge_.wake_at(); }
 

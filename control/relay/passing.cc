@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/interfaces.h"
 #include "control/client/discovery.h"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr int kSocketsMax = 256;
 constexpr int kEnvelopesATurn = 256;
-constexpr std::size_t kFellowRelaysMax = 512;
+constexpr int kFromOneATurn = 64;  // one that never pauses holds up no other
 constexpr std::size_t kMembersAsked = 128;
 constexpr TimeNs kAskEvery = kSecond;
 constexpr std::string_view kWithinNodeOnly =
@@ -71,8 +72,8 @@ void Passing::turn(TimeNs now) {
   if (front_) front_->turn(now);
   if (gate_) gate_->serve();
   hear_members();
-  away_.each([this](ZmqSocket& socket) {
-    while (auto envelope = socket.receive()) bring_back(*envelope, "");
+  away_.each_named([this](ZmqSocket& socket, const std::string& relay) {
+    hear_from(socket, {"", relay});
   });
   take_all();
   merging_.turn(now, *this);
@@ -89,8 +90,18 @@ void Passing::hear_members() {
   here_.each_named([&](LocalLink& link, const std::string& path) {
     if (told && fds[at++].revents == 0) return;
     link.flush();
-    while (auto envelope = link.receive()) bring_back(*envelope, path);
+    hear_from(link, {path, ""});
   });
+}
+
+/// What is left shows when the sockets are polled, or in pending().
+template <class Connection>
+void Passing::hear_from(Connection& connection, const Asked& asked) {
+  for (int i = 0; i < kFromOneATurn; ++i) {
+    const auto envelope = connection.receive();
+    if (!envelope) return;
+    bring_back(*envelope, asked);
+  }
 }
 
 /// A member's or a client's, and other nodes'; of each only so many before others have their turn.
@@ -225,11 +236,11 @@ MembersAnswer Passing::members_for(const MembersRequest& asked, std::uint8_t fro
   if (asked.offset != kNoMembers)
     page = page_of(scan_members(facts_.directory, ::geteuid()), asked.offset);
   page.job = facts_.job;
-  page.relays.assign(relays_.begin(), relays_.end());
+  page.relays = fellows_.list();
   page.merges = true;
   if (from == kRelay) asked_from_away_at_ = monotonic_now();
   ask_for_relays(monotonic_now());
-  return page;
+  return fit_page(std::move(page));
 }
 
 /// Of other nodes' relays the members know, by their peers. Their answers are for the next question: some
@@ -237,6 +248,7 @@ MembersAnswer Passing::members_for(const MembersRequest& asked, std::uint8_t fro
 void Passing::ask_for_relays(TimeNs now) {
   if (now < ask_at_) return;
   ask_at_ = now + kAskEvery;
+  fellows_.asked();
   const auto back = push_return({kSelf, "", ""});
   const auto question = encode(MembersRequest{facts_.job, kNoMembers});
   if (!back || !question) return;
@@ -249,10 +261,7 @@ void Passing::ask_for_relays(TimeNs now) {
 void Passing::learn_relays(const std::string& body) {
   const auto message = decode(body);
   const auto* told = message ? std::get_if<MembersAnswer>(&*message) : nullptr;
-  if (told == nullptr) return;
-  for (const std::string& relay : told->relays) {
-    if (relays_.size() < kFellowRelaysMax && valid_relay(relay)) relays_.insert(relay);
-  }
+  if (told != nullptr) fellows_.learn(told->relays);
 }
 
 bool Passing::has_ended(ProcessId member) const {
@@ -263,22 +272,28 @@ bool Passing::to_relay(const Envelope& envelope, const std::string& relay) {
   return pass_on_away(envelope, relay);
 }
 
-/// from_here: the socket of the member that said it; "": another relay did.
-void Passing::bring_back(const Envelope& envelope, const std::string& from_here) {
+void Passing::bring_back(const Envelope& envelope, const Asked& asked) {
   const auto to = pop_return(envelope.back);
   if (!to) return;
-  if (to->listener == kMerging) {
-    std::optional<ProcessId> from;
-    if (!from_here.empty()) from = parse_process_name(envelope.to, "");
-    const bool itself = !from || socket_path(facts_.directory, *from) == from_here;
-    if (itself) merging_.bring_back(*to, from, envelope.body, monotonic_now(), *this);
+  if (to->listener == kMerging) return bring_back_merged(*to, envelope, asked);
+  if (to->listener == kSelf) {  // members alone were asked so
+    if (!asked.socket.empty()) learn_relays(envelope.body);
     return;
   }
-  if (to->listener == kSelf) return learn_relays(envelope.body);
   const Envelope onward{
       .peer = to->peer, .back = to->back, .to = envelope.to, .body = envelope.body};
   if (to->listener == kLocal) door_.send(onward);
   if (to->listener == kRelay && inner_) inner_->send(onward);
+}
+
+/// A member speaks from its own socket alone.
+void Passing::bring_back_merged(const Return& to, const Envelope& envelope, const Asked& asked) {
+  Merging::Sender from{std::nullopt, asked.relay};
+  if (!asked.socket.empty()) {
+    from.member = parse_process_name(envelope.to, "");
+    if (!from.member || socket_path(facts_.directory, *from.member) != asked.socket) return;
+  }
+  merging_.bring_back(to, from, envelope.body, monotonic_now(), *this);
 }
 
 void Passing::answer(const Return& to, const std::string& body) {

@@ -9,12 +9,14 @@
 
 #include <poll.h>
 
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/secret.h"
+#include "control/relay/fellow_relays.h"
 #include "control/relay/front.h"
 #include "control/relay/merging.h"
 #include "control/wire/forwarders.h"
@@ -63,7 +65,15 @@ class Passing final : private Merging::Ways {
   Passing(const RelayFacts& facts, std::unique_ptr<zmq::context_t> context, LocalDoor door)
       : facts_(facts), context_(std::move(context)), door_(std::move(door)) {}
 
+  /// Where an answer comes from: where a question went.
+  struct Asked {
+    std::string socket;  // of a member of this node
+    std::string relay;   // else: that relay's endpoints
+  };
+
   void hear_members();
+  template <class Connection>
+  void hear_from(Connection& connection, const Asked& asked);
   void take_all();
   void welcome(const Envelope& hello);
   Status begin(const Secret& secret);
@@ -76,7 +86,8 @@ class Passing final : private Merging::Ways {
   MembersAnswer members_for(const MembersRequest& asked, std::uint8_t from);
   void ask_for_relays(TimeNs now);
   void learn_relays(const std::string& body);
-  void bring_back(const Envelope& envelope, const std::string& from_here);
+  void bring_back(const Envelope& envelope, const Asked& asked);
+  void bring_back_merged(const Return& to, const Envelope& envelope, const Asked& asked);
   bool forwards_for(std::uint8_t from) const noexcept {
     return from != kRelay || (secret_ && secret_->present());
   }
@@ -101,7 +112,7 @@ class Passing final : private Merging::Ways {
   Merging merging_{kMerging};
   std::set<std::string> members_;  // their connections
   bool had_members_ = false;
-  std::set<std::string> relays_;  // of other nodes, as members have told
+  FellowRelays fellows_;
   TimeNs ask_at_ = 0;
   TimeNs asked_from_away_at_ = 0;
 };

@@ -51,7 +51,11 @@ class JsonReader {
   void count(const char* name, T& numbers) {
     if (const Json* found = member(name)) read_count(*found, FieldPath(within_, name), numbers);
   }
-  void names(const char* name, std::vector<std::string>& list) { (*this)(name, list); }
+  /// What was not cut by whoever wrote it is cut here.
+  void names(const char* name, std::vector<std::string>& list) {
+    (*this)(name, list);
+    if (list.size() > kNamesMax) list.resize(kNamesMax);
+  }
 
  private:
   const Json* member(const char* name) {

@@ -145,6 +145,11 @@ Result<Message> decode(std::string_view text);
 /// How many peers of `answer`, from its front, fit into one message.
 StatusAnswer fit_page(StatusAnswer answer);
 PageAnswer fit_page(PageAnswer answer);
+/// Of a page of members that would be too long some relays are left out, and then members from its end, but not all: the
+/// next page begins with them.
+MembersAnswer fit_page(MembersAnswer answer);
+/// Begins the list at another entry each time, so that of several answers that leave out its end each entry is in some.
+void turn_by(std::vector<std::string>& list, std::size_t times);
 /// In as many messages as it takes. A standing that is too long even by itself is left out.
 std::vector<std::string> encode_parts(NodeStanding answer);
 

@@ -152,3 +152,17 @@ TEST_CASE("a relay whose question was lost is asked once more in the same round"
   }
   CHECK(known(remote).live == 1);
 }
+
+TEST_CASE("a relay that names others who have gone in each round is not believed for ever") {
+  RemoteMembers remote;
+  remote.learn({"tcp://10.0.0.1:80"});
+  for (TimeNs round = 0; round < 20; ++round) {
+    std::vector<MemberEntry> gone;
+    for (std::uint64_t i = 1; i <= 1000; ++i)
+      gone.push_back(entry(static_cast<std::uint64_t>(round) * 1000 + i, true));
+    remote.begin_round(round);
+    remote.answer(remote.take_questions()[0].tag, page(0, 1000, gone));
+    CHECK(remote.round_complete());
+  }
+  CHECK(known(remote).gone == 16'384);
+}

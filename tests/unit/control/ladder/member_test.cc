@@ -74,6 +74,16 @@ TEST_CASE("older terms and older orders are answered as stale and not taken") {
   CHECK(bench.submitted == 1);
 }
 
+TEST_CASE("no single promise uses up the numbers of terms") {
+  Bench bench;
+  bench.feed(PromiseRequest{"j", kLater});
+  CHECK(bench.feed(PromiseRequest{"j", {kTermMax, 5}, true}).term == kLater);
+  CHECK(bench.feed(PromiseRequest{"j", {kLater.number + kTermStepMax + 1, 5}, true}).term ==
+        kLater);
+  const Term next{kLater.number + 1, 5};
+  CHECK(bench.feed(PromiseRequest{"j", next, true}).term == next);
+}
+
 TEST_CASE("the same order again is acknowledged again and carried out once") {
   Bench bench;
   bench.feed(PromiseRequest{"j", kFirst});

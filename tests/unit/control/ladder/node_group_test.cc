@@ -169,6 +169,9 @@ TEST_CASE("a question to nobody, by what is no relay, or without a term, is refu
       [](NodeRequest& request) {
         request.onward.assign(kRelayFanOut, {"tcp://10.0.0.1:5", processes(1, 1)});
       },
+      [](NodeRequest& request) {
+        request.onward = {{"tcp://10.0.0.1:5", {}}};
+      },
       [](NodeRequest& request) { request.order.seq = 0; },
       [](NodeRequest& request) { request.order.job = "no job"; },
       [](NodeRequest& request) {

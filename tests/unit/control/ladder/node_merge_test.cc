@@ -219,4 +219,32 @@ TEST_CASE("sessions and members are bounded") {
   idle.ask("one", order_for(processes(1, 1)), 0);
   idle.ask("two", order_for(processes(1, 1)), 61 * livebtl::kSecond);
   CHECK(idle.sessions() == 1);
+  idle.turn(122 * livebtl::kSecond);
+  CHECK(idle.sessions() == 0);
+}
+
+TEST_CASE("the members of all sessions together are bounded, and the session asked last is kept") {
+  NodeMerge merge;
+  for (int client = 0; client < 4; ++client) {
+    for (std::uint64_t i = 0; i < 32; ++i)
+      merge.ask(std::to_string(client), order_for(processes(1 + 1024 * i, 1024)), client);
+    CHECK(merge.members() <= 65'536);
+  }
+  CHECK(merge.sessions() == 2);
+  CHECK(merge.knows(4));
+}
+
+TEST_CASE("a session has so many relays at most, and knows to which of them it put a question") {
+  NodeMerge merge;
+  std::vector<ToRelay> onward;
+  for (int i = 0; i < 1100; ++i) {
+    NodeRequest request = order_for(processes(1, 1));
+    request.onward = {{"tcp://b:" + std::to_string(1 + i), processes(11, 1)}};
+    for (ToRelay& one : only<ToRelay>(merge.ask("client", request, i))) onward.push_back(one);
+  }
+  CHECK(onward.size() == 1024);
+  CHECK(merge.went_to(kFirst, onward[5].via, onward[5].relay));
+  CHECK_FALSE(merge.went_to(kFirst, onward[5].via, onward[6].relay));
+  CHECK_FALSE(merge.went_to(kFirst, 0, onward[0].relay));
+  CHECK_FALSE(merge.went_to(99, onward[5].via, onward[5].relay));
 }

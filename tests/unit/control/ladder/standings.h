@@ -61,7 +61,8 @@ inline NodeRequest order_for(std::vector<ProcessId> members, const Order& order 
 inline std::vector<Standing> told_in(const NodeStanding& answer) {
   std::vector<Standing> list;
   for (const StandingGroup& group : answer.groups)
-    for (HeardStanding& heard : standings_of(group)) list.push_back(std::move(heard.standing));
+    for (std::size_t i = 0; i < group.members.size(); ++i)
+      list.push_back(standing_at(group, i).standing);
   return list;
 }
 

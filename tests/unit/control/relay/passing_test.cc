@@ -3,6 +3,8 @@
 // sockets, without processes.
 #include "control/relay/passing.h"
 
+#include <set>
+
 #include "control/agent/router.h"
 #include "control/wire/relay_talk.h"
 #include "tests/unit/control/agent/job_of_fakes.h"
@@ -154,4 +156,57 @@ TEST_CASE("what is for nobody on the node is refused") {
   const auto* error = message ? std::get_if<ErrorAnswer>(&*message) : nullptr;
   REQUIRE(error != nullptr);
   CHECK(error->code == Errc::kUnreachable);
+}
+
+TEST_CASE("of one member so many answers are taken in a turn, and no more") {
+  PassingNode node;
+  const auto incoming = node.pass();
+  for (int i = 0; i < 150; ++i) node.member->answer(incoming.from, "done");
+  const auto taken = [&node] {
+    int count = 0;
+    while (node.caller->receive()) ++count;
+    return count;
+  };
+  node.relay->turn(0);
+  CHECK(taken() == 64);
+  int rest = 0;
+  CHECK(eventually([&] {
+    node.turn();
+    return (rest += taken()) == 86;
+  }));
+}
+
+TEST_CASE("a relay that has heard of very many others answers all the same") {
+  PassingNode node;
+  auto from = node.pass().from;
+  from.back = *push_return({2, "", ""});  // as if the relay had asked for them
+  for (int part = 0; part < 3; ++part) {
+    MembersAnswer told;
+    told.job = "test";
+    for (int i = 0; i < 170; ++i)
+      told.relays.push_back("tcp://" + std::string(240, 'h') + ":" +
+                            std::to_string(1 + 170 * part + i));
+    node.member->answer(from, *encode(told));
+  }
+  std::set<std::string> known;
+  CHECK(eventually([&] {
+    const auto answer = node.ask_relay(MembersRequest{"", kNoMembers});
+    const auto& relays = std::get<MembersAnswer>(answer).relays;
+    known.insert(relays.begin(), relays.end());
+    return known.size() == 510;
+  }));
+}
+
+TEST_CASE("a relay that no member tells of any more is forgotten, and one that is told stays") {
+  FellowRelays fellows;
+  fellows.learn({"tcp://10.0.0.1:80", "tcp://10.0.0.2:80", "nonsense"});
+  CHECK(fellows.list().size() == 2);
+  for (std::uint64_t i = 0; i <= FellowRelays::kUntoldMax; ++i) {
+    fellows.asked();
+    fellows.learn({"tcp://10.0.0.2:80"});
+  }
+  CHECK(fellows.list() == std::vector<std::string>{"tcp://10.0.0.2:80"});
+  for (int port = 1; port <= 1000; ++port)
+    fellows.learn({"tcp://10.0.0.1:" + std::to_string(port)});
+  CHECK(fellows.list().size() == FellowRelays::kMax);
 }

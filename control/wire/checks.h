@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// control/wire/checks.h -- what a message must fulfil beside its form: names, ids that are not zero, numbers that can be
+// outbid. Pure; any thread. Internal to messages.cc.
+#pragma once
+
+#include <string>
+
+#include "control/wire/messages.h"
+
+namespace livebtl::control {
+
+/// "", or what is wrong with a message whose fields have been read.
+std::string check_message(const Message& message);
+
+}  // namespace livebtl::control
