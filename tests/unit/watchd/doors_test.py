@@ -86,6 +86,18 @@ class Socket(unittest.TestCase):
                 states.append(answer()["state"])
             self.assertEqual((len(scene.calls("prepare")), len(scene.calls("return"))), (1, 1))
 
+    def test_is_not_taken_away_by_one_that_only_looks(self):
+        with Scene("SOURCES=socket\n") as scene:
+            scene.settings.append(f"SOCKET={scene.path('socket')}\n")
+            with socket.socket(socket.AF_UNIX) as listener:
+                listener.bind(scene.path("socket"))
+                before = os.stat(scene.path("socket")).st_ino
+                for words in (["--dry-run"], ["--once"], ["--dry-run", "--once"]):
+                    scene.start(*words)
+                    self.assertEqual(scene.process.wait(PATIENCE), 1)
+                    self.assertIn(f"{words[-1]} is not possible with the source socket", scene.read("log"))
+                self.assertEqual(os.stat(scene.path("socket")).st_ino, before)
+
     def test_hears_nobody_without_end(self):
         with Scene("SOURCES=socket\n") as scene:
             scene.settings.append(f"SOCKET={scene.path('socket')}\n")
