@@ -44,10 +44,10 @@ void define(CLI::App& app, WatchdLine& line) {
   app.add_option("--set", line.assignments, "A setting, as it would stand in the file; counts more")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  app.add_flag(
-      "--dry-run", line.dry_run,
-      "Say what would be done, as lines of JSON on standard output; call and write nothing. Not with "
-      "the source socket");
+  app.add_flag("--dry-run", line.dry_run,
+               "Say what would be done, as lines of JSON on standard output; call and write "
+               "nothing. Not with "
+               "the source socket");
   app.add_flag("--once", line.once,
                "Ask each source once, do what is due, and end: 0 if all was done, else 5. Not with "
                "the source socket");
@@ -83,9 +83,10 @@ Result<std::unique_ptr<Source>> make_source(const std::string& name, const Setti
 /// A dry run would take the socket away from the livebtl-watchd that runs.
 tl::unexpected<Error> not_with_socket(const WatchdLine& line) {
   const char* const why =
-      line.once ? "--once is not possible with the source socket: nobody would be listening in between"
-                : "--dry-run is not possible with the source socket, which it would take away from the "
-                  "livebtl-watchd that runs: name the other sources, as by --set SOURCES=file";
+      line.once
+          ? "--once is not possible with the source socket: nobody would be listening in between"
+          : "--dry-run is not possible with the source socket, which it would take away from the "
+            "livebtl-watchd that runs: name the other sources, as by --set SOURCES=file";
   return fail(Errc::kInvalid, why);
 }
 

@@ -56,6 +56,24 @@ class Guard(unittest.TestCase):
             self.assertEqual(len(scene.calls()), 1)
 
 
+class Orders(unittest.TestCase):
+    """Whom it has btlctl order."""
+
+    def test_one_users_jobs_keep_those_of_others_from_nothing(self):
+        with Scene("SOURCES=file\n") as scene:
+            jobs = [{"job": f"a{i}", "user": "mallory", "members": ["x" * 8000]} for i in range(300)]
+            jobs += [{"job": "j1", "user": "root"}, {"job": "z", "user": "of two words"}]
+            scene.write("jobs", json.dumps({"jobs": jobs}))  # longer than what is kept of other programs' output
+            scene.settings.append(f"FILE={scene.path('notices')}\n")
+            scene.write("notices", json.dumps({"events": [{"event": "power", "kind": "reboot"}]}))
+            scene.start()
+            scene.wait_for("two jobs to be prepared", lambda: len(scene.calls("prepare")) > 1)
+            self.assertIn("--user root --json", scene.calls("prepare")[1][1])
+            scene.wait_log("44 jobs of user mallory are left as they are")
+            self.assertIn("1 jobs that btlctl jobs lists have no name", scene.read("log"))
+            self.assertNotIn("of two words", scene.read("calls"))
+
+
 class Socket(unittest.TestCase):
     def client(self, scene, stack, line):
         """A connection that has said that line, as a function that returns the next answer."""
