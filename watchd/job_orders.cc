@@ -110,7 +110,7 @@ Outcome JobOrders::order_all(bool prepare, TimeNs until) const {
   };
   const auto not_done = [&add](const std::string& text) { add(Outcome::Kind::kNotDone, text); };
   if (found->unnamed > 0)
-    not_done(std::to_string(found->unnamed) + " jobs that btlctl jobs lists have no name");
+    not_done("jobs that btlctl jobs lists without a name: " + std::to_string(found->unnamed));
   Turns turns(std::move(found->jobs));
   if (!turns.too_many().empty()) not_done(turns.too_many());
   while (const auto turn = turns.next(monotonic_now(), until)) {
@@ -118,7 +118,7 @@ Outcome JobOrders::order_all(bool prepare, TimeNs until) const {
     add(one.kind, one.text);
   }
   if (turns.left() > 0)
-    not_done("there was no time for " + std::to_string(turns.left()) + " more jobs");
+    not_done("jobs that there was no time for: " + std::to_string(turns.left()));
   return all;
 }
 

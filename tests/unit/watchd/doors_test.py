@@ -70,8 +70,33 @@ class Orders(unittest.TestCase):
             scene.wait_for("two jobs to be prepared", lambda: len(scene.calls("prepare")) > 1)
             self.assertIn("--user root --json", scene.calls("prepare")[1][1])
             scene.wait_log("44 jobs of user mallory are left as they are")
-            self.assertIn("1 jobs that btlctl jobs lists have no name", scene.read("log"))
+            self.assertIn("without a name: 1", scene.read("log"))
             self.assertNotIn("of two words", scene.read("calls"))
+
+
+class Answers(unittest.TestCase):
+    """Those of a metadata server that never come to their end."""
+
+    def is_given_up(self, fault, said):
+        with MetadataPlayer() as player, Scene(f"SOURCES=gce\nGCE_URL={player.url}\n") as scene:
+            player.set_fault(fault)
+            scene.start("--once")
+            self.assertEqual(scene.process.wait(PATIENCE), 5)
+            scene.wait_log(said)
+            scene.wait_for("the server to notice", lambda: player.given_up == 1)
+
+    def test_header_that_drips_is_given_up_in_time(self):
+        self.is_given_up("dripping", "the answer was not whole in time")
+
+    def test_header_without_end_is_given_up_by_its_length(self):
+        self.is_given_up("flooding", "the answer is too long")
+
+    def test_server_that_drips_does_not_keep_it_from_ending(self):
+        with MetadataPlayer() as player, Scene(f"SOURCES=azure\nAZURE_URL={player.url}\nAZURE_MACHINE=vm_0\n") as scene:
+            player.set_fault("dripping")
+            scene.start()
+            scene.wait_for("a look", lambda: player.asked)  # its first one may take 150 s
+            self.assertEqual(scene.stop(), 0)
 
 
 class Socket(unittest.TestCase):
