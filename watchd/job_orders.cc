@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/exit_code.h"
 #include "base/json.h"
@@ -19,7 +20,8 @@ namespace {
 
 constexpr TimeNs kListTimeout = 5 * kSecond;
 constexpr TimeNs kGrace = 5 * kSecond;  // for btlctl to take back what it began
-constexpr std::size_t kJobsMax = 256;
+// btlctl looks at 4096 files of another user, of 4 KiB each: one user alone cannot make the list longer than that.
+constexpr std::size_t kListBytesMax = std::size_t{64} << 20;
 
 std::string name_of_machine() {
   std::array<char, 256> name{};
@@ -34,7 +36,7 @@ JobOrders::JobOrders(const Settings& settings)
     : settings_(settings), node_(settings.node.empty() ? name_of_machine() : settings.node) {}
 
 /// Without a user: behind a relay, where there is one job, or none if nobody answers.
-Result<std::vector<JobOrders::Job>> JobOrders::jobs(TimeNs until) const {
+Result<JobOrders::Found> JobOrders::jobs(TimeNs until) const {
   std::vector<std::string> words = settings_.btlctl;
   words.emplace_back("--json");
   if (!settings_.connect.empty())
@@ -42,24 +44,24 @@ Result<std::vector<JobOrders::Job>> JobOrders::jobs(TimeNs until) const {
                  {"--connect", settings_.connect, "--secret-file", settings_.secret_file});
   words.emplace_back("jobs");
   const TimeNs at = std::min(until, monotonic_now() + kListTimeout);
-  const auto finished = hypervisor::run_program(words, {at, nullptr}, kGrace);
+  const auto finished = hypervisor::run_program(words, {at, nullptr}, kGrace, kListBytesMax);
   if (!finished) return tl::unexpected(finished.error());
-  if (is_code(finished->code, ExitCode::kNotFound)) return std::vector<Job>();
+  if (is_code(finished->code, ExitCode::kNotFound)) return Found();
   const auto json = parse_json(finished->output, kAnswerDepthMax);
   const Json* const list = json ? list_in(*json, "jobs") : nullptr;
-  if (finished->code != 0 || list == nullptr || list->size() > kJobsMax)
+  if (finished->code != 0 || list == nullptr)
     return fail(Errc::kSystem, "btlctl jobs ended with code " + std::to_string(finished->code) +
                                    ": " + plain_text(finished->errors));
-  std::vector<Job> jobs;
+  Found found;
   for (const Json& each : *list) {
     Job job{text_in(each, "job"), text_in(each, "user")};
     // Users name their jobs, and other words would be options.
-    if (!is_plain_name(job.id) || job.id.front() == '-' ||
-        (!job.user.empty() && !is_plain_name(job.user)))
-      return fail(Errc::kInvalid, "btlctl jobs names a job that has no name");
-    jobs.push_back(std::move(job));
+    const bool named = is_plain_name(job.id) && job.id.front() != '-' &&
+                       (job.user.empty() || is_plain_name(job.user));
+    if (named) found.jobs.push_back(std::move(job));
+    found.unnamed += named ? 0 : 1;
   }
-  return jobs;
+  return found;
 }
 
 std::vector<std::string> JobOrders::words(const Job& job, bool prepare, TimeNs timeout) const {
@@ -80,7 +82,7 @@ std::vector<std::string> JobOrders::words(const Job& job, bool prepare, TimeNs t
 
 Outcome JobOrders::order(const Job& job, bool prepare, TimeNs until) const {
   using hypervisor::GuestOrder;
-  const TimeNs timeout = std::max(kSecond, until - monotonic_now());
+  const TimeNs timeout = std::max(kTurnLeast, until - monotonic_now());
   const auto finished = hypervisor::run_program(
       words(job, prepare, timeout), {monotonic_now() + timeout + kSecond, nullptr}, kGrace);
   if (!finished) return {Outcome::Kind::kNotDone, finished.error().text};
@@ -98,17 +100,25 @@ Outcome JobOrders::order(const Job& job, bool prepare, TimeNs until) const {
 
 /// One job that cannot be ordered keeps none of the others from it, nor their share of the time.
 Outcome JobOrders::order_all(bool prepare, TimeNs until) const {
-  const auto found = jobs(until);
+  auto found = jobs(until);
   if (!found) return {Outcome::Kind::kNotDone, found.error().text};
-  if (found->empty()) return {Outcome::Kind::kDone, "no job runs here"};
+  if (found->jobs.empty() && found->unnamed == 0) return {Outcome::Kind::kDone, "no job runs here"};
   Outcome all;
-  auto left = static_cast<TimeNs>(found->size());
-  for (const Job& job : *found) {
-    const TimeNs now = monotonic_now();
-    const Outcome one = order(job, prepare, now + (until - now) / left--);
-    if (one.kind != Outcome::Kind::kDone) all.kind = one.kind;
-    all.text += (all.text.empty() ? "" : "; ") + one.text;
+  const auto add = [&all](Outcome::Kind kind, const std::string& text) {
+    if (kind != Outcome::Kind::kDone) all.kind = kind;
+    all.text += (all.text.empty() ? "" : "; ") + text;
+  };
+  const auto not_done = [&add](const std::string& text) { add(Outcome::Kind::kNotDone, text); };
+  if (found->unnamed > 0)
+    not_done("jobs that btlctl jobs lists without a name: " + std::to_string(found->unnamed));
+  Turns turns(std::move(found->jobs));
+  if (!turns.too_many().empty()) not_done(turns.too_many());
+  while (const auto turn = turns.next(monotonic_now(), until)) {
+    const Outcome one = order(turn->job, prepare, turn->until);
+    add(one.kind, one.text);
   }
+  if (turns.left() > 0)
+    not_done("jobs that there was no time for: " + std::to_string(turns.left()));
   return all;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "watchd/settings.h"
+#include "watchd/turns.h"
 
 namespace livebtl::watchd {
 
@@ -11,16 +12,18 @@ class JobOrders {
  public:
   explicit JobOrders(const Settings& settings);
 
-  /// All jobs let go, one after the other. kDone: all have released; or there is none.
+  /// All jobs let go, one after the other, user by user in turn (turns.h); after `until` no other one is tried. kDone: all
+  /// have released; or there is none.
   Outcome prepare(TimeNs until) const;
   Outcome give_back(TimeNs until) const;
   const std::string& node() const noexcept { return node_; }
 
  private:
-  struct Job {
-    std::string id, user;
+  struct Found {
+    std::vector<Job> jobs;
+    std::size_t unnamed = 0;  // cannot be ordered
   };
-  Result<std::vector<Job>> jobs(TimeNs until) const;
+  Result<Found> jobs(TimeNs until) const;
   Outcome order_all(bool prepare, TimeNs until) const;
   Outcome order(const Job& job, bool prepare, TimeNs until) const;
   std::vector<std::string> words(const Job& job, bool prepare, TimeNs timeout) const;

@@ -44,9 +44,10 @@ void define(CLI::App& app, WatchdLine& line) {
   app.add_option("--set", line.assignments, "A setting, as it would stand in the file; counts more")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  app.add_flag(
-      "--dry-run", line.dry_run,
-      "Say what would be done, as lines of JSON on standard output; call and write nothing");
+  app.add_flag("--dry-run", line.dry_run,
+               "Say what would be done, as lines of JSON on standard output; call and write "
+               "nothing. Not with "
+               "the source socket");
   app.add_flag("--once", line.once,
                "Ask each source once, do what is due, and end: 0 if all was done, else 5. Not with "
                "the source socket");
@@ -79,6 +80,16 @@ Result<std::unique_ptr<Source>> make_source(const std::string& name, const Setti
   return SocketSource::listen(settings.socket);
 }
 
+/// A dry run would take the socket away from the livebtl-watchd that runs.
+tl::unexpected<Error> not_with_socket(const WatchdLine& line) {
+  const char* const why =
+      line.once
+          ? "--once is not possible with the source socket: nobody would be listening in between"
+          : "--dry-run is not possible with the source socket, which it would take away from the "
+            "livebtl-watchd that runs: name the other sources, as by --set SOURCES=file";
+  return fail(Errc::kInvalid, why);
+}
+
 Result<Parts> make_parts(const WatchdLine& line, const Settings& settings) {
   Parts parts;
   if (!line.dry_run) {
@@ -87,10 +98,7 @@ Result<Parts> make_parts(const WatchdLine& line, const Settings& settings) {
     parts.journal = std::move(*journal);
   }
   for (const std::string& name : settings.sources) {
-    if (line.once && name == "socket")
-      return fail(
-          Errc::kInvalid,
-          "--once is not possible with the source socket: nobody would be listening in between");
+    if (name == "socket" && (line.once || line.dry_run)) return not_with_socket(line);
     auto source = make_source(name, settings);
     if (!source) return tl::unexpected(source.error());
     parts.sources.push_back(std::move(*source));

@@ -51,7 +51,10 @@ Status Watcher::begin() {
   return {};
 }
 
+/// A source is told what was done. A dry run does nothing, and its word would be taken for that of the livebtl-watchd that
+/// runs: `released`, while the job still has its devices.
 void Watcher::tell_source(const Entry& entry) {
+  if (!parts_.journal) return;
   for (const auto& source : parts_.sources)
     if (source->name() == entry.source) source->note(entry);
 }

@@ -10,11 +10,13 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/deadline.h"
 #include "base/process_files.h"
 #include "control/wire/local_link.h"
+#include "hypervisor/criu/process_tree.h"
 #include "hypervisor/vm/child.h"
 #include "hypervisor/vm/untrusted.h"
 
@@ -24,8 +26,16 @@ namespace {
 constexpr TimeNs kPauseMax = 30 * kSecond;
 constexpr TimeNs kTriedAgain = 100 * kMillisecond;
 
+tl::unexpected<Error> another_users(const std::string& path) {
+  return fail(Errc::kRefused, path +
+                                  " leads to a process of another user, which is not ended; "
+                                  "remove it, the job makes another one");
+}
+
 /// The process that listens; by its descriptor, as its number may be another's soon. None: nobody does. Errors: kRefused: it
-/// is not the owner's: the path lies in that user's directory, and may lead to anybody.
+/// is not the owner's: the path lies in that user's directory, and may lead to anybody. The credentials are of the time when
+/// listen() was called: that process may have ended since, and its number be another user's. What has the number, and lives
+/// after its owner was read, is what the descriptor is of.
 Result<Fd> process_at(const std::string& path, uid_t owner) {
   const auto link = control::LocalLink::connect(path);
   if (!link)
@@ -36,11 +46,12 @@ Result<Fd> process_at(const std::string& path, uid_t owner) {
   if (::getsockopt(link->fd(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
     return fail(Errc::kSystem,
                 std::string("who listens there is not known: ") + std::strerror(errno));
-  if (peer.uid != owner)
-    return fail(Errc::kRefused, path +
-                                    " leads to a process of another user, which is not ended; "
-                                    "remove it, the job makes another one");
-  return Fd(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
+  if (peer.uid != owner) return another_users(path);
+  Fd process(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
+  if (!process) return process;
+  const auto has_it = hypervisor::owner_of(peer.pid);
+  if (hypervisor::wait_for(process, monotonic_now())) return Fd();
+  return has_it == owner ? Result<Fd>(std::move(process)) : another_users(path);
 }
 
 /// Made for its owner, if nobody has started a relay yet: the members must be able to open it.

@@ -26,30 +26,8 @@ tl::unexpected<Error> SetDirectory::failed(Errc code, const std::string& file,
   return fail(code, path_ + (file.empty() ? "" : "/" + file) + ": " + what);
 }
 
-bool SetDirectory::others_may_write(const struct stat& facts) {
-  return (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
-         (facts.st_uid != ::geteuid() && facts.st_uid != 0);
-}
-
-/// Others must not be able to write to it: a set says which devices are plugged in.
-Status SetDirectory::open() {
-  if (directory_) return {};
-  Fd opened(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!opened) {
-    const bool none = errno == ENOENT;
-    const Errc code = none ? Errc::kNotFound : errno == EACCES ? Errc::kAuth : Errc::kInvalid;
-    return failed(code, "", said_by_system());
-  }
-  struct stat facts {};
-  if (::fstat(opened.number(), &facts) != 0) return failed(Errc::kSystem, "", said_by_system());
-  if (others_may_write(facts))
-    return failed(Errc::kAuth, "",
-                  "others may write to it; a set belongs in a directory of yours (0700)");
-  directory_ = std::move(opened);
-  return {};
-}
-
 std::string SetDirectory::absolute(const std::string& file) const {
+  if (!place_.empty()) return place_ + "/" + file;
   std::error_code failed;
   const auto whole = std::filesystem::absolute(path_, failed);
   return (failed ? path_ : whole.string()) + "/" + file;
@@ -77,9 +55,10 @@ Result<std::string> SetDirectory::make_scratch() {
 
 /// No link is followed: what it names, and what is in it, is removed as it is.
 Status SetDirectory::remove_scratch() {
+  if (!directory_) return {};
   for (const std::string& name : scratches()) {
     std::error_code broken;
-    std::filesystem::remove_all(path_ + "/" + name, broken);
+    std::filesystem::remove_all(absolute(name), broken);
     if (broken) return failed(Errc::kSystem, name, broken.message());
   }
   return {};
@@ -92,25 +71,6 @@ bool SetDirectory::ours(const std::string& file) const {
                      [&](const std::string& machine) { return ram_file(machine) == file; });
 }
 
-/// Whether the directory can be made, as far as that can be told.
-Status SetDirectory::look_above() const {
-  std::string above = path_.substr(0, path_.find_last_not_of('/') + 1);
-  const auto slash = above.rfind('/');
-  above = slash == std::string::npos ? "." : above.substr(0, slash + 1);
-  if (::faccessat(AT_FDCWD, above.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
-  return not_made();
-}
-
-/// Says why, by errno.
-Status SetDirectory::not_made() const {
-  if (errno == ENOENT || errno == ENOTDIR)
-    return failed(Errc::kNotFound, "",
-                  "cannot be made because its parent directory is not there; "
-                  "make that first");
-  const bool denied = errno == EACCES || errno == EPERM || errno == EROFS;
-  return failed(denied ? Errc::kAuth : Errc::kSystem, "", "cannot be made: " + said_by_system());
-}
-
 Result<SetDirectory::Holds> SetDirectory::look() {
   if (const auto opened = open(); !opened) {
     if (opened.error().code != Errc::kNotFound) return tl::unexpected(opened.error());
@@ -120,7 +80,7 @@ Result<SetDirectory::Holds> SetDirectory::look() {
   bool leavings = false;
   bool set = false;
   std::error_code broken;
-  for (std::filesystem::directory_iterator each(path_, broken), end; !broken && each != end;
+  for (std::filesystem::directory_iterator each(place_, broken), end; !broken && each != end;
        each.increment(broken)) {
     const std::string file = each->path().filename();
     set = set || file == kSetFile;
@@ -139,6 +99,7 @@ Result<SetDirectory::Holds> SetDirectory::look() {
 }
 
 Status SetDirectory::prepare() {
+  if (auto settled = check_above(); !settled) return settled;
   if (::mkdir(path_.c_str(), 0700) == 0) {
     made_ = true;
   } else if (errno != EEXIST) {
@@ -160,7 +121,7 @@ Status SetDirectory::discard() {
     if (::unlinkat(directory_.number(), file.c_str(), 0) != 0 && errno != ENOENT)
       return failed(Errc::kSystem, file, said_by_system());
   }
-  if (std::exchange(made_, false)) ::rmdir(path_.c_str());
+  if (std::exchange(made_, false)) ::rmdir(place_.c_str());
   return {};
 }
 
@@ -231,7 +192,7 @@ Status SetDirectory::remove() {
   if (auto unsealed = unseal(); !unsealed) return unsealed;
   made_ = false;
   if (auto emptied = discard(); !emptied) return emptied;
-  if (::rmdir(path_.c_str()) == 0) return {};
+  if (::rmdir(place_.c_str()) == 0) return {};
   if (errno == ENOTEMPTY || errno == EEXIST)
     return failed(Errc::kRefused, "", "holds something that is of no set; it was left there");
   return failed(Errc::kSystem, "", said_by_system());

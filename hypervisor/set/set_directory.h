@@ -34,9 +34,9 @@ class SetDirectory {
       : path_(std::move(path)), machines_(std::move(machines)), form_(form) {}
 
   /// Errors: kRefused: it holds something else; kNotFound, kAuth: it is not there, and cannot be
-  /// made.
+  /// made; kAuth: as of open().
   Result<Holds> look();
-  /// Makes it if it is not there, and deletes what a killed call has left.
+  /// Makes it if it is not there, and deletes what a killed call has left. Errors: as of look().
   Status prepare();
   /// Empties it, and removes it if it was made here.
   Status discard();
@@ -61,7 +61,8 @@ class SetDirectory {
   /// Reads a file from the disk, whole, and compares it with its checksum. Errors: kCorrupt: it is
   /// damaged; kCancelled: the user interrupts.
   Status verify(const SavedMachine& machine, const std::atomic<bool>* stop);
-  /// Opens it, whatever is in it. Errors: kNotFound; kAuth: others may write to it.
+  /// Opens it, whatever is in it. Errors: kNotFound; kAuth: others may write to it, or to a directory above it, so that they
+  /// could put another one in its place.
   Status open();
   /// What set.json says, of whatever machines. Errors: as of load().
   Result<SetFile> read_sealed();
@@ -76,6 +77,8 @@ class SetDirectory {
 
  private:
   static bool others_may_write(const struct stat& facts);
+  tl::unexpected<Error> exchangeable(const std::string& why) const;
+  Status check_above() const;
   Status look_above() const;
   Status not_made() const;
   Result<Fd> open_sealed(const std::string& file, struct stat& facts) const;
@@ -88,6 +91,7 @@ class SetDirectory {
   tl::unexpected<Error> failed(Errc code, const std::string& file, const std::string& what) const;
 
   std::string path_;
+  std::string place_ = {};  // of the directory that is open: its path without links
   std::vector<std::string> machines_;
   SetForm form_;
   Fd directory_;

@@ -13,11 +13,28 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 
 namespace livebtl::hypervisor {
 namespace {
 
-constexpr std::size_t kOutputBytesMax = std::size_t{1} << 20;
+struct Unreaped {
+  std::mutex mutex;
+  std::vector<pid_t> children;
+};
+Unreaped& unreaped() {
+  static Unreaped those;
+  return those;
+}
+
+void reap_ended() {
+  Unreaped& those = unreaped();
+  const std::lock_guard lock(those.mutex);
+  std::erase_if(those.children, [](pid_t child) {
+    const pid_t ended = ::waitpid(child, nullptr, WNOHANG);
+    return ended == child || (ended < 0 && errno == ECHILD);
+  });
+}
 
 }  // namespace
 
@@ -29,6 +46,7 @@ Result<Pipe> make_pipe() {
 }
 
 Result<pid_t> spawn_program(std::vector<std::string> words, int input, int output, int errors) {
+  reap_ended();
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
@@ -58,11 +76,11 @@ Result<pid_t> spawn_program(std::vector<std::string> words, int input, int outpu
   return child;
 }
 
-bool read_some(int fd, std::string& text) {
+bool read_some(int fd, std::string& text, std::size_t bytes_max) {
   std::array<char, 4096> part{};
   const ssize_t count = ::read(fd, part.data(), part.size());
   if (count < 0) return errno == EINTR;
-  const std::size_t room = kOutputBytesMax - std::min(kOutputBytesMax, text.size());
+  const std::size_t room = bytes_max - std::min(bytes_max, text.size());
   text.append(part.data(), std::min(room, static_cast<std::size_t>(count)));
   return count > 0;
 }
@@ -82,6 +100,12 @@ int reap(pid_t child) {
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void reap_later(pid_t child) {
+  Unreaped& those = unreaped();
+  const std::lock_guard lock(those.mutex);
+  those.children.push_back(child);
 }
 
 }  // namespace livebtl::hypervisor

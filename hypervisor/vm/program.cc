@@ -17,14 +17,16 @@ namespace {
 constexpr TimeNs kLook = 100 * kMillisecond;  // how often a stop is looked for
 
 /// Until both are closed; false: the deadline came first.
-bool read_both(Fd& output, Fd& errors, Finished& finished, const Deadline& deadline) {
+bool read_both(Fd& output, Fd& errors, Finished& finished, const Deadline& deadline,
+               std::size_t output_max) {
   while (output || errors) {
     const TimeNs left = deadline.at - monotonic_now();
     if (left <= 0 || deadline.stopped()) return false;
     pollfd ready[2] = {{output.number(), POLLIN, 0}, {errors.number(), POLLIN, 0}};
     const auto wait_ms = static_cast<int>(std::min(left, kLook) / kMillisecond + 1);
     if (::poll(ready, 2, wait_ms) <= 0) continue;
-    if (ready[0].revents != 0 && !read_some(output.number(), finished.output)) output.reset();
+    if (ready[0].revents != 0 && !read_some(output.number(), finished.output, output_max))
+      output.reset();
     if (ready[1].revents != 0 && !read_some(errors.number(), finished.errors)) errors.reset();
   }
   return true;
@@ -33,7 +35,7 @@ bool read_both(Fd& output, Fd& errors, Finished& finished, const Deadline& deadl
 }  // namespace
 
 Result<Finished> run_program(const std::vector<std::string>& words, const Deadline& deadline,
-                             TimeNs grace) {
+                             TimeNs grace, std::size_t output_max) {
   auto output = make_pipe();
   auto errors = make_pipe();
   if (!output || !errors) return tl::unexpected((output ? errors : output).error());
@@ -43,13 +45,19 @@ Result<Finished> run_program(const std::vector<std::string>& words, const Deadli
   errors->write.reset();
   const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, *child, 0)));
   Finished finished;
-  bool in_time = read_both(output->read, errors->read, finished, deadline);
+  bool in_time = read_both(output->read, errors->read, finished, deadline, output_max);
   in_time = in_time && wait_for(process, deadline.at);
   if (!in_time) {
     ::kill(*child, SIGTERM);
     const TimeNs end = monotonic_now() + grace;
-    read_both(output->read, errors->read, finished, {end, nullptr});
-    if (!wait_for(process, end)) ::kill(*child, SIGKILL);
+    read_both(output->read, errors->read, finished, {end, nullptr}, output_max);
+    // A program that has become another user, as sudo does, can refuse to be ended: nobody waits for it then.
+    if (!wait_for(process, end) && ::kill(*child, SIGKILL) != 0) {
+      reap_later(*child);
+      return fail(Errc::kTimeout, words.front() +
+                                      " did not end in time, and goes on: it runs as "
+                                      "another user, and cannot be ended from here");
+    }
   }
   finished.code = reap(*child);
   if (in_time || finished.code < 128) return finished;

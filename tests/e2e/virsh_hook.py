@@ -65,6 +65,8 @@ else:
 print(json.dumps({"return": answer}), end="\\n\\n")
 """
 SAID = "held by rank 3"
+# Of a guest that would command the terminal: by bytes, by UTF-8, and by what some shells' echo makes of backslashes.
+HARMFUL = "\033]0;owned\007\r\u009b2J\u202e\\033[2J\n"
 
 
 class FakeVirsh:
@@ -76,7 +78,7 @@ class FakeVirsh:
         os.makedirs(directory)
         self.path = os.path.join(directory, "virsh")
         with open(self.path, "w") as file:
-            file.write(VIRSH.replace("GUEST", GUEST).replace("SAID", base64.b64encode(SAID.encode()).decode()))
+            file.write(VIRSH.replace("GUEST", GUEST).replace("SAID", base64.b64encode((HARMFUL + SAID + HARMFUL).encode()).decode()))
         os.chmod(self.path, 0o755)
 
     def start(self, *words, plan=None, seconds=300, **variables):
@@ -125,6 +127,7 @@ def _goes_there_and_back(virsh):
 def _leaves_alone_what_is_not_prepared(virsh):
     code, asked, said = virsh.run(*MIGRATE, plan={"prepare": 7})
     check(code == 7 and asked == [PREPARE, RETURN] and SAID in said, f"a device that is held: {code} {asked} {said}")
+    check(said.endswith("\n") and said[:-1].isascii() and said[:-1].isprintable(), f"the guest commands the terminal: {said!r}")
     code, asked, _ = virsh.run(*MIGRATE, plan={"prepare": 4}, seconds=0)
     check(code == 4 and asked == [PREPARE], f"busy: {code} {asked}")
     code, asked, _ = virsh.run(*MIGRATE, plan={"prepare": 4, "once": ["prepare"]})

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Players of those that announce events: the metadata servers of three clouds in one, and Slurm. Their faults are told by
-`fault`: None, "garbled", "silent" (no answer until the fault is over), "failing" (HTTP 500) or "cut" (half of an answer)."""
+`fault`: None, "garbled", "silent" (no answer until the fault is over), "failing" (HTTP 500), "cut" (half of an answer),
+"dripping" (a byte of a header each second, without end) or "flooding" (a header without end)."""
 import email.utils
 import json
 import os
@@ -33,12 +34,23 @@ class _Handler(BaseHTTPRequestHandler):
         player = self.server.player
         self.wfile.write(body[: len(body) // 2] if player.fault == "cut" else body)
 
+    def _header_without_end(self, player):
+        part, pause = (b"x", 1) if player.fault == "dripping" else (b"x" * 65536, 0)
+        try:
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nX-Long: ")
+            while not player.fault_over.wait(pause):
+                self.wfile.write(part)
+        except OSError:
+            pass  # nobody listens any more
+
     def _serve(self, answer):
         player = self.server.player
         player.asked.append((self.command, self.path))
         if player.fault == "silent":
             player.fault_over.wait(60)
             return
+        if player.fault in ("dripping", "flooding"):
+            return self._header_without_end(player)
         if player.fault == "failing":
             return self._answer(500, "")
         if player.fault == "garbled":
@@ -95,7 +107,7 @@ class MetadataPlayer:
 
     def set_fault(self, fault):
         self.fault = fault
-        if fault == "silent":
+        if fault in ("silent", "dripping", "flooding"):
             self.fault_over.clear()
         else:
             self.fault_over.set()

@@ -2,16 +2,26 @@
 // watchd/sources/http.cc -- see http.h. By cpp-httplib; docs/adr/0060.
 #include "watchd/sources/http.h"
 
+#include <fcntl.h>
 #include <httplib.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
 
+#include "base/fd.h"
 #include "watchd/texts/notice_texts.h"
 
 namespace livebtl::watchd {
 namespace {
 
 constexpr TimeNs kConnectTimeout = 5 * kSecond;
+constexpr TimeNs kLook = 50 * kMillisecond;  // how often requests are compared with their bounds
+constexpr std::uint64_t kReceivedBytesMax = kAnswerBytesMax + (std::uint64_t{1} << 16);
 
 std::chrono::nanoseconds duration(TimeNs time) { return std::chrono::nanoseconds(time); }
 
@@ -36,26 +46,88 @@ httplib::Request request_of(const char* method, const std::string& path, const H
   return request;
 }
 
-tl::unexpected<Error> http_error(const std::string& url, httplib::Error error) {
-  const std::string text = url + ": " + httplib::to_string(error);
-  const bool unconnected = error == httplib::Error::Connection ||
-                           error == httplib::Error::ConnectionTimeout ||
-                           error == httplib::Error::BindIPAddress;
-  return fail(unconnected ? Errc::kDown : Errc::kTimeout, text);
+bool is_unconnected(httplib::Error error) {
+  return error == httplib::Error::Connection || error == httplib::Error::ConnectionTimeout ||
+         error == httplib::Error::BindIPAddress;
+}
+
+/// As Linux has it in its struct tcp_info; that of glibc ends before.
+struct TcpFacts {
+  std::array<unsigned char, 128> others;
+  std::uint64_t bytes_received;
+};
+
+/// All that the connection has brought, headers among it.
+std::uint64_t received_by(const Fd& connection) {
+  TcpFacts facts{};
+  socklen_t size = sizeof facts;
+  const bool known = ::getsockopt(connection.number(), IPPROTO_TCP, TCP_INFO, &facts, &size) == 0;
+  return known && size == sizeof facts ? facts.bytes_received : 0;
 }
 
 }  // namespace
 
+/// The library bounds each read by itself, and of what comes before a body neither the time nor the length. So the
+/// watcher ends the connection, which it has a descriptor of its own for.
+struct Http::UnderWay {
+  TimeNs until;
+  Fd connection = {};
+  bool cut = false, too_long = false;  // by the watcher
+};
+
+Http::Http(std::string url) : url_(std::move(url)), watcher_([this] { watch(); }) {}
+
+Http::~Http() {
+  {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+  }
+  changed_.notify_all();
+  watcher_.join();
+}
+
+void Http::watch() {
+  std::unique_lock lock(mutex_);
+  while (!over_) {
+    for (UnderWay* request : under_way_) {
+      if (!request->connection) continue;
+      request->too_long = request->too_long || received_by(request->connection) > kReceivedBytesMax;
+      request->cut =
+          request->cut || request->too_long || stopped_ || monotonic_now() >= request->until;
+      if (request->cut) ::shutdown(request->connection.number(), SHUT_RDWR);
+    }
+    if (under_way_.empty()) {
+      changed_.wait(lock);
+    } else {
+      changed_.wait_for(lock, duration(kLook));
+    }
+  }
+}
+
+/// false: no request is to begin any more.
+bool Http::begin(UnderWay& request, httplib::Client& client) {
+  client.set_socket_options([this, &request](int connection) {
+    const std::lock_guard lock(mutex_);
+    request.connection = Fd(::fcntl(connection, F_DUPFD_CLOEXEC, 0));
+  });
+  const std::lock_guard lock(mutex_);
+  if (stopped_) return false;
+  under_way_.push_back(&request);
+  changed_.notify_all();
+  return true;
+}
+
+void Http::end(UnderWay& request) {
+  const std::lock_guard lock(mutex_);
+  std::erase(under_way_, &request);
+}
+
 Result<Answer> Http::call(const Call& what) {
   httplib::Client client(url_);
   set_up(client, what.timeout);
-  {
-    const std::lock_guard lock(mutex_);
-    if (stopped_) return fail(Errc::kDown, url_ + ": not asked, since livebtl-watchd ends");
-    active_.push_back(&client);
-  }
-  // A server that sends a byte now and then would never meet a time-out of single reads.
-  const TimeNs until = monotonic_now() + what.timeout;
+  UnderWay under_way{monotonic_now() + what.timeout};
+  if (!begin(under_way, client))
+    return fail(Errc::kDown, url_ + ": not asked, since livebtl-watchd ends");
   httplib::Request request = request_of(what.method, what.path, what.headers, what.body);
   bool too_long = false;
   std::string body;
@@ -63,15 +135,16 @@ Result<Answer> Http::call(const Call& what) {
                                  std::uint64_t) {
     too_long = too_long || body.size() + length > kAnswerBytesMax;
     if (!too_long) body.append(data, length);
-    return !too_long && monotonic_now() < until;
+    return !too_long;
   };
   const auto result = client.send(request);
-  {
-    const std::lock_guard lock(mutex_);
-    std::erase(active_, &client);
-  }
-  if (too_long) return fail(Errc::kLimit, url_ + ": the answer is too long");
-  if (!result) return http_error(url_, result.error());
+  end(under_way);
+  if (too_long || under_way.too_long) return fail(Errc::kLimit, url_ + ": the answer is too long");
+  if (!result && is_unconnected(result.error()))
+    return fail(Errc::kDown, url_ + ": " + httplib::to_string(result.error()));
+  // One that was cut may look whole, if its length stands nowhere.
+  if (under_way.cut) return fail(Errc::kTimeout, url_ + ": the answer was not whole in time");
+  if (!result) return fail(Errc::kTimeout, url_ + ": " + httplib::to_string(result.error()));
   return Answer{result->status, std::move(body)};
 }
 
@@ -91,7 +164,7 @@ Result<Answer> Http::post(const std::string& path, const Headers& headers, const
 void Http::stop() {
   const std::lock_guard lock(mutex_);
   stopped_ = true;
-  for (httplib::Client* client : active_) client->stop();
+  changed_.notify_all();
 }
 
 }  // namespace livebtl::watchd

@@ -4,13 +4,16 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 
@@ -87,6 +90,33 @@ class Listener {
   pid_t pid_ = -1;
 };
 
+/// A process of that user listens there, with the socket that is returned, and has ended. Returns its number.
+pid_t ended_listener(const Place& place, uid_t user, Fd& socket) {
+  socket = Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = place.path(kRelaySocket);
+  std::memcpy(address.sun_path, path.data(), path.size());
+  REQUIRE(::bind(socket.number(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(::setuid(user) == 0 && ::listen(socket.number(), 4) == 0 ? 0 : 1);
+  int status = 1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(status == 0);
+  return child;
+}
+
+/// A process of this user that waits to be killed, with that number; -1: it cannot be had.
+pid_t start_as(pid_t number) {
+  clone_args how{};
+  how.exit_signal = SIGCHLD;
+  how.set_tid = reinterpret_cast<std::uint64_t>(&number);
+  how.set_tid_size = 1;
+  const auto child = static_cast<pid_t>(::syscall(SYS_clone3, &how, sizeof how));
+  while (child == 0) ::pause();
+  return child;
+}
+
 }  // namespace
 
 TEST_CASE("where no relay runs none is started while the pause lasts") {
@@ -120,6 +150,25 @@ TEST_CASE("what listens for another user in the relay's place is left alone, and
   CHECK(pause.error().text.find("another user, which is not ended") != std::string::npos);
   CHECK(other.lives());
   CHECK(place.may_start());
+}
+
+TEST_CASE("a process that has the number of one that listened before is left alone") {
+  if (::geteuid() != 0) return;  // takes root to choose a process's number, and to be two users
+  Place place;
+  place.job.owner = 12345;
+  Fd socket;
+  const pid_t number = ended_listener(place, place.job.owner, socket);
+  REQUIRE(tool::pause_relay(place.job));
+  const pid_t other = start_as(number);
+  if (other < 0) return;  // not permitted in this container
+  const auto pause = tool::pause_relay(place.job);
+  siginfo_t ended{};
+  CHECK(::waitid(P_PID, static_cast<id_t>(other), &ended, WEXITED | WNOHANG | WNOWAIT) == 0);
+  CHECK(ended.si_pid == 0);
+  ::kill(other, SIGKILL);
+  ::waitpid(other, nullptr, 0);
+  REQUIRE_FALSE(pause);
+  CHECK(pause.error().code == Errc::kRefused);
 }
 
 TEST_CASE("a node without a process of the job has no relay to pause") {

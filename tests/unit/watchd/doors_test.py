@@ -56,6 +56,48 @@ class Guard(unittest.TestCase):
             self.assertEqual(len(scene.calls()), 1)
 
 
+class Orders(unittest.TestCase):
+    """Whom it has btlctl order."""
+
+    def test_one_users_jobs_keep_those_of_others_from_nothing(self):
+        with Scene("SOURCES=file\n") as scene:
+            jobs = [{"job": f"a{i}", "user": "mallory", "members": ["x" * 8000]} for i in range(300)]
+            jobs += [{"job": "j1", "user": "root"}, {"job": "z", "user": "of two words"}]
+            scene.write("jobs", json.dumps({"jobs": jobs}))  # longer than what is kept of other programs' output
+            scene.settings.append(f"FILE={scene.path('notices')}\n")
+            scene.write("notices", json.dumps({"events": [{"event": "power", "kind": "reboot"}]}))
+            scene.start()
+            scene.wait_for("two jobs to be prepared", lambda: len(scene.calls("prepare")) > 1)
+            self.assertIn("--user root --json", scene.calls("prepare")[1][1])
+            scene.wait_log("44 jobs of user mallory are left as they are")
+            self.assertIn("without a name: 1", scene.read("log"))
+            self.assertNotIn("of two words", scene.read("calls"))
+
+
+class Answers(unittest.TestCase):
+    """Those of a metadata server that never come to their end."""
+
+    def is_given_up(self, fault, said):
+        with MetadataPlayer() as player, Scene(f"SOURCES=gce\nGCE_URL={player.url}\n") as scene:
+            player.set_fault(fault)
+            scene.start("--once")
+            self.assertEqual(scene.process.wait(PATIENCE), 5)
+            scene.wait_log(said)
+
+    def test_header_that_drips_is_given_up_in_time(self):
+        self.is_given_up("dripping", "the answer was not whole in time")
+
+    def test_header_without_end_is_given_up_by_its_length(self):
+        self.is_given_up("flooding", "the answer is too long")
+
+    def test_server_that_drips_does_not_keep_it_from_ending(self):
+        with MetadataPlayer() as player, Scene(f"SOURCES=azure\nAZURE_URL={player.url}\nAZURE_MACHINE=vm_0\n") as scene:
+            player.set_fault("dripping")
+            scene.start()
+            scene.wait_for("a look", lambda: player.asked)  # its first one may take 150 s
+            self.assertEqual(scene.stop(), 0)
+
+
 class Socket(unittest.TestCase):
     def client(self, scene, stack, line):
         """A connection that has said that line, as a function that returns the next answer."""
@@ -85,6 +127,18 @@ class Socket(unittest.TestCase):
             while "returned" not in states:
                 states.append(answer()["state"])
             self.assertEqual((len(scene.calls("prepare")), len(scene.calls("return"))), (1, 1))
+
+    def test_is_not_taken_away_by_one_that_only_looks(self):
+        with Scene("SOURCES=socket\n") as scene:
+            scene.settings.append(f"SOCKET={scene.path('socket')}\n")
+            with socket.socket(socket.AF_UNIX) as listener:
+                listener.bind(scene.path("socket"))
+                before = os.stat(scene.path("socket")).st_ino
+                for words in (["--dry-run"], ["--once"], ["--dry-run", "--once"]):
+                    scene.start(*words)
+                    self.assertEqual(scene.process.wait(PATIENCE), 1)
+                    self.assertIn(f"{words[-1]} is not possible with the source socket", scene.read("log"))
+                self.assertEqual(os.stat(scene.path("socket")).st_ino, before)
 
     def test_hears_nobody_without_end(self):
         with Scene("SOURCES=socket\n") as scene:

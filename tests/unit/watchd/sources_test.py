@@ -202,6 +202,16 @@ class Sources(unittest.TestCase):
             self.assertEqual(scene.process.wait(PATIENCE), 5)
             player.come()
 
+    def test_dry_run_beside_the_real_one_tells_nobody(self):
+        with Scene("SOURCES=file\n") as scene:
+            scene.settings.append(f"FILE={scene.path('notices')}\n")
+            scene.write("notices", json.dumps({"events": [{"event": "power", "kind": "reboot"}]}))
+            scene.write("notices.state", "of the one that runs")
+            scene.start("--dry-run", "--once")
+            self.assertEqual(scene.process.wait(PATIENCE), 0)
+            self.assertEqual([json.loads(line)["state"] for line in scene.read("out").splitlines()], ["seen", "preparing", "released"])
+            self.assertEqual(scene.read("notices.state"), "of the one that runs")
+
     def test_wrong_settings_are_named(self):
         for text, code, said in (("SOURCES=none\n", 1, "SOURCES takes"), ("", 1, "names no SOURCES"), ("SOURCES=file\nX=1\n", 1, "setting X")):
             with Scene(text) as scene:

@@ -198,3 +198,39 @@ TEST_CASE("a directory of others, or with something else in it, is left alone") 
   CHECK(SetDirectory(place.set(), kGuests).look().error().code == Errc::kAuth);
   CHECK_FALSE(SetDirectory(place.set(), kGuests).prepare());
 }
+
+TEST_CASE("a directory in whose place another user could put another one is refused") {
+  const SetPlace place;
+  SetDirectory directory(place.set(), kGuests);
+  const auto refused = [&place](const char* said) {
+    const auto no = [said](const auto& result) {
+      return !result && result.error().code == Errc::kAuth &&
+             result.error().text.find(said) != std::string::npos;
+    };
+    SetDirectory fresh(place.set() + "2", kGuests);
+    CHECK(no(fresh.look()));
+    CHECK(no(fresh.prepare()));
+    CHECK_FALSE(std::filesystem::exists(place.set() + "2"));
+    CHECK(no(SetDirectory(place.set(), kGuests).look()));
+    CHECK(no(SetDirectory(place.set(), kGuests).load()));
+  };
+  save(directory);
+  for (const mode_t open : {0770U, 0707U}) {
+    REQUIRE(::chmod(place.path.c_str(), open) == 0);
+    refused("without the sticky bit");
+  }
+  REQUIRE(::chmod(place.path.c_str(), 01777) == 0);
+  CHECK(SetDirectory(place.set(), kGuests).load());
+  if (::geteuid() != 0) return;
+  REQUIRE(::chown(place.path.c_str(), 12345, 12345) == 0);
+  refused("belongs to user 12345");
+}
+
+TEST_CASE("what is told of a set's files leads through no link") {
+  const SetPlace place;
+  const std::string real = std::filesystem::canonical(place.path);
+  std::filesystem::create_directory_symlink(place.path, place.path + "/link");
+  SetDirectory directory(place.path + "/link/set", kGuests);
+  save(directory);
+  CHECK(directory.ram_path("vm1") == real + "/set/vm1.ram");
+}

@@ -3,8 +3,16 @@
 #include "hypervisor/vm/program.h"
 
 #include <doctest/doctest.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include <thread>
+#include <atomic>
+#include <cerrno>
+#include <fstream>
 
 using namespace livebtl;
 using namespace livebtl::hypervisor;
@@ -12,6 +20,22 @@ using namespace livebtl::hypervisor;
 namespace {
 
 Deadline in(TimeNs time) { return {monotonic_now() + time, nullptr}; }
+
+/// While it lives, this thread may signal its own user's processes alone, as if it were not root's.
+class SignalsNobody {
+ public:
+  SignalsNobody() {
+    REQUIRE(::syscall(SYS_capget, &header_, before_) == 0);
+    __user_cap_data_struct without[2] = {before_[0], before_[1]};
+    without[0].effective &= ~(1U << CAP_KILL);
+    REQUIRE(::syscall(SYS_capset, &header_, without) == 0);
+  }
+  ~SignalsNobody() { ::syscall(SYS_capset, &header_, before_); }
+
+ private:
+  __user_cap_header_struct header_{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct before_[2]{};
+};
 
 }  // namespace
 
@@ -49,6 +73,43 @@ TEST_CASE("a program that takes too long is told to end, and may say its last wo
                                 in(kSecond / 2), kSecond / 2);
   REQUIRE(!deaf);
   CHECK(deaf.error().code == Errc::kTimeout);
+}
+
+TEST_CASE("more output is kept where that is asked for") {
+  const auto done = run_program({"sh", "-c", "head -c 3000000 /dev/zero"}, in(60 * kSecond),
+                                kSecond, std::size_t{4} << 20);
+  REQUIRE(done);
+  CHECK(done->output.size() == 3'000'000);
+}
+
+TEST_CASE("a program that has become another user is not waited for without end") {
+  if (::geteuid() != 0) return;  // takes root to become another one
+  std::string file = "/tmp/livebtl-program-XXXXXX";
+  const Fd made(::mkstemp(file.data()));
+  REQUIRE(made);
+  const TimeNs begin = monotonic_now();
+  {
+    const SignalsNobody signals_nobody;
+    const auto left = run_program({"sh", "-c",
+                                   "echo $$ >" + file +
+                                       "; exec setpriv --reuid=65534 --regid=65534 "
+                                       "--clear-groups sleep 600"},
+                                  in(2 * kSecond), kSecond / 4);
+    REQUIRE(!left);
+    CHECK(left.error().code == Errc::kTimeout);
+    CHECK(left.error().text.find("cannot be ended from here") != std::string::npos);
+  }
+  CHECK(monotonic_now() - begin < 60 * kSecond);
+  pid_t child = 0;
+  std::ifstream(file) >> child;
+  ::unlink(file.c_str());
+  REQUIRE(child > 1);
+  REQUIRE(::kill(child, SIGKILL) == 0);
+  siginfo_t ended{};
+  REQUIRE(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) == 0);
+  REQUIRE(run_program({"true"}, in(60 * kSecond), kSecond));
+  CHECK(::waitpid(child, nullptr, WNOHANG) == -1);  // it was reaped
+  CHECK(errno == ECHILD);
 }
 
 TEST_CASE("a stop ends the wait") {
