@@ -7,6 +7,7 @@
 #include "control/relay/passing.h"
 #include "control/wire/relay_talk.h"
 #include "processes.h"
+#include "tests/unit/control/agent/flooder.h"
 #include "tests/unit/control/agent/two_nodes.h"
 #include "tests/unit/control/ladder/standings.h"
 
@@ -185,4 +186,22 @@ TEST_CASE("a relay that is stopped keeps no command from the members of its node
   CHECK(outcome->stragglers_total == 2);
   for (const Straggler& straggler : outcome->stragglers) CHECK(straggler.rank >= 2);
   CHECK(outcome->text.find("no relay answers at " + relay_of(*nodes.two)) != std::string::npos);
+}
+
+TEST_CASE("a member that speaks as the relay of its node is not believed") {
+  TwoNodes nodes;
+  NodeStanding lie;
+  lie.gone = {Flooder::kProcess};
+  for (std::size_t i = 0; i < 2; ++i) {
+    lie.gone.push_back(nodes.one->process(i));
+    lie.gone.push_back(nodes.two->process(i));
+  }
+  const Flooder liar(*nodes.one, -1, "node ", *encode(lie));
+  auto links = nodes.one->links();
+  auto command = JobOfFakes::command("switch", {"sm", "tcp"});
+  command.times.total = 2 * livebtl::kSecond;
+  const std::atomic<bool> stop{false};
+  const auto outcome = drive(links, command, {}, stop);
+  REQUIRE(outcome);
+  CHECK(outcome->code != ExitCode::kNotFound);
 }
