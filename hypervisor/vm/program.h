@@ -7,7 +7,8 @@
 
 namespace livebtl::hypervisor {
 
-/// By PATH, without a shell, with no input. At the deadline it is told to end (SIGTERM), and after `grace` killed.
+/// By PATH, without a shell, with no input, and out of reach of the terminal's keys. At the deadline it is told to end
+/// (SIGTERM), and after `grace` killed. With the deadline kNever (child.h), and no stop, it is never told to.
 /// Errors: kNotFound (it cannot be started), kTimeout, kSystem.
 Result<Finished> run_program(const std::vector<std::string>& words, const Deadline& deadline,
                              TimeNs grace);
