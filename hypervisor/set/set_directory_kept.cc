@@ -33,7 +33,7 @@ Status SetDirectory::look_for_kept() const {
     std::error_code unseen;
     if (std::filesystem::exists(std::filesystem::symlink_status(path_ + "/" + name, unseen)))
       return failed(Errc::kRefused, name,
-                    "says that a file here belongs to a set whose set.json is on another node; "
+                    "says that a file here may belong to a set whose set.json is on another node; "
                     "give another directory, or delete this one if that set is not wanted");
   }
   return {};
