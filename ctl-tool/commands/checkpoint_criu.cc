@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <iostream>
 
 #include "ctl-tool/choose_job.h"
 #include "ctl-tool/commands/job_nodes.h"
@@ -124,20 +123,11 @@ hypervisor::CriuRequest criu_request(const CommandLine& line) {
   return request;
 }
 
-/// Lines of the one who called, over the program's own input and output.
-hypervisor::NodeDoor node_door() {
-  return {[]() -> std::optional<std::string> {
-            std::string text;
-            if (!std::getline(std::cin, text)) return std::nullopt;
-            return text;
-          },
-          [](const std::string& text) { std::cout << text << std::endl; }};
-}
-
 ExitCode run_node(const CommandLine& line, const std::atomic<bool>&) {
   if (::geteuid() != 0)
     return end_early(line, {ExitCode::kNotPermitted, "CRIU takes root: call this command as root"});
-  return static_cast<ExitCode>(hypervisor::serve_node(criu_request(line), node_door()));
+  return static_cast<ExitCode>(hypervisor::serve_node(
+      criu_request(line), hypervisor::node_door(STDIN_FILENO, STDOUT_FILENO)));
 }
 
 using CriuCall = hypervisor::Report (*)(const hypervisor::CriuRequest&, const std::atomic<bool>&,

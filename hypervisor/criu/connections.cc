@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "base/hex.h"
 #include "base/text.h"
@@ -51,13 +52,17 @@ std::optional<std::string> read_end(const std::string& field) {
   return *address + ":" + std::to_string(*port);
 }
 
-bool are_one(const TcpConnection& one, const TcpConnection& other) {
-  return one.local == other.remote && one.remote == other.local;
+/// The two ends of each, to look one up among many thousands while the processes stand still. Borrows their texts.
+using Ends = std::set<std::pair<std::string_view, std::string_view>>;
+
+Ends ends_of(const std::vector<TcpConnection>& all) {
+  Ends ends;
+  for (const TcpConnection& each : all) ends.emplace(each.local, each.remote);
+  return ends;
 }
 
-bool has_other_end(const TcpConnection& one, const std::vector<TcpConnection>& all) {
-  return std::any_of(all.begin(), all.end(),
-                     [&one](const TcpConnection& each) { return are_one(one, each); });
+bool has_other_end(const TcpConnection& one, const Ends& all) {
+  return all.contains({one.remote, one.local});
 }
 
 }  // namespace
@@ -99,16 +104,18 @@ std::vector<TcpConnection> connections_out_of(const std::vector<pid_t>& tree) {
       }
     }
   }
+  const Ends ends = ends_of(ours);
   std::vector<TcpConnection> out;
   for (const TcpConnection& each : ours) {
-    if (!has_other_end(each, ours)) out.push_back(each);
+    if (!has_other_end(each, ends)) out.push_back(each);
   }
   return out;
 }
 
 const TcpConnection* half_connection(const std::vector<TcpConnection>& all) {
-  const auto half = std::find_if(all.begin(), all.end(), [&all](const TcpConnection& each) {
-    return !has_other_end(each, all);
+  const Ends ends = ends_of(all);
+  const auto half = std::find_if(all.begin(), all.end(), [&ends](const TcpConnection& each) {
+    return !has_other_end(each, ends);
   });
   return half == all.end() ? nullptr : &*half;
 }

@@ -84,6 +84,18 @@ void plan(Sequence& machine, Steps& steps, const Describe& describe, Report& rep
   report.end = {kCodeDone, "nothing was done"};
 }
 
+/// Drives it, and reports what is left to the user of a dump that has ended well.
+void carry_out_dump(DumpMachine& machine, DumpSteps& steps, const std::atomic<bool>& stop,
+                    const Progress& progress, Report& report) {
+  drive(machine, steps, stop, progress, report);
+  report.details["hold"] = steps.hold();
+  if (report.end.code != kCodeDone || steps.unsure().empty()) return;
+  report.end = {kCodeNotReturned,
+                "the job is dumped, and the set is whole, but not all have said that its processes "
+                "are ended",
+                {"end what is left of the job's processes on " + steps.unsure()}};
+}
+
 Report dump_nodes(const CriuRequest& request, const std::atomic<bool>& stop,
                   const Progress& progress, Report report) {
   const auto nodes = request.find_nodes();
@@ -101,14 +113,7 @@ Report dump_nodes(const CriuRequest& request, const std::atomic<bool>& stop,
     plan(machine, steps, describe, report);
     return report;
   }
-  drive(machine, steps, stop, progress, report);
-  report.details["hold"] = steps.hold();
-  if (report.end.code == kCodeDone && !steps.unsure().empty())
-    report.end = {
-        kCodeNotReturned,
-        "the job is dumped, and the set is whole, but not all have said that its processes "
-        "are ended",
-        {"end what is left of the job's processes on " + steps.unsure()}};
+  carry_out_dump(machine, steps, stop, progress, report);
   return report;
 }
 
@@ -143,8 +148,7 @@ Report dump_job(const CriuRequest& request, const std::atomic<bool>& stop,
         machine, steps, [&](Action action) { return text_of_dump(action, request, steps); },
         report);
   } else {
-    drive(machine, steps, stop, progress, report);
-    report.details["hold"] = steps.hold();
+    carry_out_dump(machine, steps, stop, progress, report);
   }
   return report;
 }

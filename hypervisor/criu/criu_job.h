@@ -12,7 +12,7 @@
 namespace livebtl::hypervisor {
 
 inline constexpr SetForm kProcessSet{".criu", "images"};
-inline constexpr SetForm kNodesSet{".criu", "images", true};  // of several nodes
+inline constexpr SetForm kNodesSet{".criu", "images", true, ".kept"};  // of several nodes
 
 /// A job as it is found on this node.
 struct JobHere {

@@ -107,7 +107,7 @@ void RestartMachine::answer(const Answer& answer) {
       return;
     case Step::kLoad:
       next_ = {Step::kRestored};
-      if (!answer.ok()) finish(answer.code, answer.text + "; no process of the set runs");
+      if (!answer.ok()) finish(answer.code, answer.text);
       return;
     case Step::kRestored:
       next_ = {Step::kReturn};

@@ -3,6 +3,7 @@
 #include "hypervisor/criu/criu_steps.h"
 
 #include <ctime>
+#include <filesystem>
 
 #include "base/hex.h"
 #include "base/secret.h"
@@ -10,12 +11,15 @@
 #include "hypervisor/criu/dump_files.h"
 #include "hypervisor/criu/process_tree.h"
 #include "hypervisor/criu/unix_links.h"
+#include "hypervisor/vm/child.h"
 #include "hypervisor/vm/program.h"
 
 namespace livebtl::hypervisor {
 namespace {
 
 constexpr TimeNs kProgramGrace = 15 * kSecond;
+constexpr TimeNs kRootEnds = 2 * kSecond;  // the kernel takes its time over one that was killed
+constexpr TimeNs kRootLook = 20 * kMillisecond;
 constexpr std::size_t kLogBytesMax = std::size_t{256} << 20;
 
 std::string time_now_text() {
@@ -61,6 +65,10 @@ Answer CriuSteps::run(const Words& words, const Deadline& deadline, const std::s
     return answer;
   }
   return ended(words, *finished, log);
+}
+
+Answer CriuSteps::run_to_its_end(const Words& words, const std::string& log) {
+  return run(words, {kNever, nullptr}, log);
 }
 
 Answer CriuSteps::ended(const Words& words, const Finished& finished,
@@ -167,17 +175,32 @@ Answer DumpSteps::hold_job() {
 Answer DumpSteps::save() {
   tree_ = tree_below(root_);
   if (Answer apart = wait_for_links(tree_); !apart.ok()) return apart;
-  const std::string script = dump_script(images_, directory_.ram_path(node_), lease_over_s_);
+  const TimeNs left = uninterrupted().at - monotonic_now();
+  const std::string script = dump_script(images_, directory_.ram_path(node_),
+                                         {lease_over_s_, uptime_s() + left / kSecond});
   if (const auto written = write_dump_files(images_, {job_, root_, tree_}, script); !written)
     return late_answer_of(written.error());
   const auto file = directory_.create(node_);  // for its mode; tar fills it
   if (!file) return late_answer_of(file.error());
-  const Deadline deadline = uninterrupted();
-  const TimeNs left = deadline.at - monotonic_now();
   Answer dumped =
-      run(dump_words(request_.criu, root_, images_, request_.goes_on, left), deadline, kDumpLog);
+      run_to_its_end(dump_words(request_.criu, root_, images_, request_.goes_on, left), kDumpLog);
+  if (!dumped.ok() && is_only_copy()) {
+    unsure_ = "this node: " + dumped.text;
+    return {};
+  }
   if (!dumped.ok() || !request_.goes_on) return dumped;
   return check_tree();
+}
+
+/// CRIU was killed while it ended the processes, of which it ends the root first: they are in the set, and nowhere else.
+bool DumpSteps::is_only_copy() const {
+  if (request_.goes_on || !std::filesystem::exists(images_ + "/" + kArchivedFile)) return false;
+  const Deadline deadline{monotonic_now() + kRootEnds, nullptr};
+  while (!named_process(root_).empty()) {
+    if (monotonic_now() >= deadline.at) return false;
+    pause(kRootLook, deadline);
+  }
+  return true;
 }
 
 /// A process that was started after the look is in the images, but the restore would not look for it.

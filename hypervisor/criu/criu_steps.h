@@ -27,6 +27,8 @@ class CriuSteps : public Steps {
   Answer order(const Verb& verb, const Deadline& deadline);
   /// CRIU, or tar; `log`: of CRIU's, in the images' directory, where the error stands. Not interrupted.
   Answer run(const Words& words, const Deadline& deadline, const std::string& log = "");
+  /// ... and never told to end: CRIU takes its locks off the network, and frees or ends the processes, at its own end alone.
+  Answer run_to_its_end(const Words& words, const std::string& log);
   /// What such a program says by its end.
   Answer ended(const Words& words, const Finished& finished, const std::string& log) const;
 
@@ -47,6 +49,8 @@ class DumpSteps : public CriuSteps {
 
   pid_t root() const noexcept { return root_; }
   std::size_t processes() const noexcept { return tree_.size(); }
+  /// A whole set was made, but processes of the job may be left; which, and why. "": all are ended, or are to go on.
+  const std::string& unsure() const noexcept { return unsure_; }
 
  protected:
   DumpSteps(const CriuRequest& request, std::vector<std::string> nodes, const SetForm& form,
@@ -61,12 +65,14 @@ class DumpSteps : public CriuSteps {
 
   JobHere job_;
   std::int64_t lease_over_s_ = 0;  // of /proc/uptime
+  std::string unsure_;
 
  private:
   Answer look();
   Answer prepare();
   Answer hold_job();
   Answer check_tree();
+  bool is_only_copy() const;
 
   pid_t root_ = 0;
   std::vector<pid_t> tree_;
@@ -83,6 +89,8 @@ class RestartSteps : public CriuSteps {
   /// The images are in images_, the job's files are back, and the clock is set.
   Answer make_ready();
   Answer end_processes();
+  /// Behind the text of a restore that has failed: CRIU ends what it has begun, but may have been killed itself.
+  std::string what_runs() const;
 
   SavedMachine saved_;
 

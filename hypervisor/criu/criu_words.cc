@@ -29,6 +29,12 @@ std::string wait_lines(const std::string& images) {
          " ] && exit 0\necho 'it was given up, or another node did not succeed'\nexit 1\n";
 }
 
+/// A line of a script that fails if it is that late.
+std::string limit_line(std::int64_t over_s, const char* what) {
+  return "read -r up rest </proc/uptime\n[ \"${up%.*}\" -lt " + std::to_string(over_s) +
+         " ] || { echo '" + what + "'; exit 1; }\n";
+}
+
 bool is_pid(std::uint64_t number) {
   return number > 1 && number <= static_cast<std::uint64_t>(std::numeric_limits<pid_t>::max());
 }
@@ -66,25 +72,26 @@ Words restore_words(const std::string& criu, const std::string& images, bool wai
   return words;
 }
 
-std::string dump_script(const std::string& images, const std::string& target, std::int64_t until_s,
-                        bool waits) {
+std::string dump_script(const std::string& images, const std::string& target,
+                        const ScriptLimits& limits, bool waits) {
   const std::string directory = quoted(images);
-  const std::string lease_over = std::to_string(until_s);
+  const std::string in_time = limit_line(
+      limits.time_over_s, "the time was up before all was dumped: --timeout must be longer");
   std::string script = R"(#!/bin/sh
 [ "${CRTOOLS_SCRIPT_ACTION:-}" = post-dump ] || exit 0
 )";
   script += "exec >" + directory + "/" + kScriptLog + " 2>&1\n";
-  script += "read -r up rest </proc/uptime\n";
-  script += "if [ \"${up%.*}\" -ge " + lease_over + " ]; then\n";
-  script +=
-      "  echo 'the hold was over before all was dumped: --lease must be longer'\n  exit 1\nfi\n";
+  script += limit_line(limits.lease_over_s,
+                       "the hold was over before all was dumped: --lease must be longer");
+  script += in_time;
   // By env: some shells have a tar of their own, which knows less.
   script += "cd / && /usr/bin/env tar --create --file=" + directory + "/" + kFileArchive +
             " --no-recursion --verbatim-files-from --files-from=" + directory + "/" + kFileList;
   // Logs are written to meanwhile, which tar would take for a failure.
   script += " &&\n  /usr/bin/env tar --create --file=" + quoted(target) +
-            " --directory=" + directory + " --exclude='*.log' --exclude='*.pipe' .";
-  return script + (waits ? " || exit 1\n" + wait_lines(images) : "\n");
+            " --directory=" + directory + " --exclude='*.log' --exclude='*.pipe' . || exit 1\n";
+  script += in_time;
+  return script + (waits ? wait_lines(images) : ": >" + directory + "/" + kArchivedFile + "\n");
 }
 
 std::string restore_script(const std::string& images) {

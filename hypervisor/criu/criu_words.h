@@ -26,6 +26,7 @@ inline constexpr const char* kReadyPipe = "livebtl-ready.pipe";
 inline constexpr const char* kGoPipe = "livebtl-go.pipe";
 inline constexpr const char* kFileList = "livebtl-files";
 inline constexpr const char* kFileArchive = "livebtl-files.tar";
+inline constexpr const char* kArchivedFile = "livebtl-archived";  // see dump_script()
 inline constexpr const char* kFactsFile = "livebtl-processes.json";
 
 /// `timeout`: until all processes stand still.
@@ -34,12 +35,18 @@ Words dump_words(const std::string& criu, pid_t root, const std::string& images,
 /// `waits`: with restore_script(), so that CRIU waits before the processes run.
 Words restore_words(const std::string& criu, const std::string& images, bool waits = false);
 
+/// Of /proc/uptime.
+struct ScriptLimits {
+  std::int64_t lease_over_s;  // of the hold: all must stand still before
+  std::int64_t time_over_s;   // of the command: all must be archived before
+};
 /// Called by CRIU when the images are written and the processes stand still: archives the files that pass away with the
-/// node, and all of it into `target`. It fails, and CRIU lets the processes go on, also if the hold's lease is over:
-/// `until_s`: of /proc/uptime. `waits`: it then says so by kReadyPipe, and waits to be told kGo (node_words.h) by kGoPipe,
-/// while all stand still; else, and if nobody is there to tell it, it fails as well.
-std::string dump_script(const std::string& images, const std::string& target, std::int64_t until_s,
-                        bool waits = false);
+/// node, and all of it into `target`. It fails, and CRIU lets the processes go on, also where a limit is over: nothing else
+/// ends a CRIU that dumps. `waits`: it then says so by kReadyPipe, and waits to be told kGo (node_words.h) by kGoPipe,
+/// while all stand still; else, and if nobody is there to tell it, it fails as well. Without, it leaves kArchivedFile when
+/// it succeeds: from then on CRIU may end the processes.
+std::string dump_script(const std::string& images, const std::string& target,
+                        const ScriptLimits& limits, bool waits = false);
 /// Called by CRIU when all processes are there, and none has sent anything: waits as that of a dump does.
 std::string restore_script(const std::string& images);
 

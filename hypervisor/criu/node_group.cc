@@ -6,6 +6,8 @@
 
 namespace livebtl::hypervisor {
 
+static_assert(kNodeLineBytesMax < kSaidBytesMax, "what a node says can be heard");
+
 std::vector<std::string> NodeGroup::words_on(const std::string& node) const {
   if (node == here_) return btlctl_;
   std::vector<std::string> words = words_for_node(command_, node);
@@ -26,7 +28,7 @@ Answer NodeGroup::start(const std::vector<NodeOrder>& orders) {
   nodes_.clear();
   answers_.assign(orders.size(), {});
   for (const NodeOrder& order : orders) {
-    auto program = Conversation::start(words_on(order.node));
+    auto program = Conversation::start(words_on(order.node), AtTerminal::kMayAsk);
     if (!program) {
       Answer answer = late_answer_of(program.error());
       answer.text = order.node + ": " + answer.text;

@@ -14,6 +14,13 @@ namespace livebtl::hypervisor {
 namespace {
 
 const std::atomic<bool> kNeverStopped{false};
+constexpr TimeNs kOrderComes = 120 * kSecond;
+constexpr TimeNs kBeyondTimeout = 60 * kSecond;  // the caller's way back begins after its time-out
+
+/// What the caller says next; nullopt: it is gone, or so late that it must be.
+std::optional<std::string> next_word(const NodeDoor& door, const CriuRequest& request) {
+  return door.hear(request.timeout + kBeyondTimeout);
+}
 
 CriuRequest request_of(const CriuRequest& tools, const NodeOrder& order) {
   CriuRequest request = tools;
@@ -45,13 +52,15 @@ class NodeDump : public CriuSteps {
     NodeAnswer said;
     Answer answer = begin(said);
     say(door, answer, said);
-    auto heard = answer.ok() ? door.hear() : kUndo;
+    auto heard = answer.ok() ? next_word(door, request_) : kUndo;
     const bool goes = heard == kGo;
+    // Where the mark cannot be made the dump is none the worse.
+    if (goes) (void)directory_.keep(node_);
     if (goes) say(door, answer = end(true));
     if (!goes && criu_.started()) end(false);
     relay_stilled_.reset();  // commands reach this node again
     directory_.remove_scratch();
-    if (goes && order_.goes_on) heard = door.hear();
+    if (goes && order_.goes_on) heard = next_word(door, request_);
     if (heard == kUndo) directory_.discard();
     const bool kept = goes && answer.ok() && (!order_.goes_on || heard == kKeep);
     return kept ? kCodeDone : kCodeTakenBack;
@@ -64,6 +73,8 @@ class NodeDump : public CriuSteps {
     if (std::filesystem::exists(order_.directory + "/" + kSetFile))
       return {Outcome::kFailed, kCodeRefused,
               order_.directory + " holds a set already; give another directory"};
+    if (const auto free = directory_.look_for_kept(); !free)
+      return {Outcome::kFailed, kCodeRefused, free.error().text};
     if (const auto made = directory_.prepare(); !made) return answer_of(made.error());
     auto images = directory_.make_scratch();
     if (!images) return answer_of(images.error());
@@ -73,11 +84,18 @@ class NodeDump : public CriuSteps {
     relay_stilled_ = std::move(*stilled);
     tree_ = tree_below(root_);
     if (Answer apart = wait_for_links(tree_); !apart.ok()) return apart;
-    const std::string script = dump_script(images_, directory_.ram_path(node_), until_s_, true);
+    if (Answer written = write_files(); !written.ok()) return written;
+    return call_criu(said);
+  }
+
+  Answer write_files() {
+    const TimeNs left = uninterrupted().at - monotonic_now();
+    const std::string script = dump_script(images_, directory_.ram_path(node_),
+                                           {until_s_, uptime_s() + left / kSecond}, true);
     if (const auto written = write_dump_files(images_, {job_, root_, tree_}, script); !written)
       return late_answer_of(written.error());
     if (const auto file = directory_.create(node_); !file) return late_answer_of(file.error());
-    return call_criu(said);
+    return {};
   }
 
   Answer find_tree(NodeAnswer& said) {
@@ -103,6 +121,12 @@ class NodeDump : public CriuSteps {
       return {Outcome::kFailed, kCodeTakenBack,
               "processes of the job began or ended while it was dumped; try again"};
     said.connections = connections_out_of(tree_);
+    if (const std::size_t count = said.connections.size(); count > kConnectionsMax) {
+      said.connections.clear();
+      return {Outcome::kFailed, kCodeTakenBack,
+              std::to_string(count) + " connections lead out of this node, but only " +
+                  std::to_string(kConnectionsMax) + " can be compared; spread the job over less"};
+    }
     said.file.name = node_;
     return answer_of(directory_.sync_ram(said.file));
   }
@@ -138,11 +162,11 @@ class NodeRestart : public RestartSteps {
   int serve(const NodeDoor& door) {
     Answer answer = begin();
     say(door, answer);
-    const bool goes = answer.ok() && door.hear() == kGo;
+    const bool goes = answer.ok() && next_word(door, request_) == kGo;
     if (goes) say(door, answer = end(true));
     if (!goes && criu_.started()) end(false);
     directory_.remove_scratch();
-    const bool kept = goes && answer.ok() && door.hear() == kKeep;
+    const bool kept = goes && answer.ok() && next_word(door, request_) == kKeep;
     if (goes && !kept) end_processes();
     return kept ? kCodeDone : kCodeTakenBack;
   }
@@ -168,7 +192,10 @@ class NodeRestart : public RestartSteps {
 
   Answer end(bool goes) {
     const auto finished = criu_.finish(goes);
-    return finished ? ended(words_, *finished, kRestoreLog) : late_answer_of(finished.error());
+    Answer answer =
+        finished ? ended(words_, *finished, kRestoreLog) : late_answer_of(finished.error());
+    if (!answer.ok()) answer.text += what_runs();
+    return answer;
   }
 
   Words words_;
@@ -178,7 +205,7 @@ class NodeRestart : public RestartSteps {
 }  // namespace
 
 int serve_node(const CriuRequest& tools, const NodeDoor& door) {
-  const auto heard = door.hear();
+  const auto heard = door.hear(kOrderComes);
   const auto order = read_node_order(heard.value_or(""));
   if (!order) {
     say(door, {Outcome::kFailed, kCodeUsage, order.error().text});

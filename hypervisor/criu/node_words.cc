@@ -11,8 +11,6 @@ namespace {
 
 constexpr const char* kNodeSchema = "livebtl.node/1";
 constexpr std::string_view kPlace = "{node}";
-constexpr std::size_t kNodeLineBytesMax = std::size_t{1} << 20;
-constexpr std::size_t kConnectionsMax = 16'384;
 constexpr std::uint64_t kSecondsMax = std::uint64_t{1} << 32;
 constexpr std::uint64_t kExitCodeMax = 130;
 

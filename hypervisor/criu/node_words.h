@@ -8,7 +8,7 @@
 //   answer  it is done
 //   kKeep   all of it holds everywhere; whatever else: restored processes are ended
 //
-// The file of a dump is removed by kUndo alone: if what is said ends, others may have been told to go, and have ended their
+// The file of a dump is removed by kUndo alone: if what is said ends, or nothing is said for too long, others may have been told to go, and have ended their
 // processes, which only the whole set brings back.
 #pragma once
 
@@ -20,6 +20,11 @@ namespace livebtl::hypervisor {
 inline constexpr const char* kGo = "go";
 inline constexpr const char* kKeep = "keep";
 inline constexpr const char* kUndo = "undo";
+
+inline constexpr std::size_t kConnectionsMax = 16'384;   // that a node tells of
+inline constexpr std::size_t kConnectionBytesMax = 256;  // of one, as it is told
+inline constexpr std::size_t kNodeLineBytesMax =
+    kConnectionsMax * kConnectionBytesMax + (std::size_t{1} << 16);
 
 struct NodeOrder {
   bool dumps = true;  // else: restores

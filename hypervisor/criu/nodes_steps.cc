@@ -63,7 +63,9 @@ Answer NodesDumpSteps::save() {
     orders.push_back(std::move(order));
   }
   if (Answer ready = group_.ready(orders, deadline); !ready.ok()) return ready;
-  if (Answer whole = check_whole(); !whole.ok()) {
+  Answer whole = check_whole();
+  if (whole.ok()) whole = check_in_time(deadline);
+  if (!whole.ok()) {
     group_.undo(afterwards());
     return whole;
   }
@@ -92,6 +94,17 @@ Answer NodesDumpSteps::check_whole() const {
           half->owner + " has a connection from " + half->local + " to " + half->remote +
               ", where no process is that was dumped; it would be lost. Started by ssh, orted must "
               "not stay below it: mpirun --mca orte_launch_agent 'orted --daemonize'"};
+}
+
+/// A node counts what is left of the lease from when it hears of it, which ssh may have delayed. By now all stand still:
+/// if the hold is not over yet no process has gone on before. And no node waits longer than it was told (node_side.h).
+Answer NodesDumpSteps::check_in_time(const Deadline& deadline) const {
+  if (uptime_s() >= lease_over_s_)
+    return {Outcome::kFailed, kCodeTakenBack,
+            "the hold was over before all nodes had dumped: --lease must be longer"};
+  if (monotonic_now() < deadline.at) return {};
+  return {Outcome::kFailed, kCodeTakenBack,
+          "the time was up before all nodes had dumped: --timeout must be longer"};
 }
 
 Answer NodesDumpSteps::seal() {
@@ -157,10 +170,13 @@ Answer NodesRestartSteps::load() {
     order.file = each;
     orders.push_back(std::move(order));
   }
-  if (Answer ready = group_.ready(orders, deadline); !ready.ok()) return ready;
-  Answer gone = group_.go(afterwards());
-  if (!gone.ok()) group_.undo(afterwards());
-  return gone;
+  Answer restored = group_.ready(orders, deadline);
+  if (restored.ok()) {
+    restored = group_.go(afterwards());
+    if (!restored.ok()) group_.undo(afterwards());
+  }
+  if (!restored.ok()) restored.text += "; all nodes were told to end what they had restored";
+  return restored;
 }
 
 }  // namespace livebtl::hypervisor

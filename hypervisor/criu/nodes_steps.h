@@ -14,19 +14,17 @@ class NodesDumpSteps : public DumpSteps {
                  const std::atomic<bool>& stop, Progress progress);
   Answer perform(Action action) override;
 
-  /// Nodes that have not said that their processes are ended, and why; "": all have.
-  const std::string& unsure() const noexcept { return unsure_; }
   const NodeGroup& group() const noexcept { return group_; }
 
  private:
   Answer claim() override;
   Answer save() override;
   Answer check_whole() const;
+  Answer check_in_time(const Deadline& deadline) const;
   Answer seal() override;
 
   std::vector<std::string> nodes_;
   NodeGroup group_;
-  std::string unsure_;
 };
 
 class NodesRestartSteps : public CriuSteps {

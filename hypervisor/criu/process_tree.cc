@@ -114,6 +114,15 @@ std::string named_process(pid_t pid) {
   return stat && stat->state != 'Z' ? stat->name + " (" + std::to_string(pid) + ")" : "";
 }
 
+std::string named_processes(const std::vector<pid_t>& pids) {
+  std::string names;
+  for (const pid_t pid : pids) {
+    const std::string name = named_process(pid);
+    if (!name.empty()) names += (names.empty() ? "" : ", ") + name;
+  }
+  return names;
+}
+
 std::vector<std::string> passing_files(const std::vector<pid_t>& tree,
                                        const std::string& directory) {
   std::set<std::string> seen;

@@ -27,6 +27,8 @@ std::optional<uid_t> owner_of(pid_t pid);
 
 /// "mpirun (215)"; "" if it has ended.
 std::string named_process(pid_t pid);
+/// Those of these that are there: "mpirun (215), hello (217)"; "": none is.
+std::string named_processes(const std::vector<pid_t>& pids);
 
 /// The sockets that these processes have open, by their numbers, which are those of the whole node, and whose each is.
 std::map<std::uint64_t, std::string> sockets_of(const std::vector<pid_t>& tree);

@@ -63,10 +63,20 @@ Answer RestartSteps::look() {
 /// Leaves nothing in the set's directory but the set.
 Answer RestartSteps::load() {
   Answer answer = make_ready();
-  if (answer.ok())
-    answer = run(restore_words(request_.criu, images_), uninterrupted(), kRestoreLog);
+  const bool began = answer.ok();
+  if (began) answer = run_to_its_end(restore_words(request_.criu, images_), kRestoreLog);
   directory_.remove_scratch();
+  if (!answer.ok()) answer.text += began ? what_runs() : "; nothing was restored";
   return answer;
+}
+
+/// They are named, not ended: who has such a number may be another process by now.
+std::string RestartSteps::what_runs() const {
+  const std::string there = named_processes(facts_.pids);
+  return there.empty() ? "; no process of the set runs"
+                       : "; these have numbers of the set's processes, and are to be ended before "
+                         "another restore: " +
+                             there;
 }
 
 Answer RestartSteps::make_ready() {

@@ -15,7 +15,6 @@
 namespace livebtl::hypervisor {
 namespace {
 
-constexpr TimeNs kCriuEnds = 120 * kSecond;  // once it has been told to go, or is given up
 constexpr TimeNs kLookedForReady = 50 * kMillisecond;
 
 Result<Fd> make_named_pipe(const std::string& path, int mode) {
@@ -27,6 +26,10 @@ Result<Fd> make_named_pipe(const std::string& path, int mode) {
 }
 
 }  // namespace
+
+WaitingCriu::~WaitingCriu() {
+  if (started()) (void)finish(false);
+}
 
 /// The pipe for the word is written by this process alone: if that ends the script reads the end of it.
 Status WaitingCriu::start(const std::vector<std::string>& words, const std::string& images,
@@ -60,7 +63,7 @@ Result<Finished> WaitingCriu::finish(bool goes) {
   const auto size = static_cast<ssize_t>(word.size());
   const bool told = !goes || ::write(go_.number(), word.data(), word.size()) == size;
   go_.reset();
-  auto finished = program_->finish({monotonic_now() + kCriuEnds, nullptr});
+  auto finished = program_->finish({kNever, nullptr});
   program_.reset();
   ready_.reset();
   if (!told) return fail(Errc::kSystem, "CRIU's script could not be told to go");

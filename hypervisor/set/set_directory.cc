@@ -65,7 +65,8 @@ Status SetDirectory::remove_scratch() {
 }
 
 bool SetDirectory::ours(const std::string& file) const {
-  const auto names = scratches();
+  auto names = scratches();
+  for (std::string& mark : marks()) names.push_back(std::move(mark));
   return file == kFreshSetFile || std::find(names.begin(), names.end(), file) != names.end() ||
          std::any_of(machines_.begin(), machines_.end(),
                      [&](const std::string& machine) { return ram_file(machine) == file; });
@@ -91,6 +92,7 @@ Result<SetDirectory::Holds> SetDirectory::look() {
                     "or one that is not there");
   }
   if (broken) return failed(Errc::kSystem, "", broken.message());
+  if (const auto free = look_for_kept(); !set && !free) return tl::unexpected(free.error());
   if (!set) return leavings ? Holds::kLeavings : Holds::kNothing;
   const auto loaded = load();
   if (loaded) return Holds::kSet;
@@ -115,7 +117,8 @@ Status SetDirectory::prepare() {
 Status SetDirectory::discard() {
   if (!directory_) return {};
   if (auto removed = remove_scratch(); !removed) return removed;
-  std::vector<std::string> files = {kFreshSetFile};
+  std::vector<std::string> files = marks();  // first: what a kill leaves then is leavings
+  files.emplace_back(kFreshSetFile);
   for (const std::string& machine : machines_) files.push_back(ram_file(machine));
   for (const std::string& file : files) {
     if (::unlinkat(directory_.number(), file.c_str(), 0) != 0 && errno != ENOENT)

@@ -18,6 +18,8 @@ struct SetForm {
   const char* suffix;   // a machine's, or a node's: NAME and this
   const char* scratch;  // a directory that is there while the set is made or restored; "": none
   bool scratch_each = false;  // each machine has one of its own, NAME.SCRATCH
+  /// NAME and this: an empty file that says that NAME's file is in use, though set.json is elsewhere; "": none does.
+  const char* kept = "";
 };
 inline constexpr SetForm kMachineSet{".ram", ""};
 
@@ -33,8 +35,8 @@ class SetDirectory {
                const SetForm& form = kMachineSet)
       : path_(std::move(path)), machines_(std::move(machines)), form_(form) {}
 
-  /// Errors: kRefused: it holds something else; kNotFound, kAuth: it is not there, and cannot be
-  /// made; kAuth: as of open().
+  /// Errors: kRefused: it holds something else, or what another node's set is made of; kNotFound, kAuth: it is not there,
+  /// and cannot be made; kAuth: as of open().
   Result<Holds> look();
   /// Makes it if it is not there, and deletes what a killed call has left. Errors: as of look().
   Status prepare();
@@ -48,6 +50,10 @@ class SetDirectory {
   Status seal_as_told(const SetFile& set);
   /// Fills in the size and checksum of this machine's file, once that is on the disk.
   Status sync_ram(SavedMachine& machine);
+  /// From now on this machine's file is no leavings: a set may have been made of it, whose set.json is on another node.
+  Status keep(const std::string& machine);
+  /// Errors: kRefused: keep() was called for one of these machines, and discard() was not.
+  Status look_for_kept() const;
   /// Takes set.json away: what is left is no set any more.
   Status unseal();
   /// Unseals it, deletes what is of a set, and removes the directory. Errors: kRefused: it holds
@@ -87,6 +93,7 @@ class SetDirectory {
   bool ours(const std::string& file) const;
   std::string ram_file(const std::string& machine) const { return machine + form_.suffix; }
   std::vector<std::string> scratches() const;
+  std::vector<std::string> marks() const;
   std::string absolute(const std::string& file) const;
   tl::unexpected<Error> failed(Errc code, const std::string& file, const std::string& what) const;
 

@@ -18,7 +18,8 @@ constexpr const char* kSent =
 
 void SnapshotMachine::interrupt() {
   if (next_.step == Step::kEnd || (back_ && !clearing_)) return;
-  if (next_.step == Step::kLook || next_.step == Step::kClaim)
+  // What a killed call has claimed, or pulled, is not all cleared up yet when the claim comes next.
+  if (next_.step == Step::kLook || (next_.step == Step::kClaim && !claimed_))
     return finish(kCodeInterrupted, "interrupted; nothing was changed");
   clearing_ = false;
   go_back(kCodeInterrupted, "interrupted");
@@ -157,6 +158,7 @@ void SnapshotMachine::undo_next() {
     held_ = false;
     if (clearing_) {
       clearing_ = back_ = false;
+      stopped_.assign(stopped_.size(), false);  // all have gone on, or this were no way there
       next_ = {Step::kClaim};
       return;
     }

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <optional>
 
 namespace livebtl::hypervisor {
 namespace {
@@ -36,6 +37,55 @@ void reap_ended() {
   });
 }
 
+/// A program takes over that a signal is ignored: shells and ssh leave that as it is, and a mask they may clear. For as long
+/// as one is started; a Ctrl-C of that time comes afterwards, for what is blocked is not dropped.
+class IgnoredInterrupt {
+ public:
+  IgnoredInterrupt() {
+    sigset_t interrupt;
+    ::sigemptyset(&interrupt);
+    ::sigaddset(&interrupt, SIGINT);
+    ::pthread_sigmask(SIG_BLOCK, &interrupt, &mask_before_);
+    struct sigaction ignored {};
+    ignored.sa_handler = SIG_IGN;
+    ::sigaction(SIGINT, &ignored, &before_);
+  }
+  IgnoredInterrupt(const IgnoredInterrupt&) = delete;
+  IgnoredInterrupt& operator=(const IgnoredInterrupt&) = delete;
+  ~IgnoredInterrupt() {
+    ::sigaction(SIGINT, &before_, nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+  }
+
+ private:
+  sigset_t mask_before_{};
+  struct sigaction before_ {};
+};
+
+/// A program that is apart is in the background of the terminal. There CRIU still has to set the terminal of processes
+/// that it restores, which SIGTTOU would stop; and to ask for a password fails, instead of waiting for nobody (SIGTTIN).
+sigset_t blocked_signals(AtTerminal place) {
+  sigset_t blocked;
+  ::sigemptyset(&blocked);
+  if (place == AtTerminal::kMayAsk) return blocked;
+  ::sigaddset(&blocked, SIGTTIN);
+  ::sigaddset(&blocked, SIGTTOU);
+  return blocked;
+}
+
+void set_signals(posix_spawnattr_t& attributes, AtTerminal place) {
+  const sigset_t blocked = blocked_signals(place);
+  sigset_t as_usual;
+  ::sigemptyset(&as_usual);
+  ::sigaddset(&as_usual, SIGPIPE);
+  ::posix_spawnattr_setsigmask(&attributes, &blocked);
+  ::posix_spawnattr_setsigdefault(&attributes, &as_usual);
+  const int group = place == AtTerminal::kApart ? POSIX_SPAWN_SETPGROUP : 0;
+  ::posix_spawnattr_setpgroup(&attributes, 0);
+  ::posix_spawnattr_setflags(
+      &attributes, static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group));
+}
+
 }  // namespace
 
 Result<Pipe> make_pipe() {
@@ -45,7 +95,8 @@ Result<Pipe> make_pipe() {
   return Pipe{Fd(ends[0]), Fd(ends[1])};
 }
 
-Result<pid_t> spawn_program(std::vector<std::string> words, int input, int output, int errors) {
+Result<pid_t> spawn_program(std::vector<std::string> words, int input, int output, int errors,
+                            AtTerminal place) {
   reap_ended();
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);
@@ -62,13 +113,13 @@ Result<pid_t> spawn_program(std::vector<std::string> words, int input, int outpu
   }
   ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  set_signals(attributes, place);
   pid_t child = -1;
+  std::optional<IgnoredInterrupt> ignored;
+  if (place == AtTerminal::kMayAsk) ignored.emplace();
   const int error =
       ::posix_spawnp(&child, pointers.front(), &actions, &attributes, pointers.data(), environ);
+  ignored.reset();
   ::posix_spawn_file_actions_destroy(&actions);
   ::posix_spawnattr_destroy(&attributes);
   if (error != 0)

@@ -5,6 +5,8 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -14,23 +16,34 @@
 
 namespace livebtl::hypervisor {
 
+inline constexpr TimeNs kNever = std::numeric_limits<TimeNs>::max();  // a time that does not come
+
 struct Pipe {
   Fd read, write;
 };
 Result<Pipe> make_pipe();
 
-/// By PATH, without a shell; input: -1: none. The signals that this process blocks are none of the program's business.
+/// Ctrl-C at the terminal is for this process alone, which decides what becomes of the program.
+enum class AtTerminal {
+  kApart,   // in a process group of its own, which no key of the terminal reaches
+  kMayAsk,  // in ours, as ssh has to be to ask for a password: it ignores Ctrl-C, but while it asks
+};
+
+/// By PATH, without a shell; input: -1: none. What this process blocks, and that it ignores SIGPIPE, is none of the
+/// program's business.
 /// Errors: kNotFound: it cannot be started.
-Result<pid_t> spawn_program(std::vector<std::string> words, int input, int output, int errors);
+Result<pid_t> spawn_program(std::vector<std::string> words, int input, int output, int errors,
+                            AtTerminal place = AtTerminal::kApart);
 
 inline constexpr std::size_t kOutputBytesMax = std::size_t{1} << 20;
-/// Appends what is there, up to so much in all; false: the other end is closed.
+
+/// Appends what is there, up to so many bytes in all; false: the other end is closed.
 bool read_some(int fd, std::string& text, std::size_t bytes_max = kOutputBytesMax);
 
 /// Until it has ended, by its descriptor: a number may be another process's by then.
 bool wait_for(const Fd& process, TimeNs until);
 
-/// Its exit code, or 128 and the signal.
+/// Waits for its end. Its exit code, or 128 and the signal.
 int reap(pid_t child);
 /// Of a child that cannot be ended, as it runs as another user: it is reaped once it has ended by itself, when a program is
 /// started after that.

@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "hypervisor/vm/child.h"
 #include "hypervisor/vm/untrusted.h"
 
 namespace livebtl::hypervisor {
@@ -22,7 +21,7 @@ constexpr TimeNs kStopSeenAfter = 100 * kMillisecond;
 }  // namespace
 
 /// Its input is a socket: writing to one whose reader has gone raises no signal.
-Result<Conversation> Conversation::start(const std::vector<std::string>& words) {
+Result<Conversation> Conversation::start(const std::vector<std::string>& words, AtTerminal place) {
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     return fail(Errc::kSystem, std::string("no socket: ") + std::strerror(errno));
@@ -32,7 +31,7 @@ Result<Conversation> Conversation::start(const std::vector<std::string>& words) 
   auto errors = make_pipe();
   if (!output || !errors) return tl::unexpected((output ? errors : output).error());
   const auto child =
-      spawn_program(words, theirs.number(), output->write.number(), errors->write.number());
+      spawn_program(words, theirs.number(), output->write.number(), errors->write.number(), place);
   if (!child) return tl::unexpected(child.error());
   Fd process(static_cast<int>(::syscall(SYS_pidfd_open, *child, 0)));
   return Conversation(*child, std::move(process), std::move(ours), std::move(output->read),
@@ -60,18 +59,24 @@ bool Conversation::read_more(const Deadline& deadline) {
   pollfd ready[2] = {{output_.number(), POLLIN, 0}, {errors_.number(), POLLIN, 0}};
   const auto wait_ms = static_cast<int>(std::min(left, kStopSeenAfter) / kMillisecond + 1);
   if (::poll(ready, 2, wait_ms) <= 0) return true;
-  if (ready[0].revents != 0 && !read_some(output_.number(), said_)) output_.reset();
+  if (ready[0].revents != 0 && !read_some(output_.number(), said_, kSaidBytesMax)) output_.reset();
   if (ready[1].revents != 0 && !read_some(errors_.number(), complaints_)) errors_.reset();
   return true;
 }
 
 Result<std::string> Conversation::read_line(const Deadline& deadline) {
   for (;;) {
-    if (const auto end = said_.find('\n'); end != std::string::npos) {
+    if (const auto end = said_.find('\n', searched_); end != std::string::npos) {
       std::string line = said_.substr(0, end);
       said_.erase(0, end + 1);
+      searched_ = 0;
       return line;
     }
+    searched_ = said_.size();
+    if (searched_ >= kSaidBytesMax)
+      return fail(Errc::kLimit, "it has said " + std::to_string(kSaidBytesMax >> 20) +
+                                    " MiB without the end of a line; what is it that is run "
+                                    "there? It has to be btlctl of this version");
     if (!output_) {
       while (errors_ && read_more(deadline)) {
       }
@@ -98,7 +103,7 @@ Result<Finished> Conversation::finish(const Deadline& deadline) {
   input_.reset();
   while (read_more(deadline)) {
   }
-  const bool ended = process_ && wait_for(process_, deadline.at);
+  const bool ended = deadline.at == kNever || (process_ && wait_for(process_, deadline.at));
   if (!ended) ::kill(child_, SIGKILL);
   process_.reset();
   Finished finished{reap(child_), said_, complaints_};

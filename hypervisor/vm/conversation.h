@@ -5,26 +5,32 @@
 
 #include "base/deadline.h"
 #include "base/fd.h"
+#include "hypervisor/vm/child.h"
 #include "hypervisor/vm/guest_agent.h"
 
 namespace livebtl::hypervisor {
 
+/// Of what a program has said, and nobody has read yet.
+inline constexpr std::size_t kSaidBytesMax = std::size_t{8} << 20;
+
 class Conversation {
  public:
   /// Errors: kNotFound: it cannot be started.
-  static Result<Conversation> start(const std::vector<std::string>& words);
+  static Result<Conversation> start(const std::vector<std::string>& words,
+                                    AtTerminal place = AtTerminal::kApart);
   Conversation(Conversation&& other) noexcept = default;
   Conversation& operator=(Conversation&& other) = delete;
   /// Ends a program that finish() has not seen end.
   ~Conversation();
 
   /// The next line of its output. Errors: kUnreachable: it says nothing more, with the last that it said on stderr;
-  /// kTimeout; kCancelled.
+  /// kTimeout; kCancelled; kLimit: what it says has no end of a line where one must be.
   Result<std::string> read_line(const Deadline& deadline);
   /// A program that has ended reads it no more, which the next read_line() or finish() tells.
   void say(const std::string& line);
   void hang_up() { input_.reset(); }
-  /// Hangs up, and waits for its end. What it says meanwhile is kept. Errors: kTimeout: it was killed.
+  /// Hangs up, and waits for its end. What it says meanwhile is kept. Errors: kTimeout: it was killed, which a deadline of
+  /// kNever never does.
   Result<Finished> finish(const Deadline& deadline);
 
  private:
@@ -37,6 +43,7 @@ class Conversation {
   Fd process_;  // none: it has been reaped
   Fd input_, output_, errors_;
   std::string said_, complaints_;
+  std::size_t searched_ = 0;  // so much of said_ has no end of a line
 };
 
 }  // namespace livebtl::hypervisor

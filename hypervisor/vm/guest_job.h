@@ -3,8 +3,7 @@
 // guest agent. Used by btlctl's one thread; borrows the agent.
 #pragma once
 
-#include <limits>
-
+#include "hypervisor/vm/child.h"
 #include "hypervisor/vm/guest_agent.h"
 
 namespace livebtl::hypervisor {
@@ -16,7 +15,6 @@ inline constexpr const char* kReturnWords[] = {"checkpoint", "return"};
 inline constexpr TimeNs kPrepareMax = 30 * kSecond;  // of the guest's btlctl, for one call
 inline constexpr TimeNs kCardMax = 180 * kSecond;    // until the guest can use what was plugged in
 inline constexpr TimeNs kAgentGrace = 15 * kSecond;  // until we hear that the guest's btlctl ended
-inline constexpr TimeNs kNever = std::numeric_limits<TimeNs>::max();
 
 enum class GuestOrder { kPrepare, kReturn };
 

@@ -46,7 +46,8 @@ Result<Finished> run_program(const std::vector<std::string>& words, const Deadli
   const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, *child, 0)));
   Finished finished;
   bool in_time = read_both(output->read, errors->read, finished, deadline, output_max);
-  in_time = in_time && wait_for(process, deadline.at);
+  // Its outputs are closed: what is left to wait for is its end, which reap() sees without its descriptor, too.
+  in_time = in_time && (deadline.at == kNever || wait_for(process, deadline.at));
   if (!in_time) {
     ::kill(*child, SIGTERM);
     const TimeNs end = monotonic_now() + grace;

@@ -7,7 +7,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
+#include "hypervisor/criu/node_words.h"
 
 using namespace livebtl;
 using namespace livebtl::hypervisor;
@@ -58,4 +60,23 @@ TEST_CASE("a connection within the processes leads nowhere, one to others is fou
   CHECK(out[0].remote == "127.0.0.1:" + std::to_string(ntohs(here.sin_port)));
   const Fd accepted(::accept4(listener.number(), nullptr, nullptr, SOCK_CLOEXEC));
   CHECK(connections_out_of({::getpid()}).empty());
+}
+
+TEST_CASE("as many connections as a node may tell of pass, the longest, and are compared at once") {
+  const std::string address = "[ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255]:";
+  NodeAnswer told;
+  for (std::size_t i = 0; i < kConnectionsMax / 2; ++i) {
+    const std::string one = address + std::to_string(10'000 + i);
+    const std::string other = address + std::to_string(50'000 + i);
+    told.connections.push_back({one, other, std::string(15, '\x01') + " (4194304)", 0});
+    told.connections.push_back({other, one, std::string(15, '\x01') + " (4194304)", 0});
+  }
+  const std::string line = answer_line(told);
+  CHECK(line.size() < kNodeLineBytesMax);
+  const auto heard = read_node_answer(line);
+  REQUIRE(heard);
+  CHECK(heard->connections.size() == kConnectionsMax);
+  const TimeNs begun = monotonic_now();
+  CHECK(half_connection(heard->connections) == nullptr);
+  CHECK(monotonic_now() - begun < 5 * kSecond);
 }

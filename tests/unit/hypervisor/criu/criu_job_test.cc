@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A job's processes are dumped and restored by a played CRIU, with real archives and a real set.
+#include "hypervisor/criu/process_tree.h"
 #include "tests/unit/hypervisor/criu/played_programs.h"
 
 using namespace livebtl;
@@ -84,6 +85,63 @@ TEST_CASE("a dump that ends after the lease of the hold is none, and the job liv
   CHECK(report.end.text.find("--lease must be longer") != std::string::npos);
   CHECK(stage.job_lives());
   CHECK_FALSE(stage.has("set"));
+}
+
+TEST_CASE("a dump that is not done in time fails by its script: nobody ends CRIU meanwhile") {
+  Stage stage;
+  stage.put("slow-criu", "4", 0600);
+  CriuRequest request = stage.request();
+  request.timeout = 3 * kSecond;
+  const Report report = stage.dump(request);
+  CHECK(report.end.code == 5);
+  CHECK_MESSAGE(report.end.text.find("--timeout must be longer") != std::string::npos,
+                report.end.text);
+  CHECK(stage.job_lives());
+  CHECK_FALSE(stage.has("set"));
+}
+
+TEST_CASE(
+    "a CRIU that was killed when the processes had ended leaves a set, which is the only copy") {
+  Stage stage;
+  stage.put("kill-criu", "", 0600);
+  const Report report = stage.dump(stage.request());
+  CHECK_MESSAGE(report.end.code == 6, report.end.text);
+  REQUIRE(report.end.left.size() == 1);
+  CHECK(report.end.left[0].find("criu dump ended with code 137") != std::string::npos);
+  CHECK(stage.calls() == kDumped);
+  CHECK(stage.job_ends());
+  CHECK(stage.has("set/set.json"));
+  CHECK(stage.has("set/vm1.criu"));
+}
+
+TEST_CASE("a CRIU that fails when all is archived, but has ended nothing, leaves no set") {
+  Stage stage;
+  stage.put("fail-criu-end", "", 0600);
+  const Report report = stage.dump(stage.request());
+  CHECK(report.end.code == 5);
+  CHECK(stage.calls() == kDumped + kBack);
+  CHECK(stage.job_lives());
+  CHECK_FALSE(stage.has("set"));
+}
+
+TEST_CASE("a restore that fails says that none of its processes runs") {
+  Stage stage;
+  make_set(stage, "set");
+  stage.put("fail-criu-restore", "", 0600);
+  const Report report = stage.restart(stage.request());
+  CHECK(report.end.code == 5);
+  CHECK_MESSAGE(report.end.text.find("; no process of the set runs") != std::string::npos,
+                report.end.text);
+}
+
+TEST_CASE("of processes those that are there are named") {
+  Stage stage;
+  const std::string here = named_process(::getpid());
+  REQUIRE(!here.empty());
+  CHECK(named_processes({::getpid(), ::getpid()}) == here + ", " + here);
+  const pid_t gone = stage.job();
+  stage.end_job();
+  CHECK(named_processes({gone}).empty());
 }
 
 TEST_CASE("a job with processes on other nodes is refused, and left alone") {

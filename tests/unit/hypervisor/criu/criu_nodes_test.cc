@@ -81,6 +81,33 @@ TEST_CASE("a connection out of what is dumped, and a process that is in no dump,
   }
 }
 
+TEST_CASE("a hold that is over before the last node has dumped is no set, whoever was slow") {
+  Stage stage;
+  stage.put("slow-vm2", "3", 0600);
+  CriuRequest request = on_two_nodes(stage);
+  request.lease = kSecond;
+  const Report report = stage.dump(request);
+  CHECK(report.end.code == 5);
+  CHECK_MESSAGE(report.end.text.find("--lease must be longer") != std::string::npos,
+                report.end.text);
+  CHECK(stage.text("told-vm1") == "undo\n");
+  CHECK(stage.text("told-vm2") == "undo\n");
+  CHECK_FALSE(stage.has("set"));
+}
+
+TEST_CASE("a directory with a file that another node's set is made of is refused, and left alone") {
+  Stage stage;
+  REQUIRE(::mkdir(stage.path("set").c_str(), 0700) == 0);
+  stage.put("set/vm1.criu", "the only copy", 0600);
+  stage.put("set/vm1.kept", "", 0600);
+  const Report report = stage.dump(on_two_nodes(stage));
+  CHECK(report.end.code == 3);
+  CHECK(report.end.text.find("vm1.kept") != std::string::npos);
+  CHECK(stage.calls().empty());
+  CHECK(stage.text("set/vm1.criu") == "the only copy");
+  CHECK_FALSE(stage.has("order-vm1"));
+}
+
 TEST_CASE("a node that is lost when all were told to go leaves a whole set, and is named") {
   Stage stage;
   stage.put("lost-vm2", "", 0600);

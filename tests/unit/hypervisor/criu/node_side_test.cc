@@ -16,9 +16,11 @@ namespace {
 struct Caller {
   std::deque<std::string> lines;
   std::vector<NodeAnswer> answers = {};
+  std::vector<TimeNs> waits = {};
 
   int call(const CriuRequest& tools) {
-    return serve_node(tools, {[this]() -> std::optional<std::string> {
+    return serve_node(tools, {[this](TimeNs within) -> std::optional<std::string> {
+                                waits.push_back(within);
                                 if (lines.empty()) return std::nullopt;
                                 std::string line = lines.front();
                                 lines.pop_front();
@@ -72,6 +74,9 @@ TEST_CASE("a node that is told to go ends its processes, and tells of its file")
   CHECK(caller.answers[1].code == 0);
   CHECK(stage.job_ends());
   CHECK_FALSE(stage.has("set/vm1.images"));
+  // The order, and "go": beyond the time-out of the one who calls, who needs a moment, too.
+  REQUIRE(caller.waits.size() == 2);
+  CHECK(caller.waits[1] == 660 * kSecond);
 }
 
 TEST_CASE(
@@ -113,6 +118,7 @@ TEST_CASE(
     CHECK(caller.call(stage.request()) == (std::string(word) == kKeep ? 0 : 5));
     CHECK(stage.job_lives());
     CHECK(stage.has("set/vm1.criu") == (std::string(word) != kUndo));
+    CHECK(stage.has("set/vm1.kept") == (std::string(word) != kUndo));
   }
 }
 
@@ -125,6 +131,29 @@ TEST_CASE("a node leaves alone a set that is in its directory already") {
   CHECK(caller.call(stage.request()) == 5);
   CHECK(caller.answers.at(0).code == 3);
   CHECK(stage.text("set/vm1.criu") == before);
+}
+
+TEST_CASE(
+    "a file that a set may have been made of is left alone, though set.json is on another node") {
+  for (const bool goes_on : {false, true}) {
+    CAPTURE(goes_on);
+    Stage stage;
+    NodeOrder order = dump_order(stage);
+    order.goes_on = goes_on;
+    Caller first{{order_line(order), kGo, kKeep}};
+    REQUIRE(first.call(stage.request()) == 0);
+    const std::string before = stage.text("set/vm1.criu");
+    Caller caller{{order_line(order), kGo, kKeep}};
+    CHECK(caller.call(stage.request()) == 5);
+    CHECK(caller.answers.at(0).code == 3);
+    CHECK(caller.answers.at(0).text.find("vm1.kept") != std::string::npos);
+    CHECK(stage.text("set/vm1.criu") == before);
+    if (!goes_on) continue;
+    // Deleted by hand, as the text says, it is in nobody's way.
+    std::filesystem::remove(stage.path("set/vm1.kept"));
+    Caller again{{order_line(order), kGo, kKeep}};
+    CHECK(again.call(stage.request()) == 0);
+  }
 }
 
 TEST_CASE(

@@ -28,7 +28,7 @@ code=0
 echo "{\"exit_code\":$code,\"text\":\"$1 $2 says $code\",\"members\":2}"
 exit "$code"
 )";
-inline constexpr const char* kPlayedCriu = R"(#!/bin/sh
+inline constexpr const char* kPlayedCriu = R"sh(#!/bin/sh
 stage=$(dirname "$0")
 verb=$1
 [ "$verb" = --version ] && exit 0
@@ -59,13 +59,16 @@ if [ "$verb" = restore ]; then
 fi
 echo "pages of $tree" >"$images/pages.img"
 called pre-dump || exit 1
+[ ! -e "$stage/slow-criu" ] || sleep "$(cat "$stage/slow-criu")"
 called post-dump || exit 1
 [ ! -e "$stage/fail-criu-end" ] || exit 1
 [ -z "$ends" ] || kill -9 "$tree"
-)";
+[ ! -e "$stage/kill-criu" ] || kill -9 $$
+exit 0
+)sh";
 
 // One node's btlctl: NODE says which. fail-NODE holds what it answers instead of being ready, link-NODE its connections;
-// lost-NODE: it ends when it is told to go.
+// lost-NODE: it ends when it is told to go; slow-NODE: it is ready after so many seconds.
 inline constexpr const char* kPlayedNode = R"sh(#!/bin/sh
 stage=$(dirname "$0")
 node=${NODE:-vm1}
@@ -80,6 +83,7 @@ if [ -e "$stage/fail-$node" ]; then
   answer "$(cat "$stage/fail-$node")"
   exit 1
 fi
+[ ! -e "$stage/slow-$node" ] || sleep "$(cat "$stage/slow-$node")"
 answer 0
 read -r word || word='given up'
 echo "$word" >>"$stage/told-$node"

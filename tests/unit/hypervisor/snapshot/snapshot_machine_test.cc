@@ -150,6 +150,27 @@ TEST_CASE("Ctrl-C goes back from wherever it comes, until the set is good") {
   }
 }
 
+TEST_CASE("Ctrl-C while a killed call is cleared up goes back, wherever it comes") {
+  for (const char* killed : {"claim", "unplug0a", "hold", "save1", "check"}) {
+    for (const char* step : {"go_on0", "go_on1", "end_hold", "claim", "prepare", "hold"}) {
+      CAPTURE(killed);
+      CAPTURE(step);
+      SetWorld world;
+      world.killed_after = killed;
+      world.run<SnapshotMachine>();
+      world.killed_after.clear();
+      world.interrupt_before = step;
+      world.run<SnapshotMachine>();
+      CHECK(world.end.code == kCodeInterrupted);
+      CHECK(world.end.text.find("nothing was changed") == std::string::npos);
+      CHECK(world.end.left.empty());
+      CHECK_FALSE(world.sealed);
+      CHECK_FALSE(world.files);
+      world.is_as_before();
+    }
+  }
+}
+
 TEST_CASE("a call that was killed in any phase is resolved by the next") {
   for (const bool before : {false, true}) {
     for (const std::string& step : kWholeSnapshot) {

@@ -14,6 +14,8 @@
 #include <cerrno>
 #include <fstream>
 
+#include "hypervisor/vm/child.h"
+
 using namespace livebtl;
 using namespace livebtl::hypervisor;
 
@@ -117,4 +119,29 @@ TEST_CASE("a stop ends the wait") {
   const auto done =
       run_program({"sleep", "600"}, {monotonic_now() + 600 * kSecond, &stop}, kSecond);
   CHECK(!done);
+}
+
+TEST_CASE("a program is out of reach of the terminal's keys: it has a process group of its own") {
+  const auto done =
+      run_program({"sh", "-c", "echo $$; cut -d' ' -f5 /proc/$$/stat"}, in(60 * kSecond), kSecond);
+  REQUIRE(done);
+  const auto half = done->output.find('\n');
+  REQUIRE(half != std::string::npos);
+  CHECK(done->output.substr(0, half) + "\n" == done->output.substr(half + 1));
+}
+
+TEST_CASE("a program that writes to nobody ends, also if this process would not") {
+  const auto before = ::signal(SIGPIPE, SIG_IGN);
+  const auto done =
+      run_program({"sh", "-c", "kill -PIPE $$; echo alive"}, in(60 * kSecond), kSecond);
+  ::signal(SIGPIPE, before);
+  REQUIRE(done);
+  CHECK(done->code == 128 + SIGPIPE);
+  CHECK(done->output.empty());
+}
+
+TEST_CASE("a program whose time does not come is waited for until it ends") {
+  const auto done = run_program({"sh", "-c", "sleep 0.3; exit 4"}, {kNever, nullptr}, 0);
+  REQUIRE(done);
+  CHECK(done->code == 4);
 }
