@@ -46,8 +46,7 @@ void define(CLI::App& app, WatchdLine& line) {
       ->allow_extra_args(false);
   app.add_flag("--dry-run", line.dry_run,
                "Say what would be done, as lines of JSON on standard output; call and write "
-               "nothing. Not with "
-               "the source socket");
+               "nothing. Not with the source socket");
   app.add_flag("--once", line.once,
                "Ask each source once, do what is due, and end: 0 if all was done, else 5. Not with "
                "the source socket");
