@@ -114,7 +114,7 @@ bool Arrivals::refuse_one(const Listener& listener) noexcept {
 }
 
 void Arrivals::sweep(TimeNs now) noexcept {
-  if (paused_ && now >= paused_until_ && shared_.allowance.any(now)) {
+  if (paused_ && !listeners_.empty() && now >= paused_until_ && shared_.allowance.any(now)) {
     paused_ = false;
     listen_for(EPOLLIN);
   }

@@ -30,6 +30,8 @@ class Arrivals final : public PollTarget {
   /// Own ends of the listening sockets.
   std::vector<SocketAddress> listening() const;
 
+  /// Nobody is accepted before that time, nor while there is no listener; not idle meanwhile.
+  void pause(TimeNs until) noexcept;
   /// Nothing waits for a time: sweep() need not be called.
   bool idle() const noexcept { return arrivals_.empty() && !paused_; }
   /// A listening socket is readable.
@@ -75,7 +77,6 @@ class Arrivals final : public PollTarget {
   void accept_from(const Listener& listener, Turn& turn) noexcept;
   void greet(Fd fd, const std::optional<SocketAddress>& remote, Turn& turn) noexcept;
   bool refuse_one(const Listener& listener) noexcept;
-  void pause(TimeNs until) noexcept;
   void listen_for(std::uint32_t events) noexcept;
 
   Shared& shared_;

@@ -81,6 +81,7 @@ bool TcpTransport::expect(Bytes address) noexcept {
 void TcpTransport::lose_listener(std::uint16_t port) noexcept {
   lost_port_ = port;
   listen_again_at_ = 0;
+  arrivals_.pause(0);
   set_ticking(true);
 }
 

@@ -45,9 +45,7 @@ class TcpTransport final : public core::Transport, public PollTarget {
   bool is_elsewhere(const Reachable& peer) const;
   void lose_listener(std::uint16_t port) noexcept;
   void listen_again(TimeNs now) noexcept;
-  bool has_deadlines() const noexcept {
-    return !shared_.dialling.empty() || !arrivals_.idle() || lost_port_ != 0;
-  }
+  bool has_deadlines() const noexcept { return !shared_.dialling.empty() || !arrivals_.idle(); }
   void set_ticking(bool ticking) noexcept;
   Reachable describe_own(const std::vector<LocalAddress>& local) const;
 
