@@ -71,7 +71,7 @@ def count(build, logs, name):
 
 
 def parse():
-    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0])
+    parser = argparse.ArgumentParser(usage=__doc__.replace("%", "%%").split("usage: ")[1].split("\n\n")[0])
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"))
     parser.add_argument("--logs", default="")
     parser.add_argument("--update", action="store_true")
