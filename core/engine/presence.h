@@ -64,11 +64,12 @@ class Presence {
   std::atomic<TimeNs> until_{0};        // it counts as present until then
   TimeNs told_at_ = -kSecond;           // until_ was put off last
   std::atomic<TimeNs> quiet_until_{0};  // no absence is attended to before
-  std::atomic<TimeNs> left_at_{-60 * kSecond};
-  TimeNs attended_at_ = 0;  // the agent's first turn in this absence
-  bool attended_ = false;   // this absence is
-  bool answered_ = false;   // ... and was not in vain
-  bool in_ladder_ = false;  // ... and was in mid-ladder
+  std::atomic<TimeNs> left_at_{-60 *
+                               kSecond};  // a thread has said last that it leaves; long ago: none
+  TimeNs attended_at_ = 0;                // the agent's first turn in this absence
+  bool attended_ = false;                 // this absence is
+  bool answered_ = false;                 // ... and was not in vain
+  bool in_ladder_ = false;                // ... and was in mid-ladder
 };
 
 }  // namespace livebtl::core

@@ -8,8 +8,8 @@
 //   answer  it is done
 //   kKeep   all of it holds everywhere; whatever else: restored processes are ended
 //
-// The file of a dump is removed by kUndo alone: if what is said ends, or nothing is said for too long, others may have been told to go, and have ended their
-// processes, which only the whole set brings back.
+// The file of a dump is removed by kUndo alone: if what is said ends, or nothing is said for too long, others may have been
+// told to go, and have ended their processes, which only the whole set brings back.
 #pragma once
 
 #include "hypervisor/criu/connections.h"

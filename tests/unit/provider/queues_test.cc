@@ -12,6 +12,21 @@
 using namespace livebtl;
 using namespace livebtl::fake;
 
+namespace {
+
+/// As fi_cq_readfrom tells endpoint 1 of a message from endpoint 0.
+fi_addr_t sender_of_message(Pair& pair) {
+  char buffer[4];
+  fi_trecv(pair.ep[1], buffer, 4, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr);
+  fi_tinject(pair.ep[0], "x", 1, pair.address[1], 1);
+  fi_cq_tagged_entry entry;
+  fi_addr_t source = FI_ADDR_NOTAVAIL;
+  REQUIRE(fi_cq_readfrom(pair.cq[1], &entry, 1, &source) == 1);
+  return source;
+}
+
+}  // namespace
+
 TEST_CASE("good entries come before the news of an error") {
   Pair pair;
   char buffer[4];
@@ -30,13 +45,7 @@ TEST_CASE("good entries come before the news of an error") {
 
 TEST_CASE("fi_cq_readfrom names the sender") {
   Pair pair;
-  char buffer[4];
-  fi_trecv(pair.ep[1], buffer, 4, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr);
-  fi_tinject(pair.ep[0], "x", 1, pair.address[1], 1);
-  fi_cq_tagged_entry entry;
-  fi_addr_t source = FI_ADDR_NOTAVAIL;
-  REQUIRE(fi_cq_readfrom(pair.cq[1], &entry, 1, &source) == 1);
-  CHECK(source == pair.address[0]);
+  CHECK(sender_of_message(pair) == pair.address[0]);
 }
 
 TEST_CASE("fi_cq_readfrom names a sender whose address was inserted twice and removed once") {
@@ -47,13 +56,7 @@ TEST_CASE("fi_cq_readfrom names a sender whose address was inserted twice and re
   fi_addr_t again = FI_ADDR_NOTAVAIL;
   REQUIRE(fi_av_insert(pair.av, name.raw.data(), 1, &again, 0, nullptr) == 1);
   REQUIRE(fi_av_remove(pair.av, &pair.address[0], 1, 0) == 0);
-  char buffer[4];
-  fi_trecv(pair.ep[1], buffer, 4, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr);
-  fi_tinject(pair.ep[0], "x", 1, pair.address[1], 1);
-  fi_cq_tagged_entry entry;
-  fi_addr_t source = FI_ADDR_NOTAVAIL;
-  REQUIRE(fi_cq_readfrom(pair.cq[1], &entry, 1, &source) == 1);
-  CHECK(source == again);
+  CHECK(sender_of_message(pair) == again);
 }
 
 TEST_CASE("a signal ends a wait that was to last long, before or during it") {
