@@ -65,7 +65,8 @@ bool is_of_the_system(uid_t owner) noexcept {
 
 /// The file decides what the processes of this user load, and where they listen.
 Status check_file(const struct stat& facts, const std::string& path) {
-  if (!S_ISREG(facts.st_mode)) return fail(Errc::kInvalid, path + " is no plain file; remove it");
+  if (!S_ISREG(facts.st_mode))
+    return fail(Errc::kInvalid, path + " is no plain file; put one in its place, or name another");
   if (facts.st_uid != ::geteuid() && !is_of_the_system(facts.st_uid))
     return fail(Errc::kAuth, path +
                                  " belongs to another user; make it your own, or name another "

@@ -78,6 +78,14 @@ SettingOrigin origin_of(const SettingInfo& setting, std::span<const Assignment> 
   return {std::string(setting.fallback), "default"};
 }
 
+Result<SettingOrigin> origin_of_run_directory(const std::vector<std::string>& paths) {
+  const SettingInfo& setting = *setting_named("RUNDIR");
+  SettingOrigin named = origin_of(setting, {});
+  if (!named.value.empty()) return named;
+  return read_config_files(paths).map(
+      [&setting](const std::vector<Assignment>& files) { return origin_of(setting, files); });
+}
+
 Result<Settings> read_process_settings(const std::vector<std::string>& paths) {
   // Warns of unknown variables, and names a wrong one as it was spelled.
   if (auto alone = read_settings_from_environment(); !alone) return alone;

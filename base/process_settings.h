@@ -26,6 +26,11 @@ struct SettingOrigin {
 /// files: in their order, of which the last counts.
 SettingOrigin origin_of(const SettingInfo& setting, std::span<const Assignment> files);
 
+/// RUNDIR, as the library of a process that is started here takes it; an empty value: none is named. A file is read only if
+/// no variable names one. Errors: those of read_config_files().
+Result<SettingOrigin> origin_of_run_directory(
+    const std::vector<std::string>& paths = config_paths());
+
 /// Errors: kInvalid with the file, the name, the value and what it takes.
 Status check_assignments(std::span<const Assignment> files);
 /// The warning if that is no setting.

@@ -5,22 +5,24 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "control/client/job_links.h"
 
 namespace livebtl::tool {
 
-/// Asks again every half second until the time is over. Answer: the message type that answers the
-/// question.
+/// Asks again every half second until the time is over, which is that of all its questions together. Answer: the message
+/// type that answers the question.
 template <class Answer>
 class Asker {
  public:
   Asker(control::JobLinks& links, TimeNs timeout, const std::atomic<bool>& stop)
-      : links_(links), timeout_(timeout), stop_(stop) {}
+      : links_(links), deadline_(monotonic_now() + timeout), stop_(stop) {}
 
   struct Result {
     std::vector<std::pair<control::MemberEntry, Answer>> answers;
@@ -29,18 +31,20 @@ class Asker {
 
   Result ask_all(const control::Message& question) { return ask(links_.scan().live, question); }
 
-  Result ask(std::vector<control::MemberEntry> waiting, const control::Message& question) {
+  /// fits: is it an answer to this question, and not to an earlier one? A member that is late is asked twice, and answers
+  /// twice.
+  Result ask(std::vector<control::MemberEntry> waiting, const control::Message& question,
+             const std::function<bool(const Answer&)>& fits = nullptr) {
     Result result;
-    const TimeNs deadline = monotonic_now() + timeout_;
     TimeNs send_at = 0;
-    while (!waiting.empty() && monotonic_now() < deadline && !stop_.load()) {
+    while (!waiting.empty() && monotonic_now() < deadline_ && !stop_.load()) {
       if (monotonic_now() >= send_at) {
         if (send_at != 0) forget_those_who_left(waiting);
         for (const auto& member : waiting) links_.send(member.member, question);
         send_at = monotonic_now() + kResend;
       }
-      const TimeNs until = std::min(deadline, send_at);
-      if (auto heard = links_.receive(until - monotonic_now())) take(*heard, waiting, result);
+      const TimeNs until = std::min(deadline_, send_at);
+      if (auto heard = links_.receive(until - monotonic_now())) take(*heard, fits, waiting, result);
     }
     if (!waiting.empty()) forget_those_who_left(waiting);
     result.silent = std::move(waiting);
@@ -51,14 +55,13 @@ class Asker {
   /// The first answer. Asks twice as many members in each step, those of this node first, so that a
   /// stopped one delays nothing and few are asked in vain.
   std::optional<Answer> ask_any(const control::Message& question) {
-    const TimeNs deadline = monotonic_now() + timeout_;
     std::vector<control::MemberEntry> members = links_.found().live;  // begins with this node's
     std::size_t next = 0, wave = 1;
-    while (!members.empty() && monotonic_now() < deadline && !stop_.load()) {
+    while (!members.empty() && monotonic_now() < deadline_ && !stop_.load()) {
       for (std::size_t i = 0; i < wave && next < members.size(); ++i)
         links_.send(members[next++].member, question);
       wave *= 2;
-      const TimeNs step_ends = std::min(deadline, monotonic_now() + kNextWave);
+      const TimeNs step_ends = std::min(deadline_, monotonic_now() + kNextWave);
       while (auto heard = links_.receive(step_ends - monotonic_now())) {
         if (auto* answer = std::get_if<Answer>(&heard->message)) return std::move(*answer);
         if (monotonic_now() >= step_ends || stop_.load()) break;  // others may talk without end
@@ -92,10 +95,10 @@ class Asker {
     });
   }
 
-  static void take(control::JobLinks::Heard& heard, std::vector<control::MemberEntry>& waiting,
-                   Result& result) {
+  static void take(control::JobLinks::Heard& heard, const std::function<bool(const Answer&)>& fits,
+                   std::vector<control::MemberEntry>& waiting, Result& result) {
     auto* answer = std::get_if<Answer>(&heard.message);
-    if (answer == nullptr) return;
+    if (answer == nullptr || (fits && !fits(*answer))) return;
     const auto found = std::find_if(waiting.begin(), waiting.end(), [&](const auto& member) {
       return member.member == heard.from;
     });
@@ -105,7 +108,7 @@ class Asker {
   }
 
   control::JobLinks& links_;
-  TimeNs timeout_;
+  const TimeNs deadline_;
   const std::atomic<bool>& stop_;
 };
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "base/process_settings.h"
 #include "base/text.h"
 #include "control/client/relay_address.h"
 #include "control/ladder/membership.h"
@@ -36,12 +37,37 @@ tl::unexpected<NoJob> none(std::string text, ExitCode code = ExitCode::kNotFound
   return tl::unexpected<NoJob>(NoJob{code, std::move(text)});
 }
 
-std::string run_directory_named() { return environment("LIVEBTL_RUNDIR").value_or(""); }
+/// Are these jobs of others than this process's user, too?
+bool of_others(std::optional<uid_t> user) noexcept {
+  return user ? *user != ::geteuid() : ::geteuid() == 0;
+}
+
+/// As the library of those jobs takes it. The file of another user would be that user's word, and is not read: only the
+/// site's is.
+Result<SettingOrigin> run_directory_named(std::optional<uid_t> user) {
+  std::vector<std::string> paths = config_paths();
+  if (user && of_others(user)) paths.resize(1);
+  return origin_of_run_directory(paths);
+}
+
+/// A file's word is for those who read that file: others' jobs are where they usually are.
+std::vector<control::RunDirectory> places_of_jobs(const SettingOrigin& named,
+                                                  std::optional<uid_t> user) {
+  auto places = control::run_directories(named.value, environment, user);
+  const bool by_file = !named.value.empty() && named.from.starts_with('/');
+  if (!by_file || !of_others(user)) return places;
+  for (control::RunDirectory& usual : control::run_directories("", environment, user)) {
+    const bool known = std::ranges::any_of(
+        places, [&usual](const auto& place) { return place.path == usual.path; });
+    if (!known) places.push_back(std::move(usual));
+  }
+  return places;
+}
 
 }  // namespace
 
 std::string user_name(uid_t user) {
-  const passwd* const entry = ::getpwuid(user);  // this program has one thread
+  const passwd* const entry = ::getpwuid(user);  // no other thread asks at the same time
   const std::string_view name = entry != nullptr ? entry->pw_name : "";
   return is_plain_name(name) ? std::string(name) : std::to_string(user);
 }
@@ -58,16 +84,21 @@ tl::expected<std::optional<uid_t>, NoJob> read_user(const std::string& name) {
 }
 
 std::optional<NoJob> unusable_run_directory(std::optional<uid_t> user) {
-  const std::string named = run_directory_named();
-  const auto why = control::unusable_run_directory(named, environment, user.value_or(::geteuid()));
+  const auto named = run_directory_named(user);
+  if (!named)
+    return NoJob{named.error().code == Errc::kAuth ? ExitCode::kNotPermitted : ExitCode::kUsage,
+                 "where jobs are is not known: " + named.error().text};
+  const auto why =
+      control::unusable_run_directory(named->value, environment, user.value_or(::geteuid()));
   if (!why) return std::nullopt;
   const bool forbidden = why->code == Errc::kAuth;
   return NoJob{forbidden ? ExitCode::kNotPermitted : ExitCode::kNotFound,
-               (named.empty() ? "" : "LIVEBTL_RUNDIR: ") + why->text};
+               (named->value.empty() ? "" : named->from + ": ") + why->text};
 }
 
 std::vector<JobPlace> all_jobs(std::optional<uid_t> user) {
-  return control::find_jobs(control::run_directories(run_directory_named(), environment, user));
+  const auto named = run_directory_named(user);
+  return control::find_jobs(places_of_jobs(named.value_or(SettingOrigin{}), user));
 }
 
 tl::expected<std::vector<JobPlace>, NoJob> of_one_user(std::vector<JobPlace> jobs,

@@ -25,11 +25,12 @@ std::string user_name(uid_t user);
 /// "": nobody in particular. Codes: kNotFound (no such user), kNotPermitted (another, and we are not root).
 tl::expected<std::optional<uid_t>, NoJob> read_user(const std::string& name);
 
-/// All jobs of that user; nullopt: of this process's user (root: of all users).
+/// All jobs of that user; nullopt: of this process's user (root: of all users). Where the settings of this process, and for
+/// another user's those of the site, say that they are.
 std::vector<control::JobPlace> all_jobs(std::optional<uid_t> user);
 
-/// A run directory that is there and may not be used: jobs may run that all_jobs() does not see.
-/// One that is not there may yet be made.
+/// A run directory that is there and may not be used, or a file of settings that may name one and cannot be read: jobs may
+/// run that all_jobs() does not see. A directory that is not there may yet be made.
 std::optional<NoJob> unusable_run_directory(std::optional<uid_t> user);
 
 /// A command is for one user's jobs. Those of `self` if it has such a job; else of the one other user who

@@ -6,11 +6,11 @@
 #include <iomanip>
 #include <sstream>
 
-#include "base/nearest.h"
 #include "control/client/relay_address.h"
 #include "ctl-tool/command.h"
 #include "ctl-tool/options.h"
 #include "ctl-tool/table.h"
+#include "ctl-tool/wrong_words.h"
 
 namespace livebtl::tool {
 namespace {
@@ -72,7 +72,9 @@ void define_global(CLI::App& app, CommandLine& line) {
   app.add_flag("--dry-run", line.dry_run,
                "Say what a command would do to each process, and change nothing");
   CLI::Option* wait = app.add_flag("--wait")->description("Wait for the end; this is the default");
-  app.add_flag("--no-wait", line.no_wait, "Go on in the background once the command has begun")
+  app.add_flag("--no-wait", line.no_wait,
+               "Go on in the background once the command has begun; 0 means begun, and btlctl "
+               "history has the end")
       ->excludes(wait);
   add_value(app, "--generate", line.generate, "WHAT",
             "Print what the manual is made of, and end: page fills in a page's source (standard "
@@ -152,100 +154,10 @@ void define_command(CLI::App& parent, CommandLine& line, const Command& command)
   }
 }
 
-std::vector<std::string> names_of(std::span<const Command* const> commands) {
-  std::vector<std::string> names;
-  for (const Command* command : commands) names.emplace_back(command->name);
-  return names;
-}
-
-const Command* named(std::span<const Command* const> commands, const std::string& name) {
-  const auto found = std::find_if(commands.begin(), commands.end(),
-                                  [&name](const Command* each) { return each->name == name; });
-  return found == commands.end() ? nullptr : *found;
-}
-
-/// What was given: nothing, a command, or a command and its action; with their parts of the parser.
-struct Given {
-  std::vector<const Command*> commands = {};
-  std::vector<const CLI::App*> apps = {};
-
-  explicit Given(const CLI::App& app) {
-    std::span<const Command* const> known = kCommands;
-    for (auto chosen = app.get_subcommands(); !chosen.empty();
-         chosen = chosen.front()->get_subcommands()) {
-      apps.push_back(chosen.front());
-      commands.push_back(named(known, apps.back()->get_name()));
-      known = commands.back()->actions;
-    }
-  }
-  bool complete() const { return !commands.empty() && commands.back()->actions.empty(); }
-  std::string title() const { return join(names_of(commands), " "); }
-};
-
 /// command: as far as it is known, "vm migrate"; "": not at all.
 EndNow usage(const std::string& text, const std::string& command) {
   const std::string of_it = command.empty() ? "" : command + " ";
   return {ExitCode::kUsage, "btlctl: " + printable(text) + "\nTry: btlctl " + of_it + "--help\n"};
-}
-
-std::string did_you_mean(const std::string& word, const std::vector<std::string>& known) {
-  const std::vector<std::string_view> candidates(known.begin(), known.end());
-  const auto near = nearest(word, candidates);
-  return near ? "; did you mean " + std::string(*near) + "?" : "";
-}
-
-std::vector<std::string> names_of_options(const CLI::App& app, const Given& given) {
-  std::vector<std::string> names;
-  const auto add = [&names](const CLI::App& part) {
-    for (const CLI::Option* option : part.get_options()) {
-      if (!option->get_group().empty()) names.push_back(option->get_name());
-    }
-  };
-  add(app);
-  for (const CLI::App* part : given.apps) add(*part);
-  return names;
-}
-
-/// "start, renew, check or end"
-std::string one_of(std::vector<std::string> names) {
-  const std::string last = std::move(names.back());
-  names.pop_back();
-  return names.empty() ? last : join(names, ", ") + " or " + last;
-}
-
-/// What was typed that is no command, action or option, and what may have been meant; "": something
-/// else is wrong.
-std::string unknown_word(const CLI::App& app) {
-  const Given given(app);
-  const std::vector<std::string> unknown = app.remaining(true);
-  const std::string word =
-      unknown.empty() ? "" : unknown.front().substr(0, unknown.front().find('='));
-  if (word.starts_with('-')) {
-    return "there is no option '" + word + "'" + did_you_mean(word, names_of_options(app, given));
-  }
-  if (given.complete() || (given.commands.empty() && word.empty())) return "";
-  if (given.commands.empty()) {
-    return "there is no command '" + word + "'" + did_you_mean(word, names_of(kCommands));
-  }
-  const auto actions = names_of(given.commands.back()->actions);
-  return given.title() + " takes " + one_of(actions) + did_you_mean(word, actions);
-}
-
-/// An option of another action, as in `vm snapshot --card hca0`; "": none.
-std::string misplaced_option(const Given& given) {
-  if (given.apps.size() < 2) return "";
-  const CLI::App& group = *given.apps.front();
-  for (const CLI::Option* early : group.get_options()) {
-    const std::string name = option_name(*early);
-    if (early->count() == 0 || given.apps.back()->get_option_no_throw(name) != nullptr) continue;
-    std::vector<std::string> others;
-    for (const CLI::App* other : group.get_subcommands({})) {
-      if (other->get_option_no_throw(name) != nullptr) others.push_back(other->get_name());
-    }
-    return given.title() + " takes no " + name + "; " + join(others, " and ") +
-           (others.size() == 1 ? " does" : " do");
-  }
-  return "";
 }
 
 std::string problem_of(const CommandLine& line, const Given& given) {
@@ -267,8 +179,8 @@ void drop_mark_before_action(std::vector<std::string>& words) {
   const auto mark = std::find(words.begin(), words.end(), "--");
   if (mark == words.end() || mark + 1 == words.end()) return;
   const bool action = std::any_of(words.begin(), mark, [&mark](const std::string& word) {
-    const Command* command = named(kCommands, word);
-    return command != nullptr && named(command->actions, *(mark + 1)) != nullptr;
+    const Command* command = command_named(kCommands, word);
+    return command != nullptr && command_named(command->actions, *(mark + 1)) != nullptr;
   });
   if (action) words.erase(mark);
 }
@@ -286,7 +198,7 @@ std::vector<std::string> taken_launch_line(std::vector<std::string>& words) {
 std::vector<std::string> taken_help_topic(std::vector<std::string>& words) {
   const auto help = std::find(words.begin(), words.end(), kHelp.name);
   const bool first = std::none_of(words.begin(), help, [](const std::string& word) {
-    return named(kCommands, word) != nullptr;
+    return command_named(kCommands, word) != nullptr;
   });
   if (help == words.end() || help + 1 == words.end() || !first || (help + 1)->starts_with('-'))
     return {};
@@ -343,8 +255,8 @@ std::variant<CommandLine, EndNow> parse_command_line(std::vector<std::string> ar
     app->exit(end, text, ignored);
     return EndNow{ExitCode::kDone, text.str()};
   } catch (const CLI::Error& error) {
-    const std::string unknown = unknown_word(*app);
-    return usage(unknown.empty() ? error.what() : unknown, Given(*app).title());
+    const Given given(*app);
+    return usage(wrong_word(*app, given, error), given.title());
   }
   if (line.job.empty()) line.job = environment_job;
   if (line.user.empty()) line.user = environment_user;

@@ -3,7 +3,8 @@
 #include "ctl-tool/coordinate.h"
 
 #include <fcntl.h>
-#include <sys/wait.h>
+#include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,6 +14,7 @@
 #include "base/fd.h"
 #include "base/secret.h"
 #include "control/client/drive.h"
+#include "ctl-tool/child_end.h"
 #include "ctl-tool/options.h"
 #include "ctl-tool/progress_line.h"
 #include "ctl-tool/say.h"
@@ -25,6 +27,7 @@ using control::Progress;
 
 constexpr TimeNs kJobAppears = 2 * kSecond;  // it may have been started just now
 constexpr double kLeaseDefault = 60.0;       // seconds
+constexpr int kStopLooked = 50;              // ms
 
 std::string host_name() {
   std::array<char, 65> name{};
@@ -136,6 +139,41 @@ void redirect_to_null() {
   }
 }
 
+/// Has the child begun? Asked again and again: a signal that comes just before read() would not end it.
+bool hears_of_begin(const Fd& reader, const std::atomic<bool>& stop) {
+  pollfd wait{reader.number(), POLLIN, 0};
+  while (!stop.load()) {
+    char begun = 0;
+    if (::poll(&wait, 1, kStopLooked) > 0) return ::read(wait.fd, &begun, 1) == 1;
+  }
+  return false;
+}
+
+/// The user's Ctrl-C reaches this process alone. What the child says it can still say as long as it has not begun.
+ExitCode stop_child(const CommandLine& line, pid_t child, const Fd& reader) {
+  ::kill(child, SIGTERM);
+  const auto ended = end_of_child(child);
+  char told = 0;
+  const bool begun = ::read(reader.number(), &told, 1) == 1;
+  if (!begun && ended) return *ended;
+  const ExitCode code = ended.value_or(ExitCode::kInterrupted);
+  if (code == ExitCode::kInterrupted) return fail_interrupted(line, begun);
+  return end_early(line, {code, line.command + " was over when it was interrupted; see: btlctl "
+                                               "history"});
+}
+
+/// Done means begun: the order may still be refused, or taken back.
+ExitCode report_begun(const CommandLine& line) {
+  Outcome begun;
+  begun.verb = line.command;
+  begun.arguments = line.arguments;
+  if (!line.scope.empty()) begun.scope = line.scope;
+  begun.background = true;
+  begun.text = line.command + " goes on in the background; how it ends: btlctl history";
+  print((line.json ? control::outcome_json(begun) : printable(begun.text)) + "\n");
+  return ExitCode::kDone;
+}
+
 /// --no-wait: a child goes on alone once the first order is out; an end before that is reported as
 /// without --no-wait.
 ExitCode coordinate_in_background(const CommandLine& line, const std::atomic<bool>& stop) {
@@ -144,6 +182,7 @@ ExitCode coordinate_in_background(const CommandLine& line, const std::atomic<boo
     return end_early(line, {ExitCode::kNotPermitted, "no descriptor for a pipe; raise ulimit -n"});
   }
   Fd reader(ends[0]), writer(ends[1]);
+  ::signal(SIGCHLD, SIG_DFL);  // where a caller has it ignored, the child's exit code would be lost
   const pid_t child = ::fork();
   if (child < 0) {
     return end_early(line, {ExitCode::kNotPermitted, "cannot start a process; use --wait"});
@@ -158,14 +197,9 @@ ExitCode coordinate_in_background(const CommandLine& line, const std::atomic<boo
     ::_exit(static_cast<int>(code));
   }
   writer.reset();
-  char begun = 0;
-  if (::read(reader.number(), &begun, 1) == 1) {
-    const std::string text = line.command + " goes on in the background; see: btlctl status";
-    return end_early(line, {ExitCode::kDone, text});
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? static_cast<ExitCode>(WEXITSTATUS(status)) : ExitCode::kInterrupted;
+  if (hears_of_begin(reader, stop)) return report_begun(line);
+  if (stop.load()) return stop_child(line, child, reader);
+  return end_of_child(child).value_or(ExitCode::kInterrupted);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "ctl-tool/exposition.h"
+#include "ctl-tool/metrics_labels.h"
 
 namespace livebtl::tool {
 namespace {
@@ -20,23 +21,18 @@ std::string seconds(double value) {
   return text.data();
 }
 
-/// A rank, or a process that has none: as many values as there are processes.
-Labels labels_of(const PageView& page) {
-  const std::string process =
-      page.rank >= 0 ? std::to_string(page.rank) : control::process_name(page.member.process);
-  return {{"job", page.job}, {"rank", process}};
-}
+using Jobs = std::vector<CountedJob>;
 
-Labels labels_of(const PageView& page, const TransportStatus& transport) {
-  Labels labels = labels_of(page);
+Labels labels_of(const CountedProcess& process, const TransportStatus& transport) {
+  Labels labels = process.labels;
   labels.emplace_back("transport", transport.name);
   return labels;
 }
 
 template <class Visit>
-void for_each_page(const std::vector<Pages>& jobs, Visit visit) {
-  for (const Pages& job : jobs) {
-    for (const PageView& page : job.pages) visit(page);
+void for_each_process(const Jobs& jobs, Visit visit) {
+  for (const CountedJob& job : jobs) {
+    for (const CountedProcess& process : job.read) visit(process);
   }
 }
 
@@ -75,28 +71,28 @@ constexpr PageCounter kPageCounters[] = {
      &PageView::reordered_frames},
     {"livebtl_losses", "Paths and peers lost.", &PageView::losses_total}};
 
-void add_counters(Exposition& out, const std::vector<Pages>& jobs) {
+void add_counters(Exposition& out, const Jobs& jobs) {
   for (const TransportCounter& each : kTransportCounters) {
     out.counter(each.name, each.help);
-    for_each_page(jobs, [&](const PageView& page) {
-      for (const TransportStatus& transport : page.transports)
-        out.add(labels_of(page, transport), std::to_string(each.value(transport)));
+    for_each_process(jobs, [&](const CountedProcess& process) {
+      for (const TransportStatus& transport : process.page->transports)
+        out.add(labels_of(process, transport), std::to_string(each.value(transport)));
     });
   }
   for (const PageCounter& each : kPageCounters) {
     out.counter(each.name, each.help);
-    for_each_page(jobs, [&](const PageView& page) {
-      out.add(labels_of(page), std::to_string(page.*each.value));
+    for_each_process(jobs, [&](const CountedProcess& process) {
+      out.add(process.labels, std::to_string(process.page->*each.value));
     });
   }
 }
 
-void add_pairs(Exposition& out, const std::vector<Pages>& jobs) {
+void add_pairs(Exposition& out, const Jobs& jobs) {
   out.gauge("livebtl_pairs", "Pairs of this process that send on a transport, by lane.");
-  for_each_page(jobs, [&](const PageView& page) {
-    for (const TransportStatus& transport : page.transports) {
+  for_each_process(jobs, [&](const CountedProcess& process) {
+    for (const TransportStatus& transport : process.page->transports) {
       for (const bool bulk : {false, true}) {
-        Labels labels = labels_of(page, transport);
+        Labels labels = labels_of(process, transport);
         labels.emplace_back("lane", bulk ? "bulk" : "ordered");
         out.add(labels, std::to_string(bulk ? transport.bulk_peers : transport.peers));
       }
@@ -104,7 +100,7 @@ void add_pairs(Exposition& out, const std::vector<Pages>& jobs) {
   });
 }
 
-void add_transport_states(Exposition& out, const std::vector<Pages>& jobs) {
+void add_transport_states(Exposition& out, const Jobs& jobs) {
   struct State {
     const char* name;
     bool (*holds)(const TransportStatus&);
@@ -115,10 +111,10 @@ void add_transport_states(Exposition& out, const std::vector<Pages>& jobs) {
       {"removed", [](const TransportStatus& of) { return of.excluded; }},
       {"quiesced", [](const TransportStatus& of) { return of.quiesced; }}};
   out.gauge("livebtl_transport_state", "1: the transport is in that state in this process.");
-  for_each_page(jobs, [&](const PageView& page) {
-    for (const TransportStatus& transport : page.transports) {
+  for_each_process(jobs, [&](const CountedProcess& process) {
+    for (const TransportStatus& transport : process.page->transports) {
       for (const State& state : kStates) {
-        Labels labels = labels_of(page, transport);
+        Labels labels = labels_of(process, transport);
         labels.emplace_back("state", state.name);
         out.add(labels, state.holds(transport) ? "1" : "0");
       }
@@ -192,43 +188,43 @@ std::vector<PageGauge> standing_gauges() {
            [](const PageView& page) { return yes(page.hold.state == State::kBroken); }}};
 }
 
-void add_jobs(Exposition& out, const std::vector<Pages>& jobs) {
+void add_jobs(Exposition& out, const Jobs& jobs) {
   struct JobGauge {
     const char* name;
     const char* help;
-    std::size_t (*value)(const Pages&);
+    std::size_t CountedJob::*value;
   };
   constexpr JobGauge kGauges[] = {
-      {"livebtl_processes", "Processes of the job on this node.",
-       [](const Pages& job) { return job.pages.size() + job.unread.size(); }},
-      {"livebtl_unreadable_pages", "Processes whose page cannot be read.",
-       [](const Pages& job) { return job.unread.size(); }}};
+      {"livebtl_processes", "Processes of the job on this node.", &CountedJob::processes},
+      {"livebtl_unreadable_pages", "Processes whose page cannot be read.", &CountedJob::unread}};
   out.gauge("livebtl_jobs", "Jobs on this node.");
   out.add({}, std::to_string(jobs.size()));
   for (const JobGauge& each : kGauges) {
     out.gauge(each.name, each.help);
-    for (const Pages& job : jobs) out.add({{"job", job.job}}, std::to_string(each.value(job)));
+    for (const CountedJob& job : jobs) out.add(job.labels, std::to_string(job.*each.value));
   }
 }
 
-void add_gauges(Exposition& out, const std::vector<Pages>& jobs,
-                const std::vector<PageGauge>& gauges) {
+void add_gauges(Exposition& out, const Jobs& jobs, const std::vector<PageGauge>& gauges) {
   for (const PageGauge& each : gauges) {
     out.gauge(each.name, each.help);
-    for_each_page(jobs, [&](const PageView& page) { out.add(labels_of(page), each.value(page)); });
+    for_each_process(jobs, [&](const CountedProcess& process) {
+      out.add(process.labels, each.value(*process.page));
+    });
   }
 }
 
 }  // namespace
 
-std::string metrics_text(const std::vector<Pages>& jobs, MetricsForm form) {
+std::string metrics_text(const std::vector<Pages>& pages, MetricsForm form) {
   Exposition out(form);
+  const Jobs jobs = counted_jobs(pages);
   add_jobs(out, jobs);
   out.gauge("livebtl_process_info", "1, for each process: where it runs.");
-  for_each_page(jobs, [&](const PageView& page) {
-    Labels labels = labels_of(page);
-    labels.emplace_back("host", page.host);
-    labels.emplace_back("process", control::process_name(page.member.process));
+  for_each_process(jobs, [&](const CountedProcess& process) {
+    Labels labels = process.labels;
+    labels.emplace_back("host", process.page->host);
+    if (!process.process.empty()) labels.emplace_back("process", process.process);
     out.add(labels, "1");
   });
   add_counters(out, jobs);

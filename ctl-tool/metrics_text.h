@@ -2,8 +2,8 @@
 // ctl-tool/metrics_text.h -- what the pages of a node say, as metrics: OpenMetrics 1.0, or the older text format of
 // Prometheus, which node_exporter's textfile collector reads. Pure.
 //
-// Labels are bounded: a job, a rank or a process, one of at most eight transports. Pairs are never labels: a large job
-// would have millions.
+// Labels are bounded: a user, a job, a rank or a process, one of at most eight transports. Pairs are never labels: a large
+// job would have millions. No two samples have the same labels (metrics_labels.h).
 #pragma once
 
 #include <string>
@@ -19,6 +19,6 @@ inline constexpr const char* kOpenMetricsType =
     "application/openmetrics-text; version=1.0.0; charset=utf-8";
 inline constexpr const char* kPrometheusType = "text/plain; version=0.0.4; charset=utf-8";
 
-std::string metrics_text(const std::vector<Pages>& jobs, MetricsForm form);
+std::string metrics_text(const std::vector<Pages>& pages, MetricsForm form);
 
 }  // namespace livebtl::tool

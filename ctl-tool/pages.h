@@ -17,6 +17,7 @@ namespace livebtl::tool {
 
 struct Pages {
   std::string job;
+  std::string user;                      // whose it is, for metrics; "": nobody looked for that
   std::vector<control::PageView> pages;  // by rank
   struct Unread {
     std::string name;

@@ -19,6 +19,9 @@ using hypervisor::GuestOrder;
 constexpr TimeNs kGrace = 2 * kSecond;
 constexpr TimeNs kAgainAfter = 500 * kMillisecond;
 constexpr TimeNs kUndoTimeout = 5 * kSecond;
+// At the end of the caller's time it is found out whether anybody answers at the relay.
+constexpr TimeNs kLookMax = 5 * kSecond;
+constexpr TimeNs kLookEnds = 500 * kMillisecond;
 
 bool is(const GuestAnswer& answer, ExitCode code) { return answer.code == static_cast<int>(code); }
 
@@ -36,6 +39,20 @@ bool is_half_done(const GuestAnswer& answer) {
 /// KubeVirt's guests have the name of the instance as their host name.
 std::string node_of(const std::string& domain) { return domain.substr(domain.find('_') + 1); }
 
+/// Where the relay is gone the order takes all the time that it has, and what that means is asked afterwards.
+TimeNs before_look(TimeNs until) {
+  return until - std::min(kLookMax, std::max<TimeNs>(0, until - monotonic_now()) / 4);
+}
+
+hypervisor::Verb words_by_relay(const std::string& btlctl, const GuestPlace& place,
+                                const hypervisor::Verb& verb, TimeNs timeout) {
+  auto words = hypervisor::words_of({btlctl, ""}, verb, timeout);
+  const std::vector<std::string> connect = {"--connect", place.relay, "--secret-file",
+                                            place.secret_file};
+  words.insert(words.begin() + 1, connect.begin(), connect.end());
+  return words;
+}
+
 }  // namespace
 
 std::shared_ptr<std::timed_mutex> GuestOrders::lock_of(const std::string& domain) {
@@ -50,11 +67,8 @@ std::shared_ptr<std::timed_mutex> GuestOrders::lock_of(const std::string& domain
 GuestOrders::Answer GuestOrders::by_relay_once(const GuestPlace& place, const std::string& node,
                                                GuestOrder order, TimeNs until) const {
   const TimeNs timeout = std::max(kSecond, until - monotonic_now());
-  auto words =
-      hypervisor::words_of({settings_.btlctl, ""}, hypervisor::verb_of(order, node), timeout);
-  const std::vector<std::string> connect = {"--connect", place.relay, "--secret-file",
-                                            place.secret_file};
-  words.insert(words.begin() + 1, connect.begin(), connect.end());
+  const auto words =
+      words_by_relay(settings_.btlctl, place, hypervisor::verb_of(order, node), timeout);
   const auto finished =
       hypervisor::run_program(words, {monotonic_now() + timeout + kSecond, nullptr}, kGrace);
   if (!finished) return tl::unexpected(finished.error());
@@ -86,11 +100,11 @@ GuestOrders::Answer GuestOrders::by_agent(const GuestPlace& place, GuestOrder or
 }
 
 /// Nobody answers at the relay any more; a job that answers and knows no such node still has its devices.
-bool GuestOrders::has_ended(const GuestPlace& place) const {
+bool GuestOrders::has_ended(const GuestPlace& place, TimeNs until) const {
+  const TimeNs timeout = std::clamp<TimeNs>(until - monotonic_now(), kSecond, kLookMax) - kLookEnds;
   const auto finished =
-      hypervisor::run_program({settings_.btlctl, "--connect", place.relay, "--secret-file",
-                               place.secret_file, "--json", "jobs"},
-                              {monotonic_now() + kUndoTimeout, nullptr}, kGrace);
+      hypervisor::run_program(words_by_relay(settings_.btlctl, place, {"jobs"}, timeout),
+                              {monotonic_now() + timeout + kLookEnds, nullptr}, kGrace);
   return finished && finished->code == static_cast<int>(ExitCode::kNotFound);
 }
 
@@ -106,10 +120,10 @@ Result<std::string> GuestOrders::order(const std::string& domain, GuestOrder ord
   const std::string node = guest.node.empty() ? node_of(domain) : guest.node;
   const bool relayed = guest.agent.empty();
   const Answer answer =
-      relayed ? by_relay(guest, node, order, until) : by_agent(guest, order, until);
+      relayed ? by_relay(guest, node, order, before_look(until)) : by_agent(guest, order, until);
   if (!answer) return fail(answer.error().code, domain + ": " + answer.error().text);
   const bool ended =
-      answer->no_job || (relayed && is(*answer, ExitCode::kNotFound) && has_ended(guest));
+      answer->no_job || (relayed && is(*answer, ExitCode::kNotFound) && has_ended(guest, until));
   if (ended) return domain + ": its job has ended";
   if (answer->code == 0) return domain + ": " + answer->text;
   if (order == GuestOrder::kPrepare && is_half_done(*answer)) {

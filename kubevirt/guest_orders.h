@@ -37,7 +37,7 @@ class GuestOrders {
   Answer by_relay_once(const GuestPlace& place, const std::string& node, GuestOrder order,
                        TimeNs until) const;
   Answer by_agent(const GuestPlace& place, GuestOrder order, TimeNs until) const;
-  bool has_ended(const GuestPlace& place) const;
+  bool has_ended(const GuestPlace& place, TimeNs until) const;
   std::shared_ptr<std::timed_mutex> lock_of(const std::string& domain);
 
   const OrderSettings settings_;

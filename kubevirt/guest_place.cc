@@ -8,7 +8,9 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "base/fd.h"
@@ -46,6 +48,13 @@ tl::unexpected<Error> place_error(const std::string& path) {
   return fail(errno == EACCES ? Errc::kAuth : Errc::kSystem, path + ": " + std::strerror(errno));
 }
 
+/// btlctl takes no link for a secret, but a directory of a Secret has nothing else. Where nothing is it says so.
+std::string without_links(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  return real ? real.get() : path;
+}
+
 Result<GuestPlace> read_place(const std::string& text, const std::string& path) {
   const auto lines = lines_of(text);
   GuestPlace place;
@@ -60,7 +69,7 @@ Result<GuestPlace> read_place(const std::string& text, const std::string& path) 
     place.agent = lines[0].substr(6);
   } else {
     place.relay = lines[0];
-    place.secret_file = lines[1];
+    place.secret_file = without_links(lines[1]);
   }
   if (lines.size() > needed) place.node = lines.back();
   const bool plain = place.node.empty() || (is_plain_name(place.node) && place.node.front() != '-');

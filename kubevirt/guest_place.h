@@ -17,7 +17,7 @@ inline constexpr std::size_t kVmiBytesMax = std::size_t{4} << 20;
 Result<std::string> domain_of(std::string_view vmi);
 
 struct GuestPlace {
-  std::string relay, secret_file;  // of the job, or ...
+  std::string relay, secret_file;  // of the job, no link; or ...
   std::string agent;               // the socket of the guest's agent
   std::string node;                // what the job calls the guest; "": as the agent says
 };

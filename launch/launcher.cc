@@ -3,9 +3,13 @@
 #include "launch/launcher.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 namespace livebtl::launch {
 namespace {
+
+constexpr std::size_t kWhyBytesMax = 200;
 
 bool is_file_named(const std::string& path, std::string_view prefix) {
   const std::size_t slash = path.rfind('/');
@@ -28,6 +32,32 @@ Program as_program(const System& system, const std::string& path, const Librarie
   return program;
 }
 
+std::optional<Launcher> launcher_that_says(const std::string& said, const std::string& path) {
+  const auto is = [&said](std::string_view mark) { return said.find(mark) != std::string::npos; };
+  if (is("(Open MPI)")) return Launcher{Family::kOpenMpi, path, version_behind(said, "(Open MPI)")};
+  if (is("HYDRA")) return Launcher{Family::kHydra, path, version_behind(said, "Version:")};
+  if (!said.starts_with("slurm")) return std::nullopt;
+  const std::size_t space = std::min(said.find(' '), said.size());
+  return Launcher{Family::kSlurm, path, version_behind(said.substr(space), "")};
+}
+
+/// Is it one of ours by its name, whatever it says?
+bool is_named_launcher(const std::string& path) {
+  constexpr std::array<std::string_view, 5> kNames{"mpirun", "mpiexec", "mpiexec.hydra", "orterun",
+                                                   "srun"};
+  return std::find(kNames.begin(), kNames.end(), path.substr(path.rfind('/') + 1)) != kNames.end();
+}
+
+/// Why a launcher does not tell its version: its last line, as of a srun without a configuration of Slurm.
+Error broken_launcher(const std::string& word, const Ran& ran) {
+  std::string why = ran.exit_code < 0 ? "it does not end" : "it says nothing";
+  for (const std::string& line : lines_of(ran.output)) {
+    if (!trimmed(line).empty()) why = std::string(trimmed(line)).substr(0, kWhyBytesMax);
+  }
+  return {Errc::kUnsupported, "`" + word + " --version` fails, so no job can be started by it: " +
+                                  why + "; mend that first"};
+}
+
 }  // namespace
 
 std::string version_behind(std::string_view text, std::string_view mark) {
@@ -47,21 +77,16 @@ Result<Launcher> find_launcher(const System& system, const std::string& word) {
             " here; install what has it (Debian: openmpi-bin, mpich, slurm-client), load its "
             "module, or give the launcher's path");
   }
-  const std::string said = system.run({*path, "--version"}).output;
-  const auto is = [&said](std::string_view mark) { return said.find(mark) != std::string::npos; };
-  if (is("(Open MPI)"))
-    return Launcher{Family::kOpenMpi, *path, version_behind(said, "(Open MPI)")};
-  if (is("Intel(R) MPI")) {
+  const Ran ran = system.run({*path, "--version"});
+  if (ran.output.find("Intel(R) MPI") != std::string::npos) {
     return fail(Errc::kUnsupported,
                 word +
                     " is Intel MPI's, over which livebtl was never run; Open MPI 4.1 and 5.0 "
                     "and MPICH are served");
   }
-  if (is("HYDRA")) return Launcher{Family::kHydra, *path, version_behind(said, "Version:")};
-  if (said.starts_with("slurm")) {
-    const std::size_t space = std::min(said.find(' '), said.size());
-    return Launcher{Family::kSlurm, *path, version_behind(said.substr(space), "")};
-  }
+  if (auto launcher = launcher_that_says(ran.output, *path)) return std::move(*launcher);
+  if (ran.exit_code != 0 && is_named_launcher(*path))
+    return tl::unexpected(broken_launcher(word, ran));
   return fail(Errc::kUnsupported,
               word +
                   " is no launcher that is known here (mpirun or mpiexec of Open MPI or MPICH, "

@@ -2,7 +2,7 @@
 // launch/launcher.h -- which launcher does a launch line begin with, and which MPI has the program in it?
 //
 // Found out by asking them: a launcher for its version, the dynamic loader for a program's libraries. Threads: any;
-// nothing is kept. Errors: kNotFound (there is no such program), kUnsupported (none that we know).
+// nothing is kept. Errors: kNotFound (there is no such program), kUnsupported (none that we know, or one that fails).
 #pragma once
 
 #include <string>

@@ -38,6 +38,7 @@ int add_comm(ompi_communicator_t* comm) {
 int del_comm(ompi_communicator_t* comm) {
   if (comm->c_pml_comm == nullptr) return OMPI_SUCCESS;
   CommPeers::detach(*comm);
+  if (door == nullptr) return OMPI_SUCCESS;  // no message of it is left
   discard_unexpected(context_of(*comm));
   return OMPI_SUCCESS;
 }

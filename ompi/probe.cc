@@ -49,7 +49,8 @@ int wait_until_there(int rank, const ompi_communicator_t& comm, const ReceiveReq
   }
 }
 
-/// Null: no memory, and the message is lost.
+/// Null: no memory, and the message is lost. It keeps its communicator, which the program may free
+/// before it receives the message.
 ompi_message_t* message_of(const Found& found, ompi_communicator_t* comm) noexcept {
   ompi_message_t* const message = ompi_message_alloc();
   if (message == nullptr) {
@@ -57,6 +58,7 @@ ompi_message_t* message_of(const Found& found, ompi_communicator_t* comm) noexce
     return nullptr;
   }
   message->comm = comm;
+  OBJ_RETAIN(comm);
   message->req_ptr = found.claimed;
   message->peer = rank_of(found.outcome.data);
   message->count = found.outcome.bytes;

@@ -92,7 +92,7 @@ int receive_and_wait(const Call& call, Source& from, ompi_status_public_t* statu
   return mpi_error_of(waiting.outcome.code);
 }
 
-/// The message is the caller's no more.
+/// The message is the caller's no more; its reference to the communicator is.
 Source take_message(ompi_message_t** message, ompi_communicator_t** comm) noexcept {
   Source from;
   from.claimed = static_cast<ClaimedMessage*>((*message)->req_ptr);
@@ -130,6 +130,7 @@ int imrecv(void* buffer, std::size_t count, ompi_datatype_t* datatype, ompi_mess
   Request* posted = nullptr;
   const int error = post_new({{buffer, count, datatype}, 0, 0, comm}, from, &posted);
   if (error == MPI_SUCCESS) *request = posted;
+  OBJ_RELEASE(comm);
   return error;
 }
 
@@ -137,7 +138,9 @@ int mrecv(void* buffer, std::size_t count, ompi_datatype_t* datatype, ompi_messa
           ompi_status_public_t* status) {
   ompi_communicator_t* comm = nullptr;
   Source from = take_message(message, &comm);
-  return receive_and_wait({{buffer, count, datatype}, 0, 0, comm}, from, status);
+  const int error = receive_and_wait({{buffer, count, datatype}, 0, 0, comm}, from, status);
+  OBJ_RELEASE(comm);
+  return error;
 }
 
 int start_receive(Request& request) noexcept {

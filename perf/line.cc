@@ -50,7 +50,7 @@ std::string contradiction_in(const Line& line) {
 LineEnd wrong(const std::string& text) {
   std::string shown;
   for (const char c : text) shown += static_cast<unsigned char>(c) < ' ' || c == 127 ? '?' : c;
-  return {ExitCode::kUsage, "btlperf: " + shown + "\nTry: btlperf --help\n"};
+  return {ExitCode::kUsage, "btlperf: " + shown + "\nTry: btlperf --help\n", shown};
 }
 
 void fill_in(Line& line) {
@@ -96,7 +96,7 @@ std::variant<Line, LineEnd> parse_line(std::vector<std::string> arguments) {
   } catch (const CLI::Success& end) {  // --help, --version
     std::ostringstream text, ignored;
     app->exit(end, text, ignored);
-    return LineEnd{ExitCode::kDone, text.str()};
+    return LineEnd{ExitCode::kDone, text.str(), ""};
   } catch (const CLI::RequiredError&) {
     const std::string unknown = unknown_option(*app);
     return wrong(unknown.empty() ? "a test is needed, as in: btlperf latency" : unknown);

@@ -66,6 +66,7 @@ struct Line {
 struct LineEnd {
   ExitCode code = ExitCode::kDone;
   std::string text;
+  std::string why;  // of a failure: the text without what is for people alone
 };
 
 /// arguments: without the program's name; hostile.

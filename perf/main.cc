@@ -1,26 +1,43 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // perf/main.cc -- btlperf: measures what messages, puts, gets and atomics take between two processes over livebtl's C++
 // interface, without an MPI, also while the transport is switched. docs/adr/0068 says what it measures and how.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "perf/both.h"
 #include "perf/complete.h"
+#include "perf/report.h"
 #include "perf/take_part.h"
 
 namespace livebtl::perf {
 namespace {
 
+ExitCode say_plan(const Line& line) {
+  const std::string text = plan_text(line);
+  const std::string shown = line.json ? json_plan(line, text.substr(0, text.find('\n'))) : text;
+  std::fputs(shown.c_str(), stdout);
+  return ExitCode::kDone;
+}
+
 ExitCode run(const Line& line) {
-  if (line.dry_run) {
-    std::fputs(plan_text(line).c_str(), stdout);
-    return ExitCode::kDone;
-  }
+  if (line.dry_run) return say_plan(line);
+  if (const ExitCode code = try_plot(line); code != ExitCode::kDone) return code;
   return line.starts_both() ? run_both(line) : take_part(line, {});
+}
+
+/// A line that was not understood may have asked for a document all the same.
+ExitCode end_line(const LineEnd& end, const std::vector<std::string>& words) {
+  const bool done = end.code == ExitCode::kDone;
+  std::fputs(end.text.c_str(), done ? stdout : stderr);
+  if (!done && std::find(words.begin(), words.end(), "--json") != words.end())
+    std::fputs(json_failure(end.code, end.why).c_str(), stdout);
+  return end.code;
 }
 
 int run_words(const std::vector<std::string>& words) {
@@ -29,13 +46,8 @@ int run_words(const std::vector<std::string>& words) {
     return 0;
   }
   const auto parsed = parse_line(words);
-  ExitCode code = ExitCode::kUsage;
-  if (const auto* end = std::get_if<LineEnd>(&parsed)) {
-    std::fputs(end->text.c_str(), end->code == ExitCode::kDone ? stdout : stderr);
-    code = end->code;
-  } else {
-    code = run(std::get<Line>(parsed));
-  }
+  const auto* const end = std::get_if<LineEnd>(&parsed);
+  const ExitCode code = end != nullptr ? end_line(*end, words) : run(std::get<Line>(parsed));
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return static_cast<int>(code);
   std::fputs("btlperf: the answer could not be written; is the disk full?\n", stderr);
   return static_cast<int>(ExitCode::kUsage);

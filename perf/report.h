@@ -18,6 +18,8 @@ std::string histogram_text(const Line& line, const Figure& figure);
 
 /// One line. All is well.
 std::string json_text(const Results& results);
+/// One line: what would be measured.
+std::string json_plan(const Line& line, const std::string& text);
 /// One line: it went wrong.
 std::string json_failure(ExitCode code, const std::string& text);
 

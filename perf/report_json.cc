@@ -62,6 +62,15 @@ std::string json_text(const Results& results) {
                    {"figures", figures}});
 }
 
+std::string json_plan(const Line& line, const std::string& text) {
+  return one_line({{"command", "btlperf"},
+                   {"exit_code", 0},
+                   {"reason", reason_of(ExitCode::kDone)},
+                   {"dry_run", true},
+                   {"test", info_of(line.test).name},
+                   {"text", text}});
+}
+
 std::string json_failure(ExitCode code, const std::string& text) {
   return one_line({{"command", "btlperf"},
                    {"exit_code", static_cast<int>(code)},

@@ -20,6 +20,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/process_settings.h"
 #include "base/secret.h"
 #include "control/client/drive.h"
 
@@ -73,8 +74,8 @@ class SwitchProcess {
 
   bool find_links() {
     if (links_) return true;
-    const std::string rundir = environment_of("LIVEBTL_RUNDIR").value_or("");
-    for (auto& job : control::find_jobs(control::run_directories(rundir, environment_of))) {
+    const SettingOrigin rundir = origin_of_run_directory().value_or(SettingOrigin{});
+    for (auto& job : control::find_jobs(control::run_directories(rundir.value, environment_of))) {
       if (job.id == job_) links_.emplace(control::JobLinks::open(job));
     }
     return links_.has_value() || fail_with("the job cannot be found, to be switched");

@@ -2,7 +2,10 @@
 // perf/take_part.cc -- see take_part.h.
 #include "perf/take_part.h"
 
+#include <fcntl.h>
 #include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -10,6 +13,7 @@
 #include <fstream>
 #include <utility>
 
+#include "base/fd.h"
 #include "perf/lead.h"
 #include "perf/meeting.h"
 #include "perf/plot.h"
@@ -79,14 +83,17 @@ bool exchange(Pair& pair, std::uint64_t number) {
          (first || pair.send({Kind::kAnswer, number}, {&out, 1}));
 }
 
+ExitCode end_without_plot(const Line& line) {
+  return end_with(line, ExitCode::kUsage,
+                  line.plot + " cannot be written; is there such a directory, and room?");
+}
+
 ExitCode write_plot(const Line& line, const Results& results) {
   if (line.plot.empty()) return ExitCode::kDone;
   std::ofstream file(line.plot, std::ios::trunc);
   file << plot_of(results);
   file.close();
-  return file ? ExitCode::kDone
-              : end_with(line, ExitCode::kUsage,
-                         line.plot + " cannot be written; is there such a directory, and room?");
+  return file ? ExitCode::kDone : end_without_plot(line);
 }
 
 ExitCode measure_all(const Line& line, Pair& pair, Switcher* switcher) {
@@ -131,6 +138,18 @@ ExitCode end_with(const Line& line, ExitCode code, const std::string& text) {
   std::fprintf(stderr, "%s%s\n", who.c_str(), text.c_str());
   if (line.json && line.rank != 1) std::fputs(json_failure(code, text).c_str(), stdout);
   return code;
+}
+
+ExitCode try_plot(const Line& line) {
+  if (line.plot.empty() || line.rank == 1) return ExitCode::kDone;
+  struct stat facts {};
+  const bool is_there = ::stat(line.plot.c_str(), &facts) == 0;
+  // A reader of a pipe would take this for its end.
+  if (is_there && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode)) return ExitCode::kDone;
+  const Fd file(::open(line.plot.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  if (!file) return end_without_plot(line);
+  if (!is_there) ::unlink(line.plot.c_str());
+  return ExitCode::kDone;
 }
 
 ExitCode take_part(const Line& line, const Place& place) {

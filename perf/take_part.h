@@ -18,6 +18,9 @@ struct Place {
 /// line: with job, rank and a directory to meet in. Prints; returns the program's exit code.
 ExitCode take_part(const Line& line, const Place& place);
 
+/// kDone: the picture can be written, as far as that can be told before; it is not there yet. Else as end_with().
+ExitCode try_plot(const Line& line);
+
 /// Errors go to standard error, and with --json a document about them to standard output.
 ExitCode end_with(const Line& line, ExitCode code, const std::string& text);
 

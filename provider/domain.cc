@@ -87,7 +87,7 @@ void Domain::count_region(std::uint64_t key, Counter* counter) {
   found->second = counter;
 }
 
-void Domain::region_accessed(std::uint64_t key) noexcept {
+void Domain::region_modified(std::uint64_t key) noexcept {
   if (counted_regions_.load(std::memory_order_relaxed) == 0) return;
   const std::lock_guard hold(regions_lock_);
   const auto found = regions_.find(key);

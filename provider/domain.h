@@ -46,10 +46,10 @@ class Domain final : public Object<Domain, fid_domain> {
   /// false: the key is taken.
   bool note_region(std::uint64_t key);
   void forget_region(std::uint64_t key);
-  /// Counts the peers' accesses to a region; a null counter ends it.
+  /// Counts the peers' accesses that modify a region; a null counter ends it.
   void count_region(std::uint64_t key, Counter* counter);
-  /// Engine's side: an access took place.
-  void region_accessed(std::uint64_t key) noexcept;
+  /// Engine's side: such an access took place.
+  void region_modified(std::uint64_t key) noexcept;
 
  private:
   Fabric& fabric_;

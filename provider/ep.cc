@@ -133,7 +133,7 @@ int Endpoint::enable() {
     return -errno_of(port.error().code);
   }
   port_ = std::move(*port);
-  if (caps_ & FI_RMA) port_->on_remote_access(remote_access, this);
+  if (caps_ & (FI_RMA | FI_ATOMIC)) port_->on_remote_access(remote_access, this);
   if (is_service_address(wanted_name_)) {
     const Status published = service_.publish(wanted_name_, port_->address());
     if (!published) {

@@ -35,10 +35,11 @@ int close_region(fid_t object) {
   });
 }
 
-int bind_region(fid_t object, fid* other, uint64_t) {
+int bind_region(fid_t object, fid* other, uint64_t flags) {
   Region& region = Region::of(object);
   if (other->fclass == FI_CLASS_EP) return 0;  // any endpoint of the domain serves it
   if (other->fclass != FI_CLASS_CNTR || region.counter) return -FI_EINVAL;
+  if (flags != FI_REMOTE_WRITE) return -FI_EBADFLAGS;
   region.counter = &Counter::of(other);
   region.counter->keep();
   region.domain.count_region(region.key, region.counter);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // provider/one_sided.cc -- starts puts, gets and atomics on the port: the application's side.
-#include <cstring>
-
 #include "provider/ep.h"
 #include "provider/provider.h"
 
@@ -12,20 +10,6 @@ std::size_t total_bytes(std::span<const MutableSlice> slices) noexcept {
   std::size_t bytes = 0;
   for (const MutableSlice& slice : slices) bytes += slice.bytes;
   return bytes;
-}
-
-/// Copies the request's bytes into the operation, so that the caller's buffer is free at once.
-bool bounce(Op& op, std::span<const Slice> slices, Slice& copy) noexcept {
-  std::byte* const to = bounce_of(op);
-  if (!to) return false;
-  std::size_t bytes = 0;
-  for (const Slice& slice : slices) {
-    if (slice.bytes > kInjectBytes - bytes) return false;
-    if (slice.bytes > 0) std::memcpy(to + bytes, slice.data, slice.bytes);
-    bytes += slice.bytes;
-  }
-  copy = {to, bytes};
-  return true;
 }
 
 }  // namespace
@@ -53,7 +37,7 @@ ssize_t Endpoint::put(PutRequest& request, fi_addr_t to, const Start& start) noe
   prepare(*op, one_sided_done, transmit_queue_, write_counter_, start);
   Slice copy;
   if (start.flags & FI_INJECT) {
-    if (!bounce(*op, request.slices, copy)) return refuse(*op);
+    if (!copy_to_bounce(*op, request.slices, copy)) return refuse(*op);
     request.slices = {&copy, 1};
   }
   return settle_one_sided(*op, port_->put(request, *op));

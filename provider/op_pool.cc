@@ -2,7 +2,10 @@
 // provider/op_pool.cc -- see op_pool.h.
 #include "provider/op_pool.h"
 
+#include <cstring>
 #include <new>
+
+#include "provider/provider.h"
 
 namespace livebtl::fi {
 
@@ -30,6 +33,20 @@ bool OpPool::refill() noexcept {
 std::byte* bounce_of(Op& op) noexcept {
   if (!op.bounce) op.bounce.reset(new (std::nothrow) std::byte[kBounceBytes]);
   return op.bounce.get();
+}
+
+bool copy_to_bounce(Op& op, std::span<const Slice> slices, Slice& copy) noexcept {
+  static_assert(kInjectBytes <= kBounceBytes);
+  std::byte* const to = bounce_of(op);
+  if (!to) return false;
+  std::size_t bytes = 0;
+  for (const Slice& slice : slices) {
+    if (slice.bytes > kInjectBytes - bytes) return false;
+    if (slice.bytes > 0) std::memcpy(to + bytes, slice.data, slice.bytes);
+    bytes += slice.bytes;
+  }
+  copy = {to, bytes};
+  return true;
 }
 
 }  // namespace livebtl::fi

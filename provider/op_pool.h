@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "provider/completion.h"
@@ -77,5 +78,8 @@ class OpPool {
 /// kBounceBytes of memory that belong to the operation; null: no memory.
 inline constexpr std::size_t kBounceBytes = 4096;
 std::byte* bounce_of(Op& op) noexcept;
+/// Copies the request's bytes into the operation, so that the caller's buffer is free at once. false:
+/// more than may be injected, or no memory.
+bool copy_to_bounce(Op& op, std::span<const Slice> slices, Slice& copy) noexcept;
 
 }  // namespace livebtl::fi

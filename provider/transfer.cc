@@ -101,10 +101,11 @@ void Endpoint::one_sided_done(Operation& operation, const Completion& completion
 
 void Endpoint::remote_access(void* endpoint, const RemoteAccess& access) noexcept {
   Endpoint& self = *static_cast<Endpoint*>(endpoint);
+  // What brings something back is a read to libfabric, atomics that modify among it.
   Counter* const counter =
-      access.access == Access::kRead ? self.remote_read_counter_ : self.remote_write_counter_;
+      access.access == Access::kWrite ? self.remote_write_counter_ : self.remote_read_counter_;
   if (counter) counter->count(0);
-  self.domain_.region_accessed(access.key);
+  if (access.access != Access::kRead) self.domain_.region_modified(access.key);
   if (!access.data || !self.receive_queue_ || self.closing_) return;
   Completed& event = self.receive_queue_->make_event();
   event.endpoint = &self;
@@ -120,14 +121,17 @@ void Endpoint::remote_access(void* endpoint, const RemoteAccess& access) noexcep
   self.receive_queue_->push(event);
 }
 
+/// FI_TRANSMIT_COMPLETE is what every completion says: from then on the engine sees to it that the
+/// peer's engine gets the message, whatever path breaks, and does not end before. FI_DELIVERY_COMPLETE
+/// is answered as FI_MATCH_COMPLETE, which promises more: the engine has no answer for a message that
+/// has come and waits for its receive.
 ssize_t Endpoint::send(SendRequest& request, fi_addr_t to, const Start& start) noexcept {
   const Destination* const destination = av_->find(to);
   if (!destination) return -FI_EINVAL;
   request.to = *destination;
+  request.delivery_complete = (start.flags & (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE)) != 0;
   if (start.flags & FI_INJECT) [[unlikely]]
     return send_injected(request, start);
-  request.delivery_complete =
-      (start.flags & (FI_DELIVERY_COMPLETE | FI_TRANSMIT_COMPLETE | FI_MATCH_COMPLETE)) != 0;
   Op* const op = take(domain_.transmits());
   if (!op) [[unlikely]]
     return -FI_EAGAIN;
@@ -144,11 +148,18 @@ ssize_t Endpoint::inject(SendRequest& request, fi_addr_t to) noexcept {
   return return_of(accept);
 }
 
-/// An inject that may want a completion: the engine gives none, so it is made here.
+/// An inject that may want a completion: the engine gives none, so it is made here. One that is to
+/// wait for its receive is a send of a copy.
 ssize_t Endpoint::send_injected(SendRequest& request, const Start& start) noexcept {
   Op* const op = take(domain_.transmits());
   if (!op) return -FI_EAGAIN;
   prepare(*op, send_done, transmit_queue_, send_counter_, start);
+  if (request.delivery_complete) {
+    Slice copy;
+    if (!copy_to_bounce(*op, request.slices, copy)) return settle(*op, Accept::kInvalid);
+    request.slices = {&copy, 1};
+    return settle(*op, port_->send(request, *op));
+  }
   const Accept accept = port_->inject(request);
   if (accept != Accept::kAccepted) return settle(*op, accept);
   if (send_counter_) send_counter_->count(0);

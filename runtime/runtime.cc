@@ -2,7 +2,10 @@
 // runtime/runtime.cc -- see runtime.h.
 #include "runtime/runtime.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <condition_variable>
 #include <iterator>
 #include <mutex>
 
@@ -16,6 +19,36 @@ namespace {
 
 using Kinds = std::vector<core::TransportKind>;
 using Names = std::vector<std::string>;
+
+/// Whether there is a Runtime: also one that is ending, of which nobody has a reference any more.
+class Existence {
+ public:
+  void begin() noexcept { set(true); }
+  void end() noexcept { set(false); }
+  void wait_for_end() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !exists_; });
+  }
+
+ private:
+  void set(bool exists) noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      exists_ = exists;
+    }
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool exists_ = false;
+};
+
+// Never destroyed, as what is in acquire().
+Existence& existence() {
+  static auto& kept = *new Existence;
+  return kept;
+}
 
 /// The transport that `variable` names by `name`. Errors: kInvalid, naming the variable.
 Result<core::TransportKind> kind_named(const std::string& name, const char* variable,
@@ -138,10 +171,23 @@ Result<std::shared_ptr<Runtime>> Runtime::start() {
   return runtime;
 }
 
+Runtime::Runtime() noexcept : made_by_(::getpid()) { existence().begin(); }
+
+// In a forked child connections, sockets and rings are the parent's, which goes on.
 Runtime::~Runtime() {
+  if (made_by_ != ::getpid()) {
+    agent_.reset();
+    static_cast<void>(engine_.release());
+    existence().end();
+    return;
+  }
   if (engine_ && agent_) engine_->linger();
   agent_.reset();
+  engine_.reset();
+  existence().end();
 }
+
+void Runtime::wait_for_end_of_last() { existence().wait_for_end(); }
 
 }  // namespace livebtl::runtime
 
@@ -152,6 +198,7 @@ livebtl::Result<std::shared_ptr<livebtl::Engine>> livebtl::Engine::acquire() {
   const std::lock_guard lock(mutex);
   auto runtime = current.lock();
   if (!runtime) {
+    runtime::Runtime::wait_for_end_of_last();
     auto started = runtime::Runtime::start();
     if (!started) return tl::unexpected(started.error());
     runtime = *started;

@@ -8,6 +8,8 @@
 //            engine waits until what it sent has been taken, says goodbye, and ends.
 #pragma once
 
+#include <sys/types.h>
+
 #include <memory>
 
 #include "control/agent/agent.h"
@@ -20,14 +22,17 @@ class Runtime {
   /// Errors: as Engine::acquire().
   static Result<std::shared_ptr<Runtime>> start();
   ~Runtime();
+  /// That nobody has a reference to any more, and which may still wait for its peers.
+  static void wait_for_end_of_last();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
   core::EngineCore& engine() noexcept { return *engine_; }
 
  private:
-  Runtime() = default;
+  Runtime() noexcept;
 
+  const pid_t made_by_;
   std::unique_ptr<core::EngineCore> engine_;
   std::unique_ptr<control::Agent> agent_;
 };

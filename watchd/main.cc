@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -25,7 +26,7 @@ namespace livebtl::watchd {
 namespace {
 
 struct WatchdLine {
-  std::string config = kConfigFile;
+  std::string config;  // "": kConfigFile, which need not be there
   std::vector<std::string> assignments;
   bool dry_run = false, once = false, quiet = false, check = false;
 };
@@ -40,7 +41,7 @@ void define(CLI::App& app, WatchdLine& line) {
   app.set_version_flag("--version", std::string("livebtl-watchd ") + LIVEBTL_VERSION);
   app.add_option("--config", line.config, "The file of settings")
       ->type_name("FILE")
-      ->capture_default_str();
+      ->default_str(kConfigFile);
   app.add_option("--set", line.assignments, "A setting, as it would stand in the file; counts more")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
@@ -55,7 +56,12 @@ void define(CLI::App& app, WatchdLine& line) {
 }
 
 Result<Settings> settings_of(const WatchdLine& line) {
-  auto assignments = read_config_file(line.config);
+  const std::string config = line.config.empty() ? kConfigFile : line.config;
+  auto assignments = read_config_file(config);
+  // One without a line is read as one that is not there.
+  if (assignments && assignments->empty() && !line.config.empty() &&
+      ::access(config.c_str(), F_OK) != 0)
+    return fail(Errc::kInvalid, config + ", named by --config, is not there");
   if (!assignments) return tl::unexpected(assignments.error());
   std::string text;
   for (const std::string& each : line.assignments) text += each + "\n";
@@ -64,7 +70,7 @@ Result<Settings> settings_of(const WatchdLine& line) {
   assignments->insert(assignments->end(), given->begin(), given->end());
   auto settings = read_watchd_settings(*assignments);
   if (settings && settings->sources.empty())
-    return fail(Errc::kInvalid, line.config +
+    return fail(Errc::kInvalid, config +
                                     " names no SOURCES, or is not there; some of azure gce ec2 "
                                     "slurm file socket (share/livebtl/watchd has a sample)");
   return settings;
@@ -119,6 +125,11 @@ Fd signals_to_end() {
   return Fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
+/// Nobody has heard what a dry run would do.
+bool is_lost(const WatchdLine& line) {
+  return line.dry_run && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0);
+}
+
 ExitCode watch(const WatchdLine& line) {
   const auto settings = settings_of(line);
   if (!settings) return complain(settings.error());
@@ -131,10 +142,18 @@ ExitCode watch(const WatchdLine& line) {
   if (!parts) return complain(parts.error());
   Watcher watcher(*settings, std::move(*parts), seed());
   if (const Status begun = watcher.begin(); !begun) return complain(begun.error());
-  if (line.once) return watcher.once() ? ExitCode::kDone : ExitCode::kRetracted;
-  log(LogLevel::kInfo, "watchd", "watches%s", line.dry_run ? ", as a dry run" : "");
-  watcher.run(signals.number());
-  return ExitCode::kDone;
+  bool all_done = true;
+  if (line.once) {
+    all_done = watcher.once();
+  } else {
+    log(LogLevel::kInfo, "watchd", "watches%s", line.dry_run ? ", as a dry run" : "");
+    watcher.run(signals.number());
+  }
+  if (is_lost(line))
+    return complain({Errc::kSystem,
+                     "what would be done could not be written; is the disk full, or standard "
+                     "output closed?"});
+  return all_done ? ExitCode::kDone : ExitCode::kRetracted;
 }
 
 }  // namespace
@@ -151,8 +170,9 @@ int main(int argc, char** argv) try {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error);
-    return code == 0 ? 0 : static_cast<int>(livebtl::ExitCode::kUsage);
+    if (error.get_exit_code() == 0) return app.exit(error);
+    std::fprintf(stderr, "livebtl-watchd: %s\nTry: livebtl-watchd --help\n", error.what());
+    return static_cast<int>(livebtl::ExitCode::kUsage);
   }
   return static_cast<int>(watch(line));
 } catch (const std::exception& error) {

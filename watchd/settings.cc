@@ -3,6 +3,7 @@
 #include "watchd/settings.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 
 #include "base/text.h"
@@ -15,6 +16,7 @@ using Words = std::vector<std::string>;
 using Take = std::function<std::string(Settings&, const std::string&)>;
 
 constexpr std::size_t kWordsMax = 16;
+constexpr const char* kGuard = "watchd-btlctl";
 
 Words words_in(const std::string& text) {
   Words words;
@@ -61,14 +63,20 @@ Take text(std::string Settings::*member) {
   };
 }
 
-/// No option of a command can be meant, and the words reach another program.
+/// No option of a command can be meant, and the words reach another program: watchd-btlctl lets the same ones through.
+/// libfabric's providers have names as tcp;ofi_rxm.
+bool is_transport(const std::string& word) {
+  const std::size_t end = std::min(word.find(':'), word.size());
+  return is_plain_name(word.substr(0, end)) && word.front() != '-' &&
+         std::all_of(word.begin() + static_cast<std::ptrdiff_t>(end), word.end(),
+                     [](char each) { return is_plain(each) || each == ':' || each == ';'; });
+}
+
 Take plain_words(Words Settings::*member) {
   return [member](Settings& settings, const std::string& value) -> std::string {
     settings.*member = words_in(value);
-    const bool good = std::all_of(
-        (settings.*member).begin(), (settings.*member).end(), [](const std::string& word) {
-          return is_plain_name(word.substr(0, word.find(':'))) && word.front() != '-';
-        });
+    const bool good =
+        std::all_of((settings.*member).begin(), (settings.*member).end(), is_transport);
     return good && (settings.*member).size() <= 4 ? "" : "names of up to four transports";
   };
 }
@@ -163,6 +171,13 @@ Result<Settings> read_watchd_settings(const std::vector<Assignment>& assignments
   }
   if (settings.connect.empty() != settings.secret_file.empty())
     return fail(Errc::kInvalid, "CONNECT and SECRET_FILE need each other");
+  const bool guarded = std::any_of(settings.btlctl.begin(), settings.btlctl.end(),
+                                   [](const auto& word) { return word.ends_with(kGuard); });
+  if (guarded && !settings.connect.empty())
+    return fail(Errc::kInvalid,
+                "CONNECT does not go with BTLCTL = ... " + std::string(kGuard) +
+                    ", which lets orders to the jobs of this machine through alone; leave BTLCTL "
+                    "out, and let the user of livebtl-watchd read SECRET_FILE");
   return settings;
 }
 

@@ -19,7 +19,7 @@ struct Job {
 };
 
 inline constexpr std::size_t kJobsOfUserMax = 256;
-inline constexpr TimeNs kTurnUsual = kSecond;  // a job gets so much, if its user has it
+inline constexpr TimeNs kTurnUsual = kSecond;  // a job gets so much, if its user has more than that
 inline constexpr TimeNs kTurnLeast =
     kSecond / 4;  // ... and never less: btlctl could do nothing in it
 

@@ -16,7 +16,8 @@ namespace livebtl::control {
 namespace {
 
 constexpr int kFromOneAtOnce = 64;  // a member that never pauses holds up no other
-// Some answers of each of ten thousand members. Beyond it nothing is read, and waits in the sockets.
+// Some answers of each of ten thousand members. What comes beyond it is dropped, and whoever misses it asks again: what
+// waited in the sockets would keep relays from being heard behind it.
 constexpr std::size_t kBacklogBytesMax = std::size_t{64} << 20;
 
 bool is_socket_of(const std::string& path, uid_t owner) {
@@ -168,7 +169,7 @@ void JobLinks::list_links() {
 /// Whatever they say, so many envelopes count.
 template <class Connection>
 void JobLinks::hear_from(Connection& connection, bool relay) {
-  for (int i = 0; i < kFromOneAtOnce && backlog_bytes_ < kBacklogBytesMax; ++i) {
+  for (int i = 0; i < kFromOneAtOnce; ++i) {
     const auto envelope = connection.receive();
     if (!envelope) return;
     auto heard = take(*envelope, relay);
@@ -179,7 +180,8 @@ void JobLinks::hear_from(Connection& connection, bool relay) {
   }
 }
 
-/// relay: it came over the connection to a relay. nullopt: nobody waits for it.
+/// relay: it came over the connection to a relay. nullopt: nobody waits for it, or there is no room for it. Pages of members
+/// need none: they are taken at once.
 std::optional<JobLinks::Heard> JobLinks::take(const Envelope& envelope, bool relay) {
   auto message = decode(envelope.body);
   const auto from = parse_route(envelope.to);
@@ -188,6 +190,7 @@ std::optional<JobLinks::Heard> JobLinks::take(const Envelope& envelope, bool rel
     hear_page(envelope.back, *page);
     return std::nullopt;
   }
+  if (backlog_bytes_ >= kBacklogBytesMax) return std::nullopt;
   if (const auto* told = std::get_if<NodeStanding>(&*message)) {
     if (!relay) return std::nullopt;
     return Heard{{}, NodeStanding{}, hear_relay(envelope.back, *told), 0};

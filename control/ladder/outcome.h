@@ -41,6 +41,7 @@ struct Outcome {
   std::string scope = "job";  // or "node:NAME", as given
   std::string text;           // one sentence, with what to do next if there is something to do
   bool already = false;       // it was so before; no ladder was run
+  bool background = false;    // it goes on (--no-wait): the code says that it was begun, no more
   bool released = false;      // remove only: nothing of ours is left on the transport
   std::uint64_t operation = 0;
   std::uint32_t epoch = 0;

@@ -20,7 +20,7 @@ constexpr std::size_t kSlots = 256;
 struct Watch {
   std::array<std::atomic<int>, kSlots> fds;
   std::atomic<bool> child{false};
-  const pid_t member = ::getpid();
+  std::atomic<pid_t> member{::getpid()};
 
   Watch() noexcept {
     for (auto& fd : fds) fd.store(kNone);
@@ -43,6 +43,8 @@ struct Watch {
 }  // namespace
 
 void close_in_child(int fd) noexcept {
+  Watch::watch().member.store(::getpid());
+  Watch::watch().child.store(false);
   for (auto& slot : Watch::watch().fds) {
     int expected = kNone;
     if (slot.compare_exchange_strong(expected, fd)) return;
@@ -59,7 +61,7 @@ void forget_in_child(int fd) noexcept {
 
 bool in_forked_child() noexcept {
   const Watch& watch = Watch::watch();
-  return watch.child.load() || watch.member != ::getpid();
+  return watch.child.load() || watch.member.load() != ::getpid();
 }
 
 }  // namespace livebtl::control

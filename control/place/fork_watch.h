@@ -10,7 +10,8 @@
 
 namespace livebtl::control {
 
-/// At most 256 at a time; the registration of a closed descriptor must be forgotten first.
+/// At most 256 at a time; the registration of a closed descriptor must be forgotten first. The process that calls it is a
+/// member: a child has given up before what it had of its parent's.
 void close_in_child(int fd) noexcept;
 void forget_in_child(int fd) noexcept;
 

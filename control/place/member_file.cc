@@ -68,6 +68,9 @@ class CardReader {
   bool ok_ = true;
 };
 
+/// As process_name() writes it: files are named by it, by root also where another user wrote the card.
+bool is_node_id(const std::string& text) { return parse_process_name(text, "").has_value(); }
+
 MemberCard read_card(CardReader& reader) {
   MemberCard card;
   const auto process = parse_hex(reader.text("process"));
@@ -135,8 +138,9 @@ Result<MemberCard> parse_card(std::string_view text) {
   CardReader reader(json);
   const bool known = reader.text("schema") == kSchema;
   MemberCard card = read_card(reader);
-  if (!known || !reader.ok() || card.member.process == ProcessId{}) {
-    return fail(Errc::kInvalid, "a member's file has fields missing or of a wrong type");
+  if (!known || !reader.ok() || card.member.process == ProcessId{} || !is_node_id(card.node)) {
+    return fail(Errc::kInvalid,
+                "a member's file has fields missing, of a wrong type or out of range");
   }
   return card;
 }

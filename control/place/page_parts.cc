@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 #include "base/text.h"
 #include "control/place/member_file.h"
@@ -161,8 +162,13 @@ void take_engine(const core::EnginePage& page, std::uint64_t clock_to_unix, Page
   const auto written = static_cast<std::uint64_t>(fit.time(page.written_ns));
   if (written != 0) view.unix_ms = (written + clock_to_unix) / std::uint64_t{kMillisecond};
   const std::uint32_t transports = fit.count(page.transports_shown, page.transport.size());
-  for (std::uint32_t i = 0; i < transports; ++i)
-    view.transports.push_back(status_of(page.transport[i], fit));
+  for (std::uint32_t i = 0; i < transports; ++i) {
+    core::TransportStatus status = status_of(page.transport[i], fit);
+    fit.must(std::ranges::find(view.transports, status.name, &core::TransportStatus::name) ==
+                 view.transports.end(),
+             "a transport is listed twice");
+    view.transports.push_back(std::move(status));
+  }
   const std::uint32_t peers = fit.count(page.peers_shown, page.peer.size());
   for (std::uint32_t i = 0; i < peers; ++i) view.pairs.push_back(view_of(page.peer[i], view, fit));
   view.pairs_total = page.peers;

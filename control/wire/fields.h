@@ -162,9 +162,9 @@ LIVEBTL_FIELDS_OF(Straggler) {
 LIVEBTL_FIELDS_OF(RungTime) { LIVEBTL_FIELDS(rung, undoing, complete, milliseconds); }
 LIVEBTL_FIELDS_OF(MemberPlan) { LIVEBTL_FIELDS(name, plan); }
 LIVEBTL_FIELDS_OF(Outcome) {
-  LIVEBTL_FIELDS(verb, arguments, scope, text, already, released, operation, epoch, members);
-  LIVEBTL_FIELDS(rung, pairs_moved, pairs_left, stragglers, stragglers_total, missing_ranks);
-  LIVEBTL_FIELDS(rungs, plans);
+  LIVEBTL_FIELDS(verb, arguments, scope, text, already, background, released, operation, epoch);
+  LIVEBTL_FIELDS(members, rung, pairs_moved, pairs_left, stragglers, stragglers_total);
+  LIVEBTL_FIELDS(missing_ranks, rungs, plans);
   LIVEBTL_NAMES(pairs, other_holders, absent, opens, closes);
 }
 

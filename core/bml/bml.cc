@@ -44,6 +44,7 @@ void Bml::tidy_up() noexcept {
 
 void Bml::housekeeping() noexcept {
   connector.keep_time();
+  probes.begin_look();
   peers.for_each_met([&](Peer& peer) {
     probes.keep_time(peer);
     dialler.keep_time(peer);
@@ -82,7 +83,10 @@ void Bml::shut_down() noexcept {
 
 void Bml::on_hello(Path& path, Bytes payload) noexcept { connector.on_hello(path, payload); }
 
-void Bml::on_confirmed(Path& path) noexcept { elector.elect(*path.peer); }
+void Bml::on_confirmed(Path& path) noexcept {
+  elector.elect(*path.peer);
+  sender_.mark_dirty(*path.peer);  // what waited for that may be posted
+}
 
 void Bml::want_path(Peer& peer) noexcept { dialler.want_path(peer); }
 
@@ -107,8 +111,7 @@ void Bml::on_path_frame(Path& path, const FrameHead& head, Bytes header, Bytes p
     case FrameKind::kPathDown:
       return Losses::on_peer_path_down(peer, body.path);
     case FrameKind::kProbe:
-      path.answer_due = true;
-      return sender_.mark_dirty(peer);
+      return on_probe(path);
     case FrameKind::kTicket:
       return tickets.on_ticket(path, body.path, payload);
     case FrameKind::kBox:
@@ -119,6 +122,13 @@ void Bml::on_path_frame(Path& path, const FrameHead& head, Bytes header, Bytes p
     default:
       LIVEBTL_ASSERT(false, "decode_head knows the kinds");
   }
+}
+
+// It asks whether we are there, or how much credit it has.
+void Bml::on_probe(Path& path) noexcept {
+  path.answer_due = true;
+  path.peer->rx.on_credit_asked();
+  sender_.mark_dirty(*path.peer);
 }
 
 // The peer has left this path. Where we have not used it either (since our last marker), we say so

@@ -79,6 +79,7 @@ class Bml final : public PathEvents {
   void on_addresses(Peer& peer, Bytes payload) noexcept override;
   void on_breach(Peer& peer, const char* what) noexcept override;
   void want_path(Peer& peer) noexcept override;
+  void on_probe(Path& path) noexcept;
   void on_marker(Path& path, std::uint64_t ordinal) noexcept;
   void tidy_up() noexcept;
   void acknowledge(Peer& peer) noexcept;

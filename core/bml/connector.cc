@@ -280,8 +280,7 @@ void Connector::opened(Path& path) noexcept {
   adopt_path(path, record);
   path.state = Path::State::kOpen;
   path.confirmed = path.dialled || path.keeps;
-  path.probe_due =
-      path.dialled && !path.keeps;  // the first frame, which confirms it to the acceptor
+  path.probe_due = path.dialled && !path.keeps;  // the first frame, which confirms it
   path.endpoint->trust();
   path.box = path.endpoint->fast_box();
   path.heard = context_.now;
@@ -291,6 +290,7 @@ void Connector::opened(Path& path) noexcept {
   parts_.peers.remember(record, theirs);
   record.dials.on_open();
   record.lost_paths.erase(path.slot.name());
+  path.losses_due = !record.lost_paths.empty();
   parts_.returning.note_open(record, path.slot);
   if (path.keeps && !record.tx.window)
     record.tx.window = std::make_unique<Window>(context_.config.settings.window_bytes);

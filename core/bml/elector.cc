@@ -56,9 +56,11 @@ bool carries_bulk(const Peer& peer, const Path& path) noexcept {
 
 }  // namespace
 
+// One that carries data of large messages may never be empty: there only the marker behind the ordered lane counts.
 bool Elector::left(const Peer& peer, const Path& path) const noexcept {
   if (!path.open() || &path == peer.send_path) return false;
-  return path.send_path_since != 0 || (path.marker.left() && !carries_bulk(peer, path));
+  if (carries_bulk(peer, path)) return path.send_path_since != 0 && path.marker.awaited();
+  return path.send_path_since != 0 || path.marker.left();
 }
 
 void Elector::move_send_path(Peer& peer, Path* to) noexcept {

@@ -39,7 +39,8 @@ class Elector {
 
   /// Leaves the send path, by a marker, for none. Requires: there is one. why: for the log.
   void stop_sending(Peer& peer, const char* why) noexcept;
-  /// Has anything of ours gone by that path, which is in use no more?
+  /// Has anything of ours gone by that path, which is in use no more, or no more for the ordered lane and is not
+  /// proved empty of that?
   bool left(const Peer& peer, const Path& path) const noexcept;
   void on_marker_ack(Path& path, std::uint64_t ordinal) noexcept;
   /// The peer has left this path: by our marker too, unless we send on it. A hold keeps that back

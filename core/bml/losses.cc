@@ -62,6 +62,7 @@ void Losses::peer_path_lost(Peer& peer, Path& path) noexcept {
   if (!path.told_for_sure()) {
     peer.rx.ack_wanted = true;
     peer.rx.advertised_bytes = peer.rx.advertised_headers = 0;
+    peer.rx.on_credit_asked();
   }
   parts_.sender.mark_dirty(peer);
   if (!path.closing) path.slot.absence.doubted = true;
@@ -88,12 +89,15 @@ void Losses::peer_path_lost(Peer& peer, Path& path) noexcept {
 // frames may still be unacknowledged then: those go again, whichever end closed it.
 bool Losses::benign(const Path& path) const noexcept {
   const bool used = path.send_path_since != 0 || (path.keeps && path.marker.placed());
-  if (!used || path.marker.both_left()) return true;
-  return path.closing && (!path.keeps || path.marker.acked());
+  // A path that the ordered lane has left may still carry data of large messages.
+  const bool proved = path.marker.acked() && !(path.keeps && path.marker.placed());
+  if (!used || (proved && path.marker.peer_left())) return true;
+  return path.closing && (!path.keeps || proved);
 }
 
 // Unplanned loss: what was not acknowledged goes again, on what lives. The peer may not have
-// noticed: the redial says which path it replaces, and any other open path carries PATH_DOWN.
+// noticed: the redial says which path it replaces, and all other paths carry PATH_DOWN, since any of
+// them may be the next that is lost. Those that open later do, too, until this one is replaced.
 void Losses::recover(Peer& peer, Path& path) noexcept {
   ++path.slot.paths_lost;
   note(peer, path.slot.name(), path.down_reason->text);
@@ -102,12 +106,7 @@ void Losses::recover(Peer& peer, Path& path) noexcept {
       peer.name().c_str(), path.slot.name().c_str(), path.down_reason->text.c_str(),
       static_cast<unsigned long long>(peer.tx.acked));
   peer.lost_paths[path.slot.name()] = path.id;
-  for (auto& other : peer.paths) {
-    if (other->open()) {
-      other->path_down_due = path.id;
-      break;
-    }
-  }
+  for (auto& other : peer.paths) other->losses_due = true;
   // What went on later paths is theirs to deliver; all before the move from this one may be lost.
   context_.events.push({EngineEvent::Kind::kPathLost, peer.process, path.slot.name()});
   const bool was_current = peer.send_path == nullptr;

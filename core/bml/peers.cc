@@ -14,6 +14,7 @@ Peer& Peers::record(ProcessId process) {
   if (Peer* known = find(process)) return *known;
   auto& record = peers_[static_cast<std::uint64_t>(process)];
   record = std::make_unique<Peer>(process, context_.config.first_seq);
+  record->rx.tell_by_quarters(context_.config.settings);
   return *record;
 }
 

@@ -16,7 +16,8 @@ namespace livebtl::core {
 void Probes::probe(Path& path) noexcept {
   if (path.probed != 0) return;
   path.probed = context_.now;
-  path.probe_due = true;
+  path.excused = false;
+  path.probe_due = path.probe_unposted = true;
   sender_.mark_dirty(*path.peer);
 }
 
@@ -38,6 +39,17 @@ bool awaits_something(const Peer& peer, const Path& path, bool held) noexcept {
   return sends || (path.marker.placed() && peer.transfers_asked != 0);
 }
 
+/// What shows that the other end lives: frames that came; and data of large messages that left a queue of this end's,
+/// for which the other end, or its machine, has made room.
+std::uint64_t signs_of_life(const Path& path) noexcept {
+  return path.endpoint->stats().frames_received + path.sent;
+}
+
+/// A deadline runs on it that an answer which nobody has read yet could meet.
+bool waits_for_answer(const Path& path) noexcept {
+  return path.probed != 0 || path.state == Path::State::kHello;
+}
+
 }  // namespace
 
 // Nobody looks while nothing is awaited: silence begins with the first look that finds something.
@@ -47,7 +59,25 @@ bool Probes::awaited(const Peer& peer, Path& path) const noexcept {
   return path.awaited;
 }
 
+TimeNs Probes::silence_max() const noexcept {
+  return context_.config.settings.probe_ms * kMillisecond;
+}
+
+void Probes::begin_look() noexcept {
+  const TimeNs since = context_.now - std::exchange(looked_at_, context_.now);
+  late_ = since > silence_max() / 2;
+}
+
+// Once for each deadline: one who looks seldom finds out, too, that nobody answers. The answer may have come while the
+// process was stopped, or its machine paused; it is read before the next look.
+void Probes::excuse(Path& path) noexcept {
+  path.excused = true;
+  path.deadline = std::max(path.deadline, context_.now + silence_max() / 2);
+  if (path.probed != 0) path.probed = std::max(path.probed, context_.now - silence_max() / 2);
+}
+
 void Probes::check(Peer& peer, Path& path) noexcept {
+  if (late_ && !path.excused && waits_for_answer(path)) return excuse(path);
   if (path.state == Path::State::kHello && context_.now > path.deadline)
     return path.break_down({Errc::kTimeout, "no answer to the hello in time"});
   if (!path.open()) return;
@@ -55,17 +85,16 @@ void Probes::check(Peer& peer, Path& path) noexcept {
     path.probed = 0;
     return;
   }
-  const std::uint64_t frames = path.endpoint->stats().frames_received;
-  if (!awaited(peer, path) || frames != path.heard_frames) {
-    path.heard_frames = frames;
+  const std::uint64_t signs = signs_of_life(path);
+  if (!awaited(peer, path) || signs != path.signs_seen) {
+    path.signs_seen = signs;
     path.heard = context_.now;
     path.probed = 0;
     return;
   }
-  const TimeNs silence_max = context_.config.settings.probe_ms * kMillisecond;
-  if (path.probed == 0 && context_.now - path.heard > silence_max) {
+  if (path.probed == 0 && context_.now - path.heard > silence_max()) {
     probe(path);
-  } else if (path.probed != 0 && context_.now - path.probed > silence_max) {
+  } else if (path.probed != 0 && context_.now - path.probed > silence_max()) {
     path.break_down({Errc::kTimeout, "no answer to a probe"});
   }
 }
@@ -118,12 +147,11 @@ void Probes::keep_time(Peer& peer) noexcept {
 
 // Frames that have come meanwhile put it off, which the look finds out.
 TimeNs Probes::due_at(Peer& peer) const noexcept {
-  const TimeNs silence_max = context_.config.settings.probe_ms * kMillisecond;
   TimeNs due = kNoDeadline;
   for (auto& path : peer.paths) {
     if (path->state == Path::State::kHello) due = std::min(due, path->deadline + 1);
     if (path->open() && awaited(peer, *path))
-      due = std::min(due, (path->probed != 0 ? path->probed : path->heard) + silence_max + 1);
+      due = std::min(due, (path->probed != 0 ? path->probed : path->heard) + silence_max() + 1);
   }
   return due;
 }

@@ -24,6 +24,8 @@ class Probes {
 
   /// Asks the other end for a sign of life, on that path; keep_time() judges what comes of it.
   void probe(Path& path) noexcept;
+  /// Before keep_time() of all peers. Was the last look long ago, no path is judged before transports have moved.
+  void begin_look() noexcept;
   /// Looks at all paths of the peer. At housekeeping.
   void keep_time(Peer& peer) noexcept;
   /// Probes the silent paths of peers for which somebody waits. Where the end of a path did not come through nothing
@@ -39,6 +41,8 @@ class Probes {
 
  private:
   void check(Peer& peer, Path& path) noexcept;
+  void excuse(Path& path) noexcept;
+  TimeNs silence_max() const noexcept;
   bool awaited(const Peer& peer, Path& path) const noexcept;
   bool waits_for(const Peer& peer) const noexcept;
   bool is_unmet(const Peer& peer) const noexcept;
@@ -50,6 +54,8 @@ class Probes {
   const Hold& hold_;
   PathEvents& events_;
   TimeNs round_at_ = 0;
+  TimeNs looked_at_ = 0;
+  bool late_ = false;  // this look comes long after the last one
 };
 
 }  // namespace livebtl::core

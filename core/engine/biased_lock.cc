@@ -4,7 +4,8 @@
 //
 // A holder that is not the owner has the mutex *and* has made sure that the owner is outside and stays
 // there: wanted_ is set first, then membarrier, then inside_ is read. An owner that finds wanted_
-// set uses the mutex like the others.
+// set uses the mutex like the others. An agent that watches for the next entry leaves wanted_ set, so that the owner is
+// still kept out when an agent comes again: it needs no barrier then.
 #include "core/engine/biased_lock.h"
 
 #include <linux/futex.h>
@@ -50,7 +51,10 @@ struct ForkHandlers {
     return *kept;
   }
   void in_child() noexcept {
-    for (BiasedLock* lock : locks) lock->start_anew();
+    for (BiasedLock* lock : locks) {
+      lock->in_child_ = true;
+      lock->start_anew();
+    }
     mutex.unlock();
   }
 };
@@ -121,15 +125,16 @@ void BiasedLock::step_back() noexcept {
 void BiasedLock::wake_those_outside() noexcept { futex_wake_all(inside_); }
 
 void BiasedLock::lock_slowly(Caller caller) noexcept {
+  bool kept_out = false;
   if (caller == Caller::kAgent) {
     wait_for_turn();
-    wanted_.fetch_add(1);
+    kept_out = claim_for_agent();
   } else {
     applications_waiting_.fetch_add(1);
     wait_for_agents();
   }
   mutex_.lock();
-  if (!keep_owner_out(caller)) {
+  if (!keep_owner_out(caller, kept_out)) {
     while (inside_.load(std::memory_order_acquire) != 0) futex_wait(inside_, 1);
   }
   if (caller == Caller::kApplication) {
@@ -151,9 +156,9 @@ bool BiasedLock::try_lock_slowly(Caller caller) noexcept {
   const bool agent = caller == Caller::kAgent;
   if (agent && application_first_.load() != 0) return false;
   if (!agent && (wanted_.load() & kAgentsMask) != 0) return false;
-  if (agent) wanted_.fetch_add(1);
+  const bool kept_out = agent && claim_for_agent();
   const bool got_mutex = mutex_.try_lock();
-  if (got_mutex && keep_owner_out(caller)) {
+  if (got_mutex && keep_owner_out(caller, kept_out)) {
     entered(caller);
     return true;
   }
@@ -162,10 +167,14 @@ bool BiasedLock::try_lock_slowly(Caller caller) noexcept {
   return false;
 }
 
-// Requires: the mutex is held, and an agent has raised wanted_. From here on the owner does not
-// come in; true: it is out now. Makes the first application thread the owner, and ends ownership
-// when a second one comes.
-bool BiasedLock::keep_owner_out(Caller caller) noexcept {
+// true: the owner is kept out already. The agent that began to watch had made sure of it, and wanted_ has not been 0
+// since: the watch ends only as somebody enters by the mutex, and from here on the claim stands.
+bool BiasedLock::claim_for_agent() noexcept { return (wanted_.fetch_add(1) & kWatched) != 0; }
+
+// Requires: the mutex is held, and an agent has raised wanted_ (kept_out: what it was told then). From here on the
+// owner does not come in; true: it is out now. Makes the first application thread the owner, and ends ownership when a
+// second one comes.
+bool BiasedLock::keep_owner_out(Caller caller, bool kept_out) noexcept {
   const std::uintptr_t owner = owner_.load(std::memory_order_relaxed);
   const bool revoked = (wanted_.load(std::memory_order_relaxed) & kRevoked) != 0;
   if (caller == Caller::kApplication && !revoked) {
@@ -174,7 +183,9 @@ bool BiasedLock::keep_owner_out(Caller caller) noexcept {
     wanted_.fetch_or(kRevoked);
     owner_.store(0, std::memory_order_relaxed);
   }
-  if (owner != 0) LIVEBTL_ASSERT(membarrier(), "membarrier(2) works as it did at the start");
+  const bool elsewhere = owner != 0 && owner != this_thread();
+  if (elsewhere && !kept_out)
+    LIVEBTL_ASSERT(membarrier(), "membarrier(2) works as it did at the start");
   return inside_.load(std::memory_order_acquire) == 0;
 }
 

@@ -69,6 +69,9 @@ class BiasedLock {
   /// By an agent that holds the lock: the EntryWatch is called once.
   void watch_entry() noexcept { wanted_.fetch_or(kWatched); }
 
+  /// This process is a child, by fork(), of the one that made the lock: what it guards, and other processes share, is
+  /// still that one's.
+  bool in_child() const noexcept { return in_child_; }
   /// True while a thread owns it (for tests and status).
   bool biased() const noexcept { return owner_.load(std::memory_order_relaxed) != 0; }
   /// Does anybody wait? The holder asks between pieces of work and gives way.
@@ -117,7 +120,8 @@ class BiasedLock {
   void wake_those_outside() noexcept;
   void wait_for_agents() noexcept;
   void wait_for_turn() noexcept;
-  bool keep_owner_out(Caller caller) noexcept;
+  bool claim_for_agent() noexcept;
+  bool keep_owner_out(Caller caller, bool kept_out) noexcept;
   void entered(Caller caller) noexcept;
   void give_up_agent_claim() noexcept;
   void start_anew() noexcept;
@@ -131,6 +135,7 @@ class BiasedLock {
   std::atomic<std::uint32_t> applications_waiting_{0};
   std::atomic<std::uint32_t> application_first_{0};  // 1: before the agent's next turn
   std::mutex mutex_;
+  bool in_child_ = false;
   EntryWatch* const watch_;
 };
 

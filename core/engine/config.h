@@ -26,8 +26,9 @@ struct EngineConfig {
   std::vector<TransportKind> kinds;             // those that may be opened
   Routing routing;                              // until the first order
   std::function<TimeNs()> now = monotonic_now;  // virtual in the simulator
-  std::uint64_t seed = 0;                       // for path ids and back-off
-  std::uint64_t first_seq = 1;                  // of every ordered lane; tests start near a wrap
+  bool sets_timers = true;  // of the kernel's; false where the time is virtual and nobody sleeps
+  std::uint64_t seed = 0;   // for path ids and back-off
+  std::uint64_t first_seq = 1;  // of every ordered lane; tests start near a wrap
 };
 
 /// Early bytes a receiver holds around a switch; the sender stays well below it until the old path

@@ -12,12 +12,16 @@ namespace livebtl::core {
 namespace {
 constexpr std::uint32_t kBoxRounds =
     8;  // as long as fast boxes are busy, one round in so many is for all else
-constexpr std::uint32_t kRoundsPerClock = 64;  // reading the clock costs as much as an empty round
+// Reading the clock costs as much as an empty round. But where a program computes between its calls, what waits for
+// time (new connections, deadlines) would wait for every 64th of them: there it is read more often.
+constexpr std::uint32_t kRoundsPerClockMax = 64;
+constexpr TimeNs kClockOld = 20 * kMillisecond;
 }  // namespace
 
 EngineCore::EngineCore(EngineConfig config)
     : core_(std::move(config), this),
-      presence_(core_.context.config.settings.away_us * kMicrosecond) {
+      presence_(core_.context.config.settings.away_us * kMicrosecond,
+                core_.context.config.sets_timers) {
   core_.context.now = core_.context.config.now();
 }
 
@@ -103,7 +107,15 @@ void EngineCore::keep_time_here() noexcept {
 void EngineCore::on_entry() noexcept {
   armed_.store(false, std::memory_order_relaxed);
   presence_.returned(core_.context.config.now());
-  rounds_ = kRoundsPerClock;
+  rounds_ = rounds_per_clock_;
+}
+
+void EngineCore::look_at_clock() noexcept {
+  rounds_ = 0;
+  const TimeNs before = core_.context.now;
+  keep_time_here();
+  const bool old = core_.context.now - before > kClockOld;
+  rounds_per_clock_ = old ? 1 : std::min(2 * rounds_per_clock_, kRoundsPerClockMax);
 }
 
 void EngineCore::leave() noexcept {
@@ -115,10 +127,7 @@ std::size_t EngineCore::progress() noexcept {
   std::size_t moved = 0;
   {
     const Guard guard(core_);
-    if (++rounds_ >= kRoundsPerClock) {
-      rounds_ = 0;
-      keep_time_here();
-    }
+    if (++rounds_ >= rounds_per_clock_) look_at_clock();
     moved = progress_locked(kFramesPerTurn);
     if (!core_.ports.active_waiting() && core_.context.events.empty()) [[likely]]
       return moved;
@@ -176,7 +185,7 @@ void EngineCore::wait(std::int64_t timeout_ns) noexcept {
       if (slot->transport->wait_fd() >= 0)
         polled.push_back({slot->transport->wait_fd(), POLLIN, 0});
     }
-    if (core_.boxes.waiting()) return;  // looked at behind arm()
+    if (core_.boxes.waiting() || timeout_ns == 0) return;  // boxes are looked at behind arm()
   }
   // A doorbell may be missed, and a path may need its timers: never longer than a millisecond at a
   // time.

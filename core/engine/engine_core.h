@@ -89,6 +89,7 @@ class EngineCore final : public Engine, public Admin, private BiasedLock::EntryW
   }
   void keep_time() noexcept;
   void keep_time_here() noexcept;
+  void look_at_clock() noexcept;
   void on_entry() noexcept override;
   struct Lingering {
     TimeNs until = 0, tell_at = 0;
@@ -140,6 +141,7 @@ class EngineCore final : public Engine, public Admin, private BiasedLock::EntryW
   TimeNs unlooked_since_ = 0;     // agent's: frames came, and no look for the rung since; 0: none
   std::uint32_t box_rounds_ = 0;  // that moved something
   std::uint32_t rounds_ = 0;      // progress calls since the clock was read
+  std::uint32_t rounds_per_clock_ = 1;
   Presence presence_;
   PageWriter page_{core_};
   // Application threads in wait(). Transports' bells are theirs, not the agent's; what the agent

@@ -39,9 +39,18 @@ Result<std::unique_ptr<Port>> CorePort::open(Core& core, std::shared_ptr<void> e
 CorePort::~CorePort() {
   const Guard guard(core_);
   core_.ports.remove(*this);
+  if (core_.lock.in_child())
+    forget_all();
+  else
+    end_all();
+}
+
+void CorePort::end_all() noexcept {
   for (auto& pending : pending_active)
     core_.receiver.give_back(*pending.peer, pending.payload.size(), 1);
   for (auto message = matcher.take_any(); message; message = matcher.take_any())
+    core_.receiver.drop_unexpected(std::move(message), Errc::kCancelled);
+  for (auto message = claimed_.take_any(); message; message = claimed_.take_any())
     core_.receiver.drop_unexpected(std::move(message), Errc::kCancelled);
   while (Operation* receive = matcher.first_posted()) {
     matcher.withdraw(*receive);
@@ -50,6 +59,13 @@ CorePort::~CorePort() {
   core_.bml.peers.for_each([&](Peer& peer) { core_.sender.cancel_port(*this, peer); });
   core_.transfers.cancel_port(*this);
   core_.onesided.cancel_port(*this);
+}
+
+// Rings and connections are the parent's, which goes on: nothing is said on them, or given back.
+void CorePort::forget_all() noexcept {
+  while (claimed_.take_any()) {
+  }
+  while (Operation* receive = matcher.first_posted()) matcher.withdraw(*receive);
 }
 
 Address CorePort::address() const noexcept {
@@ -143,7 +159,7 @@ bool CorePort::peek(const ReceiveRequest& request, Completion& found,
   const Unexpected* const message = matcher.peek(like);
   if (message == nullptr) return false;
   found = message->envelope.completion(message->envelope.length);
-  if (claim != nullptr) *claim = reinterpret_cast<ClaimedMessage*>(matcher.take(like).release());
+  if (claim != nullptr) *claim = claimed_.add(matcher.take(like));
   return true;
 }
 
@@ -151,16 +167,14 @@ Accept CorePort::receive_claimed(ClaimedMessage* claim, std::span<const MutableS
                                  Operation& operation) noexcept {
   const PostingGuard guard(core_);
   if (!fill({.slices = slices}, operation)) return Accept::kInvalid;
-  core_.receiver.deliver_unexpected(
-      *this, std::unique_ptr<Unexpected>(reinterpret_cast<Unexpected*>(claim)), operation);
+  core_.receiver.deliver_unexpected(*this, claimed_.take(claim), operation);
   return Accept::kAccepted;
 }
 
 void CorePort::discard_claimed(ClaimedMessage* claim) noexcept {
   const PostingGuard guard(core_);
   // Taken and thrown away, as the user wished.
-  core_.receiver.drop_unexpected(std::unique_ptr<Unexpected>(reinterpret_cast<Unexpected*>(claim)),
-                                 Errc::kOk);
+  core_.receiver.drop_unexpected(claimed_.take(claim), Errc::kOk);
 }
 
 bool CorePort::cancel(Operation& operation) noexcept {
@@ -187,6 +201,7 @@ Result<std::uint64_t> CorePort::register_region(const RegionRequest& request) {
 }
 
 Status CorePort::deregister_region(std::uint64_t key) {
+  if (core_.lock.in_child()) return {};  // as ~CorePort()
   const PostingGuard guard(core_);
   return core_.onesided.deregister(options.space, key);
 }

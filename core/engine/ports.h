@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "core/engine/claimed_list.h"
 #include "core/lane/port_state.h"
 #include "livebtl/engine.h"
 
@@ -47,11 +48,14 @@ class CorePort final : public Port, public PortState {
   void on_remote_access(RemoteAccessHandler call, void* user) noexcept override;
 
  private:
+  void end_all() noexcept;
+  void forget_all() noexcept;
   Accept receive_waiting(Operation& operation) noexcept;
   bool fill(const ReceiveRequest& request, Operation& operation) const noexcept;
 
   Core& core_;
   std::shared_ptr<void> engine_;  // keeps the engine alive
+  ClaimedList claimed_;
 };
 
 }  // namespace livebtl::core

@@ -18,16 +18,25 @@ constexpr TimeNs kShortAbsence = 50 * kMillisecond;
 
 }  // namespace
 
-Presence::Presence(TimeNs away)
-    : away_(away), timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {}
+Presence::Presence(TimeNs away, bool sets_timer)
+    : away_(away),
+      sets_timer_(sets_timer),
+      timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {}
 
 // Clears what the timer showed, too. Relative: the engine's clock may be a test's.
 void Presence::set_timer(TimeNs in) const noexcept {
+  if (!sets_timer_) return;
   in = std::max<TimeNs>(in, 1);  // 0 would stop it
   itimerspec at{};
   at.it_value.tv_sec = static_cast<time_t>(in / kSecond);
   at.it_value.tv_nsec = static_cast<long>(in % kSecond);
   ::timerfd_settime(timer_.number(), 0, &at, nullptr);
+}
+
+void Presence::stop_timer() const noexcept {
+  if (!sets_timer_) return;
+  const itimerspec never{};
+  ::timerfd_settime(timer_.number(), 0, &never, nullptr);
 }
 
 void Presence::put_off(TimeNs now) noexcept {
@@ -89,8 +98,7 @@ void Presence::attend(TimeNs now, bool prompt, bool in_ladder) noexcept {
     attended_at_ = now;
     answered_ = false;
     // Else it would show that it has run out as long as the absence lasts; also if it has yet to run out.
-    const itimerspec never{};
-    ::timerfd_settime(timer_.number(), 0, &never, nullptr);
+    stop_timer();
   }
   if (prompt) answered_ = true;
   in_ladder_ = in_ladder;

@@ -20,8 +20,8 @@ namespace livebtl::core {
 
 class Presence {
  public:
-  /// away: LIVEBTL_AWAY_US.
-  explicit Presence(TimeNs away);
+  /// away: LIVEBTL_AWAY_US. sets_timer: false where time is virtual, and fd() never shows anything.
+  Presence(TimeNs away, bool sets_timer);
 
   /// false: there was no descriptor.
   bool usable() const noexcept { return static_cast<bool>(timer_); }
@@ -58,8 +58,10 @@ class Presence {
   void put_off(TimeNs now) noexcept;
   bool has_left(TimeNs now) const noexcept;
   void set_timer(TimeNs in) const noexcept;
+  void stop_timer() const noexcept;
 
   const TimeNs away_;
+  const bool sets_timer_;
   Fd timer_;
   std::atomic<TimeNs> until_{0};        // it counts as present until then
   TimeNs told_at_ = -kSecond;           // until_ was put off last

@@ -85,7 +85,17 @@ struct Unexpected {
   Unexpected* next = nullptr;
   Envelope envelope;
   std::unique_ptr<std::byte[]> payload;
+  // The sender has the credit for it back already.
+  bool bytes_returned = false;
+  bool header_returned = false;
+
+  std::size_t payload_bytes() const noexcept { return envelope.rendezvous ? 0 : envelope.length; }
+  bool wants_answer() const noexcept { return envelope.rendezvous || envelope.want_done; }
+  /// Of memory, as the allocator has it.
+  std::size_t memory_bytes() const noexcept { return kMemoryBytesMin + payload_bytes(); }
+  static constexpr std::size_t kMemoryBytesMin = 192;
 };
+static_assert(sizeof(Unexpected) <= Unexpected::kMemoryBytesMin);
 
 class Matcher {
  public:

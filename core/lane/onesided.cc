@@ -12,7 +12,7 @@
 namespace livebtl::core {
 
 bool OneSided::is_full(const PortState& port) const noexcept {
-  return port.open_operations >= context_.config.settings.operations_max;
+  return port.is_full(context_.config.settings.operations_max);
 }
 
 bool OneSided::admit(PortState& port, Peer& peer, Accept& answer) const noexcept {
@@ -56,7 +56,7 @@ Accept OneSided::put(PortState& port, const PutRequest& request, Operation& oper
   const std::size_t bytes = total_bytes(request.slices);
   // The eight bytes of remote data travel in front of the payload, in a slice of their own.
   const std::size_t extra = request.data.has_value() ? 1 : 0;
-  if (request.slices.size() + extra > kSlicesMax) return Accept::kInvalid;
+  if (request.slices.size() > kSlicesMax) return Accept::kInvalid;
   if (!admit(port, peer, answer)) return answer;
   open(port, operation, peer, bytes);
   SendState& state = state_of<SendState>(operation);

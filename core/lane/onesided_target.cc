@@ -113,8 +113,7 @@ void OneSided::on_atomic(Peer& peer, const FrameHead& head, const AtomicBody& bo
   const bool done = execute_atomic(op, scalar, body.count, target, operand, compare, fetched);
   answer(peer, reply, body.operation, done ? Errc::kOk : Errc::kInvalid,
          body.fetch != 0 && done ? Bytes{fetched, bytes} : Bytes{});
-  if (done)
-    port->tell_remote_access({{&peer, head.source_port}, Access::kReadWrite, body.key, bytes, {}});
+  if (done) port->tell_remote_access({{&peer, head.source_port}, wanted, body.key, bytes, {}});
 }
 
 }  // namespace livebtl::core

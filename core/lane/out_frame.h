@@ -25,7 +25,7 @@ struct OutFrame {
   bool queued = false;  // waits in a FrameQueue: the peer cannot know of it
   Role role = Role::kPlain;
   alignas(8) std::byte header[kHeaderBytesMax];
-  Slice slices[kSlicesMax];
+  Slice slices[kSlicesMax + 1];  // the user's, and in front of a put's the data told with it
 
   FrameHead& head() noexcept { return *std::launder(reinterpret_cast<FrameHead*>(header)); }
   template <class Body>

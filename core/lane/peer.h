@@ -37,6 +37,11 @@ struct RxLane {
   // answered. Nothing that comes and goes at once is counted.
   std::uint64_t held_bytes = 0, held_headers = 0;
   std::uint64_t open_requests = 0;
+  // Answers to messages whose credit went back as they were stored: those were received, these are not posted.
+  std::uint64_t early_answers = 0;
+  // What is given back beyond it is told by itself: more than a quarter that the peer does not know of, or, if it has
+  // asked, anything.
+  std::uint64_t due_bytes = 0, due_headers = 0;
   TakenAhead ahead;
 
   /// One more message was received, and is not kept.
@@ -67,10 +72,24 @@ struct RxLane {
     if (open_requests != 0) --open_requests;
   }
 
-  /// Does so much credit wait to be told that it goes by itself?
-  bool credit_due(const Settings& settings) const noexcept {
-    return released_bytes - advertised_bytes > settings.credit_bytes / 4 ||
-           released_headers - advertised_headers > settings.credit_headers / 4;
+  bool credit_due() const noexcept {
+    return released_bytes > due_bytes || released_headers > due_headers;
+  }
+  /// All credit is told now. If there was any, a peer that had asked has its answer.
+  void on_credit_told(const Settings& settings) noexcept {
+    const bool news = released_bytes != advertised_bytes || released_headers != advertised_headers;
+    advertised_bytes = released_bytes;
+    advertised_headers = released_headers;
+    if (news) tell_by_quarters(settings);
+  }
+  void tell_by_quarters(const Settings& settings) noexcept {
+    due_bytes = advertised_bytes + settings.credit_bytes / 4;
+    due_headers = advertised_headers + settings.credit_headers / 4;
+  }
+  /// The peer waits for credit, or wants to know of it.
+  void on_credit_asked() noexcept {
+    due_bytes = advertised_bytes;
+    due_headers = advertised_headers;
   }
 
   explicit RxLane(std::uint64_t first_seq)

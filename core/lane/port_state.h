@@ -31,6 +31,9 @@ struct PortState {
   PortState(PortNumber number, const PortOptions& port_options)
       : id(number), options(port_options), handlers(256) {}
 
+  bool is_full(std::uint32_t operations_max) const noexcept {
+    return open_operations >= operations_max && !options.waits_in_operations;
+  }
   void tell_remote_access(const RemoteAccess& access) const noexcept {
     if (remote_access != nullptr) remote_access(remote_access_user, access);
   }

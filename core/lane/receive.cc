@@ -189,7 +189,7 @@ bool Receiver::hold(Peer& peer, std::size_t bytes) noexcept {
 
 void Receiver::give_back(Peer& peer, std::size_t bytes, std::uint32_t headers) noexcept {
   peer.rx.give_back(bytes, headers);
-  if (peer.rx.credit_due(context_.config.settings)) sender_.mark_dirty(peer);
+  if (peer.rx.credit_due()) sender_.mark_dirty(peer);
 }
 
 // Of a message that came and went at once: it was never counted.
@@ -197,7 +197,7 @@ void Receiver::release_credit(Peer& peer, std::size_t bytes) noexcept {
   RxLane& rx = peer.rx;
   rx.released_bytes += bytes;
   ++rx.released_headers;
-  if (rx.credit_due(context_.config.settings)) [[unlikely]]
+  if (rx.credit_due()) [[unlikely]]
     sender_.mark_dirty(peer);
 }
 
@@ -228,24 +228,12 @@ void Receiver::answer_taken(Peer& peer, std::uint64_t number, std::size_t bytes,
                             Errc code) noexcept {
   if (!hold(peer, bytes)) return;
   give_back(peer, bytes, 0);
-  tell_done(peer, number, code);
+  tell_done(peer, number, code, Role::kAnswersMessage);
 }
 
-void Receiver::tell_done(Peer& peer, std::uint64_t number, Errc code) noexcept {
+void Receiver::tell_done(Peer& peer, std::uint64_t number, Errc code, Role role) noexcept {
   sender_.queue_control(peer, FrameKind::kDone, kFlagWantDone, 0, 0,
-                        FinBody{number, static_cast<std::uint32_t>(code), 0}, {},
-                        Role::kAnswersMessage);
-}
-
-void Receiver::keep_unexpected(PortState& port, const Envelope& envelope, Bytes payload) noexcept {
-  if (!envelope.rendezvous && !hold(*envelope.source.peer, payload.size())) return;
-  auto message = std::make_unique<Unexpected>();
-  message->envelope = envelope;
-  if (!payload.empty()) {
-    message->payload = std::make_unique_for_overwrite<std::byte[]>(payload.size());
-    std::memcpy(message->payload.get(), payload.data(), payload.size());
-  }
-  port.matcher.add_unexpected(std::move(message));
+                        FinBody{number, static_cast<std::uint32_t>(code), 0}, {}, role);
 }
 
 [[gnu::always_inline]] inline void Receiver::deliver_eager(Operation& receive,
@@ -283,12 +271,12 @@ void Receiver::on_offer(Peer& peer, const FrameHead& head, const RtsBody& body,
   envelope.ahead = (head.flags & kFlagAhead) != 0;
   envelope.transfer = body.transfer;
   if (Operation* receive = port->matcher.arrived(envelope))
-    return deliver_offer(*port, *receive, envelope);
+    return deliver_offer(*port, *receive, envelope, false);
   keep_unexpected(*port, envelope, {});
 }
 
-void Receiver::deliver_offer(PortState& port, Operation& receive,
-                             const Envelope& envelope) noexcept {
+void Receiver::deliver_offer(PortState& port, Operation& receive, const Envelope& envelope,
+                             bool credit_returned) noexcept {
   ReceiveState& state = state_of<ReceiveState>(receive);
   const std::size_t wanted = std::min<std::size_t>(envelope.length, state.capacity);
   InTransfer in;
@@ -297,6 +285,8 @@ void Receiver::deliver_offer(PortState& port, Operation& receive,
   in.peer = envelope.source.peer;
   in.transfer = envelope.transfer;
   in.ahead = envelope.ahead && wanted == envelope.length;
+  in.credit_returned = credit_returned;
+  if (credit_returned) ++in.peer->rx.early_answers;
   in.completion = envelope.completion(wanted);
   if (state.multi_bytes_min != 0) {
     in.slices[0] = take_multi(state, wanted);
@@ -312,22 +302,33 @@ void Receiver::deliver_offer(PortState& port, Operation& receive,
 void Receiver::deliver_unexpected(PortState& port, std::unique_ptr<Unexpected> message,
                                   Operation& receive) noexcept {
   const Envelope& envelope = message->envelope;
-  if (envelope.rendezvous) return deliver_offer(port, receive, envelope);
+  unexpected_bytes_ -= message->memory_bytes();
+  if (envelope.rendezvous) return deliver_offer(port, receive, envelope, message->header_returned);
   deliver_eager(receive, envelope, {message->payload.get(), envelope.length});
-  give_back_eager(envelope, Errc::kOk);
+  give_back_eager(*message, Errc::kOk);
 }
 
 void Receiver::drop_unexpected(std::unique_ptr<Unexpected> message, Errc code) noexcept {
   const Envelope& envelope = message->envelope;
-  if (!envelope.rendezvous) return give_back_eager(envelope, code);
-  transfers_.tell_end(*envelope.source.peer, envelope.transfer, code, Role::kAnswersMessage);
+  unexpected_bytes_ -= message->memory_bytes();
+  if (!envelope.rendezvous) return give_back_eager(*message, code);
+  transfers_.tell_end(*envelope.source.peer, envelope.transfer, code, role_of_answer(*message));
 }
 
 // in: an eager message that was kept. out: it counts no more, or only until its answer is on its way.
-void Receiver::give_back_eager(const Envelope& envelope, Errc code) noexcept {
+void Receiver::give_back_eager(const Unexpected& message, Errc code) noexcept {
+  const Envelope& envelope = message.envelope;
   Peer& peer = *envelope.source.peer;
-  give_back(peer, envelope.length, envelope.want_done ? 0 : 1);
-  if (envelope.want_done) tell_done(peer, envelope.transfer, code);
+  const bool header_now = !message.header_returned && !envelope.want_done;
+  give_back(peer, message.bytes_returned ? 0 : envelope.length, header_now ? 1 : 0);
+  if (envelope.want_done) tell_done(peer, envelope.transfer, code, role_of_answer(message));
+}
+
+// The answer is queued next.
+Role Receiver::role_of_answer(const Unexpected& message) noexcept {
+  if (!message.header_returned) return Role::kAnswersMessage;
+  ++message.envelope.source.peer->rx.early_answers;
+  return Role::kAnswersEarly;
 }
 
 MutableBytes Path::on_place(Bytes header, std::size_t payload_bytes, bool to_be_checked) noexcept {

@@ -45,8 +45,10 @@ class Receiver {
   bool hold(Peer& peer, std::size_t bytes) noexcept;
   void release_credit(Peer& peer, std::size_t bytes) noexcept;
   void answer_taken(Peer& peer, std::uint64_t number, std::size_t bytes, Errc code) noexcept;
-  void tell_done(Peer& peer, std::uint64_t number, Errc code) noexcept;
-  void give_back_eager(const Envelope& envelope, Errc code) noexcept;
+  void tell_done(Peer& peer, std::uint64_t number, Errc code, Role role) noexcept;
+  void return_credit_early(Unexpected& message) noexcept;
+  void give_back_eager(const Unexpected& message, Errc code) noexcept;
+  Role role_of_answer(const Unexpected& message) noexcept;
   std::size_t poll_polled() noexcept;
   bool take_from(BoxReader& box) noexcept;
   template <bool kWhole>
@@ -68,8 +70,11 @@ class Receiver {
   void on_credit(Path& path, const CreditBody& credit) noexcept;
   void keep_unexpected(PortState& port, const Envelope& envelope, Bytes payload) noexcept;
   void deliver_eager(Operation& receive, const Envelope& envelope, Bytes payload) noexcept;
-  void deliver_offer(PortState& port, Operation& receive, const Envelope& envelope) noexcept;
+  void deliver_offer(PortState& port, Operation& receive, const Envelope& envelope,
+                     bool credit_returned) noexcept;
   void count_ack_owed(Peer& peer, const FrameHead& head, std::size_t bytes) noexcept;
+
+  std::uint64_t unexpected_bytes_ = 0;  // of memory, of all ports
 
   const Context& context_;
   Sender& sender_;

@@ -1,12 +1,43 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/lane/receive_answers.cc -- frames that match no receive: active messages, answers and credit
-// (see receive.h).
+// core/lane/receive_answers.cc -- what matches no receive: messages that nobody waits for yet, active messages, answers
+// and credit (see receive.h).
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "core/engine/context.h"
 #include "core/lane/onesided.h"
 #include "core/lane/port_state.h"
 #include "core/lane/receive.h"
 #include "core/lane/send.h"
 
 namespace livebtl::core {
+
+// A program may send any number of messages before the one that the receiver waits for. So there is credit for more
+// as long as there is memory: for payload up to half of it, since what finds no credit for its bytes is offered, and
+// an offer takes none. But for a peer that does not read what it is answered: its answers would take memory without end.
+void Receiver::return_credit_early(Unexpected& message) noexcept {
+  unexpected_bytes_ += message.memory_bytes();
+  const Settings& settings = context_.config.settings;
+  Peer& peer = *message.envelope.source.peer;
+  if (message.wants_answer() && peer.rx.early_answers >= settings.credit_headers) return;
+  message.header_returned = unexpected_bytes_ <= settings.unexpected_bytes;
+  message.bytes_returned = unexpected_bytes_ <= settings.unexpected_bytes / 2;
+  if (message.header_returned)
+    give_back(peer, message.bytes_returned ? message.payload_bytes() : 0, 1);
+}
+
+void Receiver::keep_unexpected(PortState& port, const Envelope& envelope, Bytes payload) noexcept {
+  if (!envelope.rendezvous && !hold(*envelope.source.peer, payload.size())) return;
+  auto message = std::make_unique<Unexpected>();
+  message->envelope = envelope;
+  if (!payload.empty()) {
+    message->payload = std::make_unique_for_overwrite<std::byte[]>(payload.size());
+    std::memcpy(message->payload.get(), payload.data(), payload.size());
+  }
+  return_credit_early(*message);
+  port.matcher.add_unexpected(std::move(message));
+}
 
 void Receiver::on_active(Peer& peer, const FrameHead& head, const MessageBody& body,
                          Bytes payload) noexcept {

@@ -58,7 +58,10 @@ template <bool kWhole>
 [[gnu::always_inline]] inline bool Receiver::take_from(BoxReader& box) noexcept {
   const std::uint64_t seq = box.peer->rx.reorder.expected();
   const BoxWord word{box.word_of(seq)};
-  if (((word.word ^ box_identity(seq)) & kBoxIdentity) != 0) return false;
+  if (((word.word ^ box_identity(seq)) & kBoxIdentity) != 0) {
+    box.fetch_ahead();
+    return false;
+  }
   if (!word.whole()) [[unlikely]]
     return take_body(box, word);
   take<true>(box, word, {box.slots[seq % kBoxSlots].payload, word.bytes()});
@@ -72,8 +75,7 @@ template <bool kWhole>
     box.path->break_down({Errc::kCorrupt, "malformed message in the peer's fast box"});
     return true;
   }
-  box.untold_bytes += body.bytes;
-  box.body_bytes += body.bytes;
+  box.took_body(body);
   take<false>(box, word, {box.area + body.offset, body.bytes});
   if (box.polled() && box.untold_bytes >= BoxReader::kUntoldBytesMax) tell_box(box);
   return true;
@@ -98,7 +100,7 @@ void Receiver::tell_box(BoxReader& box) noexcept {
   Peer& peer = *box.peer;
   if (!box.worth_telling(peer.rx.reorder.expected())) return;
   box.tell(peer.rx.reorder.expected());
-  if (peer.rx.credit_due(context_.config.settings)) sender_.mark_dirty(peer);
+  if (peer.rx.credit_due()) sender_.mark_dirty(peer);
 }
 
 std::size_t Receiver::poll_polled() noexcept {

@@ -155,6 +155,9 @@ void Transfers::rewind_outgoing(Peer& peer) noexcept {
   sender_.mark_dirty(peer);
 }
 
-void Path::on_sent(std::uint64_t cookie) noexcept { parts_.transfers.on_sent(*this, cookie); }
+void Path::on_sent(std::uint64_t cookie) noexcept {
+  ++sent;
+  parts_.transfers.on_sent(*this, cookie);
+}
 
 }  // namespace livebtl::core

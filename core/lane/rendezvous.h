@@ -75,14 +75,15 @@ struct InTransfer {
   std::uint64_t transfer = 0;  // the sender's name
   std::uint64_t wanted = 0;
   std::uint32_t attempt = 0;
-  bool ahead = false;  // data follow the offer, and all of them are wanted
+  bool ahead = false;            // data follow the offer, and all of them are wanted
+  bool credit_returned = false;  // a receive: the sender has the credit for the offer back
   Intervals arrived;
 
   /// Of the frame that tells the peer that it has ended.
   Role end_role() const noexcept {
     switch (purpose) {
       case Purpose::kReceive:
-        return Role::kAnswersMessage;
+        return credit_returned ? Role::kAnswersEarly : Role::kAnswersMessage;
       case Purpose::kPut:
         return Role::kAnswersRequest;
       case Purpose::kGet:

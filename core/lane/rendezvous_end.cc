@@ -80,7 +80,12 @@ void Transfers::on_given_up(Peer& peer, const FinBody& fin) noexcept {
   if (in == nullptr || in->peer != &peer) return;  // all had arrived
   const auto code = static_cast<Errc>(fin.code);
   if (in->purpose == InTransfer::Purpose::kPut) peer.rx.end_request();
-  if (in->purpose == InTransfer::Purpose::kReceive) receiver_.give_back(peer, 0, 1);
+  if (in->purpose == InTransfer::Purpose::kReceive) {
+    if (in->credit_returned)
+      --peer.rx.early_answers;
+    else
+      receiver_.give_back(peer, 0, 1);
+  }
   drop_in(fin.operation, *in, code == Errc::kOk ? Errc::kCorrupt : code);
 }
 

@@ -12,6 +12,7 @@ enum class Role : std::uint8_t {
   kMessage,         // spends credit, until the peer gives it back
   kRequest,         // one-sided: open until it is answered
   kAnswersMessage,  // posted, it gives the credit of a message back that asked for an answer
+  kAnswersEarly,    // the same of one whose credit went back as it was stored
   kAnswersRequest,  // posted, it ends a request of the peer's
 };
 

@@ -121,7 +121,7 @@ Accept Sender::send_by_endpoint(PortState& port, const SendRequest& request,
   if (peer.lost) return Accept::kPeerLost;
   if (request.slices.size() > kSlicesMax || (operation == nullptr && bytes > kInjectBytesMin))
     return Accept::kInvalid;
-  if (port.open_operations >= context_.config.settings.operations_max) return Accept::kBusy;
+  if (port.is_full(context_.config.settings.operations_max)) return Accept::kBusy;
 
   std::uint8_t flags = request.kind == MessageKind::kTagged ? kFlagTagged : 0;
   if (request.has_data) flags |= kFlagHasData;
@@ -148,7 +148,8 @@ Accept Sender::send_later(PortState& port, const SendRequest& request, Operation
   Peer& peer = *request.to.peer;
   if (operation == nullptr) {
     // The buffer is the caller's again: what cannot go now waits as a copy, within header credit.
-    if (peer.queued_injects >= context_.config.settings.credit_headers) return Accept::kBusy;
+    const bool full = peer.queued_injects >= context_.config.settings.credit_headers;
+    if (full || port.options.waits_in_operations) return Accept::kBusy;
     ++peer.queued_injects;
     queue_pooled(peer, bytes_of(header), gather(request.slices, bytes), Role::kMessage);
   } else {
@@ -180,7 +181,7 @@ Accept Sender::send_active(PortState& port, const Destination& to, std::uint8_t 
   const std::size_t bytes = total_bytes(slices);
   if (to.peer->lost) return Accept::kPeerLost;
   if (slices.size() > kSlicesMax || bytes > kActiveBytesMax) return Accept::kInvalid;
-  if (port.open_operations >= context_.config.settings.operations_max) return Accept::kBusy;
+  if (port.is_full(context_.config.settings.operations_max)) return Accept::kBusy;
   queue_send(port, {.to = to, .slices = slices}, operation,
              {{FrameKind::kActive, 0, 0, to.port, port.id, 0, 0}, {argument, handler}}, bytes);
   return Accept::kAccepted;
@@ -221,6 +222,9 @@ void Sender::count(Peer& peer, OutFrame& frame) noexcept {
       return;
     case Role::kAnswersMessage:
       return peer.rx.give_back(0, 1);
+    case Role::kAnswersEarly:
+      --peer.rx.early_answers;
+      return;
     case Role::kAnswersRequest:
       return peer.rx.end_request();
     case Role::kPlain:
@@ -300,7 +304,7 @@ std::size_t Sender::flush(Peer& peer) noexcept {
   }
   posted += transfers_.pump(peer, 256u << 10);
   if (!peer.sending.empty()) mark_dirty(peer);
-  const bool due = peer.rx.ack_wanted || peer.rx.credit_due(context_.config.settings);
+  const bool due = peer.rx.ack_wanted || peer.rx.credit_due();
   if (due && !post_ack(peer, *path)) mark_dirty(peer);
   return posted;
 }

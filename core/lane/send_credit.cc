@@ -34,7 +34,10 @@ bool Sender::spend_credit(Peer& peer, Path& path, OutFrame& frame) noexcept {
   TxLane& tx = peer.tx;
   const TxLane::Admission admission = tx.admit(frame, path.slot.caps.eager_bytes_max);
   if (admission == TxLane::Admission::kGo) return true;
-  if (admission == TxLane::Admission::kWait) return false;
+  if (admission == TxLane::Admission::kWait) {
+    ask_for_credit(peer, path);  // a little would not be told
+    return false;
+  }
   if (tx.short_since == 0 && !tx.has_credit(frame.payload_bytes)) tx.short_since = tx.next_seq;
   if (admission == TxLane::Admission::kAskFirst) {
     ask_for_credit(peer, path);
@@ -44,7 +47,8 @@ bool Sender::spend_credit(Peer& peer, Path& path, OutFrame& frame) noexcept {
   return true;
 }
 
-// Once, and again if that path was lost: the answer to a probe has the credit of its moment.
+// Once, and again if that path was lost: the answer to a probe has the credit of its moment, and what the peer gives
+// back later it tells at once.
 void Sender::ask_for_credit(Peer& peer, Path& path) noexcept {
   if (std::exchange(peer.tx.asked_on, path.id) == path.id) return;
   path.probe_due = true;

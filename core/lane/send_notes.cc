@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // core/lane/send_notes.cc -- the sender's frames without a number: acknowledgements, and what is said
 // about paths. Under the engine's lock.
+#include <algorithm>
+#include <utility>
+
+#include "core/engine/context.h"
 #include "core/lane/boxes.h"
 #include "core/lane/send.h"
 
@@ -15,8 +19,7 @@ bool Sender::post_ack(Peer& peer, Path& path) noexcept {
   rx.ack_sent = header.head.ack;
   rx.unacked_bytes = 0;
   rx.ack_wanted = false;
-  rx.advertised_bytes = rx.released_bytes;
-  rx.advertised_headers = rx.released_headers;
+  rx.on_credit_told(context_.config.settings);
   return true;
 }
 
@@ -46,6 +49,22 @@ bool post_box_notes(Peer& peer, Path& path) noexcept {
   return true;
 }
 
+// Not before can the peer answer. What is posted again meanwhile, for another reason, puts nothing off.
+void on_probe_posted(Path& path, TimeNs now) noexcept {
+  path.probe_due = false;
+  if (std::exchange(path.probe_unposted, false) && path.probed != 0) path.probed = now;
+}
+
+// What goes on a path that is not confirmed may be lost with it in good order.
+bool tells_losses(const Path& path) noexcept { return path.losses_due && path.confirmed; }
+
+/// false: not all of them could be posted. What is told twice asks for nothing.
+bool post_losses(Peer& peer, Path& path) noexcept {
+  return std::ranges::all_of(peer.lost_paths, [&](const auto& lost) {
+    return post_note(peer, path, FrameKind::kPathDown, lost.second);
+  });
+}
+
 }  // namespace
 
 // A process that sends nothing to the peer now (its transport was taken away, or the job is held)
@@ -70,10 +89,7 @@ void Sender::flush_path_notes(Peer& peer) noexcept {
   bool again = false;
   for (auto& path : peer.paths) {
     if (!path->open()) continue;
-    if (path->path_down_due != 0) {
-      if (post_note(peer, *path, FrameKind::kPathDown, path->path_down_due))
-        path->path_down_due = 0;
-    }
+    if (tells_losses(*path) && post_losses(peer, *path)) path->losses_due = false;
     if (path->marker.due() &&
         post_note(peer, *path, FrameKind::kMarker, path->id, path->marker.next())) {
       path->marker.on_posted();
@@ -90,11 +106,11 @@ void Sender::flush_path_notes(Peer& peer) noexcept {
     }
     if (path->box_notes != 0 && !path->marker.left()) again |= !post_box_notes(peer, *path);
     if (path->probe_due && post_note(peer, *path, FrameKind::kProbe, path->id))
-      path->probe_due = false;
+      on_probe_posted(*path, context_.now);
     // Not before what is owed to a marker: nothing may come behind that.
     if (path->answer_due && path->marker.answer_due() == 0 && post_ack(peer, *path))
       path->answer_due = false;
-    again |= path->path_down_due != 0 || path->marker.due() || path->marker.answer_due() != 0 ||
+    again |= tells_losses(*path) || path->marker.due() || path->marker.answer_due() != 0 ||
              path->probe_due || path->answer_due;
   }
   if (again) mark_dirty(peer);

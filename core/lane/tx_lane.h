@@ -35,9 +35,10 @@ struct alignas(64) TxLane {
   std::uint64_t released_bytes = 0, released_headers = 0;
   std::uint32_t credit_bytes = 0, credit_headers = 0;  // the peer's limits, from its hello
   std::uint32_t open_requests = 0;                     // posted, and not answered
-  // Since credit in bytes was given back last:
-  std::uint64_t short_since = 0;  // the next number when a message found none; 0: none did
-  std::uint64_t asked_on = 0;     // id of the path on which the peer was asked; 0: it was not
+  // Since credit in bytes came last: the next number when a message found none; 0: none did.
+  std::uint64_t short_since = 0;
+  // Since any came last: id of the path on which the peer was asked for it; 0: it was not.
+  std::uint64_t asked_on = 0;
 
   /// The number behind the last frame, were all that wait numbered by now.
   std::uint64_t end() const noexcept {
@@ -80,7 +81,8 @@ struct alignas(64) TxLane {
     return frame != nullptr && admit(*frame, SIZE_MAX) == Admission::kWait;
   }
   void on_credit(std::uint64_t bytes, std::uint64_t headers) noexcept {
-    if (bytes > released_bytes) short_since = asked_on = 0;
+    if (bytes > released_bytes) short_since = 0;
+    if (bytes > released_bytes || headers > released_headers) asked_on = 0;
     released_bytes = std::max(released_bytes, bytes);
     released_headers = std::max(released_headers, headers);
   }

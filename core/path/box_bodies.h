@@ -34,10 +34,15 @@ class BoxBodies {
   static constexpr std::uint32_t kPartBytes = kBoxAreaBytes / kParts;
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
+  /// What a body takes of its part.
+  static constexpr std::uint32_t whole_lines(std::size_t bytes) noexcept {
+    return static_cast<std::uint32_t>((bytes + 63) & ~std::size_t{63});
+  }
+
   /// A place for the body of message `seq`; the reader has taken all messages below `taken`. bytes: at most
   /// kBoxBodyBytesMax. kNone: there is none yet.
   std::uint32_t place(std::size_t bytes, std::uint64_t seq, std::uint64_t taken) noexcept {
-    const auto lines = static_cast<std::uint32_t>((bytes + 63) & ~std::size_t{63});
+    const std::uint32_t lines = whole_lines(bytes);
     if (lines > kPartBytes - used_) [[unlikely]] {
       const std::uint32_t next = (part_ + 1) % kParts;
       if (last_[next] >= taken) return kNone;

@@ -126,7 +126,9 @@ struct BoxReader {
   std::uint64_t told = 0;      // what `taken` says
   std::uint64_t clean_at = 0;  // `expected` when no word was left over
   std::uint64_t tell_every = kTellEveryMax;
-  std::size_t untold_bytes = 0;  // of bodies that were taken since then
+  std::size_t untold_bytes = 0;          // of bodies that were taken since then
+  const std::byte* next_body = nullptr;  // if its part of the area has room, it lies here
+  std::size_t next_body_bytes = 0;       // how much of it fetch_ahead() fetches
   std::uint64_t frames = 0;
   std::uint64_t body_bytes = 0;
   std::uint64_t frames_seen = 0;  // when it was last looked at whether the box is in use
@@ -152,12 +154,27 @@ struct BoxReader {
     slots = memory.slots;
     area = memory.area;
     taken = memory.taken;
+    next_body_bytes = 0;
     std::for_each_n(slots, kBoxSlots, [](BoxSlot& slot) {
       std::atomic_ref(slot.word).store(0, std::memory_order_relaxed);
     });
     clean_at = expected;
     tell(expected);
   }
+  void took_body(BoxBody body) noexcept {
+    untold_bytes += body.bytes;
+    body_bytes += body.bytes;
+    next_body = area + body.offset + BoxBodies::whole_lines(body.bytes);
+    next_body_bytes = std::min<std::size_t>(body.bytes, kFetchAheadMax);
+  }
+  /// The next message is not there yet. Word and body of one like the last shall come to this processor together, not
+  /// the body when the word has come. Of longer bodies the lines that the writer has not written yet would be taken
+  /// from it.
+  void fetch_ahead() const noexcept {
+    for (std::size_t at = 0; at < next_body_bytes; at += sizeof(BoxSlot))
+      __builtin_prefetch(next_body + at);
+  }
+  static constexpr std::size_t kFetchAheadMax = 512;
   /// As many numbers have passed since the words were cleared as is enough to clear them again.
   bool unclean(std::uint64_t expected) const noexcept { return expected - clean_at > kCleanEvery; }
   /// Clears what was left over: slots whose numbers went another way keep their words for ever. The writer may be at

@@ -106,12 +106,15 @@ class Path final : public EndpointSink {
   std::uint32_t told_addresses = 0;      // the version of our addresses in our hello
   bool told_behind_marker = false;       // an acknowledgement went behind a marker of ours
   TimeNs deadline = 0;                   // of the hello
-  TimeNs heard = 0;                      // last time a frame came (checked at housekeeping)
-  std::uint64_t heard_frames = 0;        // ... and the count then
+  TimeNs heard = 0;                      // last sign of life (looked for at housekeeping)
+  std::uint64_t signs_seen = 0;          // ... and their count then
   std::uint64_t round_frames = 0;        // the count at the last round of Probes
-  TimeNs probed = 0;                     // 0: no probe out
+  TimeNs probed = 0;                     // when the probe was posted, or wanted; 0: none out
+  bool probe_unposted = false;           // ... and it is wanted still
+  bool excused = false;                  // its deadline was put off, as nobody had looked for long
   bool awaited = false;                  // at the last look: the peer is to say something on it
   std::deque<std::uint64_t> posted;      // transfers whose data is posted and not on_sent, in order
+  std::uint64_t sent = 0;                // how often on_sent() was called
   std::uint64_t striped_bytes = 0;       // placed data since the bulk paths last changed
   std::uint32_t weight = 1;              // share of placed data
   Copies copies = Copies::kMeasured;     // how placed data goes, where the transport has both ways
@@ -141,7 +144,7 @@ class Path final : public EndpointSink {
   bool probe_due = false;
   bool answer_due = false;   // the peer probes this path: what comes by another one does not answer
   ProcessId admitted_for{};  // accepted by a ticket, and no good hello yet: whose ticket
-  std::uint64_t path_down_due = 0;  // tell the peer that this other path is lost
+  bool losses_due = false;   // the peer is to be told on it which paths are lost (Peer::lost_paths)
 
  private:
   void detach_boxes() noexcept;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 
 #include "ctl-tool/choose_job.h"
 #include "ctl-tool/commands/job_nodes.h"
@@ -79,8 +80,17 @@ std::string node_name() {
   return hypervisor::well_formed_machine(name) ? name : "node";
 }
 
-Result<hypervisor::JobHere> job_here(const CommandLine& line) {
-  const auto job = find_job(line.job, line.user);
+/// Once a job was found it is named as that one: what is looked up later must not be another's, whoever starts one.
+tl::expected<control::JobPlace, NoJob> find_same_job(CommandLine& line) {
+  auto job = find_job(line.job, line.user);
+  if (!job) return job;
+  line.job = job->id;
+  line.user = std::to_string(job->owner);
+  return job;
+}
+
+Result<hypervisor::JobHere> job_here(CommandLine& line) {
+  const auto job = find_same_job(line);
   if (!job) {
     const bool denied = job.error().code == ExitCode::kNotPermitted;
     const bool unclear = job.error().code == ExitCode::kUsage;
@@ -92,6 +102,7 @@ Result<hypervisor::JobHere> job_here(const CommandLine& line) {
   hypervisor::JobHere here;
   here.id = job->id;
   here.directory = job->directory;
+  here.owner = job->owner;
   for (const control::MemberCard& card : job->members.live) {
     here.members.push_back(card.mark.pid);
     here.launched = here.launched || card.rank >= 0;
@@ -106,17 +117,22 @@ hypervisor::CriuRequest criu_request(const CommandLine& line) {
   request.node = node_name();
   std::error_code failed;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
-  request.job = {failed ? "btlctl" : self.string(), line.job};
+  request.job = {failed ? "btlctl" : self.string(), line.job, line.user};
   request.lease = line.lease_or(kCriuLeaseDefault);
   request.timeout = vm_timeout(line);
   const auto& given = line.arguments;
   request.goes_on = std::find(given.begin(), given.end(), kLeaveRunning) != given.end();
   request.dry_run = line.dry_run;
   request.node_command = line.words.empty() ? "" : line.words.front();
-  request.find_job = [&line] { return job_here(line); };
-  request.find_nodes = [&line] { return nodes_of_job(line); };
-  request.still_relay = [&line]() -> Result<Fd> {
-    const auto job = find_job(line.job, line.user);
+  const auto named = std::make_shared<CommandLine>(line);
+  request.find_job = [named] { return job_here(*named); };
+  request.find_nodes = [named]() -> Result<std::vector<std::string>> {
+    if (const auto job = find_same_job(*named); !job)
+      return fail(Errc::kNotFound, job.error().text);
+    return nodes_of_job(*named);
+  };
+  request.still_relay = [named]() -> Result<Fd> {
+    const auto job = find_same_job(*named);
     return job ? pause_relay(*job) : fail(Errc::kNotFound, job.error().text);
   };
   request.set_clock = hypervisor::continue_clock;

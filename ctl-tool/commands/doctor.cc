@@ -78,6 +78,11 @@ JobSight asked(const CommandLine& line, control::JobLinks& links, const std::ato
   return sight;
 }
 
+/// A process that was not waited for is not silent: a look that was broken off finds no faults.
+ExitCode end_interrupted(const CommandLine& line) {
+  return end_early(line, {ExitCode::kInterrupted, "interrupted; nothing was changed"});
+}
+
 /// The job that is named, or each on this node of the user whose jobs a command is for: a root without jobs must not be told
 /// that all is well beside a job that `btlctl status` shows it. Done: it could be asked, or there is none.
 ExitCode look_at_jobs(const CommandLine& line, const std::atomic<bool>& stop,
@@ -97,8 +102,10 @@ ExitCode look_at_jobs(const CommandLine& line, const std::atomic<bool>& stop,
   for (const std::string& id : ids) {
     one.job = id;
     auto links = open_job(one, 0, stop);
-    if (!links) return end_early(line, links.error());
-    check_job(asked(one, *links, stop), report);
+    if (!links && !stop.load()) return end_early(line, links.error());
+    const JobSight sight = links ? asked(one, *links, stop) : JobSight{};
+    if (stop.load()) return end_interrupted(line);
+    check_job(sight, report);
   }
   return ExitCode::kDone;
 }
@@ -142,6 +149,7 @@ ExitCode examine(const CommandLine& line, const std::atomic<bool>& stop) {
   set_log_level(LogLevel::kError);  // what would be warned of is among the findings
   doctor::Report report;
   look_at_node(line, stop, report);
+  if (stop.load()) return end_interrupted(line);
   if (const ExitCode code = look_at_jobs(line, stop, report); code != ExitCode::kDone) return code;
   const auto faults = static_cast<std::uint64_t>(
       std::count_if(report.findings.begin(), report.findings.end(),

@@ -67,6 +67,12 @@ NoJob become_exporter(const CommandLine& line) {
   return {ExitCode::kNotPermitted, "cannot start " + installed + ": " + std::strerror(errno)};
 }
 
+ExitCode say_what_would_be(const CommandLine& line, const MetricsLook& look, ExitCode code) {
+  print("the counters of " + counted(look.jobs.size(), "job", "jobs") + " would be written to " +
+        printable(line.textfile) + "\n");
+  return code;
+}
+
 ExitCode show_metrics(const CommandLine& line, const std::atomic<bool>& stop) {
   if (!line.listen.empty()) return end_early(line, become_exporter(line));
   const auto look = look_for_metrics(line);
@@ -80,6 +86,7 @@ ExitCode show_metrics(const CommandLine& line, const std::atomic<bool>& stop) {
     print(metrics_text(look->jobs, MetricsForm::kOpenMetrics));
     return code;
   }
+  if (line.dry_run) return say_what_would_be(line, *look, code);
   const auto failed =
       replace_file(line.textfile, metrics_text(look->jobs, MetricsForm::kPrometheus));
   return failed ? end_early(line, *failed) : code;
@@ -98,6 +105,9 @@ std::string problem_of_textfile(const std::string& path) {
 std::string conflict_of_metrics(const CommandLine& line) {
   if (!line.connect.empty())
     return "metrics are of this node's processes; call it on each node, without --connect";
+  if (!line.listen.empty() && line.dry_run)
+    return "--listen serves, which --dry-run does not allow; metrics alone prints what would be "
+           "served";
   if (!line.listen.empty() && line.timeout_s)
     return "--listen serves until it is told to end; --timeout means nothing with it";
   return line.json ? "metrics prints OpenMetrics, not JSON; `btlctl --json top --once` does" : "";
@@ -123,9 +133,9 @@ const Command kMetrics{
     .summary = "Print this node's counters for a monitoring system",
     .detail =
         R"(Prints the counters of all jobs of this node (--job: of one) as OpenMetrics. Call it on each node: a
-process appears in the metrics of its own node alone. Labels are job, rank, transport, and few more
-of a fixed set; pairs are in `btlctl top`. The processes are not woken. A dashboard for Grafana
-and alert rules for Prometheus are installed in share/livebtl/monitoring.
+process appears in the metrics of its own node alone. Labels are user, mpi_job, rank, transport,
+and a few more of a fixed set; pairs are in `btlctl top`. The processes are not woken. A dashboard
+for Grafana and alert rules for Prometheus are installed in share/livebtl/monitoring.
 
 Examples:
   btlctl metrics

@@ -15,6 +15,8 @@
 #include "base/clock.h"
 #include "base/deadline.h"
 #include "base/process_files.h"
+#include "base/run_directory.h"
+#include "control/place/member_file.h"
 #include "control/wire/local_link.h"
 #include "hypervisor/criu/process_tree.h"
 #include "hypervisor/vm/child.h"
@@ -54,17 +56,21 @@ Result<Fd> process_at(const std::string& path, uid_t owner) {
   return has_it == owner ? Result<Fd>(std::move(process)) : another_users(path);
 }
 
-/// Made for its owner, if nobody has started a relay yet: the members must be able to open it.
-Fd open_start_lock(const std::string& path, uid_t owner) {
+/// Made for its owner, if nobody has started a relay yet: the members must be able to open it. In the job's directory and
+/// nowhere else, whatever its owner has put in that directory's place meanwhile.
+Fd open_start_lock(const Fd& directory, const std::string& name, uid_t owner) {
   constexpr int kFlags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
-  Fd made(::open(path.c_str(), kFlags | O_CREAT | O_EXCL, 0600));
+  Fd made(::openat(directory.number(), name.c_str(), kFlags | O_CREAT | O_EXCL, 0600));
   if (made && ::fchown(made.number(), owner, static_cast<gid_t>(-1)) != 0) return {};
-  return made ? std::move(made) : Fd(::open(path.c_str(), kFlags));
+  return made ? std::move(made) : Fd(::openat(directory.number(), name.c_str(), kFlags));
 }
 
-Result<Fd> take_start_lock(const std::string& path, uid_t owner, const Deadline& deadline) {
-  Fd lock = open_start_lock(path, owner);
-  if (!lock) return fail(Errc::kSystem, path + ": " + std::strerror(errno));
+Result<Fd> take_start_lock(const control::JobPlace& job, ProcessId node, const Deadline& deadline) {
+  const auto directory = open_private_directory(job.directory, job.owner);
+  if (!directory) return tl::unexpected(directory.error());
+  const std::string name = process_file(node, kRelayStartLock);
+  Fd lock = open_start_lock(*directory, name, job.owner);
+  if (!lock) return fail(Errc::kSystem, job.directory + "/" + name + ": " + std::strerror(errno));
   while (!control::take_lock(lock.number())) {
     if (monotonic_now() > deadline.at)
       return fail(Errc::kTimeout,
@@ -78,11 +84,15 @@ Result<Fd> take_start_lock(const std::string& path, uid_t owner, const Deadline&
 
 Result<Fd> pause_relay(const control::JobPlace& job) {
   if (job.members.live.empty()) return fail(Errc::kNotFound, "there is no process of the job here");
-  const std::string node = job.directory + "/" + job.members.live.front().node;
+  const auto node = control::parse_process_name(job.members.live.front().node, "");
+  if (!node)
+    return fail(Errc::kRefused, job.directory +
+                                    " holds a file of a process that names no node; have the job's "
+                                    "user remove that file");
   const Deadline deadline{monotonic_now() + kPauseMax, nullptr};
-  auto lock = take_start_lock(node + std::string(kRelayStartLock), job.owner, deadline);
+  auto lock = take_start_lock(job, *node, deadline);
   if (!lock) return lock;
-  const auto relay = process_at(node + std::string(kRelaySocket), job.owner);
+  const auto relay = process_at(job.directory + "/" + process_file(*node, kRelaySocket), job.owner);
   if (!relay) return tl::unexpected(relay.error());
   if (!*relay) return lock;
   ::syscall(SYS_pidfd_send_signal, relay->number(), SIGKILL, nullptr, 0);

@@ -7,6 +7,7 @@
 #include "control/wire/json_archive.h"
 #include "ctl-tool/ask.h"
 #include "ctl-tool/command.h"
+#include "ctl-tool/commands/status_pages.h"
 #include "ctl-tool/moves.h"
 #include "ctl-tool/say.h"
 
@@ -64,19 +65,6 @@ std::string state_of(const StatusAnswer& answer) {
   std::string ladder = doing(answer.standing);
   if (hold.empty()) return ladder;
   return ladder == "at rest" ? hold : hold + "; " + ladder;
-}
-
-/// All pages of one member's peers, the first being in `answer`.
-void add_other_pages(Asker<StatusAnswer>& asker, const std::string& job, const MemberEntry& member,
-                     StatusAnswer& answer) {
-  auto& peers = answer.engine.peers;
-  while (peers.size() < answer.peers_total) {
-    const control::StatusRequest request{job, true, static_cast<std::uint32_t>(peers.size())};
-    const auto heard = asker.ask({member}, request).answers;
-    if (heard.empty() || heard.front().second.engine.peers.empty()) return;
-    const auto& page = heard.front().second.engine.peers;
-    peers.insert(peers.end(), page.begin(), page.end());
-  }
 }
 
 Json status_member(const StatusAnswer& answer, bool peers) {
@@ -191,13 +179,11 @@ void print_missing(const control::Missing& missing) {
 ExitCode show_status(const CommandLine& line, const std::atomic<bool>& stop) {
   auto links = open_job(line, 0, stop);
   if (!links) return end_early(line, links.error());
-  Asker<StatusAnswer> asker(*links, line.timeout_for_look(), stop);
+  // Where one is silent there is to be time left for the other pages of those who answer.
+  const TimeNs timeout = line.timeout_for_look(), end = monotonic_now() + timeout;
+  Asker<StatusAnswer> asker(*links, line.peers ? timeout / 2 : timeout, stop);
   auto result = asker.ask_all(control::StatusRequest{links->job(), line.peers, 0});
-  if (line.peers) {
-    for (auto& [member, answer] : result.answers) {
-      add_other_pages(asker, links->job(), member, answer);
-    }
-  }
+  if (line.peers) add_all_pages(*links, end - monotonic_now(), stop, result);
   const MemberCount count = count_members(*links, result);
   if (line.json) {
     Json document = {{"schema", "livebtl.status/1"},   {"job", links->job()},

@@ -80,7 +80,8 @@ std::string problem_of_series(const CommandLine& line) {
 
 ExitCode run_series(const CommandLine& line, const hypervisor::SetRequest& request, bool by_libvirt,
                     const std::atomic<bool>& stop) {
-  auto series = hypervisor::SetSeries::open(request.directory);
+  auto series = request.dry_run ? hypervisor::SetSeries::look(request.directory)
+                                : hypervisor::SetSeries::open(request.directory);
   if (!series) return end_of_series(line, series.error());
   const double every_s = hypervisor::read_interval(line.vm.every).value_or(0);
   const auto every = static_cast<TimeNs>(every_s * 1e9);

@@ -3,6 +3,7 @@
 // by themselves; rates are asked for at each interval.
 #include <time.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <map>
@@ -60,6 +61,12 @@ Json place_json(const Standing& standing) {
           {"undoing", standing.undoing}};
 }
 
+/// By transport, since the process started.
+struct Sent {
+  std::map<std::string, std::uint64_t> bytes;
+  TimeNs at = 0;  // when it was heard
+};
+
 class Watch {
  public:
   Watch(const CommandLine& line, JobLinks& links) : line_(line), links_(links) {}
@@ -69,20 +76,26 @@ class Watch {
     greet_and_miss();
     const TimeNs interval = line_.interval();
     const TimeNs until = std::min(end, monotonic_now() + interval);
-    for (const auto& member : links_.found().live) {
-      links_.send(member.member, control::WatchRequest{links_.job(), lease_ms(interval)});
+    for (const auto& member : links_.found().live)
       links_.send(member.member, control::StatusRequest{links_.job(), false, 0});
-    }
     while (!stop.load() && monotonic_now() < until) {
-      if (const auto heard = links_.receive(until - monotonic_now())) take(*heard);
+      if (monotonic_now() >= renew_at_) renew(interval);
+      if (const auto heard = links_.receive(std::min(until, renew_at_) - monotonic_now()))
+        take(*heard);
     }
-    show_rates(interval);
+    renew_at_ = 0;  // a process that has joined is to be asked, too
+    show_rates();
   }
 
  private:
-  static std::uint32_t lease_ms(TimeNs interval) {
-    return static_cast<std::uint32_t>(
-        std::min<TimeNs>(60'000, 3 * interval / kMillisecond + 1'000));
+  static constexpr TimeNs kRenewed = 20 * kSecond;  // a member keeps a watch for 60 s at most
+
+  void renew(TimeNs interval) {
+    const TimeNs renewed = std::min(interval, kRenewed);
+    const auto lease_ms = static_cast<std::uint32_t>((3 * renewed + kSecond) / kMillisecond);
+    for (const auto& member : links_.found().live)
+      links_.send(member.member, control::WatchRequest{links_.job(), lease_ms});
+    renew_at_ = monotonic_now() + kRenewed;
   }
 
   void greet_and_miss() {
@@ -105,9 +118,10 @@ class Watch {
       known = std::move(text);
       tell("standing", event->standing.name, known, place_json(event->standing));
     } else if (const auto* status = std::get_if<control::StatusAnswer>(&heard.message)) {
-      for (const auto& transport : status->engine.transports) {
-        bytes_[heard.from][transport.name] = transport.carried.bytes_sent;
-      }
+      Sent& sent = now_[heard.from];
+      sent.at = monotonic_now();
+      for (const auto& transport : status->engine.transports)
+        sent.bytes[transport.name] = transport.carried.bytes_sent;
     }
   }
 
@@ -128,27 +142,39 @@ class Watch {
     }
   }
 
-  void show_rates(TimeNs interval) {
-    std::map<std::string, std::uint64_t> sums;
-    for (const auto& [member, transports] : bytes_) {
-      for (const auto& [name, bytes] : transports) sums[name] += bytes;
+  /// Of each process between its last two answers, however late they were: what it had sent before the first one was sent
+  /// at a time that nobody has seen.
+  void show_rates() {
+    std::map<std::string, double> sums;
+    for (const auto& [member, sent] : now_) {
+      const auto known = before_.find(member);
+      if (known != before_.end() && known->second.at < sent.at)
+        add_rates(known->second, sent, sums);
     }
+    before_ = now_;
     std::vector<std::string> rates;
-    for (const auto& [name, bytes] : sums) {
-      const std::uint64_t before = before_.contains(name) ? before_[name] : bytes;
-      if (bytes <= before) continue;
-      const double rate = static_cast<double>(bytes - before) * 1e9 / static_cast<double>(interval);
+    rates.reserve(sums.size());
+    for (const auto& [name, rate] : sums)
       rates.push_back(name + " " + human_bytes(static_cast<std::uint64_t>(rate)) + "/s");
-    }
-    before_ = std::move(sums);
     if (!rates.empty()) tell("rates", links_.job(), join(rates, ", "));
+  }
+
+  static void add_rates(const Sent& before, const Sent& now, std::map<std::string, double>& sums) {
+    for (const auto& [name, bytes] : now.bytes) {
+      const auto known = before.bytes.find(name);
+      const std::uint64_t known_bytes = known == before.bytes.end() ? 0 : known->second;
+      if (bytes <= known_bytes) continue;
+      sums[name] +=
+          static_cast<double>(bytes - known_bytes) * 1e9 / static_cast<double>(now.at - before.at);
+    }
   }
 
   const CommandLine& line_;
   JobLinks& links_;
   std::map<MemberId, std::string> names_, standings_;
-  std::map<MemberId, std::map<std::string, std::uint64_t>> bytes_;
-  std::map<std::string, std::uint64_t> before_;
+  std::map<MemberId, Sent> now_,
+      before_;  // as each has answered last, and had before this interval
+  TimeNs renew_at_ = 0;
 };
 
 ExitCode watch(const CommandLine& line, const std::atomic<bool>& stop) {

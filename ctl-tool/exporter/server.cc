@@ -3,16 +3,67 @@
 #include "ctl-tool/exporter/server.h"
 
 #include <httplib.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
+#include "ctl-tool/exporter/bounded_stream.h"
+
 namespace livebtl::tool {
+
+/// The library accepts and understands requests; what a connection may take is bounded here.
+class BoundedServer final : public httplib::Server {
+ public:
+  /// Connections that nobody has begun to answer are closed.
+  void end() {
+    ending_.store(true);
+    stop();
+  }
+
+ private:
+  using Setup = std::function<void(httplib::Request&)>;
+
+  bool process_and_close_socket(socket_t socket) override {
+    bool answered = false;
+    if (!ending_.load()) {
+      BoundedStream stream(socket);
+      answered = hand_on(&BoundedServer::process_request, stream);
+    }
+    ::shutdown(socket, SHUT_RDWR);
+    ::close(socket);
+    return answered;
+  }
+
+  // What the library would otherwise make of a few bytes: a body unpacked from them, or a copy of the whole answer for
+  // each range that is asked for.
+  static void make_harmless(httplib::Request& request) {
+    request.headers.erase("Content-Encoding");
+    request.headers.erase("Range");
+    request.ranges.clear();
+  }
+
+  // The library's own name for it is called as that version has it: cpp-httplib 0.11 to 0.14, and 0.18.
+  bool hand_on(bool (httplib::Server::*process)(httplib::Stream&, bool, bool&, const Setup&),
+               BoundedStream& stream) {
+    bool closed = false;
+    return (this->*process)(stream, true, closed, make_harmless);
+  }
+  bool hand_on(bool (httplib::Server::*process)(httplib::Stream&, const std::string&, int,
+                                                const std::string&, int, bool, bool&, const Setup&),
+               BoundedStream& stream) {
+    bool closed = false;
+    return (this->*process)(stream, "", 0, "", 0, true, closed, make_harmless);
+  }
+
+  std::atomic<bool> ending_{false};
+};
+
 namespace {
 
 constexpr std::size_t kAnswering = 16;  // threads
-constexpr time_t kPatienceSeconds = 2;  // with one that sends or reads slowly
-constexpr std::size_t kBodyBytesMax = 4096;
 
 MetricsForm form_wanted(const httplib::Request& request) {
   const bool open =
@@ -21,10 +72,7 @@ MetricsForm form_wanted(const httplib::Request& request) {
 }
 
 void set_up(httplib::Server& server) {
-  server.set_read_timeout(kPatienceSeconds, 0);
-  server.set_write_timeout(kPatienceSeconds, 0);
-  server.set_keep_alive_max_count(1);  // the library looks at an idle connection 100 times a second
-  server.set_payload_max_length(kBodyBytesMax);
+  server.set_payload_max_length(BoundedStream::kRequestBytesMax);
   // Not SO_REUSEPORT, as the library would: a second exporter would take half of the requests, unnoticed.
   server.set_socket_options([](socket_t socket) {
     const int yes = 1;
@@ -35,7 +83,7 @@ void set_up(httplib::Server& server) {
 }  // namespace
 
 MetricsServer::MetricsServer(Look look)
-    : look_(std::move(look)), server_(std::make_unique<httplib::Server>()) {
+    : look_(std::move(look)), server_(std::make_unique<BoundedServer>()) {
   set_up(*server_);
   // The library asks for threads once it runs. Before that its stop() would do nothing.
   server_->new_task_queue = [this] {
@@ -59,7 +107,7 @@ MetricsServer::MetricsServer(Look look)
 
 MetricsServer::~MetricsServer() {
   if (!acceptor_.joinable()) return;
-  server_->stop();
+  server_->end();
   acceptor_.join();
 }
 

@@ -2,7 +2,8 @@
 // ctl-tool/exporter/server.h -- answers GET /metrics, by cpp-httplib (docs/adr/0069).
 //
 // Threads: one that accepts and a few that answer, all of this class; the text is asked for by one at a time. As with
-// every exporter, all who reach the address may read, so requests are hostile: bounded in size and in time.
+// every exporter, all who reach the address may read, so requests are hostile: a connection is bounded in size and in time
+// as a whole (bounded_stream.h), and is closed after its answer.
 #pragma once
 
 #include <functional>
@@ -15,11 +16,9 @@
 #include "control/client/relay_address.h"
 #include "ctl-tool/metrics_text.h"
 
-namespace httplib {
-class Server;
-}
-
 namespace livebtl::tool {
+
+class BoundedServer;  // cpp-httplib's, which this header does not bring
 
 class MetricsServer {
  public:
@@ -27,7 +26,7 @@ class MetricsServer {
   using Look = std::function<Result<std::string>(MetricsForm form)>;
 
   explicit MetricsServer(Look look);
-  ~MetricsServer();  // answers what has begun
+  ~MetricsServer();  // answers what has begun: that takes a bounded time
   MetricsServer(const MetricsServer&) = delete;
   MetricsServer& operator=(const MetricsServer&) = delete;
 
@@ -37,7 +36,7 @@ class MetricsServer {
  private:
   Look look_;
   std::mutex looking_;
-  std::unique_ptr<httplib::Server> server_;
+  std::unique_ptr<BoundedServer> server_;
   std::latch running_{1};
   std::thread acceptor_;
 };

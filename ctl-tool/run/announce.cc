@@ -43,14 +43,9 @@ bool uses(const core::TransportStatus& transport) {
   return transport.peers > own || transport.bulk_peers > own;
 }
 
-bool descends(pid_t pid, pid_t ancestor) {
-  for (int i = 0; i < kAncestorsMax && pid > 1; ++i) {
-    if (pid == ancestor) return true;
-    const auto stat = read_process_stat(pid);
-    if (!stat) return false;
-    pid = stat->parent;
-  }
-  return false;
+std::optional<pid_t> parent_in_proc(pid_t pid) {
+  const auto stat = read_process_stat(pid);
+  return stat ? std::optional<pid_t>(stat->parent) : std::nullopt;
 }
 
 /// Looks for the one job that a launcher has started.
@@ -96,7 +91,7 @@ class Announcer {
     const auto& live = job.members.live;
     if (!by_descent_) return !live.empty() && !known_.contains(job.id);
     return std::any_of(live.begin(), live.end(), [this](const control::MemberCard& card) {
-      return descends(card.mark.pid, launcher_);
+      return descends(card.mark.pid, launcher_, parent_in_proc);
     });
   }
 
@@ -140,6 +135,16 @@ void leave_streams() {
 }
 
 }  // namespace
+
+bool descends(pid_t pid, pid_t ancestor, const ParentOf& parent) {
+  // In a container the launcher may itself be process 1, whose parent is 0.
+  std::optional<pid_t> each = pid;
+  for (int i = 0; i < kAncestorsMax && each.value_or(0) > 0; ++i) {
+    if (*each == ancestor) return true;
+    each = parent(*each);
+  }
+  return false;
+}
 
 std::string up_line(const std::string& job, const StatusAnswers& answers) {
   std::set<std::string> nodes, names;

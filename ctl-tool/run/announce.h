@@ -5,6 +5,10 @@
 // Threads: one. That process ends when it has said its line, or when the launcher ends, whichever is first.
 #pragma once
 
+#include <sys/types.h>
+
+#include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +23,11 @@ using StatusAnswers = std::vector<std::pair<control::MemberEntry, control::Statu
 std::string up_line(const std::string& job, const StatusAnswers& answers);
 /// Does every process send to another one?
 bool all_talk(const StatusAnswers& answers);
+
+/// nullopt: that process has ended.
+using ParentOf = std::function<std::optional<pid_t>(pid_t pid)>;
+/// Is `ancestor` that process itself, or one from which it descends?
+bool descends(pid_t pid, pid_t ancestor, const ParentOf& parent);
 
 /// Called by the process that will be the launcher. by_descent: the job's processes on this node descend from the
 /// launcher; else (srun) they are known by having come after it.

@@ -43,7 +43,7 @@ std::string text_of_nodes(const NodeGroup& group, const std::vector<std::string>
 
 std::string text_of_dump(Action action, const CriuRequest& request, const DumpSteps& steps) {
   const auto told = [&](const Verb& verb) {
-    return "here" + order_text(request.job, verb, request.timeout);
+    return "here" + order_text(steps.told(), verb, request.timeout);
   };
   switch (action.step) {
     case Step::kClaim:

@@ -20,14 +20,15 @@ struct JobHere {
   std::string directory;  // its run directory
   std::vector<pid_t> members;
   bool launched = false;   // by a launcher, whose children they are
-  bool elsewhere = false;  // it has processes on other nodes
+  bool elsewhere = false;  // it has processes on other nodes, or may get some
+  uid_t owner = 0;         // of its run directory: what the cards there say is this user's word
 };
 
 struct CriuRequest {
   std::string directory;      // of the set
   std::string node;           // dump: what its file is called after
   std::string criu = "criu";  // the program
-  GuestJob job;               // btlctl, and the job's id
+  GuestJob job;               // btlctl, and the job as the user has named it
   TimeNs lease = 0;           // dump: of the hold
   TimeNs timeout = 0;         // of the whole command
   bool goes_on = false;       // dump: the processes do

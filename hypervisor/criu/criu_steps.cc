@@ -43,13 +43,14 @@ CriuSteps::CriuSteps(const CriuRequest& request, std::vector<std::string> nodes,
                      const SetForm& form, const std::atomic<bool>& stop, Progress progress)
     : Steps(request.timeout, stop, std::move(progress)),
       request_(request),
+      told_(request.job),
       directory_(request.directory, std::move(nodes), form) {}
 
 Answer CriuSteps::order(const Verb& verb, const Deadline& deadline) {
   const TimeNs left = std::max(kSecond, deadline.at - monotonic_now());
   const auto finished =
-      run_program(words_of(request_.job, verb, left),
-                  {monotonic_now() + left + kProgramGrace, nullptr}, kProgramGrace);
+      run_program(words_of(told_, verb, left), {monotonic_now() + left + kProgramGrace, nullptr},
+                  kProgramGrace);
   if (!finished) return late_answer_of(finished.error());
   const GuestAnswer said = read_answer(*finished);
   if (said.members != 0) members_ = said.members;
@@ -136,9 +137,11 @@ Answer DumpSteps::look() {
   if (job_.elsewhere && request_.node_command.empty())
     return {
         Outcome::kFailed, kCodeRefused,
-        "the job has processes on other nodes, too; --node-command 'ssh {node}', say, tells how "
-        "btlctl is run there"};
-  const auto root = root_of(job_.members, job_.launched);
+        "the job has, or may get, processes on other nodes (LIVEBTL_RELAY=on, say); --node-command "
+        "'ssh {node}', say, tells how btlctl is run there"};
+  told_.job = job_.id;
+  told_.user = std::to_string(job_.owner);
+  const auto root = root_of_user(job_.members, job_.launched, job_.owner);
   if (!root)
     return {Outcome::kFailed, root.error().code == Errc::kRefused ? kCodeRefused : kCodeNotFound,
             root.error().text};
@@ -182,6 +185,7 @@ Answer DumpSteps::save() {
     return late_answer_of(written.error());
   const auto file = directory_.create(node_);  // for its mode; tar fills it
   if (!file) return late_answer_of(file.error());
+  if (Answer own = check_users(root_, job_.owner); !own.ok()) return own;
   Answer dumped =
       run_to_its_end(dump_words(request_.criu, root_, images_, request_.goes_on, left), kDumpLog);
   if (!dumped.ok() && is_only_copy()) {
@@ -190,6 +194,12 @@ Answer DumpSteps::save() {
   }
   if (!dumped.ok() || !request_.goes_on) return dumped;
   return check_tree();
+}
+
+/// As they are now: a number may be another process's since it was looked up, and CRIU ends whatever has it.
+Answer CriuSteps::check_users(pid_t root, uid_t owner) {
+  const Status own = check_owner(tree_below(root), owner);
+  return own ? Answer{} : Answer{Outcome::kFailed, kCodeRefused, own.error().text};
 }
 
 /// CRIU was killed while it ended the processes, of which it ends the root first: they are in the set, and nowhere else.

@@ -16,6 +16,8 @@ inline int code_of_set(Errc error) noexcept {
 class CriuSteps : public Steps {
  public:
   const std::string& hold() const noexcept { return hold_; }
+  /// Whom orders are for: once the job is found, that one alone, whatever other jobs there are.
+  const GuestJob& told() const noexcept { return told_; }
 
  protected:
   CriuSteps(const CriuRequest& request, const std::string& node, const std::atomic<bool>& stop,
@@ -35,7 +37,11 @@ class CriuSteps : public Steps {
   /// Until no process of the tree has a Unix socket that leads out of it.
   Answer wait_for_links(const std::vector<pid_t>& tree) const;
 
+  /// Nothing of another user's is below it. Just before CRIU is called.
+  static Answer check_users(pid_t root, uid_t owner);
+
   const CriuRequest& request_;
+  GuestJob told_;
   SetDirectory directory_;
   std::string node_, images_, hold_;
   std::uint64_t members_ = 0;
@@ -93,13 +99,12 @@ class RestartSteps : public CriuSteps {
   std::string what_runs() const;
 
   SavedMachine saved_;
+  DumpedProcesses facts_;  // once make_ready() has read them
 
  private:
   Answer look();
   Answer load();
   Answer unpack(const Deadline& deadline);
-
-  DumpedProcesses facts_;
 };
 
 }  // namespace livebtl::hypervisor

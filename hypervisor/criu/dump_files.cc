@@ -26,11 +26,11 @@ std::int64_t uptime_s() {
 
 Status write_dump_files(const std::string& images, const DumpedTree& dumped,
                         const std::string& script) {
-  std::string list;
-  for (const std::string& file : passing_files(dumped.tree, dumped.job.directory))
-    list += file.substr(1) + "\n";
   const auto owner = owner_of(dumped.root);
   if (!owner) return fail(Errc::kNotFound, "process " + std::to_string(dumped.root) + " has ended");
+  std::string list;
+  for (const std::string& file : passing_files(dumped.tree, dumped.job.directory, *owner))
+    list += file.substr(1) + "\n";
   const DumpedProcesses facts{dumped.tree, dumped.root, monotonic_now() / kSecond, dumped.job.id,
                               *owner};
   return write_file(images + "/" + kFileList, list, 0600)

@@ -15,6 +15,9 @@ class NodeGroup {
   NodeGroup(std::string command, std::string here, std::vector<std::string> btlctl)
       : command_(std::move(command)), here_(std::move(here)), btlctl_(std::move(btlctl)) {}
 
+  /// From now on the nodes' btlctl is started by these words.
+  void call(std::vector<std::string> btlctl) { btlctl_ = std::move(btlctl); }
+
   /// Until all are ready; if one is not, none of them does anything.
   Answer ready(const std::vector<NodeOrder>& orders, const Deadline& deadline);
   /// Until all have done it. An answer that is not ok() tells of all that have not said so.

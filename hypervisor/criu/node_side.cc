@@ -104,7 +104,7 @@ class NodeDump : public CriuSteps {
     job_ = std::move(*job);
     if (job_.id != order_.job)
       return {Outcome::kFailed, kCodeNotFound, "there is no process of job " + order_.job};
-    const auto root = root_of(job_.members, job_.launched);
+    const auto root = root_of_user(job_.members, job_.launched, job_.owner);
     if (!root) return {Outcome::kFailed, kCodeRefused, root.error().text};
     root_ = *root;
     said.members = job_.members.size();
@@ -113,6 +113,7 @@ class NodeDump : public CriuSteps {
 
   Answer call_criu(NodeAnswer& said) {
     const Deadline deadline = uninterrupted();
+    if (Answer own = check_users(root_, job_.owner); !own.ok()) return own;
     words_ =
         dump_words(request_.criu, root_, images_, order_.goes_on, deadline.at - monotonic_now());
     if (const auto ready = criu_.start(words_, images_, deadline); !ready)
@@ -161,7 +162,7 @@ class NodeRestart : public RestartSteps {
 
   int serve(const NodeDoor& door) {
     Answer answer = begin();
-    say(door, answer);
+    say(door, answer, {.job = facts_.job, .owner = facts_.owner});
     const bool goes = answer.ok() && next_word(door, request_) == kGo;
     if (goes) say(door, answer = end(true));
     if (!goes && criu_.started()) end(false);

@@ -100,13 +100,16 @@ std::string answer_line(const NodeAnswer& answer) {
   Json connections = Json::array();
   for (const TcpConnection& each : answer.connections)
     connections.push_back({{"local", each.local}, {"remote", each.remote}, {"owner", each.owner}});
-  return one_document({{"schema", kNodeSchema},
-                       {"exit_code", answer.code},
-                       {"text", answer.text},
-                       {"members", answer.members},
-                       {"bytes", answer.file.bytes},
-                       {"crc32c", answer.file.crc32c},
-                       {"connections", std::move(connections)}});
+  Json document = {{"schema", kNodeSchema},
+                   {"exit_code", answer.code},
+                   {"text", answer.text},
+                   {"members", answer.members},
+                   {"bytes", answer.file.bytes},
+                   {"crc32c", answer.file.crc32c},
+                   {"connections", std::move(connections)},
+                   {"job", answer.job}};
+  if (answer.owner) document["owner"] = *answer.owner;
+  return one_document(document);
 }
 
 Result<NodeAnswer> read_node_answer(std::string_view line) {
@@ -122,6 +125,10 @@ Result<NodeAnswer> read_node_answer(std::string_view line) {
   answer.members = number_member(document, "members").value_or(0);
   if (!read_file(document, "", answer.file)) return no();
   if (!read_connections(document, answer.connections)) return no();
+  answer.job = one_line(text_member(document, "job"));
+  const auto owner = number_member(document, "owner");
+  if (owner && *owner >= UINT32_MAX) return no();
+  if (owner) answer.owner = static_cast<uid_t>(*owner);
   return answer;
 }
 

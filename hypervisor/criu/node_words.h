@@ -12,6 +12,10 @@
 // told to go, and have ended their processes, which only the whole set brings back.
 #pragma once
 
+#include <sys/types.h>
+
+#include <optional>
+
 #include "hypervisor/criu/connections.h"
 #include "hypervisor/set/set_file.h"
 
@@ -45,6 +49,8 @@ struct NodeAnswer {
   std::uint64_t members = 0;                    // dump: that it has dumped
   SavedMachine file = {};                       // dump
   std::vector<TcpConnection> connections = {};  // dump: whose other end is elsewhere
+  std::string job = {};                         // restore: whose processes they are, ...
+  std::optional<uid_t> owner = std::nullopt;    // ... as the dump has written down
 };
 std::string answer_line(const NodeAnswer& answer);
 /// Errors: kCorrupt.

@@ -10,11 +10,15 @@
 namespace livebtl::hypervisor {
 namespace {
 
-NodeGroup group_for(const CriuRequest& request) {
-  std::vector<std::string> words = {request.job.btlctl};
-  if (!request.job.job.empty()) words.insert(words.end(), {"--job", request.job.job});
+std::vector<std::string> words_for_nodes(const GuestJob& job) {
+  std::vector<std::string> words = words_naming(job);
+  words.insert(words.begin(), job.btlctl);
   words.insert(words.end(), {"checkpoint", "node"});
-  return {request.node_command, request.node, std::move(words)};
+  return words;
+}
+
+NodeGroup group_for(const CriuRequest& request) {
+  return {request.node_command, request.node, words_for_nodes(request.job)};
 }
 
 NodeOrder order_for(const CriuRequest& request, const std::string& node, const Deadline& deadline) {
@@ -43,7 +47,9 @@ NodesDumpSteps::NodesDumpSteps(const CriuRequest& request, std::vector<std::stri
 
 Answer NodesDumpSteps::perform(Action action) {
   if (action.step == Step::kDiscard) group_.undo(afterwards());
-  return DumpSteps::perform(action);
+  Answer answer = DumpSteps::perform(action);
+  if (action.step == Step::kLook) group_.call(words_for_nodes(told()));
+  return answer;
 }
 
 Answer NodesDumpSteps::claim() {
@@ -172,11 +178,33 @@ Answer NodesRestartSteps::load() {
   }
   Answer restored = group_.ready(orders, deadline);
   if (restored.ok()) {
-    restored = group_.go(afterwards());
+    restored = take_name();
+    if (restored.ok()) restored = group_.go(afterwards());
     if (!restored.ok()) group_.undo(afterwards());
   }
   if (!restored.ok()) restored.text += "; all nodes were told to end what they had restored";
   return restored;
+}
+
+/// Each node has read in its own file whose processes they are. From now on orders are for that job alone: by another
+/// user's, or by root's own, they would be refused, and all that is restored would be ended.
+Answer NodesRestartSteps::take_name() {
+  const NodeAnswer& first = group_.answers().front();
+  const auto whose = [](const NodeAnswer& each) {
+    return each.owner ? "job " + each.job + " of user " + std::to_string(*each.owner)
+                      : std::string("a job that it does not name");
+  };
+  for (std::size_t i = 0; i < set_.machines.size(); ++i) {
+    const NodeAnswer& each = group_.answers()[i];
+    if (each.owner && each.owner == first.owner && each.job == first.job) continue;
+    return {Outcome::kFailed, kCodeInconsistent,
+            set_.machines[i].name + " has restored " + whose(each) + ", but " +
+                set_.machines.front().name + " " + whose(first) +
+                ": restore the files of one dump, by btlctl of one version on all nodes"};
+  }
+  told_.user = std::to_string(*first.owner);
+  if (!first.job.empty()) told_.job = first.job;
+  return {};
 }
 
 }  // namespace livebtl::hypervisor

@@ -37,6 +37,7 @@ class NodesRestartSteps : public CriuSteps {
  private:
   Answer look();
   Answer load();
+  Answer take_name();
 
   const SetFile& set_;
   NodeGroup group_;

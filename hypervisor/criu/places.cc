@@ -39,6 +39,17 @@ Result<bool> check_directory(const std::string& directory, uid_t owner) {
   return true;
 }
 
+/// What is to be put back may be there: a file, which is replaced, or a directory, which is left as it is.
+Status check_target(const std::string& path, uid_t owner) {
+  struct stat facts {};
+  if (::lstat(path.c_str(), &facts) != 0 || facts.st_uid == owner) return {};
+  if (S_ISDIR(facts.st_mode) && facts.st_uid == 0) return {};
+  return fail(Errc::kRefused, "'" + one_line(path) + "' belongs to user " +
+                                  std::to_string(facts.st_uid) +
+                                  ", and would be replaced by a file of the job's: move it away, "
+                                  "and restore again");
+}
+
 }  // namespace
 
 Status check_places(std::string_view list, uid_t owner) {
@@ -47,6 +58,7 @@ Status check_places(std::string_view list, uid_t owner) {
     const auto line = list.substr(0, list.find('\n'));
     list.remove_prefix(std::min(list.size(), line.size() + 1));
     const std::string path = "/" + std::string(line);
+    if (Status target = check_target(path, owner); !target) return target;
     for (auto end = passing_place(path).size(); end != std::string::npos;
          end = path.find('/', end + 1)) {
       const std::string directory = path.substr(0, end);

@@ -44,15 +44,15 @@ void add_links(const std::string& directory, std::set<std::string>& found) {
   }
 }
 
-bool can_be_saved(const std::string& path) {
+bool can_be_saved(const std::string& path, uid_t owner) {
   struct stat facts {};
-  return ::lstat(path.c_str(), &facts) == 0 &&
+  return ::lstat(path.c_str(), &facts) == 0 && facts.st_uid == owner &&
          (S_ISREG(facts.st_mode) || S_ISFIFO(facts.st_mode) || S_ISDIR(facts.st_mode));
 }
 
-void add_with_parents(const std::string& path, std::set<std::string>& files) {
+void add_with_parents(const std::string& path, uid_t owner, std::set<std::string>& files) {
   const std::string place = passing_place(path);
-  if (place.empty() || path.find('\n') != std::string::npos || !can_be_saved(path)) return;
+  if (place.empty() || path.find('\n') != std::string::npos || !can_be_saved(path, owner)) return;
   for (std::string each = path; each.size() > place.size(); each = each.substr(0, each.rfind('/')))
     files.insert(each);
 }
@@ -109,6 +109,29 @@ std::optional<uid_t> owner_of(pid_t pid) {
   return facts.st_uid;
 }
 
+Status check_owner(const std::vector<pid_t>& pids, uid_t owner) {
+  for (const pid_t pid : pids) {
+    const auto its = owner_of(pid);
+    if (!its || *its == owner) continue;
+    const std::string name = named_process(pid);
+    return fail(Errc::kRefused,
+                (name.empty() ? "process " + std::to_string(pid) : name) + " belongs to user " +
+                    std::to_string(*its) + ", but the job to user " + std::to_string(owner) +
+                    ", and nobody else's process is dumped with it; have the job's user start the "
+                    "launcher, and all below it");
+  }
+  return {};
+}
+
+Result<pid_t> root_of_user(const std::vector<pid_t>& members, bool launched, uid_t owner) {
+  if (const Status own = check_owner(members, owner); !own) return tl::unexpected(own.error());
+  auto root = root_of(members, launched);
+  if (!root) return root;
+  if (const Status own = check_owner(tree_below(*root), owner); !own)
+    return tl::unexpected(own.error());
+  return root;
+}
+
 std::string named_process(pid_t pid) {
   const auto stat = read_process_stat(pid);
   return stat && stat->state != 'Z' ? stat->name + " (" + std::to_string(pid) + ")" : "";
@@ -123,8 +146,8 @@ std::string named_processes(const std::vector<pid_t>& pids) {
   return names;
 }
 
-std::vector<std::string> passing_files(const std::vector<pid_t>& tree,
-                                       const std::string& directory) {
+std::vector<std::string> passing_files(const std::vector<pid_t>& tree, const std::string& directory,
+                                       uid_t owner) {
   std::set<std::string> seen;
   for (const pid_t pid : tree) {
     add_links(process_path(pid, "fd"), seen);
@@ -135,7 +158,7 @@ std::vector<std::string> passing_files(const std::vector<pid_t>& tree,
        each.increment(broken))
     seen.insert(each->path().string());
   std::set<std::string> files;
-  for (const std::string& path : seen) add_with_parents(path, files);
+  for (const std::string& path : seen) add_with_parents(path, owner, files);
   return {files.begin(), files.end()};
 }
 

@@ -24,6 +24,11 @@ std::vector<pid_t> tree_below(pid_t root);
 
 /// The user whose process it is; nullopt: it has ended.
 std::optional<uid_t> owner_of(pid_t pid);
+/// Do all of these that have not ended belong to that user? A member's number is told by its user, who may name anybody's
+/// process. Errors: kRefused, with the process.
+Status check_owner(const std::vector<pid_t>& pids, uid_t owner);
+/// root_of(), where it and all below it belong to that user. Errors: kNotFound, kRefused.
+Result<pid_t> root_of_user(const std::vector<pid_t>& members, bool launched, uid_t owner);
 
 /// "mpirun (215)"; "" if it has ended.
 std::string named_process(pid_t pid);
@@ -37,8 +42,10 @@ std::map<std::uint64_t, std::string> sockets_of(const std::vector<pid_t>& tree);
 /// /var/tmp; "": in none of them.
 std::string passing_place(const std::string& path);
 
-/// Files, named pipes and directories that these processes have open or mapped in such places, and all that is in `directory`; with the directories above each.
-std::vector<std::string> passing_files(const std::vector<pid_t>& tree,
-                                       const std::string& directory);
+/// Files, named pipes and directories of that user's that these processes have open or mapped in such places, and those in
+/// `directory`; with the directories above each. What is another user's is none of the job's: root would archive it, and
+/// later put it back over what is there.
+std::vector<std::string> passing_files(const std::vector<pid_t>& tree, const std::string& directory,
+                                       uid_t owner);
 
 }  // namespace livebtl::hypervisor

@@ -98,6 +98,8 @@ Answer RestartSteps::unpack(const Deadline& deadline) {
   auto facts = read_text(images_ + "/" + kFactsFile, kTextBytesMax).and_then(read_facts);
   if (!facts) return {Outcome::kFailed, kCodeInconsistent, facts.error().text};
   facts_ = std::move(*facts);
+  told_.user = std::to_string(facts_.owner);
+  if (!facts_.job.empty()) told_.job = facts_.job;
   for (const pid_t pid : facts_.pids) {
     if (const std::string name = named_process(pid); !name.empty())
       return {Outcome::kFailed, kCodeRefused,

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hypervisor/libvirt/libvirt_cards.cc -- of libvirt_vm.h: devices of a domain, by their aliases. Run by
 // btlctl's one thread; libvirt's event loop tells of a device that is gone.
+#include <functional>
+#include <memory>
+#include <optional>
+
 #include "hypervisor/libvirt/domain_xml.h"
 #include "hypervisor/libvirt/libvirt_vm.h"
 
@@ -10,6 +14,7 @@ namespace {
 constexpr TimeNs kCardLookEvery =
     500 * kMillisecond;  // an event is missed while there is no connection
 constexpr TimeNs kUntilHeard = 50 * kMillisecond;
+constexpr TimeNs kSubscribingMax = 3 * kSecond;  // to do without events costs less than to wait on
 
 std::string card_note(const std::string& id) { return "livebtl-" + id; }
 
@@ -31,23 +36,61 @@ void on_refused(virConnectPtr, virDomainPtr, const char* alias, void* removal) {
 }
 void forget_removal(void* removal) { delete static_cast<SharedRemoval*>(removal); }
 
-/// Subscribed to both events of a card, for as long as this lives.
-class Watch {
+/// Both events of a card. Made and destroyed in the thread of a PendingCall: either asks libvirt's
+/// daemon, and lasts as long as that likes.
+class Subscription {
  public:
-  Watch(std::shared_ptr<Connection> connection, const std::string& id)
-      : connection_(std::move(connection)), card_(std::make_shared<Removal>(id)) {
-    removed_ = subscribe(VIR_DOMAIN_EVENT_ID_DEVICE_REMOVED, VIR_DOMAIN_EVENT_CALLBACK(on_removed));
-    refused_ =
-        subscribe(VIR_DOMAIN_EVENT_ID_DEVICE_REMOVAL_FAILED, VIR_DOMAIN_EVENT_CALLBACK(on_refused));
-  }
-  ~Watch() {
+  Subscription(std::shared_ptr<Connection> connection, const SharedRemoval& card)
+      : connection_(std::move(connection)),
+        removed_(subscribe(card, VIR_DOMAIN_EVENT_ID_DEVICE_REMOVED,
+                           VIR_DOMAIN_EVENT_CALLBACK(on_removed))),
+        refused_(subscribe(card, VIR_DOMAIN_EVENT_ID_DEVICE_REMOVAL_FAILED,
+                           VIR_DOMAIN_EVENT_CALLBACK(on_refused))) {}
+  ~Subscription() {
     for (const int number : {removed_, refused_}) {
       if (number >= 0) (void)connection_->calls().event_unsubscribe(connection_->get(), number);
     }
   }
+  Subscription(const Subscription&) = delete;
+  Subscription& operator=(const Subscription&) = delete;
+
+ private:
+  int subscribe(const SharedRemoval& card, int event,
+                virConnectDomainEventGenericCallback callback) {
+    auto* const shared = new SharedRemoval(card);  // libvirt frees it by forget_removal
+    const int number = connection_->calls().event_subscribe(connection_->get(), nullptr, event,
+                                                            callback, shared, forget_removal);
+    if (number < 0) delete shared;
+    return number;
+  }
+
+  std::shared_ptr<Connection> connection_;
+  int removed_, refused_;
+};
+
+/// Hears of a card, for as long as this lives, from when begin() has subscribed.
+class Watch {
+ public:
+  explicit Watch(const std::string& id)
+      : card_(std::make_shared<Removal>(id)), place_(std::make_shared<Place>()) {}
+  /// A subscription that comes too late ends in the thread that has asked for it.
+  ~Watch() {
+    const PendingCall ends([place = std::move(place_)]() mutable -> Status {
+      place.reset();
+      return {};
+    });
+    (void)ends.wait({monotonic_now() + kSubscribingMax, nullptr}, "end its events");
+  }
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
+  /// In the thread of a PendingCall.
+  std::function<Status(const Connection&)> begin(std::shared_ptr<Connection> connection) const {
+    return [card = card_, place = place_, connection = std::move(connection)](const Connection&) {
+      place->subscription.emplace(connection, card);
+      return Status();
+    };
+  }
   bool removed() const { return card_->removed.load(); }
   bool refused() const { return card_->refused.load(); }
   /// An event says that it is worth looking; without one that is done now and then.
@@ -56,17 +99,11 @@ class Watch {
   }
 
  private:
-  int subscribe(int event, virConnectDomainEventGenericCallback callback) {
-    auto* const shared = new SharedRemoval(card_);  // libvirt frees it by forget_removal
-    const int number = connection_->calls().event_subscribe(connection_->get(), nullptr, event,
-                                                            callback, shared, forget_removal);
-    if (number < 0) delete shared;
-    return number;
-  }
-
-  std::shared_ptr<Connection> connection_;
+  struct Place {
+    std::optional<Subscription> subscription;
+  };
   SharedRemoval card_;
-  int removed_ = -1, refused_ = -1;
+  std::shared_ptr<Place> place_;
 };
 
 /// QEMU, whose words libvirt passes on, refuses a second request while the first is pending.
@@ -160,7 +197,9 @@ Status LibvirtVm::stays(const Card& card, Error why, const Deadline& deadline) {
 Status LibvirtVm::pull_card(const Card& card, const Deadline& deadline) {
   auto opened = connection(deadline);
   if (!opened) return tl::unexpected(opened.error());
-  const Watch watch(std::move(*opened), card.id);
+  const Watch watch(card.id);
+  (void)on_connection(watch.begin(std::move(*opened)), "subscribe to events of " + card.id,
+                      deadline.at_most(kSubscribingMax));
   if (auto kept = keep_note(card_note(card.id), card.arguments.dump(), deadline); !kept)
     return kept;
   Status asked = detach(card, deadline);

@@ -67,9 +67,24 @@ Answer Steps::plug(Vm& vm, const Card& card) {
 }
 
 Answer Steps::plug_again(Vm& vm, const Card& card) {
+  const auto there = vm.is_plugged(card, plugging());
+  if (!there) return answer_of(there.error());
+  if (*there) return not_given_up(vm, card);
   const Status plugged = vm.plug_card_again(card, plugging());
   plugged_in_ = plugged_in_ || plugged;
   return answer_of(plugged ? vm.forget_card(card, afterwards()) : plugged);
+}
+
+/// It needs no plugging in. But unless the guest has refused, the request to give it up may be open,
+/// and if the card goes by that later the note alone tells how it was plugged in.
+Answer Steps::not_given_up(Vm& vm, const Card& card) {
+  const auto noted = vm.was_pulled(card, afterwards());
+  if (!noted) return answer_of(noted.error());
+  if (!*noted) return {};
+  return {Outcome::kFailed, kCodeUnfinished,
+          "it is still there, but the guest was asked for it and may give it up later; then call "
+          "this again, or do by hand: " +
+              vm.words_for(VmAct::kPlugAgain, &card, "")};
 }
 
 }  // namespace livebtl::hypervisor

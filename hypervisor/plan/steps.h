@@ -75,14 +75,18 @@ class Steps {
   /// Not interrupted: a card that was asked for goes, sooner or later, and only if that is waited
   /// for can it be plugged in again. `agent`: of the guest, which may know what keeps the card.
   Answer unplug(Vm& vm, const Card& card, GuestAgent* agent);
-  /// Into a machine that has never had it; into the one that it was pulled from.
+  /// Into a machine that has never had it.
   Answer plug(Vm& vm, const Card& card);
+  /// Into the one that it was pulled from. Fails if it is there because the guest has not given it up yet;
+  /// its note stays then.
   Answer plug_again(Vm& vm, const Card& card);
 
   Progress progress_;
   Budget budget_;
 
  private:
+  Answer not_given_up(Vm& vm, const Card& card);
+
   const std::atomic<bool>& stop_;
   bool plugged_in_ = false;  // a card, by us
 };

@@ -66,9 +66,19 @@ std::optional<double> read_interval(const std::string& text) {
   return seconds >= kIntervalMin && seconds <= kIntervalMax ? std::optional(seconds) : std::nullopt;
 }
 
-/// Whatever may be removed in it must be its owner's: others must not be able to write there.
 Result<SetSeries> SetSeries::open(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return series_error(path);
+  return open_there(path);
+}
+
+Result<SetSeries> SetSeries::look(const std::string& path) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0 && errno == ENOENT) return SetSeries(path, Fd());
+  return open_there(path);
+}
+
+/// Whatever may be removed in it must be its owner's: others must not be able to write there.
+Result<SetSeries> SetSeries::open_there(const std::string& path) {
   Fd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory) return series_error(path);
   if (others_may_write_to(directory))
@@ -83,6 +93,7 @@ Result<SetSeries> SetSeries::open(const std::string& path) {
 /// Sets are as old as their names say: one that follows a set of a later time, since the clock was set
 /// back, is called by the second after that.
 std::string SetSeries::next(std::int64_t unix_s) const {
+  if (!directory_) return path_;
   if (const auto before = names(); !before.empty())
     unix_s = std::max(unix_s, time_of(before.front()) + 1);
   std::string name = set_name(unix_s);

@@ -15,8 +15,11 @@ class SetSeries {
   /// Makes the directory (0700) if it is not there. Errors: kNotFound, kAuth; kRefused: another
   /// command makes sets in it.
   static Result<SetSeries> open(const std::string& path);
+  /// For a dry run: makes nothing, and a directory that is not there is a series without sets. Errors: as of open().
+  static Result<SetSeries> look(const std::string& path);
 
-  /// The path of a set that is begun at that time: later than all that are there.
+  /// The path of a set that is begun at that time: later than all that are there. Of a series whose directory is not there
+  /// that directory: whether it can be made is what a dry run can say.
   std::string next(std::int64_t unix_s) const;
   /// Keeps so many of the sets that are whole, `newest` among them, and removes those that are
   /// older, with what killed calls have left. Returns a line for each that was removed, or that
@@ -25,6 +28,7 @@ class SetSeries {
                                  const std::vector<std::string>& machines);
 
  private:
+  static Result<SetSeries> open_there(const std::string& path);
   SetSeries(std::string path, Fd directory)
       : path_(std::move(path)), directory_(std::move(directory)) {}
   std::vector<std::string> names() const;

@@ -91,9 +91,17 @@ Verb hold_check(const std::string& id) { return {"hold", "check", "--id", id}; }
 Verb hold_end(const std::string& id) { return {"hold", "end", "--id", id}; }
 Verb job_restored(const std::string& id) { return {"job", "restored", "--id", id}; }
 
+std::vector<std::string> words_naming(const GuestJob& job) {
+  std::vector<std::string> words;
+  if (!job.job.empty()) words.insert(words.end(), {"--job", job.job});
+  if (!job.user.empty()) words.insert(words.end(), {"--user", job.user});
+  return words;
+}
+
 std::vector<std::string> words_of(const GuestJob& job, const Verb& verb, TimeNs timeout) {
   std::vector<std::string> words = {job.btlctl, "--json", "--timeout", seconds_of(timeout)};
-  if (!job.job.empty()) words.insert(words.end(), {"--job", job.job});
+  const std::vector<std::string> whose = words_naming(job);
+  words.insert(words.end(), whose.begin(), whose.end());
   words.insert(words.end(), verb.begin(), verb.end());
   return words;
 }

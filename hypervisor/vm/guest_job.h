@@ -18,7 +18,7 @@ inline constexpr TimeNs kAgentGrace = 15 * kSecond;  // until we hear that the g
 
 enum class GuestOrder { kPrepare, kReturn };
 
-/// The arguments of the guest's btlctl after --json, --timeout and --job.
+/// The arguments of the guest's btlctl after --json, --timeout, --job and --user.
 using Verb = std::vector<std::string>;
 /// `node`: only for that one; "": for all.
 Verb verb_of(GuestOrder order, const std::string& node);
@@ -31,6 +31,7 @@ Verb job_restored(const std::string& id);
 struct GuestJob {
   std::string btlctl = "btlctl";  // in the guest
   std::string job;                // "": the guest's only one
+  std::string user = {};          // whose job; "": as btlctl without --user takes it
 };
 
 /// What the guest's btlctl answered; its exit codes are btlctl's.
@@ -52,6 +53,8 @@ struct Tries {
 /// a little longer.
 Tries tries_until(TimeNs limit, bool card_comes);
 
+/// --job and --user, as far as they are known.
+std::vector<std::string> words_naming(const GuestJob& job);
 std::vector<std::string> words_of(const GuestJob& job, const Verb& verb, TimeNs timeout);
 /// Runs it once, and does not repeat it.
 Result<GuestAnswer> give_verb(GuestAgent& agent, const GuestJob& job, const Verb& verb,

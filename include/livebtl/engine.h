@@ -5,8 +5,12 @@
 // control agent; later ones share it.
 //
 // Threads:   any thread may call any function.
-// Ownership: shared. Each open Port holds the engine, too. The last release stops it: it waits up
-//            to 5 s until all that was sent has been taken, and says goodbye to its peers.
+// Ownership: shared. Each open Port holds the engine, too. The last release stops it: it waits until
+//            all that was sent has been taken by peers that live (LIVEBTL_LINGER_MS bounds that; by
+//            default nothing does), and says goodbye to them; an acquire() meanwhile waits for that.
+// fork():    engine, ports and peers are the parent's alone. A child may destroy what it has of them, which
+//            does nothing, and must call no other function of theirs. Then it may acquire an engine of its
+//            own.
 #pragma once
 
 #include <functional>
@@ -20,6 +24,10 @@ namespace livebtl {
 
 struct PortOptions {
   std::uint32_t space = 0;  // ports of one space share regions and their keys
+  // What has to wait does so in an operation of the caller's: send() takes any number of them, beyond
+  // LIVEBTL_OPERATIONS, and inject() keeps no copy but answers kBusy. For callers that must not be kept waiting by a
+  // port that is busy.
+  bool waits_in_operations = false;
 };
 
 /// For information: nothing has to be done about it.

@@ -70,7 +70,7 @@ struct Remote {
 struct PutRequest {
   Destination to{};
   Remote remote{};
-  std::span<const Slice> slices{};      // [0..kSlicesMax], one fewer with `data`
+  std::span<const Slice> slices{};      // [0..kSlicesMax]
   std::optional<std::uint64_t> data{};  // told at the target: RemoteAccess::data
 };
 
@@ -130,8 +130,9 @@ using ActiveHandler = std::function<void(const ActiveMessage&)>;
 /// was got has been taken.
 struct RemoteAccess {
   Destination source{};
-  Access access = Access::kWrite;  // get: kRead; put: kWrite; atomic: kReadWrite
-  std::uint64_t key = 0;           // of the region
+  // get: kRead; put: kWrite; atomic: kRead if it only reads, else kReadWrite if it fetched, or kWrite
+  Access access = Access::kWrite;
+  std::uint64_t key = 0;  // of the region
   std::size_t bytes = 0;
   std::optional<std::uint64_t> data{};  // PutRequest::data
 };

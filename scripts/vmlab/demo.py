@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""scripts/vmlab/demo -- a guest with an RDMA card is migrated live under a running MPI job, and the result is shown as a page.
+"""scripts/vmlab/demo -- what a running MPI job does while its machines move beneath it, as a page.
 
-usage: scripts/vmlab/demo [--report FILE] [--build DIR]
-Two guests, four ranks of stock Open MPI whose messages go over the card. `btlctl vm migrate` has the job leave the card,
-pulls it, moves the guest to another QEMU, plugs a card in there, and the job returns to it. The page (build/vmlab/report.html)
-stands alone: throughput, rungs, blackout, transports, phases. The last line is "demo passed: ..." or "demo failed: ...".
+usage: scripts/vmlab/demo [--report FILE] [--build DIR] [ACT...]
+Two guests, four ranks of stock Open MPI whose messages go over RDMA cards. An ACT is one chart of the page; without any, all:
+  migrate   `btlctl vm migrate` moves a guest between two QEMUs: the job leaves the card, it is pulled, the guest goes, another
+            is plugged in there, the job returns to it
+  libvirt   the same with --domain, between two hosts with a daemon of libvirt each; takes root
+  criu      `btlctl checkpoint run --criu` dumps and ends the job on both guests, `checkpoint restore` goes on from there
+The page (build/vmlab/report.html) stands alone: throughput, rungs, blackout, transports, phases. The last line is "demo passed:
+..." or "demo failed: ...".
 """
 import argparse
 import json
@@ -12,13 +16,16 @@ import os
 import sys
 import time
 
+from tests.harness.control import DONE
 from tests.harness.processes import exit_on_sigterm
 from tests.harness.waiting import Failed
+from tests.vm import libvirt as domains
 from tests.vm import migrations
+from tests.vm.criu_nodes import NodesJob
 from tests.vm.job import StandaloneContext
-from tests.vm.verbs import VerbsJob
+from tests.vm.verbs import VerbsJob, add_verbs
 
-from . import lab, recording, report
+from . import lab, libvirt, recording, report
 from .hardware import BLOCKER
 from .lab import say
 from .places import STATE
@@ -31,50 +38,98 @@ def flow():
     time.sleep(CALM_SECONDS)
 
 
-def move(job, guest, log):
-    """Migrates it. The pairs' transports meanwhile are asked for in the other guest, as this one's agent is busy."""
-    guest.plug(BLOCKER)
-    migrations.set_up_cards(guest)
-    log.look(job, "before")
-    return migrations.migrate_there(job, guest, lambda: log.look(job, "during"))
+def show(phases):
+    for phase in phases:
+        say(f"  {phase['name']:24}{report.milliseconds(phase):>8} ms")
 
 
-def show(document):
-    for phase in document["phases"]:
-        say(f"  {phase['phase'] + ' ' + phase.get('card', ''):24}{phase['milliseconds']:8.0f} ms")
-    say(f"  of these the guest stood still {document['migration'].get('downtime-ms', 0):8} ms")
+def moved(made, job, guest, migrate, title):
+    """The record of a migration: migrate(meanwhile) has it done, and returns (when it began, what btlctl has answered)."""
+    log = recording.Log(made, next(each for each in made.guests if each is not guest))
+    log.watch()
+    flow()
+    log.wait_look(job, "before")
+    # The pairs' transports are asked for in the other guest meanwhile, as this one's agent is busy.
+    began, document = migrate(lambda: log.look(job, "during"))
+    job.wait_across("verbs")
+    log.wait_look(job, "after")
+    flow()
+    log.stop()
+    spans = recording.phases(began, document)
+    show(spans)
+    return log.record(title, spans, recording.blackout(spans, document), job.finish(), job.logs)
+
+
+def migrate(options):
+    context = StandaloneContext("demo")
+    with lab.new(2, options.build, with_parent=True) as made, VerbsJob(made, context) as job:
+        guest = made.guests[0]
+        job.wait_ready()
+        add_verbs(job)
+        guest.plug(BLOCKER)
+        migrations.set_up_cards(guest)
+        say(f"btlctl vm migrate: {guest.name} moves to another QEMU")
+        return moved(made, job, guest, lambda meanwhile: migrations.migrate_there(job, guest, meanwhile),
+                     f"{guest.name} moves to another QEMU")
+
+
+def over_libvirt(options):
+    context = StandaloneContext("demo-libvirt")
+    with libvirt.new(options.build) as made, VerbsJob(made, context) as job:
+        guest = made.guests[0]
+        domains.begin(made, job)
+        say(f"btlctl vm migrate --domain: {guest.name} moves to another host with libvirt")
+        return moved(made, job, guest, lambda meanwhile: domains.migrate_there(job, guest, meanwhile),
+                     f"{guest.name} moves to another host with libvirt")
+
+
+def by_criu(options):
+    """A restored process cannot use Soft-RoCE again (docs/adr/0067), so the job gives it up before it is dumped."""
+    context = StandaloneContext("demo-criu")
+    with lab.new(2, options.build, with_parent=True) as made, NodesJob(made, context.logs) as job:
+        job.wait_ready()
+        log = recording.Log(made, job.head)
+        say("btlctl checkpoint run --criu: the job is dumped and ended on two nodes; btlctl checkpoint restore")
+        flow()
+        log.wait_look(job, "before")
+        job.btlctl(job.head, "remove", "verbs").expect(DONE)
+        flow()
+        log.wait_look(job, "during")
+        spans = recording.phases(time.time(), job.dump("first").json, "dump")
+        time.sleep(CALM_SECONDS / 2)
+        spans += recording.phases(time.time(), job.checkpoint("restore", "first").expect(DONE).json, "restore")
+        job.wait_progress()
+        log.wait_look(job, "after")
+        flow()
+        log.stop()
+        show(spans)
+        return log.record("All processes are dumped and ended, and restored", spans, recording.not_running(spans), job.finish(),
+                          context.logs)
+
+
+ACTS = {"migrate": migrate, "libvirt": over_libvirt, "criu": by_criu}
 
 
 def run(options):
-    context = StandaloneContext("demo")
-    with lab.new(2, options.build, with_parent=True) as made, VerbsJob(made, context) as job:
-        guest, other = made.guests
-        job.wait_ready()
-        say("four ranks exchange messages over tcp; `btlctl add verbs`")
-        job.order("add", "verbs")
-        job.wait_across("verbs")
-        log = recording.Log(made, other)
-        flow()
-        say(f"btlctl vm migrate: {guest.name} moves to another QEMU")
-        began, document = move(job, guest, log)
-        show(document)
-        job.wait_across("verbs")
-        log.look(job, "after")
-        flow()
-        log.stop(job)
-        totals = job.finish()
-    title = f"{guest.name} is migrated under a running MPI job"
-    record = log.record(title, began, document, totals, context.logs)
+    records = [ACTS[act](options) for act in options.acts or ACTS]
     with open(options.report, "w", encoding="utf-8") as file:
-        file.write(report.page(record))
+        file.write(report.page(records))
     with open(os.path.splitext(options.report)[0] + ".json", "w", encoding="utf-8") as file:
-        json.dump(record, file)
+        json.dump(records, file)
     say(f"the page: {options.report}")
-    return f"{totals['received']} messages, lost 0, repeated 0, out of order 0, while {guest.name} moved"
+    received = sum(record["proof"]["received"] for record in records)
+    return f"{received} messages, lost 0, repeated 0, out of order 0"
+
+
+def act(word):
+    if word not in ACTS:
+        raise argparse.ArgumentTypeError(f"there is no {word}: {', '.join(ACTS)}")
+    return word
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="scripts/vmlab/demo", description="A live migration under a running MPI job, as a page.")
+    parser = argparse.ArgumentParser(prog="scripts/vmlab/demo", description="A job under migrations and a restart, as a page.")
+    parser.add_argument("acts", metavar="ACT", nargs="*", type=act, help=f"{', '.join(ACTS)}; default: all")
     parser.add_argument("--report", metavar="FILE", default=os.path.join(STATE, "report.html"), help="default: %(default)s")
     lab.add_build_option(parser.add_argument)
     options = parser.parse_args()

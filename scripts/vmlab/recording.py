@@ -5,8 +5,10 @@ import os
 import time
 
 from tests.harness.control import DONE
+from tests.harness.waiting import wait_until
 
 WATCHED = "/run/job/watch.json"
+SHOWN_BEFORE_SECONDS = 20
 MOMENTS = ("before", "during", "after")
 
 
@@ -33,22 +35,30 @@ def rungs(events, offset):
     return spans
 
 
-def phases(began, document):
-    """The phases as spans, which follow each other without a gap."""
+def phases(began, document, of=""):
+    """The phases as spans, which follow each other without a gap. of: what they are phases of, in front of their names."""
     spans = []
     for phase in document["phases"]:
         end = began + phase["milliseconds"] / 1000
-        name = phase["phase"].replace("_", " ") + (f" {phase['card']}" if "card" in phase else "")
+        name = " ".join(filter(None, (of, phase["phase"].replace("_", " "), phase.get("card"))))
         spans.append({"name": name, "begin": began, "end": end, "well": phase["well"]})
         began = end
     return spans
 
 
 def blackout(spans, document):
-    """[begin, end] of the guest's pause: QEMU reports its length, and it ends with the migration."""
+    """The guest's pause: QEMU reports its length, and it ends with the migration. None: nothing is known of one."""
     downtime_ms = document["migration"].get("downtime-ms")
     ends = [span["end"] for span in spans if span["name"] == "migrate"]
-    return [ends[0] - downtime_ms / 1000, ends[0]] if ends and downtime_ms is not None else None
+    if not ends or downtime_ms is None:
+        return None
+    return {"what": "the guest stood still", "begin": ends[0] - downtime_ms / 1000, "end": ends[0]}
+
+
+def not_running(spans):
+    """Between a dump that has ended the processes and the end of the load of a restore."""
+    ends = {span["name"]: span["end"] for span in spans}
+    return {"what": "no process of the job was there", "begin": ends["dump save"], "end": ends["restore load"]}
 
 
 def samples(path, to_host):
@@ -60,18 +70,27 @@ def samples(path, to_host):
 
 
 class Log:
-    """Begins to watch the job at once, in a guest that stays where it is."""
+    """stays: a guest that stays where it is, where the job is asked and watched."""
 
     def __init__(self, lab, stays):
         self.lab, self.stays = lab, stays
         self.offsets = {guest.name: [clock_offset(guest)] for guest in lab.guests}
         self.transports = {}  # pair -> {moment: transport}
-        stays.start_script(f"btlctl --json --timeout 3600 watch --interval 5 >{WATCHED} 2>/dev/null </dev/null")
+        self.events = []
+        self.watched = False
+
+    def watch(self):
+        """From now on the rungs of ladders are recorded. Not while the job is dumped: it would be connected to the watcher."""
+        self.watched = True
+        self.stays.start_script(f"btlctl --json --timeout 3600 watch --interval 5 >{WATCHED} 2>/dev/null </dev/null")
 
     def look(self, job, moment):
         """Records which transport each pair of ranks on different guests uses. Of several looks at one moment, the first that
-        shows a pair elsewhere than before counts."""
-        members = job.btlctl(self.stays, "status", "--peers").expect(DONE).json["members"]
+        shows a pair elsewhere than before counts. False: not all members have answered."""
+        answer = job.btlctl(self.stays, "status", "--peers")
+        if answer.code != DONE:
+            return False
+        members = answer.json["members"]
         ranks = {member["member"]["process"]: member["rank"] for member in members}
         seen = {}
         for member in members:
@@ -83,25 +102,31 @@ class Log:
             known = self.transports.setdefault(pair, {})
             if moment != "during" or known.get(moment) in (None, known.get("before")):
                 known[moment] = transport
+        return True
 
-    def stop(self, job):
+    def wait_look(self, job, moment):
+        """The same, once all answer: after a restore the nodes have to find each other again."""
+        wait_until("all members to answer", lambda: self.look(job, moment), 60 * self.lab.pace, interval=0.5)
+
+    def stop(self):
         """Ends the recording, while the guests still answer."""
         for guest in self.lab.guests:
             self.offsets[guest.name].append(clock_offset(guest))
+        if not self.watched:
+            return
         lines = self.stays.output(f"cat {WATCHED}").splitlines()
         self.events = [json.loads(line) for line in lines if line.startswith("{")]
 
-    def record(self, title, began, document, totals, logs):
-        spans = phases(began, document)
-        still = blackout(spans, document)
+    def record(self, title, spans, still, totals, logs):
+        """spans: of phases(); still: of blackout() or not_running()."""
         found = []
         for guest in self.lab.guests:
             before, after = self.offsets[guest.name]
             # A guest's clock stops with it.
-            moves = still[0] - before if still and abs(after - before) > 0.001 else float("inf")
+            moves = still["begin"] - before if still and abs(after - before) > 0.001 else float("inf")
             found += samples(os.path.join(logs, guest.name + ".log"),
                              lambda t, a=before, b=after, m=moves: t + (b if t > m else a))
-        first = max(min(sample["t"] for sample in found), began - 10)
+        first = max(min(sample["t"] for sample in found), spans[0]["begin"] - SHOWN_BEFORE_SECONDS)
         return {"title": title, "samples": [sample for sample in found if sample["t"] >= first],
                 "phases": spans, "rungs": rungs(self.events, self.offsets[self.stays.name][0]), "blackout": still,
                 "transports": {pair: [seen.get(moment, "-") for moment in MOMENTS] for pair, seen in self.transports.items()},

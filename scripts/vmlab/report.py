@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One migration as one self-contained HTML page: throughput over time, rungs and blackout shaded, transports, phases.
+"""What a job did while its machines moved, as one self-contained HTML page: throughput over time, rungs and blackout shaded,
+transports, phases.
 
 A record is plain JSON; all times are unix seconds of one clock, the host's:
   title       text
   samples     [{"rank", "t", "seconds", "bytes", "gap_us"}]: what a rank received in the `seconds` before `t`
   phases      [{"name", "begin", "end", "well"}], in order
   rungs       [{"name", "begin", "end"}]: from the first member's order to the last one's answer
-  blackout    [begin, end] in which the guest stood still, or null
+  blackout    {"what", "begin", "end"}: when nothing could be delivered, and why; or null
   transports  {pair: [before, during, after]}
   proof       {"sent", "received", "lost", "repeated", "out_of_order", "corrupt"}
 """
@@ -19,6 +20,7 @@ STEP_SECONDS = 0.25
 TICKS_MAX = 6
 LABEL_WIDTH = 26
 MIB = 1 << 20
+TITLE = "A running MPI job, while its machines move"
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --faint: #6a737d; --paper: #ffffff; --line: #0b62c4; --band: #8a93a026;
@@ -84,9 +86,9 @@ class Chart:
             parts.append(self.band("band" if number % 2 else "band other", phase["begin"], phase["end"], text))
         for rung in self.record["rungs"]:
             parts.append(self.band("rung", rung["begin"], rung["end"], f"{rung['name']}, {milliseconds(rung)} ms", HEIGHT - BOTTOM + 4, 8))
-        if self.record["blackout"]:
-            begin, end = self.record["blackout"]
-            parts.append(self.band("blackout", begin, end, f"the guest stood still, {1000 * (end - begin):.0f} ms"))
+        still = self.record["blackout"]
+        if still:
+            parts.append(self.band("blackout", still["begin"], still["end"], f"{still['what']}, {milliseconds(still)} ms"))
         return parts
 
     def numbers(self):
@@ -118,8 +120,9 @@ class Chart:
         return f'<polyline class="rate" points="{" ".join(points)}"/>'
 
     def svg(self):
-        legend = (f'<text x="{LEFT}" y="{HEIGHT - 8}">MiB/s received by all ranks. Numbers: phases of the table. Green: rungs of a ladder. '
-                  "Red: the guest stands still.</text>")
+        still = self.record["blackout"]
+        legend = (f'<text x="{LEFT}" y="{HEIGHT - 8}">MiB/s received by all ranks. Numbers: phases of the table. Green: rungs of a '
+                  f"ladder.{html.escape(' Red: ' + still['what'] + '.') if still else ''}</text>")
         return (f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="throughput over time">'
                 + "".join([*self.bands(), *self.numbers(), *self.axes(), self.line(), legend]) + "</svg>")
 
@@ -149,19 +152,24 @@ def longest_gap_ms(samples):
     return max(sample["gap_us"] for sample in samples) / 1000
 
 
-def page(record):
-    title = html.escape(record["title"])
+def section(record):
+    """One chart, with its tables."""
     phases = [[str(number), phase["name"], milliseconds(phase), "" if phase["well"] else "failed"]
               for number, phase in enumerate(record["phases"], 1)]
-    if record["blackout"]:
-        begin, end = record["blackout"]
-        phases.append(["", "of these, the guest stood still", f"{1000 * (end - begin):.0f}", ""])
+    still = record["blackout"]
+    if still:
+        phases.append(["", f"meanwhile {still['what']}", milliseconds(still), ""])
     rungs = [[rung["name"], milliseconds(rung)] for rung in record["rungs"]]
     transports = [[pair, *three] for pair, three in sorted(record["transports"].items())]
     return "".join([
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style><h1>{title}</h1>',
-        verdict(record["proof"]), f"<p>Longest gap between two deliveries at any rank: {longest_gap_ms(record['samples']):,.1f} ms.</p>",
+        f"<h2>{html.escape(record['title'])}</h2>", verdict(record["proof"]),
+        f"<p>Longest gap between two deliveries at any rank, by its own clock: {longest_gap_ms(record['samples']):,.1f} ms.</p>",
         Chart(record).svg(),
-        "<h2>Phases</h2>", table(("", "phase", "ms", ""), phases),
-        "<h2>Rungs</h2>", table(("rung", "ms"), rungs),
-        "<h2>Transports</h2>", table(("pair", "before", "during", "after"), transports), "</html>\n"])
+        "<h3>Phases</h3>", table(("", "phase", "ms", ""), phases),
+        *(["<h3>Rungs</h3>", table(("rung", "ms"), rungs)] if rungs else []),
+        "<h3>Transports</h3>", table(("pair", "before", "during", "after"), transports)])
+
+
+def page(records):
+    return "".join([f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{TITLE}</title><style>{STYLE}</style><h1>{TITLE}</h1>',
+                    *map(section, records), "</html>\n"])

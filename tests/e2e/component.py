@@ -64,6 +64,18 @@ def outlives_a_peer(context):
     return f"{calls} calls ended with MPI_ERR_OTHER"
 
 
+@scenario("component-outlives-communicators")
+@by_the_component
+def outlives_communicators(context):
+    """Messages set aside are received after their communicator was freed; MPI_Finalize ends what still waits there."""
+    with PlainJob(context.build, context.logs, "outlived", 2) as job:
+        code = job.wait_for_end(60)
+        told = sorted(json.loads(line)["outlived"] for line in job.output_lines() if line.startswith('{"outlived"'))
+        check(code == 0 and told == ["receiver: right", "sender: right"],
+              f"mpirun gave {code}, the ranks said {told}: {job.log_tail()}")
+    return "messages and receives outlived their communicators"
+
+
 class OtherVersionJob(PlainJob):
     """Its Open MPI says of itself that it is another version."""
 

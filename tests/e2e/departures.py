@@ -71,8 +71,9 @@ def hundred_removals(context):
     return f"{cycles} removals and additions: {before[0]} before, {after[0]} after; {totals['received']} messages"
 
 
-# Each rank sends FLOOD bytes, in messages small enough for every transport to send eagerly.
-FLOOD, FLOOD_MESSAGE, FLOOD_GROWTH = 384 << 20, 16 << 10, 64 << 20
+# Each rank sends FLOOD bytes, in messages small enough for every transport to send eagerly, to one
+# that keeps no more than FLOOD_KEPT of them; with the rings and the heap it may grow by FLOOD_GROWTH.
+FLOOD, FLOOD_MESSAGE, FLOOD_KEPT, FLOOD_GROWTH = 384 << 20, 16 << 10, 32 << 20, 96 << 20
 
 
 @scenario("flood-then-compute")
@@ -81,7 +82,7 @@ def flood_then_compute(context):
     switches = max(4, context.switches // 10)
     with MpiJob(context.build, context.logs, "flood_compute", 2,
                 ("--bytes", str(FLOOD_MESSAGE), "--messages", str(FLOOD // FLOOD_MESSAGE),
-                 "--growth", str(FLOOD_GROWTH))) as job:
+                 "--growth", str(FLOOD_GROWTH)), environment={"LIVEBTL_UNEXPECTED_BYTES": str(FLOOD_KEPT)}) as job:
         job.wait_ready(120)
         for i in range(switches):
             btlctl(job, "switch", *(("sm", "tcp") if i % 2 == 0 else ("tcp", "sm"))).expect(DONE)

@@ -23,8 +23,10 @@ class Watchd:
         self.journal = os.path.join(job.shared, "journal")
         settings = {"SOURCES": "azure", "AZURE_URL": azure.url, "NODE": "east", "TRANSPORTS": "sm", "BTLCTL": job.build.btlctl,
                     "JOURNAL": self.journal, "POLL_S": "1", "RETURN_TIMEOUT_S": "60", "PREPARE_TIMEOUT_S": "60"}
-        self.command = [os.path.join(os.path.dirname(job.build.btlctl), "livebtl-watchd"), "--config", "/nonexistent",
-                        *(word for each in settings.items() for word in ("--set", "=".join(each)))]
+        config = os.path.join(job.shared, "watchd.conf")
+        with open(config, "w", encoding="utf-8") as file:
+            file.writelines(f"{name}={value}\n" for name, value in settings.items())
+        self.command = [os.path.join(os.path.dirname(job.build.btlctl), "livebtl-watchd"), "--config", config]
         self.environment, self.logs = job.environment, job.logs
         self.process = None
 
@@ -45,8 +47,15 @@ class Watchd:
         except FileNotFoundError:
             return []
 
+    def wait_for(self, what, condition):
+        def is_true():
+            check(self.process.poll() is None, f"livebtl-watchd ended with {self.process.returncode}, waited for: {what}")
+            return condition()
+
+        wait_until(what, is_true, 30)
+
     def wait_state(self, event, state):
-        wait_until(f"{event} to be {state}", lambda: self.states(event)[-1:] == [state], 30)
+        self.wait_for(f"{event} to be {state}", lambda: self.states(event)[-1:] == [state])
 
     def end(self):
         self.process.send_signal(signal.SIGTERM)
@@ -61,7 +70,7 @@ def _freeze(job, azure, watchd, event):
     """Announced ten seconds ahead, let begin as soon as the node is ready, and over."""
     azure.azure = [azure.azure_event(event, 10)]
     begins = time.monotonic() + 10
-    wait_until("the event to be let begin", lambda: azure.started[-1:] == [event], 30)
+    watchd.wait_for("the event to be let begin", lambda: azure.started[-1:] == [event])
     check(_holders(job) == {2, 3}, f"it was let begin while sm is open in {_holders(job)}")
     spare = begins - time.monotonic()
     watchd.wait_state(event, "acknowledged")

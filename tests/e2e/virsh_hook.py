@@ -82,9 +82,10 @@ class FakeVirsh:
         os.chmod(self.path, 0o755)
 
     def start(self, *words, plan=None, seconds=300, **variables):
-        """seconds: for how long the hook retries; 0: not at all."""
-        conf = f"LIVEBTL_HOOK_VIRSH={self.path}\nLIVEBTL_HOOK_TIMEOUT={seconds}\nLIVEBTL_HOOK_PATIENCE={seconds}\n"
-        for name, text in (("plan", json.dumps({"timeout": str(seconds)} | (plan or {}))), ("asked", ""), ("conf", conf)):
+        """seconds: for how long the hook retries; 0: a return not at all, the rest for the shortest time-out, a second."""
+        timeout = seconds or 1
+        conf = f"LIVEBTL_HOOK_VIRSH={self.path}\nLIVEBTL_HOOK_TIMEOUT={timeout}\nLIVEBTL_HOOK_PATIENCE={seconds}\n"
+        for name, text in (("plan", json.dumps({"timeout": str(timeout)} | (plan or {}))), ("asked", ""), ("conf", conf)):
             with open(os.path.join(self.directory, name), "w") as file:
                 file.write(text)
         environment = {"PATH": "/usr/bin:/bin", "LIVEBTL_HOOK_SETTINGS": os.path.join(self.directory, "conf"), **variables}
@@ -112,6 +113,10 @@ def _goes_there_and_back(virsh):
     code, asked, _ = virsh.run("-c", "qemu:///system", *MIGRATE, LIVEBTL_HOOK_DESTINATION="qemu+tls://host-2/system")
     check(code == 0 and asked == [f"qemu:///system {PREPARE}", "qemu:///system virsh " + " ".join(MIGRATE),
                                   f"qemu+tls://host-2/system {RETURN}"], f"with hosts: {code} {asked}")
+    for each in ("-cqemu:///system", "--connect=qemu:///system"):
+        code, asked, _ = virsh.run(each, "migrate", DOMAIN, f"--desturi={THERE}")
+        check(code == 0 and asked == [f"qemu:///system {PREPARE}", f"qemu:///system virsh migrate {DOMAIN} --desturi={THERE}",
+                                      f"{THERE} {RETURN}"], f"with hosts in words of their own, {each}: {code} {asked}")
     code, asked, _ = virsh.run(*MIGRATE, plan={"virsh migrate": 1})
     check(code == 1 and asked[-1] == RETURN, f"a migration that failed: {code} {asked}")
     for each in ("snapshot-create", "snapshot-create-as"):
@@ -129,7 +134,10 @@ def _leaves_alone_what_is_not_prepared(virsh):
     check(code == 7 and asked == [PREPARE, RETURN] and SAID in said, f"a device that is held: {code} {asked} {said}")
     check(said.endswith("\n") and said[:-1].isascii() and said[:-1].isprintable(), f"the guest commands the terminal: {said!r}")
     code, asked, _ = virsh.run(*MIGRATE, plan={"prepare": 4}, seconds=0)
-    check(code == 4 and asked == [PREPARE], f"busy: {code} {asked}")
+    check(code == 4 and set(asked) == {PREPARE}, f"busy: {code} {asked}")
+    for wrong in ("0.5", "08", "0x10", "ten"):
+        code, asked, said = virsh.run(*MIGRATE, seconds=wrong)
+        check(code == 1 and asked == [] and "whole seconds" in said, f"a time-out of {wrong}: {code} {asked} {said}")
     code, asked, _ = virsh.run(*MIGRATE, plan={"prepare": 4, "once": ["prepare"]})
     check(code == 0 and asked[:3] == [PREPARE, PREPARE, "virsh " + " ".join(MIGRATE)], f"busy at first: {code} {asked}")
     code, asked, said = virsh.run(*MIGRATE, plan={"prepare": 2})
@@ -140,7 +148,8 @@ def _leaves_alone_what_is_not_prepared(virsh):
     check(code == 5 and not asked and "not responding" in said, f"no agent: {code} {asked} {said}")
     code, asked, _ = virsh.run(*MIGRATE, plan={"name": 'a","b'})
     check(code == 1 and not asked, f"a name that is none: {code} {asked}")
-    for words in ((), ("migrate", DOMAIN), ("migrate", DOMAIN, "--live", THERE), ("destroy", DOMAIN), ("save", "--verbose", DOMAIN)):
+    for words in ((), ("-c",), ("migrate", DOMAIN), ("migrate", DOMAIN, "--live", THERE),
+                  ("migrate", DOMAIN, f"--migrateuri={THERE}"), ("destroy", DOMAIN), ("save", "--verbose", DOMAIN)):
         code, asked, said = virsh.run(*words)
         check(code == 1 and not asked and said.count("livebtl-virsh") == 2, f"{words}: {code} {asked} {said}")
 
@@ -151,8 +160,9 @@ def _tells_a_return_that_failed(virsh):
     code, asked, said = virsh.run(*MIGRATE, plan={"return": 3}, seconds=0)
     check(code == 6 and asked.count(f"{THERE} {RETURN}") == 1, f"a card that never comes: {code} {asked}")
     check(f"livebtl-virsh -c {THERE} return {DOMAIN}" in said and SAID in said, f"what is left is not said: {said}")
-    code, asked, said = virsh.run(*MIGRATE, "--dname", "domain-2", plan={"return": 9})
-    check(code == 6 and asked.count(f"{THERE} {RETURN}") == 1 and "return domain-2" in said, f"not permitted: {code} {asked} {said}")
+    for renamed in (("--dname", "domain-2"), ("--dname=domain-2",)):
+        code, asked, said = virsh.run(*MIGRATE, *renamed, plan={"return": 9})
+        check(code == 6 and asked.count(f"{THERE} {RETURN}") == 1 and "return domain-2" in said, f"{renamed}: {code} {asked} {said}")
 
 
 def _is_interrupted(virsh):

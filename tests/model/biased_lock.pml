@@ -9,7 +9,8 @@
  *   buffer, then wakes. Sleepers may also wake for nothing, as the code allows for it: not modelled, as it only helps.
  * Mutants: -DNO_MEMBARRIER (the revoker does not drain the owner's buffer), -DNO_WAKE (the owner leaves without
  *   waking), -DNO_TURN_RESET (an application thread keeps the turn it has used), -DWATCH_UNSEEN (the owner's fast path
- *   does not see that it is watched for).
+ *   does not see that it is watched for), -DKEPT_OUT (an agent takes the owner to be kept out though it was not watched
+ *   for).
  * Not modelled: fork.
  * Run: tests/model/run_biased_lock.sh
  */
@@ -90,10 +91,19 @@ inline keep_owner_out_application(t, out) {
   fi
 }
 
-inline keep_owner_out_agent(out) {
+/* claim_for_agent(): an owner that is watched for is kept out already. */
+inline claim_for_agent(kept_out) {
+#ifdef KEPT_OUT
+  atomic { kept_out = true; agents++ }
+#else
+  atomic { kept_out = watched; agents++ }
+#endif
+}
+
+inline keep_owner_out_agent(kept_out, out) {
   if
-  :: owner != 0 -> membarrier()
-  :: owner == 0
+  :: owner != 0 && !kept_out -> membarrier()
+  :: owner == 0 || kept_out
   fi;
   out = !inside
 }
@@ -191,14 +201,14 @@ inline give_up_agent_claim() {
   fi
 }
 
-inline lock_slowly_agent(out) {
+inline lock_slowly_agent(kept_out, out) {
   do
   :: !turn -> break
   :: atomic { turn -> asleep_turn[0] = true }; !asleep_turn[0]
   od;
-  agents++;
+  claim_for_agent(kept_out);
   atomic { !mutex -> mutex = true };
-  keep_owner_out_agent(out);
+  keep_owner_out_agent(kept_out, out);
   if
   :: !out -> wait_until_owner_is_out(0)
   :: out
@@ -206,15 +216,15 @@ inline lock_slowly_agent(out) {
   held_by_mutex = true
 }
 
-inline try_slowly_agent(got) {
+inline try_slowly_agent(kept_out, got) {
   got = false;
   if
   :: turn
   :: !turn ->
-     agents++;
+     claim_for_agent(kept_out);
      if
      :: atomic { !mutex -> mutex = true };
-        keep_owner_out_agent(got);
+        keep_owner_out_agent(kept_out, got);
         if
         :: got -> held_by_mutex = true
         :: !got -> mutex = false; give_up_agent_claim()
@@ -226,14 +236,14 @@ inline try_slowly_agent(got) {
 
 proctype Agent() {
   byte round = 0;
-  bool out, in;
+  bool kept_out, out, in;
   do
   :: round == ROUNDS -> break
   :: round < ROUNDS ->
      in = true;
      if
-     :: lock_slowly_agent(out)
-     :: try_slowly_agent(in)
+     :: lock_slowly_agent(kept_out, out)
+     :: try_slowly_agent(kept_out, in)
      fi;
      if
      :: in ->

@@ -37,4 +37,5 @@ expect() {
 expect NO_MEMBARRIER 'assertion violated (holders==1)' -E
 expect NO_WAKE 'invalid end state'
 expect NO_TURN_RESET 'invalid end state'
+expect KEPT_OUT 'assertion violated (holders==1)' -E
 expect WATCH_UNSEEN 'assertion violated.*watched' -E

@@ -40,10 +40,13 @@ class DumpedJob(GuestsJob):
     def dump(self, name, *options):
         return self.checkpoint("run", name, "--criu", "--lease", str(LEASE_SECONDS), *options).expect(DONE)
 
-    def check_device_open(self, wanted):
-        """CRIU dumps no process with such a device: whether the ranks have it open is what a dump has to change."""
+    def devices_open(self):
+        """CRIU dumps no process with such a device: of each rank, whether it has one open."""
         script = f"for p in $(pidof e2e_{self.program}); do ls -l /proc/$p/fd | grep -c /dev/infiniband/uverbs; done; true"
-        each = [int(count) > 0 for guest in self.lab.guests for count in guest.output(script).split()]
+        return [int(count) > 0 for guest in self.lab.guests for count in guest.output(script).split()]
+
+    def check_device_open(self, wanted):
+        each = self.devices_open()
         check(each == [wanted] * self.ranks, f"ranks with the device open: {each}, expected {wanted} of each")
 
     def versions(self):

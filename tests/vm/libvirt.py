@@ -50,15 +50,19 @@ def is_there(job, guest, host):
     job.check_carried(by_verbs=True)
 
 
-def _move(job, guest):
-    """verbs -> tcp -> the other host -> verbs."""
+def migrate_there(job, guest, meanwhile=None):
+    """verbs -> tcp -> the other host -> verbs; `meanwhile` is called again and again until that is done. Returns (when btlctl was
+    started, its document)."""
     there = job.lab.other(guest.host)
     plan = planned(*migrate_once(job, guest, there.uri, dry_run=True))
-    code, document = migrate_once(job, guest, there.uri)
+    with DomainMigrate(job, guest, there.uri) as running:
+        while meanwhile and running.under_way():
+            meanwhile()
+        code, document = running.finish()
     check(code == 0 and document["moved"], f"btlctl vm migrate: code {code}: {document}")
     check(phases_of(document) == plan, f"planned was {plan}, done {phases_of(document)}")
     is_there(job, guest, there)
-    return document
+    return running.began, document
 
 
 def _refused_by_libvirt(guest, there):
@@ -88,7 +92,7 @@ def libvirt_migrate(context):
         begin(lab, job)
         said = _refused_by_libvirt(lab.guests[0], lab.hosts[1])
         told = _taken_back(job, lab.guests[0])
-        documents = [_move(job, lab.guests[number % 2]) for number in range(rounds)]
+        documents = [migrate_there(job, lab.guests[number % 2])[1] for number in range(rounds)]
         totals = job.finish()
     return (f"libvirt by itself: {said}; to nobody: {told}; moved {rounds} times in a row under {totals['received']} messages, "
             f"lost 0, repeated 0, out of order 0; medians / maxima: {times_of(documents)}")
@@ -127,7 +131,7 @@ def interference(context):
             lambda here, there: here.kill_daemon(),
             lambda here, there: there.kill_daemon())]
         guest.host.virsh("migrate-setspeed", guest.name, str(FAST_MIB_S))
-        _move(job, guest)
+        migrate_there(job, guest)
         totals = job.finish()
     return f"{'; '.join(told)}; {totals['received']} messages, lost 0, repeated 0, out of order 0"
 

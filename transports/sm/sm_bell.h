@@ -5,8 +5,8 @@
 // The reader says that it sleeps, then looks once more; the writer writes, then looks whether the
 // reader sleeps. That is safe only with a full barrier between the two steps on both sides. The
 // reader, which is in no hurry, makes it for both by membarrier(2), which reaches every registered
-// process; so the writer's path has none. Where the kernel refuses membarrier, the writer pays for
-// its own.
+// process; so the writer's path has none. Where the kernel refuses membarrier to one of the two (in
+// a container, say), the writer pays for its own.
 #pragma once
 
 #include <linux/membarrier.h>

@@ -16,7 +16,6 @@ namespace livebtl::sm {
 
 SmEndpoint::SmEndpoint(SmTransport& transport, std::uint64_t id, ProcessId peer)
     : payload_bytes_max_(transport.caps().payload_bytes_max),
-      ordered_(!transport.has_barrier()),
       transport_(transport),
       id_(id),
       peer_(peer) {
@@ -33,6 +32,7 @@ void SmEndpoint::open(Parts parts, bool dialler) {
   ring_ = dialler ? 0 : 1;
   out_ = parts_.segment.writer(ring_);
   in_ = parts_.segment.reader(1 - ring_);
+  in_.tell_barrier(transport_.has_barrier());
   state_ = State::kOpen;
   bool ended = false;  // and a child of it keeps its sockets
   if (parts_.pid > 0 && parts_.pid != ::getpid()) {
@@ -57,6 +57,7 @@ void SmEndpoint::attach(core::EndpointSink& sink) noexcept {
 // It has said hello over this connection, so its end of the segment is set up.
 void SmEndpoint::trust() noexcept {
   payload_accepted_ = payload_bytes_max_;
+  ordered_ = !transport_.has_barrier() || !out_.reader_has_barrier();
   if (transport_.caps().zero_copy_bytes_max != 0) reader_.probe();
 }
 
@@ -83,13 +84,14 @@ core::Post SmEndpoint::post_rarely(const core::Frame& frame, std::size_t record)
   else
     out_.put<true>(frame.header, frame.payload, record);
   stats_.count_sent(frame.header.size() + frame.payload.size());
-  return wake_ring_reader();
+  wake_ring_reader();
+  return core::Post::kDone;
 }
 
-core::Post SmEndpoint::wake_ring_reader() noexcept {
+void SmEndpoint::wake_ring_reader() noexcept {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   const std::uint32_t sleeping = ordered_ ? out_.reader_sleeping_ordered() : out_.reader_sleeping();
-  return sleeping % 2 == 1 ? ring_bell(sleeping) : core::Post::kDone;
+  if (sleeping % 2 == 1) static_cast<void>(ring_bell(sleeping));
 }
 
 std::size_t SmEndpoint::deliver(std::size_t frames_max) noexcept {

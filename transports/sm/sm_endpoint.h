@@ -80,12 +80,12 @@ class SmEndpoint final : public core::Endpoint, private core::FastBox {
 
   core::BoxMemory outgoing() noexcept override { return parts_.segment.box(ring_); }
   core::BoxMemory incoming() noexcept override { return parts_.segment.box(1 - ring_); }
-  void wake_reader() noexcept override;
+  void wake_reader() noexcept override;  // of a box: it has been seen to sleep
   core::Post post_rarely(const core::Frame& frame, std::size_t record) noexcept;
   core::Post expose(const core::Frame& frame) noexcept;
   bool deliver_exposed(const RingReader::Record& record) noexcept;
   bool read_remotely(const ExposureRecord& exposure, MutableBytes place) noexcept;
-  core::Post wake_ring_reader() noexcept;
+  void wake_ring_reader() noexcept;
   core::Post ring_bell(std::uint32_t sleeping) noexcept;
   void take_down_corrupt() noexcept;
   void unwatch() noexcept;
@@ -94,7 +94,7 @@ class SmEndpoint final : public core::Endpoint, private core::FastBox {
   RingWriter out_;
   const std::uint32_t payload_bytes_max_;  // caps()
   std::uint32_t rung_ = 0;                 // the sleep for which the bell was rung
-  const bool ordered_;                     // the writer must order by itself, see sm_bell.h
+  bool ordered_ = true;                    // the writer must order by itself, see sm_bell.h
   State state_ = State::kDialling;
   core::EndpointStats stats_;
   RingReader in_;

@@ -24,7 +24,7 @@ core::Post SmEndpoint::expose(const core::Frame& frame) noexcept {
   transport_.watch_exposed(*this);
   stats_.count_sent(frame.header.size() + frame.payload.size());
   ++stats_.frames_exposed;
-  wake_reader();
+  wake_ring_reader();
   return core::Post::kPosted;
 }
 
@@ -39,7 +39,7 @@ std::size_t SmEndpoint::settle_exposed() noexcept {
     sink_->on_sent(exporter_->take_back());
   if (exporter_->refused()) {
     exporter_->share();
-    if (state_ == State::kOpen) wake_reader();
+    if (state_ == State::kOpen) wake_ring_reader();
   }
   return settled;
 }
@@ -47,7 +47,8 @@ std::size_t SmEndpoint::settle_exposed() noexcept {
 void SmEndpoint::let_go() noexcept {
   if (!exporter_) return;
   exporter_->move_out();
-  if (exporter_->outstanding() != 0 && state_ == State::kOpen) wake_reader();  // one may be shared
+  if (exporter_->outstanding() != 0 && state_ == State::kOpen)
+    wake_ring_reader();  // one may be shared
 }
 
 // false: the connection is down, or the peer is asked for a copy.
@@ -57,7 +58,7 @@ bool SmEndpoint::read_remotely(const ExposureRecord& exposure, MutableBytes plac
       return true;
     case RemoteReader::Outcome::kAsked:
       transport_.tell_refusal(*this, errno);
-      if (state_ == State::kOpen) wake_reader();
+      if (state_ == State::kOpen) wake_ring_reader();
       break;
     case RemoteReader::Outcome::kCorrupt:
       take_down_corrupt();
@@ -92,7 +93,7 @@ bool SmEndpoint::deliver_exposed(const RingReader::Record& record) noexcept {
   ++stats_.frames_read_remotely;
   sink_->on_frame(header, place);
   in_.release();
-  if (state_ == State::kOpen) wake_reader();  // it may wait for its payload
+  if (state_ == State::kOpen) wake_ring_reader();  // it may wait for its payload
   return true;
 }
 

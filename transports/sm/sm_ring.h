@@ -30,6 +30,8 @@ struct RingWords {
   alignas(128) std::uint64_t head = 0;  // bytes freed since the beginning
   alignas(128) std::uint32_t sleeping =
       0;  // odd: ring the bell. Raised by one on falling asleep and on waking
+  // Not 0: the reader's sleep is ordered by the reader, see sm_bell.h.
+  std::uint32_t has_barrier = 0;
   alignas(128) std::uint64_t taken = 0;  // of the fast box beside the ring: the engine's
 };
 static_assert(sizeof(RingWords) == 384);
@@ -108,6 +110,11 @@ class RingWriter {
   std::uint32_t reader_sleeping_ordered() const noexcept {
     return std::atomic_ref<std::uint32_t>(words_->sleeping).fetch_add(0, std::memory_order_acq_rel);
   }
+  /// Does the reader, who has opened its end, order its sleep for both? No ring, no reader.
+  bool reader_has_barrier() const noexcept {
+    return words_ != nullptr &&
+           std::atomic_ref<std::uint32_t>(words_->has_barrier).load(std::memory_order_relaxed) != 0;
+  }
   /// The reader wrote a head that cannot be: the peer is broken or hostile.
   bool corrupt() const noexcept { return corrupt_; }
 
@@ -133,6 +140,12 @@ class RingReader {
   RingReader() noexcept = default;
   RingReader(RingWords& words, std::byte* data, std::size_t ring_bytes) noexcept
       : next_(data), end_(data + ring_bytes), data_(data), words_(&words) {}
+
+  /// Before anything is said to the writer.
+  void tell_barrier(bool has_barrier) noexcept {
+    std::atomic_ref<std::uint32_t>(words_->has_barrier)
+        .store(has_barrier ? 1 : 0, std::memory_order_relaxed);
+  }
 
   /// Is there a record (of any kind)?
   bool waiting() const noexcept {

@@ -87,6 +87,7 @@ void Arrivals::accept_from(const Listener& listener, Turn& turn) noexcept {
       if (!refuse_one(listener)) pause(turn.now + kAcceptAgain);
       return;
     }
+    if (errno == ENOMEM || errno == ENOBUFS) return pause(turn.now + kAcceptAgain);
     // A connection that was gone before it was accepted is no reason to stop.
     if (errno != ECONNABORTED && errno != EINTR) return;
   }

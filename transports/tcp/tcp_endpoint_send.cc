@@ -57,9 +57,9 @@ std::size_t TcpEndpoint::write_frame(Head& head, Bytes payload) noexcept {
 
 /// Behind others that wait.
 core::Post TcpEndpoint::enqueue(const core::Frame& frame) noexcept {
-  const std::size_t payload_copied =
-      borrows(frame, frame.payload.size()) ? 0 : frame.payload.size();
-  if (!out_.fits(sizeof(Head::raw) + payload_copied)) return core::Post::kRetry;
+  const std::size_t bytes = frame.payload.size();
+  const std::size_t borrowed = borrows(frame, bytes) ? bytes : 0;
+  if (!out_.fits(sizeof(Head::raw) + bytes - borrowed, borrowed)) return core::Post::kRetry;
   Head head;
   encode_head(frame, payload_crc_, head);
   stats_.count_sent(frame.header.size() + frame.payload.size());

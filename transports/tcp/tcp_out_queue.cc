@@ -2,6 +2,9 @@
 // transports/tcp/tcp_out_queue.cc -- see tcp_out_queue.h.
 #include "transports/tcp/tcp_out_queue.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/assert.h"
 
 namespace livebtl::tcp {
@@ -12,10 +15,22 @@ std::unique_ptr<OutBlock> OutQueue::drop() noexcept {
   return std::move(block_);
 }
 
-bool OutQueue::fits(std::size_t copied_bytes) const noexcept {
+bool OutQueue::fits(std::size_t copied_bytes, std::size_t borrowed_bytes) const noexcept {
   if (!block_) return copied_bytes <= kOutBytes;
   return copied_bytes <= block_->bytes.size() - used_bytes_ &&
-         last_piece_ + 2 <= block_->pieces.size();
+         last_piece_ - first_piece_ + 2 <= block_->pieces.size() &&
+         (borrowed_bytes == 0 || borrowed_bytes_ == 0 ||
+          borrowed_bytes_ + borrowed_bytes <= kBorrowedBytesMax);
+}
+
+// Pieces that are written give their places to new ones.
+void OutQueue::push_piece(const OutPiece& piece) noexcept {
+  if (last_piece_ == block_->pieces.size()) {
+    auto* const pieces = block_->pieces.data();
+    std::copy(pieces + first_piece_, pieces + last_piece_, pieces);
+    last_piece_ -= std::exchange(first_piece_, 0);
+  }
+  block_->pieces[last_piece_++] = piece;
 }
 
 const std::byte* OutQueue::copy(Bytes bytes) noexcept {
@@ -37,6 +52,7 @@ void OutQueue::push_borrowed(Bytes head, Bytes payload, std::uint64_t cookie) no
   LIVEBTL_ASSERT(block_ && fits(head.size()), "the caller asked whether it fits");
   if (!head.empty()) push_piece({copy(head), head.size(), 0, false, false});
   push_piece({payload.data(), payload.size(), cookie, true, true});
+  borrowed_bytes_ += payload.size();
   ++frames_;
 }
 

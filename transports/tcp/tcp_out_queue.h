@@ -3,7 +3,8 @@
 // Pure: no I/O.
 //
 // Pieces are either copied into the block or borrowed from the caller (a stable payload) until they
-// are consumed. Bounded by the block. Ownership: the block is lent while the queue is not empty.
+// are consumed. Bounded by the block, and what is borrowed by kBorrowedBytesMax. Ownership: the block
+// is lent while the queue is not empty.
 #pragma once
 
 #include <sys/uio.h>
@@ -26,6 +27,10 @@ struct OutPiece {
 
 inline constexpr std::size_t kOutBytes = kPayloadBytesMax + (64u << 10);
 
+/// Borrowed bytes that may wait, or one payload. Whatever is posted behind them waits for so much: on a slow network
+/// that must be no matter of seconds, while on a fast one it must last from one turn of the engine to the next.
+inline constexpr std::size_t kBorrowedBytesMax = 16u << 20;
+
 /// Room for the largest frame copied whole and many small ones besides.
 struct OutBlock {
   std::array<OutPiece, 256> pieces;
@@ -45,8 +50,8 @@ class OutQueue {
   /// Forgets everything; borrowed pieces are no longer referred to.
   std::unique_ptr<OutBlock> drop() noexcept;
 
-  /// Can a frame that needs so many bytes copied be taken?
-  bool fits(std::size_t copied_bytes) const noexcept;
+  /// Can a frame that needs so many bytes copied, and borrows so many, be taken?
+  bool fits(std::size_t copied_bytes, std::size_t borrowed_bytes = 0) const noexcept;
   /// Requires: fits(). head and payload may have lost a part that was sent already; payload is
   /// copied.
   void push_copied(Bytes head, Bytes payload) noexcept;
@@ -64,10 +69,10 @@ class OutQueue {
   std::size_t consume(std::size_t bytes, OnSent on_sent) noexcept;
 
  private:
-  void push_piece(const OutPiece& piece) noexcept { block_->pieces[last_piece_++] = piece; }
+  void push_piece(const OutPiece& piece) noexcept;
   const std::byte* copy(Bytes bytes) noexcept;
   void reset() noexcept {
-    first_piece_ = last_piece_ = used_bytes_ = 0;
+    first_piece_ = last_piece_ = used_bytes_ = borrowed_bytes_ = 0;
     owned_.clear();
   }
 
@@ -76,6 +81,7 @@ class OutQueue {
   std::size_t last_piece_ = 0;
   std::size_t used_bytes_ =
       0;  // starts again from 0 when the queue is empty: it is written out before it wraps
+  std::size_t borrowed_bytes_ = 0;  // still to be written
   std::size_t frames_ = 0;
   std::vector<Blob> owned_;  // copies of pieces that were borrowed
 };
@@ -88,10 +94,12 @@ std::size_t OutQueue::consume(std::size_t bytes, OnSent on_sent) noexcept {
     if (bytes < piece.bytes) {
       piece.data += bytes;
       piece.bytes -= bytes;
+      if (piece.borrowed) borrowed_bytes_ -= bytes;
       break;
     }
     bytes -= piece.bytes;
     const OutPiece done = piece;
+    if (done.borrowed) borrowed_bytes_ -= done.bytes;
     if (++first_piece_ == last_piece_) reset();
     if (done.ends_frame) {
       --frames_;

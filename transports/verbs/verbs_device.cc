@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "base/assert.h"
@@ -61,12 +62,33 @@ Status Device::set_up() {
   if (Status made = make_queues(); !made) return made;
   receive_memory_ = std::make_unique<Memory>(calls_, domain_);
   send_memory_ = std::make_unique<Memory>(calls_, domain_);
-  if (Status added = send_memory_->add_piece(); !added) return added;
+  if (Status added = add_send_buffers(); !added) return added;
   sends_.resize(kSendsMax);
   for (std::uint32_t i = 0; i < kSendsMax; ++i) free_sends_.push_back(i);
-  for (std::uint32_t i = 0; i < send_memory_->count(); ++i)
+  share_among(1);
+  return {};
+}
+
+Status Device::add_send_buffers() {
+  const std::uint32_t first = send_memory_->count();
+  if (Status added = send_memory_->add_piece(); !added) return added;
+  for (std::uint32_t i = first; i < send_memory_->count(); ++i)
     free_buffers_.push_back(static_cast<std::int32_t>(i));
   return {};
+}
+
+// Two each let the device work at one while the next is filled. Where little memory can be locked it is left to new
+// connections.
+void Device::share_among(std::size_t connections) noexcept {
+  constexpr std::uint32_t kEachMin = 2;
+  constexpr std::size_t kOfLockable = 8;
+  const auto ends = static_cast<std::uint32_t>(std::max<std::size_t>(1, connections));
+  const std::size_t most = calls_.lockable_bytes() / kOfLockable / kBufferBytes;
+  while (send_memory_->count() < ends * kEachMin &&
+         send_memory_->count() + Memory::kPieceBuffers <= most && add_send_buffers())
+    continue;
+  frames_each_ = std::max(kEachMin, (kSendsMax - kControlSends) / ends);
+  buffers_each_ = std::max(kEachMin, send_memory_->count() / ends);
 }
 
 Status Device::make_queues() {

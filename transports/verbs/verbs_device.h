@@ -86,6 +86,12 @@ class Device {
   /// The buffer is free again. false: the device does not take it.
   bool post_receive(std::uint32_t buffer) noexcept;
 
+  /// So many connections share the sends from now on; buffers are added for them if the memory can be had.
+  void share_among(std::size_t connections) noexcept;
+  /// Of one connection, under way at once: frames, and sends with a buffer. What a peer that has died holds until its
+  /// connection ends leaves enough to all others.
+  std::uint32_t frames_each() const noexcept { return frames_each_; }
+  std::uint32_t buffers_each() const noexcept { return buffers_each_; }
   /// nullptr: too many are under way. with_buffer: it has one of kBufferBytes.
   Send* begin_send(QueuePair& owner, Use use, bool with_buffer) noexcept;
   /// The id of its work request.
@@ -108,6 +114,7 @@ class Device {
   Device(Calls& calls, OpenPort port) noexcept;
   Status set_up();
   Status make_queues();
+  Status add_send_buffers();
 
   Calls& calls_;
   OpenPort port_;
@@ -121,6 +128,7 @@ class Device {
   std::vector<Send> sends_;
   std::vector<std::uint32_t> free_sends_;
   std::vector<std::int32_t> free_buffers_;
+  std::uint32_t frames_each_ = 0, buffers_each_ = 0;
   bool disowned_ = false;  // some sends are nobody's
 };
 

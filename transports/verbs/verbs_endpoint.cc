@@ -19,10 +19,12 @@ VerbsEndpoint::VerbsEndpoint(VerbsTransport& transport, std::unique_ptr<QueuePai
                   "verbs " + transport.device().name() + " qp " + std::to_string(number()),
                   kGrantsMax, transport.now()) {
   transport_.enter(number(), *this);
+  transport_.share_sends();
 }
 
 VerbsEndpoint::~VerbsEndpoint() {
   transport_.leave(number(), *this);
+  transport_.share_sends();
   for (const Arrived& message : early_) buffer_free(message.buffer);
   connection_.part();
   end_registrations();

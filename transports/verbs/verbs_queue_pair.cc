@@ -2,6 +2,7 @@
 // transports/verbs/verbs_queue_pair.cc -- see verbs_queue_pair.h.
 #include "transports/verbs/verbs_queue_pair.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -149,6 +150,7 @@ bool QueuePair::post(Send& send, ibv_send_wr& work) noexcept {
   ++sends_;
   if (send.use_for == Use::kFrame) ++frames_;
   if (send.use_for == Use::kControl) ++controls_;
+  if (send.buffer >= 0) ++buffers_;
   return true;
 }
 
@@ -156,6 +158,7 @@ bool QueuePair::post(Send& send, ibv_send_wr& work) noexcept {
 template <class Encode>
 bool QueuePair::send_message(Use use, std::size_t bytes, Encode encode) noexcept {
   const bool is_inline = bytes <= inline_bytes_;
+  if (!is_inline && use != Use::kControl && buffers_ >= device_.buffers_each()) return false;
   Send* const send = device_.begin_send(*this, use, !is_inline);
   if (send == nullptr) return false;
   std::array<std::byte, kInlineMax> small;
@@ -173,7 +176,7 @@ bool QueuePair::send_message(Use use, std::size_t bytes, Encode encode) noexcept
 
 bool QueuePair::send_frame(const core::Frame& frame, std::uint32_t granted,
                            bool payload_crc) noexcept {
-  if (frames_ >= kFrameSends || error_ != 0) return false;
+  if (frames_ >= std::min(kFrameSends, device_.frames_each()) || error_ != 0) return false;
   const std::size_t bytes = sizeof(messages::Head) + frame.header.size() + frame.payload.size();
   return send_message(Use::kFrame, bytes, [&](std::byte* to) {
     const std::size_t begin = messages::encode_frame(frame, granted, payload_crc, to);
@@ -223,6 +226,7 @@ void QueuePair::completed(const Send& send) noexcept {
   --sends_;
   if (send.use_for == Use::kFrame) --frames_;
   if (send.use_for == Use::kControl) --controls_;
+  if (send.buffer >= 0) --buffers_;
 }
 
 }  // namespace livebtl::verbs

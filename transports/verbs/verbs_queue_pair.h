@@ -60,6 +60,7 @@ class QueuePair {
   std::uint32_t sends_ = 0;     // under way
   std::uint32_t frames_ = 0;    // of them
   std::uint32_t controls_ = 0;  // of them
+  std::uint32_t buffers_ = 0;   // of them, with a send buffer
   int error_ = 0;
 };
 

@@ -64,6 +64,10 @@ class VerbsTransport final : public messages::MessageTransport<VerbsEndpoint, st
 
   // For endpoints.
   Device& device() noexcept { return *device_; }
+  /// The number of endpoints has changed.
+  void share_sends() noexcept {
+    if (device_) device_->share_among(ends_.size());
+  }
   void buffer_free(std::uint32_t buffer) noexcept;
   /// Takes a queue pair over from its endpoint. parting: its BYE is on its way. held: a
   /// receive buffer that is free once the queue pair has gone.

@@ -25,6 +25,7 @@ constexpr std::size_t kLineBytesMax = 4096;
 constexpr std::size_t kEventsOfClientMax = 64;
 constexpr std::size_t kEventsKeptMax = 1024;
 constexpr int kLookMs = 500;
+constexpr int kStarvedMs = 100;
 
 bool may_speak(const Fd& connection) {
   ucred peer{};
@@ -89,15 +90,27 @@ void SocketSource::note(const Entry& entry) {
   bell_.ring();
 }
 
-void SocketSource::accept_one() {
+/// false: there is no descriptor for a client. It stays in the listener's queue, which is not polled until accepts_from_: it
+/// would be readable all the time.
+bool SocketSource::accept_one() {
   Fd connection(::accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!connection) return;
+  if (!connection) {
+    if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return true;
+    const int why = errno;
+    accepts_from_ = monotonic_now() + kStarvedMs * kMillisecond;
+    if (starved_.allow(monotonic_now()))
+      log(LogLevel::kWarn, name(),
+          "a client cannot be heard: %s; it is tried again, and if it lasts raise LimitNOFILE=",
+          std::strerror(why));
+    return false;
+  }
   if (clients_.size() >= kClientsMax || !may_speak(connection)) {
     say(connection,
         {{"error", "only root and livebtl-watchd's own user are heard, and few at once"}});
-    return;
+    return true;
   }
   clients_.push_back({std::move(connection)});
+  return true;
 }
 
 /// false: the client is dropped.
@@ -159,9 +172,11 @@ void SocketSource::tell_states() {
 
 /// comes: there is a new client.
 void SocketSource::wait_until_ready(std::vector<bool>& ready, bool& comes) {
-  std::vector<pollfd> watched = {{bell_.fd(), POLLIN, 0}, {listener_.number(), POLLIN, 0}};
+  const bool starved = monotonic_now() < accepts_from_;
+  std::vector<pollfd> watched = {{bell_.fd(), POLLIN, 0},
+                                 {starved ? -1 : listener_.number(), POLLIN, 0}};
   for (const Client& client : clients_) watched.push_back({client.connection.number(), POLLIN, 0});
-  ::poll(watched.data(), watched.size(), kLookMs);
+  ::poll(watched.data(), watched.size(), starved ? kStarvedMs : kLookMs);
   if (watched[0].revents != 0) bell_.silence();
   comes = watched[1].revents != 0;
   for (std::size_t i = 2; i < watched.size(); ++i) ready.push_back(watched[i].revents != 0);
@@ -182,7 +197,7 @@ Result<Report> SocketSource::look() {
     for (std::size_t i = 0; i < clients_.size(); ++i)
       if (!ready[i] || serve(clients_[i], report)) kept.push_back(std::move(clients_[i]));
     clients_ = std::move(kept);
-    if (comes) accept_one();
+    if (comes) comes = accept_one();
     tell_states();
     if (std::all_of(ready.begin(), ready.end(), [](bool each) { return !each; }) && !comes) break;
   }

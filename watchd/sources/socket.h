@@ -11,6 +11,7 @@
 
 #include "base/bell.h"
 #include "base/fd.h"
+#include "base/log.h"
 #include "watchd/sources/source.h"
 
 namespace livebtl::watchd {
@@ -36,7 +37,7 @@ class SocketSource : public Source {
 
   SocketSource(std::string path, Fd listener)
       : path_(std::move(path)), listener_(std::move(listener)) {}
-  void accept_one();
+  bool accept_one();
   bool serve(Client& client, Report& report);
   bool take_line(Client& client, std::string_view line, Report& report);
   void keep(const Entry& entry);
@@ -47,6 +48,8 @@ class SocketSource : public Source {
   Fd listener_;
   Bell bell_;
   std::vector<Client> clients_;
+  TimeNs accepts_from_ = 0;  // until then no client is taken, as there was no descriptor for one
+  LogLimit starved_{1, 60 * kSecond};
   std::map<std::string, Entry>
       last_;          // state of each event that is not over, for those that ask later
   std::mutex mutex_;  // of what follows

@@ -31,8 +31,8 @@ void Semantics::judge(const Buffer& got, const MPI_Status& status, int tag, cons
 
 namespace {
 
-constexpr Part kParts[] = {modes,     persistent, to_oneself, datatypes,    truncation,
-                           wildcards, probes,     cancelling, communicators};
+constexpr Part kParts[] = {modes,      persistent, to_oneself, datatypes,  truncation,
+                           unreceived, wildcards,  probes,     cancelling, communicators};
 
 Semantics on(Proof& proof, MPI_Comm comm) {
   Semantics s{proof, comm, 0, 1};

@@ -38,7 +38,9 @@ void to_oneself(Semantics& s);
 // semantics_types.cc: gaps, structures, and both at once; truncation; very large counts.
 void datatypes(Semantics& s);
 void truncation(Semantics& s);
-// semantics_match.cc: wildcards beside Open MPI's own messages, probes, cancelling, communicators.
+// semantics_match.cc: more messages than anybody receives before another one; wildcards beside Open MPI's own messages,
+// probes, cancelling, communicators.
+void unreceived(Semantics& s);
 void wildcards(Semantics& s);
 void probes(Semantics& s);
 void cancelling(Semantics& s);

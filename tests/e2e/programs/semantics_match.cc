@@ -44,6 +44,27 @@ void probed_with_claim(Semantics& s, std::size_t bytes, bool waits) {
   MPI_Barrier(s.comm);
 }
 
+/// So many are sent before a message that the next rank waits for first.
+void behind_others(Semantics& s, std::size_t count, std::size_t bytes) {
+  constexpr int kOthersTag = kMatchTag + 20;
+  const Buffer out = s.message(s.rank, kOthersTag, bytes);
+  std::vector<MPI_Request> requests(2 * count);
+  for (std::size_t i = 0; i < count; ++i)
+    MPI_Isend(out.data(), static_cast<int>(bytes), MPI_BYTE, s.next(), kOthersTag, s.comm,
+              &requests[i]);
+  MPI_Request last;
+  MPI_Isend(out.data(), 0, MPI_BYTE, s.next(), kOthersTag + 1, s.comm, &last);
+  MPI_Recv(nullptr, 0, MPI_BYTE, s.previous(), kOthersTag + 1, s.comm, MPI_STATUS_IGNORE);
+  std::vector<Buffer> in(count, Buffer(bytes));
+  for (std::size_t i = 0; i < count; ++i)
+    MPI_Irecv(in[i].data(), static_cast<int>(bytes), MPI_BYTE, s.previous(), kOthersTag, s.comm,
+              &requests[count + i]);
+  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  MPI_Wait(&last, MPI_STATUS_IGNORE);
+  for (const Buffer& each : in)
+    s.judge(each, kOthersTag, "a message that many others stood before");
+}
+
 /// The same number may name another communicator soon: nothing of the old one may be found there.
 void one_after_the_other(Semantics& s) {
   for (int i = 0; i < 10; ++i) {
@@ -108,6 +129,12 @@ void between_groups(Semantics& s) {
 }  // namespace
 
 /// A receive of any tag stands while Open MPI's own messages, with negative tags, pass by.
+void unreceived(Semantics& s) {
+  behind_others(s, 5000, 1);
+  behind_others(s, 400, 4096);
+  behind_others(s, 60, 300000);
+}
+
 void wildcards(Semantics& s) {
   const int tags[] = {0, kMatchTag, largest_tag()};
   for (const int tag : tags) {

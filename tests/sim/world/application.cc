@@ -20,7 +20,8 @@ constexpr std::size_t kCellWords = 1024;  // a put may be larger than an eager o
 constexpr std::size_t kProcessesMax = 16;
 constexpr std::uint64_t kRegionKey = 1;
 constexpr std::uint8_t kHandler = 7;
-constexpr std::size_t kOffersMax = 24;  // of one sender, unmatched: the processes' credit_headers
+// Of one sender, unmatched: the processes' credit_headers, and what their unexpected_bytes have room for.
+constexpr std::size_t kOffersMax = 24 + 22;
 
 }  // namespace
 

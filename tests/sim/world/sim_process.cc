@@ -65,6 +65,7 @@ core::EngineConfig SimProcess::config() {
   made.settings.window_bytes = 16u << 10;
   made.settings.credit_bytes = 8u << 10;
   made.settings.credit_headers = 24;
+  made.settings.unexpected_bytes = static_cast<std::uint32_t>(options_.seed / 15 % 3) * (2u << 10);
   made.settings.operations_max = 64;
   made.settings.probe_ms = 40;
   made.settings.dead_ms = 5;
@@ -80,6 +81,7 @@ core::EngineConfig SimProcess::config() {
   made.kinds = network_.kinds();
   std::erase_if(made.kinds, [this](const auto& kind) { return kind.name == options_.lacks; });
   made.now = [this] { return clock_.now(); };
+  made.sets_timers = false;
   made.seed = random_.next();
   made.first_seq = options_.first_seq;
   return made;

@@ -141,6 +141,25 @@ TEST_CASE("each setting is said to be from where its value is") {
   ::unsetenv("LIVEBTL_TCP_PORT");
 }
 
+TEST_CASE("a run directory is named by a variable, in either spelling, else by a file") {
+  const Files files;
+  const std::vector<std::string> paths{files.put("site", "rundir = /site\n"),
+                                       files.put("user", "RUNDIR = /user\n")};
+  const auto named = [&paths] { return origin_of_run_directory(paths).value_or(SettingOrigin{}); };
+  CHECK(named().value == "/user");
+  CHECK(named().from == paths[1]);
+  CHECK(origin_of_run_directory({paths[0]})->value == "/site");
+  CHECK(origin_of_run_directory({files.path("none")})->value.empty());
+  CHECK_FALSE(origin_of_run_directory({files.put("open", "rundir = /open\n", 0666)}));
+  ::setenv("FI_LIVEBTL_RUNDIR", "/second", 1);
+  CHECK(named().value == "/second");
+  ::setenv("LIVEBTL_RUNDIR", "/first", 1);
+  CHECK(named().value == "/first");
+  CHECK(named().from == "LIVEBTL_RUNDIR");
+  ::unsetenv("LIVEBTL_RUNDIR");
+  ::unsetenv("FI_LIVEBTL_RUNDIR");
+}
+
 TEST_CASE("a wrong value names its file, an unknown name is warned of") {
   const Files files;
   const std::string wrong = files.put("wrong", "crc = sometimes\n");

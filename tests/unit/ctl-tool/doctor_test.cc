@@ -99,3 +99,15 @@ TEST_CASE("a running job is looked at, too") {
   CHECK(ids_in(node.btlctl({"--json", "--timeout", "1", "doctor"})).count("job-silent") == 1);
   two->signal(SIGCONT);
 }
+
+TEST_CASE("a look that is interrupted finds no faults") {
+  Node node;
+  const auto one = node.member(0), two = node.member(1);
+  two->signal(SIGSTOP);
+  const auto command = node.start({"--json", "--timeout", "60", "doctor"});
+  ::usleep(2'000'000);  // until the job is asked
+  command->signal(SIGINT);
+  CHECK(command->end() == 130);
+  CHECK(Json::parse(command->out)["exit_code"] == 130);
+  CHECK(command->out.find("job-silent") == std::string::npos);
+}

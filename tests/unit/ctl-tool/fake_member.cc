@@ -2,7 +2,7 @@
 // tests/unit/ctl-tool/fake_member.cc -- a process with a real agent and a fake engine, for tests of the
 // tool.
 //
-// usage: fake_member RANK. Settings from LIVEBTL_*. Prints "ready". Reads from standard input:
+// usage: fake_member RANK [PEERS [BYTES]]. BYTES: that its transports have sent before. Settings from LIVEBTL_*. Prints "ready". Reads from standard input:
 // "hold RUNG", "release", "refuse RUNG", "relay ENDPOINTS" (of another node); answers "ok"; ends at the end of the input.
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ core::Rung rung_of(const std::string& name) {
 
 int main(int argc, char** argv) {
   const auto settings = read_settings_from_environment();
-  if (argc != 2 || !settings) return 1;
+  if (argc < 2 || !settings) return 1;
   const ProcessId process{random_u64() | 1};
   auto job = control::find_job(*settings, process);
   if (!job) {
@@ -38,7 +38,8 @@ int main(int argc, char** argv) {
   job->label = "rank " + std::string(argv[1]) + " on " + job->host;
   job->relay_path = LIVEBTL_RELAY_PROGRAM;
   test::FakeAdmin admin;
-  admin.peers = 3;
+  admin.peers = argc > 2 ? std::stoul(argv[2]) : 3;
+  admin.bytes_sent = argc > 3 ? std::stoul(argv[3]) : 0;
   const auto agent = control::Agent::start(*job, process, admin);
   if (!agent) {
     std::cerr << agent.error().text << "\n";

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -61,6 +62,12 @@ class Child {
     return line();
   }
   void signal(int number) const { ::kill(pid_, number); }
+  /// Until it has begun a process of its own.
+  void wait_child() const {
+    const std::string id = std::to_string(pid_);
+    std::string child;
+    while (!(std::ifstream("/proc/" + id + "/task/" + id + "/children") >> child)) ::usleep(1'000);
+  }
   /// Waits for its end. The exit code.
   int end() {
     in_.reset();
@@ -103,15 +110,17 @@ struct Answer {
 
 class Node {
  public:
-  /// also: more variables, "NAME=value".
+  /// also: more variables, "NAME=value". more: arguments of fake_member behind the rank.
   std::unique_ptr<Child> member(int rank, const std::string& job = "job", int size = 2,
-                                const std::vector<std::string>& also = {}) {
+                                const std::vector<std::string>& also = {},
+                                const std::vector<std::string>& more = {}) {
     auto variables = environment();
     variables.insert(variables.end(), also.begin(), also.end());
     variables.push_back("LIVEBTL_JOB=" + job);
     variables.push_back("LIVEBTL_SIZE=" + std::to_string(size));
-    auto child = std::make_unique<Child>(
-        std::vector<std::string>{LIVEBTL_FAKE_MEMBER, std::to_string(rank)}, variables);
+    std::vector<std::string> command{LIVEBTL_FAKE_MEMBER, std::to_string(rank)};
+    command.insert(command.end(), more.begin(), more.end());
+    auto child = std::make_unique<Child>(command, variables);
     REQUIRE(child->line() == "ready");
     return child;
   }

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -42,6 +43,11 @@ class Place {
   ~Place() { std::filesystem::remove_all(job.directory); }
   std::string path(std::string_view kind) const {
     return job.directory + "/" + job.members.live.front().node + std::string(kind);
+  }
+  /// As if it were that user's job. Takes root.
+  void give_to(uid_t user) {
+    job.owner = user;
+    REQUIRE(::chown(job.directory.c_str(), user, static_cast<gid_t>(-1)) == 0);
   }
   bool may_start() const {
     const Fd lock(::open(path(kRelayStartLock).c_str(), O_RDWR));
@@ -141,9 +147,10 @@ TEST_CASE("the relay of the job's owner is ended") {
 }
 
 TEST_CASE("what listens for another user in the relay's place is left alone, and named") {
+  if (::geteuid() != 0) return;  // takes root to be two users
   Place place;
   const Listener other(place);
-  place.job.owner = ::geteuid() + 1;
+  place.give_to(12345);
   const auto pause = tool::pause_relay(place.job);
   REQUIRE_FALSE(pause);
   CHECK(pause.error().code == Errc::kRefused);
@@ -155,7 +162,7 @@ TEST_CASE("what listens for another user in the relay's place is left alone, and
 TEST_CASE("a process that has the number of one that listened before is left alone") {
   if (::geteuid() != 0) return;  // takes root to choose a process's number, and to be two users
   Place place;
-  place.job.owner = 12345;
+  place.give_to(12345);
   Fd socket;
   const pid_t number = ended_listener(place, place.job.owner, socket);
   REQUIRE(tool::pause_relay(place.job));
@@ -177,4 +184,29 @@ TEST_CASE("a node without a process of the job has no relay to pause") {
   const auto pause = tool::pause_relay(place.job);
   REQUIRE_FALSE(pause);
   CHECK(pause.error().code == Errc::kNotFound);
+}
+
+TEST_CASE("no file is made outside of the job's directory, whatever its cards say of the node") {
+  Place place;
+  const std::string outside = place.job.directory + "-outside";
+  place.job.members.live.front().node = "../" + outside.substr(outside.rfind('/') + 1);
+  const auto pause = tool::pause_relay(place.job);
+  REQUIRE_FALSE(pause);
+  CHECK(pause.error().code == Errc::kRefused);
+  CHECK_FALSE(std::filesystem::exists(outside + std::string(kRelayStartLock)));
+}
+
+TEST_CASE("a directory that is not the job's owner's is no place for a file") {
+  if (::geteuid() != 0) return;  // takes root to be two users
+  Place place;
+  const std::string lock = place.path(kRelayStartLock);
+  REQUIRE(std::filesystem::remove(lock));
+  place.job.owner = 12345;
+  CHECK_FALSE(tool::pause_relay(place.job));
+  CHECK_FALSE(std::filesystem::exists(lock));
+  place.give_to(12345);
+  REQUIRE(tool::pause_relay(place.job));
+  struct stat facts {};
+  REQUIRE(::stat(lock.c_str(), &facts) == 0);
+  CHECK(facts.st_uid == 12345);
 }

@@ -142,9 +142,15 @@ TEST_CASE("metrics are printed, or replace a file as a whole") {
   const auto answer = node.btlctl({"metrics"});
   CHECK(answer.code == 0);
   CHECK(answer.out.find("livebtl_jobs 2\n") != std::string::npos);
+  CHECK(answer.out.find("livebtl_processes{user=\"") != std::string::npos);
+  CHECK(answer.out.find("user=\"\"") == std::string::npos);
   CHECK(answer.out.ends_with("# EOF\n"));
   const std::string path = files / "livebtl.prom";
   write_file(path, "before");
+  const auto planned = node.btlctl({"--dry-run", "metrics", "--textfile", path});
+  CHECK(planned.code == 0);
+  CHECK(planned.out == "the counters of 2 jobs would be written to " + path + "\n");
+  CHECK(control::read_small_file(path, {::geteuid(), 1u << 20}).value() == "before");
   CHECK(node.btlctl({"--job", "other", "metrics", "--textfile", path}).code == 0);
   const auto text = control::read_small_file(path, {::geteuid(), 1u << 20}).value();
   CHECK(text.find("livebtl_jobs 1\n") != std::string::npos);

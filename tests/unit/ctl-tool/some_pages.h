@@ -32,6 +32,7 @@ inline control::PairView pair_with(std::uint64_t process, const std::string& sen
 inline tool::Pages some_pages(std::uint64_t unix_ms = 1'000, std::uint64_t bytes = 10'000) {
   tool::Pages pages;
   pages.job = "job-1";
+  pages.user = "alice";
   for (int rank = 0; rank < 4; ++rank) {
     control::PageView page;
     page.job = pages.job;

@@ -68,6 +68,15 @@ TEST_CASE("a dry run makes nothing and removes nothing; an interrupt ends a seri
   CHECK(series.sets() == before);
 }
 
+TEST_CASE("a dry run makes no directory, and says whether it can be made") {
+  Series series(1);
+  series.line.dry_run = series.pair.request.dry_run = true;
+  CHECK(series.run() == ExitCode::kDone);
+  CHECK_FALSE(std::filesystem::exists(series.pair.request.directory));
+  series.pair.request.directory += "/no/sets";
+  CHECK(series.run() == ExitCode::kNotFound);
+}
+
 TEST_CASE("a series that is being made is left alone") {
   Series series(1);
   REQUIRE(series.run() == ExitCode::kDone);

@@ -25,6 +25,23 @@ TEST_CASE("a guest is known by the name of its domain") {
   CHECK(!domain_of(std::string(100'000, '[')));
 }
 
+TEST_CASE(
+    "a job's secret that is mounted by Kubernetes, behind links, is handed on as the file itself") {
+  std::string folder = std::filesystem::temp_directory_path() / "livebtl-guests-XXXXXX";
+  REQUIRE(::mkdtemp(folder.data()) != nullptr);
+  const auto top = std::filesystem::canonical(folder);
+  std::filesystem::create_directory(top / "..2026");
+  std::filesystem::create_directory_symlink("..2026", top / "..data");
+  for (const char* name : {"g", "g.key"}) {
+    std::ofstream(top / "..2026" / name) << "10.0.0.1:4\n" << folder << "/g.key\n";
+    std::filesystem::create_symlink(std::string("..data/") + name, top / name);
+  }
+  const auto place = read_guest(folder, "g");
+  REQUIRE(place);
+  CHECK((*place)->secret_file == (top / "..2026" / "g.key").string());
+  std::filesystem::remove_all(folder);
+}
+
 TEST_CASE("a guest's file names a relay with its secret, or an agent") {
   std::string folder = std::filesystem::temp_directory_path() / "livebtl-guests-XXXXXX";
   REQUIRE(::mkdtemp(folder.data()) != nullptr);

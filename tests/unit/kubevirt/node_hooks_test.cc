@@ -19,8 +19,11 @@ using namespace livebtl::kubevirt;
 namespace {
 
 /// Writes down its words; `answer.prepare` and `answer.return` say how long it takes, its code, and more of its document.
+/// Where `gone` is, nobody answers at the relay: each call takes all of its time.
 constexpr const char* kPlayedBtlctl = R"SH(#!/bin/sh
 cd "$(dirname "$0")" || exit 9
+timeout=$(echo "$*" | sed -n 's/.*--timeout \([0-9.]*\) .*/\1/p')
+[ ! -e gone ] || sleep "${timeout:-5}"
 case "$*" in
 *jobs) exit "$(cat jobs)" ;;
 *prepare*) verb=prepare ;;
@@ -158,6 +161,15 @@ TEST_CASE("a guest without a job, and one whose job has ended, migrate") {
   CHECK(!node.call(kBefore).ok());  // the job is there, and knows no such node
   node.write("jobs", "2");
   CHECK(node.call(kBefore).ok());  // nobody answers at the relay any more
+}
+
+TEST_CASE("a relay that is gone without a word is known to be so within the hook's time") {
+  const Node node;
+  node.write("gone", "");
+  node.write("jobs", "2");
+  node.answers("prepare", "0 2");
+  const auto status = node.call(kBefore, "vm1", 8);
+  CHECK_MESSAGE(status.ok(), status.error_message());
 }
 
 TEST_CASE("what is not understood is refused, and points that are not ours do nothing") {

@@ -25,6 +25,20 @@ TEST_CASE("no such launcher, and launchers that are none or another's") {
   CHECK(line.shown({"/opt/intel/mpirun", "./program"}).find("Intel") != std::string::npos);
 }
 
+TEST_CASE("a launcher that fails is told with what it says, and not as one that nobody knows") {
+  Line line;
+  line.system.program("/usr/bin/srun", "--version",
+                      "srun: error: resolve_ctls_from_dns_srv: Unknown host\n"
+                      "srun: fatal: Could not establish a configuration source\n\n");
+  line.system.exit_codes["/usr/bin/srun --version"] = 1;
+  CHECK(line.refusal({"srun", "./program"}) == Errc::kUnsupported);
+  const std::string said = line.shown({"srun", "./program"});
+  CHECK_MESSAGE(said.find("`srun --version` fails") != std::string::npos, said);
+  CHECK_MESSAGE(
+      said.find("fatal: Could not establish a configuration source;") != std::string::npos, said);
+  CHECK(said.find("no launcher that is known") == std::string::npos);
+}
+
 TEST_CASE("an Open MPI that cannot: without libfabric, without ompi_info, of another program") {
   Line line;
   line.without_component();

@@ -2,15 +2,19 @@
 """The alert rules and the dashboard in share/monitoring, against what `btlctl metrics` prints: Prometheus's own promtool
 judges rules and text, and both name metrics that there are. Where promtool is missing the rest is checked, and the
 end is 77 (skipped)."""
+import gzip
 import http.client
 import json
 import os
 import re
+import select
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../.."))
@@ -64,11 +68,39 @@ class Exporter:
         return answer.status, answer.getheader("Content-Type"), answer.read().decode()
 
     def send(self, data):
-        """Bytes that are no request; what comes back."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as connection:
-            connection.sendall(data)
-            connection.shutdown(socket.SHUT_WR)
-            return connection.recv(100)
+        """Bytes that are no request; what comes back. b"": it was cut off."""
+        with self.connect() as connection:
+            try:
+                connection.sendall(data)
+                connection.shutdown(socket.SHUT_WR)
+                return connection.recv(100)
+            except OSError:  # shutdown() of what the other end has reset is no ConnectionError
+                return b""
+
+    def ask(self, request):
+        """All that comes back."""
+        with self.connect() as connection:
+            connection.sendall(request)
+            return b"".join(iter(lambda: connection.recv(65536), b""))
+
+    def dribble(self, connection, seconds):
+        """A byte every tenth of a second, for so long. How long it was listened to."""
+        began = time.monotonic()
+        while time.monotonic() - began < seconds:
+            try:
+                connection.sendall(b"G")
+                if select.select([connection], [], [], 0.1)[0] and not connection.recv(100):
+                    break
+            except ConnectionError:
+                break
+        return time.monotonic() - began
+
+    def connect(self):
+        return socket.create_connection(("127.0.0.1", self.port), timeout=60)
+
+    def resident_kib(self):
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
+            return int(re.search(r"VmHWM:\s*(\d+) kB", file.read()).group(1))
 
     def __exit__(self, *failure):
         self.process.kill()
@@ -128,6 +160,46 @@ class Monitoring(unittest.TestCase):
                 self.assertNotIn(b"200 OK", exporter.send(data))
             with socket.create_connection(("127.0.0.1", exporter.port)):  # says nothing
                 self.assertEqual(exporter.get("/metrics")[0], 200)
+
+    @needs_exporter
+    def test_a_line_without_an_end_costs_no_memory(self):
+        with Exporter() as exporter:
+            before = exporter.resident_kib()
+            for head in (b"", b"GET /", b"GET / HTTP/1.1\r\nX: "):
+                self.assertNotIn(b"200 OK", exporter.send(head + b"x" * (64 << 20)))
+            self.assertLess(exporter.resident_kib() - before, 32 << 10)
+            self.assertEqual(exporter.get("/metrics")[0], 200)
+
+    @needs_exporter
+    def test_a_few_bytes_do_not_become_many(self):
+        with Exporter() as exporter:
+            before = exporter.resident_kib()
+            self.assertIn(b" 404 ", exporter.ask(b"POST /metrics HTTP/1.1\r\nContent-Encoding: gzip\r\nContent-Length: 5000\r\n\r\n"
+                                                 + gzip.compress(b"\0" * 4_800_000)[:5000].ljust(5000, b"\0")))
+            answer = exporter.ask(b"GET /metrics HTTP/1.1\r\nRange: bytes=" + b",".join([b"0-"] * 2500) + b"\r\n\r\n")
+            self.assertLess(len(answer), len(metrics()) + 4096)
+            self.assertLess(exporter.resident_kib() - before, 32 << 10)
+            self.assertEqual(exporter.get("/metrics")[0], 200)
+
+    @needs_exporter
+    def test_who_sends_a_byte_now_and_then_is_cut_off(self):
+        with Exporter() as exporter, exporter.connect() as connection:
+            self.assertLess(exporter.dribble(connection, 30), 10)
+
+    @needs_exporter
+    def test_it_ends_though_strangers_dribble(self):
+        with Exporter() as exporter:
+            strangers = [exporter.connect() for _ in range(40)]  # more than there are threads
+            threads = [threading.Thread(target=exporter.dribble, args=(each, 30)) for each in strangers]
+            for thread in threads:
+                thread.start()
+            time.sleep(0.5)
+            exporter.process.terminate()
+            self.assertEqual(exporter.process.wait(10), 0)
+            for thread in threads:
+                thread.join()
+            for each in strangers:
+                each.close()
 
     @needs_exporter
     def test_a_run_directory_that_cannot_be_used_is_said_once(self):

@@ -30,6 +30,7 @@ std::string refused(const Words& words) {
   const auto* end = std::get_if<LineEnd>(&parsed);
   if (end == nullptr) return "";
   CHECK(end->code == ExitCode::kUsage);
+  CHECK(end->text == "btlperf: " + end->why + "\nTry: btlperf --help\n");
   return end->text;
 }
 

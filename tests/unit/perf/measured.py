@@ -108,27 +108,52 @@ def failures(perf):
     check("--rank 1" in document["text"] and document["reason"] == "members-missing", document)
     document = perf.document("latency", "--transport", "nonsense", code=1)
     check("nonsense" in document["text"], document)
-    _, err = perf.run("latency", "--size", "8", "--rounds", "50", "--plot", "/nonexistent/x.svg", code=1)
-    check("/nonexistent/x.svg" in err, err)
+    for words, why in ((("latency", "--size", "abc"), "--size"), (("nosuch",), "no such test"), (("latency", "--timeout", "0"), "seconds")):
+        document = perf.document(*words, code=1)
+        check(why in document["text"] and document["reason"] == "usage", document)
+    # Before anything is measured: that would take an hour.
+    words = ("latency", "--size", "8", "--rounds", "1000000000", "--plot", "/nonexistent/x.svg")
+    check("/nonexistent/x.svg" in perf.run(*words, code=1)[1], "it is not said what cannot be written")
+    check("/nonexistent/x.svg" in perf.document(*words, code=1)["text"], "the document does not say what cannot be written")
+
+
+def dry_run(perf):
+    path = os.path.join(perf.directory, "dry.svg")
+    document = perf.document("latency", "--size", "8", "--plot", path, "--dry-run")
+    check(document["dry_run"] and "latency of 8" in document["text"] and "\n" not in document["text"], document)
+    check(not os.path.exists(path), "a dry run has made a picture")
+
+
+def two_of(process):
+    """The two processes that it has started, by rank."""
+    children = f"/proc/{process.pid}/task/{process.pid}/children"
+    wait_until("two processes", lambda: len(open(children).read().split()) == 2, 60)
+    return [int(pid) for pid in open(children).read().split()]
+
+
+def ended(perf, process, code, what):
+    out, err = process.communicate(timeout=120)
+    check(process.returncode == code, f"{what}: {process.returncode}, not {code}: {err}")
+    left = [name for name in os.listdir(perf.directory) if name.startswith("btlperf-")]
+    check(not left, f"{what}: left behind: {left}")
+    return out, err
 
 
 def interrupted(perf):
-    """Ctrl-C, and the death of one process: the other does not stay."""
-    words = ("latency", "--size", "8", "--rounds", "1000000000", "--transport", "tcp")
-    process = perf.start(*words)
-    children = f"/proc/{process.pid}/task/{process.pid}/children"
-    wait_until("two processes", lambda: len(open(children).read().split()) == 2, 60)
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=60)
-    check(process.returncode == 130, f"interrupted: {process.returncode}")
-    process = perf.start(*words)
-    children = f"/proc/{process.pid}/task/{process.pid}/children"
-    wait_until("two processes", lambda: len(open(children).read().split()) == 2, 60)
-    os.kill(int(open(children).read().split()[1]), signal.SIGKILL)
-    _, err = process.communicate(timeout=120)
-    check(process.returncode == 10, f"one was killed: {process.returncode} {err}")
-    left = [name for name in os.listdir(perf.directory) if name.startswith("btlperf-")]
-    check(not left, f"left behind: {left}")
+    """Ctrl-C, and the death of one process: the other does not stay, and there is one document, about that."""
+    words = ("latency", "--size", "8", "--rounds", "1000000000", "--transport", "tcp", "--timeout", "10")
+    for form in ((), ("--json",)):
+        process = perf.start(*words, *form)
+        two_of(process)
+        process.send_signal(signal.SIGTERM)
+        out, _ = ended(perf, process, 130, "interrupted")
+        check(not form or json.loads(out)["exit_code"] == 130, f"interrupted: {out}")
+        for rank in (0, 1):
+            process = perf.start(*words, *form)
+            os.kill(two_of(process)[rank], signal.SIGKILL)
+            out, err = ended(perf, process, 10, f"rank {rank} was killed")
+            check(f"rank {rank} was ended by signal 9" in err, f"rank {rank} was killed: {err}")
+            check(not form or json.loads(out)["reason"] == "members-missing", f"rank {rank} was killed: {out}")
 
 
 def main():
@@ -146,6 +171,7 @@ def main():
         picture(perf)
         by_hand(perf)
         failures(perf)
+        dry_run(perf)
         interrupted(perf)
     print(f"btlperf: {len(TESTS)} tests over sm, over tcp and through {switches} switches")
     return 0

@@ -72,6 +72,12 @@ TEST_CASE("the JSON document has what the table has") {
   CHECK(failure->at("exit_code") == 10);
   CHECK(failure->at("reason") == "members-missing");
   CHECK(failure->at("text") == "why \"so\"");
+  const auto plan = parse_json(json_plan(line_of({"put"}), "a plan"), 8);
+  REQUIRE(plan);
+  CHECK(plan->at("exit_code") == 0);
+  CHECK(plan->at("dry_run") == true);
+  CHECK(plan->at("test") == "put");
+  CHECK(plan->at("text") == "a plan");
 }
 
 TEST_CASE("what switches did is told beside their times") {

@@ -47,12 +47,24 @@ std::size_t scatter(std::span<const MutableSlice> slices, const std::vector<std:
   return at;
 }
 
+void gather(Message& message, std::span<const Slice> slices) {
+  for (const Slice& slice : slices) {
+    const auto* const from = static_cast<const std::byte*>(slice.data);
+    message.bytes.insert(message.bytes.end(), from, from + slice.bytes);
+  }
+}
+
+void tell_matched(const Message& message) noexcept {
+  if (message.until_matched) message.until_matched->done(*message.until_matched, {});
+}
+
 void finish_receive(Operation& operation, std::span<const MutableSlice> slices,
                     const Message& message) noexcept {
   Completion completion = completion_of(message);
   completion.bytes = scatter(slices, message.bytes);
   if (completion.bytes < completion.message_bytes) completion.code = Errc::kTruncated;
   operation.done(operation, completion);
+  tell_matched(message);
 }
 
 /// true: the buffer is released.
@@ -68,6 +80,7 @@ bool take_multi(Posted& posted, const Message& message) noexcept {
   posted.multi_used += completion.bytes;
   completion.buffer_released = whole.bytes - posted.multi_used < posted.request.multi_bytes_min;
   posted.operation->done(*posted.operation, completion);
+  tell_matched(message);
   return completion.buffer_released;
 }
 
@@ -103,6 +116,7 @@ std::size_t FakeEngine::progress() noexcept {
   while (!wire.empty()) {
     auto [port, message] = std::move(wire.front());
     wire.pop_front();
+    gather(message, message.unread);
     const auto found = ports.find(port);
     if (found != ports.end()) found->second->deliver(std::move(message));
     ++moved;
@@ -129,24 +143,28 @@ FakePort::~FakePort() {
 
 Address FakePort::address() const noexcept { return engine_.address_of({&engine_.self, number_}); }
 
-Accept FakePort::inject(const SendRequest& request) noexcept {
-  const std::lock_guard hold(engine_.lock);
+Accept FakePort::pass(const SendRequest& request, Operation* until_matched) noexcept {
   if (engine_.busy) return Accept::kBusy;
   Message message{request.kind, request.has_data, request.tag, request.data, {}, {}};
   message.source = {&engine_.self, number_};
-  for (const Slice& slice : request.slices) {
-    const auto* const from = static_cast<const std::byte*>(slice.data);
-    message.bytes.insert(message.bytes.end(), from, from + slice.bytes);
-  }
+  message.until_matched = until_matched;
+  if (until_matched) message.unread.assign(request.slices.begin(), request.slices.end());
+  if (!until_matched) gather(message, request.slices);
   engine_.wire.emplace_back(request.to.port, std::move(message));
   return Accept::kAccepted;
 }
 
+Accept FakePort::inject(const SendRequest& request) noexcept {
+  const std::lock_guard hold(engine_.lock);
+  return pass(request, nullptr);
+}
+
 Accept FakePort::send(const SendRequest& request, Operation& operation) noexcept {
   const std::lock_guard hold(engine_.lock);
-  if (const Accept accept = inject(request); accept != Accept::kAccepted) return accept;
-  operation.done(operation, {});
-  return Accept::kAccepted;
+  const bool waits = request.delivery_complete;
+  const Accept accept = pass(request, waits ? &operation : nullptr);
+  if (accept == Accept::kAccepted && !waits) operation.done(operation, {});
+  return accept;
 }
 
 Accept FakePort::receive(const ReceiveRequest& request, Operation& operation) noexcept {
@@ -208,7 +226,10 @@ Accept FakePort::receive_claimed(ClaimedMessage* claim, std::span<const MutableS
   return Accept::kAccepted;
 }
 
-void FakePort::discard_claimed(ClaimedMessage* claim) noexcept { delete claim; }
+void FakePort::discard_claimed(ClaimedMessage* claim) noexcept {
+  tell_matched(*claim);
+  delete claim;
+}
 
 bool FakePort::cancel(Operation& operation) noexcept {
   const std::lock_guard hold(engine_.lock);
@@ -246,6 +267,12 @@ std::byte* FakePort::place(const Remote& remote, std::size_t bytes) noexcept {
   return offset + bytes <= found->second.bytes ? base + offset : nullptr;
 }
 
+void FakePort::tell_target(PortNumber target, RemoteAccess access) noexcept {
+  access.source = {&engine_.self, number_};
+  const auto found = engine_.ports.find(target);
+  if (found != engine_.ports.end()) found->second->tell_access(access);
+}
+
 Accept FakePort::put(const PutRequest& request, Operation& operation) noexcept {
   const std::lock_guard hold(engine_.lock);
   if (engine_.busy) return Accept::kBusy;
@@ -259,11 +286,8 @@ Accept FakePort::put(const PutRequest& request, Operation& operation) noexcept {
     std::memcpy(to, slice.data, slice.bytes);
     to += slice.bytes;
   }
-  const auto target = engine_.ports.find(request.to.port);
-  if (to && target != engine_.ports.end()) {
-    target->second->tell_access(
-        {{&engine_.self, number_}, Access::kWrite, request.remote.key, bytes, request.data});
-  }
+  if (to)
+    tell_target(request.to.port, {{}, Access::kWrite, request.remote.key, bytes, request.data});
   operation.done(operation, completion);
   return Accept::kAccepted;
 }
@@ -281,6 +305,7 @@ Accept FakePort::get(const GetRequest& request, Operation& operation) noexcept {
     std::memcpy(slice.data, from, slice.bytes);
     from += slice.bytes;
   }
+  if (from) tell_target(request.to.port, {{}, Access::kRead, request.remote.key, bytes, {}});
   operation.done(operation, completion);
   return Accept::kAccepted;
 }
@@ -304,6 +329,10 @@ Accept FakePort::atomic(const AtomicRequest& request, Operation& operation) noex
       at[i] = scalar_at(request.operand);
     }
   }
+  const Access access = request.op == AtomicOp::kRead ? Access::kRead
+                        : request.fetched             ? Access::kReadWrite
+                                                      : Access::kWrite;
+  if (at) tell_target(request.to.port, {{}, access, request.remote.key, request.count * 8, {}});
   operation.done(operation, completion);
   return Accept::kAccepted;
 }

@@ -26,6 +26,8 @@ struct ClaimedMessage {
   std::uint64_t data = 0;
   std::vector<std::byte> bytes;
   Destination source;
+  Operation* until_matched = nullptr;  // the sender's, if it waits for the receive
+  std::vector<Slice> unread{};         // ... and its bytes, read when the message moves
 };
 
 }  // namespace livebtl
@@ -82,6 +84,8 @@ class FakePort final : public Port {
   }
 
  private:
+  Accept pass(const SendRequest& request, Operation* until_matched) noexcept;
+  void tell_target(PortNumber target, RemoteAccess access) noexcept;
   std::byte* place(const Remote& remote, std::size_t bytes) noexcept;
 
   FakeEngine& engine_;

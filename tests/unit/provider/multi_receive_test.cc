@@ -53,6 +53,28 @@ TEST_CASE("a multi-receive buffer takes messages until too little is left, and s
   }
 }
 
+TEST_CASE("a default FI_MULTI_RECV makes no multi-receive of a tagged one") {
+  Pair pair;
+  std::uint64_t flags = FI_RECV | FI_MULTI_RECV;
+  REQUIRE(fi_control(&pair.ep[1]->fid, FI_SETOPSFLAG, &flags) == 0);
+  std::size_t least = 2;
+  REQUIRE(fi_setopt(&pair.ep[1]->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least,
+                    sizeof least) == 0);
+  char tagged[8];
+  char plain[4];
+  REQUIRE(fi_trecv(pair.ep[1], tagged, sizeof tagged, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr) == 0);
+  REQUIRE(fi_recv(pair.ep[1], plain, sizeof plain, nullptr, FI_ADDR_UNSPEC, nullptr) == 0);
+  fi_cq_tagged_entry entry;
+  for (int i = 0; i < 2; ++i) fi_tinject(pair.ep[0], "xy", 2, pair.address[1], 1);
+  REQUIRE(pair.next(1, entry) == 1);
+  CHECK(entry.flags == (FI_TAGGED | FI_RECV));
+  CHECK(pair.next(1, entry) == -FI_EAGAIN);  // the second has no receive
+  for (int i = 0; i < 2; ++i) fi_inject(pair.ep[0], "ab", 2, pair.address[1]);
+  REQUIRE(pair.next(1, entry) == 1);
+  REQUIRE(pair.next(1, entry) == 1);
+  CHECK(entry.flags == (FI_MSG | FI_RECV | FI_MULTI_RECV));
+}
+
 TEST_CASE("a message that ends badly does not give the buffer back, a cancel does") {
   PostedBuffer posted;
   engine().message_ends = Errc::kCancelled;

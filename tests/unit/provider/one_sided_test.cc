@@ -85,6 +85,68 @@ TEST_CASE("a key that nobody has is an error entry of the initiator") {
   CHECK(error.err == FI_ENOKEY);
 }
 
+namespace {
+
+/// Everything that endpoint a can do to the one word that b has registered under key 1.
+void access_in_all_ways(Pair& pair) {
+  std::uint64_t word = 0;
+  const std::uint64_t one = 1;
+  const fi_addr_t to = pair.address[1];
+  fid_ep* const ep = pair.ep[0];
+  CHECK(fi_write(ep, &one, 8, nullptr, to, 0, 1, nullptr) == 0);
+  CHECK(fi_atomic(ep, &one, 1, nullptr, to, 0, 1, FI_UINT64, FI_SUM, nullptr) == 0);
+  CHECK(fi_read(ep, &word, 8, nullptr, to, 0, 1, nullptr) == 0);
+  CHECK(fi_fetch_atomic(ep, nullptr, 1, nullptr, &word, nullptr, to, 0, 1, FI_UINT64,
+                        FI_ATOMIC_READ, nullptr) == 0);
+  CHECK(fi_fetch_atomic(ep, &one, 1, nullptr, &word, nullptr, to, 0, 1, FI_UINT64, FI_SUM,
+                        nullptr) == 0);
+  CHECK(fi_compare_atomic(ep, &one, 1, nullptr, &one, nullptr, &word, nullptr, to, 0, 1, FI_UINT64,
+                          FI_CSWAP, nullptr) == 0);
+}
+
+}  // namespace
+
+TEST_CASE("reads, fetches and compares are remote reads; writes and base atomics remote writes") {
+  PairOptions options;
+  options.counts_remote = true;
+  Pair pair(options);
+  std::uint64_t memory = 0;
+  Registered region(pair, &memory, sizeof memory, 1);
+  access_in_all_ways(pair);
+  CHECK(fi_cntr_read(pair.remote_reads) == 4);
+  CHECK(fi_cntr_read(pair.remote_writes) == 2);
+}
+
+TEST_CASE("remote accesses are counted where atomics are all that was asked for") {
+  PairOptions options;
+  options.caps = FI_ATOMIC;
+  options.counts_remote = true;
+  Pair pair(options);
+  std::uint64_t memory = 0;
+  Registered region(pair, &memory, sizeof memory, 1);
+  const std::uint64_t one = 1;
+  REQUIRE(fi_atomic(pair.ep[0], &one, 1, nullptr, pair.address[1], 0, 1, FI_UINT64, FI_SUM,
+                    nullptr) == 0);
+  CHECK(fi_cntr_read(pair.remote_writes) == 1);
+}
+
+TEST_CASE("a region's counter counts what modifies it, and is bound for nothing else") {
+  Pair pair;
+  std::uint64_t memory = 0;
+  Registered region(pair, &memory, sizeof memory, 1);
+  fid_cntr* counter = nullptr;
+  fi_cntr_attr attr{};
+  REQUIRE(fi_cntr_open(pair.domain, &attr, &counter, nullptr) == 0);
+  for (const std::uint64_t flags : {std::uint64_t{0}, std::uint64_t{FI_REMOTE_READ}, kAccess})
+    CHECK(fi_mr_bind(region.mr, &counter->fid, flags) == -FI_EBADFLAGS);
+  REQUIRE(fi_mr_bind(region.mr, &counter->fid, FI_REMOTE_WRITE) == 0);
+  access_in_all_ways(pair);
+  CHECK(fi_cntr_read(counter) == 4);
+  fi_close(&region.mr->fid);
+  region.mr = nullptr;
+  CHECK(fi_close(&counter->fid) == 0);
+}
+
 TEST_CASE("a region's counter counts the writes to it and to no other") {
   Pair pair;
   char memory[8];

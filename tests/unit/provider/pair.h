@@ -48,6 +48,7 @@ struct PairOptions {
   std::uint64_t op_flags = 0;    // of sends and receives
   std::uint64_t msg_order = 0;
   int mr_mode = 0;
+  bool counts_remote = false;  // b counts what a reads and writes there
 };
 
 /// Endpoint a (index 0) and b (index 1), each with a queue of its own and both addresses in `av`.
@@ -71,6 +72,9 @@ class Pair {
   ~Pair() {
     for (fid_ep* end : ep) fi_close(&end->fid);
     for (fid_cq* queue : cq) fi_close(&queue->fid);
+    for (fid_cntr* counter : {remote_reads, remote_writes}) {
+      if (counter) fi_close(&counter->fid);
+    }
     fi_close(&av->fid);
     fi_close(&domain->fid);
     fi_close(&fabric->fid);
@@ -91,10 +95,18 @@ class Pair {
   fid_cq* cq[2] = {};
   fid_ep* ep[2] = {};
   fi_addr_t address[2] = {};
+  fid_cntr* remote_reads = nullptr;
+  fid_cntr* remote_writes = nullptr;
 
  private:
   static void check(int error) {
     if (error) throw error;
+  }
+
+  void bind_counter(fid_cntr*& counter, std::uint64_t flags) {
+    fi_cntr_attr attr{};
+    check(fi_cntr_open(domain, &attr, &counter, nullptr));
+    check(fi_ep_bind(ep[1], &counter->fid, flags));
   }
 
   void open_end(int i, const PairOptions& options) {
@@ -105,6 +117,10 @@ class Pair {
     check(fi_endpoint(domain, info.get(), &ep[i], nullptr));
     check(fi_ep_bind(ep[i], &av->fid, 0));
     check(fi_ep_bind(ep[i], &cq[i]->fid, FI_TRANSMIT | FI_RECV | options.bind_flags));
+    if (options.counts_remote && i == 1) {
+      bind_counter(remote_reads, FI_REMOTE_READ);
+      bind_counter(remote_writes, FI_REMOTE_WRITE);
+    }
     check(fi_enable(ep[i]));
     Address name;
     std::size_t bytes = name.raw.size();

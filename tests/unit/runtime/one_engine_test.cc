@@ -8,12 +8,17 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
+#include <thread>
 
 #include "tests/unit/control/agent/scratch.h"
 
@@ -92,9 +97,19 @@ class Job {
     ::setenv("FI_PROVIDER", "livebtl", 1);
     ::setenv("FI_PROVIDER_PATH", LIVEBTL_PROVIDER_PATH, 1);
   }
+  std::filesystem::path directory() const { return rundir_ / "one"; }
+  /// In that, but for the marks of members that have gone.
+  std::string files() const {
+    std::set<std::string> found;
+    for (const auto& file : std::filesystem::directory_iterator(directory()))
+      if (file.path().extension() != ".gone") found.insert(file.path().filename().string());
+    std::string all;
+    for (const std::string& name : found) all += name + " ";
+    return all;
+  }
   /// A member of a job listens on a socket of its own.
   long members() const {
-    const std::filesystem::directory_iterator files(rundir_ / "one");
+    const std::filesystem::directory_iterator files(directory());
     return std::count_if(begin(files), end(files),
                          [](const auto& file) { return file.path().extension() == ".ctl"; });
   }
@@ -138,4 +153,41 @@ TEST_CASE("an engine that a domain started is the one that the C++ interface get
   const auto destination = (*engine)->peer(mtl.address());
   REQUIRE(destination);
   CHECK(destination->peer != nullptr);
+}
+
+TEST_CASE("an engine that nobody has any more ends before the next one begins") {
+  constexpr int kTimes = 20;
+  const Job job;
+  for (int i = 0; i < kTimes; ++i) {
+    auto engine = Engine::acquire();
+    REQUIRE(engine);
+    std::thread leaves([&] { engine->reset(); });
+    const auto next = Engine::acquire();
+    REQUIRE(next);
+    CHECK(job.members() == 1);
+    leaves.join();
+  }
+}
+
+TEST_CASE("a forked child that lets go of the engine takes nothing of its parent's away") {
+  const Job job;
+  auto engine = Engine::acquire();
+  REQUIRE(engine);
+  auto port = (*engine)->open_port({});
+  REQUIRE(port);
+  const auto before = job.files();
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    port->reset();
+    engine->reset();
+    auto own = Engine::acquire();  // it may be a member, too
+    const bool two = own && job.members() == 2;
+    if (own) own->reset();
+    ::_exit(two ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(job.files() == before);
 }

@@ -15,7 +15,7 @@ def record(**changes):
     made = {"title": "a move", "samples": [sample(1000 + 0.25 * number) for number in range(1, 81)],
             "phases": [{"name": "prepare", "begin": 1002, "end": 1003.5, "well": True},
                        {"name": "migrate", "begin": 1004, "end": 1010, "well": True}],
-            "rungs": [{"name": "joint", "begin": 1002.5, "end": 1002.75}], "blackout": [1009.5, 1009.75],
+            "rungs": [{"name": "joint", "begin": 1002.5, "end": 1002.75}], "blackout": {"what": "the guest stood still", "begin": 1009.5, "end": 1009.75},
             "transports": {"rank 0 - rank 2": ["verbs", "tcp", "verbs"]},
             "proof": {"sent": 1234, "received": 1234, "lost": 0, "repeated": 0, "out_of_order": 0, "corrupt": 0}}
     return made | changes
@@ -46,14 +46,14 @@ class Ticks(unittest.TestCase):
 
 class Page(unittest.TestCase):
     def svg(self, made):
-        text = re.search("<svg.*</svg>", report.page(made), re.DOTALL).group(0)
+        text = re.search("<svg.*</svg>", report.page([made]), re.DOTALL).group(0)
         return xml.etree.ElementTree.fromstring(text)
 
     def rectangles(self, made, kind):
         return [each for each in self.svg(made).iter("rect") if each.get("class").split()[0] == kind]
 
     def test_stands_alone(self):
-        text = report.page(record())
+        text = report.page([record()])
         self.assertNotIn("http", text)
         self.assertNotIn("src=", text)
 
@@ -78,23 +78,28 @@ class Page(unittest.TestCase):
         self.assertEqual(self.rectangles(record(blackout=None), "blackout"), [])
 
     def test_tables(self):
-        text = report.page(record())
-        for cells in (("1", "prepare", "1500", ""), ("", "of these, the guest stood still", "250", ""), ("joint", "250"),
+        text = report.page([record()])
+        for cells in (("1", "prepare", "1500", ""), ("", "meanwhile the guest stood still", "250", ""), ("joint", "250"),
                       ("rank 0 - rank 2", "verbs", "tcp", "verbs")):
             row = "".join(f"<td>{cell}</td>" for cell in cells)
             self.assertIn(f"<tr>{row}</tr>", text.replace(' class="number"', ""))
 
+    def test_all_that_was_recorded_is_on_one_page(self):
+        text = report.page([record(title="first"), record(title="second", rungs=[])])
+        self.assertEqual(re.findall("<h2>(.*?)</h2>", text), ["first", "second"])
+        self.assertEqual((text.count("<svg"), text.count("<h3>Rungs</h3>")), (2, 1))
+
     def test_a_fault_is_marked(self):
         proof = record()["proof"]
-        self.assertNotIn("class=bad", report.page(record()))
+        self.assertNotIn("class=bad", report.page([record()]))
         for changed in ({"lost": 1}, {"received": 1233}):
-            self.assertIn("class=bad", report.page(record(proof=proof | changed)))
+            self.assertIn("class=bad", report.page([record(proof=proof | changed)]))
 
     def test_nothing_is_taken_for_markup(self):
         evil = "<script>alert('x')</script>"
         made = record(title=evil, transports={evil: [evil] * 3}, rungs=[{"name": evil, "begin": 1002, "end": 1003}],
                       phases=[{"name": evil, "begin": 1002, "end": 1003, "well": False}])
-        self.assertNotIn("<script", report.page(made))
+        self.assertNotIn("<script", report.page([made]))
 
 
 RUNGS = ("joint", "newtx", "new")
@@ -128,11 +133,18 @@ class Recording(unittest.TestCase):
                          [("unplug hca0", 1000, 1000.5), ("migrate", 1000.5, 1003), ("plug there hca0", 1003, 1003.1)])
         self.assertEqual([span["well"] for span in spans], [True, True, False])
 
+    def test_nothing_runs_between_dump_and_restore(self):
+        spans = [span for at, of, name in ((1000, "dump", "save"), (1010, "restore", "load"))
+                 for span in recording.phases(at, {"phases": [{"phase": name, "milliseconds": 2000.0, "well": True}]}, of)]
+        self.assertEqual([span["name"] for span in spans], ["dump save", "restore load"])
+        still = recording.not_running(spans)
+        self.assertEqual((still["begin"], still["end"]), (1002, 1012))
+
     def test_the_guest_stands_still_until_the_migration_is_done(self):
         spans = recording.phases(1000, self.DOCUMENT)
-        begin, end = recording.blackout(spans, self.DOCUMENT)
-        self.assertAlmostEqual(begin, 1002.88)
-        self.assertEqual(end, 1003)
+        still = recording.blackout(spans, self.DOCUMENT)
+        self.assertAlmostEqual(still["begin"], 1002.88)
+        self.assertEqual(still["end"], 1003)
         self.assertIsNone(recording.blackout(spans, {"migration": {}}))
         self.assertIsNone(recording.blackout([], self.DOCUMENT))
 

@@ -12,29 +12,30 @@ import unittest
 from tests.harness.commands import ROOT
 from tests.harness.notices import MetadataPlayer
 
-from .scene import PATIENCE, Scene
+from .scene import PATIENCE, WATCHD, Scene
 
 
 class Guard(unittest.TestCase):
-    """share/watchd/watchd-btlctl, through which btlctl is called as root."""
+    """share/watchd/watchd-btlctl.in, through which btlctl is called as root."""
 
     def guarded(self, scene):
-        with open(os.path.join(ROOT, "share/watchd/watchd-btlctl"), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, "share/watchd/watchd-btlctl.in"), encoding="utf-8") as file:
             text = file.read()
-        self.assertIn("\nbtlctl=/usr/bin/btlctl\n", text)
-        scene.write("guard", text.replace("\nbtlctl=/usr/bin/btlctl\n", f"\nbtlctl={scene.path('btlctl')}\n"))
+        place = "@CMAKE_INSTALL_FULL_BINDIR@/btlctl"
+        self.assertIn(f"\nbtlctl='{place}'\n", text)
+        scene.write("guard", text.replace(place, scene.path("btlctl")))
         os.chmod(scene.path("guard"), 0o755)
         return scene.path("guard")
 
     def test_lets_through_what_livebtl_watchd_says(self):
-        with MetadataPlayer() as player, Scene(f"SOURCES=azure\nAZURE_URL={player.url}\nTRANSPORTS=verbs ofi:tcp\n") as scene:
+        with MetadataPlayer() as player, Scene(f"SOURCES=azure\nAZURE_URL={player.url}\nTRANSPORTS=verbs ofi:tcp;ofi_rxm\n") as scene:
             scene.settings[0] = scene.settings[0].replace(f"BTLCTL={scene.path('btlctl')}", f"BTLCTL={self.guarded(scene)}")
             player.azure = [player.azure_event("freeze", 600)]
             scene.start()
             scene.wait_state("freeze", "acknowledged")
             player.azure = []
             scene.wait_state("freeze", "returned")
-            self.assertIn("--scope node:n1 verbs ofi:tcp", scene.calls("prepare")[0][1])
+            self.assertIn("--scope node:n1 verbs ofi:tcp;ofi_rxm", scene.calls("prepare")[0][1])
             self.assertEqual(len(scene.calls("return")), 1)
 
     def test_lets_nothing_else_through(self):
@@ -46,7 +47,7 @@ class Guard(unittest.TestCase):
                 return subprocess.run([guard, *words], capture_output=True, check=False).returncode
             self.assertEqual(code(good), 0)
             self.assertEqual(code(["--json", "jobs"]), 0)
-            bad = [good + ["--hold"], good + ["a b"], good + ["x"] * 5, good[:10] + ["job"], good[:10] + ["node:"], good[:9], [],
+            bad = [good + ["--hold"], good + ["a b"], good + ["a$b"], good + ["-x"], good + ["x"] * 5, good[:10] + ["job"], good[:10] + ["node:"], good[:9], [],
                    ["--json jobs"], ["--json", "jobs", "--root"], ["hooks", "install", "criu", "--root", "/"]]
             for at in range(len(good)):
                 bad += [good[:at] + [word] + good[at + 1:] for word in ("--root", "", "a;b", "a\nb", "hooks")
@@ -72,6 +73,37 @@ class Orders(unittest.TestCase):
             scene.wait_log("44 jobs of user mallory are left as they are")
             self.assertIn("without a name: 1", scene.read("log"))
             self.assertNotIn("of two words", scene.read("calls"))
+
+
+class Line(unittest.TestCase):
+    """The command line: what it cannot do it says, by its name and by its code."""
+
+    def end_of(self, *words, **streams):
+        done = subprocess.run([WATCHD, *words], stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False, **streams)
+        return done.returncode, done.stderr
+
+    def test_option_that_there_is_not_is_named(self):
+        code, said = self.end_of("--nosuch")
+        self.assertEqual(code, 1)
+        self.assertRegex(said, "^livebtl-watchd: .*--nosuch")
+
+    def test_file_of_settings_that_is_named_has_to_be_there(self):
+        with Scene() as scene:
+            words = ("--check", "--set", "SOURCES=file", "--config")
+            code, said = self.end_of(*words, scene.path("none"))
+            self.assertEqual(code, 1)
+            self.assertIn("named by --config, is not there", said)
+            scene.write("empty", "# nothing\n")
+            self.assertEqual(self.end_of(*words, scene.path("empty"))[0], 0)
+
+    def test_dry_run_that_nobody_hears_has_failed(self):
+        with Scene("SOURCES=file\n") as scene:
+            scene.write("notices", json.dumps({"events": [{"event": "power", "kind": "reboot"}]}))
+            scene.write("watchd.conf", "".join([*scene.settings, f"FILE={scene.path('notices')}\n"]))
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                code, said = self.end_of("--config", scene.path("watchd.conf"), "--dry-run", "--once", stdout=full)
+            self.assertEqual(code, 1)
+            self.assertIn("could not be written", said)
 
 
 class Answers(unittest.TestCase):

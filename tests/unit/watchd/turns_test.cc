@@ -70,6 +70,13 @@ TEST_CASE(
   CHECK_FALSE(Turns(jobs_of("a", 1)).next(1, 1));
 }
 
+TEST_CASE("a silent job does not take all that its user has left") {
+  Turns turns(jobs_of("a", 2));
+  CHECK(all_silent(turns, kSecond) == std::vector<std::string>{"a0", "a1"});
+  Turns hardly(jobs_of("a", 8));
+  CHECK(all_silent(hardly, kSecond).size() == 4);
+}
+
 TEST_CASE("a single user's job has all the time, and what others do not use is shared") {
   Turns one(jobs_of("a", 1));
   CHECK(one.next(0, 30 * kSecond)->until == 30 * kSecond);

@@ -53,7 +53,7 @@ class FakeAdmin final : public core::Admin {
     status.hold = held.report();
     status.epoch = report_.epoch;
     status.routing = order_.rung == core::Rung::kNew ? order_.after : order_.before;
-    add_fakes(status, transports_, peers);
+    add_fakes(status, transports_, peers, bytes_sent);
     return status;
   }
   core::HoldReport hold(const core::HoldOrder& order) override { return held.start(order); }
@@ -204,7 +204,7 @@ class FakeAdmin final : public core::Admin {
   std::atomic<std::uint64_t> turns{0};
   // How often its agent has asked for these.
   std::atomic<std::uint64_t> relays_asked{0}, unreached_asked{0};
-  std::size_t peers = 0;
+  std::size_t peers = 0, bytes_sent = 0;  // bytes_sent: by each of its transports
 
  private:
   void take(const core::RungOrder& order) {

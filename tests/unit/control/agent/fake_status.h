@@ -8,11 +8,12 @@
 namespace livebtl::test {
 
 inline void add_fakes(core::EngineStatus& status, const std::vector<std::string>& transports,
-                      std::size_t peers) {
+                      std::size_t peers, std::size_t bytes_sent = 0) {
   const auto count = static_cast<std::uint32_t>(peers);
   for (const auto& name : transports) {
     core::TransportStatus transport;
     transport.name = name;
+    transport.carried.bytes_sent = bytes_sent;
     transport.alias = name == "sm" ? "vader" : "";
     transport.peers = name == "sm" ? count : 0;  // itself and others
     transport.own_pair = transport.peers > 0;

@@ -39,6 +39,9 @@ class Flooder {
     thread_.join();
   }
 
+  /// How often somebody was told.
+  std::size_t told() const noexcept { return told_.load(); }
+
   static constexpr ProcessId kProcess{0x1fff};
 
  private:
@@ -50,13 +53,15 @@ class Flooder {
       for (const std::string& gone : door.ended()) peers.erase(gone);
       for (const std::string& peer : peers) {
         for (int i = 0; i < 100; ++i)
-          door.send({.peer = peer, .back = back_, .to = process_name(kProcess), .body = body_});
+          if (door.send({.peer = peer, .back = back_, .to = process_name(kProcess), .body = body_}))
+            ++told_;
       }
     }
   }
 
   std::string back_, body_;
   std::optional<MemberFile> file_;
+  std::atomic<std::size_t> told_{0};
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };

@@ -26,6 +26,7 @@ TEST_CASE("of one that was killed, too: nobody holds the lock of its file") {
   card.member = {ProcessId{0x7777}, Incarnation{1}};
   card.mark.pid = 1;
   card.name = "rank 7";
+  card.node = "00000000000000aa";
   write_file(card_path(job.directory(), card.member.process), format_card(card));
   write_file(socket_path(job.directory(), card.member.process), "");
   job.admin(0).seek(card.member.process);

@@ -48,6 +48,23 @@ TEST_CASE("another version's page is refused as such") {
   CHECK(code_of(read_page(bytes_in(image), kSelf)) == Errc::kUnsupported);
 }
 
+TEST_CASE(
+    "a page that lists a transport twice is refused: its counters would be two series of one "
+    "name") {
+  Scratch scratch;
+  MemberPage page = page_in(scratch);
+  show(page.engine(), 1);
+  CHECK(code_of(read(scratch)) == Errc::kOk);
+  show(page.engine(), 1);
+  core::EnginePage& again = page.engine().to_fill();
+  again.transports_shown = 2;
+  again.transport[0].name = again.transport[1].name = "sm";
+  page.engine().publish();
+  const auto wrong = read(scratch);
+  REQUIRE(code_of(wrong) == Errc::kCorrupt);
+  CHECK(wrong.error().text.find("listed twice") != std::string::npos);
+}
+
 TEST_CASE("a page that is shortened while it is read is an error, and no more") {
   Scratch scratch;
   MemberPage page = page_in(scratch);

@@ -170,10 +170,10 @@ TEST_CASE("a card of another run is no member, even if its process lives") {
   Scratch scratch;
   auto job = make_job_directory(scratch.path(), "job");
   REQUIRE(job);
-  MemberCard card;
-  card.member = {ProcessId{0x77}, Incarnation{1}};
-  card.mark = own_mark();
-  card.announced = 2;
+  JobFacts facts;
+  facts.node = 0xaa;
+  facts.announced = 2;
+  MemberCard card = card_of(facts, {ProcessId{0x77}, Incarnation{1}});
   card.run = RunId{static_cast<std::uint64_t>(job->run) + 1};
   const auto file = MemberFile::publish(job->path, card);
   REQUIRE(file);

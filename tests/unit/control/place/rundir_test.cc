@@ -106,6 +106,7 @@ Fd locked_card(const std::string& path, ProcessId process) {
   MemberCard card;
   card.member = {process, Incarnation{1}};
   card.mark = own_mark();
+  card.node = process_name(ProcessId{0xaa});
   write_file(path, format_card(card));
   Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   REQUIRE(take_lock(fd.number()));

@@ -149,7 +149,7 @@ inline Outcome full_outcome() {
   outcome.arguments = {"sm", "tcp"};
   outcome.scope = "node:n1";
   outcome.text = "switch sm tcp: time-out";
-  outcome.already = outcome.released = true;
+  outcome.already = outcome.background = outcome.released = true;
   outcome.operation = 0xabc;
   outcome.epoch = 60;
   outcome.members = 61;

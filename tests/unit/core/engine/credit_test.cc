@@ -16,18 +16,22 @@ constexpr std::uint64_t kFewBytes = 8, kManyBytes = 100'000;
 
 /// A rank that is attacked, one that is honest, and a region of the former.
 struct Attacked {
-  Attacked() : rig(2, {kind("self"), kind("tcp")}, 1, small_credit()), traffic(rig) {
+  explicit Attacked(std::uint32_t unexpected_bytes = 0)
+      : rig(2, {kind("self"), kind("tcp")}, 1, small_credit(unexpected_bytes)), traffic(rig) {
     run(rig, traffic, 5);
     open_memory(*rig.ports[0], memory);
   }
   /// How many messages of the member wait unmatched. Takes them out.
   std::size_t waiting() {
+    const auto member =
+        rig.engines[0]->peer(core::encode_address(ProcessId{HostileMember::kProcess}, 1, {}));
+    REQUIRE(member);
     std::size_t count = 0;
     for (const MessageKind of : {MessageKind::kTagged, MessageKind::kPlain}) {
       Completion found;
       ClaimedMessage* claim = nullptr;
-      const ReceiveRequest any{.kind = of, .ignore = ~Tag{0}};
-      while (rig.ports[0]->peek(any, found, &claim)) {
+      const ReceiveRequest its{.kind = of, .ignore = ~Tag{0}, .from = *member};
+      while (rig.ports[0]->peek(its, found, &claim)) {
         bytes += found.message_bytes;
         rig.ports[0]->discard_claimed(claim);
         ++count;
@@ -75,6 +79,18 @@ TEST_CASE("... and those beyond the credit in bytes") {
   at.expect_cut_off(member);
   CHECK(at.waiting() == kBytes / payload.size());
   CHECK(at.bytes <= kBytes);
+}
+
+TEST_CASE("... also where there is memory beside it, once that is used up") {
+  constexpr std::uint32_t kMemory = 64u << 10;
+  Attacked at(kMemory);
+  HostileMember member(at.rig);
+  for (std::size_t i = 0; i < kFlood && !member.down(); ++i)
+    member.send(FrameKind::kEager, core::MessageBody{});
+  at.expect_cut_off(member);
+  const std::size_t waited = at.waiting();
+  CHECK(waited > kHeaders);
+  CHECK(waited <= kHeaders + kMemory / core::Unexpected::kMemoryBytesMin);
 }
 
 TEST_CASE("... and offers, unmatched or never sent") {
@@ -135,4 +151,24 @@ TEST_CASE("the answer to a get that nobody asked for ends its sender") {
   HostileMember member(at.rig);
   member.send(FrameKind::kRts, core::RtsBody{1, 0, kManyBytes, 1}, {}, core::kFlagGet);
   at.expect_cut_off(member);
+}
+
+TEST_CASE("... and those with answers that nobody acknowledges, however often they are received") {
+  constexpr int kRounds = 5000;
+  for (const bool offered : {false, true}) {
+    CAPTURE(offered);
+    Attacked at(64u << 20);
+    HostileMember member(at.rig);
+    std::uint64_t transfer = 0;
+    for (int round = 0; round < kRounds && !member.down(); ++round) {
+      for (std::size_t i = 0; i < kHeaders && !member.down(); ++i) {
+        if (offered)
+          member.send(FrameKind::kRts, core::RtsBody{0, 0, 0, ++transfer});
+        else
+          member.send(FrameKind::kEager, core::MessageBody{}, {}, core::kFlagWantDone);
+      }
+      at.waiting();
+    }
+    at.expect_cut_off(member);
+  }
 }

@@ -170,3 +170,13 @@ TEST_CASE("a peer that is proved dead is waited for no longer") {
   leaving.join();
   CHECK(ending.status().peers.front().lost);
 }
+
+TEST_CASE("a process that ends finds out that a machine is gone as soon as another one does") {
+  Ending at(-1, Ending::Last::kVanished);
+  at.taps[0].mute = true;
+  for (int ms = 0; ms < 10'000 && lost(at.rig, "tcp") == 0; ms += 10) {
+    at.rig.let(10 * kMillisecond);
+    at.rig.engines[0]->linger_turn();
+  }
+  CHECK(lost(at.rig, "tcp") == 1);
+}

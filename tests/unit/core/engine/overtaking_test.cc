@@ -22,9 +22,9 @@ Settings much_credit() {
 }
 
 /// Messages from rank 0 to rank 1, as many as the engine takes, and what came of them.
-class Stream {
+class OvertakenStream {
  public:
-  explicit Stream(Rig& rig) : rig_(rig), sends_(kMessageCount), receives_(kMessageCount) {
+  explicit OvertakenStream(Rig& rig) : rig_(rig), sends_(kMessageCount), receives_(kMessageCount) {
     for (std::size_t i = 0; i < kMessageCount; ++i) {
       received_.emplace_back(kMessageBytes);
       const MutableSlice into{received_[i].data(), kMessageBytes};
@@ -46,7 +46,7 @@ class Stream {
     rig_.until([&] { return sent_ == 0 || receives_[sent_ - 1].done_count != 0; });
     for (std::size_t i = 0; i < sent_; ++i) CHECK(received_[i] == payload_[i]);
   }
-  ~Stream() { rig_.ports.clear(); }
+  ~OvertakenStream() { rig_.ports.clear(); }
 
  private:
   Rig& rig_;
@@ -61,7 +61,7 @@ TEST_CASE("what overtakes a stuck path has one bound, however often the pair mov
   Taps alpha, beta;
   Rig rig(2, {kind("self"), tapped("alpha", alpha), tapped("beta", beta, "sm")}, 1, much_credit(),
           1, prefer("alpha"));
-  Stream stream(rig);
+  OvertakenStream stream(rig);
   stream.send(1);
   stream.expect_all();
   core::Routing after = prefer("alpha");

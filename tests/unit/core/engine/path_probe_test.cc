@@ -104,3 +104,89 @@ TEST_CASE("a path that swallows messages is found while nothing else is sent") {
   CHECK(pair.lost_of(pair.used()) != 0);
   CHECK(pair.lost_of(pair.idle()) == 0);
 }
+
+namespace {
+
+/// One message from rank 0, which has probed its path since, and whose peer has answered: but nobody reads that.
+struct Probed {
+  Probed() {
+    run(rig, traffic, 2);
+    taps[1].deaf = true;
+    traffic.step();
+    while (taps[0].posted[FrameKind::kProbe] == 0) look(10 * kMillisecond);
+    taps[1].deaf = false;
+    taps[0].deaf = true;
+    for (int i = 0; i < 100; ++i) rig.engines[1]->progress();
+    taps[0].deaf = false;
+  }
+  /// Rank 0 alone, after that time.
+  void look(TimeNs later) {
+    rig.let(later);
+    rig.engines[0]->wait(0);
+    rig.engines[0]->progress();
+  }
+  Taps taps;
+  Rig rig{2, {kind("self"), tapped("tcp", taps)}};
+  Traffic traffic{rig, Traffic::Sizes::kEager};
+};
+
+}  // namespace
+
+TEST_CASE("a process that was stopped reads the answer to its probe before it gives the path up") {
+  Probed probed;
+  probed.look(5 * kSecond);
+  probed.look(kMillisecond);
+  CHECK(lost(probed.rig, "tcp") == 0);
+  run(probed.rig, probed.traffic, 2);
+  CHECK(lost(probed.rig, "tcp") == 0);
+}
+
+TEST_CASE("who looks seldom finds out, too, that nobody answers") {
+  Probed probed;
+  probed.taps[0].deaf = true;
+  for (int i = 0; i < 4; ++i) probed.look(1500 * kMillisecond);
+  CHECK(lost(probed.rig, "tcp") == 1);
+}
+
+namespace {
+
+/// 96 MiB, six times what may wait in a queue, from rank 0 to rank 1, by a path that takes none of it at
+/// first, and brings nothing back.
+struct SlowPath {
+  static constexpr std::size_t kBytes = 96u << 20;
+  static constexpr std::uint64_t kFrames = kBytes / (256u << 10);
+  SlowPath() {
+    const MutableSlice into{taken.data(), kBytes};
+    REQUIRE(rig.ports[1]->receive({.slices = {&into, 1}}, received) == Accept::kAccepted);
+    const Slice from{data.data(), kBytes};
+    REQUIRE(rig.ports[0]->send({.to = rig.to(0, 1), .slices = {&from, 1}}, sent) ==
+            Accept::kAccepted);
+    rig.until([&] { return posted() > 2; });  // asked for, not only ahead of the request
+    taps[1].mute = taps[1].deaf = true;
+    for (int i = 0; i < 1000; ++i) rig.engines[0]->progress();
+  }
+  ~SlowPath() { rig.ports.clear(); }
+  std::uint64_t posted() { return taps[0].posted[FrameKind::kData]; }
+
+  std::vector<std::byte> data = pattern(kBytes, 3), taken = std::vector<std::byte>(kBytes);
+  Watched sent, received;
+  Taps taps;
+  Rig rig{2, {kind("self"), tapped("tcp", taps)}};
+};
+
+}  // namespace
+
+TEST_CASE("a slow path that takes data of a large message is not lost, though nothing comes back") {
+  SlowPath slow;
+  REQUIRE(slow.posted() < SlowPath::kFrames);  // not all of it waits in the path at once
+  slow.taps[1].deaf = false;
+  slow.taps[1].frames_max = 1;
+  TimeNs passed = 0;
+  for (; slow.posted() < SlowPath::kFrames; passed += 100 * kMillisecond) {
+    slow.rig.let(100 * kMillisecond);
+    for (auto& engine : slow.rig.engines) engine->progress();
+    slow.rig.engines[0]->wait(0);
+    REQUIRE(lost(slow.rig, "tcp") == 0);
+  }
+  CHECK(passed > 4500 * kMillisecond);  // a silent path would be given up by then
+}

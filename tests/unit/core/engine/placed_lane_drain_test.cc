@@ -119,3 +119,56 @@ TEST_CASE("a path that only one end used is closed when the pair has moved away"
   // Shared memory keeps nothing that it was given: it is closed where both ends have said a marker.
   pass_until(rig, [&] { return gamma[0].sinks.empty() && gamma[1].sinks.empty(); });
 }
+
+namespace {
+
+/// A pair that has moved to its other path and back: the former send path carries large messages on.
+struct MovedBack {
+  MovedBack() {
+    {
+      const Large before(rig);
+      pass_until(rig, [&] { return before.arrived() && striped(); });
+    }
+    rig.open_ports();
+    first = rig.engines[0]->status().peers.at(0).transport;
+    other = first == "beta" ? "gamma" : "beta";
+    ladder.go(prefer(other));
+    REQUIRE(used(rig, 0, 1) == other);
+    ladder.go({});
+    pass_until(rig, [&] { return used(rig, 0, 1) == first && striped(); });
+  }
+  bool striped() const { return rig.engines[0]->status().peers.at(0).bulk.size() == 2; }
+  Taps& former() { return other == "beta" ? beta : gamma; }
+
+  Taps beta, gamma;
+  Rig rig{2, {kind("self"), tapped("beta", beta), tapped("gamma", gamma)}};
+  Ladder ladder{rig, [] {}};
+  std::string first, other;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "a former send path that carries large messages on, and is never empty, holds up no ladder") {
+  MovedBack pair;
+  pair.former()[0].never_empty = true;
+  core::Routing heavier;
+  heavier.tuning[pair.other].weight = 3;
+  pair.ladder.go(heavier);
+  CHECK(pair.striped());
+  pair.former()[0].never_empty = false;
+}
+
+TEST_CASE("a former send path that breaks with data of large messages on it is lost") {
+  MovedBack pair;
+  const std::uint64_t sent = pair.former()[0].posted[FrameKind::kData];
+  const Large large(pair.rig);
+  pass_until(pair.rig, [&] { return pair.former()[0].posted[FrameKind::kData] > sent; });
+  const auto sinks = pair.former()[0].sinks;
+  REQUIRE(sinks.size() == 1);
+  (*sinks.begin())->on_down({Errc::kDown, "the test breaks it"});
+  pair.rig.engines[0]->progress();
+  CHECK(lost(pair.rig, pair.other) == 1);
+  pass_until(pair.rig, [&] { return large.arrived(); });
+  CHECK(large.is_whole());
+}

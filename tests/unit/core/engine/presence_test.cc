@@ -24,7 +24,7 @@ bool rings(const Presence& presence, int timeout_ms) {
 }  // namespace
 
 TEST_CASE("who has left is away, though the agent finds the application inside for a moment") {
-  Presence presence(kAway);
+  Presence presence(kAway, true);
   presence.here(kStart);
   presence.leave(kStart + 1);
   presence.busy(kStart + 2, false);
@@ -34,7 +34,7 @@ TEST_CASE("who has left is away, though the agent finds the application inside f
 
 TEST_CASE(
     "a false alarm is followed by three seconds without one, and by 50 ms once a thread has left") {
-  Presence presence(kAway);
+  Presence presence(kAway, true);
   presence.here(kStart);
   presence.busy(kStart + kSecond, false);
   CHECK(!presence.away(kStart + 3 * kSecond));
@@ -46,7 +46,7 @@ TEST_CASE(
 }
 
 TEST_CASE("an absence that is attended to before the timer runs out is not told of again") {
-  Presence presence(kAway);
+  Presence presence(kAway, true);
   presence.here(kStart);
   presence.attend(kStart + 2 * kAway, false, false);
   CHECK(!rings(presence, 20));  // ten times as long

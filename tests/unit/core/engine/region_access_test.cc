@@ -54,3 +54,47 @@ TEST_CASE("an access is told once, when it is over") {
     }
   }
 }
+
+TEST_CASE("an atomic is told as what it did: read, wrote, or both") {
+  Rig rig(2, kinds_of({"sm"}));
+  const Guarded memory(rig, 8);
+  Owner owner(rig, memory);
+  Origin origin(rig);
+  const std::uint64_t one = 1;
+  std::uint64_t found = 0;
+  const auto atomic = [&](AtomicOp op, void* fetched) {
+    AtomicRequest request{.to = origin.to, .remote = {memory.key, 0}, .op = op, .operand = &one};
+    request.fetched = fetched;
+    return origin.finish(
+        [&](Operation& operation) { return rig.ports[0]->atomic(request, operation); });
+  };
+  CHECK(atomic(AtomicOp::kSum, nullptr) == Errc::kOk);
+  CHECK(atomic(AtomicOp::kSum, &found) == Errc::kOk);
+  CHECK(atomic(AtomicOp::kRead, &found) == Errc::kOk);
+  REQUIRE(owner.told.size() == 3);
+  CHECK(owner.told[0].access == Access::kWrite);
+  CHECK(owner.told[1].access == Access::kReadWrite);
+  CHECK(owner.told[2].access == Access::kRead);
+}
+
+TEST_CASE("a put of as many pieces as there may be can tell data, too") {
+  for (const std::size_t piece : {std::size_t{2}, std::size_t{100'000}}) {
+    CAPTURE(piece);
+    const std::size_t bytes = kSlicesMax * piece;
+    Rig rig(2, kinds_of({"tcp"}));
+    const Guarded memory(rig, bytes);
+    Owner owner(rig, memory);
+    Origin origin(rig);
+    const auto data = pattern(bytes, 3);
+    Slice slices[kSlicesMax];
+    for (std::size_t i = 0; i < kSlicesMax; ++i) slices[i] = {data.data() + i * piece, piece};
+    PutRequest request{.to = origin.to, .remote = {memory.key, 0}, .slices = slices};
+    request.data = 77;
+    CHECK(origin.finish([&](Operation& operation) {
+      return rig.ports[0]->put(request, operation);
+    }) == Errc::kOk);
+    REQUIRE(owner.told.size() == 1);
+    CHECK(owner.told[0].data == 77);
+    CHECK(owner.seen == data);
+  }
+}

@@ -11,8 +11,10 @@ inline constexpr std::uint32_t kHeaders = 64;
 inline constexpr std::size_t kBytes = 65536;
 inline constexpr std::uint64_t kKey = 5;
 
-inline Settings small_credit() {
+/// unexpected_bytes: memory beside the credit. Without any, credit comes back by receives alone.
+inline Settings small_credit(std::uint32_t unexpected_bytes = 0) {
   Settings settings;
+  settings.unexpected_bytes = unexpected_bytes;
   settings.credit_headers = kHeaders;
   settings.credit_bytes = kBytes;
   settings.dead_ms = 0;

@@ -3,6 +3,7 @@
 // is counted, and it can be made to fail as a network does.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <set>
@@ -18,6 +19,8 @@ struct Tap {
   std::atomic<bool> busy = false;          // nothing can be posted
   std::atomic<bool> no_data = false;       // no data of large messages can be posted
   std::atomic<bool> deaf = false;          // nothing is read: what has been sent stays on its way
+  std::atomic<bool> never_empty = false;   // a frame is on its way at all times
+  std::size_t frames_max = SIZE_MAX;       // read in a turn
   std::atomic<int> refused = 0;            // posts while it was busy
   bool boxes = false;                      // the engine is given the transport's fast boxes
   std::vector<core::FastBox*> fast_boxes;  // those, in the order in which it asked
@@ -48,7 +51,9 @@ class TappedEndpoint final : public core::Endpoint {
     if (head && answer != core::Post::kRetry) ++tap_.posted[head->kind];
     return answer;
   }
-  std::size_t in_flight() const noexcept override { return beneath_->in_flight(); }
+  std::size_t in_flight() const noexcept override {
+    return beneath_->in_flight() + (tap_.never_empty ? 1 : 0);
+  }
   void let_go() noexcept override { beneath_->let_go(); }
   void trust() noexcept override { beneath_->trust(); }
   void copy_by(std::optional<SingleCopy> way) noexcept override { beneath_->copy_by(way); }
@@ -91,7 +96,7 @@ class TappedTransport final : public core::Transport, private core::TransportSin
                        std::size_t frames_max) noexcept override {
     if (tap_.deaf) return 0;
     accept_ = &accept;
-    return beneath_->progress(*this, now, frames_max);
+    return beneath_->progress(*this, now, std::min(frames_max, tap_.frames_max));
   }
   int wait_fd() const noexcept override { return beneath_->wait_fd(); }
   bool arm() noexcept override { return beneath_->arm(); }

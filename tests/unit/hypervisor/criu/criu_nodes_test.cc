@@ -15,6 +15,9 @@ const char* const kLinkOne =
 const char* const kLinkTwo =
     R"j({"local":"10.0.0.2:2","remote":"10.0.0.1:1","owner":"orted (8)"})j";
 
+/// What ends each line that says whom an order was for.
+std::string of_a_job() { return ": --job a-job --user " + std::to_string(::geteuid()) + " "; }
+
 CriuRequest on_two_nodes(const Stage& stage) {
   CriuRequest request = stage.request();
   request.node_command = "env NODE={node}";
@@ -31,6 +34,8 @@ TEST_CASE("all nodes dump, all are told to go, and the set lists what each has t
   const Report report = stage.dump(on_two_nodes(stage));
   CHECK_MESSAGE(report.end.code == 0, report.end.text);
   CHECK(stage.calls() == kHeld);
+  for (const std::string& each : stage.told_whom()) CHECK_MESSAGE(each.ends_with(of_a_job()), each);
+  CHECK(stage.told_whom().size() == 5);  // three orders, and two nodes
   CHECK(stage.text("told-vm1") == "go\nkeep\n");
   CHECK(stage.text("told-vm2") == "go\nkeep\n");
   const auto set = read_set(stage.text("set/set.json"));
@@ -144,7 +149,24 @@ TEST_CASE("a set of two nodes is restored on both, and kept once the job says th
     REQUIRE(order);
     CHECK_FALSE(order->dumps);
     CHECK(order->file.crc32c == 9);
+    for (const std::string& each : stage.told_whom()) {
+      if (!each.starts_with("checkpoint node")) CHECK_MESSAGE(each.ends_with(of_a_job()), each);
+    }
   }
+}
+
+TEST_CASE("where nodes have restored different jobs, none of their processes runs") {
+  Stage stage;
+  REQUIRE(stage.dump(on_two_nodes(stage)).end.code == 0);
+  stage.calls();
+  for (const char* node : {"told-vm1", "told-vm2"}) std::filesystem::remove(stage.path(node));
+  stage.put("job-vm2", "another", 0600);
+  const Report report = stage.restart(on_two_nodes(stage));
+  CHECK(report.end.code == 8);
+  CHECK_MESSAGE(report.end.text.find("vm2 has restored job another of user") != std::string::npos,
+                report.end.text);
+  for (const char* node : {"told-vm1", "told-vm2"}) CHECK(stage.text(node) == "undo\n");
+  CHECK(stage.calls().empty());
 }
 
 TEST_CASE("a node that cannot restore has none of them run") {
@@ -166,4 +188,20 @@ TEST_CASE("a set of several nodes is restored by their command alone, and from o
   CriuRequest elsewhere = on_two_nodes(stage);
   elsewhere.node = "vm3";
   CHECK(stage.restart(elsewhere).end.code == 3);
+}
+
+TEST_CASE("a job that may get processes on other nodes is told so, and that they may be none yet") {
+  Stage stage;
+  CriuRequest request = stage.request();
+  request.find_job = [&stage] {
+    JobHere here = stage.job_here();
+    here.elsewhere = true;
+    return Result<JobHere>(here);
+  };
+  const Report report = stage.dump(request);
+  CHECK(report.end.code == 3);
+  CHECK_MESSAGE(report.end.text.find("may get, processes on other nodes (LIVEBTL_RELAY=on") !=
+                    std::string::npos,
+                report.end.text);
+  CHECK(report.end.text.find("--node-command") != std::string::npos);
 }

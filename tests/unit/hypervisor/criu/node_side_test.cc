@@ -194,6 +194,8 @@ TEST_CASE(
   Caller gone{{order_line(restore_order(stage, dumped))}};
   CHECK(gone.call(stage.request()) == 5);
   CHECK(gone.answers.at(0).code == 0);
+  CHECK(gone.answers.at(0).job == "a-job");
+  CHECK(gone.answers.at(0).owner == ::geteuid());
   CHECK_FALSE(stage.has("restored"));
   Caller caller{{order_line(restore_order(stage, dumped)), kGo, kKeep}};
   CHECK(caller.call(stage.request()) == 0);

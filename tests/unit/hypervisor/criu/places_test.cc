@@ -70,6 +70,8 @@ TEST_CASE("so are a directory that all may change, one of another user, and a fi
   CHECK(scene.refusal("/job/deep/file") == "");
   REQUIRE(::close(::creat((scene.top + "/job/plain").c_str(), 0600)) == 0);
   CHECK(names(scene.refusal("/job/plain/file"), "/job/plain' is no directory"));
+  CHECK(scene.refusal("/job/plain") == "");  // the job's own file is replaced
+  CHECK(names(scene.refusal("/job/plain", ::geteuid() + 1), "belongs to user"));
   if (::geteuid() != 0) {
     CHECK(names(scene.refusal("/job/file", ::geteuid() + 1), "belongs to user"));
     return;
@@ -77,4 +79,5 @@ TEST_CASE("so are a directory that all may change, one of another user, and a fi
   REQUIRE(::chown((scene.top + "/job").c_str(), 12345, 12345) == 0);
   CHECK(names(scene.refusal("/job/file", 1000), "/job' belongs to user 12345"));
   CHECK(scene.refusal("/job/file", 12345) == "");
+  CHECK(names(scene.refusal("/job/plain", 12345), "/job/plain' belongs to user 0"));
 }

@@ -20,7 +20,16 @@ namespace livebtl::hypervisor {
 // Files in the stage's directory tell them what to do: fail-NAME holds the exit code.
 inline constexpr const char* kPlayedBtlctl = R"(#!/bin/sh
 stage=$(dirname "$0")
-while :; do case $1 in --json) shift ;; --timeout | --job) shift 2 ;; *) break ;; esac; done
+whom=
+while :; do
+  case $1 in
+  --json) shift ;;
+  --timeout) shift 2 ;;
+  --job | --user) whom="$whom$1 $2 "; shift 2 ;;
+  *) break ;;
+  esac
+done
+echo "$1 $2: $whom" >>"$stage/whom"
 [ "$1 $2" != "checkpoint node" ] || exec "$stage/node"
 echo "$1 $2 ${3#--*}" | sed 's/ $//' >>"$stage/calls"
 code=0
@@ -68,7 +77,8 @@ exit 0
 )sh";
 
 // One node's btlctl: NODE says which. fail-NODE holds what it answers instead of being ready, link-NODE its connections;
-// lost-NODE: it ends when it is told to go; slow-NODE: it is ready after so many seconds.
+// lost-NODE: it ends when it is told to go; slow-NODE: it is ready after so many seconds; job-NODE: whose processes it has,
+// unless they are those of a-job.
 inline constexpr const char* kPlayedNode = R"sh(#!/bin/sh
 stage=$(dirname "$0")
 node=${NODE:-vm1}
@@ -76,7 +86,9 @@ read -r order
 echo "$order" >"$stage/order-$node"
 answer() {
   links=$(cat "$stage/link-$node" 2>/dev/null)
+  job=$(cat "$stage/job-$node" 2>/dev/null || echo a-job)
   printf '{"schema":"livebtl.node/1","exit_code":%s,"text":"%s says %s","members":1,' "$1" "$node" "$1"
+  printf '"job":"%s","owner":%s,' "$job" "$(id -u)"
   printf '"bytes":7,"crc32c":9,"connections":[%s]}\n' "$links"
 }
 if [ -e "$stage/fail-$node" ]; then
@@ -165,10 +177,18 @@ class Stage {
     request.job = {path("btlctl"), ""};
     request.lease = 600 * kSecond;
     request.timeout = 600 * kSecond;
-    request.find_job = [this] { return Result<JobHere>(JobHere{"a-job", path("job"), {job_}}); };
+    request.find_job = [this] { return Result<JobHere>(job_here()); };
     request.set_clock = [](std::int64_t) { return Status{}; };
     request.still_relay = [] { return Result<Fd>(Fd()); };
     return request;
+  }
+  JobHere job_here() const { return {"a-job", path("job"), {job_}, false, false, ::geteuid()}; }
+  /// The words of each call of btlctl that say which job it is for, with its verb.
+  std::vector<std::string> told_whom() const {
+    std::ifstream file(path("whom"));
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    return lines;
   }
   Report dump(const CriuRequest& request) const {
     const std::atomic<bool> stop{false};

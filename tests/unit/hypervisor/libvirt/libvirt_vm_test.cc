@@ -4,8 +4,11 @@
 // what it shares with QMP is tested where that is (migrate_vm_test.cc).
 #include <sys/socket.h>
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 #include "base/fd.h"
 #include "tests/unit/hypervisor/migrate/migrate_scene.h"
@@ -96,6 +99,37 @@ TEST_CASE("a daemon that is not there: the text names it") {
   const auto report = scene.run();
   CHECK(report.end.code == 2);
   CHECK(report.end.text.find(kHere) != std::string::npos);
+}
+
+TEST_CASE(
+    "a daemon that does not answer to a subscription does not hold up the pulling of a card") {
+  for (const bool at_its_end : {false, true}) {
+    CAPTURE(at_its_end);
+    Scene scene(By::kLibvirt);
+    auto* const place = scene.played.find(kHere);
+    auto& hangs = at_its_end ? place->unsubscribing_hangs : place->subscribing_hangs;
+    hangs.store(true);
+    // The call would never return if it waited for the daemon.
+    std::atomic<bool> pulled{false};
+    std::thread daemon([&hangs, &pulled] {
+      const TimeNs last = monotonic_now() + 30 * kSecond;
+      while (!pulled.load() && monotonic_now() < last)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      hangs.store(false);
+    });
+    {
+      const auto here = scene.hypervisor->reach(scene.request.source, nullptr);
+      const Deadline deadline{monotonic_now() + 60 * kSecond};
+      const auto card = here->find_card("hca0", {}, "", deadline);
+      REQUIRE(card);
+      CHECK(here->pull_card(*card, deadline));
+      CHECK(hangs.load());
+      pulled.store(true);
+    }
+    daemon.join();
+    while (place->unsubscribed.load() < 2) std::this_thread::yield();
+    CHECK(scene.cards_here() == 1);
+  }
 }
 
 TEST_CASE("a card that the guest does not give up is told, and not plugged in again") {

@@ -38,11 +38,15 @@ int set_keep_alive(virConnectPtr, int, unsigned) { return 0; }
 
 int subscribe_to(virConnectPtr connection, virDomainPtr, int event,
                  virConnectDomainEventGenericCallback call, void* opaque, virFreeCallback forget) {
+  while (played::place_of(connection).subscribing_hangs.load()) std::this_thread::yield();
   return PlayedLibvirt::current().subscribe(
       {&played::place_of(connection), event, call, opaque, forget});
 }
-int unsubscribe_from(virConnectPtr, int number) {
+int unsubscribe_from(virConnectPtr connection, int number) {
+  Place& place = played::place_of(connection);
+  while (place.unsubscribing_hangs.load()) std::this_thread::yield();
   PlayedLibvirt::current().unsubscribe(number);
+  place.unsubscribed.fetch_add(1);
   return 0;
 }
 

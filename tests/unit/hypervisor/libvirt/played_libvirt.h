@@ -38,6 +38,8 @@ class PlayedLibvirt {
     FakeMachine* machine = nullptr;
     std::atomic<bool> crashed{false}, busy{false};
     std::atomic<int> missed{0};  // calls that found the daemon gone
+    std::atomic<bool> subscribing_hangs{false}, unsubscribing_hangs{false};
+    std::atomic<int> unsubscribed{0};
     // The migration succeeds in the middle of this look at it, between state and job; 0: not so.
     std::atomic<int> succeeds_in_look{0};
     // The thread of the last call to migrate is over, and whoever asks is told that the call has ended.

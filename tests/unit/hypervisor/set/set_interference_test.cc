@@ -108,6 +108,30 @@ TEST_CASE("a hold that cannot be ended is named, and the next call ends it") {
   pair.is_as_before();
 }
 
+TEST_CASE("a card that the guest gives up after its time is named, and the next call plugs it in") {
+  for (const bool by_libvirt : {false, true}) {
+    CAPTURE(by_libvirt);
+    PlayedLibvirt played;
+    MachinePair pair(by_libvirt ? &played : nullptr);
+    pair.request.timeout = 3 * kSecond;
+    pair.machines[0]->with([](auto& state) { state.holds = true; });
+    const auto report = pair.snapshot();
+    CHECK(report.end.code == 4);
+    REQUIRE(report.end.left.size() == 1);
+    CHECK(report.end.left[0].find("plug card hca of vm1: it is still there") == 0);
+    CHECK(report.end.left[0].find("vfio-pci") != std::string::npos);
+    pair.machines[0]->give_up("hca");
+    pair.machines[0]->with([](auto& state) {
+      CHECK(state.objects.contains("livebtl-hca"));
+      CHECK_FALSE(state.objects.contains(kHoldNote));
+      state.holds = false;
+    });
+    pair.request.timeout = 60 * kSecond;
+    CHECK(pair.snapshot().end.code == 0);
+    pair.is_as_before();
+  }
+}
+
 TEST_CASE("a directory that cannot be made stops it before a machine is touched") {
   MachinePair pair;
   pair.request.directory += "/monday";

@@ -182,6 +182,11 @@ TEST_CASE("a series has one command at a time, a directory of its own, and names
   REQUIRE(::chmod((shelf.path + "/sets").c_str(), 0777) == 0);
   CHECK(SetSeries::open(shelf.path + "/sets").error().code == Errc::kAuth);
   CHECK(SetSeries::open(shelf.path + "/no/sets").error().code == Errc::kNotFound);
+  CHECK(SetSeries::look(shelf.path + "/sets").error().code == Errc::kAuth);
+  const auto none = SetSeries::look(shelf.path + "/none");
+  REQUIRE(none);
+  CHECK(none->next(1'800'000'000) == shelf.path + "/none");
+  CHECK_FALSE(std::filesystem::exists(shelf.path + "/none"));
   CHECK(is_set_name("20270115T080001Z"));
   for (const char* other :
        {"", "20270115T080001", "20270115T08000xZ", "20270115-080001Z", "020270115T08001Z"})

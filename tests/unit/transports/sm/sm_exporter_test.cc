@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "tests/unit/transports/sm/sm_kit.h"
+#include "transports/sm/sm_bell.h"
 
 namespace livebtl::sm {
 namespace {
@@ -235,6 +236,29 @@ TEST_CASE("where reading another process is switched off, payloads go through th
   const auto made = SmTransport::make(facts, kRingBytes, SingleCopy::kNone);
   REQUIRE(made.has_value());
   CHECK((*made)->caps().zero_copy_bytes_max == 0);
+}
+
+TEST_CASE("a box is for a peer whose sleep is ordered at both ends") {
+  for (const bool orders : {false, true}) {
+    CAPTURE(orders);
+    const JobDirectory directory;
+    auto side = make_side(directory, 1);
+    ByHand peer(*side, directory);
+    peer.segment.reader(1).tell_barrier(orders);
+    peer.end.endpoint().trust();
+    const bool has_box = peer.end.endpoint().fast_box() != nullptr;
+    CHECK(has_box == (orders && register_barrier()));
+  }
+}
+
+TEST_CASE("a hello that is heard when its sender has gone already hurts nobody") {
+  const JobDirectory directory;
+  auto side = make_side(directory, 1);
+  ByHand peer(*side, directory);
+  peer.socket.reset();
+  REQUIRE(turn_until(*side, [&] { return !peer.end.downs.empty(); }));
+  peer.end.endpoint().trust();
+  CHECK(peer.end.endpoint().fast_box() == nullptr);
 }
 
 TEST_CASE("nothing is exposed to a peer that may not read here") {

@@ -97,6 +97,44 @@ TEST_CASE("the queue is bounded, and takes the largest frame when it is empty") 
   CHECK(queue.frames() == 0);
 }
 
+TEST_CASE("borrowed bytes are bounded: what is posted behind them need not wait for long") {
+  OutQueue queue;
+  queue.lend(std::make_unique<OutBlock>());
+  const Blob head = kit::noise(1, 40);
+  const Blob payload = kit::noise(2, kPayloadBytesMax);
+  std::size_t taken = 0;
+  for (; queue.fits(head.size(), payload.size()); ++taken) {
+    queue.push_borrowed(head, payload, taken);
+    REQUIRE(taken < 100);
+  }
+  CHECK(taken == kBorrowedBytesMax / kPayloadBytesMax);
+  CHECK(queue.fits(1000));
+  const auto none = [](std::uint64_t) {};
+  queue.consume(head.size() + payload.size() / 2, none);
+  CHECK_FALSE(queue.fits(head.size(), payload.size()));
+  CHECK(queue.fits(head.size(), payload.size() / 2));
+  queue.consume(payload.size() / 2, none);
+  CHECK(queue.fits(head.size(), payload.size()));
+  queue.drop();
+  queue.lend(std::make_unique<OutBlock>());
+  CHECK(queue.fits(0, kBorrowedBytesMax + 1));
+}
+
+TEST_CASE("a queue that is never empty takes new pieces in place of those that are written") {
+  OutQueue queue;
+  queue.lend(std::make_unique<OutBlock>());
+  Blob expected, wire;
+  for (std::size_t i = 0; i < 1000; ++i) {
+    const Blob bytes = kit::noise(i, 10);
+    REQUIRE(queue.fits(bytes.size()));
+    queue.push_copied(bytes, {});
+    expected.insert(expected.end(), bytes.begin(), bytes.end());
+    if (i >= 5) queue.consume(write(queue, wire, 10), [](std::uint64_t) {});
+  }
+  while (!queue.empty()) queue.consume(write(queue, wire, 10), [](std::uint64_t) {});
+  CHECK(wire == expected);
+}
+
 TEST_CASE("many tiny frames are bounded too") {
   OutQueue queue;
   queue.lend(std::make_unique<OutBlock>());

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/control/client/backlog_test.cc -- what members say without end fills what btlctl keeps for later; other nodes
+// are found all the same.
+#include <string>
+
+#include "tests/unit/control/agent/flooder.h"
+#include "tests/unit/control/agent/two_nodes.h"
+
+using namespace livebtl;
+using namespace livebtl::control;
+using namespace livebtl::test;
+
+TEST_CASE("a member that fills the backlog keeps no relay from being heard") {
+  constexpr std::size_t kTextBytes = 60'000;
+  constexpr std::size_t kFills = 1300;  // the backlog, 64 MiB, and what waits on the way to it
+  Scratch keys;
+  write_file(keys / "one", kKey);
+  JobOfFakes one(4, "alpha", 0, keys / "one"), two(4, "beta", 2, keys / "one");
+  one.add_members(2);
+  const Flooder flooder(one, -1, "",
+                        *encode(ErrorAnswer{Errc::kInvalid, std::string(kTextBytes, 'x')}));
+  auto links = one.links();
+  for (const MemberEntry& member : links.found().live)
+    links.send(member.member, ListRequest{"test"});
+  REQUIRE(eventually([&] {
+    links.scan();
+    return flooder.told() > kFills;
+  }));
+  two.add_members(2);
+  REQUIRE(eventually([&] { return valid_relay(relay_of(two)); }));
+  one.admin(1).learn_relay(relay_of(two));
+  CHECK(eventually([&] { return links.scan().live.size() == 5; }));
+}

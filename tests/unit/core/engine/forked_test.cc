@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A child, by fork(), of a process with open ports: what it destroys is nothing of its parent's.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit/core/engine/tapped.h"
+
+using namespace livebtl;
+using namespace livebtl::test;
+
+namespace {
+
+constexpr std::size_t kLargeBytes = 1 << 20;
+
+/// What it did, in a child that ends then. Only the parent goes on.
+template <class Act>
+void in_child(Act act) {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    act();
+    ::_exit(0);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+}
+
+}  // namespace
+
+TEST_CASE("a forked child that closes its ports takes nothing of its parent's away") {
+  for (const char* beneath : {"sm", "tcp"}) {
+    CAPTURE(beneath);
+    Taps taps;
+    Rig rig(2, {kind("self"), tapped(beneath, taps, beneath)});
+    const std::vector<std::byte> out = pattern(kLargeBytes, 3);
+    std::vector<std::byte> in(kLargeBytes);
+    const Slice from{out.data(), out.size()};
+    const MutableSlice to{in.data(), in.size()};
+    Watched send, receive, unmatched;
+    REQUIRE(rig.ports[1]->receive({.tag = 1, .slices = {&to, 1}}, receive) == Accept::kAccepted);
+    REQUIRE(rig.ports[0]->receive({.tag = 2, .slices = {}}, unmatched) == Accept::kAccepted);
+    REQUIRE(rig.ports[0]->send({.to = rig.to(0, 1), .tag = 1, .slices = {&from, 1}}, send) ==
+            Accept::kAccepted);
+    // Until the first data lie there, and the receiver has not looked.
+    rig.until([&] {
+      taps[1].deaf = taps[0].posted[core::FrameKind::kData] != 0;
+      return taps[1].deaf.load();
+    });
+    in_child([&] { rig.ports.clear(); });
+    CHECK(unmatched.done_count == 0);
+    taps[1].deaf = false;
+    rig.until([&] { return send.done_count == 1 && receive.done_count == 1; });
+    CHECK(receive.completion.code == Errc::kOk);
+    CHECK(in == out);
+    CHECK(lost(rig, beneath) == 0);
+    rig.ports.clear();  // before `unmatched` is gone
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tests/unit/watchd/socket_test.cc -- the socket where programs announce events, when descriptors are scarce: in real time.
+#include "watchd/sources/socket.h"
+
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <future>
+#include <string_view>
+
+using namespace livebtl;
+using namespace livebtl::watchd;
+
+namespace {
+
+/// As long as it is there, no descriptor can be had.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
+    const Fd lowest(::dup(0));
+    REQUIRE(lowest);
+    rlimit none = before_;
+    none.rlim_cur = static_cast<rlim_t>(lowest.number());
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+  ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+Fd client_of(const std::string& path) {
+  Fd client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  REQUIRE(path.size() < sizeof address.sun_path);
+  std::copy(path.begin(), path.end(), address.sun_path);
+  REQUIRE(::connect(client.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) ==
+          0);
+  return client;
+}
+
+/// Do three looks without a descriptor end, and tell of nothing? One that asks for the client over and over is stopped.
+bool looks_end(SocketSource& source) {
+  std::promise<void> looked;
+  auto watch = std::async(std::launch::async, [&source, end = looked.get_future()]() mutable {
+    const bool in_time = end.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+    if (!in_time) source.stop();
+    return in_time;
+  });
+  bool silent = true;
+  {
+    const NoDescriptors none;
+    for (int i = 0; i < 3; ++i) {
+      const auto report = source.look();
+      silent = silent && report && report->notices.empty();
+    }
+  }
+  looked.set_value();
+  return watch.get() && silent;
+}
+
+}  // namespace
+
+TEST_CASE("a client for whom there is no descriptor waits, and costs no time until there is one") {
+  std::string folder = "/tmp/livebtl-watchd-XXXXXX";
+  REQUIRE(::mkdtemp(folder.data()) != nullptr);
+  auto source = SocketSource::listen(folder + "/socket");
+  REQUIRE(source);
+  const Fd client = client_of(folder + "/socket");
+  constexpr std::string_view kLine = "{\"event\":\"move\",\"kind\":\"migrate\"}\n";
+  REQUIRE(::send(client.number(), kLine.data(), kLine.size(), 0) ==
+          static_cast<ssize_t>(kLine.size()));
+  CHECK(looks_end(**source));
+  TimeNs until = monotonic_now() + 20 * kSecond;
+  std::size_t heard = 0;
+  while (heard == 0 && monotonic_now() < until) heard = (*source)->look()->notices.size();
+  CHECK(heard == 1);
+  std::filesystem::remove_all(folder);
+}

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The hook for CRIU's --action-script, called by CRIU itself: a job of one guest is dumped and restored by criu, without btlctl."""
+import json
+import shlex
+
+from tests.harness.control import DONE
+from tests.harness.scenario import scenario
+from tests.harness.waiting import check, wait_until
+
+from .criu import SETS, TIMEOUT_SECONDS, DumpedJob
+
+IMAGES = f"{SETS}/images"
+RUNS = "/run/livebtl"
+
+
+def install(guest):
+    """As the guest's administrator would. Returns the hook's path."""
+    guest.output("mkdir -p /etc/livebtl && printf 'LIVEBTL_BTLCTL=/opt/livebtl/bin/btlctl\\nLIVEBTL_HOOK_TIMEOUT=120\\n"
+                 f"LIVEBTL_HOOK_PATIENCE={TIMEOUT_SECONDS}\\n' >/etc/livebtl/hooks.conf")
+    hook, = json.loads(guest.output("btlctl --json hooks install criu"))["hooks"]
+    check(hook["installed"], f"hooks install: {hook}")
+    return hook["file"]
+
+
+def criu(job, hook, action, *words):
+    """criu with the hook, as its own users call it. Returns what its log names last, if it fails."""
+    command = shlex.join(["criu", action, "--images-dir", IMAGES, "--log-file", "log", "--shell-job", "--tcp-established",
+                          "--file-locks", "--action-script", hook, *words])
+    code, output, errors = job.head.look_in(command, TIMEOUT_SECONDS)
+    return code, output + errors + job.head.output(f"tail -n 20 {IMAGES}/log; true")
+
+
+def dump(job, hook, *words):
+    job.head.output(f"rm -rf {IMAGES} && mkdir {IMAGES}")
+    root = job.head.output("pidof mpirun").strip()
+    return criu(job, hook, "dump", "--tree", root, "--network-lock", "nftables", "--timeout", str(TIMEOUT_SECONDS), *words)
+
+
+def succeeds(code, said):
+    check(code == 0, f"criu, code {code}: {said}")
+
+
+def wait_device(job, wanted):
+    """The way back goes on behind CRIU's end."""
+    def as_wanted():
+        return job.devices_open() == [wanted] * job.ranks
+    wait_until(f"the device to be {'open' if wanted else 'closed'} in all ranks", as_wanted, 120 * job.lab.pace, interval=1)
+
+
+@scenario("criu-hook")
+def hook_is_called(context):
+    """Two ranks of stock Open MPI with an RDMA device open: CRIU by itself refuses them; with the hook it dumps them, and they go
+    on with the device; then, without the device, they are dumped and ended, and restored. Every message is checked."""
+    with context.lab(1) as lab, DumpedJob(lab, context.logs) as job:
+        job.wait_ready()
+        hook = install(job.head)
+        job.check_device_open(True)
+        code, said = dump(job, "/bin/true", "--leave-running")
+        check(code != 0 and "handle_device_vma" in said, f"without the hook, code {code}: {said}")
+        job.wait_progress()
+        succeeds(*dump(job, hook, "--leave-running"))
+        wait_device(job, True)
+        job.wait_progress()
+        job.btlctl(job.head, "remove", "verbs").expect(DONE)
+        job.check_device_open(False)
+        # As CRIU wants it: files are as they were. btlctl, which the hook calls, tidies what no process has any more.
+        job.head.output(f"cp -a {RUNS} {SETS}/runs")
+        succeeds(*dump(job, hook))
+        check(not job.processes(), f"after the dump there are still {job.processes()}")
+        job.head.output(f"while pidof btlctl; do sleep 0.2; done; rm -rf {RUNS} && cp -a {SETS}/runs {RUNS}")
+        succeeds(*criu(job, hook, "restore", "--restore-detached"))
+        job.wait_progress()
+        totals = job.finish()
+        said = " ".join(job.versions())
+    return f"{said}: dumped twice and restored, {totals['received']} messages, lost 0, repeated 0, out of order 0"
