@@ -2,6 +2,7 @@
 // bench/mpi/measure.cc -- see measure.h.
 #include "measure.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <sched.h>
@@ -68,6 +69,14 @@ void stream(const Pair& pair, std::vector<Buffer>& buffers) {
 [[gnu::noinline]] void counted_receive(Buffer& buffer, int from) { receive(buffer, from); }
 /// Callgrind starts a new file here.
 [[gnu::noinline]] void block_begins() { asm volatile(""); }
+
+/// Clocks stand still in this process, if stopped_clock.cc was loaded before it.
+void stop_clock(bool stop) {
+  using Function = void (*)(bool);
+  if (const auto call = reinterpret_cast<Function>(::dlsym(RTLD_DEFAULT, "bench_stop_clock"));
+      call != nullptr)
+    call(stop);
+}
 
 /// A word that both ranks map.
 std::atomic<std::uint32_t>& shared_word(const std::string& path) {
@@ -141,6 +150,7 @@ void counted(const Pair& pair, std::size_t bytes, std::uint64_t rounds,
   Buffer out(bytes, 'x'), in(bytes);
   for (int i = 0; i < 100; ++i) ping_pong(pair, out, in);
   MPI_Barrier(MPI_COMM_WORLD);
+  stop_clock(true);
   for (std::uint64_t i = 0; i < rounds; ++i) {
     const auto turn = static_cast<std::uint32_t>(2 * i);
     if (i % kBlockRounds == 0) block_begins();
@@ -156,6 +166,7 @@ void counted(const Pair& pair, std::size_t bytes, std::uint64_t rounds,
       word.store(turn + 2);
     }
   }
+  stop_clock(false);
 }
 
 void gaps(const Pair& pair, std::size_t bytes, const std::string& stop_file,

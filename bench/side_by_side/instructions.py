@@ -83,6 +83,9 @@ def of_contender(build, logs, name, size, rounds):
     options, environment = CONTENDERS[name]
     wrapper = [*callgrind(os.path.join(logs, "callgrind.%p")), "--toggle-collect=*counted_*", "--dump-before=*block_begins*"]
     job = PerfJob(build, logs, options, environment, 2, [], wrapper)
+    clock = os.path.join(build.directory, "bench", "libbench_stopped_clock.so")
+    check(os.path.exists(clock), f"{clock} is not built")
+    job.wrapper = ["env", f"LD_PRELOAD={clock}", *wrapper]
     job.words = ["counted", str(size), str(rounds), os.path.join(job.shared, "word")]
     with job:
         job.mpirun.wait(600)

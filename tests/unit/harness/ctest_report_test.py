@@ -10,7 +10,7 @@ ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 REPORT = os.path.join(ROOT, "scripts/testlib/ctest_report.py")
 TESTS = """\
 add_test(good true)
-add_test(bad sh -c "echo from bad; exit 1")
+add_test(bad sh -c "echo from bad; echo a.cc:7: ERROR: no; exit 1")
 add_test(by_text sh -c "echo 'skipped: no device'")
 set_tests_properties(by_text PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
 add_test(by_code sh -c "echo 'skipped: no tool'; exit 77")
@@ -31,7 +31,7 @@ class Report(unittest.TestCase):
                            stderr=subprocess.DEVNULL, check=False)
             said = subprocess.run([sys.executable, REPORT, junit], stdout=subprocess.PIPE, text=True, check=True).stdout
         lines = said.splitlines()
-        self.assertEqual(lines[-1], "1 3 bad without_reason not_there")
+        self.assertEqual(lines[-1], "1 3 bad (a.cc:7: ERROR: no), without_reason, not_there")
         self.assertIn("by_text: skipped: no device", lines)
         self.assertIn("by_code: skipped: no tool", lines)
         self.assertIn("from bad", lines)
