@@ -9,6 +9,9 @@ using core::FrameKind;
 
 namespace {
 
+// An agent that was not needed in one absence leaves the next ones unattended for three seconds (presence.h).
+constexpr TimeNs kUntilAttended = 4 * kSecond;
+
 /// One message there and one back, and nothing is owed any more.
 void talk(Rig& rig, std::size_t one, std::size_t other) {
   for (const auto& [from, to] : {std::pair(one, other), std::pair(other, one)}) {
@@ -17,6 +20,7 @@ void talk(Rig& rig, std::size_t one, std::size_t other) {
     REQUIRE(rig.ports[from]->send({.to = rig.to(from, to)}, send) == Accept::kAccepted);
     rig.until([&] { return send.done_count + receive.done_count == 2; });
   }
+  rig.pass_away(kUntilAttended);  // the last acknowledgement
 }
 
 std::uint64_t posted(Taps& taps, FrameKind kind) {
@@ -40,7 +44,6 @@ TEST_CASE(
           prefer("beta"));
   talk(rig, 0, 1);
   Ladder ladder{rig, [] {}, prefer("beta")};
-  rig.pass_away(kSecond);
   for (Taps* taps : {&alpha, &beta})
     for (auto& [rank, tap] : *taps) tap.posted.clear();
 
@@ -80,7 +83,6 @@ TEST_CASE(
   auto latch = std::make_unique<core::EnginePageLatch>();
   rig.engines[0]->show_on(latch.get());
   talk(rig, 0, 1);
-  rig.pass_away(kSecond);
   Ladder ladder{rig, [] {}, prefer("beta"), 1, 1};
   for (const std::size_t rank : {0U, 1U})
     ladder.order(rank, core::Rung::kJoint, moved("beta", "alpha"));
