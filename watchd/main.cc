@@ -31,10 +31,19 @@ struct WatchdLine {
   bool dry_run = false, once = false, quiet = false, check = false;
 };
 
+/// The service is started again after all but kUsage and kNotPermitted (livebtl-watchd.service).
 ExitCode complain(const Error& error) {
   std::fprintf(stderr, "livebtl-watchd: %s\n", error.text.c_str());
-  if (error.code == Errc::kAuth) return ExitCode::kNotPermitted;
-  return error.code == Errc::kRefused ? ExitCode::kBusy : ExitCode::kUsage;
+  switch (error.code) {
+    case Errc::kAuth:
+      return ExitCode::kNotPermitted;
+    case Errc::kRefused:
+      return ExitCode::kBusy;
+    case Errc::kSystem:
+      return ExitCode::kRetracted;  // a full disk, no descriptor: another start may find it better
+    default:
+      return ExitCode::kUsage;
+  }
 }
 
 void define(CLI::App& app, WatchdLine& line) {
@@ -177,5 +186,5 @@ int main(int argc, char** argv) try {
   return static_cast<int>(watch(line));
 } catch (const std::exception& error) {
   std::fprintf(stderr, "livebtl-watchd: cannot go on: %s\n", error.what());
-  return static_cast<int>(livebtl::ExitCode::kNotPermitted);
+  return static_cast<int>(livebtl::ExitCode::kRetracted);
 }

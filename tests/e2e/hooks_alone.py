@@ -87,6 +87,13 @@ def _freezes_nothing_unheld(hooks):
     code, asked = hooks.run("qemu-ga", "freeze", codes={"hold start": 4, "hold check": 8}, PATIENCE="5")
     check(code == 1 and asked.count("hold start") > 1, f"a freeze went on, or was not tried again, while a switch was at work: {asked}")
     check(hooks.run("qemu-ga", "freeze", codes={"hold start": 4})[0] == 0, "what another holds is not left to him")
+    in_the_way = os.path.join(hooks.state, ".said-root-start")
+    os.mkdir(in_the_way)  # as if there were no room for what btlctl says
+    code, asked = hooks.run("qemu-ga", "freeze", codes={"hold start": 5})
+    check(code == 1, f"a freeze went on without a hold, since its text could not be kept: {asked}")
+    code, asked = hooks.run("qemu-ga", "freeze")
+    check(code == 0 and hooks.run("qemu-ga", "thaw")[0] == 0, f"a freeze failed since a text could not be kept: {asked}")
+    os.rmdir(in_the_way)
     code, asked = hooks.run("qemu-ga", "freeze")
     first = _drawn("root", asked)
     check(code == 0, "a freeze failed")
@@ -117,7 +124,10 @@ def _moves_and_dumps_nothing_by_settings_that_are_wrong(hooks):
     for wrong in ("0.5", "08", "0"):
         for hook, words, moment in (("libvirt", (GUEST, "migrate", "begin", "-"), ""), ("criu", (), "pre-dump")):
             code, asked = hooks.run(hook, *words, PATIENCE=wrong, CRTOOLS_SCRIPT_ACTION=moment)
-            check(code == 1 and asked == "", f"{hook} began with a time-out of {wrong}: {code} {asked}")
+            check(code == 1 and "prepare" not in asked, f"{hook} began with a time-out of {wrong}: {code} {asked}")
+        for hook, words, moment in (("libvirt", ("another", "migrate", "begin", "-"), ""), ("criu", (), "pre-dump")):
+            code, asked = hooks.run(hook, *words, codes={"list": 2}, PATIENCE=wrong, CRTOOLS_SCRIPT_ACTION=moment)
+            check(code == 0 and "prepare" not in asked, f"{hook} failed without a job, with a time-out of {wrong}: {code} {asked}")
         check(hooks.run("criu", PATIENCE=wrong, CRTOOLS_SCRIPT_ACTION="post-dump")[0] == 0, "a hook failed after the dump")
         wait_until("the return", lambda: "--timeout 8 checkpoint return" in hooks.said(), 30)
 
@@ -153,6 +163,11 @@ def _ends_what_a_failed_freeze_began(hooks):
     check(ended == 0, f"a hold that takes long stopped a freeze: {asked}")
     wait_until("a hold that takes too long to be taken back", lambda: "taken back" in hooks.said(), 30)
     check("held\n" not in hooks.said(), "a hold was not taken back")
+    check(hooks.run("qemu-ga", "freeze", OTHERS="j2 nobody\n")[0] == 0, "a freeze failed")
+    codes = {"--user root --job j1 --timeout 1 hold renew": "late", "--user root --job j1 --timeout 1 hold start": 5,
+             "--user nobody --job j2 --timeout 1 hold renew": "slow"}
+    ended, asked = hooks.run("qemu-ga", "freeze", codes=codes, OTHERS="j2 nobody\n")
+    check(ended == 1 and "taken back\n" in asked and "held\n" not in asked, f"another user's renewal held a failing freeze up: {asked}")
     check(hooks.run("qemu-ga", "thaw", OTHERS="j2 nobody\n")[0] == 0, "a thaw failed")
     wait_until("the last notes to go", lambda: not os.listdir(hooks.state), 30)
 
