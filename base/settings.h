@@ -47,7 +47,7 @@ struct Settings {
   std::uint32_t window_bytes = 1u << 20;
   std::uint32_t credit_bytes = 1u << 20;
   std::uint32_t credit_headers = 4096;
-  std::uint32_t unexpected_bytes = 1u << 30;
+  std::uint64_t unexpected_bytes = 1u << 30;
   std::uint32_t operations_max = 65536;  // OPERATIONS
   std::uint32_t sm_ring_bytes = 256u << 10;
   SingleCopy sm_single_copy = SingleCopy::kAuto;

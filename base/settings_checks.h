@@ -77,9 +77,8 @@ Status set_number(Settings& settings, std::string_view value) {
 }
 
 // 65536, 64K, 1M, 1G: powers of 1024.
-template <std::uint32_t Settings::*kMember, std::uint32_t kLow>
+template <auto kMember, std::uint64_t kLow, std::uint64_t kHigh = 1u << 30>
 Status set_bytes(Settings& settings, std::string_view value) {
-  constexpr std::uint32_t kHigh = 1u << 30;
   constexpr std::string_view kUnits = "KMG";
   const std::size_t unit = value.empty() ? kUnits.npos : kUnits.find(value.back());
   if (unit != kUnits.npos) value.remove_suffix(1);
@@ -89,7 +88,7 @@ Status set_bytes(Settings& settings, std::string_view value) {
   if (!parsed || bytes < kLow || bytes > kHigh)
     return fail(Errc::kInvalid, "it takes bytes from " + std::to_string(kLow) + " to " +
                                     std::to_string(kHigh) + ", as in 65536, 64K or 1M");
-  settings.*kMember = static_cast<std::uint32_t>(bytes);
+  settings.*kMember = static_cast<std::remove_reference_t<decltype(settings.*kMember)>>(bytes);
   return {};
 }
 

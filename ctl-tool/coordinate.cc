@@ -199,7 +199,11 @@ ExitCode coordinate_in_background(const CommandLine& line, const std::atomic<boo
   writer.reset();
   if (hears_of_begin(reader, stop)) return report_begun(line);
   if (stop.load()) return stop_child(line, child, reader);
-  return end_of_child(child).value_or(ExitCode::kInterrupted);
+  if (const auto ended = end_of_child(child)) return *ended;
+  return end_early(line,
+                   {ExitCode::kNotPermitted,
+                    "the process that was to go on was killed before it had begun; nothing was "
+                    "changed"});
 }
 
 }  // namespace

@@ -60,23 +60,14 @@ inline Accept inject(const Call& call, const Destination& to) noexcept {
   return inject_packed(request, call.elements);
 }
 
-/// Busy lasts until others' operations have ended.
-template <class Start>
-Accept until_taken(Start start) noexcept {
-  for (;;) {
-    const Accept accept = start();
-    if (accept != Accept::kBusy) return accept;
-    door->push();
-  }
-}
-
+/// Never busy: the door's port waits in operations.
 Accept send_from(const Call& call, const Destination& to, const std::byte* data,
                  Operation& operation) noexcept {
   const std::size_t bytes = call.elements.bytes();
   const Slice slice{data, bytes};
   SendRequest request = described(call, to);
   request.slices = {&slice, bytes == 0 ? 0u : 1u};
-  return until_taken([&] { return door->port.send(request, operation); });
+  return door->port.send(request, operation);
 }
 
 /// Of the buffer that the program has attached. What others left there may be free soon: a call that

@@ -142,10 +142,15 @@ ExitCode end_with(const Line& line, ExitCode code, const std::string& text) {
 
 ExitCode try_plot(const Line& line) {
   if (line.plot.empty() || line.rank == 1) return ExitCode::kDone;
-  struct stat facts {};
-  const bool is_there = ::stat(line.plot.c_str(), &facts) == 0;
-  // A reader of a pipe would take this for its end.
-  if (is_there && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode)) return ExitCode::kDone;
+  struct stat entry {
+  }, facts{};
+  const bool is_there = ::lstat(line.plot.c_str(), &entry) == 0;
+  if (is_there) {
+    // What a link leads to that is not there would have to be removed again, and not the link.
+    if (::stat(line.plot.c_str(), &facts) != 0) return ExitCode::kDone;
+    // A reader of a pipe would take this for its end.
+    if (!S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode)) return ExitCode::kDone;
+  }
   const Fd file(::open(line.plot.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
   if (!file) return end_without_plot(line);
   if (!is_there) ::unlink(line.plot.c_str());

@@ -86,7 +86,6 @@ class Endpoint final : public Object<Endpoint, fid_ep> {
                const Start& start) noexcept;
   ssize_t settle(Op& op, Accept accept) noexcept;
   ssize_t settle_one_sided(Op& op, Accept accept) noexcept;
-  ssize_t refuse(Op& op) noexcept;
   ssize_t send_injected(SendRequest& request, const Start& start) noexcept;
   ssize_t complete_locally(Op& op, int error) noexcept;
   bool set_source(ReceiveRequest& request, fi_addr_t from) const noexcept;

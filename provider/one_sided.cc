@@ -37,7 +37,8 @@ ssize_t Endpoint::put(PutRequest& request, fi_addr_t to, const Start& start) noe
   prepare(*op, one_sided_done, transmit_queue_, write_counter_, start);
   Slice copy;
   if (start.flags & FI_INJECT) {
-    if (!copy_to_bounce(*op, request.slices, copy)) return refuse(*op);
+    const Accept copied = copy_to_bounce(*op, request.slices, copy);
+    if (copied != Accept::kAccepted) return settle_one_sided(*op, copied);
     request.slices = {&copy, 1};
   }
   return settle_one_sided(*op, port_->put(request, *op));
@@ -61,7 +62,8 @@ ssize_t Endpoint::atomic(AtomicRequest& request, fi_addr_t to,
   if (results.size() == 1) {
     request.fetched = results[0].data;
   } else if (!results.empty()) {
-    if (total_bytes(results) > kBounceBytes || !bounce_of(*op)) return refuse(*op);
+    if (total_bytes(results) > kBounceBytes) return settle_one_sided(*op, Accept::kInvalid);
+    if (!bounce_of(*op)) return settle_one_sided(*op, Accept::kBusy);
     request.fetched = op->bounce.get();
     op->scatter_count = results.size();
     for (std::size_t i = 0; i < results.size(); ++i) op->scatter[i] = results[i];
@@ -75,6 +77,4 @@ ssize_t Endpoint::settle_one_sided(Op& op, Accept accept) noexcept {
 }
 
 /// The call asked for more than the limits in fi_info allow.
-ssize_t Endpoint::refuse(Op& op) noexcept { return settle_one_sided(op, Accept::kInvalid); }
-
 }  // namespace livebtl::fi

@@ -35,18 +35,18 @@ std::byte* bounce_of(Op& op) noexcept {
   return op.bounce.get();
 }
 
-bool copy_to_bounce(Op& op, std::span<const Slice> slices, Slice& copy) noexcept {
+Accept copy_to_bounce(Op& op, std::span<const Slice> slices, Slice& copy) noexcept {
   static_assert(kInjectBytes <= kBounceBytes);
   std::byte* const to = bounce_of(op);
-  if (!to) return false;
+  if (!to) return Accept::kBusy;
   std::size_t bytes = 0;
   for (const Slice& slice : slices) {
-    if (slice.bytes > kInjectBytes - bytes) return false;
+    if (slice.bytes > kInjectBytes - bytes) return Accept::kInvalid;
     if (slice.bytes > 0) std::memcpy(to + bytes, slice.data, slice.bytes);
     bytes += slice.bytes;
   }
   copy = {to, bytes};
-  return true;
+  return Accept::kAccepted;
 }
 
 }  // namespace livebtl::fi

@@ -78,8 +78,8 @@ class OpPool {
 /// kBounceBytes of memory that belong to the operation; null: no memory.
 inline constexpr std::size_t kBounceBytes = 4096;
 std::byte* bounce_of(Op& op) noexcept;
-/// Copies the request's bytes into the operation, so that the caller's buffer is free at once. false:
-/// more than may be injected, or no memory.
-bool copy_to_bounce(Op& op, std::span<const Slice> slices, Slice& copy) noexcept;
+/// Copies the request's bytes into the operation, so that the caller's buffer is free at once. kInvalid: more than may
+/// be injected; kBusy: no memory.
+Accept copy_to_bounce(Op& op, std::span<const Slice> slices, Slice& copy) noexcept;
 
 }  // namespace livebtl::fi

@@ -156,7 +156,8 @@ ssize_t Endpoint::send_injected(SendRequest& request, const Start& start) noexce
   prepare(*op, send_done, transmit_queue_, send_counter_, start);
   if (request.delivery_complete) {
     Slice copy;
-    if (!copy_to_bounce(*op, request.slices, copy)) return settle(*op, Accept::kInvalid);
+    const Accept copied = copy_to_bounce(*op, request.slices, copy);
+    if (copied != Accept::kAccepted) return settle(*op, copied);
     request.slices = {&copy, 1};
     return settle(*op, port_->send(request, *op));
   }

@@ -2,12 +2,14 @@
 // runtime/runtime.cc -- see runtime.h.
 #include "runtime/runtime.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <condition_variable>
 #include <iterator>
 #include <mutex>
+#include <new>
 
 #include "base/log.h"
 #include "base/process_settings.h"
@@ -44,9 +46,25 @@ class Existence {
   bool exists_ = false;
 };
 
-// Never destroyed, as what is in acquire().
-Existence& existence() {
-  static auto& kept = *new Existence;
+/// Never destroyed: a library may still hold the engine when static objects are destroyed.
+struct OneEngine {
+  std::mutex starting;  // acquire() holds it
+  std::weak_ptr<Runtime> current;
+  Existence existence;
+
+  /// In a forked child: the threads that had these locks, or would have ended an engine, are not there.
+  void enter_child() noexcept {
+    new (&starting) std::mutex;
+    new (&existence) Existence;
+  }
+};
+
+OneEngine& one_engine() {
+  static auto& kept = *[] {
+    // Without memory for that a child of a parent whose engine ends as it forks would wait for that in vain.
+    static_cast<void>(::pthread_atfork(nullptr, nullptr, [] { one_engine().enter_child(); }));
+    return new OneEngine;
+  }();
   return kept;
 }
 
@@ -171,38 +189,36 @@ Result<std::shared_ptr<Runtime>> Runtime::start() {
   return runtime;
 }
 
-Runtime::Runtime() noexcept : made_by_(::getpid()) { existence().begin(); }
+Runtime::Runtime() noexcept : made_by_(::getpid()) { one_engine().existence.begin(); }
 
 // In a forked child connections, sockets and rings are the parent's, which goes on.
 Runtime::~Runtime() {
   if (made_by_ != ::getpid()) {
     agent_.reset();
     static_cast<void>(engine_.release());
-    existence().end();
+    one_engine().existence.end();
     return;
   }
   if (engine_ && agent_) engine_->linger();
   agent_.reset();
   engine_.reset();
-  existence().end();
+  one_engine().existence.end();
 }
 
-void Runtime::wait_for_end_of_last() { existence().wait_for_end(); }
+Result<std::shared_ptr<Runtime>> Runtime::acquire() {
+  OneEngine& one = one_engine();
+  const std::lock_guard lock(one.starting);
+  if (auto runtime = one.current.lock()) return runtime;
+  one.existence.wait_for_end();
+  auto started = start();
+  if (started) one.current = *started;
+  return started;
+}
 
 }  // namespace livebtl::runtime
 
 livebtl::Result<std::shared_ptr<livebtl::Engine>> livebtl::Engine::acquire() {
-  // Never destroyed: a library may still hold the engine when static objects are destroyed.
-  static auto& mutex = *new std::mutex;
-  static auto& current = *new std::weak_ptr<runtime::Runtime>;
-  const std::lock_guard lock(mutex);
-  auto runtime = current.lock();
-  if (!runtime) {
-    runtime::Runtime::wait_for_end_of_last();
-    auto started = runtime::Runtime::start();
-    if (!started) return tl::unexpected(started.error());
-    runtime = *started;
-    current = runtime;
-  }
-  return std::shared_ptr<Engine>(runtime, &runtime->engine());
+  auto runtime = runtime::Runtime::acquire();
+  if (!runtime) return tl::unexpected(runtime.error());
+  return std::shared_ptr<Engine>(*runtime, &(*runtime)->engine());
 }

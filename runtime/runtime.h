@@ -19,11 +19,10 @@ namespace livebtl::runtime {
 
 class Runtime {
  public:
-  /// Errors: as Engine::acquire().
-  static Result<std::shared_ptr<Runtime>> start();
+  /// The one that there is. While the last one, to which nobody has a reference any more, still waits for
+  /// its peers, no other is started. Errors: as Engine::acquire().
+  static Result<std::shared_ptr<Runtime>> acquire();
   ~Runtime();
-  /// That nobody has a reference to any more, and which may still wait for its peers.
-  static void wait_for_end_of_last();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
@@ -31,6 +30,7 @@ class Runtime {
 
  private:
   Runtime() noexcept;
+  static Result<std::shared_ptr<Runtime>> start();
 
   const pid_t made_by_;
   std::unique_ptr<core::EngineCore> engine_;

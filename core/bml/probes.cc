@@ -39,15 +39,10 @@ bool awaits_something(const Peer& peer, const Path& path, bool held) noexcept {
   return sends || (path.marker.placed() && peer.transfers_asked != 0);
 }
 
-/// What shows that the other end lives: frames that came; and data of large messages that left a queue of this end's,
-/// for which the other end, or its machine, has made room.
+/// What shows that the other end lives: frames that came; and data of large messages that left a queue of this end's, for
+/// which there was room: the other end's, or its machine's; for as much as a socket of this end's holds, not even that.
 std::uint64_t signs_of_life(const Path& path) noexcept {
   return path.endpoint->stats().frames_received + path.sent;
-}
-
-/// A deadline runs on it that an answer which nobody has read yet could meet.
-bool waits_for_answer(const Path& path) noexcept {
-  return path.probed != 0 || path.state == Path::State::kHello;
 }
 
 }  // namespace
@@ -76,10 +71,15 @@ void Probes::excuse(Path& path) noexcept {
   if (path.probed != 0) path.probed = std::max(path.probed, context_.now - silence_max() / 2);
 }
 
+// What was awaited of this path has not come in time.
+void Probes::run_out(Path& path, const char* what) noexcept {
+  if (late_ && !path.excused) return excuse(path);
+  path.break_down({Errc::kTimeout, what});
+}
+
 void Probes::check(Peer& peer, Path& path) noexcept {
-  if (late_ && !path.excused && waits_for_answer(path)) return excuse(path);
   if (path.state == Path::State::kHello && context_.now > path.deadline)
-    return path.break_down({Errc::kTimeout, "no answer to the hello in time"});
+    return run_out(path, "no answer to the hello in time");
   if (!path.open()) return;
   if (!path.keeps) {  // nothing is awaited there
     path.probed = 0;
@@ -95,7 +95,7 @@ void Probes::check(Peer& peer, Path& path) noexcept {
   if (path.probed == 0 && context_.now - path.heard > silence_max()) {
     probe(path);
   } else if (path.probed != 0 && context_.now - path.probed > silence_max()) {
-    path.break_down({Errc::kTimeout, "no answer to a probe"});
+    run_out(path, "no answer to a probe");
   }
 }
 

@@ -42,6 +42,7 @@ class Probes {
  private:
   void check(Peer& peer, Path& path) noexcept;
   void excuse(Path& path) noexcept;
+  void run_out(Path& path, const char* what) noexcept;
   TimeNs silence_max() const noexcept;
   bool awaited(const Peer& peer, Path& path) const noexcept;
   bool waits_for(const Peer& peer) const noexcept;

@@ -36,6 +36,8 @@ class ClaimedList {
   std::unique_ptr<Unexpected> take_any() noexcept {
     return first_ == nullptr ? nullptr : take_out(*first_);
   }
+  /// In a forked child: see Matcher::forget().
+  void forget() noexcept { first_ = nullptr; }
 
  private:
   std::unique_ptr<Unexpected> take_out(Unexpected& message) noexcept {

@@ -93,6 +93,7 @@ void EngineCore::keep_time() noexcept {
   if (core_.context.now - housekept_ < kMillisecond) return;
   housekept_ = core_.context.now;
   core_.bml.housekeeping();
+  give_back_kept();
   core_.returning.keep_time();
   core_.hold.keep_time();
   page_.keep_time(core_.context.now);

@@ -87,6 +87,7 @@ class EngineCore final : public Engine, public Admin, private BiasedLock::EntryW
     core_.switching.tick();
     core_.hold.tick();
   }
+  void give_back_kept() noexcept;
   void keep_time() noexcept;
   void keep_time_here() noexcept;
   void look_at_clock() noexcept;

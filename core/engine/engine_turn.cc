@@ -125,8 +125,19 @@ void EngineCore::look_between_frames() noexcept {
   look_for_rung();
 }
 
+void EngineCore::give_back_kept() noexcept {
+  if (!core_.receiver.keeps_credit()) return;
+  bool kept = false;
+  core_.bml.peers.for_each_met([&](Peer& peer) {
+    core_.receiver.give_back_kept(peer);
+    kept = kept || peer.rx.keeps_credit;
+  });
+  if (!kept) core_.receiver.all_given_back();
+}
+
 // true: until due_at_ there is nothing to do, unless a descriptor of armed_fds_ shows something.
 bool EngineCore::prepare_sleep() noexcept {
+  give_back_kept();
   core_.bml.acknowledge();
   core_.sender.flush_all();
   core_.hold.keep_time();  // the frames of this turn may have broken it

@@ -61,11 +61,11 @@ void CorePort::end_all() noexcept {
   core_.onesided.cancel_port(*this);
 }
 
-// Rings and connections are the parent's, which goes on: nothing is said on them, or given back.
+// Rings and connections are the parent's, which goes on: nothing is said on them, or given back. Its agent may have been
+// in the midst of something as it forked.
 void CorePort::forget_all() noexcept {
-  while (claimed_.take_any()) {
-  }
-  while (Operation* receive = matcher.first_posted()) matcher.withdraw(*receive);
+  claimed_.forget();
+  matcher.forget();
 }
 
 Address CorePort::address() const noexcept {

@@ -17,6 +17,12 @@ Matcher::~Matcher() {
   }
 }
 
+void Matcher::forget() noexcept {
+  for (auto& list : posted_) list = {};
+  for (auto& list : unexpected_) list = {};
+  posted_count_ = unexpected_count_ = 0;
+}
+
 Operation* Matcher::arrived_behind(Operation& first, const Envelope& envelope) noexcept {
   Operation* receive = state_of<ReceiveState>(first).next;
   while (receive != nullptr) {

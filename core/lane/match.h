@@ -178,6 +178,16 @@ class Matcher {
     return visited;
   }
 
+  template <class Visit>
+  void for_each_unexpected(Visit visit) {
+    for (auto& list : unexpected_) {
+      for (Unexpected* each = list.first; each != nullptr; each = each->next) visit(*each);
+    }
+  }
+
+  /// In a forked child: another thread may have been at work at all this. Nothing is read, or freed.
+  void forget() noexcept;
+
   std::size_t posted_count() const noexcept { return posted_count_; }
   std::size_t unexpected_count() const noexcept { return unexpected_count_; }
 

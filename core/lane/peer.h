@@ -37,8 +37,11 @@ struct RxLane {
   // answered. Nothing that comes and goes at once is counted.
   std::uint64_t held_bytes = 0, held_headers = 0;
   std::uint64_t open_requests = 0;
-  // Answers to messages whose credit went back as they were stored: those were received, these are not posted.
+  // Messages whose credit went back as they were stored, and which were received since, but whose last answers are not
+  // posted.
   std::uint64_t early_answers = 0;
+  // But for these, or for memory, more credit would have gone back early: Receiver::give_back_kept().
+  bool keeps_credit = false;
   // What is given back beyond it is told by itself: more than a quarter that the peer does not know of, or, if it has
   // asked, anything.
   std::uint64_t due_bytes = 0, due_headers = 0;

@@ -72,6 +72,14 @@ class PortTable {
     }
   }
 
+  /// The messages that wait at all ports.
+  template <class Visit>
+  void for_each_unexpected(Visit visit) {
+    for (PortState* port : table_) {
+      if (port != nullptr) port->matcher.for_each_unexpected(visit);
+    }
+  }
+
   void add_active(PortState& port, PortState::PendingActive message);
   bool active_waiting() const noexcept { return active_waiting_ != 0; }
   /// One that waits, of any port, and the handler that it is for; nullopt: none waits.

@@ -41,12 +41,20 @@ class Receiver {
   /// Credit back to the peer, of messages that were kept.
   void give_back(Peer& peer, std::size_t bytes, std::uint32_t headers) noexcept;
 
+  /// Some peer's messages were stored when there was no credit ahead for them: none will ask for it again.
+  bool keeps_credit() const noexcept { return keeps_credit_; }
+  /// Looks for that again, for one peer: once half of what was in the way has gone. To be called for each peer while
+  /// keeps_credit(), now and then.
+  void give_back_kept(Peer& peer) noexcept;
+  void all_given_back() noexcept { keeps_credit_ = false; }
+
  private:
   bool hold(Peer& peer, std::size_t bytes) noexcept;
   void release_credit(Peer& peer, std::size_t bytes) noexcept;
   void answer_taken(Peer& peer, std::uint64_t number, std::size_t bytes, Errc code) noexcept;
   void tell_done(Peer& peer, std::uint64_t number, Errc code, Role role) noexcept;
   void return_credit_early(Unexpected& message) noexcept;
+  void return_credit(Unexpected& message) noexcept;
   void give_back_eager(const Unexpected& message, Errc code) noexcept;
   Role role_of_answer(const Unexpected& message) noexcept;
   std::size_t poll_polled() noexcept;
@@ -75,6 +83,7 @@ class Receiver {
   void count_ack_owed(Peer& peer, const FrameHead& head, std::size_t bytes) noexcept;
 
   std::uint64_t unexpected_bytes_ = 0;  // of memory, of all ports
+  bool keeps_credit_ = false;           // some peer's rx.keeps_credit
 
   const Context& context_;
   Sender& sender_;

@@ -18,6 +18,13 @@ namespace livebtl::core {
 // an offer takes none. But for a peer that does not read what it is answered: its answers would take memory without end.
 void Receiver::return_credit_early(Unexpected& message) noexcept {
   unexpected_bytes_ += message.memory_bytes();
+  return_credit(message);
+  if (message.header_returned) return;
+  message.envelope.source.peer->rx.keeps_credit = true;
+  keeps_credit_ = true;
+}
+
+void Receiver::return_credit(Unexpected& message) noexcept {
   const Settings& settings = context_.config.settings;
   Peer& peer = *message.envelope.source.peer;
   if (message.wants_answer() && peer.rx.early_answers >= settings.credit_headers) return;
@@ -25,6 +32,19 @@ void Receiver::return_credit_early(Unexpected& message) noexcept {
   message.bytes_returned = unexpected_bytes_ <= settings.unexpected_bytes / 2;
   if (message.header_returned)
     give_back(peer, message.bytes_returned ? message.payload_bytes() : 0, 1);
+}
+
+// Half: so that a walk through all that is stored is worth it. What a port's user has set aside keeps its credit until it
+// is received.
+void Receiver::give_back_kept(Peer& peer) noexcept {
+  const Settings& settings = context_.config.settings;
+  const bool in_the_way = unexpected_bytes_ > settings.unexpected_bytes / 2 ||
+                          peer.rx.early_answers > settings.credit_headers / 2;
+  if (!peer.rx.keeps_credit || in_the_way) return;
+  peer.rx.keeps_credit = false;
+  ports_.for_each_unexpected([&](Unexpected& message) {
+    if (message.envelope.source.peer == &peer && !message.header_returned) return_credit(message);
+  });
 }
 
 void Receiver::keep_unexpected(PortState& port, const Envelope& envelope, Bytes payload) noexcept {

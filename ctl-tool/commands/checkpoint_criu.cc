@@ -89,16 +89,16 @@ tl::expected<control::JobPlace, NoJob> find_same_job(CommandLine& line) {
   return job;
 }
 
+/// So that the command ends with the same code in the end.
+tl::unexpected<Error> without_job(const NoJob& why) {
+  const bool denied = why.code == ExitCode::kNotPermitted;
+  const bool unclear = why.code == ExitCode::kUsage;
+  return fail(denied ? Errc::kAuth : unclear ? Errc::kInvalid : Errc::kNotFound, why.text);
+}
+
 Result<hypervisor::JobHere> job_here(CommandLine& line) {
   const auto job = find_same_job(line);
-  if (!job) {
-    const bool denied = job.error().code == ExitCode::kNotPermitted;
-    const bool unclear = job.error().code == ExitCode::kUsage;
-    return fail(denied    ? Errc::kAuth
-                : unclear ? Errc::kInvalid
-                          : Errc::kNotFound,
-                job.error().text);
-  }
+  if (!job) return without_job(job.error());
   hypervisor::JobHere here;
   here.id = job->id;
   here.directory = job->directory;
@@ -127,13 +127,13 @@ hypervisor::CriuRequest criu_request(const CommandLine& line) {
   const auto named = std::make_shared<CommandLine>(line);
   request.find_job = [named] { return job_here(*named); };
   request.find_nodes = [named]() -> Result<std::vector<std::string>> {
-    if (const auto job = find_same_job(*named); !job)
-      return fail(Errc::kNotFound, job.error().text);
+    if (const auto job = find_same_job(*named); !job) return without_job(job.error());
     return nodes_of_job(*named);
   };
   request.still_relay = [named]() -> Result<Fd> {
     const auto job = find_same_job(*named);
-    return job ? pause_relay(*job) : fail(Errc::kNotFound, job.error().text);
+    if (!job) return without_job(job.error());
+    return pause_relay(*job);
   };
   request.set_clock = hypervisor::continue_clock;
   return request;

@@ -67,12 +67,14 @@ std::string text_of_dump(Action action, const CriuRequest& request, const DumpSt
   }
 }
 
+/// Whose job it is and how it is called the dump has written down: that is read when it is loaded.
 std::string text_of_restart(Action action, const CriuRequest& request, const std::string& hold) {
   if (action.step == Step::kLoad)
     return joined(restore_words(request.criu, request.directory + "/images"));
   const Verb verb =
       action.step == Step::kRestored ? job_restored(hold) : verb_of(GuestOrder::kReturn, "");
-  return "here" + order_text(request.job, verb, request.timeout);
+  return "here" + order_text({request.job.btlctl, "JOB", "UID"}, verb, request.timeout) +
+         " (JOB, UID: as in the set)";
 }
 
 /// Only looks; what would be done then.

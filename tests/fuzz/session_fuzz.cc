@@ -16,6 +16,9 @@ using namespace livebtl;
 using namespace livebtl::fuzz;
 
 constexpr std::uint32_t kCreditHeaders = 16;
+constexpr std::uint32_t kUnexpectedBytes = 4096;
+constexpr std::size_t kKeptMax =
+    kCreditHeaders + kUnexpectedBytes / core::Unexpected::kMemoryBytesMin;
 constexpr std::uint64_t kEngine = 100;
 
 Secret secret() { return Secret(std::array<std::byte, 32>{std::byte{7}}); }
@@ -24,6 +27,7 @@ core::EngineConfig config(Line& line, const TimeNs& now) {
   core::EngineConfig config;
   config.settings.credit_headers = kCreditHeaders;
   config.settings.credit_bytes = 65536;
+  config.settings.unexpected_bytes = kUnexpectedBytes;
   config.settings.linger_ms = 0;
   config.job = "fuzz";
   config.label = "rank 0";
@@ -45,7 +49,7 @@ class Session {
   }
   ~Session() {
     Reached::note(!lost());
-    must_hold(application_->unexpected() <= kCreditHeaders, "no more is kept than was granted");
+    must_hold(application_->unexpected() <= kKeptMax, "no more is kept than was granted");
     application_.reset();
   }
 

@@ -22,6 +22,9 @@ using namespace livebtl;
 using namespace livebtl::fuzz;
 
 constexpr std::uint32_t kCreditHeaders = 16;
+constexpr std::uint32_t kUnexpectedBytes = 4096;
+constexpr std::size_t kKeptMax =
+    kCreditHeaders + kUnexpectedBytes / core::Unexpected::kMemoryBytesMin;
 constexpr std::uint64_t kEngine = 100, kOther = 101;
 
 Secret secret() { return Secret(std::array<std::byte, 32>{std::byte{7}}); }
@@ -31,6 +34,7 @@ core::EngineConfig config(std::uint64_t process, const std::string& directory, W
   core::EngineConfig config;
   config.settings.credit_headers = kCreditHeaders;
   config.settings.credit_bytes = 65536;
+  config.settings.unexpected_bytes = kUnexpectedBytes;
   config.settings.linger_ms = 0;
   config.settings.sm_ring_bytes = kRingBytes;
   config.settings.sm_single_copy = way;
@@ -65,7 +69,7 @@ class Session {
   }
   ~Session() {
     must_hold(knem_.mistakes == 0, "the driver is asked for nothing that is not there");
-    must_hold(application_->unexpected() <= kCreditHeaders, "no more is kept than was granted");
+    must_hold(application_->unexpected() <= kKeptMax, "no more is kept than was granted");
     for (int turns = 0; turns < 2000 && !conversation_->settled(); ++turns) turn();
     must_hold(conversation_->settled(), "what honest processes have sent arrives");
     Reached::note(!lost() && watch_.refused == 0);

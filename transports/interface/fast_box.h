@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // transports/interface/fast_box.h -- what an endpoint gives whose two ends share memory: room for small messages that
 // the engine itself writes and reads, without a call into the transport. The engine decides what lies there and when
-// (core/lane/fast_box.h); the transport gives the memory, and wakes a reader that sleeps.
+// (core/path/fast_box.h); the transport gives the memory, and wakes a reader that sleeps.
 //
 // Threads: under the engine's lock. Ownership: the endpoint's; valid until its on_down() returns, or until it is
 // destroyed.

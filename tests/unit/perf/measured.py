@@ -86,6 +86,10 @@ def picture(perf):
     check("#" in out and "p99.9" in out, f"no bars, or no table: {out}")
     root = xml.etree.ElementTree.parse(path).getroot()
     check(root.tag.endswith("svg") and len(root.findall("{*}polyline")) == 1, "the picture has not one curve")
+    link = os.path.join(perf.directory, "link.svg")
+    os.symlink("led-to.svg", link)  # which is not there yet
+    perf.run("latency", "--size", "8", "--rounds", "200", "--plot", link)
+    check(os.path.islink(link) and os.path.getsize(link) > 0, "a link to a picture that was not there yet is no link any more")
 
 
 def by_hand(perf):

@@ -169,6 +169,29 @@ TEST_CASE("an engine that nobody has any more ends before the next one begins") 
   }
 }
 
+TEST_CASE(
+    "a child that is forked while another thread starts and ends engines has one of its own") {
+  constexpr int kTimes = 10;
+  const Job job;
+  std::atomic<bool> ends = false;
+  std::thread other([&] {
+    while (!ends) Engine::acquire()->reset();
+  });
+  for (int i = 0; i < kTimes; ++i) {
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      ::alarm(60);  // for a child that waits for ever
+      ::_exit(Engine::acquire() ? 0 : 1);
+    }
+    int status = -1;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+  }
+  ends = true;
+  other.join();
+}
+
 TEST_CASE("a forked child that lets go of the engine takes nothing of its parent's away") {
   const Job job;
   auto engine = Engine::acquire();

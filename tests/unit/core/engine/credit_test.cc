@@ -153,7 +153,9 @@ TEST_CASE("the answer to a get that nobody asked for ends its sender") {
   at.expect_cut_off(member);
 }
 
-TEST_CASE("... and those with answers that nobody acknowledges, however often they are received") {
+TEST_CASE(
+    "messages with answers that nobody acknowledges end their sender, however often they are "
+    "received") {
   constexpr int kRounds = 5000;
   for (const bool offered : {false, true}) {
     CAPTURE(offered);

@@ -94,35 +94,6 @@ TEST_CASE("a delivery-complete send waits for the receive; a short buffer trunca
   }
 }
 
-TEST_CASE("a flood beyond all credit keeps its order and bounds memory") {
-  for (const std::string& transport : kBothTransports) {
-    CAPTURE(transport);
-    Settings settings;
-    settings.credit_headers = 64;
-    settings.credit_bytes = 16384;
-    Rig rig(2, kinds_of({transport}), 1, settings);
-    constexpr std::size_t kCount = 3000;
-    const auto data = pattern(700, 9);
-    std::vector<Watched> sent(kCount);
-    for (std::size_t i = 0; i < kCount; ++i) send(rig, 0, 1, i, data, sent[i]);
-    for (int i = 0; i < 2000; ++i) rig.until([] { return true; });
-    std::vector<std::vector<std::byte>> buffers(kCount, std::vector<std::byte>(700));
-    std::vector<Watched> received(kCount);
-    for (std::size_t i = 0; i < kCount; ++i) {
-      const MutableSlice slice{buffers[i].data(), buffers[i].size()};
-      ReceiveRequest request{.ignore = ~Tag{0}};
-      request.slices = {&slice, 1};
-      REQUIRE(rig.ports[1]->receive(request, received[i]) == Accept::kAccepted);
-    }
-    // Offers may complete after eager messages that matched later: wait for all of them.
-    rig.until([&] { return all_done(received) && all_done(sent); });
-    for (std::size_t i = 0; i < kCount; ++i) {
-      REQUIRE(received[i].completion.tag == i);
-      REQUIRE((buffers[i] == data));
-    }
-  }
-}
-
 TEST_CASE("active messages reach their handler on a calling thread") {
   Rig rig(2, kinds_of({"tcp"}));
   std::vector<std::uint64_t> seen;

@@ -26,6 +26,18 @@ TEST_CASE("a peer that takes nothing leaves buffers to send from to all others")
   }));
 }
 
+TEST_CASE("a connection that is made after a peer has stopped taking anything can be sent to") {
+  World world(true);
+  Rig rig(world.subject());
+  Link dead = rig.link();
+  const std::vector<Expected> frames(200, Expected{5, 16, 1000});
+  REQUIRE(transfer(rig, *dead.a, *dead.b, frames));
+  while (dead.a->post_pattern(1, 8, 1000) == Post::kDone) continue;
+  Link later = rig.link();
+  CHECK(later.a->post_pattern(2, 8, 1000) == Post::kDone);
+  REQUIRE(rig.until([&] { return later.b->frames == 1; }));
+}
+
 TEST_CASE("however many peers take nothing, the next one can be sent to") {
   World world(true);
   Rig rig(world.subject());
