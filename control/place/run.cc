@@ -114,6 +114,10 @@ Result<RunRegister> RunRegister::open(const std::string& directory, bool create)
   return RunRegister(std::move(path), std::move(*fd));
 }
 
+RunRegister::~RunRegister() {
+  if (fd_) ::flock(fd_.number(), LOCK_UN);
+}
+
 bool RunRegister::in_place() const {
   struct stat opened {
   }, named{};

@@ -29,6 +29,10 @@ class RunRegister {
   /// Opens that of a directory of this user, and waits for its lock, some seconds at most. create: if there is
   /// none. Errors: kNotFound, kAuth (it is no plain file of this user), kTimeout, kSystem.
   static Result<RunRegister> open(const std::string& directory, bool create);
+  /// Unlocks it, also where a child that was forked meanwhile has a copy of the descriptor.
+  ~RunRegister();
+  RunRegister(RunRegister&&) noexcept = default;
+  RunRegister& operator=(RunRegister&&) = delete;
 
   /// Does it still stand in the directory? It may have been removed, with the directory, before we had the lock.
   bool in_place() const;

@@ -122,10 +122,26 @@ RunId new_run() {
   return RunId{number};
 }
 
-/// The hold ends with this process's part in the run.
+/// Closing a descriptor unlocks nothing where a child that was forked meanwhile has a copy of it: the child itself would
+/// wait for that lock for ever.
+class UnlockAtEnd {
+ public:
+  explicit UnlockAtEnd(const Fd& fd) : fd_(fd) {}
+  ~UnlockAtEnd() {
+    if (fd_) ::flock(fd_.number(), LOCK_UN);  // else it has been handed on
+  }
+  UnlockAtEnd(const UnlockAtEnd&) = delete;
+  UnlockAtEnd& operator=(const UnlockAtEnd&) = delete;
+
+ private:
+  const Fd& fd_;
+};
+
+/// The hold ends with this process's part in the run. A child's copy of it ends nothing.
 std::shared_ptr<const Fd> hold_of(const std::string& path, Fd fd) {
-  return {new Fd(std::move(fd)), [path](const Fd* held) {
+  return {new Fd(std::move(fd)), [path, owner = ::getpid()](const Fd* held) {
             leave_run(path);
+            if (owner == ::getpid()) ::flock(held->number(), LOCK_UN);
             delete held;
           }};
 }
@@ -137,6 +153,7 @@ Result<std::optional<JobDirectory>> try_to_enter(const std::string& path) {
   auto opened = open_private_directory(path, ::geteuid());
   if (!opened && opened.error().code == Errc::kNotFound) return again;
   if (!opened) return tl::unexpected(opened.error());
+  const UnlockAtEnd unlock(*opened);
   auto run = RunRegister::open(path, true);
   if (!run && run.error().code == Errc::kNotFound) return again;
   if (!run) return tl::unexpected(run.error());
@@ -203,6 +220,7 @@ Result<JobDirectory> make_job_directory(const std::string& rundir, std::string_v
 void remove_if_abandoned(const std::string& job_directory) noexcept try {
   const auto opened = open_private_directory(job_directory, ::geteuid());
   if (!opened || !was_used(job_directory, opened->number())) return;
+  const UnlockAtEnd unlock(*opened);
   if (!remove_if_unheld(job_directory, opened->number()))
     remove_if_run_is_over(job_directory, opened->number());
 } catch (const std::bad_alloc&) {

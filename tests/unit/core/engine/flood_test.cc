@@ -7,7 +7,7 @@ using namespace livebtl::test;
 
 namespace {
 
-bool all_done(const std::vector<Watched>& operations) {
+bool all_ended(const std::vector<Watched>& operations) {
   return std::ranges::all_of(operations, [](const auto& each) { return each.done_count == 1; });
 }
 
@@ -38,7 +38,7 @@ struct Flood {
               Accept::kAccepted);
     }
     // Offers may complete after eager messages that matched later: wait for all of them.
-    rig.until([&] { return all_done(received) && all_done(sent); });
+    rig.until([&] { return all_ended(received) && all_ended(sent); });
     for (std::size_t i = 0; i < received.size(); ++i) {
       REQUIRE(received[i].completion.tag == i);
       REQUIRE((into[i] == data));

@@ -49,11 +49,6 @@ void deliver(Rig& rig, std::size_t target, Tag tag, std::size_t bytes, bool expe
   CHECK((buffer == data));
 }
 
-bool all_done(const std::vector<Watched>& operations) {
-  return std::all_of(operations.begin(), operations.end(),
-                     [](const Watched& each) { return each.done_count == 1; });
-}
-
 }  // namespace
 
 TEST_CASE("messages of every size arrive whole, expected or not, at a peer and at oneself") {

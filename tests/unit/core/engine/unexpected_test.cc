@@ -160,7 +160,10 @@ TEST_CASE("credit that answers were in the way of comes back when these have gon
   messages.rig.until([&] { return messages.posted(FrameKind::kRts) > messages.count; });
   for (int i = 0; i < 10; ++i) messages.rig.pass(kMillisecond);
   messages.taps[1].busy = false;
-  messages.rig.until([&] { return messages.has_last(); });
+  messages.rig.until([&] {
+    messages.rig.pass(kMillisecond);
+    return messages.has_last();
+  });
   messages.rig.ports.clear();
 }
 
@@ -188,7 +191,10 @@ TEST_CASE("credit that memory was in the way of comes back when others have give
   CHECK(awaited.done_count == 0);
   for (Watched& each : filled)
     REQUIRE(rig.ports[1]->receive({.tag = kOthersTag, .slices = {}}, each) == Accept::kAccepted);
-  rig.until([&] { return awaited.done_count == 1; });
+  rig.until([&] {
+    rig.pass(kMillisecond);
+    return awaited.done_count == 1;
+  });
   rig.ports.clear();
 }
 
