@@ -84,10 +84,10 @@ void Device::share_among(std::size_t connections) noexcept {
   constexpr std::size_t kOfLockable = 8;
   const auto ends = static_cast<std::uint32_t>(std::max<std::size_t>(1, connections));
   const std::size_t most = calls_.lockable_bytes() / kOfLockable / kBufferBytes;
-  const auto too_few =
-      [&] {  // those of earlier connections may have taken all that there was for them
-        return send_memory_->count() < ends * kEachMin || free_buffers_.size() < kEachMin;
-      };
+  // Earlier connections may have taken all that there was for them.
+  const auto too_few = [&] {
+    return send_memory_->count() < ends * kEachMin || free_buffers_.size() < kEachMin;
+  };
   while (too_few() && send_memory_->count() + Memory::kPieceBuffers <= most && add_send_buffers())
     continue;
   frames_each_ = std::max(kEachMin, (kSendsMax - kControlSends) / ends);
