@@ -163,7 +163,8 @@ struct Faults {
 class Fabric {
  public:
   bool lag = false;
-  bool reads_stand_still = false;  // nothing comes of them until this is false again
+  bool reads_stand_still = false;         // nothing comes of them until this is false again
+  std::vector<std::uint32_t> unanswered;  // queue pairs whose sends nobody acknowledges, with lag
 
   Faults faults() const;
   /// By queue pairs from others' memory, since the beginning.

@@ -189,6 +189,7 @@ bool Fabric::carry_out_one(Pair& pair, const Work& work, ibv_wc_status& status) 
 
 // Sends do not wait for a read before them, but are told after it.
 void Fabric::carry_out(Pair& pair, std::size_t count_max) {
+  if (std::ranges::find(unanswered, pair.qp_num) != unanswered.end()) return;
   std::size_t at = 0;
   while (at < std::min(count_max, pair.sends.size()) && pair.state == IBV_QPS_RTS) {
     Work& work = pair.sends[at];
