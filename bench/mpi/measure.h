@@ -33,8 +33,9 @@ double put_bandwidth_gbs(const Pair& pair, std::size_t bytes, std::uint64_t roun
 
 /// Ping-pong in lock step, told by a word in `shared_file` and not by MPI that the message is
 /// there: each receive finds it at its first poll, so that callgrind counts the same instructions
-/// in every run. Clocks stand still meanwhile, if stopped_clock.cc was loaded. It counts what runs within the functions counted_send and counted_receive, block
-/// by block: block_begins() is called at the begin of every 64 rounds.
+/// in every run. Clocks stand still meanwhile, if stopped_clock.cc was loaded. It counts what runs
+/// within the functions counted_send and counted_receive, block by block: block_begins() is called
+/// at the begin of every 64 rounds.
 void counted(const Pair& pair, std::size_t bytes, std::uint64_t rounds,
              const std::string& shared_file);
 
