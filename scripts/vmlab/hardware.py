@@ -18,7 +18,7 @@ FIXED = "fixed"  # a device on a bus without hot plug
 SEGMENTS = ("tcp", "rdma")
 NO_TIMER_TROUBLE = "no_timer_check mitigations=off random.trust_cpu=on"
 PROBE_SECONDS = 15
-TOOLS = (QEMU, "cpio", "depmod", "mke2fs", "ssh-keygen", "cmake", "ninja", "mpicc")
+TOOLS = (QEMU, "cpio", "depmod", "mke2fs", "zstd", "ssh-keygen", "cmake", "ninja", "mpicc")
 
 
 def socket_of(segment):

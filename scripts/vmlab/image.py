@@ -92,8 +92,8 @@ def _make(work, made, used, kernel_package):
     _make_skeleton(root)
     for package in used:
         _unpack(package, root, "--keep-directory-symlink", *(f"--exclude=./usr/share/{name}" for name in DOCUMENTS))
-    os.mkdir(unpacked)
-    _unpack(kernel_package, unpacked)
+    _make_skeleton(unpacked)
+    _unpack(kernel_package, unpacked, "--keep-directory-symlink")
     kernel = Kernel(unpacked)
     kernel.write_vmlinux(os.path.join(made, "vmlinux"))
     kernel.copy_modules(root)
@@ -159,8 +159,7 @@ def _make_initramfs(directory, kernel, root, target):
     os.chmod(os.path.join(directory, "init"), stat.S_IRWXU)
     with open(os.path.join(directory, "lib", "order"), "w", encoding="utf-8") as order:
         for path in kernel.in_load_order(TO_MOUNT_ROOT):
-            shutil.copy(os.path.join(kernel.modules, path), os.path.join(directory, "lib"))
-            order.write(os.path.basename(path) + "\n")
+            order.write(kernel.copy(path, os.path.join(directory, "lib")) + "\n")
     make_archive(directory, target)
 
 

@@ -17,13 +17,20 @@ MODULES = ("virtio_pci", "virtio_net", "virtio_blk", "virtio_console", "virtio_r
 TO_MOUNT_ROOT = ("virtio_pci", "virtio_blk", "crc32c_generic", "ext4", "overlay")
 
 
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+
+
 def decompress(bzimage):
-    """The ELF kernel inside: QEMU can start it directly, which saves an emulated processor 2-3 s of decompression.
-    Offsets: the kernel's Documentation/arch/x86/boot.rst."""
+    """The ELF kernel inside, compressed with xz by Debian 12, with zstd by Debian 13: QEMU can start it directly, which saves an
+    emulated processor 2-3 s of decompression. Offsets: the kernel's Documentation/arch/x86/boot.rst."""
     setup_sectors = bzimage[0x1f1]
     offset, length = struct.unpack_from("<II", bzimage, 0x248)
     start = (setup_sectors + 1) * 512 + offset
-    elf = lzma.LZMADecompressor().decompress(bzimage[start:start + length])
+    payload = bzimage[start:start + length - 4]  # behind it the kernel's build writes how long it is when decompressed
+    if payload.startswith(ZSTD_MAGIC):
+        elf = run(["zstd", "-dcq"], "decompressing the kernel", text=False, input=payload)
+    else:
+        elf = lzma.LZMADecompressor().decompress(payload)
     check(elf[:4] == b"\x7fELF", "the kernel package holds no kernel in the expected form")
     return elf
 
@@ -32,6 +39,7 @@ class Kernel:
     """An unpacked kernel package."""
 
     def __init__(self, directory):
+        """Its modules are in lib in Debian 12, in usr/lib in Debian 13: `directory` has a link from the one to the other."""
         self.directory = directory
         self.version, = os.listdir(os.path.join(directory, "lib", "modules"))
         self.modules = os.path.join(directory, "lib", "modules", self.version)
@@ -49,7 +57,7 @@ class Kernel:
             file.write(elf)
 
     def in_load_order(self, names):
-        """Paths, below self.modules, of these modules and all that they need."""
+        """Paths, below self.modules, of these modules and all that they need; without those that are compiled in."""
         ordered = []
         for name in names:
             if name not in self._needs:
@@ -58,13 +66,25 @@ class Kernel:
             ordered += [self._needs[each][0] for each in reversed(needed)] + [path]
         return list(dict.fromkeys(ordered))
 
+    def copy(self, path, directory):
+        """A file below self.modules into another directory, a module decompressed: busybox takes no other. Returns its name
+        there."""
+        name = os.path.basename(path)
+        if not name.endswith(".ko.xz"):
+            shutil.copy(os.path.join(self.modules, path), directory)
+            return name
+        name = name.removesuffix(".xz")
+        with lzma.open(os.path.join(self.modules, path)) as packed, open(os.path.join(directory, name), "wb") as file:
+            shutil.copyfileobj(packed, file)
+        return name
+
     def copy_modules(self, root):
         target = os.path.join(root, "usr", "lib", "modules", self.version)
         for path in ("modules.builtin", "modules.order", "modules.builtin.modinfo", *self.in_load_order(MODULES)):
             os.makedirs(os.path.dirname(os.path.join(target, path)), exist_ok=True)
-            shutil.copy(os.path.join(self.modules, path), os.path.join(target, path))
+            self.copy(path, os.path.join(target, os.path.dirname(path)))
         run(["depmod", "-b", root, self.version], "listing the guests' modules")
 
 
 def _name(path):
-    return os.path.basename(path)[:-len(".ko")].replace("-", "_")
+    return os.path.basename(path).partition(".ko")[0].replace("-", "_")
