@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 
 from tests.harness.commands import run
+from tests.harness.launcher import CAPTURE
 from tests.harness.waiting import check
 
 from . import packages
@@ -76,7 +77,7 @@ def forget_others(image):
 def _recipe():
     """Every file that decides what is in the image."""
     names = [os.path.join(GUEST_FILES, name) for name in sorted(os.listdir(GUEST_FILES))]
-    return [*names, os.path.join(HERE, "image.py"), os.path.join(HERE, "kernel.py")]
+    return [*names, CAPTURE, os.path.join(HERE, "image.py"), os.path.join(HERE, "kernel.py")]
 
 
 def _key(used, kernel):
@@ -125,16 +126,16 @@ def _configure(root):
             file.write(text)
     key = os.path.join(root, "etc/ssh/lab_key")
     run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "lab", "-f", key], "making the guests' key")
-    for name in ("lab-init", "lab-nics"):
-        shutil.copy(os.path.join(GUEST_FILES, name), os.path.join(root, "usr/sbin", name))
-        os.chmod(os.path.join(root, "usr/sbin", name), 0o755)
+    for path in (os.path.join(GUEST_FILES, "lab-init"), os.path.join(GUEST_FILES, "lab-nics"), CAPTURE):
+        made = shutil.copy(path, os.path.join(root, "usr/sbin"))
+        os.chmod(made, 0o755)
     busybox = os.path.join(root, "usr/bin/busybox")
     for applet in run([busybox, "--list"], "listing busybox's commands").split():
         if not any(os.path.lexists(os.path.join(root, "usr", place, applet)) for place in ("bin", "sbin")):
             os.symlink("busybox", os.path.join(root, "usr/bin", applet))
     for name in ("mpirun", "mpiexec"):  # alternatives
         if not os.path.lexists(os.path.join(root, "usr/bin", name)):
-            os.symlink("orterun", os.path.join(root, "usr/bin", name))
+            os.symlink("mpirun.openmpi", os.path.join(root, "usr/bin", name))
     psm = os.path.join(root, "usr/lib/libpsm1")  # an alternative too; libfabric links it
     if os.path.isdir(psm):
         os.symlink("libpsm1/" + sorted(os.listdir(psm))[0], os.path.join(root, "usr/lib/libpsm_infinipath.so.1"))

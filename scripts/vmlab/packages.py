@@ -2,6 +2,7 @@
 """The Debian packages of the guests: chosen by apt from this machine's sources, fetched, and never installed here."""
 import json
 import os
+import platform
 from collections import namedtuple
 
 from tests.harness.commands import run
@@ -14,17 +15,23 @@ WANTED = (
     "ibverbs-providers", "ibverbs-utils", "libfabric-bin", "openmpi-bin", "perftest", "rdmacm-utils",
     "libinih1", "libisal2", "libpugixml1v5", "libsodium23", "libstdc++6", "libzmq5", "tar",
 )
+# CRIU 3.17, of Debian 12, calls no script of its settings if a container's runtime calls it.
+PODMAN = {"trixie": ("podman", "crun", "conmon", "libcriu2")}
 # Dependencies that no guest uses: they serve installation, and nothing is installed there.
 UNUSED = (
     "adduser", "debconf", "dpkg", "init-system-helpers", "libdb5.3", "libfile-find-rule-perl", "libgdbm", "libhwloc-plugins",
-    "libicu", "libnumber-compare-perl", "libpciaccess", "libperl", "libsemanage", "libsepol2", "libtext-glob-perl", "libx11", "libxau",
-    "libprotobuf32", "libpython3", "libsqlite3", "libxcb", "libxdmcp", "libxext", "libxml2", "libxnvctrl", "lsb-base", "mawk", "media-types",
+    "libicu", "libnumber-compare-perl", "libpciaccess", "libperl", "libtext-glob-perl", "libx11", "libxau",
+    "libprotobuf32", "libpython3", "libxcb", "libxdmcp", "libxext", "libxml2", "libxnvctrl", "lsb-base", "mawk", "media-types",
     "ocl-icd", "passwd", "pci.ids", "perl", "procps", "python3", "sensible-utils", "sgml-base", "sysvinit-utils", "ucf", "usrmerge",
 )
 KERNEL = "linux-image-amd64"
 APT_LISTS = "/var/lib/apt/lists"
 
 Package = namedtuple("Package", "file sha256")  # file: its name in PACKAGES
+
+
+def wanted():
+    return (*WANTED, *PODMAN.get(platform.freedesktop_os_release().get("VERSION_CODENAME"), ()))
 
 
 def _apt(archives):
@@ -65,7 +72,7 @@ def kernel_name():
 
 def choose():
     """(packages of the root file system, the kernel's package). The choice stands until apt's lists change."""
-    question = [*WANTED, *UNUSED, KERNEL, str(os.stat(APT_LISTS).st_mtime_ns)]
+    question = [*wanted(), *UNUSED, KERNEL, str(os.stat(APT_LISTS).st_mtime_ns)]
     path = os.path.join(PACKAGES, "choice.json")
     if os.path.exists(path):
         with open(path, encoding="utf-8") as file:
@@ -80,7 +87,7 @@ def choose():
 
 def _ask_apt():
     nowhere = os.path.join(PACKAGES, "none")  # apt leaves out what is in its archive directory already
-    listed = _listed([*_apt(nowhere), "--print-uris", "install", *WANTED])
+    listed = _listed([*_apt(nowhere), "--print-uris", "install", *wanted()])
     used = [each for each in listed if not each.file.startswith(UNUSED)]
     kernel, = _listed([*_apt(nowhere), "--print-uris", "download", kernel_name()])
     return sorted(used), kernel
@@ -90,7 +97,7 @@ def fetch(packages, kernel):
     """Fetches what is missing; apt checks the hashes."""
     present = set(os.listdir(PACKAGES))
     if not all(each.file in present for each in packages):
-        run([*_apt(PACKAGES), "--download-only", "install", *WANTED], "fetching the guests' packages")
+        run([*_apt(PACKAGES), "--download-only", "install", *wanted()], "fetching the guests' packages")
     if kernel.file not in present:
         run([*_apt(PACKAGES), "download", kernel_name()], "fetching the guests' kernel", cwd=PACKAGES)
     present = set(os.listdir(PACKAGES))

@@ -17,6 +17,9 @@ class OpenMpi4:
     OVER_STOCK = ("--mca", "pml", "ob1", "--mca", "btl_vader_single_copy_mechanism", "none", "--mca", "osc", "pt2pt,sm")
     HAS_ONE_SIDED_AS_MESSAGES = True  # osc/pt2pt
     COMPONENT_PATH = "SYSTEM_DEFAULT:{}"  # without the first word it finds none of its own
+    PROCESSES = ("mpirun", "orted")  # the launcher, as the kernel names it, and its daemon on another node
+    # For CRIU: the daemon leaves the ssh that has started it, so that it is connected to nothing but its like.
+    DAEMONS_ALONE = ("--mca", "orte_launch_agent", "orted --daemonize")
 
     @staticmethod
     def for_one_sided(words):
@@ -29,7 +32,7 @@ class OpenMpi4:
         return ["--output-filename", output + ":nocopy"]
 
     @staticmethod
-    def captured(_output, program):
+    def captured(_output, program, _capture=CAPTURE):
         """The command that each rank runs."""
         return program
 
@@ -39,6 +42,8 @@ class OpenMpi5:
     mpirun's own output."""
     OVER_STOCK = ("--mca", "pml", "ob1", "--mca", "smsc", "^cma,knem,xpmem")
     HAS_ONE_SIDED_AS_MESSAGES = False
+    PROCESSES = ("prterun", "prted")
+    DAEMONS_ALONE = ("--prtemca", "prte_launch_agent", "prted --daemonize")
     COMPONENT_PATH = "{}"  # its own are in its library; PMIx, which reads this path too, does not know the first word
 
     @staticmethod
@@ -52,8 +57,9 @@ class OpenMpi5:
         return []
 
     @staticmethod
-    def captured(output, program):
-        return [CAPTURE, output, *program]
+    def captured(output, program, capture=CAPTURE):
+        """capture: where that file is for the rank."""
+        return [capture, output, *program]
 
 
 @functools.lru_cache(maxsize=None)

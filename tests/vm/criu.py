@@ -3,6 +3,7 @@
 import shlex
 
 from tests.harness.control import DONE, INCONSISTENT, REFUSED, Answer
+from tests.harness.launcher import launcher
 from tests.harness.scenario import scenario
 from tests.harness.waiting import check
 
@@ -30,7 +31,7 @@ class DumpedJob(GuestsJob):
         return self.code is not None
 
     def processes(self):
-        return self.head.output(f"pidof mpirun e2e_{self.program}; true").split()
+        return self.head.output(f"pidof {launcher().PROCESSES[0]} e2e_{self.program}; true").split()
 
     def checkpoint(self, action, name, *options):
         words = ["checkpoint", action, f"{SETS}/{name}", *options]

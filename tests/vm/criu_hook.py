@@ -4,13 +4,13 @@ import json
 import shlex
 
 from tests.harness.control import DONE
+from tests.harness.launcher import launcher
 from tests.harness.scenario import scenario
 from tests.harness.waiting import check, wait_until
 
 from .criu import SETS, TIMEOUT_SECONDS, DumpedJob
 
 IMAGES = f"{SETS}/images"
-RUNS = "/run/livebtl"
 
 
 def install(guest):
@@ -32,7 +32,7 @@ def criu(job, hook, action, *words):
 
 def dump(job, hook, *words):
     job.head.output(f"rm -rf {IMAGES} && mkdir {IMAGES}")
-    root = job.head.output("pidof mpirun").strip()
+    root = job.head.output("pidof " + launcher().PROCESSES[0]).strip()
     return criu(job, hook, "dump", "--tree", root, "--network-lock", "nftables", "--timeout", str(TIMEOUT_SECONDS), *words)
 
 
@@ -63,11 +63,8 @@ def hook_is_called(context):
         job.wait_progress()
         job.btlctl(job.head, "remove", "verbs").expect(DONE)
         job.check_device_open(False)
-        # As CRIU wants it: files are as they were. btlctl, which the hook calls, tidies what no process has any more.
-        job.head.output(f"cp -a {RUNS} {SETS}/runs")
         succeeds(*dump(job, hook))
         check(not job.processes(), f"after the dump there are still {job.processes()}")
-        job.head.output(f"while pidof btlctl; do sleep 0.2; done; rm -rf {RUNS} && cp -a {SETS}/runs {RUNS}")
         succeeds(*criu(job, hook, "restore", "--restore-detached"))
         job.wait_progress()
         totals = job.finish()

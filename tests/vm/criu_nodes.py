@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""btlctl checkpoint run and restore of a job on two guests: mpirun, orted and ranks, dumped by a CRIU on each."""
+"""btlctl checkpoint run and restore of a job on two guests: the launcher, its daemon and ranks, dumped by a CRIU on each."""
 import shlex
 
 from tests.harness.control import DONE, INCONSISTENT, REFUSED, RETRACTED
+from tests.harness.launcher import launcher
 from tests.harness.scenario import scenario
 from tests.harness.waiting import check, wait_until
 
@@ -20,12 +21,15 @@ class NodesJob(DumpedJob):
         return self
 
     def command(self):
-        """orted leaves the ssh that has started it: nothing of the job is below a process that is none of it."""
+        """Nothing of the job is below a process that is none of it."""
         first, *rest = GuestsJob.command(self)
-        return [first, "--mca", "orte_launch_agent", "orted --daemonize", *rest]
+        return [first, *launcher().DAEMONS_ALONE, *rest]
+
+    def names(self):
+        return " ".join((*launcher().PROCESSES, f"e2e_{self.program}"))
 
     def processes(self):
-        return [pid for guest in self.lab.guests for pid in guest.output(f"pidof mpirun orted e2e_{self.program}; true").split()]
+        return [pid for guest in self.lab.guests for pid in guest.output(f"pidof {self.names()}; true").split()]
 
     def checkpoint(self, action, name, *options):
         return super().checkpoint(action, name, *NODES, *options)
@@ -36,7 +40,7 @@ class NodesJob(DumpedJob):
 
     def end(self):
         for guest in self.lab.guests:
-            guest.output(f"kill -9 $(pidof mpirun orted e2e_{self.program} livebtl-relay); true")
+            guest.output(f"kill -9 $(pidof {self.names()} livebtl-relay); true")
         wait_until("the job's processes to end", lambda: not self.processes(), 60 * self.lab.pace)
 
 

@@ -50,10 +50,10 @@ class GuestsJob:
     def command(self):
         hosts = ",".join(f"{guest.name}:{self.per_guest}" for guest in self.lab.guests)
         words = [*mpirun(self.ranks, as_root=True), "--host", hosts, "--mca", "oob_tcp_if_include", "eth0",
-                 *self.mpi, "--output-filename", OUTPUT + ":nocopy"]
+                 *self.mpi, *launcher().options(OUTPUT)]
         for name, value in self.environment.items():
             words += ["-x", f"{name}={value}"]
-        return words + self.program_words()
+        return words + launcher().captured(OUTPUT, self.program_words(), "capture")
 
     def program_words(self):
         return [f"/opt/livebtl/e2e/e2e_{self.program}", "--stop", STOP, "--ready", READY, *self.arguments]

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The hook for CRIU, called as for a container: for processes with a host name, mounts and a run directory of their own."""
+import os
+import subprocess
+
+from tests.harness import processes
+from tests.harness.commands import ROOT
+from tests.harness.nodes import job_on_two_nodes
+from tests.harness.scenario import NEEDS_ROOT, scenario
+from tests.harness.waiting import check, wait_until
+
+from .departures import SM_MEMORY
+
+HOOK = os.path.join(ROOT, "scripts", "hooks", "criu")
+THERE = (2, 3)  # the ranks on the second node
+
+
+def _without_memory(job):
+    """The ranks that have no memory of sm."""
+    return tuple(sorted(rank for rank, pid in job.rank_pids().items() if not processes.mappings(pid, SM_MEMORY)))
+
+
+def _call(job, action, pid, run_directory):
+    """The hook as CRIU calls it, outside of all nodes, for a tree whose first process is `pid`."""
+    environment = dict(job.environment, LIVEBTL_BTLCTL=job.build.btlctl, LIVEBTL_HOOK_TIMEOUT="20", LIVEBTL_HOOK_TRANSPORTS="sm",
+                       LIVEBTL_RUNDIR=run_directory, CRTOOLS_SCRIPT_ACTION=action, CRTOOLS_INIT_PID=str(pid))
+    done = subprocess.run([HOOK], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+    check(done.returncode == 0, f"{action}: code {done.returncode}: {done.stdout}{done.stderr}")
+
+
+@scenario("criu-hook-in-containers", NEEDS_ROOT)
+def enters_containers(context):
+    """sm is set aside on the second of two nodes, which the hook knows by a process alone, and returned to; a link there that leads
+    to another container's run directory is not followed."""
+    with job_on_two_nodes(context, "stream", 2) as (job, (one, two)):
+        pids = job.rank_pids()
+        outside = f"/proc/{pids[0]}/root{job.rundir}"
+        check(os.listdir(outside) and not os.listdir(job.rundir), "the nodes have no run directories of their own")
+        link = os.path.join(job.rundir, "link")
+        two.run("ln", "-s", outside, link)
+        _call(job, "pre-dump", pids[2], link)
+        check(not _without_memory(job), f"by a link another container was entered: {_without_memory(job)}")
+        two.run("rm", link)
+        for after in ("post-dump", "post-resume"):
+            _call(job, "pre-dump", pids[2], job.rundir)
+            check(_without_memory(job) == THERE, f"sm was set aside by {_without_memory(job)}")
+            _call(job, after, pids[2], job.rundir)
+            wait_until("sm to come back", lambda: not _without_memory(job), 30)
+        totals = job.finish(60)
+    return f"entered {two.name}, and not {one.name}; {totals['received']} messages"
