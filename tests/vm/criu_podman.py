@@ -63,6 +63,9 @@ class ContainerJob(DumpedJob):
         words = ["env", "LIVEBTL_RUNDIR=" + directory, "btlctl", "--json", "--timeout", str(seconds), *arguments]
         return Answer(arguments, *guest.look_in(shlex.join(words), 2 * seconds))
 
+    def set_criu(self, *lines):
+        self.head.output(f"mkdir -p $(dirname {CRIU_SETTINGS}) && printf '%s\\n' {shlex.join(lines)} >{CRIU_SETTINGS}")
+
     def call(self, action, *words):
         """(exit code, what it said, what CRIU's log says of errors) of podman container ACTION."""
         command = shlex.join(["podman", "container", action, "--tcp-established", "--file-locks", *words, NAME])
@@ -75,9 +78,10 @@ class ContainerJob(DumpedJob):
 
     def wait_returned(self):
         """The way back goes on behind podman's end."""
-        def open_again():
-            return {each["name"]: each["state"] for each in self.btlctl(self.head, "list").json["members"][0]["transports"]}["sm"] == "open"
-        wait_until("sm to be open again", open_again, 120 * self.lab.pace, interval=1)
+        def over_sm():
+            members = self.btlctl(self.head, "list").expect(DONE).json["members"]
+            return all(each["peers"] == 1 for member in members for each in member["transports"] if each["name"] == "sm")
+        wait_until("the ranks to send over sm again", over_sm, 120 * self.lab.pace, interval=1)
 
 
 @scenario("criu-podman", CALLS_SCRIPTS)
@@ -89,11 +93,11 @@ def podman_calls_the_hook(context):
     with context.lab(1) as lab, ContainerJob(lab, context.logs) as job:
         job.wait_ready()
         job.check_device_open(True)
+        job.set_criu("network-lock nftables")
         code, said = job.call("checkpoint", "--leave-running")
         check(code != 0 and "handle_device_vma" in said, f"without the hook, code {code}: {said}")
         job.wait_progress()
-        hook = install(job.head)
-        job.head.output(f"mkdir -p /etc/criu && printf 'action-script {hook}\\nnetwork-lock nftables\\n' >{CRIU_SETTINGS}")
+        job.set_criu("network-lock nftables", "action-script " + install(job.head))
         job.checkpoint_or_restore("checkpoint", "--leave-running")
         wait_device(job, True)
         job.wait_progress()
