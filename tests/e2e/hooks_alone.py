@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The hooks of scripts/hooks alone: what they make of every exit code of btlctl. No job runs."""
-import contextlib
-import ctypes
 import os
 import re
 import shutil
@@ -207,35 +205,6 @@ def _returns_later(hooks):
     wait_until("the last return", lambda: "return" in hooks.said(), 30)
 
 
-PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207  # sys/ptrace.h
-
-
-def _dumped(hooks, and_then):
-    """What btlctl is asked after the dump of a process that CRIU traces, and then lets go on or ends."""
-    ptrace = ctypes.CDLL(None, use_errno=True).ptrace
-    with subprocess.Popen(["sleep", "infinity"]) as process, contextlib.ExitStack() as at_the_end:
-        at_the_end.callback(process.kill)
-        for request in (PTRACE_SEIZE, PTRACE_INTERRUPT):
-            check(ptrace(request, process.pid, None, None) == 0, f"ptrace: {os.strerror(ctypes.get_errno())}")
-        os.waitpid(process.pid, os.WUNTRACED)  # until it stands still
-        still_there, of_hook = os.pipe()
-        code, asked = hooks.run("criu", descriptors=(of_hook,), CRTOOLS_SCRIPT_ACTION="post-dump", CRTOOLS_INIT_PID=str(process.pid))
-        check(code == 0 and not asked, f"while the process was traced: code {code}, asked {asked}")
-        os.close(of_hook)
-        and_then(ptrace, process)
-        os.read(still_there, 1)  # until what the hook does in the background has ended
-        os.close(still_there)
-    return hooks.said()
-
-
-def _leaves_alone_what_a_restore_needs(hooks):
-    """btlctl would tidy what ended processes have left."""
-    asked = _dumped(hooks, lambda ptrace, process: ptrace(PTRACE_DETACH, process.pid, None, None))
-    check("checkpoint return" in asked, "a process that went on has not returned")
-    asked = _dumped(hooks, lambda ptrace, process: process.kill())
-    check(not asked, f"after the process was ended: {asked}")
-
-
 @scenario("hooks-alone")
 def hooks_alone(context):
     directory = os.path.join(os.path.abspath(context.logs), "stubbed")
@@ -244,7 +213,6 @@ def hooks_alone(context):
     _goes_on_only_without_a_job(stubbed)
     _returns_where_it_is_not_moved(stubbed)
     _returns_later(stubbed)
-    _leaves_alone_what_a_restore_needs(stubbed)
     _moves_and_dumps_nothing_by_settings_that_are_wrong(stubbed)
     _freezes_whatever_others_do(stubbed)
     _ends_what_a_failed_freeze_began(stubbed)

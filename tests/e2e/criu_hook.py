@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The hook for CRIU, called as for a container: for processes with a host name, mounts and a run directory of their own."""
+"""The hook for CRIU, called as CRIU does: for processes with a host name, mounts and a run directory of their own, and after a dump."""
+import contextlib
+import ctypes
 import os
+import shutil
 import subprocess
 
 from tests.harness import processes
@@ -10,9 +13,11 @@ from tests.harness.scenario import NEEDS_ROOT, scenario
 from tests.harness.waiting import check, wait_until
 
 from .departures import SM_MEMORY
+from .hooks_alone import StubbedHooks
 
 HOOK = os.path.join(ROOT, "scripts", "hooks", "criu")
 THERE = (2, 3)  # the ranks on the second node
+PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207  # sys/ptrace.h
 
 
 def _without_memory(job):
@@ -48,3 +53,34 @@ def enters_containers(context):
             wait_until("sm to come back", lambda: not _without_memory(job), 30)
         totals = job.finish(60)
     return f"entered {two.name}, and not {one.name}; {totals['received']} messages"
+
+
+def _dumped(hooks, and_then):
+    """What btlctl is asked after the dump of a process that CRIU traces, and then lets go on or ends."""
+    ptrace = ctypes.CDLL(None, use_errno=True).ptrace
+    with subprocess.Popen(["sleep", "infinity"]) as process, contextlib.ExitStack() as at_the_end:
+        at_the_end.callback(process.kill)
+        for request in (PTRACE_SEIZE, PTRACE_INTERRUPT):
+            check(ptrace(request, process.pid, None, None) == 0, f"ptrace: {os.strerror(ctypes.get_errno())}")
+        os.waitpid(process.pid, os.WUNTRACED)  # until it stands still
+        still_there, of_hook = os.pipe()
+        code, asked = hooks.run("criu", descriptors=(of_hook,), CRTOOLS_SCRIPT_ACTION="post-dump", CRTOOLS_INIT_PID=str(process.pid))
+        check(code == 0 and not asked, f"while the process was traced: code {code}, asked {asked}")
+        os.close(of_hook)
+        and_then(ptrace, process)
+        os.read(still_there, 1)  # until what the hook does in the background has ended
+        os.close(still_there)
+    return hooks.said()
+
+
+@scenario("criu-hook-after-the-dump")
+def leaves_alone_what_a_restore_needs(context):
+    """btlctl, which would tidy what ended processes have left, is asked once CRIU has let them go on, and not if it ends them."""
+    directory = os.path.join(os.path.abspath(context.logs), "stubbed")
+    shutil.rmtree(directory, ignore_errors=True)
+    hooks = StubbedHooks(directory)
+    asked = _dumped(hooks, lambda ptrace, process: ptrace(PTRACE_DETACH, process.pid, None, None))
+    check("checkpoint return" in asked, "a process that went on has not returned")
+    asked = _dumped(hooks, lambda ptrace, process: process.kill())
+    check(not asked, f"after the process was ended: {asked}")
+    return "asked of a process that went on, not of one that was ended"
