@@ -39,16 +39,12 @@ bool is_pid(std::uint64_t number) {
   return number > 1 && number <= static_cast<std::uint64_t>(std::numeric_limits<pid_t>::max());
 }
 
-// /etc/criu/default.conf may name the hook of livebtl, for podman, and a job that is held cannot leave its devices.
-constexpr const char* kOnlyTheseWords = "--no-default-config";
-
 }  // namespace
 
 Words dump_words(const std::string& criu, pid_t root, const std::string& images, bool goes_on,
                  TimeNs timeout) {
   Words words = {criu,
                  "dump",
-                 kOnlyTheseWords,
                  "--tree",
                  std::to_string(root),
                  "--images-dir",
@@ -69,17 +65,9 @@ Words dump_words(const std::string& criu, pid_t root, const std::string& images,
 }
 
 Words restore_words(const std::string& criu, const std::string& images, bool waits) {
-  Words words = {criu,
-                 "restore",
-                 kOnlyTheseWords,
-                 "--images-dir",
-                 images,
-                 "--log-file",
-                 kRestoreLog,
-                 "--shell-job",
-                 "--tcp-established",
-                 "--file-locks",
-                 "--restore-detached"};
+  Words words = {criu,           "restore",           "--images-dir", images,
+                 "--log-file",   kRestoreLog,         "--shell-job",  "--tcp-established",
+                 "--file-locks", "--restore-detached"};
   if (waits) words.insert(words.end(), {"--action-script", images + "/" + kRestoreScriptFile});
   return words;
 }

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""scripts/vmlab/figures -- what livebtl adds to verbs: MPI over livebtl's verbs beside perftest, on the same devices.
+"""scripts/vmlab/figures -- what livebtl adds to verbs: MPI over livebtl's verbs beside perftest, on the same devices; or (criu)
+what a job has of verbs that can be dumped, beside one that was started on tcp (criu_figures.py).
 
-usage: scripts/vmlab/figures [--pairs N] [--json FILE] [--build DIR]
-Two guests, one rank each. A pair of measurements is one of each side, back to back, in alternating order: half a round trip
+usage: scripts/vmlab/figures [verbs|criu] [--pairs N] [--json FILE] [--build DIR]
+verbs: two guests, one rank each. A pair of measurements is one of each side, back to back, in alternating order: half a round trip
 (ib_send_lat) and bandwidth (ib_write_bw). Emulated guests are slow and fluctuate: only ratios within a pair mean anything.
-Prints a table for docs/PERFORMANCE.md; the last line is "figures: N pairs".
+Prints a table for docs/PERFORMANCE.md; the last line begins with "figures: ".
 """
 import argparse
 import json
@@ -16,7 +17,7 @@ from tests.harness.waiting import Failed, check, wait_until
 from tests.vm.job import DIRECTORY, StandaloneContext
 from tests.vm.verbs import VerbsJob
 
-from . import lab
+from . import criu_figures, lab
 from .lab import say
 
 # (what, bytes, messages in one measurement, perftest's program, its column)
@@ -114,14 +115,16 @@ def run(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="scripts/vmlab/figures", description="MPI over livebtl's verbs beside perftest.")
+    parser = argparse.ArgumentParser(prog="scripts/vmlab/figures", description="MPI over livebtl's verbs beside perftest; or a job "
+                                     "on verbs that is dumped by CRIU beside one that was started on tcp.")
+    parser.add_argument("what", nargs="?", choices=("verbs", "criu"), default="verbs", help="default: %(default)s")
     parser.add_argument("--pairs", type=int, default=8, help="default: %(default)s")
     parser.add_argument("--json", metavar="FILE")
     lab.add_build_option(parser.add_argument)
     options = parser.parse_args()
     exit_on_sigterm()
     try:
-        print(f"figures: {run(options)}")
+        print(f"figures: {(criu_figures.run if options.what == 'criu' else run)(options)}")
         return 0
     except Failed as failure:
         print(f"figures failed: {failure}")

@@ -28,7 +28,7 @@ def _without_memory(job):
 def _call(job, action, pid, run_directory):
     """The hook as CRIU calls it, outside of all nodes, for a tree whose first process is `pid`."""
     environment = dict(job.environment, LIVEBTL_BTLCTL=job.build.btlctl, LIVEBTL_HOOK_TIMEOUT="20", LIVEBTL_HOOK_TRANSPORTS="sm",
-                       LIVEBTL_RUNDIR=run_directory, CRTOOLS_SCRIPT_ACTION=action, CRTOOLS_INIT_PID=str(pid))
+                       LIVEBTL_RUNDIR=run_directory, LIVEBTL_HOOK_CONTAINERS="yes", CRTOOLS_SCRIPT_ACTION=action, CRTOOLS_INIT_PID=str(pid))
     done = subprocess.run([HOOK], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
     check(done.returncode == 0, f"{action}: code {done.returncode}: {done.stdout}{done.stderr}")
 
@@ -83,4 +83,21 @@ def leaves_alone_what_a_restore_needs(context):
     check("checkpoint return" in asked, "a process that went on has not returned")
     asked = _dumped(hooks, lambda ptrace, process: process.kill())
     check(not asked, f"after the process was ended: {asked}")
-    return "asked of a process that went on, not of one that was ended"
+    _next_dump(hooks)
+    return "asked of a process that went on, not of one that was ended, nor in its next dump"
+
+
+def _next_dump(hooks):
+    """What the last dump set aside cannot be returned to yet: that is not tried any more once the next one has begun."""
+    with subprocess.Popen(["sleep", "infinity"]) as process, contextlib.ExitStack() as at_the_end:
+        at_the_end.callback(process.kill)
+        still_there, of_hook = os.pipe()
+        settings = {"codes": {"return": 5}, "CRTOOLS_INIT_PID": str(process.pid)}
+        hooks.run("criu", descriptors=(of_hook,), CRTOOLS_SCRIPT_ACTION="post-dump", **settings)
+        os.close(of_hook)
+        wait_until("the return to be tried again", lambda: hooks.said().count("return") > 1, 30)
+        hooks.run("criu", CRTOOLS_SCRIPT_ACTION="pre-dump", **settings)
+        os.read(still_there, 1)  # until the last one's return has ended
+        os.close(still_there)
+        said = hooks.said()
+        check("prepare" in said and "return" not in said[said.index("prepare"):], f"asked in the next dump: {said}")

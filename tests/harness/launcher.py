@@ -17,7 +17,7 @@ class OpenMpi4:
     OVER_STOCK = ("--mca", "pml", "ob1", "--mca", "btl_vader_single_copy_mechanism", "none", "--mca", "osc", "pt2pt,sm")
     HAS_ONE_SIDED_AS_MESSAGES = True  # osc/pt2pt
     COMPONENT_PATH = "SYSTEM_DEFAULT:{}"  # without the first word it finds none of its own
-    PROCESSES = ("mpirun", "orted")  # the launcher, as the kernel names it, and its daemon on another node
+    PROCESSES = ("mpirun", "orted")  # the launcher, as the kernel names it once it runs, and its daemon on another node
     # For CRIU: the daemon leaves the ssh that has started it, so that it is connected to nothing but its like.
     DAEMONS_ALONE = ("--mca", "orte_launch_agent", "orted --daemonize")
 

@@ -17,8 +17,8 @@ class DumpedJob(GuestsJob):
     """In a session of its own, so that mpirun is nobody's child: its exit code is lost with the first dump, its ranks' proofs
     are not."""
 
-    def __init__(self, lab, logs):
-        super().__init__(lab, logs, transports="self,sm,tcp,verbs")
+    def __init__(self, lab, logs, transports="self,sm,tcp,verbs"):
+        super().__init__(lab, logs, transports=transports)
 
     def __enter__(self):
         self.head.output(f"rm -rf {DIRECTORY} {SETS} && mkdir -m 700 {DIRECTORY} {SETS}")
@@ -31,7 +31,11 @@ class DumpedJob(GuestsJob):
         return self.code is not None
 
     def processes(self):
-        return self.head.output(f"pidof {launcher().PROCESSES[0]} e2e_{self.program}; true").split()
+        return self.head.output(f"pidof {self.names()}; true").split()
+
+    def names(self):
+        """Of its processes; mpirun may become another program."""
+        return " ".join({"mpirun", *launcher().PROCESSES, f"e2e_{self.program}"})
 
     def checkpoint(self, action, name, *options):
         words = ["checkpoint", action, f"{SETS}/{name}", *options]

@@ -25,9 +25,6 @@ class NodesJob(DumpedJob):
         first, *rest = GuestsJob.command(self)
         return [first, *launcher().DAEMONS_ALONE, *rest]
 
-    def names(self):
-        return " ".join((*launcher().PROCESSES, f"e2e_{self.program}"))
-
     def processes(self):
         return [pid for guest in self.lab.guests for pid in guest.output(f"pidof {self.names()}; true").split()]
 

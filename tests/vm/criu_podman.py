@@ -80,7 +80,8 @@ class ContainerJob(DumpedJob):
         """The way back goes on behind podman's end."""
         def over_sm():
             members = self.btlctl(self.head, "list").expect(DONE).json["members"]
-            return all(each["peers"] == 1 for member in members for each in member["transports"] if each["name"] == "sm")
+            peers = [each["peers"] for member in members for each in member["transports"] if each["name"] == "sm"]
+            return peers == [1] * self.ranks
         wait_until("the ranks to send over sm again", over_sm, 120 * self.lab.pace, interval=1)
 
 
@@ -98,6 +99,7 @@ def podman_calls_the_hook(context):
         check(code != 0 and "handle_device_vma" in said, f"without the hook, code {code}: {said}")
         job.wait_progress()
         job.set_criu("network-lock nftables", "action-script " + install(job.head))
+        job.head.output("echo LIVEBTL_HOOK_CONTAINERS=yes >>/etc/livebtl/hooks.conf")
         job.checkpoint_or_restore("checkpoint", "--leave-running")
         wait_device(job, True)
         job.wait_progress()
