@@ -54,8 +54,9 @@ std::optional<Json> as_argument(const Json& property, const Json& value) {
 
 bool worth_asking(const Json& property) {
   const std::string name = text_member(property, "name");
-  // Experimental properties are seldom set, and some show what the device made of others.
-  return !name.empty() && !name.starts_with("x-") &&
+  // Experimental properties are seldom set, and some show what the device made of others. A PCI device shows its bus's
+  // number (QEMU 10), which device_add refuses.
+  return !name.empty() && !name.starts_with("x-") && name != "busnr" &&
          !text_member(property, "type").starts_with("child<");
 }
 

@@ -44,16 +44,16 @@ TEST_CASE("a card's arguments are what differs from the driver's usual values") 
   usual["default-value"] = true;
   ScriptedPeer peer;
   auto qmp = answering(
-      peer,
-      {kPlugged, returns("virtio-net-pci"),
-       returns(Json::array(
-           {usual, property("mac", "str"), property("addr", "int32"), property("x-secret", "bool"),
-            property("romfile", "str"), property("memdev", "link<memory-backend>"),
-            property("host", "str"), property("sysfsdev", "str"),
-            property("inner", "child<virtio-net-device>"), property("write-only", "str")})),
-       returns("/machine/peripheral/port1/port1"), returns(true), returns("52:54:00:00:00:01"),
-       returns(10), returns(""), returns("/objects/memory0"), returns("ffff:ff:ff.f"), returns(""),
-       refuses("no")});
+      peer, {kPlugged, returns("virtio-net-pci"),
+             returns(Json::array(
+                 {usual, property("mac", "str"), property("addr", "int32"),
+                  property("x-secret", "bool"), property("busnr", "busnr"),
+                  property("romfile", "str"), property("memdev", "link<memory-backend>"),
+                  property("host", "str"), property("sysfsdev", "str"),
+                  property("inner", "child<virtio-net-device>"), property("write-only", "str")})),
+             returns("/machine/peripheral/port1/port1"), returns(true),
+             returns("52:54:00:00:00:01"), returns(10), returns(""), returns("/objects/memory0"),
+             returns("ffff:ff:ff.f"), returns(""), refuses("no")});
   const auto card = find_card(qmp, "hca", {}, long_enough());
   REQUIRE(card);
   CHECK(card->present);
