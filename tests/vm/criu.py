@@ -5,7 +5,7 @@ import shlex
 from tests.harness.control import DONE, INCONSISTENT, REFUSED, Answer
 from tests.harness.launcher import launcher
 from tests.harness.scenario import scenario
-from tests.harness.waiting import check
+from tests.harness.waiting import check, wait_until
 
 from .job import DIRECTORY, GuestsJob
 
@@ -22,8 +22,12 @@ class DumpedJob(GuestsJob):
 
     def __enter__(self):
         self.head.output(f"rm -rf {DIRECTORY} {SETS} && mkdir -m 700 {DIRECTORY} {SETS}")
-        self.head.output(f"setsid {shlex.join(self.command())} >{DIRECTORY}/mpirun.log 2>&1 </dev/null &")
+        self.start()
         return self
+
+    def start(self):
+        self.head.output(f"setsid {shlex.join(self.command())} >{DIRECTORY}/mpirun.log 2>&1 </dev/null &")
+        wait_until("mpirun to begin", self.processes, 60 * self.lab.pace)
 
     def ended(self):
         if self.code is None and not self.processes():

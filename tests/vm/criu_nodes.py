@@ -17,7 +17,7 @@ class NodesJob(DumpedJob):
     def __enter__(self):
         for guest in self.lab.guests:
             guest.output(f"rm -rf {DIRECTORY} {SETS} && mkdir -m 700 {DIRECTORY} {SETS}")
-        self.head.output(f"setsid {shlex.join(self.command())} >{DIRECTORY}/mpirun.log 2>&1 </dev/null &")
+        self.start()
         return self
 
     def command(self):
