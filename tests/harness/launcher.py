@@ -43,7 +43,7 @@ class OpenMpi5:
     OVER_STOCK = ("--mca", "pml", "ob1", "--mca", "smsc", "^cma,knem,xpmem")
     HAS_ONE_SIDED_AS_MESSAGES = False
     PROCESSES = ("prterun", "prted")
-    DAEMONS_ALONE = ("--prtemca", "prte_launch_agent", "prted --daemonize")
+    DAEMONS_ALONE = ()  # with --daemonize prted stays connected to ssh
     COMPONENT_PATH = "{}"  # its own are in its library; PMIx, which reads this path too, does not know the first word
 
     @staticmethod
