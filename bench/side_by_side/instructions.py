@@ -13,8 +13,8 @@ from tests.harness.waiting import Failed, check
 from .contenders import CONTENDERS, PerfJob
 
 BLOCK_ROUNDS = 64  # of bench_mpi counted
-# Open MPI looks at its events every 10 ms by the processor's own counter, which cannot be made to stand still: once a message
-# where callgrind is slow. Here once a minute.
+# Open MPI looks at its events every 10 ms by the processor's own counter, which cannot be made to stand still: on a busy machine
+# at every eighth poll under callgrind. Here once a minute.
 SELDOM = ["--mca", "mpi_event_tick_rate", "60000000"]
 NAME = re.compile(r"\((\d+)\)(?: (.*))?")
 

@@ -19,6 +19,7 @@ using Words = std::vector<std::string>;
 // In the directory of the images.
 inline constexpr const char* kDumpLog = "dump.log";
 inline constexpr const char* kRestoreLog = "restore.log";
+// By this one scripts/hooks/criu knows our dumps.
 inline constexpr const char* kScriptFile = "livebtl-script";
 inline constexpr const char* kRestoreScriptFile = "livebtl-restore-script";
 inline constexpr const char* kScriptLog = "livebtl-script.log";

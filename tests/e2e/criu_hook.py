@@ -84,6 +84,10 @@ def leaves_alone_what_a_restore_needs(context):
     asked = _dumped(hooks, lambda ptrace, process: process.kill())
     check(not asked, f"after the process was ended: {asked}")
     _next_dump(hooks)
+    with open(os.path.join(directory, "livebtl-script"), "w"):  # of btlctl checkpoint run, among the images
+        pass
+    code, asked = hooks.run("criu", CRTOOLS_SCRIPT_ACTION="pre-dump", CRTOOLS_IMAGE_DIR=directory)
+    check(code == 0 and not asked, f"in a dump of checkpoint run: code {code}, asked {asked}")
     return "asked of a process that went on, not of one that was ended, nor in its next dump"
 
 
