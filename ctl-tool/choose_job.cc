@@ -204,7 +204,13 @@ tl::expected<control::JobLinks, NoJob> open_job(const CommandLine& line, TimeNs 
   }
   auto job = wait_for_job(line, timeout, stop);
   if (!job) return tl::unexpected(job.error());
-  return control::JobLinks::open(*job);
+  std::vector<std::string> relays;
+  for (const std::string& each : line.relays) {
+    auto relay = control::parse_relay(each);
+    if (!relay) return none(relay.error().text, ExitCode::kUsage);
+    relays.push_back(std::move(*relay));
+  }
+  return control::JobLinks::open(*job, relays);
 }
 
 }  // namespace livebtl::tool

@@ -43,14 +43,17 @@ struct CommandLine {
   std::string job;
   std::string user;     // whose jobs of this node; empty: as choose_job.h says
   std::string connect;  // HOST:PORT of a relay, with vm a URI of libvirt; empty: jobs of this node
-  std::string secret_file;         // with connect
-  std::string scope;               // job or node:NAME; empty: job
-  std::string file;                // secret: to be written
-  std::string hold_id;             // empty: whichever there is
-  std::optional<double> lease_s;   // of a hold
-  bool hold = false;               // checkpoint prepare: then hold the job
-  std::string root = "/";          // hooks: where the file system begins
-  std::vector<std::string> words;  // doctor: a launch line; help: a command
+  std::string secret_file;             // with connect
+  std::string scope;                   // job or node:NAME; empty: job
+  std::string file;                    // secret: to be written
+  std::string hold_id;                 // empty: whichever there is
+  std::optional<double> lease_s;       // of a hold
+  bool hold = false;                   // checkpoint prepare: then hold the job
+  std::string root = "/";              // hooks: where the file system begins
+  std::vector<std::string> words;      // doctor: a launch line; help: a command
+  std::vector<std::string> relays;     // job restored: HOST:PORT[,HOST:PORT...] of each
+  std::vector<std::string> hosts;      // checkpoint restore: NODE=HOST
+  std::vector<std::string> addresses;  // checkpoint restore: OLD=NEW
   VmOptions vm;
   bool json = false;
   bool wide = false;  // more columns, and none cut to the terminal's width

@@ -27,8 +27,9 @@ bool is_socket_of(const std::string& path, uid_t owner) {
 
 }  // namespace
 
-JobLinks JobLinks::open(const JobPlace& job) {
+JobLinks JobLinks::open(const JobPlace& job, const std::vector<std::string>& relays) {
   JobLinks links(job);
+  links.remote_.learn(relays);
   links.scan();
   return links;
 }

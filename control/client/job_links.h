@@ -38,8 +38,9 @@ struct RelayPlace {
 
 class JobLinks {
  public:
-  /// The job's members as they were just found need not be looked for again.
-  static JobLinks open(const JobPlace& job);
+  /// The job's members as they were just found need not be looked for again. relays: as route.h writes them, of nodes that
+  /// the members here may not know.
+  static JobLinks open(const JobPlace& job, const std::vector<std::string>& relays = {});
   /// From outside the job's nodes: everything goes by this relay, which is waited for. job: "" for
   /// whichever it is of. Errors: kAuth (it does not take the secret), kUnreachable (nobody
   /// answers), kNotFound (it is of another job), kCancelled, kSystem.

@@ -168,6 +168,17 @@ bool all_refuse(std::string_view relay, TimeNs timeout) {
   });
 }
 
+Result<std::string> parse_relay(std::string_view text) {
+  std::string relay;
+  for (const std::string& each : relay_endpoints(text)) {
+    if (const auto place = parse_host_port(each); !place) return tl::unexpected(place.error());
+    relay += (relay.empty() ? "" : ",") + std::string(kScheme) + each;
+  }
+  if (!valid_relay(relay))
+    return fail(Errc::kInvalid, std::string(kTakes) + "; several, of one relay, with commas");
+  return relay;
+}
+
 std::vector<std::string> host_ports(std::string_view relay) {
   std::vector<std::string> list;
   if (!valid_relay(relay)) return list;

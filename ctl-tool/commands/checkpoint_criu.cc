@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
 
+#include "control/client/relay_address.h"
 #include "ctl-tool/choose_job.h"
 #include "ctl-tool/commands/job_nodes.h"
 #include "ctl-tool/commands/relay_pause.h"
@@ -42,14 +44,43 @@ void add_node_command(CLI::App& app, CommandLine& line) {
       ->check(takes_at_most(kVmTextMax));
 }
 
+/// "vm2=vm7".
+Result<std::pair<std::string, std::string>> read_host(const std::string& text) {
+  const auto middle = text.find('=');
+  std::string node = text.substr(0, middle);
+  std::string host = middle == std::string::npos ? "" : text.substr(middle + 1);
+  if (hypervisor::well_formed_machine(node) && hypervisor::well_formed_machine(host))
+    return std::pair(std::move(node), std::move(host));
+  return fail(Errc::kInvalid, "it takes NODE=HOST, names of two nodes, as in vm2=vm7");
+}
+
+void add_hosts(CLI::App& app, CommandLine& line, const char* text) {
+  add_value(app, "--on", line.hosts, "NODE=HOST", text)
+      ->allow_extra_args(false)
+      ->check(checked([](const std::string& given) {
+        const auto host = read_host(given);
+        return host ? "" : host.error().text;
+      }));
+}
+
 void define_restart(CLI::App& app, CommandLine& line) {
   define_directory(app, line);
   add_node_command(app, line);
+  add_hosts(app, line,
+            "Another host that is to have the processes of a node of the set; may be repeated");
+  add_value(app, "--address", line.addresses, "OLD=NEW",
+            "An IP address of a node, and the one that it has now; may be repeated")
+      ->allow_extra_args(false)
+      ->check(checked_by(hypervisor::parse_new_address));
 }
 
 void define_run(CLI::App& app, CommandLine& line) {
   define_directory(app, line);
   add_node_command(app, line);
+  add_hosts(
+      app, line,
+      "Where the processes of a node are, if it is not the host of its name, as after a restore "
+      "elsewhere; may be repeated");
   app.add_flag_callback(
          "--criu", [] {}, "By CRIU, the only way there is")
       ->required();
@@ -61,6 +92,15 @@ void define_run(CLI::App& app, CommandLine& line) {
             "(from 60)");
 }
 
+/// They were checked.
+std::vector<hypervisor::NewAddress> addresses_in(const CommandLine& line) {
+  std::vector<hypervisor::NewAddress> addresses;
+  for (const std::string& each : line.addresses) {
+    if (const auto address = hypervisor::parse_new_address(each)) addresses.push_back(*address);
+  }
+  return addresses;
+}
+
 std::string conflict_of_criu(const CommandLine& line) {
   if (!line.connect.empty())
     return "--connect is not possible: CRIU runs where the job's processes are";
@@ -69,6 +109,25 @@ std::string conflict_of_criu(const CommandLine& line) {
   if (!line.words.empty() && line.words.front().find("{node}") == std::string::npos)
     return "--node-command needs {node}, where a node's name goes: 'ssh {node}'";
   return "";
+}
+
+std::string conflict_of_nodes(const CommandLine& line) {
+  if (std::string conflict = conflict_of_criu(line); !conflict.empty()) return conflict;
+  if (!line.hosts.empty() && line.words.empty())
+    return "--on is for a job of several nodes, and takes --node-command";
+  std::map<std::string, std::string> hosts;
+  for (const std::string& each : line.hosts) {
+    const auto host = read_host(each);
+    if (host && !hosts.insert(*host).second)
+      return "--on: the processes of " + host->first + " cannot be on two hosts";
+  }
+  return "";
+}
+
+std::string conflict_of_restart(const CommandLine& line) {
+  if (std::string conflict = conflict_of_nodes(line); !conflict.empty()) return conflict;
+  const auto distinct = hypervisor::check_new_addresses(addresses_in(line));
+  return distinct ? "" : "--address: " + distinct.error().text;
 }
 
 /// What the job's file in the set is called after.
@@ -96,6 +155,20 @@ tl::unexpected<Error> without_job(const NoJob& why) {
   return fail(denied ? Errc::kAuth : unclear ? Errc::kInvalid : Errc::kNotFound, why.text);
 }
 
+/// Of a relay that a card names, unless it listens at no address that this node has today: then the card is as old as the
+/// dump that it was restored from.
+std::string relay_here(const control::MemberCard& card) {
+  const std::vector<LocalAddress> here = local_addresses();
+  std::string text;
+  for (const std::string& each : control::host_ports(card.relay)) {
+    const auto place = control::parse_host_port(each);
+    const auto ip = place ? parse_ip(place->host) : std::nullopt;
+    if (ip && std::ranges::find(here, *ip, &LocalAddress::ip) != here.end())
+      text += (text.empty() ? "" : ",") + each;
+  }
+  return text;
+}
+
 Result<hypervisor::JobHere> job_here(CommandLine& line) {
   const auto job = find_same_job(line);
   if (!job) return without_job(job.error());
@@ -107,6 +180,7 @@ Result<hypervisor::JobHere> job_here(CommandLine& line) {
     here.members.push_back(card.mark.pid);
     here.launched = here.launched || card.rank >= 0;
     here.elsewhere = here.elsewhere || !card.one_node;
+    if (here.relay.empty()) here.relay = relay_here(card);
   }
   return here;
 }
@@ -124,6 +198,10 @@ hypervisor::CriuRequest criu_request(const CommandLine& line) {
   request.goes_on = std::find(given.begin(), given.end(), kLeaveRunning) != given.end();
   request.dry_run = line.dry_run;
   request.node_command = line.words.empty() ? "" : line.words.front();
+  for (const std::string& each : line.hosts) {
+    if (auto host = read_host(each)) request.hosts.insert(std::move(*host));
+  }
+  request.addresses = addresses_in(line);
   const auto named = std::make_shared<CommandLine>(line);
   request.find_job = [named] { return job_here(*named); };
   request.find_nodes = [named]() -> Result<std::vector<std::string>> {
@@ -184,7 +262,7 @@ Examples:
   btlctl checkpoint run --criu --leave-running monday
   btlctl checkpoint run --criu --node-command 'ssh {node}' /shared/monday)",
     .define = define_run,
-    .conflict = conflict_of_criu,
+    .conflict = conflict_of_nodes,
     .run = run_dump,
     .foreground = true};
 
@@ -205,15 +283,17 @@ const Command kCheckpointRestore{
     .name = "restore",
     .summary = "Have a job go on from a set that run has made",
     .detail =
-        R"(Compares the set with its checksums, restores the processes by CRIU, with the numbers and addresses
-that they had, and has the job go on as a new incarnation. A damaged set is refused (8) before
-anything is restored, and so is one whose processes still run here (3). A set of several nodes takes
---node-command, on one of them.
+        R"(Compares the set with its checksums, restores the processes by CRIU, with the numbers that they had,
+and has the job go on as a new incarnation. A damaged set is refused (8) before anything is
+restored, and so is one whose processes still run here (3). A set of several nodes takes
+--node-command, on one of them. --on has another host take a node's place; where an address of a
+node is another one now, --address tells both.
 
-Example:
-  btlctl checkpoint restore monday)",
+Examples:
+  btlctl checkpoint restore monday
+  btlctl checkpoint restore --node-command 'ssh {node}' --on vm2=vm7 --address 10.0.0.2=10.0.0.7 monday)",
     .define = define_restart,
-    .conflict = conflict_of_criu,
+    .conflict = conflict_of_restart,
     .run = run_restart,
     .foreground = true};
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctl-tool/commands/hold.cc -- hold start | renew | check | end: parks all traffic of a job while
 // snapshots are taken of its machines. job restored: has it go on from these.
+#include "control/client/relay_address.h"
 #include "ctl-tool/command.h"
 #include "ctl-tool/coordinate.h"
 #include "ctl-tool/options.h"
@@ -30,6 +31,18 @@ void define_restored(CLI::App& app, CommandLine& line) {
   add_lease(app, line, 1.0, "60", "How long the hold lasts at least, should this be interrupted");
   add_hold_id(app, line,
               "The hold during which the snapshots were taken; without: the one that holds");
+  add_value(
+      app, "--relay", line.relays, "HOST:PORT",
+      "A relay of a node that has other addresses than before, if the members here cannot know "
+      "it; may be repeated")
+      ->allow_extra_args(false)
+      ->check(checked_by(control::parse_relay));
+}
+
+std::string conflict_of_restored(const CommandLine& line) {
+  return line.relays.empty() || line.connect.empty()
+             ? ""
+             : "--relay is for a node of the job; --connect names a relay itself";
 }
 
 const Command kStart{
@@ -84,12 +97,14 @@ const Command kRestored{
         R"(Checks that each process is held by the same hold, raises all to a new incarnation of the job, has
 them connect anew, and ends the hold. Old processes that still run somewhere are fenced out: the
 job talks to them no more. Machines whose snapshots were not taken together are named, and the job
-does not go on (8). May be repeated.
+does not go on (8). May be repeated. Where a machine was restored with other addresses, its relay
+(btlctl jobs, there) is to be named: its members tell the others of it only once the hold is over.
 
 Examples:
   btlctl job restored
-  btlctl job restored --id 0x1f2e3d4c5b6a7988)",
+  btlctl job restored --id 0x1f2e3d4c5b6a7988 --relay 10.1.0.9:40123)",
     .define = define_restored,
+    .conflict = conflict_of_restored,
     .run = run_hold,
     .foreground = true};
 

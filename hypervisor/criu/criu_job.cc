@@ -109,7 +109,9 @@ Report dump_nodes(const CriuRequest& request, const std::atomic<bool>& stop,
   NodesDumpSteps steps(request, *nodes, stop, progress);
   const auto describe = [&](Action action) {
     if (action.step != Step::kSave) return text_of_dump(action, request, steps);
-    return text_of_nodes(steps.group(), *nodes, "criu dump there, of all at the same time");
+    std::vector<std::string> hosts;
+    for (const std::string& node : *nodes) hosts.push_back(host_of(request, node));
+    return text_of_nodes(steps.group(), hosts, "criu dump there, of all at the same time");
   };
   if (request.dry_run) {
     plan(machine, steps, describe, report);
@@ -126,7 +128,7 @@ Report restart_nodes(const CriuRequest& request, const SetFile& set, const std::
   const auto describe = [&](Action action) {
     if (action.step != Step::kLoad) return text_of_restart(action, request, set.hold);
     std::vector<std::string> nodes;
-    for (const SavedMachine& each : set.machines) nodes.push_back(each.name);
+    for (const SavedMachine& each : set.machines) nodes.push_back(host_of(request, each.name));
     return text_of_nodes(steps.group(), nodes, "criu restore there, of all at the same time");
   };
   if (request.dry_run) {

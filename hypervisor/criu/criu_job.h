@@ -4,8 +4,10 @@
 #pragma once
 
 #include <functional>
+#include <map>
 
 #include "base/fd.h"
+#include "hypervisor/criu/new_addresses.h"
 #include "hypervisor/plan/report.h"
 #include "hypervisor/set/set_directory.h"
 
@@ -22,6 +24,8 @@ struct JobHere {
   bool launched = false;   // by a launcher, whose children they are
   bool elsewhere = false;  // it has processes on other nodes, or may get some
   uid_t owner = 0;         // of its run directory: what the cards there say is this user's word
+  std::string relay =
+      {};  // this node's, where it listens by addresses of today: "10.0.0.7:40123,..."; "": there is none
 };
 
 struct CriuRequest {
@@ -35,7 +39,13 @@ struct CriuRequest {
   bool dry_run = false;
   std::string
       node_command;  // how a program is run on a node: "ssh {node}"; "": the job is on this one alone
-  std::function<Result<JobHere>()> find_job;  // dump
+  /// By a node's name, as the job and its set have it, the host where its processes are, or are to be; not named: that of
+  /// the same name.
+  std::map<std::string, std::string> hosts;
+  std::vector<NewAddress> addresses;  // restore: of all nodes
+  std::function<std::vector<LocalAddress>()> own_addresses =
+      local_addresses;                        // restore: of this host
+  std::function<Result<JobHere>()> find_job;  // dump; restore: to learn of its relay
   std::function<Result<std::vector<std::string>>()>
       find_nodes;  // dump: all that the job is on, by name
   /// Dump: ends the job's relay on this node, which is none of its tree, and keeps it from being started again as long
@@ -43,6 +53,11 @@ struct CriuRequest {
   std::function<Result<Fd>()> still_relay;
   std::function<Status(std::int64_t)> set_clock;  // restore: of processes started from then on
 };
+
+inline std::string host_of(const CriuRequest& request, const std::string& node) {
+  const auto moved = request.hosts.find(node);
+  return moved == request.hosts.end() ? node : moved->second;
+}
 
 Report dump_job(const CriuRequest& request, const std::atomic<bool>& stop,
                 const Progress& progress);

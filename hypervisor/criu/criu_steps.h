@@ -105,6 +105,7 @@ class RestartSteps : public CriuSteps {
   Answer look();
   Answer load();
   Answer unpack(const Deadline& deadline);
+  Status readdress();
 };
 
 }  // namespace livebtl::hypervisor

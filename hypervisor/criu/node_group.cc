@@ -8,9 +8,9 @@ namespace livebtl::hypervisor {
 
 static_assert(kNodeLineBytesMax < kSaidBytesMax, "what a node says can be heard");
 
-std::vector<std::string> NodeGroup::words_on(const std::string& node) const {
-  if (node == here_) return btlctl_;
-  std::vector<std::string> words = words_for_node(command_, node);
+std::vector<std::string> NodeGroup::words_on(const std::string& host) const {
+  if (host == here_) return btlctl_;
+  std::vector<std::string> words = words_for_node(command_, host);
   words.insert(words.end(), btlctl_.begin(), btlctl_.end());
   return words;
 }
@@ -28,13 +28,15 @@ Answer NodeGroup::start(const std::vector<NodeOrder>& orders) {
   nodes_.clear();
   answers_.assign(orders.size(), {});
   for (const NodeOrder& order : orders) {
-    auto program = Conversation::start(words_on(order.node), AtTerminal::kMayAsk);
+    const std::string& host = order.host.empty() ? order.node : order.host;
+    const std::string name = host == order.node ? host : order.node + " on " + host;
+    auto program = Conversation::start(words_on(host), AtTerminal::kMayAsk);
     if (!program) {
       Answer answer = late_answer_of(program.error());
-      answer.text = order.node + ": " + answer.text;
+      answer.text = name + ": " + answer.text;
       return answer;
     }
-    nodes_.push_back({order.node, std::move(*program)});
+    nodes_.push_back({name, host == here_, std::move(*program)});
   }
   for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].program.say(order_line(orders[i]));
   return {};
@@ -56,9 +58,11 @@ Answer NodeGroup::hear(Node& node, NodeAnswer& said, const Deadline& deadline) {
 Answer NodeGroup::go(const Deadline& deadline) {
   for (Node& node : nodes_) node.program.say(kGo);
   Answer all;
+  relays_.clear();
   for (Node& node : nodes_) {
     NodeAnswer said;
     const Answer one = hear(node, said, deadline);
+    if (one.ok() && !node.here && !said.relay.empty()) relays_.push_back(said.relay);
     if (one.ok()) continue;
     if (all.ok()) {
       all = one;

@@ -30,12 +30,15 @@ class NodeGroup {
 
   /// What they said by ready().
   const std::vector<NodeAnswer>& answers() const noexcept { return answers_; }
-  /// As it is run on that node.
-  std::vector<std::string> words_on(const std::string& node) const;
+  /// Of the other nodes, what go() has told of relays.
+  const std::vector<std::string>& relays() const noexcept { return relays_; }
+  /// As it is run on that host.
+  std::vector<std::string> words_on(const std::string& host) const;
 
  private:
   struct Node {
-    std::string name;
+    std::string name;  // for people: "vm2", "vm2 on vm3"
+    bool here;
     Conversation program;
   };
   Answer start(const std::vector<NodeOrder>& orders);
@@ -45,6 +48,7 @@ class NodeGroup {
   std::vector<std::string> btlctl_;
   std::vector<Node> nodes_;
   std::vector<NodeAnswer> answers_;
+  std::vector<std::string> relays_;
 };
 
 }  // namespace livebtl::hypervisor

@@ -16,6 +16,8 @@ namespace {
 const std::atomic<bool> kNeverStopped{false};
 constexpr TimeNs kOrderComes = 120 * kSecond;
 constexpr TimeNs kBeyondTimeout = 60 * kSecond;  // the caller's way back begins after its time-out
+constexpr TimeNs kRelayComes = 60 * kSecond;     // at most; on a busy node it takes some seconds
+constexpr TimeNs kRelayLookedFor = 100 * kMillisecond;
 
 /// What the caller says next; nullopt: it is gone, or so late that it must be.
 std::optional<std::string> next_word(const NodeDoor& door, const CriuRequest& request) {
@@ -27,6 +29,7 @@ CriuRequest request_of(const CriuRequest& tools, const NodeOrder& order) {
   request.directory = order.directory;
   request.node = order.node;
   request.goes_on = order.goes_on;
+  request.addresses = order.addresses;
   request.timeout = order.timeout_s * kSecond;
   return request;
 }
@@ -158,13 +161,15 @@ SetFile set_of(const NodeOrder& order) { return {order.hold, "", order.members, 
 class NodeRestart : public RestartSteps {
  public:
   NodeRestart(const CriuRequest& request, const NodeOrder& order)
-      : RestartSteps(request, set_of(order), kNodesSet, kNeverStopped, [](const std::string&) {}) {}
+      : RestartSteps(request, set_of(order), kNodesSet, kNeverStopped, [](const std::string&) {}),
+        tells_relay_(order.tells_relay) {}
 
   int serve(const NodeDoor& door) {
     Answer answer = begin();
     say(door, answer, {.job = facts_.job, .owner = facts_.owner});
     const bool goes = answer.ok() && next_word(door, request_) == kGo;
-    if (goes) say(door, answer = end(true));
+    if (goes) answer = end(true);
+    if (goes) say(door, answer, {.relay = answer.ok() && tells_relay_ ? wait_for_relay() : ""});
     if (!goes && criu_.started()) end(false);
     directory_.remove_scratch();
     const bool kept = goes && answer.ok() && next_word(door, request_) == kKeep;
@@ -199,6 +204,19 @@ class NodeRestart : public RestartSteps {
     return answer;
   }
 
+  /// The processes start one as soon as they run, and hold back what could tell the other nodes where it listens until the
+  /// hold is over. "": there is none in time, which shows when the other nodes' processes are looked for.
+  std::string wait_for_relay() const {
+    const Deadline deadline{monotonic_now() + std::min(kRelayComes, request_.timeout / 4), nullptr};
+    for (;;) {
+      const auto job = request_.find_job();
+      if (job && !job->relay.empty()) return job->relay;
+      if (monotonic_now() >= deadline.at) return "";
+      pause(kRelayLookedFor, deadline);
+    }
+  }
+
+  bool tells_relay_;
   Words words_;
   WaitingCriu criu_;
 };

@@ -51,6 +51,28 @@ bool read_connections(const Json& document, std::vector<TcpConnection>& connecti
   return true;
 }
 
+Json listed(const std::vector<NewAddress>& addresses) {
+  Json list = Json::array();
+  for (const NewAddress& each : addresses) list.push_back(to_text(each));
+  return list;
+}
+
+bool read_addresses(const Json& document, std::vector<NewAddress>& addresses) {
+  const Json* list = member(document, "addresses", Json::value_t::array);
+  if (list == nullptr) return true;
+  for (const Json& each : *list) {
+    auto address = parse_new_address(each.is_string() ? each.get<std::string>() : "");
+    if (!address) return false;
+    addresses.push_back(*address);
+  }
+  return check_new_addresses(addresses).has_value();
+}
+
+bool is_true(const Json& document, const char* name) {
+  const Json* value = member(document, name, Json::value_t::boolean);
+  return value != nullptr && value->get<bool>();
+}
+
 }  // namespace
 
 std::string order_line(const NodeOrder& order) {
@@ -65,7 +87,9 @@ std::string order_line(const NodeOrder& order) {
                        {"timeout_s", order.timeout_s},
                        {"members", order.members},
                        {"bytes", order.file.bytes},
-                       {"crc32c", order.file.crc32c}});
+                       {"crc32c", order.file.crc32c},
+                       {"addresses", listed(order.addresses)},
+                       {"tells_relay", order.tells_relay}});
 }
 
 Result<NodeOrder> read_node_order(std::string_view line) {
@@ -81,8 +105,8 @@ Result<NodeOrder> read_node_order(std::string_view line) {
   const std::string verb = text_member(document, "verb");
   order.dumps = verb == "dump";
   if (!order.dumps && verb != "restore") return no("'verb'");
-  const Json* goes_on = member(document, "goes_on", Json::value_t::boolean);
-  order.goes_on = goes_on != nullptr && goes_on->get<bool>();
+  order.goes_on = is_true(document, "goes_on");
+  order.tells_relay = is_true(document, "tells_relay");
   order.directory = text_member(document, "directory");
   order.node = text_member(document, "node");
   order.job = text_member(document, "job");
@@ -93,6 +117,7 @@ Result<NodeOrder> read_node_order(std::string_view line) {
   if (!read_times(document, order)) return no("its times");
   order.members = number_member(document, "members").value_or(0);
   if (!read_file(document, order.node, order.file)) return no("its file");
+  if (!read_addresses(document, order.addresses)) return no("'addresses'");
   return order;
 }
 
@@ -107,7 +132,8 @@ std::string answer_line(const NodeAnswer& answer) {
                    {"bytes", answer.file.bytes},
                    {"crc32c", answer.file.crc32c},
                    {"connections", std::move(connections)},
-                   {"job", answer.job}};
+                   {"job", answer.job},
+                   {"relay", answer.relay}};
   if (answer.owner) document["owner"] = *answer.owner;
   return one_document(document);
 }
@@ -126,6 +152,8 @@ Result<NodeAnswer> read_node_answer(std::string_view line) {
   if (!read_file(document, "", answer.file)) return no();
   if (!read_connections(document, answer.connections)) return no();
   answer.job = one_line(text_member(document, "job"));
+  answer.relay = text_member(document, "relay");
+  if (answer.relay.size() > kRelayBytesMax) return no();
   const auto owner = number_member(document, "owner");
   if (owner && *owner >= UINT32_MAX) return no();
   if (owner) answer.owner = static_cast<uid_t>(*owner);

@@ -5,7 +5,7 @@
 //   order   dump or restore these processes, up to the moment of no return
 //   answer  all is ready, and nothing is undone yet; or why not
 //   kGo     do it; whatever else, or the end of what is said: let the processes be as they were
-//   answer  it is done
+//   answer  it is done; of a restore by other addresses: where the job's relay of that node listens now
 //   kKeep   all of it holds everywhere; whatever else: restored processes are ended
 //
 // The file of a dump is removed by kUndo alone: if what is said ends, or nothing is said for too long, others may have been
@@ -17,6 +17,7 @@
 #include <optional>
 
 #include "hypervisor/criu/connections.h"
+#include "hypervisor/criu/new_addresses.h"
 #include "hypervisor/set/set_file.h"
 
 namespace livebtl::hypervisor {
@@ -27,8 +28,10 @@ inline constexpr const char* kUndo = "undo";
 
 inline constexpr std::size_t kConnectionsMax = 16'384;   // that a node tells of
 inline constexpr std::size_t kConnectionBytesMax = 256;  // of one, as it is told
+inline constexpr std::size_t kRelayBytesMax = 256;       // as it is told
 inline constexpr std::size_t kNodeLineBytesMax =
     kConnectionsMax * kConnectionBytesMax + (std::size_t{1} << 16);
+static_assert(kNewAddressesMax * kConnectionBytesMax < kNodeLineBytesMax);
 
 struct NodeOrder {
   bool dumps = true;  // else: restores
@@ -36,8 +39,11 @@ struct NodeOrder {
   std::string directory, node, job, hold;
   std::int64_t lease_left_s = 0;  // dump
   std::int64_t timeout_s = 0;
-  std::uint64_t members = 0;  // restore
-  SavedMachine file = {};     // restore
+  std::uint64_t members = 0;               // restore
+  SavedMachine file = {};                  // restore
+  std::vector<NewAddress> addresses = {};  // restore: in the place of the dump's
+  bool tells_relay = false;  // restore: waits for the job's relay there, and tells of it
+  std::string host = {};     // where it is given, if that is another one than `node`; not told
 };
 std::string order_line(const NodeOrder& order);
 /// Errors: kCorrupt.
@@ -51,6 +57,7 @@ struct NodeAnswer {
   std::vector<TcpConnection> connections = {};  // dump: whose other end is elsewhere
   std::string job = {};                         // restore: whose processes they are, ...
   std::optional<uid_t> owner = std::nullopt;    // ... as the dump has written down
+  std::string relay = {};  // restore, if it was asked for: as JobHere has it; "": there is none yet
 };
 std::string answer_line(const NodeAnswer& answer);
 /// Errors: kCorrupt.

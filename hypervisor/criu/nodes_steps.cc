@@ -26,9 +26,16 @@ NodeOrder order_for(const CriuRequest& request, const std::string& node, const D
   std::error_code failed;
   order.directory = std::filesystem::absolute(request.directory, failed).string();
   order.node = node;
+  order.host = host_of(request, node);
   order.goes_on = request.goes_on;
   order.timeout_s = std::max<TimeNs>(1, (deadline.at - monotonic_now()) / kSecond);
   return order;
+}
+
+std::string listed_names(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& each : names) text += (text.empty() ? "" : ", ") + each;
+  return text;
 }
 
 std::vector<std::string> names_in(const SetFile& set) {
@@ -141,7 +148,8 @@ Answer NodesRestartSteps::perform(Action action) {
     case Step::kLoad:
       return load();
     case Step::kRestored: {
-      Answer whole = order(job_restored(hold_), uninterrupted());
+      // Members on other nodes are found where they told that their relays are, until they can tell anew.
+      Answer whole = order(job_restored(hold_, group_.relays()), uninterrupted());
       if (whole.ok()) {
         group_.keep();
         group_.end(afterwards());
@@ -158,10 +166,23 @@ Answer NodesRestartSteps::perform(Action action) {
 
 Answer NodesRestartSteps::look() {
   const auto names = names_in(set_);
-  if (std::find(names.begin(), names.end(), request_.node) == names.end())
+  for (const auto& [node, host] : request_.hosts) {
+    if (std::ranges::find(names, node) == names.end())
+      return {Outcome::kFailed, kCodeRefused,
+              "the set has no processes of " + node + ", but of " + listed_names(names)};
+  }
+  std::vector<std::string> hosts;
+  for (const std::string& node : names) hosts.push_back(host_of(request_, node));
+  if (std::ranges::find(hosts, request_.node) == hosts.end())
     return {Outcome::kFailed, kCodeRefused,
             "the set has no processes of this node, " + request_.node +
-                "; restore it from one that it has: " + names.front()};
+                "; restore it from one that it has (" + listed_names(names) +
+                "), or have this one take another's place: --on NODE=" + request_.node};
+  std::ranges::sort(hosts);
+  if (const auto twice = std::ranges::adjacent_find(hosts); twice != hosts.end())
+    return {Outcome::kFailed, kCodeRefused,
+            "the processes of two nodes cannot be restored on one, " + *twice +
+                ": they may have the same numbers and files"};
   return run({request_.criu, "--version"}, forward());
 }
 
@@ -171,6 +192,8 @@ Answer NodesRestartSteps::load() {
   for (const SavedMachine& each : set_.machines) {
     NodeOrder order = order_for(request_, each.name, deadline);
     order.dumps = false;
+    order.addresses = request_.addresses;
+    order.tells_relay = !request_.addresses.empty();
     order.hold = set_.hold;
     order.members = set_.members;
     order.file = each;

@@ -6,6 +6,7 @@
 
 #include "base/text_file.h"
 #include "hypervisor/criu/criu_steps.h"
+#include "hypervisor/criu/dump_files.h"
 #include "hypervisor/criu/places.h"
 #include "hypervisor/criu/process_tree.h"
 
@@ -111,7 +112,22 @@ Answer RestartSteps::unpack(const Deadline& deadline) {
   if (!fits) return {Outcome::kFailed, kCodeInconsistent, fits.error().text};
   if (const auto safe = check_places(*list, facts_.owner); !safe)
     return {Outcome::kFailed, kCodeRefused, safe.error().text};
+  if (const auto fit = readdress(); !fit)
+    return {Outcome::kFailed, code_of_set(fit.error().code), fit.error().text};
   return run(unpack_words(images_), deadline);
+}
+
+/// The one thing that is changed in what CRIU has written. An address that is missing here is told before CRIU is called:
+/// its error would name none.
+Status RestartSteps::readdress() {
+  const std::string path = images_ + "/" + kOpenFilesImage;
+  const auto image = read_text(path, kOpenFilesBytesMax);
+  if (!image) return tl::unexpected(image.error());
+  const auto files = with_new_addresses(*image, request_.addresses);
+  if (!files) return tl::unexpected(files.error());
+  if (const auto here = check_own_addresses(files->own, request_.own_addresses()); !here)
+    return here;
+  return request_.addresses.empty() ? Status{} : write_file(path, files->image, 0600);
 }
 
 Answer RestartSteps::end_processes() {

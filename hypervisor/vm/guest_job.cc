@@ -89,7 +89,11 @@ Verb hold_renew(const std::string& id, TimeNs lease) {
 
 Verb hold_check(const std::string& id) { return {"hold", "check", "--id", id}; }
 Verb hold_end(const std::string& id) { return {"hold", "end", "--id", id}; }
-Verb job_restored(const std::string& id) { return {"job", "restored", "--id", id}; }
+Verb job_restored(const std::string& id, const std::vector<std::string>& relays) {
+  Verb verb = {"job", "restored", "--id", id};
+  for (const std::string& relay : relays) verb.insert(verb.end(), {"--relay", relay});
+  return verb;
+}
 
 std::vector<std::string> words_naming(const GuestJob& job) {
   std::vector<std::string> words;

@@ -26,7 +26,8 @@ Verb hold_start(const std::string& id, TimeNs lease);
 Verb hold_renew(const std::string& id, TimeNs lease);
 Verb hold_check(const std::string& id);
 Verb hold_end(const std::string& id);
-Verb job_restored(const std::string& id);
+/// relays: each as btlctl job restored takes them, of nodes that the members here may not know.
+Verb job_restored(const std::string& id, const std::vector<std::string>& relays = {});
 
 struct GuestJob {
   std::string btlctl = "btlctl";  // in the guest

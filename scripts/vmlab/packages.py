@@ -13,7 +13,7 @@ from .places import PACKAGES
 WANTED = (
     "bash", "busybox-static", "coreutils", "criu", "iproute2", "kmod", "libc-bin", "openssh-client", "openssh-server", "qemu-guest-agent", "strace",
     "ibverbs-providers", "ibverbs-utils", "libfabric-bin", "openmpi-bin", "perftest", "rdmacm-utils",
-    "libinih1", "libisal2", "libpugixml1v5", "libsodium23", "libstdc++6", "libzmq5", "tar",
+    "libinih1", "libisal2", "libprotobuf-lite32", "libpugixml1v5", "libsodium23", "libstdc++6", "libzmq5", "tar",
 )
 # CRIU 3.17, of Debian 12, calls no script of its settings if a container's runtime calls it.
 PODMAN = {"trixie": ("podman", "crun", "conmon", "libcriu2")}

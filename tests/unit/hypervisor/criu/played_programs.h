@@ -64,9 +64,15 @@ fi
 if [ "$verb" = restore ]; then
   [ -z "$script" ] || called post-restore || exit 1
   cp "$images/pages.img" "$stage/restored"
+  cp "$images/files.img" "$stage/restored-files"
   exit 0
 fi
 echo "pages of $tree" >"$images/pages.img"
+if [ -e "$stage/files.img" ]; then
+  cp "$stage/files.img" "$images"
+else
+  printf '\031CVT810V' >"$images/files.img"  # no file is open
+fi
 called pre-dump || exit 1
 [ ! -e "$stage/slow-criu" ] || sleep "$(cat "$stage/slow-criu")"
 called post-dump || exit 1

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A job of two guests that is dumped, and restored with a third guest, at another address, in the place of the second."""
+from tests.harness.control import DONE, REFUSED
+from tests.harness.launcher import launcher
+from tests.harness.scenario import scenario
+from tests.harness.waiting import check, wait_until
+
+from .copies import fenced_out
+from .criu import SETS
+from .criu_nodes import NodesJob
+from .job import delivered
+
+THERE = ("--on", "vm2=vm3", "--address", "10.0.0.2=10.0.0.3")
+BACK = ("--address", "10.0.0.3=10.0.0.2")
+
+
+class Part:
+    """The guests that the job is on, out of a lab's."""
+
+    def __init__(self, lab, guests):
+        self.guests, self.pace, self.build_directory = guests, lab.pace, lab.build_directory
+
+
+class MovedJob(NodesJob):
+    def __init__(self, lab, logs):
+        self.first, self.second, self.third = lab.guests
+        super().__init__(Part(lab, [self.first, self.second]), logs, transports="self,sm,tcp")
+
+    def __enter__(self):
+        self.third.output(f"rm -rf {SETS} && mkdir -m 700 {SETS}")
+        return super().__enter__()
+
+    def carry(self, name, old, new):
+        """The second node's file of a set, to the guest that is to have it."""
+        self.first.output(f"ssh {old.name} tar -C {SETS} -cf - {name}/vm2.criu | ssh {new.name} tar -C {SETS} -xf -", 300)
+
+    def restore(self, name, guest, *options):
+        self.checkpoint("restore", name, *options).expect(DONE)
+        self.lab.guests = [self.first, guest]
+        self.wait_progress(180)
+
+    def connect_anew(self, other):
+        """Every connection between the two nodes is lost, so that peers dial each other by the addresses that they know now."""
+        self.first.output(f"ss -K dst {self.address(other)}")
+        self.wait_progress(180)
+
+    @staticmethod
+    def address(guest):
+        return "10.0.0." + guest.name.removeprefix("vm")
+
+
+def refusals(job):
+    """Without the new address, and for a host that is nobody's: refused before anything runs."""
+    for options, says in ((THERE[:2], "10.0.0.2"), (("--on", "vm9=vm3"), "vm9"), (("--on", "vm2=vm1"), "vm1")):
+        answer = job.checkpoint("restore", "first", *options)
+        check(answer.code == REFUSED and says in answer.json["text"], f"a restore with {options}: {answer}")
+        check(not job.processes(), f"processes run after a refused restore with {options}")
+
+
+def commands_reach(job):
+    """Orders go to both nodes, over the relays of today."""
+    for action in ("remove", "add"):
+        job.btlctl(job.head, action, "sm").expect(DONE)
+    job.wait_progress()
+
+
+@scenario("criu-restart-elsewhere")
+def restart_elsewhere(context):
+    """Four ranks on two guests, dumped and ended; the second guest's are restored in a third one, at its address. Connections,
+    orders and the next dump find them there. That dump is restored with the second guest in the third one's place, and the
+    processes that were left in the third one are fenced out."""
+    with context.lab(3) as lab, MovedJob(lab, context.logs) as job:
+        job.wait_ready()
+        job.dump("first")
+        job.carry("first", job.second, job.third)
+        refusals(job)
+        job.restore("first", job.third, *THERE)
+        commands_reach(job)
+        job.connect_anew(job.third)
+        job.dump("second", "--leave-running", *THERE[:2])
+        job.wait_progress()
+        said = wake_old_copy(job)
+        commands_reach(job)
+        job.connect_anew(job.second)
+        totals = job.finish()
+        said = f"{' '.join(job.versions())}; {said}"
+    return f"{said}; {totals['received']} messages, lost 0, repeated 0, out of order 0"
+
+
+def wake_old_copy(job):
+    """Returns what the first process that is fenced out has logged."""
+    job.carry("second", job.third, job.second)
+    job.third.pause()
+    job.first.output(f"kill -9 $(pidof {job.names()} livebtl-relay)")
+    wait_until("the first guest's processes to end", lambda: not job.first.output(f"pidof {job.names()}; true").strip(), 60 * job.lab.pace)
+    job.restore("second", job.second, *BACK)
+    job.third.go_on()
+    said = fenced_out(job, job.third)
+    before = delivered(job.third)
+    job.wait_progress()
+    check(delivered(job.third) == before, "messages were delivered to processes that are fenced out")
+    return said
