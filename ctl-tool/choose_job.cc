@@ -196,6 +196,14 @@ tl::expected<control::JobLinks, NoJob> connect_outside(const CommandLine& line, 
 
 }  // namespace
 
+std::vector<std::string> relays_of(const CommandLine& line) {
+  std::vector<std::string> relays;
+  for (const std::string& each : line.relays) {
+    if (auto relay = control::parse_relay(each)) relays.push_back(std::move(*relay));
+  }
+  return relays;
+}
+
 tl::expected<control::JobLinks, NoJob> open_job(const CommandLine& line, TimeNs timeout,
                                                 const std::atomic<bool>& stop) {
   if (!line.connect.empty()) {
@@ -204,13 +212,7 @@ tl::expected<control::JobLinks, NoJob> open_job(const CommandLine& line, TimeNs 
   }
   auto job = wait_for_job(line, timeout, stop);
   if (!job) return tl::unexpected(job.error());
-  std::vector<std::string> relays;
-  for (const std::string& each : line.relays) {
-    auto relay = control::parse_relay(each);
-    if (!relay) return none(relay.error().text, ExitCode::kUsage);
-    relays.push_back(std::move(*relay));
-  }
-  return control::JobLinks::open(*job, relays);
+  return control::JobLinks::open(*job, relays_of(line));
 }
 
 }  // namespace livebtl::tool

@@ -48,6 +48,9 @@ tl::expected<control::JobPlace, NoJob> find_job(const std::string& wanted, const
 /// Do the processes of this job go by the name of several? What shows it; "": nothing does.
 std::string conflict_in(const control::JobPlace& job);
 
+/// What --relay names, as route.h writes it; the parser has checked it.
+std::vector<std::string> relays_of(const CommandLine& line);
+
 /// Connections to the job that the command line means: on this node, or by --connect. timeout: for
 /// it to appear; ends early when `stop` is set.
 tl::expected<control::JobLinks, NoJob> open_job(const CommandLine& line, TimeNs timeout,

@@ -53,6 +53,7 @@ control::HoldCommand hold_of(const CommandLine& line, const std::string& job) {
   command.lease_ms = static_cast<std::uint32_t>(line.lease_or(kLeaseDefault) / kMillisecond);
   command.dry_run = line.dry_run;
   command.times.total = line.timeout_for_change();
+  command.relays = relays_of(line);
   return command;
 }
 

@@ -225,6 +225,7 @@ Message MemberService::answer(const HoldRequest& request) const {
       held.report = admin_.claim_hold({request.id, request.claim}, request.lease_ms * kMillisecond);
       break;
     case HoldAction::kRestore:
+      admin_.learn_relays(request.relays);
       held.report = admin_.restore({request.id, request.claim}, request.incarnation);
       break;
   }

@@ -51,6 +51,7 @@ struct HoldCommand {
   Incarnation incarnation{};
   HoldTimes times = {};
   bool dry_run = false;  // says what would be done
+  std::vector<std::string> relays = {};  // kRestored: HoldRequest::relays
 };
 
 struct HoldSend {

@@ -51,6 +51,7 @@ HoldRequest HoldMachine::request_for(const Entry& entry) const {
   } else if (phase_ == Phase::kRaise) {
     request.action = HoldAction::kRestore;
     request.incarnation = command_.incarnation;
+    request.relays = command_.relays;
   } else if (phase_ == Phase::kBack || phase_ == Phase::kEnd) {
     request.action = HoldAction::kEnd;
     if (request.id == 0 && entry.answer) request.id = entry.answer->report.id;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "control/ladder/ladder_types.h"
 #include "core/engine/admin.h"
@@ -23,7 +24,12 @@ struct HoldRequest {
   // kRestore: to be raised to this one; kStart: the highest that is known in the job
   Incarnation incarnation{};
   std::uint64_t claim = 0;  // kClaim, kRestore: core::HoldClaim::number
+  // kRestore: where relays of other nodes listen, as route.h writes it, if they have other addresses than before: the
+  // members of such a node cannot tell while they are held, nor be dialled afterwards.
+  std::vector<std::string> relays = {};
 };
+inline constexpr std::size_t kHoldRelaysMax = 1024;
+inline constexpr std::size_t kHoldRelayBytesMax = 48 * 1024;  // of all of them; a message takes 64 KiB
 
 struct HoldAnswer {
   MemberId member;

@@ -138,6 +138,9 @@ std::string check(const HoldRequest& request) {
     return "'lease_ms' must be from 1 to 86400000";
   if ((starts || request.action == HoldAction::kRestore) && request.incarnation == Incarnation{})
     return "'incarnation' must not be zero";
+  if (request.relays.size() > kHoldRelaysMax ||
+      !std::all_of(request.relays.begin(), request.relays.end(), valid_relay))
+    return "'relays' must be at most 1024 addresses of relays";
   return check_job(request.job);
 }
 std::string check(const HoldAnswer& answer) {

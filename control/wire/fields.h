@@ -135,6 +135,7 @@ LIVEBTL_FIELDS_OF(AddressesRequest) { LIVEBTL_FIELDS(job, question); }
 LIVEBTL_FIELDS_OF(AddressesAnswer) { LIVEBTL_FIELDS(member, question, addresses); }
 LIVEBTL_FIELDS_OF(HoldRequest) {
   LIVEBTL_FIELDS(job, action, id, lease_ms, members, number, incarnation, claim);
+  archive.optional("relays", value.relays);
 }
 LIVEBTL_FIELDS_OF(HoldAnswer) { LIVEBTL_FIELDS(member, name, rank, announced, number, report); }
 LIVEBTL_FIELDS_OF(ErrorAnswer) { LIVEBTL_FIELDS(code, text); }

@@ -144,7 +144,7 @@ bool superseded(const Path& path, const Peer* peer, ProcessId own) noexcept {
 
 // Asked again as long as the welcome waits to be posted: the other path may open meanwhile.
 bool Connector::gave_way(Path& path) noexcept {
-  if (!path.handshake || !path.handshake->open() ||
+  if (!path.handshake || !path.handshake->open() || is_fenced_off(path) ||
       !superseded(path, parts_.peers.find(path.handshake->peer().process), context_.config.process))
     return false;
   path.break_down({Errc::kRefused, "another path to this peer opened first"});
@@ -204,6 +204,8 @@ RefuseReason Connector::judge_hello(Path& path, const Peer* peer) noexcept {
         peer->paths, [&](const auto& each) { return each->dialled && each->id == theirs.path; });
     return ours ? RefuseReason::kNone : RefuseReason::kNotMe;
   }
+  // A copy, whose place another has taken: what follows tells the older of the two that it is fenced out.
+  if (is_fenced_off(path)) return RefuseReason::kNone;
   for (auto& other : peer->paths) {
     if (&other->slot != &path.slot || other->down()) continue;
     if (other->open()) {
@@ -263,6 +265,12 @@ bool streams_fit(const Peer& peer, const HelloFacts& theirs) noexcept {
 }
 
 }  // namespace
+
+/// Is its other end of another incarnation of the job than this one? One that has none yet adopts ours.
+bool Connector::is_fenced_off(const Path& path) const noexcept {
+  const Incarnation theirs = path.handshake->peer().incarnation;
+  return std::min(theirs, context_.fence.own()) != Incarnation{} && theirs != context_.fence.own();
+}
 
 // in: a path whose both ends are proved. out: it belongs to its peer and is used if the routing
 // says so.

@@ -71,6 +71,7 @@ class Connector {
   void opened(Path& path) noexcept;
   void adopt_path(Path& path, Peer& record) noexcept;
   void fenced_off(Path& path) noexcept;
+  bool is_fenced_off(const Path& path) const noexcept;
   bool gave_way(Path& path) noexcept;
   void flush_hello(Path& path) noexcept;
 

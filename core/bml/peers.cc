@@ -124,7 +124,7 @@ void Peers::remember(Peer& record, const HelloFacts& theirs) noexcept {
 }
 
 std::vector<std::string> Peers::relays() const {
-  std::set<std::string> found;
+  std::set<std::string> found(learnt_relays_.begin(), learnt_relays_.end());
   for (const auto& [id, peer] : peers_) {
     const auto address = peer->addresses.find(kRelayAddress);
     if (peer->lost || address == peer->addresses.end() || address->second.size() > kRelayBytesMax)
@@ -132,6 +132,15 @@ std::vector<std::string> Peers::relays() const {
     found.emplace(reinterpret_cast<const char*>(address->second.data()), address->second.size());
   }
   return {found.begin(), found.end()};
+}
+
+void Peers::learn_relays(const std::vector<std::string>& relays) {
+  for (const std::string& relay : relays) {
+    if (relay.size() > kRelayBytesMax) continue;
+    std::erase(learnt_relays_, relay);
+    learnt_relays_.push_back(relay);
+    if (learnt_relays_.size() > kLearntRelaysMax) learnt_relays_.erase(learnt_relays_.begin());
+  }
 }
 
 std::uint64_t Peers::frames_taken() const noexcept {

@@ -75,8 +75,9 @@ class Peers {
   void remember(Peer& peer, const HelloFacts& theirs) noexcept;
   /// A peer on another node has been met. Any thread.
   bool spans_nodes() const noexcept { return spans_nodes_.load(std::memory_order_relaxed); }
-  /// What peers have told of relays, each text once.
+  /// What peers have told of relays, and what was learnt otherwise, each text once.
   std::vector<std::string> relays() const;
+  void learn_relays(const std::vector<std::string>& relays);
 
   /// Numbered frames that all peers have sent and that were taken, since the beginning; also of those that
   /// have ended.
@@ -96,6 +97,7 @@ class Peers {
   const Context& context_;
   Slots& slots_;
   Records peers_;
+  std::vector<std::string> learnt_relays_;  // the newest last
   Records ended_;
   std::vector<Peer*> met_;
   std::uint64_t ended_frames_taken_ = 0;

@@ -134,6 +134,13 @@ void Slots::publish_relay(const std::string& relay) noexcept {
   announce();
 }
 
+void Slots::relocated() noexcept {
+  for (auto& slot : slots_) {
+    if (slot->open()) slot->transport->relocated();
+  }
+  announce();
+}
+
 /// Addresses come and go by themselves, too: true if they are not what peers were told last.
 bool Slots::note_addresses() {
   std::vector<TransportAddress> now = own_addresses();

@@ -50,6 +50,8 @@ class Slots final : private TransportSink {
   void announce() noexcept;
   /// The control plane's contact travels beside the transports' addresses.
   void publish_relay(const std::string& relay) noexcept;
+  /// This process may be on another machine now: see Transport::relocated(). Those who connect are told.
+  void relocated() noexcept;
   /// Transports whose contacts go into an Address, the most useful first.
   std::vector<const TransportSlot*> contacted() const;
   Address own_address(PortNumber port) const;

@@ -154,6 +154,8 @@ struct EngineStatus {
 /// Where a process listens, by transport; addresses of at most 512 bytes.
 using Contacts = std::map<std::string, Blob>;
 
+inline constexpr std::size_t kLearntRelaysMax = 1024;
+
 class Admin {
  public:
   /// Gives the engine an order, and does of it what can be done now. Returns what report() would.
@@ -193,8 +195,10 @@ class Admin {
   /// Where this process relays orders for its node, as peers are told in the first frames of each
   /// connection; empty: it does not. At most 256 bytes, opaque here.
   virtual void publish_relay(const std::string& relay) = 0;
-  /// What peers have told so: each text once.
+  /// What peers have told so, and what learn_relays() has: each text once.
   virtual std::vector<std::string> relays() = 0;
+  /// Of nodes that this one has no path to, by an order of the job's. At most kLearntRelaysMax are kept, the last ones.
+  virtual void learn_relays(const std::vector<std::string>& relays) = 0;
   /// Has a peer on another node been met? Then this node needs a relay, whatever the launcher said.
   /// Without the lock.
   virtual bool spans_nodes() const noexcept = 0;

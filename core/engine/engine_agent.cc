@@ -71,7 +71,11 @@ HoldReport EngineCore::claim_hold(const HoldClaim& claim, TimeNs lease) {
 }
 
 HoldReport EngineCore::restore(const HoldClaim& claim, Incarnation to) {
-  return change_hold([&](Hold& hold) { return hold.restore(claim, to); });
+  return change_hold([&](Hold& hold) {
+    HoldReport report = hold.restore(claim, to);
+    if (report.refusal.empty()) core_.bml.slots.relocated();
+    return report;
+  });
 }
 
 RungReport EngineCore::report() {
@@ -133,6 +137,11 @@ void EngineCore::publish_relay(const std::string& relay) {
 std::vector<std::string> EngineCore::relays() {
   const Guard guard(core_, BiasedLock::Caller::kAgent);
   return core_.bml.peers.relays();
+}
+
+void EngineCore::learn_relays(const std::vector<std::string>& relays) {
+  const Guard guard(core_, BiasedLock::Caller::kAgent);
+  core_.bml.peers.learn_relays(relays);
 }
 
 void EngineCore::show_on(EnginePageLatch* page) {

@@ -66,6 +66,7 @@ class EngineCore final : public Engine, public Admin, private BiasedLock::EntryW
   void on_report(std::function<void()> signal) override;
   void publish_relay(const std::string& relay) override;
   std::vector<std::string> relays() override;
+  void learn_relays(const std::vector<std::string>& relays) override;
   bool spans_nodes() const noexcept override { return core_.bml.peers.spans_nodes(); }
   void show_on(EnginePageLatch* page) override;
   Contacts contacts() override;

@@ -2,6 +2,8 @@
 // ctl-tool/commands/hold.cc -- hold start | renew | check | end: parks all traffic of a job while
 // snapshots are taken of its machines. job restored: has it go on from these.
 #include "control/client/relay_address.h"
+#include "control/ladder/hold_types.h"
+#include "ctl-tool/choose_job.h"
 #include "ctl-tool/command.h"
 #include "ctl-tool/coordinate.h"
 #include "ctl-tool/options.h"
@@ -40,9 +42,13 @@ void define_restored(CLI::App& app, CommandLine& line) {
 }
 
 std::string conflict_of_restored(const CommandLine& line) {
-  return line.relays.empty() || line.connect.empty()
-             ? ""
-             : "--relay is for a node of the job; --connect names a relay itself";
+  if (!line.relays.empty() && !line.connect.empty())
+    return "--relay is for a node of the job; --connect names a relay itself";
+  std::size_t bytes = 0;
+  for (const std::string& relay : relays_of(line)) bytes += relay.size();
+  if (line.relays.size() <= control::kHoldRelaysMax && bytes <= control::kHoldRelayBytesMax)
+    return "";
+  return "--relay: these are too many; name them by one address each, or fewer than 1024";
 }
 
 const Command kStart{

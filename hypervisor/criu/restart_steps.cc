@@ -113,7 +113,9 @@ Answer RestartSteps::unpack(const Deadline& deadline) {
   if (const auto safe = check_places(*list, facts_.owner); !safe)
     return {Outcome::kFailed, kCodeRefused, safe.error().text};
   if (const auto fit = readdress(); !fit)
-    return {Outcome::kFailed, code_of_set(fit.error().code), fit.error().text};
+    return {Outcome::kFailed,
+            fit.error().code == Errc::kRefused ? kCodeRefused : code_of_set(fit.error().code),
+            fit.error().text};
   return run(unpack_words(images_), deadline);
 }
 

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Relays that strangers flood, and relays that are killed: the ranks and their messages are none the worse for it."""
+import contextlib
+import fcntl
+import glob
 import os
 import signal
 import subprocess
 import sys
 
 from tests.harness import processes
-from tests.harness.control import DONE, btlctl, order
+from tests.harness.control import DONE, MISSING, RETRACTED, btlctl, order
 from tests.harness.ladders import HeldLadder
 from tests.harness.nodes import job_on_two_nodes
 from tests.harness.scenario import NEEDS_ROOT, scenario
@@ -74,3 +77,68 @@ def flooded_and_killed(context):
         totals = job.finish(60)
         wait_until("the relays to end with the job", lambda: not _relays(job), 20)
     return f"{totals['received']} messages, beside a flood and without relays"
+
+
+@contextlib.contextmanager
+def _on(job, node):
+    """Commands are given there."""
+    before, job.enter = job.enter, node.enter()
+    try:
+        yield
+    finally:
+        job.enter = before
+
+
+def _relay_of(job, node):
+    """"10.77.0.2:40123"; None: it has none now."""
+    with _on(job, node):
+        return (btlctl(job, "jobs").expect(DONE).json["jobs"][0]["relays"] or [None])[0]
+
+
+# Has the port until its input ends.
+TAKE_PORT = """
+import socket, sys
+host, _, port = sys.argv[1].rpartition(":")
+taken = socket.create_server((host, int(port)))
+print("taken", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextlib.contextmanager
+def _relay_elsewhere(job, node):
+    """The node's next relay listens at another port than the last one. Gives where."""
+    last = _relay_of(job, node)
+    file, = glob.glob(f"/proc/{node.holder.pid}/root{job.rundir}/**/*.rly", recursive=True)
+    with open(file.removesuffix("rly") + "rst", "r+b") as start_lock:
+        fcntl.lockf(start_lock, fcntl.LOCK_EX)  # no member starts one
+        for pid in _relays(job):
+            with open(f"/proc/{pid}/cmdline", "rb") as words:
+                if os.path.basename(file).removesuffix(".rly").encode() in words.read().split(b"\0"):
+                    os.kill(pid, signal.SIGKILL)
+        wait_until("the relay to end", lambda: len(_relays(job)) == 1, 20)
+        keeper = subprocess.Popen([*node.enter(), sys.executable, "-c", TAKE_PORT, last], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, text=True)
+        check(keeper.stdout.readline() == "taken\n", f"{last} could not be taken")
+    try:
+        wait_until("the next relay", lambda: _relay_of(job, node) not in (None, last), 60)
+        yield _relay_of(job, node)
+    finally:
+        keeper.communicate("")
+
+
+@scenario("restored-with-a-relay-elsewhere", NEEDS_ROOT)
+def relay_elsewhere(context):
+    """A held node's relay listens elsewhere, of which its members cannot tell: job restored does not find them, changes nothing,
+    and finds them by --relay. Messages and orders go on."""
+    with job_on_two_nodes(context, "stream", 2) as (job, nodes):
+        order(job, "hold", "start", "--lease", "600")
+        with _relay_elsewhere(job, nodes[1]) as relay:
+            answer = btlctl(job, "--timeout", "3", "job", "restored").expect(MISSING, RETRACTED)
+            check(answer.json["members"] == 2, f"the other node's members were found: {answer}")
+            restored = order(job, "job", "restored", "--relay", relay)
+            check(restored.json["members"] == 4, f"not all were restored: {restored}")
+            order(job, "switch", "sm", "tcp")
+            order(job, "switch", "tcp", "sm")
+            totals = job.finish(60)
+    return f"{totals['received']} messages, the other node's relay at {relay}"

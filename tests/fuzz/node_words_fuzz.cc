@@ -18,6 +18,8 @@ bool order(std::string_view line) {
   fuzz::must_hold(order->node.find('/') == std::string::npos && !order->node.starts_with('.'),
                   "a file is in its own directory");
   fuzz::must_hold(order->timeout_s >= 0 && order->lease_left_s >= 0, "no time is negative");
+  fuzz::must_hold(check_new_addresses(order->addresses).has_value(),
+                  "an address becomes one other");
   const std::string again = order_line(*order);
   fuzz::must_hold(std::ranges::count(again, '\n') == 0, "an order is one line");
   const auto read = read_node_order(again);

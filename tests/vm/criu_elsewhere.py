@@ -40,8 +40,10 @@ class MovedJob(NodesJob):
         self.wait_progress(180)
 
     def connect_anew(self, other):
-        """Every connection between the two nodes is lost, so that peers dial each other by the addresses that they know now."""
-        self.first.output(f"ss -K dst {self.address(other)}")
+        """The ranks' connections between the two nodes are lost, so that they dial each other by the addresses that they know now;
+        the launcher could not."""
+        self.first.output(f"ss -Htnp dst {self.address(other)} | grep e2e_{self.program} | while read -r _ _ _ local remote _; do "
+                          "ss -K src $local dst $remote; done")
         self.wait_progress(180)
 
     @staticmethod
@@ -68,7 +70,7 @@ def commands_reach(job):
 def restart_elsewhere(context):
     """Four ranks on two guests, dumped and ended; the second guest's are restored in a third one, at its address. Connections,
     orders and the next dump find them there. That dump is restored with the second guest in the third one's place, and the
-    processes that were left in the third one are fenced out."""
+    processes that were left in the third one are fenced out. In the end all addresses are new ones."""
     with context.lab(3) as lab, MovedJob(lab, context.logs) as job:
         job.wait_ready()
         job.dump("first")
@@ -81,15 +83,28 @@ def restart_elsewhere(context):
         job.wait_progress()
         said = wake_old_copy(job)
         commands_reach(job)
-        job.connect_anew(job.second)
+        new_network(job)
+        commands_reach(job)
         totals = job.finish()
         said = f"{' '.join(job.versions())}; {said}"
     return f"{said}; {totals['received']} messages, lost 0, repeated 0, out of order 0"
 
 
+def new_network(job):
+    """No process can dial another one by an address that it knows: relays tell them."""
+    job.dump("third")
+    for guest, number in ((job.first, 101), (job.second, 102)):
+        guest.output(f"ip address add 10.0.0.{number}/24 dev eth0")
+    # The second one's old address serves ssh, and nobody of the job listens there.
+    job.first.output(f"ip address del {job.address(job.first)}/24 dev eth0")
+    job.restore("third", job.second, "--address", "10.0.0.1=10.0.0.101", "--address", "10.0.0.2=10.0.0.102")
+
+
 def wake_old_copy(job):
-    """Returns what the first process that is fenced out has logged."""
+    """Returns what the first process that is fenced out has logged. The launcher's daemon there, whose connection is reset, would end
+    the processes before they have met the others: it is stopped."""
     job.carry("second", job.third, job.second)
+    job.third.output(f"kill -STOP $(pidof {' '.join(launcher().PROCESSES)})")
     job.third.pause()
     job.first.output(f"kill -9 $(pidof {job.names()} livebtl-relay)")
     wait_until("the first guest's processes to end", lambda: not job.first.output(f"pidof {job.names()}; true").strip(), 60 * job.lab.pace)

@@ -209,6 +209,8 @@ class Transport {
   /// business here (NodeFacts::one_node) lets it in from now on. Hostile; never refused. true:
   /// address() has changed.
   virtual bool expect(Bytes /*address*/) noexcept { return false; }
+  /// This process was restored, maybe on another machine and with other addresses: what it knows of them may be old.
+  virtual void relocated() noexcept {}
   /// Starts to connect. Errors: kInvalid (malformed address), kUnreachable, kNoMemory, kSystem.
   virtual Result<std::unique_ptr<Endpoint>> connect(Bytes address) = 0;
   /// Moves at most `frames_max` frames and returns how many; reads no clock. accept: told of new

@@ -52,6 +52,11 @@ std::vector<SocketAddress> Arrivals::listening() const {
   return ends;
 }
 
+void Arrivals::ask_ends() noexcept {
+  for (Listener& listener : listeners_)
+    listener.end = local_end(listener.fd.number()).value_or(listener.end);
+}
+
 void Arrivals::on_ready(Turn& turn) noexcept {
   for (const Listener& listener : listeners_) accept_from(listener, turn);
   if (!paused_ && !shared_.allowance.any(turn.now)) pause(turn.now);

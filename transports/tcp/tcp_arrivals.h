@@ -29,6 +29,8 @@ class Arrivals final : public PollTarget {
   std::uint16_t last_port() const noexcept;
   /// Own ends of the listening sockets.
   std::vector<SocketAddress> listening() const;
+  /// Asks the kernel for them anew.
+  void ask_ends() noexcept;
 
   /// Nobody is accepted before that time, nor while there is no listener; not idle meanwhile.
   void pause(TimeNs until) noexcept;
@@ -71,7 +73,8 @@ class Arrivals final : public PollTarget {
   struct Listener {
     Fd fd;
     Poller::Token token;
-    SocketAddress end;  // own; compared at every step of a switch, so the kernel is asked once
+    SocketAddress
+        end;  // own; compared at every step of a switch, so the kernel is not asked each time
   };
 
   void accept_from(const Listener& listener, Turn& turn) noexcept;

@@ -121,6 +121,14 @@ Blob TcpTransport::address() const {
   return encode_address(describe_own(now.empty() ? local_ : now));
 }
 
+// Where no interface of those that TCP_IF names is here the sockets are still right, if they are bound to an address.
+void TcpTransport::relocated() noexcept {
+  arrivals_.ask_ends();
+  network_ = network_hash();
+  if (auto now = choose_addresses(local_addresses(), interfaces_); now && !now->empty())
+    local_ = std::move(*now);
+}
+
 Blob TcpTransport::contact() const { return encode_contact(describe_own(local_)); }
 
 }  // namespace livebtl::tcp

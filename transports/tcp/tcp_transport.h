@@ -28,6 +28,7 @@ class TcpTransport final : public core::Transport, public PollTarget {
   Blob contact() const override;
   bool reaches(Bytes address) const noexcept override;
   bool expect(Bytes address) noexcept override;
+  void relocated() noexcept override;
   Result<std::unique_ptr<core::Endpoint>> connect(Bytes address) override;
   std::size_t progress(core::TransportSink& accept, TimeNs now,
                        std::size_t frames_max) noexcept override;
@@ -52,7 +53,7 @@ class TcpTransport final : public core::Transport, public PollTarget {
   Shared shared_;
   std::vector<std::string> interfaces_;  // TCP_IF
   const std::uint16_t port_;             // TCP_PORT; 0: any
-  std::vector<LocalAddress> local_;      // as of the start
+  std::vector<LocalAddress> local_;      // as of the start, or of relocated()
   std::uint64_t network_;
   std::optional<IpBytes> near_;  // listens there alone: nobody is expected from elsewhere
   std::uint16_t lost_port_ = 0;  // nobody listens there now, though peers were told of it; 0: none

@@ -79,6 +79,10 @@ class FakeAdmin final : public core::Admin {
     const std::lock_guard guard(mutex_);
     return relays_;
   }
+  void learn_relays(const std::vector<std::string>& relays) override {
+    const std::lock_guard guard(mutex_);
+    relays_.insert(relays_.end(), relays.begin(), relays.end());
+  }
   bool spans_nodes() const noexcept override { return spans_nodes_.load(); }
   /// What it shows: one message more each time.
   void show_on(core::EnginePageLatch* page) override {

@@ -117,27 +117,35 @@ inline std::vector<Message> full_messages() {
   const MemberId member{ProcessId{77}, kSecond};
   const core::Contacts contacts = {{"sm", {}}, {"tcp", {std::byte{0}, std::byte{0xaf}}}};
   std::vector<Message> messages = full_ladder_messages();
-  for (const Message& message : std::initializer_list<Message>{
-           PlanAnswer{member, "rank 1", full_plan()},
-           MembersRequest{"job-1", 3},
-           full_members(),
-           StatusRequest{"job-1", true, 9},
-           full_status(),
-           ListRequest{"job-1"},
-           ListAnswer{member, "rank 1", 1, "n1", {full_transport()}},
-           WatchRequest{"job-1", 500},
-           WatchEvent{"left", full_standing()},
-           SecretRequest{"job-1"},
-           SecretAnswer{std::string(64, 'a')},
-           AddressesRequest{"job-1", 5},
-           AddressesAnswer{member, 6, contacts},
-           HoldRequest{"job-1", HoldAction::kRestore, 0x51, 60'000, 4, 7, kSecond, 0x52},
-           HoldAnswer{member, "rank 6", 6, 8, 7, full_hold_report()},
-           ErrorAnswer{Errc::kAuth, "not permitted"},
-           PageRequest{"job-1"},
-           PageAnswer{full_page()},
-           full_node_request(),
-           full_node_standing()})
+  for (const Message& message :
+       std::initializer_list<Message>{PlanAnswer{member, "rank 1", full_plan()},
+                                      MembersRequest{"job-1", 3},
+                                      full_members(),
+                                      StatusRequest{"job-1", true, 9},
+                                      full_status(),
+                                      ListRequest{"job-1"},
+                                      ListAnswer{member, "rank 1", 1, "n1", {full_transport()}},
+                                      WatchRequest{"job-1", 500},
+                                      WatchEvent{"left", full_standing()},
+                                      SecretRequest{"job-1"},
+                                      SecretAnswer{std::string(64, 'a')},
+                                      AddressesRequest{"job-1", 5},
+                                      AddressesAnswer{member, 6, contacts},
+                                      HoldRequest{"job-1",
+                                                  HoldAction::kRestore,
+                                                  0x51,
+                                                  60'000,
+                                                  4,
+                                                  7,
+                                                  kSecond,
+                                                  0x52,
+                                                  {"tcp://10.0.0.7:40123,tcp://[fd00::7]:40123"}},
+                                      HoldAnswer{member, "rank 6", 6, 8, 7, full_hold_report()},
+                                      ErrorAnswer{Errc::kAuth, "not permitted"},
+                                      PageRequest{"job-1"},
+                                      PageAnswer{full_page()},
+                                      full_node_request(),
+                                      full_node_standing()})
     messages.push_back(message);
   return messages;
 }

@@ -2,6 +2,7 @@
 // restore_test.cc -- a job that was restored from snapshots: all go on as a new incarnation, over
 // new connections; a process that was left behind is fenced out, and one that was set back alone is told.
 #include "tests/unit/core/engine/restored.h"
+#include "tests/unit/core/engine/tapped.h"
 
 using namespace livebtl;
 using namespace livebtl::test;
@@ -44,6 +45,21 @@ TEST_CASE("a restored job goes on where it was, over connections of its own") {
   }
 }
 
+TEST_CASE(
+    "transports are told that their process may be elsewhere now, unless it was not restored") {
+  Taps taps;
+  Rig rig(2, {kind("self"), tapped("tcp", taps)});
+  Traffic traffic(rig);
+  run(rig, traffic, 5);
+  CHECK(rig.engines[0]->restore({kHold, 0}, kNext).refusal != "");
+  CHECK(taps[0].relocations == 0);
+  hold_all(rig, traffic);
+  for (auto& engine : rig.engines) restore(*engine);
+  for (auto& engine : rig.engines) engine->end_hold(kHold);
+  for (const std::uint64_t i : {0U, 1U}) CHECK(taps[i].relocations == 1);
+  run(rig, traffic, 5);
+}
+
 TEST_CASE("a process that was left behind is fenced out, and harms nobody") {
   Rig rig(3, kinds_of({"tcp"}));
   Traffic traffic(rig);
@@ -68,6 +84,35 @@ TEST_CASE("a process that was left behind is fenced out, and harms nobody") {
     return traffic.received(1) > received + 20;
   });
   for (const std::size_t i : {0U, 1U}) CHECK(lost_peers(*rig.engines[i]) == 0);
+}
+
+TEST_CASE(
+    "of two processes of one id, on two paths to a third, the older incarnation is fenced out") {
+  for (const Incarnation of_copy : {Incarnation{1}, Incarnation{9}}) {
+    CAPTURE(static_cast<unsigned>(of_copy));
+    const std::uint32_t word = 7;
+    const Slice slice{&word, sizeof word};
+    Watched send;
+    Rig rig(2, kinds_of({"tcp"}));
+    restore_all(rig);
+    rig.copy_of(1, kinds_of({"tcp"}));
+    rig.open_ports();
+    core::EngineCore& copy = *rig.engines[2];
+    REQUIRE(copy.hold({kHold, kLong, 0, of_copy}).refusal == "");
+    copy.end_hold(kHold);
+    REQUIRE(rig.ports[2]->send({.to = rig.to(2, 0), .slices = {&slice, 1}}, send) ==
+            Accept::kAccepted);
+    core::EngineCore& older = of_copy < kNext ? copy : *rig.engines[0];
+    rig.until([&] { return older.hold_report().state == HoldState::kFenced; });
+    if (of_copy > kNext) continue;
+    CHECK(send.done_count == 0);
+    say(rig, 0, 1);
+    for (const std::size_t i : {0U, 1U}) {
+      CHECK(lost_peers(*rig.engines[i]) == 0);
+      for (const auto& transport : rig.engines[i]->status().transports)
+        CHECK(transport.paths_lost == 0);
+    }
+  }
 }
 
 TEST_CASE("one that was forgotten while its set was raised can be taken in again") {

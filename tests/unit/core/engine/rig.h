@@ -118,6 +118,12 @@ class Rig {
     engines[i] = engine(i, std::move(kinds), 42);
     REQUIRE(engines[i]->open_transports());
   }
+  /// One more process with the id of that one, which goes on: it exists twice.
+  void copy_of(std::size_t i, std::vector<core::TransportKind> kinds) {
+    engines.push_back(engine(i, std::move(kinds), 42));
+    REQUIRE(engines.back()->open_transports());
+    open_port(*engines.back());
+  }
   /// New ones, where a test has closed them all.
   void open_ports() {
     ports.clear();

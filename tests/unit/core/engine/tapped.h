@@ -27,6 +27,7 @@ struct Tap {
   int dials = 0;
   std::vector<Blob> expected;  // addresses of peers that the transport was told of
   bool moves = false;          // says that it listens elsewhere because of them
+  int relocations = 0;         // how often it was told that its process may be elsewhere
   std::map<core::FrameKind, std::uint64_t> posted;
   std::set<core::EndpointSink*> sinks;  // of its endpoints
 };
@@ -84,6 +85,10 @@ class TappedTransport final : public core::Transport, private core::TransportSin
   bool expect(Bytes address) noexcept override {
     tap_.expected.emplace_back(address.begin(), address.end());
     return beneath_->expect(address) || tap_.moves;
+  }
+  void relocated() noexcept override {
+    ++tap_.relocations;
+    beneath_->relocated();
   }
   Result<std::unique_ptr<core::Endpoint>> connect(Bytes address) override {
     ++tap_.dials;

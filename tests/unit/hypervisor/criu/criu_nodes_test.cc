@@ -190,6 +190,73 @@ TEST_CASE("a set of several nodes is restored by their command alone, and from o
   CHECK(stage.restart(elsewhere).end.code == 3);
 }
 
+TEST_CASE(
+    "a set is restored with another host in a node's place, which is called there, and told the "
+    "new addresses") {
+  Stage stage;
+  REQUIRE(stage.dump(on_two_nodes(stage)).end.code == 0);
+  stage.calls();
+  for (const char* node : {"told-vm1", "told-vm2"}) std::filesystem::remove(stage.path(node));
+  stage.put("relay-vm7", "10.0.0.7:4000,10.1.0.7:4000", 0600);
+  stage.put("relay-vm1", "10.0.0.1:4000", 0600);  // of this node: its members are found without one
+  CriuRequest request = on_two_nodes(stage);
+  request.hosts = {{"vm2", "vm7"}};
+  request.addresses = {*parse_new_address("10.0.0.2=10.0.0.7")};
+  const Report report = stage.restart(request);
+  CHECK_MESSAGE(report.end.code == 0, report.end.text);
+  CHECK(stage.text("told-vm7") == "go\nkeep\n");
+  CHECK_FALSE(stage.has("told-vm2"));
+  const auto order = read_node_order(stage.text("order-vm7"));
+  REQUIRE(order);
+  CHECK(order->node == "vm2");
+  CHECK(order->addresses == request.addresses);
+  CHECK(order->tells_relay);
+  CHECK(stage.text("relays") == "10.0.0.7:4000,10.1.0.7:4000\n");
+}
+
+TEST_CASE("where addresses stay as they are no node waits for a relay") {
+  Stage stage;
+  REQUIRE(stage.dump(on_two_nodes(stage)).end.code == 0);
+  REQUIRE(stage.restart(on_two_nodes(stage)).end.code == 0);
+  const auto order = read_node_order(stage.text("order-vm2"));
+  REQUIRE(order);
+  CHECK_FALSE(order->tells_relay);
+  CHECK_FALSE(stage.has("relays"));
+}
+
+TEST_CASE("hosts that cannot take a node's place are refused before anything is done") {
+  Stage stage;
+  REQUIRE(stage.dump(on_two_nodes(stage)).end.code == 0);
+  for (const char* node : {"order-vm1", "order-vm2"}) std::filesystem::remove(stage.path(node));
+  struct Case {
+    std::map<std::string, std::string> hosts;
+    const char* says;
+  };
+  const Case cases[] = {{{{"vm9", "vm7"}}, "no processes of vm9, but of vm1, vm2"},
+                        {{{"vm2", "vm1"}}, "two nodes cannot be restored on one, vm1"},
+                        {{{"vm1", "vm7"}}, "no processes of this node, vm1"}};
+  for (const Case& each : cases) {
+    CriuRequest request = on_two_nodes(stage);
+    request.hosts = each.hosts;
+    const Report report = stage.restart(request);
+    CHECK(report.end.code == 3);
+    CHECK_MESSAGE(report.end.text.find(each.says) != std::string::npos, report.end.text);
+  }
+  CHECK_FALSE(stage.has("order-vm1"));
+}
+
+TEST_CASE("a job that was restored elsewhere is dumped where its processes are") {
+  Stage stage;
+  CriuRequest request = on_two_nodes(stage);
+  request.hosts = {{"vm2", "vm7"}};
+  const Report report = stage.dump(request);
+  CHECK_MESSAGE(report.end.code == 0, report.end.text);
+  const auto order = read_node_order(stage.text("order-vm7"));
+  REQUIRE(order);
+  CHECK(order->node == "vm2");
+  CHECK_FALSE(stage.has("order-vm2"));
+}
+
 TEST_CASE("a job that may get processes on other nodes is told so, and that they may be none yet") {
   Stage stage;
   CriuRequest request = stage.request();

@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "hypervisor/criu/node_words.h"
+#include "tests/unit/hypervisor/criu/open_files_image.h"
 #include "tests/unit/hypervisor/criu/played_programs.h"
 
 using namespace livebtl;
@@ -205,6 +206,49 @@ TEST_CASE(
   CHECK_FALSE(stage.has("set/vm1.images"));
 }
 
+TEST_CASE(
+    "a node restores by the addresses that it is told, if it has them, and tells of its relay once "
+    "it knows") {
+  Stage stage;
+  stage.put("files.img", open_files_image({socket_entry("10.0.0.2", "10.0.0.1")}), 0600);
+  const NodeAnswer dumped = dump(stage);
+  NodeOrder order = restore_order(stage, dumped);
+  order.tells_relay = true;
+  order.addresses = {*parse_new_address("10.0.0.2=10.0.0.7")};
+  CriuRequest tools = stage.request();
+  int looks = 0;
+  tools.find_job = [&stage, &looks] {
+    JobHere here = stage.job_here();
+    if (++looks == 3) here.relay = "10.0.0.7:4000";
+    return Result<JobHere>(here);
+  };
+  Caller elsewhere{{order_line(order), kGo, kKeep}};
+  CHECK(elsewhere.call(tools) == 5);
+  CHECK(elsewhere.answers.at(0).code == 3);
+  CHECK(elsewhere.answers.at(0).text.find("10.0.0.7") != std::string::npos);
+  CHECK_FALSE(stage.has("restored"));
+
+  tools.own_addresses = [] {
+    return std::vector<LocalAddress>{{"eth0", *parse_ip("10.0.0.7"), 120}};
+  };
+  Caller caller{{order_line(order), kGo, kKeep}};
+  CHECK(caller.call(tools) == 0);
+  CHECK(caller.answers.at(1).relay == "10.0.0.7:4000");
+  CHECK(looks == 3);
+  CHECK(stage.text("restored-files") == open_files_image({socket_entry("10.0.0.7", "10.0.0.1")}));
+}
+
+TEST_CASE("images whose open files cannot be read are no set, and nothing is put back") {
+  Stage stage;
+  stage.put("files.img", "nothing of CRIU's", 0600);
+  const NodeAnswer dumped = dump(stage);
+  std::filesystem::remove_all(stage.path("job"));
+  Caller caller{{order_line(restore_order(stage, dumped)), kGo}};
+  CHECK(caller.call(stage.request()) == 5);
+  CHECK(caller.answers.at(0).code == 8);
+  CHECK_FALSE(stage.has("job"));
+}
+
 TEST_CASE("a file with another checksum than the set's is refused by name") {
   Stage stage;
   NodeAnswer dumped = dump(stage);
@@ -218,7 +262,10 @@ TEST_CASE("a file with another checksum than the set's is refused by name") {
 
 TEST_CASE("what is no order is refused") {
   Stage stage;
-  for (const char* line : {"", "{}", "go", R"({"schema":"livebtl.node/1","verb":"dump"})"}) {
+  for (const char* line :
+       {"", "{}", "go", R"({"schema":"livebtl.node/1","verb":"dump"})",
+        R"({"schema":"livebtl.node/1","verb":"restore","directory":"/d","node":"vm1","hold":"0x1",)"
+        R"("lease_left_s":0,"timeout_s":9,"bytes":1,"crc32c":1,"addresses":["10.0.0.2"]})"}) {
     Caller caller{{line}};
     CHECK(caller.call(stage.request()) == 1);
     CHECK(caller.answers.at(0).code == 1);

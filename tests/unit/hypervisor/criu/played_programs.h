@@ -31,6 +31,7 @@ while :; do
 done
 echo "$1 $2: $whom" >>"$stage/whom"
 [ "$1 $2" != "checkpoint node" ] || exec "$stage/node"
+[ "$5" != --relay ] || echo "$6" >>"$stage/relays"
 echo "$1 $2 ${3#--*}" | sed 's/ $//' >>"$stage/calls"
 code=0
 [ ! -e "$stage/fail-$1-$2" ] || code=$(cat "$stage/fail-$1-$2")
@@ -84,7 +85,7 @@ exit 0
 
 // One node's btlctl: NODE says which. fail-NODE holds what it answers instead of being ready, link-NODE its connections;
 // lost-NODE: it ends when it is told to go; slow-NODE: it is ready after so many seconds; job-NODE: whose processes it has,
-// unless they are those of a-job.
+// unless they are those of a-job; relay-NODE: where it says that its relay listens.
 inline constexpr const char* kPlayedNode = R"sh(#!/bin/sh
 stage=$(dirname "$0")
 node=${NODE:-vm1}
@@ -94,7 +95,7 @@ answer() {
   links=$(cat "$stage/link-$node" 2>/dev/null)
   job=$(cat "$stage/job-$node" 2>/dev/null || echo a-job)
   printf '{"schema":"livebtl.node/1","exit_code":%s,"text":"%s says %s","members":1,' "$1" "$node" "$1"
-  printf '"job":"%s","owner":%s,' "$job" "$(id -u)"
+  printf '"job":"%s","owner":%s,"relay":"%s",' "$job" "$(id -u)" "$(cat "$stage/relay-$node" 2>/dev/null)"
   printf '"bytes":7,"crc32c":9,"connections":[%s]}\n' "$links"
 }
 if [ -e "$stage/fail-$node" ]; then
