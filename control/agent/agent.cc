@@ -54,7 +54,7 @@ class AgentThread final : public Agent {
   void send_all(const std::vector<MemberService::Reply>& replies);
   void sleep(std::int64_t sleep_ns);
   MemberCard card() const;
-  void see_to_relay();
+  void see_to_card();
   void wait_for_relay();
   void finish_what_was_left();
 
@@ -76,8 +76,9 @@ class AgentThread final : public Agent {
   std::optional<LateJoin> late_join_;   // likewise; only until it has joined
   std::unique_ptr<Takeover> takeover_;  // null: switched off
   std::string relay_;                   // this node's, as the card shows it; empty: there is none
-  bool one_node_ = false;    // no relay is needed; what the card shows once it has joined
-  bool control_due_ = true;  // a message, a report or a deadline of the control plane
+  bool one_node_ = false;     // no relay is needed; what the card shows once it has joined
+  bool left_behind_ = false;  // as the card shows it
+  bool control_due_ = true;   // a message, a report or a deadline of the control plane
   bool joined_ = false;
   bool alone_here_ = false;
   LogLimit unanswered_;  // a client may ask at any rate
@@ -116,6 +117,7 @@ MemberCard AgentThread::card() const {
   card.joined = joined_;
   card.relay = relay_;
   card.one_node = joined_ && one_node_;
+  card.left_behind = left_behind_;
   return card;
 }
 
@@ -127,12 +129,12 @@ Status AgentThread::join_job() {
   if (!file) return tl::unexpected(file.error());
   mine_.reset(new Belongings{std::move(*router), std::move(service), std::move(*file)});
   search_.emplace(job_, self_.process, admin_, mine_->router);
-  see_to_relay();
+  see_to_card();
   const auto how = ask_fellows();
   if (!how) return tl::unexpected(how.error());
   // A spawned process that finds nobody here has its parents elsewhere.
   alone_here_ = job_.announced == 0 && std::holds_alternative<JoinAsFirst>(*how);
-  see_to_relay();
+  see_to_card();
   wait_for_relay();
   admin_.on_report([this] {
     reported_.store(true);
@@ -158,13 +160,15 @@ Result<MemberEvent> AgentThread::ask_fellows() {
 
 /// A launcher may have spread the job over several nodes. Of spawned processes it does not tell,
 /// but those that are elsewhere know it, and show it to the others when they connect.
-void AgentThread::see_to_relay() {
+void AgentThread::see_to_card() {
   Router& router = mine_->router;
   if (job_.relays || alone_here_ || admin_.spans_nodes()) router.need_relay();
   router.turn(monotonic_now());
   const bool one_node = !router.needs_relay();
-  if (router.relay() == relay_ && one_node == one_node_) return;
+  const bool left_behind = admin_.left_behind();
+  if (router.relay() == relay_ && one_node == one_node_ && left_behind == left_behind_) return;
   one_node_ = one_node;
+  left_behind_ = left_behind;
   relay_ = router.relay();
   if (!relay_.empty()) admin_.publish_relay(relay_);
   const auto written = mine_->file.update(card());
@@ -182,7 +186,7 @@ void AgentThread::wait_for_relay() {
     const TimeNs until = std::min(deadline, mine_->router.wake_at());
     ::poll(fds_.data(), fds_.size(),
            static_cast<int>(std::max<TimeNs>(until - now, 0) / kMillisecond) + 1);
-    see_to_relay();
+    see_to_card();
   }
 }
 
@@ -207,7 +211,7 @@ void AgentThread::run(std::promise<Status> started) {
 
 void AgentThread::serve() {
   bell_.silence();
-  see_to_relay();
+  see_to_card();
   if (reported_.exchange(false)) {
     send_all(mine_->service.report_changed(monotonic_now()));
     search_->reported();

@@ -145,7 +145,7 @@ bool proved_gone(const std::string& directory, uid_t owner, ProcessId process) {
 }
 
 MemberEntry entry_of(const MemberCard& card, bool gone) {
-  return {card.member, card.name, card.rank, card.node, gone};
+  return {card.member, card.name, card.rank, card.node, gone, card.left_behind};
 }
 
 std::vector<JobPlace> find_jobs(std::span<const RunDirectory> rundirs) {

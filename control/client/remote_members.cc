@@ -127,6 +127,16 @@ void RemoteMembers::end_round(TimeNs now) {
   }
 }
 
+/// A copy that was left behind on its node, while the process itself was restored on another.
+bool RemoteMembers::is_outdone(const MemberEntry& member) const {
+  const auto is_itself = [&](const MemberEntry& each) {
+    return each.member == member.member && !each.left_behind;
+  };
+  return member.left_behind && std::any_of(relays_.begin(), relays_.end(), [&](const auto& entry) {
+           return std::any_of(entry.second.live.begin(), entry.second.live.end(), is_itself);
+         });
+}
+
 void RemoteMembers::add_to(std::vector<MemberEntry>& live, std::vector<MemberEntry>& gone) const {
   std::set<MemberId> known = ids_of(gone);
   for (const auto& [name, relay] : relays_) {
@@ -137,7 +147,7 @@ void RemoteMembers::add_to(std::vector<MemberEntry>& live, std::vector<MemberEnt
   known.merge(ids_of(live));
   for (const auto& [name, relay] : relays_) {
     for (const auto& member : relay.live) {
-      if (known.insert(member.member).second) live.push_back(member);
+      if (!is_outdone(member) && known.insert(member.member).second) live.push_back(member);
     }
   }
 }
@@ -146,7 +156,7 @@ const std::string* RemoteMembers::relay_of(ProcessId process) const {
   const std::string* silent = nullptr;
   for (const auto& [name, relay] : relays_) {
     for (const auto& member : relay.live) {
-      if (member.member.process != process) continue;
+      if (member.member.process != process || is_outdone(member)) continue;
       if (relay.silent_until == 0) return &name;
       silent = &name;
     }
@@ -159,7 +169,9 @@ std::map<ProcessId, std::string> RemoteMembers::merging() const {
   for (const bool silent : {true, false}) {  // those that answer count more
     for (const auto& [name, relay] : relays_) {
       if (!relay.merges || (relay.silent_until != 0) != silent) continue;
-      for (const auto& member : relay.live) relays[member.member.process] = name;
+      for (const auto& member : relay.live) {
+        if (!is_outdone(member)) relays[member.member.process] = name;
+      }
     }
   }
   return relays;

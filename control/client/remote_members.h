@@ -65,6 +65,7 @@ class RemoteMembers {
   };
   static void settle(Relay& relay);
   static void note_gone(Relay& relay, const MemberEntry& member);
+  bool is_outdone(const MemberEntry& member) const;
   static void learn_late(Relay& relay, const MembersAnswer& page);
 
   std::map<std::string, Relay> relays_;

@@ -88,6 +88,7 @@ MemberCard read_card(CardReader& reader) {
   card.joined = reader.flag("joined");
   card.relay = reader.text("relay");
   card.one_node = reader.flag_if_there("one_node");
+  card.left_behind = reader.flag_if_there("left_behind");
   return card;
 }
 
@@ -120,7 +121,8 @@ std::string format_card(const MemberCard& card) {
       {"announced", card.announced},
       {"joined", card.joined},
       {"relay", card.relay},
-      {"one_node", card.one_node}};
+      {"one_node", card.one_node},
+      {"left_behind", card.left_behind}};
   std::string text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   text.resize(kCardBytes - kCrcDigits - 1, ' ');
   return text + hex_digits(crc32c(as_bytes(text)), kCrcDigits) + "\n";

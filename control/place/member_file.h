@@ -29,6 +29,7 @@ struct MemberCard : Described {
   std::string relay;    // tcp endpoint at which it relays for its node; empty: it does not
   bool one_node =
       false;  // it knows of no member on another node, so it need not be asked for relays
+  bool left_behind = false;  // a copy: the job that was restored goes on elsewhere
 };
 
 Described describe(const JobFacts& job, MemberId self);

@@ -72,7 +72,10 @@ LIVEBTL_FIELDS_OF(core::EngineStatus) {
   LIVEBTL_FIELDS(process, incarnation, epoch, rung, hold, routing, transports, peers);
   LIVEBTL_COUNTS(retransmitted_frames, duplicate_frames, reordered_frames);
 }
-LIVEBTL_FIELDS_OF(MemberEntry) { LIVEBTL_FIELDS(member, name, rank, node, gone); }
+LIVEBTL_FIELDS_OF(MemberEntry) {
+  LIVEBTL_FIELDS(member, name, rank, node, gone);
+  archive.optional("left_behind", value.left_behind);
+}
 
 LIVEBTL_FIELDS_OF(RungRecord) {
   LIVEBTL_FIELDS(rung, undoing, reached, waited_for);

@@ -40,7 +40,8 @@ struct MemberEntry {
   std::string name;
   int rank = -1;
   std::string node;
-  bool gone = false;  // it has left, and this is proof
+  bool gone = false;         // it has left, and this is proof
+  bool left_behind = false;  // a copy, which counts only where no other process of that id is
   friend bool operator==(const MemberEntry&, const MemberEntry&) = default;
 };
 /// Is this member in the list?

@@ -135,11 +135,10 @@ std::vector<std::string> Peers::relays() const {
 }
 
 void Peers::learn_relays(const std::vector<std::string>& relays) {
+  learnt_relays_.clear();
   for (const std::string& relay : relays) {
-    if (relay.size() > kRelayBytesMax) continue;
-    std::erase(learnt_relays_, relay);
-    learnt_relays_.push_back(relay);
-    if (learnt_relays_.size() > kLearntRelaysMax) learnt_relays_.erase(learnt_relays_.begin());
+    if (relay.size() <= kRelayBytesMax && learnt_relays_.size() < kLearntRelaysMax)
+      learnt_relays_.push_back(relay);
   }
 }
 

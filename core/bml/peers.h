@@ -97,7 +97,7 @@ class Peers {
   const Context& context_;
   Slots& slots_;
   Records peers_;
-  std::vector<std::string> learnt_relays_;  // the newest last
+  std::vector<std::string> learnt_relays_;
   Records ended_;
   std::vector<Peer*> met_;
   std::uint64_t ended_frames_taken_ = 0;

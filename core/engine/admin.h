@@ -188,7 +188,7 @@ class Admin {
   /// (one that is broken, or a fence, is no obstacle: the caller has seen that the set is whole), and
   /// under a claim that another has outdone.
   virtual HoldReport restore(const HoldClaim& claim, Incarnation to) = 0;
-  /// Called (under the engine's lock; must only signal) whenever report() or spans_nodes() changed,
+  /// Called (under the engine's lock; must only signal) whenever report(), spans_nodes() or left_behind() changed,
   /// or unreached() would name somebody again.
   virtual void on_report(std::function<void()> signal) = 0;
 
@@ -197,11 +197,14 @@ class Admin {
   virtual void publish_relay(const std::string& relay) = 0;
   /// What peers have told so, and what learn_relays() has: each text once.
   virtual std::vector<std::string> relays() = 0;
-  /// Of nodes that this one has no path to, by an order of the job's. At most kLearntRelaysMax are kept, the last ones.
+  /// Of nodes that this one may have no path to, by an order of the job's; at most kLearntRelaysMax. Those of the order
+  /// before are forgotten: of a node that was left a copy may still answer there.
   virtual void learn_relays(const std::vector<std::string>& relays) = 0;
   /// Has a peer on another node been met? Then this node needs a relay, whatever the launcher said.
   /// Without the lock.
   virtual bool spans_nodes() const noexcept = 0;
+  /// Is this process a copy that was left behind when the job was restored (core/switch/fence.h)? Without the lock.
+  virtual bool left_behind() const noexcept = 0;
 
   /// From now on the engine copies there what it counts, at moments that come anyway; null: it does so no more.
   virtual void show_on(EnginePageLatch* page) = 0;

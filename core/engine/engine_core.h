@@ -68,6 +68,7 @@ class EngineCore final : public Engine, public Admin, private BiasedLock::EntryW
   std::vector<std::string> relays() override;
   void learn_relays(const std::vector<std::string>& relays) override;
   bool spans_nodes() const noexcept override { return core_.bml.peers.spans_nodes(); }
+  bool left_behind() const noexcept override { return core_.context.fence.out(); }
   void show_on(EnginePageLatch* page) override;
   Contacts contacts() override;
   bool seeks() const noexcept override { return core_.bml.unreached.seeks(); }

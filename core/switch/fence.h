@@ -7,8 +7,10 @@
 // until it can have a copy, or has met one that can: it adopts what it meets, also from others that
 // had none when it first spoke with them. docs/HOLD.md has the rules.
 //
-// Pure. Threads: under the engine's lock.
+// Pure. Threads: under the engine's lock, but for out().
 #pragma once
+
+#include <atomic>
 
 #include "livebtl/types.h"
 
@@ -18,7 +20,7 @@ class Fence {
  public:
   Incarnation own() const noexcept { return own_; }
   /// Fenced out: sends nothing to anybody, and takes nothing from anybody.
-  bool out() const noexcept { return out_; }
+  bool out() const noexcept { return out_.load(std::memory_order_relaxed); }
   /// The hold from whose snapshots this process was restored last; 0: never.
   std::uint64_t restored_from() const noexcept { return restored_from_; }
 
@@ -33,7 +35,7 @@ class Fence {
   void raise(Incarnation to, std::uint64_t hold) noexcept {
     own_ = to;
     restored_from_ = hold;
-    out_ = false;
+    out_.store(false, std::memory_order_relaxed);
   }
 
   /// Seconds since 1970 come to this in 2097, and a restore that counts on from it has room: whoever claims more is
@@ -54,14 +56,14 @@ class Fence {
       own_ = theirs;
       return Meeting::kAdopted;
     }
-    out_ = true;
+    out_.store(true, std::memory_order_relaxed);
     return Meeting::kFenced;
   }
 
  private:
   Incarnation own_{};
   std::uint64_t restored_from_ = 0;
-  bool out_ = false;
+  std::atomic<bool> out_{false};
 };
 
 }  // namespace livebtl::core

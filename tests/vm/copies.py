@@ -23,7 +23,7 @@ def old_machine_wakes(context):
             sets.kill_machines(spared=old.process)
             sets.put_back("monday")
             old.go_on()
-            said = job.timed("fenced out", lambda: fenced_out(job, old))
+            said = job.timed("fenced out", lambda: _fenced_out(job, old))
             before = delivered(old)
             sets.goes_on()
             check(delivered(old) == before, "messages were delivered to processes that are fenced out")
@@ -34,7 +34,7 @@ def old_machine_wakes(context):
     return f"{said}; {totals['received']} messages of the restored job, lost 0, repeated 0, out of order 0; {job.phases()}"
 
 
-def fenced_out(job, old):
+def _fenced_out(job, old):
     """Waits until all ranks of the old machine are fenced out. Returns what the first of them logged."""
     def fenced():
         lines = old.output(f"grep -h 'fenced out: a newer incarnation' {OUTPUT}/*/rank.*/stderr; true").splitlines()

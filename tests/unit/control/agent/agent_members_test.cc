@@ -38,6 +38,17 @@ TEST_CASE(
   CHECK(outcome.members == 2);
 }
 
+TEST_CASE("a member that was left behind says so on its card, and by its node's relay") {
+  JobOfFakes job(1);
+  job.add_members(1);
+  job.admin(0).leave_behind();
+  CHECK(eventually([&] {
+    const auto scan = scan_members(job.directory(), ::geteuid());
+    return scan.live.size() == 1 && scan.live.front().left_behind &&
+           entry_of(scan.live.front(), false).left_behind;
+  }));
+}
+
 TEST_CASE("a command that all members leave while it waits for them ends at once") {
   JobOfFakes job(2);
   job.add_members(2);

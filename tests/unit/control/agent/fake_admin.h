@@ -81,9 +81,15 @@ class FakeAdmin final : public core::Admin {
   }
   void learn_relays(const std::vector<std::string>& relays) override {
     const std::lock_guard guard(mutex_);
-    relays_.insert(relays_.end(), relays.begin(), relays.end());
+    relays_ = relays;
   }
   bool spans_nodes() const noexcept override { return spans_nodes_.load(); }
+  bool left_behind() const noexcept override { return left_behind_.load(); }
+  void leave_behind() {
+    left_behind_.store(true);
+    const std::lock_guard guard(mutex_);
+    if (signal_) signal_();
+  }
   /// What it shows: one message more each time.
   void show_on(core::EnginePageLatch* page) override {
     const std::lock_guard guard(mutex_);
@@ -234,6 +240,7 @@ class FakeAdmin final : public core::Admin {
   std::string published_;
   std::vector<std::string> relays_;
   std::atomic<bool> spans_nodes_{false};
+  std::atomic<bool> left_behind_{false};
   core::Contacts contacts_;
   std::atomic<bool> seeks_{false};
   std::set<ProcessId> sought_;

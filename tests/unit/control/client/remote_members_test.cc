@@ -91,6 +91,33 @@ TEST_CASE("a relay's pages make a node; who vanishes from a whole one has left")
   CHECK(known(remote).gone == 2);
 }
 
+TEST_CASE(
+    "a copy that was left behind counts where nobody else is that process, and nowhere else") {
+  const std::string old_relay = "tcp://10.0.0.3:1", new_relay = "tcp://10.0.0.2:1";
+  RemoteMembers remote;
+  remote.learn({old_relay, new_relay});
+  MemberEntry copy = entry(1);
+  copy.left_behind = true;
+  const auto hear = [&](const std::string& relay, const MemberEntry& member) {
+    MembersAnswer answer = page(0, 1, {member});
+    answer.merges = true;
+    for (const auto& question : remote.take_questions()) {
+      if (question.relay == relay) return remote.answer(question.tag, answer);
+      remote.ask_again();
+    }
+  };
+  remote.begin_round(0);
+  hear(old_relay, copy);
+  CHECK(known(remote).live == 1);  // who commands there is told what it is
+  REQUIRE(remote.relay_of(ProcessId{1}) != nullptr);
+  CHECK(*remote.relay_of(ProcessId{1}) == old_relay);
+  remote.ask_again();
+  hear(new_relay, entry(1));
+  CHECK(known(remote).live == 1);
+  CHECK(*remote.relay_of(ProcessId{1}) == new_relay);
+  CHECK(remote.merging().at(ProcessId{1}) == new_relay);
+}
+
 TEST_CASE("a silent relay is asked again but not waited for, and what is known of it stays") {
   RemoteMembers remote;
   remote.learn({"tcp://10.0.0.1:80"});
