@@ -56,6 +56,7 @@ if(TARGET livebtl-watchd)
     DESTINATION ${CMAKE_INSTALL_DATADIR}/livebtl/watchd)
 endif()
 install(DIRECTORY share/monitoring DESTINATION ${CMAKE_INSTALL_DATADIR}/livebtl)
+install(PROGRAMS share/checkpoint/ssh-detached DESTINATION ${CMAKE_INSTALL_DATADIR}/livebtl/checkpoint)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # A tar.gz that can be unpacked anywhere (cmake --build ... --target package): what is in it finds itself by $ORIGIN.

@@ -43,7 +43,8 @@ class OpenMpi5:
     OVER_STOCK = ("--mca", "pml", "ob1", "--mca", "smsc", "^cma,knem,xpmem")
     HAS_ONE_SIDED_AS_MESSAGES = False
     PROCESSES = ("prterun", "prted")
-    DAEMONS_ALONE = ()  # with --daemonize prted stays connected to ssh
+    # With --daemonize prted stays connected to ssh. The agent is share/checkpoint/ssh-detached, in every guest.
+    DAEMONS_ALONE = ("--prtemca", "plm_ssh_agent", "/run/ssh-detached")
     COMPONENT_PATH = "{}"  # its own are in its library; PMIx, which reads this path too, does not know the first word
 
     @staticmethod
