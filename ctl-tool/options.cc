@@ -7,8 +7,11 @@
 
 #include "base/hex.h"
 #include "base/transport_name.h"
+#include "control/client/relay_address.h"
 #include "control/ladder/history.h"
+#include "control/ladder/hold_types.h"
 #include "control/ladder/scope.h"
+#include "ctl-tool/choose_job.h"
 
 namespace livebtl::tool {
 namespace {
@@ -71,6 +74,25 @@ CLI::Option* add_lease(CLI::App& app, CommandLine& line, double least, const cha
 
 void add_hold_id(CLI::App& app, CommandLine& line, const char* text) {
   add_value(app, "--id", line.hold_id, "ID", text)->check(checked(problem_of_hold_id));
+}
+
+void add_relays(CLI::App& app, CommandLine& line) {
+  add_value(
+      app, "--relay", line.relays, "ADDRESS:PORT",
+      "A relay of a node that has other addresses than before, if the members here cannot know "
+      "it; may be repeated")
+      ->allow_extra_args(false)
+      ->check(checked_by(control::parse_relay));
+}
+
+std::string conflict_of_relays(const CommandLine& line) {
+  if (!line.relays.empty() && !line.connect.empty())
+    return "--relay is for a node of the job; --connect names a relay itself";
+  std::size_t bytes = 0;
+  for (const std::string& relay : relays_of(line)) bytes += relay.size();
+  if (line.relays.size() <= control::kHoldRelaysMax && bytes <= control::kHoldRelayBytesMax)
+    return "";
+  return "--relay: these are too many; name at most 1024, each by one address";
 }
 
 std::string conflict_of_svg(const CommandLine& line) {

@@ -47,6 +47,10 @@ void add_scope(CLI::App& app, CommandLine& line);
 CLI::Option* add_lease(CLI::App& app, CommandLine& line, double least, const char* otherwise,
                        const char* text);
 void add_hold_id(CLI::App& app, CommandLine& line, const char* text);
+/// --relay: of nodes that the members here may not know
+void add_relays(CLI::App& app, CommandLine& line);
+/// "": there is none.
+std::string conflict_of_relays(const CommandLine& line);
 /// --last: how many switches
 void add_last(CLI::App& app, CommandLine& line);
 /// Of commands that draw a picture; "": there is none.

@@ -225,8 +225,8 @@ Message MemberService::answer(const HoldRequest& request) const {
       held.report = admin_.claim_hold({request.id, request.claim}, request.lease_ms * kMillisecond);
       break;
     case HoldAction::kRestore:
-      admin_.learn_relays(request.relays);
       held.report = admin_.restore({request.id, request.claim}, request.incarnation);
+      if (held.report.refusal.empty()) admin_.learn_relays(request.relays);
       break;
   }
   return held;
@@ -240,8 +240,7 @@ Message MemberService::watch(const Return& from, const WatchRequest& request, Ti
   std::erase_if(watchers_,
                 [&](const Watcher& watcher) { return watcher.until <= now || same(watcher); });
   if (watchers_.size() == kWatchersMax) {
-    return ErrorAnswer{Errc::kLimit,
-                       "sixteen clients watch already; end one of them, or use status"};
+    return ErrorAnswer{Errc::kLimit, "sixteen clients watch already; end one, or use status"};
   }
   const TimeNs lease = std::min(request.lease_ms, kWatchLeaseMaxMs) * kMillisecond;
   watchers_.push_back({from, now + lease});

@@ -116,6 +116,12 @@ MemberScan scan_members(const std::string& directory, uid_t owner, std::size_t& 
   return scan;
 }
 
+/// Of a process that was restored on another node its card, or its proof, is left where it was dumped; and a copy may end
+/// where it was left behind.
+bool tells_of_another(const MemberCard& card, RunId run) {
+  return card.left_behind || (run != kNoRun && card.run != run);
+}
+
 std::size_t files_of(uid_t owner) { return owner == ::geteuid() ? SIZE_MAX : kFilesOfOthers; }
 
 }  // namespace
@@ -135,13 +141,16 @@ MemberScan scan_members(const std::string& directory, uid_t owner, KnownCards* k
 }
 
 bool proved_gone(const std::string& directory, uid_t owner, ProcessId process) {
-  if (open_card(gone_path(directory, process), owner)) return true;
-  const Fd fd = open_card(card_path(directory, process), owner);
-  const auto card = fd ? read_card(fd.number(), process) : std::nullopt;
-  const auto lives = card ? owner_lives(fd.number(), *card, own_mark().space)
-                     : fd ? lock_held(fd.number())
-                          : Result<bool>(true);
-  return lives && !*lives;
+  const Fd proof = open_card(gone_path(directory, process), owner);
+  const Fd fd = proof ? Fd() : open_card(card_path(directory, process), owner);
+  if (!proof && !fd) return false;
+  const auto card = read_card(proof ? proof.number() : fd.number(), process);
+  if (!proof) {
+    const auto lives =
+        card ? owner_lives(fd.number(), *card, own_mark().space) : lock_held(fd.number());
+    if (!lives || *lives) return false;
+  }
+  return !card || !tells_of_another(*card, current_run(directory, owner));
 }
 
 MemberEntry entry_of(const MemberCard& card, bool gone) {

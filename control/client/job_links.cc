@@ -29,7 +29,7 @@ bool is_socket_of(const std::string& path, uid_t owner) {
 
 JobLinks JobLinks::open(const JobPlace& job, const std::vector<std::string>& relays) {
   JobLinks links(job);
-  links.remote_.learn(relays);
+  links.remote_.learn_named(relays);
   links.scan();
   return links;
 }
@@ -45,7 +45,9 @@ const JobLinks::Found& JobLinks::scan() {
   if (scan.live.empty()) scan = scan_members(job_.directory, job_.owner, &cards_);
   const std::vector<MemberEntry> before = std::exchange(local_, {});
   take_cards(scan);
-  for (const auto& card : scan.gone) note_gone(entry_of(card, true));
+  for (const auto& card : scan.gone) {
+    if (!card.left_behind) note_gone(entry_of(card, true));
+  }
   for (const auto& member : before) {
     if (!holds(local_, member.member) && file_is_gone(member.member.process)) {
       note_gone(member);

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "base/fd.h"
+#include "base/interfaces.h"
 #include "base/text.h"
 #include "control/place/signals.h"
 #include "control/wire/route.h"
@@ -170,13 +171,17 @@ bool all_refuse(std::string_view relay, TimeNs timeout) {
 
 Result<std::string> parse_relay(std::string_view text) {
   std::string relay;
+  bool addresses = true;
   for (const std::string& each : relay_endpoints(text)) {
-    if (const auto place = parse_host_port(each); !place) return tl::unexpected(place.error());
+    const auto place = parse_host_port(each);
+    addresses = addresses && place && parse_ip(place->host);
     relay += (relay.empty() ? "" : ",") + std::string(kScheme) + each;
   }
-  if (!valid_relay(relay))
-    return fail(Errc::kInvalid, std::string(kTakes) + "; several, of one relay, with commas");
-  return relay;
+  if (addresses && valid_relay(relay)) return relay;
+  return fail(
+      Errc::kInvalid,
+      "it takes ADDRESS:PORT, as in 10.1.0.7:40123 or [fd00::7]:40123; several addresses of "
+      "one relay with commas");
 }
 
 std::vector<std::string> host_ports(std::string_view relay) {

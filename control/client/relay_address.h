@@ -35,8 +35,8 @@ Result<std::string> relay_at(const HostPort& where, const Deadline& deadline,
 /// has not answered within timeout.
 bool all_refuse(std::string_view relay, TimeNs timeout);
 
-/// One relay's addresses as people write them, "10.1.0.7:40123,10.2.0.7:40123", as route.h writes them; no name is looked up.
-/// Hostile input. Errors: kInvalid.
+/// One relay's addresses as people write them, "10.1.0.7:40123,10.2.0.7:40123", as route.h writes them: it is told to
+/// others, so no name serves. Hostile input. Errors: kInvalid.
 Result<std::string> parse_relay(std::string_view text);
 /// The other way round, of a relay as route.h writes it: "10.1.0.7:40123" for each address.
 std::vector<std::string> host_ports(std::string_view relay);

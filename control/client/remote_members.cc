@@ -33,6 +33,13 @@ void RemoteMembers::learn(const std::vector<std::string>& relays) {
   }
 }
 
+void RemoteMembers::learn_named(const std::vector<std::string>& relays) {
+  learn(relays);
+  for (const std::string& relay : relays) {
+    if (const auto known = relays_.find(relay); known != relays_.end()) known->second.named = true;
+  }
+}
+
 void RemoteMembers::begin_round(TimeNs now) {
   ++round_;
   for (auto& [name, relay] : relays_) {
@@ -100,7 +107,7 @@ void RemoteMembers::settle(Relay& relay) {
   std::set<MemberId> live;
   for (MemberEntry& member : std::exchange(relay.pages, {})) {
     if (member.gone) {
-      note_gone(relay, member);
+      if (!member.left_behind) note_gone(relay, member);  // the end of a copy is nobody's
     } else if (live.insert(member.member).second) {
       relay.live.push_back(std::move(member));
     }
@@ -127,27 +134,36 @@ void RemoteMembers::end_round(TimeNs now) {
   }
 }
 
-/// A copy that was left behind on its node, while the process itself was restored on another.
-bool RemoteMembers::is_outdone(const MemberEntry& member) const {
+/// A copy on the node that was left, while another relay has the process itself.
+bool RemoteMembers::is_outdone(const Relay& relay, const MemberEntry& member) const {
   const auto is_itself = [&](const MemberEntry& each) {
     return each.member == member.member && !each.left_behind;
   };
-  return member.left_behind && std::any_of(relays_.begin(), relays_.end(), [&](const auto& entry) {
-           return std::any_of(entry.second.live.begin(), entry.second.live.end(), is_itself);
-         });
+  return std::any_of(relays_.begin(), relays_.end(), [&](const auto& entry) {
+    const Relay& other = entry.second;
+    return &other != &relay && (member.left_behind || (other.named && !relay.named)) &&
+           std::any_of(other.live.begin(), other.live.end(), is_itself);
+  });
+}
+
+/// Has another relay this process? Then what is gone was a copy.
+bool RemoteMembers::lives_elsewhere(const Relay& relay, MemberId member) const {
+  return std::any_of(relays_.begin(), relays_.end(), [&](const auto& entry) {
+    return &entry.second != &relay && holds(entry.second.live, member);
+  });
 }
 
 void RemoteMembers::add_to(std::vector<MemberEntry>& live, std::vector<MemberEntry>& gone) const {
   std::set<MemberId> known = ids_of(gone);
   for (const auto& [name, relay] : relays_) {
     for (const auto& [id, member] : relay.gone) {
-      if (known.insert(id).second) gone.push_back(member);
+      if (!lives_elsewhere(relay, id) && known.insert(id).second) gone.push_back(member);
     }
   }
   known.merge(ids_of(live));
   for (const auto& [name, relay] : relays_) {
     for (const auto& member : relay.live) {
-      if (!is_outdone(member) && known.insert(member.member).second) live.push_back(member);
+      if (!is_outdone(relay, member) && known.insert(member.member).second) live.push_back(member);
     }
   }
 }
@@ -156,7 +172,7 @@ const std::string* RemoteMembers::relay_of(ProcessId process) const {
   const std::string* silent = nullptr;
   for (const auto& [name, relay] : relays_) {
     for (const auto& member : relay.live) {
-      if (member.member.process != process || is_outdone(member)) continue;
+      if (member.member.process != process || is_outdone(relay, member)) continue;
       if (relay.silent_until == 0) return &name;
       silent = &name;
     }
@@ -170,7 +186,7 @@ std::map<ProcessId, std::string> RemoteMembers::merging() const {
     for (const auto& [name, relay] : relays_) {
       if (!relay.merges || (relay.silent_until != 0) != silent) continue;
       for (const auto& member : relay.live) {
-        if (!is_outdone(member)) relays[member.member.process] = name;
+        if (!is_outdone(relay, member)) relays[member.member.process] = name;
       }
     }
   }

@@ -20,6 +20,8 @@ class RemoteMembers {
  public:
   /// A member has told of these relays; malformed ones are passed over.
   void learn(const std::vector<std::string>& relays);
+  /// ... the user has: where two relays have a process of one id, that of such a relay is the job's.
+  void learn_named(const std::vector<std::string>& relays);
 
   /// Begins a round: all relays are to be asked again; those that were silent lately are not waited
   /// for.
@@ -58,6 +60,7 @@ class RemoteMembers {
     bool answered = false;  // all pages of this round are here
     bool complete = true;   // of this round's pages
     bool merges = false;    // as it has said itself
+    bool named = false;     // by the user
     TimeNs silent_until = 0;
     std::vector<MemberEntry> pages;  // of this round, so far
     std::vector<MemberEntry> live;
@@ -65,7 +68,8 @@ class RemoteMembers {
   };
   static void settle(Relay& relay);
   static void note_gone(Relay& relay, const MemberEntry& member);
-  bool is_outdone(const MemberEntry& member) const;
+  bool is_outdone(const Relay& relay, const MemberEntry& member) const;
+  bool lives_elsewhere(const Relay& relay, MemberId member) const;
   static void learn_late(Relay& relay, const MembersAnswer& page);
 
   std::map<std::string, Relay> relays_;

@@ -50,7 +50,7 @@ struct HoldCommand {
   // restored a second time.
   Incarnation incarnation{};
   HoldTimes times = {};
-  bool dry_run = false;  // says what would be done
+  bool dry_run = false;                  // says what would be done
   std::vector<std::string> relays = {};  // kRestored: HoldRequest::relays
 };
 

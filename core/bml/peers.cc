@@ -135,7 +135,7 @@ std::vector<std::string> Peers::relays() const {
 }
 
 void Peers::learn_relays(const std::vector<std::string>& relays) {
-  learnt_relays_.clear();
+  if (!relays.empty()) learnt_relays_.clear();
   for (const std::string& relay : relays) {
     if (relay.size() <= kRelayBytesMax && learnt_relays_.size() < kLearntRelaysMax)
       learnt_relays_.push_back(relay);

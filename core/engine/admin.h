@@ -198,7 +198,7 @@ class Admin {
   /// What peers have told so, and what learn_relays() has: each text once.
   virtual std::vector<std::string> relays() = 0;
   /// Of nodes that this one may have no path to, by an order of the job's; at most kLearntRelaysMax. Those of the order
-  /// before are forgotten: of a node that was left a copy may still answer there.
+  /// before are forgotten, unless this one names none: of a node that was left a copy may still answer there.
   virtual void learn_relays(const std::vector<std::string>& relays) = 0;
   /// Has a peer on another node been met? Then this node needs a relay, whatever the launcher said.
   /// Without the lock.

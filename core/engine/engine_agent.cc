@@ -72,8 +72,9 @@ HoldReport EngineCore::claim_hold(const HoldClaim& claim, TimeNs lease) {
 
 HoldReport EngineCore::restore(const HoldClaim& claim, Incarnation to) {
   return change_hold([&](Hold& hold) {
+    const Incarnation before = core_.context.fence.own();
     HoldReport report = hold.restore(claim, to);
-    if (report.refusal.empty()) core_.bml.slots.relocated();
+    if (core_.context.fence.own() != before) core_.bml.slots.relocated();
     return report;
   });
 }

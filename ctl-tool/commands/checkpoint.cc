@@ -27,6 +27,11 @@ void define_prepare(CLI::App& app, CommandLine& line) {
       ->needs(hold);
 }
 
+void define_return(CLI::App& app, CommandLine& line) {
+  add_scope(app, line);
+  add_relays(app, line);
+}
+
 std::string conflict_of_prepare(const CommandLine& line) {
   return line.hold && line.no_wait ? "--no-wait is not possible with --hold" : "";
 }
@@ -54,7 +59,8 @@ repeated.
 
 Example:
   btlctl checkpoint return --scope node:vm1 --no-wait)",
-    .define = add_scope,
+    .define = define_return,
+    .conflict = conflict_of_relays,
     .run = run_ladder};
 
 const Command* const kCheckpointActions[] = {&kPrepare, &kReturn, &kCheckpointRun,

@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <memory>
 
 #include "control/client/relay_address.h"
 #include "ctl-tool/choose_job.h"
+#include "ctl-tool/commands/checkpoint_criu_options.h"
 #include "ctl-tool/commands/job_nodes.h"
 #include "ctl-tool/commands/relay_pause.h"
 #include "ctl-tool/commands/vm.h"
@@ -24,111 +24,6 @@
 
 namespace livebtl::tool {
 namespace {
-
-constexpr const char* kLeaveRunning = "--leave-running";
-constexpr double kCriuLeaseMin = 60.0;  // seconds
-constexpr double kCriuLeaseDefault = 600.0;
-constexpr double kCriuTimeoutMin = 30.0;  // else a way back would have no time
-
-void define_directory(CLI::App& app, CommandLine& line) {
-  add_word(app, "DIR", line.vm.directory, "DIRECTORY", "The set's directory")
-      ->check(takes_at_most(kVmTextMax));
-}
-
-void add_node_command(CLI::App& app, CommandLine& line) {
-  app.add_option_function<std::string>(
-         "--node-command", [&line](const std::string& command) { line.words = {command}; },
-         "How a program is run as root on a node of the job: 'ssh {node}'; without: the job is on "
-         "this node alone")
-      ->type_name("COMMAND")
-      ->check(takes_at_most(kVmTextMax));
-}
-
-/// "vm2=vm7".
-Result<std::pair<std::string, std::string>> read_host(const std::string& text) {
-  const auto middle = text.find('=');
-  std::string node = text.substr(0, middle);
-  std::string host = middle == std::string::npos ? "" : text.substr(middle + 1);
-  if (hypervisor::well_formed_machine(node) && hypervisor::well_formed_machine(host))
-    return std::pair(std::move(node), std::move(host));
-  return fail(Errc::kInvalid, "it takes NODE=HOST, names of two nodes, as in vm2=vm7");
-}
-
-void add_hosts(CLI::App& app, CommandLine& line, const char* text) {
-  add_value(app, "--on", line.hosts, "NODE=HOST", text)
-      ->allow_extra_args(false)
-      ->check(checked([](const std::string& given) {
-        const auto host = read_host(given);
-        return host ? "" : host.error().text;
-      }));
-}
-
-void define_restart(CLI::App& app, CommandLine& line) {
-  define_directory(app, line);
-  add_node_command(app, line);
-  add_hosts(app, line,
-            "Another host that is to have the processes of a node of the set; may be repeated");
-  add_value(app, "--address", line.addresses, "OLD=NEW",
-            "An IP address of a node, and the one that it has now; may be repeated")
-      ->allow_extra_args(false)
-      ->check(checked_by(hypervisor::parse_new_address));
-}
-
-void define_run(CLI::App& app, CommandLine& line) {
-  define_directory(app, line);
-  add_node_command(app, line);
-  add_hosts(
-      app, line,
-      "Where the processes of a node are, if it is not the host of its name, as after a restore "
-      "elsewhere; may be repeated");
-  app.add_flag_callback(
-         "--criu", [] {}, "By CRIU, the only way there is")
-      ->required();
-  app.add_flag_callback(
-      kLeaveRunning, [&line] { line.arguments.emplace_back(kLeaveRunning); },
-      "The job goes on; without: its processes are ended once they are dumped");
-  add_lease(app, line, kCriuLeaseMin, "600",
-            "How long the job stays held if this command is killed; longer than the dump takes "
-            "(from 60)");
-}
-
-/// They were checked.
-std::vector<hypervisor::NewAddress> addresses_in(const CommandLine& line) {
-  std::vector<hypervisor::NewAddress> addresses;
-  for (const std::string& each : line.addresses) {
-    if (const auto address = hypervisor::parse_new_address(each)) addresses.push_back(*address);
-  }
-  return addresses;
-}
-
-std::string conflict_of_criu(const CommandLine& line) {
-  if (!line.connect.empty())
-    return "--connect is not possible: CRIU runs where the job's processes are";
-  if (line.timeout_s && *line.timeout_s < kCriuTimeoutMin)
-    return "it takes a --timeout of 30 s at least: a third of it is kept for the way back";
-  if (!line.words.empty() && line.words.front().find("{node}") == std::string::npos)
-    return "--node-command needs {node}, where a node's name goes: 'ssh {node}'";
-  return "";
-}
-
-std::string conflict_of_nodes(const CommandLine& line) {
-  if (std::string conflict = conflict_of_criu(line); !conflict.empty()) return conflict;
-  if (!line.hosts.empty() && line.words.empty())
-    return "--on is for a job of several nodes, and takes --node-command";
-  std::map<std::string, std::string> hosts;
-  for (const std::string& each : line.hosts) {
-    const auto host = read_host(each);
-    if (host && !hosts.insert(*host).second)
-      return "--on: the processes of " + host->first + " cannot be on two hosts";
-  }
-  return "";
-}
-
-std::string conflict_of_restart(const CommandLine& line) {
-  if (std::string conflict = conflict_of_nodes(line); !conflict.empty()) return conflict;
-  const auto distinct = hypervisor::check_new_addresses(addresses_in(line));
-  return distinct ? "" : "--address: " + distinct.error().text;
-}
 
 /// What the job's file in the set is called after.
 std::string node_name() {
@@ -155,16 +50,16 @@ tl::unexpected<Error> without_job(const NoJob& why) {
   return fail(denied ? Errc::kAuth : unclear ? Errc::kInvalid : Errc::kNotFound, why.text);
 }
 
-/// Of a relay that a card names, unless it listens at no address that this node has today: then the card is as old as the
-/// dump that it was restored from.
+/// The relay that a card names, unless it listens at an address that this node does not have today: then the card is as old
+/// as the dump that it was restored from.
 std::string relay_here(const control::MemberCard& card) {
   const std::vector<LocalAddress> here = local_addresses();
   std::string text;
   for (const std::string& each : control::host_ports(card.relay)) {
     const auto place = control::parse_host_port(each);
     const auto ip = place ? parse_ip(place->host) : std::nullopt;
-    if (ip && std::ranges::find(here, *ip, &LocalAddress::ip) != here.end())
-      text += (text.empty() ? "" : ",") + each;
+    if (!ip || std::ranges::find(here, *ip, &LocalAddress::ip) == here.end()) return "";
+    text += (text.empty() ? "" : ",") + each;
   }
   return text;
 }
@@ -198,9 +93,7 @@ hypervisor::CriuRequest criu_request(const CommandLine& line) {
   request.goes_on = std::find(given.begin(), given.end(), kLeaveRunning) != given.end();
   request.dry_run = line.dry_run;
   request.node_command = line.words.empty() ? "" : line.words.front();
-  for (const std::string& each : line.hosts) {
-    if (auto host = read_host(each)) request.hosts.insert(std::move(*host));
-  }
+  request.hosts = hosts_in(line);
   request.addresses = addresses_in(line);
   const auto named = std::make_shared<CommandLine>(line);
   request.find_job = [named] { return job_here(*named); };
@@ -261,7 +154,7 @@ Examples:
   btlctl checkpoint run --criu monday
   btlctl checkpoint run --criu --leave-running monday
   btlctl checkpoint run --criu --node-command 'ssh {node}' /shared/monday)",
-    .define = define_run,
+    .define = define_criu_run,
     .conflict = conflict_of_nodes,
     .run = run_dump,
     .foreground = true};
@@ -292,7 +185,7 @@ node is another one now, --address tells both.
 Examples:
   btlctl checkpoint restore monday
   btlctl checkpoint restore --node-command 'ssh {node}' --on vm2=vm7 --address 10.0.0.2=10.0.0.7 monday)",
-    .define = define_restart,
+    .define = define_criu_restore,
     .conflict = conflict_of_restart,
     .run = run_restart,
     .foreground = true};

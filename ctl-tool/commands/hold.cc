@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ctl-tool/commands/hold.cc -- hold start | renew | check | end: parks all traffic of a job while
 // snapshots are taken of its machines. job restored: has it go on from these.
-#include "control/client/relay_address.h"
-#include "control/ladder/hold_types.h"
-#include "ctl-tool/choose_job.h"
 #include "ctl-tool/command.h"
 #include "ctl-tool/coordinate.h"
 #include "ctl-tool/options.h"
@@ -33,22 +30,7 @@ void define_restored(CLI::App& app, CommandLine& line) {
   add_lease(app, line, 1.0, "60", "How long the hold lasts at least, should this be interrupted");
   add_hold_id(app, line,
               "The hold during which the snapshots were taken; without: the one that holds");
-  add_value(
-      app, "--relay", line.relays, "HOST:PORT",
-      "A relay of a node that has other addresses than before, if the members here cannot know "
-      "it; may be repeated")
-      ->allow_extra_args(false)
-      ->check(checked_by(control::parse_relay));
-}
-
-std::string conflict_of_restored(const CommandLine& line) {
-  if (!line.relays.empty() && !line.connect.empty())
-    return "--relay is for a node of the job; --connect names a relay itself";
-  std::size_t bytes = 0;
-  for (const std::string& relay : relays_of(line)) bytes += relay.size();
-  if (line.relays.size() <= control::kHoldRelaysMax && bytes <= control::kHoldRelayBytesMax)
-    return "";
-  return "--relay: these are too many; name them by one address each, or fewer than 1024";
+  add_relays(app, line);
 }
 
 const Command kStart{
@@ -110,7 +92,7 @@ Examples:
   btlctl job restored
   btlctl job restored --id 0x1f2e3d4c5b6a7988 --relay 10.1.0.9:40123)",
     .define = define_restored,
-    .conflict = conflict_of_restored,
+    .conflict = conflict_of_relays,
     .run = run_hold,
     .foreground = true};
 

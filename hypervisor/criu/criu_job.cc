@@ -67,10 +67,19 @@ std::string text_of_dump(Action action, const CriuRequest& request, const DumpSt
   }
 }
 
+/// ", by 10.0.0.2=10.0.0.7"
+std::string by_addresses(const CriuRequest& request) {
+  std::string text;
+  for (const NewAddress& each : request.addresses)
+    text += (text.empty() ? ", by " : " ") + to_text(each);
+  return text;
+}
+
 /// Whose job it is and how it is called the dump has written down: that is read when it is loaded.
 std::string text_of_restart(Action action, const CriuRequest& request, const std::string& hold) {
   if (action.step == Step::kLoad)
-    return joined(restore_words(request.criu, request.directory + "/images"));
+    return joined(restore_words(request.criu, request.directory + "/images")) +
+           by_addresses(request);
   const Verb verb =
       action.step == Step::kRestored ? job_restored(hold) : verb_of(GuestOrder::kReturn, "");
   return "here" + order_text({request.job.btlctl, "JOB", "UID"}, verb, request.timeout) +
@@ -129,7 +138,8 @@ Report restart_nodes(const CriuRequest& request, const SetFile& set, const std::
     if (action.step != Step::kLoad) return text_of_restart(action, request, set.hold);
     std::vector<std::string> nodes;
     for (const SavedMachine& each : set.machines) nodes.push_back(host_of(request, each.name));
-    return text_of_nodes(steps.group(), nodes, "criu restore there, of all at the same time");
+    return text_of_nodes(steps.group(), nodes,
+                         "criu restore there, of all at the same time" + by_addresses(request));
   };
   if (request.dry_run) {
     plan(machine, steps, describe, report);

@@ -100,12 +100,13 @@ class RestartSteps : public CriuSteps {
 
   SavedMachine saved_;
   DumpedProcesses facts_;  // once make_ready() has read them
+  bool moved_ = false;     // ... and whether their sockets are bound to other addresses now
 
  private:
   Answer look();
   Answer load();
   Answer unpack(const Deadline& deadline);
-  Status readdress();
+  Answer readdress();
 };
 
 }  // namespace livebtl::hypervisor

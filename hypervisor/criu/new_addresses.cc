@@ -7,7 +7,7 @@
 #include <cstring>
 #include <optional>
 
-#include "criu_sockets.pb.h"
+#include <criu_sockets.pb.h>
 
 namespace livebtl::hypervisor {
 namespace {
@@ -18,7 +18,7 @@ constexpr std::uint32_t kFilesMagic = 0x56303138;
 constexpr std::size_t kWordBytes = sizeof(std::uint32_t);
 constexpr std::size_t kV4Offset = 12;  // of an IPv4 address in IpBytes
 
-using AddressWords = google::protobuf::RepeatedField<google::protobuf::uint32>;
+using AddressWords = google::protobuf::RepeatedField<std::uint32_t>;
 
 tl::unexpected<Error> no_image(const char* why) {
   return fail(Errc::kCorrupt, std::string(kOpenFilesImage) + " is not as CRIU writes it: " + why);
@@ -56,16 +56,25 @@ void put(const IpBytes& ip, AddressWords& words) {
   }
 }
 
-void replace(AddressWords& words, const std::vector<NewAddress>& all) {
+/// true: it is another one now.
+bool replace(AddressWords& words, const std::vector<NewAddress>& all) {
   const auto ip = ip_in(words);
   const auto known =
       std::ranges::find_if(all, [&](const NewAddress& each) { return each.from == ip; });
-  if (ip && known != all.end()) put(known->to, words);
+  if (!ip || known == all.end()) return false;
+  put(known->to, words);
+  return true;
 }
 
 void note_own(const AddressWords& words, std::vector<IpBytes>& own) {
   const auto ip = ip_in(words);
   if (ip && std::ranges::find(own, *ip) == own.end()) own.push_back(*ip);
+}
+
+std::optional<IpBytes> twice_in(std::vector<IpBytes> all) {
+  std::ranges::sort(all);
+  const auto twice = std::ranges::adjacent_find(all);
+  return twice == all.end() ? std::nullopt : std::optional(*twice);
 }
 
 std::string addresses_listed(const std::vector<LocalAddress>& addresses) {
@@ -100,12 +109,16 @@ Status check_new_addresses(const std::vector<NewAddress>& all) {
   if (all.size() > kNewAddressesMax)
     return fail(Errc::kInvalid,
                 "it takes at most " + std::to_string(kNewAddressesMax) + " addresses");
-  std::vector<IpBytes> old;
-  for (const NewAddress& each : all) old.push_back(each.from);
-  std::ranges::sort(old);
-  const auto twice = std::ranges::adjacent_find(old);
-  if (twice == old.end()) return {};
-  return fail(Errc::kInvalid, livebtl::to_text(*twice) + " cannot become two addresses");
+  std::vector<IpBytes> from, to;
+  for (const NewAddress& each : all) {
+    from.push_back(each.from);
+    to.push_back(each.to);
+  }
+  if (const auto ip = twice_in(std::move(from)))
+    return fail(Errc::kInvalid, livebtl::to_text(*ip) + " cannot become two addresses");
+  if (const auto ip = twice_in(std::move(to)))
+    return fail(Errc::kInvalid, "two addresses cannot become one, " + livebtl::to_text(*ip));
+  return {};
 }
 
 Result<OpenFiles> with_new_addresses(std::string_view image, const std::vector<NewAddress>& all) {
@@ -127,7 +140,7 @@ Result<OpenFiles> with_new_addresses(std::string_view image, const std::vector<N
     std::string entry(image.substr(0, bytes));
     image.remove_prefix(bytes);
     if (file.has_isk()) {
-      replace(*file.mutable_isk()->mutable_src_addr(), all);
+      files.moved |= replace(*file.mutable_isk()->mutable_src_addr(), all);
       replace(*file.mutable_isk()->mutable_dst_addr(), all);
       note_own(file.isk().src_addr(), files.own);
       entry = file.SerializeAsString();

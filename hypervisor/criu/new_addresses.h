@@ -25,13 +25,14 @@ struct NewAddress {
 /// "10.0.0.2=10.0.0.7": of one family, and neither of them the loopback's. Errors: kInvalid.
 Result<NewAddress> parse_new_address(const std::string& text);
 std::string to_text(const NewAddress& address);
-/// One old address cannot become two. Errors: kInvalid.
+/// One old address cannot become two, nor two of them one. Errors: kInvalid.
 Status check_new_addresses(const std::vector<NewAddress>& all);
 
 struct OpenFiles {
   std::string image;
   std::vector<IpBytes>
       own;  // to which sockets are bound, each once: a node that restores them needs these
+  bool moved = false;  // one of those is a new one
 };
 /// That image with these addresses in the place of others, at both ends. Errors: kCorrupt: CRIU has not written it.
 Result<OpenFiles> with_new_addresses(std::string_view image, const std::vector<NewAddress>& all);

@@ -8,6 +8,13 @@ namespace livebtl::hypervisor {
 
 static_assert(kNodeLineBytesMax < kSaidBytesMax, "what a node says can be heard");
 
+namespace {
+
+constexpr std::size_t kRelaysBytesMax = std::size_t{24}
+                                        << 10;  // half of what btlctl takes, as it adds to each
+
+}  // namespace
+
 std::vector<std::string> NodeGroup::words_on(const std::string& host) const {
   if (host == here_) return btlctl_;
   std::vector<std::string> words = words_for_node(command_, host);
@@ -71,6 +78,16 @@ Answer NodeGroup::go(const Deadline& deadline) {
     }
   }
   return all;
+}
+
+std::vector<std::string> NodeGroup::relays() const {
+  std::size_t bytes = 0;
+  for (const std::string& relay : relays_) bytes += relay.size();
+  std::vector<std::string> told = relays_;
+  for (std::string& relay : told) {
+    if (bytes > kRelaysBytesMax) relay.resize(std::min(relay.find(','), relay.size()));
+  }
+  return told;
 }
 
 void NodeGroup::keep() {

@@ -30,8 +30,8 @@ class NodeGroup {
 
   /// What they said by ready().
   const std::vector<NodeAnswer>& answers() const noexcept { return answers_; }
-  /// Of the other nodes, what go() has told of relays.
-  const std::vector<std::string>& relays() const noexcept { return relays_; }
+  /// Of the other nodes, what go() has told of relays: as btlctl takes them, each by one address if they were too many.
+  std::vector<std::string> relays() const;
   /// As it is run on that host.
   std::vector<std::string> words_on(const std::string& host) const;
 

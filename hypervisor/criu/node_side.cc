@@ -16,7 +16,6 @@ namespace {
 const std::atomic<bool> kNeverStopped{false};
 constexpr TimeNs kOrderComes = 120 * kSecond;
 constexpr TimeNs kBeyondTimeout = 60 * kSecond;  // the caller's way back begins after its time-out
-constexpr TimeNs kRelayComes = 60 * kSecond;     // at most; on a busy node it takes some seconds
 constexpr TimeNs kRelayLookedFor = 100 * kMillisecond;
 
 /// What the caller says next; nullopt: it is gone, or so late that it must be.
@@ -169,7 +168,8 @@ class NodeRestart : public RestartSteps {
     say(door, answer, {.job = facts_.job, .owner = facts_.owner});
     const bool goes = answer.ok() && next_word(door, request_) == kGo;
     if (goes) answer = end(true);
-    if (goes) say(door, answer, {.relay = answer.ok() && tells_relay_ ? wait_for_relay() : ""});
+    const bool awaits_relay = goes && answer.ok() && tells_relay_ && moved_;
+    if (goes) say(door, answer, {.relay = awaits_relay ? wait_for_relay() : ""});
     if (!goes && criu_.started()) end(false);
     directory_.remove_scratch();
     const bool kept = goes && answer.ok() && next_word(door, request_) == kKeep;
@@ -207,7 +207,7 @@ class NodeRestart : public RestartSteps {
   /// The processes start one as soon as they run, and hold back what could tell the other nodes where it listens until the
   /// hold is over. "": there is none in time, which shows when the other nodes' processes are looked for.
   std::string wait_for_relay() const {
-    const Deadline deadline{monotonic_now() + std::min(kRelayComes, request_.timeout / 4), nullptr};
+    const Deadline deadline{monotonic_now() + kRelayComes, nullptr};
     for (;;) {
       const auto job = request_.find_job();
       if (job && !job->relay.empty()) return job->relay;

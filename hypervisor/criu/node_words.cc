@@ -51,6 +51,12 @@ bool read_connections(const Json& document, std::vector<TcpConnection>& connecti
   return true;
 }
 
+/// "", or addresses with ports, separated by commas: it becomes a word of btlctl's.
+bool well_formed_relay(const std::string& relay) {
+  return relay.size() <= kRelayBytesMax &&
+         relay.find_first_not_of("0123456789abcdefABCDEF.:,[]") == std::string::npos;
+}
+
 Json listed(const std::vector<NewAddress>& addresses) {
   Json list = Json::array();
   for (const NewAddress& each : addresses) list.push_back(to_text(each));
@@ -153,7 +159,7 @@ Result<NodeAnswer> read_node_answer(std::string_view line) {
   if (!read_connections(document, answer.connections)) return no();
   answer.job = one_line(text_member(document, "job"));
   answer.relay = text_member(document, "relay");
-  if (answer.relay.size() > kRelayBytesMax) return no();
+  if (!well_formed_relay(answer.relay)) return no();
   const auto owner = number_member(document, "owner");
   if (owner && *owner >= UINT32_MAX) return no();
   if (owner) answer.owner = static_cast<uid_t>(*owner);

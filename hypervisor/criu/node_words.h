@@ -29,6 +29,8 @@ inline constexpr const char* kUndo = "undo";
 inline constexpr std::size_t kConnectionsMax = 16'384;   // that a node tells of
 inline constexpr std::size_t kConnectionBytesMax = 256;  // of one, as it is told
 inline constexpr std::size_t kRelayBytesMax = 256;       // as it is told
+inline constexpr TimeNs kRelayComes =
+    30 * kSecond;  // that a node waits for it; then it says that there is none
 inline constexpr std::size_t kNodeLineBytesMax =
     kConnectionsMax * kConnectionBytesMax + (std::size_t{1} << 16);
 static_assert(kNewAddressesMax * kConnectionBytesMax < kNodeLineBytesMax);
@@ -57,7 +59,8 @@ struct NodeAnswer {
   std::vector<TcpConnection> connections = {};  // dump: whose other end is elsewhere
   std::string job = {};                         // restore: whose processes they are, ...
   std::optional<uid_t> owner = std::nullopt;    // ... as the dump has written down
-  std::string relay = {};  // restore, if it was asked for: as JobHere has it; "": there is none yet
+  std::string relay =
+      {};  // restore: as JobHere has it; "": there is none yet, or its addresses are those of before
 };
 std::string answer_line(const NodeAnswer& answer);
 /// Errors: kCorrupt.

@@ -38,6 +38,27 @@ std::string listed_names(const std::vector<std::string>& names) {
   return text;
 }
 
+/// Has each node a host of its own, this one among them? Errors: kRefused.
+Status check_hosts(const CriuRequest& request, const std::vector<std::string>& nodes,
+                   const std::string& whose) {
+  for (const auto& [node, host] : request.hosts) {
+    if (std::ranges::find(nodes, node) == nodes.end())
+      return fail(Errc::kRefused,
+                  whose + " has no processes of " + node + ", but of " + listed_names(nodes));
+  }
+  std::vector<std::string> hosts;
+  for (const std::string& node : nodes) hosts.push_back(host_of(request, node));
+  if (std::ranges::find(hosts, request.node) == hosts.end())
+    return fail(Errc::kRefused, whose + " has, or gets, no processes on this node, " +
+                                    request.node + "; call it on one of " + listed_names(hosts) +
+                                    ", or say by --on whose place this one has");
+  std::ranges::sort(hosts);
+  if (const auto twice = std::ranges::adjacent_find(hosts); twice != hosts.end())
+    return fail(Errc::kRefused, "the processes of two nodes cannot be on one host, " + *twice +
+                                    ": they may have the same numbers and files");
+  return {};
+}
+
 std::vector<std::string> names_in(const SetFile& set) {
   std::vector<std::string> names;
   for (const SavedMachine& each : set.machines) names.push_back(each.name);
@@ -55,8 +76,10 @@ NodesDumpSteps::NodesDumpSteps(const CriuRequest& request, std::vector<std::stri
 Answer NodesDumpSteps::perform(Action action) {
   if (action.step == Step::kDiscard) group_.undo(afterwards());
   Answer answer = DumpSteps::perform(action);
-  if (action.step == Step::kLook) group_.call(words_for_nodes(told()));
-  return answer;
+  if (action.step != Step::kLook) return answer;
+  group_.call(words_for_nodes(told()));
+  const auto fit = check_hosts(request_, nodes_, "the job");
+  return answer.ok() && !fit ? Answer{Outcome::kFailed, kCodeRefused, fit.error().text} : answer;
 }
 
 Answer NodesDumpSteps::claim() {
@@ -159,30 +182,17 @@ Answer NodesRestartSteps::perform(Action action) {
     case Step::kHalt:
       group_.undo(afterwards());
       return {};
-    default:
-      return order(verb_of(GuestOrder::kReturn, ""), afterwards());
+    default: {
+      Verb verb = verb_of(GuestOrder::kReturn, "");
+      for (const std::string& relay : group_.relays()) verb.insert(verb.end(), {"--relay", relay});
+      return order(verb, afterwards());
+    }
   }
 }
 
 Answer NodesRestartSteps::look() {
-  const auto names = names_in(set_);
-  for (const auto& [node, host] : request_.hosts) {
-    if (std::ranges::find(names, node) == names.end())
-      return {Outcome::kFailed, kCodeRefused,
-              "the set has no processes of " + node + ", but of " + listed_names(names)};
-  }
-  std::vector<std::string> hosts;
-  for (const std::string& node : names) hosts.push_back(host_of(request_, node));
-  if (std::ranges::find(hosts, request_.node) == hosts.end())
-    return {Outcome::kFailed, kCodeRefused,
-            "the set has no processes of this node, " + request_.node +
-                "; restore it from one that it has (" + listed_names(names) +
-                "), or have this one take another's place: --on NODE=" + request_.node};
-  std::ranges::sort(hosts);
-  if (const auto twice = std::ranges::adjacent_find(hosts); twice != hosts.end())
-    return {Outcome::kFailed, kCodeRefused,
-            "the processes of two nodes cannot be restored on one, " + *twice +
-                ": they may have the same numbers and files"};
+  if (const auto fit = check_hosts(request_, names_in(set_), "the set"); !fit)
+    return {Outcome::kFailed, kCodeRefused, fit.error().text};
   return run({request_.criu, "--version"}, forward());
 }
 
@@ -202,7 +212,9 @@ Answer NodesRestartSteps::load() {
   Answer restored = group_.ready(orders, deadline);
   if (restored.ok()) {
     restored = take_name();
-    if (restored.ok()) restored = group_.go(afterwards());
+    Deadline done = afterwards();
+    if (!request_.addresses.empty()) done.at += kRelayComes;
+    if (restored.ok()) restored = group_.go(done);
     if (!restored.ok()) group_.undo(afterwards());
   }
   if (!restored.ok()) restored.text += "; all nodes were told to end what they had restored";

@@ -112,24 +112,25 @@ Answer RestartSteps::unpack(const Deadline& deadline) {
   if (!fits) return {Outcome::kFailed, kCodeInconsistent, fits.error().text};
   if (const auto safe = check_places(*list, facts_.owner); !safe)
     return {Outcome::kFailed, kCodeRefused, safe.error().text};
-  if (const auto fit = readdress(); !fit)
-    return {Outcome::kFailed,
-            fit.error().code == Errc::kRefused ? kCodeRefused : code_of_set(fit.error().code),
-            fit.error().text};
-  return run(unpack_words(images_), deadline);
+  const Answer fit = readdress();
+  return fit.ok() ? run(unpack_words(images_), deadline) : fit;
 }
 
 /// The one thing that is changed in what CRIU has written. An address that is missing here is told before CRIU is called:
 /// its error would name none.
-Status RestartSteps::readdress() {
+Answer RestartSteps::readdress() {
+  const auto no = [](const Error& why, int code) {
+    return Answer{Outcome::kFailed, code, why.text};
+  };
   const std::string path = images_ + "/" + kOpenFilesImage;
-  const auto image = read_text(path, kOpenFilesBytesMax);
-  if (!image) return tl::unexpected(image.error());
-  const auto files = with_new_addresses(*image, request_.addresses);
-  if (!files) return tl::unexpected(files.error());
+  const auto files = read_text(path, kOpenFilesBytesMax).and_then([&](const std::string& image) {
+    return with_new_addresses(image, request_.addresses);
+  });
+  if (!files) return no(files.error(), kCodeInconsistent);
   if (const auto here = check_own_addresses(files->own, request_.own_addresses()); !here)
-    return here;
-  return request_.addresses.empty() ? Status{} : write_file(path, files->image, 0600);
+    return no(here.error(), kCodeRefused);
+  moved_ = files->moved;
+  return request_.addresses.empty() ? Answer{} : answer_of(write_file(path, files->image, 0600));
 }
 
 Answer RestartSteps::end_processes() {

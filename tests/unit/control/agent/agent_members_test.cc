@@ -38,7 +38,7 @@ TEST_CASE(
   CHECK(outcome.members == 2);
 }
 
-TEST_CASE("a member that was left behind says so on its card, and by its node's relay") {
+TEST_CASE("a member that was left behind says so on its card") {
   JobOfFakes job(1);
   job.add_members(1);
   job.admin(0).leave_behind();
@@ -47,6 +47,32 @@ TEST_CASE("a member that was left behind says so on its card, and by its node's 
     return scan.live.size() == 1 && scan.live.front().left_behind &&
            entry_of(scan.live.front(), false).left_behind;
   }));
+  job.remove_member(0);  // which proves nothing of the process that was restored elsewhere
+  CHECK_FALSE(proved_gone(job.directory(), ::geteuid(), job.process(0)));
+}
+
+TEST_CASE("what an order names as relays the engine learns, if it was carried out") {
+  JobOfFakes job(1);
+  job.add_members(1);
+  HoldCommand command;
+  command.job = "test";
+  command.verb = HoldVerb::kStart;
+  command.id = 7;
+  command.lease_ms = 60'000;
+  REQUIRE(job.run(command).code == ExitCode::kDone);
+  command.verb = HoldVerb::kRestored;
+  command.incarnation = Incarnation{9};
+  command.claimer = 1;
+  command.id = 8;
+  command.relays = {"tcp://10.0.0.7:1"};
+  CHECK(job.run(command).code != ExitCode::kDone);
+  CHECK(job.admin(0).relays().empty());
+  command.id = 7;
+  REQUIRE(job.run(command).code == ExitCode::kDone);
+  CHECK(job.admin(0).relays() == command.relays);
+  command.relays.clear();
+  REQUIRE(job.run(command).code == ExitCode::kDone);
+  CHECK(job.admin(0).relays().size() == 1);
 }
 
 TEST_CASE("a command that all members leave while it waits for them ends at once") {

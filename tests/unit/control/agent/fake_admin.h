@@ -8,12 +8,13 @@
 #include <set>
 
 #include "core/engine/admin.h"
+#include "tests/unit/control/agent/fake_neighbours.h"
 #include "tests/unit/control/agent/fake_status.h"
 #include "tests/unit/control/ladder/fake_hold.h"
 
 namespace livebtl::test {
 
-class FakeAdmin final : public core::Admin {
+class FakeAdmin final : public FakeNeighbours {
  public:
   explicit FakeAdmin(std::vector<std::string> transports = {"self", "sm", "tcp"})
       : transports_(std::move(transports)) {}
@@ -59,7 +60,7 @@ class FakeAdmin final : public core::Admin {
   core::HoldReport hold(const core::HoldOrder& order) override { return held.start(order); }
   core::HoldReport end_hold(std::uint64_t id) override { return held.end(id); }
   core::HoldReport claim_hold(const core::HoldClaim& claim, TimeNs lease) override {
-    return held.claim(claim.hold, lease);
+    return held.claim(claim.hold, lease, claim.number);
   }
   core::HoldReport restore(const core::HoldClaim& claim, Incarnation to) override {
     return held.restore(claim.hold, to);
@@ -69,26 +70,6 @@ class FakeAdmin final : public core::Admin {
   void on_report(std::function<void()> signal) override {
     const std::lock_guard guard(mutex_);
     signal_ = std::move(signal);
-  }
-  void publish_relay(const std::string& relay) override {
-    const std::lock_guard guard(mutex_);
-    published_ = relay;
-  }
-  std::vector<std::string> relays() override {
-    relays_asked.fetch_add(1);
-    const std::lock_guard guard(mutex_);
-    return relays_;
-  }
-  void learn_relays(const std::vector<std::string>& relays) override {
-    const std::lock_guard guard(mutex_);
-    relays_ = relays;
-  }
-  bool spans_nodes() const noexcept override { return spans_nodes_.load(); }
-  bool left_behind() const noexcept override { return left_behind_.load(); }
-  void leave_behind() {
-    left_behind_.store(true);
-    const std::lock_guard guard(mutex_);
-    if (signal_) signal_();
   }
   /// What it shows: one message more each time.
   void show_on(core::EnginePageLatch* page) override {
@@ -154,19 +135,15 @@ class FakeAdmin final : public core::Admin {
     refusal_ = std::move(why);
   }
 
-  std::string published() const {
-    const std::lock_guard guard(mutex_);
-    return published_;
-  }
-  /// As if a peer had told it.
-  void learn_relay(const std::string& relay) {
-    const std::lock_guard guard(mutex_);
-    relays_.push_back(relay);
-  }
   /// As if a peer on another node had connected.
   void meet_other_node() {
     spans_nodes_.store(true);
     release();  // whatever an engine reports wakes its agent
+  }
+  /// As if it had met a newer incarnation of the job.
+  void leave_behind() {
+    left_behind_.store(true);
+    release();
   }
   void listen_at(core::Contacts contacts) {
     const std::lock_guard guard(mutex_);
@@ -213,7 +190,7 @@ class FakeAdmin final : public core::Admin {
 
   std::atomic<std::uint64_t> turns{0};
   // How often its agent has asked for these.
-  std::atomic<std::uint64_t> relays_asked{0}, unreached_asked{0};
+  std::atomic<std::uint64_t> unreached_asked{0};
   std::size_t peers = 0, bytes_sent = 0;  // bytes_sent: by each of its transports
 
  private:
@@ -237,10 +214,6 @@ class FakeAdmin final : public core::Admin {
   mutable std::mutex mutex_;
   std::vector<std::string> transports_;
   std::function<void()> signal_ = [] {};
-  std::string published_;
-  std::vector<std::string> relays_;
-  std::atomic<bool> spans_nodes_{false};
-  std::atomic<bool> left_behind_{false};
   core::Contacts contacts_;
   std::atomic<bool> seeks_{false};
   std::set<ProcessId> sought_;

@@ -93,6 +93,13 @@ class JobOfFakes {
     REQUIRE(outcome);
     return *outcome;
   }
+  control::Outcome run(const control::HoldCommand& command) const {
+    auto to = links();
+    const std::atomic<bool> stop{false};
+    const auto outcome = control::drive(to, command, {}, stop);
+    REQUIRE(outcome);
+    return *outcome;
+  }
   control::Outcome run(std::string verb, std::vector<std::string> arguments = {}) const {
     return run(command(std::move(verb), std::move(arguments)));
   }

@@ -91,31 +91,59 @@ TEST_CASE("a relay's pages make a node; who vanishes from a whole one has left")
   CHECK(known(remote).gone == 2);
 }
 
-TEST_CASE(
-    "a copy that was left behind counts where nobody else is that process, and nowhere else") {
-  const std::string old_relay = "tcp://10.0.0.3:1", new_relay = "tcp://10.0.0.2:1";
-  RemoteMembers remote;
-  remote.learn({old_relay, new_relay});
-  MemberEntry copy = entry(1);
-  copy.left_behind = true;
-  const auto hear = [&](const std::string& relay, const MemberEntry& member) {
-    MembersAnswer answer = page(0, 1, {member});
-    answer.merges = true;
+namespace {
+
+/// Two relays that both have a process of one id; the first one comes first wherever they are sorted.
+struct TwoRelays {
+  static constexpr const char* kOld = "tcp://10.0.0.2:1";
+  static constexpr const char* kNew = "tcp://10.0.0.7:1";
+  TwoRelays() { remote.learn({kOld, kNew}); }
+  void hear(const MemberEntry& old_one, const MemberEntry& new_one) {
+    remote.begin_round(0);
     for (const auto& question : remote.take_questions()) {
-      if (question.relay == relay) return remote.answer(question.tag, answer);
-      remote.ask_again();
+      MembersAnswer answer = page(0, 1, {question.relay == kOld ? old_one : new_one});
+      answer.merges = true;
+      remote.answer(question.tag, answer);
     }
-  };
-  remote.begin_round(0);
-  hear(old_relay, copy);
-  CHECK(known(remote).live == 1);  // who commands there is told what it is
-  REQUIRE(remote.relay_of(ProcessId{1}) != nullptr);
-  CHECK(*remote.relay_of(ProcessId{1}) == old_relay);
-  remote.ask_again();
-  hear(new_relay, entry(1));
-  CHECK(known(remote).live == 1);
-  CHECK(*remote.relay_of(ProcessId{1}) == new_relay);
-  CHECK(remote.merging().at(ProcessId{1}) == new_relay);
+  }
+  std::string relay() const {
+    const std::string* found = remote.relay_of(ProcessId{1});
+    return found == nullptr ? "" : *found;
+  }
+  RemoteMembers remote;
+};
+
+MemberEntry copy_of(std::uint64_t process, bool gone = false) {
+  MemberEntry copy = entry(process, gone);
+  copy.left_behind = true;
+  return copy;
+}
+
+}  // namespace
+
+TEST_CASE("a copy that was left behind gives way to the process itself, whatever becomes of it") {
+  TwoRelays two;
+  two.hear(copy_of(1), entry(2));
+  CHECK(two.relay() == TwoRelays::kOld);  // the user who commands there is told
+  two.hear(copy_of(1), entry(1));
+  CHECK(two.relay() == TwoRelays::kNew);
+  CHECK(two.remote.merging().at(ProcessId{1}) == TwoRelays::kNew);
+  const auto counted = known(two.remote).live;
+  for (const MemberEntry& ended : {copy_of(1, true), entry(1, true)}) {
+    two.hear(ended, entry(1));
+    CHECK(known(two.remote).live == counted);
+    CHECK(two.relay() == TwoRelays::kNew);
+  }
+}
+
+TEST_CASE("of two processes of one id that of the relay counts which the user has named") {
+  TwoRelays two;
+  two.hear(entry(1), entry(1));
+  CHECK(two.relay() == TwoRelays::kOld);
+  two.remote.learn_named({TwoRelays::kNew});
+  CHECK(two.relay() == TwoRelays::kNew);
+  CHECK(two.remote.merging().at(ProcessId{1}) == TwoRelays::kNew);
+  CHECK(known(two.remote).live == 1);
 }
 
 TEST_CASE("a silent relay is asked again but not waited for, and what is known of it stays") {

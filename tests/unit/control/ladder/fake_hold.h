@@ -31,10 +31,11 @@ class FakeHold {
     report_.state = core::HoldState::kNone;
     return report_;
   }
-  core::HoldReport claim(std::uint64_t id, TimeNs lease) {
+  core::HoldReport claim(std::uint64_t id, TimeNs lease, std::uint64_t number = 0) {
     const std::lock_guard guard(mutex_);
     if (id != report_.id) return refused("it was not held by that");
     report_.claimed = true;
+    report_.claim = number;
     report_.left_ms = static_cast<std::uint32_t>(lease / kMillisecond);
     return report_;
   }

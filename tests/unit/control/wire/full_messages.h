@@ -112,6 +112,12 @@ inline std::vector<Message> full_ladder_messages() {
           PlanRequest{"job-1", full_routing()}};
 }
 
+inline HoldRequest full_hold_request() {
+  HoldRequest request{"job-1", HoldAction::kRestore, 0x51, 60'000, 4, 7, kSecond, 0x52};
+  request.relays = {"tcp://10.0.0.7:40123,tcp://[fd00::7]:40123"};
+  return request;
+}
+
 /// Each type once, in the order of Message, with every field set.
 inline std::vector<Message> full_messages() {
   const MemberId member{ProcessId{77}, kSecond};
@@ -131,15 +137,7 @@ inline std::vector<Message> full_messages() {
                                       SecretAnswer{std::string(64, 'a')},
                                       AddressesRequest{"job-1", 5},
                                       AddressesAnswer{member, 6, contacts},
-                                      HoldRequest{"job-1",
-                                                  HoldAction::kRestore,
-                                                  0x51,
-                                                  60'000,
-                                                  4,
-                                                  7,
-                                                  kSecond,
-                                                  0x52,
-                                                  {"tcp://10.0.0.7:40123,tcp://[fd00::7]:40123"}},
+                                      full_hold_request(),
                                       HoldAnswer{member, "rank 6", 6, 8, 7, full_hold_report()},
                                       ErrorAnswer{Errc::kAuth, "not permitted"},
                                       PageRequest{"job-1"},

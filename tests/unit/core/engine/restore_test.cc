@@ -60,6 +60,21 @@ TEST_CASE(
   run(rig, traffic, 5);
 }
 
+TEST_CASE("relays that were learnt by an order are told with those of peers, until the next one") {
+  Rig rig(1, {kind("self")});
+  auto& engine = *rig.engines[0];
+  engine.learn_relays(
+      {"tcp://10.0.0.7:1", "tcp://10.0.0.8:1", std::string(core::kRelayBytesMax + 1, 'x')});
+  CHECK(engine.relays() == std::vector<std::string>{"tcp://10.0.0.7:1", "tcp://10.0.0.8:1"});
+  std::vector<std::string> many;
+  for (std::size_t i = 0; i <= core::kLearntRelaysMax; ++i)
+    many.push_back("tcp://10.1.0.1:" + std::to_string(i + 1));
+  engine.learn_relays(many);
+  CHECK(engine.relays().size() == core::kLearntRelaysMax);
+  engine.learn_relays({});  // an order that names none
+  CHECK(engine.relays().size() == core::kLearntRelaysMax);
+}
+
 TEST_CASE("a process that was left behind is fenced out, and harms nobody") {
   Rig rig(3, kinds_of({"tcp"}));
   Traffic traffic(rig);

@@ -2,67 +2,11 @@
 // One node's part in a dump and a restore of several, with a played CRIU, real archives and real scripts.
 #include "hypervisor/criu/node_side.h"
 
-#include <deque>
-
 #include "hypervisor/criu/node_words.h"
-#include "tests/unit/hypervisor/criu/open_files_image.h"
-#include "tests/unit/hypervisor/criu/played_programs.h"
+#include "tests/unit/hypervisor/criu/node_caller.h"
 
 using namespace livebtl;
 using namespace livebtl::hypervisor;
-
-namespace {
-
-/// Says these lines, and then is gone.
-struct Caller {
-  std::deque<std::string> lines;
-  std::vector<NodeAnswer> answers = {};
-  std::vector<TimeNs> waits = {};
-
-  int call(const CriuRequest& tools) {
-    return serve_node(tools, {[this](TimeNs within) -> std::optional<std::string> {
-                                waits.push_back(within);
-                                if (lines.empty()) return std::nullopt;
-                                std::string line = lines.front();
-                                lines.pop_front();
-                                return line;
-                              },
-                              [this](const std::string& line) {
-                                auto answer = read_node_answer(line);
-                                REQUIRE(answer);
-                                answers.push_back(std::move(*answer));
-                              }});
-  }
-};
-
-NodeOrder dump_order(const Stage& stage) {
-  NodeOrder order;
-  order.directory = stage.path("set");
-  order.node = "vm1";
-  order.job = "a-job";
-  order.hold = "0x1";
-  order.lease_left_s = 600;
-  order.timeout_s = 600;
-  return order;
-}
-
-NodeOrder restore_order(const Stage& stage, const NodeAnswer& dumped) {
-  NodeOrder order = dump_order(stage);
-  order.dumps = false;
-  order.file = dumped.file;
-  order.file.name = "vm1";
-  return order;
-}
-
-NodeAnswer dump(Stage& stage) {
-  Caller caller{{order_line(dump_order(stage)), kGo}};
-  REQUIRE(caller.call(stage.request()) == 0);
-  stage.end_job();
-  stage.calls();
-  return caller.answers.front();
-}
-
-}  // namespace
 
 TEST_CASE("a node that is told to go ends its processes, and tells of its file") {
   Stage stage;
@@ -204,49 +148,6 @@ TEST_CASE(
   CHECK(stage.has("restored"));
   CHECK(stage.text("job/card") == "a card");
   CHECK_FALSE(stage.has("set/vm1.images"));
-}
-
-TEST_CASE(
-    "a node restores by the addresses that it is told, if it has them, and tells of its relay once "
-    "it knows") {
-  Stage stage;
-  stage.put("files.img", open_files_image({socket_entry("10.0.0.2", "10.0.0.1")}), 0600);
-  const NodeAnswer dumped = dump(stage);
-  NodeOrder order = restore_order(stage, dumped);
-  order.tells_relay = true;
-  order.addresses = {*parse_new_address("10.0.0.2=10.0.0.7")};
-  CriuRequest tools = stage.request();
-  int looks = 0;
-  tools.find_job = [&stage, &looks] {
-    JobHere here = stage.job_here();
-    if (++looks == 3) here.relay = "10.0.0.7:4000";
-    return Result<JobHere>(here);
-  };
-  Caller elsewhere{{order_line(order), kGo, kKeep}};
-  CHECK(elsewhere.call(tools) == 5);
-  CHECK(elsewhere.answers.at(0).code == 3);
-  CHECK(elsewhere.answers.at(0).text.find("10.0.0.7") != std::string::npos);
-  CHECK_FALSE(stage.has("restored"));
-
-  tools.own_addresses = [] {
-    return std::vector<LocalAddress>{{"eth0", *parse_ip("10.0.0.7"), 120}};
-  };
-  Caller caller{{order_line(order), kGo, kKeep}};
-  CHECK(caller.call(tools) == 0);
-  CHECK(caller.answers.at(1).relay == "10.0.0.7:4000");
-  CHECK(looks == 3);
-  CHECK(stage.text("restored-files") == open_files_image({socket_entry("10.0.0.7", "10.0.0.1")}));
-}
-
-TEST_CASE("images whose open files cannot be read are no set, and nothing is put back") {
-  Stage stage;
-  stage.put("files.img", "nothing of CRIU's", 0600);
-  const NodeAnswer dumped = dump(stage);
-  std::filesystem::remove_all(stage.path("job"));
-  Caller caller{{order_line(restore_order(stage, dumped)), kGo}};
-  CHECK(caller.call(stage.request()) == 5);
-  CHECK(caller.answers.at(0).code == 8);
-  CHECK_FALSE(stage.has("job"));
 }
 
 TEST_CASE("a file with another checksum than the set's is refused by name") {
