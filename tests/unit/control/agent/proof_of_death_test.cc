@@ -25,6 +25,7 @@ TEST_CASE("of one that was killed, too: nobody holds the lock of its file") {
   MemberCard card;
   card.member = {ProcessId{0x7777}, Incarnation{1}};
   card.mark.pid = 1;
+  card.run = current_run(job.directory(), ::geteuid());
   card.name = "rank 7";
   card.node = "00000000000000aa";
   write_file(card_path(job.directory(), card.member.process), format_card(card));
