@@ -29,8 +29,8 @@ struct HoldRequest {
   std::vector<std::string> relays = {};
 };
 inline constexpr std::size_t kHoldRelaysMax = 1024;
-inline constexpr std::size_t kHoldRelayBytesMax =
-    48 * 1024;  // of all of them; a message takes 64 KiB
+// Of all of them; a message takes 64 KiB.
+inline constexpr std::size_t kHoldRelayBytesMax = std::size_t{48} << 10;
 
 struct HoldAnswer {
   MemberId member;

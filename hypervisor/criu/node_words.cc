@@ -74,11 +74,6 @@ bool read_addresses(const Json& document, std::vector<NewAddress>& addresses) {
   return check_new_addresses(addresses).has_value();
 }
 
-bool is_true(const Json& document, const char* name) {
-  const Json* value = member(document, name, Json::value_t::boolean);
-  return value != nullptr && value->get<bool>();
-}
-
 }  // namespace
 
 std::string order_line(const NodeOrder& order) {

@@ -19,11 +19,6 @@ std::string seconds_of(TimeNs duration) {
   return text;
 }
 
-bool is_true(const Json& document, const char* name) {
-  const Json* value = member(document, name, Json::value_t::boolean);
-  return value != nullptr && value->get<bool>();
-}
-
 /// Whether the answer may be different soon. A device that the guest does not have yet, or whose
 /// port is not active yet, is absent; if a peer cannot be reached over it yet, the order is taken
 /// back and has changed nothing. Where the guest has just arrived the network may take its time to

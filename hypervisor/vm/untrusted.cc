@@ -39,6 +39,11 @@ std::string text_member(const Json& object, const char* name) {
   return found == nullptr ? "" : found->get<std::string>();
 }
 
+bool is_true(const Json& document, const char* name) {
+  const Json* value = member(document, name, Json::value_t::boolean);
+  return value != nullptr && value->get<bool>();
+}
+
 std::optional<std::uint64_t> number_member(const Json& object, const char* name) {
   const Json* found = member(object, name, Json::value_t::number_unsigned);
   return found == nullptr ? std::nullopt : std::optional(found->get<std::uint64_t>());

@@ -26,6 +26,8 @@ Json parse_bounded(std::string_view text);
 const Json* member(const Json& object, const char* name, Json::value_t kind);
 /// ... of kind string; "": there is none.
 std::string text_member(const Json& object, const char* name);
+/// Is it there, and true?
+bool is_true(const Json& document, const char* name);
 /// ... a number from 0; nullopt: there is none.
 std::optional<std::uint64_t> number_member(const Json& object, const char* name);
 /// One line to be shown to the user: of bounded length and without control characters, including
