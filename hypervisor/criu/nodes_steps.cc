@@ -47,6 +47,7 @@ Status check_hosts(const CriuRequest& request, const std::vector<std::string>& n
                   whose + " has no processes of " + node + ", but of " + listed_names(nodes));
   }
   std::vector<std::string> hosts;
+  hosts.reserve(nodes.size());
   for (const std::string& node : nodes) hosts.push_back(host_of(request, node));
   if (std::ranges::find(hosts, request.node) == hosts.end())
     return fail(Errc::kRefused, whose + " has, or gets, no processes on this node, " +
