@@ -4,7 +4,7 @@ import json
 
 from tests.harness.control import DONE, REFUSED
 from tests.harness.launcher import launcher
-from tests.harness.scenario import scenario
+from tests.harness.scenario import scenario, slow
 from tests.harness.waiting import check, wait_until
 
 from .criu import SETS
@@ -81,7 +81,7 @@ def commands_reach(job):
     job.wait_progress()
 
 
-@scenario("criu-restart-elsewhere")
+@scenario("criu-restart-elsewhere", slow("criu-restart-nodes"))
 def restart_elsewhere(context):
     """Four ranks on two guests, dumped and ended; the second guest's are restored in a third one, at its address. Connections,
     orders and the next dump find them there. That dump is restored with the second guest in the third one's place, and the
