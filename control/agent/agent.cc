@@ -159,7 +159,8 @@ Result<MemberEvent> AgentThread::ask_fellows() {
 }
 
 /// A launcher may have spread the job over several nodes. Of spawned processes it does not tell,
-/// but those that are elsewhere know it, and show it to the others when they connect.
+/// but those that are elsewhere know it, and show it to the others when they connect. What has changed of that, or of
+/// what this process is, the card is to show.
 void AgentThread::see_to_card() {
   Router& router = mine_->router;
   if (job_.relays || alone_here_ || admin_.spans_nodes()) router.need_relay();

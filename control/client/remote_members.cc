@@ -146,18 +146,26 @@ bool RemoteMembers::is_outdone(const Relay& relay, const MemberEntry& member) co
   });
 }
 
-/// Has another relay this process? Then what is gone was a copy.
-bool RemoteMembers::lives_elsewhere(const Relay& relay, MemberId member) const {
-  return std::any_of(relays_.begin(), relays_.end(), [&](const auto& entry) {
-    return &entry.second != &relay && holds(entry.second.live, member);
-  });
+/// Of each living process, which relay has it. None, where nobody has gone, for whom it would be looked up.
+std::map<MemberId, const RemoteMembers::Relay*> RemoteMembers::homes() const {
+  std::map<MemberId, const Relay*> homes;
+  if (std::all_of(relays_.begin(), relays_.end(),
+                  [](const auto& entry) { return entry.second.gone.empty(); }))
+    return homes;
+  for (const auto& [name, relay] : relays_) {
+    for (const MemberEntry& member : relay.live) homes[member.member] = &relay;
+  }
+  return homes;
 }
 
 void RemoteMembers::add_to(std::vector<MemberEntry>& live, std::vector<MemberEntry>& gone) const {
   std::set<MemberId> known = ids_of(gone);
+  const auto living = homes();
   for (const auto& [name, relay] : relays_) {
     for (const auto& [id, member] : relay.gone) {
-      if (!lives_elsewhere(relay, id) && known.insert(id).second) gone.push_back(member);
+      const auto home = living.find(id);  // at another relay: who has gone here was a copy
+      const bool ended = home == living.end() || home->second == &relay;
+      if (ended && known.insert(id).second) gone.push_back(member);
     }
   }
   known.merge(ids_of(live));

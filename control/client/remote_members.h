@@ -69,7 +69,7 @@ class RemoteMembers {
   static void settle(Relay& relay);
   static void note_gone(Relay& relay, const MemberEntry& member);
   bool is_outdone(const Relay& relay, const MemberEntry& member) const;
-  bool lives_elsewhere(const Relay& relay, MemberId member) const;
+  std::map<MemberId, const Relay*> homes() const;
   static void learn_late(Relay& relay, const MembersAnswer& page);
 
   std::map<std::string, Relay> relays_;

@@ -35,15 +35,15 @@ Answer NodeGroup::start(const std::vector<NodeOrder>& orders) {
   nodes_.clear();
   answers_.assign(orders.size(), {});
   for (const NodeOrder& order : orders) {
-    const std::string& host = order.host.empty() ? order.node : order.host;
-    const std::string name = host == order.node ? host : order.node + " on " + host;
-    auto program = Conversation::start(words_on(host), AtTerminal::kMayAsk);
+    const std::string name =
+        order.host == order.node ? order.host : order.node + " on " + order.host;
+    auto program = Conversation::start(words_on(order.host), AtTerminal::kMayAsk);
     if (!program) {
       Answer answer = late_answer_of(program.error());
       answer.text = name + ": " + answer.text;
       return answer;
     }
-    nodes_.push_back({name, host == here_, std::move(*program)});
+    nodes_.push_back({name, order.host == here_, std::move(*program)});
   }
   for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].program.say(order_line(orders[i]));
   return {};

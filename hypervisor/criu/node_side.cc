@@ -160,15 +160,14 @@ SetFile set_of(const NodeOrder& order) { return {order.hold, "", order.members, 
 class NodeRestart : public RestartSteps {
  public:
   NodeRestart(const CriuRequest& request, const NodeOrder& order)
-      : RestartSteps(request, set_of(order), kNodesSet, kNeverStopped, [](const std::string&) {}),
-        tells_relay_(order.tells_relay) {}
+      : RestartSteps(request, set_of(order), kNodesSet, kNeverStopped, [](const std::string&) {}) {}
 
   int serve(const NodeDoor& door) {
     Answer answer = begin();
     say(door, answer, {.job = facts_.job, .owner = facts_.owner});
     const bool goes = answer.ok() && next_word(door, request_) == kGo;
     if (goes) answer = end(true);
-    const bool awaits_relay = goes && answer.ok() && tells_relay_ && moved_;
+    const bool awaits_relay = goes && answer.ok() && moved_;
     if (goes) say(door, answer, {.relay = awaits_relay ? wait_for_relay() : ""});
     if (!goes && criu_.started()) end(false);
     directory_.remove_scratch();
@@ -216,7 +215,6 @@ class NodeRestart : public RestartSteps {
     }
   }
 
-  bool tells_relay_;
   Words words_;
   WaitingCriu criu_;
 };

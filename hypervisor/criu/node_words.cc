@@ -89,8 +89,7 @@ std::string order_line(const NodeOrder& order) {
                        {"members", order.members},
                        {"bytes", order.file.bytes},
                        {"crc32c", order.file.crc32c},
-                       {"addresses", listed(order.addresses)},
-                       {"tells_relay", order.tells_relay}});
+                       {"addresses", listed(order.addresses)}});
 }
 
 Result<NodeOrder> read_node_order(std::string_view line) {
@@ -107,7 +106,6 @@ Result<NodeOrder> read_node_order(std::string_view line) {
   order.dumps = verb == "dump";
   if (!order.dumps && verb != "restore") return no("'verb'");
   order.goes_on = is_true(document, "goes_on");
-  order.tells_relay = is_true(document, "tells_relay");
   order.directory = text_member(document, "directory");
   order.node = text_member(document, "node");
   order.job = text_member(document, "job");

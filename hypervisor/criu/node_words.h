@@ -44,8 +44,7 @@ struct NodeOrder {
   std::uint64_t members = 0;               // restore
   SavedMachine file = {};                  // restore
   std::vector<NewAddress> addresses = {};  // restore: in the place of the dump's
-  bool tells_relay = false;  // restore: waits for the job's relay there, and tells of it
-  std::string host = {};     // where it is given, if that is another one than `node`; not told
+  std::string host = {};                   // where it is given; not told
 };
 std::string order_line(const NodeOrder& order);
 /// Errors: kCorrupt.

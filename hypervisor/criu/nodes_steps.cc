@@ -204,7 +204,6 @@ Answer NodesRestartSteps::load() {
     NodeOrder order = order_for(request_, each.name, deadline);
     order.dumps = false;
     order.addresses = request_.addresses;
-    order.tells_relay = !request_.addresses.empty();
     order.hold = set_.hold;
     order.members = set_.members;
     order.file = each;

@@ -7,27 +7,16 @@
 using namespace livebtl;
 using namespace livebtl::hypervisor;
 
-namespace {
-
-CriuRequest of_two_nodes(const Stage& stage) {
-  CriuRequest request = stage.request();
-  request.node_command = "env NODE={node}";
-  request.find_nodes = [] { return Result<std::vector<std::string>>({"vm1", "vm2"}); };
-  return request;
-}
-
-}  // namespace
-
 TEST_CASE(
     "a set is restored with another host in a node's place, which is called there, and told the "
     "new addresses") {
   Stage stage;
-  REQUIRE(stage.dump(of_two_nodes(stage)).end.code == 0);
+  REQUIRE(stage.dump(on_two_nodes(stage)).end.code == 0);
   stage.calls();
   for (const char* node : {"told-vm1", "told-vm2"}) std::filesystem::remove(stage.path(node));
   stage.put("relay-vm7", "10.0.0.7:4000,10.1.0.7:4000", 0600);
   stage.put("relay-vm1", "10.0.0.1:4000", 0600);  // of this node: its members are found without one
-  CriuRequest request = of_two_nodes(stage);
+  CriuRequest request = on_two_nodes(stage);
   request.hosts = {{"vm2", "vm7"}};
   request.addresses = {*parse_new_address("10.0.0.2=10.0.0.7")};
   const Report report = stage.restart(request);
@@ -38,23 +27,12 @@ TEST_CASE(
   REQUIRE(order);
   CHECK(order->node == "vm2");
   CHECK(order->addresses == request.addresses);
-  CHECK(order->tells_relay);
   CHECK(stage.text("relays") == "10.0.0.7:4000,10.1.0.7:4000\n");
-}
-
-TEST_CASE("where addresses stay as they are no node waits for a relay") {
-  Stage stage;
-  REQUIRE(stage.dump(of_two_nodes(stage)).end.code == 0);
-  REQUIRE(stage.restart(of_two_nodes(stage)).end.code == 0);
-  const auto order = read_node_order(stage.text("order-vm2"));
-  REQUIRE(order);
-  CHECK_FALSE(order->tells_relay);
-  CHECK_FALSE(stage.has("relays"));
 }
 
 TEST_CASE("hosts that cannot take a node's place are refused before anything is done") {
   Stage stage;
-  REQUIRE(stage.dump(of_two_nodes(stage)).end.code == 0);
+  REQUIRE(stage.dump(on_two_nodes(stage)).end.code == 0);
   for (const char* node : {"order-vm1", "order-vm2"}) std::filesystem::remove(stage.path(node));
   struct Case {
     std::map<std::string, std::string> hosts;
@@ -65,7 +43,7 @@ TEST_CASE("hosts that cannot take a node's place are refused before anything is 
       {{{"vm2", "vm1"}}, "two nodes cannot be on one host, vm1"},
       {{{"vm1", "vm7"}}, "no processes on this node, vm1; call it on one of vm7, vm2"}};
   for (const Case& each : cases) {
-    CriuRequest request = of_two_nodes(stage);
+    CriuRequest request = on_two_nodes(stage);
     request.hosts = each.hosts;
     const Report report = stage.restart(request);
     CHECK(report.end.code == 3);
@@ -77,7 +55,7 @@ TEST_CASE("hosts that cannot take a node's place are refused before anything is 
 TEST_CASE("a dump refuses hosts as a restore does, before the job leaves anything") {
   for (const auto& [node, host] : {std::pair{"vm9", "vm7"}, {"vm2", "vm1"}, {"vm1", "vm7"}}) {
     Stage stage;
-    CriuRequest request = of_two_nodes(stage);
+    CriuRequest request = on_two_nodes(stage);
     request.hosts = {{node, host}};
     const Report report = stage.dump(request);
     CHECK(report.end.code == 3);
@@ -88,7 +66,7 @@ TEST_CASE("a dump refuses hosts as a restore does, before the job leaves anythin
 
 TEST_CASE("a job that was restored elsewhere is dumped where its processes are") {
   Stage stage;
-  CriuRequest request = of_two_nodes(stage);
+  CriuRequest request = on_two_nodes(stage);
   request.hosts = {{"vm2", "vm7"}};
   const Report report = stage.dump(request);
   CHECK_MESSAGE(report.end.code == 0, report.end.text);
@@ -104,7 +82,6 @@ namespace {
 NodeOrder order_with(Stage& stage, const char* address) {
   stage.put("files.img", open_files_image({socket_entry("10.0.0.2", "10.0.0.1")}), 0600);
   NodeOrder order = restore_order(stage, dump(stage));
-  order.tells_relay = true;
   order.addresses = {*parse_new_address(address)};
   return order;
 }

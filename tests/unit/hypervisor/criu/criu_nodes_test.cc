@@ -18,13 +18,6 @@ const char* const kLinkTwo =
 /// What ends each line that says whom an order was for.
 std::string of_a_job() { return ": --job a-job --user " + std::to_string(::geteuid()) + " "; }
 
-CriuRequest on_two_nodes(const Stage& stage) {
-  CriuRequest request = stage.request();
-  request.node_command = "env NODE={node}";
-  request.find_nodes = [] { return Result<std::vector<std::string>>({"vm1", "vm2"}); };
-  return request;
-}
-
 }  // namespace
 
 TEST_CASE("all nodes dump, all are told to go, and the set lists what each has told") {

@@ -211,4 +211,12 @@ class Stage {
   pid_t job_ = -1;
 };
 
+/// A job that is on vm1, the node of the caller, and vm2, each of which is played.
+inline CriuRequest on_two_nodes(const Stage& stage) {
+  CriuRequest request = stage.request();
+  request.node_command = "env NODE={node}";
+  request.find_nodes = [] { return Result<std::vector<std::string>>({"vm1", "vm2"}); };
+  return request;
+}
+
 }  // namespace livebtl::hypervisor
