@@ -84,7 +84,6 @@ def over_libvirt(options):
 
 
 def by_criu(options):
-    """A restored process cannot use Soft-RoCE again (docs/adr/0067), so the job gives it up before it is dumped."""
     context = StandaloneContext("demo-criu")
     with lab.new(2, options.build, with_parent=True) as made, NodesJob(made, context.logs) as job:
         job.wait_ready()
@@ -92,9 +91,6 @@ def by_criu(options):
         say("btlctl checkpoint run --criu: the job is dumped and ended on two nodes; btlctl checkpoint restore")
         flow()
         log.wait_look(job, "before")
-        job.btlctl(job.head, "remove", "verbs").expect(DONE)
-        flow()
-        log.wait_look(job, "during")
         spans = recording.phases(time.time(), job.dump("first").json, "dump")
         time.sleep(CALM_SECONDS / 2)
         spans += recording.phases(time.time(), job.checkpoint("restore", "first").expect(DONE).json, "restore")

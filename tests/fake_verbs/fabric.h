@@ -45,8 +45,10 @@ struct Adapter {
   bool grh_required = false;  // it connects nothing without a global route header
   ibv_mtu mtu = IBV_MTU_4096;
   int open_error = 0;
-  int lost_error = 0;  // what calls answer since it was taken away; 0: it is there
-  bool mute = false;   // nothing gets in or out, and no error comes of it
+  int lost_error = 0;         // what calls answer since it was taken away; 0: it is there
+  bool mute = false;          // nothing gets in or out, and no error comes of it
+  bool bell_refused = false;  // as Soft-RoCE of a process that CRIU has restored: until ring()
+  int ring_error = 0;         // what that answers
   std::size_t register_max = SIZE_MAX;
   std::size_t registered = 0;
   std::size_t lockable = 64u << 20;
@@ -88,6 +90,7 @@ struct Work {
 struct Pair : ibv_qp {
   Adapter* adapter = nullptr;
   std::deque<Work> sends;
+  std::deque<Work> untold;  // posted, and the device does not know yet
   std::uint32_t depth = 0;
   std::uint32_t inline_max = 0;
   std::uint32_t outstanding = 0;  // posted, completion not read yet
@@ -136,6 +139,7 @@ class Machine final : public verbs::Calls {
   int modify_qp(ibv_qp* pair, ibv_qp_attr* attributes, int mask) override;
   int destroy_qp(ibv_qp* pair) override;
   int post_send(ibv_qp* pair, ibv_send_wr* work) override;
+  int ring(ibv_qp* pair) override;
   int post_srq_recv(ibv_srq* queue, ibv_recv_wr* work) override;
   int poll_cq(ibv_cq* queue, int count_max, ibv_wc* done) override;
   int req_notify_cq(ibv_cq* queue) override;
@@ -193,6 +197,7 @@ class Fabric {
   friend class Machine;
 
   void tell(Adapter& adapter, ibv_event_type type, ibv_qp* pair = nullptr);
+  void take(Pair& pair, const Work& work);
   void carry_out(Pair& pair, std::size_t count_max);
   bool carry_out_one(Pair& pair, const Work& work, ibv_wc_status& status);
   static ibv_wc_status write_nothing(const Pair& to, const Work& work);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "tests/fake_verbs/fabric.h"
 
@@ -155,13 +156,30 @@ int Machine::post_send(ibv_qp* pair, ibv_send_wr* work) {
     return ENOMEM;
   }
   ++known.outstanding;
-  known.sends.push_back(work_of(*work));
-  fabric_.check_read(known);
-  if (known.state == IBV_QPS_ERR)
-    fabric_.break_pair(known);
-  else if (!fabric_.lag)
-    fabric_.carry_out(known, SIZE_MAX);
+  if (known.adapter->bell_refused) {
+    known.untold.push_back(work_of(*work));
+    return EACCES;
+  }
+  fabric_.take(known, work_of(*work));
   return 0;
+}
+
+int Machine::ring(ibv_qp* pair) {
+  const std::lock_guard lock(fabric_.mutex_);
+  auto& known = *static_cast<Pair*>(pair);
+  if (static_cast<Context*>(pair->context)->dead != 0) return EIO;
+  if (known.adapter->ring_error != 0) return known.adapter->ring_error;
+  for (const Work& work : std::exchange(known.untold, {})) fabric_.take(known, work);
+  return 0;
+}
+
+void Fabric::take(Pair& pair, const Work& work) {
+  pair.sends.push_back(work);
+  check_read(pair);
+  if (pair.state == IBV_QPS_ERR)
+    break_pair(pair);
+  else if (!lag)
+    carry_out(pair, SIZE_MAX);
 }
 
 int Machine::post_srq_recv(ibv_srq* queue, ibv_recv_wr* work) {

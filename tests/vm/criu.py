@@ -63,14 +63,11 @@ class DumpedJob(GuestsJob):
 
 
 def dump_with_device(job):
-    """The ranks go on with the device that they have left for the dump. Then it is given up: a restored process cannot use Soft-RoCE
-    again (docs/adr/0067)."""
+    """The ranks go on with the device that they have left for the dump."""
     job.check_device_open(True)
     job.dump("other", "--leave-running")
     job.check_device_open(True)
     job.wait_progress()
-    job.btlctl(job.head, "remove", "verbs").expect(DONE)
-    job.check_device_open(False)
 
 
 def refusals(job):
@@ -87,8 +84,8 @@ def refusals(job):
 
 @scenario("criu-restart")
 def restart(context):
-    """Two ranks of stock Open MPI and mpirun, all in one guest, with an RDMA device open: dumped while they go on, after which
-    they have it open again; then, without it, dumped and ended, restored, and so on again; every message is checked. Damaged
+    """Two ranks of stock Open MPI and mpirun, all in one guest, with an RDMA device open: dumped while they go on; then dumped and
+    ended, restored, and so on again; each time they have the device open again afterwards, and every message is checked. Damaged
     sets, and a second copy, are refused."""
     rounds = 1 if context.short else 5
     with context.lab(1) as lab, DumpedJob(lab, context.logs) as job:
@@ -101,6 +98,7 @@ def restart(context):
             if number == 0:
                 refusals(job)
             restored = job.checkpoint("restore", "first").expect(DONE)
+            job.check_device_open(True)
             job.wait_progress()
             again = job.checkpoint("restore", "first")
             check(again.code == REFUSED, f"a second copy of a job that runs: {again}")

@@ -13,6 +13,7 @@ from tests.harness.waiting import PATIENCE, Failed, check, wait_until
 
 DIRECTORY = "/run/job"  # in every guest
 ARGUMENTS = ("--bytes", "200000", "--messages", "20")  # the largest are lent where possible; few of them, as guests are slow
+PACKETS = "/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts"
 STOP, READY, OUTPUT = DIRECTORY + "/stop", DIRECTORY + "/ready", DIRECTORY + "/out"
 
 
@@ -128,6 +129,10 @@ class GuestsJob:
         processor are a reason to retract a switch."""
         words = ["btlctl", "--json", "--timeout", str(round(PATIENCE * seconds * self.lab.pace)), *arguments]
         return Answer(arguments, *guest.look_in(shlex.join(words), 2 * seconds))
+
+    def packets(self):
+        """Packets that each guest's RDMA device has sent so far."""
+        return [int(guest.output(f"cat {PACKETS}")) for guest in self.lab.guests]
 
     def finish(self, seconds=120):
         """Stops the job and judges it: no message lost, repeated, out of order or changed. Returns the totals."""

@@ -12,8 +12,6 @@ from tests.harness.waiting import check, wait_until
 
 from .job import ARGUMENTS, GuestsJob
 
-PACKETS = "/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts"
-
 
 class VerbsJob(GuestsJob):
     """With default settings, as a user starts it: verbs is closed until it is added."""
@@ -57,10 +55,6 @@ class VerbsJob(GuestsJob):
         """Waits until all pairs across guests send by this transport."""
         wait_until(f"{self.across} pairs on {transport}", lambda: self.transports()[transport][0] == self.across, 60 * self.lab.pace,
                    interval=0.2)
-
-    def packets(self):
-        """Packets that each guest's device has sent so far."""
-        return [int(guest.output(f"cat {PACKETS}")) for guest in self.lab.guests]
 
     def fetched(self):
         """Payloads that devices have read from memory to memory (RDMA), so far."""

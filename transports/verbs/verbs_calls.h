@@ -44,7 +44,10 @@ class Calls {
   virtual int modify_qp(ibv_qp* pair, ibv_qp_attr* attributes, int mask) = 0;
   virtual int destroy_qp(ibv_qp* pair) = 0;
 
+  /// Of one request. EACCES: it was taken, but its device has not been told, which ring() does.
   virtual int post_send(ibv_qp* pair, ibv_send_wr* work) = 0;
+  /// No call of libibverbs: verbs_bell.h.
+  virtual int ring(ibv_qp* pair) = 0;
   virtual int post_srq_recv(ibv_srq* queue, ibv_recv_wr* work) = 0;
   virtual int poll_cq(ibv_cq* queue, int count_max, ibv_wc* done) = 0;
   virtual int req_notify_cq(ibv_cq* queue) = 0;

@@ -3,9 +3,11 @@
 #include <dlfcn.h>
 #include <sys/resource.h>
 
+#include <cerrno>
 #include <cstring>
 
 #include "base/log.h"
+#include "transports/verbs/verbs_bell.h"
 #include "transports/verbs/verbs_calls.h"
 
 // verbs.h has macros and inline functions by these names, which would link libibverbs.
@@ -88,8 +90,10 @@ class Library final : public Calls {
   // What a context brings itself.
   int post_send(ibv_qp* pair, ibv_send_wr* work) override {
     ibv_send_wr* refused = nullptr;
-    return pair->context->ops.post_send(pair, work, &refused);
+    const int error = pair->context->ops.post_send(pair, work, &refused);
+    return error == EACCES && refused != nullptr ? EPERM : error;
   }
+  int ring(ibv_qp* pair) override { return ring_soft_roce(pair->context->cmd_fd, pair->handle); }
   int post_srq_recv(ibv_srq* queue, ibv_recv_wr* work) override {
     ibv_recv_wr* refused = nullptr;
     return queue->context->ops.post_srq_recv(queue, work, &refused);

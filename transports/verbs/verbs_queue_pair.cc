@@ -141,7 +141,8 @@ void QueuePair::break_up() noexcept {
 bool QueuePair::post(Send& send, ibv_send_wr& work) noexcept {
   work.wr_id = device_.id_of(send);
   work.send_flags |= IBV_SEND_SIGNALED;
-  const int error = device_.calls().post_send(pair_, &work);
+  int error = device_.calls().post_send(pair_, &work);
+  if (error == EACCES) error = device_.calls().ring(pair_);
   if (error != 0) {
     device_.end_send(send);
     if (error != ENOMEM) error_ = error;  // ENOMEM: the send queue is full
