@@ -59,7 +59,7 @@ SOURCES_ALSO = {
 FOREIGN = [
     (re.compile(r"^(zmq|zmq_addon)\.h(pp)?$"), ["control/wire", "control/client", "control/relay"]),
     (re.compile(r"^infiniband/"), ["transports/verbs"]),
-    (re.compile(r"^rdma/rdma_"), ["transports/verbs"]),
+    (re.compile(r"^rdma/(rdma|ib_user)_"), ["transports/verbs"]),
     (re.compile(r"^rdma/"), ["provider", "transports/ofi", "bench"]),
     (re.compile(r"^mpi\.h$"), ["bench", "scripts", "ompi"]),
     (re.compile(r"^(ompi|opal|orte|oshmem)(/|_config\.h$)"), ["ompi"]),
