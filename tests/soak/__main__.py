@@ -16,9 +16,11 @@ BLOCK_SECONDS = 4 * 3600  # what takes so long never ends, and has failed
 
 
 def commit_of():
-    """Of the checkout, marked if it has changes; what was built may be older."""
-    done = subprocess.run(["git", "describe", "--always", "--dirty"], text=True, capture_output=True, check=False)
-    return done.stdout.strip() or "unknown"
+    """Of the checkout, marked if it has changes but for what is recorded here; what was built may be older."""
+    def git(*words):
+        return subprocess.run(["git", *words], text=True, capture_output=True, check=False).stdout.strip()
+    changes = git("status", "--porcelain", "--untracked-files=no", "--", ":/", ":(top,exclude)tests/soak/record")
+    return (git("describe", "--always") or "unknown") + ("-dirty" if changes else "")
 
 
 class Soak:
@@ -30,7 +32,7 @@ class Soak:
         self.goal = options.to or source.goal
         self.commit, self.begun = commit_of(), time.monotonic()
         self.next = self.record.next(source.first)
-        self.index = len(self.record.blocks)
+        self.index = (self.next - source.first) // source.block
         self.before, self.under_way = self.record.done(), 0
         self.ended = False
 
@@ -59,6 +61,8 @@ class Soak:
         return not self.ended and minutes < self.options.minutes and self.record.done() + self.under_way < self.goal
 
     def start(self, pool):
+        if not self.source.parallel:
+            self.next = self.record.next(self.source.first)  # a block counts what it has done
         self.under_way += self.source.block
         block = pool.submit(self.run_block, self.next, self.index)
         self.next, self.index = self.next + self.source.block, self.index + 1
@@ -82,7 +86,7 @@ def report(directory):
     for source in SOURCES.values():
         record = Record(directory / f"{source.name}.jsonl")
         failed = record.failed()
-        print(f"{source.name}: {record.done():,} of {source.goal:,}, {len(failed)} of {len(record.blocks)} blocks failed")
+        print(f"{source.name}: {record.done():,} of {source.goal:,}, {len(failed)} blocks failed")
         for commit, count in record.commits().items():
             print(f"  {count:,} at {commit}")
         for kind, count in sorted(record.kinds().items()):
@@ -95,12 +99,12 @@ def parse():
                                      "as they end: a later call goes on where the last one ended.")
     parser.add_argument("what", choices=[*SOURCES, "report"])
     parser.add_argument("--build", type=Path, default=Path("build/release"))
-    parser.add_argument("--record", type=Path, default=Path("build/soak"), help="directory of the records (%(default)s)")
+    parser.add_argument("--record", type=Path, default=Path("tests/soak/record"), help="directory of the records (%(default)s)")
     parser.add_argument("--to", type=int, metavar="N", help="ends when so many are recorded (seeds 10,000,000; ladders and "
                         "switches 1,000,000)")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begins no block after so many minutes")
     options = parser.parse_args()
-    options.logs = options.record / "logs"
+    options.logs = Path("build/soak/logs")
     return options
 
 
