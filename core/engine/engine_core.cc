@@ -220,7 +220,9 @@ int EngineCore::add_waker(std::function<void()> signal) {
   return next_waker_++;
 }
 
+// In a forked child the agent's thread, which is not there, may have had the mutex.
 void EngineCore::remove_waker(int id) noexcept {
+  if (core_.lock.in_child()) return;
   const std::lock_guard lock(wakers_mutex_);
   wakers_.erase(id);
 }

@@ -55,3 +55,36 @@ TEST_CASE("a forked child that closes its ports takes nothing of its parent's aw
     rig.ports.clear();  // before `unmatched` is gone
   }
 }
+
+TEST_CASE("a forked child ends its waker though the agent was just calling it") {
+  const std::vector<std::byte> out = pattern(8, 3);
+  const Slice from{out.data(), out.size()};
+  Watched send;
+  Rig rig(2, {kind("self"), kind("sm")});
+  bool armed = false;
+  int id = 0, status = -1;
+  // In the agent's turn, which has what guards the wakers.
+  id = rig.engines[1]->add_waker([&] {
+    if (!armed || status != -1) return;
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(20);  // not for ever
+      rig.engines[1]->remove_waker(id);
+      ::_exit(0);
+    }
+    if (::waitpid(child, &status, 0) != child) status = -2;
+  });
+  const auto post = [&] {
+    Watched send;
+    REQUIRE(rig.ports[0]->send({.to = rig.to(0, 1), .tag = 1, .slices = {&from, 1}}, send) ==
+            Accept::kAccepted);
+    rig.until([&] { return send.done_count == 1; });
+  };
+  post();  // they are connected
+  armed = true;
+  rig.pass_away(kSecond, 1);
+  REQUIRE(rig.ports[0]->send({.to = rig.to(0, 1), .tag = 1, .slices = {&from, 1}}, send) ==
+          Accept::kAccepted);
+  rig.pass_away(2 * kSecond, 1);
+  CHECK(status == 0);
+}
