@@ -75,7 +75,9 @@ int main(int argc, char** argv) try {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : static_cast<int>(livebtl::ExitCode::kUsage);
+    if (error.get_exit_code() == 0) return app.exit(error);
+    std::fprintf(stderr, "livebtl-kubevirt: %s\nTry: livebtl-kubevirt --help\n", error.what());
+    return static_cast<int>(livebtl::ExitCode::kUsage);
   }
   livebtl::set_log_prefix("livebtl-kubevirt");
   livebtl::set_log_level(livebtl::LogLevel::kInfo);

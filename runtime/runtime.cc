@@ -61,8 +61,10 @@ struct OneEngine {
 
 OneEngine& one_engine() {
   static auto& kept = *[] {
-    // Without memory for that a child of a parent whose engine ends as it forks would wait for that in vain.
-    static_cast<void>(::pthread_atfork(nullptr, nullptr, [] { one_engine().enter_child(); }));
+    if (::pthread_atfork(nullptr, nullptr, [] { one_engine().enter_child(); }) != 0)
+      log(LogLevel::kWarn, "runtime",
+          "no memory for a fork handler: a child that is forked just as the engine ends may wait "
+          "for that for ever");
     return new OneEngine;
   }();
   return kept;

@@ -136,14 +136,15 @@ void Elector::refresh_bulk_paths(Peer& peer) noexcept {
   const std::vector<std::string> allowed =
       permitted(peers_.view(peer, switching_.in_force()), peers_.reachable(peer));
   for (auto& path : peer.paths) {
+    const auto [its_exclusivity, weight] = tuned(path->slot);
     const bool equal =
-        tuned(path->slot).first == exclusivity &&
+        its_exclusivity == exclusivity &&
         std::find(allowed.begin(), allowed.end(), path->slot.name()) != allowed.end();
     if (!path->open() || !path->confirmed || path->closing ||
         (path.get() != peer.send_path && !equal))
       continue;
     if (peer.process == context_.config.process && path.get() != peer.send_path) continue;
-    path->weight = tuned(path->slot).second;
+    path->weight = weight;
     path->copies = copies(path->slot);
     path->endpoint->copy_by(switching_.in_force().tuned(path->slot.name()).single_copy);
     path->striped_bytes = 0;
