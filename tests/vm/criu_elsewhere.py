@@ -39,7 +39,7 @@ class Part:
 class MovedJob(NodesJob):
     def __init__(self, lab, logs):
         self.first, self.second, self.third = lab.guests
-        super().__init__(Part(lab, [self.first, self.second]), logs, transports="self,sm,tcp")
+        super().__init__(Part(lab, [self.first, self.second]), logs)
 
     def __enter__(self):
         self.third.output(f"rm -rf {SETS} && mkdir -m 700 {SETS}")
@@ -52,7 +52,7 @@ class MovedJob(NodesJob):
     def restore(self, name, guest, *options):
         self.checkpoint("restore", name, *options).expect(DONE)
         self.lab.guests = [self.first, guest]
-        self.wait_progress(180)
+        self.wait_over_verbs()
 
     def connect_anew(self, other):
         """The ranks' connections between the two nodes are lost, so that they dial each other by the addresses that they know now;
@@ -83,9 +83,10 @@ def commands_reach(job):
 
 @scenario("criu-restart-elsewhere", slow("criu-restart-nodes"))
 def restart_elsewhere(context):
-    """Four ranks on two guests, dumped and ended; the second guest's are restored in a third one, at its address. Connections,
+    """Four ranks on two guests, over verbs, dumped and ended; the second guest's are restored in a third one, at its address. Connections,
     orders and the next dump find them there. That dump is restored with the second guest in the third one's place, and the
-    processes that were left in the third one are fenced out. In the end all addresses are new ones."""
+    processes that were left in the third one are fenced out. In the end all addresses are new ones. Each time they are on verbs
+    again."""
     with context.lab(3) as lab, MovedJob(lab, context.logs) as job:
         job.wait_ready()
         job.dump("first")
