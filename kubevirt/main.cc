@@ -59,19 +59,15 @@ int main(int argc, char** argv) try {
   livebtl::kubevirt::OrderSettings settings;
   std::string socket = "/var/run/kubevirt/plugins/livebtl.sock";
   app.set_version_flag("--version", std::string("livebtl-kubevirt ") + LIVEBTL_VERSION);
-  app.add_option("--socket", socket, "Where virt-handler calls")
-      ->type_name("PATH")
-      ->capture_default_str();
-  app.add_option("--guests", settings.guests,
-                 "A file for each guest that has a job, named NAMESPACE_NAME")
-      ->type_name("DIRECTORY")
-      ->capture_default_str();
-  app.add_option("--btlctl", settings.btlctl, "btlctl here")
-      ->type_name("PATH")
-      ->capture_default_str();
-  app.add_option("--guest-btlctl", settings.guest_btlctl, "btlctl in guests")
-      ->type_name("PATH")
-      ->capture_default_str();
+  const auto add = [&app](const char* name, std::string& value, const char* type,
+                          const char* help) {
+    app.add_option(name, value, help)->type_name(type)->capture_default_str();
+  };
+  add("--socket", socket, "PATH", "Where virt-handler calls");
+  add("--guests", settings.guests, "DIRECTORY",
+      "A file for each guest that has a job, named NAMESPACE_NAME");
+  add("--btlctl", settings.btlctl, "PATH", "btlctl here");
+  add("--guest-btlctl", settings.guest_btlctl, "PATH", "btlctl in guests");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
