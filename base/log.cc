@@ -2,6 +2,7 @@
 // base/log.cc -- one write(2) a line, so that lines of many processes do not mix. Any thread.
 #include "base/log.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <mutex>
+#include <new>
 #include <span>
 
 namespace livebtl {
@@ -25,7 +27,12 @@ struct Prefix {
   std::string text = "livebtl";
 };
 Prefix& prefix() {
-  static Prefix* const kept = new Prefix;
+  static Prefix* const kept = [] {
+    auto* made = new Prefix;
+    // Another thread of the parent's may have the mutex. Without memory for that nothing is said here, of all places.
+    static_cast<void>(::pthread_atfork(nullptr, nullptr, [] { new (&prefix().mutex) std::mutex; }));
+    return made;
+  }();
   return *kept;
 }
 

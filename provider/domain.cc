@@ -72,7 +72,9 @@ bool Domain::note_region(std::uint64_t key) {
   return regions_.emplace(key, nullptr).second;
 }
 
+// In a forked child the agent's thread, which is not there, may have had the lock.
 void Domain::forget_region(std::uint64_t key) {
+  if (made_by_ != ::getpid()) return;
   count_region(key, nullptr);
   const std::lock_guard hold(regions_lock_);
   regions_.erase(key);

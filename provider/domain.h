@@ -3,6 +3,8 @@
 // operations, and the registered regions that endpoints of this domain offer to peers.
 #pragma once
 
+#include <unistd.h>
+
 #include <rdma/fi_domain.h>
 
 #include <atomic>
@@ -62,6 +64,7 @@ class Domain final : public Object<Domain, fid_domain> {
 
   std::mutex region_port_lock_;  // held while the engine is called
   std::unique_ptr<Port> region_port_;
+  const pid_t made_by_ = ::getpid();
   std::mutex regions_lock_;  // taken under the engine's lock: the engine is never called under it
   std::unordered_map<std::uint64_t, Counter*> regions_;  // by key; null: not counted
   std::atomic<int> counted_regions_{0};

@@ -44,8 +44,10 @@ struct ForkHandlers {
   static ForkHandlers& instance() {
     static ForkHandlers* const kept = [] {
       auto* made = new ForkHandlers;
-      ::pthread_atfork([] { instance().mutex.lock(); }, [] { instance().mutex.unlock(); },
-                       [] { instance().in_child(); });
+      const int error =
+          ::pthread_atfork([] { instance().mutex.lock(); }, [] { instance().mutex.unlock(); },
+                           [] { instance().in_child(); });
+      LIVEBTL_ASSERT(error == 0, "there is memory for fork handlers at start");
       return made;
     }();
     return *kept;

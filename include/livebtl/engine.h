@@ -8,8 +8,8 @@
 // Ownership: shared. Each open Port holds the engine, too. The last release stops it: it waits until
 //            all that was sent has been taken by peers that live (LIVEBTL_LINGER_MS bounds that; by
 //            default nothing does), and says goodbye to them; an acquire() meanwhile waits for that.
-// fork():    engine, ports and peers are the parent's alone. A child may destroy what it has of them, which
-//            does nothing, and must call no other function of theirs. Then it may acquire an engine of its
+// fork():    engine, ports and peers are the parent's alone. A child may destroy what it has of them, and call
+//            remove_waker(), which does nothing, and must call no other function of theirs. Then it may acquire an engine of its
 //            own.
 #pragma once
 

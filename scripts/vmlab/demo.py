@@ -87,6 +87,7 @@ def by_criu(options):
     context = StandaloneContext("demo-criu")
     with lab.new(2, options.build, with_parent=True) as made, NodesJob(made, context.logs) as job:
         job.wait_ready()
+        job.wait_over_verbs()
         log = recording.Log(made, job.head)
         say("btlctl checkpoint run --criu: the job is dumped and ended on two nodes; btlctl checkpoint restore")
         flow()
@@ -94,7 +95,7 @@ def by_criu(options):
         spans = recording.phases(time.time(), job.dump("first").json, "dump")
         time.sleep(CALM_SECONDS / 2)
         spans += recording.phases(time.time(), job.checkpoint("restore", "first").expect(DONE).json, "restore")
-        job.wait_progress()
+        job.wait_over_verbs()
         log.wait_look(job, "after")
         flow()
         log.stop()

@@ -8,11 +8,13 @@ A record is plain JSON; all times are unix seconds of one clock, the host's:
   phases      [{"name", "begin", "end", "well"}], in order
   rungs       [{"name", "begin", "end"}]: from the first member's order to the last one's answer
   blackout    {"what", "begin", "end"}: when nothing could be delivered, and why; or null
-  transports  {pair: [before, during, after]}
+  transports  {pair: [before, during, after]}; a moment at which nobody looked is not shown
   proof       {"sent", "received", "lost", "repeated", "out_of_order", "corrupt"}
 """
 import html
 import math
+
+from .recording import MOMENTS
 
 WIDTH, HEIGHT = 960, 300
 LEFT, RIGHT, TOP, BOTTOM = 64, 12, 24, 58
@@ -160,14 +162,16 @@ def section(record):
     if still:
         phases.append(["", f"meanwhile {still['what']}", milliseconds(still), ""])
     rungs = [[rung["name"], milliseconds(rung)] for rung in record["rungs"]]
-    transports = [[pair, *three] for pair, three in sorted(record["transports"].items())]
+    each = sorted(record["transports"].items())
+    shown = [number for number in range(len(MOMENTS)) if any(three[number] != "-" for _, three in each)]
+    transports = [[pair, *(three[number] for number in shown)] for pair, three in each]
     return "".join([
         f"<h2>{html.escape(record['title'])}</h2>", verdict(record["proof"]),
         f"<p>Longest gap between two deliveries at any rank, by its own clock: {longest_gap_ms(record['samples']):,.1f} ms.</p>",
         Chart(record).svg(),
         "<h3>Phases</h3>", table(("", "phase", "ms", ""), phases),
         *(["<h3>Rungs</h3>", table(("rung", "ms"), rungs)] if rungs else []),
-        "<h3>Transports</h3>", table(("pair", "before", "during", "after"), transports)])
+        "<h3>Transports</h3>", table(("pair", *(MOMENTS[number] for number in shown)), transports)])
 
 
 def page(records):

@@ -138,7 +138,7 @@ class Machine final : public verbs::Calls {
   ibv_qp* create_qp(ibv_pd* domain, ibv_qp_init_attr* attributes) override;
   int modify_qp(ibv_qp* pair, ibv_qp_attr* attributes, int mask) override;
   int destroy_qp(ibv_qp* pair) override;
-  int post_send(ibv_qp* pair, ibv_send_wr* work) override;
+  verbs::Posted post_send(ibv_qp* pair, ibv_send_wr* work) override;
   int ring(ibv_qp* pair) override;
   int post_srq_recv(ibv_srq* queue, ibv_recv_wr* work) override;
   int poll_cq(ibv_cq* queue, int count_max, ibv_wc* done) override;

@@ -144,24 +144,24 @@ int Machine::destroy_qp(ibv_qp* pair) {
   return fabric_.forget(fabric_.pairs_, static_cast<Pair*>(pair)) ? 0 : EINVAL;
 }
 
-int Machine::post_send(ibv_qp* pair, ibv_send_wr* work) {
+verbs::Posted Machine::post_send(ibv_qp* pair, ibv_send_wr* work) {
   const std::lock_guard lock(fabric_.mutex_);
   auto& known = *static_cast<Pair*>(pair);
-  if (static_cast<Context*>(pair->context)->dead != 0) return EIO;
-  if (known.state != IBV_QPS_RTS && known.state != IBV_QPS_ERR) return EINVAL;
+  if (static_cast<Context*>(pair->context)->dead != 0) return {false, EIO};
+  if (known.state != IBV_QPS_RTS && known.state != IBV_QPS_ERR) return {false, EINVAL};
   const bool is_inline = (work->send_flags & IBV_SEND_INLINE) != 0;
-  if (is_inline && work->sg_list[0].length > known.inline_max) return EINVAL;
+  if (is_inline && work->sg_list[0].length > known.inline_max) return {false, EINVAL};
   if (known.outstanding >= known.depth) {
     ++fabric_.faults_.overruns;
-    return ENOMEM;
+    return {false, ENOMEM};
   }
   ++known.outstanding;
   if (known.adapter->bell_refused) {
     known.untold.push_back(work_of(*work));
-    return EACCES;
+    return {true, EACCES};
   }
   fabric_.take(known, work_of(*work));
-  return 0;
+  return {};
 }
 
 int Machine::ring(ibv_qp* pair) {

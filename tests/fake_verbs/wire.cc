@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 #include "tests/fake_verbs/fabric.h"
 
@@ -108,6 +110,7 @@ void Fabric::complete(Pair& pair, std::uint64_t id, ibv_wc_status status) {
 
 void Fabric::break_pair(Pair& pair) {
   pair.state = IBV_QPS_ERR;
+  std::ranges::move(std::exchange(pair.untold, {}), std::back_inserter(pair.sends));
   for (; !pair.sends.empty(); pair.sends.pop_front())
     complete(pair, pair.sends.front().id, IBV_WC_WR_FLUSH_ERR);
 }

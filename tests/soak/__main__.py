@@ -16,11 +16,15 @@ BLOCK_SECONDS = 4 * 3600  # what takes so long never ends, and has failed
 
 
 def commit_of():
-    """Of the checkout, marked if it has changes but for what is recorded here; what was built may be older."""
+    """The last one that changed more than what is recorded here, marked if the checkout has changes; what was built may be
+    older."""
+    but_record = ("--", ":/", ":(top,exclude)tests/soak/record")
+
     def git(*words):
-        return subprocess.run(["git", *words], text=True, capture_output=True, check=False).stdout.strip()
-    changes = git("status", "--porcelain", "--untracked-files=no", "--", ":/", ":(top,exclude)tests/soak/record")
-    return (git("describe", "--always") or "unknown") + ("-dirty" if changes else "")
+        done = subprocess.run(["git", *words, *but_record], text=True, capture_output=True, check=False)
+        return done.stdout.strip()
+    commit = git("log", "-1", "--abbrev=12", "--format=%h") or "unknown"
+    return commit + ("-dirty" if git("status", "--porcelain", "--untracked-files=no") else "")
 
 
 class Soak:
@@ -31,10 +35,10 @@ class Soak:
         self.record = Record(options.record / f"{source.name}.jsonl")
         self.goal = options.to or source.goal
         self.commit, self.begun = commit_of(), time.monotonic()
-        self.next = self.record.next(source.first)
-        self.index = (self.next - source.first) // source.block
+        self.next = options.first or self.record.next(source.first)
+        self.index = self.next // 1000  # of the scenarios, which are run in turns
         self.before, self.under_way = self.record.done(), 0
-        self.ended = False
+        self.ended, self.failed = False, 0
 
     def run_block(self, first, index):
         """In a session of its own: Ctrl-C is this program's, and what runs is finished."""
@@ -51,9 +55,10 @@ class Soak:
             return  # it was cut off
         self.record.append(block)
         if not block.passed:
+            self.failed += 1
             print(f"FAILED: {self.source.name} from {block.first} on\n{block.failure}", flush=True)
         rate = (self.record.done() - self.before) / (time.monotonic() - self.begun)
-        print(f"{self.record.done():,} of {self.goal:,} {self.source.name}, {len(self.record.failed())} blocks failed, "
+        print(f"{self.record.done():,} of {self.goal:,} {self.source.name}, {self.failed} blocks failed, "
               f"{rate:.0f} a second", flush=True)
 
     def wants_more(self):
@@ -62,7 +67,7 @@ class Soak:
 
     def start(self, pool):
         if not self.source.parallel:
-            self.next = self.record.next(self.source.first)  # a block counts what it has done
+            self.next = max(self.options.first or 0, self.record.next(self.source.first))  # a block counts what it has done
         self.under_way += self.source.block
         block = pool.submit(self.run_block, self.next, self.index)
         self.next, self.index = self.next + self.source.block, self.index + 1
@@ -79,7 +84,7 @@ class Soak:
                 for each in done:
                     self.under_way -= self.source.block
                     self.take(each.result())
-        return 1 if self.record.failed() else 0
+        return 1 if self.failed else 0
 
 
 def report(directory):
@@ -102,6 +107,8 @@ def parse():
     parser.add_argument("--record", type=Path, default=Path("tests/soak/record"), help="directory of the records (%(default)s)")
     parser.add_argument("--to", type=int, metavar="N", help="ends when so many are recorded (seeds 10,000,000; ladders and "
                         "switches 1,000,000)")
+    parser.add_argument("--first", type=int, metavar="N", help="begins with that number, as where another machine has the "
+                        "numbers before (default: behind all that are recorded)")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begins no block after so many minutes")
     options = parser.parse_args()
     options.logs = Path("build/soak/logs")

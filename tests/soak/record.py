@@ -2,6 +2,7 @@
 """What a soak has done so far: a file of JSON lines, one a block. Blocks of one commit that follow each other and have passed
 become one, so that the file stays short and is kept with the sources. Blocks of other commits count too: the totals say of how
 many."""
+import fcntl
 import json
 import os
 from collections import Counter
@@ -43,28 +44,45 @@ class Record:
     def __init__(self, path):
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
-        lines = path.read_text().splitlines() if path.exists() else ()
-        self.blocks = [Block(**json.loads(line)) for line in lines]
+        self.blocks = self._read()
+
+    def _read(self):
+        lines = self.path.read_text().splitlines() if self.path.exists() else ()
+        return [Block(**json.loads(line)) for line in lines]
 
     def append(self, block):
-        self.blocks = joined([*self.blocks, block])
-        new = self.path.with_suffix(".new")
-        new.write_text("".join(json.dumps(asdict(each), sort_keys=True) + "\n" for each in self.blocks))
-        os.replace(new, self.path)
+        """Others may record at the same time."""
+        with open(self.path.with_suffix(".lock"), "w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.blocks = joined([*self._read(), block])
+            new = self.path.with_suffix(".new")
+            with open(new, "w", encoding="utf-8") as file:
+                file.writelines(json.dumps(asdict(each), sort_keys=True) + "\n" for each in self.blocks)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(new, self.path)
 
     def next(self, first):
         """The number behind all blocks, at least `first`."""
         return max([first] + [block.end for block in self.blocks])
 
-    def done(self):
-        return sum(block.count for block in self.blocks)
+    def passed(self):
+        return [block for block in self.blocks if block.passed]
 
     def failed(self):
         return [block for block in self.blocks if not block.passed]
 
+    def done(self):
+        """Numbers that have passed, each counted once."""
+        total, end = 0, 0
+        for block in sorted(self.passed(), key=lambda each: each.first):
+            total += max(0, block.end - max(end, block.first))
+            end = max(end, block.end)
+        return total
+
     def kinds(self):
-        return sum((Counter(block.kinds) for block in self.blocks), Counter())
+        return sum((Counter(block.kinds) for block in self.passed()), Counter())
 
     def commits(self):
-        return Counter({commit: sum(block.count for block in self.blocks if block.commit == commit)
+        return Counter({commit: sum(block.count for block in self.passed() if block.commit == commit)
                         for commit in dict.fromkeys(block.commit for block in self.blocks)})

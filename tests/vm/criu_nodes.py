@@ -41,7 +41,10 @@ class NodesJob(DumpedJob):
         across = 2 * self.per_guest ** 2
 
         def all_by_verbs():
-            members = self.btlctl(self.head, "list").expect(DONE).json["members"]
+            answer = self.btlctl(self.head, "list")
+            if answer.code != DONE:  # after a restore the nodes have to find each other again
+                return False
+            members = answer.json["members"]
             return across == sum(each["peers"] for member in members for each in member["transports"] if each["name"] == "verbs")
         wait_until("the pairs on different guests to send by verbs", all_by_verbs, 120 * self.lab.pace, interval=1)
         before = self.packets()

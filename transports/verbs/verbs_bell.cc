@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transports/verbs/verbs_bell.cc -- see verbs_bell.h. Formats: rdma_user_ioctl_cmds.h, ib_user_verbs.h.
+// transports/verbs/verbs_bell.cc -- see verbs_bell.h. Formats: rdma_user_ioctl_cmds.h and
+// ib_user_ioctl_cmds.h (the call), ib_user_verbs.h (the command).
 #include "transports/verbs/verbs_bell.h"
 
 #include <rdma/ib_user_ioctl_cmds.h>

@@ -14,6 +14,12 @@
 
 namespace livebtl::verbs {
 
+/// What became of a work request. Taken with an error: it is in the queue, but the device was not told.
+struct Posted {
+  bool taken = true;
+  int error = 0;
+};
+
 class Calls {
  public:
   virtual ~Calls() = default;
@@ -44,9 +50,9 @@ class Calls {
   virtual int modify_qp(ibv_qp* pair, ibv_qp_attr* attributes, int mask) = 0;
   virtual int destroy_qp(ibv_qp* pair) = 0;
 
-  /// Of one request. EACCES: it was taken, but its device has not been told, which ring() does.
-  virtual int post_send(ibv_qp* pair, ibv_send_wr* work) = 0;
-  /// No call of libibverbs: verbs_bell.h.
+  /// Of one request.
+  virtual Posted post_send(ibv_qp* pair, ibv_send_wr* work) = 0;
+  /// No call of libibverbs: tells the device of requests that were taken, where that failed (verbs_bell.h).
   virtual int ring(ibv_qp* pair) = 0;
   virtual int post_srq_recv(ibv_srq* queue, ibv_recv_wr* work) = 0;
   virtual int poll_cq(ibv_cq* queue, int count_max, ibv_wc* done) = 0;

@@ -91,16 +91,21 @@ core::Post VerbsEndpoint::post(const core::Frame& frame) noexcept {
 }
 
 core::Post VerbsEndpoint::posted(bool taken, const core::Frame& frame, core::Post how) noexcept {
-  if (taken) {
-    connection_.frame_sent(frame);
-    return how;
-  }
-  if (pair_->error() != 0) settle_later();
-  return core::Post::kRetry;
+  end_if_failed();
+  if (!taken) return core::Post::kRetry;
+  connection_.frame_sent(frame);
+  return how;
+}
+
+void VerbsEndpoint::end_if_failed() noexcept {
+  if (pair_->error() != 0) [[unlikely]]
+    settle_later();
 }
 
 bool VerbsEndpoint::post_control(Kind kind, std::uint32_t granted, std::uint32_t read) noexcept {
-  return pair_->send_control(kind, granted, read);
+  const bool taken = pair_->send_control(kind, granted, read);
+  end_if_failed();
+  return taken;
 }
 
 Bytes VerbsEndpoint::message_bytes(const Arrived& message) const noexcept {
@@ -165,7 +170,8 @@ void VerbsEndpoint::settle() noexcept {
 void VerbsEndpoint::ask_if_silent(TimeNs now) noexcept {
   constexpr TimeNs kSilence = kSecond;
   if (!connection_.is_open() || now - connection_.last_heard() < kSilence) return;
-  if (!pair_->send_nothing() && pair_->error() != 0) settle_later();
+  pair_->send_nothing();
+  end_if_failed();
 }
 
 void VerbsEndpoint::release() noexcept {

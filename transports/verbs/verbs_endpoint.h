@@ -77,6 +77,7 @@ class VerbsEndpoint final : public core::Endpoint, core::TicketEnd, messages::De
 
   Bytes message_bytes(const Arrived& message) const noexcept;
   core::Post posted(bool taken, const core::Frame& frame, core::Post how) noexcept;
+  void end_if_failed() noexcept;
   bool handle(const Arrived& message) noexcept;
   void buffer_free(std::uint32_t buffer) noexcept;
 

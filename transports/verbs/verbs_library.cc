@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <sys/resource.h>
 
-#include <cerrno>
 #include <cstring>
 
 #include "base/log.h"
@@ -88,10 +87,10 @@ class Library final : public Calls {
   int destroy_qp(ibv_qp* pair) override { return destroy_qp_.call(pair); }
 
   // What a context brings itself.
-  int post_send(ibv_qp* pair, ibv_send_wr* work) override {
+  Posted post_send(ibv_qp* pair, ibv_send_wr* work) override {
     ibv_send_wr* refused = nullptr;
     const int error = pair->context->ops.post_send(pair, work, &refused);
-    return error == EACCES && refused != nullptr ? EPERM : error;
+    return {.taken = refused == nullptr, .error = error};
   }
   int ring(ibv_qp* pair) override { return ring_soft_roce(pair->context->cmd_fd, pair->handle); }
   int post_srq_recv(ibv_srq* queue, ibv_recv_wr* work) override {

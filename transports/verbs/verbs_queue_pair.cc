@@ -141,13 +141,14 @@ void QueuePair::break_up() noexcept {
 bool QueuePair::post(Send& send, ibv_send_wr& work) noexcept {
   work.wr_id = device_.id_of(send);
   work.send_flags |= IBV_SEND_SIGNALED;
-  int error = device_.calls().post_send(pair_, &work);
-  if (error == EACCES) error = device_.calls().ring(pair_);
-  if (error != 0) {
+  const Posted posted = device_.calls().post_send(pair_, &work);
+  if (!posted.taken) {
     device_.end_send(send);
-    if (error != ENOMEM) error_ = error;  // ENOMEM: the send queue is full
+    if (posted.error != ENOMEM) error_ = posted.error;  // ENOMEM: the send queue is full
     return false;
   }
+  // What cannot be told of stays the device's all the same, until the pair is broken up.
+  if (posted.error != 0 && device_.calls().ring(pair_) != 0) error_ = posted.error;
   ++sends_;
   if (send.use_for == Use::kFrame) ++frames_;
   if (send.use_for == Use::kControl) ++controls_;

@@ -24,7 +24,7 @@ class QueuePair {
   /// Nothing is sent or received any more.
   void break_up() noexcept;
 
-  /// false: no room now, or error() says why never again.
+  /// false: no room now, or error() says why never again. What was taken may lead to an error(), too.
   bool send_frame(const core::Frame& frame, std::uint32_t granted, bool payload_crc) noexcept;
   /// A frame whose payload is exposed.
   bool send_exposed(Bytes header, const RemoteBuffer& remote, std::uint32_t granted) noexcept;
@@ -34,7 +34,7 @@ class QueuePair {
   /// Writes nothing into the peer's memory: is its queue pair still there? The device there
   /// answers, whatever the process does; no credit is used.
   bool send_nothing() noexcept;
-  /// An errno of a send that the device did not take; 0: none.
+  /// An errno of a send that the device did not take, or could not be told of; 0: none.
   int error() const noexcept { return error_; }
 
   /// A send's completion was read.

@@ -56,7 +56,7 @@ bool VerbsEndpoint::begin_read(const Arrived& arrived, const Message& message) n
 }
 
 void VerbsEndpoint::post_read() noexcept {
-  if (!read_->post(*pair_)) settle_later();
+  if (!read_->post(*pair_) || pair_->error() != 0) settle_later();
 }
 
 bool VerbsEndpoint::read_done() noexcept {

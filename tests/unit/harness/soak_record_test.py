@@ -48,6 +48,20 @@ class Recorded(unittest.TestCase):
         record = Record(self.path)
         self.assertEqual([block.first for block in record.failed()], [11])
         self.assertEqual(self.lines(), [("a", 1, 10), ("a", 11, 10), ("a", 21, 10)])
+        self.assertEqual(record.done(), 20)
+
+    def test_what_was_run_twice_counts_once(self):
+        self.add(1, count=20)
+        self.add(11, count=20, commit="b")
+        self.add(12, count=3, commit="c")
+        self.assertEqual(Record(self.path).done(), 30)
+
+    def test_two_runs_keep_each_other_s_blocks(self):
+        one, other = Record(self.path), Record(self.path)
+        one.append(Block("a", 1, 10, True))
+        other.append(Block("a", 101, 10, True))
+        one.append(Block("a", 11, 10, True))
+        self.assertEqual(self.lines(), [("a", 1, 20), ("a", 101, 10)])
 
     def test_a_later_call_goes_on_behind_all(self):
         self.assertEqual(Record(self.path).next(1), 1)
