@@ -29,7 +29,8 @@ struct Prefix {
 Prefix& prefix() {
   static Prefix* const kept = [] {
     auto* made = new Prefix;
-    // Another thread of the parent's may have the mutex. Without memory for that nothing is said here, of all places.
+    // In the child nobody lets go of a mutex that another thread had. If there is no memory for the
+    // handler, this is no place to say so.
     static_cast<void>(::pthread_atfork(nullptr, nullptr, [] { new (&prefix().mutex) std::mutex; }));
     return made;
   }();

@@ -8,9 +8,9 @@
 // Ownership: shared. Each open Port holds the engine, too. The last release stops it: it waits until
 //            all that was sent has been taken by peers that live (LIVEBTL_LINGER_MS bounds that; by
 //            default nothing does), and says goodbye to them; an acquire() meanwhile waits for that.
-// fork():    engine, ports and peers are the parent's alone. A child may destroy what it has of them, and call
-//            remove_waker(), which does nothing, and must call no other function of theirs. Then it may acquire an engine of its
-//            own.
+// fork():    engine, ports and peers are the parent's alone. A child may destroy what it has of them, or call
+//            remove_waker(); both do nothing. It must call no other function of theirs. Then it may acquire
+//            an engine of its own.
 #pragma once
 
 #include <functional>

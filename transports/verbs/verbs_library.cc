@@ -90,7 +90,7 @@ class Library final : public Calls {
   Posted post_send(ibv_qp* pair, ibv_send_wr* work) override {
     ibv_send_wr* refused = nullptr;
     const int error = pair->context->ops.post_send(pair, work, &refused);
-    return {.taken = refused == nullptr, .error = error};
+    return {.taken = error == 0 || refused == nullptr, .error = error};
   }
   int ring(ibv_qp* pair) override { return ring_soft_roce(pair->context->cmd_fd, pair->handle); }
   int post_srq_recv(ibv_srq* queue, ibv_recv_wr* work) override {
