@@ -81,7 +81,7 @@ def commands_reach(job):
     job.wait_progress()
 
 
-@scenario("criu-restart-elsewhere", slow("criu-restart-nodes"))
+@scenario("criu-restart-elsewhere", slow("criu-restart"))
 def restart_elsewhere(context):
     """Four ranks on two guests, over verbs, dumped and ended; the second guest's are restored in a third one, at its address. Connections,
     orders and the next dump find them there. That dump is restored with the second guest in the third one's place, and the

@@ -6,7 +6,7 @@ import shlex
 from tests.harness.commands import ROOT
 from tests.harness.control import DONE, INCONSISTENT, REFUSED, RETRACTED
 from tests.harness.launcher import launcher
-from tests.harness.scenario import scenario
+from tests.harness.scenario import scenario, slow
 from tests.harness.waiting import check, wait_until
 
 from .criu import LEASE_SECONDS, SETS, TIMEOUT_SECONDS, DumpedJob, dump_with_device
@@ -105,7 +105,7 @@ def one_round(job, first):
     return dumped, restored
 
 
-@scenario("criu-restart-nodes")
+@scenario("criu-restart-nodes", slow("criu-restart"))
 def restart_nodes(context):
     """Four ranks of stock Open MPI on two guests, over verbs: dumped while they go on; then dumped and ended, restored, and so on
     again, and back on verbs each time; restored a second time from one set. A node is lost in mid-dump."""

@@ -6,7 +6,7 @@ import socket
 from scripts.vmlab.hardware import FIXED, RDMA
 from scripts.vmlab.places import RUN
 from tests.harness.control import FOREIGN, RETRACTED
-from tests.harness.scenario import scenario
+from tests.harness.scenario import scenario, slow
 from tests.harness.waiting import Failed, check, wait_until
 
 from . import phases
@@ -84,7 +84,7 @@ def held_in_the_job(context):
     return f"code {code}: {document['text'][:160]}; {totals['received']} messages"
 
 
-@scenario("card-held-by-another-process")
+@scenario("card-held-by-another-process", slow("card-held-in-the-job"))
 def held_by_another_process(context):
     """A process outside the job has the device open: the guest does not release the card; the job goes on over tcp, as the
     kernel has taken the device away, which the command reports. Once that process has ended, the same command succeeds."""
