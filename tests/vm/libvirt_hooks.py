@@ -8,7 +8,7 @@ from scripts.vmlab import libvirt
 from scripts.vmlab.places import RUN
 from tests.harness.commands import ROOT
 from tests.harness.control import DONE, FOREIGN
-from tests.harness.scenario import NEEDS_ROOT, scenario
+from tests.harness.scenario import NEEDS_ROOT, scenario, slow
 from tests.harness.waiting import check
 
 from .verbs import VerbsJob, add_verbs
@@ -107,7 +107,7 @@ def libvirt_hooks(context):
     return f"{totals['received']} messages, lost 0, repeated 0, out of order 0"
 
 
-@scenario("libvirt-hooks-refuse", NEEDS_ROOT)
+@scenario("libvirt-hooks-refuse", NEEDS_ROOT, slow("libvirt-hooks"))
 def libvirt_hooks_refuse(context):
     """A library in the job's own processes has the device open: the hook cancels the migration, livebtl-virsh does not begin one."""
     with libvirt.new(context.build) as lab, VerbsJob(lab, context, LIVEBTL_HIDE_DEVICES="off") as job:
