@@ -109,7 +109,7 @@ def begin(lab, job):
         set_up_cards(guest)
 
 
-@scenario("set-is-restored")
+@scenario("set-is-restored", slow("job-is-restored"))
 def restored(context):
     """All guests are saved as a set, and their QEMUs killed; the job goes on from the set, more than once."""
     restores = 1 if context.short else 3
