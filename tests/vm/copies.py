@@ -10,7 +10,7 @@ from .sets import Sets, begin
 from .verbs import VerbsJob
 
 
-@scenario("old-machine-wakes", slow("set-is-restored"))
+@scenario("old-machine-wakes", slow("job-is-restored"))
 def old_machine_wakes(context):
     """A machine that was only paused while its job was restored elsewhere resumes, with the same addresses as its copy: its
     processes are fenced out, and the restored job goes on."""
