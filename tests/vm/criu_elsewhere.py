@@ -83,10 +83,10 @@ def commands_reach(job):
 
 @scenario("criu-restart-elsewhere", slow("criu-restart"))
 def restart_elsewhere(context):
-    """Four ranks on two guests, over verbs, dumped and ended; the second guest's are restored in a third one, at its address. Connections,
-    orders and the next dump find them there. That dump is restored with the second guest in the third one's place, and the
-    processes that were left in the third one are fenced out. In the end all addresses are new ones. Each time they are on verbs
-    again."""
+    """Four ranks on two guests, over verbs, dumped and ended; the second guest's are restored in a third one, at its address.
+    Connections, orders and the next dump find them there. That dump is restored with the second guest in the third one's place,
+    and the processes that were left in the third one are fenced out. In the end all addresses are new ones. Each time they are
+    on verbs again."""
     with context.lab(3) as lab, MovedJob(lab, context.logs) as job:
         job.wait_ready()
         job.dump("first")
