@@ -17,6 +17,14 @@
 namespace livebtl::verbs {
 namespace {
 
+/// These structures end in an array of no size, which `{}` may not name (clang's -Wzero-length-array).
+template <class Format>
+Format zeroed() noexcept {
+  Format made;
+  std::memset(&made, 0, sizeof made);
+  return made;
+}
+
 ib_uverbs_attr attribute(std::uint16_t id, std::size_t bytes, std::uint64_t data) noexcept {
   ib_uverbs_attr made{};
   made.attr_id = id;
@@ -29,7 +37,7 @@ ib_uverbs_attr attribute(std::uint16_t id, std::size_t bytes, std::uint64_t data
 }  // namespace
 
 int ring_soft_roce(int command_fd, std::uint32_t queue_pair) noexcept {
-  ib_uverbs_post_send command{};  // of no request: those in the queue are meant
+  auto command = zeroed<ib_uverbs_post_send>();  // of no request: those in the queue are meant
   command.qp_handle = queue_pair;
   command.wqe_size = sizeof(ib_uverbs_send_wr);
   ib_uverbs_post_send_resp answer{};
@@ -37,7 +45,7 @@ int ring_soft_roce(int command_fd, std::uint32_t queue_pair) noexcept {
       attribute(UVERBS_ATTR_WRITE_CMD, sizeof(std::uint64_t), IB_USER_VERBS_CMD_POST_SEND),
       attribute(UVERBS_ATTR_CORE_IN, sizeof command, reinterpret_cast<std::uint64_t>(&command)),
       attribute(UVERBS_ATTR_CORE_OUT, sizeof answer, reinterpret_cast<std::uint64_t>(&answer))};
-  ib_uverbs_ioctl_hdr header{};
+  auto header = zeroed<ib_uverbs_ioctl_hdr>();
   alignas(ib_uverbs_ioctl_hdr) std::array<std::byte, sizeof header + sizeof attributes> request;
   header.length = static_cast<std::uint16_t>(request.size());
   header.object_id = UVERBS_OBJECT_DEVICE;

@@ -109,18 +109,19 @@ class Line(unittest.TestCase):
 class Answers(unittest.TestCase):
     """Those of a metadata server that never come to their end."""
 
-    def is_given_up(self, fault, said):
+    def is_given_up(self, fault, *said):
         with MetadataPlayer() as player, Scene(f"SOURCES=gce\nGCE_URL={player.url}\n") as scene:
             player.set_fault(fault)
             scene.start("--once")
             self.assertEqual(scene.process.wait(PATIENCE), 5)
-            scene.wait_log(said)
+            scene.wait_for(f"the log to say {' or '.join(said)}", lambda: any(text in scene.read("log") for text in said))
 
     def test_header_that_drips_is_given_up_in_time(self):
         self.is_given_up("dripping", "the answer was not whole in time")
 
     def test_header_without_end_is_given_up_by_its_length(self):
-        self.is_given_up("flooding", "the answer is too long")
+        # The second is the library's word: Debian 13's bounds a line by itself, and may come first.
+        self.is_given_up("flooding", "the answer is too long", "Failed to read connection")
 
     def test_server_that_drips_does_not_keep_it_from_ending(self):
         with MetadataPlayer() as player, Scene(f"SOURCES=azure\nAZURE_URL={player.url}\nAZURE_MACHINE=vm_0\n") as scene:
