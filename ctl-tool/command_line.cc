@@ -67,7 +67,7 @@ void define_global(CLI::App& app, CommandLine& line) {
   app.add_flag("--quiet", line.quiet, "Print no progress")->excludes("--progress");
   add_value(app, "--timeout", line.timeout_s, "SECONDS",
             "Give up after this time, and take back what is not committed (30; commands that only "
-            "look: 5; vm: 900; watch, top: end then)")
+            "look: 5; vm, checkpoint run and restore: 900; watch, top: end then)")
       ->check(takes_seconds(0.001));
   app.add_flag("--dry-run", line.dry_run,
                "Say what a command would do to each process, and change nothing");

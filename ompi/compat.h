@@ -94,6 +94,11 @@ inline int peers_of(const ompi_communicator_t& comm) noexcept {
   return comm.c_remote_group->grp_proc_count;
 }
 
+/// That peer's name, which is known of all.
+inline opal_process_name_t process_at(const ompi_communicator_t& comm, int rank) noexcept {
+  return ompi_group_get_proc_name(comm.c_remote_group, rank);
+}
+
 /// The bytes of `count` elements are one piece.
 inline bool lies_straight(const ompi_datatype_t& datatype, std::size_t count) noexcept {
   const std::uint16_t flags = datatype.super.flags;

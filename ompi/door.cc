@@ -46,16 +46,16 @@ int Door::drain() noexcept {
   return completed;
 }
 
-void Door::look_after_losses() noexcept {
-  const std::uint32_t now = happenings.peers_lost.load(std::memory_order_relaxed);
-  if (losses_seen_.exchange(now, std::memory_order_relaxed) != now) end_doubtful(requests);
+void Door::look_after_doubts() noexcept {
+  const std::uint32_t now = happenings.doubts.load(std::memory_order_relaxed);
+  if (doubts_seen_.exchange(now, std::memory_order_relaxed) != now) end_doubtful(requests);
 }
 
 int Door::move() noexcept {
   const std::size_t moved = engine.progress();
-  if (happenings.peers_lost.load(std::memory_order_relaxed) !=
-      losses_seen_.load(std::memory_order_relaxed)) [[unlikely]]
-    look_after_losses();
+  if (happenings.doubts.load(std::memory_order_relaxed) !=
+      doubts_seen_.load(std::memory_order_relaxed)) [[unlikely]]
+    look_after_doubts();
   return static_cast<int>(moved) + drain();
 }
 
@@ -81,7 +81,7 @@ void Door::push() noexcept {
 // wait for. That need not be often, but before each yield and nap, which is in opal_progress().
 bool Door::wait_for(const Waiting& waiting) noexcept {
   constexpr int kRoundsOfOurs = 100;
-  const std::uint32_t losses = happenings.peers_lost.load(std::memory_order_relaxed);
+  const std::uint32_t doubts = happenings.doubts.load(std::memory_order_relaxed);
   for (;;) {
     for (int i = 0; i < kRoundsOfOurs; ++i) {
       if (waiting.ended.load(std::memory_order_acquire)) return true;
@@ -91,7 +91,7 @@ bool Door::wait_for(const Waiting& waiting) noexcept {
         break;
       }
     }
-    if (happenings.peers_lost.load(std::memory_order_relaxed) != losses) return false;
+    if (happenings.doubts.load(std::memory_order_relaxed) != doubts) return false;
     opal_progress();
   }
 }
@@ -106,6 +106,16 @@ bool is_dead(const Destination& peer) noexcept {
 }
 
 void tell_user(const Error& error) noexcept { opal_output(0, "livebtl: %s", error.text.c_str()); }
+
+void tell_not_taken() noexcept {
+  static std::atomic<bool> told{false};
+  if (told.exchange(true)) return;
+  opal_output(
+      0,
+      "livebtl: a process ended well, and left a message of this one's that it had not received; "
+      "the send ends"
+      " with MPI_ERR_OTHER. Let the program receive what is sent to it before MPI_Finalize");
+}
 
 void tell_peer_lost() noexcept {
   static std::atomic<bool> told{false};

@@ -38,7 +38,7 @@ class Door {
   bool anybody_lost() const noexcept {
     return happenings.peers_lost.load(std::memory_order_relaxed) != 0;
   }
-  /// Sleeps, or not, until it has ended: true; or, false, until another process has died.
+  /// Sleeps, or not, until it has ended: true; or, false, until there is a new doubt (losses.h).
   bool wait_for(const Waiting& waiting) noexcept;
   /// The same whatever dies.
   void wait_for_end(const Waiting& waiting) noexcept {
@@ -48,13 +48,13 @@ class Door {
  private:
   /// Moves the engine and completes what has ended. Returns how much was done.
   int move() noexcept;
-  /// Once for each process that died.
-  void look_after_losses() noexcept;
+  /// Once for each doubt.
+  void look_after_doubts() noexcept;
 
   std::shared_ptr<Engine> owned_engine_;
   std::unique_ptr<Port> owned_port_;
   IdleSpins spins_;
-  std::atomic<std::uint32_t> losses_seen_{0};
+  std::atomic<std::uint32_t> doubts_seen_{0};
 
  public:
   Engine& engine;
@@ -73,6 +73,8 @@ extern Door* door;
 void tell_user(const Error& error) noexcept;
 /// The engine refuses what is too long, but first what goes to the dead: so nothing is sent.
 bool is_dead(const Destination& peer) noexcept;
+/// Once a process: a send was not received, as its receiver has ended.
+void tell_not_taken() noexcept;
 /// Once a process: operations end since a peer is gone.
 void tell_peer_lost() noexcept;
 

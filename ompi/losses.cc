@@ -17,12 +17,13 @@ void Happenings::note(const EngineEvent& event) noexcept {
       return;
     case EngineEvent::Kind::kPeerLost:
       peers_lost.fetch_add(1, std::memory_order_relaxed);
+      raise_doubt();
       return;
   }
 }
 
 bool has_dead_member(const ompi_communicator_t& comm) noexcept {
-  return CommPeers::any_named(comm, is_dead);
+  return CommPeers::any_known(comm, is_dead);
 }
 
 // It is marked first: as soon as it is cancelled another thread may complete it.

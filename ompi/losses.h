@@ -3,8 +3,8 @@
 // who look on by MPI_T, switches and broken paths.
 //
 // A receive that names a dead process is ended by the engine. One from any source is not, for
-// another process may still send: it is ended here, once a member of its communicator is dead, as
-// it might wait for ever.
+// another process may still send: it is ended here, once a member of its communicator is dead that
+// this process has named or heard of, as it might wait for ever.
 //
 // Threads:   note() runs within Engine::progress(), without a lock; all else on the application's.
 // Ownership: none; the counters are the Door's.
@@ -25,11 +25,14 @@ struct Happenings {
   std::atomic<std::uint64_t> switches{0};
   std::atomic<std::uint64_t> paths_lost{0};
   std::atomic<std::uint32_t> peers_lost{0};
+  // Changes when a receive from any source has to be looked at again: somebody died, or a dead one became known.
+  std::atomic<std::uint32_t> doubts{0};
 
+  void raise_doubt() noexcept { doubts.fetch_add(1, std::memory_order_relaxed); }
   void note(const EngineEvent& event) noexcept;
 };
 
-/// Is a process dead that this one has named in a call on the communicator?
+/// Is a member of the communicator dead that this process has named in a call, or received from, on whichever?
 bool has_dead_member(const ompi_communicator_t& comm) noexcept;
 
 /// Ends a request that receives from any source, if has_dead_member() and it is not matched.

@@ -50,6 +50,17 @@ void Processes::forget(const opal_process_name_t& process) {
   known_.erase(key_of(process));
 }
 
+Destination Processes::known(const opal_process_name_t& process) {
+  const std::lock_guard lock(mutex_);
+  const auto known = known_.find(key_of(process));
+  return known == known_.end() ? Destination{} : known->second;
+}
+
+void Processes::met(const opal_process_name_t& process, const Destination& there) {
+  const std::lock_guard lock(mutex_);
+  known_.emplace(key_of(process), there);
+}
+
 CommPeers* CommPeers::attach(ompi_communicator_t& comm) noexcept {
   auto peers = std::unique_ptr<CommPeers>(new (std::nothrow) CommPeers);
   if (!peers) return nullptr;
@@ -74,13 +85,36 @@ int CommPeers::resolve(ompi_communicator_t& comm, int rank, Destination& found) 
       return MPI_ERR_OTHER;
     }
     found = *resolved;
-    Place& place = of(comm).places_[static_cast<std::size_t>(rank)];
-    place.port.store(found.port, std::memory_order_relaxed);
-    place.peer.store(found.peer, std::memory_order_release);
+    remember(comm, rank, found);
     return MPI_SUCCESS;
   } catch (const std::bad_alloc&) {
     return MPI_ERR_NO_MEM;
   }
+}
+
+Destination CommPeers::known(const ompi_communicator_t& comm, int rank) noexcept {
+  const Place& place = of(comm).places_[static_cast<std::size_t>(rank)];
+  Peer* const peer = place.peer.load(std::memory_order_acquire);
+  if (peer != nullptr) return {peer, place.port.load(std::memory_order_relaxed)};
+  return door->processes.known(process_at(comm, rank));
+}
+
+// Without memory it stays unknown until the next message.
+void CommPeers::meet(const ompi_communicator_t& comm, int rank, const Destination& there) noexcept {
+  try {
+    door->processes.met(process_at(comm, rank), there);
+    remember(comm, rank, there);
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+// Receives from any source that went on since nobody knew of the dead are looked at again.
+void CommPeers::remember(const ompi_communicator_t& comm, int rank,
+                         const Destination& there) noexcept {
+  Place& place = of(comm).places_[static_cast<std::size_t>(rank)];
+  place.port.store(there.port, std::memory_order_relaxed);
+  place.peer.store(there.peer, std::memory_order_release);
+  if (door->anybody_lost() && is_dead(there)) door->happenings.raise_doubt();
 }
 
 }  // namespace livebtl::ompi

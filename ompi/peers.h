@@ -2,8 +2,8 @@
 // ompi/peers.h -- from a rank of a communicator to the port of the process that it is.
 //
 // A process is asked for its address when a call names it for the first time, not before: a large
-// job learns of those alone that it talks to. What was learnt stands in an array of the
-// communicator, and, for other communicators, in a table of processes.
+// job learns of those alone that it talks to; of one that is only listened to, by what it sends. What
+// was learnt stands in an array of the communicator, and, for other communicators, in a table of processes.
 //
 // Threads:   any.
 // Ownership: Open MPI's communicator owns its array, between add_comm and del_comm. The engine
@@ -28,6 +28,10 @@ class Processes {
   /// Errors: kNotFound (it has published no address, so it does not use this component), kInvalid.
   Result<Destination> find(const opal_process_name_t& process);
   void forget(const opal_process_name_t& process);
+  /// What was found or met; the launcher is not asked. No peer: nothing.
+  Destination known(const opal_process_name_t& process);
+  /// It has sent to us from there.
+  void met(const opal_process_name_t& process, const Destination& there);
 
  private:
   Result<Destination> look_up(const opal_process_name_t& process);
@@ -44,17 +48,22 @@ class CommPeers {
   static CommPeers* attach(ompi_communicator_t& comm) noexcept;
   static void detach(ompi_communicator_t& comm) noexcept;
 
-  /// Calls `visit` with each that has been named, until it returns true, and returns whether it did.
+  /// Calls `visit` with each that is known, by this communicator or another, until it returns true, and returns whether
+  /// it did. Asks for each member: not for where messages pass.
   template <class Visit>
-  static bool any_named(const ompi_communicator_t& comm, Visit visit) noexcept {
-    CommPeers& peers = of(comm);
+  static bool any_known(const ompi_communicator_t& comm, Visit visit) noexcept {
     for (int rank = 0; rank < peers_of(comm); ++rank) {
-      const Place& place = peers.places_[static_cast<std::size_t>(rank)];
-      Peer* const peer = place.peer.load(std::memory_order_acquire);
-      if (peer != nullptr && visit(Destination{peer, place.port.load(std::memory_order_relaxed)}))
-        return true;
+      const Destination peer = known(comm, rank);
+      if (peer.peer != nullptr && visit(peer)) return true;
     }
     return false;
+  }
+  /// A message came from there whose sender says that it is that rank.
+  static void met(const ompi_communicator_t& comm, int rank, const Destination& there) noexcept {
+    if (static_cast<unsigned>(rank) >= static_cast<unsigned>(peers_of(comm))) return;
+    const Place& place = of(comm).places_[static_cast<std::size_t>(rank)];
+    if (place.peer.load(std::memory_order_relaxed) == nullptr) [[unlikely]]
+      meet(comm, rank, there);
   }
 
   /// Returns an MPI error code; an error is told to the user.
@@ -77,6 +86,10 @@ class CommPeers {
     return *reinterpret_cast<CommPeers*>(comm.c_pml_comm);
   }
   static int resolve(ompi_communicator_t& comm, int rank, Destination& found) noexcept;
+  static Destination known(const ompi_communicator_t& comm, int rank) noexcept;
+  static void meet(const ompi_communicator_t& comm, int rank, const Destination& there) noexcept;
+  static void remember(const ompi_communicator_t& comm, int rank,
+                       const Destination& there) noexcept;
 
   std::unique_ptr<Place[]> places_;
 };

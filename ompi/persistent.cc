@@ -26,6 +26,7 @@ int start_one(Request& request) noexcept {
   request.req_state = OMPI_REQUEST_ACTIVE;
   request.req_complete = REQUEST_PENDING;
   request.doubtful.store(false, std::memory_order_relaxed);
+  request.unwanted.store(false, std::memory_order_relaxed);
   bool ended = false;
   const int error =
       request.role == Role::kReceive ? start_receive(request) : start_send(request, ended);

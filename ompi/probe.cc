@@ -37,6 +37,22 @@ bool is_doubtful(int rank, const ReceiveRequest& like, const ompi_communicator_t
   return door->anybody_lost() && has_dead_member(comm);
 }
 
+/// Nothing more will come; what came meanwhile still counts. Returns an MPI error code.
+int look_for_the_last(const ReceiveRequest& like, bool claim, Found& found) noexcept {
+  found = peek(like, claim);
+  return found.there ? MPI_SUCCESS : mpi_error_of(Errc::kPeerLost);
+}
+
+/// One look, for who does not wait. Of any source others may still send; who names a dead one is told.
+int look_once(int rank, const ompi_communicator_t& comm, const ReceiveRequest& like, bool claim,
+              Found& found) noexcept {
+  found = look(like, claim);
+  if (found.there || rank == MPI_ANY_SOURCE || !door->anybody_lost() ||
+      !is_doubtful(rank, like, comm)) [[likely]]
+    return MPI_SUCCESS;
+  return look_for_the_last(like, claim, found);
+}
+
 /// Returns an MPI error code.
 int wait_until_there(int rank, const ompi_communicator_t& comm, const ReceiveRequest& like,
                      bool claim, Found& found) noexcept {
@@ -45,7 +61,7 @@ int wait_until_there(int rank, const ompi_communicator_t& comm, const ReceiveReq
     found = look(like, claim);
     if (found.there) return MPI_SUCCESS;
     if (looks % kLooksBetweenDoubts == 0 && is_doubtful(rank, like, comm))
-      return mpi_error_of(Errc::kPeerLost);
+      return look_for_the_last(like, claim, found);
   }
 }
 
@@ -71,10 +87,11 @@ int iprobe(int rank, int tag, ompi_communicator_t* comm, int* matched,
            ompi_status_public_t* status) {
   ReceiveRequest like;
   if (const int error = describe(rank, tag, *comm, like); error != MPI_SUCCESS) return error;
-  const Found found = look(like, false);
+  Found found;
+  const int error = look_once(rank, *comm, like, false, found);
   *matched = found.there ? 1 : 0;
   if (found.there) fill_status(found.outcome, status);
-  return MPI_SUCCESS;
+  return error;
 }
 
 int probe(int rank, int tag, ompi_communicator_t* comm, ompi_status_public_t* status) {
@@ -91,9 +108,10 @@ int improbe(int rank, int tag, ompi_communicator_t* comm, int* matched, ompi_mes
             ompi_status_public_t* status) {
   ReceiveRequest like;
   if (const int error = describe(rank, tag, *comm, like); error != MPI_SUCCESS) return error;
-  const Found found = look(like, true);
+  Found found;
+  const int error = look_once(rank, *comm, like, true, found);
   *matched = found.there ? 1 : 0;
-  if (!found.there) return MPI_SUCCESS;
+  if (!found.there) return error;
   *message = message_of(found, comm);
   if (*message == nullptr) return MPI_ERR_NO_MEM;
   fill_status(found.outcome, status);

@@ -88,6 +88,8 @@ int receive_and_wait(const Call& call, Source& from, ompi_status_public_t* statu
   const int error = start(from, call.elements.first(), call.elements.bytes(), waiting);
   if (error != MPI_SUCCESS) return error;
   wait_while_anybody_may_send(call, waiting);
+  if (waiting.outcome.source.peer != nullptr)
+    CommPeers::met(*call.comm, rank_of(waiting.outcome.data), waiting.outcome.source);
   fill_status(waiting.outcome, status);
   return mpi_error_of(waiting.outcome.code);
 }

@@ -26,6 +26,12 @@ int mpi_error_of(Errc code) noexcept {
   }
 }
 
+int mpi_error_of_send(Errc code) noexcept {
+  if (code != Errc::kCancelled) return mpi_error_of(code);
+  tell_not_taken();
+  return MPI_ERR_OTHER;
+}
+
 void fill_status(const Outcome& outcome, ompi_status_public_t* status) noexcept {
   if (status == MPI_STATUS_IGNORE) return;
   const bool matched = outcome.code == Errc::kOk || outcome.code == Errc::kTruncated;
@@ -62,19 +68,29 @@ void Request::drop_bounce() noexcept {
   bounce = nullptr;
 }
 
+int Request::settle_receive() noexcept {
+  fill_status(outcome, &req_status);
+  if (outcome.source.peer != nullptr)
+    CommPeers::met(*call.comm, rank_of(outcome.data), outcome.source);
+  const bool unpacked = bounce == nullptr || unpack(call.elements, bounce, outcome.bytes);
+  return unpacked ? mpi_error_of(outcome.code) : MPI_ERR_TYPE;
+}
+
+// MPI leaves the status of a send open; osc/pt2pt reads what it sent by which tag from there. One that was to be
+// cancelled and that nobody has received is cancelled.
+int Request::settle_send() noexcept {
+  const bool cancelled =
+      outcome.code == Errc::kCancelled && unwanted.load(std::memory_order_relaxed);
+  req_status.MPI_SOURCE = call.comm->c_my_rank;
+  req_status.MPI_TAG = call.tag;
+  req_status._ucount = outcome.bytes;
+  req_status._cancelled = cancelled ? 1 : 0;
+  const bool nobody_waits = cancelled || role == Role::kBuffered;
+  return nobody_waits ? mpi_error_of(outcome.code) : mpi_error_of_send(outcome.code);
+}
+
 void Request::settle() noexcept {
-  int error = mpi_error_of(outcome.code);
-  if (role == Role::kReceive) {
-    fill_status(outcome, &req_status);
-    if (bounce != nullptr && !unpack(call.elements, bounce, outcome.bytes)) error = MPI_ERR_TYPE;
-  } else {
-    // MPI leaves the status of a send open; osc/pt2pt reads what it sent by which tag from there.
-    req_status.MPI_SOURCE = call.comm->c_my_rank;
-    req_status.MPI_TAG = call.tag;
-    req_status._ucount = outcome.bytes;
-    req_status._cancelled = 0;
-  }
-  req_status.MPI_ERROR = error;
+  req_status.MPI_ERROR = role == Role::kReceive ? settle_receive() : settle_send();
   drop_bounce();
 }
 
@@ -99,8 +115,11 @@ int free_request(ompi_request_t** handle) {
 
 int cancel_request(ompi_request_t* handle, int) {
   Request& request = static_cast<Request&>(*handle);
-  // A send cannot be cancelled any more: MPI allows that it goes on.
-  if (request.role == Role::kReceive && door->port.cancel(request)) door->drain();
+  // A send goes on, as MPI allows; it is cancelled if its receiver ends without receiving it.
+  if (request.role != Role::kReceive)
+    request.unwanted.store(true, std::memory_order_relaxed);
+  else if (door->port.cancel(request))
+    door->drain();
   return OMPI_SUCCESS;
 }
 
@@ -151,6 +170,7 @@ Request* RequestPool::take(Role role, const Call& call, bool persistent) noexcep
   taken->role = role;
   taken->call = call;
   taken->life.begin();
+  taken->unwanted.store(false, std::memory_order_relaxed);
   taken->doubtful.store(false, std::memory_order_relaxed);
   if (role == Role::kReceive && call.rank == MPI_ANY_SOURCE)
     taken->any_of.store(call.comm, std::memory_order_release);

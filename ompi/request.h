@@ -28,17 +28,21 @@ struct Outcome {
   Tag tag = 0;
   std::uint64_t data = 0;
   std::size_t bytes = 0;
+  Destination source{};  // of a receive
 
   void note(const Completion& completion) noexcept {
     code = completion.code;
     tag = completion.tag;
     data = completion.data;
     bytes = completion.bytes;
+    source = completion.source;
   }
 };
 
-/// The MPI error code of an end; kCancelled is none.
+/// The MPI error code of a receive's end; kCancelled is none.
 int mpi_error_of(Errc code) noexcept;
+/// Of a send's. kCancelled: the receiver has ended without having received it.
+int mpi_error_of_send(Errc code) noexcept;
 /// status null: MPI_STATUS_IGNORE. Leaves MPI_ERROR alone, as MPI wants it of single completions.
 void fill_status(const Outcome& outcome, ompi_status_public_t* status) noexcept;
 
@@ -77,7 +81,8 @@ struct Request : ompi_request_t, Operation, EndedList::Link {
   // Set while it is taken, if it receives from any source; and that a dead process made us end it.
   std::atomic<ompi_communicator_t*> any_of{nullptr};
   std::atomic<bool> doubtful{false};
-  std::byte* bounce = nullptr;  // packed, from malloc(); kBuffered: in the attached buffer
+  std::atomic<bool> unwanted{false};  // a send whose user wishes to cancel it
+  std::byte* bounce = nullptr;        // packed, from malloc(); kBuffered: in the attached buffer
 
   /// Operation::done of all requests.
   static void ended(Operation& operation, const Completion& completion) noexcept;
@@ -88,6 +93,11 @@ struct Request : ompi_request_t, Operation, EndedList::Link {
   /// Has ended and is its user's: its status is filled in and its memory for packing given back.
   void settle() noexcept;
   void drop_bounce() noexcept;
+
+ private:
+  /// Each returns the MPI error code.
+  int settle_receive() noexcept;
+  int settle_send() noexcept;
 };
 
 class RequestPool {

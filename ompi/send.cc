@@ -143,7 +143,7 @@ int send_and_wait(const Call& call, const Destination& to) noexcept {
   const Accept accept = send_from(call, to, call.elements.first(), waiting);
   if (accept != Accept::kAccepted) return mpi_error_of(accept);
   door->wait_for_end(waiting);
-  return ompi::mpi_error_of(waiting.outcome.code);
+  return mpi_error_of_send(waiting.outcome.code);
 }
 
 }  // namespace

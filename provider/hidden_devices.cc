@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/config_file.h"
 #include "provider/imports.h"
 
 namespace livebtl::fi {
@@ -26,6 +27,25 @@ std::string_view setting(const Environment& environment) {
   return "";
 }
 
+/// wished: devices are to be hidden from whatever a launcher has started.
+bool is_of_our_job(const Environment& environment, const Parameters& parameters, bool wished) {
+  if (names_job(environment)) return true;  // says so without a launcher
+  const bool launched = std::any_of(std::begin(kLaunched), std::end(kLaunched),
+                                    [&](const char* name) { return is_set(environment, name); });
+  // Where the provider is installed and another one is used, that one shall have its devices.
+  return launched && (wished || is_chosen(environment, parameters));
+}
+
+// The file whose word counts most is the last.
+bool files_say_off(const std::vector<std::string>& paths) {
+  const auto files = read_config_files(paths);
+  if (!files) return false;
+  const auto last = std::find_if(files->rbegin(), files->rend(), [](const Assignment& each) {
+    return each.name == "HIDE_DEVICES" && !each.value.empty();
+  });
+  return last != files->rend() && last->value == "off";
+}
+
 // As ibv_get_device_list() answers where there is no device; ibv_free_device_list() takes it.
 void** no_devices(int* count) noexcept {
   if (count != nullptr) *count = 0;
@@ -34,17 +54,11 @@ void** no_devices(int* count) noexcept {
 
 }  // namespace
 
-bool devices_are_to_be_hidden(const Environment& environment, const Parameters& parameters) {
+bool devices_are_to_be_hidden(const Environment& environment, const Parameters& parameters,
+                              const std::vector<std::string>& files) {
   const std::string_view wish = setting(environment);
-  if (wish == "off") return false;
-  const auto any = [&](const auto& names, const auto& good) {
-    return std::any_of(std::begin(names), std::end(names), good);
-  };
-  const auto set = [&](const char* name) { return is_set(environment, name); };
-  if (names_job(environment)) return true;  // says so without a launcher
-  if (!any(kLaunched, set)) return false;
-  // Where the provider is installed and another one is used, that one shall have its devices.
-  return !wish.empty() || is_chosen(environment, parameters);
+  if (wish == "off" || !is_of_our_job(environment, parameters, !wish.empty())) return false;
+  return !wish.empty() || !files_say_off(files);
 }
 
 Status hide_devices() {

@@ -9,13 +9,18 @@
 // Threads: called once, by the thread that loads the provider.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "livebtl/result.h"
 #include "provider/named.h"
 
 namespace livebtl::fi {
 
-/// Is this process of a job that livebtl is to carry, and LIVEBTL_HIDE_DEVICES not off?
-bool devices_are_to_be_hidden(const Environment& environment, const Parameters& parameters);
+/// Is this process of a job that livebtl is to carry, and HIDE_DEVICES not off? files: the settings' (config_paths()),
+/// read only where a variable does not say. One that is wrong says nothing here: the engine's start tells of it.
+bool devices_are_to_be_hidden(const Environment& environment, const Parameters& parameters,
+                              const std::vector<std::string>& files);
 
 /// From now on libfabric and librdmacm find no RDMA device.
 /// Errors: kUnsupported, kSystem; the text says why not, and what follows from that.

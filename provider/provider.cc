@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/config_file.h"
 #include "provider/fabric.h"
 #include "provider/hidden_devices.h"
 
@@ -69,7 +70,7 @@ fi_provider record = {
 // libfabric loads providers from files before it starts the built-in ones: these have opened
 // nothing yet.
 int hide_devices_if_due() {
-  if (!devices_are_to_be_hidden(::getenv, open_mpi_parameter)) return 0;
+  if (!devices_are_to_be_hidden(::getenv, open_mpi_parameter, config_paths())) return 0;
   if (const Status hidden = hide_devices(); !hidden) tell_user(hidden.error());
   return 0;
 }

@@ -35,6 +35,10 @@ Found install(const Hook& hook, const fs::path& root, bool dry_run) {
   } else if (is_not_ours_to_change(result.state)) {
     result.text = text_of(result.state);
     result.code = ExitCode::kRefused;
+  } else if (const std::string package = package_of(root, place); !package.empty()) {
+    result.text = std::string(text_of(result.state)) + "; it is of the package " + package +
+                  ": install that one again";
+    result.code = ExitCode::kRefused;
   } else if (dry_run) {
     result.text = "would be written";
   } else if (std::string wrong = write_hook(hook, place, result.state); !wrong.empty()) {
@@ -48,7 +52,7 @@ Found install(const Hook& hook, const fs::path& root, bool dry_run) {
     result.state = state_of(hook, root, place);
     if (result.state != HookState::kCurrent)
       result.text += std::string("; but ") + text_of(result.state);
-    if (place != root / hook.place)
+    if (hook.directory != nullptr && place != root / hook.place)
       result.text += "; the dispatcher there goes on with the freeze even if no job could be held";
   }
   return result;

@@ -29,6 +29,7 @@ class Livebtl(CMakePackage):
     depends_on("inih")
     depends_on("libvirt", type="build")
     depends_on("pmix", type="build")
+    depends_on("protobuf")
     depends_on("pugixml")
     depends_on("openmpi@4.1:5.0", when="+ompi")
 

@@ -36,16 +36,20 @@ class PlainJob(MpiJob):
 class RecoveringJob(PlainJob):
     """mpirun leaves the others alone when one dies."""
 
-    def __init__(self, context, transports):
+    def __init__(self, context, transports, *words):
         super().__init__(context.build, context.logs, "survivor", 2, environment={"LIVEBTL_TRANSPORTS": transports})
+        self.words = words
 
     def command(self):
         command = super().command()
         return command[:1] + ["--enable-recovery"] + command[1:]
 
+    def program_command(self):
+        return [*super().program_command(), *self.words]
 
-def _survive(context, transports):
-    with RecoveringJob(context, transports) as job:
+
+def _survive(context, transports, *words):
+    with RecoveringJob(context, transports, *words) as job:
         job.wait_for_end(60)
         told = [json.loads(line) for line in job.output_lines() if line.startswith('{"survivor"')]
         check(told and told[-1]["survivor"] == "done", f"rank 0 did not come to its end: {told}, {job.log_tail()}")
@@ -60,7 +64,8 @@ def _survive(context, transports):
 @by_the_component
 def outlives_a_peer(context):
     """A process is killed: what the other has open with it ends with an error, over shared memory and over TCP."""
-    calls = sum(_survive(context, transports) for transports in ("self,sm,tcp", "self,tcp"))
+    calls = sum(_survive(context, transports, *words) for transports in ("self,sm,tcp", "self,tcp")
+                for words in ((), ("listens",), ("elsewhere",)))
     return f"{calls} calls ended with MPI_ERR_OTHER"
 
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/e2e/programs/survivor.cc -- rank 1 dies; what rank 0 has open with it, and what it asks of
 // it after, must end with an error and not wait for ever. For mpirun --enable-recovery. Rank 0
-// prints a line of JSON for each call.
+// prints a line of JSON for each call. `listens`: rank 0 never names rank 1, and only hears from it;
+// `elsewhere`: it has named it on another communicator than the one on which it waits.
 #include <mpi.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -45,6 +47,12 @@ bool alone_goes_on() {
   return MPI_Wait(&receive, MPI_STATUS_IGNORE) == MPI_SUCCESS && in == out;
 }
 
+int tell_done() {
+  std::printf("{\"survivor\": \"done\", \"alone\": %s}\n", alone_goes_on() ? "true" : "false");
+  std::fflush(stdout);
+  return 0;
+}
+
 int survive() {
   int x = 0;
   BegunBefore begun;
@@ -60,13 +68,43 @@ int survive() {
   tell("late recv", MPI_Recv(&x, 1, MPI_INT, 1, 5, world, MPI_STATUS_IGNORE));
   tell("late recv from any", MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 5, world, &status));
   tell("probe", MPI_Probe(1, 6, world, &status));
+  int there = 0;
+  tell("iprobe", MPI_Iprobe(1, 6, world, &there, &status));
   tell("probe from any", MPI_Probe(MPI_ANY_SOURCE, 6, world, &status));
   MPI_Request late;
   MPI_Irecv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 9, world, &late);
   tell("late irecv from any", MPI_Wait(&late, MPI_STATUS_IGNORE));
-  std::printf("{\"survivor\": \"done\", \"alone\": %s}\n", alone_goes_on() ? "true" : "false");
-  std::fflush(stdout);
-  return 0;
+  return tell_done();
+}
+
+/// What rank 0 waits for is from any source, and rank 1 dies when it has sent once.
+int listen(MPI_Comm comm) {
+  int x = 0;
+  MPI_Request begun;
+  MPI_Irecv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 7, comm, &begun);
+  MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 0, comm, MPI_STATUS_IGNORE);
+  tell("irecv from any", MPI_Wait(&begun, MPI_STATUS_IGNORE));
+  tell("late recv from any", MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 5, comm, MPI_STATUS_IGNORE));
+  MPI_Status status;
+  tell("probe from any", MPI_Probe(MPI_ANY_SOURCE, 6, comm, &status));
+  return tell_done();
+}
+
+void send_and_die(MPI_Comm comm) {
+  const int x = 1;
+  MPI_Ssend(&x, 1, MPI_INT, 0, 0, comm);
+  std::raise(SIGKILL);
+}
+
+/// Rank 1 was named where the copy was made, and is not on the copy.
+int wait_elsewhere(int rank) {
+  MPI_Comm copy;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1) std::raise(SIGKILL);
+  int x = 0;
+  tell("recv from any", MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 5, copy, MPI_STATUS_IGNORE));
+  return tell_done();
 }
 
 }  // namespace
@@ -76,6 +114,12 @@ int main(int argc, char** argv) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const std::string_view mode = argc > 1 ? argv[1] : "";
+  if (mode == "elsewhere") ::_exit(wait_elsewhere(rank));
+  if (mode == "listens") {
+    if (rank == 1) send_and_die(MPI_COMM_WORLD);
+    ::_exit(listen(MPI_COMM_WORLD));
+  }
   int x = rank;
   if (rank == 1) {
     MPI_Recv(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

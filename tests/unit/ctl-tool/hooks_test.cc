@@ -143,6 +143,9 @@ TEST_CASE("a hook that a package has brought is left to the package") {
   CHECK(refused.code == 3);
   CHECK(refused.out.find("of the package livebtl-hooks") != std::string::npos);
   CHECK(image.hooks("check", "virsh").code == 0);
+  image.sh("echo '# mine' >>$image/usr/local/bin/livebtl-virsh");
+  CHECK(image.hooks("install", "virsh").code == 3);
+  CHECK(image.sh("tail -n 1 $image/usr/local/bin/livebtl-virsh").out == "# mine\n");
 }
 
 TEST_CASE("in a directory where others may write, a hook is told to be anybody's") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A library's import is replaced, and nobody else's; ELF tables that are not as they should be are
-// refused; and which processes it is done in.
+// refused.
 #include "provider/imports.h"
 
 #include <doctest/doctest.h>
@@ -9,8 +9,6 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <map>
 #include <string>
 
 #include "provider/hidden_devices.h"
@@ -118,14 +116,6 @@ bool refused(Spoil spoil) {
   return !done && done.error().code == Errc::kUnsupported && image.slot == nullptr;
 }
 
-bool hidden(const std::map<std::string, std::string>& variables) {
-  const auto variable = [&](const char* name) {
-    const auto found = variables.find(name);
-    return found == variables.end() ? nullptr : found->second.c_str();
-  };
-  return devices_are_to_be_hidden(variable, [](const char*) { return std::string(); });
-}
-
 }  // namespace
 
 TEST_CASE("a library's calls of one import go elsewhere, everybody else's do not") {
@@ -208,32 +198,6 @@ TEST_CASE("a name that cannot be read is not the one that is sought") {
   CHECK(unfilled([](Image& image) { image.set(DT_SYMTAB, 4); }));
   CHECK(unfilled([](Image& image) { image.calls[0].r_info = std::uint64_t{1} << 62 | kSlotType; }));
   CHECK(unfilled([](Image& image) { image.calls[0].r_info = std::uint64_t{1} << 32; }));
-}
-
-TEST_CASE("devices are hidden in the processes of a job that is to run over livebtl") {
-  const std::string choice = "OMPI_MCA_opal_common_ofi_provider_include";
-  CHECK(hidden({{"PMIX_NAMESPACE", "1"}, {choice, "livebtl"}}));
-  CHECK(hidden({{"PMIX_NAMESPACE", "1"}, {choice, "tcp,livebtl"}}));
-  CHECK(hidden({{"PMI_RANK", "0"}, {"FI_PROVIDER", "livebtl"}}));
-  CHECK(hidden({{"PMI_RANK", "0"}, {"LIVEBTL_HIDE_DEVICES", "on"}}));
-  CHECK(hidden({{"LIVEBTL_JOB", "pair"}}));
-  CHECK(hidden({{"FI_LIVEBTL_JOB", "pair"}}));
-}
-
-TEST_CASE("and in no others") {
-  const std::string choice = "OMPI_MCA_opal_common_ofi_provider_include";
-  CHECK_FALSE(hidden({}));
-  CHECK_FALSE(hidden({{"FI_PROVIDER", "livebtl"}}));  // fi_info
-  CHECK_FALSE(hidden({{"PMIX_NAMESPACE", "1"}}));
-  CHECK_FALSE(hidden({{"PMIX_NAMESPACE", "1"}, {choice, "verbs"}}));
-  CHECK_FALSE(hidden({{"PMIX_NAMESPACE", "1"}, {choice, "livebtl2,not-livebtl"}}));
-  CHECK_FALSE(hidden({{"PMIX_NAMESPACE", "1"}, {choice, "^livebtl"}}));
-  CHECK_FALSE(hidden({{"PMIX_NAMESPACE", ""}, {choice, "livebtl"}}));
-  for (const char* name : {"LIVEBTL_HIDE_DEVICES", "FI_LIVEBTL_HIDE_DEVICES"})
-    CHECK_FALSE(hidden({{"PMIX_NAMESPACE", "1"}, {choice, "livebtl"}, {name, "off"}}));
-  CHECK(hidden({{"LIVEBTL_JOB", "pair"},
-                {"LIVEBTL_HIDE_DEVICES", "on"},
-                {"FI_LIVEBTL_HIDE_DEVICES", "off"}}));
 }
 
 TEST_CASE("libfabric and librdmacm, which this program is linked with, let themselves be told") {
