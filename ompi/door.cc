@@ -56,7 +56,7 @@ int Door::move() noexcept {
   if (happenings.doubts.load(std::memory_order_relaxed) !=
       doubts_seen_.load(std::memory_order_relaxed)) [[unlikely]]
     look_after_doubts();
-  return static_cast<int>(moved) + drain();
+  return static_cast<int>(moved) + (ended.empty() ? 0 : drain());
 }
 
 int Door::progress() noexcept {

@@ -88,10 +88,11 @@ int receive_and_wait(const Call& call, Source& from, ompi_status_public_t* statu
   const int error = start(from, call.elements.first(), call.elements.bytes(), waiting);
   if (error != MPI_SUCCESS) return error;
   wait_while_anybody_may_send(call, waiting);
-  if (waiting.outcome.source.peer != nullptr)
-    CommPeers::met(*call.comm, rank_of(waiting.outcome.data), waiting.outcome.source);
-  fill_status(waiting.outcome, status);
-  return mpi_error_of(waiting.outcome.code);
+  if (call.rank == MPI_ANY_SOURCE || from.claimed != nullptr) [[unlikely]]
+    meet_sender(waiting.outcome, *call.comm);
+  if (status != MPI_STATUS_IGNORE) fill_status(waiting.outcome, status);
+  const Errc code = waiting.outcome.code;
+  return code == Errc::kOk ? MPI_SUCCESS : mpi_error_of(code);  // for most, no call
 }
 
 /// The message is the caller's no more; its reference to the communicator is.

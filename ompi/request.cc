@@ -41,6 +41,10 @@ void fill_status(const Outcome& outcome, ompi_status_public_t* status) noexcept 
   status->_cancelled = outcome.code == Errc::kCancelled ? 1 : 0;
 }
 
+void meet_sender(const Outcome& outcome, const ompi_communicator_t& comm) noexcept {
+  if (outcome.source.peer != nullptr) CommPeers::met(comm, rank_of(outcome.data), outcome.source);
+}
+
 void Waiting::note_end(Operation& operation, const Completion& completion) noexcept {
   Waiting& waiting = static_cast<Waiting&>(operation);
   waiting.outcome.note(completion);
@@ -70,8 +74,7 @@ void Request::drop_bounce() noexcept {
 
 int Request::settle_receive() noexcept {
   fill_status(outcome, &req_status);
-  if (outcome.source.peer != nullptr)
-    CommPeers::met(*call.comm, rank_of(outcome.data), outcome.source);
+  meet_sender(outcome, *call.comm);
   const bool unpacked = bounce == nullptr || unpack(call.elements, bounce, outcome.bytes);
   return unpacked ? mpi_error_of(outcome.code) : MPI_ERR_TYPE;
 }

@@ -46,6 +46,9 @@ int mpi_error_of_send(Errc code) noexcept;
 /// status null: MPI_STATUS_IGNORE. Leaves MPI_ERROR alone, as MPI wants it of single completions.
 void fill_status(const Outcome& outcome, ompi_status_public_t* status) noexcept;
 
+/// Of a receive: where its sender sent from is known from now on.
+void meet_sender(const Outcome& outcome, const ompi_communicator_t& comm) noexcept;
+
 /// An operation that the call that starts it waits for; it lives on the stack.
 struct Waiting : Operation {
   Waiting() noexcept { done = note_end; }

@@ -74,7 +74,8 @@ def slurm_livebtl_run(context):
     job = SlurmJob(context, "stream", 4, before=[os.path.join(context.build.directory, "bin", "livebtl-run")])
     job.environment.pop("FI_PROVIDER_PATH")
     with job_under_slurm(context, job) as running:
-        wait_until("the line that says that the job is up", lambda: "4 ranks on 2 nodes" in job.log_tail(), 60)
+        with open(os.path.join(job.logs, "mpirun.log")) as log:
+            wait_until("the line that says that the job is up", lambda: log.seek(0) or "4 ranks on 2 nodes" in log.read(), 60)
         _switched(job, running.nodes, 4)
         _strangers_stay_out(job)
         totals = job.finish(60)
