@@ -53,8 +53,23 @@ mca_pml_base_module_t made_module() noexcept {
 
 mca_pml_base_module_t module = made_module();
 
+/// With its fault tolerance Open MPI 5.0 takes each request of ours for one of a longer structure, and reads behind it.
+/// Where it was built without, what the parameter's value points to is not there.
+Status refuse_fault_tolerance() {
+  int index = -1;
+  const mca_base_var_t* parameter = nullptr;
+  if (mca_base_var_find_by_name("mpi_ft_enable", &index) != OPAL_SUCCESS || index < 0 ||
+      mca_base_var_get(index, &parameter) != OPAL_SUCCESS ||
+      parameter->mbv_scope == MCA_BASE_VAR_SCOPE_CONSTANT || !parameter->mbv_storage->boolval)
+    return {};
+  return fail(Errc::kUnsupported,
+              "Open MPI's own fault tolerance is on (mpi_ft_enable), which this component does not "
+              "take part in; leave out --with-ft, or use the provider");
+}
+
 Status serve() {
   if (Status same = check_running_version(); !same) return same;
+  if (Status refused = refuse_fault_tolerance(); !refused) return refused;
   if (Status opened = Door::open(); !opened) return opened;
   const Address own = door->port.address();
   if (publish_address(component_version(), own.raw.data(), own.raw.size())) return {};

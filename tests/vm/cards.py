@@ -2,7 +2,7 @@
 """Several RDMA devices a process: both are used, one is pulled or removed alone."""
 from scripts.vmlab.hardware import BLOCKER, RDMA, socket_of
 from tests.harness.control import DONE
-from tests.harness.scenario import scenario
+from tests.harness.scenario import scenario, slow
 from tests.harness.waiting import check, wait_until
 
 from .verbs import VerbsJob
@@ -40,7 +40,7 @@ class TwoCardsJob(VerbsJob):
                    60 * self.lab.pace, interval=0.5)
 
 
-@scenario("one-of-two-cards")
+@scenario("one-of-two-cards", slow("card-vanishes"))
 def one_of_two_cards(context):
     """Two Soft-RoCE devices a guest: both carry large messages; one is pulled under load, and the other takes over without tcp;
     one is removed alone, while the other is used."""

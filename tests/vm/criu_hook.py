@@ -4,7 +4,7 @@ import json
 import shlex
 
 from tests.harness.launcher import launcher
-from tests.harness.scenario import scenario
+from tests.harness.scenario import scenario, slow
 from tests.harness.waiting import check, wait_until
 
 from .criu import SETS, TIMEOUT_SECONDS, DumpedJob
@@ -46,7 +46,7 @@ def wait_device(job, wanted):
     wait_until(f"the device to be {'open' if wanted else 'closed'} in all ranks", as_wanted, 120 * job.lab.pace, interval=1)
 
 
-@scenario("criu-hook")
+@scenario("criu-hook", slow("criu-restart"))
 def hook_is_called(context):
     """Two ranks of stock Open MPI with an RDMA device open: CRIU by itself refuses them; with the hook it dumps them, and they go
     on with the device; then they are dumped and ended, and restored, and have it open again. Every message is checked."""

@@ -124,7 +124,7 @@ def _refused_while_held(job, guest, arrives):
     return document["text"]
 
 
-@scenario("card-cannot-be-unplugged")
+@scenario("card-cannot-be-unplugged", slow("migration-is-cancelled"))
 def cannot_be_unplugged(context):
     """A second card is on a bus without hot plug: QEMU's own refusal is told, the first one is plugged in again, and the job
     returns to it."""

@@ -12,8 +12,8 @@ SNAPSHOT = ("look", "claim", "prepare", "discard", "unplug", "hold", "save", "go
 RESTORE = ("look", "load", "go_on", "restored", "plug", "return")
 RESTORE_REFUSED = ("halt",)  # only of a set that does not fit together
 
-SHORT_THERE = ("prepare", "unplug", "migrate", "plug_there", "return_there")
-SHORT_BACK = ("cancel", "plug", "go_on")
+SHORT_THERE = ("prepare", "migrate", "plug_there")
+SHORT_BACK = ("cancel", "go_on")
 SHORT_SNAPSHOT = ("claim", "prepare", "discard", "unplug", "hold", "save", "go_on", "check", "end_hold", "seal", "plug", "return")
 SHORT_RESTORE = ("go_on", "return")  # while the job is held, and after
 
