@@ -112,9 +112,8 @@ void tell_not_taken() noexcept {
   if (told.exchange(true)) return;
   opal_output(
       0,
-      "livebtl: a process ended well, and left a message of this one's that it had not received; "
-      "the send ends"
-      " with MPI_ERR_OTHER. Let the program receive what is sent to it before MPI_Finalize");
+      "livebtl: a process called MPI_Finalize and had not received a message of this one's; the"
+      " send ends with MPI_ERR_OTHER. Let the program receive what is sent to it before that");
 }
 
 void tell_peer_lost() noexcept {

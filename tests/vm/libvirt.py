@@ -37,12 +37,15 @@ def begin(lab, job):
         guest.attach_blocker()
 
 
+def _where(job, guest):
+    return [each.name for each in job.lab.hosts if guest.name in each.virsh("list", "--name").split()]
+
+
 def is_there(job, guest, host):
     """The guest runs at that host alone, with both cards, nothing of btlctl is left in it, and the job is on verbs."""
     guest.host = host
-    # A daemon that was killed at the destination takes its half of the migration away some time after it answers again.
-    wait_until(f"{guest.name} to be at {host.name} alone",
-               lambda: [each.name for each in job.lab.hosts if guest.name in each.virsh("list", "--name").split()] == [host.name], 60)
+    where = _where(job, guest)
+    check(where == [host.name], f"{guest.name} is at {where}, not at {host.name}")
     text = guest.xml()
     check(guest.has(CARD) and guest.has(BLOCKING), f"not both cards are there: {text}")
     notes = set(re.findall(r"urn:livebtl:note:([^'\"]+)", text))
@@ -115,6 +118,8 @@ def _interfered(job, guest, interfere):
         code, document = running.finish()
     for host in job.lab.hosts:
         host.wait_daemon()
+    # A daemon that was killed at the destination answers before it has taken its half of the migration away.
+    wait_until(f"{guest.name} to be at {here.name} alone", lambda: _where(job, guest) == [here.name], 60)
     check(code == RETRACTED and not document["moved"] and not document["left"], f"interfered with: {code} {document}")
     is_there(job, guest, here)
     return document["text"]

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In which processes libfabric's own verbs provider finds no device.
+// In which processes libfabric's own verbs provider finds no device, and that it can be told so.
 #include "provider/hidden_devices.h"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <map>
@@ -55,6 +56,7 @@ TEST_CASE("and in no others") {
 TEST_CASE("a file of settings leaves them their devices, where no variable says otherwise") {
   const auto written = [](const char* name, const char* text) {
     std::ofstream(name) << text;
+    REQUIRE(::chmod(name, 0600) == 0);  // one that others may write is none
     return std::string(name);
   };
   const std::string off = written("hidden_off.conf", "hide_devices = off\n");
@@ -66,4 +68,9 @@ TEST_CASE("a file of settings leaves them their devices, where no variable says 
   CHECK(hidden({{"LIVEBTL_JOB", "pair"}, {"LIVEBTL_HIDE_DEVICES", "on"}}, {off}));
   CHECK(hidden({{"LIVEBTL_JOB", "pair"}}, {wrong}));     // the engine's start tells of it
   CHECK_FALSE(hidden({{"PMIX_NAMESPACE", "1"}}, {on}));  // of another provider
+}
+
+TEST_CASE("libfabric and librdmacm, which this program is linked with, let themselves be told") {
+  const Status done = hide_devices();
+  CHECK_MESSAGE(done, done.error().text);
 }
