@@ -3,8 +3,10 @@
 #include "provider/hidden_devices.h"
 
 #include <doctest/doctest.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
@@ -24,6 +26,22 @@ bool hidden(const std::map<std::string, std::string>& variables,
   return devices_are_to_be_hidden(
       variable, [](const char*) { return std::string(); }, files);
 }
+
+struct SettingsFiles {
+  SettingsFiles() { REQUIRE(::mkdtemp(directory.data()) != nullptr); }
+  ~SettingsFiles() { std::filesystem::remove_all(directory); }
+  SettingsFiles(const SettingsFiles&) = delete;
+  SettingsFiles& operator=(const SettingsFiles&) = delete;
+
+  [[nodiscard]] std::string written(const std::string& name, const char* text) const {
+    std::string path = directory + "/" + name;
+    std::ofstream(path) << text;
+    REQUIRE(::chmod(path.c_str(), 0600) == 0);  // one that others may write is none
+    return path;
+  }
+
+  std::string directory = "/tmp/livebtl-settings-XXXXXX";
+};
 
 }  // namespace
 
@@ -54,14 +72,10 @@ TEST_CASE("and in no others") {
 }
 
 TEST_CASE("a file of settings leaves them their devices, where no variable says otherwise") {
-  const auto written = [](const char* name, const char* text) {
-    std::ofstream(name) << text;
-    REQUIRE(::chmod(name, 0600) == 0);  // one that others may write is none
-    return std::string(name);
-  };
-  const std::string off = written("hidden_off.conf", "hide_devices = off\n");
-  const std::string on = written("hidden_on.conf", "hide_devices = on\n");
-  const std::string wrong = written("hidden_wrong.conf", "[section]\nhide_devices = off\n");
+  const SettingsFiles files;
+  const std::string off = files.written("off", "hide_devices = off\n");
+  const std::string on = files.written("on", "hide_devices = on\n");
+  const std::string wrong = files.written("wrong", "[section]\nhide_devices = off\n");
   CHECK_FALSE(hidden({{"LIVEBTL_JOB", "pair"}}, {off}));
   CHECK_FALSE(hidden({{"PMI_RANK", "0"}, {"FI_PROVIDER", "livebtl"}}, {on, off}));
   CHECK(hidden({{"LIVEBTL_JOB", "pair"}}, {off, on}));
