@@ -76,8 +76,10 @@ constexpr SettingInfo kSettingTable[] = {
      set_bytes<&Settings::unexpected_bytes, 0, std::uint64_t{1} << 50>},
     {"OPERATIONS", "count", "65536", "sends and one-sided operations a port may have open",
      set_number<&Settings::operations_max, 16, 1u << 24>},
-    {"SM_RING_BYTES", "bytes", "256K", "shared-memory ring a direction",
-     set_bytes<&Settings::sm_ring_bytes, 16384>},
+    {"SM_RING_BYTES", "bytes", "256K",
+     "shared-memory ring a direction, of which a message that is sent at once may take a quarter; "
+     "at least 128K",
+     set_bytes<&Settings::sm_ring_bytes, 131072>},
     {"SM_SINGLE_COPY", "word", "auto",
      "are large payloads over shared memory read out of the peer? cma: by process_vm_readv, where "
      "the kernel allows that; knem: by the driver of /dev/knem, where that is loaded; none: no; "

@@ -31,16 +31,19 @@ bool may_pass(const GuestAnswer& answer, GuestOrder order) {
          (order == GuestOrder::kReturn && is(answer, ExitCode::kRetracted));
 }
 
-/// What was set aside, but is not released by all, is used again: the guest will stay.
-bool is_half_done(const GuestAnswer& answer) {
-  return is(answer, ExitCode::kNotReleased) || is(answer, ExitCode::kForeign);
+/// What was set aside, but is not released by all, is used again: the guest will stay. Without an answer in time it is not
+/// known how far the order came.
+bool may_be_half_done(const Result<GuestAnswer>& answer) {
+  if (!answer) return answer.error().code == Errc::kTimeout;
+  return is(*answer, ExitCode::kNotReleased) || is(*answer, ExitCode::kForeign);
 }
 
 /// KubeVirt's guests have the name of the instance as their host name.
 std::string node_of(const std::string& domain) { return domain.substr(domain.find('_') + 1); }
 
-/// Where the relay is gone the order takes all the time that it has, and what that means is asked afterwards.
-TimeNs before_look(TimeNs until) {
+/// When btlctl is to have ended: where the relay is gone it takes all the time that it has, and what that means is asked
+/// afterwards; a guest's says how it has ended before its answer is no longer waited for.
+TimeNs order_ends(TimeNs until) {
   return until - std::min(kLookMax, std::max<TimeNs>(0, until - monotonic_now()) / 4);
 }
 
@@ -94,7 +97,7 @@ GuestOrders::Answer GuestOrders::by_agent(const GuestPlace& place, GuestOrder or
     if (!name) return tl::unexpected(name.error());
     node = std::move(*name);
   }
-  auto tries = hypervisor::tries_until(until, false);
+  auto tries = hypervisor::tries_until(order_ends(until), false);
   tries.end = until;
   return hypervisor::give_order(agent, {settings_.guest_btlctl, ""}, order, node, tries);
 }
@@ -106,6 +109,13 @@ bool GuestOrders::has_ended(const GuestPlace& place, TimeNs until) const {
       hypervisor::run_program(words_by_relay(settings_.btlctl, place, {"jobs"}, timeout),
                               {monotonic_now() + timeout + kLookEnds, nullptr}, kGrace);
   return finished && finished->code == static_cast<int>(ExitCode::kNotFound);
+}
+
+/// As far as it can be: the caller hears of the order that was not carried out.
+void GuestOrders::take_back(const GuestPlace& guest, const std::string& node) const {
+  const TimeNs end = monotonic_now() + kUndoTimeout;
+  (void)(guest.agent.empty() ? by_relay(guest, node, GuestOrder::kReturn, end)
+                             : by_agent(guest, GuestOrder::kReturn, end));
 }
 
 Result<std::string> GuestOrders::order(const std::string& domain, GuestOrder order, TimeNs until) {
@@ -120,17 +130,13 @@ Result<std::string> GuestOrders::order(const std::string& domain, GuestOrder ord
   const std::string node = guest.node.empty() ? node_of(domain) : guest.node;
   const bool relayed = guest.agent.empty();
   const Answer answer =
-      relayed ? by_relay(guest, node, order, before_look(until)) : by_agent(guest, order, until);
+      relayed ? by_relay(guest, node, order, order_ends(until)) : by_agent(guest, order, until);
+  if (order == GuestOrder::kPrepare && may_be_half_done(answer)) take_back(guest, node);
   if (!answer) return fail(answer.error().code, domain + ": " + answer.error().text);
   const bool ended =
       answer->no_job || (relayed && is(*answer, ExitCode::kNotFound) && has_ended(guest, until));
   if (ended) return domain + ": its job has ended";
   if (answer->code == 0) return domain + ": " + answer->text;
-  if (order == GuestOrder::kPrepare && is_half_done(*answer)) {
-    const TimeNs end = monotonic_now() + kUndoTimeout;
-    (void)(relayed ? by_relay(guest, node, GuestOrder::kReturn, end)
-                   : by_agent(guest, GuestOrder::kReturn, end));
-  }
   return fail(Errc::kRefused,
               domain + ": code " + std::to_string(answer->code) + ": " + answer->text);
 }

@@ -37,6 +37,7 @@ class GuestOrders {
   Answer by_relay_once(const GuestPlace& place, const std::string& node, GuestOrder order,
                        TimeNs until) const;
   Answer by_agent(const GuestPlace& place, GuestOrder order, TimeNs until) const;
+  void take_back(const GuestPlace& guest, const std::string& node) const;
   bool has_ended(const GuestPlace& place, TimeNs until) const;
   std::shared_ptr<std::timed_mutex> lock_of(const std::string& domain);
 

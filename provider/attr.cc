@@ -23,13 +23,33 @@ constexpr std::uint64_t kReceiveOpFlags = FI_COMPLETION | FI_MULTI_RECV;
 constexpr std::uint64_t kNaturalOrder = FI_ORDER_SAS | FI_ORDER_ATOMIC_RAR | FI_ORDER_ATOMIC_RAW |
                                         FI_ORDER_ATOMIC_WAR | FI_ORDER_ATOMIC_WAW;
 
-/// Primary capabilities bring their directions, unless the program named some.
+/// Primary capabilities bring their directions, unless the program named some of these.
 std::uint64_t with_directions(std::uint64_t caps) noexcept {
-  if (!(caps & kDirectionCaps)) {
-    if (caps & (FI_MSG | FI_TAGGED)) caps |= FI_SEND | FI_RECV;
-    if (caps & (FI_RMA | FI_ATOMIC)) caps |= FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
-  }
+  constexpr std::uint64_t kOfMessages = FI_SEND | FI_RECV;
+  constexpr std::uint64_t kOneSided = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+  if (caps & (FI_MSG | FI_TAGGED) && !(caps & kOfMessages)) caps |= kOfMessages;
+  if (caps & (FI_RMA | FI_ATOMIC) && !(caps & kOneSided)) caps |= kOneSided;
   return caps | kDomainCaps;
+}
+
+std::uint64_t orders_for(const fi_info* hints) noexcept {
+  std::uint64_t order = kNaturalOrder;
+  if (hints && hints->tx_attr) order |= hints->tx_attr->msg_order;
+  if (hints && hints->rx_attr) order |= hints->rx_attr->msg_order;
+  return order;
+}
+
+/// Up to which size these keep one-sided operations in order: any, if one goes after the other; else the ordered lane keeps
+/// atomics in order, whose size is bounded.
+std::size_t ordered_bytes(std::uint64_t order) noexcept {
+  return order & kOneSidedOrders ? kMessageBytesMax : kAtomicBytesMax;
+}
+
+bool satisfies_order(const fi_info& hints) noexcept {
+  const std::size_t offered = ordered_bytes(orders_for(&hints));
+  return !hints.ep_attr || (hints.ep_attr->max_order_raw_size <= offered &&
+                            hints.ep_attr->max_order_war_size <= offered &&
+                            hints.ep_attr->max_order_waw_size <= offered);
 }
 
 bool within(std::uint64_t asked, std::uint64_t offered) noexcept { return !(asked & ~offered); }
@@ -79,14 +99,13 @@ bool satisfies_domain(const fi_domain_attr* asked, std::uint32_t api_version) no
 bool satisfies(const fi_info& hints, std::uint32_t api_version) noexcept {
   return within(hints.caps, kAllCaps) && hints.addr_format == FI_FORMAT_UNSPEC &&
          (!hints.fabric_attr || named(hints.fabric_attr->name, kFabricName)) &&
-         satisfies_endpoint(hints.ep_attr) && satisfies_domain(hints.domain_attr, api_version) &&
-         satisfies_transmit(hints.tx_attr) && satisfies_receive(hints.rx_attr);
+         satisfies_endpoint(hints.ep_attr) && satisfies_order(hints) &&
+         satisfies_domain(hints.domain_attr, api_version) && satisfies_transmit(hints.tx_attr) &&
+         satisfies_receive(hints.rx_attr);
 }
 
 void fill_transfer(fi_info& info, const fi_info* hints) noexcept {
-  std::uint64_t order = kNaturalOrder;
-  if (hints && hints->tx_attr) order |= hints->tx_attr->msg_order;
-  if (hints && hints->rx_attr) order |= hints->rx_attr->msg_order;
+  const std::uint64_t order = orders_for(hints);
   fi_tx_attr& tx = *info.tx_attr;
   tx.caps = info.caps & kTransmitCaps;
   tx.op_flags = hints && hints->tx_attr ? hints->tx_attr->op_flags : 0;
@@ -106,8 +125,7 @@ void fill_transfer(fi_info& info, const fi_info* hints) noexcept {
   ep.protocol = FI_PROTO_UNSPEC;
   ep.protocol_version = 1;
   ep.max_msg_size = kMessageBytesMax;
-  // One operation at a time keeps the order of any size.
-  ep.max_order_raw_size = order & kOneSidedOrders ? kMessageBytesMax : 0;
+  ep.max_order_raw_size = ordered_bytes(order);
   ep.max_order_war_size = ep.max_order_raw_size;
   ep.max_order_waw_size = ep.max_order_raw_size;
   ep.mem_tag_format = kTagFormat;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <string>
 
 #include "provider/eq.h"
@@ -15,14 +16,14 @@ namespace {
 
 int bind_vector(fid_t object, fid* other, uint64_t) {
   AddressVector& av = AddressVector::of(object);
-  if (other->fclass != FI_CLASS_EQ || av.events()) return -FI_EINVAL;
+  if (other->fclass != FI_CLASS_EQ || av.bound()) return -FI_EINVAL;
   av.bind(EventQueue::of(other));
   return 0;
 }
 
 void report_inserted(AddressVector& av, void* context, std::size_t inserted) {
   const fi_eq_entry entry = {&av.fid, context, inserted};
-  av.events()->write(FI_AV_COMPLETE, &entry, sizeof entry);
+  av.bound()->write(FI_AV_COMPLETE, &entry, sizeof entry);
 }
 
 void report_failed(AddressVector& av, void* context, std::size_t index, int error) {
@@ -32,14 +33,15 @@ void report_failed(AddressVector& av, void* context, std::size_t index, int erro
   entry.data = index;
   entry.err = error;
   entry.prov_errno = error;
-  av.events()->write_error(entry);
+  av.bound()->write_error(entry);
 }
 
-/// With an event queue bound insertion counts as asynchronous: the count comes as an event.
+/// In a vector that was opened with FI_EVENT the count comes as an event.
 int insert_addresses(fid_av* object, const void* addresses, size_t count, fi_addr_t* results,
                      uint64_t flags, void* context) {
   return guarded([&] {
     AddressVector& av = AddressVector::of(object);
+    if (av.tells() && !av.bound()) return -FI_ENOEQ;
     int inserted = 0;
     for (std::size_t i = 0; i < count; ++i) {
       Address raw;
@@ -49,10 +51,10 @@ int insert_addresses(fid_av* object, const void* addresses, size_t count, fi_add
       const int error = av.insert(raw, address);
       if (results) results[i] = error ? FI_ADDR_NOTAVAIL : address;
       if (flags & FI_SYNC_ERR && context) static_cast<int*>(context)[i] = -error;
-      if (error && av.events()) report_failed(av, context, i, -error);
+      if (error && av.tells()) report_failed(av, context, i, -error);
       inserted += error ? 0 : 1;
     }
-    if (!av.events()) return inserted;
+    if (!av.tells()) return inserted;
     report_inserted(av, context, static_cast<std::size_t>(inserted));
     return 0;
   });
@@ -113,8 +115,8 @@ fi_ops_av vector_ops = {
 
 }  // namespace
 
-AddressVector::AddressVector(Domain& domain, void* context) noexcept
-    : Object(FI_CLASS_AV, vector_fid_ops, context), domain_(domain) {
+AddressVector::AddressVector(Domain& domain, bool tells, void* context) noexcept
+    : Object(FI_CLASS_AV, vector_fid_ops, context), domain_(domain), tells_(tells) {
   ops = &vector_ops;
   domain_.keep();
 }
@@ -140,10 +142,11 @@ int AddressVector::insert(const Address& raw, fi_addr_t& address) {
     if (next_ / kChunk == kChunks) return -FI_ENOMEM;
     owned_.push_back(std::make_unique<Destination[]>(kChunk));
   }
-  address = free_.empty() ? next_ : free_.back();
+  address = free_.empty() ? next_ : free_.front();
   owned_[address / kChunk][address % kChunk] = *destination;
   reverse_.emplace(std::pair{destination->peer, destination->port}, address);
   if (!free_.empty()) {
+    std::pop_heap(free_.begin(), free_.end(), std::greater<>());
     free_.pop_back();
     return 0;
   }
@@ -165,6 +168,7 @@ int AddressVector::remove(fi_addr_t address) noexcept {
   owned_[address / kChunk][address % kChunk] = {};
   return guarded([&] {
     free_.push_back(address);
+    std::push_heap(free_.begin(), free_.end(), std::greater<>());
     return 0;
   });
 }
@@ -180,7 +184,7 @@ int open_address_vector(fid_domain* domain, fi_av_attr* attr, fid_av** av, void*
   if (attr->name || attr->flags & ~static_cast<uint64_t>(FI_EVENT | FI_SYMMETRIC))
     return -FI_ENOSYS;  // shared vectors are not offered
   return guarded([&] {
-    *av = new AddressVector(Domain::of(domain), context);
+    *av = new AddressVector(Domain::of(domain), (attr->flags & FI_EVENT) != 0, context);
     if (attr->type == FI_AV_UNSPEC) attr->type = FI_AV_MAP;
     return 0;
   });

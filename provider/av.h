@@ -21,7 +21,7 @@ class EventQueue;
 
 class AddressVector final : public Object<AddressVector, fid_av> {
  public:
-  AddressVector(Domain& domain, void* context) noexcept;
+  AddressVector(Domain& domain, bool tells, void* context) noexcept;
   ~AddressVector();
 
   /// The port behind an address, or null.
@@ -42,7 +42,9 @@ class AddressVector final : public Object<AddressVector, fid_av> {
   int remove(fi_addr_t address) noexcept;
 
   void bind(EventQueue& events) noexcept;
-  EventQueue* events() noexcept { return events_; }
+  EventQueue* bound() noexcept { return events_; }
+  /// Insertion is asynchronous: its end is told by the event queue.
+  bool tells() const noexcept { return tells_; }
   Domain& domain() noexcept { return domain_; }
 
  private:
@@ -50,10 +52,11 @@ class AddressVector final : public Object<AddressVector, fid_av> {
   static constexpr std::size_t kChunks = 4096;
 
   Domain& domain_;
+  const bool tells_;
   std::array<std::atomic<Destination*>, kChunks> chunks_{};
   std::mutex lock_;  // everything below
   std::vector<std::unique_ptr<Destination[]>> owned_;
-  std::vector<fi_addr_t> free_;
+  std::vector<fi_addr_t> free_;  // a heap, the lowest first: what is inserted next has that address
   fi_addr_t next_ = 0;
   // An address that was inserted twice stands there twice.
   std::multimap<std::pair<Peer*, PortNumber>, fi_addr_t> reverse_;

@@ -33,6 +33,7 @@ Counter::Counter(Domain& domain, void* context) noexcept
 
 std::uint64_t Counter::read() noexcept {
   domain_.engine().progress();
+  value_changed_.store(false, std::memory_order_seq_cst);
   const std::uint64_t value = value_.load(std::memory_order_acquire);
   if (value_read_.exchange(value, std::memory_order_relaxed) == value) {
     spins_.found_nothing(domain_.engine());
@@ -43,27 +44,32 @@ std::uint64_t Counter::read() noexcept {
 }
 std::uint64_t Counter::read_errors() noexcept {
   domain_.engine().progress();
+  errors_changed_.store(false, std::memory_order_seq_cst);
   const std::uint64_t errors = errors_.load(std::memory_order_acquire);
   errors_read_.store(errors, std::memory_order_relaxed);
   return errors;
 }
 int Counter::add(std::uint64_t more) noexcept {
   value_.fetch_add(more, std::memory_order_release);
+  value_changed_.store(true, std::memory_order_release);
   wait_fd_.notify();
   return 0;
 }
 int Counter::set(std::uint64_t value) noexcept {
   value_.store(value, std::memory_order_release);
+  value_changed_.store(true, std::memory_order_release);
   wait_fd_.notify();
   return 0;
 }
 int Counter::add_errors(std::uint64_t more) noexcept {
   errors_.fetch_add(more, std::memory_order_release);
+  errors_changed_.store(true, std::memory_order_release);
   wait_fd_.notify();
   return 0;
 }
 int Counter::set_errors(std::uint64_t value) noexcept {
   errors_.store(value, std::memory_order_release);
+  errors_changed_.store(true, std::memory_order_release);
   wait_fd_.notify();
   return 0;
 }
@@ -82,7 +88,9 @@ int Counter::wait(std::uint64_t threshold, int timeout_ms) noexcept {
 // What ends badly is news as well: who sleeps until something has ended would else sleep for ever.
 bool Counter::ready() noexcept {
   domain_.engine().progress();
-  return value_.load(std::memory_order_acquire) != value_read_.load(std::memory_order_relaxed) ||
+  return value_changed_.load(std::memory_order_acquire) ||
+         errors_changed_.load(std::memory_order_acquire) ||
+         value_.load(std::memory_order_acquire) != value_read_.load(std::memory_order_relaxed) ||
          errors_.load(std::memory_order_acquire) != errors_read_.load(std::memory_order_relaxed);
 }
 

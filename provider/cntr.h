@@ -35,6 +35,8 @@ class Counter final : public Object<Counter, fid_cntr>, public Waitable {
 
   bool ready() noexcept override;
   Engine* engine() noexcept override { return &domain_.engine(); }
+  void join_poll_set() noexcept override { keep(); }
+  void leave_poll_set() noexcept override { drop(); }
 
  private:
   Domain& domain_;
@@ -42,6 +44,9 @@ class Counter final : public Object<Counter, fid_cntr>, public Waitable {
   std::atomic<std::uint64_t> errors_{0};
   std::atomic<std::uint64_t> value_read_{0};  // what the application read last
   std::atomic<std::uint64_t> errors_read_{0};
+  // The application has changed it since it read it: an operation that ends may bring it back to what was read.
+  std::atomic<bool> value_changed_{false};
+  std::atomic<bool> errors_changed_{false};
   IdleSpins spins_;
 };
 

@@ -38,12 +38,13 @@ inline void CompletionQueue::release(Completed& node) noexcept {
 
 // For each message that is read: no call.
 [[gnu::always_inline]] inline void CompletionQueue::pop() noexcept {
-  if (local_first_) {
-    Completed* const taken = local_first_;
-    local_first_ = taken->next.load(std::memory_order_relaxed);
-    release(*taken);
-    return;
-  }
+  if (!local_first_) return pop_arrival();
+  Completed* const taken = local_first_;
+  local_first_ = taken->next.load(std::memory_order_relaxed);
+  release(*taken);
+}
+
+[[gnu::always_inline]] inline void CompletionQueue::pop_arrival() noexcept {
   Completed* const taken = arrivals_.front();
   if (taken->pool) static_cast<Op*>(taken)->posted = false;
   if (Completed* const spent = arrivals_.pop()) release(*spent);
@@ -162,7 +163,9 @@ ssize_t CompletionQueue::read(void* entries, std::size_t count, fi_addr_t* sourc
 
 ssize_t CompletionQueue::read_error(fi_cq_err_entry* entry, std::uint64_t) noexcept {
   const std::lock_guard hold(domain_.gate());
-  const Completed* const node = front();
+  // Whatever this side has finished since the error was announced: it is there.
+  const bool local = local_first_ && local_first_->error;
+  const Completed* const node = local ? local_first_ : arrivals_.front();
   if (!node || !node->error) return -FI_EAGAIN;
   entry->op_context = node->context;
   entry->flags = node->flags;
@@ -174,7 +177,7 @@ ssize_t CompletionQueue::read_error(fi_cq_err_entry* entry, std::uint64_t) noexc
   entry->err = node->error;
   entry->prov_errno = node->error;
   entry->err_data_size = 0;
-  pop();
+  local ? pop() : pop_arrival();
   return 1;
 }
 
@@ -183,7 +186,7 @@ ssize_t CompletionQueue::read_waiting(void* entries, std::size_t count, fi_addr_
   ssize_t result = -FI_EAGAIN;
   wait_until(&domain_.engine(), timeout_ms, [&] {
     result = read(entries, count, sources);
-    return result != -FI_EAGAIN || signalled_.exchange(false, std::memory_order_acquire);
+    return result != -FI_EAGAIN || take_signal();
   });
   return result;
 }

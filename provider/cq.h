@@ -47,6 +47,11 @@ class CompletionQueue final : public Object<CompletionQueue, fid_cq>, public Wai
 
   bool ready() noexcept override;
   Engine* engine() noexcept override { return &domain_.engine(); }
+  void join_poll_set() noexcept override { keep(); }
+  void leave_poll_set() noexcept override { drop(); }
+  bool take_signal() noexcept override {
+    return signalled_.exchange(false, std::memory_order_acquire);
+  }
 
  private:
   using Copy = void (*)(const Completed& from, void* entries, std::size_t index) noexcept;
@@ -57,6 +62,7 @@ class CompletionQueue final : public Object<CompletionQueue, fid_cq>, public Wai
     return front() != nullptr;
   }
   void pop() noexcept;
+  void pop_arrival() noexcept;
   void release(Completed& node) noexcept;
   ssize_t drain(void* entries, std::size_t count, fi_addr_t* sources) noexcept;
   static Copy copy_for(fi_cq_format format) noexcept;

@@ -33,6 +33,8 @@ class EventQueue final : public Object<EventQueue, fid_eq>, public Waitable {
 
   bool ready() noexcept override;
   Engine* engine() noexcept override { return nullptr; }
+  void join_poll_set() noexcept override { keep(); }
+  void leave_poll_set() noexcept override { drop(); }
 
  private:
   struct Event {

@@ -12,9 +12,6 @@
 namespace livebtl::fi {
 namespace {
 
-// libfabric's utility providers ask with this flag for something to stack themselves upon.
-constexpr std::uint64_t kUtilityProbe = 1ULL << 59;
-
 int set_address(void*& slot, std::size_t& bytes, const void* raw) noexcept {
   slot = std::malloc(kAddressBytes);
   if (!slot) return -FI_ENOMEM;
@@ -52,8 +49,6 @@ int set_destination(fi_info& info, const char* node, const char* service, std::u
 
 int get_info(std::uint32_t api_version, const char* node, const char* service, std::uint64_t flags,
              const fi_info* hints, fi_info** info) {
-  const fi_ep_type type = hints && hints->ep_attr ? hints->ep_attr->type : FI_EP_UNSPEC;
-  if (flags & kUtilityProbe && type != FI_EP_UNSPEC && type != FI_EP_RDM) return -FI_ENODATA;
   return guarded([&] {
     if (!is_named(hints, ::getenv, open_mpi_parameter)) return -FI_ENODATA;
     int error = 0;

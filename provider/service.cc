@@ -77,11 +77,23 @@ Result<std::string> service_file(std::string_view name) {
   return path + "/" + std::string(name);
 }
 
-struct flock whole_file(short type) noexcept {
+// What a process that serves has locked: the name from the beginning, the address once it stands in the file.
+enum class Part : off_t { kName, kAddress };
+
+struct flock part_of_file(Part part, short type) noexcept {
   struct flock lock {};
   lock.l_type = type;
   lock.l_whence = SEEK_SET;
+  lock.l_start = static_cast<off_t>(part);
+  lock.l_len = 1;
   return lock;
+}
+
+bool write_address(const Fd& fd, const Address& address) noexcept {
+  struct flock lock = part_of_file(Part::kAddress, F_WRLCK);
+  return ::pwrite(fd.number(), address.raw.data(), kAddressBytes, 0) ==
+             static_cast<ssize_t>(kAddressBytes) &&
+         ::fcntl(fd.number(), F_OFD_SETLK, &lock) == 0;
 }
 
 /// Opens and locks the file at `path`. None and errno: not done, EAGAIN if another holds it.
@@ -89,7 +101,7 @@ Fd open_locked(const std::string& path) noexcept {
   for (;;) {
     Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!fd) return fd;
-    struct flock lock = whole_file(F_WRLCK);
+    struct flock lock = part_of_file(Part::kName, F_WRLCK);
     if (::fcntl(fd.number(), F_OFD_SETLK, &lock) != 0) {
       const int error = errno == EACCES ? EAGAIN : errno;
       fd.reset();
@@ -108,7 +120,7 @@ Fd open_locked(const std::string& path) noexcept {
 /// The address in a live service's file, or nothing (yet).
 bool read_live(const std::string& path, Address& address) noexcept {
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  struct flock lock = whole_file(F_RDLCK);
+  struct flock lock = part_of_file(Part::kAddress, F_RDLCK);
   return fd && ::fcntl(fd.number(), F_OFD_GETLK, &lock) == 0 && lock.l_type == F_WRLCK &&
          ::pread(fd.number(), address.raw.data(), kAddressBytes, 0) ==
              static_cast<ssize_t>(kAddressBytes);
@@ -155,7 +167,8 @@ Result<Address> resolve_service(const Address& service) {
 }
 
 PublishedService::~PublishedService() {
-  if (fd_) ::unlink(path_.c_str());
+  if (fd_ && owner_ == ::getpid())
+    ::unlink(path_.c_str());  // a child has a copy of it, and serves nobody
 }
 
 Status PublishedService::publish(const Address& service, const Address& endpoint) {
@@ -166,11 +179,11 @@ Status PublishedService::publish(const Address& service, const Address& endpoint
   Fd fd = open_locked(*path);
   if (!fd && errno == EAGAIN)
     return fail(Errc::kRefused, "another endpoint serves " + std::string(name));
-  if (!fd || ::pwrite(fd.number(), endpoint.raw.data(), kAddressBytes, 0) !=
-                 static_cast<ssize_t>(kAddressBytes))
+  if (!fd || !write_address(fd, endpoint))
     return fail(Errc::kSystem, "cannot write " + *path + ": " + std::strerror(errno));
   fd_ = std::move(fd);
   path_ = *path;
+  owner_ = ::getpid();
   return {};
 }
 

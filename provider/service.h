@@ -8,6 +8,8 @@
 // directory, for processes of one host, or of hosts that share LIVEBTL_RUNDIR.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 
 #include "base/fd.h"
@@ -37,6 +39,7 @@ class PublishedService {
  private:
   Fd fd_;
   std::string path_;
+  pid_t owner_ = 0;
 };
 
 /// For people: "livebtl:service/9228", "livebtl:01ab...". text: kAddressTextBytes.

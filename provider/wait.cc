@@ -47,7 +47,7 @@ int try_wait(fid_fabric*, fid** objects, int count) {
     Waitable* const object = waitable_of(objects[i]);
     if (!object) return -FI_EINVAL;
     object->wait_fd().arm();
-    if (object->ready()) return -FI_EAGAIN;
+    if (object->ready() || object->take_signal()) return -FI_EAGAIN;
   }
   for (int i = 0; i < count; ++i) {
     if (objects[i]->fclass == FI_CLASS_WAIT) continue;
@@ -66,7 +66,10 @@ fi_ops_wait wait_set_ops = {sizeof(fi_ops_wait), Method<&WaitSet::wait>::call};
 class PollSet final : public Object<PollSet, fid_poll> {
  public:
   explicit PollSet(Domain& owner) noexcept;
-  ~PollSet() { domain.drop(); }
+  ~PollSet() {
+    for (const fid_t member : members) waitable_of(member)->leave_poll_set();
+    domain.drop();
+  }
 
   Domain& domain;
   std::vector<fid_t> members;
@@ -83,15 +86,19 @@ int poll_members(fid_poll* set, void** contexts, int count) {
 }
 
 int add_member(fid_poll* set, fid* object, uint64_t flags) {
-  if (!waitable_of(object) || flags != 0) return -FI_EINVAL;
+  Waitable* const joining = waitable_of(object);
+  if (!joining || flags != 0) return -FI_EINVAL;
+  std::vector<fid_t>& members = PollSet::of(set).members;
+  if (std::find(members.begin(), members.end(), object) != members.end()) return 0;
   return guarded([&] {
-    PollSet::of(set).members.push_back(object);
+    members.push_back(object);
+    joining->join_poll_set();
     return 0;
   });
 }
 
 int remove_member(fid_poll* set, fid* object, uint64_t) {
-  std::erase(PollSet::of(set).members, object);
+  if (std::erase(PollSet::of(set).members, object) != 0) waitable_of(object)->leave_poll_set();
   return 0;
 }
 

@@ -52,6 +52,11 @@ class Waitable {
   /// Moves the engine; is there something to read?
   virtual bool ready() noexcept = 0;
   virtual Engine* engine() noexcept = 0;  // null: needs none
+  /// Has the application told a sleeper to wake? Once.
+  virtual bool take_signal() noexcept { return false; }
+  /// In between it cannot be closed.
+  virtual void join_poll_set() noexcept = 0;
+  virtual void leave_poll_set() noexcept = 0;
 
   /// What it is opened with: opens the descriptor, or joins the set. Returns 0 or a negative error.
   int set_wait(fi_wait_obj how, fid_wait* set) noexcept;

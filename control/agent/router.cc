@@ -44,12 +44,15 @@ std::optional<Router::Incoming> Router::receive() {
   while (auto envelope = door_.receive()) {
     if (auto incoming = take(std::move(*envelope))) return incoming;
   }
-  for (std::string& peer : door_.ended()) take_note({std::move(peer), std::nullopt});
+  for (std::string& peer : door_.ended()) {
+    if (helpers_.erase(peer) != 0) take_note({std::move(peer), std::nullopt});
+  }
   return std::nullopt;
 }
 
 std::optional<Router::Incoming> Router::take(Envelope envelope) {
   if (envelope.to == kFinisherNote) {
+    helpers_.insert(envelope.peer);
     take_note({std::move(envelope.peer), std::move(envelope.body)});
     return std::nullopt;
   }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <set>
 #include <vector>
 
 #include "base/clock.h"
@@ -95,6 +96,7 @@ class Router {
   Forwarders<LocalLink> questions_{kQuestionsMax};
   std::deque<Answered> answers_;
   std::deque<Note> notes_;
+  std::set<std::string> helpers_;  // peers that have said something as such, until they end
   bool said_starved_ = false;
 };
 

@@ -2,7 +2,6 @@
 // control/client/job_links.cc -- see job_links.h. Members of other nodes: job_links_remote.cc.
 #include "control/client/job_links.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,11 +18,6 @@ constexpr int kFromOneAtOnce = 64;  // a member that never pauses holds up no ot
 // Some answers of each of ten thousand members. What comes beyond it is dropped, and whoever misses it asks again: what
 // waited in the sockets would keep relays from being heard behind it.
 constexpr std::size_t kBacklogBytesMax = std::size_t{64} << 20;
-
-bool is_socket_of(const std::string& path, uid_t owner) {
-  struct stat facts {};
-  return ::lstat(path.c_str(), &facts) == 0 && S_ISSOCK(facts.st_mode) && facts.st_uid == owner;
-}
 
 }  // namespace
 
@@ -93,24 +87,27 @@ void JobLinks::forget_gone() {
   std::erase_if(links_, [&](const auto& entry) { return has_left(entry.first); });
 }
 
+/// In another user's directory a path may lead anywhere, to the socket of somebody else's job too: who listens there tells.
+std::optional<LocalLink> JobLinks::connect_to_owner(const std::string& path) const {
+  auto link = LocalLink::connect(path);
+  const bool theirs = link && (job_.owner == ::geteuid() || link->listener() == job_.owner);
+  return theirs ? std::optional(std::move(*link)) : std::nullopt;
+}
+
 /// nullptr: it does not listen, or there is no room for one more connection now.
 LocalLink* JobLinks::link_to(ProcessId process) {
   const auto known = links_.find(process);
   if (known != links_.end() && !known->second.closed()) return &known->second;
   if (known != links_.end()) links_.erase(known);
-  const std::string path = socket_path(job_.directory, process);
-  // In another user's directory a link may lead anywhere.
-  if (job_.owner != ::geteuid() && !is_socket_of(path, job_.owner)) return nullptr;
-  auto link = LocalLink::connect(path);
+  auto link = connect_to_owner(socket_path(job_.directory, process));
   return link ? &links_.emplace(process, std::move(*link)).first->second : nullptr;
 }
 
 LocalLink* JobLinks::gateway() {
   if (gateway_ && gateway_->closed()) gateway_.reset();
-  if (!gateway_ && !gateway_path_.empty() &&
-      (job_.owner == ::geteuid() || is_socket_of(gateway_path_, job_.owner))) {
+  if (!gateway_ && !gateway_path_.empty()) {
     gateway_merges_ = false;  // until it says so: it may be of an earlier version
-    if (auto link = LocalLink::connect(gateway_path_)) gateway_.emplace(std::move(*link));
+    gateway_ = connect_to_owner(gateway_path_);
   }
   return gateway_ ? &*gateway_ : nullptr;
 }

@@ -87,6 +87,7 @@ class JobLinks {
   explicit JobLinks(JobPlace job) : job_(std::move(job)) {}
 
   LocalLink* link_to(ProcessId process);
+  std::optional<LocalLink> connect_to_owner(const std::string& path) const;
   LocalLink* gateway();
   std::vector<ProcessId> near() const;
   template <class Connection>

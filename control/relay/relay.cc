@@ -3,14 +3,17 @@
 #include "control/relay/relay.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "control/place/member_file.h"
+#include "control/place/run.h"
 #include "control/place/rundir.h"
 #include "control/wire/relay_talk.h"
 
@@ -51,7 +54,32 @@ TimeNs end_without_members(const Passing& passing, TimeNs begun, TimeNs alone_si
   return asked_at == 0 ? 0 : std::min(asked_at + kLastAnswerWithin, alone_since + kAskedAtMost);
 }
 
-void serve(Passing& passing) {
+/// What makes this process the node's relay: a file that it has locked. The last member removes it, with all that belongs to
+/// the run; after a crash a later run of the job's name does, which then has a relay of its own in this directory.
+class Duty {
+ public:
+  enum class State { kOurs, kRemoved, kAnothers };
+
+  Duty(const Fd& directory, const Fd& lock, std::string name)
+      : directory_(directory), lock_(lock), name_(std::move(name)) {}
+
+  State state() const {
+    struct stat held {
+    }, named{};
+    if (::fstatat(directory_.number(), name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0)
+      return State::kRemoved;
+    const bool same = ::fstat(lock_.number(), &held) == 0 && held.st_dev == named.st_dev &&
+                      held.st_ino == named.st_ino;
+    return same ? State::kOurs : State::kAnothers;
+  }
+
+ private:
+  const Fd& directory_;
+  const Fd& lock_;
+  std::string name_;
+};
+
+void serve(Passing& passing, const Duty& duty) {
   std::vector<pollfd> fds;
   const TimeNs begun = monotonic_now();
   TimeNs alone_since = begun;
@@ -59,15 +87,19 @@ void serve(Passing& passing) {
     passing.turn(monotonic_now());
     if (passing.members() != 0) alone_since = monotonic_now();
     const TimeNs end = end_without_members(passing, begun, alone_since);
-    if (passing.members() == 0 && monotonic_now() >= end) return;
-    sleep_until_something(passing, passing.members() == 0 ? end : INT64_MAX, fds);
+    const bool alone = passing.members() == 0;
+    if (alone && (monotonic_now() >= end || duty.state() == Duty::State::kAnothers)) return;
+    sleep_until_something(passing, alone ? end : INT64_MAX, fds);
   }
 }
 
-/// By the directory that was opened at the start: at its path there may be that of a later job.
-void remove_sockets(int directory, std::uint64_t node) {
+/// By the directory that was opened at the start: at its path there may be that of a later job. While the register is locked
+/// nobody enters the directory, so that no later run begins between the look and the removal.
+void remove_sockets(const RelayFacts& facts, const Fd& directory, const Duty& duty) {
+  const auto entries = RunRegister::open(facts.directory, false);
+  if (duty.state() != Duty::State::kOurs) return;
   for (const std::string_view kind : {kRelaySocket, kRelayInnerSocket})
-    ::unlinkat(directory, process_file(ProcessId{node}, kind).c_str(), 0);
+    ::unlinkat(directory.number(), process_file(ProcessId{facts.node}, kind).c_str(), 0);
 }
 
 }  // namespace
@@ -79,9 +111,10 @@ int run_relay(const RelayFacts& facts) {
   const Fd lock(::openat(directory->number(), lock_name.c_str(),
                          O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!lock || !take_duty(lock.number())) return 0;
+  const Duty duty(*directory, lock, lock_name);
   auto passing = Passing::open(facts);
-  if (passing) serve(*passing);
-  remove_sockets(directory->number(), facts.node);
+  if (passing) serve(*passing, duty);
+  remove_sockets(facts, *directory, duty);
   leave_job_directory(facts.directory, std::make_shared<const Fd>(std::move(*directory)));
   // Not by the end of the scope: ZeroMQ would remove its socket by its path, and wait for what is
   // still to be sent.

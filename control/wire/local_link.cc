@@ -41,6 +41,13 @@ Result<LocalLink> LocalLink::connect(const std::string& path) {
   return LocalLink(std::move(fd));
 }
 
+std::optional<uid_t> LocalLink::listener() const noexcept {
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  if (::getsockopt(fd_.number(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return std::nullopt;
+  return peer.uid;
+}
+
 std::optional<Envelope> LocalLink::receive() {
   while (!ended_) {
     std::array<char, kLocalPacketMax> packet;

@@ -36,6 +36,9 @@ class LocalLink {
   /// is nobody else's before.
   bool closed() const noexcept { return ended_; }
 
+  /// Whose process has called listen() where this was connected to. nullopt: the kernel does not tell.
+  std::optional<uid_t> listener() const noexcept;
+
   int fd() const noexcept { return fd_.number(); }
   /// What to poll it for. Requires: not closed().
   pollfd wanted() const noexcept {

@@ -121,15 +121,15 @@ bool Probes::is_unmet(const Peer& peer) const noexcept {
          peer.process != context_.config.process;
 }
 
-// A large message is waited for by its receiver, and a message that finds no credit by its sender.
+// A large message is waited for by both ends, and a message that finds no credit by its sender.
 bool Probes::waits_for(const Peer& peer) const noexcept {
-  return peer.has_to_send() || peer.transfers_asked != 0 || ports_.waits_for(peer);
+  return peer.has_to_send() || peer.has_unfinished() || ports_.waits_for(peer);
 }
 
 TimeNs Probes::round_due_at() noexcept {
   bool waits = ports_.waits_for_one();
   peers_.for_each_met(
-      [&](const Peer& peer) { waits = waits || peer.has_to_send() || peer.transfers_asked != 0; });
+      [&](const Peer& peer) { waits = waits || peer.has_to_send() || peer.has_unfinished(); });
   return waits ? round_at_ : kNoDeadline;
 }
 

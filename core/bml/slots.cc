@@ -163,7 +163,8 @@ void Slots::announce() noexcept {
   to_announce_ = false;
   const Blob blob = encode_addresses(told_);
   peers_.for_each([&](Peer& peer) {
-    if (peer.send_path != nullptr && peer.process != context_.config.process)
+    // One that nothing is sent to now, as in a hold, hears of it first of all afterwards.
+    if (peer.connected() && peer.process != context_.config.process)
       sender_.queue_addresses(peer, blob);
   });
 }

@@ -28,7 +28,7 @@ struct Core {
         lock(watch),
         boxes(context, sender),
         sender(context, transfers, boxes, bml),
-        transfers(context, sender, receiver, onesided, ports),
+        transfers(context, sender, receiver, onesided, ports, bml),
         onesided(context, sender, transfers, ports, bml),
         receiver(context, sender, transfers, onesided, ports, boxes, bml),
         bml({context, sender, receiver, transfers, onesided, ports, boxes, switching, returning,

@@ -26,6 +26,8 @@ class Intervals {
   bool touches(std::uint64_t offset, std::uint64_t length) const noexcept;
   /// Bytes arrived in all.
   std::uint64_t covered() const noexcept { return prefix_ + island_bytes_; }
+  /// How many stretches have arrived that are apart from each other and from the beginning.
+  std::size_t islands() const noexcept { return islands_.size(); }
   /// All bytes before this have arrived: where a new attempt may start.
   std::uint64_t prefix() const noexcept { return prefix_; }
 

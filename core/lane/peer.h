@@ -159,7 +159,8 @@ struct Peer {
   std::vector<std::uint64_t> sending;           // transfers with data still to post (rendezvous.h)
   std::uint32_t tickets_waiting = 0;            // for a path that takes them (core/bml/tickets.h)
   std::uint32_t transfers_asked = 0;            // of ours: the peer wants the data, and has not all
-  std::vector<core::Path*> bulk_paths;          // the placed lane's; striped by weight
+  std::uint32_t transfers_open = 0;     // both ways, from the offer to the end (rendezvous.h)
+  std::vector<core::Path*> bulk_paths;  // the placed lane's; striped by weight
   core::CopyChoice copies;
   core::SentAhead ahead;
   std::map<std::string, std::uint64_t> lost_paths;  // by transport: id of what a redial replaces
@@ -175,6 +176,10 @@ struct Peer {
 
   bool has_to_send() const noexcept {
     return !tx.idle() || !tx.requests.empty() || !sending.empty();
+  }
+  /// Something that it was told of, or that it has begun, is not at its end.
+  bool has_unfinished() const noexcept {
+    return transfers_open != 0 || tx.open_requests != 0 || !awaiting_done.empty();
   }
   /// Some path to it is open.
   bool connected() const noexcept {

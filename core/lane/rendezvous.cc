@@ -21,6 +21,7 @@ OutTransfer& Transfers::offer(Peer& peer, PortState* port, Operation* operation,
   out.operation = operation;
   out.port = port;
   out.peer = &peer;
+  ++peer.transfers_open;
   out.bytes = bytes;
   out.slice_count = static_cast<std::uint8_t>(slices.size());
   std::copy(slices.begin(), slices.end(), out.slices);
@@ -97,6 +98,7 @@ void Transfers::complete_out_if_done(std::uint64_t name) noexcept {
   out->peer->ahead.ended(name);
   const OutTransfer done = *out;
   if (done.asked_for()) --done.peer->transfers_asked;
+  --done.peer->transfers_open;
   out_.release(name);
   if (done.counted) sender_.request_ended(*done.peer);
   if (done.operation != nullptr) return complete_out(done);

@@ -96,12 +96,13 @@ struct InTransfer {
 class Transfers {
  public:
   Transfers(const Context& context, Sender& sender, Receiver& receiver, OneSided& onesided,
-            PortTable& ports)
+            PortTable& ports, PathEvents& events)
       : context_(context),
         sender_(sender),
         receiver_(receiver),
         onesided_(onesided),
-        ports_(ports) {}
+        ports_(ports),
+        events_(events) {}
 
   /// Sender: makes the transfer for an offer; the caller puts `name` into the RTS.
   OutTransfer& offer(Peer& peer, PortState* port, Operation* operation,
@@ -175,6 +176,7 @@ class Transfers {
   Receiver& receiver_;
   OneSided& onesided_;
   PortTable& ports_;
+  PathEvents& events_;
   SlotTable<OutTransfer> out_;
   SlotTable<InTransfer> in_;
 };

@@ -92,6 +92,7 @@ void Transfers::on_given_up(Peer& peer, const FinBody& fin) noexcept {
 // in: a transfer that ends unfinished. out: its memory is the user's again, and its operation done.
 void Transfers::drop_in(std::uint64_t handle, InTransfer& in, Errc code) noexcept {
   InTransfer dropped = std::move(in);
+  --dropped.peer->transfers_open;
   in_.release(handle);
   let_go(*dropped.peer, [handle](const Path& path) { return path.placing == handle; });
   dropped.completion.code = code;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/lane/onesided.h"
+#include "core/lane/path_events.h"
 #include "core/lane/pieces.h"
 #include "core/lane/port_state.h"
 #include "core/lane/receive.h"
@@ -15,6 +16,9 @@
 namespace livebtl::core {
 
 namespace {
+
+/// Of one transfer. Each of several paths may be ahead of the others by a megabyte or so, in pieces of 16 KiB.
+constexpr std::size_t kIslandsMax = 4096;
 
 CtsBody request_for(const InTransfer& in, std::uint64_t handle) noexcept {
   return {in.transfer, in.arrived.prefix(), in.wanted, handle, in.attempt, 0};
@@ -47,6 +51,7 @@ void Transfers::fetch(Peer& peer, InTransfer in, std::uint64_t wanted) {
   InTransfer& mine = in_.acquire(handle);
   mine = std::move(in);
   mine.wanted = wanted;
+  ++peer.transfers_open;
   ask(mine, handle, mine.ahead && peer.rx.ahead.begin(mine.transfer, handle) ? kFlagAhead : 0);
 }
 
@@ -108,7 +113,9 @@ void Transfers::on_data(Path& path, const FrameHead& head, DataBody data, Bytes 
     in->arrived.add(data.offset, payload.size());
   else
     take(*in, peer, data, payload);
-  if (in->arrived.covered() == in->wanted) complete_in(data.handle);
+  if (in->arrived.covered() == in->wanted) return complete_in(data.handle);
+  if (in->arrived.islands() > kIslandsMax) [[unlikely]]
+    events_.on_breach(peer, "it sends data with more gaps than several paths make");
 }
 
 // Another path may be reading some of the same bytes into place, and may yet fail and leave rubbish: those do not count.
@@ -129,6 +136,7 @@ void Transfers::take(InTransfer& in, const Peer& peer, const DataBody& data,
 
 void Transfers::complete_in(std::uint64_t handle) noexcept {
   const InTransfer in = std::move(*in_.find(handle));
+  --in.peer->transfers_open;
   in_.release(handle);
   tell_end(*in.peer, in.transfer, Errc::kOk, in.end_role());
   finish(in);

@@ -34,6 +34,7 @@ NoJob cannot_write(const std::string& path) {
 /// A reader finds the old text or the new one, whole. Readable for all: node_exporter is another user.
 std::optional<NoJob> replace_file(const std::string& path, const std::string& text) {
   const std::string unnamed = path + ".new." + std::to_string(::getpid());
+  ::unlink(unnamed.c_str());  // of a call that was killed, which had this number
   Fd fd(::open(unnamed.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!fd) return cannot_write(unnamed);
   const bool written =

@@ -5,6 +5,7 @@
 
 #include "hypervisor/criu/criu_job.h"
 #include "hypervisor/criu/criu_words.h"
+#include "hypervisor/criu/process_tree.h"
 
 namespace livebtl::hypervisor {
 
@@ -94,13 +95,17 @@ class RestartSteps : public CriuSteps {
  protected:
   /// The images are in images_, the job's files are back, and the clock is set.
   Answer make_ready();
+  /// They run: from now on they are known, and not by their numbers alone.
+  void note_running();
+  /// Those that note_running() has found.
   Answer end_processes();
   /// Behind the text of a restore that has failed: CRIU ends what it has begun, but may have been killed itself.
   std::string what_runs() const;
 
   SavedMachine saved_;
   DumpedProcesses facts_;  // once make_ready() has read them
-  bool moved_ = false;     // ... and whether their sockets are bound to other addresses now
+  std::vector<KnownProcess> running_;
+  bool moved_ = false;  // ... and whether their sockets are bound to other addresses now
 
  private:
   Answer look();

@@ -167,6 +167,7 @@ class NodeRestart : public RestartSteps {
     say(door, answer, {.job = facts_.job, .owner = facts_.owner});
     const bool goes = answer.ok() && next_word(door, request_) == kGo;
     if (goes) answer = end(true);
+    if (goes && answer.ok()) note_running();
     const bool awaits_relay = goes && answer.ok() && moved_;
     if (goes) say(door, answer, {.relay = awaits_relay ? wait_for_relay() : ""});
     if (!goes && criu_.started()) end(false);

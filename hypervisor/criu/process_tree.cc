@@ -2,13 +2,17 @@
 // hypervisor/criu/process_tree.cc -- see process_tree.h.
 #include "hypervisor/criu/process_tree.h"
 
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
 
+#include "base/fd.h"
 #include "base/process_mark.h"
 #include "base/text.h"
 
@@ -55,6 +59,18 @@ void add_with_parents(const std::string& path, uid_t owner, std::set<std::string
   if (place.empty() || path.find('\n') != std::string::npos || !can_be_saved(path, owner)) return;
   for (std::string each = path; each.size() > place.size(); each = each.substr(0, each.rfind('/')))
     files.insert(each);
+}
+
+bool is_still(const KnownProcess& known) {
+  const auto stat = read_process_stat(known.pid);
+  return stat && stat->start == known.start;
+}
+
+/// By a descriptor, which stays with the process that was looked at, whoever has its number afterwards.
+void kill_if_same(const KnownProcess& known, uid_t owner) {
+  const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, known.pid, 0)));
+  if (process && is_still(known) && owner_of(known.pid) == owner)
+    ::syscall(SYS_pidfd_send_signal, process.number(), SIGKILL, nullptr, 0);
 }
 
 }  // namespace
@@ -130,6 +146,24 @@ Result<pid_t> root_of_user(const std::vector<pid_t>& members, bool launched, uid
   if (const Status own = check_owner(tree_below(*root), owner); !own)
     return tl::unexpected(own.error());
   return root;
+}
+
+std::vector<KnownProcess> known_processes(const std::vector<pid_t>& pids) {
+  std::vector<KnownProcess> known;
+  for (const pid_t pid : pids) {
+    if (const auto stat = read_process_stat(pid)) known.push_back({pid, stat->start});
+  }
+  return known;
+}
+
+void kill_known(const std::vector<KnownProcess>& processes, uid_t owner) {
+  std::map<pid_t, KnownProcess> doomed;
+  for (const KnownProcess& each : processes) {
+    if (doomed.contains(each.pid) || !is_still(each)) continue;
+    for (const KnownProcess& below : known_processes(tree_below(each.pid)))
+      doomed.emplace(below.pid, below);
+  }
+  for (const auto& [pid, each] : doomed) kill_if_same(each, owner);
 }
 
 std::string named_process(pid_t pid) {

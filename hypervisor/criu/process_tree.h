@@ -30,6 +30,16 @@ Status check_owner(const std::vector<pid_t>& pids, uid_t owner);
 /// root_of(), where it and all below it belong to that user. Errors: kNotFound, kRefused.
 Result<pid_t> root_of_user(const std::vector<pid_t>& members, bool launched, uid_t owner);
 
+/// A process, and when it began: its number may be another one's later.
+struct KnownProcess {
+  pid_t pid = 0;
+  std::uint64_t start = 0;  // clock ticks since boot
+};
+/// Those of these that are there.
+std::vector<KnownProcess> known_processes(const std::vector<pid_t>& pids);
+/// Kills those that are still the same, and all below them, as far as they are that user's.
+void kill_known(const std::vector<KnownProcess>& processes, uid_t owner);
+
 /// "mpirun (215)"; "" if it has ended.
 std::string named_process(pid_t pid);
 /// Those of these that are there: "mpirun (215), hello (217)"; "": none is.

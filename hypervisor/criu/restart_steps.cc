@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hypervisor/criu/restart_steps.cc -- the steps of a restore: see criu_steps.h.
-#include <signal.h>
-
 #include <filesystem>
 
 #include "base/text_file.h"
 #include "hypervisor/criu/criu_steps.h"
 #include "hypervisor/criu/dump_files.h"
 #include "hypervisor/criu/places.h"
-#include "hypervisor/criu/process_tree.h"
 
 namespace livebtl::hypervisor {
 namespace {
@@ -67,6 +64,7 @@ Answer RestartSteps::load() {
   const bool began = answer.ok();
   if (began) answer = run_to_its_end(restore_words(request_.criu, images_), kRestoreLog);
   directory_.remove_scratch();
+  if (answer.ok()) note_running();
   if (!answer.ok()) answer.text += began ? what_runs() : "; nothing was restored";
   return answer;
 }
@@ -133,8 +131,10 @@ Answer RestartSteps::readdress() {
   return request_.addresses.empty() ? Answer{} : answer_of(write_file(path, files->image, 0600));
 }
 
+void RestartSteps::note_running() { running_ = known_processes(facts_.pids); }
+
 Answer RestartSteps::end_processes() {
-  for (const pid_t pid : tree_below(facts_.root)) ::kill(pid, SIGKILL);
+  kill_known(running_, facts_.owner);
   return {};
 }
 

@@ -13,18 +13,35 @@
 #include "hypervisor/set/set_directory.h"
 
 namespace livebtl::hypervisor {
+namespace {
+
+/// Where this process or the machine has run out of something, nothing is known of the file.
+Errc code_of_open(int error) {
+  switch (error) {
+    case ENOENT:
+      return Errc::kNotFound;
+    case EACCES:
+      return Errc::kAuth;
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case EINTR:
+    case ESTALE:
+      return Errc::kSystem;
+    default:
+      return Errc::kCorrupt;
+  }
+}
+
+}  // namespace
 
 /// A file of another user, or one that another user may write to, is trusted no more than such a
 /// directory: a machine's memory decides what the machine will do.
 Result<Fd> SetDirectory::open_sealed(const std::string& file, struct stat& facts) const {
   Fd opened(
       ::openat(directory_.number(), file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  const bool none = !opened && errno == ENOENT;
   if (!opened || ::fstat(opened.number(), &facts) != 0)
-    return failed(none              ? Errc::kNotFound
-                  : errno == EACCES ? Errc::kAuth
-                                    : Errc::kCorrupt,
-                  file, std::strerror(errno));
+    return failed(code_of_open(errno), file, std::strerror(errno));
   if (!S_ISREG(facts.st_mode))
     return failed(Errc::kCorrupt, file, "is not a file; this set must not be restored");
   if (others_may_write(facts))

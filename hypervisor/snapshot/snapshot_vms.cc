@@ -30,8 +30,9 @@ void verify_set(const SetRequest& request, const std::atomic<bool>& stop, const 
                              verified ? "" : verified.error().text});
   }
   if (verified) return;
-  if (verified.error().code == Errc::kCancelled) {
-    report.end.code = kCodeInterrupted;
+  if (verified.error().code != Errc::kCorrupt) {
+    const bool by_user = verified.error().code == Errc::kCancelled;
+    report.end.code = by_user ? kCodeInterrupted : kCodeUnfinished;
     report.end.text += "; but not all of it was verified: " + verified.error().text +
                        " (vm restore verifies it, also with --dry-run)";
     return;

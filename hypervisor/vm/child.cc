@@ -12,9 +12,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <mutex>
 #include <optional>
+#include <thread>
 
 namespace livebtl::hypervisor {
 namespace {
@@ -149,6 +151,19 @@ bool wait_for(const Fd& process, TimeNs until) {
     const int count = ::poll(&ended, 1, static_cast<int>(left / kMillisecond + (left > 0 ? 1 : 0)));
     if (count > 0) return true;
     if (count == 0 && left == 0) return false;
+  }
+}
+
+bool wait_for_child(pid_t child, const Fd& process, TimeNs until) {
+  constexpr std::chrono::milliseconds kLook(10);
+  if (process) return wait_for(process, until);
+  for (;;) {
+    siginfo_t ended{};
+    const int looked =
+        ::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT);
+    if (looked == 0 && ended.si_pid == child) return true;
+    if (monotonic_now() >= until) return false;
+    std::this_thread::sleep_for(kLook);
   }
 }
 

@@ -42,6 +42,8 @@ bool read_some(int fd, std::string& text, std::size_t bytes_max = kOutputBytesMa
 
 /// Until it has ended, by its descriptor: a number may be another process's by then.
 bool wait_for(const Fd& process, TimeNs until);
+/// ... that of a child, which is looked at again and again where there is no descriptor of it.
+bool wait_for_child(pid_t child, const Fd& process, TimeNs until);
 
 /// Waits for its end. Its exit code, or 128 and the signal.
 int reap(pid_t child);

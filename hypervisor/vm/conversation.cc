@@ -103,7 +103,7 @@ Result<Finished> Conversation::finish(const Deadline& deadline) {
   input_.reset();
   while (read_more(deadline)) {
   }
-  const bool ended = deadline.at == kNever || (process_ && wait_for(process_, deadline.at));
+  const bool ended = deadline.at == kNever || wait_for_child(child_, process_, deadline.at);
   if (!ended) ::kill(child_, SIGKILL);
   process_.reset();
   Finished finished{reap(child_), said_, complaints_};

@@ -46,14 +46,14 @@ Result<Finished> run_program(const std::vector<std::string>& words, const Deadli
   const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, *child, 0)));
   Finished finished;
   bool in_time = read_both(output->read, errors->read, finished, deadline, output_max);
-  // Its outputs are closed: what is left to wait for is its end, which reap() sees without its descriptor, too.
-  in_time = in_time && (deadline.at == kNever || wait_for(process, deadline.at));
+  // Its outputs are closed: what is left to wait for is its end.
+  in_time = in_time && (deadline.at == kNever || wait_for_child(*child, process, deadline.at));
   if (!in_time) {
     ::kill(*child, SIGTERM);
     const TimeNs end = monotonic_now() + grace;
     read_both(output->read, errors->read, finished, {end, nullptr}, output_max);
     // A program that has become another user, as sudo does, can refuse to be ended: nobody waits for it then.
-    if (!wait_for(process, end) && ::kill(*child, SIGKILL) != 0) {
+    if (!wait_for_child(*child, process, end) && ::kill(*child, SIGKILL) != 0) {
       reap_later(*child);
       return fail(Errc::kTimeout, words.front() +
                                       " did not end in time, and goes on: it runs as "

@@ -17,7 +17,7 @@ void check_limits(const Settings& settings) {
   fuzz::must_hold(settings.rundir.empty() || settings.rundir.front() == '/', "RUNDIR is absolute");
   fuzz::must_hold(settings.window_bytes >= 65536 && settings.window_bytes <= 1u << 30,
                   "WINDOW_BYTES is in range");
-  fuzz::must_hold(settings.sm_ring_bytes >= 16384, "SM_RING_BYTES is in range");
+  fuzz::must_hold(settings.sm_ring_bytes >= 131072, "SM_RING_BYTES is in range");
   fuzz::must_hold(settings.size <= 1u << 20, "SIZE is in range");
   for (const std::string& name : settings.transports)
     fuzz::must_hold(!name.empty() && name.size() <= 32 && name.find('/') == std::string::npos,

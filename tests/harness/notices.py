@@ -79,6 +79,7 @@ class MetadataPlayer:
         self.gce_upcoming = self.ec2_spot = None
         self.fault, self.fault_over = None, threading.Event()
         self.asked, self.started = [], []
+        self.start_status = 200  # whatever it is, the event has begun
         self.port, self._server = 0, None
         self.come()
 
@@ -152,7 +153,7 @@ class MetadataPlayer:
             for event in self.azure:
                 if event["EventId"] == request["EventId"]:
                     event.update(EventStatus="Started", NotBefore="")
-        return 200, ""
+        return self.start_status, ""
 
 
 class SlurmPlayer:

@@ -47,8 +47,7 @@ Status SmTransport::dial(SmEndpoint& endpoint) {
   setup.to = endpoint.peer();
   setup.ring_bytes = ring_bytes_;
   if (Status sent = send_setup(*socket, setup, made->memory); !sent) return sent;
-  endpoint.open({std::move(*socket), std::move(made->segment), *pid}, true);
-  return {};
+  return endpoint.open({std::move(*socket), std::move(made->segment), *pid}, true);
 }
 
 void SmTransport::turn_sockets(core::TransportSink& accept, TimeNs now) noexcept {
@@ -99,8 +98,11 @@ void SmTransport::accept_unauthenticated(core::TransportSink& accept, TimeNs now
       unwatch(unauthenticated_.front().socket);
       unauthenticated_.erase(unauthenticated_.begin());
     }
-    watch_descriptor(connection.socket.number(), connection.id << 1);
-    unauthenticated_.push_back(std::move(connection));
+    if (watch_descriptor(connection.socket.number(), connection.id << 1))
+      unauthenticated_.push_back(std::move(connection));
+    else  // nobody would hear what it says; it dials again
+      refuse({Errc::kNoMemory,
+              std::string("a connection cannot be watched: ") + std::strerror(errno)});
   }
 }
 
@@ -138,8 +140,12 @@ bool SmTransport::introduce(Unauthenticated& connection, core::TransportSink& ac
   }
   unwatch(connection.socket);
   auto endpoint = std::make_unique<SmEndpoint>(*this, next_id_++, setup.from);
-  endpoint->open({std::move(connection.socket), std::move(*segment), connection.pid}, false);
-  accept.on_accept(std::move(endpoint));
+  const Status opened =
+      endpoint->open({std::move(connection.socket), std::move(*segment), connection.pid}, false);
+  if (opened)
+    accept.on_accept(std::move(endpoint));
+  else
+    refuse(opened.error());
   return true;
 }
 

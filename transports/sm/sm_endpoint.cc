@@ -7,12 +7,19 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 
 #include "base/assert.h"
 #include "base/process_files.h"
 #include "transports/sm/sm_transport.h"
 
 namespace livebtl::sm {
+namespace {
+
+/// Else pidfd_open is unknown to the kernel, or forbidden: the socket tells of nearly every end.
+bool used_up(int error) noexcept { return error == EMFILE || error == ENFILE || error == ENOMEM; }
+
+}  // namespace
 
 SmEndpoint::SmEndpoint(SmTransport& transport, std::uint64_t id, ProcessId peer)
     : payload_bytes_max_(transport.caps().payload_bytes_max),
@@ -27,25 +34,32 @@ SmEndpoint::~SmEndpoint() {
   transport_.remove(*this);
 }
 
-void SmEndpoint::open(Parts parts, bool dialler) {
+Status SmEndpoint::open(Parts parts, bool dialler) {
   parts_ = std::move(parts);
+  bool ended = false;  // and a child of it keeps its sockets
+  if (parts_.pid > 0 && parts_.pid != ::getpid()) {
+    process_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, parts_.pid, 0)));
+    ended = !process_ && errno == ESRCH;
+    if (!process_ && used_up(errno)) return cannot_watch(errno);
+  }
+  if (!transport_.watch(*this, parts_.socket, process_)) return cannot_watch(errno);
   ring_ = dialler ? 0 : 1;
   out_ = parts_.segment.writer(ring_);
   in_ = parts_.segment.reader(1 - ring_);
   in_.tell_barrier(transport_.has_barrier());
   state_ = State::kOpen;
-  bool ended = false;  // and a child of it keeps its sockets
-  if (parts_.pid > 0 && parts_.pid != ::getpid()) {
-    process_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, parts_.pid, 0)));
-    ended = !process_ && errno == ESRCH;
-  }
-  transport_.watch(*this, parts_.socket, process_);
   exporter_.emplace(parts_.segment.exposures(ring_), parts_.segment.spare(ring_),
                     transport_.knem());
   copy_by(std::nullopt);
   reader_ = RemoteReader(parts_.segment.exposures(1 - ring_), parts_.segment.spare(1 - ring_),
                          PeerMemory(parts_.pid), KnemPeer(transport_.knem()));
   if (ended) peer_ended();
+  return {};
+}
+
+tl::unexpected<Error> SmEndpoint::cannot_watch(int error) const {
+  return fail(Errc::kNoMemory, describe() + ": its end could not be seen: " + std::strerror(error) +
+                                   "; raise ulimit -n, or fs.epoll.max_user_watches");
 }
 
 void SmEndpoint::attach(core::EndpointSink& sink) noexcept {

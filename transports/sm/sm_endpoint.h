@@ -33,7 +33,8 @@ class SmEndpoint final : public core::Endpoint, private core::FastBox {
   ~SmEndpoint() override;
 
   /// dialler: we made the segment. Once.
-  void open(Parts parts, bool dialler);
+  /// Errors: kNoMemory: descriptors or epoll's places are used up, so that the peer's end would not be seen.
+  Status open(Parts parts, bool dialler);
 
   void attach(core::EndpointSink& sink) noexcept override;
   core::Post post(const core::Frame& frame) noexcept override;
@@ -89,6 +90,7 @@ class SmEndpoint final : public core::Endpoint, private core::FastBox {
   core::Post ring_bell(std::uint32_t sleeping) noexcept;
   void take_down_corrupt() noexcept;
   void unwatch() noexcept;
+  tl::unexpected<Error> cannot_watch(int error) const;
 
   // What post() touches, then what deliver() touches.
   RingWriter out_;

@@ -200,9 +200,9 @@ MutableBytes SmTransport::bounce_buffer() {
   return bounce_buffer_;
 }
 
-void SmTransport::watch(SmEndpoint& endpoint, const Fd& socket, const Fd& process) noexcept {
-  watch_descriptor(socket.number(), endpoint.id() << 1);
-  if (process) watch_descriptor(process.number(), endpoint.id() << 1 | 1);
+bool SmTransport::watch(SmEndpoint& endpoint, const Fd& socket, const Fd& process) noexcept {
+  return watch_descriptor(socket.number(), endpoint.id() << 1) &&
+         (!process || watch_descriptor(process.number(), endpoint.id() << 1 | 1));
 }
 
 bool SmTransport::watch_descriptor(int fd, std::uint64_t token) noexcept {

@@ -48,7 +48,8 @@ class SmTransport final : public core::Transport {
   void remove(SmEndpoint& endpoint) noexcept;
   void poll(SmEndpoint& endpoint) { polled_.push_back(&endpoint); }
   void stop_polling(SmEndpoint& endpoint) noexcept;
-  void watch(SmEndpoint& endpoint, const Fd& socket, const Fd& process) noexcept;
+  /// false, and errno: the end of one of them would not be seen.
+  bool watch(SmEndpoint& endpoint, const Fd& socket, const Fd& process) noexcept;
   /// Before a watched descriptor is closed. Of one that is not watched, or none: nothing.
   void unwatch(const Fd& descriptor) noexcept;
   /// It has exposed something: look whether that has been read.

@@ -20,6 +20,7 @@ constexpr const char* kGceInstance = "/computeMetadata/v1/instance/";
 constexpr const char* kEc2Meta = "/latest/meta-data/";
 constexpr TimeNs kTokenLife = 21'600 * kSecond;
 constexpr int kOk = 200, kUnauthorized = 401, kNotFoundHere = 404;
+constexpr int kServerErrors = 500, kUnavailable = 503;
 
 TimeNs interval_or(const Settings& settings, TimeNs otherwise) {
   return settings.poll == 0 ? otherwise : settings.poll;
@@ -84,7 +85,9 @@ Outcome AzureSource::acknowledge(const std::string& id, TimeNs until) {
   }
   if (answer->status == kOk)
     return {Outcome::Kind::kDone, "azure was told that the event may begin"};
-  return {Outcome::Kind::kNotDone, status_error(kAzureEvents, *answer).value().text};
+  const bool refused = answer->status < kServerErrors || answer->status == kUnavailable;
+  return {refused ? Outcome::Kind::kNotDone : Outcome::Kind::kUnknown,
+          status_error(kAzureEvents, *answer).value().text};
 }
 
 GceSource::GceSource(const Settings& settings)

@@ -127,6 +127,8 @@ bool SocketSource::take_line(Client& client, std::string_view line, Report& repo
   if (read->over) {
     report.ended.push_back(id);
   } else if (report.notices.size() < kNoticesMax) {
+    std::erase(report.ended,
+               id);  // announced anew right after it was over: what is said last holds
     report.notices.push_back(std::move(read->notice));
   }
   return true;

@@ -155,6 +155,9 @@ TEST_CASE("metrics are printed, or replace a file as a whole") {
   const auto text = control::read_small_file(path, {::geteuid(), 1u << 20}).value();
   CHECK(text.find("livebtl_jobs 1\n") != std::string::npos);
   CHECK(text.find("before") == std::string::npos);
+  // What a call of this number has left, that was killed, is in nobody's way.
+  CHECK(node.shell("touch " + path + ".new.$$; exec " LIVEBTL_BTLCTL " metrics --textfile " + path)
+            .code == 0);
   CHECK(std::distance(std::filesystem::directory_iterator(files.path()), {}) == 1);
   CHECK(node.btlctl({"metrics", "--textfile", files / "none" + "/x.prom"}).code == 2);
   CHECK(node.btlctl({"--json", "metrics"}).code == 1);

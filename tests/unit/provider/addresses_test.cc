@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Address vectors, and names of services that become addresses.
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <string>
 
+#include "base/fd.h"
 #include "base/run_directory.h"
 #include "pair.h"
 
@@ -103,6 +106,44 @@ TEST_CASE("a vector with an event queue reports the count as an event") {
   CHECK(fi_close(&events->fid) == 0);
 }
 
+TEST_CASE("an event queue alone makes no insertion asynchronous; one that is has to have a queue") {
+  Pair pair;
+  Address name;
+  std::size_t bytes = 64;
+  fi_getname(&pair.ep[0]->fid, name.raw.data(), &bytes);
+  fid_eq* events = nullptr;
+  fi_eq_attr attr{};
+  REQUIRE(fi_eq_open(pair.fabric, &attr, &events, nullptr) == 0);
+  fid_av* av = nullptr;
+  fi_av_attr av_attr{};
+  REQUIRE(fi_av_open(pair.domain, &av_attr, &av, nullptr) == 0);
+  REQUIRE(fi_av_bind(av, &events->fid, 0) == 0);
+  CHECK(fi_av_insert(av, name.raw.data(), 1, nullptr, 0, nullptr) == 1);
+  std::uint32_t number = 0;
+  fi_eq_entry entry{};
+  CHECK(fi_eq_read(events, &number, &entry, sizeof entry, 0) == -FI_EAGAIN);
+  fi_close(&av->fid);
+  av_attr.flags = FI_EVENT;
+  REQUIRE(fi_av_open(pair.domain, &av_attr, &av, nullptr) == 0);
+  CHECK(fi_av_insert(av, name.raw.data(), 1, nullptr, 0, nullptr) == -FI_ENOEQ);
+  fi_close(&av->fid);
+  fi_close(&events->fid);
+}
+
+TEST_CASE("an address takes the lowest place that is free") {
+  Pair pair;
+  Address names[2];
+  std::size_t bytes = 64;
+  for (int i = 0; i < 2; ++i) fi_getname(&pair.ep[i]->fid, names[i].raw.data(), &bytes);
+  fi_addr_t both[2] = {0, 1};
+  REQUIRE(fi_av_remove(pair.av, both, 2, 0) == 0);
+  for (int i = 0; i < 2; ++i) {
+    fi_addr_t found = FI_ADDR_NOTAVAIL;
+    REQUIRE(fi_av_insert(pair.av, names[i].raw.data(), 1, &found, 0, nullptr) == 1);
+    CHECK(found == static_cast<fi_addr_t>(i));
+  }
+}
+
 TEST_CASE("a client finds a server by node and service") {
   const RunDirectory directory;
   Pair pair;
@@ -123,11 +164,41 @@ TEST_CASE("a service file that nobody holds is stale, and a new server takes it 
   const RunDirectory directory;
   Pair pair;
   REQUIRE(::mkdir((directory.path + "/.service").c_str(), 0700) == 0);
-  FILE* const left = std::fopen((directory.path + "/.service/9228").c_str(), "w");
-  REQUIRE(left != nullptr);
-  std::fputs("rubbish of a process that was killed", left);
-  std::fclose(left);
+  const Fd left(::open((directory.path + "/.service/9228").c_str(), O_RDWR | O_CREAT, 0600));
+  REQUIRE(left);
+  Address name;
+  std::size_t bytes = 64;
+  fi_getname(&pair.ep[1]->fid, name.raw.data(), &bytes);
+  REQUIRE(::write(left.number(), name.raw.data(), bytes) == 64);  // of one that was killed
+  fi_addr_t found = FI_ADDR_NOTAVAIL;
+  SUBCASE("nobody has its place") {}
+  SUBCASE("its successor has the name, and has not written yet") {
+    struct flock name_taken {};
+    name_taken.l_type = F_WRLCK;
+    name_taken.l_len = 1;
+    REQUIRE(::fcntl(left.number(), F_OFD_SETLK, &name_taken) == 0);
+  }
+  CHECK(fi_av_insertsvc(pair.av, nullptr, "9228", &found, 0, nullptr) == 0);
+  struct flock free_again {};
+  free_again.l_type = F_UNLCK;
+  REQUIRE(::fcntl(left.number(), F_OFD_SETLK, &free_again) == 0);
   fid_ep* const server = open_server(pair, "9228");
+  CHECK(fi_av_insertsvc(pair.av, nullptr, "9228", &found, 0, nullptr) == 1);
+  fi_close(&server->fid);
+}
+
+TEST_CASE("a child of a server that closes what it has of it takes the name from nobody") {
+  const RunDirectory directory;
+  Pair pair;
+  fid_ep* const server = open_server(pair, "9228");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    fi_close(&server->fid);
+    ::_exit(0);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
   fi_addr_t found = FI_ADDR_NOTAVAIL;
   CHECK(fi_av_insertsvc(pair.av, nullptr, "9228", &found, 0, nullptr) == 1);
   fi_close(&server->fid);

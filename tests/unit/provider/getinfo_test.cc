@@ -80,6 +80,31 @@ TEST_CASE("what cannot be had is FI_ENODATA") {
   CHECK(refused([](fi_info& h) { h.domain_attr->caps = FI_SHARED_AV; }));
   CHECK(refused([](fi_info& h) { h.ep_attr->rx_ctx_cnt = 2; }));
   CHECK(refused([](fi_info& h) { h.addr_format = FI_SOCKADDR_IN; }));
+  CHECK(refused([](fi_info& h) { h.ep_attr->max_order_raw_size = 1 << 20; }));
+}
+
+TEST_CASE(
+    "atomics are in order up to their largest size; all that is one-sided if that is asked for") {
+  Info hints(fi_allocinfo());
+  hints->caps = FI_ATOMIC | FI_RMA;
+  hints->tx_attr->msg_order = FI_ORDER_ATOMIC_WAW;
+  hints->ep_attr->max_order_waw_size = 8;
+  Info info;
+  REQUIRE(ask(hints.get(), info) == 0);
+  CHECK(info->ep_attr->max_order_waw_size == kAtomicBytesMax);
+  hints->tx_attr->msg_order = FI_ORDER_RMA_WAW;
+  hints->ep_attr->max_order_waw_size = 1 << 20;
+  REQUIRE(ask(hints.get(), info) == 0);
+  CHECK(info->ep_attr->max_order_waw_size >= 1 << 20);
+}
+
+TEST_CASE("a capability brings its directions, whatever directions others were asked for with") {
+  Info hints(fi_allocinfo());
+  hints->caps = FI_TAGGED | FI_RMA | FI_WRITE | FI_REMOTE_WRITE;
+  Info info;
+  REQUIRE(ask(hints.get(), info) == 0);
+  CHECK((info->caps & (FI_SEND | FI_RECV)) == (FI_SEND | FI_RECV));
+  CHECK((info->caps & (FI_READ | FI_REMOTE_READ)) == 0);
 }
 
 TEST_CASE("a utility provider that looks for something to stack upon gets nothing") {

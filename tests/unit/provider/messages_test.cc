@@ -165,6 +165,10 @@ TEST_CASE("peek answers at once, claim sets aside, discard throws away") {
   REQUIRE(fi_trecvmsg(pair.ep[1], &other, FI_PEEK | FI_DISCARD | FI_COMPLETION) == 0);
   REQUIRE(pair.next(1, entry) == 1);
   CHECK(entry.len == 6);
+  REQUIRE(fi_trecvmsg(pair.ep[1], &other, FI_PEEK | FI_COMPLETION) == 0);
+  REQUIRE(pair.next(1, entry) == -FI_EAVAIL);  // none is left
+  REQUIRE(fi_cq_readerr(pair.cq[1], &error, 0) == 1);
+  CHECK(error.err == FI_ENOMSG);
 
   char buffer[8];
   const iovec piece = {buffer, sizeof buffer};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Completion queues, counters, event queues.
+// Completion queues and event queues.
 #include <doctest/doctest.h>
 #include <poll.h>
 
@@ -117,43 +117,36 @@ TEST_CASE("closing an endpoint with open receives leaves its shared queue quiet"
   CHECK(pair.next(0, entry) == -FI_EAGAIN);
 }
 
-TEST_CASE("counters count sends, injects and receives, and wait for a threshold") {
-  Pair pair;
-  fid_cntr* counter = nullptr;
-  fi_cntr_attr attr{};
-  REQUIRE(fi_cntr_open(pair.domain, &attr, &counter, nullptr) == 0);
-  fid_ep* third = nullptr;
-  REQUIRE(fi_endpoint(pair.domain, pair.info.get(), &third, nullptr) == 0);
-  REQUIRE(fi_ep_bind(third, &pair.av->fid, 0) == 0);
-  REQUIRE(fi_ep_bind(third, &counter->fid, FI_SEND | FI_RECV) == 0);
-  REQUIRE(fi_enable(third) == 0);
-  fi_tinject(third, "x", 1, pair.address[1], 1);
-  fi_tsend(third, "x", 1, nullptr, pair.address[1], 1, nullptr);
-  CHECK(fi_cntr_read(counter) == 2);
-  CHECK(fi_cntr_wait(counter, 2, -1) == 0);
-  CHECK(fi_cntr_wait(counter, 3, 1) == -FI_ETIMEDOUT);
-  fi_cntr_add(counter, 5);
-  CHECK(fi_cntr_read(counter) == 7);
-  fi_cntr_set(counter, 0);
-  CHECK(fi_cntr_read(counter) == 0);
-  CHECK(fi_close(&counter->fid) == -FI_EBUSY);
-  fi_close(&third->fid);
-  CHECK(fi_close(&counter->fid) == 0);
+TEST_CASE("a signal keeps from sleep who was about to sleep on a queue's descriptor, once") {
+  PairOptions options;
+  options.wait = FI_WAIT_FD;
+  Pair pair(options);
+  fid* sleeps_on = &pair.cq[0]->fid;
+  fi_cq_signal(pair.cq[0]);
+  CHECK(fi_trywait(pair.fabric, &sleeps_on, 1) == -FI_EAGAIN);
+  CHECK(fi_trywait(pair.fabric, &sleeps_on, 1) == 0);
 }
 
-TEST_CASE("nobody goes to sleep on a counter whose errors were not read") {
+TEST_CASE("an error that was announced is read, whatever is complete meanwhile") {
   Pair pair;
-  fid_cntr* counter = nullptr;
-  fi_cntr_attr attr{};
-  attr.wait_obj = FI_WAIT_FD;
-  REQUIRE(fi_cntr_open(pair.domain, &attr, &counter, nullptr) == 0);
-  fid* sleeps_on = &counter->fid;
-  CHECK(fi_trywait(pair.fabric, &sleeps_on, 1) == 0);
-  fi_cntr_adderr(counter, 1);
-  CHECK(fi_trywait(pair.fabric, &sleeps_on, 1) == -FI_EAGAIN);
-  CHECK(fi_cntr_readerr(counter) == 1);
-  CHECK(fi_trywait(pair.fabric, &sleeps_on, 1) == 0);
-  CHECK(fi_close(&counter->fid) == 0);
+  char buffer[4];
+  int bad = 0, good = 0;
+  fi_cq_tagged_entry entry;
+  fi_trecv(pair.ep[1], buffer, 4, nullptr, FI_ADDR_UNSPEC, 2, 0, &bad);
+  fi_cancel(&pair.ep[1]->fid, &bad);
+  REQUIRE(pair.next(1, entry) == -FI_EAVAIL);
+  const iovec piece = {buffer, 1};
+  fi_msg_tagged msg{};
+  msg.msg_iov = &piece;
+  msg.iov_count = 1;
+  msg.addr = pair.address[0];
+  msg.context = &good;
+  REQUIRE(fi_tsendmsg(pair.ep[1], &msg, FI_INJECT | FI_COMPLETION) == 0);
+  fi_cq_err_entry error{};
+  REQUIRE(fi_cq_readerr(pair.cq[1], &error, 0) == 1);
+  CHECK(error.op_context == &bad);
+  REQUIRE(pair.next(1, entry) == 1);
+  CHECK(entry.op_context == &good);
 }
 
 TEST_CASE("an event queue gives back what was written, in order, and keeps what was peeked") {

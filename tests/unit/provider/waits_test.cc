@@ -58,9 +58,9 @@ TEST_CASE(
   const std::uint64_t waits = engine().waits;
   char buffer[4];
   for (int i = 0; i < 100; ++i) {
-    fi_trecv(pair.ep[1], buffer, 4, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr);
-    fi_tinject(pair.ep[0], "x", 1, pair.address[1], 1);
-    while (fi_cq_read(pair.cq[1], &entry, 1) == -FI_EAGAIN) {
+    fi_trecv(pair.ep[0], buffer, 4, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr);
+    fi_tinject(pair.ep[1], "x", 1, pair.address[0], 1);
+    while (fi_cq_read(pair.cq[0], &entry, 1) == -FI_EAGAIN) {
     }
   }
   CHECK(engine().waits == waits);
@@ -93,8 +93,11 @@ TEST_CASE("a poll set names the queue that has something; a wait set wakes for i
   CHECK(fi_wait(set, -1) == 0);
   REQUIRE(fi_poll(poll_set, &found, 1) == 1);
   CHECK(found == &name);
-  fi_close(&poll_set->fid);
   fi_close(&third->fid);
+  CHECK(fi_close(&queue->fid) == -FI_EBUSY);  // the poll set looks at it
+  REQUIRE(fi_poll_del(poll_set, &queue->fid, 0) == 0);
+  REQUIRE(fi_poll_add(poll_set, &queue->fid, 0) == 0);
+  CHECK(fi_close(&poll_set->fid) == 0);  // it lets go of its members
   CHECK(fi_close(&set->fid) == -FI_EBUSY);
   fi_close(&queue->fid);
   CHECK(fi_close(&set->fid) == 0);

@@ -88,3 +88,26 @@ TEST_CASE("a client for whom there is no descriptor waits, and costs no time unt
   CHECK(heard == 1);
   std::filesystem::remove_all(folder);
 }
+
+TEST_CASE("an event that is announced anew right after it was over is not over") {
+  std::string folder = "/tmp/livebtl-watchd-XXXXXX";
+  REQUIRE(::mkdtemp(folder.data()) != nullptr);
+  auto source = SocketSource::listen(folder + "/socket");
+  REQUIRE(source);
+  const Fd client = client_of(folder + "/socket");
+  const auto heard = [&](std::string_view lines) {
+    REQUIRE(::send(client.number(), lines.data(), lines.size(), 0) ==
+            static_cast<ssize_t>(lines.size()));
+    const TimeNs until = monotonic_now() + 20 * kSecond;
+    Report report = (*source)->look().value();
+    while (report.notices.empty() && report.ended.empty() && monotonic_now() < until)
+      report = (*source)->look().value();
+    return report;
+  };
+  const Report anew = heard("{\"event\":\"m1\",\"over\":true}\n{\"event\":\"m1\",\"in_s\":60}\n");
+  CHECK(anew.ended.empty());
+  CHECK(anew.notices.size() == 1);
+  const Report over = heard("{\"event\":\"m1\",\"in_s\":60}\n{\"event\":\"m1\",\"over\":true}\n");
+  CHECK(over.ended == std::vector<std::string>{"m1"});
+  std::filesystem::remove_all(folder);
+}

@@ -146,6 +146,17 @@ class Sources(unittest.TestCase):
             scene.wait_state("freeze", "returned")
             self.assertEqual(scene.calls(), [])
 
+    def test_a_gateway_that_does_not_know_is_not_asked_twice(self):
+        with MetadataPlayer() as player, Scene(f"SOURCES=azure\nAZURE_URL={player.url}\n") as scene:
+            player.start_status = 504
+            player.azure = [player.azure_event("freeze", 600)]
+            scene.start()
+            scene.wait_state("freeze", "acknowledged")
+            scene.wait_log("is answered with HTTP status 504")
+            player.azure = []
+            scene.wait_state("freeze", "returned")
+            self.assertEqual(player.started, ["freeze"])
+
     def test_killed_in_the_middle(self):
         with MetadataPlayer() as player, Scene(f"SOURCES=azure\nAZURE_URL={player.url}\n") as scene:
             player.azure = [player.azure_event("freeze", 600)]

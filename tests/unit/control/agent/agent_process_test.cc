@@ -6,7 +6,9 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "job_of_fakes.h"
 
@@ -24,6 +26,8 @@ TEST_CASE("an idle agent sleeps") {
   };
   ask();
   const std::uint64_t before = job.admin(0).turns.load();
+  std::this_thread::sleep_for(
+      std::chrono::milliseconds(300));  // nothing happens that could be waited for
   ask();  // the agent was asleep in between, and is woken by this alone
   CHECK(job.admin(0).turns.load() - before <= 4);
 }

@@ -91,6 +91,31 @@ TEST_CASE("what a helper says is no message, and its end is told") {
   CHECK_FALSE(router.next_note());
 }
 
+TEST_CASE("the end of a helper is told, however many others have come and gone") {
+  const Scratch scratch;
+  Router router = router_of(scratch, kMember);
+  {
+    LocalLink helper = caller_of(scratch, kMember);
+    REQUIRE(helper.send({.peer = "", .back = "", .to = std::string(kFinisherNote), .body = ""}));
+    router.turn(0);
+    CHECK_FALSE(router.receive());
+    REQUIRE(router.next_note());
+    std::vector<LocalLink> others;
+    for (int i = 0; i < 100; ++i) {
+      others.push_back(caller_of(scratch, kMember));
+      REQUIRE(others.back().send(
+          {.peer = "", .back = "way", .to = process_name(kMember), .body = "order"}));
+    }
+    router.turn(0);
+    for (int i = 0; i < 100; ++i) CHECK(router.receive());
+  }
+  CHECK_FALSE(router.receive());
+  const auto gone = router.next_note();
+  REQUIRE(gone);
+  CHECK_FALSE(gone->body);
+  CHECK_FALSE(router.next_note());
+}
+
 TEST_CASE(
     "questions keep a bounded number of connections open, and none when the search has ended") {
   const Scratch scratch;

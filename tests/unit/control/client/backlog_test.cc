@@ -31,3 +31,14 @@ TEST_CASE("a member that fills the backlog keeps no relay from being heard") {
   one.admin(1).learn_relay(relay_of(two));
   CHECK(eventually([&] { return links.scan().live.size() == 5; }));
 }
+
+TEST_CASE("who orders another user's job speaks to that user's processes alone") {
+  JobOfFakes job(1);
+  job.add_member();
+  JobPlace place = job.place();
+  REQUIRE(place.members.live.size() == 1);
+  const MemberId member = place.members.live.front().member;
+  CHECK(JobLinks::open(place).send(member, ListRequest{"test"}));
+  place.owner = ::geteuid() + 1;  // a link in that user's directory leads here
+  CHECK_FALSE(JobLinks::open(place).send(member, ListRequest{"test"}));
+}

@@ -38,6 +38,17 @@ std::string status_line(pid_t pid, const std::string& name) {
   return "";
 }
 
+std::vector<std::string> files_of_relay(const JobOfFakes& node) {
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator(node.directory())) {
+    const std::string kind = entry.path().extension();
+    if (kind == kRelaySocket || kind == kRelayInnerSocket || kind == kRelayLock)
+      found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 pid_t relay_pid(const JobOfFakes& node) {
   std::vector<pid_t> found;
   REQUIRE(eventually([&] { return (found = helpers("relay", node.directory())).size() == 1; }));
@@ -82,6 +93,26 @@ TEST_CASE("the last member's end leaves no process, no socket and no directory")
     CHECK(helpers("relay", two).size() == 1);
   }
   CHECK(eventually([&] { return helpers("relay", two).empty(); }));
+}
+
+TEST_CASE("a relay that outlives its run takes nothing away from the next one's") {
+  Scratch keys;
+  write_file(keys / "one", kKey);
+  JobOfFakes node(4, "alpha", 0, keys / "one");
+  node.add_member();
+  const pid_t old = relay_pid(node);
+  std::vector<std::string> files;
+  REQUIRE(eventually([&] { return (files = files_of_relay(node)).size() == 3; }));
+  for (const std::string& file : files)  // as a run begins whose forerunner was killed
+    REQUIRE(std::filesystem::remove(file));
+  node.add_member();
+  REQUIRE(eventually([&] {
+    return helpers("relay", node.directory()).size() == 2 && files_of_relay(node) == files;
+  }));
+  node.remove_member(0);
+  REQUIRE(eventually([&] { return helpers("relay", node.directory()).size() == 1; }));
+  CHECK(helpers("relay", node.directory()).front() != old);
+  CHECK(files_of_relay(node) == files);
 }
 
 TEST_CASE("a relay that is killed between two commands is replaced, on the same port") {
@@ -131,7 +162,7 @@ TEST_CASE(
   CHECK(eventually([&] { return helpers("relay", two).empty(); }));
 }
 
-TEST_CASE("a member whose relay cannot be started runs on, and says why") {
+TEST_CASE("a helper that cannot be started is named, with the setting that says where it is") {
   const auto missing = start_helper("/no/such/program", {"relay"});
   REQUIRE_FALSE(missing);
   CHECK(missing.error().text.find("/no/such/program") != std::string::npos);

@@ -2,6 +2,8 @@
 // tests/unit/control/relay/relay_test.cc -- several nodes: run directories that do not see each other,
 // joined by relays over the loopback. What the engine would carry (relays' addresses) the test
 // carries.
+#include <sys/socket.h>
+
 #include "tests/unit/control/agent/two_nodes.h"
 
 #include "base/random.h"
@@ -185,16 +187,27 @@ TEST_CASE("from outside one relay leads to all nodes") {
   CHECK(other.error().code == Errc::kNotFound);
 }
 
-TEST_CASE("rubbish sent to a member's socket harms nobody") {
+TEST_CASE(
+    "rubbish sent to a member's socket harms nobody, and ends its sender if it is no packet of "
+    "ours") {
   JobOfFakes job(1);
   job.add_member();
-  auto link = LocalLink::connect(socket_path(job.directory(), job.process(0)));
+  const std::string path = socket_path(job.directory(), job.process(0));
+  auto link = LocalLink::connect(path);
   REQUIRE(link);
   Random chance(7);
   for (int i = 0; i < 200; ++i) {
-    std::string bytes(chance.below(200), '\0');
+    std::string bytes(1 + chance.below(200), '\0');
     for (char& c : bytes) c = static_cast<char>(chance.next());
     link->send({.peer = "", .back = bytes, .to = i % 2 == 0 ? "" : bytes, .body = bytes});
+    if (i % 10 != 0) continue;
+    auto raw = LocalLink::connect(path);
+    REQUIRE(raw);
+    REQUIRE(::send(raw->fd(), "\xff", 1, MSG_NOSIGNAL) == 1);
+    CHECK(eventually([&] {
+      raw->receive();
+      return raw->closed();
+    }));
   }
   CHECK(job.run("switch", {"sm", "tcp"}).code == ExitCode::kDone);
 }

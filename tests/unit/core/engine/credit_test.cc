@@ -115,6 +115,29 @@ TEST_CASE("... and offers, unmatched or never sent") {
   }
 }
 
+TEST_CASE("data in countless pieces, each apart from the others, end their sender") {
+  constexpr std::size_t kWanted = 1 << 20;
+  Attacked at;
+  std::vector<std::byte> room(kWanted);
+  const MutableSlice slice{room.data(), room.size()};
+  Watched receive;
+  ReceiveRequest request{.kind = MessageKind::kPlain, .ignore = ~Tag{0}};
+  request.slices = {&slice, 1};
+  REQUIRE(at.rig.ports[0]->receive(request, receive) == Accept::kAccepted);
+  HostileMember member(at.rig);
+  member.send(FrameKind::kRts, core::RtsBody{0, 0, kWanted, 1});
+  member.until([&] { return member.came(FrameKind::kCts) == 1; });
+  const auto asked = member.last<core::CtsBody>(FrameKind::kCts);
+  const std::byte byte{1};
+  std::size_t pieces = 0;
+  for (std::uint64_t offset = 2; offset < kWanted && !member.down(); offset += 2, ++pieces)
+    member.send_data({asked.handle, offset, asked.attempt, 0}, {&byte, 1});
+  at.expect_cut_off(member);
+  CHECK(pieces < kWanted / 4);
+  CHECK(receive.completion.code == Errc::kPeerLost);
+  at.rig.ports.clear();
+}
+
 TEST_CASE("puts that are offered and never sent end their sender") {
   Attacked at;
   HostileMember member(at.rig);

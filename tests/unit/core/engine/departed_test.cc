@@ -100,7 +100,11 @@ TEST_CASE("of processes that have come and gone little is kept") {
   come_and_go(rig, 2);  // what is made once is there now
   const std::size_t before = memory_in_use();
   come_and_go(rig, 8);
-  if (before != 0) CHECK(memory_in_use() < before + 8 * 8192);
+  if (before == 0) {
+    MESSAGE("skipped: this build does not tell how much memory is in use");
+    return;
+  }
+  CHECK(memory_in_use() < before + 8 * 8192);
 }
 
 TEST_CASE("a small message of a peer that is dead is received, a large one is reported lost") {

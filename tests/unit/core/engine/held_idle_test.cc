@@ -48,3 +48,12 @@ TEST_CASE("restored processes that had a path have one again, though nothing is 
     REQUIRE(engine->restore({1, 0}, Incarnation{2}).refusal == "");
   pair.come_together_after();
 }
+
+TEST_CASE("addresses that change in a hold are told when it is over") {
+  HeldIdle pair;
+  pair.rig.engines[0]->publish_relay("tcp://10.0.0.9:1");
+  for (auto& engine : pair.rig.engines) engine->end_hold(1);
+  const std::vector<std::string> relay{"tcp://10.0.0.9:1"};
+  pair.rig.until([&] { return pair.rig.engines[1]->relays() == relay; });
+  CHECK(pair.rig.engines[1]->relays() == relay);
+}

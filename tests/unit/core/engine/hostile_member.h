@@ -55,6 +55,13 @@ class HostileMember final : core::TransportSink, core::EndpointSink {
       return down_ || endpoint_->post({bytes_of(header), payload, 0, false}) != core::Post::kRetry;
     });
   }
+  /// A frame of the placed lane, without a number.
+  void send_data(const core::DataBody& data, Bytes payload) {
+    const core::Header<core::DataBody> header{{core::FrameKind::kData, 0, 0, 0, 0, 0, 1}, data};
+    until([&] {
+      return down_ || endpoint_->post({bytes_of(header), payload, 0, false}) != core::Post::kRetry;
+    });
+  }
   /// Acknowledges, and gives credit back that was never used or was.
   void acknowledge(std::uint64_t ack, const core::CreditBody& credit = {}) {
     const core::Header<core::CreditBody> header{{core::FrameKind::kAck, 0, 0, 0, 0, 0, ack},

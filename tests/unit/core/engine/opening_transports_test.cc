@@ -172,3 +172,22 @@ TEST_CASE("an engine that may open nothing says what to do") {
   CHECK(opened.error().text.find("self, tcp are excluded") != std::string::npos);
   CHECK(opened.error().text.find("LIVEBTL_EXCLUDE") != std::string::npos);
 }
+
+TEST_CASE("whatever size of rings the settings take, shared memory and the other transports fit") {
+  const auto opens = [](const char* bytes, std::vector<core::TransportKind> kinds) {
+    const auto settings = read_settings([bytes](std::string_view name) {
+      return name == "LIVEBTL_SM_RING_BYTES" ? std::optional<std::string>(bytes) : std::nullopt;
+    });
+    if (!settings) return false;
+    const std::size_t wanted = kinds.size();
+    const Rig rig(1, std::move(kinds), 1, *settings);
+    CHECK(rig.engines[0]->status().transports.size() == wanted);
+    for (const auto& transport : rig.engines[0]->status().transports) CHECK(transport.open);
+    return true;
+  };
+  for (const char* bytes : {"128K", "256K", "1M"}) {
+    CHECK(opens(bytes, {kind("self"), kind("sm"), kind("tcp")}));
+    CHECK(opens(bytes, {kind("sm"), kind("tcp"), kind("self")}));
+  }
+  CHECK_FALSE(opens("64K", {kind("self")}));
+}

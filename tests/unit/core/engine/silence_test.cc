@@ -4,22 +4,13 @@
 #include <poll.h>
 
 #include "core/switch/hold.h"
-#include "tests/unit/core/engine/rig.h"
+#include "tests/unit/core/engine/one_byte.h"
 #include "tests/unit/core/engine/tapped.h"
 
 using namespace livebtl;
 using namespace livebtl::test;
 
 namespace {
-
-/// One byte from engine 0 to engine 1, which waits for it.
-struct Sent {
-  explicit Sent(Rig& rig) {
-    REQUIRE(rig.ports[1]->receive({}, received) == Accept::kAccepted);
-    REQUIRE(rig.ports[0]->send({.to = rig.to(0, 1)}, sent) == Accept::kAccepted);
-  }
-  Watched sent, received;
-};
 
 std::vector<core::TransportKind> with_self(const std::string& transport) {
   return {kind("self"), kind(transport)};
@@ -160,42 +151,6 @@ TEST_CASE(
   CHECK(passed <=
         10 * kSecond);  // after an absence that was not missed, and a frame that came meanwhile
   rig.ports.clear();    // the second receive goes first
-}
-
-namespace {
-
-/// For how long a path stays, at most so long, on which nothing comes; rank 0 alone gets turns.
-TimeNs kept_for(Rig& rig, Taps& taps, TimeNs most) {
-  TimeNs passed = 0;
-  while (!taps[0].sinks.empty() && passed < most) {
-    const std::int64_t asked = Rig::sleep_of(*rig.engines[0]);
-    const std::int64_t sleep = asked < 0 ? kSecond : std::clamp(asked, kMillisecond, kSecond);
-    rig.let(sleep);
-    passed += sleep;
-  }
-  return passed;
-}
-
-}  // namespace
-
-TEST_CASE("who waits for a message of a silent peer finds out, in time, whether it is there") {
-  Taps taps;
-  Rig rig(2, {kind("self"), tapped("tcp", taps)});
-  const Sent first(rig);
-  rig.until([&] { return first.received.done_count == 1; });
-  rig.pass_away(10 * kSecond);
-  Watched waits;
-  SUBCASE("by a receive from it") {
-    REQUIRE(rig.ports[0]->receive({.tag = 7, .from = rig.to(0, 1)}, waits) == Accept::kAccepted);
-    const TimeNs passed = kept_for(rig, taps, 100 * kSecond);
-    CHECK(passed > 4 * kSecond);  // it is asked seldom
-    CHECK(passed < 70 * kSecond);
-  }
-  SUBCASE("but not by one from anybody: no end of one peer would end that") {
-    REQUIRE(rig.ports[0]->receive({.tag = 7}, waits) == Accept::kAccepted);
-    CHECK(kept_for(rig, taps, 200 * kSecond) >= 200 * kSecond);
-  }
-  rig.ports.clear();
 }
 
 TEST_CASE("operations that name a dead peer end while the application is away") {

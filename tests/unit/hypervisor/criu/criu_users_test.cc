@@ -10,6 +10,7 @@
 #include "hypervisor/criu/node_side.h"
 #include "hypervisor/criu/node_words.h"
 #include "hypervisor/criu/process_tree.h"
+#include "hypervisor/vm/child.h"
 #include "tests/unit/hypervisor/criu/played_programs.h"
 
 using namespace livebtl;
@@ -122,4 +123,20 @@ TEST_CASE(
       answer.text.find("(" + std::to_string(late) + ") belongs to user 12345") != std::string::npos,
       answer.text);
   CHECK(stage.calls().empty());
+}
+
+TEST_CASE("restored processes are killed as long as they are the same, and the user's") {
+  const auto child = spawn_program({"sleep", "600"}, -1, 1, 2);
+  REQUIRE(child);
+  const auto known = known_processes({*child});
+  REQUIRE(known.size() == 1);
+  const auto lives = [&child] { return !wait_for_child(*child, Fd(), monotonic_now()); };
+  kill_known({{*child, known.front().start + 1}},
+             ::geteuid());  // the number is another one's by now
+  kill_known(known, ::geteuid() + 1);
+  CHECK(lives());
+  kill_known(known, ::geteuid());
+  CHECK(reap(*child) == 128 + SIGKILL);
+  CHECK(known_processes({*child}).empty());
+  kill_known(known, ::geteuid());
 }

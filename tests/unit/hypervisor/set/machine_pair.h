@@ -69,8 +69,8 @@ struct MachinePair {
       if (runs) request.machines.back().cards = {"hca"};
     }
   }
-  Report snapshot() {
-    return snapshot_vms(request, stop, [](const std::string&) {});
+  Report snapshot(const Progress& progress = [](const std::string&) {}) {
+    return snapshot_vms(request, stop, progress);
   }
   Report restore() {
     return restore_vms(request, stop, [](const std::string&) {});

@@ -68,6 +68,18 @@ TEST_CASE("a snapshot is verified when all is done, and says so") {
   CHECK(report.phases.back().name == "verify");
 }
 
+TEST_CASE("a set that cannot be read now stays a set, and is not said to be verified") {
+  MachinePair pair;
+  const std::string ram = pair.request.directory + "/vm1.ram";
+  // Between the seal and the reading somebody lets others write to it.
+  const Report report = pair.snapshot([&ram](const std::string& phase) {
+    if (phase == "verify vm1") REQUIRE(::chmod(ram.c_str(), 0620) == 0);
+  });
+  CHECK(report.end.code == 4);
+  CHECK(report.end.text.find("not all of it was verified") != std::string::npos);
+  CHECK(std::filesystem::exists(pair.request.directory + "/set.json"));
+}
+
 TEST_CASE("a damaged set is refused by the name of the file, before anything is loaded") {
   MachinePair pair;
   REQUIRE(pair.snapshot().end.code == 0);

@@ -145,3 +145,15 @@ TEST_CASE("a program whose time does not come is waited for until it ends") {
   REQUIRE(done);
   CHECK(done->code == 4);
 }
+
+TEST_CASE("the end of a program is seen without a descriptor of it, too") {
+  const auto child = spawn_program({"sleep", "0.1"}, -1, 1, 2);
+  REQUIRE(child);
+  CHECK(wait_for_child(*child, Fd(), monotonic_now() + 60 * kSecond));
+  CHECK(reap(*child) == 0);
+  const auto sleeper = spawn_program({"sleep", "600"}, -1, 1, 2);
+  REQUIRE(sleeper);
+  CHECK_FALSE(wait_for_child(*sleeper, Fd(), monotonic_now()));
+  ::kill(*sleeper, SIGKILL);
+  CHECK(reap(*sleeper) == 128 + SIGKILL);
+}

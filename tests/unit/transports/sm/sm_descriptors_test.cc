@@ -115,6 +115,28 @@ TEST_CASE("nor do strangers that were refused, or whose time was over, or who ha
   CHECK(falls_asleep(*side));
 }
 
+TEST_CASE("a connection whose end could not be seen is none, and says what is used up") {
+  const JobDirectory directory;
+  auto side = make_side(directory, 1);
+  DialledFrom peer(directory);
+  End end;
+  take_accepted_end(*side, end);  // it listens, too
+  // One is used up after the other: for the socket, the memory, and what tells of the process's end.
+  std::string said;
+  bool connected = false;
+  for (rlim_t left = 0; left < 64 && !connected; ++left) {
+    const test::FewDescriptors few(left);
+    const auto dialled = side->transport->connect(contact_of(2));
+    connected = dialled.has_value();
+    if (connected) break;
+    CHECK(dialled.error().code == Errc::kNoMemory);
+    said = dialled.error().text;
+  }
+  CHECK(connected);
+  CHECK_MESSAGE(said.find("its end could not be seen") != std::string::npos, said);
+  CHECK_MESSAGE(said.find("ulimit -n") != std::string::npos, said);
+}
+
 TEST_CASE("without a descriptor the listener rests, says so once, and goes on when there is one") {
   const JobDirectory directory;
   auto side = make_side(directory, 1);
