@@ -9,6 +9,7 @@
 #include "base/secret.h"
 #include "base/text_file.h"
 #include "hypervisor/criu/dump_files.h"
+#include "hypervisor/criu/places.h"
 #include "hypervisor/criu/process_tree.h"
 #include "hypervisor/criu/unix_links.h"
 #include "hypervisor/vm/child.h"
@@ -179,8 +180,9 @@ Answer DumpSteps::save() {
   tree_ = tree_below(root_);
   if (Answer apart = wait_for_links(tree_); !apart.ok()) return apart;
   const TimeNs left = uninterrupted().at - monotonic_now();
-  const std::string script = dump_script(images_, directory_.ram_path(node_),
-                                         {lease_over_s_, uptime_s() + left / kSecond});
+  const std::string script =
+      dump_script(images_, directory_.ram_path(node_), {lease_over_s_, uptime_s() + left / kSecond},
+                  with_group(job_.owner));
   if (const auto written = write_dump_files(images_, {job_, root_, tree_}, script); !written)
     return late_answer_of(written.error());
   const auto file = directory_.create(node_);  // for its mode; tar fills it

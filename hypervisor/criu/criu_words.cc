@@ -72,8 +72,19 @@ Words restore_words(const std::string& criu, const std::string& images, bool wai
   return words;
 }
 
+namespace {
+
+/// Before a program's words; nothing: it is root's.
+Words with_rights_of(const FileOwner& owner) {
+  if (owner.user == 0) return {};
+  return {"setpriv", "--reuid=" + std::to_string(owner.user),
+          "--regid=" + std::to_string(owner.group), "--clear-groups"};
+}
+
+}  // namespace
+
 std::string dump_script(const std::string& images, const std::string& target,
-                        const ScriptLimits& limits, bool waits) {
+                        const ScriptLimits& limits, const FileOwner& owner, bool waits) {
   const std::string directory = quoted(images);
   const std::string in_time = limit_line(
       limits.time_over_s, "the time was up before all was dumped: --timeout must be longer");
@@ -85,8 +96,10 @@ std::string dump_script(const std::string& images, const std::string& target,
                        "the hold was over before all was dumped: --lease must be longer");
   script += in_time;
   // By env: some shells have a tar of their own, which knows less.
-  script += "cd / && /usr/bin/env tar --create --file=" + directory + "/" + kFileArchive +
-            " --no-recursion --verbatim-files-from --files-from=" + directory + "/" + kFileList;
+  script += "cd / && /usr/bin/env ";
+  for (const std::string& word : with_rights_of(owner)) script += word + " ";
+  script += "tar --create --file=- --no-recursion --verbatim-files-from --files-from=- <" +
+            directory + "/" + kFileList + " >" + directory + "/" + kFileArchive;
   // Logs are written to meanwhile, which tar would take for a failure.
   script += " &&\n  /usr/bin/env tar --create --file=" + quoted(target) +
             " --directory=" + directory + " --exclude='*.log' --exclude='*.pipe' . || exit 1\n";
@@ -117,18 +130,19 @@ Status check_file_list(std::string_view text) {
   return {};
 }
 
-Words unpack_words(const std::string& images) {
-  return {"tar",
-          "--extract",
-          "--file=" + images + "/" + kFileArchive,
-          "--directory=/",
-          "--preserve-permissions",
-          "--same-owner",
-          "--numeric-owner",
-          "--no-overwrite-dir",
-          "--no-recursion",
-          "--verbatim-files-from",
-          "--files-from=" + images + "/" + kFileList};
+Words unpack_words(const std::string& images, const FileOwner& owner) {
+  // Into the images' directory the user may not look: the archive comes by the input.
+  Words words = {"sh", "-c", "archive=$1; shift; exec \"$@\" <\"$archive\"", "sh",
+                 images + "/" + kFileArchive};
+  const Words rights = with_rights_of(owner);
+  words.insert(words.end(), rights.begin(), rights.end());
+  words.insert(words.end(), {"tar", "--extract", "--file=-", "--directory=/",
+                             "--preserve-permissions", "--no-overwrite-dir"});
+  if (owner.user == 0)
+    words.insert(words.end(),
+                 {"--same-owner", "--numeric-owner", "--no-recursion", "--verbatim-files-from",
+                  "--files-from=" + images + "/" + kFileList});
+  return words;
 }
 
 std::string facts_text(const DumpedProcesses& facts) {

@@ -36,6 +36,13 @@ Words dump_words(const std::string& criu, pid_t root, const std::string& images,
 /// `waits`: with restore_script(), so that CRIU waits before the processes run.
 Words restore_words(const std::string& criu, const std::string& images, bool waits = false);
 
+/// With whose rights the job's files are read and put back: root's, which may be led anywhere by who can rename things
+/// there, are needed for neither.
+struct FileOwner {
+  uid_t user = 0;
+  gid_t group = 0;
+};
+
 /// Of /proc/uptime.
 struct ScriptLimits {
   std::int64_t lease_over_s;  // of the hold: all must stand still before
@@ -47,14 +54,14 @@ struct ScriptLimits {
 /// while all stand still; else, and if nobody is there to tell it, it fails as well. Without, it leaves kArchivedFile when
 /// it succeeds: from then on CRIU may end the processes.
 std::string dump_script(const std::string& images, const std::string& target,
-                        const ScriptLimits& limits, bool waits = false);
+                        const ScriptLimits& limits, const FileOwner& owner, bool waits = false);
 /// Called by CRIU when all processes are there, and none has sent anything: waits as that of a dump does.
 std::string restore_script(const std::string& images);
 
-/// Hostile: root unpacks what it names. Errors: kCorrupt: a path outside of the places that a dump takes files from.
+/// Hostile: it says what is unpacked. Errors: kCorrupt: a path outside of the places that a dump takes files from.
 Status check_file_list(std::string_view text);
-/// Unpacks from the archive of files what the list names, and nothing else.
-Words unpack_words(const std::string& images);
+/// Unpacks the archive of files; root's job: what the list names, and nothing else.
+Words unpack_words(const std::string& images, const FileOwner& owner);
 
 /// What a restore has to know before CRIU is called.
 struct DumpedProcesses {

@@ -7,6 +7,7 @@
 #include "hypervisor/criu/criu_steps.h"
 #include "hypervisor/criu/dump_files.h"
 #include "hypervisor/criu/node_words.h"
+#include "hypervisor/criu/places.h"
 #include "hypervisor/criu/process_tree.h"
 #include "hypervisor/criu/waiting_criu.h"
 
@@ -92,8 +93,9 @@ class NodeDump : public CriuSteps {
 
   Answer write_files() {
     const TimeNs left = uninterrupted().at - monotonic_now();
-    const std::string script = dump_script(images_, directory_.ram_path(node_),
-                                           {until_s_, uptime_s() + left / kSecond}, true);
+    const std::string script =
+        dump_script(images_, directory_.ram_path(node_), {until_s_, uptime_s() + left / kSecond},
+                    with_group(job_.owner), true);
     if (const auto written = write_dump_files(images_, {job_, root_, tree_}, script); !written)
       return late_answer_of(written.error());
     if (const auto file = directory_.create(node_); !file) return late_answer_of(file.error());

@@ -2,14 +2,19 @@
 // hypervisor/criu/places.cc -- see places.h.
 #include "hypervisor/criu/places.h"
 
+#include <fcntl.h>
+#include <pwd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <set>
 #include <string>
 #include <system_error>
 
+#include "base/fd.h"
 #include "hypervisor/criu/process_tree.h"
 #include "hypervisor/vm/untrusted.h"
 
@@ -50,7 +55,58 @@ Status check_target(const std::string& path, uid_t owner) {
                                   "and restore again");
 }
 
+bool is_roots_alone(const Fd& directory) {
+  struct stat facts {};
+  return ::fstat(directory.number(), &facts) == 0 && facts.st_uid == 0 &&
+         (facts.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/// From the place on, as long as all is root's; then the owner's part begins.
+Status make_place(const std::string& path, uid_t owner) {
+  const std::string place = passing_place(path);
+  Fd directory(::open(place.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  for (auto at = place.size(); directory && is_roots_alone(directory);) {
+    const auto end = path.find('/', at + 1);
+    if (end == std::string::npos) return {};  // the file itself
+    const std::string name = path.substr(at + 1, end - at - 1);
+    at = end;
+    Fd next(
+        ::openat(directory.number(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!next && errno != ENOENT) return {};  // whoever unpacks finds out
+    if (next) {
+      directory = std::move(next);
+      continue;
+    }
+    if (::mkdirat(directory.number(), name.c_str(), 0700) != 0 ||
+        ::fchownat(directory.number(), name.c_str(), owner, with_group(owner).group,
+                   AT_SYMLINK_NOFOLLOW) != 0)
+      return fail(Errc::kSystem, "'" + one_line(path.substr(0, end)) +
+                                     "' cannot be made: " + std::generic_category().message(errno));
+    return {};
+  }
+  return {};
+}
+
 }  // namespace
+
+FileOwner with_group(uid_t user) {
+  std::array<char, 16384> text{};
+  passwd entry{};
+  passwd* found = nullptr;
+  const bool known =
+      ::getpwuid_r(user, &entry, text.data(), text.size(), &found) == 0 && found != nullptr;
+  return {user, known ? entry.pw_gid : static_cast<gid_t>(user)};
+}
+
+Status make_places(std::string_view list, uid_t owner) {
+  if (owner == 0) return {};
+  while (!list.empty()) {
+    const auto line = list.substr(0, list.find('\n'));
+    list.remove_prefix(std::min(list.size(), line.size() + 1));
+    if (Status made = make_place("/" + std::string(line), owner); !made) return made;
+  }
+  return {};
+}
 
 Status check_places(std::string_view list, uid_t owner) {
   std::set<std::string> passed;

@@ -110,8 +110,9 @@ Answer RestartSteps::unpack(const Deadline& deadline) {
   if (!fits) return {Outcome::kFailed, kCodeInconsistent, fits.error().text};
   if (const auto safe = check_places(*list, facts_.owner); !safe)
     return {Outcome::kFailed, kCodeRefused, safe.error().text};
-  const Answer fit = readdress();
-  return fit.ok() ? run(unpack_words(images_), deadline) : fit;
+  if (Answer fit = readdress(); !fit.ok()) return fit;
+  if (const auto made = make_places(*list, facts_.owner); !made) return answer_of(made.error());
+  return run(unpack_words(images_, with_group(facts_.owner)), deadline);
 }
 
 /// The one thing that is changed in what CRIU has written. An address that is missing here is told before CRIU is called:

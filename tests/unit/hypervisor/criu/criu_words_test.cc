@@ -47,7 +47,7 @@ TEST_CASE("root unpacks nothing outside of the places that files are taken from"
 }
 
 TEST_CASE("the script quotes whatever a path holds") {
-  const std::string script = dump_script("/a'b/images", "/a'b/vm1.criu", {9, 9});
+  const std::string script = dump_script("/a'b/images", "/a'b/vm1.criu", {9, 9}, {});
   CHECK(script.find("'/a'\\''b/images'/livebtl-files.tar") != std::string::npos);
 }
 
