@@ -15,14 +15,6 @@
 
 namespace livebtl::core {
 
-MutableBytes Receiver::on_place(Path& path, Bytes header, std::size_t payload_bytes,
-                                bool to_be_checked) noexcept {
-  if (!path.open() || header.size() != sizeof(Header<DataBody>)) return {};
-  const auto head = decode_head(header);
-  if (!head || head->kind != FrameKind::kData) return {};
-  return transfers_.place(path, *head, decode_body<DataBody>(header), payload_bytes, to_be_checked);
-}
-
 // in: a frame as it came. out: its part of the engine has it, or its path is broken down.
 // An eager message that comes in order on a path in use goes straight to its port. The first one on
 // a path, or on one that the peer had left, takes the long way, where that is noted and the path is
@@ -330,6 +322,8 @@ Role Receiver::role_of_answer(const Unexpected& message) noexcept {
   ++message.envelope.source.peer->rx.early_answers;
   return Role::kAnswersEarly;
 }
+
+bool Path::is_wanted(Bytes header) noexcept { return parts_.receiver.is_wanted(*this, header); }
 
 MutableBytes Path::on_place(Bytes header, std::size_t payload_bytes, bool to_be_checked) noexcept {
   return parts_.receiver.on_place(*this, header, payload_bytes, to_be_checked);

@@ -30,6 +30,7 @@ class Receiver {
   std::size_t poll_boxes() noexcept { return boxes_.polled().empty() ? 0 : poll_polled(); }
   /// Empties the box of this path, in front of what its endpoint has brought.
   void drain_box(Path& path) noexcept;
+  bool is_wanted(Path& path, Bytes header) noexcept;
   MutableBytes on_place(Path& path, Bytes header, std::size_t payload_bytes,
                         bool to_be_checked) noexcept;
 

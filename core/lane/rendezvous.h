@@ -123,6 +123,10 @@ class Transfers {
   void on_cts(Peer& peer, const FrameHead& head, const CtsBody& cts) noexcept;
   void on_fin(Peer& peer, const FrameHead& head, const FinBody& fin) noexcept;
   void on_data(Path& path, const FrameHead& head, DataBody data, Bytes payload) noexcept;
+  /// false: its transfer has ended, or nobody has asked for data that went ahead.
+  bool is_wanted(Peer& peer, const FrameHead& head, DataBody data) noexcept {
+    return target_of(peer, head, data) != nullptr;
+  }
   /// Where the payload of a data frame may be read to directly; empty: nowhere. Never where bytes
   /// have arrived or are arriving: what comes twice may be damaged the second time.
   MutableBytes place(Path& path, const FrameHead& head, DataBody data, std::size_t payload_bytes,

@@ -50,6 +50,7 @@ class Path final : public EndpointSink {
   Path(const Path&) = delete;
   Path& operator=(const Path&) = delete;
 
+  bool is_wanted(Bytes header) noexcept override;
   MutableBytes on_place(Bytes header, std::size_t payload_bytes,
                         bool to_be_checked) noexcept override;
   void on_frame(Bytes header, Bytes payload) noexcept override;

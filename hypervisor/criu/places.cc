@@ -72,7 +72,7 @@ Status make_place(const std::string& path, uid_t owner) {
     at = end;
     Fd next(
         ::openat(directory.number(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!next && errno != ENOENT) return {};  // whoever unpacks finds out
+    if (!next && errno != ENOENT) return {};  // found out when it is unpacked
     if (next) {
       directory = std::move(next);
       continue;

@@ -97,6 +97,9 @@ class EndpointSink {
   /// payload_bytes long, or empty.
   virtual MutableBytes on_place(Bytes header, std::size_t payload_bytes,
                                 bool to_be_checked) noexcept = 0;
+  /// Asked before a payload is read out of exposed memory. false: whatever it holds, the frame comes to nothing, and may
+  /// be handed on without a payload.
+  virtual bool is_wanted(Bytes /*header*/) noexcept { return true; }
   /// header: a private copy (never memory that another process can still change); valid during the
   /// call. payload: valid during the call; may be shared memory that its sender can still change.
   virtual void on_frame(Bytes header, Bytes payload) noexcept = 0;

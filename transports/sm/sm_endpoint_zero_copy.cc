@@ -84,13 +84,16 @@ bool SmEndpoint::deliver_exposed(const RingReader::Record& record) noexcept {
   alignas(16) std::byte copied[core::kHeaderBytesMax];  // the peer can no longer change it
   copy_small(copied, record.header, record.header_bytes);
   const Bytes header{copied, record.header_bytes};
-  MutableBytes place = sink_->on_place(header, exposure.bytes, false);
-  if (place.size() < exposure.bytes) place = transport_.bounce_buffer();
-  place = place.first(exposure.bytes);
+  MutableBytes place;
+  if (sink_->is_wanted(header)) {
+    place = sink_->on_place(header, exposure.bytes, false);
+    if (place.size() < exposure.bytes) place = transport_.bounce_buffer();
+    place = place.first(exposure.bytes);
+  }
   if (!read_remotely(exposure, place)) return false;
   transport_.note_remote_read();
   stats_.count_received(header.size() + place.size());
-  ++stats_.frames_read_remotely;
+  if (!place.empty()) ++stats_.frames_read_remotely;
   sink_->on_frame(header, place);
   in_.release();
   if (state_ == State::kOpen) wake_ring_reader();  // it may wait for its payload

@@ -159,7 +159,7 @@ void RemoteReader::probe() noexcept {
 
 // A word can change twice under an honest peer: moved, then withdrawn.
 RemoteReader::Outcome RemoteReader::read(const ExposureRecord& record, MutableBytes into) noexcept {
-  LIVEBTL_ASSERT(into.size() == record.bytes && record.bytes <= kExposureBytesMax,
+  LIVEBTL_ASSERT(into.empty() || (into.size() == record.bytes && into.size() <= kExposureBytesMax),
                  "an exposed buffer");
   const bool by_knem = record.way == kByKnem;
   if (words_ == nullptr || record.slot >= kExposuresMax || (!by_knem && record.way != kByCma) ||
@@ -174,7 +174,8 @@ RemoteReader::Outcome RemoteReader::read(const ExposureRecord& record, MutableBy
     if (word != word_of(record.number, kOffered) && word != word_of(record.number, kMoved))
       return Outcome::kCorrupt;
     const std::uint64_t place = shared(words.place).load(std::memory_order_acquire);
-    const bool done = by_knem ? knem_.read(place, into) : memory_.read(place, into);
+    const bool done =
+        into.empty() || (by_knem ? knem_.read(place, into) : memory_.read(place, into));
     if (!step(words.state, word, word_of(record.number, done ? kRead : kRefused))) continue;
     if (done) return Outcome::kDone;
     asked_ = &words;

@@ -142,7 +142,8 @@ class RemoteReader {
   void probe() noexcept;
 
   enum class Outcome : std::uint8_t { kDone, kGone, kCorrupt, kAsked };
-  /// record: as found in the ring, hostile. Of kDone alone the bytes mean anything. kGone:
+  /// into: of the buffer's size; empty: it is not read, and its owner has it back. record: as found in the ring, hostile.
+  /// Of kDone alone the bytes mean anything. kGone:
   /// withdrawn, or the peer has ended. kAsked: it cannot be read (errno says why), and its owner
   /// is asked for a copy; again when asks() is false.
   Outcome read(const ExposureRecord& record, MutableBytes into) noexcept;

@@ -9,7 +9,7 @@ using namespace livebtl::test;
 
 namespace {
 
-constexpr std::size_t kBytes = 256u << 10;
+constexpr std::size_t kExposedBytes = 256u << 10;
 
 core::TransportKind sm_with(conformance::FakeKnem& knem) {
   core::TransportKind made = kind("sm");
@@ -22,8 +22,8 @@ core::TransportKind sm_with(conformance::FakeKnem& knem) {
 
 /// A message from rank 0 to rank 1 that is large enough to be exposed.
 void send_one(Rig& rig) {
-  const std::vector<std::byte> out = pattern(kBytes, 5);
-  std::vector<std::byte> in(kBytes);
+  const std::vector<std::byte> out = pattern(kExposedBytes, 5);
+  std::vector<std::byte> in(kExposedBytes);
   const Slice from{out.data(), out.size()};
   const MutableSlice into{in.data(), in.size()};
   Watched send, receive;
@@ -49,6 +49,14 @@ std::uint64_t exposed(Rig& rig) {
   std::uint64_t frames = 0;
   for (const auto& transport : rig.engines[0]->status().transports)
     frames += transport.carried.frames_exposed;
+  return frames;
+}
+
+/// Of exposed payloads, by rank 1.
+std::uint64_t reads(Rig& rig) {
+  std::uint64_t frames = 0;
+  for (const auto& transport : rig.engines[1]->status().transports)
+    frames += transport.carried.frames_read_remotely;
   return frames;
 }
 
@@ -92,4 +100,31 @@ TEST_CASE(
     CHECK(receive.completion.code == Errc::kTruncated);
   }
   send_one(rig);
+}
+
+TEST_CASE("what is exposed ahead, and nobody has asked for yet, is not read") {
+  conformance::FakeKnem knem;
+  Settings settings;
+  settings.sm_single_copy = SingleCopy::kKnem;
+  Rig rig(2, {kind("self"), sm_with(knem)}, 1, settings);
+  send_one(rig);
+  const std::uint64_t before = reads(rig);
+  REQUIRE(before > 0);
+  const std::vector<std::byte> out = pattern(kExposedBytes, 9);
+  std::vector<std::byte> in(kExposedBytes);
+  const Slice from{out.data(), out.size()};
+  const MutableSlice into{in.data(), in.size()};
+  Watched send, receive;
+  REQUIRE(rig.ports[0]->send({.to = rig.to(0, 1), .slices = {&from, 1}}, send) ==
+          Accept::kAccepted);
+  Completion offered;
+  rig.until([&] { return rig.ports[1]->peek({.ignore = ~Tag{0}}, offered, nullptr); });
+  for (int i = 0; i < 100; ++i) {
+    for (auto& engine : rig.engines) engine->progress();
+  }
+  CHECK(reads(rig) == before);
+  REQUIRE(rig.ports[1]->receive({.slices = {&into, 1}}, receive) == Accept::kAccepted);
+  rig.until([&] { return send.done_count == 1 && receive.done_count == 1; });
+  CHECK(reads(rig) == before + 1);
+  CHECK(in == out);
 }
