@@ -46,9 +46,13 @@ bool gives_secret(const Sight& sight, const std::vector<std::string>& words,
       .starts_with("pmix");
 }
 
+/// livebtl-run gives a seed where nothing else is given.
 void check_secret(const Sight& sight, const std::vector<std::string>& words,
-                  const launch::Launcher& launcher, Report& report) {
-  if (sight.settings.auth == AuthLevel::kNone || !sight.settings.secret_file.empty()) return;
+                  const launch::Launcher& launcher, bool by_run, Report& report) {
+  const Settings& settings = sight.settings;
+  const bool given =
+      by_run || !settings.secret_file.empty() || settings.secret_fd >= 0 || !settings.seed.empty();
+  if (settings.auth == AuthLevel::kNone || given) return;
   if (gives_secret(sight, words, launcher) || !names_several_nodes(words, launcher.family)) return;
   report.fault("line-secret", "the job has several nodes, and its launcher gives it no secret",
                "The nodes' processes cannot prove to one another that they belong to the job, and "
@@ -124,7 +128,7 @@ void check_line(const Sight& sight, const std::vector<std::string>& words,
   }
   check_root(sight, words, *launcher, report);
   check_program(sight, words, report);
-  check_secret(sight, words, *launcher, report);
+  check_secret(sight, words, *launcher, by_run != nullptr, report);
   const auto plan = launch::make_plan(sight.system, sight.places, words,
                                       by_run != nullptr ? *by_run : launch::Wishes{},
                                       !sight.settings.transports.empty());

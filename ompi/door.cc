@@ -69,14 +69,6 @@ int Door::progress() noexcept {
   return done;
 }
 
-void Door::push() noexcept {
-  if (engine.progress() != 0) {
-    spins_.found();
-  } else {
-    spins_.found_nothing(engine);
-  }
-}
-
 // Open MPI has more to move than us: the launcher's events, and one-sided operations that others
 // wait for. That need not be often, but before each yield and nap, which is in opal_progress().
 bool Door::wait_for(const Waiting& waiting) noexcept {
@@ -119,10 +111,12 @@ void tell_not_taken() noexcept {
 void tell_peer_lost() noexcept {
   static std::atomic<bool> told{false};
   if (told.exchange(true)) return;
-  opal_output(0,
-              "livebtl: a process that this one exchanges messages with is dead; what names it ends"
-              " with MPI_ERR_OTHER. Look in the output of mpirun for why it ended, and start the"
-              " job again");
+  opal_output(
+      0,
+      "livebtl: a process that this one exchanges messages with is dead, or has ended before"
+      " it had sent all; what waits for it ends with MPI_ERR_OTHER. Look in the output of mpirun "
+      "for why it ended, and start the"
+      " job again");
 }
 
 }  // namespace livebtl::ompi

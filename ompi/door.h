@@ -33,8 +33,6 @@ class Door {
   int progress() noexcept;
   /// Completes what has ended. Requests may call back into MPI.
   int drain() noexcept;
-  /// Moves the engine alone, for calls that must not call back.
-  void push() noexcept;
   bool anybody_lost() const noexcept {
     return happenings.peers_lost.load(std::memory_order_relaxed) != 0;
   }

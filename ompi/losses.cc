@@ -26,11 +26,9 @@ bool has_dead_member(const ompi_communicator_t& comm) noexcept {
   return CommPeers::any_known(comm, is_dead);
 }
 
-// It is marked first: as soon as it is cancelled another thread may complete it.
+// What is cancelled, and not by its user, has lost its peer: Request::complete().
 void end_if_doubtful(Request& request, const ompi_communicator_t& comm) noexcept {
-  if (!has_dead_member(comm)) return;
-  request.doubtful.store(true, std::memory_order_relaxed);
-  if (!door->port.cancel(request)) request.doubtful.store(false, std::memory_order_relaxed);
+  if (has_dead_member(comm)) door->port.cancel(request);
 }
 
 void end_doubtful(RequestPool& requests) noexcept {

@@ -25,7 +25,6 @@ int start_one(Request& request) noexcept {
   request.life.begin();
   request.req_state = OMPI_REQUEST_ACTIVE;
   request.req_complete = REQUEST_PENDING;
-  request.doubtful.store(false, std::memory_order_relaxed);
   request.unwanted.store(false, std::memory_order_relaxed);
   bool ended = false;
   const int error =

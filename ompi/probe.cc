@@ -56,8 +56,8 @@ int look_once(int rank, const ompi_communicator_t& comm, const ReceiveRequest& l
 /// Returns an MPI error code.
 int wait_until_there(int rank, const ompi_communicator_t& comm, const ReceiveRequest& like,
                      bool claim, Found& found) noexcept {
-  constexpr int kLooksBetweenDoubts = 1000;
-  for (int looks = 1;; ++looks) {
+  constexpr unsigned kLooksBetweenDoubts = 1000;
+  for (unsigned looks = 1;; ++looks) {
     found = look(like, claim);
     if (found.there) return MPI_SUCCESS;
     if (looks % kLooksBetweenDoubts == 0 && is_doubtful(rank, like, comm))

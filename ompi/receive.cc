@@ -54,7 +54,10 @@ int post(Request& request, Source& from) noexcept {
 
 int post_new(const Call& call, Source& from, Request** posted) noexcept {
   Request* const request = door->requests.take(Role::kReceive, call, false);
-  if (request == nullptr) return MPI_ERR_NO_MEM;
+  if (request == nullptr) {
+    if (from.claimed != nullptr) door->port.discard_claimed(from.claimed);
+    return MPI_ERR_NO_MEM;
+  }
   const int error = post(*request, from);
   if (error != MPI_SUCCESS) {
     if (from.claimed != nullptr) door->port.discard_claimed(from.claimed);
@@ -70,11 +73,12 @@ int post_new(const Call& call, Source& from, Request** posted) noexcept {
 /// A receive from any source ends with kPeerLost once a member of its communicator is dead.
 void wait_while_anybody_may_send(const Call& call, Waiting& waiting) noexcept {
   for (;;) {
-    const bool doubtful = call.rank == MPI_ANY_SOURCE && door->anybody_lost() &&
-                          has_dead_member(*call.comm) && door->port.cancel(waiting);
-    if (doubtful) waiting.outcome.code = Errc::kPeerLost;
-    if (door->wait_for(waiting)) return;
+    if (call.rank == MPI_ANY_SOURCE && door->anybody_lost() && has_dead_member(*call.comm))
+      door->port.cancel(waiting);
+    if (door->wait_for(waiting)) break;
   }
+  // Its user has no handle by which to cancel it.
+  if (waiting.outcome.code == Errc::kCancelled) waiting.outcome.code = Errc::kPeerLost;
 }
 
 /// With one thread the operation need not be known to Open MPI.

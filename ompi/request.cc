@@ -98,8 +98,9 @@ void Request::settle() noexcept {
 }
 
 void Request::complete() noexcept {
-  if (outcome.code == Errc::kCancelled && doubtful.load(std::memory_order_relaxed))
-    outcome.code = Errc::kPeerLost;
+  // Its sender is dead, or may be, or has ended before it had sent all.
+  const bool theirs = role == Role::kReceive && !unwanted.load(std::memory_order_relaxed);
+  if (outcome.code == Errc::kCancelled && theirs) outcome.code = Errc::kPeerLost;
   settle();
   if (role == Role::kBuffered) return door->requests.give_back(*this);
   const Life::Turn turn = life.turn();
@@ -118,11 +119,9 @@ int free_request(ompi_request_t** handle) {
 
 int cancel_request(ompi_request_t* handle, int) {
   Request& request = static_cast<Request&>(*handle);
+  request.unwanted.store(true, std::memory_order_relaxed);
   // A send goes on, as MPI allows; it is cancelled if its receiver ends without receiving it.
-  if (request.role != Role::kReceive)
-    request.unwanted.store(true, std::memory_order_relaxed);
-  else if (door->port.cancel(request))
-    door->drain();
+  if (request.role == Role::kReceive && door->port.cancel(request)) door->drain();
   return OMPI_SUCCESS;
 }
 
@@ -174,7 +173,6 @@ Request* RequestPool::take(Role role, const Call& call, bool persistent) noexcep
   taken->call = call;
   taken->life.begin();
   taken->unwanted.store(false, std::memory_order_relaxed);
-  taken->doubtful.store(false, std::memory_order_relaxed);
   if (role == Role::kReceive && call.rank == MPI_ANY_SOURCE)
     taken->any_of.store(call.comm, std::memory_order_release);
   return taken;

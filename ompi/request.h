@@ -81,11 +81,9 @@ struct Request : ompi_request_t, Operation, EndedList::Link {
   Life life{};
   Outcome outcome{};
   Call call{};
-  // Set while it is taken, if it receives from any source; and that a dead process made us end it.
-  std::atomic<ompi_communicator_t*> any_of{nullptr};
-  std::atomic<bool> doubtful{false};
-  std::atomic<bool> unwanted{false};  // a send whose user wishes to cancel it
-  std::byte* bounce = nullptr;        // packed, from malloc(); kBuffered: in the attached buffer
+  std::atomic<ompi_communicator_t*> any_of{nullptr};  // while it is taken, if it is from any source
+  std::atomic<bool> unwanted{false};                  // its user wishes to cancel it
+  std::byte* bounce = nullptr;  // packed, from malloc(); kBuffered: in the attached buffer
 
   /// Operation::done of all requests.
   static void ended(Operation& operation, const Completion& completion) noexcept;

@@ -28,7 +28,8 @@ double Histogram::mean() const noexcept {
 
 double Histogram::percentile(double percent) const noexcept {
   if (count_ == 0) return 0;
-  const double wanted = std::ceil(percent / 100 * static_cast<double>(count_));
+  // In this order 99.9 % of 1,000 are 999, and not a little more.
+  const double wanted = std::ceil(percent * static_cast<double>(count_) / 100);
   const auto rank = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(wanted));
   std::uint64_t passed = 0;
   for (std::size_t bucket = 0; bucket < counts_.size(); ++bucket) {

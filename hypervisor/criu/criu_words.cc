@@ -131,8 +131,9 @@ Status check_file_list(std::string_view text) {
 }
 
 Words unpack_words(const std::string& images, const FileOwner& owner) {
-  // Into the images' directory the user may not look: the archive comes by the input.
-  Words words = {"sh", "-c", "archive=$1; shift; exec \"$@\" <\"$archive\"", "sh",
+  // Into the images' directory the user may not look: the archive comes by the input. By env: some shells have a tar of
+  // their own, which knows less.
+  Words words = {"sh", "-c", "archive=$1; shift; exec /usr/bin/env \"$@\" <\"$archive\"", "sh",
                  images + "/" + kFileArchive};
   const Words rights = with_rights_of(owner);
   words.insert(words.end(), rights.begin(), rights.end());

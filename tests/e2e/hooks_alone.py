@@ -196,6 +196,17 @@ def _returns_where_it_is_not_moved(hooks):
     check(code == 5 and "checkpoint return" not in asked, f"code {code}: {asked}")
 
 
+def _takes_on_what_the_last_dump_owes(hooks):
+    """The next dump ends the return of the last one. If it then dumps nothing, that return is still due."""
+    hooks.run("criu", codes={"return": 10}, CRTOOLS_SCRIPT_ACTION="post-dump")
+    wait_until("the return", lambda: "checkpoint return" in hooks.said(), 30)
+    code, _ = hooks.run("criu", codes={"prepare": 10, "return": 10}, CRTOOLS_SCRIPT_ACTION="pre-dump")
+    check(code == 10, f"code {code}")
+    wait_until("the return, again and again", lambda: hooks.said().count("checkpoint return") > 2, 60)
+    hooks.set({})
+    wait_until("its end", lambda: not os.path.exists("/run/livebtl-criu/all"), 30)
+
+
 def _returns_later(hooks):
     """The dumped processes are frozen until the script has ended: the return must outlive it."""
     code, _ = hooks.run("criu", codes={"return": 5}, CRTOOLS_SCRIPT_ACTION="post-dump")
@@ -212,6 +223,7 @@ def hooks_alone(context):
     stubbed = StubbedHooks(directory)
     _goes_on_only_without_a_job(stubbed)
     _returns_where_it_is_not_moved(stubbed)
+    _takes_on_what_the_last_dump_owes(stubbed)
     _returns_later(stubbed)
     _moves_and_dumps_nothing_by_settings_that_are_wrong(stubbed)
     _freezes_whatever_others_do(stubbed)

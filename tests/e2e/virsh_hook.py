@@ -37,7 +37,7 @@ if words[0] != "qemu-agent-command":
     while code_of("stay") and not os.path.exists(directory + "/go"):
         time.sleep(0.05)
     sys.exit(code_of("virsh " + words[0]))
-if code_of("agent"):
+if code_of("agent") or (code_of("exec") and "guest-exec" in words[2]):
     print("error: Guest agent is not responding", file=sys.stderr)
     sys.exit(1)
 assert words[1].startswith("domain-"), words
@@ -70,7 +70,7 @@ HARMFUL = "\033]0;owned\007\r\u009b2J\u202e\\033[2J\n"
 
 
 class FakeVirsh:
-    """plan: {part of what is asked: exit code}. Special keys: "agent" (it does not answer), "name" (of the guest), "stay"
+    """plan: {part of what is asked: exit code}. Special keys: "agent" (it does not answer), "exec" (it starts no programs), "name" (of the guest), "stay"
     (virsh waits), and "once": parts whose code is given the first time only."""
 
     def __init__(self, directory):
@@ -133,6 +133,12 @@ def _leaves_alone_what_is_not_prepared(virsh):
     code, asked, said = virsh.run(*MIGRATE, plan={"prepare": 7})
     check(code == 7 and asked == [PREPARE, RETURN] and SAID in said, f"a device that is held: {code} {asked} {said}")
     check(said.endswith("\n") and said[:-1].isascii() and said[:-1].isprintable(), f"the guest commands the terminal: {said!r}")
+    code, asked, _ = virsh.run(*MIGRATE, plan={"prepare": 10, "return": 10}, seconds=120)
+    check(code == 10 and asked == [PREPARE], f"a process that does not answer, where nothing was begun: {code} {asked}")
+    code, asked, said = virsh.run(*MIGRATE, plan={"exec": 1}, seconds=120)
+    check(code == 5 and asked == [] and "has not returned" not in said, f"an agent that starts no programs: {code} {asked} {said}")
+    code, asked, _ = virsh.run(*MIGRATE, LIVEBTL_HOOK_TRANSPORTS="ofi:tcp;ofi_rxm")
+    check(code == 0 and asked[0] == f"btlctl checkpoint prepare ofi:tcp;ofi_rxm --scope node:{GUEST}", f"a provider's name: {code} {asked}")
     code, asked, _ = virsh.run(*MIGRATE, plan={"prepare": 4}, seconds=0)
     check(code == 4 and set(asked) == {PREPARE}, f"busy: {code} {asked}")
     for wrong in ("0.5", "08", "0x10", "ten"):

@@ -190,7 +190,8 @@ std::vector<int> OfiTransport::descriptors() const {
 }
 
 bool OfiTransport::arm() noexcept {
-  if (!lost_.empty()) return ends_.empty() && sleep_.arm();  // else they are told
+  // Nothing can come. Those who are connected still are to be told; who tries to open it again has a clock of its own.
+  if (!lost_.empty()) return ends_.empty();
   if (!unsettled_.empty() || !unposted_.empty() || seen_count_ != 0) return false;
   if (!domain_->may_wait()) return false;
   const long count = domain_->read(seen_);

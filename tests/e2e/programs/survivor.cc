@@ -98,12 +98,18 @@ void send_and_die(MPI_Comm comm) {
 
 /// Rank 1 was named where the copy was made, and is not on the copy.
 int wait_elsewhere(int rank) {
-  MPI_Comm copy;
+  MPI_Comm copy, other;
   MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 1) std::raise(SIGKILL);
   int x = 0;
   tell("recv from any", MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 5, copy, MPI_STATUS_IGNORE));
+  // It has ended when it is begun, and is looked at once more when rank 1 is named on another communicator.
+  MPI_Request begun;
+  MPI_Irecv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 6, MPI_COMM_WORLD, &begun);
+  tell("send elsewhere", MPI_Send(&x, 1, MPI_INT, 1, 6, other));
+  tell("irecv from any", MPI_Wait(&begun, MPI_STATUS_IGNORE));
   return tell_done();
 }
 

@@ -26,12 +26,6 @@ const LineFault kLineFaults[] = {
     {"line-program", {"livebtl-run", "mpirun", "-n", "4", "./progam"}},
     {"line-program", {"livebtl-run", "mpirun", "-n", "4"}},
     {"line-root", kRun, [](Node& n) { n.sight.probe.root = true; }},
-    {"line-secret",
-     {"livebtl-run", "srun", "-N", "2", "./program"},
-     [](Node& n) { n.system.program("/usr/bin/srun", "--version", "slurm-wlm 22.05.8\n"); }},
-    {"line-secret",
-     {"livebtl-run", "srun", "--mpi=pmi2", "-N", "2", "./program"},
-     [](Node& n) { n.system.program("/usr/bin/srun", "--version", "slurm-wlm 22.05.8\n"); }},
 };
 
 }  // namespace
@@ -42,7 +36,8 @@ TEST_CASE("each fault of a launch line is named, and nothing else; none on a sou
   CHECK(sound.found_in({"livebtl-run", "mpirun", "--host", "a,b", "./program"}).empty());
   Node slurm;
   slurm.system.program("/usr/bin/srun", "--version", "slurm-wlm 22.05.8\n");
-  CHECK(slurm.found_in({"livebtl-run", "srun", "--mpi=pmix", "-N", "2", "./program"}).empty());
+  for (const char* mpi : {"--mpi=pmix", "--mpi=pmi2", "--label"})
+    CHECK(slurm.found_in({"livebtl-run", "srun", mpi, "-N", "2", "./program"}).empty());
   slurm.system.variables["SLURM_MPI_TYPE"] = "pmix_v4";
   CHECK(slurm.found_in({"livebtl-run", "srun", "-N", "2", "./program"}).empty());
   Node site;
@@ -61,6 +56,21 @@ TEST_CASE("each fault of a launch line is named, and nothing else; none on a sou
     fault.plant(node);
     CHECK_MESSAGE(node.found_in(fault.line) == std::vector<std::string>{fault.id}, fault.id);
   }
+}
+
+TEST_CASE("a launcher that gives no secret is a fault, unless there is one all the same") {
+  const std::vector<std::string> line = {"srun", "--mpi=pmi2", "-N", "2", "./program"};
+  const auto found = [&line](const std::function<void(Node&)>& plant) {
+    Node node;
+    node.system.program("/usr/bin/srun", "--version", "slurm-wlm 22.05.8\n");
+    plant(node);
+    const auto faults = node.found_in(line);
+    return std::find(faults.begin(), faults.end(), "line-secret") != faults.end();
+  };
+  CHECK(found([](Node&) {}));
+  CHECK_FALSE(found([](Node& n) { n.sight.settings.secret_file = "/home/x/secret"; }));
+  CHECK_FALSE(found([](Node& n) { n.sight.settings.secret_fd = 3; }));
+  CHECK_FALSE(found([](Node& n) { n.sight.settings.seed = "some"; }));
 }
 
 TEST_CASE("a line that chooses livebtl by itself needs no livebtl-run") {
