@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hypervisor/criu/restart_steps.cc -- the steps of a restore: see criu_steps.h.
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "base/text_file.h"
 #include "hypervisor/criu/criu_steps.h"
@@ -20,6 +22,19 @@ bool has_own_clock(const std::string& images) {
     if (each->path().filename().string().starts_with("timens-")) return true;
   }
   return false;
+}
+
+/// What is started from now on, CRIU itself and whatever else the node runs, takes no number of a process or thread that is
+/// to be restored, where the kernel's count is just before those. Threads have numbers close to their process's. As far as it
+/// can be: CRIU tells of a number that is in use.
+void pass_over(const std::vector<pid_t>& pids) {
+  constexpr const char* kLastPid = "/proc/sys/kernel/ns_last_pid";
+  constexpr pid_t kClose = 1000;
+  const auto [first, last] = std::minmax_element(pids.begin(), pids.end());
+  std::ifstream in(kLastPid);
+  pid_t now = 0;
+  if (!(in >> now) || now < *first - kClose || now >= *last + kClose) return;
+  std::ofstream(kLastPid) << *last + kClose;
 }
 
 }  // namespace
@@ -105,6 +120,7 @@ Answer RestartSteps::unpack(const Deadline& deadline) {
               "the number of a process that is to be restored is in use, by " + name +
                   ": does the job still run here?"};
   }
+  pass_over(facts_.pids);
   const auto list = read_text(images_ + "/" + kFileList, kTextBytesMax);
   const Status fits = list ? check_file_list(*list) : Status(tl::unexpected(list.error()));
   if (!fits) return {Outcome::kFailed, kCodeInconsistent, fits.error().text};
