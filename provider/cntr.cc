@@ -23,6 +23,11 @@ fi_ops_cntr counter_ops = {
     .seterr = Method<&Counter::set_errors>::call,
 };
 
+/// Before the number is loaded. One that polls pays for a look alone.
+void note_read(std::atomic<bool>& changed) noexcept {
+  if (changed.load(std::memory_order_relaxed)) changed.exchange(false, std::memory_order_acq_rel);
+}
+
 }  // namespace
 
 Counter::Counter(Domain& domain, void* context) noexcept
@@ -33,7 +38,7 @@ Counter::Counter(Domain& domain, void* context) noexcept
 
 std::uint64_t Counter::read() noexcept {
   domain_.engine().progress();
-  value_changed_.store(false, std::memory_order_seq_cst);
+  note_read(value_changed_);
   const std::uint64_t value = value_.load(std::memory_order_acquire);
   if (value_read_.exchange(value, std::memory_order_relaxed) == value) {
     spins_.found_nothing(domain_.engine());
@@ -44,7 +49,7 @@ std::uint64_t Counter::read() noexcept {
 }
 std::uint64_t Counter::read_errors() noexcept {
   domain_.engine().progress();
-  errors_changed_.store(false, std::memory_order_seq_cst);
+  note_read(errors_changed_);
   const std::uint64_t errors = errors_.load(std::memory_order_acquire);
   errors_read_.store(errors, std::memory_order_relaxed);
   return errors;

@@ -7,6 +7,26 @@
 using namespace livebtl;
 using namespace livebtl::fake;
 
+namespace {
+
+/// A counter with a descriptor to sleep on.
+struct Sleeper {
+  Sleeper() {
+    fi_cntr_attr attr{};
+    attr.wait_obj = FI_WAIT_FD;
+    REQUIRE(fi_cntr_open(pair.domain, &attr, &counter, nullptr) == 0);
+  }
+  ~Sleeper() { CHECK(fi_close(&counter->fid) == 0); }
+  int may_sleep() const {
+    fid* sleeps_on = &counter->fid;
+    return fi_trywait(pair.fabric, &sleeps_on, 1);
+  }
+  Pair pair;
+  fid_cntr* counter = nullptr;
+};
+
+}  // namespace
+
 TEST_CASE("counters count sends, injects and receives, and wait for a threshold") {
   Pair pair;
   fid_cntr* counter = nullptr;
@@ -32,27 +52,18 @@ TEST_CASE("counters count sends, injects and receives, and wait for a threshold"
 }
 
 TEST_CASE("nobody goes to sleep on a counter whose errors were not read") {
-  Pair pair;
-  fid_cntr* counter = nullptr;
-  fi_cntr_attr attr{};
-  attr.wait_obj = FI_WAIT_FD;
-  REQUIRE(fi_cntr_open(pair.domain, &attr, &counter, nullptr) == 0);
-  fid* sleeps_on = &counter->fid;
-  CHECK(fi_trywait(pair.fabric, &sleeps_on, 1) == 0);
+  const Sleeper sleeper;
+  fid_cntr* const counter = sleeper.counter;
+  CHECK(sleeper.may_sleep() == 0);
   fi_cntr_adderr(counter, 1);
-  CHECK(fi_trywait(pair.fabric, &sleeps_on, 1) == -FI_EAGAIN);
+  CHECK(sleeper.may_sleep() == -FI_EAGAIN);
   CHECK(fi_cntr_readerr(counter) == 1);
-  CHECK(fi_trywait(pair.fabric, &sleeps_on, 1) == 0);
-  CHECK(fi_close(&counter->fid) == 0);
+  CHECK(sleeper.may_sleep() == 0);
 }
 
 TEST_CASE("nobody goes to sleep on a counter that came back to what was read before") {
-  Pair pair;
-  fid_cntr* counter = nullptr;
-  fi_cntr_attr attr{};
-  attr.wait_obj = FI_WAIT_FD;
-  REQUIRE(fi_cntr_open(pair.domain, &attr, &counter, nullptr) == 0);
-  fid* sleeps_on = &counter->fid;
+  const Sleeper sleeper;
+  fid_cntr* const counter = sleeper.counter;
   fi_cntr_add(counter, 1);
   REQUIRE(fi_cntr_read(counter) == 1);
   SUBCASE("it was set to 0, and counts again") {
@@ -63,8 +74,7 @@ TEST_CASE("nobody goes to sleep on a counter that came back to what was read bef
     fi_cntr_add(counter, std::uint64_t{0} - 1);
     fi_cntr_add(counter, 1);
   }
-  CHECK(fi_trywait(pair.fabric, &sleeps_on, 1) == -FI_EAGAIN);
+  CHECK(sleeper.may_sleep() == -FI_EAGAIN);
   CHECK(fi_cntr_read(counter) == 1);
-  CHECK(fi_trywait(pair.fabric, &sleeps_on, 1) == 0);
-  CHECK(fi_close(&counter->fid) == 0);
+  CHECK(sleeper.may_sleep() == 0);
 }
