@@ -6,6 +6,8 @@
 // transfers of a size go either way and are timed; later ones go the faster way, and now and then some go
 // the other way, since that may have become the faster one. Always several in a row: of one among others
 // the time tells little, as its end is heard together with theirs.
+// While large messages come from the peer at the same time, it is the work of both ends that decides
+// (copy_work.h): both processors are busy then, and the time of a transfer holds much that is not its own.
 //
 // Pure. Threads: as the Peer that it is part of.
 #pragma once
@@ -16,6 +18,7 @@
 #include <cstdint>
 
 #include "base/clock.h"
+#include "core/lane/copy_work.h"
 
 namespace livebtl::core {
 
@@ -29,13 +32,17 @@ class CopyChoice {
     const std::uint32_t series = sizes.transfers++ / kSeries;
     if (series < kTrials) return series % 2 == 0 ? Way::kCopied : Way::kExposed;
     const bool other = series % kOtherWayEvery == 0;
-    return exposing_is_faster(sizes) != other ? Way::kExposed : Way::kCopied;
+    return exposing_is_better(sizes) != other ? Way::kExposed : Way::kCopied;
   }
 
   /// All of a transfer, of at least one byte, has been taken. It began when it was posted, or when the one before it ended.
-  void took(Way way, std::uint64_t bytes, TimeNs posted, TimeNs ended) noexcept {
+  /// came_bytes: of large messages of the peer, since it was posted.
+  void took(Way way, std::uint64_t bytes, std::uint64_t came_bytes, TimeNs posted,
+            TimeNs ended) noexcept {
     const TimeNs time = std::max<TimeNs>(ended - std::max(posted, last_ended_), 0);
     last_ended_ = ended;
+    note_came(came_bytes >= bytes / 2);
+    if (both_ways() && work.exposing_is_less()) return;
     Cost& cost = sizes_of(bytes).cost[static_cast<std::size_t>(way)];
     cost.time_ns += static_cast<std::uint64_t>(time);
     cost.bytes += bytes;
@@ -44,7 +51,10 @@ class CopyChoice {
 
   static constexpr std::uint32_t kSeries = 8;  // transfers that go the same way
   static constexpr std::uint32_t kTrials = 4;  // series
-  static constexpr std::uint32_t kOtherWayEvery = 64;
+  // Series. Odd: of windows of 2^n transfers it is not always the same place.
+  static constexpr std::uint32_t kOtherWayEvery = 63;
+
+  CopyWork work;
 
  private:
   struct Cost {
@@ -72,12 +82,24 @@ class CopyChoice {
     const auto quarters = static_cast<std::size_t>(std::bit_width((bytes - 1) >> 14) + 1) / 2;
     return sizes_[std::min(quarters, sizes_.size() - 1)];
   }
+  // Messages go both ways when they did so most of the time of late.
+  void note_came(bool came) noexcept {
+    came_of_late_ = came ? std::min(came_of_late_ + 1, kOfLate) : std::max(came_of_late_ - 1, 0);
+  }
+  bool both_ways() const noexcept { return came_of_late_ > kOfLate / 2; }
+  bool exposing_is_better(const Sizes& sizes) const noexcept {
+    return (both_ways() ? work.exposing_is_less() : std::nullopt)
+        .value_or(exposing_is_faster(sizes));
+  }
   static bool exposing_is_faster(const Sizes& sizes) noexcept {
     const std::uint64_t copied = sizes.cost[0].known, exposed = sizes.cost[1].known;
     return exposed != 0 && (copied == 0 || exposed < copied);
   }
 
+  static constexpr int kOfLate = 16;  // transfers
+
   std::array<Sizes, 6> sizes_;
+  int came_of_late_ = 0;
   TimeNs last_ended_ = 0;
 };
 

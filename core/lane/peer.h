@@ -162,6 +162,7 @@ struct Peer {
   std::uint32_t transfers_open = 0;     // both ways, from the offer to the end (rendezvous.h)
   std::vector<core::Path*> bulk_paths;  // the placed lane's; striped by weight
   core::CopyChoice copies;
+  std::uint64_t placed_bytes_in = 0;  // of large messages, so far
   core::SentAhead ahead;
   std::map<std::string, std::uint64_t> lost_paths;  // by transport: id of what a redial replaces
   std::string fatal_refusal;                        // the peer will never talk to us again, and why

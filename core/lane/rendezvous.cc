@@ -87,7 +87,8 @@ void Transfers::on_fin(Peer& peer, const FrameHead& head, const FinBody& fin) no
   if (!out->given_up) out->code = static_cast<Errc>(fin.code);
   // One that is discarded, or that a receive without room takes, ends unasked: it tells nothing of the way.
   if (out->way && out->asked_for() && out->code == Errc::kOk && out->attempt == 0)
-    peer.copies.took(*out->way, out->wanted, out->begun_at, context_.config.now());
+    peer.copies.took(*out->way, out->wanted, peer.placed_bytes_in - out->came_before, out->begun_at,
+                     context_.config.now());
   complete_out_if_done(fin.operation);
 }
 

@@ -53,7 +53,8 @@ struct OutTransfer {
   std::uint32_t attempt = 0;
   std::optional<CopyChoice::Way> way;  // chosen, and to be measured from begun_at on
   TimeNs begun_at = 0;
-  std::uint32_t posted = 0;  // data frames in endpoints, referring to the user's bytes
+  std::uint64_t came_before = 0;  // of the peer's large messages, then
+  std::uint32_t posted = 0;       // data frames in endpoints, referring to the user's bytes
 
   bool asked_for() const noexcept { return wanted != 0; }
   std::uint64_t total() const noexcept { return asked_for() ? wanted : bytes; }
@@ -159,7 +160,7 @@ class Transfers {
   template <class Concerned>
   void cancel(Concerned concerned, Errc code) noexcept;
   bool being_placed(const Peer& peer, const DataBody& data, std::uint64_t bytes) const noexcept;
-  void take(InTransfer& in, const Peer& peer, const DataBody& data, Bytes payload) noexcept;
+  void take(InTransfer& in, Path& path, const DataBody& data, Bytes payload) noexcept;
   void rewind_outgoing(Peer& peer) noexcept;
   void ask(InTransfer& in, std::uint64_t handle, std::uint8_t flags) noexcept;
   InTransfer* target_of(Peer& peer, const FrameHead& head, DataBody& data) noexcept;

@@ -77,6 +77,7 @@ bool Transfers::exposes(Peer& peer, const Path& path, OutTransfer& out,
   if (path.copies != Copies::kMeasured) return path.copies == Copies::kOnce;
   if (out.begun_at == 0) {
     out.begun_at = context_.config.now();
+    out.came_before = peer.placed_bytes_in;
     out.way = peer.copies.next(out.total());
   }
   return out.way != CopyChoice::Way::kCopied;
@@ -101,7 +102,12 @@ std::size_t Transfers::post_data(Peer& peer, Path& path, OutTransfer& out,
     const std::uint32_t copied_max =
         caps.piece_bytes_max != 0 ? caps.piece_bytes_max : caps.payload_bytes_max;
     piece.bytes = std::min<std::size_t>({piece.bytes, copied_max, out.end() - out.next_offset});
+    const bool timed =
+        path.measures_copies() && peer.copies.work.timed(CopyWork::Part::kIn, piece.bytes);
+    const TimeNs begun = timed ? context_.config.now() : 0;
     post = post_piece(peer, path, out, name, piece, false);
+    if (timed && post == Post::kDone)
+      peer.copies.work.took(CopyWork::Part::kIn, piece.bytes, context_.config.now() - begun);
   }
   if (post == Post::kRetry) return 0;
   if (post == Post::kPosted) {

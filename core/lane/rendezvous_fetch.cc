@@ -3,6 +3,7 @@
 // for what is offered, puts it where it belongs, and says when all is there. See rendezvous.h.
 #include <set>
 
+#include "core/engine/context.h"
 #include "core/lane/onesided.h"
 #include "core/lane/path_events.h"
 #include "core/lane/pieces.h"
@@ -86,6 +87,9 @@ MutableBytes Transfers::place(Path& path, const FrameHead& head, DataBody data,
   path.placing = data.handle;
   path.placing_begin = data.offset;
   path.placing_end = data.offset + payload_bytes;
+  const bool timed =
+      path.measures_copies() && path.peer->copies.work.timed(CopyWork::Part::kRead, payload_bytes);
+  path.placing_since = timed ? context_.config.now() : 0;
   return {static_cast<std::byte*>(piece.data), piece.bytes};
 }
 
@@ -109,10 +113,15 @@ void Transfers::on_data(Path& path, const FrameHead& head, DataBody data, Bytes 
   if (data.offset > in->wanted || payload.size() > in->wanted - data.offset) return;
   const MutableSlice piece = piece_at(std::span<const MutableSlice>{in->slices, in->slice_count},
                                       data.offset, payload.size());
-  if (piece.data == payload.data())
+  peer.placed_bytes_in += payload.size();
+  if (piece.data == payload.data()) {
     in->arrived.add(data.offset, payload.size());
-  else
-    take(*in, peer, data, payload);
+    if (path.placing_since != 0)
+      peer.copies.work.took(CopyWork::Part::kRead, payload.size(),
+                            context_.config.now() - path.placing_since);
+  } else {
+    take(*in, path, data, payload);
+  }
   if (in->arrived.covered() == in->wanted) return complete_in(data.handle);
   if (in->arrived.islands() > kIslandsMax) [[unlikely]]
     events_.on_breach(peer, "it sends data with more gaps than several paths make");
@@ -120,8 +129,11 @@ void Transfers::on_data(Path& path, const FrameHead& head, DataBody data, Bytes 
 
 // Another path may be reading some of the same bytes into place, and may yet fail and leave rubbish: those do not count.
 // If it fails, the loss of that path asks for them again. The others nobody may bring a second time.
-void Transfers::take(InTransfer& in, const Peer& peer, const DataBody& data,
-                     Bytes payload) noexcept {
+void Transfers::take(InTransfer& in, Path& path, const DataBody& data, Bytes payload) noexcept {
+  Peer& peer = *path.peer;
+  const bool timed =
+      path.measures_copies() && peer.copies.work.timed(CopyWork::Part::kOut, payload.size());
+  const TimeNs begun = timed ? context_.config.now() : 0;
   const std::span<const MutableSlice> slices{in.slices, in.slice_count};
   const std::uint64_t end = data.offset + payload.size();
   for (std::uint64_t at = data.offset; at < end;) {
@@ -132,6 +144,8 @@ void Transfers::take(InTransfer& in, const Peer& peer, const DataBody& data,
     in.arrived.add(its.begin, bytes);
     at = its.end;
   }
+  if (timed)
+    peer.copies.work.took(CopyWork::Part::kOut, payload.size(), context_.config.now() - begun);
 }
 
 void Transfers::complete_in(std::uint64_t handle) noexcept {

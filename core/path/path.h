@@ -73,6 +73,10 @@ class Path final : public EndpointSink {
   }
 
   bool open() const noexcept { return state == State::kOpen; }
+  /// Placed data may go either way, and which is better is measured.
+  bool measures_copies() const noexcept {
+    return copies == Copies::kMeasured && slot.caps.zero_copy_bytes_min != 0;
+  }
   /// By this end, and not open yet.
   bool being_dialled() const noexcept { return dialled && state == State::kHello; }
   bool down() const noexcept { return state == State::kDown; }
@@ -124,7 +128,8 @@ class Path final : public EndpointSink {
   std::uint64_t placing = 0;  // 0: none
   std::uint64_t placing_begin = 0;
   std::uint64_t placing_end = 0;
-  FastBox* box = nullptr;  // while open, of an endpoint that has one
+  TimeNs placing_since = 0;  // 0: it is not timed
+  FastBox* box = nullptr;    // while open, of an endpoint that has one
   BoxWriter box_writer;
   BoxReader box_reader;
   std::uint8_t box_notes = 0;  // to be posted, a bit for each BoxNote

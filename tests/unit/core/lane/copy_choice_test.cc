@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace livebtl::core {
@@ -18,6 +20,7 @@ constexpr int kTried = kSeries * CopyChoice::kTrials;
 /// Transfers one after the other, which take as long as the machine has it.
 struct Machine {
   TimeNs copied = 100 * kMicrosecond, exposed = 100 * kMicrosecond;  // a transfer of kBytes
+  bool came = false;  // as many bytes of the peer meanwhile
   CopyChoice choice{};
   TimeNs now = kSecond;
 
@@ -26,7 +29,7 @@ struct Machine {
     const TimeNs begun = now;
     now += (way == Way::kCopied ? copied : exposed) * static_cast<TimeNs>(bytes) /
            static_cast<TimeNs>(kBytes);
-    choice.took(way, bytes, begun, now);
+    choice.took(way, bytes, came ? bytes : 0, begun, now);
     return way;
   }
   /// How many of so many were exposed.
@@ -101,17 +104,53 @@ TEST_CASE("one that waited for the one before began when that ended") {
     const TimeNs posted = now;
     for (const Way way : ways) {
       now += way == Way::kCopied ? 100 * kMicrosecond : 50 * kMicrosecond;
-      choice.took(way, kBytes, posted, now);
+      choice.took(way, kBytes, 0, posted, now);
     }
   }
   CHECK(choice.next(kBytes) == Way::kExposed);
+}
+
+TEST_CASE(
+    "while messages go both ways the work of both ends decides, and the time does when they do "
+    "not") {
+  for (const bool exposing : {false, true}) {
+    Machine machine;
+    // Each transfer ends sooner by the way that is more work for both ends together.
+    (exposing ? machine.copied : machine.exposed) /= 2;
+    CHECK((machine.exposed_of(kTried + 100) > kTried) != exposing);
+    using Part = CopyWork::Part;
+    machine.choice.work.took(Part::kIn, kBytes, 60 * kMicrosecond);
+    machine.choice.work.took(Part::kOut, kBytes, 60 * kMicrosecond);
+    machine.came = true;
+    const int unknown = machine.exposed_of(100);  // what a read takes
+    CHECK((unknown > 50) != exposing);
+    machine.choice.work.took(Part::kRead, kBytes, (exposing ? 110 : 130) * kMicrosecond);
+    const int of_1000 = machine.exposed_of(1000);
+    CHECK((exposing ? of_1000 : 1000 - of_1000) > 900);
+    machine.came = false;
+    machine.exposed_of(20);
+    CHECK((machine.exposed_of(100) > 50) != exposing);
+  }
+}
+
+TEST_CASE("in windows of transfers the other way is not always tried in the same place of one") {
+  std::array<int, 64> tried{};
+  Machine machine;
+  machine.copied /= 2;
+  machine.exposed_of(kTried);
+  for (int i = 0; i < 64 * 512; ++i) {
+    if (machine.transfer() == Way::kExposed) ++tried[static_cast<std::size_t>(i % 64)];
+  }
+  CHECK(*std::ranges::max_element(tried) <= 2 * *std::ranges::min_element(tried) + 1);
+  CHECK(*std::ranges::min_element(tried) > 0);
 }
 
 TEST_CASE("a way of which nothing is known is not taken for the faster one") {
   CopyChoice choice;
   for (TimeNs now = 1; now < kTried + 10; ++now) {
     const Way way = choice.next(kBytes);
-    if (way == Way::kCopied) choice.took(way, kBytes, now * kSecond, now * kSecond + kMicrosecond);
+    if (way == Way::kCopied)
+      choice.took(way, kBytes, 0, now * kSecond, now * kSecond + kMicrosecond);
   }
   CHECK(choice.next(kBytes) == Way::kCopied);
 }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// core/lane/copy_work.h -- what the two ways of a large message cost the processors of both ends together: copied, one
+// end puts the bytes into the transport's buffers and the other takes them out; exposed, one end reads them.
+//
+// Known from what this end copied itself, as sender and as receiver of the same peer, which shares the node and
+// so is taken to be as fast. Where messages go both ways at once that sum decides, not the time that a transfer
+// takes: of two ends that copy, one that begins to expose only moves its own work to the other.
+//
+// Pure. Threads: as the Peer that it is part of.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "base/clock.h"
+
+namespace livebtl::core {
+
+class CopyWork {
+ public:
+  enum class Part : std::uint8_t { kIn, kOut, kRead };
+
+  /// Shall the next copy of so many bytes be timed? Only some are: reading the clock costs, too.
+  bool timed(Part part, std::size_t bytes) noexcept {
+    return bytes >= kTimedBytesMin && ++copies_[static_cast<std::size_t>(part)] % kTimedEvery == 0;
+  }
+  void took(Part part, std::size_t bytes, TimeNs time_ns) noexcept {
+    const auto its = std::max<std::uint64_t>(
+        static_cast<std::uint64_t>(std::max<TimeNs>(time_ns, 0)) * kUnitBytes / bytes, 1);
+    std::uint64_t& known = known_[static_cast<std::size_t>(part)];
+    // One that was interrupted tells little.
+    known = known == 0 ? its : (known * 7 + std::min(its, 2 * known)) / 8;
+  }
+  /// nullopt: not all of it is known.
+  std::optional<bool> exposing_is_less() const noexcept {
+    const auto [in, out, read] = known_;
+    if (in == 0 || out == 0 || read == 0) return std::nullopt;
+    return read < in + out;
+  }
+
+  static constexpr std::size_t kTimedBytesMin = 16u << 10;
+  static constexpr std::uint32_t kTimedEvery = 4;
+
+ private:
+  static constexpr std::uint64_t kUnitBytes = 1u << 20;
+
+  std::array<std::uint64_t, 3> known_{};   // ns for kUnitBytes, by Part; 0: not known
+  std::array<std::uint32_t, 3> copies_{};  // by Part
+};
+
+}  // namespace livebtl::core
