@@ -5,7 +5,8 @@
 // Which is faster depends on the machine, on the size, and on what both ends do besides. So the first
 // transfers of a size go either way and are timed; later ones go the faster way, and now and then some go
 // the other way, since that may have become the faster one. Always several in a row: of one among others
-// the time tells little, as its end is heard together with theirs.
+// the time tells little, as its end is heard together with theirs. The first of them are not timed: what they use
+// has left the caches, and one that takes five times as long would decide.
 // While large messages come from the peer at the same time, it is the work of both ends that decides
 // (copy_work.h): both processors are busy then, and the time of a transfer holds much that is not its own.
 //
@@ -31,7 +32,7 @@ class CopyChoice {
     Sizes& sizes = sizes_of(bytes);
     const std::uint32_t series = sizes.transfers++ / kSeries;
     if (series < kTrials) return series % 2 == 0 ? Way::kCopied : Way::kExposed;
-    const bool other = series % kOtherWayEvery == 0;
+    const bool other = series % kOtherWayEvery == kOtherWayFirst;
     return exposing_is_better(sizes) != other ? Way::kExposed : Way::kCopied;
   }
 
@@ -43,14 +44,18 @@ class CopyChoice {
     last_ended_ = ended;
     note_came(came_bytes >= bytes / 2);
     if (both_ways() && work.exposing_is_less()) return;
-    Cost& cost = sizes_of(bytes).cost[static_cast<std::size_t>(way)];
-    cost.time_ns += static_cast<std::uint64_t>(time);
-    cost.bytes += bytes;
-    if (++cost.timed == kSeries) cost.settle();
+    Sizes& sizes = sizes_of(bytes);
+    sizes.ended_alike = way == sizes.ended_way ? std::min(sizes.ended_alike + 1, kUntimed) : 0;
+    sizes.ended_way = way;
+    if (sizes.ended_alike == kUntimed)
+      sizes.cost[static_cast<std::size_t>(way)].add(static_cast<std::uint64_t>(time), bytes);
   }
 
-  static constexpr std::uint32_t kSeries = 8;  // transfers that go the same way
-  static constexpr std::uint32_t kTrials = 4;  // series
+  static constexpr std::uint32_t kUntimed = 4;                 // first transfers of a series
+  static constexpr std::uint32_t kTimed = 8;                   // the others
+  static constexpr std::uint32_t kSeries = kUntimed + kTimed;  // transfers that go the same way
+  static constexpr std::uint32_t kTrials = 2;                  // series
+  static constexpr std::uint32_t kOtherWayFirst = 8;  // series; soon, as the trials are short
   // Series. Odd: of windows of 2^n transfers it is not always the same place.
   static constexpr std::uint32_t kOtherWayEvery = 63;
 
@@ -63,6 +68,11 @@ class CopyChoice {
     std::uint64_t bytes = 0;
     std::uint32_t timed = 0;
 
+    void add(std::uint64_t its_time_ns, std::uint64_t its_bytes) noexcept {
+      time_ns += its_time_ns;
+      bytes += its_bytes;
+      if (++timed == kTimed) settle();
+    }
     // A series in which an end did not run for a while tells nothing of the way: it counts a little.
     void settle() noexcept {
       const std::uint64_t its = std::max<std::uint64_t>(time_ns * kUnitBytes / bytes, 1);
@@ -74,6 +84,8 @@ class CopyChoice {
   struct Sizes {
     std::array<Cost, 2> cost{};  // by Way
     std::uint32_t transfers = 0;
+    std::uint32_t ended_alike = 0;  // before the last one, without a break; up to kUntimed
+    Way ended_way = Way::kCopied;   // of the last one
   };
   static constexpr std::uint64_t kUnitBytes = 64u << 10;
 

@@ -81,6 +81,7 @@ bool SmEndpoint::deliver_exposed(const RingReader::Record& record) noexcept {
     take_down_corrupt();
     return false;
   }
+  reader_.expect(exposure);
   alignas(16) std::byte copied[core::kHeaderBytesMax];  // the peer can no longer change it
   copy_small(copied, record.header, record.header_bytes);
   const Bytes header{copied, record.header_bytes};

@@ -15,6 +15,9 @@
 namespace livebtl::sm {
 namespace {
 
+/// A look takes the line from the peer, which is about to write to it. Whoever has read says so by a frame as well, as a rule.
+constexpr std::uint32_t kSettleEvery = 16;  // turns
+
 constexpr std::size_t kBurst = 16;  // frames of one endpoint before the next has its turn
 constexpr TimeNs kSocketsEvery = 100 * kMicrosecond;
 
@@ -139,7 +142,7 @@ std::size_t SmTransport::progress(core::TransportSink& accept, TimeNs now,
     if (endpoint.waiting()) moved += endpoint.deliver(std::min(frames_max - moved, kBurst));
   }
   // After the frames: one of them may say that a whole message has arrived.
-  if (!exposing_.empty()) [[unlikely]]
+  if (!exposing_.empty() && (moved != 0 || ++looks_ % kSettleEvery == 0)) [[unlikely]]
     moved += settle_exposed();
   return moved;
 }

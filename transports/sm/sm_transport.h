@@ -99,6 +99,7 @@ class SmTransport final : public core::Transport {
   TimeNs sockets_due_ = 0;
   std::size_t turn_ = 0;                // whose turn it is
   bool has_read_ = false;               // in this turn
+  std::uint32_t looks_ = 0;             // in which nothing had come while something was exposed
   std::vector<SmEndpoint*> polled_;     // attached, and not down
   std::vector<SmEndpoint*> exposing_;   // of these
   std::vector<SmEndpoint*> endpoints_;  // all

@@ -41,6 +41,15 @@ inline constexpr std::uint32_t kExposuresMax = 4;
 /// How the kernel copies what is exposed: bits of ZeroCopyWords::readable, and one of them in each record.
 enum CopyWay : std::uint16_t { kByNone = 0, kByCma = 1, kByKnem = 2 };
 
+/// __builtin_prefetch() has no instruction for that on the oldest x86-64; later ones take it, others ignore it.
+inline void prefetch_to_write(const void* at) noexcept {
+#if defined(__x86_64__)
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(at)));
+#else
+  __builtin_prefetch(at, 1);
+#endif
+}
+
 /// In shared memory; for each direction of a connection.
 struct alignas(64) ExposureWords {
   std::uint64_t state = 0;  // number << 3 | ExposureState; each exposure has the next number
@@ -140,6 +149,12 @@ class RemoteReader {
   /// Tells the peer in which ways its memory can be read from here. Once the peer has mapped the
   /// segment.
   void probe() noexcept;
+
+  /// It is read soon: the words that are written then are fetched meanwhile, to be written.
+  void expect(const ExposureRecord& record) const noexcept {
+    if (words_ != nullptr && record.slot < kExposuresMax)
+      prefetch_to_write(&words_->exposures[record.slot]);
+  }
 
   enum class Outcome : std::uint8_t { kDone, kGone, kCorrupt, kAsked };
   /// into: of the buffer's size; empty: it is not read, and its owner has it back. record: as found in the ring, hostile.
