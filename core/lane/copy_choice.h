@@ -17,6 +17,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <optional>
 
 #include "base/clock.h"
 #include "core/lane/copy_work.h"
@@ -43,13 +44,21 @@ class CopyChoice {
     const TimeNs time = std::max<TimeNs>(ended - std::max(posted, last_ended_), 0);
     last_ended_ = ended;
     note_came(came_bytes >= bytes / 2);
-    if (both_ways() && work.exposing_is_less()) return;
     Sizes& sizes = sizes_of(bytes);
-    sizes.ended_alike = way == sizes.ended_way ? std::min(sizes.ended_alike + 1, kUntimed) : 0;
-    sizes.ended_way = way;
-    if (sizes.ended_alike == kUntimed)
-      sizes.cost[static_cast<std::size_t>(way)].add(static_cast<std::uint64_t>(time), bytes);
+    Cost& cost = sizes.cost[static_cast<std::size_t>(way)];
+    if (sizes.ended_way != way) {
+      cost.begin();
+      sizes.ended_way = way;
+      sizes.ended_alike = 0;
+    } else if (sizes.ended_alike < kUntimed) {
+      ++sizes.ended_alike;
+    }
+    if (both_ways() && sizes.work.exposing_is_less().has_value()) return cost.begin();
+    if (sizes.ended_alike == kUntimed) cost.add(static_cast<std::uint64_t>(time), bytes);
   }
+
+  /// What is known of the copies of transfers of so many bytes.
+  CopyWork& work(std::uint64_t bytes) noexcept { return sizes_of(bytes).work; }
 
   static constexpr std::uint32_t kUntimed = 4;                 // first transfers of a series
   static constexpr std::uint32_t kTimed = 8;                   // the others
@@ -58,8 +67,6 @@ class CopyChoice {
   static constexpr std::uint32_t kOtherWayFirst = 8;  // series; soon, as the trials are short
   // Series. Odd: of windows of 2^n transfers it is not always the same place.
   static constexpr std::uint32_t kOtherWayEvery = 63;
-
-  CopyWork work;
 
  private:
   struct Cost {
@@ -73,19 +80,23 @@ class CopyChoice {
       bytes += its_bytes;
       if (++timed == kTimed) settle();
     }
+    void begin() noexcept {
+      time_ns = bytes = 0;
+      timed = 0;
+    }
     // A series in which an end did not run for a while tells nothing of the way: it counts a little.
     void settle() noexcept {
       const std::uint64_t its = std::max<std::uint64_t>(time_ns * kUnitBytes / bytes, 1);
       known = known == 0 ? its : (known + std::min(its, 2 * known)) / 2;
-      time_ns = bytes = 0;
-      timed = 0;
+      begin();
     }
   };
   struct Sizes {
     std::array<Cost, 2> cost{};  // by Way
+    CopyWork work;
     std::uint32_t transfers = 0;
     std::uint32_t ended_alike = 0;  // before the last one, without a break; up to kUntimed
-    Way ended_way = Way::kCopied;   // of the last one
+    std::optional<Way> ended_way;   // of the last one
   };
   static constexpr std::uint64_t kUnitBytes = 64u << 10;
 
@@ -100,7 +111,7 @@ class CopyChoice {
   }
   bool both_ways() const noexcept { return came_of_late_ > kOfLate / 2; }
   bool exposing_is_better(const Sizes& sizes) const noexcept {
-    return (both_ways() ? work.exposing_is_less() : std::nullopt)
+    return (both_ways() ? sizes.work.exposing_is_less() : std::nullopt)
         .value_or(exposing_is_faster(sizes));
   }
   static bool exposing_is_faster(const Sizes& sizes) noexcept {

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/assert.h"
 #include "base/clock.h"
 
 namespace livebtl::core {
@@ -23,16 +24,20 @@ class CopyWork {
  public:
   enum class Part : std::uint8_t { kIn, kOut, kRead };
 
-  /// Shall the next copy of so many bytes be timed? Only some are: reading the clock costs, too.
-  bool timed(Part part, std::size_t bytes) noexcept {
-    return bytes >= kTimedBytesMin && ++copies_[static_cast<std::size_t>(part)] % kTimedEvery == 0;
+  /// Shall the next copy, of so many bytes, be timed? Only some are: reading the clock costs, too.
+  bool due(Part part, std::size_t bytes) const noexcept {
+    return bytes >= kTimedBytesMin && copies_[index(part)] % kTimedEvery == 0;
   }
-  void took(Part part, std::size_t bytes, TimeNs time_ns) noexcept {
+  /// bytes: at least 1. time_ns: unset if it was not timed.
+  void copied(Part part, std::size_t bytes, std::optional<TimeNs> time_ns) noexcept {
+    LIVEBTL_ASSERT(bytes != 0, "a copy of something");
+    ++copies_[index(part)];
+    if (!time_ns) return;
     const auto its = std::max<std::uint64_t>(
-        static_cast<std::uint64_t>(std::max<TimeNs>(time_ns, 0)) * kUnitBytes / bytes, 1);
-    std::uint64_t& known = known_[static_cast<std::size_t>(part)];
-    // One that was interrupted tells little.
-    known = known == 0 ? its : (known * 7 + std::min(its, 2 * known)) / 8;
+        static_cast<std::uint64_t>(std::max<TimeNs>(*time_ns, 0)) * kUnitBytes / bytes, 1);
+    std::uint64_t& known = known_[index(part)];
+    // One that was interrupted, or found nothing in the caches, tells little, even if it is the first.
+    known = its < known || known == 0 ? its : (known * 7 + std::min(its, 2 * known)) / 8;
   }
   /// nullopt: not all of it is known.
   std::optional<bool> exposing_is_less() const noexcept {
@@ -41,14 +46,18 @@ class CopyWork {
     return read < in + out;
   }
 
-  static constexpr std::size_t kTimedBytesMin = 16u << 10;
-  static constexpr std::uint32_t kTimedEvery = 4;
+  /// Odd: a message is copied in 2^n pieces, of which the first is the slowest.
+  static constexpr std::uint32_t kTimedEvery = 5;
+  /// Of the rest of a message most is not the copy.
+  static constexpr std::size_t kTimedBytesMin = 4096;
 
  private:
   static constexpr std::uint64_t kUnitBytes = 1u << 20;
 
-  std::array<std::uint64_t, 3> known_{};   // ns for kUnitBytes, by Part; 0: not known
-  std::array<std::uint32_t, 3> copies_{};  // by Part
+  static constexpr std::size_t index(Part part) noexcept { return static_cast<std::size_t>(part); }
+
+  std::array<std::uint64_t, 3> known_{};  // ns for kUnitBytes, by Part; 0: not known
+  std::array<std::uint32_t, 3> copies_{};
 };
 
 }  // namespace livebtl::core

@@ -70,7 +70,10 @@ void Transfers::on_cts(Peer& peer, const FrameHead& head, const CtsBody& cts) no
   if (!taken) out->next_offset = cts.offset;
   if (first && peer.ahead.transfer == cts.transfer) {
     peer.ahead.answered(taken);
-    if (!taken) out->begun_at = 0;  // the way is chosen, and timed, anew
+    if (!taken) {  // the way is chosen, and timed, anew
+      out->begun_at = 0;
+      out->way.reset();
+    }
   }
   if (std::find(peer.sending.begin(), peer.sending.end(), cts.transfer) == peer.sending.end())
     peer.sending.push_back(cts.transfer);

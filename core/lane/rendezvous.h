@@ -159,6 +159,10 @@ class Transfers {
   void drop_in(std::uint64_t handle, InTransfer& in, Errc code) noexcept;
   template <class Concerned>
   void cancel(Concerned concerned, Errc code) noexcept;
+  TimeNs begin_copy(const Path& path, CopyWork::Part part, std::uint64_t total,
+                    std::size_t bytes) const noexcept;
+  void end_copy(const Path& path, CopyWork::Part part, std::uint64_t total, std::size_t bytes,
+                TimeNs begun) const noexcept;
   bool being_placed(const Peer& peer, const DataBody& data, std::uint64_t bytes) const noexcept;
   void take(InTransfer& in, Path& path, const DataBody& data, Bytes payload) noexcept;
   void rewind_outgoing(Peer& peer) noexcept;

@@ -83,6 +83,21 @@ bool Transfers::exposes(Peer& peer, const Path& path, OutTransfer& out,
   return out.way != CopyChoice::Way::kCopied;
 }
 
+// What copies of a transfer of so many bytes cost, see copy_work.h. 0: that of the next one is not asked for.
+TimeNs Transfers::begin_copy(const Path& path, CopyWork::Part part, std::uint64_t total,
+                             std::size_t bytes) const noexcept {
+  if (!path.measures_copies() || !path.peer->copies.work(total).due(part, bytes)) return 0;
+  return context_.config.now();
+}
+
+void Transfers::end_copy(const Path& path, CopyWork::Part part, std::uint64_t total,
+                         std::size_t bytes, TimeNs begun) const noexcept {
+  if (!path.measures_copies() || bytes == 0) return;
+  std::optional<TimeNs> took;
+  if (begun != 0) took = context_.config.now() - begun;
+  path.peer->copies.work(total).copied(part, bytes, took);
+}
+
 // Posts the next fragment: exposed for a zero-copy read where the path can do that and it pays (ahead of the request,
 // too: in one go, as it costs this end nothing).
 // Returns its bytes; 0: the path is busy.
@@ -102,12 +117,9 @@ std::size_t Transfers::post_data(Peer& peer, Path& path, OutTransfer& out,
     const std::uint32_t copied_max =
         caps.piece_bytes_max != 0 ? caps.piece_bytes_max : caps.payload_bytes_max;
     piece.bytes = std::min<std::size_t>({piece.bytes, copied_max, out.end() - out.next_offset});
-    const bool timed =
-        path.measures_copies() && peer.copies.work.timed(CopyWork::Part::kIn, piece.bytes);
-    const TimeNs begun = timed ? context_.config.now() : 0;
+    const TimeNs begun = begin_copy(path, CopyWork::Part::kIn, out.total(), piece.bytes);
     post = post_piece(peer, path, out, name, piece, false);
-    if (timed && post == Post::kDone)
-      peer.copies.work.took(CopyWork::Part::kIn, piece.bytes, context_.config.now() - begun);
+    if (post == Post::kDone) end_copy(path, CopyWork::Part::kIn, out.total(), piece.bytes, begun);
   }
   if (post == Post::kRetry) return 0;
   if (post == Post::kPosted) {

@@ -2,6 +2,7 @@
 // core/lane/rendezvous_fetch.cc -- large messages, puts and gets at the end that is to have the bytes: asks
 // for what is offered, puts it where it belongs, and says when all is there. See rendezvous.h.
 #include <set>
+#include <utility>
 
 #include "core/engine/context.h"
 #include "core/lane/onesided.h"
@@ -87,9 +88,7 @@ MutableBytes Transfers::place(Path& path, const FrameHead& head, DataBody data,
   path.placing = data.handle;
   path.placing_begin = data.offset;
   path.placing_end = data.offset + payload_bytes;
-  const bool timed =
-      path.measures_copies() && path.peer->copies.work.timed(CopyWork::Part::kRead, payload_bytes);
-  path.placing_since = timed ? context_.config.now() : 0;
+  path.placing_since = begin_copy(path, CopyWork::Part::kRead, in->wanted, payload_bytes);
   return {static_cast<std::byte*>(piece.data), piece.bytes};
 }
 
@@ -103,6 +102,7 @@ bool Transfers::being_placed(const Peer& peer, const DataBody& data,
 
 void Transfers::on_data(Path& path, const FrameHead& head, DataBody data, Bytes payload) noexcept {
   path.placing = 0;
+  const TimeNs placing_since = std::exchange(path.placing_since, 0);
   Peer& peer = *path.peer;
   const std::uint64_t name = data.handle;
   InTransfer* in = target_of(peer, head, data);
@@ -116,9 +116,7 @@ void Transfers::on_data(Path& path, const FrameHead& head, DataBody data, Bytes 
   peer.placed_bytes_in += payload.size();
   if (piece.data == payload.data()) {
     in->arrived.add(data.offset, payload.size());
-    if (path.placing_since != 0)
-      peer.copies.work.took(CopyWork::Part::kRead, payload.size(),
-                            context_.config.now() - path.placing_since);
+    end_copy(path, CopyWork::Part::kRead, in->wanted, payload.size(), placing_since);
   } else {
     take(*in, path, data, payload);
   }
@@ -130,22 +128,21 @@ void Transfers::on_data(Path& path, const FrameHead& head, DataBody data, Bytes 
 // Another path may be reading some of the same bytes into place, and may yet fail and leave rubbish: those do not count.
 // If it fails, the loss of that path asks for them again. The others nobody may bring a second time.
 void Transfers::take(InTransfer& in, Path& path, const DataBody& data, Bytes payload) noexcept {
-  Peer& peer = *path.peer;
-  const bool timed =
-      path.measures_copies() && peer.copies.work.timed(CopyWork::Part::kOut, payload.size());
-  const TimeNs begun = timed ? context_.config.now() : 0;
+  const bool by_ring =
+      payload.size() <= path.slot.caps.piece_bytes_max;  // else read, without a place
+  const TimeNs begun =
+      by_ring ? begin_copy(path, CopyWork::Part::kOut, in.wanted, payload.size()) : 0;
   const std::span<const MutableSlice> slices{in.slices, in.slice_count};
   const std::uint64_t end = data.offset + payload.size();
   for (std::uint64_t at = data.offset; at < end;) {
-    const Stretch its = first_unplaced(peer.paths, data.handle, {at, end});
+    const Stretch its = first_unplaced(path.peer->paths, data.handle, {at, end});
     if (its.begin == its.end) return;
     const std::size_t bytes = its.end - its.begin;
     scatter(slices, its.begin, payload.subspan(its.begin - data.offset, bytes));
     in.arrived.add(its.begin, bytes);
     at = its.end;
   }
-  if (timed)
-    peer.copies.work.took(CopyWork::Part::kOut, payload.size(), context_.config.now() - begun);
+  if (by_ring) end_copy(path, CopyWork::Part::kOut, in.wanted, payload.size(), begun);
 }
 
 void Transfers::complete_in(std::uint64_t handle) noexcept {

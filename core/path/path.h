@@ -122,7 +122,7 @@ class Path final : public EndpointSink {
   std::uint64_t sent = 0;                // how often on_sent() was called
   std::uint64_t striped_bytes = 0;       // placed data since the bulk paths last changed
   std::uint32_t weight = 1;              // share of placed data
-  Copies copies = Copies::kMeasured;     // how placed data goes, where the transport has both ways
+  Copies copies = Copies::kOnce;         // how placed data goes, where the transport has both ways
   // A fragment that the transport reads straight into this transfer's buffer just now
   // (rendezvous.h).
   std::uint64_t placing = 0;  // 0: none

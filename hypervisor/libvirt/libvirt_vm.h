@@ -58,6 +58,7 @@ class LibvirtVm : public Vm {
   Status follow_migration(const Deadline& deadline, const Progress& progress,
                           MigrationState& state) override;
   Status cancel_migration(const Deadline& deadline) override;
+  std::string left_there(const Deadline& deadline) override;
   Status reset_migration(const Deadline&) override { return {}; }
 
   // libvirt itself lifts the bandwidth when memory goes to a file, and puts it back.

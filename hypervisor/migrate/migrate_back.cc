@@ -52,6 +52,7 @@ void MigrateMachine::undid(const Answer& answer) {
     end_.left.push_back(what + ": " + answer.text);
   } else if (was.step == Step::kReturn) {
     absent_ = answer.absent;
+    if (!answer.left_there.empty()) end_.left.push_back(answer.left_there);
   }
   if (was.step == Step::kGoOn) return plug_from(0);
   if (was.step == Step::kPlug) return plug_from(was.card + 1);

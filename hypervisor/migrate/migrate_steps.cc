@@ -25,6 +25,7 @@ Answer MigrateSteps::perform(Action action) {
     case Step::kUnplug:
       return unplug(*source_, cards_[action.card], &source_->agent());
     case Step::kBegin:
+      began_ = true;
       return answer_of(source_->begin_migration(request_.to, cards_, forward()));
     case Step::kMigrate:
       return follow();
@@ -37,7 +38,7 @@ Answer MigrateSteps::perform(Action action) {
     case Step::kPlug:
       return plug_again(*source_, cards_[action.card]);
     case Step::kReturn:
-      return order(source_->agent(), GuestOrder::kReturn);
+      return return_here();
     default:
       return perform_there(action);
   }
@@ -47,6 +48,12 @@ Answer MigrateSteps::perform_there(Action action) {
   if (action.step == Step::kArrive) return answer_of(destination_->go_on(afterwards()));
   if (action.step == Step::kPlugThere) return plug(*destination_, cards_[action.card]);
   return order(destination_->agent(), GuestOrder::kReturn);
+}
+
+Answer MigrateSteps::return_here() {
+  Answer answer = order(source_->agent(), GuestOrder::kReturn);
+  if (began_) answer.left_there = source_->left_there(afterwards().at_most(kLeftThereMax));
+  return answer;
 }
 
 Answer MigrateSteps::cancel() {

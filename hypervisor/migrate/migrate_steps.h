@@ -48,10 +48,12 @@ class MigrateSteps : public Steps {
   Answer order(GuestAgent& agent, GuestOrder order);
   Answer follow();
   Answer cancel();
+  Answer return_here();
   Json given_arguments(const std::string& id) const;
 
   const MigrateRequest& request_;
   bool going_back_ = false;
+  bool began_ = false;  // the migration, perhaps
   std::unique_ptr<Vm> destination_, source_;
   std::vector<Card> cards_;
   Json figures_ = Json::object();

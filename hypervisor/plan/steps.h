@@ -17,7 +17,9 @@ inline constexpr TimeNs kLookMax = 30 * kSecond;
 inline constexpr TimeNs kDiagnosisMax = 10 * kSecond;
 inline constexpr TimeNs kAfterwards = 60 * kSecond;  // a step back, or at the destination
 inline constexpr TimeNs kCancelMax = 150 * kSecond;  // QEMU may still connect: TCP tries for 127 s
-inline constexpr TimeNs kPlugMax = 600 * kSecond;    // all of the guest's memory is pinned
+inline constexpr TimeNs kLeftThereMax =
+    10 * kSecond;  // libvirt's daemon there takes its half of a failed migration away
+inline constexpr TimeNs kPlugMax = 600 * kSecond;  // all of the guest's memory is pinned
 
 /// How the time that a command is given (--timeout) is shared out: two thirds are for the way there;
 /// the rest, and a third at least, is kept for what comes afterwards: the way back, or what is left

@@ -99,6 +99,9 @@ class Vm {
   virtual Status follow_migration(const Deadline& deadline, const Progress& progress,
                                   MigrationState& state) = 0;
   virtual Status cancel_migration(const Deadline& deadline) = 0;
+  /// Of a migration that has failed, and whose guest runs here: what the destination still has of it, and how it is ended,
+  /// when it has had until the deadline to take that away. "": nothing, or it cannot be asked.
+  virtual std::string left_there(const Deadline& /*deadline*/) { return {}; }
   /// Of the way back: what was set for a migration is as it was.
   virtual Status reset_migration(const Deadline& deadline) = 0;
   /// Ends connections that are not needed for a while.

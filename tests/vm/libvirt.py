@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """btlctl vm migrate --domain under a job whose traffic is on the card, with two daemons of libvirt: interfered with, and killed."""
+import os
 import re
 
 from scripts.vmlab import libvirt
 from scripts.vmlab.libvirt import BLOCKING, CARD
 from scripts.vmlab.monitor import Refused
-from tests.harness.control import RETRACTED
+from tests.harness.control import BUSY, RETRACTED
 from tests.harness.scenario import NEEDS_ROOT, scenario, slow
 from tests.harness.waiting import Failed, check, wait_until
 
@@ -102,33 +103,52 @@ def libvirt_migrate(context):
             f"lost 0, repeated 0, out of order 0; medians / maxima: {times_of(documents)}")
 
 
+def _begins_there(guest, there, running):
+    """The daemon there is about to start its QEMU."""
+    if not running.under_way():
+        raise Failed(f"btlctl vm migrate ended early: {running.process.communicate()}")
+    return os.path.exists(there.state_file(guest))
+
+
 def _under_way(guest, running):
     if not running.under_way():
         raise Failed(f"btlctl vm migrate ended early: {running.process.communicate()}")
     return "Outgoing migration" in guest.host.virsh("domjobinfo", guest.name)
 
 
-def _interfered(job, guest, interfere):
-    """Whatever is done to a migration that is under way: it is taken back. Returns what the command said."""
+def _interfered(job, guest, interfere, begins=False):
+    """Whatever is done to a migration that is under way, or begins: it is taken back. Returns what the command said."""
     here, there = guest.host, job.lab.other(guest.host)
     here.virsh("migrate-setspeed", guest.name, str(SLOW_MIB_S))
     with DomainMigrate(job, guest, there.uri) as running:
-        wait_until("the migration to be under way", lambda: _under_way(guest, running), 120 * guest.pace, interval=0.1)
+        ready = (lambda: _begins_there(guest, there, running)) if begins else (lambda: _under_way(guest, running))
+        wait_until("the migration to be under way", ready, 120 * guest.pace, interval=0.002 if begins else 0.1)
         interfere(here, there)
         code, document = running.finish()
     for host in job.lab.hosts:
         host.wait_daemon()
+    check(not document["moved"] and code == (BUSY if document["left"] else RETRACTED), f"interfered with: {code} {document}")
+    if document["left"]:
+        _remove_half(guest, there, document["left"])
     # A daemon that was killed at the destination answers before it has taken its half of the migration away.
     wait_until(f"{guest.name} to be at {here.name} alone", lambda: _where(job, guest) == [here.name], 60)
-    check(code == RETRACTED and not document["moved"] and not document["left"], f"interfered with: {code} {document}")
     is_there(job, guest, here)
-    return document["text"]
+    return "; ".join([document["text"], *document["left"]])
+
+
+def _remove_half(guest, there, left):
+    """What the command leaves to be done: a daemon that was killed while it started QEMU keeps a domain that it cannot end."""
+    check(len(left) == 1 and f"virsh -c {there.uri} destroy {guest.name}" in left[0], f"left: {left}")
+    state = there.virsh("domstate", "--reason", guest.name)
+    check("starting up" in state, f"left, though it is {state}")
+    there.forget(guest)
+    there.wait_daemon()
 
 
 @scenario("libvirt-interference", NEEDS_ROOT, slow("libvirt-migrate"))
 def interference(context):
-    """A migration under way is aborted by virsh, and its daemons crash and come back: taken back each time, and on verbs again;
-    then it succeeds."""
+    """A migration under way is aborted by virsh, and its daemons crash and come back, the one there also while it starts QEMU:
+    taken back each time, and on verbs again; what is left there is told, and removed as told; then it succeeds."""
     with libvirt.new(context.build) as lab, VerbsJob(lab, context) as job:
         begin(lab, job)
         guest = lab.guests[0]
@@ -136,6 +156,7 @@ def interference(context):
             lambda here, there: here.virsh("domjobabort", guest.name),
             lambda here, there: here.kill_daemon(),
             lambda here, there: there.kill_daemon())]
+        told.append(_interfered(job, guest, lambda here, there: there.kill_daemon(), begins=True))
         guest.host.virsh("migrate-setspeed", guest.name, str(FAST_MIB_S))
         migrate_there(job, guest)
         totals = job.finish()

@@ -72,6 +72,8 @@ class SmEndpoint final : public core::Endpoint, private core::FastBox {
   void wake() noexcept { in_.wake(); }
   /// Tells of exposed payloads that have been read, and how many; shares what is refused.
   std::size_t settle_exposed() noexcept;
+  /// Nothing can be exposed before something has been read.
+  bool exposes_no_more() const noexcept { return exporter_ && exporter_->full(); }
   bool has_news_of_exposed() const noexcept {
     return exporter_ && (exporter_->was_read() || exporter_->refused());
   }

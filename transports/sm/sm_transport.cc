@@ -15,8 +15,9 @@
 namespace livebtl::sm {
 namespace {
 
-/// A look takes the line from the peer, which is about to write to it. Whoever has read says so by a frame as well, as a rule.
-constexpr std::uint32_t kSettleEvery = 16;  // turns
+/// Turns without frames between two looks at what is exposed. A look takes the cache line from the peer, which is about
+/// to write to it; and of a whole message that was read a frame tells as well.
+constexpr std::uint32_t kSettleEvery = 16;
 
 constexpr std::size_t kBurst = 16;  // frames of one endpoint before the next has its turn
 constexpr TimeNs kSocketsEvery = 100 * kMicrosecond;
@@ -142,8 +143,10 @@ std::size_t SmTransport::progress(core::TransportSink& accept, TimeNs now,
     if (endpoint.waiting()) moved += endpoint.deliver(std::min(frames_max - moved, kBurst));
   }
   // After the frames: one of them may say that a whole message has arrived.
-  if (!exposing_.empty() && (moved != 0 || ++looks_ % kSettleEvery == 0)) [[unlikely]]
-    moved += settle_exposed();
+  if (!exposing_.empty()) [[unlikely]] {
+    const bool news = std::exchange(exposed_news_, false);
+    moved += settle_exposed(moved != 0 || news || ++turns_exposing_ % kSettleEvery == 0);
+  }
   return moved;
 }
 
@@ -152,9 +155,9 @@ bool SmTransport::arm() noexcept {
   asleep_ = true;
   sockets_due_ = std::numeric_limits<TimeNs>::min();
   barrier_everywhere();
-  return std::none_of(polled_.begin(), polled_.end(), [](const SmEndpoint* endpoint) {
-    return endpoint->waiting() || endpoint->dialling() || endpoint->closing() ||
-           endpoint->has_news_of_exposed();
+  exposed_news_ = std::ranges::any_of(exposing_, &SmEndpoint::has_news_of_exposed);
+  return !exposed_news_ && std::ranges::none_of(polled_, [](const SmEndpoint* endpoint) {
+    return endpoint->waiting() || endpoint->dialling() || endpoint->closing();
   });
 }
 
@@ -186,12 +189,13 @@ void SmTransport::watch_exposed(SmEndpoint& endpoint) {
     exposing_.push_back(&endpoint);
 }
 
-// From the back: what a sink exposes anew is looked at in the next turn.
-std::size_t SmTransport::settle_exposed() noexcept {
+// From the back: what a sink exposes anew is looked at in the next turn. Not all: those whose sender waits for it.
+std::size_t SmTransport::settle_exposed(bool all) noexcept {
   std::size_t settled = 0;
   for (std::size_t i = exposing_.size(); i-- > 0;) {
     if (i >= exposing_.size()) continue;
     SmEndpoint& endpoint = *exposing_[i];
+    if (!all && !endpoint.exposes_no_more()) continue;
     settled += endpoint.settle_exposed();
     if (endpoint.in_flight() == 0) std::erase(exposing_, &endpoint);
   }

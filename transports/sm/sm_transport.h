@@ -81,7 +81,7 @@ class SmTransport final : public core::Transport {
   void pause_listening(int error, TimeNs now) noexcept;
   bool introduce(Unauthenticated& connection, core::TransportSink& accept);
   void settle_endpoints(TimeNs now);
-  std::size_t settle_exposed() noexcept;
+  std::size_t settle_exposed(bool all) noexcept;
   Status dial(SmEndpoint& endpoint);
   void refuse(const Error& why);
   bool watch_descriptor(int fd, std::uint64_t token) noexcept;
@@ -99,7 +99,8 @@ class SmTransport final : public core::Transport {
   TimeNs sockets_due_ = 0;
   std::size_t turn_ = 0;                // whose turn it is
   bool has_read_ = false;               // in this turn
-  std::uint32_t looks_ = 0;             // in which nothing had come while something was exposed
+  bool exposed_news_ = false;           // seen by arm(): the next turn looks
+  std::uint32_t turns_exposing_ = 0;    // in which no frame came
   std::vector<SmEndpoint*> polled_;     // attached, and not down
   std::vector<SmEndpoint*> exposing_;   // of these
   std::vector<SmEndpoint*> endpoints_;  // all

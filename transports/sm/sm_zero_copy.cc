@@ -117,6 +117,9 @@ void Exporter::move_out() {
     const auto slot = static_cast<std::uint32_t>(each % kExposuresMax);
     Exposure& exposure = exposures_[slot];
     if (exposure.copy != nullptr || (shares_ && each == returned_)) continue;
+    if (shared(words_->exposures[slot].state).load(std::memory_order_acquire) ==
+        word_of(exposure.number, kRead))
+      continue;
     auto copy = std::make_unique_for_overwrite<std::byte[]>(exposure.payload.size());
     std::memcpy(copy.get(), exposure.payload.data(), exposure.payload.size());
     KnemRegion region;

@@ -41,7 +41,7 @@ inline constexpr std::uint32_t kExposuresMax = 4;
 /// How the kernel copies what is exposed: bits of ZeroCopyWords::readable, and one of them in each record.
 enum CopyWay : std::uint16_t { kByNone = 0, kByCma = 1, kByKnem = 2 };
 
-/// __builtin_prefetch() has no instruction for that on the oldest x86-64; later ones take it, others ignore it.
+/// For baseline x86-64 __builtin_prefetch(at, 1) is a prefetch to read; a processor without prefetchw ignores it.
 inline void prefetch_to_write(const void* at) noexcept {
 #if defined(__x86_64__)
   asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(at)));

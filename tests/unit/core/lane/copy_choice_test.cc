@@ -137,12 +137,13 @@ TEST_CASE(
     (exposing ? machine.copied : machine.exposed) /= 2;
     CHECK((machine.exposed_of(kTried + 100) > kTried) != exposing);
     using Part = CopyWork::Part;
-    machine.choice.work.took(Part::kIn, kBytes, 60 * kMicrosecond);
-    machine.choice.work.took(Part::kOut, kBytes, 60 * kMicrosecond);
+    CopyWork& work = machine.choice.work(kBytes);
+    work.copied(Part::kIn, kBytes, 60 * kMicrosecond);
+    work.copied(Part::kOut, kBytes, 60 * kMicrosecond);
     machine.came = true;
     const int unknown = machine.exposed_of(100);  // what a read takes
     CHECK((unknown > 50) != exposing);
-    machine.choice.work.took(Part::kRead, kBytes, (exposing ? 110 : 130) * kMicrosecond);
+    work.copied(Part::kRead, kBytes, (exposing ? 110 : 130) * kMicrosecond);
     const int of_1000 = machine.exposed_of(1000);
     CHECK((exposing ? of_1000 : 1000 - of_1000) > 900);
     machine.came = false;

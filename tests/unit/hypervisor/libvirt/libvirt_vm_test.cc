@@ -57,6 +57,34 @@ TEST_CASE(
 }
 
 TEST_CASE(
+    "a half that the other daemon does not take away is named; one that it does take away is "
+    "waited for") {
+  for (const bool stays : {true, false}) {
+    Scene scene(By::kLibvirt);
+    scene.request.timeout = 9 * kSecond;  // a third of it is for the way back
+    scene.here->with([](auto& state) { state.migration_ends = ""; });
+    std::thread daemons([&scene, stays] {
+      while (scene.here->with([](auto& state) { return state.migration != "active"; }))
+        std::this_thread::yield();
+      scene.there->with([](auto& state) { state.status = "paused"; });
+      scene.here->with([](auto& state) { state.migration = "failed"; });
+      while (!stays && Scene::log_of(*scene.here) != then(kWayThere, kWayBack))
+        std::this_thread::yield();
+      if (!stays) scene.there->with([](auto& state) { state.status = "shutdown"; });
+    });
+    const auto report = scene.run();
+    daemons.join();
+    CHECK(report.end.code == (stays ? 4 : 5));
+    REQUIRE(report.end.left.size() == (stays ? 1U : 0U));
+    if (stays)
+      CHECK(report.end.left[0].starts_with(std::string("virsh -c ") + kThere + " destroy " +
+                                           kPlayedDomain + ": its half of the migration"));
+    CHECK(Scene::log_of(*scene.here) == then(kWayThere, kWayBack));
+    CHECK(scene.cards_here() == 2);
+  }
+}
+
+TEST_CASE(
     "a migration that succeeds in the middle of a look is not taken for one that was given up") {
   Scene scene(By::kLibvirt);
   scene.here->with([](auto& state) { state.migration_ends = ""; });
