@@ -70,10 +70,7 @@ void Transfers::on_cts(Peer& peer, const FrameHead& head, const CtsBody& cts) no
   if (!taken) out->next_offset = cts.offset;
   if (first && peer.ahead.transfer == cts.transfer) {
     peer.ahead.answered(taken);
-    if (!taken) {  // the way is chosen, and timed, anew
-      out->begun_at = 0;
-      out->way.reset();
-    }
+    if (!taken) out->choose_way_anew();
   }
   if (std::find(peer.sending.begin(), peer.sending.end(), cts.transfer) == peer.sending.end())
     peer.sending.push_back(cts.transfer);

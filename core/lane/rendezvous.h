@@ -60,6 +60,11 @@ struct OutTransfer {
   std::uint64_t total() const noexcept { return asked_for() ? wanted : bytes; }
   /// Where what may be sent now ends.
   std::uint64_t end() const noexcept { return asked_for() ? wanted : ahead_bytes; }
+  /// ... and time it from then on.
+  void choose_way_anew() noexcept {
+    begun_at = 0;
+    way.reset();
+  }
 };
 
 struct InTransfer {
@@ -175,6 +180,8 @@ class Transfers {
   bool exposes(Peer& peer, const Path& path, OutTransfer& out, std::size_t bytes) noexcept;
   Post post_piece(Peer& peer, Path& path, const OutTransfer& out, std::uint64_t name,
                   const Slice& piece, bool exposed) noexcept;
+  Post post_copied(Peer& peer, Path& path, const OutTransfer& out, std::uint64_t name,
+                   const Slice& piece) noexcept;
   void complete_out_if_done(std::uint64_t name) noexcept;
   void complete_out(const OutTransfer& done) noexcept;
   void tell_read(const OutTransfer& done) noexcept;

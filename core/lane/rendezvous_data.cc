@@ -98,6 +98,14 @@ void Transfers::end_copy(const Path& path, CopyWork::Part part, std::uint64_t to
   path.peer->copies.work(total).copied(part, bytes, took);
 }
 
+Post Transfers::post_copied(Peer& peer, Path& path, const OutTransfer& out, std::uint64_t name,
+                            const Slice& piece) noexcept {
+  const TimeNs begun = begin_copy(path, CopyWork::Part::kIn, out.total(), piece.bytes);
+  const Post post = post_piece(peer, path, out, name, piece, false);
+  if (post == Post::kDone) end_copy(path, CopyWork::Part::kIn, out.total(), piece.bytes, begun);
+  return post;
+}
+
 // Posts the next fragment: exposed for a zero-copy read where the path can do that and it pays (ahead of the request,
 // too: in one go, as it costs this end nothing).
 // Returns its bytes; 0: the path is busy.
@@ -117,9 +125,7 @@ std::size_t Transfers::post_data(Peer& peer, Path& path, OutTransfer& out,
     const std::uint32_t copied_max =
         caps.piece_bytes_max != 0 ? caps.piece_bytes_max : caps.payload_bytes_max;
     piece.bytes = std::min<std::size_t>({piece.bytes, copied_max, out.end() - out.next_offset});
-    const TimeNs begun = begin_copy(path, CopyWork::Part::kIn, out.total(), piece.bytes);
-    post = post_piece(peer, path, out, name, piece, false);
-    if (post == Post::kDone) end_copy(path, CopyWork::Part::kIn, out.total(), piece.bytes, begun);
+    post = post_copied(peer, path, out, name, piece);
   }
   if (post == Post::kRetry) return 0;
   if (post == Post::kPosted) {

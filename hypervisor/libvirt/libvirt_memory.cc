@@ -179,4 +179,23 @@ Status LibvirtVm::load(MemoryFile file, const Progress& progress, const Deadline
   return mark_loaded(deadline);
 }
 
+// A daemon that is killed while it starts the guest's QEMU, and comes back, keeps its half for ever: by libvirt 9.0 the
+// domain is "paused (starting up)" then, has no process, and cannot be destroyed (its lock is held).
+std::string LibvirtVm::left_there(const Deadline& deadline) {
+  if (there_ == nullptr) return {};
+  bool was_seen = false;
+  do {
+    const auto seen = there_->see(deadline);
+    if (seen && !seen->active) return {};
+    if (seen) was_seen = true;
+    pause(kMemoryLookEvery, deadline);
+  } while (monotonic_now() < deadline.at && !deadline.stopped());
+  if (!was_seen) return {};
+  return "virsh -c " + there_->name() + " destroy " + name_ +
+         ": its half of the migration is still there, and keeps " + name_ +
+         " from going there; if that ends in a time-out, stop libvirt's daemon there, remove "
+         "/run/libvirt/qemu/" +
+         name_ + ".xml, and start it";
+}
+
 }  // namespace livebtl::hypervisor

@@ -3,12 +3,9 @@
 #include "hypervisor/libvirt/libvirt_vm.h"
 
 #include "hypervisor/libvirt/domain_xml.h"
-#include "hypervisor/vm/untrusted.h"
 
 namespace livebtl::hypervisor {
 namespace {
-
-constexpr TimeNs kLeftLookEvery = 200 * kMillisecond;
 
 /// Job statistics under the names of QEMU's own, which the report shows.
 void read_figures(const virTypedParameter* params, int count, Json& figures) {
@@ -192,25 +189,6 @@ Status LibvirtVm::look_at_disks(const Deadline& deadline) {
   const auto disks = writable_disks(*text);
   if (!disks) return tl::unexpected(disks.error());
   return disks->empty() ? Status() : fail(Errc::kRefused, one_line(disks->front()));
-}
-
-// A daemon that is killed while it starts the guest's QEMU, and comes back, keeps its half for ever: by libvirt 9.0 the
-// domain is "paused (starting up)" then, has no process, and cannot be destroyed (its lock is held).
-std::string LibvirtVm::left_there(const Deadline& deadline) {
-  if (there_ == nullptr) return {};
-  bool was_seen = false;
-  do {
-    const auto seen = there_->see(deadline);
-    if (seen && !seen->active) return {};
-    if (seen) was_seen = true;
-    pause(kLeftLookEvery, deadline);
-  } while (monotonic_now() < deadline.at && !deadline.stopped());
-  if (!was_seen) return {};
-  return "virsh -c " + there_->name() + " destroy " + name_ +
-         ": its half of the migration is still there, and keeps " + name_ +
-         " from going there; if that ends in a time-out, stop libvirt's daemon there, remove "
-         "/run/libvirt/qemu/" +
-         name_ + ".xml, and start it";
 }
 
 /// What became of a migration that is over: the destination has the figures of both ends.

@@ -82,13 +82,7 @@ class Host:
             self.inside("kill", "-KILL", file.read())
 
     def state_file(self, guest):
-        """What libvirt knows of a domain that runs."""
         return os.path.join(self.directory, "run/libvirt/qemu", guest.name + ".xml")
-
-    def forget(self, guest):
-        """As VM.md has it, for a domain that cannot be destroyed: its daemon is stopped, what it knows removed, and it comes back."""
-        os.remove(self.state_file(guest))
-        self.kill_daemon()
 
     def virsh(self, *words, seconds=60):
         return run("virsh", "-q", "-c", self.uri, *words, seconds=seconds)

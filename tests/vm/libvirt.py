@@ -141,7 +141,8 @@ def _remove_half(guest, there, left):
     check(len(left) == 1 and f"virsh -c {there.uri} destroy {guest.name}" in left[0], f"left: {left}")
     state = there.virsh("domstate", "--reason", guest.name)
     check("starting up" in state, f"left, though it is {state}")
-    there.forget(guest)
+    os.remove(there.state_file(guest))
+    there.kill_daemon()  # and it comes back
     there.wait_daemon()
 
 
