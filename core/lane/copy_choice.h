@@ -47,7 +47,7 @@ class CopyChoice {
     Sizes& sizes = sizes_of(bytes);
     Cost& cost = sizes.cost[static_cast<std::size_t>(way)];
     if (sizes.ended_way != way) {
-      cost.begin();
+      for (Cost& each : sizes.cost) each.end();
       sizes.ended_way = way;
       sizes.ended_alike = 0;
     } else if (sizes.ended_alike < kUntimed) {
@@ -83,6 +83,11 @@ class CopyChoice {
     void begin() noexcept {
       time_ns = bytes = 0;
       timed = 0;
+    }
+    // A series may be shorter: the way of a transfer is chosen anew if what went ahead came in vain.
+    void end() noexcept {
+      if (timed >= kTimed / 2) settle();
+      begin();
     }
     // A series in which an end did not run for a while tells nothing of the way: it counts a little.
     void settle() noexcept {
