@@ -28,16 +28,16 @@ class CopyWork {
   bool due(Part part, std::size_t bytes) const noexcept {
     return bytes >= kTimedBytesMin && copies_[index(part)] % kTimedEvery == 0;
   }
-  /// bytes: at least 1. time_ns: unset if it was not timed.
+  /// bytes: at least 1. time_ns: unset if it was not timed; of a clock that stood still it tells nothing.
   void copied(Part part, std::size_t bytes, std::optional<TimeNs> time_ns) noexcept {
     LIVEBTL_ASSERT(bytes != 0, "a copy of something");
     ++copies_[index(part)];
-    if (!time_ns) return;
-    const auto its = std::max<std::uint64_t>(
-        static_cast<std::uint64_t>(std::max<TimeNs>(*time_ns, 0)) * kUnitBytes / bytes, 1);
+    if (!time_ns || *time_ns <= 0) return;
+    const auto its =
+        std::max<std::uint64_t>(static_cast<std::uint64_t>(*time_ns) * kUnitBytes / bytes, 1);
     std::uint64_t& known = known_[index(part)];
     // One that was interrupted, or found nothing in the caches, tells little, even if it is the first.
-    known = its < known || known == 0 ? its : (known * 7 + std::min(its, 2 * known)) / 8;
+    known = its < known || known == 0 ? its : (known * 7 + std::min(its, 2 * known) + 7) / 8;
   }
   /// nullopt: not all of it is known.
   std::optional<bool> exposing_is_less() const noexcept {

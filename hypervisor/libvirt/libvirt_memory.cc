@@ -183,19 +183,27 @@ Status LibvirtVm::load(MemoryFile file, const Progress& progress, const Deadline
 // domain is "paused (starting up)" then, has no process, and cannot be destroyed (its lock is held).
 std::string LibvirtVm::left_there(const Deadline& deadline) {
   if (there_ == nullptr) return {};
-  bool was_seen = false;
+  DomainSeen last;
   do {
     const auto seen = there_->see(deadline);
     if (seen && !seen->active) return {};
-    if (seen) was_seen = true;
+    if (seen) last = *seen;
     pause(kMemoryLookEvery, deadline);
   } while (monotonic_now() < deadline.at && !deadline.stopped());
-  if (!was_seen) return {};
-  return "virsh -c " + there_->name() + " destroy " + name_ +
-         ": its half of the migration is still there, and keeps " + name_ +
-         " from going there; if that ends in a time-out, stop libvirt's daemon there, remove "
-         "/run/libvirt/qemu/" +
-         name_ + ".xml, and start it";
+  return last.active ? there_->in_the_way(last) : std::string();
+}
+
+std::string LibvirtVm::in_the_way(const DomainSeen& seen) const {
+  if (seen.state == VIR_DOMAIN_RUNNING)
+    return "at " + name() + " a domain " + name_ + " runs: end it there or here";
+  std::string words = "virsh -c " + name() + " destroy " + name_ + ": a domain " + name_ +
+                      " stands still there, left by a migration that failed perhaps";
+  if (is_starting_up(seen))
+    words +=
+        "; if that ends in a time-out, and no QEMU process of it runs there, stop libvirt's "
+        "daemon there, remove /run/libvirt/qemu/" +
+        name_ + ".xml, and start it";
+  return words;
 }
 
 }  // namespace livebtl::hypervisor

@@ -164,6 +164,8 @@ Status LibvirtVm::look_ready(const Deadline& deadline) {
   const auto seen = see(deadline);
   if (!seen) return tl::unexpected(seen.error());
   if (!seen->active) return {};
+  if (is_starting_up(*seen))
+    return fail(Errc::kRefused, in_the_way(*seen) + "; then call again, or name another place");
   return fail(Errc::kRefused, "at " + name() + " a domain " + name_ +
                                   " runs already; end it (virsh destroy " + name_ +
                                   "), or name another place, and call again");

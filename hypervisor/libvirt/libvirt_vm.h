@@ -24,6 +24,11 @@ struct DomainSeen {
   Json figures = Json::object();
 };
 
+inline bool is_starting_up(const DomainSeen& seen) noexcept {
+  return seen.active && seen.state == VIR_DOMAIN_PAUSED &&
+         seen.reason == VIR_DOMAIN_PAUSED_STARTING_UP;
+}
+
 class LibvirtVm : public Vm {
  public:
   /// `there`: where it goes if it is migrated; nullptr: nowhere that is known.
@@ -98,6 +103,8 @@ class LibvirtVm : public Vm {
   OnConnection with_domain(OnDomain call) const;
 
   Result<DomainSeen> see(const Deadline& deadline);
+  /// What to do with this domain, which is where a guest of its name is to go.
+  std::string in_the_way(const DomainSeen& seen) const;
   /// It runs, or stands, at the destination, and not here.
   Result<bool> has_moved(const DomainSeen& seen, const Deadline& deadline);
   Result<std::string> xml(const Deadline& deadline);

@@ -27,6 +27,7 @@ void MigrateMachine::looked_back(const Answer& answer) {
     if (seen.migration == Migration::kCompleted) return arrive();
     if (seen.migration == Migration::kActive) return left_open("it goes on after all");
     see_cards(answer);
+    left_there_ = answer.left_there;
     if (begun_ && !seen.running) {
       next_ = {Step::kGoOn};
       return;
@@ -45,6 +46,7 @@ void MigrateMachine::plug_from(std::size_t card) {
 
 void MigrateMachine::undid(const Answer& answer) {
   const Action was = next_;
+  if (!answer.left_there.empty()) left_there_ = answer.left_there;
   if (!answer.ok()) {
     const std::string what = was.step == Step::kGoOn     ? "let the guest go on (cont)"
                              : was.step == Step::kReturn ? "in the guest, btlctl checkpoint return"
@@ -52,7 +54,6 @@ void MigrateMachine::undid(const Answer& answer) {
     end_.left.push_back(what + ": " + answer.text);
   } else if (was.step == Step::kReturn) {
     absent_ = answer.absent;
-    if (!answer.left_there.empty()) end_.left.push_back(answer.left_there);
   }
   if (was.step == Step::kGoOn) return plug_from(0);
   if (was.step == Step::kPlug) return plug_from(was.card + 1);
@@ -65,6 +66,10 @@ void MigrateMachine::taken_back() {
   if (!absent_.empty()) {  // a card that we have not plugged in, so all that was done is undone
     where += ", but its job stays on another transport because a device is not there";
     end_.left.push_back(left_without(absent_));
+  }
+  if (!left_there_.empty()) {
+    where += "; the destination keeps its half of the migration";
+    end_.left.push_back(left_there_);
   }
   if (all) return finish(end_.code, end_.text + where);
   finish(end_.code == kCodeTakenBack ? kCodeUnfinished : end_.code,

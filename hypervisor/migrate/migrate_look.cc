@@ -42,6 +42,7 @@ Answer MigrateSteps::look(const Deadline& deadline) {
   Observation seen;
   seen.running = state->running;
   seen.migration = state->migration.migration;
+  began_ = began_ || seen.migration != Migration::kNone;
   Answer answer = answer_of(look_at_cards(deadline, seen));
   if (answer.ok()) answer.seen = {std::move(seen)};
   return answer;
@@ -88,7 +89,9 @@ Answer MigrateSteps::look_back() {
   Answer looked = look(afterwards());
   if (!looked.ok() || looked.seen.front().migration == Migration::kActive) return looked;
   Answer answer = answer_of(source_->reset_migration(afterwards()));
-  return answer.ok() ? looked : answer;
+  if (!answer.ok()) return answer;
+  if (!has_job_) looked.left_there = left_there();  // else behind the job's return
+  return looked;
 }
 
 }  // namespace livebtl::hypervisor

@@ -49,6 +49,7 @@ class MigrateMachine : public Sequence {
   bool moved_ = false;
   bool has_job_ = true;
   std::string absent_;
+  std::string left_there_;
   bool cancelling_ = false;  // and why:
   Answer cancel_why_;
   bool interrupted_ = false;

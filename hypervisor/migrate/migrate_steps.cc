@@ -50,9 +50,18 @@ Answer MigrateSteps::perform_there(Action action) {
   return order(destination_->agent(), GuestOrder::kReturn);
 }
 
+// Half of the time that is left, as cards may have to be plugged in still.
+std::string MigrateSteps::left_there() {
+  if (!began_) return {};
+  const Deadline deadline = afterwards();
+  const TimeNs half = std::max<TimeNs>(deadline.at - monotonic_now(), 0) / 2;
+  return source_->left_there(deadline.at_most(std::min(half, kLeftThereMax)));
+}
+
+// The job first: that the destination tidies up is waited for.
 Answer MigrateSteps::return_here() {
   Answer answer = order(source_->agent(), GuestOrder::kReturn);
-  if (began_) answer.left_there = source_->left_there(afterwards().at_most(kLeftThereMax));
+  answer.left_there = left_there();
   return answer;
 }
 
@@ -70,7 +79,7 @@ Answer MigrateSteps::order(GuestAgent& agent, GuestOrder order) {
   // No job has to leave a card or to return to one, unless the user has named it.
   if (said->no_job && request_.guest.job.empty()) {
     progress_("no job runs in the guest");
-    answer.has_job = false;
+    answer.has_job = has_job_ = false;
     return answer;
   }
   return {Outcome::kFailed, said->code, "in the guest: " + said->text};

@@ -49,11 +49,13 @@ class MigrateSteps : public Steps {
   Answer follow();
   Answer cancel();
   Answer return_here();
+  std::string left_there();
   Json given_arguments(const std::string& id) const;
 
   const MigrateRequest& request_;
   bool going_back_ = false;
-  bool began_ = false;  // the migration, perhaps
+  bool began_ = false;  // the migration, perhaps; or a call before this one did
+  bool has_job_ = true;
   std::unique_ptr<Vm> destination_, source_;
   std::vector<Card> cards_;
   Json figures_ = Json::object();

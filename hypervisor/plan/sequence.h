@@ -97,9 +97,9 @@ struct Answer {
   std::vector<Observation> seen = {};  // of kLook and kLookBack; of kMigrate: the migration alone
   bool has_job = true;                 // migrate, kPrepare and kReturnThere: the guest
   std::string absent = {};             // migrate, kReturn: what the job still waits for
-  std::string left_there = {};         // ... and what the destination has not taken away
-  bool sealed = false;                 // snapshot, kLook: the directory holds a whole set
-  bool repeats = false;                // ... made by the killed call that this one repeats
+  std::string left_there = {};  // ... or kLookBack: what the destination keeps of the migration
+  bool sealed = false;          // snapshot, kLook: the directory holds a whole set
+  bool repeats = false;         // ... made by the killed call that this one repeats
 
   bool ok() const noexcept { return outcome == Outcome::kOk; }
 };

@@ -70,6 +70,7 @@ std::optional<ExposureRecord> Exporter::expose(Bytes payload, std::uint64_t cook
 std::uint64_t Exporter::state_of_oldest() const noexcept {
   const std::size_t slot = returned_ % kExposuresMax;
   const Exposure& exposure = exposures_[slot];
+  if (exposure.read) return kRead;
   const std::uint64_t word = shared(words_->exposures[slot].state).load(std::memory_order_acquire);
   const ExposureState ours = shares_ ? kShared : exposure.copy != nullptr ? kMoved : kOffered;
   if (word == word_of(exposure.number, kRead)) return kRead;
@@ -118,8 +119,11 @@ void Exporter::move_out() {
     Exposure& exposure = exposures_[slot];
     if (exposure.copy != nullptr || (shares_ && each == returned_)) continue;
     if (shared(words_->exposures[slot].state).load(std::memory_order_acquire) ==
-        word_of(exposure.number, kRead))
+        word_of(exposure.number, kRead)) {
+      exposure.read = true;  // whatever the peer writes there now, the payload is its owner's
+      exposure.region.reset();
       continue;
+    }
     auto copy = std::make_unique_for_overwrite<std::byte[]>(exposure.payload.size());
     std::memcpy(copy.get(), exposure.payload.data(), exposure.payload.size());
     KnemRegion region;

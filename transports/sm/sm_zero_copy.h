@@ -118,6 +118,7 @@ class Exporter {
     std::unique_ptr<std::byte[]> copy;
     CopyWay way = kByNone;
     KnemRegion region;  // by knem alone: of the payload, or of its copy
+    bool read = false;  // and its owner may have the memory back
   };
   CopyWay way() const noexcept;
   std::uint64_t state_of_oldest() const noexcept;

@@ -40,8 +40,10 @@ TEST_CASE(
   CHECK(work.exposing_is_less() == true);
   work.copied(Part::kRead, 1 << 20, kSecond);
   CHECK(work.exposing_is_less() == true);
-  work.copied(Part::kRead, 1 << 20, 0);
-  work.copied(Part::kRead, 1 << 20, -5);
+  for (const Part part : {Part::kIn, Part::kOut, Part::kRead}) {
+    work.copied(part, 1 << 20, 0);
+    work.copied(part, 1 << 20, -5);
+  }
   CHECK(work.exposing_is_less() == true);
 }
 

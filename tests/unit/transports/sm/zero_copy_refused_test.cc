@@ -56,6 +56,24 @@ TEST_CASE("what cannot be read any more is shared, and then nothing is exposed")
   }
 }
 
+TEST_CASE(
+    "what had been read when its owner wanted it back is not looked at again, whatever the peer "
+    "writes") {
+  Pair pair;
+  const Blob payload = filled(1);
+  const ExposureRecord record = pair.expose(payload, 7);
+  REQUIRE(pair.read(record) == Outcome::kDone);
+  pair.exporter.move_out();
+  for (std::uint64_t state = 0; state < 8; ++state) {
+    pair.words.exposures[record.slot].state = record.number << 3 | state;
+    CHECK(!pair.exporter.refused());
+    CHECK(pair.exporter.was_read());
+  }
+  CHECK(!pair.exporter.corrupt());
+  CHECK(pair.exporter.take_back() == 7);
+  CHECK(pair.exporter.outstanding() == 0);
+}
+
 TEST_CASE("what was refused and never shared ends with the peer, what was shared arrives") {
   for (const bool shared : {false, true}) {
     Pair pair;
