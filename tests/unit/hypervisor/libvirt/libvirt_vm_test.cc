@@ -87,7 +87,7 @@ TEST_CASE(
       if (!has_job) state.guest_codes = {{"prepare", 2}, {"return", 2}};
       if (!returns) state.guest_codes = {{"return", 7}};
     });
-    scene.request.timeout = 9 * kSecond;  // which bounds how long it is waited for
+    scene.request.timeout = 15 * kSecond;  // which bounds how long it is waited for
     std::thread daemons = fail_the_migration(scene, stays);
     const auto report = scene.run();
     daemons.join();
