@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
 
 #include "base/transport_name.h"
 #include "transports/sm/sm_bell.h"
