@@ -16,7 +16,7 @@ namespace {
 /// In the middle of it, `wants` has its memory back: what it writes there stays, and what arrives
 /// is right, or the connection ends.
 void memory_is_wanted_back(const Subject& subject, std::unique_ptr<End> Link::*wants) {
-  for (int turns = 0; turns < 20; ++turns) {
+  for (const int turns : {0, 1, 2, 3, 4, 5, 20}) {
     Rig rig(subject);
     if (!exposes_and_ends(rig)) return;
     Link link = rig.link();
