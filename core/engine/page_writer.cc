@@ -165,8 +165,7 @@ void PageWriter::write_peer(const Peer& peer, EnginePage& page) const noexcept {
 void PageWriter::write_paths(const Peer& peer, EnginePage& page, PeerPage& to) const noexcept {
   std::uint64_t since = 0;
   for (const auto& path : peer.paths) {
-    if (path->down()) continue;
-    const EndpointStats stats = stats_of(*path);
+    const EndpointStats stats = stats_of(*path);  // of one that broke, too: counts never go back
     const std::uint8_t index = index_of(path->slot);
     add(to, stats);
     if (index != kNoTransport) page.transport[index].carried += stats;

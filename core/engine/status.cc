@@ -35,7 +35,7 @@ TransportStatus EngineCore::status_of(const TransportSlot& slot) const {
   core_.bml.peers.for_each([&](const Peer& peer) {
     count_pair(peer, slot, status);
     for (const auto& path : peer.paths) {
-      if (&path->slot == &slot && !path->down()) status.carried += stats_of(*path);
+      if (&path->slot == &slot) status.carried += stats_of(*path);
     }
   });
   return status;
@@ -60,8 +60,7 @@ PeerStatus EngineCore::status_of(const Peer& peer) const {
   status.bulk.assign(bulk.begin(), bulk.end());
   std::uint64_t since = 0;
   for (const auto& path : peer.paths) {
-    if (path->down()) continue;
-    const EndpointStats stats = stats_of(*path);
+    const EndpointStats stats = stats_of(*path);  // of one that broke, too: counts never go back
     status.frames_sent[path->slot.name()] += stats.frames_sent;
     status.frames_received[path->slot.name()] += stats.frames_received;
     if (!path->open() || !path->marker.peer_sends() || path->marker.peer_since() < since) continue;

@@ -26,6 +26,14 @@ using namespace livebtl;
 
 namespace {
 
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kAllocatorHeldAtFork = true;
+#elif defined(__has_feature)
+constexpr bool kAllocatorHeldAtFork = __has_feature(address_sanitizer);
+#else
+constexpr bool kAllocatorHeldAtFork = false;
+#endif
+
 struct Close {
   template <class Fid>
   void operator()(Fid* object) const {
@@ -169,8 +177,10 @@ TEST_CASE("an engine that nobody has any more ends before the next one begins") 
   }
 }
 
-TEST_CASE(
-    "a child that is forked while another thread starts and ends engines has one of its own") {
+// Not with AddressSanitizer: before LLVM 18 (llvm-project#75290) its allocator's locks, when another
+// thread holds them at the fork, stay held in the child, which then waits for ever.
+TEST_CASE("a child that is forked while another thread starts and ends engines has one of its own" *
+          doctest::skip(kAllocatorHeldAtFork)) {
   constexpr int kTimes = 10;
   const Job job;
   std::atomic<bool> ends = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the status says of the two lanes of a pair, and how a pair with oneself counts.
-#include "tests/unit/core/engine/rig.h"
+#include "tests/unit/core/engine/tapped.h"
 
 using namespace livebtl;
 using namespace livebtl::test;
@@ -57,4 +57,30 @@ TEST_CASE("a process has both ends of its pair with itself, and says so when it 
     rig.until([&] { return engine.report().reached; });
   }
   CHECK(engine.report().pairs_moved == 2);
+}
+
+TEST_CASE("what a path has carried counts on while it is broken and not yet cleared away") {
+  Taps taps;
+  Rig rig(2, {kind("self"), tapped("alpha", taps)});
+  talk(rig, 0, 1);
+  auto& engine = *rig.engines[0];
+  auto latch = std::make_unique<core::EnginePageLatch>();
+  const auto by_page = [&] {
+    engine.show_on(latch.get());
+    const core::EnginePage& page = latch->copies[latch->sequence.load() % 2];
+    return std::pair(page.peer[0].bytes_sent, page.transport[1].carried.bytes_sent);
+  };
+  const std::uint64_t sent = engine.status().peers.at(0).frames_sent.at("alpha");
+  const std::uint64_t bytes = engine.status().transports.at(1).carried.bytes_sent;
+  CHECK(by_page() == std::pair(bytes, bytes));
+  const auto sinks = taps[0].sinks;
+  REQUIRE(sinks.size() == 1);
+  (*sinks.begin())->on_down({Errc::kDown, "the test breaks it"});
+  const core::EngineStatus broken = engine.status();
+  CHECK(broken.peers.at(0).frames_sent.at("alpha") == sent);
+  CHECK(broken.transports.at(1).carried.frames_sent == sent);
+  CHECK(by_page() == std::pair(bytes, bytes));
+  engine.show_on(nullptr);
+  rig.until([&] { return lost(rig, "alpha") > 0; });
+  CHECK(engine.status().peers.at(0).frames_sent.at("alpha") >= sent);
 }
