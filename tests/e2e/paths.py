@@ -121,7 +121,7 @@ def severed_and_switched(context):
         ports = {port for _, port in wait_until("listening ports", lambda: kernel.listening_ports(pids), 10)}
         with Cutter(pids, ports) as cutter:
             for _ in range(50):  # an even number of switches each, so that traffic is on sm again
-                drive(job, switches, 120 + 3 * switches)
+                drive(job, switches, 120 + 3 * switches, options=("--connections-are-cut",))
                 done += switches
                 if cutter.cuts >= wanted or cutter.failure:
                     break

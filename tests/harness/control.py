@@ -68,12 +68,12 @@ def counted(job, transport, name):
                for each in member["engine"]["transports"] if each["name"] == transport)
 
 
-def drive(job, switches, seconds, transports="sm,tcp", rest_ms=0):
+def drive(job, switches, seconds, transports="sm,tcp", rest_ms=0, options=()):
     """Runs the switch driver: one switch after the other, every tenth through btlctl. Returns its summary; driver.log
-    in the job's logs has a line for each switch."""
+    in the job's logs has a line for each switch. options: more of the driver's own."""
     path = os.path.join(job.logs, "driver.log")
     command = [*job.enter, job.build.driver, "--count", str(switches), "--transports", transports, "--btlctl", job.build.btlctl,
-               "--rest-ms", str(rest_ms), "--timeout-s", str(PATIENCE * seconds)]
+               "--rest-ms", str(rest_ms), "--timeout-s", str(PATIENCE * seconds), *options]
     with open(path, "w") as log:
         driver = subprocess.Popen(command, env=job.environment, stdin=subprocess.DEVNULL, stdout=log,
                                   stderr=subprocess.STDOUT)

@@ -62,7 +62,8 @@ std::vector<PairName> SwitchAccount::outstanding(const Counts& now) const {
 std::vector<PairName> SwitchAccount::stayed(const Counts& now) const {
   std::vector<PairName> found;
   for (const PairName& pair : active_) {
-    if (frames_on(find_or_zero(now, pair), from_) > frames_on(find_or_zero(after_, pair), from_))
+    if (frames_on(find_or_zero(now, pair), from_) >
+        frames_on(find_or_zero(after_, pair), from_) + handshake_frames_)
       found.push_back(pair);
   }
   return found;

@@ -4,7 +4,8 @@
 // A switch to T counts once every pair that was active on the transport left, in the time before
 // the switch, has sent a message and a frame on T after the switch had ended. Pairs that vanish (a
 // spawned process left) are let off. A frame of such a pair on the transport left, after the switch
-// had ended, proves that the switch did not do what it said.
+// had ended, proves that the switch did not do what it said. Where connections are cut meanwhile the
+// transport left is dialled again: a few frames are then those of handshakes.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,9 @@ Counts counts_of(const std::vector<core::EngineStatus>& engines);
 
 class SwitchAccount {
  public:
+  /// handshake_frames: so many on the transport left, after a switch, prove nothing.
+  explicit SwitchAccount(std::uint64_t handshake_frames = 0)
+      : handshake_frames_(handshake_frames) {}
   /// The job before the switch that is ordered next. from: the transport it will leave.
   void before_switch(const Counts& counts, const std::string& from);
   /// The job when the switch had ended.
@@ -42,6 +46,7 @@ class SwitchAccount {
   std::size_t active_pairs() const noexcept { return active_.size(); }
 
  private:
+  std::uint64_t handshake_frames_;
   Counts at_last_;  // when the last switch had ended
   Counts after_;
   std::string from_, to_;

@@ -49,6 +49,15 @@ TEST_CASE("a frame on the transport left, after the switch had ended, is told") 
   CHECK(account.stayed({}).empty());
 }
 
+TEST_CASE(
+    "where connections are cut, frames of a handshake on the transport left are no messages") {
+  SwitchAccount account(4);
+  account.before_switch({{kPair, sent(5, 9, 0)}}, "sm");
+  account.after_switch({{kPair, sent(6, 10, 1)}}, "tcp");
+  CHECK(account.stayed({{kPair, sent(7, 14, 3)}}).empty());
+  CHECK(account.stayed({{kPair, sent(7, 15, 3)}}) == std::vector{kPair});
+}
+
 TEST_CASE("control frames without a message do not count") {
   SwitchAccount account;
   account.before_switch({{kPair, sent(5, 9, 0)}}, "sm");
