@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // base/process_settings.h -- the settings of this process: from its environment, else from the
-// user's file, else from the site's (config_file.h), else the defaults. Any thread; nothing is kept.
+// user's file, else the site's (config_file.h), else the defaults. Any thread; nothing is kept.
 #pragma once
 
 #include <optional>

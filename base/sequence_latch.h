@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/sequence_latch.h -- a value that one thread writes and others copy at any time, without a lock: a sequence
-// number and two copies. The number says which copy is complete; the writer fills the other one.
+// base/sequence_latch.h -- a value that one thread writes and others copy at any time, without a
+// lock: a sequence number and two copies. The number says which copy is complete; the writer fills
+// the other one.
 //
 // So a writer stopped midway leaves a complete copy behind, and readers need not wait.
 // Threads: one writer. Readers may be other processes, by read(2): control/place/page_reader.h.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/bml/dialler.h -- the one place that decides which missing path is dialled and when: order of
+// core/bml/dialler.h -- the one place that decides which missing path is dialled, and when: order of
 // preference, back-off, and which end of a pair goes first.
 //
 // Threads: under the engine's lock. Ownership: what it remembers of a pair is in Peer::dials.
@@ -49,7 +49,7 @@ class Dialler {
   void keep_time(Peer& peer) noexcept;
   /// When keep_time() has something to do for this peer next.
   TimeNs due_at(const Peer& peer) const noexcept;
-  /// A rung waits for this path: it is dialled now, by the lower process id first, so that two dials
+  /// A rung waits for this path: it is dialled now, by the lower process id first, so that dials
   /// seldom cross.
   void open_early(Peer& peer, const std::string& transport) noexcept;
   /// A path that was never open has ended.

@@ -113,7 +113,7 @@ void Elector::on_marker_ack(Path& path, std::uint64_t ordinal) noexcept {
   if (path.marker.on_ack(ordinal)) sender_.mark_dirty(*path.peer);
 }
 
-// The exclusivity and weight in force.
+// Exclusivity and weight in force.
 std::pair<std::uint32_t, std::uint32_t> Elector::tuned(const TransportSlot& slot) const {
   const Tuning values = switching_.in_force().tuned(slot.name());
   return {values.exclusivity.value_or(slot.caps.exclusivity),

@@ -28,7 +28,7 @@ class Peers {
  public:
   Peers(const Context& context, Slots& slots) : context_(context), slots_(slots) {}
 
-  /// The record of that process; made if there is none.
+  /// The record of that process, made if there is none.
   Peer& record(ProcessId process);
   Peer* find(ProcessId process) noexcept;
   /// Visits the peers that have not ended.

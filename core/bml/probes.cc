@@ -39,8 +39,8 @@ bool awaits_something(const Peer& peer, const Path& path, bool held) noexcept {
   return sends || (path.marker.placed() && peer.transfers_asked != 0);
 }
 
-/// Counts what shows that the other end lives: frames received, and data of large messages that
-/// left our queues: the other end or its machine had room for it (or just our own socket, for as
+/// Counts the signs that the other end lives: frames received, and data of large messages that left
+/// our queues because the other end or its machine had room for it (or just our own socket, for as
 /// much as that holds).
 std::uint64_t signs_of_life(const Path& path) noexcept {
   return path.endpoint->stats().frames_received + path.sent;

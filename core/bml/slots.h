@@ -46,7 +46,7 @@ class Slots final : private TransportSink {
   const std::vector<TransportAddress>& addresses_to_tell();
   /// Raised whenever peers are told other addresses than before.
   std::uint32_t addresses_version() const noexcept { return addresses_version_; }
-  /// Tells connected peers the addresses if they have changed, or if a transport was opened.
+  /// Tells connected peers the addresses, unless all know them and no transport was opened.
   void announce() noexcept;
   /// Announces the control plane's contact, which travels with the transports' addresses.
   void publish_relay(const std::string& relay) noexcept;
