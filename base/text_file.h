@@ -11,8 +11,8 @@
 namespace livebtl {
 
 /// The whole file, whatever it is (a directory, or a file of /proc whose process has ended, just
-/// fails). Beyond max_bytes nothing is returned, since a part says nothing about the rest. Errors:
-/// kSystem, kLimit.
+/// fails). If it is longer than max_bytes, nothing of it is returned: a part says nothing about the
+/// rest. Errors: kSystem, kLimit.
 Result<std::string> read_text(const std::string& path, std::size_t max_bytes);
 /// The rest of an open file, from its current offset; `fd` stays the caller's.
 Result<std::string> read_text(int fd, const std::string& path, std::size_t max_bytes);

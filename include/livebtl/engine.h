@@ -66,7 +66,7 @@ class LIVEBTL_API Engine {
   /// handled; 0 means that there was nothing to do. Takes at most about 100 us, not counting the
   /// user's handlers.
   virtual std::size_t progress() noexcept = 0;
-  /// Sleeps until something may have happened, at most `timeout_ns` nanoseconds (< 0: no limit).
+  /// Sleeps until something may have happened; at most `timeout_ns` ns (< 0: no limit), often less.
   virtual void wait(std::int64_t timeout_ns) noexcept = 0;
   /// Announces that the caller will sleep outside wait() and expects to be woken (by a waker or
   /// Operation::done) when something arrives: from now on the agent moves the engine, until a
