@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/assert.h -- LIVEBTL_ASSERT(condition, "what must hold"): checks for
-// bugs in livebtl itself, never for bad input or a dead network. Always on: a wrong message
-// delivered is worse than a stopped job.
+// base/assert.h -- LIVEBTL_ASSERT(condition, "what must hold"): checks for bugs in livebtl itself,
+// never for bad input or a dead network. Always on: delivering a wrong message is worse than
+// stopping the job.
 #pragma once
 
 namespace livebtl {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/bell.h -- an eventfd that wakes a thread which sleeps in poll(). Any thread may ring it,
-// under any lock.
+// base/bell.h -- an eventfd that wakes a thread sleeping in poll(). Any thread may ring it, under
+// any lock.
 #pragma once
 
 #include <sys/eventfd.h>

@@ -25,7 +25,7 @@ template <class T>
 requires std::is_trivially_copyable_v<T> Bytes bytes_of(const T& value)
 noexcept { return {reinterpret_cast<const std::byte*>(&value), sizeof(T)}; }
 
-/// memcpy of at most 64 bytes without a call: two overlapping moves of the largest size that fits.
+/// memcpy of at most 64 bytes without a call: two overlapping copies of the largest size that fits.
 inline void copy_small(std::byte* to, const std::byte* from, std::size_t count) noexcept {
   if (count > 32) {
     std::memcpy(to, from, 32);
@@ -50,7 +50,7 @@ inline void copy_bytes(void* to, const void* from, std::size_t count) noexcept {
 }
 
 /// Reads values off the front of untrusted bytes. After the first read past the end every read
-/// gives zero and ok() is false: check once, at the end.
+/// returns zero and ok() is false: check once, at the end.
 class ByteReader {
  public:
   explicit ByteReader(Bytes bytes) noexcept : rest_(bytes) {}
@@ -73,7 +73,7 @@ class ByteReader {
     rest_ = rest_.subspan(count);
     return piece;
   }
-  /// A 16-bit length and that many bytes, at most bytes_max.
+  /// Takes a 16-bit length and that many bytes, at most bytes_max.
   Bytes take_counted(std::size_t bytes_max) noexcept {
     const std::size_t count = take<std::uint16_t>();
     if (count > bytes_max) {
@@ -85,7 +85,7 @@ class ByteReader {
   }
   Bytes rest() const noexcept { return rest_; }
   bool ok() const noexcept { return ok_; }
-  /// All read, and nothing read past the end.
+  /// All was read, and nothing past the end.
   bool finished() const noexcept { return ok_ && rest_.empty(); }
 
  private:
@@ -99,7 +99,7 @@ class ByteWriter {
   requires std::is_trivially_copyable_v<T>
   void put(const T& value) { put_bytes(bytes_of(value)); }
   void put_bytes(Bytes bytes) { blob_.insert(blob_.end(), bytes.begin(), bytes.end()); }
-  /// bytes: at most 65535.
+  /// Requires: at most 65535 bytes.
   void put_counted(Bytes bytes) {
     put(static_cast<std::uint16_t>(bytes.size()));
     put_bytes(bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // base/clock.h -- time. The only place that asks the operating system for it; everything else is
-// given `now`. The clock is CLOCK_MONOTONIC: it stands still in a virtual machine that is paused,
-// and goes on in that machine's peers.
+// passed `now`. The clock is CLOCK_MONOTONIC: it stands still in a paused virtual machine, and runs
+// on in that machine's peers.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ using TimeNs = std::int64_t;
 inline constexpr TimeNs kMicrosecond = 1'000;
 inline constexpr TimeNs kMillisecond = 1'000'000;
 inline constexpr TimeNs kSecond = 1'000'000'000;
-/// Of something that has none.
+/// No deadline at all.
 inline constexpr TimeNs kNoDeadline = std::numeric_limits<TimeNs>::max();
 
 inline TimeNs monotonic_now() noexcept {

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kFileBytesMax = std::size_t{64} * 1024;
 
-/// They are of one job, or of one process.
+/// Settings of one job or one process, which no file may give.
 constexpr std::string_view kOfOneJob[] = {"JOB", "SIZE", "SECRET_FD", "SEED"};
 
 struct Parse {
@@ -45,7 +45,7 @@ std::string problem_of(const Parse& parse, std::string_view section, const std::
   return {};
 }
 
-/// libinih's handler: 0 is an error, whose line ini_parse_string() returns.
+/// libinih's handler. 0: an error, whose line number ini_parse_string() returns.
 int take_line(void* user, const char* section, const char* name, const char* value) {
   Parse& parse = *static_cast<Parse*>(user);
   std::string capitals = in_capitals(name);
@@ -57,13 +57,13 @@ int take_line(void* user, const char* section, const char* name, const char* val
   return 1;
 }
 
-/// In a container root's files may seem to be those of a user that is not known there, as / does.
+/// In a container, root's files, like /, may seem to belong to a user unknown there.
 bool is_of_the_system(uid_t owner) noexcept {
   struct stat root {};
   return owner == 0 || (::stat("/", &root) == 0 && owner == root.st_uid);
 }
 
-/// The file decides what the processes of this user load, and where they listen.
+/// Strict, since the file decides what this user's processes load, and where they listen.
 Status check_file(const struct stat& facts, const std::string& path) {
   if (!S_ISREG(facts.st_mode))
     return fail(Errc::kInvalid, path + " is no plain file; put one in its place, or name another");

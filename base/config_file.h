@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/config_file.h -- the files that settings may stand in: the site's, then the user's, whose
-// word counts more. A line is NAME = VALUE, with the setting's name without LIVEBTL_, in any case;
-// # or ; begins a comment. Hostile until it has passed here. Any thread; nothing is kept.
+// base/config_file.h -- the files that may hold settings: the site's, then the user's, which
+// overrides it. A line is NAME = VALUE, with the setting's name without LIVEBTL_, in any case; # or
+// ; begins a comment. Hostile until checked here. Any thread; nothing is kept.
 #pragma once
 
 #include <string>
@@ -13,24 +13,24 @@
 namespace livebtl {
 
 struct Assignment {
-  std::string name;   // in capitals; of a setting, or of none
+  std::string name;   // in capitals; may not be a setting
   std::string value;  // not checked
   std::string path;   // of the file
 };
 
-/// The whole text of a file. Errors: kInvalid with path, line and what a line must be; a name that
-/// stands there twice, a section, a name that only the environment may give.
+/// text: of the whole file. Errors: kInvalid, with path, line and what a line must be: also for a
+/// repeated name, a section, or a name that only the environment may give.
 Result<std::vector<Assignment>> parse_config(std::string_view text, const std::string& path);
 
-/// No file: no assignments. Errors: as parse_config(); kInvalid (no plain file, too long);
-/// kAuth (cannot be opened; others than root and this user may write it); kSystem.
+/// No file: no assignments. Errors: as parse_config(); kInvalid (not a plain file, too long);
+/// kAuth (cannot be opened; users other than root and this one own it or may write it); kSystem.
 Result<std::vector<Assignment>> read_config_file(const std::string& path);
 
-/// In the order in which they are read: /etc/livebtl/livebtl.conf, and ~/.config/livebtl.conf or
-/// what XDG_CONFIG_HOME says instead.
+/// In reading order: /etc/livebtl/livebtl.conf, then livebtl.conf in $XDG_CONFIG_HOME if that is an
+/// absolute path, else in ~/.config.
 std::vector<std::string> config_paths();
 
-/// Of all files at these paths, in their order. Errors: the first of read_config_file().
+/// The assignments of all files at these paths, in order. Errors: the first of read_config_file().
 Result<std::vector<Assignment>> read_config_files(const std::vector<std::string>& paths);
 
 }  // namespace livebtl

@@ -9,8 +9,8 @@
 
 namespace livebtl {
 
-// crc32_iscsi() neither inverts at the start nor at the end, takes an int, and a pointer to
-// non-const that it only reads.
+// crc32_iscsi() inverts neither at the start nor at the end, takes the length as an int, and only
+// reads through its non-const pointer.
 std::uint32_t crc32c(Bytes bytes, std::uint32_t so_far) noexcept {
   constexpr std::size_t kPieceMax = std::size_t{1} << 30;
   std::uint32_t raw = ~so_far;

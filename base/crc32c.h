@@ -9,7 +9,7 @@
 
 namespace livebtl {
 
-/// To checksum in pieces, pass the earlier result; start with 0. Of "123456789": 0xE3069283.
+/// To checksum in pieces, pass the previous result; start with 0. "123456789" gives 0xE3069283.
 std::uint32_t crc32c(Bytes bytes, std::uint32_t so_far = 0) noexcept;
 
 }  // namespace livebtl

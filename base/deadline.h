@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/deadline.h -- until when something is waited for. A value; `stop` is the caller's and outlives it.
+// base/deadline.h -- until when to wait. A value type; `stop` is the caller's and outlives it.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 
 namespace livebtl {
 
-/// A time, or earlier if the user interrupts.
+/// A point in time; ends earlier if the user interrupts.
 struct Deadline {
   TimeNs at = 0;
   const std::atomic<bool>* stop = nullptr;  // nullptr: nothing ends it early
 
   bool stopped() const noexcept { return stop != nullptr && stop->load(); }
-  /// The same, but no longer than this from now on.
+  /// The same deadline, but at most `duration` from now.
   Deadline at_most(TimeNs duration) const noexcept {
     return {std::min(at, monotonic_now() + duration), stop};
   }

@@ -14,14 +14,14 @@ constexpr std::size_t kEntryBytesMax = 64;
 constexpr std::string_view kAuto = "auto";
 constexpr std::size_t kNameBytesMax = kTransportNameMax - std::string_view("verbs:").size();
 constexpr std::uint8_t kPortMax = 254;
-constexpr int kGidIndexMax = 255;  // a route has one byte for it
+constexpr int kGidIndexMax = 255;  // one byte in ibv_global_route
 
 tl::unexpected<Error> bad(std::string_view entry, std::string_view why) {
   return fail(Errc::kInvalid, "'" + std::string(entry) + "' " + std::string(why) + "; " +
                                   std::string(kDeviceListTakes));
 }
 
-/// Takes what is before the first `mark`, and the mark, off the text.
+/// Cuts everything up to the first `mark` off `text`; returns it without the mark.
 std::string_view take_until(std::string_view& text, char mark) noexcept {
   const std::size_t at = std::min(text.find(mark), text.size());
   const std::string_view taken = text.substr(0, at);

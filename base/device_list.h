@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/device_list.h -- LIVEBTL_VERBS_DEVICE as a list: which devices and ports verbs uses, and what each is called
-// among transports. Whether they exist is the transport's to find out. Pure; any thread.
+// base/device_list.h -- LIVEBTL_VERBS_DEVICE as a list: which devices and ports verbs uses, and
+// their names as transports. Whether they exist, the transport finds out. Pure; any thread.
 #pragma once
 
 #include <string>
@@ -13,15 +13,15 @@ namespace livebtl {
 
 /// One entry: [NAME=]DEVICE[:PORT[:GID]].
 struct DeviceWish {
-  std::string device;     // empty: the first with a port that can be used
-  std::uint8_t port = 0;  // 0: the first that can be used
+  std::string device;     // empty: the first with a usable port
+  std::uint8_t port = 0;  // 0: the first usable one
   int gid_index = -1;     // -1: the best
-  std::string name = {};  // NAME; empty: by its device
+  std::string name = {};  // NAME; empty: named after its device
 };
 
 struct DeviceList {
   bool all_active = false;           // "auto"
-  std::vector<DeviceWish> wishes{};  // as written; of "auto": none
+  std::vector<DeviceWish> wishes{};  // as written; "auto": none
 };
 
 /// What the setting takes, for people.
@@ -29,11 +29,11 @@ inline constexpr std::string_view kDeviceListTakes =
     "it takes a device, its port and the index of an address, as in mlx5_0, mlx5_0:1 or "
     "mlx5_0:1:3; several, as in mlx5_0,mlx5_1; or auto";
 
-/// "": no wish. Errors: kInvalid; the text names the entry, and says what the setting takes.
+/// "" gives an empty list. Errors: kInvalid; the text names the entry and what the setting takes.
 Result<DeviceList> parse_device_list(std::string_view text);
 
-/// What behind "verbs:" each entry is called: NAME; else DEVICE; or DEVICE:PORT where the list has the device more than
-/// once. Empty, of a single entry without NAME: that is "verbs" itself.
+/// The name of each entry after "verbs:": NAME, else DEVICE, or DEVICE:PORT if the list has the
+/// device more than once. Empty for a single entry without NAME: that one is "verbs" itself.
 std::vector<std::string> module_names(const DeviceList& list);
 
 }  // namespace livebtl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/exit_code.h -- btlctl's exit codes and what they mean: the one place for the control plane, for
-// btlctl and its manual, and for the hooks. Stable: scripts and hypervisors rely on them.
+// base/exit_code.h -- btlctl's exit codes and their meanings, defined once for the control plane,
+// btlctl, its manual and the hooks. Stable: scripts and hypervisors rely on them.
 #pragma once
 
 namespace livebtl {
@@ -10,23 +10,23 @@ enum class ExitCode : int {
   kUsage = 1,
   kNotFound = 2,      // no such job or transport
   kRefused = 3,       // a member refused: last path, or the transport cannot be opened
-  kBusy = 4,          // another ladder (hold: another hold) is at work, or was left unfinished
+  kBusy = 4,          // another ladder (hold: another hold) is in progress, or unfinished
   kRetracted = 5,     // time-out before the commit point; taken back as far as acknowledged
   kNotReleased = 6,   // committed, but not every member has released the old transport
   kForeign = 7,       // released by us, held by somebody else: do not detach
   kInconsistent = 8,  // snapshots
   kNotPermitted = 9,
   kMembersMissing = 10,
-  kInterrupted = 130,  // SIGINT or SIGTERM, as shells have it
+  kInterrupted = 130,  // SIGINT or SIGTERM, as in shells
 };
 
 struct ExitCodeMeaning {
   ExitCode code;
-  const char* reason;   // the same as a word, in JSON; stable, as the number
+  const char* reason;   // the code as a word, in JSON; as stable as the number
   const char* meaning;  // for --help and the manual
 };
 
-/// All, in the order of their numbers.
+/// All codes, in numerical order.
 inline constexpr ExitCodeMeaning kExitCodes[] = {
     {ExitCode::kDone, "done", "done, or already so"},
     {ExitCode::kUsage, "usage", "the command line is wrong, or the answer could not be written"},
@@ -54,7 +54,7 @@ inline constexpr ExitCodeMeaning kExitCodes[] = {
      "interrupted (Ctrl-C): the job runs on; resume or abort ends a command that was begun, a hold "
      "ends with its lease, vm has gone back"}};
 
-/// "busy"; "": that is none of them.
+/// For kBusy: "busy". "": not one of these codes.
 constexpr const char* reason_of(ExitCode code) noexcept {
   for (const auto& entry : kExitCodes) {
     if (entry.code == code) return entry.reason;

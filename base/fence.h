@@ -4,8 +4,8 @@
 
 namespace livebtl {
 
-/// GCC says of fences that -fsanitize=thread does not take them into account. What this one orders other processes
-/// read, of which that sanitizer sees nothing.
+/// GCC warns that -fsanitize=thread ignores fences. This one orders memory for readers in other
+/// processes, which that sanitizer does not see.
 inline void full_fence() noexcept {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push

@@ -11,19 +11,19 @@
 
 namespace livebtl {
 
-/// Exactly so many digits, the low ones: hex_digits(0x2a, 16) is "000000000000002a".
+/// The lowest `digits` digits: hex_digits(0x2a, 16) is "000000000000002a".
 std::string hex_digits(std::uint64_t value, int digits);
 
-/// As ids are shown to people and in JSON, without leading zeros: "0x2a".
+/// An id as shown to people and in JSON, without leading zeros: "0x2a".
 std::string hex_id(std::uint64_t id);
 
-/// Two digits a byte.
+/// Two digits per byte.
 std::string hex_bytes(Bytes bytes);
 
-/// Digits alone, without "0x". nullopt: empty, another character, or more than 64 bits.
+/// Digits only, without "0x". nullopt: empty, another character, or more than 64 bits.
 std::optional<std::uint64_t> parse_hex(std::string_view digits);
 
-/// What hex_id() writes; leading zeros may be there. nullopt: anything else.
+/// What hex_id() writes, with or without leading zeros. nullopt: anything else.
 std::optional<std::uint64_t> parse_hex_id(std::string_view text);
 
 }  // namespace livebtl

@@ -11,7 +11,7 @@ namespace {
 
 bool yield_lasts() noexcept {
   using Clock = std::chrono::steady_clock;
-  constexpr std::chrono::microseconds kYielded{20};  // a yield to nobody takes about one
+  constexpr std::chrono::microseconds kYielded{20};  // a yield to nobody takes about 1 us
   const Clock::time_point before = Clock::now();
   ::sched_yield();
   return Clock::now() - before > kYielded;
@@ -26,8 +26,8 @@ void IdleSpins::give_way(Engine& engine) noexcept {
     naps_left_.store(left - 1, std::memory_order_relaxed);
     return engine.wait(kNapNs);
   }
-  // One in a few thousand lasts because of an interrupt, above all in a virtual machine. Somebody who wants to run takes the
-  // processor a second time.
+  // One yield in a few thousand lasts because of an interrupt, above all in a virtual machine. A
+  // thread that wants to run takes the processor twice.
   if (yield_lasts() && yield_lasts()) naps_left_.store(kNaps, std::memory_order_relaxed);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/idle_spins.h -- how long a thread that waits for the engine spins, when it gives way, when it
-// sleeps. Shared by what waits: the libfabric provider and the Open MPI component.
+// base/idle_spins.h -- how long a thread that waits for the engine spins, and when it yields or
+// sleeps. Shared by the waiting code: the libfabric provider and the Open MPI component.
 #pragma once
 
 #include <atomic>
@@ -10,10 +10,10 @@
 
 namespace livebtl {
 
-/// Yields the processor once a reader has polled in vain many times: ranks that spin while they
-/// outnumber the processors would keep each other from sending. A yield that lasts shows that
-/// another thread wanted the processor; then the reader polls only briefly and sleeps until a bell
-/// rings, since many threads that yield to each other keep the scheduler busy with nothing
+/// Yields the processor once a reader has polled in vain many times: spinning ranks that outnumber
+/// the processors would keep each other from sending. A yield that lasts shows that another thread
+/// wanted the processor; then the reader polls only briefly and sleeps until a bell rings, since
+/// many threads that yield to each other just keep the scheduler busy
 /// (docs/adr/0005-waiting-on-a-shared-processor.md). Threads: any.
 class IdleSpins {
  public:
@@ -22,7 +22,7 @@ class IdleSpins {
     if (count_one_in_vain()) [[unlikely]]
       give_way(engine);
   }
-  /// Counts a look that found nothing. true: there were so many that it is time to give way.
+  /// Counts a look that found nothing. true: there were enough that it is time to give way.
   bool count_one_in_vain() noexcept {
     const bool crowded = naps_left_.load(std::memory_order_relaxed) != 0;
     const std::uint32_t looks = looks_.load(std::memory_order_relaxed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/interfaces.h -- this machine's IP addresses, and which of them TCP_IF names: one grammar and one choice for all
-// who listen. Any thread; only local_addresses() asks the operating system.
+// base/interfaces.h -- this machine's IP addresses, and which of them TCP_IF names: one grammar and
+// one choice for all listeners. Any thread; only local_addresses() asks the operating system.
 #pragma once
 
 #include <sys/socket.h>
@@ -20,8 +20,8 @@ using IpBytes = std::array<std::byte, 16>;
 
 bool is_v4(const IpBytes& ip) noexcept;
 bool is_loopback(const IpBytes& ip) noexcept;
-/// Can a connection be made to it from another interface? Not: unspecified, multicast, broadcast,
-/// IPv6 link-local.
+/// Can connections from other interfaces reach it? Not: unspecified, multicast, broadcast, IPv6
+/// link-local.
 bool is_unicast(const IpBytes& ip) noexcept;
 /// Are the first `prefix_bits` (of 128; an IPv4 /24 is 120) equal?
 bool same_prefix(const IpBytes& one, const IpBytes& other, unsigned prefix_bits) noexcept;
@@ -40,11 +40,11 @@ struct LocalAddress {
 /// Unicast addresses of interfaces that are up: IPv4 first, loopback last.
 std::vector<LocalAddress> local_addresses();
 
-/// Does `name` of TCP_IF mean this address? An interface, a network like 10.0.0.0/8, or a single address.
+/// Does `name`, an interface, a network like 10.0.0.0/8 or a single address, mean this address?
 bool names_address(const std::string& name, const LocalAddress& address);
 
-/// The addresses that TCP_IF names; no names: all. Errors: kInvalid if a name is no network though it has a slash,
-/// kUnreachable if it fits no address here; the text lists those there are.
+/// The addresses that TCP_IF names; no names: all. Errors: kInvalid (a name with a slash is not a
+/// network), kUnreachable (a name fits no address here; the text lists the existing ones).
 Result<std::vector<LocalAddress>> choose_addresses(const std::vector<LocalAddress>& all,
                                                    const std::vector<std::string>& names);
 

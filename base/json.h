@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/json.h -- parses JSON that comes from another process: bounded in depth, each key once. Pure; any thread.
-// Header only, so that those who use no JSON need no library for it. Length is bounded by the caller.
+// base/json.h -- parses JSON from another process: bounded in depth, each key once. Pure; any
+// thread. Header-only, so that code without JSON needs no library for it. The caller bounds the
+// length.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,11 +16,11 @@ namespace livebtl {
 
 using Json = nlohmann::json;
 
-/// Makes the document as the parser reads it, and stops at the first thing that is refused: what lies behind that, and
-/// what is nested deeper, is never made.
+/// Builds the document while the parser reads, and stops at the first thing refused: what follows
+/// it, or is nested deeper, is never built.
 class CheckedDocument {
  public:
-  // What the parser calls, by names and types of its own.
+  // The parser's interface, with its names and types.
   using number_integer_t = Json::number_integer_t;
   using number_unsigned_t = Json::number_unsigned_t;
   using number_float_t = Json::number_float_t;
@@ -46,7 +47,7 @@ class CheckedDocument {
   bool end_object() { return end(); }
   bool end_array() { return end(); }
   bool key(string_t& name) {
-    // The object refuses a second entry by itself: no set of keys is kept beside it.
+    // The object itself refuses a second entry, so no separate set of keys is needed.
     const auto [entry, added] = open_.back()->emplace(std::move(name), nullptr);
     value_ = &*entry;
     repeated_ = !added;
@@ -78,14 +79,14 @@ class CheckedDocument {
 
   const std::size_t depth_max_;
   Json document_;
-  std::vector<Json*> open_;  // the innermost last: only that one grows, so that none of them moves
-  Json* value_ = nullptr;    // of the innermost object: what comes next is its value
+  std::vector<Json*> open_;  // innermost last: only that one grows, so that none of them moves
+  Json* value_ = nullptr;    // where the innermost object's next value goes
   bool too_deep_ = false;
   bool repeated_ = false;
 };
 
-/// Errors: kLimit (nested deeper), kInvalid (no document, or a key stands twice in one object: two readers would
-/// differ about it). The error is that of what stands first.
+/// Errors: kLimit (nested deeper), kInvalid (no document, or a key repeated in one object, on which
+/// two readers would differ). Reports the first error in the text.
 inline Result<Json> parse_json(std::string_view text, int depth_max) {
   CheckedDocument reader(depth_max);
   const bool whole = Json::sax_parse(text.begin(), text.end(), &reader);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/log.cc -- one write(2) a line, so that lines of many processes do not mix. Any thread.
+// base/log.cc -- one write(2) per line, so that lines of many processes do not mix. Any thread.
 #include "base/log.h"
 
 #include <pthread.h>
@@ -29,8 +29,8 @@ struct Prefix {
 Prefix& prefix() {
   static Prefix* const kept = [] {
     auto* made = new Prefix;
-    // In the child nobody lets go of a mutex that another thread had. If there is no memory for the
-    // handler, this is no place to say so.
+    // In a forked child, nobody would unlock a mutex that another thread held. If there is no
+    // memory for the handler, this is no place to report it.
     static_cast<void>(::pthread_atfork(nullptr, nullptr, [] { new (&prefix().mutex) std::mutex; }));
     return made;
   }();
@@ -39,14 +39,14 @@ Prefix& prefix() {
 
 constexpr const char* kLevelNames[] = {"error", "warn", "info", "debug"};
 
-// Text from outside must not be able to forge a second line or to move the terminal's cursor.
+// Text from outside must not forge a second line or move the terminal's cursor.
 void neutralise(std::span<char> text) noexcept {
   std::replace_if(
       text.begin(), text.end(),
       [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
 }
 
-// The length that snprintf reports, cut to what fits.
+// The length that snprintf reports, capped at what fits.
 std::size_t written(int reported, std::size_t room) noexcept {
   if (reported < 0 || room == 0) return 0;
   return std::min(static_cast<std::size_t>(reported), room - 1);
@@ -82,7 +82,7 @@ void log(LogLevel level, const char* subsystem, const char* format, ...) noexcep
   used += written(std::vsnprintf(line.data() + used, room, format, arguments), room);
   va_end(arguments);
   neutralise(std::span(line).first(used));
-  line[used] = '\n';  // there is room: written() leaves the place of the terminating zero
+  line[used] = '\n';  // there is room: it replaces the terminating zero
   // A full or closed stderr is no reason to disturb the job.
   [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, line.data(), used + 1);
 }

@@ -28,7 +28,7 @@ void set_log_prefix(std::string prefix);
 [[gnu::format(printf, 3, 4)]] void log(LogLevel level, const char* subsystem, const char* format,
                                        ...) noexcept;
 
-/// For lines that an unauthenticated process can cause: at most `burst` an interval, the rest is
+/// For lines that an unauthenticated process can cause: at most `burst` per interval; the rest are
 /// counted. Not thread-safe: one for each place that logs, under the lock that guards that place.
 class LogLimit {
  public:
@@ -36,7 +36,7 @@ class LogLimit {
       : burst_(burst), interval_ns_(interval_ns), window_start_(-interval_ns) {}
 
   bool allow(TimeNs now) noexcept;
-  /// Lines not allowed since the start, to be named in the next one that is allowed.
+  /// Lines suppressed since the start, to be named in the next one allowed.
   std::uint64_t suppressed() const noexcept { return suppressed_; }
 
  private:

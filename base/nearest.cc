@@ -28,7 +28,7 @@ std::optional<std::string_view> nearest(std::string_view name,
   std::optional<std::string_view> best;
   std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
   for (const std::string_view candidate : candidates) {
-    // No fewer edits than the lengths differ: a very long name costs nothing.
+    // The distance is at least the difference in length: a very long name costs nothing.
     const std::size_t shorter = std::min(name.size(), candidate.size());
     if (std::max(name.size(), candidate.size()) - shorter >= best_distance) continue;
     const std::size_t distance = edit_distance(name, candidate);

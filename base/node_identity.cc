@@ -20,7 +20,7 @@ tl::unexpected<Error> cannot_read(const char* path, int error) {
                                  "; set LIVEBTL_NODE to one name on all processes of a machine");
 }
 
-// A namespace is named by device and inode; the device is the kernel's one nsfs.
+// Device and inode identify a namespace; the device is the kernel's only nsfs.
 Result<std::uint64_t> namespace_inode(const char* path) {
   struct stat status {};
   if (::stat(path, &status) != 0) return cannot_read(path, errno);

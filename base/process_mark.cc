@@ -23,7 +23,7 @@ std::uint64_t number_space() {
   return ::stat("/proc/self/ns/pid", &facts) == 0 ? facts.st_ino : 0;
 }
 
-/// nullopt: there is no descriptor to be had. A zombie has ended, but for one whose other threads go on.
+/// nullopt: no descriptor is available. A zombie has ended, unless other threads of it still run.
 std::optional<bool> ended_by_descriptor(pid_t pid) noexcept {
   const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!process) return errno == ESRCH ? std::optional(true) : std::nullopt;
@@ -35,7 +35,7 @@ std::optional<bool> ended_by_descriptor(pid_t pid) noexcept {
 
 std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   const auto open = text.find('(');
-  const auto close = text.rfind(')');  // the name may hold parentheses, too
+  const auto close = text.rfind(')');  // the name may contain parentheses
   if (open == std::string_view::npos || close == std::string_view::npos || close < open)
     return std::nullopt;
   ProcessStat stat;
@@ -67,7 +67,7 @@ bool has_ended(const ProcessMark& mark, std::uint64_t own_space) {
   if (::kill(mark.pid, 0) != 0 && errno == ESRCH) return true;
   const auto stat = read_process_stat(mark.pid);
   const bool ended = stat && (stat->state == 'Z' || stat->state == 'X');
-  return ended && stat->threads <= 1;  // a thread may outlive the one that began the process
+  return ended && stat->threads <= 1;  // other threads may outlive the main thread
 }
 
 }  // namespace livebtl

@@ -11,7 +11,7 @@ namespace livebtl {
 namespace {
 
 constexpr std::string_view kFirstSpelling = "LIVEBTL_";
-constexpr std::string_view kExported = "EXPORT ";  // in capitals, as all of a name
+constexpr std::string_view kExported = "EXPORT ";  // in capitals, like the whole name
 constexpr std::string_view kSecondSpelling = "FI_LIVEBTL_";
 
 const SettingInfo* setting_named(std::string_view name) noexcept {
@@ -19,7 +19,7 @@ const SettingInfo* setting_named(std::string_view name) noexcept {
   return found == setting_table().end() ? nullptr : &*found;
 }
 
-/// Set to nothing counts as not set, here as in a file.
+/// An empty value counts as not set, here as in a file.
 std::optional<std::string> variable_value(std::string_view variable) {
   const char* const value = std::getenv(std::string(variable).c_str());
   if (value == nullptr || *value == '\0') return std::nullopt;
@@ -87,7 +87,7 @@ Result<SettingOrigin> origin_of_run_directory(const std::vector<std::string>& pa
 }
 
 Result<Settings> read_process_settings(const std::vector<std::string>& paths) {
-  // Warns of unknown variables, and names a wrong one as it was spelled.
+  // Warns of unknown variables, and names a wrong one in the user's spelling.
   if (auto alone = read_settings_from_environment(); !alone) return alone;
   const auto files = read_config_files(paths);
   if (!files) return tl::unexpected(files.error());
@@ -98,7 +98,7 @@ Result<Settings> read_process_settings(const std::vector<std::string>& paths) {
   if (const Status good = check_assignments(*files); !good) return tl::unexpected(good.error());
   return read_settings([&files](std::string_view variable) -> std::optional<std::string> {
     if (auto value = variable_value(variable)) return value;
-    if (!variable.starts_with(kSecondSpelling)) return std::nullopt;  // it is asked for next
+    if (!variable.starts_with(kSecondSpelling)) return std::nullopt;  // the second is asked next
     const Assignment* const last = last_of(*files, variable.substr(kSecondSpelling.size()));
     return last == nullptr ? std::nullopt : std::optional(last->value);
   });

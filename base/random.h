@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/random.h -- a small seeded generator (SplitMix64; Steele, Lea, Flood 2014). It is
-// passed as an argument, so that a simulation replays. Not for secrets: those are base/secret.h's.
+// base/random.h -- a small seeded generator (SplitMix64; Steele, Lea, Flood 2014). Passed as an
+// argument, so that a simulation can be replayed. Not for secrets: see base/secret.h.
 #pragma once
 
 #include <cstdint>

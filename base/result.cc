@@ -17,7 +17,7 @@ static_assert(std::size(kNames) == static_cast<std::size_t>(Errc::kBadKey) + 1);
 
 const char* errc_name(Errc code) noexcept {
   const auto number = static_cast<std::size_t>(code);
-  return number < std::size(kNames) ? kNames[number] : "unknown";  // from the wire, and not ours
+  return number < std::size(kNames) ? kNames[number] : "unknown";  // may come from the wire
 }
 
 }  // namespace livebtl

@@ -30,7 +30,7 @@ bool exists(const std::string& path) {
   return ::lstat(path.c_str(), &facts) == 0;
 }
 
-/// UID in it: there already (tmpfiles.d, a daemon), or we are root and make it.
+/// PLACES/UID: if it exists (tmpfiles.d, a daemon), or if we are root and can make it.
 std::optional<std::string> system_run_directory(const std::string& places) {
   const std::string path = places + "/" + user_number();
   if (exists(path)) return path;
@@ -39,8 +39,8 @@ std::optional<std::string> system_run_directory(const std::string& places) {
   return make_directory(path, kPrivate) ? std::optional(path) : std::nullopt;
 }
 
-/// One of our own that is there already comes first, so that all our processes find one another even if
-/// the other user gives the first name free.
+/// Prefers a directory of ours that already exists, so that all our processes find one another even
+/// if the other user frees the first name.
 Result<std::string> make_temporary_place(const std::string& temporary) {
   const std::vector<std::string> places = temporary_places(temporary, ::geteuid());
   for (const std::string& place : places) {

@@ -9,10 +9,10 @@
 namespace livebtl {
 namespace {
 
-// First byte of what is hashed: a MAC and a derived key never share an input.
+// The first byte hashed, so that a MAC and a derived key never share an input.
 enum class Use : std::uint8_t { kMac = 1, kDerive = 2 };
 
-// Idempotent and thread-safe in libsodium; the static makes it one load afterwards.
+// sodium_init() is idempotent and thread-safe; the static makes later calls a single load.
 void start_sodium() noexcept {
   static const bool ready = sodium_init() >= 0;
   LIVEBTL_ASSERT(ready, "libsodium finds a source of random bytes");

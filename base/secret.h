@@ -2,7 +2,7 @@
 // base/secret.h -- the job secret and what is made with it: keyed BLAKE2b (libsodium), nonces,
 // constant-time compare.
 //
-// Here the secret is only 32 bytes, wiped on destruction; control/place/job_secret.h finds it.
+// Here the secret is just 32 bytes, wiped on destruction; control/place/job_secret.h finds it.
 #pragma once
 
 #include <array>

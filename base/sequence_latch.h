@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/sequence_latch.h -- a value that one thread writes and others copy at any time, without a lock: a sequence
-// number and two copies. The number says which copy is complete; the writer fills the other one.
+// base/sequence_latch.h -- a value that one thread writes and others copy at any time, without a
+// lock: a sequence number and two copies. The number says which copy is complete; the writer fills
+// the other one.
 //
-// So a writer that is stopped in the middle of its work leaves a complete copy behind, and readers need not wait.
+// So a writer stopped midway leaves a complete copy behind, and readers need not wait.
 // Threads: one writer. Readers may be other processes, by read(2): control/place/page_reader.h.
 #pragma once
 
@@ -19,9 +20,9 @@ struct SequenceLatch {
   static_assert(std::is_trivially_copyable_v<Value>);
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-  /// The writer's. What stands in it is two values old: fill all of it, then publish().
+  /// For the writer. The content is two values old: overwrite all of it, then publish().
   Value& to_fill() noexcept {
-    // No byte of the new value may be seen before the last publish() is: until then readers take this copy.
+    // No byte of the new value may be seen before the last publish(): readers still use this copy.
     full_fence();
     return copies[(sequence.load(std::memory_order_relaxed) + 1) % 2];
   }

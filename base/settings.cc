@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // base/settings.cc -- looks settings up by name: environment, second spelling, unknown names. The
-// table itself and what each value may be is in settings_table.cc. Any thread; nothing is kept.
+// table and what each value may be are in settings_table.cc. Any thread; nothing is kept.
 #include "base/settings.h"
 
 #include <unistd.h>
@@ -23,15 +23,14 @@ std::string did_you_mean(std::string_view name, std::string_view prefix) {
   return near ? "; did you mean " + std::string(prefix) + std::string(*near) + "?" : std::string();
 }
 
-// Values are quoted in messages: cut, and without what would spoil a terminal (log.cc sees to
-// that).
+// For values in messages: quoted and cut short. (log.cc replaces what would spoil a terminal.)
 std::string in_quotes(std::string_view value) {
   constexpr std::size_t kShownMax = 80;
   return "\"" + std::string(value.substr(0, kShownMax)) +
          (value.size() > kShownMax ? "...\"" : "\"");
 }
 
-// Means nothing to the job's processes, but may well stand in their environment.
+// Means nothing to the job's processes, but may well be in their environment.
 constexpr std::string_view kOfBtlctl = "USER";
 
 struct Found {
@@ -39,7 +38,7 @@ struct Found {
   std::string value;
 };
 
-// A variable that is set to nothing counts as not set, as shells make it easy to leave one behind.
+// An empty variable counts as not set, since shells make it easy to leave one behind.
 std::optional<Found> look_up(
     const std::function<std::optional<std::string>(std::string_view)>& lookup,
     std::string_view name) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // base/settings.h -- every setting of the library: one table, read once, checked, printable.
 //
-// LIVEBTL_NAME in the environment, FI_LIVEBTL_NAME as a second spelling (LIVEBTL_NAME wins). Set to
-// nothing counts as not set. Unknown LIVEBTL_* names are warned of with the nearest known one.
+// LIVEBTL_NAME in the environment, or FI_LIVEBTL_NAME as a second spelling (LIVEBTL_NAME wins). An
+// empty value counts as not set. Warns of unknown names, and suggests the nearest known one.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,8 @@ enum class AuthLevel : std::uint8_t { kNone, kAuth };
 // kNetwork: not between processes of one node
 enum class CrcMode : std::uint8_t { kNetwork, kAlways, kNever };
 
-// Each is the setting of this name in capitals, and has its default here; setting_table() says what it means.
+// Each member is the setting of that name in capitals, with its default; setting_table() says what
+// it means.
 struct Settings {
   std::string job;
   std::uint32_t size = 0;
@@ -31,15 +32,15 @@ struct Settings {
   int secret_fd = -1;
   std::string secret_file;
   std::string seed;
-  std::vector<std::string> transports;     // their order means nothing
-  bool transports_beside_default = false;  // +verbs: these, and all that is used without a word
+  std::vector<std::string> transports;     // the order means nothing
+  bool transports_beside_default = false;  // +verbs: these in addition to the default ones
   std::vector<std::string> exclude;
   std::vector<std::string> tcp_if;
   std::uint16_t tcp_port = 0;
   std::string verbs_device;
   std::string ofi_provider;
-  bool hide_devices = true;  // for provider/ alone
-  bool relay = false;        // auto: of a job of several nodes
+  bool hide_devices = true;  // for provider/ only
+  bool relay = false;        // auto: only in a job of several nodes
   std::string relay_path;
   std::string node;
   AuthLevel auth = AuthLevel::kAuth;
@@ -65,22 +66,22 @@ struct Settings {
 struct SettingInfo {
   std::string_view name;      // without prefix
   std::string_view type;      // "bytes", "count", "list", "ms", ...; "secret": never shown
-  std::string_view fallback;  // default, as one would write it
+  std::string_view fallback;  // the default, as a user would write it
   std::string_view meaning;
-  /// Errors: kInvalid; the text says what the setting takes, not its name. On error nothing changes.
+  /// Errors: kInvalid; the text says what the setting takes but not its name; nothing has changed.
   Status (*set)(Settings& settings, std::string_view value);
 };
 
 /// All settings, in the order of the manual page.
 std::span<const SettingInfo> setting_table() noexcept;
 
-/// lookup: a variable's value by its whole name. Errors: kInvalid with the variable, the value and
-/// what it takes.
+/// lookup: returns a variable's value, given its whole name. Errors: kInvalid, with the variable,
+/// the value and what it takes.
 Result<Settings> read_settings(
     const std::function<std::optional<std::string>(std::string_view)>& lookup);
 /// From the process's environment; warns of unknown names.
 Result<Settings> read_settings_from_environment();
-/// The warning if `variable` looks like a setting, in either spelling, and is none.
+/// The warning if `variable` looks like a setting, in either spelling, but is none.
 std::optional<std::string> unknown_setting_warning(std::string_view variable);
 
 }  // namespace livebtl

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/settings_checks.h -- what a setting takes: each function checks a value, which is hostile until then, and puts it
-// into its field. For settings_table.cc alone. Any thread; pure functions.
+// base/settings_checks.h -- what a setting takes: each function checks a value, which is hostile
+// until then, and stores it in its field. For settings_table.cc only. Any thread; pure functions.
 //
-// Errors: kInvalid, with what the setting takes; nothing has changed then.
+// Errors: kInvalid, with what the setting takes; then nothing has changed.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ inline bool is_name_char(char c) noexcept {
          c == '_' || c == '-';
 }
 
-// A name becomes a file's name: no path, nothing hidden.
+// The value becomes a file's name: no path, nothing hidden.
 template <std::string Settings::*kMember>
 Status set_name(Settings& settings, std::string_view value) {
   if (value.size() > 64 || value.starts_with('.') || !std::ranges::all_of(value, is_name_char))
@@ -52,7 +52,7 @@ inline Status set_seed(Settings& settings, std::string_view value) {
   return {};
 }
 
-// The transports know which devices and providers exist.
+// Which devices and providers exist is for the transports to know.
 inline Status set_device(Settings& s, std::string_view v) {
   if (const auto list = parse_device_list(v); !list) return tl::unexpected(list.error());
   s.verbs_device = v;
@@ -128,7 +128,7 @@ inline Status set_transports(Settings& settings, std::string_view value) {
   return {};
 }
 
-// The tcp transport knows which interfaces and networks exist; here only the alphabet is checked.
+// Checks only the alphabet: which interfaces and networks exist is for the tcp transport to know.
 inline bool is_interface_or_network(std::string_view item) noexcept {
   return !item.empty() && item.size() <= 64 && std::ranges::all_of(item, [](char c) {
     return is_name_char(c) || c == ':' || c == '/' || c == '@';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/settings_table.cc -- the settings, each with the check of its value. Any thread; constant data.
+// base/settings_table.cc -- the settings, each with its value check. Any thread; constant data.
 #include "base/settings.h"
 
 #include "base/settings_checks.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/signal_set.h -- signals that a program of ours waits for, in place of handlers: by sigwait(3) or signalfd(2).
-// Between a look at a handler's flag and the wait a signal would be missed.
+// base/signal_set.h -- signals that our programs wait for by sigwait(3) or signalfd(2), not with
+// handlers: a signal between the check of a handler's flag and the wait would be missed.
 #pragma once
 
 #include <signal.h>
@@ -16,7 +16,7 @@ inline sigset_t signal_set(std::initializer_list<int> numbers) noexcept {
   return set;
 }
 
-/// Blocks them in this thread and in those that it starts from now on, which inherit that; so do child processes.
+/// Blocks the signals in this thread; threads and processes that it starts later inherit this.
 inline void block_signals(const sigset_t& set) noexcept {
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// base/single_copy.h -- the ways in which a transport within a node copies large messages, and their words. Pure.
+// base/single_copy.h -- how a transport within a node copies large messages, and the word for each
+// way. Pure.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 
 namespace livebtl {
 
-// kAuto: by cma, or where that is refused by knem, where it is measured to be faster than two copies
+// kAuto: where measured to be faster than two copies; by cma, or by knem if cma is refused
 enum class SingleCopy : std::uint8_t { kAuto, kCma, kKnem, kNone };
 
 inline constexpr std::pair<std::string_view, SingleCopy> kSingleCopies[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// examples/hello.cc -- two processes of one job exchange tagged and active messages with the C++
+// examples/hello.cc -- two processes of one job exchange tagged and active messages through the C++
 // interface.
 //
 //   g++ -std=c++20 hello.cc -o hello $(pkg-config --cflags --libs livebtl)
@@ -7,7 +7,7 @@
 //   mkdir -p /tmp/hello                                (a directory to meet in)
 //   ./hello 0 /tmp/hello & ./hello 1 /tmp/hello
 //
-// While it runs, `btlctl --job hello switch sm tcp` changes what the messages travel on.
+// While it runs, `btlctl --job hello switch sm tcp` changes the transport of the messages.
 #include "meeting.h"
 
 namespace {
@@ -20,7 +20,7 @@ using meeting::Waitable;
 constexpr std::uint8_t kGreeting = 1;  // our active message
 constexpr int kMessages = 1000;
 
-/// Rank 0 sends numbered messages, rank 1 sends each back.
+/// Rank 0 sends numbered messages; rank 1 sends each one back.
 bool ping_pong(Engine& engine, livebtl::Port& port, const livebtl::Destination& peer, int rank) {
   for (int number = 0; number < kMessages; ++number) {
     int out = number, in = -1;
@@ -46,7 +46,7 @@ bool ping_pong(Engine& engine, livebtl::Port& port, const livebtl::Destination& 
   return true;
 }
 
-/// Each sends the other an active message: the handler is called there, without a receive.
+/// Each rank sends the other an active message, which calls its handler without a receive.
 void greet(Engine& engine, livebtl::Port& port, const livebtl::Destination& peer, int rank,
            const std::atomic<bool>& greeted) {
   const std::string text = "hello from rank " + std::to_string(rank);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// examples/meeting.h -- what the examples share: an operation to wait for, a start that is repeated
-// while the engine is busy, and how two processes learn each other's addresses.
+// examples/meeting.h -- what the examples share: an operation to wait for, a start that retries
+// while the engine is busy, and a way for two processes to exchange addresses.
 #pragma once
 
 #include <livebtl/engine.h>
@@ -67,7 +67,7 @@ void start(Engine& engine, Start start_it) {
   if (answer != Accept::kAccepted) end_with("an operation was not accepted");
 }
 
-/// The content of a process's file: its address, and the one that it has read.
+/// The content of a process's file: its own address, and the peer's address that it has read.
 struct Card {
   livebtl::Address mine, theirs;
 };
@@ -83,8 +83,8 @@ inline bool read_card(const std::string& file, Card& card) {
   return static_cast<bool>(in.read(reinterpret_cast<char*>(&card), sizeof card));
 }
 
-/// How processes learn each other's address is up to them; here, by files. A file may be left over
-/// from an earlier run: the peer of this run is one that has read our address.
+/// How processes exchange addresses is up to them; here, in files. A file may be left over from an
+/// earlier run: the peer of this run is one that has read our address.
 inline livebtl::Address swap_addresses(const livebtl::Address& mine, const std::string& directory,
                                        int rank) {
   const std::string my_file = directory + "/" + std::to_string(rank);
@@ -103,8 +103,8 @@ inline livebtl::Address swap_addresses(const livebtl::Address& mine, const std::
   return theirs.mine;
 }
 
-/// The two arguments of every example: 0 or 1, and a directory to meet in. Does not return if they
-/// are wrong.
+/// The two arguments of every example: 0 or 1, and a directory to meet in. If they are wrong, ends
+/// the process.
 struct Arguments {
   Arguments(int argc, char** argv) {
     const std::string program = std::filesystem::path(argv[0]).filename();

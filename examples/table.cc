@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // examples/table.cc -- two processes of one job fill a table in the memory of one of them, with
-// put, get and fetch-and-add: what a runtime other than MPI would do.
+// put, get and fetch-and-add, as a runtime other than MPI might.
 //
 //   g++ -std=c++20 table.cc -o table $(pkg-config --cflags --libs livebtl)
 //   export LIVEBTL_JOB=table LIVEBTL_SIZE=2
 //   mkdir -p /tmp/table                                (a directory to meet in)
 //   ./table 0 /tmp/table & ./table 1 /tmp/table
 //
-// While it runs, `btlctl --job table switch sm tcp` changes what it goes over.
+// While it runs, `btlctl --job table switch sm tcp` changes the transport.
 #include "meeting.h"
 
 #include <array>
@@ -30,12 +30,12 @@ struct Table {
   std::array<std::array<char, kRowBytes>, kRows> rows{};
 };
 
-/// What the other one must know of the table.
+/// What the other process must know of the table.
 struct Invitation {
   std::uint64_t key = 0;
 };
 
-/// One process's way to the table, be it its own or the other's.
+/// A process's access to the table, whether its own or the other's.
 struct Way {
   Engine& engine;
   livebtl::Port& port;
@@ -79,7 +79,7 @@ struct Way {
   }
 };
 
-/// Rank 0 owns the table, and tells rank 1 its key.
+/// Rank 0 owns the table and tells rank 1 its key.
 std::uint64_t invite(Engine& engine, livebtl::Port& port, const livebtl::Destination& peer,
                      Table& table) {
   livebtl::RegionRequest region;
@@ -109,7 +109,7 @@ std::uint64_t be_invited(Engine& engine, livebtl::Port& port) {
   return invitation.key;
 }
 
-/// Draws rows until none is left. Returns how many were this one's.
+/// Draws and fills rows until none is left. Returns how many.
 std::uint64_t fill(Way& way, int rank) {
   std::uint64_t filled = 0;
   for (std::uint64_t row = way.draw_row(); row < kRows; row = way.draw_row(), ++filled) {
@@ -120,7 +120,7 @@ std::uint64_t fill(Way& way, int rank) {
   return filled;
 }
 
-/// A put of nothing but 64 bits: the owner is told that we have finished.
+/// A put of no bytes but 64 bits of remote data: tells the owner that we have finished.
 void say_finished(Way& way) {
   Waitable putting;
   start(way.engine, [&] {

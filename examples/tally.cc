@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // examples/tally.cc -- two processes of one job write a journal in the memory of one of them, under
-// a lock that stands there, too: compare-and-swap, several puts and a flush, virtual addressing,
-// and what a peer sees when the owner takes its memory back. Begun as examples/table.cc, of which
-// this is the sequel:
+// a lock in the same memory: compare-and-swap, several puts and a flush, virtual addressing, and
+// what a peer sees when the owner takes its memory back. Sequel to examples/table.cc, and built and
+// run like it:
 //
 //   export LIVEBTL_JOB=tally LIVEBTL_SIZE=2
 //   mkdir -p /tmp/tally
@@ -22,15 +22,15 @@ constexpr std::uint64_t kTurns = 500;  // of each process
 constexpr livebtl::Tag kInvitation = 1, kFinished = 2, kGone = 3, kSeen = 4;
 
 struct Entry {
-  std::array<std::uint64_t, 3> words{};  // three times the same
+  std::array<std::uint64_t, 3> words{};  // all three the same
 };
 struct Journal {
-  std::uint64_t lock = 0;  // 0: free; else who has it
+  std::uint64_t lock = 0;  // 0: free; else its holder
   std::uint64_t count = 0;
   std::array<Entry, 2 * kTurns> entries{};
 };
 
-/// What the other one must know: with virtual addressing, our own pointers name places.
+/// What the other process must know: with virtual addressing, our own pointers name places.
 struct Invitation {
   std::uint64_t key = 0;
   Journal* journal = nullptr;
@@ -68,14 +68,14 @@ struct Way {
     getting.wait(engine);
     return found;
   }
-  /// value: stays until `putting` is over.
+  /// value: must stay valid until `putting` is over.
   void begin_put(const std::uint64_t& value, std::uint64_t* word, Waitable& putting) {
     const livebtl::Slice slice{&value, sizeof value};
     start(engine, [&] {
       return port.put({.to = owner, .remote = at(word), .slices = {&slice, 1}}, putting);
     });
   }
-  /// All that was begun towards the owner before it is over; how, each operation has been told.
+  /// On return, every earlier operation towards the owner is over; each was told its own result.
   void flush() {
     Waitable flushing;
     start(engine, [&] { return port.flush(owner, flushing); });
@@ -83,9 +83,9 @@ struct Way {
   }
 };
 
-/// One entry, written by nobody else meanwhile.
+/// Writes one entry, while nobody else writes.
 void write_entry(Way& way, std::uint64_t who) {
-  Journal& journal = *way.there.journal;  // its addresses; the memory is the owner's
+  Journal& journal = *way.there.journal;  // for addresses only: the memory is the owner's
   while (way.swap_if(0, who, &journal.lock) != 0) {
   }
   const std::uint64_t count = way.get(&journal.count), next = count + 1;
@@ -94,7 +94,7 @@ void write_entry(Way& way, std::uint64_t who) {
   way.begin_put(next, &journal.count, putting[3]);
   for (std::size_t i = 0; i < entry.words.size(); ++i)
     way.begin_put(who, &entry.words[i], putting[i]);
-  way.flush();  // in any order they came, they are there
+  way.flush();  // in whatever order they arrived, all puts are in place
   for (Waitable& each : putting) each.wait(way.engine);
   if (way.swap_if(who, 0, &journal.lock) != who) meeting::end_with("the lock was taken away");
 }
@@ -142,7 +142,7 @@ void own(Way& way, const livebtl::Destination& peer, Journal& journal) {
   hear<char>(way, kFinished);
   if (const auto done = way.port.deregister_region(way.there.key); !done)
     meeting::end_with(done.error().text);
-  // From here on no peer reaches the journal, whatever is still under way.
+  // From here on no peer can access the journal, whatever is still under way.
   if (!is_whole(journal)) meeting::end_with("the journal is not whole");
   std::cout << "rank 0: " << journal.count << " entries" << std::endl;
   tell(way, peer, kGone, 'g');

@@ -22,7 +22,7 @@ namespace {
 using Kinds = std::vector<core::TransportKind>;
 using Names = std::vector<std::string>;
 
-/// Whether there is a Runtime: also one that is ending, of which nobody has a reference any more.
+/// Whether a Runtime exists, including one that is ending and has no references any more.
 class Existence {
  public:
   void begin() noexcept { set(true); }
@@ -52,7 +52,7 @@ struct OneEngine {
   std::weak_ptr<Runtime> current;
   Existence existence;
 
-  /// In a forked child: the threads that had these locks, or would have ended an engine, are not there.
+  /// In a forked child, threads that held these locks or would have ended an engine do not exist.
   void enter_child() noexcept {
     new (&starting) std::mutex;
     new (&existence) Existence;
@@ -70,7 +70,7 @@ OneEngine& one_engine() {
   return kept;
 }
 
-/// The transport that `variable` names by `name`. Errors: kInvalid, naming the variable.
+/// The transport that `variable` calls `name`. Errors: kInvalid, naming the variable.
 Result<core::TransportKind> kind_named(const std::string& name, const char* variable,
                                        const std::string& devices = "") {
   auto kind = transports::named(name, devices);
@@ -82,7 +82,7 @@ bool holds(const Kinds& kinds, const std::string& name) {
   return std::ranges::any_of(kinds, [&name](const auto& each) { return each.name == name; });
 }
 
-/// Those that LIVEBTL_TRANSPORTS names, each once, by their own names.
+/// The transports in LIVEBTL_TRANSPORTS, by their own names; each may occur once.
 Result<Names> checked_names(const Settings& settings) {
   Names names;
   for (const std::string& name : settings.transports) {
@@ -95,7 +95,7 @@ Result<Names> checked_names(const Settings& settings) {
   return names;
 }
 
-/// Beside them all that are compiled in, each unless one of its family is named.
+/// Those named, plus every built-in transport of whose family none is named.
 Names with_default(const Names& named) {
   Names names;
   for (const core::TransportKind& kind : transports::builtin()) {
@@ -106,8 +106,8 @@ Names with_default(const Names& named) {
   return names;
 }
 
-/// The transports that LIVEBTL_TRANSPORTS names; all that are compiled in if it names none, or some
-/// beside these.
+/// The transports that LIVEBTL_TRANSPORTS names; if it names none, all built-in ones; if it adds
+/// some (+), those as well.
 Result<Kinds> wanted_kinds(const Settings& settings) {
   auto names = checked_names(settings);
   if (!names) return tl::unexpected(names.error());
@@ -129,14 +129,14 @@ Result<Kinds> wanted_kinds(const Settings& settings) {
   return wanted;
 }
 
-/// Does one of the names mean it, or one of its family?
+/// Does one of the names mean this transport, or one of its family?
 bool names(const Names& names, const core::TransportKind& kind) {
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
     return is_meant_by(name, kind.name) || name == kind.alias;
   });
 }
 
-/// The routing until the first order. Equal in all processes of a job, whatever devices each has.
+/// The routing until the first order. The same in all processes of a job, whatever their devices.
 Result<core::Routing> first_routing(const Settings& settings) {
   core::Routing routing;
   for (const core::TransportKind& kind : transports::builtin()) {
@@ -152,7 +152,7 @@ Result<core::Routing> first_routing(const Settings& settings) {
 
 }  // namespace
 
-// Order matters: the agent joins the job, and learns its routing, before any transport is opened.
+// Order matters: the agent joins the job and learns its routing before any transport is opened.
 Result<std::shared_ptr<Runtime>> Runtime::start() {
   auto settings = read_process_settings();
   if (!settings) return tl::unexpected(settings.error());
@@ -193,7 +193,7 @@ Result<std::shared_ptr<Runtime>> Runtime::start() {
 
 Runtime::Runtime() noexcept : made_by_(::getpid()) { one_engine().existence.begin(); }
 
-// In a forked child connections, sockets and rings are the parent's, which goes on.
+// In a forked child, connections, sockets and rings belong to the parent, which still uses them.
 Runtime::~Runtime() {
   if (made_by_ != ::getpid()) {
     agent_.reset();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// runtime/runtime.h -- the one engine of a process with its agent: makes both in their order, and
-// ends them.
+// runtime/runtime.h -- the one engine of a process and its agent: makes both in order, and ends
+// them.
 //
 // Threads:   Engine::acquire() on any; the destructor runs on the thread that drops the last
 //            reference.
-// Ownership: shared by all callers of acquire() and all open ports. When the last is gone the
+// Ownership: shared by all callers of acquire() and all open ports. When the last is gone, the
 //            engine waits until what it sent has been taken, says goodbye, and ends.
 #pragma once
 
@@ -19,8 +19,8 @@ namespace livebtl::runtime {
 
 class Runtime {
  public:
-  /// The one that there is. While the last one, to which nobody has a reference any more, still waits for
-  /// its peers, no other is started. Errors: as Engine::acquire().
+  /// The existing Runtime, or a new one. If the previous one has no references left but still waits
+  /// for its peers, blocks until it has ended. Errors: as Engine::acquire().
   static Result<std::shared_ptr<Runtime>> acquire();
   ~Runtime();
   Runtime(const Runtime&) = delete;

@@ -85,7 +85,7 @@ void Bml::on_hello(Path& path, Bytes payload) noexcept { connector.on_hello(path
 
 void Bml::on_confirmed(Path& path) noexcept {
   elector.elect(*path.peer);
-  sender_.mark_dirty(*path.peer);  // what waited for that may be posted
+  sender_.mark_dirty(*path.peer);  // frames that waited for this may be posted
 }
 
 void Bml::want_path(Peer& peer) noexcept { dialler.want_path(peer); }
@@ -124,15 +124,15 @@ void Bml::on_path_frame(Path& path, const FrameHead& head, Bytes header, Bytes p
   }
 }
 
-// It asks whether we are there, or how much credit it has.
+// The peer asks whether we are alive, or how much credit it has.
 void Bml::on_probe(Path& path) noexcept {
   path.answer_due = true;
   path.peer->rx.on_credit_asked();
   sender_.mark_dirty(*path.peer);
 }
 
-// The peer has left this path. Where we have not used it either (since our last marker), we say so
-// too: each side knows then that the path is no more needed, and does not take its end for a loss.
+// The peer has left this path. If we have not used it since our last marker either, we say so too:
+// then both ends know that the path is no longer needed, and do not take its end for a loss.
 void Bml::on_marker(Path& path, std::uint64_t ordinal) noexcept {
   if (!path.marker.on_marker(ordinal))
     return path.break_down({Errc::kCorrupt, "the peer sent a marker of number 0"});
@@ -144,7 +144,7 @@ void Bml::on_marker(Path& path, std::uint64_t ordinal) noexcept {
 }
 
 void Bml::on_addresses(Peer& peer, Bytes payload) noexcept {
-  // It is read more than once, and may lie in memory that the peer can still change.
+  // Read more than once, and may lie in memory that the peer can still change.
   const Blob copy(payload.begin(), payload.end());
   auto addresses = decode_addresses(copy);
   if (!addresses) {

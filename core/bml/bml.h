@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/bml/bml.h -- the layer between the lanes and the transports: which paths serve a peer. Its parts
-// have one duty each; this puts them together, gives them their turns, and hands them what the lanes leave
-// to them.
+// core/bml/bml.h -- the layer between lanes and transports: decides which paths serve a peer. Each
+// part has one duty; the Bml assembles the parts, gives them their turns, and passes them what the
+// lanes leave to them.
 //
 // Threads: under the engine's lock. Ownership: owns its parts.
 #pragma once
@@ -21,7 +21,7 @@ namespace livebtl::core {
 
 class Bml final : public PathEvents {
  public:
-  /// What the BML needs of the other wings. All outlive it.
+  /// What the BML needs from outside. All outlive it.
   struct Parts {
     Context& context;
     Sender& sender;
@@ -39,7 +39,7 @@ class Bml final : public PathEvents {
   Bml(const Bml&) = delete;
   Bml& operator=(const Bml&) = delete;
 
-  /// Clears away broken paths, opens wanted ones. Every progress; cheap when nothing is to do.
+  /// Clears away broken paths and opens wanted ones. At every progress; cheap when idle.
   void tidy() noexcept {
     if (pending()) [[unlikely]]
       tidy_up();
@@ -48,13 +48,13 @@ class Bml final : public PathEvents {
   void housekeeping() noexcept;
   /// When housekeeping() has something to do next, if no frame comes.
   TimeNs due_at() noexcept;
-  /// Is something left to do that could not be done in the last round?
+  /// Is there work left that the last round could not do?
   bool pending() const noexcept {
     return losses.pending() || tickets.pending() || connector.pending() || dialler.pending();
   }
-  /// Gives what acknowledgements are owed, with the next frames that are posted.
+  /// Sends the acknowledgements owed, with the next frames that are posted.
   void acknowledge() noexcept;
-  /// Somebody is connected, or connects.
+  /// Somebody is connected or connecting.
   bool any_path() const noexcept {
     return !connector.unauthenticated().empty() || peers.any_path();
   }

@@ -54,7 +54,7 @@ void Connector::take_in(TransportSlot& slot, std::unique_ptr<Endpoint> endpoint,
 void Connector::on_hello(Path& path, Bytes payload) noexcept {
   if (!path.handshake)
     return path.break_down({Errc::kCorrupt, "a hello on a path that is open already"});
-  // It is read more than once, and may lie in memory that the peer can still change.
+  // Read more than once, and may lie in memory that the peer can still change.
   const Blob copy(payload.begin(), payload.end());
   take_step(path, path.handshake->receive(copy));
 }
@@ -78,8 +78,8 @@ void Connector::keep_time() noexcept {
   }
 }
 
-// A hello waits until its connection is made, of which the transport's descriptor tells; those that tell of no such
-// thing are asked again now and then.
+// A hello waits until its connection is made. A transport's descriptor signals that; where it does
+// not, the post is tried again now and then.
 TimeNs Connector::due_at() const noexcept {
   TimeNs due = hellos_due_.empty() ? kNoDeadline : context_.now + kHelloTriedAgain;
   for (const auto& path : unauthenticated_) due = std::min(due, path->deadline + 1);
@@ -131,7 +131,7 @@ void Connector::flush_hello(Path& path) noexcept {
 namespace {
 
 /// Has another path of the pair by this transport opened while this one said hello? Of two dials
-/// that cross the later one must go before it is welcomed: it carries nothing yet.
+/// that cross, the later must go before it is welcomed: until then it carries nothing.
 bool superseded(const Path& path, const Peer* peer, ProcessId own) noexcept {
   if (path.dialled || peer == nullptr || peer->process == own) return false;
   const std::uint64_t replaces = path.handshake->peer().replaces;
@@ -142,7 +142,7 @@ bool superseded(const Path& path, const Peer* peer, ProcessId own) noexcept {
 
 }  // namespace
 
-// Asked again as long as the welcome waits to be posted: the other path may open meanwhile.
+// Checked again while the welcome waits to be posted: the other path may open meanwhile.
 bool Connector::gave_way(Path& path) noexcept {
   if (!path.handshake || !path.handshake->open() || is_fenced_off(path) ||
       !superseded(path, parts_.peers.find(path.handshake->peer().process), context_.config.process))
@@ -151,12 +151,12 @@ bool Connector::gave_way(Path& path) noexcept {
   return true;
 }
 
-// in: what the handshake says after a message. out: an answer is on its way, or the path is open
-// or going down.
+// in: the handshake's step after a message. out: an answer is on its way, or the path is open or
+// going down.
 void Connector::take_step(Path& path, Handshake::Step step) noexcept {
   if (step.ask) step = answer_hello(path);
   if (gave_way(path)) return;
-  // The challenge that this answers has proved of which incarnation the other end is.
+  // The challenge that this answers has proved the other end's incarnation.
   const bool proves = path.dialled && step.send && step.refused == RefuseReason::kNone;
   if (proves && path.handshake->peer().incarnation > context_.fence.own()) return fenced_off(path);
   if (step.send) {
@@ -165,14 +165,13 @@ void Connector::take_step(Path& path, Handshake::Step step) noexcept {
     if (path.hello_out) hellos_due_.push_back(&path);
   }
   if (step.refused != RefuseReason::kNone) return refused(path, step);
-  // Data must not overtake our welcome: if that is not posted yet, turn() opens the path behind
-  // it.
+  // Data must not overtake our welcome: if it is not posted yet, turn() opens the path after it.
   if (step.open && !path.hello_out) opened(path);
 }
 
-// in: an accepted path whose other end says who it is: it knows the secret, or replays the words of one
-// that does. out: our challenge, or a refusal. No record is made of it before it has proved that it is
-// there.
+// in: an accepted path whose other end says who it is: it knows the secret, or replays the message
+// of a process that does. out: our challenge, or a refusal. No record of it is made before it has
+// proved that it is alive.
 Handshake::Step Connector::answer_hello(Path& path) noexcept {
   const HelloFacts& theirs = path.handshake->peer();
   Peer* known = parts_.peers.find(theirs.process);
@@ -189,8 +188,8 @@ Handshake::Step Connector::answer_hello(Path& path) noexcept {
   return path.handshake->refuse(reason, instead);
 }
 
-// Two processes may dial each other at once. The dial of the lower process id stays; a path that is
-// open stays unless the dialler says that it lost just that one.
+// Two processes may dial each other at once. The dial of the lower process id stays; an open path
+// stays unless the dialler says that it has lost that very path.
 RefuseReason Connector::judge_hello(Path& path, const Peer* peer) noexcept {
   const HelloFacts& theirs = path.handshake->peer();
   if (context_.fence.out()) return RefuseReason::kNotNow;
@@ -198,19 +197,18 @@ RefuseReason Connector::judge_hello(Path& path, const Peer* peer) noexcept {
   if (!parts_.switching.accepts(path.slot.name())) return RefuseReason::kNotNow;
   if (peer == nullptr) return RefuseReason::kNone;
   if (peer->process == context_.config.process) {
-    // Ourselves, or a process that exists twice: only we know the id of the path that we are
-    // dialling.
+    // Ourselves, or a process that exists twice: only we know the id of the path that we dial.
     const bool ours = std::ranges::any_of(
         peer->paths, [&](const auto& each) { return each->dialled && each->id == theirs.path; });
     return ours ? RefuseReason::kNone : RefuseReason::kNotMe;
   }
-  // A copy, whose place another has taken: what follows tells the older of the two that it is fenced out.
+  // A copy that another has replaced: what follows shows the older one that it is fenced out.
   if (is_fenced_off(path)) return RefuseReason::kNone;
   for (auto& other : peer->paths) {
     if (&other->slot != &path.slot || other->down()) continue;
     if (other->open()) {
       if (theirs.replaces != other->id && !other->closing) {
-        parts_.probes.probe(*other);  // if it is dead after all, that will show
+        parts_.probes.probe(*other);  // shows whether it is dead after all
         return RefuseReason::kDuplicate;
       }
     } else if (context_.config.process < peer->process) {
@@ -233,7 +231,7 @@ void Connector::refused(Path& path, const Handshake::Step& step) noexcept {
   path.break_down({Errc::kRefused, step.text});
 }
 
-// One of the two was left behind when the job was restored, or has just joined it.
+// One end was left behind when the job was restored, or has just joined the job.
 void Connector::fenced_off(Path& path) noexcept {
   const HelloFacts& theirs = path.handshake->peer();
   const Incarnation own = context_.fence.own();
@@ -256,9 +254,8 @@ void Connector::log_refused(const Path& path, const std::string& text) noexcept 
 namespace {
 
 /// May the pair go on? A process that only lost a path knows at least what it sent and what it
-/// acknowledged; one that was set back to an earlier moment, without us, does not. What it says that
-/// it expects may be older than its acknowledgements, so that it has forgotten frames it finds
-/// itself.
+/// acknowledged; one that was set back to an earlier moment without us does not. Its next_expected
+/// may be older than its own acknowledgements: it detects for itself that it has forgotten frames.
 bool streams_fit(const Peer& peer, const HelloFacts& theirs) noexcept {
   return theirs.next_expected <= peer.tx.next_seq &&
          theirs.acknowledged <= peer.rx.reorder.expected();
@@ -266,19 +263,19 @@ bool streams_fit(const Peer& peer, const HelloFacts& theirs) noexcept {
 
 }  // namespace
 
-/// Is its other end of another incarnation of the job than this one? One that has none yet adopts ours.
+/// Is the other end of another incarnation of the job? One that has none yet adopts ours.
 bool Connector::is_fenced_off(const Path& path) const noexcept {
   const Incarnation theirs = path.handshake->peer().incarnation;
   return std::min(theirs, context_.fence.own()) != Incarnation{} && theirs != context_.fence.own();
 }
 
-// in: a path whose both ends are proved. out: it belongs to its peer and is used if the routing
+// in: a path whose two ends are proved. out: it belongs to its peer, and is used if the routing
 // says so.
 void Connector::opened(Path& path) noexcept {
   const HelloFacts theirs = path.handshake->peer();
   if (theirs.incarnation != context_.fence.own()) return fenced_off(path);
   Peer& record = parts_.peers.record(theirs.process);
-  // Its death was proved while its last words of this handshake were on their way.
+  // Its death was proved while its last message of this handshake was on its way.
   if (record.lost) return path.break_down({Errc::kPeerLost, "the peer is lost"});
   if (!streams_fit(record, theirs)) {
     path.break_down({Errc::kPeerLost, "the streams of the pair do not fit together"});
@@ -306,16 +303,16 @@ void Connector::opened(Path& path) noexcept {
   log(LogLevel::kInfo, "engine", "path to %s by %s is open: %s", record.name().c_str(),
       path.slot.name().c_str(), path.endpoint->describe().c_str());
   parts_.elector.elect(record);
-  // Announcements that still wait, or are sent again, are older than what this hello told: a newer one
-  // must come behind them.
+  // Announcements that still wait, or are sent again, are older than our hello: a newer one must
+  // follow them.
   const bool news = path.told_addresses != parts_.slots.addresses_version();
   if (record.process != context_.config.process && (news || !record.knows_our_addresses()))
     parts_.sender.queue_addresses(record, encode_addresses(parts_.slots.addresses_to_tell()));
   parts_.sender.mark_dirty(record);
 }
 
-// A dialler's path is its peer's already; an acceptor's moves over from the unauthenticated ones, and
-// ends what it replaces.
+// A dialled path belongs to its peer already; an accepted one moves over from the unauthenticated
+// paths and ends the path that it replaces.
 void Connector::adopt_path(Path& path, Peer& record) noexcept {
   if (path.dialled) return;
   std::unique_ptr<Path> adopted = release(path);

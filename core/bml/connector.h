@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/bml/connector.h -- how a path begins: the hellos that prove both ends, from the dial or the accept
-// until the path is open and its peer's.
+// core/bml/connector.h -- how a path begins: the hellos that prove both ends' identities, from the
+// dial or accept until the path is open and belongs to its peer.
 //
-// Threads: under the engine's lock. Ownership: owns accepted paths until they have proved whose they
-// are; a dialled path is its peer's from the start.
+// Threads: under the engine's lock. Ownership: owns an accepted path until its other end has proved
+// who it is; a dialled path belongs to its peer from the start.
 #pragma once
 
 #include <memory>
@@ -35,18 +35,18 @@ class Connector {
   };
   explicit Connector(const Parts& parts) : parts_(parts), context_(parts.context) {}
 
-  /// Dialled: says our hello on it. The path is the peer's.
+  /// Dialled: says our hello. The path belongs to the peer.
   Path& begin(Peer& peer, TransportSlot& slot, std::unique_ptr<Endpoint> endpoint);
-  /// Accepted: waits for a hello. admitted_for: whose ticket it was accepted by, if by one.
+  /// Accepted: waits for a hello. admitted_for: the sender of the ticket that admitted it, if any.
   void take_in(TransportSlot& slot, std::unique_ptr<Endpoint> endpoint,
                ProcessId admitted_for = {}) noexcept;
   /// payload: hostile.
   void on_hello(Path& path, Bytes payload) noexcept;
-  /// A hello message waits for a path that takes it.
+  /// A hello message waits until its path takes it.
   bool pending() const noexcept { return !hellos_due_.empty(); }
-  /// Posts what waits.
+  /// Posts waiting hellos.
   void turn() noexcept;
-  /// Accepted connections that said no good hello in time are closed. At housekeeping.
+  /// Closes accepted connections that said no good hello in time. At housekeeping.
   void keep_time() noexcept;
   /// When keep_time() has something to do next.
   TimeNs due_at() const noexcept;
@@ -54,9 +54,9 @@ class Connector {
   const std::vector<std::unique_ptr<Path>>& unauthenticated() const noexcept {
     return unauthenticated_;
   }
-  /// Takes a path that is down out of here; null: it is a peer's.
+  /// Gives up ownership of a path that is down or adopted; null: it is a peer's.
   std::unique_ptr<Path> release(Path& path) noexcept;
-  /// Closes the accepted ones, of one transport or (null) of all.
+  /// Closes unauthenticated paths, of one transport or (null) of all.
   void close_unauthenticated(const TransportSlot* slot, const char* why) noexcept;
   void log_refused(const Path& path, const std::string& text) noexcept;
   /// Destroys what is left. At the end.
@@ -78,7 +78,7 @@ class Connector {
   const Parts parts_;
   Context& context_;
   std::vector<std::unique_ptr<Path>> unauthenticated_;
-  std::vector<Path*> hellos_due_;  // have a message of the handshake to post
+  std::vector<Path*> hellos_due_;  // with a handshake message to post
   LogLimit refusals_logged_{1, 60 * kSecond};
 };
 

@@ -18,13 +18,14 @@
 namespace livebtl::core {
 namespace {
 
-/// How long a rung lets the other end of a pair dial first: until that has the order, too, where many members share a
-/// processor. Both ends of a pair that is connected dial; two connections cost twice, and one of them is closed again.
+/// How long a rung lets the other end of a pair dial first: long enough for that end to get the
+/// order even where many members share a processor. Both ends of a connected pair dial; two
+/// connections cost twice as much, and one of them is closed again.
 constexpr TimeNs kYield = 20 * kMillisecond;
-/// Where nothing can be dialled. Whatever changes that calls Dials::forget().
+/// When to look again if nothing can be dialled. Whatever changes that calls Dials::forget().
 constexpr TimeNs kLookAgain = kSecond;
 
-/// Dialled, and not open yet.
+/// Dialled, but not open yet.
 bool dialling(const Peer& peer, std::string_view transport) noexcept {
   return std::ranges::any_of(peer.paths, [&](const auto& path) {
     return path->being_dialled() && path->slot.name() == transport;
@@ -74,7 +75,7 @@ void Dialler::on_failed(Path& path) noexcept {
   Peer& peer = *path.peer;
   if (peer.lost) return;
   if (path.refusal == RefuseReason::kDuplicate) {
-    // The other end's dial, or a path that is there, serves. Look again later, in case it does not.
+    // The other end's dial or an existing path serves. Look again later, in case it does not.
     peer.dials.after = context_.now + 50 * kMillisecond;
     peer.dials.again = true;
     return;
@@ -82,7 +83,7 @@ void Dialler::on_failed(Path& path) noexcept {
   log(LogLevel::kDebug, "engine", "no path to %s by %s: %s", peer.name().c_str(),
       path.slot.name().c_str(), path.down_reason->text.c_str());
   note_in_vain(peer, path.slot.name(), *path.down_reason);
-  // Another process has that address now: only the control plane knows where this one listens.
+  // Another process now has that address: only the control plane knows where this peer listens.
   if (path.refusal == RefuseReason::kNotMe)
     peer.dials.delay = std::max(peer.dials.delay, kDialledInVain);
   back_off(peer, path.slot.name());
@@ -115,8 +116,8 @@ bool Dialler::served(const Peer& peer) const noexcept {
   return peer.send_path != nullptr && !parts_.switching.at_work();
 }
 
-// in: what is missing failed lately, or cannot be dialled. out: it is looked at again then. That is
-// no work: a pair that has a path need not be kept awake for it.
+// in: what is missing failed lately, or cannot be dialled. out: the peer is looked at again when
+// that may change. This is no work: a pair that has a path need not be kept awake for it.
 void Dialler::redial(Peer& peer) noexcept {
   TimeNs first = 0;
   const auto consider = [&](TimeNs until) {
@@ -144,8 +145,8 @@ void Dialler::forget_failed_dials() noexcept {
   parts_.peers.for_each_met([](Peer& peer) { peer.dials.forget(); });
 }
 
-// In order of preference. An address has room for few contacts. Over a quiesced transport no
-// traffic goes, but the hello tells what else the peer reaches, and tickets go over it.
+// In order of preference. An address has room for few contacts. A quiesced transport takes no
+// traffic, but its hello tells what else the peer reaches, and its path can carry tickets.
 std::vector<std::string> Dialler::to_dial(const Peer& peer) const {
   const RoutingView routing = parts_.peers.view(peer, parts_.switching.in_force());
   const std::vector<Candidate> candidates = parts_.peers.reachable(peer);
@@ -165,12 +166,12 @@ std::vector<std::string> Dialler::to_dial(const Peer& peer) const {
 void Dialler::dial_wanted(Peer& peer) noexcept {
   if (peer.lost || peer.departed || stopped_) return;
   if (parts_.hold.parks()) {
-    peer.dials.again = true;  // what was lost is missing afterwards, too
+    peer.dials.again = true;  // lost paths are still missing after the hold
     return;
   }
   if (!peer.fatal_refusal.empty()) return parts_.losses.lose_peer(peer, peer.fatal_refusal);
   const std::vector<std::string> order = to_dial(peer);
-  // It said hello over what is quiesced, and that led nowhere: somebody else must tell.
+  // Connected over a quiesced transport, but no permitted one reaches it: others must tell how.
   const bool met =
       peer.connected() &&
       permitted(parts_.peers.view(peer, parts_.switching.in_force()), parts_.peers.reachable(peer))
@@ -180,7 +181,7 @@ void Dialler::dial_wanted(Peer& peer) noexcept {
   else
     peer.cut_off_since = 0;
   if (met) return redial(peer);
-  bool failed = false;  // something better than what is looked at
+  bool failed = false;  // a transport preferred to the current one
   for (const std::string& name : order) {
     if (parts_.elector.open_path(peer, name) != nullptr) {
       if (failed) redial(peer);  // it may be there later

@@ -28,8 +28,8 @@ void Elector::elect(Peer& peer) noexcept {
   const std::vector<Candidate> candidates = peers_.reachable(peer);
   const std::string wanted = choose(routing, candidates).value_or("");
   Path* best = open_path(peer, wanted);
-  // Fail-over: what is permitted and lives. A path that the peer opened serves until the wanted one
-  // is there.
+  // Fail-over to any permitted path that is open. A path that the peer opened serves until the
+  // wanted one is open.
   if (best == nullptr && (peer.send_path == nullptr || !peer.send_path->open())) {
     for (const std::string& name : permitted(routing, candidates)) {
       if (best == nullptr) best = open_path(peer, name);
@@ -56,7 +56,7 @@ bool carries_bulk(const Peer& peer, const Path& path) noexcept {
 
 }  // namespace
 
-// One that carries data of large messages may never be empty: there only the marker behind the ordered lane counts.
+// A path that carries bulk data may never be empty: there only the ordered lane's marker counts.
 bool Elector::left(const Peer& peer, const Path& path) const noexcept {
   if (!path.open() || &path == peer.send_path) return false;
   if (carries_bulk(peer, path)) return path.send_path_since != 0 && path.marker.awaited();
@@ -86,8 +86,7 @@ void Elector::move_send_path(Peer& peer, Path* to) noexcept {
       static_cast<unsigned long long>(tx.next_seq));
 }
 
-// The routing takes away what the pair sends on and has nothing else for it, or the job is held:
-// what is sent from now on waits.
+// The routing takes away the send path and offers no other, or the job is held: later sends wait.
 void Elector::stop_sending(Peer& peer, const char* why) noexcept {
   Path& from = *peer.send_path;
   from.marker.leave();
@@ -121,7 +120,7 @@ std::pair<std::uint32_t, std::uint32_t> Elector::tuned(const TransportSlot& slot
           std::max(1U, values.weight.value_or(std::max(1U, slot.caps.bandwidth_mbps / 1000)))};
 }
 
-// How large messages are copied, in force.
+// How large messages are copied under the routing in force.
 Copies Elector::copies(const TransportSlot& slot) const {
   const std::optional<SingleCopy> way = switching_.in_force().tuned(slot.name()).single_copy;
   if (way == SingleCopy::kNone) return Copies::kTwice;
@@ -153,8 +152,8 @@ void Elector::refresh_bulk_paths(Peer& peer) noexcept {
   mark_left_bulk(peer);
 }
 
-// Also a path that carried only data of large messages is proved empty by a marker once it is in
-// use no more: a hold, and an order that takes its transport away, must know that it is empty.
+// A path that carried only bulk data is also proved empty by a marker when it is no longer used: a
+// hold, and an order that removes its transport, must know that it is empty.
 void Elector::mark_left_bulk(Peer& peer) noexcept {
   for (auto& path : peer.paths) {
     if (!path->open() || !path->marker.placed() || path.get() == peer.send_path ||
@@ -181,7 +180,7 @@ std::vector<std::string> Elector::missing_equals(Peer& peer) {
 void Elector::park(Peer& peer) noexcept {
   if (peer.lost || peer.send_path == nullptr) return;
   if (!peer.departed) return stop_sending(peer, "the job is held");
-  peer.tx.lease.end();  // it has ended: no marker would be answered
+  peer.tx.lease.end();  // the peer has ended: it would not acknowledge a marker
   peer.send_path = nullptr;
   peer.bulk_paths.clear();
 }
@@ -199,7 +198,7 @@ std::string Elector::still_on_its_way(const Peer& peer) const {
   return "";
 }
 
-// A marker that is not acknowledged yet, since the lease ran out, is waited for as ever.
+// A marker not acknowledged yet, because the hold's lease ran out, is still waited for as usual.
 void Elector::unpark(Peer& peer) noexcept {
   peer.dials.forget();
   elect(peer);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/bml/elector.h -- which of a pair's open paths is used: elects the send path and those that share
-// bulk data, and moves the ordered lane from one path to another behind a marker (tests/model/busy.pml).
+// core/bml/elector.h -- which of a pair's open paths are used: elects the send path and the paths
+// that share bulk data, and moves the ordered lane to another path behind a marker
+// (tests/model/busy.pml).
 //
-// Threads: under the engine's lock. Owns nothing: what it decides stands in the Peer.
+// Threads: under the engine's lock. Owns nothing: its decisions are stored in the Peer.
 #pragma once
 
 #include <string>
@@ -29,30 +30,30 @@ class Elector {
 
   /// An open path by that transport that may be sent on; null: none.
   Path* open_path(Peer& peer, std::string_view transport) noexcept;
-  /// Chooses again among the open paths, and has the missing ones dialled; moves the ordered lane if
-  /// that changes it.
+  /// Chooses again among the open paths and has missing ones dialled; moves the ordered lane if the
+  /// choice has changed.
   void elect(Peer& peer) noexcept;
-  /// ... for every peer that has a path.
+  /// elect() for every peer that has a path.
   void elect_all() noexcept;
-  /// What could share bulk data with the path that the pair sends on, and has no path yet.
+  /// Transports that could share bulk data with the send path, but have no path yet.
   std::vector<std::string> missing_equals(Peer& peer);
 
-  /// Leaves the send path, by a marker, for none. Requires: there is one. why: for the log.
+  /// Leaves the send path with a marker, for none. Requires: there is one. why: for the log.
   void stop_sending(Peer& peer, const char* why) noexcept;
-  /// Has anything of ours gone by that path, which is in use no more, or no more for the ordered lane and is not
-  /// proved empty of that?
+  /// Have we sent on that open path, and has all our traffic left it, or just the ordered lane,
+  /// whose marker is not acknowledged yet?
   bool left(const Peer& peer, const Path& path) const noexcept;
   void on_marker_ack(Path& path, std::uint64_t ordinal) noexcept;
-  /// The peer has left this path: by our marker too, unless we send on it. A hold keeps that back
-  /// until unpark(): there the peer may have left all paths, and come back.
+  /// The peer has left this path: we leave it too, with a marker, unless we send on it. A hold
+  /// defers that until unpark(): during it the peer may leave all paths and come back.
   void on_peer_left(const Peer& peer, Path& path) noexcept;
 
   // A HOLD, see hold.h.
-  /// Leaves the path that is sent on.
+  /// Leaves the send path.
   void park(Peer& peer) noexcept;
-  /// What of ours is still on its way to the peer, for people; empty: nothing.
+  /// Why frames of ours may still be on their way to the peer, for people; empty: none are.
   std::string still_on_its_way(const Peer& peer) const;
-  /// Takes the paths up again.
+  /// Uses the paths again.
   void unpark(Peer& peer) noexcept;
 
  private:

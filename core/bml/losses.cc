@@ -35,12 +35,11 @@ void Losses::path_lost(Path& path) noexcept {
   LIVEBTL_ASSERT(taken, "a path has an owner until it is cleared away");
   const EndpointStats stats = stats_of(path);
   path.slot.closed_stats += stats;
-  // A dial that was given up for a better one ends here too: only what breaks the rules is worth a
+  // A dial that gave way to another also ends here: only a breach of the protocol deserves a
   // warning.
   if (path.peer == nullptr && path.down_reason->code == Errc::kCorrupt)
     parts_.connector.log_refused(path, path.down_reason->text);
-  // The endpoint goes first: nothing refers to users' bytes any more when their operations
-  // complete.
+  // The endpoint goes first, so that nothing refers to users' bytes when their operations complete.
   path.endpoint.reset();
   if (path.peer != nullptr) {
     path.peer->closed_stats[path.slot.name()] += stats;
@@ -49,7 +48,7 @@ void Losses::path_lost(Path& path) noexcept {
   ended_.push_back(std::move(taken));
 }
 
-// in: a path that is the peer's no more. out: the pair goes on by what is left, or the peer is lost.
+// in: a path taken from the peer. out: the pair goes on over the paths left, or the peer is lost.
 void Losses::peer_path_lost(Peer& peer, Path& path) noexcept {
   std::erase(peer.bulk_paths, &path);
   if (peer.send_path == &path) {
@@ -57,8 +56,8 @@ void Losses::peer_path_lost(Peer& peer, Path& path) noexcept {
     peer.tx.lease.end();
     peer.dials.forget();
   }
-  // The last acknowledgement may be lost, and the credit with it: a frame that acknowledges in
-  // passing does not tell the credit, so that is to be told again by itself.
+  // The last acknowledgement may be lost, and the credit with it. A frame that acknowledges in
+  // passing carries no credit, so the credit must be sent again on its own.
   if (!path.told_for_sure()) {
     peer.rx.ack_wanted = true;
     peer.rx.advertised_bytes = peer.rx.advertised_headers = 0;
@@ -71,10 +70,10 @@ void Losses::peer_path_lost(Peer& peer, Path& path) noexcept {
   } else if (peer.lost || peer.departed || said_goodbye_ || benign(path)) {
     parts_.transfers.path_lost(peer, path);
     if (!path.closing) peer.lost_paths[path.slot.name()] = path.id;
-    // What is missing may still come by another path.
+    // Missing frames may still come over another path.
     if (peer.left_well() || (peer.departed && !peer.connected())) lose_peer(peer, "it has ended");
     parts_.elector.elect(peer);
-    // It may have ended without its goodbye coming through: a dial leads to a path, or to the proof.
+    // The peer may have ended and its goodbye be lost: a dial leads to a path, or to proof of that.
     const bool lives = !peer.lost && !peer.departed && !said_goodbye_;
     if (lives && !path.closing && !peer.connected()) parts_.dialler.want_path(peer);
   } else if (!path.keeps) {
@@ -85,8 +84,8 @@ void Losses::peer_path_lost(Peer& peer, Path& path) noexcept {
   }
 }
 
-// Never used by us, or ended after both ends had left it; or closed by order. Of a path that keeps,
-// frames may still be unacknowledged then: those go again, whichever end closed it.
+// We never used the path, or both ends had left it, or it was closed by order. A path that keeps
+// may still have unacknowledged frames then: they are sent again, whichever end closed it.
 bool Losses::benign(const Path& path) const noexcept {
   const bool used = path.send_path_since != 0 || (path.keeps && path.marker.placed());
   // A path that the ordered lane has left may still carry data of large messages.
@@ -95,9 +94,9 @@ bool Losses::benign(const Path& path) const noexcept {
   return path.closing && (!path.keeps || proved);
 }
 
-// Unplanned loss: what was not acknowledged goes again, on what lives. The peer may not have
-// noticed: the redial says which path it replaces, and all other paths carry PATH_DOWN, since any of
-// them may be the next that is lost. Those that open later do, too, until this one is replaced.
+// Unplanned loss: unacknowledged frames are sent again, over live paths. The peer may not have
+// noticed: the redial names the path that it replaces, and all other paths carry PATH_DOWN, since
+// any of them may be lost next. So do those that open later, until this one is replaced.
 void Losses::recover(Peer& peer, Path& path) noexcept {
   ++path.slot.paths_lost;
   note(peer, path.slot.name(), path.down_reason->text);
@@ -107,7 +106,7 @@ void Losses::recover(Peer& peer, Path& path) noexcept {
       static_cast<unsigned long long>(peer.tx.acked));
   peer.lost_paths[path.slot.name()] = path.id;
   for (auto& other : peer.paths) other->losses_due = true;
-  // What went on later paths is theirs to deliver; all before the move from this one may be lost.
+  // Later paths deliver what was sent on them; all frames before the move off this one may be lost.
   context_.events.push({EngineEvent::Kind::kPathLost, peer.process, path.slot.name()});
   const bool was_current = peer.send_path == nullptr;
   const std::uint64_t end = was_current ? peer.tx.next_seq : peer.send_path->send_path_since;
@@ -139,14 +138,14 @@ void Losses::close_transport(TransportSlot& slot) noexcept {
   log(LogLevel::kInfo, "engine", "transport=%s closed", slot.name().c_str());
 }
 
-// What does not keep connects processes of one machine, which were restored with it.
+// Paths that do not keep connect processes of one machine, which were restored together.
 void Losses::close_connections() noexcept {
   close_unopened();
   parts_.peers.for_each([&](Peer& peer) {
     if (peer.process == context_.config.process) return;
     for (auto& path : peer.paths) {
       if (!path->keeps) continue;
-      // Opened anew after the hold, though nothing may be to be sent: its peer could end unheard.
+      // Reopened after the hold, even with nothing to send: else the peer's end could go unnoticed.
       peer.dials.again = peer.dials.again || path->open();
       path->close();
     }
@@ -197,7 +196,7 @@ void Losses::keep_time() noexcept {
   }
 }
 
-// Not before its paths have been cleared away.
+// kNoDeadline until its paths have been cleared away.
 TimeNs Losses::fails_at(const Peer& peer) const noexcept {
   if (!peer.lost || !peer.paths.empty()) return kNoDeadline;
   return peer.lost_at + context_.config.settings.dead_ms * kMillisecond;
@@ -217,8 +216,8 @@ void Losses::fail(Peer& peer) noexcept {
   parts_.ports.fail_directed(peer);
 }
 
-// A peer that has heard it gives the pair up as soon as one of its paths ends, while our agent may
-// still move this engine.
+// A peer that has received the goodbye gives the pair up as soon as one of its paths ends, while
+// our agent may still move this engine.
 bool Losses::say_goodbye() noexcept {
   said_goodbye_ = true;
   parts_.dialler.stop();

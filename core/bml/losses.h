@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/bml/losses.h -- what follows when something ends: paths that broke or are closed, peers that are
-// dead, this process's own goodbye.
+// core/bml/losses.h -- what follows when something ends: paths that broke or are closed, peers that
+// are dead, this process's own goodbye.
 //
-// Threads: under the engine's lock. Ownership: owns paths from when they are taken out of their peer
-// until no call into a transport runs.
+// Threads: under the engine's lock. Ownership: owns a path from the moment it is taken out of its
+// peer until no call into a transport is running.
 #pragma once
 
 #include <deque>
@@ -31,44 +31,44 @@ class Losses {
     OneSided& onesided;
     PortTable& ports;
   };
-  /// For people: what was lost, when, and why.
+  /// What was lost, when and why, for people.
   struct Loss {
     TimeNs at = 0;
     ProcessId peer{};
-    std::string transport;  // "": the peer itself
+    std::string transport;  // "": the peer itself was lost
     std::string why;
   };
 
   explicit Losses(const Parts& parts) : parts_(parts), context_(parts.context) {}
 
-  /// Where paths that break put themselves (PathParts).
+  /// The list to which broken paths add themselves (PathParts).
   std::vector<Path*>& broken() noexcept { return broken_; }
-  /// Paths are down, or wait for their end.
+  /// Some paths are down, or wait to be destroyed.
   bool pending() const noexcept { return !broken_.empty() || !ended_.empty(); }
-  /// Clears broken paths away. Not during a call into a transport: their endpoints die here.
+  /// Clears away broken paths. Not during a call into a transport: their endpoints die here.
   void turn() noexcept;
 
   /// Destroys the transport and all its paths. The caller has drained them (or the paths count as
   /// lost).
   void close_transport(TransportSlot& slot) noexcept;
-  /// Closes all connections that a machine does not take along (restored, or fenced out).
+  /// Closes all connections that do not move with a machine (restored, or fenced out).
   void close_connections() noexcept;
-  /// Ends the paths on which hello was said as of an incarnation that this process is no more.
+  /// Ends paths whose hello named an incarnation that this process no longer has.
   void close_unopened() noexcept;
   /// The peer says that it has lost a path.
   static void on_peer_path_down(Peer& peer, std::uint64_t path_id) noexcept;
   void lose_peer(Peer& peer, const std::string& why) noexcept;
-  /// Operations that name a lost peer end after a delay, in which a launcher may act; and so does its
-  /// record. At housekeeping.
+  /// Fails the operations that name a lost peer, after a delay in which a launcher may act, and
+  /// retires its record. At housekeeping.
   void keep_time() noexcept;
-  /// The last of them, and how many there were.
+  /// The latest losses, and their total number.
   const std::deque<Loss>& last() const noexcept { return last_; }
   std::uint64_t total() const noexcept { return total_; }
   /// When keep_time() has something to do next.
   TimeNs due_at() const noexcept;
 
-  /// From now on no path's end is a loss, and none is dialled for. false: some peer could not be told,
-  /// as its path takes nothing: again.
+  /// From now on no path's end is a loss, and nothing is dialled. false: some path could not take
+  /// the goodbye; call again.
   bool say_goodbye() noexcept;
   /// Destroys all that is left. At the end.
   void clear() noexcept;

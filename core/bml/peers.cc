@@ -26,9 +26,9 @@ Peer* Peers::find(ProcessId process) noexcept {
   return nullptr;
 }
 
-// in: nothing of it will move again; messages of it that nobody has received yet may still be. out: its
-// window, what came of it too early and what it told are gone. What its address is made of stays, and
-// so does what status() tells of the dead.
+// in: no frame to or from the peer will move again; its messages may still await a receive. out:
+// its window, early frames and path state are gone. What its address is made of stays, and so does
+// what status() reports of the dead.
 void Peers::retire(Peer& peer) noexcept {
   LIVEBTL_ASSERT(peer.failed && peer.paths.empty(), "only what has ended is retired");
   auto record = peers_.extract(static_cast<std::uint64_t>(peer.process));
@@ -52,7 +52,7 @@ Result<Destination> Peers::resolve(const Address& address) {
   Peer& record = this->record(parts->process);
   for (const auto& kind : context_.config.kinds) {
     const auto contact = parts->contacts.find(name_hash(kind.name));
-    // What a hello told is whole and newer.
+    // An address from a hello is whole and newer.
     if (contact == parts->contacts.end() || record.addresses.contains(kind.name)) continue;
     learn(record, kind.name, contact->second);
     record.dials.forget();
@@ -118,7 +118,7 @@ void Peers::remember(Peer& record, const HelloFacts& theirs) noexcept {
   take_addresses(record, theirs.addresses);
   record.tx.credit_bytes = theirs.credit_bytes;
   record.tx.credit_headers = theirs.credit_headers;
-  record.tx.lease.end();  // it was measured by what the peer said before
+  record.tx.lease.end();  // it was measured by the credit that the peer gave before
   const bool news = theirs.node != context_.config.node && !spans_nodes_.exchange(true);
   if (news) context_.notify_control();  // the agent has something to do
 }

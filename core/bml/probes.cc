@@ -23,31 +23,32 @@ void Probes::probe(Path& path) noexcept {
 
 namespace {
 
-// What we wait for: the answer to a probe or a marker, an empty buffer (the other end may be gone
-// without our seeing it), acknowledgements of what went on this path, and the end of large messages
-// whose data may have; of a peer that has said goodbye the path's end, which may not get through. What
-// a hold keeps back is not on its way.
+// What we wait for: the answer to a probe or a marker; an empty buffer (the other end may be gone
+// without our seeing it); acknowledgements of frames sent on this path; the end of large messages
+// whose data may have been; after a peer's goodbye, the path's end, which may get lost. What a hold
+// keeps back is not awaited.
 bool awaits_something(const Peer& peer, const Path& path, bool held) noexcept {
   if (!path.keeps) return false;
   if (path.probed != 0 || path.endpoint->in_flight() != 0) return true;
   if (path.marker.awaited()) return true;
   if (held) return false;
   if (peer.departed) return true;
-  // With something to say and nothing to say it by, find out whether anybody is there at all.
+  // With something to send and no path to send it on, find out whether the peer is there at all.
   if (peer.send_path == nullptr && peer.has_to_send()) return true;
   const bool sends = &path == peer.send_path && peer.tx.window && !peer.tx.window->empty();
   return sends || (path.marker.placed() && peer.transfers_asked != 0);
 }
 
-/// What shows that the other end lives: frames that came; and data of large messages that left a queue of this end's, for
-/// which there was room: the other end's, or its machine's; for as much as a socket of this end's holds, not even that.
+/// Counts the signs that the other end lives: frames received, and data of large messages that left
+/// our queues because the other end or its machine had room for it (or just our own socket, for as
+/// much as that holds).
 std::uint64_t signs_of_life(const Path& path) noexcept {
   return path.endpoint->stats().frames_received + path.sent;
 }
 
 }  // namespace
 
-// Nobody looks while nothing is awaited: silence begins with the first look that finds something.
+// Nobody looks while nothing is awaited: silence begins at the first look that finds it awaited.
 bool Probes::awaited(const Peer& peer, Path& path) const noexcept {
   const bool before = std::exchange(path.awaited, awaits_something(peer, path, hold_.parks()));
   if (path.awaited && !before) path.heard = context_.now;
@@ -63,15 +64,16 @@ void Probes::begin_look() noexcept {
   late_ = since > silence_max() / 2;
 }
 
-// Once for each deadline: one who looks seldom finds out, too, that nobody answers. The answer may have come while the
-// process was stopped, or its machine paused; it is read before the next look.
+// Once per deadline, so that a process that looks seldom also finds out that nobody answers. The
+// answer may have come while the process was stopped or its machine paused; it is read before the
+// next look.
 void Probes::excuse(Path& path) noexcept {
   path.excused = true;
   path.deadline = std::max(path.deadline, context_.now + silence_max() / 2);
   if (path.probed != 0) path.probed = std::max(path.probed, context_.now - silence_max() / 2);
 }
 
-// What was awaited of this path has not come in time.
+// What was awaited on this path has not come in time.
 void Probes::run_out(Path& path, const char* what) noexcept {
   if (late_ && !path.excused) return excuse(path);
   path.break_down({Errc::kTimeout, what});
@@ -99,7 +101,7 @@ void Probes::check(Peer& peer, Path& path) noexcept {
   }
 }
 
-// It may have nothing to send for hours: then it is asked seldom, since the question wakes it.
+// A peer may have nothing to send for hours: it is asked seldom, since each probe wakes it.
 void Probes::make_rounds() noexcept {
   if (context_.now < round_at_) return;
   constexpr TimeNs kRound = 15;
@@ -121,7 +123,7 @@ bool Probes::is_unmet(const Peer& peer) const noexcept {
          peer.process != context_.config.process;
 }
 
-// A large message is waited for by both ends, and a message that finds no credit by its sender.
+// Both ends wait for a large message; for a message that finds no credit, its sender waits.
 bool Probes::waits_for(const Peer& peer) const noexcept {
   return peer.has_to_send() || peer.has_unfinished() || ports_.waits_for(peer);
 }
@@ -145,7 +147,7 @@ void Probes::keep_time(Peer& peer) noexcept {
   for (auto& path : peer.paths) check(peer, *path);
 }
 
-// Frames that have come meanwhile put it off, which the look finds out.
+// Frames received meanwhile defer the deadline; the look notices that.
 TimeNs Probes::due_at(Peer& peer) const noexcept {
   TimeNs due = kNoDeadline;
   for (auto& path : peer.paths) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/bml/probes.h -- signs of life: a path on which something is awaited, and nothing comes, is probed
-// and closed if that is in vain; and acknowledgements that are late are asked for, or given.
+// core/bml/probes.h -- signs of life: a path that stays silent while something is awaited on it is
+// probed, and closed if nothing answers; and late acknowledgements are requested.
 //
 // Threads: under the engine's lock. Owns nothing.
 #pragma once
@@ -22,21 +22,24 @@ class Probes {
         hold_(hold),
         events_(events) {}
 
-  /// Asks the other end for a sign of life, on that path; keep_time() judges what comes of it.
+  /// Asks the other end of that path for a sign of life; keep_time() judges the outcome.
   void probe(Path& path) noexcept;
-  /// Before keep_time() of all peers. Was the last look long ago, no path is judged before transports have moved.
+  /// Called before keep_time() of all peers. If the last look was long ago, no path is judged until
+  /// the transports have moved.
   void begin_look() noexcept;
   /// Looks at all paths of the peer. At housekeeping.
   void keep_time(Peer& peer) noexcept;
-  /// Probes the silent paths of peers for which somebody waits. Where the end of a path did not come through nothing
-  /// else shows that the peer is gone. One that was never met is dialled: that leads to a path, or to a proof that it is
-  /// dead. At housekeeping; does something every 15 times LIVEBTL_PROBE_MS.
+  /// Probes the silent paths of peers that somebody waits for: if the end of a path was not seen
+  /// here, nothing else shows that the peer is gone. A peer that was never met is dialled: that
+  /// leads to a path, or to proof that it is dead. At housekeeping; acts every 15 times
+  /// LIVEBTL_PROBE_MS.
   void make_rounds() noexcept;
   /// When make_rounds() has something to do next.
   TimeNs round_due_at() noexcept;
-  /// When keep_time() has something to judge of this peer next; silence is counted from now on where it was not.
+  /// When keep_time() next has something to judge of this peer. Silence that was not counted yet is
+  /// counted from now on.
   TimeNs due_at(Peer& peer) const noexcept;
-  /// Asks peers that owe an acknowledgement for it (a probe answers with one).
+  /// Asks peers for the acknowledgements that they owe (the answer to a probe carries one).
   void request_acks() noexcept;
 
  private:
@@ -56,7 +59,7 @@ class Probes {
   PathEvents& events_;
   TimeNs round_at_ = 0;
   TimeNs looked_at_ = 0;
-  bool late_ = false;  // this look comes long after the last one
+  bool late_ = false;  // this look comes long after the last
 };
 
 }  // namespace livebtl::core

@@ -13,7 +13,7 @@
 namespace livebtl::core {
 
 namespace {
-// After so many rounds without a frame, a process that waits may well wait for any transport.
+// After this many rounds without a frame, a waiting process may be waiting for any transport.
 constexpr std::uint32_t kQuietRounds = 64;
 }  // namespace
 
@@ -35,7 +35,7 @@ TransportSlot* Slots::find(std::string_view name) noexcept {
   return nullptr;
 }
 
-// A frame that was kept for one transport must fit the next.
+// A frame kept for one transport must fit every other.
 Status Slots::check_caps(const std::string& name, const Caps& caps) const {
   const auto carries = [](const std::string& who, const Caps& its, std::uint32_t needed,
                           const std::string& why) -> Status {
@@ -48,7 +48,7 @@ Status Slots::check_caps(const std::string& name, const Caps& caps) const {
   Status fits = carries(name, caps, kPayloadBytesMin, "what is not cut into pieces must fit");
   if (fits) fits = carries(name, caps, caps.eager_bytes_max, "its own eager messages");
   for (const auto& other : slots_) {
-    if (other->caps.payload_bytes_max == 0) continue;  // never open yet
+    if (other->caps.payload_bytes_max == 0) continue;  // never opened
     const std::string theirs = "the eager messages of '" + other->name() + "'";
     if (fits) fits = carries(name, caps, other->caps.eager_bytes_max, theirs);
     const std::string ours = "the eager messages of '" + name + "'";
@@ -77,7 +77,7 @@ Status Slots::open(const std::string& name) {
   slot->transport = std::move(*made);
   slot->pace = slot->transport->pace();
   slot->caps = slot->transport->caps();
-  // Peers that were expected before it was closed are so still.
+  // Peers expected before the transport was closed are still expected.
   peers_.for_each([&](Peer& peer) {
     const auto known = peer.addresses.find(name);
     if (known != peer.addresses.end()) slot->transport->expect(known->second);
@@ -141,7 +141,7 @@ void Slots::relocated() noexcept {
   announce();
 }
 
-/// Addresses come and go by themselves, too: true if they are not what peers were told last.
+/// Addresses also change by themselves. true: they are not what peers were told last.
 bool Slots::note_addresses() {
   std::vector<TransportAddress> now = own_addresses();
   if (addresses_version_ != 0 && now == told_) return false;
@@ -150,28 +150,28 @@ bool Slots::note_addresses() {
   return true;
 }
 
-// Whom the first hello goes to there is nobody yet who knows others.
+// Before the first hello, no peer knows other addresses.
 const std::vector<TransportAddress>& Slots::addresses_to_tell() {
   const bool first = addresses_version_ == 0;
   if (note_addresses()) to_announce_ = !first;
   return told_;
 }
 
-// A frame that tells nothing new would wake each peer for it, and for its acknowledgement each end once more.
+// A frame without news would wake each peer, and its acknowledgement would wake both ends again.
 void Slots::announce() noexcept {
   if (!note_addresses() && !to_announce_) return;
   to_announce_ = false;
   const Blob blob = encode_addresses(told_);
   peers_.for_each([&](Peer& peer) {
-    // One that nothing is sent to now, as in a hold, hears of it first of all afterwards.
+    // A peer that is sent nothing now, as during a hold, gets this first of all afterwards.
     if (peer.connected() && peer.process != context_.config.process)
       sender_.queue_addresses(peer, blob);
   });
 }
 
-// Not all contacts fit. The widest reach goes first; of the transports within the node the one of
-// lowest exclusivity, since the highest reaches oneself only. What is left out is told by the
-// hello; what connects by tickets needs that first.
+// Not all contacts fit. Transports of the widest reach go first; within the node, the lowest
+// exclusivity, since the highest reaches only this process. The hello tells the rest; a transport
+// that connects by tickets needs a hello first anyway.
 std::vector<const TransportSlot*> Slots::contacted() const {
   std::vector<const TransportSlot*> open;
   for (const auto& slot : slots_) {

@@ -14,21 +14,21 @@ namespace livebtl::core {
 
 namespace {
 
-// A pair has one dial by each transport under way, and what it has given up ends by itself: these
-// are more than it ever comes to.
-constexpr std::uint32_t kTicketsWaitingMax = 32;  // a peer, for a path that takes them
-constexpr std::ptrdiff_t kAdmittedMax = 16;       // a peer, that have not said a good hello
+// A pair has at most one dial under way per transport, and dials given up end by themselves: no
+// honest pair reaches these limits.
+constexpr std::uint32_t kTicketsWaitingMax = 32;  // per peer, for a path that takes them
+constexpr std::ptrdiff_t kAdmittedMax = 16;       // per peer, without a good hello yet
 /// A kTicket's payload: the transport's name and the ticket, each with its length.
 constexpr std::size_t kTicketFrameBytesMax = 2 + kTransportNameMax + 2 + kTicketBytesMax;
 
 }  // namespace
 
-// A path to oneself needs nobody to carry its tickets.
+// The tickets of a path to this process itself need no carrier.
 bool Tickets::can_dial(const Peer& peer, const TransportSlot& slot) const noexcept {
   return !slot.caps.by_ticket || peer.process == context_.config.process || peer.connected();
 }
 
-// With this process itself the tickets are exchanged at once.
+// With this process itself, tickets are exchanged at once.
 void Tickets::exchange(Path& dialled) {
   TicketEnd& end = *dialled.endpoint->by_ticket();
   const Blob ticket = end.ticket();
@@ -47,7 +47,7 @@ void Tickets::exchange(Path& dialled) {
   queue(*dialled.peer, FrameKind::kTicket, dialled.id, writer.take());
 }
 
-// A peer that floods us with tickets, or takes none of our answers, does not get our memory for it.
+// A peer that floods us with tickets, or takes none of our answers, must not use up our memory.
 bool Tickets::has_room(const Peer& peer) noexcept {
   if (peer.tickets_waiting < kTicketsWaitingMax) return true;
   warn(peer, "it takes none of ours, or sends too many; one is dropped");
@@ -76,7 +76,7 @@ void Tickets::warn(const Peer& peer, const char* what) noexcept {
       peer.name().c_str(), what, static_cast<unsigned long long>(logged_.suppressed()));
 }
 
-// Null: refused, which the log says.
+// Null: refused; logged if the transport itself refused.
 std::unique_ptr<Endpoint> Tickets::admit(const std::string& transport, Bytes ticket) {
   TransportSlot* slot = slots_.find(transport);
   if (slot == nullptr || !slot->in_service() || !slot->caps.by_ticket ||
@@ -90,7 +90,8 @@ std::unique_ptr<Endpoint> Tickets::admit(const std::string& transport, Bytes tic
   return nullptr;
 }
 
-// payload: read more than once, and may lie in memory that the peer can still change; so it is copied, here and below.
+// Copied, here and below: it is read more than once, and may lie in memory that the peer can still
+// change.
 void Tickets::on_ticket(Path& carrier, std::uint64_t path_id, Bytes payload) noexcept {
   if (payload.size() > kTicketFrameBytesMax)
     return carrier.break_down({Errc::kCorrupt, "the peer sent a ticket that is too long"});
@@ -108,7 +109,7 @@ void Tickets::on_ticket(Path& carrier, std::uint64_t path_id, Bytes payload) noe
   if (admitted) connector_.take_in(*slots_.find(transport), std::move(admitted), peer.process);
 }
 
-// A path that was given up meanwhile is not looked for.
+// A ticket for a path given up meanwhile is ignored.
 void Tickets::on_ticket_back(Peer& peer, std::uint64_t path_id, Bytes ticket) noexcept {
   const auto found = std::ranges::find_if(peer.paths, [&](const auto& path) {
     return path->id == path_id && path->being_dialled() && path->slot.caps.by_ticket &&
@@ -123,7 +124,7 @@ void Tickets::on_ticket_back(Peer& peer, std::uint64_t path_id, Bytes ticket) no
   path.endpoint->by_ticket()->take_ticket(copy);
 }
 
-// true: it is posted, or nobody is left to send or take it; the end that waits for it dials again.
+// true: posted, or nobody is left to send or take it; the end that waits for it dials again.
 bool Tickets::post(Peer& peer, const TicketOut& ticket) noexcept {
   const bool outlived = std::ranges::none_of(peer.paths, [&](const auto& path) {
     return path->id == ticket.path && path->being_dialled();

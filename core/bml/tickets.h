@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/bml/tickets.h -- paths whose transport connects by tickets (Caps::by_ticket): each end must know
-// what the other has made for the connection. The dialler's ticket and the one in return go as
-// control frames over any open path of the pair, which has proved whom they come from; on the new
-// path the hello follows as on any. docs/adr/0007, docs/WIRE.md, "Tickets".
+// core/bml/tickets.h -- paths whose transport connects by tickets (Caps::by_ticket): each end must
+// know what the other has created for the connection. The dialler's ticket and the reply travel as
+// control frames over any open path of the pair, which proves their sender; on the new path the
+// hello follows as usual. docs/adr/0007, docs/WIRE.md, "Tickets".
 //
 // Threads: under the engine's lock. Ownership: owns tickets that wait to be posted.
 #pragma once
@@ -28,17 +28,17 @@ class Tickets {
         connector_(connector),
         switching_(switching) {}
 
-  /// Is there a path that would carry the pair's tickets, if the transport needs any?
+  /// Is there a path to carry the pair's tickets, if the transport needs any?
   bool can_dial(const Peer& peer, const TransportSlot& slot) const noexcept;
-  /// For a path just dialled. If an answer does not come in time the path ends like one without a
-  /// hello.
+  /// Sends the ticket of a path just dialled. If no answer comes in time, the path ends like one
+  /// without a hello.
   void exchange(Path& dialled);
   /// A peer dials by tickets. payload: hostile.
   void on_ticket(Path& carrier, std::uint64_t path_id, Bytes payload) noexcept;
-  /// ... or answers. ticket: hostile.
+  /// A peer answers our ticket. ticket: hostile.
   void on_ticket_back(Peer& peer, std::uint64_t path_id, Bytes ticket) noexcept;
   bool pending() const noexcept { return !waiting_.empty(); }
-  /// Posts what waits.
+  /// Posts the waiting tickets.
   void turn() noexcept;
   void clear() noexcept { waiting_.clear(); }
 

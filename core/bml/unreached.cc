@@ -10,7 +10,7 @@
 
 namespace livebtl::core {
 
-// Messages wait for a transport that may be added yet, but nobody should have to guess it.
+// Messages wait for a transport that may yet be added, but nobody should have to guess that.
 void Unreached::note_cut_off(Peer& peer) noexcept {
   if (peer.send_path == nullptr) seek(peer);
   if (peer.cut_off_since == 0) peer.cut_off_since = context_.now;
@@ -30,15 +30,15 @@ void Unreached::note_cut_off(Peer& peer) noexcept {
       theirs.empty() ? " none" : theirs.c_str(), by_ticket.c_str());
 }
 
-// The agent is called once, until list() has found nobody any more.
+// The agent is called once, and not again until list() has found nobody.
 void Unreached::seek(const Peer& peer) noexcept {
   if (peer.process == context_.config.process || seeks() || seeks_.exchange(true)) return;
   context_.notify_control();
 }
 
-// Over a path that is in use it would tell its addresses itself. Dials that all fail may go to
-// where it listened before its transport was closed and opened again; one more that is under way
-// changes nothing of that, and may take seconds to fail.
+// Over a path in use the peer would tell its addresses itself. If all dials fail, they may go to
+// where it listened before its transport was reopened; another dial under way does not change that,
+// and may take seconds to fail.
 bool Unreached::is_unreached(const Peer& peer) const noexcept {
   if (peer.lost || peer.departed || peer.process == context_.config.process) return false;
   const bool under_way =

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// core/bml/unreached.h -- peers that none of the addresses reaches which are known of them: which they
-// are, for the control plane to ask where they listen, and what it has found out.
+// core/bml/unreached.h -- peers that no known address reaches: lists them for the control plane,
+// which asks where they listen, and takes what it finds out.
 //
-// Threads: under the engine's lock, but for seeks().
+// Threads: under the engine's lock, except seeks().
 #pragma once
 
 #include <atomic>
@@ -19,18 +19,18 @@ class Unreached {
   Unreached(const Context& context, Peers& peers, Slots& slots)
       : context_(context), peers_(peers), slots_(slots) {}
 
-  /// No transport reaches this peer: says so once, after a second.
+  /// No transport reaches this peer: logs it once, after a second.
   void note_cut_off(Peer& peer) noexcept;
-  /// The control plane is to ask for this peer. Cheap: called whenever such a peer is looked at.
+  /// Has the control plane ask for this peer. Cheap: called whenever such a peer is looked at.
   void seek(const Peer& peer) noexcept;
   /// list() may name somebody. Any thread.
   bool seeks() const noexcept { return seeks_.load(std::memory_order_relaxed); }
   /// Sorted.
   std::vector<ProcessId> list();
-  /// Such a peer, by its id; null: it is none.
+  /// The unreached peer with that id; null: there is none.
   Peer* find(ProcessId process) noexcept;
-  /// in: what a process is said to have answered; nobody has proved it, the hello will. out: no more
-  /// than further addresses to dial of a peer that is sought, by transports that this process has.
+  /// in: what a process is said to have answered; unproved until its hello. out: at most, further
+  /// addresses to dial of a peer that is sought, for transports that this process has.
   void introduce(ProcessId process, const Contacts& addresses);
 
  private:

@@ -2,11 +2,11 @@
 // livebtl/operation.h -- storage and completion of one send, receive or one-sided operation.
 //
 // Ownership: the caller owns the Operation and the buffers that its request names. The engine uses
-//            both from the call that accepts the operation until `done` is called, exactly once;
-//            until then they must stay where they are. (A multi-receive is done once a message.)
+//            both from the call that accepts the operation until it calls `done`, exactly once;
+//            until then they must not move. (A multi-receive calls `done` once per message.)
 // Threads:   `done` runs under the engine's lock, on the thread that moves the engine: the
 //            caller's, another caller's, or the engine's agent. It must not block and must not
-//            call the engine; it notes the result in a list or sets a flag.
+//            call the engine; it should only record the result in a list or set a flag.
 // Memory:    the engine allocates nothing: all state of an operation in progress is in
 //            `engine_state`.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace livebtl {
 
-struct Peer;  // another process. From Engine::peer(); owned by the engine, lives as long as it
+struct Peer;  // another process; from Engine::peer(). Owned by the engine, lives as long as it does
 
 /// One port of one process.
 struct Destination {
@@ -31,11 +31,11 @@ struct Destination {
 struct Completion {
   Errc code = Errc::kOk;
   bool has_data = false;          // `data` was sent with the message
-  bool buffer_released = false;   // multi-receive: the buffer takes no more, this is the last call
+  bool buffer_released = false;   // multi-receive: the buffer takes no more; this is the last call
   Tag tag = 0;                    // receive: the message's whole tag
-  std::uint64_t data = 0;         // receive: the 64 bits sent beside the message
+  std::uint64_t data = 0;         // receive: the 64 bits sent with the message
   std::size_t bytes = 0;          // placed in the buffer (receive, get), or taken from it
-  std::size_t message_bytes = 0;  // receive: of the whole message; above `bytes` when kTruncated
+  std::size_t message_bytes = 0;  // receive: the whole message; more than `bytes` if kTruncated
   Destination source{};           // receive: the sender
   void* buffer = nullptr;         // multi-receive: where in the buffer this message was placed
 };
@@ -44,16 +44,16 @@ struct Operation {
   using Done = void (*)(Operation& operation, const Completion& completion) noexcept;
 
   Done done = nullptr;                      // not null; set by the caller before the call
-  void* user = nullptr;                     // the caller's own
+  void* user = nullptr;                     // for the caller's use
   alignas(16) std::byte engine_state[256];  // the engine's, from acceptance to `done`
 
-  // Not defaulted, so that Operation{} leaves engine_state as it is: acceptance initialises it.
+  // Not defaulted, so that Operation{} does not clear engine_state: acceptance initialises it.
   Operation() noexcept {}
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 };
 
-/// The answer of every call that starts an operation.
+/// The result of every call that starts an operation.
 enum class Accept : std::uint8_t {
   kAccepted,  // `done` is called exactly once, perhaps before the call returns
   kBusy,      // nothing was taken; call again after progress()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // livebtl/result.h -- the one error type of the library.
 //
-// Three kinds of "no" are never mixed: busy is a return value of its own (Accept::kBusy,
+// Three kinds of failure are never mixed: busy is a return value of its own (Accept::kBusy,
 // Post::kRetry), an operating error is an Error in a Result, a bug is an assertion (base/assert.h).
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace livebtl {
 
-/// What went wrong, for programs. The text of the Error tells people, and what to do next.
+/// What went wrong, for programs. Error::text tells people what went wrong and what to do next.
 enum class Errc : std::uint8_t {
   kOk = 0,
   kInvalid,      // an argument, a setting or bytes from outside are malformed
@@ -23,9 +23,9 @@ enum class Errc : std::uint8_t {
   kRefused,      // the other side refused
   kTimeout,      // a deadline passed
   kAuth,         // not authenticated, or not permitted
-  kNoMemory,     // memory or a descriptor could not be had
+  kNoMemory,     // no memory or descriptor was available
   kLimit,        // a documented limit would be exceeded
-  kSystem,       // a system call failed; the text has errno's words
+  kSystem,       // a system call failed; the text includes strerror(errno)
   kUnsupported,  // the transport or build does not offer this
   kCorrupt,      // a checksum did not match
   kCancelled,    // the caller cancelled the operation
@@ -49,7 +49,7 @@ inline tl::unexpected<Error> fail(Errc code, std::string text) {
   return tl::unexpected<Error>(Error{code, std::move(text)});
 }
 
-/// The name of a code as it stands in logs and JSON: "ok", "invalid", "unreachable", ...
+/// The name of a code as it appears in logs and JSON: "ok", "invalid", "unreachable", ...
 LIVEBTL_API const char* errc_name(Errc code) noexcept;
 
 }  // namespace livebtl

@@ -23,21 +23,21 @@ struct MutableSlice {
   std::size_t bytes = 0;
 };
 
-/// Most slices that one operation takes.
+/// The most slices that one operation takes.
 inline constexpr std::size_t kSlicesMax = 4;
 
 /// Random at process start; survives a checkpoint and restore. Never 0.
 enum class ProcessId : std::uint64_t {};
-/// Of the job: raised by each restore, so that of a process that exists twice the copy that was
-/// left behind is fenced out. 0: none yet (docs/HOLD.md).
+/// Of the job: raised by each restore, so that when a process exists twice, the copy left behind is
+/// fenced out. 0: none yet (docs/HOLD.md).
 enum class Incarnation : std::uint32_t {};
 /// Names a port within its process: a libfabric endpoint, or a Port of the C++ interface. 0: none.
 using PortNumber = std::uint16_t;
 
 using Tag = std::uint64_t;
 
-/// Where a port is reached, to be handed to peers by whatever means the user has. 64 opaque bytes,
-/// of this length everywhere, since Open MPI expects one length of all ranks. Layout: docs/WIRE.md.
+/// Where a port is reached; users pass it to peers by any means they have. 64 opaque bytes, always
+/// of this length, since Open MPI expects the same length on all ranks. Layout: docs/WIRE.md.
 struct Address {
   std::array<std::byte, 64> raw{};
   friend bool operator==(const Address&, const Address&) = default;
