@@ -173,9 +173,8 @@ void Passing::take(std::uint8_t from, const Envelope& envelope) {
   if (here && route->process == ProcessId{}) {
     return answer_self({from, envelope.peer, envelope.back}, envelope.body);
   }
-  // A client outside the job's nodes reaches all of them through one relay. An envelope names at
-  // most one more relay, so none goes in circles; and nothing is forwarded for unauthenticated
-  // clients.
+  // A client outside the job's nodes reaches them all through one relay. An envelope names at most
+  // one more, so none goes in circles; and nothing is forwarded for unauthenticated clients.
   if (!here && !forwards_for(from)) return refuse(from, envelope, std::string(kWithinNodeOnly));
   pass_on(from, envelope, *route);
 }
